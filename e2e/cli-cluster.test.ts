@@ -72,7 +72,7 @@ describe('porthole nodes', () => {
     ).toEqual(NODES.nodes.slice(0, 2));
   });
 
-  it('tells that the registry does not answer', async () => {
+  it('warns that the registry is unavailable', async () => {
     const membership = { kind: 'etcd', state: 'stale', detail: 'no connection', asOfMs: NODE_TIME };
     const node = await startClusterNode({ responses: { '/cluster/nodes': { ...NODES, nodes: [], membership } } });
     expect((await runCli(node, 'nodes')).stderr).toBe(

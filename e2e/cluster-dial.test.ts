@@ -80,7 +80,7 @@ it('a registration with an address that is none, or with more than an address, i
   await eventually(async () => {
     const { nodes, membership } = await asked.nodes();
     expect(nodes.map(({ id }) => id)).toEqual(['asked', 'good']);
-    expect(membership.detail).toContain(`${urls.length + 2} registrations are not usable`);
+    expect(membership.detail).toContain(`${urls.length + 2} invalid registrations`);
   });
   await eventually(async () => expect((await asked.search()).outcomes).toEqual({ asked: 'ok', good: 'ok' }));
   expect((await asked.request('/api/v1/cluster/config')).status).toBe(200);

@@ -2,7 +2,6 @@ import { CommanderError } from 'commander';
 import type { CommandDefinition } from './command-definition.ts';
 import { COMMAND_TREE } from './command-tree.ts';
 import { EXIT } from './exit-codes.ts';
-import { explainError } from './explain-error.ts';
 import { interruptionIn } from './interrupt.ts';
 import { type FlagValue, Invocation } from './invocation.ts';
 import { type ColorChoice, Terminal } from './output/terminal.ts';
@@ -63,4 +62,31 @@ function reportError(error: unknown): number {
   if (interruption) return interruption.exitCode;
   console.error(`porthole: ${explainError(error)}`);
   return EXIT.error;
+}
+
+/** Formats an error as one line with what to do about it; bugs keep their stack. */
+function explainError(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (USER_ERRORS.has(error.name)) return error.message;
+  if (error.name === 'ClientError') return explainClientError(error);
+  if (isSystemError(error)) return error.message;
+  return error.stack ?? error.message;
+}
+
+/** Errors whose message is written for the user. */
+const USER_ERRORS = new Set(['ProgramError', 'SettingsError', 'StartError', 'LogError', 'PortholeError']);
+
+function explainClientError(error: Error & { code?: string; url?: string }): string {
+  const { code = '', message } = error;
+  const hint = HINTS[code];
+  return hint === undefined ? message : `${message}. ${hint}`;
+}
+
+const HINTS: Readonly<Record<string, string>> = {
+  UNREACHABLE: 'Is the node running? Set its address with --url or PORTHOLE_URL ("porthole serve" starts one here)',
+  UNAUTHENTICATED: 'Pass a token with --token-file FILE or PORTHOLE_TOKEN',
+};
+
+function isSystemError(error: Error): boolean {
+  return 'syscall' in error;
 }

@@ -2,18 +2,18 @@ import type { ByteStream } from '@porthole/logs/types';
 import type { Exchange } from './exchange.ts';
 
 export interface BodyBounds {
-  /** What was asked for; a body that is longer fails. */
+  /** The requested size; a longer body fails. */
   maxBytes?: number;
 }
 
-/** The body of an answer as it is. One that is shorter than announced fails: it must not look whole. */
+/** The raw body of a response. A body shorter than announced fails: it must not look complete. */
 export function bodyBytes(exchange: Exchange, { maxBytes = Infinity }: BodyBounds = {}): ByteStream {
   const sizeBytes = contentLength(exchange);
   if (sizeBytes !== undefined && sizeBytes > maxBytes) throw tooLong(exchange, maxBytes);
   return { sizeBytes, chunks: readBody(exchange, { sizeBytes, maxBytes }), close: async () => exchange.close() };
 }
 
-/** `undefined` where it is not told, or told of what was sent compressed. */
+/** `undefined` if it is missing, or refers to compressed bytes. */
 export function contentLength(exchange: Exchange): number | undefined {
   const text = exchange.header('content-length') ?? '';
   const encoding = exchange.header('content-encoding') ?? 'identity';

@@ -1,9 +1,9 @@
 /*
- * JSON of another node is measured before it is parsed: a parser makes of three bytes an object of fifty, and of sixteen
- * million brackets a gigabyte, in one go, while nothing else runs.
+ * JSON of another node is measured before it is parsed: a parser turns three bytes into an object of fifty, and sixteen
+ * million brackets into a gigabyte, blocking the thread meanwhile.
  */
 
-/** Deeper than any response; records may hold contexts of 250 levels. */
+/** Deeper than any response; record contexts may have 250 levels. */
 const MAX_DEPTH = 260;
 
 /** Objects and lists in one text: a list of 100,000 files has as many. */
@@ -12,24 +12,25 @@ const MAX_CONTAINERS = 262_144;
 /** Values of any kind in one text. */
 const MAX_VALUES = 2_097_152;
 
-/** A text as short as this cannot hold too many values: at least two characters stand for each. */
+/** A shorter text cannot contain too many values: each needs at least two characters. */
 const FEW_VALUES_CHARACTERS = 2 * MAX_VALUES;
 
-/** Beyond what a parser may be given; the message says which limit. */
+/** Thrown for JSON beyond the limits; the message names the limit. */
 export class JsonTooLarge extends RangeError {}
 
-/** Like `JSON.parse`. Throws `JsonTooLarge` for what would cost more than a response may, before it is parsed. */
+/** Like `JSON.parse`, but throws `JsonTooLarge` before parsing text that exceeds the limits. */
 export function parseBoundedJson(text: string): unknown {
   checkJsonBounds(text);
   return JSON.parse(text);
 }
 
-/** Whether a parser may be given this text, JSON or not. */
+/** Whether a text, JSON or not, is within the limits. */
 export function isBoundedJson(text: string): boolean {
   try {
     checkJsonBounds(text);
     return true;
-  } catch {
+  } catch (error) {
+    if (!(error instanceof JsonTooLarge)) throw error;
     return false;
   }
 }
@@ -39,7 +40,7 @@ function checkJsonBounds(text: string): void {
   measure(text);
 }
 
-/** Whether there are no more openings than may lie within each other. Most texts have a handful, found at native speed. */
+/** Whether there are fewer opening brackets than the allowed depth. Fast: most texts have a handful. */
 function hasFewContainers(text: string): boolean {
   let left = MAX_DEPTH;
   for (const opening of ['{', '[']) {
@@ -83,7 +84,7 @@ function measure(text: string): void {
   }
 }
 
-/** Position of the quote that ends the string which begins here; the end of the text where there is none. */
+/** Position of the closing quote of the string that starts here; the end of the text if there is none. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let escapes = 0;

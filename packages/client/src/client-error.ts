@@ -6,21 +6,21 @@ export interface ClientErrorFacts {
   status?: number | undefined;
   retryAfterMs?: number | undefined;
   cause?: unknown;
-  /** The code in the response where this version does not know it. */
+  /** The code in the response if this version does not know it. */
   remoteCode?: string | undefined;
 }
 
-/** A question to a node that got no answer, an error, or an answer that makes no sense. */
+/** A request that failed: no response, an error, or an invalid response. */
 export class ClientError extends PortholeError {
   override readonly name = 'ClientError';
-  /** HTTP status; `undefined` where there was no answer. */
+  /** HTTP status; `undefined` without a response. */
   readonly status: number | undefined;
   readonly method: string;
-  /** Never holds a token. */
+  /** Never contains a token. */
   readonly url: string;
-  /** How long the node asks to be left alone, if it says so. */
+  /** Retry delay requested by the node, if any. */
   readonly retryAfterMs: number | undefined;
-  /** The code in the response where this version does not know it; the message begins with it. */
+  /** The code in the response if this version does not know it; the message starts with it. */
   readonly remoteCode: string | undefined;
 
   constructor(code: ErrorCode, message: string, facts: ClientErrorFacts) {

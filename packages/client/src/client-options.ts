@@ -1,38 +1,38 @@
 import { PortholeError, type ResponseBudget } from '@porthole/contract';
 
 export interface ClientOptions {
-  /** Base address of the node. A path is kept, for nodes behind a proxy. Credentials in it are refused: give a token. */
+  /** Base address of the node. A path is allowed, for nodes behind a proxy. Credentials in it are rejected: use `token`. */
   url: string | URL;
-  /** Sent as a bearer token. A function is asked for it before every request. */
+  /** Sent as a bearer token. A function is called before every request. */
   token?: string | (() => string | Promise<string>);
   /** Sent with every request. */
   headers?: Readonly<Record<string, string>>;
-  /** Used instead of the global one, for proxies, own certificate authorities and tests. */
+  /** Used instead of the global fetch, for proxies, private CAs and tests. */
   fetch?: typeof fetch;
-  /** How long the head of an answer may take, and the whole of one that is not a stream. 30,000 unless given. */
+  /** Timeout until the response head, and for the whole response unless it is a stream. Default: 30,000. */
   timeoutMs?: number;
-  /** A stream that gives no byte for so long is lost. 45,000 unless given: nodes send a sign of life every 15 s. */
+  /** A stream without a byte for this long is lost. Default: 45,000; nodes send a heartbeat every 15 s. */
   stallMs?: number;
-  /** Further attempts after one that failed for a reason that may pass. 3 unless given. */
+  /** Retries after a transient failure. Default: 3. */
   retries?: number;
-  /** The wait before the first further attempt is up to this, and doubles with each. 200 unless given. */
+  /** Maximum delay before the first retry; doubles with each. Default: 200. */
   backoffMs?: number;
-  /** The longest wait between attempts. 5,000 unless given. */
+  /** Maximum delay between retries. Default: 5,000. */
   maxBackoffMs?: number;
-  /** What must be held as a whole (a line, an event, a JSON answer) may be so long. 16 MiB unless given. */
+  /** Maximum size of a line, an event or a JSON response. Default: 16 MiB. */
   maxItemBytes?: number;
-  /** What the responses to several clients may hold together; none unless given. The first 256 KiB of each are not counted. */
+  /** Memory budget shared by several clients; default: none. The first 256 KiB of each response are not counted. */
   responseBudget?: ResponseBudget;
   /**
-   * Whether errors repeat what the node says. `show` unless given; `hide` for programs that pass errors on to others:
-   * then only the node's code counts, and what is said of it is ours.
+   * Whether errors include text of the node. Default: `show`; `hide` for programs that pass errors on: messages then contain
+   * only the code of the node and text of the client.
    */
   remoteTexts?: 'show' | 'hide';
 }
 
-/** The options with everything decided. */
+/** The options with all defaults applied. */
 export interface StrictOptions {
-  /** Without a slash at its end. */
+  /** Without a trailing slash. */
   base: string;
   token(): Promise<string | undefined>;
   headers: Readonly<Record<string, string>>;
@@ -47,7 +47,7 @@ export interface StrictOptions {
   hidesTexts: boolean;
 }
 
-/** The longest time a timer takes; a longer one would fire at once. */
+/** Maximum delay of a timer; a longer one would fire immediately. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function strictOptions(options: ClientOptions): StrictOptions {
@@ -56,7 +56,7 @@ export function strictOptions(options: ClientOptions): StrictOptions {
     base: normalizeBaseUrl(options.url),
     token: async () => checkedToken(typeof token === 'function' ? await token() : token),
     headers: checkedHeaders(headers),
-    // Browsers refuse to run it as a method of anything but the window.
+    // Browsers only allow it as a method of the window.
     fetch: (...args) => ask(...args),
     timeoutMs: checkedNumber('timeoutMs', options.timeoutMs, 30_000),
     stallMs: checkedNumber('stallMs', options.stallMs, 45_000),
@@ -73,7 +73,7 @@ function normalizeBaseUrl(given: string | URL): string {
   const url = URL.canParse(String(given)) ? new URL(given) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
     throw invalid('"url" must be the http or https address of a node');
-  // Not shown: what is refused is what must not be seen.
+  // The URL is not shown: it contains the credentials.
   if (url.username || url.password)
     throw invalid('"url" holds credentials, which would show up in errors and logs: give them as "token" or "headers"');
   if (url.search || url.hash) throw invalid(`"url" is a base address and cannot hold a query: ${url.href}`);
@@ -86,7 +86,7 @@ function checkedNumber(name: string, given: number | undefined, otherwise: numbe
   return name.endsWith('Ms') ? Math.min(value, MAX_TIMER_MS) : value;
 }
 
-/** As with the token: what cannot be sent would be shown. */
+/** Checked here for the same reason as the token. */
 function checkedHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   for (const [name, value] of Object.entries(headers)) {
     if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value))
@@ -95,7 +95,7 @@ function checkedHeaders(headers: Readonly<Record<string, string>>): Readonly<Rec
   return headers;
 }
 
-/** Checked here, because the error of a header that cannot be sent would show its value. */
+/** Checked here, because the error of an invalid header would contain its value. */
 function checkedToken(token: string | undefined): string | undefined {
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token))
     throw invalid('the token is empty or has characters that a header cannot carry');

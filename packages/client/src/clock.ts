@@ -1,10 +1,10 @@
-/** Time and chance, apart so that tests need neither. */
+/** Time and randomness; tests provide their own. */
 export interface Clock {
   /** Epoch ms. */
   now(): number;
-  /** From 0 up to, not including, 1. */
+  /** In [0, 1). */
   random(): number;
-  /** Rejects with the signal's reason as soon as it fires. */
+  /** Rejects with the reason of the signal when it aborts. */
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 }
 

@@ -4,58 +4,57 @@ import { isBoundedJson, parseBoundedJson } from './bounded-json.ts';
 import { isCodeLike, isFileName, remoteText } from './remote-text.ts';
 
 /*
- * Items of a stream as they come from another node, which may be newer, older, or broken. An item that makes no sense is
- * left out, and so is a field; both are counted, because nothing may be missing without a word. What this version does
- * not know of a record is passed on.
+ * Decodes stream items of another node, which may be newer, older or broken. Invalid items and fields are skipped and counted,
+ * so that nothing goes missing silently. Unknown fields of a record are passed on.
  */
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What is nested deeper fails `JSON.stringify`, and with it whoever passes it on; nodes do not send it. */
+/** Deeper nesting makes `JSON.stringify` fail; nodes do not send it. */
 const MAX_DEPTH = 250;
 
-/** The longest cursor of one record; real ones have some hundred characters. */
+/** Maximum length of a record cursor; real ones have some hundred characters. */
 const MAX_CURSOR_CHARACTERS = 2048;
 
-/** The longest cursor of a whole response, which names a position in every log. */
+/** Maximum length of a response cursor, which has a position in every log. */
 const MAX_END_CURSOR_CHARACTERS = 1024 ** 2;
 
-/** The longest path of a file in a report; most are names. */
+/** Maximum length of a file path in a report. */
 const MAX_PATH_CHARACTERS = 1024;
 
-/** Of a member; ids have at most 128, outcomes are words. */
+/** Maximum length of ids and outcomes of members. */
 const MAX_ID_CHARACTERS = 256;
 
-/** Files, members and the like in one report. */
+/** Maximum entries of a list. */
 const MAX_LISTED = 10_000;
 
-/** The latest time a `Date` can have. */
+/** Maximum of `Date`. */
 const MAX_TIME_MS = 8.64e15;
 
-/** What was left out of a response. */
+/** Counts the skipped items of a response. */
 export class SkippedItems {
   count = 0;
   #first = '';
 
-  /** Of what it was, only the kind is kept: the text is the node's, and may be anything. */
+  /** Only the kind is remembered: the text is untrusted. */
   note(what: string): void {
     if (this.count++ === 0) this.#first = what;
   }
 
-  /** For a report: how many, and the first of them. */
+  /** For a report: the number, and the first of them. */
   get detail(): string {
     const items = this.count === 1 ? '1 item was' : `${this.count} items were`;
     return `${items} left out, the first: ${this.#first}`;
   }
 }
 
-/** The record, with all its fields where they make sense; `undefined` where it is none. */
+/** Decodes a record without its invalid fields; `undefined` if it is not a record. */
 function decodeRecord(value: unknown, skipped: SkippedItems): FoundRecord | undefined {
   if (!isObject(value) || !isText(value.message) || !isFileName(value.file) || !isCursor(value.cursor)) {
     skipped.note('an invalid record');
     return undefined;
   }
-  // Parsed for this call alone, so that it may be mended in place: a copy of each record would be felt.
+  // Freshly parsed, so it can be fixed in place: copying every record would be slow.
   const record = value as unknown as FoundRecord & Record<string, unknown>;
   for (const name in record) {
     const field = record[name];
@@ -64,7 +63,7 @@ function decodeRecord(value: unknown, skipped: SkippedItems): FoundRecord | unde
     if (name === 'offset' || name === 'bytes') record[name] = 0;
     else delete record[name];
   }
-  // The two are one: whoever reads the object must not read something else than whoever reads the text.
+  // Both represent the same value: readers of the object and of the text must agree.
   if (record.contextText !== undefined) record.context = JSON.parse(record.contextText) as Record<string, unknown>;
   if (record.before) record.before = decodeRecords(record.before, skipped);
   if (record.after) record.after = decodeRecords(record.after, skipped);
@@ -75,7 +74,7 @@ export function decodeRecords(values: readonly unknown[], skipped: SkippedItems)
   return values.flatMap((value) => decodeRecord(value, skipped) ?? []);
 }
 
-/** An item of a stream; `undefined` where the text is none. */
+/** Parses an item of a stream; `undefined` if it is invalid. */
 export function decodeItem(text: string, skipped: SkippedItems): ({ type: string } & Fields) | undefined {
   let item: unknown;
   try {
@@ -89,7 +88,7 @@ export function decodeItem(text: string, skipped: SkippedItems): ({ type: string
   return undefined;
 }
 
-/** An item of a follow, as far as it makes sense. */
+/** Decodes an item of a follow. */
 export function decodeFollowItem(text: string, skipped: SkippedItems): { type: string } | undefined {
   const item = decodeItem(text, skipped);
   if (item?.type === 'record') return decodeRecords([item], skipped)[0];
@@ -99,7 +98,7 @@ export function decodeFollowItem(text: string, skipped: SkippedItems): { type: s
   return undefined;
 }
 
-/** What a node says in its own words is cut, and of one line. */
+/** Text of the node is truncated to one line. */
 function withShortTexts<T extends Fields>(item: T): T {
   const texts: Record<string, string> = {};
   for (const name of ['reason', 'detail']) {
@@ -112,7 +111,7 @@ function withShortTexts<T extends Fields>(item: T): T {
 const isTextOrNull = (field: unknown) => field === null || isText(field);
 const isCountOrNull = (field: unknown) => field === null || isCount(field);
 
-/** What whoever reads an item relies on. */
+/** Required fields of each item. */
 const FOLLOW_FIELDS: ReadonlyMap<string, readonly [string, (field: unknown) => boolean][]> = new Map([
   [
     'rotated',
@@ -164,7 +163,7 @@ const FOLLOW_FIELDS: ReadonlyMap<string, readonly [string, (field: unknown) => b
   ['end', []],
 ]);
 
-/** The end of a search. What it does not say stays unsaid; what makes no sense becomes nothing. */
+/** Decodes the end of a search. Missing fields stay missing; invalid ones are removed. */
 export function decodeEnd(value: Fields, skipped: SkippedItems): SearchEnd {
   const end: Record<string, unknown> = { ...value };
   for (const [name, isRight, nothing] of END_FIELDS) {
@@ -183,7 +182,7 @@ export function decodeEnd(value: Fields, skipped: SkippedItems): SearchEnd {
   return end as unknown as SearchEnd;
 }
 
-/** What is no reason it knows is not the whole. */
+/** An unknown reason counts as incomplete. */
 const END_FIELDS: readonly [string, (field: unknown) => boolean, unknown][] = [
   ['reason', (field) => REASONS.has(field), 'cancelled'],
   ['records', isCount, 0],
@@ -203,7 +202,7 @@ export function decodeReports(value: unknown, skipped: SkippedItems): unknown[] 
   return decodeList(value, isReport, 'an invalid report of a member', skipped).map(withShortTexts);
 }
 
-/** Those of a list that make sense. */
+/** The valid entries of a list. */
 function decodeList<T>(value: unknown, isOne: (item: unknown) => item is T, what: string, skipped: SkippedItems): T[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) {
@@ -218,7 +217,7 @@ function decodeList<T>(value: unknown, isOne: (item: unknown) => item is T, what
   });
 }
 
-/** The groups of a digest that make sense. */
+/** The valid groups of a digest. */
 export function decodeGroups(value: unknown, skipped: SkippedItems): unknown[] {
   return decodeList(value, isGroup, 'an invalid group', skipped).flatMap((group) => {
     const [sample] = decodeRecords([group.sample], skipped);
@@ -226,7 +225,7 @@ export function decodeGroups(value: unknown, skipped: SkippedItems): unknown[] {
   });
 }
 
-/** The buckets of a histogram that make sense. */
+/** The valid buckets of a histogram. */
 export function decodeBuckets(value: unknown, skipped: SkippedItems): unknown[] {
   return decodeList(value, isBucket, 'an invalid bucket', skipped);
 }
@@ -241,7 +240,7 @@ function isBucket(value: unknown): value is Fields {
   );
 }
 
-/** Whether a field of a record is what it should be. */
+/** Whether a field of a record is valid. */
 const FIELDS: ReadonlyMap<string, (field: unknown) => boolean> = new Map<string, (field: unknown) => boolean>([
   ['type', (field) => field === 'record'],
   ['offset', isCount],
@@ -263,7 +262,7 @@ const FIELDS: ReadonlyMap<string, (field: unknown) => boolean> = new Map<string,
   ['after', Array.isArray],
 ]);
 
-/** JSON within a string: it is measured like the JSON around it. */
+/** JSON within a string has the same limits as the JSON around it. */
 function isContextText(value: unknown): boolean {
   return isText(value) && isBoundedJson(value) && isObjectText(value);
 }

@@ -12,13 +12,13 @@ import { decodeBuckets, decodeEnd, decodeGroups, decodeReports, isObject, Skippe
 import { isFileName, remoteText } from './remote-text.ts';
 
 /*
- * Whether an answer is the right kind of thing: not each field, which would refuse the answers of later versions.
- * `undefined` where it is not. The three of the contract come from other nodes too, so their fields are made exact.
+ * Checks the general shape of responses, not each field, which would reject later versions. `undefined` if it is invalid. The
+ * three responses of the contract also come from other implementations, so their fields are normalized.
  */
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A node has a handful of checks. */
+/** Maximum health problems per node. */
 const MAX_PROBLEMS = 32;
 
 export function decodeConfig(value: unknown): NodeConfig | undefined {
@@ -26,7 +26,7 @@ export function decodeConfig(value: unknown): NodeConfig | undefined {
   return { config: value.config, node: decodeNode(value.node) };
 }
 
-/** Nodes without a gRPC port leave it out; others add fields. */
+/** Nodes without a gRPC port omit it; others add fields. */
 function decodeNode(node: Fields): NodeObject {
   return {
     hostIp: toText(node.hostIp),
@@ -38,7 +38,7 @@ function decodeNode(node: Fields): NodeObject {
   };
 }
 
-/** Checks that fail, as the node names them. */
+/** Failing health checks. */
 function decodeProblems(value: unknown): NodeProblem[] {
   if (!Array.isArray(value)) return [];
   return value.slice(0, MAX_PROBLEMS).flatMap((problem) => {
@@ -47,7 +47,7 @@ function decodeProblems(value: unknown): NodeProblem[] {
   });
 }
 
-/** A list made in Go is `null` when it is empty. */
+/** Empty Go slices are `null`. */
 export function decodeLogList(value: unknown): LogEntry[] | undefined {
   if (value === null) return [];
   if (!Array.isArray(value) || !value.every(isEntry)) return undefined;
@@ -99,7 +99,7 @@ export function decodeClusterDigest(value: unknown): ClusterDigest | undefined {
   return { ...value, groups, members: membersWithSkipped(value.members, skipped) } as unknown as ClusterDigest;
 }
 
-/** What was left out is a problem of the response. */
+/** Adds skipped items as a problem of the response. */
 function endWithSkipped(end: Partial<SearchEnd>, { count, detail }: SkippedItems): Partial<SearchEnd> {
   if (count === 0) return end;
   return { ...end, problems: [...(end.problems ?? []), { file: '', code: 'BAD_ANSWER', detail }] };
@@ -112,7 +112,7 @@ function membersWithSkipped(value: unknown, skipped: SkippedItems): unknown[] {
   return [...members, { id: 'response', outcome: 'version', detail, elapsedMs: 0, count: 0, asOfMs: null }];
 }
 
-/** Reads what has these lists. */
+/** Decodes a response with these lists. */
 export function decodeLists<T>(...names: readonly (keyof T & string)[]): (value: unknown) => T | undefined {
   return (value) =>
     isObject(value) && names.every((name) => Array.isArray(value[name])) ? (value as unknown as T) : undefined;

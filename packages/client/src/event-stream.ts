@@ -4,14 +4,14 @@ import type { Exchange } from './exchange.ts';
 import { remoteText } from './remote-text.ts';
 import { notSupported } from './response-error.ts';
 
-/** What a chunk of an event stream told. */
+/** The content of a chunk of an event stream. */
 export interface EventBatch<T> {
   items: T[];
-  /** Of each item; continues after it when sent back. */
+  /** Event id of each item; sent back to resume after it. */
   ids: (string | undefined)[];
-  /** A sign of life that tells nothing. */
+  /** A heartbeat. */
   heartbeat: boolean;
-  /** The node asks to wait at least so long before coming back. */
+  /** Minimum reconnect delay requested by the node. */
   retryMs: number | undefined;
 }
 
@@ -51,7 +51,7 @@ export async function* readEvents<T extends { type: string }>(
         skipped = new SkippedItems();
       }
       yield batch;
-      // The rest of an event that has not come in full is no longer than what came last.
+      // The incomplete event is at most as long as the last chunk.
       if (batch.items.length > 0 || batch.heartbeat) exchange.holdOnly(chunk.length);
       batch = emptyBatch();
     }
@@ -64,7 +64,7 @@ function emptyBatch<T>(): EventBatch<T> {
   return { items: [], ids: [], heartbeat: false, retryMs: undefined };
 }
 
-/** Not every answer with a good status is a stream of events. */
+/** A successful response may not be an event stream. */
 export function checkEventStream(exchange: Exchange): void {
   const { contentType, path } = exchange;
   if (contentType === 'text/event-stream') return;

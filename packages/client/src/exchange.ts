@@ -6,18 +6,18 @@ import { remoteText } from './remote-text.ts';
 import type { ClientDeps, ClientRequest } from './request.ts';
 import { responseError } from './response-error.ts';
 
-/** More of an error's body is not looked at. */
+/** Maximum bytes read of an error body. */
 const MAX_PROBLEM_BYTES = 64 * 1024;
 
 const EMPTY = new URLSearchParams();
 
-/** Failures of a connection whose message repeats what the other side sent. */
+/** Connection errors whose message contains text of the peer. */
 const REMOTE_MESSAGES: ReadonlySet<string> = new Set(['ERR_TLS_CERT_ALTNAME_INVALID']);
 
-/** Below what a node takes for a URL, and for all headers, unless its settings say otherwise. */
+/** Below the default limits of a node for URLs and headers. */
 const MAX_URL_CHARACTERS = 6 * 1024;
 
-/** Routes that take their parameters in a body, too. */
+/** Routes that also accept parameters in a body. */
 const POST_PATHS: ReadonlySet<string> = new Set([
   PATHS.logSearch,
   PATHS.logFollow,
@@ -28,17 +28,16 @@ const POST_PATHS: ReadonlySet<string> = new Set([
 const LAST_EVENT_ID = 'last-event-id';
 
 /**
- * How long a response that comes in pieces may be waited for in all: so many times what one piece may take, and a
- * millisecond more for each byte. Networks are faster, and a node that sends a byte now and then does not hold its reader
- * for ever.
+ * Total time to wait for the chunks of a response: this many times the stall timeout plus a millisecond per byte. Networks are
+ * faster, and a node that trickles bytes cannot hold its reader forever.
  */
 const PATIENCE = 10;
 const MS_PER_BYTE = 1;
 
-/** Of each response so much is not counted: while others hold all there is, a short one is still read. */
+/** Bytes of each response not counted by the budget: short responses work even if it is exhausted. */
 const UNCOUNTED_BYTES = 256 * 1024;
 
-/** One request and its answer, from asking to the last byte. Whoever opens one reads it to its end or closes it. */
+/** One request and its response, to the last byte. The caller reads it to its end or closes it. */
 export class Exchange {
   readonly path: string;
   readonly method: string;
@@ -51,18 +50,18 @@ export class Exchange {
   readonly #abortController = new AbortController();
   readonly #onAbort = () => this.#abortController.abort(this.#signal?.reason);
   readonly #deadline: number;
-  /** Of waiting for pieces, all together; each byte that comes adds to it. */
+  /** Remaining total wait time; each received byte adds to it. */
   #allowanceMs: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
-  /** What our own clock ended it with. */
+  /** The timeout error, if it timed out. */
   #timedOut: ClientError | undefined;
   #response: Response | undefined;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   readonly #budget: ResponseBudget | undefined;
-  /** Bytes of the response that are held, and those of them that are counted by the budget. */
+  /** Bytes of the response in memory, and those counted by the budget. */
   #heldBytes = 0;
   #countedBytes = 0;
-  /** All of the answer was read: nothing is left to give up. */
+  /** The response was read completely. */
   #isWhole = false;
 
   private constructor(request: ClientRequest, { options, pathPrefix: below }: ClientDeps) {
@@ -85,7 +84,7 @@ export class Exchange {
     signal?.addEventListener('abort', this.#onAbort, { once: true });
   }
 
-  /** Resolves with the head of a good answer; any other one is thrown as the error it tells. */
+  /** Resolves with the head of a successful response; throws otherwise. */
   static async open(request: ClientRequest, deps: ClientDeps): Promise<Exchange> {
     request.signal?.throwIfAborted();
     const exchange = new Exchange(request, deps);
@@ -111,7 +110,7 @@ export class Exchange {
     return (this.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   }
 
-  /** The next bytes of the body, `undefined` at its end. Fails when none come for too long, or the body is cut. */
+  /** The next bytes of the body, `undefined` at its end. Fails if it stalls or is truncated. */
   async read(): Promise<Uint8Array | undefined> {
     const startedMs = performance.now();
     const chunk = await this.#read(() => this.#startStallTimer());
@@ -119,7 +118,7 @@ export class Exchange {
     return chunk;
   }
 
-  /** The whole body, which must be there in time. Longer than `maxBytes`: cut there, or refused. */
+  /** The whole body, within the timeout. Beyond `maxBytes` it is cut or rejected. */
   async readWhole({ maxBytes, orCut = false }: { maxBytes: number; orCut?: boolean }): Promise<string> {
     const decoder = new TextDecoder();
     let text = '';
@@ -135,7 +134,7 @@ export class Exchange {
     }
   }
 
-  /** So many bytes more are held. Fails where that is more than all responses together may. */
+  /** Adds to the bytes in memory. Fails if the shared budget is exceeded. */
   hold(bytes: number): void {
     this.#heldBytes += bytes;
     const more = Math.max(0, this.#heldBytes - UNCOUNTED_BYTES) - this.#countedBytes;
@@ -147,7 +146,7 @@ export class Exchange {
     this.#countedBytes += more;
   }
 
-  /** Of what was held, only so many bytes still are. */
+  /** Sets the bytes still in memory. */
   holdOnly(bytes: number): void {
     this.#heldBytes = bytes;
     const counted = Math.min(this.#countedBytes, Math.max(0, bytes - UNCOUNTED_BYTES));
@@ -159,7 +158,7 @@ export class Exchange {
     return this.error('BAD_ANSWER', message, cause);
   }
 
-  /** The answer broke off: what came is not all. */
+  /** The error of a truncated response. */
   cut(message: string, cause?: unknown): ClientError {
     return this.error('UNREACHABLE', message, cause);
   }
@@ -173,14 +172,14 @@ export class Exchange {
     });
   }
 
-  /** Gives the connection back, or up where the answer has not ended. May be called at any time and more than once. */
+  /** Releases the connection, or aborts it if the response has not ended. Idempotent. */
   close(): void {
     clearTimeout(this.#timer);
     this.holdOnly(0);
     this.#signal?.removeEventListener('abort', this.#onAbort);
     if (this.#isWhole) return;
     this.#abortController.abort();
-    // What it rejects with is what the abort before was told.
+    // It rejects with the reason of the abort, which was reported before.
     this.#reader?.cancel().catch(() => {});
   }
 
@@ -200,7 +199,7 @@ export class Exchange {
         ...(token !== undefined && { authorization: `Bearer ${token}` }),
       },
       signal: this.#abortController.signal,
-      // Not followed: a redirect would take the token and other headers to an address that nobody gave.
+      // Not followed: a redirect would send the token and headers to an unknown address.
       redirect: 'manual',
       cache: 'no-store',
     } as const;
@@ -217,7 +216,7 @@ export class Exchange {
     const body = await this.readWhole({ maxBytes: MAX_PROBLEM_BYTES, orCut: true }).catch((error: unknown) => {
       this.#signal?.throwIfAborted();
       if (this.#timedOut) throw error;
-      return ''; // the status says enough
+      return ''; // the status is enough
     });
     const { method, url, path } = this;
     const facts = { method, url, path, status, headers };
@@ -236,13 +235,13 @@ export class Exchange {
     return undefined;
   }
 
-  /** Ends it when the time for the whole is over. */
+  /** Aborts when the timeout expires. */
   #startDeadline(): void {
     const message = `${this.options.base} did not answer within ${this.#timeoutMs} ms`;
     this.#endAfter(this.#deadline - performance.now(), () => this.error('DEADLINE_EXCEEDED', message));
   }
 
-  /** Ends it when nothing comes for too long. */
+  /** Aborts when the response stalls. */
   #startStallTimer(): void {
     const { base } = this.options;
     const isLate = this.#allowanceMs < this.#stallMs;
@@ -262,19 +261,19 @@ export class Exchange {
     return maxBytes === this.options.maxItemBytes ? `maxItemBytes (${maxBytes})` : `${maxBytes} bytes`;
   }
 
-  /** What the node wrote, where it may be shown. */
+  /** Text of the node, if it may be shown. */
   #shown(text: string | null, otherwise: string): string {
     return text === null || this.options.hidesTexts ? otherwise : remoteText(text);
   }
 
-  /** Where texts are hidden, the code alone: names in a certificate would stand in the message. */
+  /** Only the code if texts are hidden: the message may contain names from a certificate. */
   #describeFailure(error: unknown): string {
     const cause = error instanceof Error ? error.cause : undefined;
     const isRemote = cause instanceof Error && 'code' in cause && REMOTE_MESSAGES.has(String(cause.code));
     return isRemote && this.options.hidesTexts ? String(cause.code) : errorMessage(error);
   }
 
-  /** Tells apart who ended it: the caller, our clock, or the other side. */
+  /** Distinguishes the caller, a timeout and the peer as the cause. */
   async #guarded<T>(act: () => Promise<T>): Promise<T> {
     try {
       return await act();
@@ -282,7 +281,7 @@ export class Exchange {
       clearTimeout(this.#timer);
       this.#signal?.throwIfAborted();
       if (this.#timedOut) throw this.#timedOut;
-      if (this.#abortController.signal.aborted) throw error; // closed by whoever holds it
+      if (this.#abortController.signal.aborted) throw error; // closed by the caller
       const own = findPortholeError(error);
       if (own) throw own;
       const what = this.#response ? 'the connection was lost' : 'no connection';
@@ -291,7 +290,7 @@ export class Exchange {
   }
 }
 
-/** The parameters, and the id to continue after, as a body where they are too long for a URL and a header. */
+/** Sends parameters and event id in a body if they are too long for a URL and a header. */
 function bodyFor({ path, method = 'GET', query = EMPTY, headers }: ClientRequest): { method: string; body?: string } {
   const id = headers?.[LAST_EVENT_ID];
   const length = query.toString().length + (id?.length ?? 0);
@@ -301,13 +300,13 @@ function bodyFor({ path, method = 'GET', query = EMPTY, headers }: ClientRequest
   return { method: 'POST', body: encodeBodyParameters(all) };
 }
 
-/** What a `fetch` that was given decided itself, such as not to connect. */
+/** An error thrown by a custom `fetch`, such as a refused connection. */
 function findPortholeError(error: unknown): PortholeError | undefined {
   const candidates = [error, error instanceof Error ? error.cause : undefined];
   return candidates.find((candidate): candidate is PortholeError => candidate instanceof PortholeError);
 }
 
-/** What lies beneath the "fetch failed" of Node. */
+/** The cause of the "fetch failed" of Node.js. */
 function errorMessage(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { cause } = error;

@@ -7,28 +7,28 @@ import type { ClientDeps, ClientRequest } from './request.ts';
 import { backoff, requestedWait } from './retry.ts';
 import { sendRequest } from './send-request.ts';
 
-/** A node that asks for a longer wait than this is not believed. */
+/** Maximum reconnect delay accepted from a node. */
 const MAX_REQUESTED_WAIT_MS = 60_000;
 
-/** Of nodes that are older than parameters in a body. */
+/** Status codes of nodes without support for parameters in a body. */
 const METHOD_NOT_ALLOWED = 405;
 
-/** What a follow tells of itself. */
+/** Items a follow emits about itself. */
 type ClientItem = Extract<FollowItem, { type: 'end' | 'reconnecting' }>;
 
 const CANCELLED: ClientItem = { type: 'end', reason: 'cancelled' };
 
-/** Where a follow has come to. */
+/** The position of a follow. */
 export interface FollowPosition<T> {
-  /** What to ask to begin, or to go on. */
+  /** The request to start or resume. */
   request(nowMs: number): Pick<ClientRequest, 'query' | 'headers'>;
-  /** A connection stands; it was asked for at this time. */
+  /** Connected; the request was sent at this time. */
   started(atMs: number): void;
-  /** What came; a heartbeat is sent when there is nothing to tell. Returns what has not been told before. */
+  /** Received items; empty for a heartbeat. Returns those not delivered before. */
   track(items: T[], told: { heartbeat: boolean; ids: readonly (string | undefined)[] }): T[];
-  /** The node takes no long requests. */
+  /** The node accepts no long requests. */
   shorten(): void;
-  /** The node does not know the position any more: continues without it. Returns what is to be said of that. */
+  /** The node no longer knows the position: continues without it. Returns the items to emit for that. */
   forget(): T[];
 }
 
@@ -37,7 +37,7 @@ export interface FollowTarget<T> {
   position: FollowPosition<T>;
 }
 
-/** Follows until the signal fires, over as many connections as it takes. */
+/** Follows until the signal aborts, reconnecting as needed. */
 export async function* follow<T extends { type: string }>(
   followed: FollowTarget<T>,
   deps: ClientDeps,
@@ -67,7 +67,7 @@ async function* keepFollowing<T extends { type: string }>(
     try {
       if (!connection.isOpen) {
         await connection.open({ retries: false });
-        // It stands again, which a log that is silent would not tell.
+        // Connected again, which a quiet log would not show.
         yield [];
       }
       for await (const items of connection.items()) {
@@ -92,14 +92,14 @@ async function* keepFollowing<T extends { type: string }>(
   }
 }
 
-/** The connection a follow has at the moment. */
+/** The current connection of a follow. */
 class Connection<T extends { type: string }> {
   readonly #target: FollowTarget<T>;
   readonly #deps: ClientDeps;
   readonly #signal: AbortSignal | undefined;
   #exchange: Exchange | undefined;
   #stopping = false;
-  /** What the node asks to wait at least before it is asked again. */
+  /** Minimum reconnect delay requested by the node. */
   retryMs = 0;
 
   constructor(target: FollowTarget<T>, deps: ClientDeps, signal: AbortSignal | undefined) {
@@ -112,12 +112,12 @@ class Connection<T extends { type: string }> {
     return this.#exchange !== undefined;
   }
 
-  /** Why it ended without an error. */
+  /** The reason for an end without an error. */
   get endReason(): string {
     return this.#stopping ? 'the node is stopping' : 'the node ended the answer';
   }
 
-  /** Only the first one tries again by itself: an address that is wrong must not be tried for ever. */
+  /** Only the first connection has limited retries: a wrong address must not be tried forever. */
   async open({ retries }: { retries: boolean }): Promise<void> {
     const askedMs = this.#deps.clock.now();
     const { path, position } = this.#target;
@@ -134,7 +134,7 @@ class Connection<T extends { type: string }> {
     position.started(askedMs);
   }
 
-  /** Ends when the node says so or breaks off; a node's own end is not passed on, because it goes on elsewhere. */
+  /** Ends with the stream or an error; the end of the node is not passed on, because the follow reconnects. */
   async *items(): AsyncGenerator<T[], void, undefined> {
     if (!this.#exchange) return;
     for await (const { items, ids, heartbeat, retryMs } of readEvents<T>(this.#exchange)) {
@@ -162,10 +162,10 @@ class Connection<T extends { type: string }> {
   }
 }
 
-/** What ends a follow that once worked: whoever reads may not any more. All else may pass, however long it takes. */
+/** Codes that end a working follow: access was revoked. All others are retried forever. */
 const FINAL: ReadonlySet<ErrorCode> = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'HOST_NOT_ALLOWED']);
 
-/** Of an address that never gave anything of use. */
+/** Codes that end a follow that never worked. */
 const NO_NODE: ReadonlySet<ErrorCode> = new Set([...FINAL, 'NOT_SUPPORTED', 'BAD_ANSWER']);
 
 function isFinal(error: unknown, hasWorked: boolean): boolean {

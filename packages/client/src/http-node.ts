@@ -35,6 +35,8 @@ import type {
   SearchQuery,
 } from '@porthole/logs/types';
 import { bodyBytes } from './body-bytes.ts';
+import { type ClientOptions, strictOptions } from './client-options.ts';
+import { SYSTEM_CLOCK } from './clock.ts';
 import { HttpCluster } from './cluster/http-cluster.ts';
 import {
   decodeConfig,
@@ -54,26 +56,26 @@ import { countLimits, openSearch } from './search-call.ts';
 import { searchItems } from './search-stream.ts';
 import { rejectPage, requestJson, sendRequest } from './send-request.ts';
 
-/** Beside the usual silence: a node that makes a bundle may wait for its members before it goes on. */
+/** Additional stall time: a node may wait for its members while it creates a bundle. */
 const BUNDLE_PAUSE_MS = 60_000;
 
-/** Who a node is takes some hundred bytes, and is asked for in the background. */
+/** A node description has some hundred bytes and is requested in the background. */
 const MAX_DESCRIPTION_BYTES = 256 * 1024;
 
-/** Ten thousand buckets, and what could not be read. */
+/** Ten thousand buckets and the problems. */
 const MAX_HISTOGRAM_BYTES = 4 * 1024 ** 2;
 
 const ENCODER = new TextEncoder();
 
-/** A node, asked over HTTP. */
+/** A node over HTTP. */
 export interface NodeClient extends NodeState {
-  /** Base address, without a slash at its end. */
+  /** Base address without a trailing slash. */
   readonly url: string;
-  /** What the node answers for all nodes of its cluster. Whether it does shows when it is asked. */
+  /** Queries over all nodes of its cluster. Nodes without cluster support fail on the first request. */
   readonly cluster: ClusterState;
   /**
-   * A support bundle of all nodes of its cluster: a ZIP archive, while it is made. Its last file is a `BundleManifest`.
-   * The caller closes the answer.
+   * A support bundle of all nodes of its cluster: a ZIP archive, streamed while it is created. Its last file is a `BundleManifest`.
+   * The caller closes the response.
    */
   bundle(request: BundleRequest, options?: CallOptions): Promise<ByteStream>;
 }
@@ -124,7 +126,7 @@ export class HttpNode implements NodeClient {
       isPaced: true,
       ...options,
     };
-    // A newline may be added to a last line without.
+    // A newline may be added to the last line.
     return bodyBytes(await sendRequest(httpRequest, this.#deps), { maxBytes: request.sizeBytes + 1 });
   }
 
@@ -140,7 +142,7 @@ export class HttpNode implements NodeClient {
     request: SearchQuery,
     options: SearchOptions = {},
   ): AsyncGenerator<Uint8Array, void, undefined> {
-    // Decoded and written anew: what a node sends is passed on only as far as it is understood.
+    // Decoded and re-encoded: only understood fields are passed on.
     for await (const items of this.searchLogs(request, options)) {
       yield ENCODER.encode(items.map((item) => `${exactJson(item)}\n`).join(''));
     }
@@ -193,4 +195,9 @@ export class HttpNode implements NodeClient {
   #search(request: SearchQuery, options: SearchOptions): Promise<Exchange> {
     return openSearch({ path: PATHS.logSearch, query: encodeSearch(request, options) }, options, this.#deps);
   }
+}
+
+/** Creates a client for one node. It keeps nothing open between requests, so there is nothing to close. */
+export function createClient(options: ClientOptions): NodeClient {
+  return new HttpNode({ options: strictOptions(options), clock: SYSTEM_CLOCK });
 }

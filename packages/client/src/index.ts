@@ -82,5 +82,5 @@ export type {
 } from '@porthole/logs/types';
 export { ClientError } from './client-error.ts';
 export type { ClientOptions } from './client-options.ts';
-export { createClient } from './create-client.ts';
 export type { NodeClient } from './http-node.ts';
+export { createClient } from './http-node.ts';

@@ -2,8 +2,7 @@ import { expect, it } from 'vitest';
 import { eventually } from '../../logs/src/testing/eventually.ts';
 import { sendRequest } from '../../server/src/testing/send-request.ts';
 import { countConnections, startTestNode } from '../../server/src/testing/test-node.ts';
-import { createClient } from './create-client.ts';
-import type { NodeClient } from './http-node.ts';
+import { createClient, type NodeClient } from './http-node.ts';
 import { catchFailure } from './testing/catch-failure.ts';
 
 /** More than the socket buffers hold, so that whoever leaves does so midway. */

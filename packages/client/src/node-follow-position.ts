@@ -2,27 +2,27 @@ import { encodeFollow } from '@porthole/contract';
 import type { FollowItem, FollowQuery } from '@porthole/logs/types';
 import type { FollowPosition } from './follow.ts';
 
-/** What goes into a header, for nodes that take no parameters in a body. */
+/** Maximum header length, for nodes that accept no parameters in a body. */
 const SHORT_ID_CHARACTERS = 5 * 1024;
 
 /**
- * A follow that was lost before a log told anything begins that log when the follow began, and a little before: what is
- * written then may bear an earlier time, and better a record too early than one lost.
+ * A log without records so far resumes at the start of the follow, minus this margin: its records may have earlier timestamps,
+ * and better one too many than one lost.
  */
 const MARGIN_MS = 1000;
 
-/** The longest id of an event that is kept. */
+/** Maximum length of a remembered event id. */
 const MAX_ID_CHARACTERS = 4096;
 
-/** Files whose position is remembered, those with the newest records; a log has one that is written. */
+/** Files whose position is remembered, those with the newest records; each log has one live file. */
 const MAX_FILES = 2048;
 
-/** Where a follow has come to, so that it goes on there: nothing lost, nothing twice. */
+/** The position of a follow, to resume without losing or repeating records. */
 export class NodeFollowPosition implements FollowPosition<FollowItem> {
   readonly #query: FollowQuery;
-  /** The newest event of each file, by its id, in the order in which they came. */
+  /** The newest event id of each file, in order of arrival. */
   readonly #delivered = new Map<string, string>();
-  /** Of the newest record. */
+  /** Time of the newest record. */
   #newestMs: number | undefined;
   #isForgotten = false;
   #maxCharacters = Number.POSITIVE_INFINITY;
@@ -40,7 +40,7 @@ export class NodeFollowPosition implements FollowPosition<FollowItem> {
   track(items: FollowItem[], { heartbeat, ids }: Parameters<FollowPosition<FollowItem>['track']>[1]): FollowItem[] {
     this.#wasQuiet ||= heartbeat;
     for (const [index, item] of items.entries()) {
-      // Behind an unfinished line its rest would be lost if the node has forgotten it: it is told once more, whole.
+      // Resuming after an unfinished line could lose its rest: it is delivered again, complete.
       if (item.type !== 'record' || item.unfinished) continue;
       this.#delivered.delete(item.file);
       this.#delivered.set(item.file, eventId(item, ids[index]));
@@ -67,7 +67,7 @@ export class NodeFollowPosition implements FollowPosition<FollowItem> {
     if (this.#isForgotten && this.#delivered.size === 0) return { query: this.#byTime(nowMs), headers: {} };
     const { id, isWhole } = this.#lastEventId();
     const headers: Record<string, string> = id === '' ? {} : { 'last-event-id': id };
-    // What it goes back to comes first of all: where it has not come, nothing has been told.
+    // Past records come first: if none have arrived, nothing was delivered.
     if (id === '' && start !== 'end' && (('back' in start && !this.#wasQuiet) || 'timeMs' in start))
       return { query: encodeFollow(this.#query), headers };
     const query = encodeFollow({ ...this.#query, start: 'end' });
@@ -76,7 +76,7 @@ export class NodeFollowPosition implements FollowPosition<FollowItem> {
     return { query, headers };
   }
 
-  /** Without a position: with what is newer than the newest record. */
+  /** Without a position: resumes after the time of the newest record. */
   #byTime(nowMs: number): URLSearchParams {
     const query = encodeFollow({ ...this.#query, start: 'end' });
     const isTimed = this.#newestMs !== undefined;
@@ -84,7 +84,7 @@ export class NodeFollowPosition implements FollowPosition<FollowItem> {
     return query;
   }
 
-  /** Where logs begin of which nothing was told. As a time ago: the node's clock may be another one. */
+  /** The start of logs without records so far. Relative, because the clock of the node may differ. */
   #since(elapsedMs: number): string {
     const { start } = this.#query;
     const sinceMs = start === 'end' ? undefined : 'timeMs' in start ? start.timeMs : 'cursor' in start && start.sinceMs;
@@ -93,8 +93,8 @@ export class NodeFollowPosition implements FollowPosition<FollowItem> {
   }
 
   /**
-   * Where it came to in each log; the last one of a log counts. A node that takes no long ones gets the newest, as many as
-   * fit: then it is not whole.
+   * The position in each log; the last one per log wins. A node that accepts no long ones gets the newest that fit, which is
+   * then incomplete.
    */
   #lastEventId(): { id: string; isWhole: boolean } {
     const { start } = this.#query;
@@ -109,7 +109,7 @@ export class NodeFollowPosition implements FollowPosition<FollowItem> {
   }
 }
 
-/** The id of an event begins with the cursor of its record, and may name other logs after it; it is no longer than that. */
+/** An event id starts with the cursor of its record and may contain other logs after it. */
 function eventId({ cursor }: { cursor: string }, id: string | undefined): string {
   return id === undefined || id.length > MAX_ID_CHARACTERS ? cursor : id;
 }

@@ -4,7 +4,7 @@ import type { OpenLog } from '@porthole/logs/types';
 import { expect, it } from 'vitest';
 import { eventually } from '../../logs/src/testing/eventually.ts';
 import { startTestNode } from '../../server/src/testing/test-node.ts';
-import { createClient } from './create-client.ts';
+import { createClient } from './http-node.ts';
 import { catchFailure } from './testing/catch-failure.ts';
 import { respondWith, startOddServer } from './testing/odd-server.ts';
 import { testClient } from './testing/test-client.ts';

@@ -8,10 +8,10 @@ import { rejectPage, sendRequest } from './send-request.ts';
 
 const PATH = PATHS.logRaw;
 
-/** Compressed on its way, ranges and lengths would be of something else. Browsers see to it themselves. */
+/** With compression, ranges and lengths would refer to compressed bytes. Browsers handle that themselves. */
 export const IDENTITY_ENCODING = { 'accept-encoding': 'identity' } as const;
 
-/** A file of a node. Nothing is held open there: each reading looks whether the name still leads to the same file. */
+/** A file of a node. It is not held open there: each read checks that the name still refers to the same file. */
 export async function openRemoteLog(request: FileRequest, deps: ClientDeps, signal?: AbortSignal): Promise<OpenLog> {
   const { file } = request;
   const head = await requestHead(request, deps, signal);
@@ -41,7 +41,7 @@ export async function openRemoteLog(request: FileRequest, deps: ClientDeps, sign
   };
 }
 
-/** An error that answers HEAD has no body and so no code: GET is asked for it. */
+/** An error response to HEAD has no body and so no code: a GET fetches it. */
 async function requestHead(request: FileRequest, deps: ClientDeps, signal: AbortSignal | undefined): Promise<Exchange> {
   const httpRequest = { path: PATH, query: encodeFile(request), headers: IDENTITY_ENCODING, signal };
   try {
@@ -67,7 +67,7 @@ async function* readRange(
 ): AsyncGenerator<Uint8Array, void, undefined> {
   if (start >= end) return;
   const { file } = request;
-  // Both end it; one that is listened to by hand, because a signal made of several outlives its readings.
+  // Either signal aborts it; combined by hand, because `AbortSignal.any` outlives the reads.
   const controller = new AbortController();
   const leave = () => controller.abort(signal?.aborted ? signal.reason : closing.reason);
   if (signal?.aborted || closing.aborted) leave();
@@ -78,7 +78,7 @@ async function* readRange(
     const httpRequest = { path: PATH, query: encodeFile(request), headers, signal: controller.signal, isPaced: true };
     const exchange = await sendRequest(httpRequest, deps).catch(async (error: unknown) => {
       if (!(error instanceof ClientError) || error.status !== 416) throw error;
-      // The refusal does not tell of which file.
+      // The error response does not identify the file.
       const head = await requestHead(request, deps, controller.signal);
       head.close();
       throw isSameFile(etag, strongEtag(head.header('etag'))) ? truncated(file, error) : replaced(file, error);
@@ -114,14 +114,14 @@ function truncated(file: string, { method, url, status }: Exchange | ClientError
   return new ClientError('LOG_FILE_TRUNCATED', message, { method, url, status });
 }
 
-/** Proxies that change an answer mark its tag as weak. */
+/** Proxies that change a response mark its ETag as weak. */
 function strongEtag(etag: string | null): string {
   return (etag ?? '').replace(/^W\//, '');
 }
 
 /**
- * Last-Modified has only seconds. The last part of a node's tag is the time of the last write in nanoseconds; it is
- * believed where both agree.
+ * Last-Modified has only seconds. The last part of the ETag is the modification time in nanoseconds; it is used if both
+ * agree.
  */
 function modifiedMs(etag: string, lastModified: string | null): number {
   const secondsMs = Date.parse(lastModified ?? '');

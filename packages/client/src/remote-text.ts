@@ -1,11 +1,11 @@
 /*
- * Texts that another node wrote about itself: a reason, a check that fails. They are shown beside our own words, in
- * terminals too, so they are short, of one line, and hold nothing that a terminal would obey.
+ * Sanitizes text of another node, like a reason or a failing check. It is shown in terminals, too, so it is short, a single
+ * line, and contains nothing that a terminal would act on.
  */
 
 const MAX_CHARACTERS = 300;
 
-/** Controls, line and paragraph separators, and marks that turn the direction of what follows. */
+/** Control characters, line and paragraph separators, and bidirectional marks. */
 const UNSHOWABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
 
 export function remoteText(text: string): string {
@@ -15,17 +15,17 @@ export function remoteText(text: string): string {
     : shown;
 }
 
-/** The longest name that a file can have. */
+/** Maximum length of a file name. */
 const MAX_NAME_BYTES = 255;
 
-/** Whether a log or a file can have this name. */
+/** Whether this is a valid name of a log or file. */
 export function isFileName(name: unknown): name is string {
   if (typeof name !== 'string' || name.length > MAX_NAME_BYTES) return false;
-  // A character takes at most three bytes in UTF-8 per unit: short names need no look.
+  // A UTF-16 unit takes at most three bytes in UTF-8: short names need no check.
   return name.length * 3 <= MAX_NAME_BYTES || new TextEncoder().encode(name).length <= MAX_NAME_BYTES;
 }
 
-/** As our codes are written, and no longer than one could be. */
+/** Looks like an error code. */
 export function isCodeLike(code: unknown): code is string {
   return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code);
 }

@@ -2,16 +2,16 @@ import type { ResponseBudget } from '@porthole/contract';
 import type { StrictOptions } from './client-options.ts';
 import type { Clock } from './clock.ts';
 
-/** What is asked of a node; the rest is the same for all questions. */
+/** The variable part of a request. */
 export interface ClientRequest {
-  /** Path of the route, below the base address. */
+  /** Path of the route below the base address. */
   path: string;
-  /** A GET whose parameters are too long for a URL is sent as a POST, where the route takes one. */
+  /** A GET with parameters too long for a URL is sent as a POST, if the route accepts it. */
   method?: 'GET' | 'HEAD' | 'DELETE';
   query?: URLSearchParams;
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal | undefined;
-  /** Instead of that of the client. */
+  /** Overrides the one of the client. */
   responseBudget?: ResponseBudget | undefined;
   /** Beside the usual times: how long the node was told it may look at logs before it says anything. */
   lookingMs?: number;

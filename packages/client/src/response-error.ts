@@ -97,9 +97,10 @@ function readProblem(body: string): Problem {
 function parseBody(body: string): unknown {
   try {
     return JSON.parse(body);
-  } catch {
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
     const text = body.trim();
-    return text.startsWith('<') ? undefined : text; // a page is no message
+    return text.startsWith('<') ? undefined : text; // an HTML page is not a message
   }
 }
 

@@ -49,32 +49,32 @@ import { createSnapshotStore } from './state/snapshots/snapshot-store.ts';
 export interface LocalClusterOptions {
   /** Name of the cluster. */
   name: string;
-  /** Started already; closed with the cluster. */
+  /** Already started; closed with the cluster. */
   membership: Membership;
   self: NodeState;
   selfId: string;
-  /** Which members are contacted, and with what credentials. */
+  /** Decides which members are contacted and with which credentials. */
   access: MemberAccessOptions;
-  /** In which members that do not say theirs write their times. */
+  /** Time zone of members that do not report theirs. */
   zone: Zone;
   limits: ClusterLimits;
-  /** How often clocks are measured and members are listened to. */
+  /** Interval of clock measurements and snapshots. */
   refreshMs: number;
   snapshots: { dir: string; maxBytes: number; keepMs: number };
   fingerprint: SecretFingerprint | undefined;
-  /** The text with its secrets masked; `undefined` where that cannot be done. */
+  /** Masks the secrets of a configuration; `undefined` if that is not possible. */
   mask(configText: string): Masked;
-  /** Of another member; a larger one is refused before it is masked. */
+  /** Maximum size of the configuration of a member. */
   maxConfigBytes?: number;
-  /** Values in a configuration that are secret, to be masked in the logs of its member. Throws for what is not TOML. */
+  /** The secret values in a configuration, to mask them in the logs of its member. Throws if it is not TOML. */
   findSecrets(configText: string): readonly string[] | Promise<readonly string[]>;
-  /** What this node masks in the text of logs. */
+  /** The log masking of this node. */
   scrubbing: Scrubbing;
-  /** What an operator should know, in words for the log. */
+  /** Reports problems to the own log. */
   report(problem: string): void;
 }
 
-/** Marks of members that departed are kept even where snapshots are not: some hundred bytes each. */
+/** Departures are stored even without snapshots: some hundred bytes each. */
 const MIN_SNAPSHOT_BYTES = 1024 * 1024;
 
 interface LocalClusterDeps {
@@ -85,7 +85,7 @@ interface LocalClusterDeps {
   collector: SnapshotCollector;
   roleDiscovery: RoleDiscovery;
   masking: MemberMasking;
-  /** What processes that were killed have left is being removed. */
+  /** Settles when directories of killed processes were removed. */
   cleaning: Promise<void>;
 }
 
@@ -117,7 +117,7 @@ export class LocalCluster implements ClusterState {
     };
   }
 
-  /** Begins to measure clocks and to take snapshots of the other members, if there are any. */
+  /** Starts measuring clocks and taking snapshots of the other members, if any. */
   static async open(options: LocalClusterOptions): Promise<LocalCluster> {
     const { membership, self, selfId, access, zone, limits, refreshMs, report } = options;
     const mask = rememberMasked(options.mask);
@@ -125,7 +125,7 @@ export class LocalCluster implements ClusterState {
     const { dir, maxBytes, keepMs } = options.snapshots;
     const isAlone = membership.state.kind === 'alone';
     const snapshots = new SnapshotCache({
-      // A node that is alone has no other members, and leaves no empty directory behind.
+      // A node without a cluster must not leave an empty directory behind.
       store: isAlone || maxBytes === 0 ? null : createSnapshotStore(dir),
       report: report,
       maxTotalBytes: Math.max(maxBytes, MIN_SNAPSHOT_BYTES),
@@ -171,12 +171,12 @@ export class LocalCluster implements ClusterState {
     return this.#membership;
   }
 
-  /** Why snapshots are kept in memory only; `null` while all is well. */
+  /** Why snapshots are in memory only; `null` if there is no problem. */
   get snapshotProblem(): string | null {
     return this.#deps.snapshots.problem;
   }
 
-  /** Deregisters and ends what runs in the background. */
+  /** Deregisters and stops background work. */
   async close(): Promise<void> {
     const { clocks, directory, collector: lastWords, peers, cleaning } = this.#deps;
     clocks.close();
@@ -245,7 +245,7 @@ export class LocalCluster implements ClusterState {
     yield* searchAround(this.#records, request, options);
   }
 
-  /** Roles count only where members are chosen by them. */
+  /** Roles are needed only if members are selected by role. */
   async #discoverRoles({ role }: MemberSelection, options?: CallOptions): Promise<void> {
     if (role !== undefined) await this.#deps.roleDiscovery.run(options);
   }
@@ -255,6 +255,6 @@ async function cleanUp(report: LocalClusterOptions['report']): Promise<void> {
   try {
     await removeStaleTails();
   } catch (error) {
-    report(`copies of logs that an earlier process left are not removed: ${(error as NodeJS.ErrnoException).code}`);
+    report(`cannot remove mirrored logs left by an earlier process: ${(error as NodeJS.ErrnoException).code}`);
   }
 }

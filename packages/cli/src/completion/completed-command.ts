@@ -48,3 +48,13 @@ export async function completedCommands(tree: CommandDefinition, path = ''): Pro
   const below = commands.map((child) => completedCommands(child, path === '' ? child.name : `${path} ${child.name}`));
   return [own, ...(await Promise.all(below)).flat()];
 }
+
+/** Quotes one word for sh, bash and zsh. */
+export function quoteShell(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** Quotes one word for fish, which has two escapes within single quotes. */
+export function quoteFish(text: string): string {
+  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+}

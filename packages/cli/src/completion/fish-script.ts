@@ -1,6 +1,5 @@
 import type { Completion } from '../command-definition.ts';
-import type { CompletedCommand, CompletedFlag } from './completed-command.ts';
-import { quoteFish } from './quote-shell.ts';
+import { type CompletedCommand, type CompletedFlag, quoteFish } from './completed-command.ts';
 
 /** Completion script for fish 3 and later. */
 export function fishScript(program: string, commands: readonly CompletedCommand[]): string {

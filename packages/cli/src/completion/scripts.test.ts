@@ -1,8 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND_TREE } from '../command-tree.ts';
-import { type CompletedCommand, completedCommands } from './completed-command.ts';
+import { type CompletedCommand, completedCommands, quoteFish, quoteShell } from './completed-command.ts';
 import { fishScript } from './fish-script.ts';
-import { quoteFish, quoteShell } from './quote-shell.ts';
 import { zshScript } from './zsh-script.ts';
 
 let commands: CompletedCommand[];

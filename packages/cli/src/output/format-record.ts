@@ -2,7 +2,6 @@ import { contextJson, exactJson } from '@porthole/contract';
 import { type Level, splitMembers, type Zone } from '@porthole/logs';
 import type { PrintableRecord } from '../sources/log-source.ts';
 import { formatInstant, formatTime } from './format-time.ts';
-import { nodeColor } from './node-color.ts';
 import type { Colors } from './terminal.ts';
 import { visibleJson, visibleText } from './visible-text.ts';
 
@@ -133,4 +132,23 @@ function logfmtValue(value: unknown): string {
 
 function quotedWhereNeeded(text: string): string {
   return /^[^\s="\\\p{Cc}]+$/u.test(text) ? text : JSON.stringify(text);
+}
+
+/** Without red and yellow, which mark levels. */
+const PAINTS = [
+  'cyan',
+  'green',
+  'magenta',
+  'blue',
+  'cyanBright',
+  'greenBright',
+  'magentaBright',
+  'blueBright',
+] as const;
+
+/** The colour depends on the id alone, so it never changes. */
+function nodeColor(id: string, colors: Colors): (text: string) => string {
+  let hash = 0x811c9dc5;
+  for (const letter of id) hash = Math.imul(hash ^ (letter.codePointAt(0) ?? 0), 0x01000193);
+  return colors[PAINTS[(hash >>> 0) % PAINTS.length] ?? 'cyan'];
 }

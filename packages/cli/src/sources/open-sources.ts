@@ -1,12 +1,28 @@
 import { availableParallelism } from 'node:os';
+import { setTimeout as wait } from 'node:timers/promises';
 import type { NodeClient } from '@porthole/client';
-import { codeOf, type MemberSelection } from '@porthole/contract';
-import { createZone, LogDir, WorkerPool } from '@porthole/logs';
+import {
+  type CallOptions,
+  codeOf,
+  type FileRequest,
+  loadGaps,
+  type MemberSelection,
+  type SearchOptions,
+} from '@porthole/contract';
+import {
+  createZone,
+  type DigestQuery,
+  type FollowItem,
+  type FollowQuery,
+  type HistogramQuery,
+  LogDir,
+  type SearchQuery,
+  WorkerPool,
+} from '@porthole/logs';
 import type { Invocation } from '../invocation.ts';
 import { ProgramError } from '../program-error.ts';
 import { ClusterLogs } from './cluster-logs.ts';
 import { findPath, type LocalPath } from './find-path.ts';
-import { LocalLogs } from './local-logs.ts';
 import type { FileHolder, LogSource, LogState, OpenSources } from './log-source.ts';
 import { isUrl, openNode } from './open-node.ts';
 import { queryCluster, resolveNodeRef } from './query-cluster.ts';
@@ -157,4 +173,41 @@ class SourceOpener {
 /** A source that holds its own files. */
 function singleBackend(state: LogState & FileHolder): Pick<LogSource, 'state' | 'holderFor' | 'isCluster'> {
   return { state, holderFor: () => state, isCluster: false };
+}
+
+/** A local directory with the interface of a node. */
+class LocalLogs implements LogState, FileHolder {
+  readonly #dir: LogDir;
+
+  constructor(dir: LogDir) {
+    this.#dir = dir;
+  }
+
+  logFiles(options?: CallOptions) {
+    return this.#dir.details(options);
+  }
+
+  openLog({ file, text = false }: FileRequest) {
+    return this.#dir.open(file, { text });
+  }
+
+  searchLogs(query: SearchQuery, options?: SearchOptions) {
+    return this.#dir.search(query, options);
+  }
+
+  followLogs(query: FollowQuery, options: CallOptions = {}) {
+    return loadGaps<FollowItem>(this.#dir.follow(query, options), query, {
+      ...options,
+      search: (_, missed) => this.#dir.search(missed, options),
+      wait: (ms, signal) => wait(ms, undefined, signal && { signal }),
+    });
+  }
+
+  logHistogram(query: HistogramQuery, options?: SearchOptions) {
+    return this.#dir.histogram(query, options);
+  }
+
+  logDigest(query: DigestQuery, options?: SearchOptions) {
+    return this.#dir.digest(query, options);
+  }
 }

@@ -10,31 +10,31 @@ import type { Clock } from '../clock.ts';
 import type { FollowPosition } from '../follow.ts';
 
 /**
- * It goes on so much before the newest record that was told: others may have been on their way from slower members.
- * More than a node waits to put records in order, and than following a file may lag.
+ * A follow resumes this long before its newest record: records of slower members may still have been in flight. Longer than
+ * the reorder window of a node and the lag of following a file.
  */
 const MARGIN_MS = 5000;
 
-/** Records of which it is remembered that they were told, at least: a margin of some thousand records per second. */
+/** Minimum number of delivered records to remember: enough for some thousand records per second. */
 const MAX_REMEMBERED = 10_000;
 
-/** What positions may take of a URL, for nodes that take no parameters in a body. Beyond it, a follow continues by time. */
+/** Maximum URL length of positions, for nodes that accept no parameters in a body. Beyond it, a follow resumes by time. */
 const SHORT_POSITIONS_CHARACTERS = 6 * 1024;
 
-/** Members whose position is remembered: as many as a cluster can have. */
+/** Members whose position is remembered: the maximum size of a cluster. */
 const MAX_MEMBERS = 10_000;
 
-/** Files of a member whose position is remembered; a log has one that is written. */
+/** Files per member whose position is remembered; each log has one live file. */
 const MAX_FILES = 64;
 
 /**
- * Where the follow of a cluster has come to. It continues behind the last record of each log of each member, whatever
- * their clocks said; in a cluster too large for that, by time. What came before is dropped.
+ * The position of a cluster follow. It resumes after the last record of each log of each member, independent of their clocks;
+ * by time if the cluster is too large for that. Records already delivered are dropped.
  */
 export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> {
   readonly #query: FollowQuery & MemberSelection;
   readonly #clock: Clock;
-  /** The newest that were told, and those before them. */
+  /** The most recently delivered records, and those before them. */
   #delivered = new Set<string>();
   #deliveredBefore = new Set<string>();
   /** The last cursor of each file, by member. */
@@ -58,7 +58,7 @@ export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> 
     const nowMs = this.#clock.now();
     return items.filter((item) => {
       if (item.type !== 'record') return true;
-      // A time that is still to come would skip all that is written until then.
+      // A timestamp in the future would skip everything written until then.
       const atMs = Math.min(item.atMs ?? -Infinity, nowMs);
       if (item.atMs !== undefined) this.#newestMs = Math.max(this.#newestMs ?? atMs, atMs);
       const isNew = this.#isNew(`${item.node} ${item.cursor}`, item.unfinished);
@@ -71,7 +71,7 @@ export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> 
     this.#maxCharacters = SHORT_POSITIONS_CHARACTERS;
   }
 
-  /** Continues by time; what a member lacks it reports itself. */
+  /** Resumes by time; members report gaps themselves. */
   forget(): ClusterFollowItem[] {
     this.#positions.clear();
     return [];
@@ -79,7 +79,7 @@ export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> 
 
   request(nowMs: number): { query: URLSearchParams } {
     const { start } = this.#query;
-    // What it goes back to comes first of all: where it has not come, nothing has been told.
+    // Past records come first: if none have arrived, nothing was delivered.
     const isBack = start !== 'end' && !('back' in start && this.#wasQuiet);
     if (this.#beganMs === undefined || (this.#newestMs === undefined && isBack))
       return { query: encodeClusterFollow(this.#query) };
@@ -91,7 +91,7 @@ export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> 
   }
 
   #keepPosition({ node, file, cursor, unfinished }: ClusterRecord): void {
-    // Behind an unfinished line its rest would be lost: it comes once more, whole.
+    // Resuming after an unfinished line would lose its rest: it is delivered again, complete.
     if (unfinished || cursor === '') return;
     const files = this.#positions.get(node) ?? new Map<string, string>();
     this.#positions.set(node, files);
@@ -114,17 +114,17 @@ export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> 
     return this.#sinceBegan(nowMs);
   }
 
-  /** For what nothing came of yet. As a time ago: the node's clock may be another one. */
+  /** For logs without records so far. Relative, because the clock of the node may differ. */
   #sinceBegan(nowMs: number): string {
     return `${Math.max(0, Math.round(nowMs - (this.#beganMs ?? nowMs))) + MARGIN_MS}ms`;
   }
 
-  /** The rest of an unfinished line may be forgotten by then: it is told once more, whole. */
+  /** An unfinished line is delivered again, complete. */
   #isNew(key: string, unfinished = false): boolean {
     if (this.#delivered.has(key) || this.#deliveredBefore.has(key)) return false;
     if (unfinished) return true;
     this.#delivered.add(key);
-    // All at once: a set of which the first is taken out again and again gets slower and slower.
+    // All at once: repeatedly deleting the first element of a set becomes slow.
     if (this.#delivered.size >= MAX_REMEMBERED) [this.#deliveredBefore, this.#delivered] = [this.#delivered, new Set()];
     return true;
   }

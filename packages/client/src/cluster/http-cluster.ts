@@ -34,15 +34,15 @@ import { searchItems } from '../search-stream.ts';
 import { requestJson } from '../send-request.ts';
 import { ClusterFollowPosition } from './cluster-follow-position.ts';
 
-/** In a path these two would lead elsewhere; whatever else an id may hold stands for itself. */
+/** These two ids would change the path; all other ids are safe. */
 const NO_IDS = ['.', '..'];
 
-/** All nodes of a cluster, asked through one of them over HTTP. */
+/** All nodes of a cluster, queried through one of them over HTTP. */
 export class HttpCluster implements ClusterState {
   readonly #deps: ClientDeps;
   readonly #nodeAt: (path: string) => NodeState;
 
-  /** `nodeBelow` makes a node whose routes are asked below another path. */
+  /** `nodeBelow` creates a node with another base path. */
   constructor(deps: ClientDeps, nodeAt: (path: string) => NodeState) {
     this.#deps = deps;
     this.#nodeAt = nodeAt;
@@ -92,7 +92,7 @@ export class HttpCluster implements ClusterState {
     return loadGaps<ClusterFollowItem>(followed, wanted, {
       wait: clock.wait,
       ...options,
-      // Its cursors are those of the member.
+      // The cursors are those of the member.
       search: (gap, query) => this.member('node' in gap ? gap.node : '').searchLogs(query, options),
     });
   }
@@ -111,16 +111,16 @@ export class HttpCluster implements ClusterState {
 
   async *around(request: AroundRequest, options: CallOptions = {}): AsyncGenerator<ClusterItem[], void, undefined> {
     const httpRequest = { path: PATHS.clusterLogMoment, query: encodeAround(request) };
-    // Its limit counts for each member.
+    // The limit is per member.
     yield* searchItems<ClusterItem>(await openSearch(httpRequest, options, this.#deps), { limit: Infinity });
   }
 
-  /** Whether there is such a member shows when it is asked. */
+  /** Unknown members fail on the first request. */
   member(id: string): NodeState {
     return this.#nodeAt(memberPath(id));
   }
 
-  /** Who passes an order on says so in its headers. */
+  /** A forwarded request is marked in its headers. */
   async forget(id: string, options: CallOptions = {}): Promise<ForgottenMember> {
     const httpRequest = { path: memberPath(id), method: 'DELETE', ...options } as const;
     return requestJson(httpRequest, this.#deps, decodeLists<ForgottenMember>('members'));

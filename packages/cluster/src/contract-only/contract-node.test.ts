@@ -189,7 +189,7 @@ describe('what cannot be read of such a node', () => {
     const { records, end } = await search(contractNode(fake, { maxFiles: 105 }));
     expect(records).toHaveLength(210);
     expect(end.problems).toHaveLength(1);
-    expect(end.problems[0]?.detail).toMatch(/^not read \(also .* and 2 more files\): beyond/);
+    expect(end.problems[0]?.detail).toMatch(/^not read \(also .* and 2 more files\): exceeds/);
   });
 
   it('nothing is lost behind a line that LinDB does not send, and what is before it is reported', async () => {

@@ -9,7 +9,7 @@ import {
   type SearchOptions,
   type ViewRequest,
 } from '@porthole/contract';
-import { Scrubbing, type WorkerPool, type Zone } from '@porthole/logs';
+import { groupFamilies, Scrubbing, type WorkerPool, type Zone } from '@porthole/logs';
 import type {
   ByteStream,
   Digest,
@@ -30,7 +30,6 @@ import { followTails } from './follow-tails.ts';
 import { type EndFacts, limitEnd, type TailQuery } from './limit-end.ts';
 import type { MirrorDir } from './mirror-dir.ts';
 import type { TailLimits } from './plan-files.ts';
-import { tailDetails } from './tail-details.ts';
 import { TailMirror } from './tail-mirror.ts';
 
 /** The three operations of the contract. */
@@ -38,18 +37,18 @@ export type ContractState = Pick<NodeState, 'config' | 'listLogs' | 'viewLog'>;
 
 export interface ContractNodeOptions {
   node: ContractState;
-  /** Where the files it searches are read from, as they are; `node` unless given. */
+  /** Source of the unmasked files to search; default: `node`. */
   tails?: TailNode;
-  /** What is masked in their text; nothing unless given. */
+  /** Masking of their text; default: none. */
   scrubbing?: Scrubbing;
-  /** In which the node writes its times: it does not say. */
+  /** Time zone of the node, which it does not report. */
   zone: Zone;
   limits?: Partial<TailLimits>;
-  /** That scan; closed by whoever made them, after this. */
+  /** Scanner threads; closed by their creator, after this. */
   threads: WorkerPool;
-  /** How often a followed node is asked what is new; a second unless given. */
+  /** Poll interval of a follow; default: one second. */
   pollMs?: number;
-  /** What was listed so lately is not listed again; half a second unless given. */
+  /** A listing younger than this is reused; default: half a second. */
   freshMs?: number;
 }
 
@@ -61,12 +60,12 @@ const LIMITS: TailLimits = {
   maxFileBytes: 16 * 1024 ** 2,
 };
 
-/** A page of a console asks several questions at once: they share a list. */
+/** A page of the console sends several requests at once: they share a listing. */
 const FRESH_MS = 500;
 
 /**
- * A node that only speaks the contract, with every question about its records answered from the newest part of its
- * files. What is missing is said at the end of each response: `limits`, `problems`, and times that are covered.
+ * A node that only implements the contract. Requests for its records are served from the newest part of its files. The end of
+ * each response reports what is missing: `limits`, `problems`, and the covered time range.
  */
 export class ContractNode implements NodeState {
   readonly #node: ContractState;
@@ -83,7 +82,7 @@ export class ContractNode implements NodeState {
     this.#mirror = new TailMirror({ node: tails, zone, limits: merged, threads, freshMs, scrubbing });
   }
 
-  /** Ends what uses it and removes what was copied. */
+  /** Stops its users and removes the mirrored files. */
   close(): Promise<void> {
     return this.#mirror.close();
   }
@@ -116,7 +115,7 @@ export class ContractNode implements NodeState {
     return notSupported('/api/v1/log/raw');
   }
 
-  /** A file as far as it is known here: offsets of records are offsets in it. The caller closes it. */
+  /** The mirrored part of a file: record offsets refer to it. The caller closes it. */
   async openTail({ file }: FileRequest, options: CallOptions = {}): Promise<OpenLog> {
     await this.#mirror.refresh({ file }, options);
     const { dir, release } = this.#mirror.use();
@@ -129,7 +128,7 @@ export class ContractNode implements NodeState {
     }
   }
 
-  /** Times are those of the part that is known. */
+  /** First and last timestamps are those of the mirrored part. */
   async logFiles(options: CallOptions = {}): Promise<LogFileDetails[]> {
     return this.#run({}, options, (dir) => tailDetails(this.#mirror, dir, options));
   }
@@ -150,7 +149,7 @@ export class ContractNode implements NodeState {
         if (last !== undefined) yield last;
         last = lines;
       }
-      // The engine gives its end by itself, as the last piece.
+      // The engine emits its own end as the last item.
       if (last !== undefined) yield Buffer.from(`${JSON.stringify(await fix(JSON.parse(last.toString())))}\n`);
     });
   }
@@ -218,5 +217,29 @@ function toError({ code, detail }: FileProblem): PortholeError {
 }
 
 async function notSupported(path: string): Promise<never> {
-  throw new PortholeError('NOT_SUPPORTED', `the node has no ${path}: it only speaks the contract`);
+  throw new PortholeError('NOT_SUPPORTED', `the node has no ${path}: it only implements the contract`);
+}
+
+const UNREAD = {
+  format: 'unreadable',
+  firstTimeMs: null,
+  lastTimeMs: null,
+  problem: 'the node serves only the ends of its files, and this one was not read',
+} as const;
+
+/** Details of all listed files. The modification time is that of the newest record, or 0 if unknown. */
+async function tailDetails(mirror: TailMirror, dir: MirrorDir, options: CallOptions = {}): Promise<LogFileDetails[]> {
+  const known = new Map((await dir.logs.details(options)).map((file) => [file.name, file]));
+  const problems = new Map(mirror.problems.map(({ file, detail }) => [file, detail]));
+  const sizes = new Map(mirror.listed.map(({ name, size }) => [name, size]));
+  return groupFamilies([...sizes.keys()]).flatMap(({ name: family, files }) =>
+    files.map(({ name, state, compressed }): LogFileDetails => {
+      const { format, firstTimeMs, lastTimeMs, problem } = known.get(name) ?? UNREAD;
+      return {
+        ...{ name, size: sizes.get(name) ?? 0, family, state, compressed, format },
+        ...{ modifiedMs: lastTimeMs ?? 0, firstTimeMs, lastTimeMs },
+        problem: problems.get(name) ?? problem,
+      };
+    }),
+  );
 }

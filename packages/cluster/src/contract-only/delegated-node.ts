@@ -19,15 +19,15 @@ import type {
   SearchQuery,
 } from '@porthole/logs/types';
 
-/** Operations that the contract does not have. */
+/** Operations beyond the contract. */
 export type Operation = Exclude<keyof NodeState, 'describe' | 'config' | 'listLogs' | 'viewLog'>;
 
-/** Passes operations beyond the contract on to the node that serves them. Which one that is, a subclass decides. */
+/** Delegates operations beyond the contract to the node that a subclass provides. */
 export abstract class DelegatedNode implements Pick<NodeState, Operation> {
-  /** The node to send a request to; rejects where there is none. */
+  /** The node to delegate to; rejects if there is none. */
   protected abstract nodeFor(operation: Operation, options: CallOptions): Promise<NodeState>;
 
-  /** What is thrown for an error of that node. */
+  /** Maps an error of that node. */
   protected toThrown(_operation: Operation, error: unknown): unknown {
     return error;
   }

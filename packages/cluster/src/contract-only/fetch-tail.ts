@@ -1,29 +1,29 @@
 import { type CallOptions, codeOf, type NodeState, PortholeError } from '@porthole/contract';
 
-/** LinDB ends a response silently before a line of this length or more. */
+/** LinDB silently truncates a response before a line of this length or more. */
 export const LONGEST_LINE_BYTES = 65_536;
 
 export interface Tail {
   /** Whole lines up to the end of the file. */
   bytes: Buffer;
-  /** A line that the node does not send stands before them: there is less than was asked for. */
+  /** Preceded by a line that the node does not send: less than requested. */
   isCut: boolean;
 }
 
 export interface TailRequest extends CallOptions {
   file: string;
-  /** As it was listed. */
+  /** Size as listed. */
   size: number;
-  /** The newest so many bytes are wanted. */
+  /** Number of bytes to fetch from the end. */
   wantedBytes: number;
 }
 
-/** The operations that the tails of files are read with. */
+/** Operations for reading file tails. */
 export type TailNode = Pick<NodeState, 'listLogs' | 'viewLog'>;
 
 /**
- * The newest lines of a file. LinDB sends nothing from a very long line on, with status 200: what arrives then ends before
- * the end of the file, which shows in its length. The largest part that does reach the end is found by bisection.
+ * Fetches the newest lines of a file. LinDB stops sending at a very long line, with status 200: the response then ends before
+ * the end of the file, which its length reveals. Bisection finds the largest part that does reach the end.
  */
 export async function fetchTail(node: TailNode, { file, size, wantedBytes, ...options }: TailRequest): Promise<Tail> {
   let windowBytes = Math.min(size, wantedBytes);
@@ -31,7 +31,7 @@ export async function fetchTail(node: TailNode, { file, size, wantedBytes, ...op
   if (isWhole(first, windowBytes)) return { bytes: first, isCut: false };
   let best: Buffer = Buffer.alloc(0);
   let most = 0;
-  // The part behind a long line is met from anywhere in that line's last 64 KiB: a finer search finds no more.
+  // Starting anywhere in the last 64 KiB of the long line gives the part after it: a finer search finds no more.
   for (let least = windowBytes; least - most >= LONGEST_LINE_BYTES / 2; ) {
     windowBytes = Math.floor((most + least) / 2);
     const bytes = await view(node, { file, windowBytes, wantedBytes: windowBytes, ...options });
@@ -45,7 +45,7 @@ export async function fetchTail(node: TailNode, { file, size, wantedBytes, ...op
   return { bytes: best, isCut: true };
 }
 
-/** The first line is dropped, even of a whole file; nothing else is missing from a body that reaches the end. */
+/** LinDB drops the first line, even of a whole file; nothing else is missing from a body that reaches the end. */
 function isWhole(body: Buffer, windowBytes: number): boolean {
   return windowBytes - body.length < LONGEST_LINE_BYTES;
 }
@@ -53,11 +53,11 @@ function isWhole(body: Buffer, windowBytes: number): boolean {
 interface ViewOptions extends CallOptions {
   file: string;
   windowBytes: number;
-  /** Larger than the window where the whole file is wanted, which may have grown. */
+  /** Larger than the window if the whole file is requested, which may have grown. */
   wantedBytes: number;
 }
 
-/** Never more than was asked for, whatever the node sends; a newline may be added. */
+/** At most what was requested, whatever the node sends; a newline may be added. */
 async function view(node: TailNode, { file, windowBytes, wantedBytes, ...options }: ViewOptions): Promise<Buffer> {
   if (windowBytes < 1) return Buffer.alloc(0);
   const response = await node.viewLog({ file, sizeBytes: wantedBytes }, options);
@@ -67,7 +67,7 @@ async function view(node: TailNode, { file, windowBytes, wantedBytes, ...options
     for await (const chunk of response.chunks) {
       chunks.push(Buffer.from(chunk));
       bytes += chunk.length;
-      if (bytes > wantedBytes + 1) throw new PortholeError('BAD_ANSWER', `more than ${wantedBytes} bytes were sent`);
+      if (bytes > wantedBytes + 1) throw new PortholeError('BAD_ANSWER', `the response exceeds ${wantedBytes} bytes`);
     }
     return Buffer.concat(chunks);
   } finally {
@@ -75,7 +75,7 @@ async function view(node: TailNode, { file, windowBytes, wantedBytes, ...options
   }
 }
 
-/** What a failed view means: LinDB answers every error with 500 and a text, also for a file that is not there. */
+/** Interprets a failed view: LinDB responds to every error with 500 and a text, even for a missing file. */
 export async function viewFailure(
   node: Pick<NodeState, 'listLogs'>,
   { file, error, ...options }: CallOptions & { file: string; error: unknown },

@@ -5,17 +5,17 @@ import { nameOnNode } from './mirror-dir.ts';
 import type { MissedPart, TailMirror } from './tail-mirror.ts';
 
 /**
- * How often a followed node is asked for its list of files. Each request is a line in the access log of a LinDB node: with
- * this pace a follow adds one a second there, and two where something was written.
+ * Poll interval for the list of files. Each request is a line in the access log of a LinDB node: a follow adds one per second,
+ * and two if something was written.
  */
 const POLL_MS = 1000;
 
-/** A list fails now and then while files are rotated; so many in a row, and the node counts as gone. */
+/** Listing may fail during rotation; after this many consecutive failures the node counts as down. */
 const MAX_FAILURES = 3;
 
 /**
- * Follows the newest parts of a node's files as they are read again and again; a part that was written and not read is a
- * `gap`. Throws when the node does not answer any more.
+ * Follows the files of a node by polling their newest parts; a part that was written but not read is a `gap`. Throws when
+ * the node no longer responds.
  */
 export async function* followTails(
   mirror: TailMirror,
@@ -53,7 +53,7 @@ export async function* followTails(
   }
 }
 
-/** Reads the node's files again and again until the signal fires. */
+/** Polls the files of the node until the signal aborts. */
 class Polling {
   readonly #failed: Promise<never>;
 
@@ -73,7 +73,7 @@ class Polling {
       let timer = setTimeout(poll, pollMs);
       signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
     });
-    this.#failed.catch(() => {}); // told to who waits for more
+    this.#failed.catch(() => {}); // orFailure() reports it
   }
 
   orFailure<T>(promise: Promise<T>): Promise<T> {
@@ -81,7 +81,7 @@ class Polling {
   }
 }
 
-/** What happened here and not on the node is left out. */
+/** Omits events that happened in the mirror only. */
 function toNodeItems(item: FollowItem): FollowItem[] {
   if (item.type === 'record') {
     const file = nameOnNode(item.file);

@@ -3,7 +3,7 @@ import type { LogFileDetails, LogSelection, RecordFilter, SearchEnd, SearchQuery
 import { type MirrorDir, nameOnNode } from './mirror-dir.ts';
 import type { TailMirror } from './tail-mirror.ts';
 
-/** What a request selects, as far as it decides what may be missing in the response. */
+/** The part of a query that decides what may be missing from the response. */
 export type TailQuery = LogSelection &
   Pick<RecordFilter, 'fromMs' | 'toMs'> &
   Partial<Pick<SearchQuery, 'order' | 'start'>>;
@@ -12,14 +12,14 @@ export type EndFacts = Omit<SearchEnd, 'type' | 'cursor'>;
 
 export interface LimitEndOptions {
   mirror: TailMirror;
-  /** The one that was searched. */
+  /** The searched mirror. */
   dir: MirrorDir;
   query: TailQuery;
-  /** In which timestamps were read. */
+  /** Zone of the timestamps. */
   zoneName: string;
 }
 
-/** The end of a response from the tails of files, with what they do not have: problems, times covered, and `limits`. */
+/** The end of a response from file tails, with what they lack: problems, covered range, and `limits`. */
 export async function limitEnd<E extends EndFacts>(
   end: E,
   { mirror, dir, query, zoneName }: LimitEndOptions,
@@ -51,17 +51,17 @@ function createSelector({ file, family }: TailQuery, { listed }: TailMirror): (n
 }
 
 interface LimitFacts {
-  /** Of the part of all logs that is known. */
+  /** Time range of the mirrored parts. */
   begin: number;
   query: TailQuery;
 }
 
-/** Nothing is known of the time before the latest beginning of a file that is not whole; one without times has none. */
+/** Coverage starts at the latest start of an incomplete file; a file without timestamps has none. */
 function earliestTime(details: readonly LogFileDetails[]): number {
   return details.reduce((latest, { firstTimeMs }) => Math.max(latest, firstTimeMs ?? Infinity), -Infinity);
 }
 
-/** Whether records may be missing. Not where none were wanted from before, or the newest were and there are more. */
+/** Whether records may be missing: not if only later ones were requested, or for a full page of the newest. */
 function isLimited({ reason }: EndFacts, { begin, query }: LimitFacts): boolean {
   const isNewestPage = query.order === 'newest' && reason === 'limit';
   return !isNewestPage && begin > (query.fromMs ?? -Infinity);

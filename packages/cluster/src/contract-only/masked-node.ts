@@ -1,15 +1,15 @@
 import type { CallOptions, NodeConfig, NodeDescription, NodeState, ViewRequest } from '@porthole/contract';
 import { scrubTail } from '@porthole/logs';
 import type { ByteStream, LogEntry } from '@porthole/logs/types';
-import { orAborted } from '../fan-out/or-aborted.ts';
+import { orAborted } from '../fan-out/with-deadline.ts';
 import { DelegatedNode, type Operation } from './delegated-node.ts';
 import type { OneMemberMasking } from './member-masking.ts';
 
 /**
- * A member as the rest of this node sees it: nothing it sends is passed on before its secrets are masked. Whatever it is,
- * its configuration is masked by the rules of this node. Its log text is masked unless it has described itself: then it is
- * one of us, masks its own text, and matches queries against what it has masked. One that has not is asked for nothing
- * but the operations of the contract; all others are answered by `ContractNode`, from text that is masked as well.
+ * A member whose responses are masked before the rest of this node sees them. Its configuration is always masked by the rules
+ * of this node. Its log text is masked unless it has described itself: it is then a Porthole node that masks its own text and
+ * matches queries against the masked text. Otherwise only the operations of the contract are requested from it; all others are
+ * served by `ContractNode`, from masked text as well.
  */
 export class MaskedNode extends DelegatedNode implements NodeState {
   readonly #node: NodeState;
@@ -45,7 +45,7 @@ export class MaskedNode extends DelegatedNode implements NodeState {
     return { sizeBytes: response.sizeBytes, chunks, close: () => response.close() };
   }
 
-  /** The secrets of the member must be known before any of its text is shown. Once: they are fixed at its start. */
+  /** Loads the secrets of the member before any of its text is shown. Once: they do not change while it runs. */
   async learnSecrets({ signal }: CallOptions = {}): Promise<void> {
     this.#learning ??= this.config().then(
       () => {},
@@ -57,7 +57,7 @@ export class MaskedNode extends DelegatedNode implements NodeState {
     await orAborted(this.#learning, signal);
   }
 
-  /** The member, once it has described itself; throws why it has not. */
+  /** The member, after it described itself; throws why it did not. */
   protected async nodeFor(_operation: Operation, options: CallOptions): Promise<NodeState> {
     if (!this.#isPorthole) await this.describe(options);
     return this.#node;

@@ -3,37 +3,37 @@ import { type NodeConfig, PortholeError } from '@porthole/contract';
 import type { Scrubbing } from '@porthole/logs';
 import { parseSettings, type Settings, type SettingsDeps } from '../state/settings/fetch-settings.ts';
 
-/** A configuration has some dozens; one with more must not keep us busy with looking for them. */
+/** Real configurations have a few dozen; more would make masking expensive. */
 const MAX_SECRETS = 512;
 
-/** As much as a node reads of its own, unless set otherwise. */
+/** Default of config.max-bytes. */
 const MAX_CONFIG_BYTES = 1024 ** 2;
 
 export interface MaskingOptions extends SettingsDeps {
-  /** Values in a configuration that are secret; empty where log text is not masked. Throws for what is not TOML. */
+  /** The secret values in a configuration; empty if log text is not masked. Throws if it is not TOML. */
   findSecrets(configText: string): readonly string[] | Promise<readonly string[]>;
-  /** What this node masks in the text of logs. */
+  /** The log masking of this node. */
   scrubbing: Scrubbing;
-  /** A larger configuration is refused before it is masked, which takes seconds for each megabyte. */
+  /** Larger configurations are rejected: masking takes seconds per megabyte. */
   maxConfigBytes?: number | undefined;
 }
 
-/** Hides the secrets of members that do not do it themselves: by the rules of this node, and what it knows to be secret. */
+/** Masks the secrets of members that do not mask them: by the rules and known secrets of this node. */
 export class MemberMasking {
   readonly #options: MaskingOptions;
-  /** What a configuration says before it was masked, for those who compare it: fingerprints of its secrets. */
+  /** Fingerprints of the secrets of masked configurations, for comparing them. */
   readonly #settings = new WeakMap<NodeConfig, () => Promise<Settings>>();
 
   constructor(options: MaskingOptions) {
     this.#options = options;
   }
 
-  /** For one member: its secrets are masked in its own text alone, so that none can hide what another logs. */
+  /** For one member: its secrets are masked in its own text only, so that it cannot hide text of other members. */
   forMember(): OneMemberMasking {
     return new OneMemberMasking(this.#options, (config, settings) => this.#settings.set(config, settings));
   }
 
-  /** The settings of a configuration, with fingerprints of the secrets that were masked in it. */
+  /** The settings of a configuration, with fingerprints of its masked secrets. */
   readSettings(config: NodeConfig): Promise<Settings> {
     return this.#settings.get(config)?.() ?? parseSettings(config, this.#options);
   }
@@ -58,7 +58,7 @@ export class OneMemberMasking {
     this.scrubbing.close();
   }
 
-  /** The configuration with its secrets masked, which are masked in the member's log text from then on. */
+  /** Masks the configuration, and from then on its secrets in the log text of the member. */
   async maskConfig(clear: NodeConfig): Promise<NodeConfig> {
     const { maxConfigBytes = MAX_CONFIG_BYTES } = this.#options;
     const bytes = Buffer.byteLength(clear.config);

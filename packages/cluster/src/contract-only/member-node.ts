@@ -9,33 +9,33 @@ import {
   type ViewRequest,
 } from '@porthole/contract';
 import type { ByteStream, LogEntry } from '@porthole/logs/types';
-import { orAborted } from '../fan-out/or-aborted.ts';
+import { orAborted } from '../fan-out/with-deadline.ts';
 import type { ContractNode } from './contract-node.ts';
 import { DelegatedNode, type Operation } from './delegated-node.ts';
 import { viewFailure } from './fetch-tail.ts';
 
-/** What is said of a member that gave no answer. */
+/** Error codes of a member that did not respond. */
 const ABSENT_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 'DEADLINE_EXCEEDED', 'MEMBER_REFUSED']);
 
 export interface MemberNodeOptions {
   client: NodeState;
-  /** The same member when it only speaks the contract; made when that is known. */
+  /** Creates the contract-only variant of the member when needed. */
   createContractNode(): ContractNode;
   onClose?(): void;
 }
 
 /**
- * A member, whatever it supports. One without `/api/v1/node` that does answer `/api/v1/config` only speaks the contract:
- * its records come from the newest part of its files. What a member does not support is remembered, because a request for
- * a route it lacks is an error in its log; until it is registered anew, which makes another `MemberNode`, or its
- * configuration names another version or start.
+ * A member with unknown capabilities. One without `/api/v1/node` that serves `/api/v1/config` only implements the contract: its
+ * records come from the newest part of its files. Unsupported routes are remembered, because each request for one is an error
+ * in the log of the member; until it registers again, which creates a new `MemberNode`, or its configuration shows another
+ * version or start time.
  */
 export class MemberNode extends DelegatedNode implements NodeState {
   readonly #options: MemberNodeOptions;
   readonly #unsupported = new Map<Operation, unknown>();
   /** It has described itself. */
   #isPorthole = false;
-  /** It has answered, if only with an error of its own: it is no node of the contract alone. */
+  /** It responded like a Porthole node, if only with an error: it is not contract-only. */
   #isKnown = false;
   #contract: { node: ContractNode; as: NodeObject; reason: unknown } | undefined;
   #describing: Promise<NodeDescription> | undefined;
@@ -45,14 +45,14 @@ export class MemberNode extends DelegatedNode implements NodeState {
     this.#options = options;
   }
 
-  /** Ends what is read from its files. */
+  /** Stops reading its files. */
   async close(): Promise<void> {
     const contract = this.#contract;
     this.#contract = undefined;
     await contract?.node.close();
   }
 
-  /** The member is not asked any more. */
+  /** The member is no longer used. */
   async end(): Promise<void> {
     await this.close();
     this.#options.onClose?.();
@@ -61,10 +61,10 @@ export class MemberNode extends DelegatedNode implements NodeState {
   async describe(options: CallOptions = {}): Promise<NodeDescription> {
     if (this.#contract) throw this.#contract.reason;
     if (this.#isKnown) return this.#options.client.describe(options);
-    // The first request says what the member is. Not shared: the answer has a time, which must be of this request.
+    // The first request finds out what the member supports. Its response is not shared: it contains the current time.
     if (this.#describing !== undefined) {
       await orAborted(
-        this.#describing.catch(() => {}), // told to who asked
+        this.#describing.catch(() => {}), // reported to the request that started it
         options.signal,
       );
       return this.describe(options);
@@ -99,7 +99,7 @@ export class MemberNode extends DelegatedNode implements NodeState {
     }
   }
 
-  /** Who is asked. What the member is, is found out first; throws what it is known to lack, or that it is not there. */
+  /** The node to delegate to, after finding out what the member supports; throws if that fails or it lacks the operation. */
   protected async nodeFor(operation: Operation, options: CallOptions): Promise<NodeState> {
     if (!this.#isKnown && !this.#contract) await this.#detect(options);
     if (this.#contract) return this.#contract.node;
@@ -125,7 +125,7 @@ export class MemberNode extends DelegatedNode implements NodeState {
         this.#isKnown = !ABSENT_CODES.has(codeOf(reason));
         throw reason;
       }
-      // A proxy in front of a node that is just down answers 404 to everything: then nothing is known. A configuration
+      // A proxy in front of a node that is down may respond 404 to everything: then nothing is known. A configuration
       // that cannot be masked is the reason why the member is not read at all.
       const config = await client.config(options).catch((error: unknown) => {
         if (codeOf(error) === 'BAD_ANSWER') throw error;
@@ -136,7 +136,7 @@ export class MemberNode extends DelegatedNode implements NodeState {
     }
   }
 
-  /** Throws for what does not say that it is a node: its texts may be those of any service. */
+  /** Throws if the response is not that of a node: it may be any service. */
   async #identify(options: CallOptions): Promise<void> {
     if (this.#isPorthole || this.#contract) return;
     try {
@@ -152,7 +152,7 @@ export class MemberNode extends DelegatedNode implements NodeState {
       await this.describe(options);
     } catch (error) {
       options.signal?.throwIfAborted();
-      // Asked once more it would only fail later.
+      // Another attempt would only fail later.
       if (ABSENT_CODES.has(codeOf(error)) || codeOf(error) === 'BAD_ANSWER') throw error;
     }
   }

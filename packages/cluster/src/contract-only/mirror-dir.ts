@@ -3,25 +3,25 @@ import { join } from 'node:path';
 import { LogDir, type Scrubbing, type WorkerPool, type Zone } from '@porthole/logs';
 import { createTailsDir } from './tails-dir.ts';
 
-/** Behind the name of a file that was moved aside here and not on the node; groups with it as its oldest rotated file. */
+/** Suffix of a file that was rotated in the mirror only; sorts as the oldest rotated file of its family. */
 const ASIDE = '.999';
 
 const NEWLINE = 10;
 
-/** Bytes copied at a time. */
+/** Copy buffer size. */
 const COPY_BYTES = 1024 ** 2;
 
 export interface MirrorDirOptions {
   zone: Zone;
-  /** That scan; shared with other directories. */
+  /** Scanner threads, shared with other directories. */
   threads: WorkerPool;
   scrubbing: Scrubbing;
 }
 
 /**
- * A directory with the newest part of each file of a node, written as a logger would write it, so that the engine reads
- * and follows it like any log directory. Below the system's directory for temporary files, for this user alone; removed
- * once it is retired and nobody uses it.
+ * A directory with the newest part of each file of a node, written like a logger would, so that the engine reads and follows
+ * it like any log directory. In the system's temporary directory, private to this user; removed when it is retired and
+ * unused.
  */
 export class MirrorDir {
   readonly logs: LogDir;
@@ -98,12 +98,12 @@ export class MirrorDir {
     await this.put(name, Buffer.alloc(0));
   }
 
-  /** Copies the last so many bytes of a file into another directory, from the start of a line. Returns how many. */
+  /** Copies the end of a file into another directory, from the start of a line. Returns the number of bytes. */
   async copyTo(other: MirrorDir, { name, maxBytes }: { name: string; maxBytes: number }): Promise<number> {
     const file = await open(this.#at(name));
     try {
       const { size } = await file.stat();
-      // One byte more: where it is a newline, the next one starts a line.
+      // One byte more: if it is a newline, the next byte starts a line.
       let at = Math.max(0, size - maxBytes - 1);
       let isInLine = at > 0;
       let copied = 0;

@@ -1,6 +1,6 @@
 import { MirrorDir, type MirrorDirOptions } from './mirror-dir.ts';
 
-/** Bytes of a file that a directory holds. */
+/** Bytes of a file in a directory. */
 export interface HeldFile {
   name: string;
   heldBytes: number;
@@ -18,24 +18,24 @@ export class MirrorDirs {
   /** The newest, in use until released. Only after `prepare`. */
   use(): { dir: MirrorDir; release: () => void } {
     const dir = this.#dirs.at(-1);
-    if (dir === undefined) throw new Error('the tails are used before they are read');
+    if (dir === undefined) throw new Error('the mirror is used before its first refresh');
     return { dir, release: dir.use() };
   }
 
-  /** Makes the first one, and drops those that nobody uses any more. */
+  /** Creates the first directory and removes unused ones. */
   async prepare(): Promise<void> {
     const newest = this.#dirs.at(-1) ?? (await MirrorDir.create(this.#options));
     this.#dirs = [...this.#dirs.filter((dir) => dir !== newest && dir.isUsed), newest];
   }
 
-  /** In all of them: each has its followers. */
+  /** Applies to all directories: each may have followers. */
   async write(act: (dir: MirrorDir) => Promise<void>): Promise<void> {
     for (const dir of this.#dirs) await act(dir);
   }
 
   /**
-   * Copies the newest part of each file into a new directory for new requests. Followers stay in the old one, with less
-   * behind them. Returns how many bytes were copied, by name.
+   * Copies the newest part of each file into a new directory for new requests. Followers stay in the old one. Returns the
+   * number of bytes copied, by name.
    */
   async cut(files: readonly HeldFile[], maxBytes: number): Promise<ReadonlyMap<string, number>> {
     const before = this.#dirs.at(-1);

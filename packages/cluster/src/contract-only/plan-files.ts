@@ -2,29 +2,29 @@ import { groupFamilies } from '@porthole/logs';
 import type { FileProblem, LogEntry, LogSelection } from '@porthole/logs/types';
 
 export interface TailLimits {
-  /** Of each file, when it is first read. */
+  /** Per file on the first read. */
   tailBytes: number;
-  /** Of all files together, when they are first read. */
+  /** For all files together on the first read. */
   maxTotalBytes: number;
-  /** Each costs a request. */
+  /** Each file needs a request. */
   maxFiles: number;
-  /** A copy that grew to so much is cut to half of it: enough for what a person looks back at. */
+  /** A mirrored file that grows beyond this is cut to half of it. */
   maxFileBytes: number;
 }
 
 export interface FilePlan {
   files: LogEntry[];
-  /** What is not read, and why. */
+  /** Files that are not read, with the reason. */
   problems: FileProblem[];
 }
 
-/** Names listed beside a reason for the rest. */
+/** Names listed with a reason. */
 const SHOWN_NAMES = 3;
 
-/** The longest name of a file. */
+/** Maximum length of a file name. */
 const MAX_NAME_BYTES = 255;
 
-/** Which files are read: those being written first, then rotated ones, newest first, as far as the limits allow. */
+/** Selects the files to read within the limits: live files first, then rotated ones, newest first. */
 export function planFiles(
   entries: readonly LogEntry[],
   {
@@ -44,7 +44,7 @@ export function planFiles(
   const live: string[] = [];
   const rotated: string[] = [];
   for (const { name: family, files } of groupFamilies([...sizes.keys()])) {
-    // Oldest first there.
+    // Sorted oldest first.
     for (const file of files.toReversed()) {
       if (selection.file !== undefined && selection.file !== file.name) continue;
       if (selection.family !== undefined && selection.family !== family) continue;
@@ -64,14 +64,14 @@ export function planFiles(
   return {
     files,
     problems: [
-      ...skippedFiles(left, 'beyond what is fetched from a node that serves only the ends of its files'),
+      ...skippedFiles(left, 'exceeds the limit for a node that serves only the ends of its files'),
       ...skippedFiles(compressed, 'compressed, and the node serves only the ends of its files'),
-      ...skippedFiles(odd, 'not the name and size of a log file'),
+      ...skippedFiles(odd, 'invalid name or size'),
     ],
   };
 }
 
-/** One line for all: a directory of a thousand files is not a thousand lines. */
+/** One problem for all of them, not a thousand. */
 function skippedFiles(names: readonly string[], why: string): FileProblem[] {
   const [file, ...more] = names;
   if (file === undefined) return [];
@@ -81,7 +81,7 @@ function skippedFiles(names: readonly string[], why: string): FileProblem[] {
   return [{ file, code: 'NOT_SUPPORTED', detail: `not read${also}: ${why}` }];
 }
 
-/** The names come from outside and become names here. */
+/** The names are untrusted and become local file names. */
 function isFileName(name: string): boolean {
   return (
     name !== '' &&

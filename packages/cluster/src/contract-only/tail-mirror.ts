@@ -2,20 +2,20 @@ import { type CallOptions, codeOf } from '@porthole/contract';
 import { groupFamilies, type Scrubbing, type WorkerPool, type Zone } from '@porthole/logs';
 import type { FileProblem, LogEntry, LogSelection } from '@porthole/logs/types';
 import { inParallel } from '../fan-out/in-parallel.ts';
-import { orAborted } from '../fan-out/or-aborted.ts';
+import { orAborted } from '../fan-out/with-deadline.ts';
 import { LONGEST_LINE_BYTES, type TailNode, viewFailure } from './fetch-tail.ts';
 import { MirrorDirs } from './mirror-dirs.ts';
 import { afterAppend, firstRead, type MirroredFile } from './mirrored-file.ts';
 import { planFiles, type TailLimits } from './plan-files.ts';
 import { type Rest, TailSource } from './tail-source.ts';
 
-/** Files that are read from the node at the same time. */
+/** Concurrent file reads. */
 const FILES_AT_ONCE = 4;
 
-/** Cut when all files together are this many times what is read at first. */
+/** Files are cut when their total exceeds the first read by this factor. */
 const MAX_GROWTH = 2;
 
-/** The files a log that was rotated may have become; more are not tried. */
+/** Candidates to check for the new name of a rotated file. */
 const MAX_CANDIDATES = 3;
 
 export interface TailMirrorOptions {
@@ -23,19 +23,19 @@ export interface TailMirrorOptions {
   zone: Zone;
   limits: TailLimits;
   threads: WorkerPool;
-  /** What is masked in what is read from them. */
+  /** Masking of the mirrored text. */
   scrubbing: Scrubbing;
-  /** What was listed so lately is not listed again. */
+  /** A listing younger than this is reused. */
   freshMs: number;
 }
 
-/** Something was written to a log that was not read: more than the newest part that the node serves. */
+/** A part of a log that could not be read: more was written than the node serves. */
 export interface MissedPart {
   file: string;
   bytes: number | null;
 }
 
-/** The newest part of each file of a node that serves nothing else, kept up to date by what it lists. */
+/** Mirrors the newest part of each file of a node, updated according to its listings. */
 export class TailMirror {
   readonly #options: TailMirrorOptions;
   readonly #files = new Map<string, MirroredFile>();
@@ -46,7 +46,7 @@ export class TailMirror {
   #planProblems: FileProblem[] = [];
   readonly #problems = new Map<string, FileProblem>();
   #refreshing: Promise<void> | undefined;
-  /** When which part was read, by `partOf`. */
+  /** Time of the last read, by `partOf`. */
   readonly #refreshedMs = new Map<string, number>();
   /** Wall clock of the last listing. */
   asOfMs = 0;
@@ -61,7 +61,7 @@ export class TailMirror {
     this.#source = new TailSource({ node, tailBytes: limits.tailBytes, signal: this.#abortController.signal });
   }
 
-  /** As the node listed them, those included that were not read. */
+  /** As listed by the node, including files that were not read. */
   get listed(): readonly LogEntry[] {
     return this.#listed;
   }
@@ -74,21 +74,21 @@ export class TailMirror {
     return [...this.#problems.values(), ...this.#planProblems];
   }
 
-  /** Called for what could not be read, before what was written behind it is there. */
+  /** Called for a missed part before the text after it appears. */
   onMissed(listener: (missed: MissedPart) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
   }
 
-  /** The directory with what is known, in use until released. Only after a refresh. */
+  /** The current mirror directory, in use until released. Only after a refresh. */
   use(): ReturnType<MirrorDirs['use']> {
     return this.#dirs.use();
   }
 
   /**
-   * Reads what the listed sizes say is new in the selected files; others are as they were. One at a time and shared, so a
-   * caller's signal ends only its own waiting. Rejects when the node does not list its files; a file that cannot be read
-   * is a problem of that file.
+   * Reads the new parts of the selected files according to the listed sizes. Refreshes are shared and run one at a time; the
+   * signal of a caller only ends its own waiting. Rejects if the listing fails; a file that cannot be read is reported as a
+   * problem of that file.
    */
   async refresh(selection: LogSelection = {}, { signal }: CallOptions = {}): Promise<void> {
     while (!this.#isFresh(selection)) {
@@ -99,10 +99,10 @@ export class TailMirror {
     }
   }
 
-  /** Ends everything that uses it and removes what was kept. */
+  /** Stops its users and removes the mirrored files. */
   async close(): Promise<void> {
-    this.#abortController.abort(new Error('the tails are closed'));
-    await this.#refreshing?.catch(() => {}); // who asked for it was told
+    this.#abortController.abort(new Error('the mirror is closed'));
+    await this.#refreshing?.catch(() => {}); // reported to the request that started it
     await this.#dirs.close();
   }
 
@@ -134,7 +134,7 @@ export class TailMirror {
     this.asOfMs = atMs;
   }
 
-  /** A log that was moved aside on the node is moved aside here, once all of it is read: its records stay the same ones. */
+  /** Rotates the mirrored file like the node did, after all of it was read: its records keep their identity. */
   async #followRotations(entries: readonly LogEntry[]): Promise<void> {
     const sizes = new Map(entries.map(({ name, size }) => [name, size]));
     for (const { files } of groupFamilies([...sizes.keys()])) {
@@ -151,11 +151,11 @@ export class TailMirror {
     }
   }
 
-  /** Whether `entry` is the file that was `live` before; then it has its copy from now on, and `live` is a new one. */
+  /** Whether `entry` is the rotated `live` file; it then takes over its copy, and `live` starts anew. */
   async #adopt(live: string, entry: LogEntry): Promise<boolean> {
     const known = this.#files.get(live);
     if (known === undefined || known.known.length === 0) return false;
-    const rest = await this.#source.readRest(known, entry).catch(() => undefined); // then it is read like any other file
+    const rest = await this.#source.readRest(known, entry).catch(() => undefined); // on failure it is read like any other file
     if (rest === undefined) return false;
     await this.#append(live, known, { ...rest, size: entry.size });
     await this.#dirs.write((dir) => dir.move(live, entry.name));
@@ -180,12 +180,12 @@ export class TailMirror {
     }
   }
 
-  /** Reads a file of which nothing is known that joins what it has now. `lost`: there was something before. */
+  /** Reads a file from scratch. `lost`: there was a mirrored part before that does not join. */
   async #readFirst(entry: LogEntry, { lost }: { lost?: MirroredFile } = {}): Promise<void> {
     const { name, size, bytes, isCut, isWhole } = await this.#source.readFirst(entry);
     const isGrown = lost !== undefined && size >= lost.endBytes;
     const missing = size - (isGrown ? lost.endBytes : 0) - bytes.length;
-    // Before it is there: who follows is told of the gap before what comes behind it.
+    // Before it is written: followers must get the gap before the text after it.
     const isKnown = missing > 0 && (isGrown || !lost);
     if (lost || !isWhole) this.#emitMissed({ file: name, bytes: isKnown ? missing : null });
     await this.#dirs.write((dir) => dir.put(name, bytes));
@@ -194,13 +194,13 @@ export class TailMirror {
   }
 
   async #readMore(known: MirroredFile, entry: LogEntry): Promise<void> {
-    // Of an empty one nothing can be recognised: LinDB drops the first line of what it sends.
+    // An empty file cannot be joined: LinDB drops the first line of a response.
     if (known.size === 0 && known.heldBytes === 0) return this.#readFirst(entry);
-    // By one byte less at most: a newline that the node had added.
+    // At most one byte less: a newline that the node added.
     const isShorter = entry.size < known.endBytes - 1;
     const rest = isShorter ? undefined : await this.#source.readRest(known, entry);
     if (rest !== undefined) return this.#append(entry.name, known, { ...rest, size: entry.size });
-    // Truncated, replaced, or more was written than the node serves: what is there now is all that is known.
+    // Truncated, replaced, or grown by more than the node serves: start over.
     await this.#readFirst(entry, { lost: known });
   }
 
@@ -216,7 +216,7 @@ export class TailMirror {
 
   #noteCut(file: string, isCut: boolean): void {
     if (!isCut) return;
-    const detail = `the node sends nothing before a line of ${LONGEST_LINE_BYTES} bytes or more, and not that line`;
+    const detail = `the node does not serve lines of ${LONGEST_LINE_BYTES} bytes or more, nor the text before them`;
     this.#problems.set(file, { file, code: 'LOG_FILE_UNREADABLE', detail });
   }
 
@@ -229,7 +229,7 @@ export class TailMirror {
     }
   }
 
-  /** Keeps only the newest half of what is too large. */
+  /** Cuts files that are too large to their newest half. */
   async #cutLarge(): Promise<void> {
     const { maxTotalBytes, maxFileBytes } = this.#options.limits;
     const held = [...this.#files].map(([name, { heldBytes }]) => ({ name, heldBytes }));

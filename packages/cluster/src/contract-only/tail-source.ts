@@ -5,24 +5,24 @@ import { KNOWN_BYTES, type MirroredFile } from './mirrored-file.ts';
 
 const NEWLINE = 10;
 
-/** Views of a file that is written all the while. */
+/** Attempts for a file that keeps growing. */
 const MAX_TRIES = 3;
 
-/** What follows what is known of a file. */
+/** The text after the known part of a file. */
 export interface Rest {
   bytes: Buffer;
-  /** What is known, as the file has it. */
+  /** The known text as in the file. */
   before: Buffer;
 }
 
 export interface TailSourceOptions {
   node: TailNode;
-  /** Of a file at a time. */
+  /** Per read. */
   tailBytes: number;
   signal: AbortSignal;
 }
 
-/** Reads the ends of a node's files, of which it sends no more than their newest part. */
+/** Reads the newest parts of the files of a node. */
 export class TailSource {
   readonly #options: TailSourceOptions;
 
@@ -31,8 +31,8 @@ export class TailSource {
   }
 
   /**
-   * The newest part of a file whose size is the same before and after: only then it is known that its last line is whole,
-   * and whether the first one is missing. Of a file that is written all the while, without its last line.
+   * The newest part of a file whose size is the same before and after: only then is its last line known to be complete, and
+   * whether the first one is missing. For a file that keeps growing, without its last line.
    */
   async readFirst(entry: LogEntry): Promise<LogEntry & Tail & { isWhole: boolean }> {
     const { node, tailBytes, signal } = this.#options;
@@ -42,13 +42,13 @@ export class TailSource {
       const entries = size === 0 ? [] : await node.listLogs({ signal });
       const sizeNow = entries.find(({ name }) => name === entry.name)?.size ?? size;
       if (sizeNow === size) return { ...entry, size, ...tail, isWhole: tail.bytes.length >= size };
-      // With the size of before: the next list has another, and the rest is read.
+      // With the earlier size: the next listing differs, and the rest is read.
       if (tries === MAX_TRIES) return { ...entry, size, ...tail, bytes: withoutLastLine(tail.bytes), isWhole: false };
       size = sizeNow;
     }
   }
 
-  /** What was appended since; `undefined` where the newest part does not join what is known. */
+  /** The appended text; `undefined` if the newest part does not join the known text. */
   async readRest(known: MirroredFile, entry: LogEntry): Promise<Rest | undefined> {
     const grownBytes = Math.max(0, entry.size - known.endBytes);
     const { tailBytes } = this.#options;
@@ -59,8 +59,8 @@ export class TailSource {
       if (joined === undefined) continue;
       const rest = bytes.subarray(joined.at);
       const before = joined.known;
-      // One byte more than was written is a newline that the node added to a line that is not finished. More was written
-      // since the list: then the last line may be such a one, and is read again.
+      // One byte more than the growth is a newline that the node added to an unfinished line. If the file grew after the
+      // listing, the last line may be unfinished as well and is read again.
       if (rest.length === grownBytes + 1) return { bytes: rest.subarray(0, -1), before };
       return { bytes: rest.length > grownBytes ? withoutLastLine(rest) : rest, before };
     }

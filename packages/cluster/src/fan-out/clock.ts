@@ -5,46 +5,46 @@ import { inParallel } from './in-parallel.ts';
 import type { Peer, Peers } from './peers.ts';
 import { withDeadline } from './with-deadline.ts';
 
-/** What is known of the members' clocks. */
+/** Clock offsets of the members. */
 export interface Clocks {
-  /** This node's own is exact; `undefined` where one was never measured. */
+  /** Exact for this node; `undefined` for a member that was never measured. */
   of(id: string): MemberClock | undefined;
-  /** Asks the member for its time once; throws what it throws. */
+  /** Requests the time of the member once; rejects if the request fails. */
   measure?(peer: Peer, options: CallOptions): Promise<MemberClock>;
 }
 
-/** Measurements kept of each member; the most certain one counts. */
+/** Measurements to retain per member; the one with the smallest uncertainty is used. */
 const MAX_SAMPLES = 8;
 
-/** Clocks run apart: what was measured a while ago is less certain by so much per millisecond. */
+/** Clock drift: how much the uncertainty of a measurement grows per millisecond of its age. */
 const DRIFT = 50e-6;
 
-/** Times are told in whole milliseconds, on both sides. */
+/** Both sides report whole milliseconds. */
 const ROUNDING_MS = 1;
 
-/** Measured beside other work: few at a time, so that waiting for each other is not taken for distance. */
+/** Few at a time, so that queueing is not mistaken for network delay. */
 const MEASURED_AT_ONCE = 8;
 
-/** A round takes at least so long for each: clocks run apart slowly, and a thousand members must cost next to nothing. */
+/** Minimum time per member in a round: clocks drift slowly, and a thousand members must cost next to nothing. */
 const EACH_MS = 300;
 
-/** Members that just started, or came up, are not left without a clock for a whole interval. */
+/** Members that just started or joined are measured earlier than after a whole interval. */
 const UNKNOWN_MS = 3000;
 
-/** The time of day and a time that only runs forward, apart so that tests have their own. */
+/** Wall clock and monotonic clock; tests provide their own. */
 export interface ClockSource {
   /** Epoch ms. */
   nowMs(): number;
-  /** Never set, never backwards. */
+  /** Monotonic. */
   runningMs(): number;
 }
 
 export interface ClockTableOptions {
   peers: Pick<Peers, 'all'>;
   selfId: string;
-  /** Of one measurement. */
+  /** Timeout of one measurement. */
   timeoutMs: number;
-  /** Hears what a member says of itself beside its time. */
+  /** Called with the description of a member that comes with its time. */
   onDescription?(id: string, description: NodeDescription): void;
   source?: ClockSource;
 }
@@ -54,27 +54,27 @@ interface Sample extends MemberClock {
   takenMs: number;
 }
 
-/** Corrections are rounded to the coarsest of these that the measurement allows. The last one always does. */
+/** A correction is rounded to the coarsest of these within the uncertainty; the last always fits. */
 const STEPS_MS = [100_000, 10_000, 1000, 100, 10, 1] as const;
 
 const SYSTEM: ClockSource = { nowMs: () => Date.now(), runningMs: () => performance.now() };
 const EXACT: MemberClock = { offsetMs: 0, uncertaintyMs: 0 };
 
 /**
- * The members' clocks, estimated from round trips. Whoever starts it closes it.
+ * The members' clocks, estimated from round trips. The caller that starts it closes it.
  *
  * What it returns is a correction, not the latest estimate: every round trip gives a slightly different one, and the
- * same record must show the same time on every visit. An offset that may be zero is not corrected at all, and a
+ * same record must show the same time in every response. An offset that may be zero is not corrected at all, and a
  * correction stays until a measurement rules it out.
  */
 export class ClockTable implements Clocks {
   readonly #options: ClockTableOptions;
   readonly #source: ClockSource;
   readonly #samples = new Map<string, Sample[]>();
-  /** What is taken off the times of each member. */
+  /** Subtracted from the timestamps of each member. */
   readonly #corrections = new Map<string, number>();
   readonly #abortController = new AbortController();
-  /** Being measured since they joined. */
+  /** New members that are being measured. */
   readonly #joining = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #unsubscribe: () => void = () => {};
@@ -92,7 +92,7 @@ export class ClockTable implements Clocks {
     return { offsetMs, uncertaintyMs: estimate.uncertaintyMs + Math.abs(estimate.offsetMs - offsetMs) };
   }
 
-  /** Asks the member for its time once. Throws what the member throws; what was known stays. */
+  /** Requests the time of the member once. Rejects if the request fails; the known offset stays. */
   async measure({ member, state }: Peer, options: CallOptions = {}): Promise<MemberClock> {
     if (member.id === this.#options.selfId) return EXACT;
     const askedMs = this.#source.nowMs();
@@ -100,7 +100,7 @@ export class ClockTable implements Clocks {
     const description = await state.describe(options);
     const { clockMs } = description;
     const takenMs = this.#source.runningMs();
-    if (!Number.isFinite(clockMs)) throw new PortholeError('BAD_ANSWER', `"${member.id}" does not tell its time`);
+    if (!Number.isFinite(clockMs)) throw new PortholeError('BAD_ANSWER', `member "${member.id}" returned no time`);
     const halfMs = (takenMs - leftMs) / 2;
     const sample = { offsetMs: clockMs - (askedMs + halfMs), uncertaintyMs: halfMs + ROUNDING_MS, takenMs };
     this.#add(member.id, sample);
@@ -109,8 +109,7 @@ export class ClockTable implements Clocks {
   }
 
   /**
-   * Measures all members now and again after every interval, and those that join at once; without keeping the process
-   * alive.
+   * Measures all members now and after every interval, and new members immediately. Does not keep the process alive.
    */
   start(intervalMs: number, members: Pick<Membership, 'onChange'>): void {
     this.#unsubscribe = members.onChange(() => void this.#measureNew());
@@ -130,7 +129,7 @@ export class ClockTable implements Clocks {
     this.#abortController.abort();
   }
 
-  /** Those that were never measured: until then their times cannot be corrected. */
+  /** Members never measured: their timestamps cannot be corrected yet. */
   async #measureNew(): Promise<void> {
     const { peers, timeoutMs } = this.#options;
     const { signal } = this.#abortController;
@@ -139,6 +138,7 @@ export class ClockTable implements Clocks {
     for (const { member } of joining) this.#joining.add(member.id);
     await inParallel(joining, MEASURED_AT_ONCE, async (peer) => {
       const measure = (leaving: AbortSignal) => this.measure(peer, { signal: leaving });
+      // A member that fails stays without an offset; the next real request reports why.
       await withDeadline(measure, { timeoutMs, signal }).catch(() => {});
       this.#joining.delete(peer.member.id);
     });
@@ -157,16 +157,16 @@ export class ClockTable implements Clocks {
     const isLarge = all.length * EACH_MS > intervalMs;
     await inParallel(all, MEASURED_AT_ONCE, async (peer) => {
       if (signal.aborted) return;
-      // Spread over the round, not all at its start; but nobody is left without a clock for that.
+      // Spread over the round, except for members without an offset.
       const waits = isLarge && this.of(peer.member.id) !== undefined;
-      if (waits) await sleep(EACH_MS * MEASURED_AT_ONCE, undefined, { signal, ref: false }).catch(() => {});
+      if (waits) await sleep(EACH_MS * MEASURED_AT_ONCE, undefined, { signal, ref: false }).catch(() => {}); // aborted
       if (signal.aborted) return;
-      // One that cannot tell its time has no clock; who asks it for more reports why.
+      // See #measureNew.
       await withDeadline((leaving) => this.measure(peer, { signal: leaving }), { timeoutMs, signal }).catch(() => {});
     });
   }
 
-  /** The most certain of the measurements. */
+  /** The measurement with the smallest uncertainty. */
   #estimate(id: string): MemberClock | undefined {
     const nowMs = this.#source.runningMs();
     let best: MemberClock | undefined;
@@ -178,7 +178,7 @@ export class ClockTable implements Clocks {
   }
 
   #add(id: string, sample: Sample): void {
-    // One that cannot be true beside the new one was taken before a clock was set.
+    // Measurements that contradict the new one are from before a clock was set.
     const kept = (this.#samples.get(id) ?? []).filter(
       (known) =>
         Math.abs(known.offsetMs - sample.offsetMs) <=
@@ -191,7 +191,7 @@ export class ClockTable implements Clocks {
   }
 }
 
-/** The roundest offset that the measurement allows; none where the clock may be right. */
+/** The roundest offset within the uncertainty; 0 if the clock may be right. */
 function toCorrection(estimate: MemberClock): number {
   if (isWithin(0, estimate)) return 0;
   const rounded = STEPS_MS.map((stepMs) => Math.round(estimate.offsetMs / stepMs) * stepMs);

@@ -41,7 +41,7 @@ describe('asking all', () => {
     const responses = await fanOut(peers, ask, { ...OPTIONS, timeoutMs: 20 });
     expect(responses.map(({ value, report }) => [value, report.outcome, report.detail])).toEqual([
       [undefined, 'failed', 'INTERNAL: it broke'],
-      [undefined, 'timeout', 'no answer within 20 ms'],
+      [undefined, 'timeout', 'no response within 20 ms'],
       [3, 'ok', null],
     ]);
   });

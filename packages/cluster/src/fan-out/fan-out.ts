@@ -6,19 +6,19 @@ import { toOutcome } from './to-outcome.ts';
 import { withDeadline } from './with-deadline.ts';
 
 export interface FanOutOptions<T> extends CallOptions {
-  /** Of each member. */
+  /** Per member. */
   timeoutMs: number;
-  /** Asked at the same time. */
+  /** Concurrent requests. */
   maxParallel: number;
-  /** For the report. */
+  /** Number of items, for the report. */
   countOf(value: T): number;
-  /** Of the responses of all members. */
+  /** Shared by the responses of all members. */
   responses?: SharedBudget | undefined;
 }
 
 export interface MemberResponse<T, P extends Peer = Peer> {
   peer: P;
-  /** `undefined` where there is none; the report says why. */
+  /** `undefined` if the member failed; the report has the reason. */
   value: T | undefined;
   report: MemberReport;
 }
@@ -26,8 +26,8 @@ export interface MemberResponse<T, P extends Peer = Peer> {
 type MemberCall<T, P extends Peer> = (peer: P, options: CallOptions) => Promise<T>;
 
 /**
- * Asks every one of them, each with its own deadline, and gives the answers in the order of the members. A member that
- * fails is in its report; only the caller's signal makes it reject.
+ * Queries every member, each with its own deadline, and returns the results in the order of the members. A failure goes into
+ * the report of the member; only the signal of the caller makes it reject.
  */
 export async function fanOut<T, P extends Peer = Peer>(
   peers: readonly P[],

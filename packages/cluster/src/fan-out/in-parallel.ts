@@ -1,11 +1,11 @@
-/** Does it with all of them, at most so many at a time, and gives what came of each in their order. */
+/** Runs an async function over all items with bounded concurrency. Results are in the order of the items. */
 export async function inParallel<T, R>(
   items: readonly T[],
   maxParallel: number,
   act: (item: T) => Promise<R>,
 ): Promise<R[]> {
   const results: R[] = [];
-  // One queue for all who work on it.
+  // All workers share one iterator.
   const waiting = items.entries();
   const workOn = async () => {
     for (const [index, item] of waiting) results[index] = await act(item);

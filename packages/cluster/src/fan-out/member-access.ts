@@ -1,45 +1,44 @@
 import { type Member, type MembershipState, PATHS, PortholeError } from '@porthole/contract';
 import { createMemberNetworks, type MemberNetworks } from '../membership/member-networks.ts';
 import { readAddress } from '../membership/member-url.ts';
-import { retryWhenCut } from './retry-when-cut.ts';
 
-/** What is read of a response that only shows who responds. */
+/** Bytes to read of a health response. */
 const MAX_PROBE_BYTES = 1024;
 
 const UNAUTHORIZED = 401;
 
-/** What the settings say about contacting members. */
+/** Settings for contacting members. */
 export interface MemberAccessOptions {
-  /** Used instead of the global one. Its connections resolve names by `networks`. */
+  /** Used instead of the global fetch. Its connections resolve names with `networks`. */
   fetch?: typeof fetch | undefined;
-  /** The cluster token, as its file has it now. */
+  /** The current cluster token. */
   token?: (() => string | undefined) | undefined;
-  /** Addresses that members may have. */
+  /** Networks in which members may be. */
   networks?: MemberNetworks | undefined;
-  /** Members without TLS are not contacted. */
+  /** Refuse members without TLS. */
   httpsOnly?: boolean | undefined;
-  /** The setting by which this node uses TLS, if it does: then no token is sent without. */
+  /** The setting that enables TLS on this node, if set: tokens are then never sent over plain HTTP. */
   tlsSetting?: string | undefined;
 }
 
 /**
- * Decides whether a member is contacted, and what credentials it gets: the only place that adds any. No token goes to a
- * LinDB node, to a member without TLS where this node uses TLS, or to one of which only an address is known and that
- * does not respond as a Porthole node.
+ * Decides whether a member is contacted and with which credentials; no other code adds any. No token is sent to a LinDB
+ * node, to a member without TLS if this node uses TLS, or to a member known only by address that does not respond like a
+ * Porthole node.
  */
 export class MemberAccess {
   readonly #options: MemberAccessOptions;
   readonly #networks: MemberNetworks;
   readonly #kind: () => MembershipState['kind'];
 
-  /** `kind`: where the members come from. */
+  /** `kind`: the source of the members. */
   constructor(options: MemberAccessOptions, kind: () => MembershipState['kind']) {
     this.#options = options;
     this.#networks = options.networks ?? createMemberNetworks();
     this.#kind = kind;
   }
 
-  /** How a member is contacted. Throws MEMBER_REFUSED for one that is not. */
+  /** Returns how to contact a member. Throws MEMBER_REFUSED if it must not be contacted. */
   fetchFor({ url }: Pick<Member, 'url'>): typeof fetch {
     const { isTls, host } = readAddress(url);
     this.#networks.check(host);
@@ -61,11 +60,11 @@ export class MemberAccess {
 interface TokenOptions {
   url: string;
   token(): string | undefined;
-  /** It registered itself as a Porthole node; of others only an address is known. */
+  /** Registered as a Porthole node; other members are known only by address. */
   isPorthole: boolean;
 }
 
-/** Adds the token once the member has shown that it is a Porthole node. */
+/** Adds the token after the member was recognized as a Porthole node. */
 function withToken(send: typeof fetch, { url, token, isPorthole }: TokenOptions): typeof fetch {
   let isKnown = isPorthole;
   return async (input, init) => {
@@ -76,7 +75,7 @@ function withToken(send: typeof fetch, { url, token, isPorthole }: TokenOptions)
     isKnown ||= await looksLikePorthole(send, url, init?.signal);
     if (isKnown) return authorized();
     const response = await send(input, init);
-    // Health checks may not be reachable through a proxy; then this is how a Porthole node refuses.
+    // A proxy may hide the health check; this is how a Porthole node rejects missing credentials.
     if (response.status !== UNAUTHORIZED || !isProblem(response)) return response;
     await response.body?.cancel();
     isKnown = true;
@@ -84,7 +83,7 @@ function withToken(send: typeof fetch, { url, token, isPorthole }: TokenOptions)
   };
 }
 
-/** Says why where a member asks for credentials that it does not get. */
+/** Explains why a member that requires credentials does not get them. */
 function withoutToken(
   send: typeof fetch,
   { url, tlsSetting, token }: Pick<TokenOptions, 'url' | 'token'> & { tlsSetting: string },
@@ -94,11 +93,11 @@ function withoutToken(
     if (response.status !== UNAUTHORIZED || token() === undefined) return response;
     await response.body?.cancel();
     const why = `no token is sent to an http address where this node uses TLS (${tlsSetting})`;
-    throw new PortholeError('UNAUTHENTICATED', `${url} asks for credentials, and ${why}: register it with https`);
+    throw new PortholeError('UNAUTHENTICATED', `${url} requires credentials, and ${why}; register it with https`);
   };
 }
 
-/** By its health check, which needs no credentials; what fails here fails with the request itself. */
+/** Uses the health check, which needs no credentials. Errors are ignored here: the request itself reports them. */
 async function looksLikePorthole(
   send: typeof fetch,
   url: string,
@@ -108,7 +107,7 @@ async function looksLikePorthole(
   try {
     return response.status === 200 && /^\{"status":"\w+"\}$/.test(await firstBytes(response));
   } finally {
-    await response.body?.cancel().catch(() => {}); // it is not of interest any more
+    await response.body?.cancel().catch(() => {}); // the connection may be gone already; nothing more is read
   }
 }
 
@@ -131,4 +130,27 @@ async function firstBytes(response: Response): Promise<string> {
 
 function isProblem({ headers }: Response): boolean {
   return headers.get('content-type')?.startsWith('application/problem+json') ?? false;
+}
+
+/** Error codes of a connection that the peer closed before responding. */
+const CUT_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET']);
+
+/**
+ * A fetch that retries once if the connection was closed before the response began: the member may close an idle keep-alive
+ * connection just as it is reused. Only for idempotent requests.
+ */
+function retryWhenCut(send: typeof fetch): typeof fetch {
+  return async (input, init) => {
+    try {
+      return await send(input, init);
+    } catch (error) {
+      if (init?.signal?.aborted || !wasCut(error)) throw error;
+      return send(input, init);
+    }
+  };
+}
+
+function wasCut(error: unknown): boolean {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error && 'code' in cause && CUT_CODES.has(String(cause.code));
 }

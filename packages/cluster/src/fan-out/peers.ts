@@ -21,74 +21,74 @@ import type { MatchRegex } from '../records/search/search-snapshot.ts';
 import { MemberAccess, type MemberAccessOptions } from './member-access.ts';
 import { SharedBudget } from './response-budget.ts';
 
-/** A follow that lost its member tries again after up to this, doubling; other questions are asked once. */
+/** Retry delays of a follow, doubling; other requests are not retried. */
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
 
-/** Names shown when none is near. */
+/** Names listed when none is similar. */
 const SHOWN_NAMES = 5;
 
-/** Threads that scan what was read from the files of members that only speak the contract, of all together. */
+/** Threads that scan the mirrored files of contract-only members, shared by all of them. */
 const TAIL_THREADS = 2;
 
-/** On disk, of all such members together, when they are first read; within these bounds for each. */
+/** Disk space for all contract-only members together, divided among them within these bounds. */
 const ALL_TAILS_BYTES = 1024 ** 3;
 const MAX_TAILS_BYTES = 32 * 1024 ** 2;
 const MIN_TAILS_BYTES = 1024 ** 2;
 
-/** Of the bytes for a member, what one of its files may take. */
+/** Fraction of the bytes of a member that one file may use. */
 const FILE_SHARE = 32;
 
-/** A member and how to ask it: the local node for this one, a client for every other. */
+/** A member and how to query it: the local node for this one, a client for every other. */
 export interface Peer {
   member: Member;
-  /** Throws for a member that is registered with an address that is none, or that is not contacted. */
+  /** Throws for a member with an invalid address, or one that must not be contacted. */
   state: NodeState;
 }
 
-/** A member that is registered. */
+/** A registered member. */
 export interface RegisteredPeer extends Peer {
-  /** Has it forget what it keeps of another member; gives how much that was: 0 or 1. */
+  /** Makes it drop its snapshot of another member; returns the number of dropped snapshots: 0 or 1. */
   forget(id: string, options: CallOptions): Promise<number>;
 }
 
-/** The members as they can be asked. Only members are ever contacted: no address comes from a request. */
+/** The members with their clients. Only members are contacted: no address ever comes from a request. */
 export interface Peers {
-  /** All members now, ordered by id. */
+  /** All current members, ordered by id. */
   all(): readonly RegisteredPeer[];
   /** Throws MEMBER_NOT_FOUND. */
   get(id: string): RegisteredPeer;
-  /** Throws MEMBER_NOT_FOUND for an id without a pattern that is none. */
+  /** Throws MEMBER_NOT_FOUND for an unknown id that is not a pattern. */
   select(selection: MemberSelection): readonly RegisteredPeer[];
-  /** What the responses of all of them may hold at once. */
+  /** Memory budget shared by the responses of all members. */
   readonly responses?: SharedBudget;
-  /** For snapshots of them, which are searched by this node. */
+  /** Threads for searching snapshots on this node. */
   readonly matchRegex?: MatchRegex;
 }
 
 export interface ClosablePeers extends Peers {
-  /** Removes what was copied of members that only speak the contract, and ends what reads it. */
+  /** Removes the mirrored files of contract-only members and stops their readers. */
   close(): Promise<void>;
 }
 
 export interface PeersOptions {
   membership: Pick<Membership, 'members'> & Partial<Pick<Membership, 'state'>>;
-  /** This node, asked without a detour. */
+  /** This node, queried without HTTP. */
   self: NodeState;
   selfId: string;
-  /** Which members are contacted, and with what credentials. */
+  /** Decides which members are contacted and with which credentials. */
   access?: MemberAccessOptions;
-  /** Hides the secrets of members that do not do it themselves. */
+  /** Masks the secrets of members that do not mask them themselves. */
   masking: MemberMasking;
-  /** How long the head of an answer may take. */
+  /** Timeout until the response head. */
   timeoutMs: number;
-  /** Of the responses of all members. */
+  /** Shared by the responses of all members. */
   responses?: SharedBudget;
-  /** In which members that do not say theirs write their times; the system's unless given. */
+  /** Time zone of members that do not report theirs; default: the zone of the system. */
   zone?: Zone;
 }
 
-/** Clients are kept as long as their member is the same. Whoever makes them closes them. */
+/** Clients are reused as long as their member is the same. The creator closes it. */
 export function createPeers({ membership, self, selfId, ...options }: PeersOptions): ClosablePeers {
   const access = new MemberAccess(options.access ?? {}, () => membership.state?.kind ?? 'static');
   const responses = options.responses ?? new SharedBudget();
@@ -114,7 +114,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
       made ??= clientFor(member.url, access.fetchFor(member), { selfId, timeoutMs: options.timeoutMs, responses });
       return made;
     };
-    // The one place where a member becomes a node that others read: nothing is passed on that is not masked.
+    // Every response of a member passes through here, so nothing is passed on unmasked.
     const createState = () => {
       const masking = options.masking.forMember();
       const masked = new MaskedNode(client(), masking);
@@ -140,7 +140,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     const maxTotalBytes = Math.min(MAX_TAILS_BYTES, Math.max(MIN_TAILS_BYTES, share));
     const limits = { maxTotalBytes, tailBytes: maxTotalBytes / FILE_SHARE };
     const tails: TailNode = {
-      // Asked before anything is read: what is secret in its text must be known by then.
+      // Fetched before anything is read: the secrets to mask must be known by then.
       async listLogs(callOptions) {
         await masked.learnSecrets(callOptions);
         return client.listLogs(callOptions);
@@ -179,7 +179,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
 }
 
 export function isSelected(member: Member, { nodes, role }: MemberSelection): boolean {
-  // One that has not said its role may be of this one: then it takes part, and is reported.
+  // A member with an unknown role may have this one, so it is included and reported.
   if (role !== undefined && member.role !== role && member.role !== UNKNOWN_ROLE) return false;
   return nodes === undefined || nodes.some((name) => name === member.id || matchesPattern(member.id, name));
 }
@@ -188,7 +188,7 @@ interface PeerDeps extends Pick<RegisteredPeer, 'forget'> {
   make(): NodeState;
 }
 
-/** Makes what asks the member when it is first asked. */
+/** Creates the client of the member on first use. */
 class MemberPeer implements RegisteredPeer {
   member: Member;
   readonly #deps: PeerDeps;
@@ -236,7 +236,7 @@ function clientFor(
   });
 }
 
-/** A node that was started anew is another one; one of which more is known than before is not. */
+/** A restarted node counts as a different one; learning more about a node does not change it. */
 function isSameRun(a: Member, b: Member): boolean {
   const isSameAddress = a.url === b.url && a.isSelf === b.isSelf;
   return isSameAddress && (a.node.onlineTime === b.node.onlineTime || a.node.onlineTime === 0);
@@ -251,5 +251,7 @@ function memberNotFound(id: string, peers: readonly Peer[]): PortholeError {
 
 function membersHint(names: readonly string[]): string {
   const more = names.length > SHOWN_NAMES ? ` and ${names.length - SHOWN_NAMES} more` : '';
-  return names.length === 0 ? 'there is none' : `there are ${names.slice(0, SHOWN_NAMES).join(', ')}${more}`;
+  return names.length === 0
+    ? 'there are no members'
+    : `known members: ${names.slice(0, SHOWN_NAMES).join(', ')}${more}`;
 }

@@ -1,9 +1,9 @@
 import type { ResponseBudget } from '@porthole/contract';
 
-/** What the responses of all members together may hold while they are read and merged: four of the longest. */
+/** Memory for the responses of all members while they are read and merged: four of maximum size. */
 const MAX_HELD_BYTES = 64 * 1024 ** 2;
 
-/** One budget for the responses of all members: each is bounded by itself, but there may be hundreds that lie. */
+/** One budget for the responses of all members: each is bounded, but hundreds of malicious ones would add up. */
 export class SharedBudget implements ResponseBudget {
   readonly maxBytes: number;
   #heldBytes = 0;
@@ -26,7 +26,7 @@ export class SharedBudget implements ResponseBudget {
     this.#heldBytes -= bytes;
   }
 
-  /** For a fan-out: what one response holds is held until all of them are merged. */
+  /** For a fan-out: responses stay in memory until all of them are merged. */
   share(): FanOutBudget {
     return new FanOutBudget(this);
   }
@@ -45,14 +45,14 @@ class FanOutBudget implements ResponseBudget {
     return this.#all.maxBytes;
   }
 
-  /** Not for a response that is still being read when nobody waits for it any more. */
+  /** Does not count a response that is still being read after its caller gave up. */
   hold(bytes: number): boolean {
     if (this.#isClosed || !this.#all.hold(bytes)) return false;
     this.#heldBytes += bytes;
     return true;
   }
 
-  /** Its value is still held. */
+  /** Its value is still in memory. */
   release(): void {}
 
   close(): void {

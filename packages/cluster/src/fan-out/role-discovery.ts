@@ -5,7 +5,7 @@ import { inParallel } from './in-parallel.ts';
 import type { Peers } from './peers.ts';
 import { withDeadline } from './with-deadline.ts';
 
-/** Of a member's time, what it may take to say who it is: the answer itself needs the rest. */
+/** Fraction of the timeout for discovering the role: the request itself needs the rest. */
 const SHARE = 0.4;
 
 const AT_ONCE = 16;
@@ -15,11 +15,11 @@ export interface RoleDiscoveryDeps {
   clocks: Pick<ClockTable, 'measure'>;
   directory: Pick<MemberDirectory, 'strangers' | 'learn'>;
   timeoutMs: number;
-  /** One that did not respond is not waited for again before this. */
+  /** A member that did not respond is not tried again before this. */
   againMs: number;
 }
 
-/** Members of a static list are known by address only: they are asked for their role before it counts. */
+/** Members of a static list are known by address only: their role is fetched before it is needed. */
 export class RoleDiscovery {
   readonly #deps: RoleDiscoveryDeps;
   readonly #triedMs = new Map<string, number>();
@@ -28,7 +28,7 @@ export class RoleDiscovery {
     this.#deps = deps;
   }
 
-  /** Resolves when all members have said their role, or cannot in time. Never rejects for what they say. */
+  /** Resolves when all roles are known or the time is up. Never rejects because of a member. */
   async run({ signal }: CallOptions = {}): Promise<void> {
     const { directory, againMs } = this.#deps;
     const nowMs = performance.now();
@@ -47,7 +47,7 @@ export class RoleDiscovery {
       const deadline = { timeoutMs: timeoutMs * SHARE, ...(signal && { signal }) };
       await withDeadline((leaving) => clocks.measure(peer, { signal: leaving }), deadline);
     } catch (error) {
-      // One that only speaks the contract has no role to say. The others are reported by whoever asks them for more.
+      // A contract-only member has no role. Other failures are reported by the request that follows.
       if (codeOf(error) === 'NOT_SUPPORTED') directory.learn(id, { node: peers.get(id).member.node });
     }
   }

@@ -1,6 +1,6 @@
 import { codeOf, type MemberOutcome, type MemberReport } from '@porthole/contract';
 
-/** Wrapped errors looked into for the system's word. */
+/** How many causes to follow for a system error code. */
 const MAX_CAUSES = 8;
 
 const TLS_CODES =
@@ -13,7 +13,7 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_BODY_TIMEOUT',
 ]);
 
-/** What a member's failure means to whoever asked all of them. */
+/** Converts the failure of a member into the outcome of its report. */
 export function toOutcome(error: unknown): Pick<MemberReport, 'outcome' | 'detail'> {
   const message = error instanceof Error ? error.message : String(error);
   const code = codeOf(error);
@@ -36,7 +36,7 @@ function unreachable(error: unknown): MemberOutcome | undefined {
   const codes = systemCodes(error);
   if (codes.some((code) => TLS_CODES.test(code))) return 'tls';
   if (codes.some((code) => TIMEOUT_CODES.has(code))) return 'timeout';
-  // With an answer that broke off, or an error of something on the way, there was a connection.
+  // A truncated response or an error of a proxy means that there was a connection.
   const status = error instanceof Error && 'status' in error ? error.status : null;
   if (typeof status === 'number') return undefined;
   return status === undefined || codes.length > 1 ? 'refused' : undefined;

@@ -5,8 +5,8 @@ export interface Deadline extends CallOptions {
 }
 
 /**
- * What `act` gives, or DEADLINE_EXCEEDED, or the signal's reason, whichever is first: also where `act` does not listen to
- * the signal it is given. That one is left behind; whatever it still says is not heard.
+ * Settles like `act`, or rejects with DEADLINE_EXCEEDED or the reason of the signal, whichever comes first, even if `act`
+ * ignores its signal; its late result is dropped.
  */
 export function withDeadline<T>(act: (signal: AbortSignal) => Promise<T>, { timeoutMs, signal }: Deadline): Promise<T> {
   return new Promise<T>((resolve, reject) => {
@@ -30,5 +30,16 @@ export function withDeadline<T>(act: (signal: AbortSignal) => Promise<T>, { time
 }
 
 export function deadlineExceeded(timeoutMs: number): PortholeError {
-  return new PortholeError('DEADLINE_EXCEEDED', `no answer within ${Math.round(timeoutMs)} ms`);
+  return new PortholeError('DEADLINE_EXCEEDED', `no response within ${Math.round(timeoutMs)} ms`);
+}
+
+/** Settles like the promise, or rejects with the reason of the signal if that aborts first. The promise keeps running. */
+export function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
+  if (signal === undefined) return promise;
+  return new Promise<T>((resolve, reject) => {
+    const onAbort = () => reject(signal.reason);
+    if (signal.aborted) return onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
+  });
 }

@@ -73,7 +73,7 @@ describe('what others wrote to etcd', () => {
     const member = await joinEtcd('a', etcd.url, { log });
     expect(memberIds(member)).toEqual(['a', 'good']);
     expect(member.state).toMatchObject({ state: 'ok', detail: expect.stringContaining(`${HOSTILE.length}`) as string });
-    expect(log.warnings).toEqual([expect.stringContaining(`${HOSTILE.length} registrations are not usable: `)]);
+    expect(log.warnings).toEqual([expect.stringContaining(`${HOSTILE.length} invalid registrations: `)]);
 
     await etcd.put(`${PREFIX}late`, 'rubbish');
     await etcd.put(`${PREFIX}good`, 'spoilt');
@@ -82,7 +82,7 @@ describe('what others wrote to etcd', () => {
     await eventually(() => expect(memberIds(member)).toEqual(['a', 'garbage']));
     await etcd.delete(PREFIX, { isPrefix: true });
     await eventually(() => expect(member.state.detail).toBeNull());
-    expect(log.warnings.join('\n')).toContain(`"${PREFIX}late": its value is no JSON object`);
+    expect(log.warnings.join('\n')).toContain(`"${PREFIX}late": its value is not a JSON object`);
     expect(log.warnings.join('\n')).not.toContain('hunter2');
   });
 
@@ -109,7 +109,7 @@ describe('what others wrote to etcd', () => {
     const log = new RecordingLog();
     const member = await joinEtcd('a', etcd.url, { maxMembers: 500, log });
     expect(memberIds(member)).toEqual(['a', ...names('m', 499)]);
-    expect(log.warnings).toEqual([expect.stringContaining('101 registrations are not usable')]);
+    expect(log.warnings).toEqual([expect.stringContaining('101 invalid registrations')]);
     await etcd.delete(`${PREFIX}m1000`);
     await eventually(() => expect(memberIds(member)).toEqual(['a', ...names('m', 500).slice(1)]));
     await fill(
@@ -118,7 +118,7 @@ describe('what others wrote to etcd', () => {
     );
     const late = await joinEtcd('b', etcd.url, { maxMembers: 500, log });
     expect(memberIds(late)).toEqual(['b']);
-    expect(log.warnings.at(-2)).toContain('there are more than 1500 keys');
+    expect(log.warnings.at(-2)).toContain('more than 1500 keys');
   });
 
   it('may be ten thousand members', async () => {

@@ -14,7 +14,7 @@ describe('when etcd is away', () => {
     const member = await joinEtcd('a', etcd.url, { log });
     expect(memberIds(member)).toEqual(['a']);
     expect(member.state).toMatchObject({ kind: 'etcd', state: 'stale' });
-    expect(log.warnings).toEqual([expect.stringContaining('the registry does not answer')]);
+    expect(log.warnings).toEqual([expect.stringContaining('the registry is unavailable')]);
     expect(member.state.detail).toContain(`${etcd.url}: `);
     await etcd.start();
     await eventually(() => expect(member.state).toMatchObject({ state: 'ok', detail: null }));
@@ -40,7 +40,7 @@ describe('when etcd is away', () => {
     first.onChange(() => told.push(`${first.state.state} ${memberIds(first)}`));
     await etcd.stop();
     await eventually(() => expect(first.state.state).toBe('stale'));
-    expect(log.warnings).toEqual([expect.stringContaining('the registry does not answer')]);
+    expect(log.warnings).toEqual([expect.stringContaining('the registry is unavailable')]);
     await etcd.start();
     await eventually(() => expect(first.state.state).toBe('ok'));
     await eventually(() => expect(told.at(-1)).toBe('ok a,b'));

@@ -1,10 +1,8 @@
 import { PortholeError } from '@porthole/contract';
-import { departureName, encodeDeparture, readDeparture } from './departure-value.ts';
 import type { EtcdAccess } from './etcd/etcd-connection.ts';
-import { encodeEtcdValue, readEtcdValue } from './etcd-value.ts';
+import { departureName, encodeDeparture, encodeEtcdValue, readDeparture, readEtcdValue } from './etcd-value.ts';
 import { quote } from './member-id.ts';
-import type { Membership } from './membership.ts';
-import type { MembershipLog } from './membership-log.ts';
+import type { Membership, MembershipLog } from './membership.ts';
 import { RegistryMembers } from './registry-members.ts';
 import { type SelfMember, selfMember } from './self-member.ts';
 
@@ -14,20 +12,20 @@ const CLUSTER_NAME = /^[A-Za-z0-9._-]{1,128}$/;
 
 export interface EtcdMembersOptions extends EtcdAccess {
   self: SelfMember;
-  /** `http://host:port`, `https://host:port` or `host:port`; tried in this order, again and again. */
+  /** `http://host:port`, `https://host:port` or `host:port`; tried in this order, repeatedly. */
   endpoints: readonly string[];
-  /** Name of the cluster; those with another do not see each other. */
+  /** Name of the cluster; nodes with another name are separate. */
   cluster: string;
-  /** How long a node that was killed stays listed. etcd makes it longer where it is below its own minimum (about 2 s). */
+  /** How long a killed node stays listed. etcd raises it to its own minimum (about 2 s). */
   leaseSeconds: number;
-  /** How long the registry keeps that a node has left. A week unless given. */
+  /** How long the registry remembers that a node left. Default: a week. */
   keepDeparturesSeconds?: number;
-  /** This node included; what is beyond is not listed. */
+  /** Including this node; further ones are ignored. */
   maxMembers?: number;
   log: MembershipLog;
 }
 
-/** Members that register themselves in etcd. Throws PARAMETER_INVALID for options that can never work. */
+/** Members that register themselves in etcd. Throws PARAMETER_INVALID for invalid options. */
 export function createEtcdMembers({
   cluster,
   leaseSeconds,
@@ -35,10 +33,13 @@ export function createEtcdMembers({
   ...options
 }: EtcdMembersOptions): Membership {
   if (!CLUSTER_NAME.test(cluster)) {
-    throw new PortholeError('PARAMETER_INVALID', `${quote(cluster)} is no name of a cluster: letters, digits and ._-`);
+    throw new PortholeError(
+      'PARAMETER_INVALID',
+      `invalid cluster name ${quote(cluster)}: expected letters, digits and ._-`,
+    );
   }
   if (!Number.isInteger(leaseSeconds) || leaseSeconds < 1) {
-    throw new PortholeError('PARAMETER_INVALID', `a lease of ${leaseSeconds} seconds makes no sense`);
+    throw new PortholeError('PARAMETER_INVALID', `invalid lease of ${leaseSeconds} seconds`);
   }
   const self = selfMember(options.self);
   const prefix = `/porthole/${cluster}/members/`;

@@ -1,4 +1,5 @@
 import {
+  codeOf,
   MEMBER_ROLE,
   type Member,
   type MemberOutcome,
@@ -13,13 +14,13 @@ import { readNodeObject } from './node-object.ts';
 import { byId } from './self-member.ts';
 import { UNKNOWN_ROLE } from './static-members.ts';
 
-/** Outcomes that show that a member does not respond, whatever it was asked. */
+/** Outcomes that mean the member does not respond at all. */
 const SILENT: ReadonlySet<MemberOutcome> = new Set<MemberOutcome>(['refused', 'timeout', 'tls', 'auth', 'version']);
 
-/** Of a node that says none: it only speaks the contract, or is older. */
+/** For a node that reports no role: contract-only, or an older version. */
 const DEFAULT_ROLE = 'node';
 
-/** What is said of a member in every report. */
+/** Included in every report of a member. */
 export interface MemberStanding {
   state: MemberState;
   sinceMs: number | null;
@@ -27,7 +28,7 @@ export interface MemberStanding {
 
 export interface MemberDirectoryDeps {
   membership: Membership;
-  /** What is kept of members on disk; loaded before. */
+  /** Snapshots of members on disk; already loaded. */
   snapshots: SnapshotCache;
   nowMs?: () => number;
 }
@@ -38,8 +39,8 @@ interface Reachability {
 }
 
 /**
- * The one list of members: those to ask, those that have left or failed, and the state of each. Every operation takes its
- * members from here, so that none of them is missing from one answer and present in another.
+ * The single list of members: those to query, those that left or failed, and the state of each. Every operation takes its
+ * members from here, so that all responses agree.
  */
 export class MemberDirectory implements Pick<Membership, 'members' | 'state' | 'onChange'> {
   readonly #membership: Membership;
@@ -48,9 +49,9 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
   readonly #listeners = new Set<() => void>();
   readonly #reachability = new Map<string, Reachability>();
   readonly #unsubscribe: () => void;
-  /** As the registry listed them last. */
+  /** The last list of the registry. */
   #listed: ReadonlyMap<string, Member> = new Map();
-  /** The registry has answered since this node started: what it does not list is no member. */
+  /** Whether the registry has responded since this node started: only then is an unlisted node not a member. */
   #isConfirmed = false;
 
   constructor({ membership, snapshots, nowMs = () => Date.now() }: MemberDirectoryDeps) {
@@ -66,8 +67,8 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
   }
 
   /**
-   * The members to ask, ordered by id. While the registry has not answered since the start, those known from before are
-   * among them: nobody can say that they are gone.
+   * The members to query, ordered by id. Until the registry has responded, they include those known from before the start:
+   * they may still be there.
    */
   get members(): readonly Member[] {
     const { members } = this.#membership;
@@ -87,22 +88,22 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
     return () => this.#listeners.delete(own);
   }
 
-  /** What is kept of a member, whether it still is one or not. */
+  /** The snapshot of a current or former member. */
   of(id: string): MemberSnapshot | undefined {
     return this.#snapshots.get(id);
   }
 
-  /** Whether something is kept of it. */
+  /** Whether there is a snapshot of it. */
   has(id: string): boolean {
     return this.#snapshots.asOfMs(id) !== undefined;
   }
 
-  /** Members that have left or failed, ordered by id. None while the registry has not answered. */
+  /** Members that left or failed, ordered by id. Empty until the registry has responded. */
   departed(): readonly MemberSnapshot[] {
     return this.#isConfirmed ? this.#snapshots.departed() : [];
   }
 
-  /** What is known of the member after it was asked, with this outcome. */
+  /** The state of the member after a request with this outcome. */
   standingOf(id: string, outcome: MemberOutcome): MemberStanding {
     const departed = this.#isConfirmed ? this.#departedState(id) : null;
     if (departed) return departed;
@@ -111,7 +112,7 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
     return { state: this.state.state === 'stale' ? 'unknown' : 'unreachable', sinceMs };
   }
 
-  /** What a member says of itself, which may be anything. One that says no role has none of its own. */
+  /** Stores the description of a member, which is untrusted. */
   learn(id: string, { role, node }: { role?: unknown; node: unknown }): void {
     if (!this.#membership.learn) return;
     const reportedRole = role ?? DEFAULT_ROLE;
@@ -120,23 +121,23 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
     if (object) this.#membership.learn(id, { role: reportedRole, node: object });
   }
 
-  /** Members of which not even the role is known. */
+  /** Members with an unknown role. */
   get strangers(): readonly Member[] {
     return this.members.filter(({ role }) => role === UNKNOWN_ROLE);
   }
 
-  /** Notes whether a member responds; its state lasts since the first time it was noted. */
+  /** Records whether a member responds, and since when. */
   #updateReachability(id: string, isUp: boolean): Reachability {
     const known = this.#reachability.get(id);
     if (known?.isUp === isUp) return known;
-    // One that never responded to this run has been silent since it was last seen, if it ever was.
+    // A member that never responded since the start has been down since it was last seen, if ever.
     const sinceMs = known || isUp ? this.#nowMs() : (this.#snapshots.asOfMs(id) ?? null);
     const reach = { isUp, sinceMs };
     this.#reachability.set(id, reach);
     return reach;
   }
 
-  /** Drops what is kept of a member that has left or failed; whether there was something. */
+  /** Drops the snapshot of a member that left or failed; returns whether there was one. */
   forget(id: string): boolean {
     this.#reachability.delete(id);
     return this.#snapshots.drop(id);
@@ -150,7 +151,7 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
     return this.#listed.has(id) ? null : (this.#snapshots.getDeparted(id) ?? null);
   }
 
-  /** Of members that have not said who they are to this run, what they said to the one before. */
+  /** Restores descriptions from before the restart for members that have not sent theirs yet. */
   #recallRoles(): void {
     for (const { id, url } of this.strangers) {
       const known = this.#snapshots.get(id)?.member;
@@ -158,7 +159,7 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
     }
   }
 
-  /** Holds the list against what was known: who is missing now has left or failed, who is there again has not. */
+  /** Compares the list with the known members: missing ones left or failed, returned ones are members again. */
   #reconcile(): void {
     const { members, state } = this.#membership;
     const listed = new Map(members.map((member) => [member.id, member]));
@@ -179,7 +180,7 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
     this.#snapshots.depart(member, { state: this.#hasLeft(member) ? 'left' : 'failed', sinceMs });
   }
 
-  /** By its own word when it stopped, or because who keeps the list has taken it out. */
+  /** Left if it wrote a departure, or was removed from a static list. */
   #hasLeft({ id, node }: Member): boolean {
     const { kind } = this.state;
     if (kind === 'static' || kind === 'alone') return true;
@@ -190,7 +191,8 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
 function nodeObjectOrUndefined(node: unknown): NodeObject | undefined {
   try {
     return readNodeObject(node);
-  } catch {
+  } catch (error) {
+    if (codeOf(error) !== 'BAD_ANSWER') throw error;
     return undefined;
   }
 }

@@ -2,30 +2,30 @@ import type { Member } from '@porthole/contract';
 import { quote } from './member-id.ts';
 import type { Departure } from './membership.ts';
 
-/** So many refusals are told by name; the rest is counted. */
+/** Rejections to list by name; the rest are counted. */
 const MAX_COMPLAINTS = 3;
 
-/** Finds the member in a value, or throws what is wrong with it. */
+/** Decodes a member, or throws why the value is invalid. */
 export type ReadMember = (key: string, value: Uint8Array) => Member;
 
 /**
- * The departure that a key and its value stand for. `undefined` where the key is none of a departure; without a
- * `departure` where its value makes no sense, or it was removed.
+ * Decodes a departure. `undefined` if the key is not that of a departure; without `departure` if its value is invalid or was
+ * removed.
  */
 export type ReadDeparture = (
   key: string,
   value: Uint8Array | undefined,
 ) => { id: string; departure: Departure | undefined } | undefined;
 
-/** The next list of members while it is put together from what the registry says. */
+/** The next list of members while it is built from the registry. */
 export class MemberDraft {
-  /** By key, in the order of the keys as they came. */
+  /** By key, in insertion order. */
   readonly known: Map<string, Member>;
-  /** Keys that are no members. */
+  /** Keys that are not members. */
   readonly refused: Set<string>;
-  /** How members stopped that deregistered themselves, by id. */
+  /** Departures of members that deregistered, by id. */
   readonly departures: Map<string, Departure>;
-  /** What is wrong with those that are new. */
+  /** Reasons of new rejections. */
   readonly complaints: string[] = [];
   #complaintCount = 0;
   #isOverfull: boolean;
@@ -39,22 +39,22 @@ export class MemberDraft {
     this.#isOverfull = !isEmpty && before?.isOverfull === true;
   }
 
-  /** For a new list; what was refused in the one before is not complained about again. */
+  /** Starts a new list; earlier rejections are not reported again. */
   static fresh(before?: MemberDraft): MemberDraft {
     return new MemberDraft(before, { isEmpty: true });
   }
 
-  /** For changes to the one before. */
+  /** Starts from the previous list. */
   static from(before: MemberDraft): MemberDraft {
     return new MemberDraft(before, { isEmpty: false });
   }
 
-  /** New refusals, also those that are not in `complaints`. */
+  /** Number of new rejections, including those not in `complaints`. */
   get complaintCount(): number {
     return this.#complaintCount;
   }
 
-  /** Some were left out only because there was no place for them. */
+  /** Whether some were ignored only because of the limit. */
   get isOverfull(): boolean {
     return this.#isOverfull;
   }
@@ -69,7 +69,7 @@ export class MemberDraft {
       const member = read(key, value);
       if (!this.known.has(key) && !this.hasRoom(maxMembers)) {
         this.#isOverfull = true;
-        throw new Error(`there are ${maxMembers} members already`);
+        throw new Error(`there are already ${maxMembers} members`);
       }
       this.known.set(key, member);
       this.refused.delete(key);
@@ -79,13 +79,13 @@ export class MemberDraft {
     }
   }
 
-  /** As many as members at most: a registry full of rubbish must not fill the memory. */
+  /** Bounded by the number of members: invalid keys must not fill the memory. */
   putDeparture(id: string, departure: Departure | undefined, { maxMembers }: { maxMembers: number }): void {
     this.departures.delete(id);
     if (departure !== undefined && this.departures.size < maxMembers) this.departures.set(id, departure);
   }
 
-  /** One place is this node's own. */
+  /** One slot is for this node. */
   hasRoom(maxMembers: number): boolean {
     return this.known.size + 1 < maxMembers;
   }
@@ -96,7 +96,7 @@ export class MemberDraft {
   }
 
   #refuse(key: string, reason: string, maxMembers: number): void {
-    // As many as members at most: a registry full of rubbish must not fill the memory.
+    // Bounded by the number of members: invalid keys must not fill the memory.
     if (this.refused.size < maxMembers) this.refused.add(key);
     if (this.#refusedBefore?.has(key)) return;
     this.#complaintCount++;

@@ -1,7 +1,6 @@
 import type { Member, MembershipState } from '@porthole/contract';
 import type { MemberDraft } from './member-draft.ts';
-import type { Departure } from './membership.ts';
-import type { MembershipLog } from './membership-log.ts';
+import type { Departure, MembershipLog } from './membership.ts';
 import { byId } from './self-member.ts';
 
 interface MemberListOptions {
@@ -10,13 +9,13 @@ interface MemberListOptions {
   log: MembershipLog;
 }
 
-/** The members as they are told: a whole new list at a time, and every change once. */
+/** The published members: replaced as a whole, with one notification per change. */
 export class MemberList {
   readonly #options: MemberListOptions;
   readonly #listeners = new Set<() => void>();
   #members: readonly Member[];
   #state: 'ok' | 'stale' = 'stale';
-  #detail: string | null = 'the registry was not asked yet';
+  #detail: string | null = 'the registry was not queried yet';
   #asOfMs = Date.now();
   #departures: ReadonlyMap<string, Departure> = new Map();
 
@@ -38,17 +37,17 @@ export class MemberList {
   }
 
   onChange(listener: () => void): () => void {
-    const own = (): void => listener(); // the same function given twice is two listeners
+    const own = (): void => listener(); // the same function registered twice counts as two listeners
     this.#listeners.add(own);
     return () => this.#listeners.delete(own);
   }
 
-  /** The registry was heard of: what is known holds until now. */
+  /** The registry responded: the list is current as of now. */
   confirm(): void {
     this.#asOfMs = Date.now();
   }
 
-  /** Makes a draft the truth. */
+  /** Publishes a draft. */
   take(draft: MemberDraft): void {
     const found = new Map([[this.#options.self.id, this.#options.self]]);
     let taken = 0;
@@ -61,7 +60,7 @@ export class MemberList {
     this.#publish([...found.values()].sort(byId), 'ok', describeUnused(draft.refused.size + taken));
   }
 
-  /** The registry does not answer: these stay the last known. */
+  /** The registry is unavailable: the list becomes stale. */
   lose(detail: string): void {
     this.#publish(this.#members, 'stale', detail);
   }
@@ -79,21 +78,21 @@ export class MemberList {
     try {
       listener();
     } catch (error) {
-      // Whoever listens has its own trouble; the watch goes on.
-      this.#options.log.warn('listener', 'a listener to changes of the members failed', { error: String(error) });
+      // A failing listener must not stop the watch.
+      this.#options.log.warn('listener', 'a membership listener failed', { error: String(error) });
     }
   }
 }
 
 function describeUnused(count: number): string | null {
-  return count === 0 ? null : `${count} registrations are not usable; the log says which`;
+  return count === 0 ? null : `${count} invalid registrations; see the log`;
 }
 
 function isSameList(left: readonly Member[], right: readonly Member[]): boolean {
   return left.length === right.length && left.every((member, at) => isSameMember(member, right[at]));
 }
 
-/** Both were made by the same reader, so their fields are in the same order. */
+/** Both come from the same decoder, so their fields are in the same order. */
 function isSameMember(left: Member, right: Member | undefined): boolean {
   return left === right || JSON.stringify(left) === JSON.stringify(right);
 }

@@ -3,8 +3,8 @@ import { BlockList, isIP, isIPv4, type LookupFunction } from 'node:net';
 import { PortholeError } from '@porthole/contract';
 
 /**
- * Where no member can be: addresses that mean no machine, or every machine, or whatever is on the same cable; and the
- * metadata services of clouds, which hand credentials to whoever on the machine asks.
+ * Networks without members: unspecified, multicast and link-local addresses, and cloud metadata services, which hand out
+ * credentials.
  */
 const NEVER_MEMBERS = [
   '0.0.0.0/8',
@@ -19,32 +19,32 @@ const NEVER_MEMBERS = [
   'fec0::/10',
   'ff00::/8',
   'fd00:ec2::254/128',
-  // The same through translators from IPv6 to IPv4 (NAT64, 6to4).
+  // The same embedded in IPv6 (NAT64, 6to4).
   '64:ff9b::a9fe:0/112',
   '::a9fe:0/112',
   '64:ff9b::/112',
   '2002:a9fe::/32',
 ];
 
-/** The setting that decides it, for errors. */
+/** Setting name for errors. */
 const SETTING = 'cluster.member-networks';
 
-/** Which addresses members may have. */
+/** Restricts the addresses of members. */
 export interface MemberNetworks {
-  /** Throws MEMBER_REFUSED for an address that no member may have. Names pass: they are checked when they are resolved. */
+  /** Throws MEMBER_REFUSED for a forbidden address. Host names pass: they are checked when resolved. */
   check(host: string): void;
-  /** For connections: resolves a name to those of its addresses that members may have, or fails. */
+  /** For connections: resolves a name to its allowed addresses, or fails. */
   lookup: LookupFunction;
 }
 
-/** Networks in CIDR notation; without any, members may be anywhere but where no machine is. Throws for what is none. */
+/** Networks in CIDR notation; without any, all but `NO_MEMBERS` are allowed. Throws for an invalid network. */
 export function createMemberNetworks(allowed: readonly string[] = []): MemberNetworks {
   const list = createBlockList(allowed.length > 0 ? allowed : NEVER_MEMBERS);
   const isAllowed = (address: string): boolean => contains(list, address) === allowed.length > 0;
   const refusal = (address: string): PortholeError => {
     const why =
       allowed.length > 0
-        ? `it is in none of the networks of ${SETTING}`
+        ? `it is not in a network of ${SETTING}`
         : `it is link-local, unspecified, multicast or a cloud's metadata service; ${SETTING} can allow it`;
     return new PortholeError('MEMBER_REFUSED', `members at ${address} are not contacted: ${why}`);
   };
@@ -76,7 +76,7 @@ function createBlockList(networks: readonly string[]): BlockList {
   return list;
 }
 
-/** An IPv4 address that is written as one of IPv6 (`::ffff:10.0.0.1`) counts as what it is. */
+/** IPv4-mapped IPv6 addresses (`::ffff:10.0.0.1`) count as IPv4. */
 function contains(list: BlockList, address: string): boolean {
   const [bare = ''] = address.split('%');
   return list.check(bare, isIPv4(bare) ? 'ipv4' : 'ipv6');

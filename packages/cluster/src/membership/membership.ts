@@ -1,35 +1,43 @@
 import type { Member, MembershipState, NodeObject } from '@porthole/contract';
 
-/** What a node leaves in the registry when it stops in order. */
+/** What a node writes to the registry on a clean shutdown. */
 export interface Departure {
-  /** Of the run that stopped; a later run of the same id that is missing has not left. */
+  /** Start time of the run that stopped; a later run of the same id has not left. */
   onlineTime: number;
   /** By its own clock. */
   leftMs: number;
 }
 
-/** What a member says of itself. */
+/** What a member reports about itself. */
 export interface MemberFacts {
   role: string;
   node: NodeObject;
 }
 
-/** Who is there. Where that comes from (a list, etcd, LinDB's registrations) is behind it. */
+/** The members of the cluster, from a static list, etcd or the registrations of LinDB. */
 export interface Membership {
-  /** Known members, this node included, ordered by id. Changes only between two calls of the listeners. */
+  /** Known members including this node, ordered by id. Listeners are called after every change. */
   readonly members: readonly Member[];
   readonly state: MembershipState;
-  /** How a member that is not listed any more stopped, where it deregistered itself. */
+  /** The departure of a former member, if it deregistered. */
   getDeparture?(id: string): Departure | undefined;
-  /** For a list that names addresses only: takes what a member says of itself. */
+  /** For a static list: stores what a member reports about itself. */
   learn?(id: string, facts: MemberFacts): void;
-  /** Called after every change of members or state; returns what ends that. */
+  /** Called after every change of members or state; returns a function that unsubscribes. */
   onChange(listener: () => void): () => void;
   /**
-   * Registers this node where there is a registry, and begins to watch. Resolves when the members are known, or as soon
-   * as it is known that the registry does not answer: then the node is alone until it does. Never throws for that.
+   * Registers this node if there is a registry, and starts watching. Resolves when the members are known or the registry turns
+   * out to be unavailable: the node is then alone until it responds. Never throws because of that.
    */
   start(): Promise<void>;
-  /** Deregisters at once and ends. More than once is harmless. */
+  /** Deregisters and stops watching. Idempotent. */
   close(): Promise<void>;
+}
+
+type LogMethod = (tag: string, message: string, context?: Readonly<Record<string, unknown>>) => void;
+
+/** The part of the own log that a membership needs. */
+export interface MembershipLog {
+  readonly info: LogMethod;
+  readonly warn: LogMethod;
 }

@@ -3,26 +3,27 @@ import { type NodeObject, PortholeError } from '@porthole/contract';
 const MAX_TEXT = 256;
 const MAX_PORT = 65_535;
 
-/** Largest value that is read; real ones have a few hundred bytes. */
+/** Maximum size of a value; real ones have a few hundred bytes. */
 const MAX_VALUE_BYTES = 64 * 1024;
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** A value of a registry. Throws BAD_ANSWER: anyone with access to it can write anything there. */
+/** Parses a value of a registry. Throws BAD_ANSWER: anyone with access can write anything there. */
 export function readJsonObject(value: Uint8Array): Fields {
   if (value.length > MAX_VALUE_BYTES) throw refusal(`its value has ${value.length} bytes`);
   try {
     const parsed: unknown = JSON.parse(Buffer.from(value.buffer, value.byteOffset, value.length).toString());
     if (isObject(parsed)) return parsed;
-  } catch {
-    // Told below: the parser's own message would repeat a part of the value.
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    // Reported below: the message of the parser would repeat a part of the value.
   }
-  throw refusal('its value is no JSON object');
+  throw refusal('its value is not a JSON object');
 }
 
-/** The contract's node object out of one. Throws BAD_ANSWER. */
+/** Decodes the node object of the contract. Throws BAD_ANSWER. */
 export function readNodeObject(value: unknown): NodeObject {
-  if (!isObject(value)) throw refusal('node is no object');
+  if (!isObject(value)) throw refusal('node is not an object');
   return {
     hostIp: readText(value, 'hostIp'),
     hostName: readText(value, 'hostName'),
@@ -41,23 +42,23 @@ function isObject(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Registries of other versions may leave out what they do not have. */
+/** Other versions may omit fields. */
 function readText(fields: Fields, name: string): string {
   const value = fields[name] ?? '';
   if (typeof value !== 'string' || value.length > MAX_TEXT || /\p{Cc}/u.test(value)) {
-    throw refusal(`${name} is no plain text of at most ${MAX_TEXT} characters`);
+    throw refusal(`${name} is not a plain text of at most ${MAX_TEXT} characters`);
   }
   return value;
 }
 
 function readPort(fields: Fields, name: string): number {
   const value = fields[name] ?? 0;
-  if (!Number.isInteger(value) || Number(value) < 0 || Number(value) > MAX_PORT) throw refusal(`${name} is no port`);
+  if (!Number.isInteger(value) || Number(value) < 0 || Number(value) > MAX_PORT) throw refusal(`${name} is not a port`);
   return Number(value);
 }
 
 function readTime(fields: Fields, name: string): number {
   const value = fields[name] ?? 0;
-  if (!Number.isSafeInteger(value) || Number(value) < 0) throw refusal(`${name} is no time`);
+  if (!Number.isSafeInteger(value) || Number(value) < 0) throw refusal(`${name} is not a timestamp`);
   return Number(value);
 }

@@ -6,23 +6,22 @@ import type { RegistrySession } from './etcd/registry-session.ts';
 import type { MemberDraft, ReadDeparture, ReadMember } from './member-draft.ts';
 import { MemberList } from './member-list.ts';
 import { type Address, readAddress } from './member-url.ts';
-import type { Departure, Membership } from './membership.ts';
-import type { MembershipLog } from './membership-log.ts';
+import type { Departure, Membership, MembershipLog } from './membership.ts';
 
-/** A node starts without its registry rather than late. */
+/** A node rather starts without its registry than late. */
 const START_TIMEOUT_MS = 3000;
 
-/** Between two rounds through the endpoints; doubled with each round up to the longest. */
+/** Delay between two rounds through the endpoints; doubles up to the maximum. */
 const FIRST_WAIT_MS = 200;
 const LONGEST_WAIT_MS = 5000;
 
-/** Characters of what etcd said. */
+/** Maximum length of an error text of etcd. */
 const MAX_REASON = 300;
 
-/** More than any cluster this is made for; less than what hurts. */
+/** More than any supported cluster, few enough to do no harm. */
 const DEFAULT_MAX_MEMBERS = 10_000;
 
-/** Where the members are registered, and how the values there read. */
+/** Where members are registered and how to decode their values. */
 export interface RegistryMembersOptions extends EtcdAccess {
   kind: MembershipState['kind'];
   self: Member;
@@ -36,7 +35,7 @@ export interface RegistryMembersOptions extends EtcdAccess {
   log: MembershipLog;
 }
 
-/** Members out of an etcd: one session after the other, each to the next endpoint. */
+/** Members from etcd: one session after the other, each with the next endpoint. */
 export class RegistryMembers implements Membership {
   readonly #options: RegistryMembersOptions;
   readonly #addresses: readonly Address[];
@@ -77,7 +76,7 @@ export class RegistryMembers implements Membership {
     this.#running ??= this.#run();
     const waiting = new AbortController();
     const tooLate = delay(START_TIMEOUT_MS, undefined, { signal: waiting.signal }).then(
-      () => this.#list.lose('no answer so far'),
+      () => this.#list.lose('no response yet'),
       () => {},
     );
     await Promise.race([this.#known, tooLate]);
@@ -95,7 +94,7 @@ export class RegistryMembers implements Membership {
     const endpointCount = this.#addresses.length;
     let before: MemberDraft | undefined;
     let isLost = false;
-    let failures = 0; // since a session was worth its name
+    let failures = 0; // since the last session that listed members
     for (let attempt = 0; !signal.aborted; attempt++) {
       const startedMs = performance.now();
       const address = this.#addresses[attempt % endpointCount] as Address;
@@ -104,7 +103,7 @@ export class RegistryMembers implements Membership {
       before = draft ?? before;
       isLost &&= draft === undefined;
       failures = draft !== undefined && performance.now() - startedMs > LONGEST_WAIT_MS ? 1 : failures + 1;
-      // Another endpoint may know more; only when all have failed nobody does.
+      // Another endpoint may work; the registry is unavailable only after all have failed.
       if (failures % endpointCount !== 0) continue;
       this.#lose(`${address.url}: ${errorMessage(error)}`, { isNew: !isLost });
       isLost = true;
@@ -112,14 +111,14 @@ export class RegistryMembers implements Membership {
     }
   }
 
-  /** Never throws: also options that gRPC does not like are only a reason to be without the registry. */
+  /** Never throws: even options that gRPC rejects only make the registry unavailable. */
   async #runSession(address: Address, before: MemberDraft | undefined): Promise<SessionEnd> {
     const { registration, maxMembers = DEFAULT_MAX_MEMBERS, prefixes, read, readDeparture, log } = this.#options;
     const { signal } = this.#closing;
     const shared = { prefixes, read, readDeparture, maxMembers, registration, list: this.#list, before, log, signal };
     let session: RegistrySession | undefined;
     try {
-      // Loaded here: a node without a registry does not pay for gRPC.
+      // Imported on demand: a node without a registry does not need gRPC.
       const { RegistrySession } = await import('./etcd/registry-session.ts');
       session = new RegistrySession({ ...shared, address, access: this.#options });
       return await session.run();
@@ -130,29 +129,31 @@ export class RegistryMembers implements Membership {
 
   #lose(detail: string, { isNew }: { isNew: boolean }): void {
     this.#list.lose(detail);
-    if (isNew) this.#options.log.warn('registry', `the registry does not answer: ${detail}`);
+    if (isNew) this.#options.log.warn('registry', `the registry is unavailable: ${detail}`);
   }
 
   async #wait(rounds: number): Promise<void> {
     const longest = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** rounds);
-    // Not all nodes at once: they have all lost it at the same moment.
+    // Jitter: all nodes lost the registry at the same time.
     const waitMs = longest * (0.5 + Math.random() / 2);
-    await delay(waitMs, undefined, { signal: this.#closing.signal }).catch(() => {});
+    await delay(waitMs, undefined, { signal: this.#closing.signal }).catch((error: unknown) => {
+      if (!this.#closing.signal.aborted) throw error;
+    });
   }
 }
 
 interface SessionEnd {
-  /** `undefined` where no members were listed. */
+  /** `undefined` if no members were listed. */
   draft: MemberDraft | undefined;
   error: unknown;
 }
 
 function readEndpoints(endpoints: readonly string[]): Address[] {
-  if (endpoints.length === 0) throw new PortholeError('PARAMETER_INVALID', 'no endpoint of etcd is given');
+  if (endpoints.length === 0) throw new PortholeError('PARAMETER_INVALID', 'no etcd endpoint given');
   return endpoints.map((endpoint) => readAddress(endpoint.includes('://') ? endpoint : `http://${endpoint}`));
 }
 
-/** What etcd or gRPC says, without the number of the status. */
+/** The message of etcd or gRPC without the status number. */
 function errorMessage(error: unknown): string {
   const text = error instanceof Error ? ('details' in error ? String(error.details) : error.message) : String(error);
   return text.replace(/\.? Resolution note: *$/, '').slice(0, MAX_REASON);

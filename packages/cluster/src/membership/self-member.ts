@@ -2,10 +2,10 @@ import type { Member } from '@porthole/contract';
 import { checkMemberId } from './member-id.ts';
 import { readAddress } from './member-url.ts';
 
-/** This node, as the others are to know it. */
+/** This node as other members see it. */
 export type SelfMember = Omit<Member, 'isSelf'>;
 
-/** Throws PARAMETER_INVALID where others would have to refuse it. */
+/** Throws PARAMETER_INVALID if other members would reject it. */
 export function selfMember({ id, role, node, url }: SelfMember): Member {
   return { id: checkMemberId(id), role, node, url: readAddress(url).url, isSelf: true };
 }

@@ -4,19 +4,19 @@ import { type Address, readAddress } from './member-url.ts';
 import type { Membership } from './membership.ts';
 import { byId, type SelfMember, selfMember } from './self-member.ts';
 
-/** Of a member that has not said its role yet. */
+/** Role of a member whose role is not known yet. */
 export const UNKNOWN_ROLE = 'unknown';
 
 export interface StaticMembersOptions {
   self: SelfMember;
   /**
-   * `http://host:port`, or `id=http://host:port`; the id is `host:port` unless given. All nodes can have the same list: what
-   * has this node's id or URL is this node.
+   * `http://host:port`, or `id=http://host:port`; the id defaults to `host:port`. All nodes can share the same list: the
+   * entry with the id or URL of this node is this node.
    */
   members: readonly string[];
 }
 
-/** A fixed list of addresses; who the members are is learned from themselves. Nobody is contacted from here; throws PARAMETER_INVALID for a list that makes no sense. */
+/** A fixed list of addresses; members report the rest themselves. Makes no connections. Throws PARAMETER_INVALID for an invalid list. */
 export function createStaticMembers(options: StaticMembersOptions): Membership {
   const self = selfMember(options.self);
   const listeners = new Set<() => void>();
@@ -73,7 +73,7 @@ function readEntry(text: string): Member {
   };
 }
 
-/** Who it is, it says itself. */
+/** The member reports its identity later. */
 function unknownNode({ host, port }: Address): Member['node'] {
   return { hostIp: host, hostName: '', grpcPort: 0, httpPort: port, version: '', onlineTime: 0 };
 }

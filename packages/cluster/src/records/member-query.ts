@@ -2,7 +2,7 @@ import type { MemberSelection } from '@porthole/contract';
 import type { FollowQuery, LogSelection, RecordFilter, SearchQuery, StartPoint } from '@porthole/logs/types';
 import type { MemberPosition } from './search/cluster-cursor.ts';
 
-/** The question as a member with such a clock understands it. */
+/** The query with times converted to the clock of a member. */
 export function toMemberSearch(
   { nodes: _nodes, role: _role, start: _start, until: _until, ...query }: SearchQuery & MemberSelection,
   offsetMs: number,

@@ -3,7 +3,7 @@ import { unreadPart } from '../state/counts/counting.ts';
 import type { ClusterDeps } from './cluster-deps.ts';
 import type { MemberLane } from './merge/member-lane.ts';
 
-/** What a member says of a question that no member could answer. */
+/** Error codes of a request that every member would reject. */
 const INVALID_REQUEST_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'BAD_REQUEST',
   'PARAMETER_INVALID',
@@ -20,8 +20,8 @@ const LOG_MISSING_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['LOG_FILE_
 type QueriedLane = Pick<MemberLane, 'hasAnswered' | 'problem'>;
 
 /**
- * Throws what is wrong with a question that no member has taken: one of them refuses it, or none of them has such a log.
- * `isFirst`: no member has answered an earlier page.
+ * Throws if no member accepted the request: one of them rejects it, or none has such a log. `isFirst`: there was no earlier
+ * page.
  */
 export function throwIfRejected(lanes: readonly QueriedLane[], { isFirst }: { isFirst: boolean }): void {
   if (lanes.some(({ hasAnswered }) => hasAnswered)) return;
@@ -36,12 +36,12 @@ export function isInvalidRequest(problem: unknown): boolean {
   return INVALID_REQUEST_CODES.has(codeOf(problem));
 }
 
-/** The member simply has no such log. */
+/** Whether the member has no such log. */
 export function isLogMissing(problem: unknown): boolean {
   return LOG_MISSING_CODES.has(codeOf(problem));
 }
 
-/** To have no such log is an answer. */
+/** A member without such a log responded successfully. */
 export function laneReport(lane: MemberLane, { directory }: Pick<ClusterDeps, 'directory'>): MemberReport {
   const report = partialReport(lane);
   return { ...report, ...directory.standingOf(report.id, report.outcome) };
@@ -49,7 +49,7 @@ export function laneReport(lane: MemberLane, { directory }: Pick<ClusterDeps, 'd
 
 function partialReport(lane: MemberLane): MemberReport {
   const report = lane.report();
-  if (isLogMissing(lane.problem)) return { ...report, outcome: 'ok', detail: 'it has no such log' };
+  if (isLogMissing(lane.problem)) return { ...report, outcome: 'ok', detail: 'no such log' };
   const unread = report.outcome === 'ok' && report.detail === null && lane.end ? unreadPart(lane.end) : null;
   return unread === null ? report : { ...report, detail: unread, isPartial: true };
 }

@@ -4,14 +4,14 @@ import type { MemberSnapshot } from './snapshots/member-snapshot.ts';
 import { SnapshotNode } from './snapshots/snapshot-node.ts';
 import type { StateDeps } from './state-deps.ts';
 
-/** A member that takes part in an answer; one that has left or failed by its snapshot. */
+/** A member of a response; one that left or failed has only its snapshot. */
 export interface ChosenMember extends Peer {
   departed?: MemberSnapshot;
 }
 
 /**
- * The members a request is for, ordered by id: those to ask, and those that have left or failed. Every operation takes
- * its members from here, once. Throws MEMBER_NOT_FOUND for an id that is neither.
+ * The members a request selects, ordered by id: those to query, and those that left or failed. Every operation calls this once.
+ * Throws MEMBER_NOT_FOUND for an unknown id.
  */
 export function chooseMembers(
   { peers, directory }: Pick<StateDeps, 'peers' | 'directory'>,

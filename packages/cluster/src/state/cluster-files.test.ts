@@ -49,5 +49,5 @@ it('members with more files than fit are reported as partial', async () => {
     ...Array(4).fill([100_000, true]),
     [0, true],
   ]);
-  expect(members[4]?.detail).toBe('only 0 of its 100001 files are listed');
+  expect(members[4]?.detail).toBe('only 0 of 100001 files listed');
 });

@@ -13,17 +13,17 @@ import { type QueriedMember, queryMembers, type StateDeps } from './state-deps.t
 type ClusterFile = ClusterLogFiles['files'][number];
 type ListedFile = Omit<ClusterFile, 'node'>;
 
-/** Files of one member, and of all together: whoever registers members must not fill the memory with their lists. */
+/** Maximum files per member and in total: registered members must not fill the memory. */
 const MAX_FILES = 100_000;
 const MAX_ALL_FILES = 400_000;
 
 interface ListedFiles {
   files: ListedFile[];
-  /** How many it has. */
+  /** Total number of files. */
   total: number;
 }
 
-/** The log files of all, by member and name. */
+/** The log files of all members, by member and name. */
 export async function clusterFiles(
   deps: StateDeps,
   request: MemberSelection,
@@ -46,10 +46,10 @@ export async function clusterFiles(
   };
 }
 
-/** Says where a list is not whole. */
+/** Marks an incomplete list in the report. */
 function withTruncation(report: MemberReport, listed: ListedFiles | undefined): MemberReport {
   if (listed === undefined || listed.files.length === listed.total) return report;
-  return { ...report, detail: `only ${listed.files.length} of its ${listed.total} files are listed`, isPartial: true };
+  return { ...report, detail: `only ${listed.files.length} of ${listed.total} files listed`, isPartial: true };
 }
 
 async function fetchFiles({ state, clock }: QueriedMember, options: CallOptions): Promise<ListedFile[]> {
@@ -66,14 +66,14 @@ function correctTimes(file: LogFileDetails, offsetMs: number): ListedFile {
   const shift = (timeMs: number | null) => (typeof timeMs === 'number' ? timeMs - offsetMs : null);
   return {
     ...file,
-    // 0: not known.
+    // 0: unknown.
     modifiedMs: file.modifiedMs > 0 ? shift(file.modifiedMs) : null,
     firstTimeMs: shift(file.firstTimeMs),
     lastTimeMs: shift(file.lastTimeMs),
   };
 }
 
-/** What names say of the files of a node that tells names and sizes only. */
+/** Details derived from names, for a node that reports only names and sizes. */
 function describeByName(entries: readonly LogEntry[]): ListedFile[] {
   const families = groupFamilies(entries.map(({ name }) => name));
   const placed = new Map(
@@ -86,4 +86,4 @@ function describeByName(entries: readonly LogEntry[]): ListedFile[] {
   });
 }
 
-const NOT_SCANNED = { format: 'unreadable', problem: 'the node tells names and sizes only' } as const;
+const NOT_SCANNED = { format: 'unreadable', problem: 'the node reports only names and sizes' } as const;

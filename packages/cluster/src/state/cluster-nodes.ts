@@ -14,13 +14,13 @@ import { readFailures } from './counts/counting.ts';
 import type { MemberSnapshot } from './snapshots/member-snapshot.ts';
 import { departedReport, type QueriedMember, roundClock, type StateDeps } from './state-deps.ts';
 
-/** Long enough to see what just went wrong, short enough that it is about now. */
+/** Period for recent errors. */
 const RECENT_MS = 15 * 60_000;
 
-/** Of the time that is left, what counting may take: who a member is, is told even if it cannot count in time. */
+/** Fraction of the remaining time for counting errors: a member is listed even if counting takes too long. */
 const COUNTING_SHARE = 0.8;
 
-/** A node has a handful of checks. */
+/** Maximum health problems per node. */
 const MAX_PROBLEMS = 20;
 
 export interface NodesDeps extends StateDeps {
@@ -29,7 +29,7 @@ export interface NodesDeps extends StateDeps {
   membership: Pick<Membership, 'state'>;
 }
 
-/** What a member says of itself; `null` for what it does not say. */
+/** What a member reports about itself; `null` for missing values. */
 interface NodeFacts {
   node: NodeObject;
   timeZone: string | null;
@@ -41,10 +41,10 @@ interface NodeFacts {
 
 const UNKNOWN = { timeZone: null, uptimeMs: null, lastRecordMs: null, recentErrors: null, problems: [] };
 
-/** Every member and how it is, those included that have left or failed. */
+/** All members with their state, including those that left or failed. */
 export async function clusterNodes(deps: NodesDeps, options: CallOptions = {}): Promise<ClusterNodes> {
   const { cluster, membership, clocks, timeoutMs, maxParallel } = deps;
-  // Chosen once: a member whose registration ends while the others answer must not be listed twice.
+  // Chosen once: a member whose registration ends meanwhile must not be listed twice.
   const chosen = chooseMembers(deps);
   const departed = chosen.flatMap(({ departed: snapshot }) => (snapshot ? [departedNode(snapshot)] : []));
   const responses = await fanOut<NodeFacts, ChosenMember>(
@@ -78,7 +78,7 @@ async function describeMember({ state }: QueriedMember, options: CallOptions): P
   return { ...UNKNOWN, node: (await state.config(options)).node };
 }
 
-/** Members may send anything. */
+/** Responses of members are untrusted. */
 function readProblems(problems: unknown): NodeProblem[] {
   if (!Array.isArray(problems)) return [];
   return problems
@@ -87,7 +87,7 @@ function readProblems(problems: unknown): NodeProblem[] {
     .map(({ check, detail }) => ({ check, detail }));
 }
 
-/** The ends of files are looked at anyway and known after that: cheaper than a search for one record. */
+/** Uses the file details, which are cached: cheaper than a search for one record. */
 async function newestTime({ state, clock }: QueriedMember, options: CallOptions): Promise<number | null> {
   const files = await state.logFiles(options);
   const newest = files.reduce((latest, { lastTimeMs }) => Math.max(latest, lastTimeMs ?? -Infinity), -Infinity);
@@ -101,13 +101,13 @@ async function countErrors(
   const toMs = nowMs + clock.offsetMs;
   const query = { minLevel: 'ERROR', fromMs: toMs - RECENT_MS, toMs, bucketMs: RECENT_MS, buckets: 1 } as const;
   const { buckets, end } = await state.logHistogram(query, { signal });
-  // Part of a count is no count; nor is a count without the files that could not be read.
+  // An incomplete count is not reported.
   if (end.reason !== 'exhausted' || end.limits !== undefined || readFailures(end).length > 0) return null;
   const counts = buckets.flatMap((bucket) => Object.values(bucket.counts));
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** What fails or does not come in time is not known; the rest of the answer stands. */
+/** `null` if the call fails or takes too long: the rest of the response is still valid. */
 async function orNull<T>(call: (signal: AbortSignal) => Promise<T>, deadline: Deadline): Promise<T | null> {
   try {
     return await withDeadline(call, deadline);
@@ -120,7 +120,7 @@ function toNode({ peer, value, report }: MemberResponse<NodeFacts>, deps: NodesD
   const { member } = peer;
   const snapshot = deps.directory.of(member.id);
   const clock = deps.clocks.of(member.id) ?? null;
-  // Whoever cannot say who it is does not respond, whatever it says instead.
+  // A member that cannot describe itself counts as not responding.
   const standing = deps.directory.standingOf(member.id, value === undefined ? 'refused' : 'ok');
   if (value !== undefined)
     return { ...member, ...value, ...standing, report: { ...report, ...standing }, clock, lastSeenMs: deps.nowMs() };

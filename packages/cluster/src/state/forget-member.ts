@@ -4,8 +4,8 @@ import type { MemberDirectory } from '../membership/member-directory.ts';
 import type { StateDeps } from './state-deps.ts';
 
 /**
- * Drops what is kept of a member that has left or failed: here, and on every other member that responds. Throws
- * MEMBER_REGISTERED where it still is a member, MEMBER_NOT_FOUND where nobody keeps anything of it.
+ * Drops the snapshot of a member that left or failed, here and on every other member that responds. Throws MEMBER_REGISTERED if
+ * it is still a member, MEMBER_NOT_FOUND if there is no snapshot of it anywhere.
  */
 export async function forgetMember(
   { peers, timeoutMs, maxParallel }: Pick<StateDeps, 'peers' | 'timeoutMs' | 'maxParallel'>,
@@ -31,12 +31,14 @@ export async function forgetMember(
     }),
   );
   if (members.every(({ outcome, count }) => outcome === 'ok' && count === 0))
-    throw new PortholeError('MEMBER_NOT_FOUND', `nothing is kept of a member named ${JSON.stringify(id)}`);
+    throw new PortholeError('MEMBER_NOT_FOUND', `no former member is named ${JSON.stringify(id)}`);
   return { id, members: members.sort((a, b) => (a.id < b.id ? -1 : 1)) };
 }
 
 function stillRegistered(id: string, { state }: MemberDirectory): PortholeError {
   const why =
-    state.state === 'stale' ? 'the registry is away, so it may still be a member' : 'it is a member of the cluster';
+    state.state === 'stale'
+      ? 'the registry is unavailable, so it may still be a member'
+      : 'it is a member of the cluster';
   return new PortholeError('MEMBER_REGISTERED', `${JSON.stringify(id)} cannot be forgotten: ${why}`);
 }

@@ -1,7 +1,7 @@
 import type { Member } from '@porthole/contract';
 import { createZone } from '@porthole/logs';
 import { expect, it, onTestFinished } from 'vitest';
-import { flattenToml, redactToml } from '../../../server/src/config/index.ts';
+import { flattenToml, redactToml, TomlError } from '../../../server/src/config/index.ts';
 import { startTestNode } from '../../../server/src/testing/test-node.ts';
 import { ClockTable } from '../fan-out/clock.ts';
 import { createPeers } from '../fan-out/peers.ts';
@@ -24,7 +24,8 @@ import { fakeNode } from './testing/fake-node.ts';
 function redact(text: string): string | undefined {
   try {
     return redactToml(text);
-  } catch {
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
     return undefined;
   }
 }

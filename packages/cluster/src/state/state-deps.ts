@@ -9,23 +9,23 @@ import type { Masked } from './settings/remember-masked.ts';
 import type { MemberSnapshot } from './snapshots/member-snapshot.ts';
 import { SnapshotNode } from './snapshots/snapshot-node.ts';
 
-/** What is known of members beside how to ask them. */
+/** The directory of members and their snapshots. */
 export type KnownMembers = Pick<MemberDirectory, 'of' | 'has' | 'departed' | 'standingOf'>;
 
-/** What the answers of a cluster are made of. */
+/** What cluster operations need. */
 export interface StateDeps {
   peers: Peers;
   clocks: Clocks;
   directory: KnownMembers;
-  /** The text with its secrets masked; `undefined` where that cannot be done. For nodes that do not mask their own. */
+  /** Masks a configuration; `undefined` if that is not possible. For nodes that do not mask their own. */
   mask(configText: string): Masked;
-  /** Of each member, for a whole answer. */
+  /** Per member, for a whole response. */
   timeoutMs: number;
   maxParallel: number;
   nowMs(): number;
 }
 
-/** A member with its clock against ours; one that was never measured is taken for right. */
+/** A member with its clock; an unmeasured clock is assumed right. */
 export interface QueriedMember {
   id: string;
   state: NodeState;
@@ -41,8 +41,8 @@ type MemberQuery<T> = (member: QueriedMember, options: CallOptions) => Promise<T
 const EXACT_CLOCK: MemberClock = { offsetMs: 0, uncertaintyMs: 0 };
 
 /**
- * Asks each with its clock at hand: what is asked, and what it answers, is in its own time. For a member that has left or
- * failed, and for one that does not respond, its snapshot answers, and the report says from when it is.
+ * Queries each member with its clock: queries and responses use its own time. For a member that left, failed or does not
+ * respond, its snapshot is used, and the report has its age.
  */
 export async function queryMembers<T>(
   deps: StateDeps,
@@ -71,12 +71,12 @@ export async function queryMembers<T>(
   );
 }
 
-/** A member that cannot do something answers for itself; of one that failed, what was seen last is better than nothing. */
+/** A member that lacks an operation is not replaced by its snapshot; one that fails is. */
 function needsSnapshot({ outcome }: MemberReport): boolean {
   return outcome !== 'ok' && outcome !== 'not supported';
 }
 
-/** `undefined` where the snapshot does not hold what is asked for. */
+/** `undefined` if the snapshot does not have the data. */
 async function querySnapshot<T>(
   snapshot: MemberSnapshot,
   { ask: call, matchRegex }: { ask: MemberQuery<T>; matchRegex: MatchRegex | undefined },
@@ -89,17 +89,17 @@ async function querySnapshot<T>(
   }
 }
 
-/** Times are asked for in whole milliseconds. */
+/** Queries use whole milliseconds. */
 export function roundClock(clock: MemberClock | null | undefined): MemberClock {
   const { offsetMs, uncertaintyMs } = clock ?? EXACT_CLOCK;
   return { offsetMs: Math.round(offsetMs), uncertaintyMs };
 }
 
-/** The report of a member of which only the snapshot is left. */
+/** The report of a departed member. */
 export function departedReport({ member, asOfMs, departed }: MemberSnapshot, count: number): MemberReport {
   const { state, sinceMs } = departed ?? { state: 'failed', sinceMs: asOfMs };
   const since = new Date(sinceMs).toISOString();
   const facts = { id: member.id, elapsedMs: 0, count, asOfMs, state, sinceMs };
-  if (state === 'left') return { ...facts, outcome: 'left', detail: `it left the cluster at ${since}` };
-  return { ...facts, outcome: 'gone', detail: `it is no longer registered since ${since}` };
+  if (state === 'left') return { ...facts, outcome: 'left', detail: `left the cluster at ${since}` };
+  return { ...facts, outcome: 'gone', detail: `not registered since ${since}` };
 }

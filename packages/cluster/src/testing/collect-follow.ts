@@ -6,15 +6,15 @@ import { type ClusterFollowOptions, followCluster } from '../records/follow/clus
 
 export interface CollectedFollow {
   readonly items: ClusterFollowItem[];
-  /** Messages of the records, and what else was told by its type. */
+  /** Messages of records, and types of other items. */
   readonly summaries: string[];
-  /** The first batch has come. */
+  /** Resolves with the first batch. */
   readonly ready: Promise<void>;
   readonly done: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A follow whose items are collected as they come; ended with the test. */
+/** Collects the items of a follow; stopped when the test ends. */
 export function collectFollow(
   deps: ClusterDeps,
   { query = { start: 'end' }, ...options }: ClusterFollowOptions & { query?: FollowQuery } = {},

@@ -5,11 +5,11 @@ import type { ClusterDeps, ClusterLimits } from '../records/cluster-deps.ts';
 import { fakeMasking } from './fake-masking.ts';
 
 export interface FakeCluster extends ClusterDeps {
-  /** Adds, replaces or (with `undefined`) removes a member, and tells who listens. */
+  /** Adds, replaces or (with `undefined`) removes a member, and notifies listeners. */
   set(id: string, state: NodeState | undefined): void;
 }
 
-/** Members that are objects of the test, with clocks that are known to be so. */
+/** In-process members with given clocks. */
 export function fakeCluster(
   states: Readonly<Record<string, NodeState>>,
   {
@@ -53,7 +53,7 @@ export function fakeCluster(
   };
 }
 
-/** Real ones, but for what asks the members. */
+/** Real peers with fake clients. */
 function fakePeers(membership: { members: readonly Member[] }, known: ReadonlyMap<string, NodeState>) {
   const self = {} as NodeState;
   const peers = createPeers({ membership, self, selfId: '', masking: fakeMasking(), timeoutMs: 1000 });
@@ -62,7 +62,7 @@ function fakePeers(membership: { members: readonly Member[] }, known: ReadonlyMa
     const state = known.get(peer.member.id);
     if (!state) throw new Error(`no such member: ${peer.member.id}`);
     const before = kept.get(peer);
-    // A member that was started anew is asked anew.
+    // A restarted member gets a new client.
     const seen = before?.state === state ? before : { member: peer.member, state, forget: async () => 0 };
     kept.set(peer, seen);
     return seen;

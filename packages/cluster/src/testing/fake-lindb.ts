@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** From this length on a line ends the response, with status 200. */
+/** A line of this length ends the response, with status 200. */
 const LONGEST_LINE_BYTES = 65_536;
 
 const DEFAULT_SIZE = 1_048_576;
@@ -14,23 +14,23 @@ export interface LindbRequest {
 }
 
 /**
- * A node that only speaks the contract, with the ways of LinDB 0.4.1: `null` for an empty list and `.log` files alone in
+ * A node that only implements the contract, with the quirks of LinDB 0.4.1: `null` for an empty list and `.log` files alone in
  * it, the first line of every view dropped, lines of 64 KiB ending it, CRLF made LF and a last newline added, all errors
  * 500 with a JSON string, and no `grpcPort`. Ends with the test.
  */
 export class FakeLindb {
-  /** What is on its disk. */
+  /** Files by name. */
   readonly files = new Map<string, Buffer>();
-  /** Files that cannot be opened although they are listed. */
+  /** Files that are listed but cannot be opened. */
   readonly unreadable = new Set<string>();
   readonly requests: LindbRequest[] = [];
-  /** Credentials that it was sent. */
+  /** Credentials it received. */
   readonly authorizations: string[] = [];
   config = '[monitor]\n## Default: "10s"\nreport-interval = "10s"\n';
   node = { hostIp: '10.8.0.21', hostName: 'lindb-root-0', version: '0.4.1', onlineTime: 1, httpPort: 3000 };
-  /** Called before a view is answered: what is written between a list and a view. */
+  /** Called before a view: simulates writes between listing and view. */
   beforeView: (file: string) => void = () => {};
-  /** Views begin anywhere in a line, as those of other nodes than LinDB may. */
+  /** Views may start within a line, unlike those of LinDB. */
   viewAsIs = false;
   readonly #server: Server;
 
@@ -55,7 +55,7 @@ export class FakeLindb {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
-  /** How often each path was asked for. */
+  /** Requests per path. */
   get counts(): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const { path } of this.requests) counts[path] = (counts[path] ?? 0) + 1;
@@ -104,7 +104,7 @@ export class FakeLindb {
   }
 }
 
-/** The body of a view, by lines, as LinDB makes it. */
+/** The body of a view as LinDB builds it. */
 export function renderView(bytes: Buffer, size: number): Buffer {
   const window = bytes.subarray(Math.max(0, bytes.length - size));
   const text = window.toString('latin1');

@@ -19,15 +19,15 @@ export interface FakeNodeOptions {
   /** Oldest first. */
   records?: readonly FoundRecord[];
   batchRecords?: number;
-  /** Its clock against ours. */
+  /** Clock offset. */
   clockOffsetMs?: number;
-  /** What it does with a search, beside answering it: throws, waits, or tells something else. */
+  /** Overrides a search: throws, waits, or emits something else. */
   search?(query: SearchQuery, options: SearchOptions): AsyncIterable<SearchItem[]>;
   follow?(query: FollowQuery, options: CallOptions): AsyncIterable<FollowItem[]>;
   describe?(options: CallOptions): Promise<NodeDescription>;
 }
 
-/** A member that lives in the test: answers from a list of records of one file, and counts the streams left open. */
+/** An in-process member that serves records of one file and counts its open streams. */
 export class FakeNode implements NodeState {
   openStreams = 0;
   readonly searches: SearchQuery[] = [];
@@ -53,7 +53,7 @@ export class FakeNode implements NodeState {
     }
   }
 
-  /** As a node answers. */
+  /** Responds like a node. */
   async *respond(query: SearchQuery): AsyncGenerator<SearchItem[], void, undefined> {
     const { records = [], batchRecords = 3 } = this.#options;
     const { fromMs = -Infinity, toMs = Infinity, order, limit } = query;
@@ -96,7 +96,7 @@ async function refused(): Promise<never> {
   throw notSupported();
 }
 
-// biome-ignore lint/correctness/useYield: it has nothing to give
+// biome-ignore lint/correctness/useYield: it yields nothing
 async function* refuse(): AsyncGenerator<never, void, undefined> {
   throw notSupported();
 }
@@ -105,7 +105,7 @@ export function notSupported(): PortholeError {
   return new PortholeError('NOT_SUPPORTED', 'the node has no /api/v1/log/search');
 }
 
-/** Where in the records, as they are told, the answer begins. */
+/** Index of the first record of the response. */
 function startIndex(inOrder: readonly FoundRecord[], { start, order }: SearchQuery): number {
   if (start === undefined) return 0;
   if ('cursor' in start) return inOrder.findIndex(({ cursor }) => cursor === start.cursor) + 1;
@@ -117,7 +117,7 @@ function startIndex(inOrder: readonly FoundRecord[], { start, order }: SearchQue
   return begin < 0 ? inOrder.length : begin;
 }
 
-/** Of records in the order of their times: what lies between those that were not told. */
+/** Coverage of sorted records: what lies between those not emitted. */
 function toCoverage(records: readonly FoundRecord[], told: readonly FoundRecord[]): Partial<SearchEnd> {
   const times = (some: readonly FoundRecord[]) => some.flatMap(({ timeMs }) => timeMs ?? []);
   const own = new Set(told);
@@ -148,18 +148,18 @@ export function endItem(facts: Partial<SearchEnd> = {}): SearchEnd {
   };
 }
 
-/** A record of one file; `NaN` for one without a time. */
+/** A record of one file; `NaN` for no timestamp. */
 export function record(message: string, timeMs: number, index = 0): FoundRecord {
   const time = Number.isNaN(timeMs) ? {} : { timeMs };
   return { type: 'record', file: 'a.log', offset: index * 10, bytes: 10, cursor: `c${index}`, message, ...time };
 }
 
-/** Records at these times by the member's own clock, oldest first. */
+/** Records at these times by the clock of the member, oldest first. */
 export function recordsAt(name: string, times: readonly number[]): FoundRecord[] {
   return times.map((timeMs, index) => record(`${name}${index}`, timeMs, index));
 }
 
-/** Never gives anything, and ends only with the signal; `deaf`: not even then. */
+/** Never emits anything and ends only when the signal aborts; with `deaf`, not even then. */
 export async function* silence(signal?: AbortSignal): AsyncGenerator<never, void, undefined> {
   await new Promise<void>((_resolve, reject) => {
     signal?.addEventListener('abort', () => reject(signal.reason), { once: true });

@@ -3,9 +3,9 @@ import { Condition } from '@porthole/logs';
 import type { FollowItem, FollowQuery } from '@porthole/logs/types';
 import { FakeNode } from './fake-node.ts';
 
-/** A member whose log is written by the test. */
+/** A member whose log the test writes. */
 export class LiveLog extends FakeNode {
-  /** Batches that a reader has taken. */
+  /** Batches consumed by a reader. */
   taken = 0;
   readonly #batches: (FollowItem[] | Error)[] = [];
   readonly #written = new Condition();
@@ -14,7 +14,7 @@ export class LiveLog extends FakeNode {
     super({ follow: (query, options) => this.#follow(query, options) });
   }
 
-  /** An error is thrown by the stream that comes to it. */
+  /** An error makes the stream throw when it gets to it. */
   emit(...items: FollowItem[]): void {
     this.#batches.push(items);
     this.#written.notify();

@@ -6,7 +6,7 @@ import { createZone, LogDir, type LogFileDetails, type SearchItem, type SearchQu
 import { onTestFinished } from 'vitest';
 import { FakeNode } from './fake-node.ts';
 
-/** A member with a real log directory, and real cursors. */
+/** A member with a real log directory and real cursors. */
 export class LogDirNode extends FakeNode implements NodeState {
   readonly dir = realpathSync(mkdtempSync(join(tmpdir(), 'porthole-cluster-')));
   readonly logs: LogDir;
@@ -40,7 +40,7 @@ export class LogDirNode extends FakeNode implements NodeState {
   }
 }
 
-/** Lines as nodes write them, at these times, read in UTC. */
+/** Log lines at these times, in UTC. */
 export function logLines(name: string, times: readonly number[], shiftMs = 0): string {
   return times
     .map((timeMs, index) => {

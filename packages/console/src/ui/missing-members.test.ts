@@ -17,7 +17,7 @@ test('reports members that failed or are incomplete, with the reason', () => {
     report('a'),
     report('b', { outcome: 'refused', detail: 'connect ECONNREFUSED' }),
     report('c', { detail: 'scan stopped: time budget', isPartial: true }),
-    report('d', { detail: 'it has no such log' }),
+    report('d', { detail: 'no such log' }),
   ];
   expect(missingMembers(members)).toEqual([
     { id: 'b', why: 'no connection', detail: 'connect ECONNREFUSED' },

@@ -13,8 +13,7 @@ import { Progress } from '../../output/progress.ts';
 import { ProgramError } from '../../program-error.ts';
 import { requireRange, timeFlag } from '../../records/record-filter.ts';
 import { openNode } from '../../sources/open-node.ts';
-import { printManifest } from './print-manifest.ts';
-import { verifyBundle } from './verify-bundle.ts';
+import { printManifest, verifyBundle } from './verify.ts';
 
 const HOUR_MS = 3_600_000;
 

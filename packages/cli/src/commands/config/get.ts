@@ -1,15 +1,12 @@
 import { existsSync } from 'node:fs';
-import { markToml, pickToml } from '@porthole/server/config';
+import { type FlatSetting, markToml, pickToml, type TomlMark } from '@porthole/server/config';
 import { EXIT } from '../../exit-codes.ts';
 import type { Invocation } from '../../invocation.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { isUrl } from '../../sources/open-node.ts';
 import { type ConfigDocument, isMemberRef, readConfig } from './config-document.ts';
-import { nestSettings } from './nest-settings.ts';
-import { paintToml } from './paint-toml.ts';
-import { type Selection, selectSettings } from './select-settings.ts';
-import { settingLine } from './setting-line.ts';
+import { nestSettings, type Selection, selectSettings } from './select-settings.ts';
 
 export async function run(invocation: Invocation): Promise<number> {
   const { args, terminal } = invocation;
@@ -50,4 +47,27 @@ function render(output: string, { document, selection, terminal, isWhole }: Rend
   // Piped without colours: byte for byte.
   if (!terminal.isTty && !terminal.colors.isColorSupported) return text;
   return paintToml(text, markToml(text), terminal);
+}
+
+/** Colours comments, keys and tables, and escapes characters a terminal would act on. */
+function paintToml(text: string, marks: readonly TomlMark[], { colors, isTty }: Terminal): string {
+  const paint = {
+    comment: colors.dim,
+    key: colors.cyan,
+    table: (name: string) => colors.bold(colors.cyan(name)),
+  };
+  const shown = isTty ? (part: string) => visibleText(part.replaceAll('\r\n', '\n')) : (part: string) => part;
+  let painted = '';
+  let from = 0;
+  for (const { start, end, kind } of marks) {
+    painted += shown(text.slice(from, start)) + paint[kind](shown(text.slice(start, end)));
+    from = end;
+  }
+  return painted + shown(text.slice(from));
+}
+
+/** `http.port = 7300`. The value is JSON: always one line, and its type is visible. */
+function settingLine({ key, value }: Pick<FlatSetting, 'key' | 'value'>, { colors, isTty }: Terminal): string {
+  const shown = isTty ? visibleText : (text: string) => text;
+  return `${colors.cyan(shown(key))} = ${shown(JSON.stringify(value))}\n`;
 }

@@ -1,5 +1,4 @@
-import { DATABASES, METRICS, STORAGES } from './demo-names.ts';
-import type { Mood, RecordSource } from './record-source.ts';
+import { DATABASES, METRICS, type Mood, type RecordSource, STORAGES } from './record-source.ts';
 import type { SeededRandom } from './seeded-random.ts';
 
 interface BrokerRecord {

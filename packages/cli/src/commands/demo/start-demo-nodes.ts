@@ -1,10 +1,10 @@
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { type PartialSettings, type RunningNode, startNode } from '@porthole/server';
 import type { Invocation } from '../../invocation.ts';
-import { demoConfig } from './demo-config.ts';
-import type { DemoNode } from './demo-nodes.ts';
-import { freePorts, isFree } from './free-ports.ts';
+import { type DemoNode, demoConfig } from './demo-nodes.ts';
 import { type WrittenLog, writeHistory } from './write-records.ts';
 
 const DEFAULT_PORT = '7300';
@@ -93,4 +93,24 @@ function clusterSettings(
   if (etcd !== undefined) return { role: 'broker', etcd: [etcd] };
   const members = nodes.map(({ id }, at) => `${id}=http://127.0.0.1:${ports[at]}`);
   return { members: members.filter((_, at) => at !== index) };
+}
+
+/**
+ * Finds free ports. All are held until the last one is known, so that they differ; afterwards nothing reserves them, but the
+ * system hands out others first.
+ */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
+  });
 }

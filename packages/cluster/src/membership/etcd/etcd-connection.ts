@@ -16,33 +16,33 @@ import {
   type MethodResponse,
 } from './service-definition.ts';
 
-/** One call; etcd answers in milliseconds when it is well. */
+/** Per call; a healthy etcd responds within milliseconds. */
 const CALL_TIMEOUT_MS = 2000;
 
-/** An answer above this is refused; etcd itself takes values of at most 1.5 MB unless told otherwise. */
+/** Maximum response size; by default etcd accepts values up to 1.5 MB. */
 const MAX_RESPONSE_BYTES = 4 * 1024 * 1024;
 
 const CHANNEL_OPTIONS = {
-  // etcd ends connections that ask more often than every 5 s.
+  // etcd closes connections that ping more often than every 5 s.
   'grpc.keepalive_time_ms': 10_000,
   'grpc.keepalive_timeout_ms': 5000,
   'grpc.max_receive_message_length': MAX_RESPONSE_BYTES,
-  // Otherwise a channel waits for as long as an earlier one to the same address failed.
+  // Otherwise a channel inherits the backoff of an earlier one to the same address.
   'grpc.use_local_subchannel_pool': 1,
-  // No TXT records are looked up for the name.
+  // Skips the TXT lookup.
   'grpc.service_config_disable_resolution': 1,
 };
 
 /** PEM texts. */
 export interface EtcdTls {
-  /** Of the authority that signed etcd's certificate; the system's authorities unless given. */
+  /** CA of the etcd certificate; default: the system CAs. */
   ca?: string;
-  /** Where etcd wants one of its clients. */
+  /** If etcd requires client certificates. */
   cert?: string;
   key?: string;
 }
 
-/** Functions are called for each session, and each time etcd wants the password: files may have changed. */
+/** The functions are called for each session and each authentication: files may have changed. */
 export interface EtcdAccess {
   user?: string;
   password?: string | (() => string);
@@ -54,7 +54,7 @@ interface CallOptions {
   timeoutMs?: number;
 }
 
-/** One connection to one etcd, with a token where that wants a user. Whoever made it closes it. */
+/** A connection to one etcd, authenticated if it has users. The creator closes it. */
 export class EtcdConnection {
   readonly #client: Client;
   readonly #definition: EtcdDefinition = loadEtcdDefinition();
@@ -68,7 +68,7 @@ export class EtcdConnection {
     this.#access = access;
   }
 
-  /** One question. Rejects with a ServiceError. A token that etcd no longer knows is replaced on the way. */
+  /** A unary call. Rejects with a ServiceError. An expired token is renewed transparently. */
   async call<Name extends MethodName>(
     name: Name,
     request: MethodRequest<Name>,
@@ -83,7 +83,7 @@ export class EtcdConnection {
     }
   }
 
-  /** Before the first call. Does nothing where there is no user, or etcd wants none. */
+  /** Call it before the first call. Does nothing without a user, or if authentication is disabled. */
   async authenticate(options: CallOptions = {}): Promise<void> {
     const { user, password: given = '' } = this.#access;
     if (user === undefined) return;
@@ -92,18 +92,18 @@ export class EtcdConnection {
       const { token } = await this.#call('Authenticate', { name: user, password }, options);
       this.#metadata = createMetadata(token);
     } catch (error) {
-      if (grpcCode(error) !== status.FAILED_PRECONDITION) throw error; // etcd runs without users
+      if (grpcCode(error) !== status.FAILED_PRECONDITION) throw error; // authentication is disabled
     }
   }
 
-  /** Whoever opens it also cancels it. */
+  /** The caller cancels it. */
   openStream<Name extends 'Watch' | 'LeaseKeepAlive'>(
     name: Name,
   ): ClientDuplexStream<MethodRequest<Name>, MethodResponse<Name>> {
     const { path, requestSerialize, responseDeserialize } = this.#definition[name];
     const read = responseDeserialize as (bytes: Buffer) => MethodResponse<Name>;
     const stream = this.#client.makeBidiStreamRequest(path, requestSerialize, read, this.#metadata);
-    stream.on('error', () => {}); // readers hear of it; one that comes after they have left must not end the process
+    stream.on('error', () => {}); // readers get it; a late one must not crash the process
     return stream;
   }
 
@@ -133,7 +133,7 @@ export class EtcdConnection {
   }
 }
 
-/** The gRPC status of what a call failed with. */
+/** The gRPC status of an error. */
 export function grpcCode(error: unknown): unknown {
   return error instanceof Error && 'code' in error ? error.code : undefined;
 }
@@ -145,10 +145,29 @@ function createCredentials({ isTls }: Address, { tls: given }: EtcdAccess): Chan
   return credentials.createSsl(bytes(tls?.ca), bytes(tls?.key), bytes(tls?.cert));
 }
 
-/** `hasleader`: a member of etcd that has lost the others says so, instead of being silent for ever. */
+/** `hasleader`: an etcd member without quorum fails instead of staying silent forever. */
 function createMetadata(token: string | undefined): Metadata {
   const metadata = new Metadata();
   metadata.set('hasleader', 'true');
   if (token !== undefined) metadata.set('token', token);
   return metadata;
+}
+
+/** The messages of a stream until it ends, fails or the signal aborts. Closes the stream afterwards. */
+export async function* readStream<Request, Answer>(
+  stream: ClientDuplexStream<Request, Answer>,
+  signal: AbortSignal,
+): AsyncGenerator<Answer, void, undefined> {
+  const cancel = (): void => stream.cancel();
+  signal.addEventListener('abort', cancel, { once: true });
+  try {
+    signal.throwIfAborted();
+    yield* stream as AsyncIterable<Answer>;
+  } catch (error) {
+    signal.throwIfAborted(); // more specific than "cancelled"
+    throw error;
+  } finally {
+    signal.removeEventListener('abort', cancel);
+    cancel();
+  }
 }

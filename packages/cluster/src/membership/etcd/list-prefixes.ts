@@ -1,34 +1,33 @@
 import { status } from '@grpc/grpc-js';
 import { type EtcdConnection, grpcCode } from './etcd-connection.ts';
 import type { KeyValueMessage } from './generated/messages.ts';
-import { prefixRange } from './prefix-range.ts';
 import type { MethodRequest, MethodResponse } from './service-definition.ts';
 
-/** Keys in one answer; some hundred bytes each. Fewer where an answer would be too large. */
+/** Keys per response, some hundred bytes each. Fewer if the response would be too large. */
 const PAGE_KEYS = 256;
 
 export interface ListedKey {
   key: string;
-  /** `undefined` where it is larger than an answer may be. */
+  /** `undefined` if it exceeds the maximum response size. */
   value: Uint8Array | undefined;
 }
 
 export interface ListedPage {
-  /** At which the whole list is told, whatever is written meanwhile. */
+  /** The revision of the whole list, regardless of concurrent writes. */
   revision: string;
   keys: ListedKey[];
-  /** There are more keys than are looked at. */
+  /** There are more keys than are read. */
   isCut: boolean;
 }
 
 interface ListOptions {
   prefixes: readonly string[];
-  /** Of each prefix; the rest is not looked at. */
+  /** Per prefix; the rest is ignored. */
   maxKeys: number;
   signal: AbortSignal;
 }
 
-/** Everything below the prefixes, page by page: values are as large as others made them, so they are never held together. */
+/** All keys below the prefixes, page by page: values may be large, so they are never in memory together. */
 export async function* listPrefixes(
   connection: EtcdConnection,
   { prefixes, maxKeys, signal }: ListOptions,
@@ -53,9 +52,9 @@ export async function* listPrefixes(
 
 interface Page {
   response: MethodResponse<'Range'>;
-  /** What was not too much; also for the next page. */
+  /** The page size that worked; also used for the next page. */
   limit: number;
-  /** Not even one value fits: only its key is there. */
+  /** Not even one value fits: returns only its key. */
   isTooLarge: boolean;
 }
 
@@ -78,4 +77,13 @@ async function readPage(
 
 function toListed({ key, value }: KeyValueMessage, { isTooLarge }: Page): ListedKey {
   return { key: Buffer.from(key).toString(), value: isTooLarge ? undefined : value };
+}
+
+/** The etcd range of all keys with a prefix: up to the first key after them. */
+export function prefixRange(prefix: string): { key: Buffer; range_end: Buffer } {
+  const key = Buffer.from(prefix);
+  const end = Buffer.from(key);
+  // Prefixes end with "/", so the last byte can always be incremented.
+  end.writeUInt8(end.readUInt8(end.length - 1) + 1, end.length - 1);
+  return { key, range_end: end };
 }

@@ -1,22 +1,21 @@
 import { status } from '@grpc/grpc-js';
-import { type EtcdConnection, grpcCode } from './etcd-connection.ts';
-import { readStream } from './read-stream.ts';
+import { type EtcdConnection, grpcCode, readStream } from './etcd-connection.ts';
 
-/** A lease is prolonged so often in its time, so that one lost answer costs nothing. */
+/** Keep-alives per lease lifetime, so that one lost response does no harm. */
 const BEATS_PER_LEASE = 3;
 
-/** Beats without an answer after which the connection is given up. */
+/** Unanswered keep-alives after which the connection is dropped. */
 const MAX_MISSED_BEATS = 2;
 
 export interface RegistrationOptions {
   key: string;
   value: string;
   leaseSeconds: number;
-  /** Written when the node stops in order, so that the others know it has left rather than failed. */
+  /** Written on a clean shutdown, so that others see that the node left and did not fail. */
   departure: { key: string; value(): string; keepSeconds: number };
 }
 
-/** This node's key in etcd, bound to a lease: it vanishes when nobody prolongs it. */
+/** The key of this node in etcd, bound to a lease: it expires without keep-alives. */
 export class Registration {
   readonly #connection: EtcdConnection;
   readonly #options: RegistrationOptions;
@@ -28,7 +27,7 @@ export class Registration {
     this.#options = options;
   }
 
-  /** Writes the key, with a new lease where there is none or etcd has forgotten it. Gives the value that was there. */
+  /** Writes the key, with a new lease if there is none or it expired. Returns the previous value. */
   write(signal: AbortSignal): Promise<Uint8Array | undefined> {
     this.#writing ??= this.#write(signal).finally(() => {
       this.#writing = undefined;
@@ -36,13 +35,13 @@ export class Registration {
     return this.#writing;
   }
 
-  /** Prolongs the lease until the signal ends that or etcd does not answer; throws either way. */
+  /** Keeps the lease alive until the signal aborts or etcd does not respond; throws either way. */
   async keep(signal: AbortSignal, onAnswer: () => void): Promise<never> {
     const stream = this.#connection.openStream('LeaseKeepAlive');
     let unanswered = 0;
     const beat = (): void => {
-      // Counted, not timed: after a pause of this process the answers are there, but not read yet.
-      if (unanswered === MAX_MISSED_BEATS) stream.destroy(new Error('the lease could not be prolonged: no answer'));
+      // Counted, not timed: after a pause of this process responses have arrived but are not read yet.
+      if (unanswered === MAX_MISSED_BEATS) stream.destroy(new Error('no response to lease keep-alives'));
       else if (this.#leaseId !== undefined) stream.write({ ID: this.#leaseId });
       unanswered++;
     };
@@ -58,24 +57,24 @@ export class Registration {
     } finally {
       clearInterval(timer);
     }
-    throw new Error('etcd ended the stream that prolongs the lease');
+    throw new Error('etcd closed the lease keep-alive stream');
   }
 
-  /** Says that this node leaves, then gives the lease back, and the key with it if it is still this node's. */
+  /** Writes the departure, then revokes the lease, which removes the key if it is still the one of this node. */
   async leave(timeoutMs: number): Promise<void> {
     if (this.#leaseId === undefined) return;
-    // Without it the others take this node for failed; that is no reason to stay registered.
+    // If this fails, others consider this node failed instead of left; deregister anyway.
     await this.#putDeparture(AbortSignal.timeout(timeoutMs)).catch(() => {});
     await this.#connection.call('LeaseRevoke', { ID: this.#leaseId }, { timeoutMs });
   }
 
-  /** Bound to a lease of its own, so that the registry forgets it by itself. */
+  /** Bound to its own lease, so that it expires. */
   async #putDeparture(signal: AbortSignal): Promise<void> {
     const { key, value, keepSeconds } = this.#options.departure;
     const { ID: lease } = await this.#connection.call('LeaseGrant', { TTL: String(keepSeconds) }, { signal });
     const request = { key: Buffer.from(key), value: Buffer.from(value()), lease, prev_kv: true };
     const before = (await this.#connection.call('Put', request, { signal })).prev_kv?.lease ?? '0';
-    // That of the departure before: a node that is restarted often must not leave a lease behind each time.
+    // The lease of the previous departure: frequent restarts must not accumulate leases.
     if (before !== '0') await this.#connection.call('LeaseRevoke', { ID: before }, { signal });
   }
 

@@ -1,19 +1,19 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Member } from '@porthole/contract';
+import { codeOf, type Member } from '@porthole/contract';
 import { MemberDraft, type ReadDeparture, type ReadMember } from '../member-draft.ts';
 import { quote } from '../member-id.ts';
 import type { MemberList } from '../member-list.ts';
 import type { Address } from '../member-url.ts';
-import type { MembershipLog } from '../membership-log.ts';
+import type { MembershipLog } from '../membership.ts';
 import { type EtcdAccess, EtcdConnection } from './etcd-connection.ts';
 import { listPrefixes } from './list-prefixes.ts';
 import { Registration, type RegistrationOptions } from './registration.ts';
 import { type KeyChange, watchPrefixes } from './watch-prefixes.ts';
 
-/** Whoever does not register prolongs no lease either, and has to ask for a sign of life. */
+/** A read-only session has no lease to keep alive, so it polls instead. */
 const CHECK_MS = 5000;
 
-/** A node that stops does not wait longer for etcd; the lease ends by itself. */
+/** A stopping node does not wait longer for etcd; the lease expires anyway. */
 const LEAVE_TIMEOUT_MS = 1000;
 
 export interface RegistrySessionOptions {
@@ -24,18 +24,18 @@ export interface RegistrySessionOptions {
   read: ReadMember;
   readDeparture: ReadDeparture | undefined;
   maxMembers: number;
-  /** This node's own key; `undefined` where it only reads. */
+  /** The key of this node; `undefined` if read-only. */
   registration: RegistrationOptions | undefined;
-  /** Hears everything. */
+  /** Receives all changes. */
   list: MemberList;
-  /** What the session before knew of what is refused. */
+  /** Rejections already logged by the previous session. */
   before: MemberDraft | undefined;
   log: MembershipLog;
-  /** The node stops. */
+  /** Aborts when the node stops. */
   signal: AbortSignal;
 }
 
-/** One connection to etcd from its beginning to its end: registers, lists, watches. */
+/** One connection to etcd: registers, lists, watches. */
 export class RegistrySession {
   readonly #options: RegistrySessionOptions;
   readonly #connection: EtcdConnection;
@@ -48,12 +48,12 @@ export class RegistrySession {
     this.#registration = options.registration && new Registration(this.#connection, options.registration);
   }
 
-  /** The last that was listed, `undefined` if it did not come so far. */
+  /** The last list; `undefined` if there was none yet. */
   get draft(): MemberDraft | undefined {
     return this.#draft;
   }
 
-  /** Runs until something fails, or the node stops; throws either way. */
+  /** Runs until something fails or the node stops; throws either way. */
   async run(): Promise<never> {
     const { signal } = this.#options;
     const ending = new AbortController();
@@ -64,20 +64,20 @@ export class RegistrySession {
       await this.#connection.authenticate({ signal });
       this.#warnOther(await this.#registration?.write(signal));
       this.#keepAlive(ending.signal).catch((error: unknown) => ending.abort(error));
-      // A watch that compaction has overtaken ends; then the list is read again.
+      // After a compaction the watch ends and the list is read again.
       for (;;) await this.#watch(await this.#readList(ending.signal), ending.signal);
     } catch (error) {
-      ending.signal.throwIfAborted(); // why the calls were cancelled
+      ending.signal.throwIfAborted(); // the reason why the calls were cancelled
       throw error;
     } finally {
       signal.removeEventListener('abort', stop);
       ending.abort();
-      if (signal.aborted) await this.#registration?.leave(LEAVE_TIMEOUT_MS).catch(() => {});
+      if (signal.aborted) await this.#registration?.leave(LEAVE_TIMEOUT_MS).catch(() => {}); // the lease expires anyway
       this.#connection.close();
     }
   }
 
-  /** Shows every few seconds that etcd answers; throws when it does not. */
+  /** Polls etcd every few seconds; throws when it does not respond. */
   async #keepAlive(signal: AbortSignal): Promise<never> {
     const { list, prefixes } = this.#options;
     if (this.#registration !== undefined) return this.#registration.keep(signal, () => list.confirm());
@@ -88,16 +88,16 @@ export class RegistrySession {
     }
   }
 
-  /** Gives the revision of the list. */
+  /** Returns the revision of the list. */
   async #readList(signal: AbortSignal): Promise<string> {
     const { address, prefixes, maxMembers, list, log } = this.#options;
     const draft = MemberDraft.fresh(this.#draft ?? this.#options.before);
-    const maxKeys = 3 * maxMembers; // departures and rubbish stand between the members
+    const maxKeys = 3 * maxMembers; // departures and invalid keys count, too
     let revision = '0';
     for await (const page of listPrefixes(this.#connection, { prefixes, maxKeys, signal })) {
       revision = page.revision;
       for (const { key, value } of page.keys) this.#put(draft, key, value);
-      if (page.isCut) log.warn('registry', `there are more than ${maxKeys} keys; the rest is not looked at`);
+      if (page.isCut) log.warn('registry', `more than ${maxKeys} keys; the rest is ignored`);
     }
     if (this.#draft === undefined) log.info('registry', `${draft.known.size + 1} members, from ${address.url}`);
     this.#draft = draft;
@@ -106,7 +106,7 @@ export class RegistrySession {
     return revision;
   }
 
-  /** Returns when a new list is needed. */
+  /** Returns when the list must be read again. */
   async #watch(afterRevision: string, signal: AbortSignal): Promise<void> {
     const { prefixes, list, maxMembers } = this.#options;
     for await (const changes of watchPrefixes(this.#connection, { prefixes, afterRevision, signal })) {
@@ -131,7 +131,7 @@ export class RegistrySession {
     return draft;
   }
 
-  /** This node is always in the list as it knows itself; its own key is only looked at. */
+  /** This node is always listed as it knows itself; its own key is only checked. */
   #put(draft: MemberDraft, key: string, value: Uint8Array | undefined): void {
     const { registration, readDeparture } = this.#options;
     const departed = readDeparture?.(key, value);
@@ -152,23 +152,24 @@ export class RegistrySession {
       return;
     const other = readOrUndefined(() => read(registration.key, value));
     const own = readOrUndefined(() => read(registration.key, Buffer.from(registration.value)));
-    // The same place: this node before it was started again.
+    // Same address: this node before a restart.
     if (other?.url === own?.url) return;
-    log.warn('register', `another node is registered with the id of this one, at ${quote(other?.url ?? 'no URL')}`, {
+    log.warn('register', `another node is registered with the same id, at ${quote(other?.url ?? 'no URL')}`, {
       key: registration.key,
     });
   }
 
   #logComplaints({ complaints, complaintCount }: MemberDraft): void {
     if (complaintCount === 0) return;
-    this.#options.log.warn('registry', `${complaintCount} registrations are not usable: ${complaints.join('; ')}`);
+    this.#options.log.warn('registry', `${complaintCount} invalid registrations: ${complaints.join('; ')}`);
   }
 }
 
 function readOrUndefined(read: () => Member): Member | undefined {
   try {
     return read();
-  } catch {
+  } catch (error) {
+    if (!['BAD_ANSWER', 'PARAMETER_INVALID'].includes(codeOf(error))) throw error;
     return undefined;
   }
 }

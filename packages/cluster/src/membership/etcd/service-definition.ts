@@ -3,7 +3,7 @@ import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
 import { DESCRIPTOR_BASE64 } from './generated/descriptor.ts';
 import type { AuthMethods, KVMethods, LeaseMethods, WatchMethods } from './generated/messages.ts';
 
-/** Names as in the .proto; numbers of 64 bits as texts, because ids of leases need all their digits. */
+/** Names as in the .proto; 64-bit numbers as strings, because lease ids need all digits. */
 const OPTIONS = { keepCase: true, longs: String, enums: String, defaults: true };
 
 const SERVICES = ['KV', 'Watch', 'Lease', 'Auth'];
@@ -11,11 +11,11 @@ const SERVICES = ['KV', 'Watch', 'Lease', 'Auth'];
 type Methods = KVMethods & LeaseMethods & AuthMethods & WatchMethods;
 
 export type MethodName = keyof Methods;
-/** Fields that are not given have their zero value. */
+/** Absent fields have their zero value. */
 export type MethodRequest<Name extends MethodName> = Partial<Methods[Name]['request']>;
 export type MethodResponse<Name extends MethodName> = Methods[Name]['response'];
 
-/** Every method that is used, with what writes and reads its messages. */
+/** The methods in use with their serializers. */
 export type EtcdDefinition = Readonly<Record<MethodName, MethodDefinition<object, object>>>;
 
 export function loadEtcdDefinition(): EtcdDefinition {

@@ -1,24 +1,23 @@
-import type { EtcdConnection } from './etcd-connection.ts';
+import { type EtcdConnection, readStream } from './etcd-connection.ts';
 import type { EventMessage } from './generated/messages.ts';
-import { prefixRange } from './prefix-range.ts';
-import { readStream } from './read-stream.ts';
+import { prefixRange } from './list-prefixes.ts';
 
 export interface KeyChange {
   key: string;
-  /** `undefined`: the key is gone. */
+  /** `undefined` if the key was deleted. */
   value: Uint8Array | undefined;
 }
 
 interface WatchOptions {
   prefixes: readonly string[];
-  /** What happened after it is told. */
+  /** Changes after this revision are emitted. */
   afterRevision: string;
   signal: AbortSignal;
 }
 
 /**
- * What happens below the prefixes, in batches; an empty one when etcd only shows that it is there. Ends where etcd no
- * longer knows what happened since the revision (compaction): a new list is needed. Everything else that ends it throws.
+ * Emits batches of changes below the prefixes; an empty batch is a progress notification. Ends if the revision was compacted,
+ * so that a new list is needed. Any other end throws.
  */
 export async function* watchPrefixes(
   connection: EtcdConnection,
@@ -31,7 +30,7 @@ export async function* watchPrefixes(
   }
   for await (const { events, canceled, compact_revision, cancel_reason } of readStream(stream, signal)) {
     if (canceled && compact_revision !== '0') return;
-    if (canceled) throw new Error(`the watch was refused: ${cancel_reason || 'no reason given'}`);
+    if (canceled) throw new Error(`etcd canceled the watch: ${cancel_reason || 'no reason given'}`);
     yield events.map(toChange);
   }
   throw new Error('the watch ended');

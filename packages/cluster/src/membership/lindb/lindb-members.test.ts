@@ -91,7 +91,7 @@ describe("members that are in LinDB's own registry", () => {
     await etcd.put(`${nodes}7`, 'rubbish');
     const members = await watchLindb(etcd.url);
     expect(memberIds(members)).toEqual(['broker-10.0.0.1:1', 'self']);
-    expect(members.state.detail).toContain('6 registrations are not usable');
+    expect(members.state.detail).toContain('6 invalid registrations');
   });
 
   it('stay while its etcd is away, and are true again after it', async () => {

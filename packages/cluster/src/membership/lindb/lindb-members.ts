@@ -1,15 +1,15 @@
-import { PortholeError } from '@porthole/contract';
+import { type Member, PortholeError } from '@porthole/contract';
 import type { EtcdAccess } from '../etcd/etcd-connection.ts';
-import { quote } from '../member-id.ts';
-import type { Membership } from '../membership.ts';
-import type { MembershipLog } from '../membership-log.ts';
+import { checkMemberId, quote } from '../member-id.ts';
+import { readAddress } from '../member-url.ts';
+import type { Membership, MembershipLog } from '../membership.ts';
+import { readJsonObject, readNodeObject, refusal } from '../node-object.ts';
 import { RegistryMembers } from '../registry-members.ts';
 import { type SelfMember, selfMember } from '../self-member.ts';
-import { readLindbValue } from './lindb-value.ts';
 
 const DEFAULT_NAMESPACE = '/lindb-cluster';
 
-/** Where LinDB's nodes register, below its namespace. */
+/** Paths of LinDB registrations below the namespace. */
 const ROLES = [
   { role: 'broker', path: '/normal/live/nodes/' },
   { role: 'storage', path: '/normal/storage/live/nodes/' },
@@ -20,18 +20,18 @@ export interface LindbMembersOptions extends EtcdAccess {
   self: SelfMember;
   /** LinDB's own etcd: `http://host:port`, `https://host:port` or `host:port`. */
   endpoints: readonly string[];
-  /** LinDB's setting `namespace`. */
+  /** The `namespace` setting of LinDB. */
   namespace?: string;
-  /** This node included; what is beyond is not listed. */
+  /** Including this node; further ones are ignored. */
   maxMembers?: number;
   log: MembershipLog;
 }
 
-/** LinDB's nodes as they registered themselves, and this node beside them. Reads only: nothing is written to LinDB's etcd. */
+/** The registered LinDB nodes plus this node. Read-only: nothing is written to the etcd of LinDB. */
 export function createLindbMembers(options: LindbMembersOptions): Membership {
   const namespace = (options.namespace ?? DEFAULT_NAMESPACE).replace(/\/+$/, '');
   if (!/^[^\0]{0,512}$/.test(namespace)) {
-    throw new PortholeError('PARAMETER_INVALID', `${quote(namespace)} is no namespace`);
+    throw new PortholeError('PARAMETER_INVALID', `invalid namespace ${quote(namespace)}`);
   }
   const places = ROLES.map(({ role, path }) => ({ role, prefix: `${namespace}${path}` }));
   return new RegistryMembers({
@@ -44,4 +44,15 @@ export function createLindbMembers(options: LindbMembersOptions): Membership {
       return readLindbValue(place?.role ?? 'node', value);
     },
   });
+}
+
+/** Decodes a LinDB registration. LinDB supports plain HTTP only. Throws if the value is invalid. */
+export function readLindbValue(role: string, value: Uint8Array): Member {
+  const node = readNodeObject(readJsonObject(value));
+  const { hostIp, httpPort } = node;
+  if (hostIp === '' || /[^A-Za-z0-9.:_-]/.test(hostIp)) throw refusal('its hostIp is not an address');
+  if (httpPort === 0) throw refusal('it has no HTTP port');
+  const host = hostIp.includes(':') ? `[${hostIp}]` : hostIp;
+  const { url } = readAddress(`http://${host}:${httpPort}`);
+  return { id: checkMemberId(`${role}-${hostIp}:${httpPort}`), role, node, url, isSelf: false };
 }

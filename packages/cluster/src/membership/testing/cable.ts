@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A way to a port that can be pulled out: connections break, and new ones are refused. */
+/** A proxy to a port that can be unplugged: connections break and new ones are refused. */
 export class Cable {
   readonly #port: number;
   readonly #sockets = new Set<Socket>();
@@ -43,7 +43,7 @@ export class Cable {
     const server = connect({ host: '127.0.0.1', port: this.#port });
     for (const socket of [client, server]) {
       this.#sockets.add(socket);
-      socket.on('error', () => {}); // the other side of a cut
+      socket.on('error', () => {}); // the connection was cut
       socket.once('close', () => {
         this.#sockets.delete(socket);
         client.destroy();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** Writes that etcd takes at once. */
+/** Maximum operations per transaction. */
 const MAX_TRANSACTION = 128;
 
 interface KeyValue {
@@ -9,7 +9,7 @@ interface KeyValue {
   lease: string;
 }
 
-/** What a test does to an etcd past the code under test: over the JSON that etcd also speaks. */
+/** Accesses etcd independently of the code under test, through its JSON gateway. */
 export abstract class EtcdGateway {
   abstract get url(): string;
 
@@ -17,7 +17,7 @@ export abstract class EtcdGateway {
     await this.post('kv/put', { key: toBase64(key), value: toBase64(value), lease });
   }
 
-  /** Many at a time. */
+  /** In large transactions. */
   async putAll(entries: readonly (readonly [key: string, value: string])[]): Promise<void> {
     for (let at = 0; at < entries.length; at += MAX_TRANSACTION) {
       const success = entries
@@ -27,12 +27,12 @@ export abstract class EtcdGateway {
     }
   }
 
-  /** Of a key, or of all that begin with it. */
+  /** Deletes a key, or all keys with this prefix. */
   async delete(key: string, { isPrefix = false } = {}): Promise<void> {
     await this.post('kv/deleterange', keyRange(key, isPrefix));
   }
 
-  /** All keys that begin so. */
+  /** All keys with this prefix. */
   async list(prefix: string): Promise<KeyValue[]> {
     const { kvs = [] } = (await this.post('kv/range', keyRange(prefix, true))) as { kvs?: Partial<KeyValue>[] };
     return kvs.map(({ key = '', value = '', lease = '0' }) => ({
@@ -47,7 +47,7 @@ export abstract class EtcdGateway {
     return Number(header.revision);
   }
 
-  /** Forgets everything that happened before now. */
+  /** Compacts the history up to now. */
   async compact(): Promise<void> {
     await this.post('kv/compaction', { revision: String(await this.revision()), physical: true });
   }
@@ -62,13 +62,13 @@ export abstract class EtcdGateway {
     await this.post('lease/revoke', { ID: id });
   }
 
-  /** From now on nobody is let in without a user; this one may do only so much, below one prefix. */
+  /** Enables authentication with one user that has a permission below one prefix. */
   async requireUser(
     name: string,
     password: string,
     may: { type: 'READ' | 'READWRITE'; prefix: string },
   ): Promise<void> {
-    // etcd wants a root; nobody here knows its password.
+    // etcd requires a root user; its password is not used.
     await this.#addUser('root', randomUUID(), 'root');
     await this.#addUser(name, password, 'limited');
     await this.post('auth/role/grant', {
@@ -84,11 +84,11 @@ export abstract class EtcdGateway {
     await this.post('auth/user/grant', { user: name, role });
   }
 
-  /** Its JSON gateway, so that what is tested is not what tests. Bytes are in base64 there. */
+  /** Bytes are base64 in the JSON gateway. */
   async post(path: string, body: object): Promise<unknown> {
     const response = await fetch(`${this.url}/v3/${path}`, { method: 'POST', body: JSON.stringify(body) });
     const text = await response.text();
-    if (!response.ok) throw new Error(`etcd answered ${path} with ${response.status}: ${text}`);
+    if (!response.ok) throw new Error(`etcd responded to ${path} with ${response.status}: ${text}`);
     return JSON.parse(text);
   }
 }

@@ -8,25 +8,25 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import { EtcdGateway } from './etcd-gateway.ts';
 
-/** A slow machine with a busy disk; an etcd that is well is there in a fraction of it. */
+/** For slow machines with a busy disk; usually etcd starts in a fraction of it. */
 const START_TIMEOUT_MS = 15_000;
 
-/** Ports are chosen before etcd takes them; another process may be quicker. */
+/** Ports are chosen before etcd binds them; another process may be faster. */
 const START_ATTEMPTS = 5;
 
 export interface TestEtcdOptions {
-  /** For clients; its gateway then wants them too, so only gRPC is spoken with it. */
+  /** TLS for clients; the JSON gateway is then unavailable. */
   tls?: { certFile: string; keyFile: string; clientCaFile?: string };
-  /** More flags of etcd. */
+  /** Additional etcd flags. */
   flags?: readonly string[];
 }
 
-/** A real etcd of its own on free ports; it and its data are gone when the test ends. */
+/** Starts a real etcd on free ports; stopped and removed when the test ends. */
 export async function startTestEtcd(options: TestEtcdOptions = {}): Promise<TestEtcd> {
   const dir = mkdtempSync(join(tmpdir(), 'porthole-etcd-'));
   const etcd = new TestEtcd(dir, options);
   const kill = (): void => etcd.killNow();
-  process.once('exit', kill); // also when the tests are cut short
+  process.once('exit', kill); // also when the tests are aborted
   onTestFinished(async () => {
     process.removeListener('exit', kill);
     await etcd.stop();
@@ -53,12 +53,12 @@ export class TestEtcd extends EtcdGateway {
     return this.#ports?.client ?? 0;
   }
 
-  /** For clients; stays the same for the whole test. */
+  /** Client URL; stays the same for the whole test. */
   override get url(): string {
     return `${this.#options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${this.port}`;
   }
 
-  /** Also again after `stop`: on the same port, with the data it had. Resolves when it answers. */
+  /** Also restarts after `stop`, on the same port with the same data. Resolves when it responds. */
   async start(): Promise<void> {
     const taken = this.#ports;
     for (let attempt = 1; ; attempt++) {
@@ -66,11 +66,11 @@ export class TestEtcd extends EtcdGateway {
       this.#ports = ports;
       if (await this.#isReady(this.#spawn(ports), ports.health)) return;
       await this.stop();
-      if (attempt === START_ATTEMPTS) throw new Error(`etcd does not start:\n${this.#output}`);
+      if (attempt === START_ATTEMPTS) throw new Error(`etcd failed to start:\n${this.#output}`);
     }
   }
 
-  /** As by a crash: nobody is told. */
+  /** Kills it like a crash. */
   async stop(): Promise<void> {
     const child = this.#child;
     this.#child = undefined;
@@ -85,14 +85,14 @@ export class TestEtcd extends EtcdGateway {
     await this.start();
   }
 
-  /** Comes back on the same port as a new cluster that knows nothing. */
+  /** Restarts on the same port as a new, empty cluster. */
   async wipe(): Promise<void> {
     await this.stop();
     rmSync(join(this.#dir, 'data'), { recursive: true, force: true });
     await this.start();
   }
 
-  /** Holds all its connections and answers nothing. */
+  /** Suspends it: connections stay open without responses. */
   pause(): void {
     this.#child?.kill('SIGSTOP');
   }
@@ -113,7 +113,7 @@ export class TestEtcd extends EtcdGateway {
       ['--listen-client-urls', client, '--advertise-client-urls', client],
       ['--listen-peer-urls', peer, '--initial-advertise-peer-urls', peer, '--initial-cluster', `default=${peer}`],
       ['--listen-metrics-urls', `http://127.0.0.1:${ports.health}`],
-      // Elects itself at once, and allows leases of one second: their minimum hangs on this.
+      // Elects itself quickly and allows leases of one second: their minimum depends on this.
       ['--heartbeat-interval', '20', '--election-timeout', '100'],
       tls === undefined ? [] : ['--cert-file', tls.certFile, '--key-file', tls.keyFile],
       tls?.clientCaFile === undefined ? [] : ['--client-cert-auth', '--trusted-ca-file', tls.clientCaFile],
@@ -134,7 +134,7 @@ export class TestEtcd extends EtcdGateway {
     return child;
   }
 
-  /** A port of its own, because it is plain HTTP also where clients need TLS. */
+  /** Uses a separate port that is plain HTTP even if clients need TLS. */
   async #isReady(child: ChildProcess, healthPort: number): Promise<boolean> {
     const giveUpAt = Date.now() + START_TIMEOUT_MS;
     while (Date.now() < giveUpAt && child.pid !== undefined && child.exitCode === null) {

@@ -1,10 +1,9 @@
 import { onTestFinished } from 'vitest';
 import { createEtcdMembers, type EtcdMembersOptions } from '../etcd-members.ts';
-import type { Membership } from '../membership.ts';
-import type { MembershipLog } from '../membership-log.ts';
+import type { Membership, MembershipLog } from '../membership.ts';
 import type { SelfMember } from '../self-member.ts';
 
-/** A node as it would describe itself, on a port of its own by its id. */
+/** A node description with a port derived from its id. */
 export function testSelf(id: string, given: Partial<SelfMember> = {}): SelfMember {
   const httpPort = 9000 + (id.codePointAt(0) ?? 0);
   const node = {
@@ -18,7 +17,7 @@ export function testSelf(id: string, given: Partial<SelfMember> = {}): SelfMembe
   return { id, role: 'node', url: `http://10.0.0.1:${httpPort}`, node, ...given };
 }
 
-/** What was told to the log. */
+/** Messages written to the log. */
 export class RecordingLog implements MembershipLog {
   readonly warnings: string[] = [];
   readonly info = (): void => {};
@@ -27,7 +26,7 @@ export class RecordingLog implements MembershipLog {
   };
 }
 
-/** A started membership of the cluster `test`, closed when the test ends. */
+/** A started membership of the cluster `test`; closed when the test ends. */
 export async function joinEtcd(
   id: string,
   url: string | readonly string[],
@@ -37,7 +36,7 @@ export async function joinEtcd(
     self: testSelf(id),
     endpoints: [url].flat(),
     cluster: 'test',
-    leaseSeconds: 10, // longer than a busy machine is ever late
+    leaseSeconds: 10, // longer than any delay of a busy machine
     log: new RecordingLog(),
     ...options,
   });

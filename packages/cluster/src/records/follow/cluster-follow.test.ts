@@ -87,7 +87,7 @@ describe('a follow of the cluster', () => {
 
   it('reports a member that was restarted as followed again after it was reported as failing', async () => {
     const failing = new FakeNode({
-      // biome-ignore lint/correctness/useYield: it has nothing to give
+      // biome-ignore lint/correctness/useYield: it yields nothing
       async *follow() {
         throw new PortholeError('UNREACHABLE', 'no connection');
       },
@@ -305,7 +305,7 @@ describe('a follow of the cluster', () => {
   });
 });
 
-// biome-ignore lint/correctness/useYield: it has nothing to give
+// biome-ignore lint/correctness/useYield: it yields nothing
 async function* throws(error: unknown): AsyncGenerator<never, void, undefined> {
   throw error;
 }

@@ -21,19 +21,19 @@ import { ReorderWindow } from './reorder-window.ts';
 type ClusterFollowQuery = FollowQuery & MemberSelection;
 
 export interface ClusterFollowOptions extends CallOptions {
-  /** How long a record is held for others that were written before it. 150 unless given. */
+  /** How long a record is held back for earlier ones. Default: 150. */
   windowMs?: number;
-  /** The wait before a member that failed is tried again; doubles up to half a minute. 500 unless given. */
+  /** Initial retry delay of a failed member; doubles up to half a minute. Default: 500. */
   firstWaitMs?: number;
 }
 
-/** Members that left whose place is remembered; the first to leave is forgotten first. */
+/** Positions to remember of members that left; the oldest is dropped first. */
 const MAX_DEPARTED = 1000;
 
-/** Of the time for first records, what measuring the clock of a member may take that was not measured yet. */
+/** Fraction of the first-record timeout for measuring a new clock. */
 const MEASURE_SHARE = 0.5;
 
-/** Followers that do not end when they are told to are not waited for any longer. */
+/** How long to wait for followers to end. */
 const CLOSING_MS = 250;
 
 /**
@@ -69,7 +69,7 @@ class ClusterFollow {
   readonly #options: ClusterFollowOptions;
   readonly #window: ReorderWindow;
   readonly #members = new Map<string, FollowedMember>();
-  /** Where those were that left: who comes back goes on there. */
+  /** Positions of members that left: they resume there when they return. */
   readonly #departed = new Map<string, FollowPosition>();
   readonly #beganMs = Date.now();
   readonly #stopping = new Set<Promise<void>>();
@@ -103,14 +103,14 @@ class ClusterFollow {
       if (departed) this.#emit({ type: 'member', node: departed.member.id, report: departedReport(departed, 0) });
   }
 
-  /** What can be told now. At the end nothing is held back any more. */
+  /** The items that can be emitted now; at the end, all of them. */
   take(): ClusterFollowItem[] {
     const items = this.#window.take(this.ending ? Infinity : performance.now());
     if (items.length > 0) this.#drained.notify();
     return items;
   }
 
-  /** Resolves when there may be something to tell. */
+  /** Resolves when there may be something to emit. */
   nextChange(): Promise<void> {
     const { nextDueMs } = this.#window;
     return this.#arrived.wait(nextDueMs === undefined ? undefined : Math.max(0, nextDueMs - performance.now()));
@@ -189,13 +189,13 @@ class ClusterFollow {
       if (known) this.#stop(known);
       const position = known?.position ?? this.#departed.get(peer.member.id);
       this.#departed.delete(peer.member.id);
-      // One that was reported as failing is reported again when it is followed.
+      // A member reported as failed is reported again when it is followed.
       const joined = { isJoining: !known?.isFollowed, ...(position && { place: position }) };
       void this.#add(peer, this.#newMemberStart(peer), joined).start(firstBatchMs);
     }
   }
 
-  /** How a member that is not listed any more departed. */
+  /** The report of a member that is no longer listed. */
   #departedReport(id: string): MemberReport {
     const departed = this.#deps.directory.departed().find(({ member }) => member.id === id);
     if (departed) return departedReport(departed, 0);
@@ -209,7 +209,7 @@ class ClusterFollow {
     this.#departed.delete(first);
   }
 
-  /** By its own clock: since it is online, but nothing from before this follow. */
+  /** By its own clock: since it came online, but nothing from before this follow. */
   #newMemberStart(peer: Peer): FollowQuery['start'] {
     const { onlineTime } = peer.member.node;
     return { timeMs: Math.max(onlineTime, this.#beganMs + this.#clockOffset(peer)) };
@@ -220,7 +220,7 @@ class ClusterFollow {
   }
 }
 
-/** Where each member begins, by its own clock. */
+/** The start of each member, by its own clock. */
 function memberStarts({ start }: ClusterFollowQuery): (id: string, offsetMs: number) => FollowQuery['start'] {
   if (start === 'end' || 'back' in start) return () => start;
   if ('timeMs' in start) return (_id, offsetMs) => ({ timeMs: start.timeMs + offsetMs });
@@ -237,7 +237,7 @@ function memberStarts({ start }: ClusterFollowQuery): (id: string, offsetMs: num
   };
 }
 
-/** Each member behind what was given of it last; one of which nothing was given since the time, by its own clock. */
+/** Each member after its last emitted record; a member without one starts at the time, by its own clock. */
 function startsFromPositions(
   positions: ReadonlyMap<string, string>,
   sinceMs: number | undefined,

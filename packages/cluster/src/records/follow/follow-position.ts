@@ -1,12 +1,12 @@
 import type { FollowQuery, FoundRecord } from '@porthole/logs/types';
 
-/** What is written while a follow begins may bear an earlier time: better a record too early than one lost. */
+/** Records written while a follow starts may have an earlier timestamp: better one too many than one lost. */
 const MARGIN_MS = 1000;
 
-/** Files whose place is remembered; a log has one that is written. */
+/** Files whose position is remembered; each log has one live file. */
 const MAX_FILES = 2048;
 
-/** Where the follow of a member has come to, so that it can be asked again behind what it told. */
+/** The position of a followed member, to resume after its last emitted record. */
 export class FollowPosition {
   readonly #start: FollowQuery['start'];
   readonly #delivered = new Map<string, string>();
@@ -17,19 +17,19 @@ export class FollowPosition {
     this.#start = start;
   }
 
-  /** The member follows since this time, by its own clock. */
+  /** Following started at this time, by the clock of the member. */
   started(atMs: number): void {
     this.#beganMs ??= atMs;
   }
 
-  /** Without the record to begin behind: what is newer than the time given with it, or only what is new. */
+  /** Start without the record: from the time given with it, or only new records. */
   #since(): FollowQuery['start'] {
     const sinceMs = typeof this.#start === 'object' && 'cursor' in this.#start ? this.#start.sinceMs : undefined;
     return sinceMs === undefined ? 'end' : { timeMs: sinceMs };
   }
 
   track({ file, cursor, unfinished }: FoundRecord): void {
-    // Behind an unfinished line its rest would be lost: it is told once more, whole.
+    // Resuming after an unfinished line would lose its rest: it is emitted again, complete.
     if (unfinished) return;
     this.#delivered.delete(file);
     this.#delivered.set(file, cursor);
@@ -38,7 +38,7 @@ export class FollowPosition {
     this.#delivered.delete(oldest);
   }
 
-  /** The record it would go on behind is gone: goes on with what is written since it was followed. Whether there was one. */
+  /** The record to resume after is gone: resumes from the start of the follow. Returns whether there was one. */
   forget(): boolean {
     const hadPosition = this.#delivered.size > 0 || (typeof this.#start === 'object' && 'cursor' in this.#start);
     if (!hadPosition || this.#isForgotten) return false;
@@ -47,7 +47,7 @@ export class FollowPosition {
     return true;
   }
 
-  /** Where to begin, or to go on. */
+  /** Where to start or resume. */
   start(): FollowQuery['start'] {
     if (this.#isForgotten && this.#delivered.size === 0)
       return this.#beganMs === undefined ? this.#since() : { timeMs: this.#beganMs - MARGIN_MS };
@@ -58,7 +58,7 @@ export class FollowPosition {
     const isAsked = this.#start !== 'end' && this.#delivered.size === 0;
     if (isAsked) return this.#start;
     const sinceMs = this.#beganMs - MARGIN_MS;
-    // The last one of a log counts.
+    // The last one per log wins.
     return cursors.length === 0 ? { timeMs: sinceMs } : { cursor: cursors.join('~'), sinceMs };
   }
 }

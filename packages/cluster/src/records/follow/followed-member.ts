@@ -16,31 +16,31 @@ import { isTime, stripClusterFields, toClusterRecord } from '../to-cluster-recor
 import { FollowPosition } from './follow-position.ts';
 import type { HeldMember, TimedItem } from './reorder-window.ts';
 
-/** Files of which the time of the last record is remembered; a log has one that is written. */
+/** Files whose last timestamp is remembered; each log has one live file. */
 const MAX_FILES = 2048;
 
-/** The wait before a member is tried again doubles from the first to the longest. */
+/** Retry delays double up to this. */
 const LONGEST_WAIT_MS = 30_000;
 
 export interface FollowedMemberOptions {
   request: FollowQuery & MemberSelection;
-  /** By the member's clock. */
+  /** By the clock of the member. */
   start: FollowQuery['start'];
   firstWaitMs: number;
-  /** Takes items; resolves when it may take more. */
+  /** Accepts items; resolves when it can accept more. */
   pass(member: FollowedMember, items: readonly TimedItem[]): Promise<void>;
   emit(item: ClusterFollowItem): void;
-  /** The member of this process is stopping, and all with it. */
+  /** Called when this node stops, which ends the whole follow. */
   onStopping(): void;
-  /** Where it was when it left, or was asked elsewhere. */
+  /** Position when it left, or from the request. */
   place?: FollowPosition;
-  /** Came while others were followed already, or was reported as failing before: that it is followed is reported. */
+  /** Joined later, or was reported as failed: report when it is followed. */
   isJoining?: boolean;
-  /** How long measuring its clock may take before it is followed. */
+  /** Timeout for measuring its clock before it is followed. */
   measureMs: number;
 }
 
-/** One member as it is followed, over as many attempts as it takes. */
+/** Follows one member, reconnecting as often as needed. */
 export class FollowedMember implements HeldMember {
   readonly peer: Peer;
   readonly id: string;
@@ -53,11 +53,11 @@ export class FollowedMember implements HeldMember {
   readonly #options: FollowedMemberOptions;
   readonly #clocks: ClusterDeps['clocks'];
   readonly #abortController = new AbortController();
-  /** Per file, the time of its last record: what has none, or goes back, stays behind it. */
+  /** Last timestamp per file: records without one or with an earlier one stay after it. */
   readonly #lastMs = new Map<string, number>();
   #newestMs = -Infinity;
   #offsetMs = 0;
-  /** Its times are corrected otherwise than those of the record before. */
+  /** The clock correction has changed since the previous record. */
   #isCorrected = false;
   #state = 'ok';
   #startedMs = 0;
@@ -74,7 +74,7 @@ export class FollowedMember implements HeldMember {
     if (options.isJoining) this.#state = 'joining';
   }
 
-  /** Begins to follow; resolves when it stands, has failed once, or takes too long: then it goes on beside the others. */
+  /** Starts following; resolves when it is established, failed once or takes too long, in which case it continues in the background. */
   async start(withinMs: number): Promise<void> {
     this.#startedMs = performance.now();
     const settled = new Promise<void>((resolve) => {
@@ -89,12 +89,12 @@ export class FollowedMember implements HeldMember {
     clearTimeout(timer);
   }
 
-  /** Whether it is followed, as far as was reported. */
+  /** The last reported state. */
   get isFollowed(): boolean {
     return this.#state === 'ok';
   }
 
-  /** Ends it; what does not listen is not waited for. */
+  /** Stops following; does not wait for streams that ignore the signal. */
   async stop(): Promise<void> {
     this.#abortController.abort();
     this.#settled();
@@ -108,13 +108,13 @@ export class FollowedMember implements HeldMember {
       try {
         await this.#followOnce();
         if (signal.aborted) return;
-        throw new PortholeError('UNREACHABLE', 'it ended its answer');
+        throw new PortholeError('UNREACHABLE', 'the member ended the stream');
       } catch (error) {
         if (signal.aborted) return;
         if (this.#count > countBefore) failures = 0;
         this.problem = error;
         if (codeOf(error) === 'CURSOR_GONE' && this.position.forget()) {
-          // What is missing cannot be known; what it writes from now on is.
+          // How much is missing is unknown; continue with new records.
           const gap = { type: 'gap', family: '', reason: 'gone', bytes: null, after: null, until: null } as const;
           this.#options.emit({ ...gap, node: this.id });
           continue;
@@ -134,7 +134,7 @@ export class FollowedMember implements HeldMember {
     const askedMs = Date.now() + this.#offsetMs;
     for await (const items of this.peer.state.followLogs(query, {
       signal: this.#abortController.signal,
-      // For whoever reads the merged follow to load: it may not want to.
+      // Passed on: the consumer of the merged follow decides whether to load the gap.
       gaps: 'report',
     })) {
       this.hasAnswered = true;
@@ -145,17 +145,17 @@ export class FollowedMember implements HeldMember {
     }
   }
 
-  /** Before its first record, so that none is emitted with a time that is off; one that cannot be measured is followed all the same. */
+  /** Before the first record, so that all times are corrected; a member that cannot be measured is followed anyway. */
   async #measure(): Promise<void> {
     if (this.#clocks.of(this.id) !== undefined || !this.#clocks.measure) return;
     const deadline = { timeoutMs: this.#options.measureMs, signal: this.#abortController.signal };
     const measure = (signal: AbortSignal) => this.#clocks.measure?.(this.peer, { signal }) ?? Promise.resolve();
-    await withDeadline<unknown>(measure, deadline).catch(() => {});
+    await withDeadline<unknown>(measure, deadline).catch(() => {}); // the follow itself reports a failing member
   }
 
   /**
-   * Takes what is known of its clock now: where it is known better than before, or was set. What comes after that is in
-   * another time than what came before, so which was first cannot be told by the times.
+   * Updates the clock correction if it is known better or the clock was set. Times before and after the change are not
+   * comparable, so the order is uncertain.
    */
   #correct(): void {
     const { offsetMs, uncertaintyMs } = getClock(this.#clocks, this.id);
@@ -170,7 +170,7 @@ export class FollowedMember implements HeldMember {
     this.#isCorrected = true;
   }
 
-  /** Whether it goes on. */
+  /** Returns whether to continue. */
   async #take(items: readonly FollowItem[]): Promise<boolean> {
     const nowMs = Date.now();
     this.#correct();
@@ -190,7 +190,7 @@ export class FollowedMember implements HeldMember {
       if (isUp) this.#report({ outcome: 'ok', detail: null });
       if (item.type !== 'record') timed.push(this.#event(item, nowMs));
       else if (isNamed(item)) timed.push(this.#record(item, nowMs));
-      else timed.push(this.#event({ type: 'skipped', count: 1, detail: 'an invalid record was left out' }, nowMs));
+      else timed.push(this.#event({ type: 'skipped', count: 1, detail: 'an invalid record was skipped' }, nowMs));
     }
     if (isUp) this.#report({ outcome: 'ok', detail: null });
     if (timed.length > 0) await this.#options.pass(this, timed);
@@ -209,7 +209,7 @@ export class FollowedMember implements HeldMember {
       isUnsure: this.#isCorrected,
     });
     this.#isCorrected = false;
-    // Nothing is written later than it comes: a time that says so must not hold up the others.
+    // A timestamp in the future must not delay the other members.
     const ownMs = Math.min(correctedMs ?? -Infinity, nowMs);
     const known = this.#lastMs.get(file);
     const atMs = hasTime || known !== undefined ? Math.max(ownMs, known ?? -Infinity) : nowMs;
@@ -220,7 +220,7 @@ export class FollowedMember implements HeldMember {
     return { item, atMs };
   }
 
-  /** What happened to a log comes behind what was told of the member. */
+  /** Events come after the emitted records of the member. */
   #event(
     item: Exclude<FollowItem, FoundRecord | { type: 'end' } | { type: 'reconnecting' }>,
     nowMs: number,
@@ -228,7 +228,7 @@ export class FollowedMember implements HeldMember {
     return { item: { ...item, node: this.id }, atMs: this.#newestMs === -Infinity ? nowMs : this.#newestMs };
   }
 
-  /** Told only where it changes something. */
+  /** Reports only changes. */
   #report({ outcome, detail }: Pick<MemberReport, 'outcome' | 'detail'>): void {
     const state = `${outcome} ${detail}`;
     const isKnown = outcome === 'ok' ? this.#state === 'ok' : this.#state === state;
@@ -254,12 +254,12 @@ export class FollowedMember implements HeldMember {
   }
 }
 
-/** Whether asking again cannot help. */
+/** Whether retrying cannot help. */
 function isFinal(error: unknown): boolean {
   return codeOf(error) === 'NOT_SUPPORTED' || isInvalidRequest(error);
 }
 
-/** What comes over HTTP is decoded by the client; without these two it has no place in a follow. */
+/** The client decodes HTTP responses; records without these two cannot be followed. */
 function isNamed({ file, cursor }: FoundRecord): boolean {
   return typeof file === 'string' && typeof cursor === 'string';
 }

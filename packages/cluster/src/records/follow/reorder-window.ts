@@ -1,23 +1,22 @@
 import type { ClusterFollowItem, ClusterRecord } from '@porthole/contract';
 import { type Keyed, LaneHeap } from '../merge/lane-heap.ts';
-import { estimateBytes } from './estimate-bytes.ts';
 
-/** A member may have so many items here, and all together so many; then they must wait until some are emitted. */
+/** Maximum items per member and in total; members must wait beyond that. */
 const MAX_HELD_OF_MEMBER = 4096;
 const MAX_HELD = 65_536;
 
-/** The same in bytes, roughly: some of a member's records may be long. */
+/** The same in estimated bytes: records may be long. */
 const MAX_BYTES_OF_MEMBER = 8 * 1024 ** 2;
 const MAX_BYTES = 64 * 1024 ** 2;
 
-/** Emitted at once at most. */
+/** Maximum batch. */
 const BATCH_ITEMS = 1024;
 
-/** What the window knows of a member. */
+/** State of a member in the window. */
 export interface HeldMember {
   id: string;
   uncertaintyMs: number;
-  /** Items of it that are not emitted yet, and about how many bytes they take. */
+  /** Its pending items and their estimated bytes. */
   held: number;
   heldBytes: number;
 }
@@ -28,16 +27,16 @@ interface Held extends Keyed {
   bytes: number;
 }
 
-/** An item with the time it is ordered by, in this node's clock. */
+/** An item with its sort time, by the clock of this node. */
 export interface TimedItem {
   item: ClusterFollowItem;
   atMs: number;
 }
 
-/** Items in the order of their times; those that came together are due together, with all that is before them. */
+/** Items sorted by time; items that arrived together are due together, with all earlier ones. */
 class Lane {
   readonly #heap = new LaneHeap<Held>();
-  /** When what came together is due, and up to which time; in the order of coming. */
+  /** Due time and latest timestamp of each arrival, in order of arrival. */
   readonly #due: { dueMs: number; upToMs: number }[] = [];
   #releasedMs = -Infinity;
 
@@ -45,7 +44,7 @@ class Lane {
     return this.#heap.size;
   }
 
-  /** Of the first that is due; `undefined` where none is. */
+  /** Due time of the first arrival; `undefined` if empty. */
   get topMs(): number | undefined {
     const { top } = this.#heap;
     return top !== undefined && top.key <= this.#releasedMs ? top.key : undefined;
@@ -74,15 +73,15 @@ class Lane {
     return this.topMs === undefined ? undefined : this.#heap.pop();
   }
 
-  /** What comes later is held as long as what came before. */
+  /** Later arrivals are held at least as long as earlier ones. */
   hold(): void {
     if (this.topMs === undefined) this.#releasedMs = -Infinity;
   }
 }
 
 /**
- * Holds what comes for a short time, so that what another member wrote before it, but sent later, is still emitted before
- * it. What comes later than that is emitted behind its time, but in order with others that do, and as unsure.
+ * Holds items for a short time, so that an earlier item of another member that arrives later is still emitted first. Items
+ * that arrive even later are emitted late, sorted among each other and marked as uncertain.
  */
 export class ReorderWindow {
   readonly #windowMs: number;
@@ -92,14 +91,14 @@ export class ReorderWindow {
   #count = 0;
   #bytes = 0;
   #last: { member: HeldMember; key: number; shownMs: number | undefined } | undefined;
-  /** The last time that was emitted in order: what is before it is late. */
+  /** Time of the last item emitted in order: earlier items are late. */
   #reachedMs = -Infinity;
 
   constructor(windowMs: number) {
     this.#windowMs = windowMs;
   }
 
-  /** When something is due next; `undefined` while nothing is held. */
+  /** The next due time; `undefined` while nothing is held. */
   get nextDueMs(): number | undefined {
     if (this.#urgent.length > 0) return -Infinity;
     const due = [this.#live.nextDueMs, this.#late.nextDueMs].filter((dueMs) => dueMs !== undefined);
@@ -127,19 +126,19 @@ export class ReorderWindow {
     this.#late.push(held.filter(isLate), nowMs + this.#windowMs);
   }
 
-  /** Emits an item out of all order. */
+  /** Emits an item immediately. */
   addUrgent(item: ClusterFollowItem): void {
     this.#urgent.push(item);
   }
 
-  /** What is due by now, in order; not more than a batch of it. */
+  /** The due items in order, at most one batch. */
   take(nowMs: number): ClusterFollowItem[] {
     const batch = this.#urgent;
     this.#urgent = [];
     this.#live.release(nowMs);
     this.#late.release(nowMs);
     while (batch.length < BATCH_ITEMS) {
-      // Late ones first: they belong before everything else.
+      // Late items first: they are earlier than everything else.
       const late = this.#late.pop();
       const held = late ?? this.#live.pop();
       if (held === undefined) break;
@@ -160,11 +159,23 @@ export class ReorderWindow {
     return isUnsure ? { ...item, isUnsure: true } : (item satisfies ClusterRecord);
   }
 
-  /** Of two members' neighbours: closer than their clocks are known, or the wrong way round, also by the times that are shown. */
+  /** Adjacent records of two members: closer than the clock uncertainty, or out of order by the shown times. */
   #isUnsure(member: HeldMember, key: number, shownMs: number | undefined): boolean {
     const last = this.#last;
     if (last === undefined || last.member === member) return false;
     if (key - last.key < member.uncertaintyMs + last.member.uncertaintyMs) return true;
     return shownMs !== undefined && last.shownMs !== undefined && shownMs < last.shownMs;
   }
+}
+
+/** Overhead per value in addition to its text. */
+const VALUE_BYTES = 16;
+
+/** Estimates the memory of a value parsed from JSON; nodes send nothing deeply nested. */
+function estimateBytes(value: unknown): number {
+  if (typeof value === 'string') return VALUE_BYTES + value.length;
+  if (typeof value !== 'object' || value === null) return VALUE_BYTES;
+  let bytes = VALUE_BYTES;
+  for (const key in value) bytes += key.length + estimateBytes((value as Readonly<Record<string, unknown>>)[key]);
+  return bytes;
 }

@@ -1,8 +1,8 @@
-/** What is ordered: the smallest key first, equal ones by their place. */
+/** Ordered by key, then by index. */
 export interface Keyed {
-  /** Smaller is told earlier. */
+  /** Smaller comes first. */
   readonly key: number;
-  /** Different for each. */
+  /** Unique. */
   readonly index: number;
 }
 
@@ -18,7 +18,7 @@ export class LaneHeap<T extends Keyed> {
     return this.#items[0];
   }
 
-  /** The one that would be on top without the top. */
+  /** The second smallest. */
   get second(): T | undefined {
     const { 1: left, 2: right } = this.#items;
     return left && right && isBefore(right, left) ? right : left;
@@ -49,7 +49,7 @@ export class LaneHeap<T extends Keyed> {
     return top;
   }
 
-  /** The top's key has grown. */
+  /** Call after the key of the top has grown. */
   sink(): void {
     const items = this.#items;
     const item = items[0];

@@ -1,15 +1,15 @@
 import type { CallOptions } from '@porthole/contract';
 import type { MemberLane } from './member-lane.ts';
 
-/** Streams that do not end when they are told to are not waited for any longer. */
+/** How long to wait for streams to end. */
 const CLOSING_MS = 250;
 
 export interface LaneSchedulerOptions extends CallOptions {
-  /** Lanes that may be on their way to their first records at the same time. */
+  /** Lanes waiting for their first records at the same time. */
   maxParallel: number;
 }
 
-/** Opens the lanes, few at a time, and knows which of them must be waited for. */
+/** Opens lanes with bounded concurrency and tracks which of them the merge must wait for. */
 export class LaneScheduler {
   readonly #lanes: readonly MemberLane[];
   readonly #options: LaneSchedulerOptions;
@@ -26,19 +26,19 @@ export class LaneScheduler {
     this.#awaited = new Set(lanes);
   }
 
-  /** Without these, what comes next cannot be known. */
+  /** Lanes without which the next record is unknown. */
   get mustWait(): boolean {
     return this.#awaited.size > 0;
   }
 
-  /** Nothing will come that is worth waiting for: who is late and has never said anything is not. */
+  /** No lane is worth waiting for: late lanes that never sent anything do not count. */
   get isOver(): boolean {
     if (this.mustWait) return false;
     for (const lane of this.#reading) if (lane.hasAnswered) return false;
     return true;
   }
 
-  /** One of them has taken the question, or none will. */
+  /** A member has accepted the query, or none will. */
   get hasFirstResponse(): boolean {
     return !this.mustWait || this.#lanes.some(({ hasAnswered }) => hasAnswered);
   }
@@ -53,7 +53,7 @@ export class LaneScheduler {
     }
   }
 
-  /** Lanes that have records at hand since the last look. */
+  /** Lanes with new records since the last call. */
   takeArrived(): MemberLane[] {
     const arrived = this.#arrived;
     this.#arrived = [];
@@ -66,7 +66,7 @@ export class LaneScheduler {
     lane.pull();
   }
 
-  /** Resolves with the next change; rejects when the signal fires. */
+  /** Resolves on the next change; rejects when the signal aborts. */
   nextChange(): Promise<void> {
     const { signal } = this.#options;
     return new Promise((resolve, reject) => {

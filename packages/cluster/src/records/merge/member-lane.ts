@@ -9,53 +9,53 @@ import { isTime, stripClusterFields, toClusterRecord } from '../to-cluster-recor
 import type { Keyed } from './lane-heap.ts';
 
 export interface LaneOptions {
-  /** Among the lanes: decides between records of the same time. */
+  /** Breaks ties between records with the same time. */
   index: number;
   id: string;
   clock: MemberClock;
   newestFirst: boolean;
   open(signal: AbortSignal): AsyncIterable<SearchItem[]>;
   firstBatchMs: number;
-  /** All waiting for it together. */
+  /** Total wait time. */
   timeoutMs: number;
-  /** What is said of it where its snapshot is searched in its place. */
+  /** Report fields if its snapshot is searched instead. */
   instead?: () => SnapshotReport | undefined;
 }
 
 const NOTHING: FoundRecord[] = [];
 
-/** Of the time for first records, what a member has in any case, however late its turn came. */
+/** Minimum fraction of the first-record timeout, however late the lane was opened. */
 const MIN_SHARE = 0.25;
 
-/** One member among those told together: its stream, the batch at hand, and what was told of it. */
+/** One member of a merge: its stream, the current batch, and what was emitted. */
 export class MemberLane implements Keyed {
   readonly index: number;
   readonly id: string;
   readonly uncertaintyMs: number;
-  /** Of the record at hand. Never falls: a record out of order, or without a time, stays behind the one before it. */
+  /** Key of the current record. Never decreases: a record out of order or without a timestamp stays after its predecessor. */
   key = -Infinity;
-  /** It has given something, if only the empty batch. */
+  /** It sent something, if only the empty batch. */
   hasAnswered = false;
-  /** Its first records were not there in time: the others are told without it. */
+  /** Its first records missed the deadline: the others are emitted without it. */
   isLate = false;
-  /** Nothing comes from it any more, beside what is at hand. */
+  /** Nothing more will come after the current batch. */
   isOver = false;
   end: SearchEnd | undefined;
-  /** What it failed with. */
+  /** The error it failed with. */
   problem: unknown;
   delivered = 0;
-  /** Corrected time of the last one told that has one. */
+  /** Corrected time of the last emitted record that has one. */
   lastAtMs: number | undefined;
   readonly #options: LaneOptions;
   readonly #abortController = new AbortController();
-  /** The last record told of each file, the newest told last. */
+  /** The last emitted record per file, in order of emission. */
   readonly #cursors = new Map<string, string>();
   #last: FoundRecord | undefined;
   #onChange: (lane: MemberLane) => void = () => {};
   #batches: AsyncIterator<SearchItem[]> | undefined;
   #batch = NOTHING;
   #index = 0;
-  /** Items that are no records. */
+  /** Invalid items. */
   #skipped = 0;
   #remainingMs: number;
   #firstTimer: ReturnType<typeof setTimeout> | undefined;
@@ -71,12 +71,12 @@ export class MemberLane implements Keyed {
     this.#remainingMs = options.timeoutMs;
   }
 
-  /** The snapshot that is searched in its place. */
+  /** The snapshot that is searched instead. */
   get snapshot(): MemberSnapshot | undefined {
     return this.#options.instead?.()?.snapshot;
   }
 
-  /** The last one told. */
+  /** The last emitted record. */
   get last(): Pick<FoundRecord, 'file' | 'offset'> | undefined {
     return this.#last;
   }
@@ -85,28 +85,28 @@ export class MemberLane implements Keyed {
     return this.#index < this.#batch.length;
   }
 
-  /** Cursors of what was told last, by file; the last one told is the last one here. */
+  /** Cursors of the last emitted records by file, in order of emission. */
   get deliveredCursors(): ReadonlyMap<string, string> {
     this.#noteLast();
     return this.#cursors;
   }
 
-  /** What its closing record says it covered, by this node's clock; `null`: nothing, `undefined`: it has not come. */
+  /** Coverage of its closing record, by the clock of this node; `null`: nothing, `undefined`: not received yet. */
   get ownCoverage(): { fromMs: number; toMs: number } | null | undefined {
     return this.end && coveredRange(this.end, this.#options.clock.offsetMs);
   }
 
-  /** Times, by this node's clock, of the records that it gave and that were not taken. */
+  /** Times, by the clock of this node, of records that it sent and that were not emitted. */
   undeliveredTimes(): number[] {
     const { offsetMs } = this.#options.clock;
     return this.#batch.slice(this.#index).flatMap(({ timeMs }) => (isTime(timeMs) ? [timeMs - offsetMs] : []));
   }
 
-  /** Asks the member. `onChange` is called whenever records have come, nothing will come, or it is late. */
+  /** Sends the request. `onChange` is called when records arrive, the stream ends, or the lane is late. */
   open(onChange: (lane: MemberLane) => void): void {
     this.#onChange = onChange;
     this.#openedMs = performance.now();
-    // Counted from when the question was asked: opening many members takes time, and whoever asked waits for all of it.
+    // Measured from the start of the request: opening many members takes time, too.
     const waitedMs = this.#openedMs - this.#createdMs;
     const { firstBatchMs } = this.#options;
     const remainingMs = Math.max(firstBatchMs * MIN_SHARE, firstBatchMs - waitedMs);
@@ -114,12 +114,12 @@ export class MemberLane implements Keyed {
     this.pull();
   }
 
-  /** Goes on reading until records are at hand or it is over. */
+  /** Reads until there are records or the stream ends. */
   pull(): void {
     void this.#read();
   }
 
-  /** The record at hand, as it is told. Only where there is one. */
+  /** Takes the current record. Only if there is one. */
   take(isUnsure: boolean): ClusterRecord {
     const record = this.#batch[this.#index++] as FoundRecord;
     const { timeMs } = record;
@@ -131,13 +131,13 @@ export class MemberLane implements Keyed {
     return toClusterRecord(record, { node: this.id, atMs: isTime(timeMs) ? this.lastAtMs : undefined, isUnsure });
   }
 
-  /** Ends it. Whoever holds the stream's other end is told, but not waited for where it does not listen. */
+  /** Closes the stream. Does not wait for a stream that ignores the signal. */
   async close(): Promise<void> {
     clearTimeout(this.#firstTimer);
     this.#elapsedMs ??= this.#openedMs === 0 ? 0 : performance.now() - this.#openedMs;
     this.isOver = true;
     this.#abortController.abort();
-    await this.#batches?.return?.().catch(() => {}); // it has nothing to say any more
+    await this.#batches?.return?.().catch(() => {}); // the lane is closed; its result no longer matters
   }
 
   report(): MemberReport {
@@ -150,7 +150,7 @@ export class MemberLane implements Keyed {
     if (this.problem !== undefined) return toOutcome(this.problem);
     if (this.isLate && !this.hasAnswered) return toOutcome(deadlineExceeded(this.#options.firstBatchMs));
     const isCut = this.isLate && this.end === undefined;
-    if (isCut) return { outcome: 'ok', detail: 'its records were late: not all of them are here', isPartial: true };
+    if (isCut) return { outcome: 'ok', detail: 'its records were late; some are missing', isPartial: true };
     const skipped = this.#skippedDetail();
     return skipped === undefined
       ? { outcome: 'ok', detail: null }
@@ -160,12 +160,12 @@ export class MemberLane implements Keyed {
   #truncatedError(): PortholeError {
     const left = this.#skippedDetail();
     if (left !== undefined) return new PortholeError('BAD_ANSWER', left);
-    return new PortholeError('UNREACHABLE', 'its answer broke off before its end');
+    return new PortholeError('UNREACHABLE', 'the response was truncated');
   }
 
-  /** What of its response made no sense: it may come from a later version. */
+  /** Reports invalid items of its response: it may be a later version. */
   #skippedDetail(): string | undefined {
-    if (this.#skipped > 0) return `${this.#skipped} invalid items in its response were left out`;
+    if (this.#skipped > 0) return `${this.#skipped} invalid items in its response were skipped`;
     const problems = Array.isArray(this.end?.problems) ? this.end.problems : [];
     return problems.find(({ code }) => code === 'BAD_ANSWER')?.detail;
   }
@@ -204,7 +204,7 @@ export class MemberLane implements Keyed {
         this.end = item;
         break;
       }
-      // What comes over HTTP is decoded by the client, which says at the end what it left out.
+      // The client decodes HTTP responses and reports at the end what it skipped.
       if (item?.type !== 'record' || typeof item.file !== 'string' || typeof item.cursor !== 'string') {
         this.#skipped++;
         continue;
@@ -217,7 +217,7 @@ export class MemberLane implements Keyed {
     if (this.end) this.#finish();
   }
 
-  /** The key of the record at hand. */
+  /** Updates the key of the current record. */
   #updateKey(): void {
     const record = this.#batch[this.#index];
     if (record === undefined) {
@@ -246,7 +246,7 @@ export class MemberLane implements Keyed {
 
   #fail(error: unknown): void {
     if (this.isOver) return;
-    this.problem = error ?? new PortholeError('INTERNAL', 'it failed without a reason');
+    this.problem = error ?? new PortholeError('INTERNAL', 'the member failed without a reason');
     this.#finish();
     this.#abortController.abort(error);
     this.#onChange(this);
@@ -255,7 +255,7 @@ export class MemberLane implements Keyed {
   #finish(): void {
     this.isOver = true;
     this.#elapsedMs = performance.now() - this.#openedMs;
-    // It may be stuck where it does not hear this; nobody waits for it.
+    // Not awaited: it may be stuck. Its result no longer matters.
     this.#batches?.return?.().catch(() => {});
   }
 }

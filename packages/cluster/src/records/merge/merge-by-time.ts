@@ -3,13 +3,13 @@ import { isBefore, LaneHeap } from './lane-heap.ts';
 import { LaneScheduler, type LaneSchedulerOptions } from './lane-scheduler.ts';
 import type { MemberLane } from './member-lane.ts';
 
-/** Told at once where nothing must be waited for. */
+/** Maximum batch. */
 const BATCH_RECORDS = 1024;
 
 export interface MergeOptions extends LaneSchedulerOptions {
-  /** At most this many records. */
+  /** Maximum number of records. */
   limit: number;
-  /** The last record of the page before: who wrote it, its key, and how sure its clock is. */
+  /** The last record of the previous page: its member, key and clock uncertainty. */
   after?: PreviousRecord | undefined;
 }
 
@@ -20,8 +20,8 @@ export interface PreviousRecord {
 }
 
 /**
- * The records of all lanes in the order of their corrected times, in batches as they are known; an empty batch first, as
- * soon as one member has taken the question. Holds one batch of each lane. Lanes are closed when it ends, however it does.
+ * Emits the records of all lanes sorted by corrected time, in batches as they become known; an empty batch first, as soon as a
+ * member has accepted the query. Buffers one batch per lane. Always closes the lanes when it ends.
  */
 export async function* mergeByTime(
   lanes: readonly MemberLane[],
@@ -65,7 +65,7 @@ class Merge {
     return this.#heap.size === 0 && this.#scheduler.isOver;
   }
 
-  /** What can be told now without waiting for anyone. */
+  /** The records that can be emitted without waiting. */
   nextBatch(): ClusterRecord[] {
     const batch: ClusterRecord[] = [];
     for (const lane of this.#scheduler.takeArrived()) this.#heap.push(lane);
@@ -83,7 +83,7 @@ class Merge {
     return batch;
   }
 
-  /** As long as it is the first of all, the order of the others does not matter. */
+  /** While it has the smallest key, the order of the others does not matter. */
   #takeRun(lane: MemberLane, batch: ClusterRecord[]): void {
     const { second } = this.#heap;
     const most = Math.min(this.#remaining, BATCH_RECORDS - batch.length);
@@ -97,7 +97,7 @@ class Merge {
     this.#remaining -= count;
   }
 
-  /** Of two members' neighbours: closer than their clocks are known, or the wrong way round because one came late. */
+  /** Adjacent records of two members: closer than the clock uncertainty, or out of order because one was late. */
   #isUnsure(lane: MemberLane, key: number): boolean {
     const last = this.#last;
     if (last === undefined || last.id === lane.id) return false;

@@ -3,6 +3,7 @@ import {
   type CallOptions,
   type ClusterEnd,
   type ClusterItem,
+  codeOf,
   type NodeState,
   PortholeError,
   type SearchOptions,
@@ -18,17 +19,17 @@ import { mergeByTime } from '../merge/merge-by-time.ts';
 import { laneReport, throwIfRejected } from '../refusals.ts';
 import { openOrSnapshot } from './open-or-snapshot.ts';
 
-/** A record without a time has that of the first one before it that has one; no more are looked at. */
+/** How far to look back for a timestamp if the record has none. */
 const MAX_LOOKBACK_RECORDS = 100;
 
-/** Of the time a member is waited for, what each of its two searches may take. */
+/** Fraction of the member timeout for each of its two searches. */
 const SCAN_SHARE = 0.4;
 
 const ALL: Pick<SearchQuery, 'before' | 'after'> = { before: 0, after: 0 };
 
 /**
- * What every member said around one record or time, oldest first: of each the records nearest to the moment, half of
- * the limit before it and the rest behind. An empty batch first, the `end` last; it has no cursor.
+ * Emits the records of every member around a record or time, oldest first: those closest to it, half of the limit before it
+ * and the rest after it. An empty batch comes first, the `end` last; it has no cursor.
  */
 export async function* searchAround(
   deps: ClusterDeps,
@@ -58,11 +59,11 @@ export async function* searchAround(
 }
 
 interface AroundQuery extends Pick<AroundRequest, 'beforeMs' | 'afterMs' | 'limit'> {
-  /** By the member's clock. */
+  /** By the clock of the member. */
   atMs: number;
 }
 
-/** One member's part, oldest first. What is before the moment is found newest first, so it is held to be turned round. */
+/** The records of one member, oldest first. Those before the time are found newest first, so they are buffered and reversed. */
 async function* recordsAround(
   state: NodeState,
   { atMs, beforeMs, afterMs, limit }: AroundQuery,
@@ -84,7 +85,8 @@ async function* recordsAround(
         if (item.type === 'end') first = item;
         else earlier.push(item);
       }
-      if (earlier.length > before.limit) throw new PortholeError('BAD_ANSWER', 'it tells more than it was asked for');
+      if (earlier.length > before.limit)
+        throw new PortholeError('BAD_ANSWER', 'the response has more records than requested');
     }
   }
   yield earlier.reverse();
@@ -92,7 +94,7 @@ async function* recordsAround(
     ...ALL,
     order: 'oldest',
     fromMs: atMs,
-    // Exclusive, and the last millisecond is meant.
+    // Exclusive, but the last millisecond is included.
     toMs: atMs + afterMs + 1,
     limit: limit - before.limit,
   };
@@ -111,7 +113,7 @@ function bothEnds(first: SearchEnd | undefined, second: SearchEnd): SearchEnd {
   };
 }
 
-/** By this node's clock. */
+/** By the clock of this node. */
 async function fetchRecordTime(
   deps: ClusterDeps,
   { node, cursor }: { node: string; cursor: string },
@@ -121,7 +123,7 @@ async function fetchRecordTime(
   if (!chosen) throw new PortholeError('MEMBER_NOT_FOUND', `no member of the cluster is named ${JSON.stringify(node)}`);
   const { state } = chosen;
   const timeoutMs = getLimits(deps).memberTimeoutMs;
-  // Its log alone, rotated files included: the others have no place in such a cursor and would begin at their start.
+  // Only its family: other logs have no position in this cursor and would start at their beginning.
   const log = cursorLog(cursor);
   const find = (query: Pick<SearchQuery, 'order' | 'limit' | 'start'>) =>
     withDeadline((signal) => collectRecords(state, { ...ALL, ...log, ...query }, { signal }), {
@@ -129,23 +131,24 @@ async function fetchRecordTime(
       timeoutMs,
     });
   const [record] = await find({ order: 'oldest', limit: 1, start: { record: cursor } });
-  if (record === undefined) throw new PortholeError('CURSOR_GONE', `"${node}" has no such record any more`);
+  if (record === undefined) throw new PortholeError('CURSOR_GONE', `the record no longer exists on "${node}"`);
   const earlier = isTimed(record)
     ? []
     : await find({ order: 'newest', limit: MAX_LOOKBACK_RECORDS, start: { cursor } });
   const timed = [record, ...earlier.filter(({ file }) => file === record.file)].find(isTimed);
   if (timed === undefined)
-    throw new PortholeError('PARAMETER_INVALID', 'neither the record nor one before it has a time');
+    throw new PortholeError('PARAMETER_INVALID', 'neither the record nor an earlier one has a timestamp');
   return timed.timeMs - getChosenClock(deps, chosen).offsetMs;
 }
 
-/** The log of the record a cursor names; what is no cursor of ours is for the member to judge. */
+/** The log of the record a cursor names; the member rejects invalid cursors. */
 function cursorLog(cursor: string): Pick<SearchQuery, 'family'> {
   try {
     const names = decodeCursor(cursor).map(({ file }) => file);
     const [family] = groupFamilies(names.slice(-1));
     return family ? { family: family.name } : {};
-  } catch {
+  } catch (error) {
+    if (codeOf(error) !== 'CURSOR_INVALID') throw error;
     return {};
   }
 }
@@ -173,7 +176,7 @@ function buildAroundEnd(deps: ClusterDeps, lanes: readonly MemberLane[], elapsed
     records: sum(({ delivered: told }) => told),
     scannedBytes: sum(({ end }) => end?.scannedBytes ?? 0),
     skippedBytes: sum(({ end }) => end?.skippedBytes ?? 0),
-    // Of two searches of each member, around a time: not worked out.
+    // Not computed for the two searches per member.
     coveredFromMs: null,
     coveredToMs: null,
     elapsedMs: Math.round(elapsedMs),

@@ -1,37 +1,37 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { PortholeError } from '@porthole/contract';
 
-/** Where a member's part of an answer goes on. */
+/** Where to resume on a member. */
 export type MemberPosition =
-  /** Where its search begins without a place. */
+  /** The start of its search. */
   | 'beginning'
-  /** All of it was told. */
+  /** Everything was emitted. */
   | 'done'
-  /** By this node's clock. */
+  /** By the clock of this node. */
   | { timeMs: number }
   /** A cursor of the member. */
   | { cursor: string };
 
-/** Where an answer of the cluster goes on: each member at its own place. */
+/** Where to resume a cluster search: a position per member. */
 export interface ClusterPosition {
   order: 'newest' | 'oldest';
-  /** Time of the last record told, by this node's clock: members that are new begin there. `null`: nothing was told. */
+  /** Time of the last emitted record, by the clock of this node: new members start there. `null`: nothing was emitted. */
   reachedMs: number | null;
   members: ReadonlyMap<string, MemberPosition>;
-  /** The member of the last record; absent where nothing was given, or an earlier version made the cursor. */
+  /** The member of the last record; absent if there was none, or in cursors of earlier versions. */
   lastNode?: string;
 }
 
 const VERSION = 1;
 
-/** A thousand members with a few logs each; beyond it the cursor is not one of ours. */
+/** Enough for a thousand members with a few logs each; larger cursors are invalid. */
 const MAX_TEXT_CHARACTERS = 512 * 1024;
 const MAX_JSON_BYTES = 2 * 1024 ** 2;
 const MAX_MEMBER_CURSOR = 256 * 1024;
 const MAX_MEMBERS = 10_000;
 const MAX_ID_CHARACTERS = 128;
 
-/** A word that is safe in a URL. */
+/** URL-safe. */
 export function encodeClusterCursor({ order, reachedMs, members, lastNode }: ClusterPosition): string {
   const positions = [...members].map(([id, position]) => [id, encodePosition(position)]);
   return deflateRawSync(
@@ -39,7 +39,7 @@ export function encodeClusterCursor({ order, reachedMs, members, lastNode }: Clu
   ).toString('base64url');
 }
 
-/** Throws CURSOR_INVALID for whatever `encodeClusterCursor` did not make. What it names is not known to exist. */
+/** Throws CURSOR_INVALID for anything `encodeClusterCursor` did not create. The members it names may not exist. */
 export function decodeClusterCursor(text: string): ClusterPosition {
   const written = unpack(text);
   const hasLast = Array.isArray(written) && written.length === 5;
@@ -62,7 +62,7 @@ export function decodeClusterCursor(text: string): ClusterPosition {
   };
 }
 
-/** Most places are cursors, so these are written as they are. */
+/** Most positions are cursors, which are written as plain strings. */
 function encodePosition(position: MemberPosition): string | number | null | [number] {
   if (position === 'beginning') return null;
   if (position === 'done') return 0;
@@ -95,13 +95,13 @@ function checkArray(value: unknown, length: number): unknown[] {
   return value;
 }
 
-/** Times a date can have. */
+/** The range of `Date`. */
 function checkTime(value: unknown): number {
   if (typeof value !== 'number' || !(Math.abs(value) <= 8.64e15)) throw invalid();
   return value;
 }
 
 function invalid(cause?: unknown): PortholeError {
-  const message = 'this is not a cursor of the cluster: use one exactly as an answer gave it';
+  const message = 'invalid cluster cursor: use it exactly as returned';
   return new PortholeError('CURSOR_INVALID', message, cause === undefined ? undefined : { cause });
 }

@@ -272,7 +272,7 @@ describe('a search of the cluster', () => {
   });
 });
 
-// biome-ignore lint/correctness/useYield: it has nothing to give
+// biome-ignore lint/correctness/useYield: it yields nothing
 async function* throws(error: unknown): AsyncGenerator<never, void, undefined> {
   throw error;
 }

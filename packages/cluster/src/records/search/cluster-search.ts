@@ -6,10 +6,9 @@ import { buildSearchEnd } from './search-end.ts';
 import { type ClusterSearch, membersToQuery, parseStartPosition, type StartPosition } from './search-members.ts';
 
 /**
- * Searches all selected members and tells their records merged by time, in batches as they are known: an empty one first,
- * as soon as a member has taken the question, the `end` as the last item of the last. A member that fails is in the
- * report of the end. Throws the signal's reason when it fires, and what is wrong with the question when no member takes
- * it.
+ * Searches all selected members and emits their records merged by time, in batches as they become known: an empty one first,
+ * as soon as a member has accepted the query, the `end` as the last item of the last. A failed member is in the reports of the
+ * end. Throws the reason of the signal, and the error of the members if all of them reject the query.
  */
 export async function* searchCluster(
   deps: ClusterDeps,
@@ -27,7 +26,7 @@ export async function* searchCluster(
   const merging = { limit: request.limit, maxParallel, after: previousRecord(deps, began), ...(signal && { signal }) };
   for await (const records of mergeByTime(lanes, merging)) {
     if (records.length === 0) throwIfRejected(lanes, { isFirst: reports.length === 0 });
-    // A time out of order would bring those who join to where others have been.
+    // An out-of-order time would make new members repeat what others have emitted.
     for (const { atMs } of records) reachedMs = atMs ?? reachedMs;
     lastNode = records.at(-1)?.node ?? lastNode;
     yield records;
@@ -48,7 +47,7 @@ export async function* searchCluster(
   ];
 }
 
-/** The last record of the page before, as far as its cursor says. */
+/** The last record of the previous page, if its cursor has it. */
 function previousRecord(deps: ClusterDeps, { lastNode, reachedMs, order }: StartPosition): PreviousRecord | undefined {
   if (lastNode === undefined || reachedMs === null) return undefined;
   const { uncertaintyMs } = getClock(deps.clocks, lastNode);

@@ -7,15 +7,15 @@ import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
 import { departedReport } from '../../state/state-deps.ts';
 import { type ClusterDeps, getLimits } from '../cluster-deps.ts';
 
-/** What is said of a member whose snapshot answers for it. */
+/** Report fields of a member whose snapshot is searched. */
 export interface SnapshotReport extends Pick<MemberReport, 'outcome' | 'detail' | 'asOfMs'> {
   snapshot: MemberSnapshot;
 }
 
-/** Whose records can only be had from its snapshot: a member that responds, if only with a no, speaks for itself. */
+/** Outcomes for which the snapshot is used: a member that responds, even with an error, is not replaced. */
 const SILENT: ReadonlySet<MemberReport['outcome']> = new Set<MemberReport['outcome']>(['refused', 'timeout']);
 
-/** Of the time for first records, how long a member of which there is a snapshot is waited for. */
+/** Fraction of the first-record timeout to wait for a member that has a snapshot. */
 const SNAPSHOT_SHARE = 0.75;
 
 export interface OpenOptions {
@@ -25,11 +25,11 @@ export interface OpenOptions {
 
 export interface Opened {
   open(signal: AbortSignal): AsyncIterable<SearchItem[]>;
-  /** What is said of it once its snapshot has answered for it. */
+  /** Report fields once its snapshot was used. */
   instead?: () => SnapshotReport | undefined;
 }
 
-/** How records of a member are had: from itself, or from its snapshot where it has departed or does not respond. */
+/** Opens the records of a member, or of its snapshot if it has departed or does not respond. */
 export function openOrSnapshot(deps: ClusterDeps, { member, departed }: ChosenMember, options: OpenOptions): Opened {
   if (departed) {
     const { outcome, detail, asOfMs } = departedReport(departed, 0);
@@ -54,10 +54,10 @@ export function openOrSnapshot(deps: ClusterDeps, { member, departed }: ChosenMe
 }
 
 interface SilentOptions {
-  /** For its first sign of life. */
+  /** Timeout until its first batch. */
   timeoutMs: number;
   signal: AbortSignal;
-  /** Gives what its snapshot answers; `undefined` where there is none. */
+  /** Opens its snapshot; `undefined` if there is none. */
   onSilence(failure: Pick<MemberReport, 'outcome' | 'detail'>): AsyncIterable<SearchItem[]> | undefined;
 }
 
@@ -80,6 +80,6 @@ async function* readOrSnapshot(
     }
     for (; !next.done; next = await batches.next()) yield next.value;
   } finally {
-    void batches.return?.().catch(() => {}); // it may be stuck, and nobody waits for it
+    void batches.return?.().catch(() => {}); // not awaited: it may be stuck, and its result no longer matters
   }
 }

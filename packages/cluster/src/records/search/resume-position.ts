@@ -1,11 +1,11 @@
-import { type CallOptions, type NodeState, PortholeError } from '@porthole/contract';
+import { type CallOptions, codeOf, type NodeState, PortholeError } from '@porthole/contract';
 import { decodeCursor } from '@porthole/logs';
 import type { SearchQuery } from '@porthole/logs/types';
 import type { Peer } from '../../fan-out/peers.ts';
 import type { MemberLane } from '../merge/member-lane.ts';
 import type { MemberPosition } from './cluster-cursor.ts';
 
-/** What a member was asked, and where its part began. */
+/** The query of a member and its start position. */
 export interface QueriedMember {
   lane: MemberLane;
   peer: Peer;
@@ -13,13 +13,13 @@ export interface QueriedMember {
   began: MemberPosition;
 }
 
-/** Several cursors joined by it stand for a place in several logs at once. */
+/** Joins cursors into a position in several logs. */
 const CURSOR_SEPARATOR = '~';
 
 /**
- * Where a member goes on so that nothing is lost and nothing told twice, although some of what it gave was not told. A
- * place in several logs is the last record told of each, and where the log was begun for those of which none was. May
- * ask the member for that; throws where it does not answer.
+ * Where to resume on a member so that nothing is lost or repeated, although some of its records were not emitted. A position in
+ * several logs is the last emitted record of each, and the start of the log for those without one. May query the member for
+ * that; throws if it does not respond.
  */
 export async function resumePosition(
   { lane, peer, query, began }: QueriedMember,
@@ -31,8 +31,8 @@ export async function resumePosition(
   if (last === undefined) return began;
   if (query.file !== undefined || query.family !== undefined) return { cursor: last };
   const state = () => {
-    // Not worth another deadline.
-    if (lane.problem !== undefined) throw new PortholeError('UNREACHABLE', 'it failed before');
+    // It failed already; do not wait for another timeout.
+    if (lane.problem !== undefined) throw new PortholeError('UNREACHABLE', 'the member failed before');
     return peer.state;
   };
   const first = await startMarks(began, { state, query }, options);
@@ -48,7 +48,7 @@ interface EdgeQuery {
   query: SearchQuery;
 }
 
-/** The places at which its logs were begun, by file. */
+/** The start positions of its logs, by file. */
 async function startMarks(
   began: MemberPosition,
   { state, query }: EdgeQuery,
@@ -64,7 +64,7 @@ async function startMarks(
   return marks;
 }
 
-/** A search that began at a time names, at its end, the place of that time in every log it has not come to. */
+/** The end of a search that started at a time has the position of that time in every log it did not reach. */
 async function fetchEdgeCursor(
   state: NodeState,
   query: SearchQuery,
@@ -77,11 +77,12 @@ async function fetchEdgeCursor(
   return undefined;
 }
 
-/** `undefined` for what names no record: a search that has not come anywhere says so in its cursor. */
+/** `undefined` if it names no record: the cursor of a search that made no progress. */
 function cursorFile(mark: string): string | undefined {
   try {
     return decodeCursor(mark)[0]?.file;
-  } catch {
+  } catch (error) {
+    if (codeOf(error) !== 'CURSOR_INVALID') throw error;
     return undefined;
   }
 }

@@ -13,16 +13,16 @@ import { positionAfter } from './snapshot-position.ts';
 export interface SearchFacts extends CallOptions {
   request: ClusterSearch;
   asked: readonly QueriedMember[];
-  /** On members that were not asked. */
+  /** Reports of members that were not queried. */
   reports: readonly MemberReport[];
   reachedMs: number | null;
-  /** Where an earlier page stopped, or the time it begins at. */
+  /** Where the previous page stopped, or the start time. */
   beganMs: number | null;
   lastNode: string | undefined;
   startedMs: number;
 }
 
-/** Why a search ended, what every member gave, and where each of them goes on. */
+/** Builds the end: why the search ended, a report per member, and where to resume. */
 export async function buildSearchEnd(deps: ClusterDeps, facts: SearchFacts): Promise<ClusterEnd> {
   const { asked, startedMs } = facts;
   const positions = await resumePositions(deps, facts);
@@ -48,21 +48,21 @@ export async function buildSearchEnd(deps: ClusterDeps, facts: SearchFacts): Pro
   };
 }
 
-/** Of one member: what a broken one makes up must not fill the response. */
+/** Per member: a broken one must not fill the response. */
 const MAX_LISTED = 100;
 
-/** What every member says of files it did not read. */
+/** Files that members did not read. */
 function fileProblems(asked: readonly QueriedMember[]): MemberFileProblem[] {
   return listed(asked, 'problems', ['file', 'code', 'detail']);
 }
 
-/** What every member says of files it left out as copies of others. */
+/** Files that members skipped as copies of others. */
 function duplicateFiles(asked: readonly QueriedMember[]): { duplicates?: MemberDuplicateFile[] } {
   const duplicates = listed(asked, 'duplicates', ['file', 'sameAs']);
   return duplicates.length === 0 ? {} : { duplicates };
 }
 
-/** A list in the ends of all members, by member: of each entry the named texts. Members may send anything. */
+/** Collects a list from the ends of all members: the named texts of each entry. The entries are untrusted. */
 function listed<K extends string>(
   asked: readonly QueriedMember[],
   list: 'problems' | 'duplicates',
@@ -100,13 +100,13 @@ function resumePositions(deps: ClusterDeps, { asked, request, signal }: SearchFa
       });
     } catch {
       signal?.throwIfAborted();
-      // It fails, and cannot be asked which of its files are one log: the time reached is the best that is known.
+      // The member fails, so its families are unknown: resume at the time that was reached.
       return lane.lastAtMs === undefined ? began : positionAtTime(lane.lastAtMs, request.order);
     }
   });
 }
 
-/** A snapshot ends where it ends; what is not told yet of it comes with the next page. */
+/** The rest of a snapshot comes with the next page. */
 function positionInSnapshot({ snapshot, last, end, hasNext }: MemberLane, began: MemberPosition): MemberPosition {
   if (!snapshot) return 'done';
   if (end && !hasNext) return end.cursor === null ? 'done' : { cursor: end.cursor };
@@ -123,8 +123,8 @@ function endReason({ asked, request }: SearchFacts, positions: readonly MemberPo
 }
 
 /**
- * Only where something is left of a member that has given something: who asks until there is no cursor must come to an
- * end, also where a member never answers. Such a member is asked again as long as there are others.
+ * Only if something remains on a member that sent something: paging until there is no cursor must terminate, even if a member
+ * never responds. Such a member is retried as long as there are others.
  */
 function nextCursor(
   { asked, request, reachedMs, lastNode, reports }: SearchFacts,

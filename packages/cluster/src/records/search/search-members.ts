@@ -12,41 +12,41 @@ import type { QueriedMember } from './resume-position.ts';
 import { searchSnapshot } from './search-snapshot.ts';
 import { deliveredBefore, isSnapshotPosition } from './snapshot-position.ts';
 
-/** Of the time a member is waited for, what it may look at its logs; the rest is for the way. */
+/** Fraction of the member timeout used as its scan budget; the rest is for the network. */
 const SCAN_SHARE = 0.8;
 
-/** The longest time a timer takes; a longer one would fire at once. */
+/** Maximum delay of a timer; a longer one would fire immediately. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export type ClusterSearch = SearchQuery & MemberSelection;
 
-/** Where the whole begins, and each member that it does not name. */
+/** The start of the search and of members without a position. */
 export interface StartPosition extends ClusterPosition {
   others: MemberPosition;
 }
 
-/** Throws for places that mean nothing to a cluster: those of a member. */
+/** Throws for positions that are only valid on a single member. */
 export function parseStartPosition({ order, start, until }: ClusterSearch): StartPosition {
-  if (until !== undefined) throw invalid('"until" is a place in the logs of one member: ask that member');
+  if (until !== undefined) throw invalid('"until" is a position in the logs of one member; query that member');
   if (start === undefined) return { order, reachedMs: null, members: new Map(), others: 'beginning' };
   if ('timeMs' in start) {
     const { timeMs } = start;
     return { order, reachedMs: timeMs, members: new Map(), others: { timeMs } };
   }
-  if (!('cursor' in start)) throw invalid('a search of the cluster begins at a time or at a cursor of the cluster');
+  if (!('cursor' in start)) throw invalid('a cluster search starts at a time or a cluster cursor');
   const position = decodeClusterCursor(start.cursor);
   if (position.order !== order)
-    throw new PortholeError('CURSOR_INVALID', `this cursor goes on ${position.order} first, not ${order} first`);
+    throw new PortholeError('CURSOR_INVALID', `this cursor is for order ${position.order}, not ${order}`);
   return { ...position, others: positionAtTime(position.reachedMs, order) };
 }
 
-/** Those before, or from, a time that was reached: its own millisecond is included either way. */
+/** Before or after the reached time; its own millisecond is included either way. */
 export function positionAtTime(timeMs: number | null, order: SearchQuery['order']): MemberPosition {
   if (timeMs === null) return 'beginning';
   return { timeMs: order === 'newest' ? timeMs + 1 : timeMs };
 }
 
-/** Those that have something to tell, and reports on those of an earlier page that have not. */
+/** The members to search, and reports of those that are exhausted since an earlier page. */
 export function membersToQuery(
   deps: ClusterDeps,
   request: ClusterSearch,
@@ -98,13 +98,13 @@ interface OpenOptions {
   request: ClusterSearch;
   query: SearchQuery;
   clock: MemberClock;
-  /** Where it goes on, and where to begin by time if its snapshot does not know that. */
+  /** The resume position, and the time to use if its snapshot does not have it. */
   place: MemberPosition;
   others: MemberPosition;
   budgetMs: number;
 }
 
-/** How a member is searched: itself, or by its snapshot where it has departed or does not respond. */
+/** Searches a member, or its snapshot if it has departed or does not respond. */
 function openMember(
   deps: ClusterDeps,
   chosen: ChosenMember,
@@ -119,7 +119,7 @@ function openMember(
   });
 }
 
-/** Behind what was given of it before, by the snapshot or by the member itself; by time where that is not in it. */
+/** After the last record of the snapshot or the member itself; by time if the snapshot does not have it. */
 function positionInSnapshot(
   snapshot: MemberSnapshot,
   { request, place: position, others }: Pick<OpenOptions, 'request' | 'place' | 'others'>,
@@ -129,7 +129,7 @@ function positionInSnapshot(
 }
 
 function unqueriedReport({ directory }: ClusterDeps, id: string, outcome: 'ok' | 'gone'): MemberReport {
-  const detail = outcome === 'gone' ? 'it was a member when the answer began, and nothing is kept of it' : null;
+  const detail = outcome === 'gone' ? 'left the cluster during the search and has no snapshot' : null;
   const standing = outcome === 'gone' ? ({ state: 'failed', sinceMs: null } as const) : directory.standingOf(id, 'ok');
   return { id, outcome, detail, elapsedMs: 0, count: 0, asOfMs: null, ...standing };
 }

@@ -5,16 +5,16 @@ import type { FoundRecord, LogSelection, RecordFilter, SearchEnd, SearchItem, Se
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
 import { deliveredBefore, positionAfter } from './snapshot-position.ts';
 
-/** Work before others get their turn. */
+/** Records to process before yielding to the event loop. */
 const TURN_MS = 10;
 
-/** Tests the regex of a filter on texts, in other threads: a single long one may take seconds. */
+/** Tests a regex in other threads: a single long text may take seconds. */
 export type MatchRegex = (filter: RecordFilter, texts: readonly Buffer[]) => Promise<boolean[]>;
 
-/** Those of the records of a snapshot that match. */
+/** The matching records of a snapshot. */
 export type SnapshotFilter = (records: readonly FoundRecord[]) => Promise<FoundRecord[]>;
 
-/** The snapshot of a member as the answer to a search. */
+/** Searches the snapshot of a member. */
 export async function* searchSnapshot(
   snapshot: MemberSnapshot,
   query: SearchQuery,
@@ -26,7 +26,7 @@ export async function* searchSnapshot(
   const timeMs = start && 'timeMs' in start ? start.timeMs : undefined;
   const isInside = (at: number) => timeMs === undefined || (order === 'newest' ? at < timeMs : at >= timeMs);
   const inOrder = order === 'newest' ? snapshot.records : snapshot.records.toReversed();
-  // Without a time it stands nowhere: it is told only where no time is asked for.
+  // Records without a timestamp match only without a time range.
   const inside = inOrder.slice(startIndex(snapshot, query)).filter(({ timeMs: at = Number.NaN }) => isInside(at));
   const matching = await filter(inside);
   const page = matching.slice(0, limit);
@@ -39,12 +39,12 @@ export async function* searchSnapshot(
   ];
 }
 
-/** A snapshot keeps the text of each record; responses have it only where it was requested. */
+/** A snapshot has the raw text of each record; responses include it only on request. */
 function withoutRaw({ raw: _raw, ...record }: FoundRecord): FoundRecord {
   return record;
 }
 
-/** Those that match. There may be many, and this thread serves others too: they get their turn in between. */
+/** Filters the records, yielding to the event loop in between: there may be many. */
 export async function filterInTurns(
   records: readonly FoundRecord[],
   matches: (record: FoundRecord) => boolean,
@@ -60,14 +60,14 @@ export async function filterInTurns(
   return found;
 }
 
-/** The filter of the engine; which files are one log is decided by all names that are known of the member. */
+/** The filter of the engine; families are determined by all known file names of the member. */
 export async function snapshotFilter(
   { records, files }: MemberSnapshot,
   query: LogSelection & RecordFilter,
   matchRegex?: MatchRegex,
 ): Promise<SnapshotFilter> {
   const names = [...(files ?? []).map(({ name }) => name), ...records.map(({ file }) => file)];
-  // Rejects a regex that is none, whatever there is to test it on.
+  // Rejects an invalid regex even if there are no records.
   const matches = await createRecordFilter(query, names);
   const { regex, caseSensitive = false, ...others } = query;
   if (regex === undefined || !matchRegex) return (some) => filterInTurns(some, matches);
@@ -79,18 +79,18 @@ export async function snapshotFilter(
   };
 }
 
-/** How many records, in the order of the query, stand before those it begins with. */
+/** Number of records to skip, in the order of the query. */
 function startIndex(snapshot: MemberSnapshot, { start, order }: SearchQuery): number {
   if (start === undefined || 'timeMs' in start || 'offset' in start) return 0;
   const cursor = 'cursor' in start ? start.cursor : start.record;
   const given = deliveredBefore(snapshot, cursor, order);
   if (given === undefined)
-    throw new PortholeError('CURSOR_GONE', `the snapshot of "${snapshot.member.id}" does not hold this record`);
-  // The record itself belongs to what is asked for, unless those before it are.
+    throw new PortholeError('CURSOR_GONE', `the snapshot of "${snapshot.member.id}" does not contain this record`);
+  // The record itself is included, except in newest-first order.
   return 'record' in start && order === 'oldest' ? given - 1 : given;
 }
 
-/** What a search, or a count, of a snapshot says at its end: there is nothing behind it. */
+/** The end of a search or count over a snapshot: always exhausted. */
 export function snapshotEnd(records: readonly FoundRecord[]): SearchEnd {
   return {
     type: 'end',

@@ -2,13 +2,13 @@ import type { FoundRecord } from '@porthole/logs/types';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
 import type { MemberPosition } from './cluster-cursor.ts';
 
-/** Begins what stands for a cursor of the member; no cursor of a member begins so. */
+/** Prefix of snapshot positions; cursors of members never start with it. */
 const MARK = '@';
 
-/** Several cursors joined by it stand for a position in several logs at once. */
+/** Joins cursors into a position in several logs. */
 const CURSOR_SEPARATOR = '~';
 
-/** Behind this record of a snapshot; it counts only while the snapshot is the same. */
+/** The position after this record; valid only for the same snapshot. */
 export function positionAfter({ asOfMs, records }: MemberSnapshot, last: Pick<FoundRecord, 'file' | 'offset'>): string {
   const index = records.findIndex(({ file, offset }) => file === last.file && offset === last.offset);
   return `${MARK}${asOfMs}.${index}`;
@@ -19,8 +19,8 @@ export function isSnapshotPosition(position: MemberPosition): boolean {
 }
 
 /**
- * How many records of a snapshot, in this order, were given before: those up to the position, or up to a record that the
- * member itself gave last. `undefined` where the snapshot does not have it any more: then only the time is left.
+ * The number of records of a snapshot before the position, which may also be a record that the member itself sent last.
+ * `undefined` if the snapshot does not contain it: then only the time can be used.
  */
 export function deliveredBefore(
   { asOfMs, records }: MemberSnapshot,
@@ -37,7 +37,7 @@ function parseIndex(position: string, asOfMs: number): number | undefined {
   return Number(asOf) === asOfMs ? Number(index) : undefined;
 }
 
-/** Of several, the one that leaves out least: better a record twice than one lost. */
+/** The earliest of several: better a repeated record than a lost one. */
 function findCursorIndex(
   records: readonly FoundRecord[],
   cursor: string,

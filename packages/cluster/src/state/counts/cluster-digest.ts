@@ -3,19 +3,18 @@ import type { Digest, DigestGroup, DigestQuery } from '@porthole/logs/types';
 import { chooseMembers } from '../choose-members.ts';
 import { isRecord } from '../snapshots/member-snapshot.ts';
 import { type QueriedMember, queryMembers, type StateDeps } from '../state-deps.ts';
-import { correctedQuery } from './corrected-query.ts';
-import { memberBudget, withTruncation } from './counting.ts';
+import { correctedQuery, memberBudget, withTruncation } from './counting.ts';
 import { type MemberDigest, mergeDigests } from './merge-digests.ts';
 
-/** What a node gives at most. */
+/** Maximum groups of a node. */
 const MAX_GROUPS = 1000;
 
-/** A group that is in the middle everywhere may be among the largest of all: members are asked for more of them. */
+/** More groups are requested from each member: one that is medium-sized everywhere may be among the largest overall. */
 const MORE_GROUPS = 4;
 
 type ClusterDigestQuery = DigestQuery & MemberSelection;
 
-/** The groups of all members as one. */
+/** Merges the groups of all members. */
 export async function clusterDigest(
   deps: StateDeps,
   request: ClusterDigestQuery,
@@ -23,7 +22,7 @@ export async function clusterDigest(
 ): Promise<ClusterDigest> {
   const peers = chooseMembers(deps, request);
   const call = async (member: QueriedMember, { signal }: SearchOptions) => {
-    // It may be asked twice.
+    // There may be two requests.
     const timeoutMs = request.onlyNew ? deps.timeoutMs / 2 : deps.timeoutMs;
     const budget = { ...(signal && { signal }), ...memberBudget({ timeoutMs }, options) };
     return { id: member.id, offsetMs: member.clock.offsetMs, digest: await fetchGroups(member, request, budget) };
@@ -43,8 +42,8 @@ export async function clusterDigest(
 }
 
 /**
- * Not only the new ones: what is new here may be old to another member. Where they do not fit into one answer, the new
- * ones are asked for once more by themselves, so that many small old ones cannot hide them.
+ * Requests all groups, not only new ones: a group that is new here may be old on another member. If they do not fit into one
+ * response, the new ones are requested again separately, so that many small old ones cannot hide them.
  */
 async function fetchGroups(
   { state, clock }: QueriedMember,
@@ -62,7 +61,7 @@ async function fetchGroups(
 function check(digest: Digest, limit: number): Digest {
   const { groups, totalGroups, ungrouped } = digest;
   if (!isCount(totalGroups) || !isCount(ungrouped) || !groups.slice(0, limit).every(isGroup))
-    throw new PortholeError('BAD_ANSWER', 'its groups make no sense');
+    throw new PortholeError('BAD_ANSWER', 'invalid groups in the response');
   return { ...digest, groups: groups.slice(0, limit) };
 }
 

@@ -3,30 +3,28 @@ import { bucketWidth } from '@porthole/logs';
 import type { Histogram, HistogramQuery, LogFileDetails } from '@porthole/logs/types';
 import { type ChosenMember, chooseMembers } from '../choose-members.ts';
 import { type QueriedMember, queryMembers, type StateDeps } from '../state-deps.ts';
-import { correctedQuery } from './corrected-query.ts';
-import { countedRange, memberBudget, withTruncation } from './counting.ts';
-import { mergeHistograms } from './merge-histograms.ts';
+import { correctedQuery, countedRange, memberBudget, withTruncation } from './counting.ts';
 
-/** A member whose clock is off is asked for stretches so much narrower, where they divide the width. */
+/** A member with a clock offset is queried with buckets narrower by this factor, if it divides the width. */
 const FINER = [20, 10, 8, 5, 4, 3, 2];
 
-/** What a node gives at most; more would be made wider there. */
+/** Maximum buckets of a node; for more it would widen them. */
 const MAX_BUCKETS = 10_000;
 
-/** The width where nobody tells how long the logs are. */
+/** Width if the time range of the logs is unknown. */
 const UNKNOWN_SPAN_MS = 24 * 3_600_000;
 
-/** Of a member's time, what telling how long its logs are may take. */
+/** Fraction of the member timeout for finding the time range of its logs. */
 const SPAN_SHARE = 0.25;
 
-/** Clocks are wrong by hours and zones, not by more: such a time says nothing about the others' logs. */
+/** Larger clock errors are implausible: such a timestamp must not affect the range of the others. */
 const MAX_AHEAD_MS = 24 * 3_600_000;
 
 const LEVELS: ReadonlySet<string> = new Set(['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL', 'NONE']);
 
 type ClusterHistogramQuery = HistogramQuery & MemberSelection;
 
-/** Counts of all members in one grid, by our clock. */
+/** Counts of all members in common buckets, by the clock of this node. */
 export async function clusterHistogram(
   deps: StateDeps,
   request: ClusterHistogramQuery,
@@ -60,7 +58,7 @@ export async function clusterHistogram(
   };
 }
 
-/** How long a time the answer covers: what was asked for, else what the members' files cover. */
+/** The time range of the response: as requested, or that of the files of the members. */
 async function fetchSpan(
   deps: StateDeps,
   peers: readonly ChosenMember[],
@@ -106,15 +104,12 @@ function finerWidth(bucketMs: number, spanMs: number): number {
   return bucketMs / deps;
 }
 
-/** What counts in other stretches than it was asked for cannot be added to the rest. */
+/** Rejects counts with another bucket width than requested. */
 function check({ bucketMs, buckets, untimed }: Histogram, askedMs: number): void {
   if (bucketMs !== askedMs)
-    throw new PortholeError(
-      'BAD_ANSWER',
-      `it counts in stretches of ${bucketMs} ms where ${askedMs} ms were asked for`,
-    );
+    throw new PortholeError('BAD_ANSWER', `the response has buckets of ${bucketMs} ms instead of ${askedMs} ms`);
   const isRight = buckets.length <= MAX_BUCKETS + 1 && isCount(untimed) && buckets.every(isBucket);
-  if (!isRight) throw new PortholeError('BAD_ANSWER', 'its counts make no sense');
+  if (!isRight) throw new PortholeError('BAD_ANSWER', 'invalid counts in the response');
 }
 
 function isBucket({ startMs, counts }: Histogram['buckets'][number]): boolean {
@@ -128,4 +123,59 @@ function isCount(value: unknown): boolean {
 
 function totalCount({ buckets, untimed }: Histogram): number {
   return buckets.flatMap(({ counts }) => Object.values(counts)).reduce((sum, count) => sum + count, untimed);
+}
+
+type Counts = Histogram['buckets'][number]['counts'];
+
+/** The counts of a member, by its own clock, in buckets at most as wide as those of the response. */
+interface MemberHistogram {
+  id: string;
+  offsetMs: number;
+  histogram: Pick<Histogram, 'bucketMs' | 'buckets' | 'untimed'>;
+}
+
+interface HistogramGrid {
+  bucketMs: number;
+  /** The requested range, by the clock of this node: nothing outside is returned. */
+  fromMs?: number | undefined;
+  toMs?: number | undefined;
+}
+
+/**
+ * Common buckets by the clock of this node. A bucket of a member counts where its middle falls: wrong by at most half its
+ * width, which is why members with a clock offset are queried with narrower ones.
+ */
+function mergeHistograms(
+  histograms: readonly MemberHistogram[],
+  { bucketMs, fromMs = -Infinity, toMs = Infinity }: HistogramGrid,
+): Omit<ClusterHistogram, 'members' | 'counted'> {
+  const first = Math.floor(fromMs / bucketMs);
+  const last = Math.ceil(toMs / bucketMs) - 1;
+  const merged = new Map<number, { counts: Map<keyof Counts, number>; nodes: Map<string, number> }>();
+  let untimed = 0;
+  for (const { id, offsetMs, histogram } of histograms) {
+    untimed += histogram.untimed;
+    for (const { startMs, counts } of histogram.buckets) {
+      const middleMs = startMs + histogram.bucketMs / 2 - offsetMs;
+      const place = Math.min(Math.max(Math.floor(middleMs / bucketMs), first), last);
+      const bucket = merged.get(place) ?? { counts: new Map(), nodes: new Map() };
+      merged.set(place, bucket);
+      for (const [level, count] of Object.entries(counts) as [keyof Counts, number][]) {
+        add(bucket.counts, level, count);
+        add(bucket.nodes, id, count);
+      }
+    }
+  }
+  const buckets = [...merged]
+    .sort(([a], [b]) => a - b)
+    .map(([place, { counts, nodes }]) => ({
+      startMs: place * bucketMs,
+      counts: Object.fromEntries(counts) as Counts,
+      nodes: Object.fromEntries(nodes),
+    }));
+  return { bucketMs, buckets, untimed };
+}
+
+function add<K>(counts: Map<K, number>, key: K, count: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + count);
 }

@@ -1,16 +1,16 @@
-import type { MemberReport, SearchOptions } from '@porthole/contract';
+import type { MemberReport, MemberSelection, SearchOptions } from '@porthole/contract';
 import type { FileProblem, SearchEnd } from '@porthole/logs/types';
 import type { StateDeps } from '../state-deps.ts';
 
-/** Of a member's time, what it may look; the rest is for the way. A count that is cut short is still told. */
+/** Fraction of the member timeout used as its scan budget; the rest is for the network. Incomplete counts are still returned. */
 const SCAN_SHARE = 0.8;
 
-/** How long a member may look: as long as is asked for, but never beyond its time here. */
+/** The scan budget of a member: as requested, but within its timeout. */
 export function memberBudget({ timeoutMs }: Pick<StateDeps, 'timeoutMs'>, { budgetMs = Infinity }: SearchOptions) {
   return { budgetMs: Math.max(1, Math.floor(Math.min(budgetMs, timeoutMs * SCAN_SHARE))) };
 }
 
-/** Says in a member's line that it did not scan everything. */
+/** Marks an incomplete scan in the report. */
 export function withTruncation(
   report: MemberReport,
   end: Pick<SearchEnd, 'reason' | 'problems' | 'limits'> | undefined,
@@ -21,7 +21,7 @@ export function withTruncation(
   return unread === null ? report : { ...report, detail: unread, isPartial: true };
 }
 
-/** What a member could not read, in words; `null` where it read everything. Members may send anything. */
+/** Describes what a member could not read; `null` if it read everything. The input is untrusted. */
 export function unreadPart({ limits, problems }: Pick<SearchEnd, 'problems' | 'limits'>): string | null {
   const texts = typeof limits === 'string' ? [limits] : [];
   const [problem, ...more] = readFailures({ problems });
@@ -30,10 +30,10 @@ export function unreadPart({ limits, problems }: Pick<SearchEnd, 'problems' | 'l
   return texts.length === 0 ? null : texts.join('; ');
 }
 
-/** What is said of files although nothing that was asked for is missing. */
+/** Problem codes that do not mean missing data. */
 const NOTICES: ReadonlySet<string> = new Set(['NO_TIMES', 'LEFT_OUT']);
 
-/** Files that should have been read and were not. Members may send anything. */
+/** Files that could not be read. The input is untrusted. */
 export function readFailures({ problems }: Pick<SearchEnd, 'problems'>): FileProblem[] {
   return (Array.isArray(problems) ? problems : []).filter(isFailure);
 }
@@ -44,7 +44,7 @@ function isFailure(value: unknown): value is FileProblem {
   return [file, code, detail].every((text) => typeof text === 'string') && !NOTICES.has(code as string);
 }
 
-/** What all of them have looked at, by our clock; `null` where nobody was cut short. */
+/** The time range all members have scanned, by the clock of this node; `null` if no scan was stopped early. */
 export function countedRange(
   responses: readonly {
     offsetMs: number;
@@ -55,7 +55,7 @@ export function countedRange(
   if (cut.length === 0) return null;
   let [fromMs, toMs] = [-Infinity, Infinity];
   for (const { offsetMs, end } of cut) {
-    // Members may tell anything: what is no time covers nothing.
+    // Untrusted: an invalid time covers nothing.
     fromMs = Math.max(fromMs, toTime(end.coveredFromMs) - offsetMs);
     toMs = Math.min(toMs, toTime(end.coveredToMs) - offsetMs);
   }
@@ -64,4 +64,23 @@ export function countedRange(
 
 function toTime(value: unknown): number {
   return typeof value === 'number' && Number.isFinite(value) ? value : 0;
+}
+
+/** The fields of a query that are times. */
+interface TimedQuery extends MemberSelection {
+  fromMs?: number;
+  toMs?: number;
+  newSinceMs?: number;
+}
+
+/** The query for one member: with times by its clock, without the member selection. */
+export function correctedQuery<Q extends TimedQuery>(request: Q, offsetMs: number): Omit<Q, keyof MemberSelection> {
+  const { nodes: _nodes, role: _role, ...query } = request;
+  const { fromMs, toMs, newSinceMs } = request;
+  return {
+    ...query,
+    ...(fromMs !== undefined && { fromMs: fromMs + offsetMs }),
+    ...(toMs !== undefined && { toMs: toMs + offsetMs }),
+    ...(newSinceMs !== undefined && { newSinceMs: newSinceMs + offsetMs }),
+  };
 }

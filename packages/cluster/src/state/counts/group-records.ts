@@ -1,7 +1,7 @@
 import { messageShape } from '@porthole/logs';
 import type { Digest, DigestGroup, DigestQuery, FoundRecord } from '@porthole/logs/types';
 
-/** Records by level and place in the code, the largest groups first: what a node does with its files, of a few records. */
+/** Groups records by level and source location, largest first, like a node does with its files. */
 export function groupRecords(
   records: readonly FoundRecord[],
   { newSinceMs = Infinity, onlyNew = false, limit }: DigestQuery,

@@ -3,7 +3,7 @@ import type { Digest, DigestGroup } from '@porthole/logs/types';
 
 export type ClusterGroup = ClusterDigest['groups'][number];
 
-/** A member's groups, in its own time. */
+/** The groups of a member, by its own clock. */
 export interface MemberDigest {
   id: string;
   offsetMs: number;
@@ -15,8 +15,8 @@ interface Merging extends Omit<ClusterGroup, 'nodes'> {
 }
 
 /**
- * The same place in the code, or the same shape of message, is one group whoever said it. New only if it is new to each
- * member that has it. The largest first.
+ * Merges groups with the same source location or message shape. A group is new only if it is new on each member that has it.
+ * Largest first.
  */
 export function mergeDigests(
   digests: readonly MemberDigest[],
@@ -33,7 +33,7 @@ export function mergeDigests(
   }
   const wanted = [...merged].filter(([, { isNew }]) => isNew || !onlyNew);
   const ranked = wanted.sort(([aKey, a], [bKey, b]) => b.count - a.count || (aKey < bKey ? -1 : 1));
-  // Who told only its largest groups has at least as many as it says; which of them others have too is not known.
+  // A lower bound: a member may have more groups than it sent, and their overlap is unknown.
   const known = onlyNew ? [] : digests.map(({ digest }) => digest.totalGroups);
   return {
     groups: ranked.slice(0, limit).map(([, { nodes, ...group }]) => ({ ...group, nodes: Object.fromEntries(nodes) })),

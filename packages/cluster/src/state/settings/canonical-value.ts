@@ -1,6 +1,6 @@
 import type { SettingJson } from '@porthole/contract';
 
-/** As in Go, whose programs most configurations are written for: `1h0m10s`. Case counts: `10M` is no duration. */
+/** Go durations: `1h0m10s`. Case-sensitive: `10M` is not a duration. */
 const DURATION_NS: Readonly<Record<string, number>> = {
   ns: 1,
   us: 1e3,
@@ -17,7 +17,7 @@ const DURATION_NS: Readonly<Record<string, number>> = {
 const DURATION = /^([+-]?)((?:\d+(?:\.\d+)?(?:ns|us|µs|μs|ms|s|m|h|d|w))+)$/;
 const DURATION_PART = /(\d+(?:\.\d+)?)([a-zµμ]+)/g;
 
-/** Only units that mean the same to everyone: whether a `GB` has 1000 or 1024 `MB` depends on the program. */
+/** Only unambiguous units: whether a `GB` has 1000 or 1024 `MB` depends on the program. */
 const SIZE_BYTES: Readonly<Record<string, number>> = {
   b: 1,
   kib: 1024,
@@ -28,15 +28,15 @@ const SIZE_BYTES: Readonly<Record<string, number>> = {
 
 const SIZE = /^(\d+(?:\.\d+)?)\s*([kmgt]ib|b)$/i;
 
-/** Without leading zeros, which numbers do not have but names do. */
+/** Without leading zeros, which occur in names but not in numbers. */
 const NUMBER = /^[+-]?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** Digits a double holds exactly; longer ones are compared as they are written. */
+/** Digits a double represents exactly; longer numbers are compared as text. */
 const EXACT_DIGITS = 15;
 
 /**
- * What a value says, whatever its spelling: two values with the same meaning do the same. In doubt they differ: a
- * difference that is none costs a look, one that is hidden costs the night.
+ * Normalizes a value, so that equivalent spellings are equal. In doubt values differ: a false difference costs a glance, a
+ * hidden one an outage.
  */
 export function canonicalValue(value: SettingJson): string {
   if (typeof value === 'string') return canonicalText(value);
@@ -52,7 +52,7 @@ function canonicalText(text: string): string {
   if (/^(?:true|false)$/i.test(trimmed)) return `boolean ${trimmed.toLowerCase()}`;
   if (NUMBER.test(trimmed) && trimmed.replace(/\D/g, '').length <= EXACT_DIGITS) return `number ${Number(trimmed)}`;
   const bytes = parseBytes(trimmed);
-  // A size without unit is a number of bytes.
+  // A size without unit is in bytes.
   if (bytes !== undefined) return `number ${bytes}`;
   const ns = parseNanoseconds(trimmed);
   if (ns !== undefined) return `duration ${ns}`;

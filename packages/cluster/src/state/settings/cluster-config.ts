@@ -2,7 +2,7 @@ import type { CallOptions, ClusterConfig, MemberSelection, NodeConfig } from '@p
 import { chooseMembers } from '../choose-members.ts';
 import { queryMembers, type StateDeps } from '../state-deps.ts';
 
-/** The configuration of each member; of one that has left, failed or does not respond, that of its snapshot, with its age in the report. */
+/** The configuration of each member; from its snapshot if it left, failed or does not respond, with the age in the report. */
 export async function clusterConfig(
   deps: StateDeps,
   request: MemberSelection,
@@ -23,9 +23,9 @@ export async function clusterConfig(
   return { configs: await Promise.all(masking) };
 }
 
-export const NOT_MASKABLE = 'its configuration is not shown: its secrets cannot be masked, because it is no TOML';
+export const NOT_MASKABLE = 'the configuration is not TOML, so its secrets cannot be masked; not shown';
 
-/** Nodes that only speak the contract tell their secrets; masking what is masked already changes nothing. */
+/** Contract-only nodes send their secrets; masking twice changes nothing. */
 export async function maskConfig(
   { config, node }: NodeConfig,
   { mask }: Pick<StateDeps, 'mask'>,

@@ -4,14 +4,14 @@ import { departedReport, queryMembers, type StateDeps } from '../state-deps.ts';
 import { diffSettings, type MemberSettings } from './diff-settings.ts';
 import { fetchSettings, type Settings, type SettingsDeps } from './fetch-settings.ts';
 
-/** A member's settings with its place in the answer. */
+/** The settings of a member with its report. */
 interface Compared extends MemberSettings {
   role: string;
 }
 
 /**
- * Where members of the same role are configured differently, and which. A member that has failed or does not respond is
- * compared by its snapshot: drift must not disappear with it. One that has left is compared only if it is named.
+ * Differences between members of the same role. A member that failed or does not respond is compared by its snapshot: drift
+ * must not disappear with it. One that left is compared only if it is named.
  */
 export async function configDiff(
   deps: StateDeps & SettingsDeps,

@@ -2,17 +2,17 @@ import type { ConfigDifference, ConfigValue, NodeObject, SettingJson } from '@po
 import { canonicalValue } from './canonical-value.ts';
 import { isExpectedKey, withoutOwnNames } from './expected-keys.ts';
 
-/** What stands for a secret. */
+/** Shown instead of a secret. */
 export const MASK = '******';
 
-/** As a version, `1.10` is not `1.1`. */
+/** Versions are compared as text: `1.10` is not `1.1`. */
 const VERSION_KEY = /version"?$/i;
 
-/** One setting as a member tells it. */
+/** A setting as reported by a member. */
 export interface MemberSetting {
   value: SettingJson;
   secret: boolean;
-  /** Of what is masked in it; absent where the member cannot make one. */
+  /** Fingerprint of the masked value; absent if the member has none. */
   fingerprint?: string;
 }
 
@@ -24,13 +24,13 @@ export interface MemberSettings {
 
 export interface SettingsDiff {
   comparedKeys: number;
-  /** Secrets for which not every member has a fingerprint. Where what is shown of them differs, they are told as well. */
+  /** Secrets without a fingerprint from every member. They are also listed as differences if their masked values differ. */
   notCompared: string[];
   /** By key. */
   differences: ConfigDifference[];
 }
 
-/** What one member has under a key; `value` is what may be shown. */
+/** The value of one member; `value` is safe to show. */
 interface Cell {
   id: string;
   value: SettingJson | null;
@@ -39,7 +39,7 @@ interface Cell {
   isMasked: boolean;
 }
 
-/** Where members differ, for each key that any of them has. The order of the members makes no difference. */
+/** Differences per key. Independent of the order of the members. */
 export function diffSettings(members: readonly MemberSettings[]): SettingsDiff {
   const diff: SettingsDiff = { comparedKeys: 0, notCompared: [], differences: [] };
   if (members.length < 2) return diff;
@@ -58,7 +58,7 @@ export function diffSettings(members: readonly MemberSettings[]): SettingsDiff {
   return diff;
 }
 
-/** A secret is never shown, even if only one of the members knows that it is one. */
+/** A value is masked if any member considers it secret. */
 function toCell({ id, node, settings }: MemberSettings, key: string, secret: boolean): Cell {
   const told = settings.get(key);
   if (told === undefined) return { id, node, value: null, fingerprint: undefined, isMasked: false };
@@ -91,7 +91,7 @@ function groupValues(cells: readonly Cell[], how: { isBlind: boolean; isVerbatim
   ];
 }
 
-/** The most frequent meaning first, in it the most frequent spelling. Equal ones by their smallest id. */
+/** Sorted by frequency of the meaning, then of the spelling, then by smallest id. */
 function rankGroups(groups: readonly ValueGroup[]): ValueGroup[] {
   const byMeaning = new Map<string, ValueGroup[]>();
   for (const group of groups) byMeaning.set(group.meaning, [...(byMeaning.get(group.meaning) ?? []), group]);
@@ -106,7 +106,7 @@ function rankGroups(groups: readonly ValueGroup[]): ValueGroup[] {
   return [...byMeaning.values()].sort(compare).flatMap((spellings) => spellings.sort((a, b) => compare([a], [b])));
 }
 
-/** By its key, or because only the node's own name or address makes the difference. Whether it is there at all, and yes or no, are never expected to differ. */
+/** Expected by key, or because the values differ only in the name or address of the node. Missing keys and booleans are never expected to differ. */
 function isExpected(key: string, cells: readonly Cell[]): boolean {
   if (cells.some(({ value, isMasked }) => value === null || isMasked || typeof value === 'boolean')) return false;
   if (isExpectedKey(key)) return true;
@@ -123,7 +123,7 @@ export function holdsMask(value: SettingJson): boolean {
   return typeof value === 'object' && Object.values(value).some(holdsMask);
 }
 
-/** An empty secret is shown: it says that there is none. */
+/** An empty secret is shown: it means that none is set. */
 function isEmpty(value: SettingJson): boolean {
   return value === '' || (typeof value === 'object' && Object.keys(value).length === 0);
 }

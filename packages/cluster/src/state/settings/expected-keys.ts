@@ -1,14 +1,14 @@
 import type { NodeObject, SettingJson } from '@porthole/contract';
 
 interface ExpectedRow {
-  /** The key's last name ends with these words. */
+  /** Final words of the last part of the key. */
   ends: readonly string[];
   why: string;
 }
 
 /**
- * Keys whose values are expected to differ from node to node, by the words their last name ends with. Singular only:
- * `endpoints`, `peers` or `allowed-hosts` list others, and every node should know the same ones.
+ * Keys whose values are expected to differ between nodes, by the final words of their last part. Singular only: `endpoints`,
+ * `peers` or `allowed-hosts` list other nodes and should be the same everywhere.
  */
 export const EXPECTED_KEYS: readonly ExpectedRow[] = [
   { ends: ['host', 'hostname'], why: 'each machine has its own name' },
@@ -29,7 +29,7 @@ export const EXPECTED_KEYS: readonly ExpectedRow[] = [
   { ends: ['file', 'cert', 'socket'], why: 'a path too' },
 ];
 
-/** Names that end so but say what all nodes share. */
+/** Names with these endings that all nodes share. */
 const SHARED_NAMES: readonly string[] = [
   'cluster name',
   'cluster id',
@@ -46,10 +46,10 @@ const SHARED_NAMES: readonly string[] = [
 
 const EXPECTED_WORDS: ReadonlySet<string> = new Set(EXPECTED_KEYS.flatMap(({ ends }) => ends));
 
-/** Shorter names occur within other words by chance. */
+/** Shorter names occur in other words by chance. */
 const MIN_OWN_NAME = 4;
 
-/** Whether nobody wonders that this key differs, by its name: addresses, names, ports, places on disk. */
+/** Whether a key is expected to differ by its name: addresses, names, ports, paths. */
 export function isExpectedKey(key: string): boolean {
   const words = splitWords(lastSegment(key));
   const last = words.at(-1);
@@ -59,7 +59,7 @@ export function isExpectedKey(key: string): boolean {
   );
 }
 
-/** A value with the node's own host name and address taken out: what is left should be the same everywhere. */
+/** Removes the host name and address of the node: the rest should be the same everywhere. */
 export function withoutOwnNames(value: SettingJson, { hostIp, hostName }: NodeObject): string {
   let text = JSON.stringify(value);
   for (const [name, stand] of [

@@ -9,16 +9,16 @@ export type Settings = ReadonlyMap<string, MemberSetting>;
 
 export interface SettingsDeps {
   mask(configText: string): Masked;
-  /** For members that tell their secrets in clear; absent in a cluster without a credential. */
+  /** For members that send secrets in clear text; absent in a cluster without a token. */
   fingerprint?: SecretFingerprint | undefined;
-  /** What a configuration said before its secrets were masked here. */
+  /** The configuration before it was masked here. */
   readSettings?(config: NodeConfig): Promise<Settings>;
 }
 
-/** A configuration has hundreds of settings; a member that tells more costs its own answer, not our memory. */
+/** Real configurations have hundreds of settings; more are rejected to protect our memory. */
 const MAX_SETTINGS = 20_000;
 
-/** A member's settings, or what its configuration says where it only speaks the contract. */
+/** The settings of a member, or those in its configuration if it is contract-only. */
 export async function fetchSettings(
   { state }: Pick<QueriedMember, 'state'>,
   deps: SettingsDeps,
@@ -34,19 +34,19 @@ export async function fetchSettings(
   return deps.readSettings?.(config) ?? parseSettings(config, deps);
 }
 
-/** Secrets are found by what the masking changes. */
+/** Secrets are the values that masking changes. */
 export async function parseSettings(
   { config }: Pick<NodeConfig, 'config'>,
   { mask, fingerprint }: SettingsDeps,
 ): Promise<Settings> {
   const masked = await mask(config);
-  if (masked === undefined) throw new PortholeError('BAD_ANSWER', 'its configuration is no TOML');
+  if (masked === undefined) throw new PortholeError('BAD_ANSWER', 'the configuration is not TOML');
   const clear = flatten(config);
   const settings = new Map<string, MemberSetting>();
   for (const [key, value] of flatten(masked)) {
     const secretValue = clear.get(key);
     const isMasked = holdsMask(value);
-    // What is masked already was masked by the member: its fingerprint would be that of the mask.
+    // Already masked by the member: the fingerprint would be that of the mask.
     const canFingerprint = isMasked && secretValue !== undefined && !holdsMask(secretValue);
     settings.set(key, {
       value,
@@ -61,15 +61,15 @@ function flatten(text: string): Map<string, SettingJson> {
   try {
     return flattenToml(text);
   } catch (error) {
-    throw new PortholeError('BAD_ANSWER', 'its configuration is no TOML', { cause: error });
+    throw new PortholeError('BAD_ANSWER', 'the configuration is not TOML', { cause: error });
   }
 }
 
 function readEntries(entries: readonly unknown[]): Settings {
-  if (entries.length > MAX_SETTINGS) throw new PortholeError('BAD_ANSWER', `it tells ${entries.length} settings`);
+  if (entries.length > MAX_SETTINGS) throw new PortholeError('BAD_ANSWER', `too many settings: ${entries.length}`);
   const settings = new Map<string, MemberSetting>();
   for (const entry of entries) {
-    if (!isEntry(entry)) throw new PortholeError('BAD_ANSWER', 'its settings are none');
+    if (!isEntry(entry)) throw new PortholeError('BAD_ANSWER', 'invalid settings in the response');
     const { key, value, secret, fingerprint } = entry;
     settings.set(key, { value, secret, ...(typeof fingerprint === 'string' && { fingerprint }) });
   }

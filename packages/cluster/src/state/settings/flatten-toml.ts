@@ -1,15 +1,15 @@
 import type { SettingJson } from '@porthole/contract';
 import { parse, TomlDate, type TomlTable, type TomlValue } from 'smol-toml';
 
-/** A configuration has hundreds; more is an attack on the one who compares. */
+/** Real configurations have hundreds; more is an attack. */
 const MAX_SETTINGS = 20_000;
 
-/** Deeper than any configuration; what is nested without end must not use up the stack. */
+/** Deeper than any real configuration; protects the stack. */
 const MAX_DEPTH = 64;
 
 /**
- * Every value of a TOML text under its whole path, as `servers[0]."host name".port`: spelt as a node's own settings are.
- * Tables within arrays are numbered from 0; an array without tables is one value. Throws when it is not TOML.
+ * Flattens TOML to values by path, like `servers[0]."host name".port`, the notation of node settings. Tables within arrays are
+ * numbered from 0; an array without tables is one value. Throws if it is not TOML.
  */
 export function flattenToml(text: string): Map<string, SettingJson> {
   const settings = new Map<string, SettingJson>();

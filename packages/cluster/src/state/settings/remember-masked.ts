@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 
-/** Characters of masked texts that are kept. */
+/** Maximum characters of cached texts. */
 const MAX_CACHED_CHARACTERS = 8 * 1024 ** 2;
 
-/** The text with its secrets masked; `undefined` where that cannot be done. */
+/** Masks the secrets of a text; `undefined` if that is not possible. */
 export type Masked = string | undefined | Promise<string | undefined>;
 
 /**
- * Masks each text once, as far as they are remembered: configurations hardly change, and masking costs far more than asking.
- * Who asks for the same text at the same time shares it. What fails is tried again.
+ * Caches masked texts: configurations rarely change, and masking is far more expensive than fetching them. Concurrent calls for
+ * the same text share the work. Failures are not cached.
  */
 export function rememberMasked(mask: (text: string) => Masked): (text: string) => Promise<string | undefined> {
   const known = new Map<string, Promise<string | undefined>>();
@@ -17,7 +17,7 @@ export function rememberMasked(mask: (text: string) => Masked): (text: string) =
     const key = createHash('sha256').update(text).digest('base64');
     const found = known.get(key);
     if (found !== undefined) return found;
-    // What is masked is about as long.
+    // The masked text is about as long.
     kept += text.length;
     if (kept > MAX_CACHED_CHARACTERS) {
       known.clear();

@@ -1,16 +1,16 @@
 import { createHmac, hkdfSync } from 'node:crypto';
 import type { SettingJson } from '@porthole/contract';
 
-/** Enough that two secrets do not meet by chance, short enough to be read out. */
+/** Long enough to avoid collisions, short enough to read aloud. */
 const FINGERPRINT_BYTES = 9;
 
-/** Tells whether two nodes have the same secret, and to those without the key nothing at all. */
+/** Shows whether two nodes have the same secret; reveals nothing without the key. */
 export type SecretFingerprint = (key: string, value: SettingJson) => string;
 
 /**
- * The fingerprint of a cluster: alike on all nodes that hold its credential. The credential is stretched to a key of its
- * own, so that fingerprints say nothing about it; the setting's key is part of it, so that the same password under two
- * keys does not show.
+ * Fingerprints that are equal on all nodes with the same cluster token. A separate key is derived from the token, so that
+ * fingerprints reveal nothing about it; the key of the setting is included, so that the same password under two keys does not
+ * show.
  */
 export function secretFingerprint(clusterCredential: string): SecretFingerprint {
   const secret = new Uint8Array(

@@ -6,13 +6,13 @@ import type { Masked } from '../settings/remember-masked.ts';
 import type { QueriedMember } from '../state-deps.ts';
 import { isFile, isRecord } from './member-snapshot.ts';
 
-/** Records asked for at most, however short they are. */
+/** Maximum number of records. */
 const MAX_RECORDS = 1000;
 
-/** Of the time for both, what looking for records may take. */
+/** Fraction of the timeout used as the scan budget. */
 const SCAN_SHARE = 0.6;
 
-/** Of the time for both, what each may take: one that does not come must not cost the other. */
+/** Fraction of the timeout for each part: a slow one must not affect the other. */
 const PART_SHARE = 0.9;
 
 export interface FetchSnapshotOptions extends CallOptions {
@@ -24,14 +24,14 @@ export interface FetchSnapshotOptions extends CallOptions {
 }
 
 export interface FetchedSnapshot {
-  /** `undefined`: it did not tell, so that what was known stays. `null`: it must not be kept. */
+  /** `undefined`: not received, the previous one stays. `null`: must not be stored. */
   config: NodeConfig | null | undefined;
   records: FoundRecord[] | undefined;
-  /** `undefined`: it did not list them. */
+  /** `undefined`: not received. */
   files: LogFileDetails[] | undefined;
 }
 
-/** Its configuration and newest records, each as far as it tells them. Throws when it tells neither. */
+/** Fetches configuration and newest records, each independently. Throws if both fail. */
 export async function fetchSnapshot(
   { state }: Pick<QueriedMember, 'state'>,
   options: FetchSnapshotOptions,
@@ -50,7 +50,7 @@ export async function fetchSnapshot(
   };
 }
 
-/** Those written last, as many as fit. */
+/** The most recently written files that fit. */
 async function fetchFiles(state: NodeState, { signal, maxFileBytes }: FetchSnapshotOptions): Promise<LogFileDetails[]> {
   const files = await state.logFiles(signal ? { signal } : {});
   const newest = files.filter(isFile).sort((a, b) => b.modifiedMs - a.modifiedMs);
@@ -62,7 +62,7 @@ async function fetchFiles(state: NodeState, { signal, maxFileBytes }: FetchSnaps
   return newest.slice(0, tooMuch < 0 ? newest.length : tooMuch).sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-/** `undefined`: it had no time to look, so that nothing can be said of what it has. */
+/** `undefined`: the scan found nothing in its budget, which says nothing about the records. */
 async function fetchRecords(state: NodeState, options: FetchSnapshotOptions): Promise<FoundRecord[] | undefined> {
   const newest = await searchNewest(state, options);
   return newest && firstThatFit(newest, options);
@@ -77,19 +77,19 @@ async function fetchConfig(
   return maskConfig(config, { mask });
 }
 
-/** No more than is needed, however much it would tell. */
+/** Stops reading once there is enough. */
 async function searchNewest(
   state: NodeState,
   { signal, timeoutMs, maxRecordBytes }: FetchSnapshotOptions,
 ): Promise<FoundRecord[] | undefined> {
-  // With their text as it is, so that they can still be printed exactly when the member is gone.
+  // With the raw text, so that they can be printed exactly after the member is gone.
   const query = { order: 'newest', limit: MAX_RECORDS, before: 0, after: 0, raw: true } as const;
   const budgetMs = Math.max(1, Math.floor(timeoutMs * SCAN_SHARE));
   const records: FoundRecord[] = [];
   let bytes = 0;
   for await (const batch of state.searchLogs(query, { ...(signal && { signal }), budgetMs })) {
     for (const item of batch) {
-      // Members may tell anything: what comes is no more than what it looks like.
+      // Untrusted: invalid records are skipped.
       const end = item?.type === 'end' ? item : undefined;
       if (end?.reason === 'time budget' && records.length === 0) return undefined;
       if (!isRecord(item)) continue;
@@ -101,7 +101,7 @@ async function searchNewest(
   return records;
 }
 
-/** Up to the first that does not fit: words have no holes. */
+/** Up to the first record that does not fit: snapshots have no gaps. */
 function firstThatFit(records: readonly FoundRecord[], { maxRecordBytes }: FetchSnapshotOptions): FoundRecord[] {
   let bytes = 0;
   const tooMuch = records.findIndex((record) => {

@@ -1,32 +1,32 @@
 import type { Member, MemberClock, NodeConfig } from '@porthole/contract';
-import { exactJson } from '@porthole/contract';
+import { codeOf, exactJson } from '@porthole/contract';
 import type { FoundRecord, LogFileDetails } from '@porthole/logs/types';
 import { checkMemberId } from '../../membership/member-id.ts';
 
-/** What was last seen of a member. */
+/** The last known configuration, records and files of a member. */
 export interface MemberSnapshot {
   member: Member;
-  /** By this node's clock. */
+  /** By the clock of this node. */
   asOfMs: number;
-  /** Its clock then; `null` where it was not measured. */
+  /** Its clock at that time; `null` if not measured. */
   clock: MemberClock | null;
-  /** Secrets masked; `null` where it told none, or none that could be masked. */
+  /** Masked; `null` if it sent none, or none that could be masked. */
   config: NodeConfig | null;
-  /** Newest first, times as the member told them. */
+  /** Newest first, with uncorrected times. */
   records: FoundRecord[];
-  /** Its log files then, times by its clock; `null` where it did not list them. */
+  /** Its log files, times by its clock; `null` if it did not list them. */
   files: LogFileDetails[] | null;
-  /** How and when it ceased to be a member; `null` while it is one. */
+  /** How and when it departed; `null` while it is a member. */
   departed: DepartedState | null;
 }
 
 export interface DepartedState {
   state: 'left' | 'failed';
-  /** By this node's clock. */
+  /** By the clock of this node. */
   sinceMs: number;
 }
 
-/** Words as they were written by an earlier run; `undefined` for anything else, since others may write to a disk. */
+/** Parses a stored snapshot; `undefined` if invalid: others may write to the disk. */
 export function parseSnapshot(text: string): MemberSnapshot | undefined {
   const value = parseJson(text);
   if (!isObject(value) || value.version !== 1) return undefined;
@@ -48,7 +48,8 @@ type Fields = Readonly<Record<string, unknown>>;
 function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch {
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
     return undefined;
   }
 }
@@ -71,7 +72,8 @@ function isMember(value: unknown): value is Member {
 function isMemberId(id: string): boolean {
   try {
     return checkMemberId(id) === id;
-  } catch {
+  } catch (error) {
+    if (codeOf(error) !== 'PARAMETER_INVALID') throw error;
     return false;
   }
 }
@@ -91,7 +93,7 @@ function isClock(value: unknown): value is MemberClock {
   return isObject(value) && Number.isFinite(value.offsetMs) && Number.isFinite(value.uncertaintyMs);
 }
 
-/** What a member tells as a record: the columns that everyone reads are what they should be. */
+/** Checks the fields of a record that all readers use. */
 export function isRecord(value: unknown): value is FoundRecord {
   return (
     isObject(value) &&
@@ -107,7 +109,7 @@ function isDeparted(value: unknown): value is DepartedState {
   return isObject(value) && (value.state === 'left' || value.state === 'failed') && isTime(value.sinceMs);
 }
 
-/** What a member lists as a log file. */
+/** Checks a listed log file. */
 export function isFile(value: unknown): value is LogFileDetails {
   if (!isObject(value)) return false;
   const { name, size, family, state, compressed, format, problem } = value;

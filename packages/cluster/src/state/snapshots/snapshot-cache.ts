@@ -3,10 +3,10 @@ import type { Member } from '@porthole/contract';
 import { type DepartedState, type MemberSnapshot, parseSnapshot, serializeSnapshot } from './member-snapshot.ts';
 import { errorMessage, type SnapshotStore } from './snapshot-store.ts';
 
-/** More is loaded than is kept, since only later it is known who is gone; far more was never written. */
+/** More is loaded than stored, since only later is it known which members are gone. */
 const LOADED_SHARE = 2;
 
-/** Quick rather than small: most of what can be had comes with the first. */
+/** Fast compression: higher levels gain little. */
 const PACK_LEVEL = 1;
 
 const DEFAULTS = {
@@ -17,19 +17,19 @@ const DEFAULTS = {
 };
 
 export interface SnapshotCacheDeps extends Partial<typeof DEFAULTS> {
-  /** `null`: kept in memory only. */
+  /** `null`: in memory only. */
   store: SnapshotStore | null;
-  /** Told whenever something is not kept or was not read, in words for the log. */
+  /** Reports snapshots that could not be stored or read, for the own log. */
   report(problem: string): void;
-  /** Of one member, about this often: a disk is not for every line. */
+  /** Minimum interval between writes per member. */
   writeMs?: number;
-  /** Of all members together; of those that departed the one seen longest ago is forgotten first. */
+  /** Total size; departed members seen longest ago are dropped first. */
   maxTotalBytes?: number;
-  /** Of members that have left or failed. */
+  /** Retention for members that left or failed. */
   maxAgeMs?: number;
 }
 
-/** Of a member that departed before anything of it was kept. */
+/** Snapshot of a member that departed before one was taken. */
 const EMPTY_SNAPSHOT = { asOfMs: undefined, clock: null, config: null, records: [], files: null };
 
 interface Entry {
@@ -37,20 +37,20 @@ interface Entry {
   asOfMs: number;
   member: Member;
   departed: DepartedState | null;
-  /** Of configuration, records and files, how many there are. */
+  /** How many of configuration, records and files it has. */
   parts: number;
-  /** As it is written, packed: of a thousand members one is read now and then. */
+  /** Serialized and compressed: snapshots are rarely read. */
   packed: Buffer;
   bytes: number;
   writtenMs: number;
   isWritten: boolean;
 }
 
-/** Words in memory and, as far as the disk takes them, on disk; within their limits. */
+/** Snapshots in memory and, if possible, on disk, within their limits. */
 export class SnapshotCache {
   readonly #deps: SnapshotCacheDeps & typeof DEFAULTS;
   readonly #entries = new Map<string, Entry>();
-  /** Writes one after the other. */
+  /** Serializes writes. */
   #writing: Promise<void> = Promise.resolve();
   #problem: string | null = null;
 
@@ -62,7 +62,7 @@ export class SnapshotCache {
     return this.#deps.maxTotalBytes;
   }
 
-  /** Why snapshots are kept in memory only; `null` while all is well. */
+  /** Why snapshots are in memory only; `null` if there is no problem. */
   get problem(): string | null {
     return this.#problem;
   }
@@ -81,12 +81,12 @@ export class SnapshotCache {
     return this.#entries.get(id)?.departed;
   }
 
-  /** Members of which something is kept, in no order. */
+  /** Members with a snapshot, unordered. */
   all(): readonly Pick<Entry, 'member' | 'asOfMs' | 'departed'>[] {
     return [...this.#entries.values()];
   }
 
-  /** Of members that have left or failed, and not too long ago; ordered by id. */
+  /** Snapshots of members that left or failed within the retention, ordered by id. */
   departed(): MemberSnapshot[] {
     const oldestMs = this.#deps.nowMs() - this.#deps.maxAgeMs;
     return this.#departedEntries()
@@ -95,7 +95,7 @@ export class SnapshotCache {
       .flatMap((entry) => unpack(entry) ?? []);
   }
 
-  /** Marks a member as departed, also one of which nothing was kept so far: it must not vanish without a word. */
+  /** Marks a member as departed, even without a snapshot: it must stay listed. */
   depart(member: Member, departed: DepartedState): void {
     const { nowMs } = this.#deps;
     const known = this.get(member.id);
@@ -114,22 +114,22 @@ export class SnapshotCache {
     if (known) this.#replace({ ...known, departed: null });
   }
 
-  /** Whether there was something to drop. */
+  /** Returns whether there was a snapshot. */
   drop(id: string): boolean {
     if (!this.#entries.delete(id)) return false;
     this.#onDisk({ act: (store) => store.remove(id) });
     return true;
   }
 
-  /** What earlier runs left. Never throws for what is on disk: then there is less to show, and it is told. */
+  /** Loads the snapshots of earlier runs. Never throws; problems are reported. */
   async load(): Promise<void> {
     const { store, maxTotalBytes, nowMs, report } = this.#deps;
     if (store === null) return;
     try {
       const { snapshots: all, skipped } = await store.load({ maxBytes: maxTotalBytes * LOADED_SHARE });
-      for (const problem of skipped) report(`last words were not read: ${problem}`);
+      for (const problem of skipped) report(`cannot read a snapshot: ${problem}`);
       for (const snapshot of all) {
-        // From the future only if a clock was set back: it would never be old.
+        // A timestamp in the future means that the clock was set back: it would never expire.
         const { departed } = snapshot;
         const loaded = {
           ...snapshot,
@@ -146,24 +146,24 @@ export class SnapshotCache {
   put(snapshot: MemberSnapshot): void {
     const { nowMs, writeMs } = this.#deps;
     const known = this.#entries.get(snapshot.member.id);
-    // Which run of a member is the last must be on disk: only of that run it counts whether it left.
+    // The last run of a member must be on disk: its departure counts for that run only.
     const isSameRun = known?.member.node.onlineTime === snapshot.member.node.onlineTime;
-    // What was missing from the first is not left to the next write, which is minutes away.
+    // Parts missing from the first write do not wait for the next one, minutes later.
     const isFuller = countParts(snapshot) > (known?.parts ?? 0);
     const writtenMs = (isSameRun && !isFuller && known?.writtenMs) || -Infinity;
     const entry = { ...pack(snapshot), writtenMs, isWritten: false };
     this.#entries.set(snapshot.member.id, entry);
-    // Also after a clock was set back.
+    // Also if the clock was set back.
     if (Math.abs(nowMs() - writtenMs) >= writeMs) this.#write(entry);
   }
 
-  /** Writes what a member said last, if that is not written: it may be the last. */
+  /** Writes the snapshot of a member if it has changed: it may be its last. */
   settle(id: string): void {
     const entry = this.#entries.get(id);
     if (entry) this.#write(entry);
   }
 
-  /** Drops those that departed too long ago; then, while it is too much, those that departed first. */
+  /** Drops expired snapshots, then those that departed first while the total is too large. */
   expire(): void {
     const { nowMs, maxAgeMs, maxTotalBytes } = this.#deps;
     let total = [...this.#entries.values()].reduce((sum, { bytes }) => sum + bytes, 0);
@@ -175,12 +175,12 @@ export class SnapshotCache {
     }
   }
 
-  /** Resolves when nothing is being written. */
+  /** Resolves when all writes are done. */
   async written(): Promise<void> {
     await this.#writing;
   }
 
-  /** Writes all that is not written yet. */
+  /** Writes all pending snapshots. */
   async flush(): Promise<void> {
     for (const entry of this.#entries.values()) this.#write(entry);
     await this.#writing;
@@ -222,14 +222,14 @@ export class SnapshotCache {
   }
 
   #setProblem(error: unknown): void {
-    const problem = `last words are kept in memory only: ${errorMessage(error)}`;
-    // Once, not with every member and every round.
+    const problem = `cannot store snapshots, keeping them in memory only: ${errorMessage(error)}`;
+    // Reported once, not for every member and round.
     if (this.#problem === null) this.#deps.report(problem);
     this.#problem = problem;
   }
 }
 
-/** When it departed, or was seen after that. */
+/** When it departed, or was seen later. */
 function departedMs({ asOfMs, departed }: Pick<Entry, 'asOfMs' | 'departed'>): number {
   return Math.max(asOfMs, departed?.sinceMs ?? -Infinity);
 }

@@ -274,7 +274,7 @@ describe('a disk', () => {
     const saved: string[] = [];
     let isFull = true;
     const store: SnapshotStore = {
-      load: async () => ({ snapshots: [], skipped: ['words-1.json: not what was written'] }),
+      load: async () => ({ snapshots: [], skipped: ['words-1.json: invalid content'] }),
       async save({ member }) {
         if (isFull) throw new Error('ENOSPC: no space left on device');
         saved.push(member.id);
@@ -291,8 +291,8 @@ describe('a disk', () => {
     expect(saved).toEqual(['a']);
     expect(snapshots.kept.problem).toBeNull();
     expect(world.told).toEqual([
-      'last words were not read: words-1.json: not what was written',
-      'last words are kept in memory only: ENOSPC: no space left on device',
+      'cannot read a snapshot: words-1.json: invalid content',
+      'cannot store snapshots, keeping them in memory only: ENOSPC: no space left on device',
     ]);
   });
 

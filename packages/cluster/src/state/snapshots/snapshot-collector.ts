@@ -6,18 +6,18 @@ import { type FetchedSnapshot, fetchSnapshot } from './fetch-snapshot.ts';
 import type { SnapshotCache } from './snapshot-cache.ts';
 
 /**
- * Between two members: with dozens of them each is listened to less often, because listening to a thousand every half
- * minute would cost a node a seventh of a core.
+ * Minimum time between two members: with dozens of members each is fetched less often, because fetching a thousand every half
+ * minute would use a seventh of a core.
  */
 const MIN_INTERVAL_MS = 2000;
 
-/** The same while there are members that were not listened to since they came. */
+/** The same while there are new members without a snapshot. */
 const MIN_INTERVAL_NEW_MS = 100;
 
-/** Beside configuration, records and files: member, clock and the signs between them. */
+/** Overhead of a snapshot: member, clock and punctuation. */
 const FRAME_BYTES = 4096;
 
-/** Of a member's part, what its configuration and its records may take each; and what its list of files may. */
+/** Fractions of the budget of a member for configuration and records each, and for its list of files. */
 const TEXT_SHARE = 0.45;
 const FILES_SHARE = 0.1;
 
@@ -32,32 +32,32 @@ const DEFAULTS = {
 };
 
 export interface SnapshotCollectorDeps {
-  /** Where snapshots are kept; loaded before. */
+  /** Already loaded. */
   snapshots: SnapshotCache;
   peers: Pick<Peers, 'all'>;
   clocks: Clocks;
-  /** The text with its secrets masked; `undefined` where that cannot be done: then it is not kept. */
+  /** Masks a configuration; `undefined` if that is not possible: then it is not stored. */
   mask(configText: string): Masked;
-  /** From 0 to 1, so that the nodes of a cluster do not ask at the same moment. */
+  /** Returns 0 to 1, so that nodes do not fetch at the same time. */
   random?: () => number;
-  /** Each member is listened to about this often; less often where there are hundreds. */
+  /** Interval per member; longer with hundreds of members. */
   listenMs?: number;
   timeoutMs?: number;
-  /** Of one member; a larger configuration is not kept, since part of one is none. */
+  /** Per member; larger configurations are not stored. */
   maxConfigBytes?: number;
   maxRecordBytes?: number;
   maxFileBytes?: number;
   nowMs?: () => number;
 }
 
-/** Keeps a bounded snapshot of each other member up to date, so that a dead node can still be read. */
+/** Maintains a bounded snapshot of each other member, so that a dead node can still be read. */
 export class SnapshotCollector {
   readonly #deps: SnapshotCollectorDeps & typeof DEFAULTS;
   readonly #abortController = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
   #collecting: Promise<void> = Promise.resolve();
   #lastCollected = '';
-  /** Listened to since they came, whether they told something or not. */
+  /** Members tried since they joined, successfully or not. */
   readonly #tried = new Set<string>();
 
   constructor(deps: SnapshotCollectorDeps) {
@@ -68,7 +68,7 @@ export class SnapshotCollector {
     return this.#deps.snapshots;
   }
 
-  /** Begins to listen, one member after the other, without keeping the process alive. */
+  /** Starts fetching, one member at a time. Does not keep the process alive. */
   start(): void {
     const { listenMs, random } = this.#deps;
     const next = () => {
@@ -84,13 +84,13 @@ export class SnapshotCollector {
     next();
   }
 
-  /** Listens to all of them once, one after the other. */
+  /** Fetches all members once, one at a time. */
   async collectAll(): Promise<void> {
     for (const peer of this.#others()) await this.#collect(peer);
     await this.#expire();
   }
 
-  /** Ends listening and writes what is not written yet. More than once is harmless. */
+  /** Stops fetching and writes pending snapshots. Idempotent. */
   async close(): Promise<void> {
     clearTimeout(this.#timer);
     this.#abortController.abort();
@@ -130,6 +130,7 @@ export class SnapshotCollector {
       });
       this.#store(peer, fetched);
     } catch {
+      // The member does not respond; write what it sent before.
       this.#snapshots.settle(peer.member.id);
     }
     await this.#snapshots.written();
@@ -137,7 +138,7 @@ export class SnapshotCollector {
 
   #store(asked: Peer, { config, records, files }: FetchedSnapshot): void {
     const { clocks, nowMs } = this.#deps;
-    // Its role may have become known while it was asked.
+    // Its role may have become known meanwhile.
     const { member } = this.#others().find((peer) => peer.member.id === asked.member.id) ?? asked;
     const known = this.#snapshots.get(member.id);
     this.#snapshots.put({
@@ -147,12 +148,12 @@ export class SnapshotCollector {
       config: config === undefined ? (known?.config ?? null) : config,
       records: records ?? known?.records ?? [],
       files: files ?? known?.files ?? null,
-      // It may have ceased to be a member while it was asked.
+      // It may have departed meanwhile.
       departed: known?.departed ?? null,
     });
   }
 
-  /** What fits of all, so that members that are there never push each other out. */
+  /** An equal share of the total, so that present members never evict each other. */
   #share(bytes: number, share: number): number {
     const each = this.#snapshots.maxTotalBytes / Math.max(1, this.#others().length);
     return Math.min(bytes, Math.max(0, Math.floor((each - FRAME_BYTES) * share)));

@@ -30,14 +30,14 @@ import { groupRecords } from '../counts/group-records.ts';
 import type { MemberSnapshot } from './member-snapshot.ts';
 
 /**
- * A member that does not respond, as far as its snapshot goes: whoever asks all members asks it like any other. Times are
- * by the member's clock, as if it answered itself. What a snapshot does not hold is UNREACHABLE.
+ * The snapshot of a member with the interface of a node, for members that do not respond. Times are by the clock of the member.
+ * What the snapshot lacks is UNREACHABLE.
  */
 export class SnapshotNode implements NodeState {
   readonly #snapshot: MemberSnapshot;
   readonly #matchRegex: MatchRegex | undefined;
 
-  /** Without `matchRegex`, patterns are tested by this thread. */
+  /** Without `matchRegex`, patterns are tested in this thread. */
   constructor(snapshot: MemberSnapshot, matchRegex?: MatchRegex) {
     this.#snapshot = snapshot;
     this.#matchRegex = matchRegex;
@@ -53,9 +53,9 @@ export class SnapshotNode implements NodeState {
     return config;
   }
 
-  /** Read from its configuration by whoever compares it. */
+  /** The caller reads them from the configuration. */
   async settings(_options?: CallOptions): Promise<NodeSettings> {
-    throw new PortholeError('NOT_SUPPORTED', 'a snapshot holds the configuration, not the settings');
+    throw new PortholeError('NOT_SUPPORTED', 'a snapshot has the configuration, not the settings');
   }
 
   async listLogs(options?: CallOptions): Promise<LogEntry[]> {
@@ -87,14 +87,14 @@ export class SnapshotNode implements NodeState {
 
   async *followLogs(): AsyncGenerator<FollowItem[], void, undefined> {
     yield* [];
-    throw this.#notInSnapshot('what it writes now');
+    throw this.#notInSnapshot('new records');
   }
 
   async logHistogram(query: HistogramQuery): Promise<Histogram> {
     const records = await this.#matching(query);
     const times = records.flatMap(({ timeMs }) => timeMs ?? []);
     const { fromMs = least(times), toMs = most(times) } = query;
-    // There are few records: a width that is asked for never gives too many buckets.
+    // There are few records: any bucket width gives few buckets.
     const {
       buckets: wished,
       bucketMs = bucketWidth({ spanMs: Math.max(0, toMs - fromMs), bucketMs: undefined, buckets: wished }),
@@ -128,7 +128,7 @@ export class SnapshotNode implements NodeState {
   #notInSnapshot(what: string): PortholeError {
     const { member, asOfMs } = this.#snapshot;
     const asOf = new Date(asOfMs).toISOString();
-    const message = `the member "${member.id}" does not respond, and its snapshot of ${asOf} does not hold ${what}`;
+    const message = `member "${member.id}" does not respond, and its snapshot of ${asOf} does not contain ${what}`;
     return new PortholeError('UNREACHABLE', message);
   }
 }

@@ -102,12 +102,12 @@ describe('what others put there', () => {
     ['with a configuration that is none', change({ config: 'a = 1' })],
     ['with a clock that is none', change({ clock: { offsetMs: 'x' } })],
   ])('%s is skipped and told', async (_what, text) => {
-    expect(await loadWith((dir, name) => writeFileSync(join(dir, name), text))).toEqual(['NAME: not what was written']);
+    expect(await loadWith((dir, name) => writeFileSync(join(dir, name), text))).toEqual(['NAME: invalid content']);
   });
 
   it('the words of another member are skipped', async () => {
     const skipped = await loadWith((dir, name) => writeFileSync(join(dir, name), serializeSnapshot(snapshot('other'))));
-    expect(skipped).toEqual(['NAME: under the name of another member']);
+    expect(skipped).toEqual(['NAME: the file name belongs to another member']);
   });
 
   it('links, directories and pipes are not read', async () => {
@@ -116,9 +116,9 @@ describe('what others put there', () => {
     expect(await loadWith((dir, name) => symlinkSync(secret, join(dir, name)))).toEqual([
       expect.stringContaining('ELOOP'),
     ]);
-    expect(await loadWith((dir, name) => mkdirSync(join(dir, name)))).toEqual(['NAME: no regular file']);
+    expect(await loadWith((dir, name) => mkdirSync(join(dir, name)))).toEqual(['NAME: not a regular file']);
     const pipe = (dir: string, name: string) => execFileSync('mkfifo', [join(dir, name)]);
-    expect(await loadWith(pipe)).toEqual(['NAME: no regular file']);
+    expect(await loadWith(pipe)).toEqual(['NAME: not a regular file']);
   });
 
   it('what is too large, by itself or in all, is not read', async () => {

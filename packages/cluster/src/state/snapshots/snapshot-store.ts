@@ -4,22 +4,22 @@ import { chmod, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises
 import { join } from 'node:path';
 import { type MemberSnapshot, parseSnapshot, serializeSnapshot } from './member-snapshot.ts';
 
-/** Larger files were not written by this. */
+/** Larger files are not snapshots. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 
 const FILE_NAME = /^words-[0-9a-f]{32}\.json$/;
 const HALF_WRITTEN = /^words-[0-9a-f]{32}\.[0-9a-f-]{36}\.tmp$/;
 
-/** Where words outlive this process. */
+/** Persistent storage of snapshots. */
 export interface SnapshotStore {
-  /** What earlier runs left, the newest up to so many bytes; files that are not what they should be are skipped and told. */
+  /** Loads the newest snapshots up to a total size; invalid files are skipped and reported. */
   load(limits: { maxBytes: number }): Promise<{ snapshots: MemberSnapshot[]; skipped: string[] }>;
-  /** All or nothing, whoever else writes at the same time. */
+  /** Atomic, even with concurrent writers. */
   save(snapshot: MemberSnapshot): Promise<void>;
   remove(id: string): Promise<void>;
 }
 
-/** Words in files that only this user reads, one for each member. A file's name is made of the id's hash: no id is a path. */
+/** One private file per member, named by the hash of its id: an id cannot form a path. */
 export function createSnapshotStore(dir: string): SnapshotStore {
   const filePath = (id: string) => join(dir, fileName(id));
   return {
@@ -52,7 +52,7 @@ export function createSnapshotStore(dir: string): SnapshotStore {
         }
         await rename(half, file);
       } catch (error) {
-        await rm(half, { force: true }).catch(() => {});
+        await rm(half, { force: true }).catch(() => {}); // the first error is the one to report
         throw error;
       }
     },
@@ -67,40 +67,40 @@ function fileName(id: string): string {
 
 async function prepare(dir: string): Promise<void> {
   const made = await mkdir(dir, { recursive: true, mode: 0o700 });
-  // One that was there before may be open to others.
+  // An existing directory may be accessible to others.
   if (made === undefined) await chmod(dir, 0o700);
 }
 
-/** The files that hold words. What was left half written is removed on the way. */
+/** Lists snapshot files and removes unfinished ones. */
 async function listNewestFirst(dir: string): Promise<string[]> {
   const found: { name: string; modifiedMs: number }[] = [];
   for (const name of (await readdir(dir)).sort()) {
     if (HALF_WRITTEN.test(name)) await rm(join(dir, name), { force: true });
     if (!FILE_NAME.test(name)) continue;
-    const stat = await lstat(join(dir, name)).catch(() => undefined);
+    const stat = await lstat(join(dir, name)).catch(undefinedIfMissing);
     if (stat) found.push({ name, modifiedMs: stat.mtimeMs });
   }
   return found.sort((a, b) => b.modifiedMs - a.modifiedMs).map(({ name }) => name);
 }
 
-/** The words of a file, or why they are not taken. */
+/** Reads a snapshot, or returns why it is rejected. */
 async function readSnapshot(
   path: string,
   { name, leftBytes }: { name: string; leftBytes: number },
 ): Promise<{ words: MemberSnapshot; bytes: number } | string> {
-  // Neither a link to elsewhere nor a pipe that never ends.
+  // Neither a symbolic link nor a pipe.
   const handle = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
   try {
     const stat = await handle.stat();
-    if (!stat.isFile()) return 'no regular file';
+    if (!stat.isFile()) return 'not a regular file';
     if (stat.size > MAX_FILE_BYTES) return `larger than ${MAX_FILE_BYTES} bytes`;
     if (stat.size > leftBytes) {
       await rm(path, { force: true });
-      return 'removed, too much in all';
+      return 'removed: total size exceeded';
     }
     const snapshot = parseSnapshot(await handle.readFile('utf8'));
-    if (snapshot === undefined) return 'not what was written';
-    if (fileName(snapshot.member.id) !== name) return 'under the name of another member';
+    if (snapshot === undefined) return 'invalid content';
+    if (fileName(snapshot.member.id) !== name) return 'the file name belongs to another member';
     return { words: snapshot, bytes: stat.size };
   } finally {
     await handle.close();
@@ -109,4 +109,9 @@ async function readSnapshot(
 
 export function errorMessage(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
+}
+
+/** For `.catch`: a file that was removed meanwhile is `undefined`. */
+function undefinedIfMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
 }

@@ -20,7 +20,7 @@ export interface FakeCluster {
   states: Readonly<Record<string, NodeState>>;
   roles?: Readonly<Record<string, string>>;
   clocks?: Readonly<Record<string, MemberClock>>;
-  /** What was last heard of members, here or gone. */
+  /** Snapshots of current and former members. */
   snapshots?: readonly MemberSnapshot[];
   timeoutMs?: number;
 }
@@ -52,7 +52,7 @@ export function fakePeers({ states, roles = {} }: Pick<FakeCluster, 'states' | '
   };
 }
 
-/** Hides the value of every key that holds `secret`, as the masking of a node does. */
+/** Masks the value of every key that contains `secret`. */
 export function mask(text: string): string | undefined {
   return text.includes('not toml') ? undefined : text.replace(/^(\S*secret\S* *= *)(".*"|'.*')$/gm, '$1"******"');
 }

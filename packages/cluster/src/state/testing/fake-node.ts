@@ -10,7 +10,7 @@ export const NODE: NodeObject = {
   onlineTime: 1_790_000_000_000,
 };
 
-/** A node that does what is given and lacks the rest, as an older one or one that only speaks the contract. */
+/** A node with the given operations only, like an older or contract-only one. */
 export function fakeNode(able: Partial<NodeState> = {}): NodeState {
   const lacks = (operation: string) => new PortholeError('NOT_SUPPORTED', `the node has no ${operation}`);
   const refuse = (operation: string) => () => Promise.reject(lacks(operation));
@@ -38,7 +38,7 @@ export function fakeNode(able: Partial<NodeState> = {}): NodeState {
   };
 }
 
-/** Never answers and does not listen. */
+/** Never responds and ignores its signal. */
 export function hang(): Promise<never> {
   return new Promise(() => {});
 }
@@ -116,7 +116,7 @@ export function group(given: Partial<DigestGroup> = {}): DigestGroup {
   };
 }
 
-/** A search that tells these, newest first, in batches of two. */
+/** A search that emits these, newest first, in batches of two. */
 export function fakeSearch(records: readonly FoundRecord[]): NodeState['searchLogs'] {
   return async function* search({ limit }) {
     yield [];
