@@ -1,8 +1,8 @@
+import { expect } from 'vitest';
 import { encodeEtcdValue, readEtcdValue } from '../../packages/cluster/src/membership/etcd-value.ts';
 import { readLindbValue } from '../../packages/cluster/src/membership/lindb/lindb-members.ts';
 import { fuzz } from './testing/fuzz.ts';
 import { tryParse } from './testing/refusal.ts';
-import { expect } from 'vitest';
 
 const NODE = { hostIp: '10.8.0.1', hostName: 'n1', grpcPort: 7301, httpPort: 7300, version: '0.1.0', onlineTime: 1 };
 const MEMBER = { id: 'n1', role: 'broker', url: 'http://10.8.0.1:7300', node: NODE, isSelf: false };
