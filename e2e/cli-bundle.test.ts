@@ -115,7 +115,7 @@ describe('porthole bundle', () => {
     [['--since', 'soon'], 'invalid --since "soon": expected RFC 3339'],
     [['--since', '1h', '--until', '2h'], 'must be before --until ('],
     [['absent'], 'no member of the cluster is named "absent"'],
-    [['--role', 'a b'], '"role" is "a b"'],
+    [['--role', 'a b'], 'invalid "role" "a b"'],
   ])('refuses %j', async (args, message) => {
     const { cwd, bundle } = await startNode();
     const { code, stdout, stderr } = await bundle(...args);

@@ -53,25 +53,10 @@ export type {
   SettingSource,
 } from './node-state.ts';
 export { encodeBodyParameters, MAX_BODY_BYTES, parseBodyParameters } from './params/body-parameters.ts';
-export { parseBudget } from './params/budget.ts';
-export {
-  encodeAround,
-  encodeClusterDigest,
-  encodeClusterFollow,
-  encodeClusterHistogram,
-  encodeClusterSearch,
-  encodeMembers,
-} from './params/encode-cluster.ts';
-export {
-  encodeDigest,
-  encodeFile,
-  encodeFilter,
-  encodeFollow,
-  encodeHistogram,
-  encodeSearch,
-  encodeView,
-} from './params/encode-query.ts';
+export { MEMBER_ID, MEMBER_ROLE } from './params/codecs.ts';
+export { DEFAULT_VIEW_BYTES } from './params/file-parameters.ts';
 export { decodeFollowPositions, encodeFollowPositions } from './params/follow-positions.ts';
+export { describeParameter, type Parameter } from './params/parameter.ts';
 export { optionalValue, type Query } from './params/query.ts';
 export { formatSourceText, type LogSourceText, parseSourceText } from './params/source-text.ts';
 export { contextJson, exactJson, indentJson, isObjectText } from './records/exact-json.ts';
@@ -79,26 +64,48 @@ export { showHidden } from './records/hidden-characters.ts';
 export { LEVELS } from './records/levels.ts';
 export { loadGaps } from './records/load-gaps.ts';
 export { isSameFile } from './records/same-file.ts';
-export { type BundleRequest, encodeBundle, parseBundleRequest } from './requests/bundle-request.ts';
 export {
+  type BundleRequest,
+  type DownloadRequest,
   decodeMemberId,
-  MEMBER_ID,
-  MEMBER_ROLE,
+  encodeAround,
+  encodeBundle,
+  encodeClusterDigest,
+  encodeClusterFollow,
+  encodeClusterHistogram,
+  encodeClusterSearch,
+  encodeMembers,
   parseAroundRequest,
+  parseBundleRequest,
   parseClusterDigestRequest,
   parseClusterFollowRequest,
   parseClusterHistogramRequest,
   parseClusterSearchRequest,
+  parseDownloadRequest,
   parseMemberSelection,
-} from './requests/cluster-request.ts';
-export { parseDigestRequest } from './requests/digest-request.ts';
-export { type DownloadRequest, parseDownloadRequest } from './requests/download-request.ts';
-export { type FileRequest, parseFileRequest } from './requests/file-request.ts';
-export { parseFollowRequest } from './requests/follow-request.ts';
-export { parseHistogramRequest } from './requests/histogram-request.ts';
+} from './requests/cluster-requests.ts';
+export {
+  encodeFile,
+  encodeView,
+  type FileRequest,
+  parseFileRequest,
+  parseViewRequest,
+  type ViewRequest,
+} from './requests/file-requests.ts';
 export { isPattern, matchesPattern } from './requests/match-pattern.ts';
-export { parseSearchRequest, type SearchLimits } from './requests/search-request.ts';
-export { DEFAULT_VIEW_BYTES, parseViewRequest, type ViewRequest } from './requests/view-request.ts';
+export {
+  encodeDigest,
+  encodeFilter,
+  encodeFollow,
+  encodeHistogram,
+  encodeSearch,
+  parseBudget,
+  parseDigestRequest,
+  parseFollowRequest,
+  parseHistogramRequest,
+  parseSearchRequest,
+  type SearchLimits,
+} from './requests/record-requests.ts';
 export {
   getMemberOperation,
   getMemberPath,
@@ -109,7 +116,7 @@ export {
 export { buildOpenApi } from './routes/openapi.ts';
 export { PATHS } from './routes/paths.ts';
 export { isRole, mayUse, ROLES, type Role, type RouteRole } from './routes/roles.ts';
-export type { Route, RouteParameter } from './routes/route.ts';
+export type { Route } from './routes/route.ts';
 export { COMMON_ERRORS, getRoute, ROUTE_IDS, ROUTES, type RouteId } from './routes/routes.ts';
 export {
   BUNDLE_MANIFEST_SCHEMA,

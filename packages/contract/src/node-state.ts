@@ -12,8 +12,7 @@ import type {
   SearchItem,
   SearchQuery,
 } from '@porthole/logs/types';
-import type { FileRequest } from './requests/file-request.ts';
-import type { ViewRequest } from './requests/view-request.ts';
+import type { FileRequest, ViewRequest } from './requests/file-requests.ts';
 
 /** Description of the node, exactly the contract's fields. */
 export interface NodeObject {

@@ -1,5 +1,5 @@
 import { PortholeError } from '../errors/errors.ts';
-import { MEMBER_ID } from '../requests/cluster-request.ts';
+import { MEMBER_ID } from './codecs.ts';
 
 /** Begins the positions of a follow; no cursor of the cluster begins so. */
 const MARK = '@';
@@ -33,7 +33,8 @@ export function decodeFollowPositions(text: string): Map<string, string> | undef
 function decodeText(text: string): string | undefined {
   try {
     return decodeURIComponent(text);
-  } catch {
-    return undefined;
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
   }
 }

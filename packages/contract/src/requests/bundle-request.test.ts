@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RequestClock } from '../time/time-text.ts';
-import { encodeBundle, parseBundleRequest } from './bundle-request.ts';
+import { encodeBundle, parseBundleRequest } from './cluster-requests.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW = Date.parse('2026-11-15T12:00:00Z');

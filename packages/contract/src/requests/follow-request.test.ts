@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { CLOCK, describeRefusal } from '../testing/describe-refusal.ts';
-import { parseFollowRequest } from './follow-request.ts';
+import { parseFollowRequest } from './record-requests.ts';
 
 const parse = (query: string, lastEventId?: string) =>
   parseFollowRequest(new URLSearchParams(query), CLOCK, lastEventId);
@@ -38,13 +38,13 @@ describe('a follow request', () => {
   });
 
   it.each([
-    ['back=10001', /^PARAMETER_INVALID: "back" is "10001"; it must be a whole number from 0 to 10000$/],
-    ['back=-1', /^PARAMETER_INVALID: "back"/],
+    ['back=10001', /^PARAMETER_INVALID: invalid "back" "10001": expected a whole number from 0 to 10000$/],
+    ['back=-1', /^PARAMETER_INVALID: invalid "back"/],
     ['time=noon', /^PARAMETER_INVALID: invalid "time" "noon"/],
     ['back=1&time=now', /^PARAMETER_INVALID: give one of "back", "time" and "cursor"/],
     ['back=1&cursor=a', /^PARAMETER_INVALID: give one of/],
     ['back=1&cursor=a&time=0', /^PARAMETER_INVALID: give one of/],
-    ['raw=1', /^PARAMETER_INVALID: "raw"/],
+    ['raw=1', /^PARAMETER_INVALID: invalid "raw"/],
     ['file=a&family=b', /^PARAMETER_INVALID/],
   ])('%j is refused', (query, refusal) => {
     expect(describeRefusal(() => parse(query))).toMatch(refusal);

@@ -1,9 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { CLOCK, describeRefusal } from '../testing/describe-refusal.ts';
-import { parseRecordFilter, parseSelection } from './record-filter.ts';
+import { parseFollowRequest, parseRecordFilter } from './record-requests.ts';
 
-const filter = (query: string) => parseRecordFilter(new URLSearchParams(query), CLOCK);
-const selection = (query: string) => parseSelection(new URLSearchParams(query));
+const filter = (query: string) => parseRecordFilter(new URLSearchParams(query), { clock: CLOCK });
+const selection = (query: string) => {
+  const { start: _start, ...rest } = parseFollowRequest(new URLSearchParams(query), CLOCK);
+  return rest;
+};
 
 describe('a selection', () => {
   it.each([
@@ -58,15 +61,15 @@ describe('a filter', () => {
     ['from=now&to=1h', /^PARAMETER_INVALID: "from"/],
     ['from=soon', /^PARAMETER_INVALID: invalid "from" "soon"/],
     ['to=soon', /^PARAMETER_INVALID: invalid "to" "soon"/],
-    ['level=loud', /^PARAMETER_INVALID: "level" is "loud"; it must be trace, debug, info, warn, error or fatal/],
-    ['level=__proto__', /^PARAMETER_INVALID: "level"/],
-    ['level=constructor', /^PARAMETER_INVALID: "level"/],
-    ['case=on', /^PARAMETER_INVALID: "case" is "on"; it must be sensitive or insensitive/],
+    ['level=loud', /^PARAMETER_INVALID: invalid "level" "loud": expected trace, debug, info, warn, error or fatal/],
+    ['level=__proto__', /^PARAMETER_INVALID: invalid "level"/],
+    ['level=constructor', /^PARAMETER_INVALID: invalid "level"/],
+    ['case=on', /^PARAMETER_INVALID: invalid "case" "on": expected sensitive or insensitive/],
     ['from=@1&from=@1', /^BAD_REQUEST/],
     ['regex=a&regex=b', /^BAD_REQUEST/],
     ['level=info&level=warn', /^BAD_REQUEST/],
-    [`level=${'x'.repeat(5000)}%0A`, /^PARAMETER_INVALID: "level" is "x{60}"\.\.\.;/],
-    ['level=%0A%1B%5B31m', /^PARAMETER_INVALID: "level" is "\\n\\u001b\[31m"/],
+    [`level=${'x'.repeat(5000)}%0A`, /^PARAMETER_INVALID: invalid "level" "x{60}"\.\.\.:/],
+    ['level=%0A%1B%5B31m', /^PARAMETER_INVALID: invalid "level" "\\n\\u001b\[31m"/],
   ])('%j is refused', (query, refusal) => {
     expect(describeRefusal(() => filter(query))).toMatch(refusal);
   });
@@ -80,14 +83,14 @@ describe('a filter', () => {
     expect(filter(`q=${'é'.repeat(512)}`).terms?.[0]).toHaveLength(512);
     for (const name of ['q', 'not', 'source', 'component'])
       expect(describeRefusal(() => filter(`${name}=${'é'.repeat(513)}`))).toMatch(
-        new RegExp(`^PARAMETER_INVALID: "${name}" .* at most 1024 bytes`),
+        new RegExp(`^PARAMETER_INVALID: invalid "${name}" .* at most 1024 bytes`),
       );
   });
 
   it('takes a regex of 2048 bytes, and no longer one', () => {
     expect(filter(`regex=${'x'.repeat(2048)}`).regex).toHaveLength(2048);
     expect(describeRefusal(() => filter(`regex=${'x'.repeat(2049)}`))).toMatch(
-      /^PARAMETER_INVALID: "regex" .* 2048 bytes/,
+      /^PARAMETER_INVALID: invalid "regex" .* 2048 bytes/,
     );
   });
 });

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { codeOf } from '../errors/errors.ts';
 import { CLOCK, describeRefusal } from '../testing/describe-refusal.ts';
-import { parseSearchRequest } from './search-request.ts';
+import { parseSearchRequest } from './record-requests.ts';
 
 const parse = (query: string, maxRecords = 10_000) =>
   parseSearchRequest(new URLSearchParams(query), CLOCK, { maxRecords });
@@ -43,27 +43,30 @@ describe('a search request', () => {
   });
 
   it.each([
-    ['order=random', /^PARAMETER_INVALID: "order" is "random"; it must be newest or oldest$/],
-    ['order=NEWEST', /^PARAMETER_INVALID: "order"/],
-    ['limit=0', /^PARAMETER_INVALID: "limit" is "0"; it must be a whole number from 1 to 10000 .*search\.max-records/],
+    ['order=random', /^PARAMETER_INVALID: invalid "order" "random": expected newest or oldest$/],
+    ['order=NEWEST', /^PARAMETER_INVALID: invalid "order"/],
+    [
+      'limit=0',
+      /^PARAMETER_INVALID: invalid "limit" "0": expected a whole number from 1 to 10000 .*search\.max-records/,
+    ],
     ['limit=10001', /search\.max-records/],
-    ['limit=-1', /^PARAMETER_INVALID: "limit"/],
-    ['limit=1.5', /^PARAMETER_INVALID: "limit"/],
-    ['limit=1e3', /^PARAMETER_INVALID: "limit"/],
-    ['limit=%2B5', /^PARAMETER_INVALID: "limit"/],
-    ['limit=NaN', /^PARAMETER_INVALID: "limit"/],
-    ['limit=Infinity', /^PARAMETER_INVALID: "limit"/],
-    ['limit=99999999999999999999', /^PARAMETER_INVALID: "limit"/],
-    ['limit=5%0A', /^PARAMETER_INVALID: "limit"/],
-    ['before=101', /^PARAMETER_INVALID: "before" is "101"; it must be a whole number from 0 to 100$/],
-    ['after=101', /^PARAMETER_INVALID: "after"/],
-    ['raw=yes', /^PARAMETER_INVALID: "raw" is "yes"; it must be true or false$/],
-    ['raw=TRUE', /^PARAMETER_INVALID: "raw"/],
+    ['limit=-1', /^PARAMETER_INVALID: invalid "limit"/],
+    ['limit=1.5', /^PARAMETER_INVALID: invalid "limit"/],
+    ['limit=1e3', /^PARAMETER_INVALID: invalid "limit"/],
+    ['limit=%2B5', /^PARAMETER_INVALID: invalid "limit"/],
+    ['limit=NaN', /^PARAMETER_INVALID: invalid "limit"/],
+    ['limit=Infinity', /^PARAMETER_INVALID: invalid "limit"/],
+    ['limit=99999999999999999999', /^PARAMETER_INVALID: invalid "limit"/],
+    ['limit=5%0A', /^PARAMETER_INVALID: invalid "limit"/],
+    ['before=101', /^PARAMETER_INVALID: invalid "before" "101": expected a whole number from 0 to 100$/],
+    ['after=101', /^PARAMETER_INVALID: invalid "after"/],
+    ['raw=yes', /^PARAMETER_INVALID: invalid "raw" "yes": expected true or false$/],
+    ['raw=TRUE', /^PARAMETER_INVALID: invalid "raw"/],
     ['time=noon', /^PARAMETER_INVALID: invalid "time" "noon"/],
-    ['offset=5', /^PARAMETER_INVALID: "offset" is a place in one file/],
-    ['family=a&offset=5', /^PARAMETER_INVALID: "offset" is a place in one file/],
-    ['file=a&offset=-5', /^PARAMETER_INVALID: "offset" is "-5"; it must be a whole number of at least 0$/],
-    ['file=a&offset=9007199254740992', /^PARAMETER_INVALID: "offset"/],
+    ['offset=5', /^PARAMETER_INVALID: "offset" is a position in one file/],
+    ['family=a&offset=5', /^PARAMETER_INVALID: "offset" is a position in one file/],
+    ['file=a&offset=-5', /^PARAMETER_INVALID: invalid "offset" "-5": expected a whole number of at least 0$/],
+    ['file=a&offset=9007199254740992', /^PARAMETER_INVALID: invalid "offset"/],
     ['cursor=a&record=b', /^PARAMETER_INVALID: give one of "cursor", "record", "time" and "offset"/],
     ['cursor=a&time=now', /^PARAMETER_INVALID: give one of/],
     ['file=f&record=a&offset=0', /^PARAMETER_INVALID: give one of/],
@@ -79,7 +82,7 @@ describe('a search request', () => {
   it('asks for no more than the node allows, also where nothing is said', () => {
     expect(parse('', 50).limit).toBe(50);
     expect(describeRefusal(() => parse('limit=51', 50))).toMatch(
-      /from 1 to 50 \(the most is set by search\.max-records\)$/,
+      /from 1 to 50 \(the maximum is set by search\.max-records\)$/,
     );
   });
 

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { codeOf } from '../errors/errors.ts';
-import { parseFileRequest } from './file-request.ts';
-import { DEFAULT_VIEW_BYTES, parseViewRequest } from './view-request.ts';
+import { DEFAULT_VIEW_BYTES } from '../params/file-parameters.ts';
+import { parseFileRequest, parseViewRequest } from './file-requests.ts';
 
 function parse(query: string) {
   return parseViewRequest(new URLSearchParams(query));

@@ -1,5 +1,4 @@
-import { SELECTION_PARAMETERS } from './cluster-parameters.ts';
-import { text } from './parameter-builders.ts';
+import { BUNDLE_ROWS } from '../params/cluster-parameters.ts';
 import { PATHS } from './paths.ts';
 import type { Route } from './route.ts';
 
@@ -11,14 +10,7 @@ export const BUNDLE_ROUTES = {
     summary: 'Download a support bundle',
     description:
       'Configurations, their differences, logs of a time, counts and health of all members as one ZIP archive, as it is made. Its last file, `manifest.json`, tells what the others are, their SHA-256, and what is missing. Secrets are masked as in all other answers. One at a time.',
-    parameters: [
-      text(
-        'since',
-        'Logs from this time on: RFC 3339, `2026-11-15 14:05`, `14:05`, `15m` (15 minutes ago), epoch seconds or ms; default `1h`.',
-      ),
-      text('until', 'Logs before this time, written like `since`; now unless told.'),
-      ...SELECTION_PARAMETERS,
-    ],
+    parameters: BUNDLE_ROWS,
     response: { contentType: 'application/zip' },
     errors: ['PARAMETER_INVALID', 'MEMBER_NOT_FOUND', 'REQUEST_LOOP', 'TOO_MANY_STREAMS', 'BUNDLE_UNDER_WAY'],
     stream: true,

@@ -1,12 +1,14 @@
 import {
-  AROUND_PARAMETERS,
-  CLUSTER_DIGEST_PARAMETERS,
-  CLUSTER_FOLLOW_PARAMETERS,
-  CLUSTER_HISTOGRAM_PARAMETERS,
-  CLUSTER_SEARCH_PARAMETERS,
-  MEMBER_ID_PARAMETER,
-  SELECTION_PARAMETERS,
-} from './cluster-parameters.ts';
+  AROUND_ROWS,
+  CLUSTER_DIGEST_ROWS,
+  CLUSTER_FOLLOW_ROWS,
+  CLUSTER_HISTOGRAM_ROWS,
+  CLUSTER_LAST_EVENT_ID_ROW,
+  CLUSTER_SEARCH_ROWS,
+  MEMBER_ID_ROW,
+  MEMBER_ROWS,
+} from '../params/cluster-parameters.ts';
+import { BUDGET_ROW } from '../params/record-parameters.ts';
 import { PATHS } from './paths.ts';
 import { JSON_TYPE, type Route } from './route.ts';
 
@@ -35,7 +37,7 @@ export const CLUSTER_ROUTES = {
     summary: 'Forget a member',
     description:
       'Drops the snapshot of a member that has left or failed, on this node and on every other member that responds, so that it is no longer listed. Asked by a member, only on this node.',
-    parameters: [MEMBER_ID_PARAMETER],
+    parameters: [MEMBER_ID_ROW],
     response: { contentType: JSON_TYPE, schema: 'ForgottenMember' },
     errors: ['MEMBER_NOT_FOUND', 'MEMBER_REGISTERED', 'NOT_SUPPORTED'],
   },
@@ -44,7 +46,7 @@ export const CLUSTER_ROUTES = {
     role: 'config',
     summary: 'Get configuration of all members',
     description: 'The configuration of each member as it tells it itself, or as it was last seen. Secrets are masked.',
-    parameters: SELECTION_PARAMETERS,
+    parameters: MEMBER_ROWS,
     response: { contentType: JSON_TYPE, schema: 'ClusterConfig' },
     errors: SELECTION_ERRORS,
   },
@@ -53,7 +55,7 @@ export const CLUSTER_ROUTES = {
     role: 'config',
     summary: 'Compare configurations',
     description: 'The keys in which members of the same role differ, with each value and who has it.',
-    parameters: SELECTION_PARAMETERS,
+    parameters: MEMBER_ROWS,
     response: { contentType: JSON_TYPE, schema: 'ClusterConfigDiff' },
     errors: SELECTION_ERRORS,
   },
@@ -62,7 +64,7 @@ export const CLUSTER_ROUTES = {
     role: 'viewer',
     summary: 'Describe logs of all members',
     description: 'The log files of all members, each with the member that has it.',
-    parameters: SELECTION_PARAMETERS,
+    parameters: MEMBER_ROWS,
     response: { contentType: JSON_TYPE, schema: 'ClusterLogFiles' },
     errors: SELECTION_ERRORS,
   },
@@ -72,7 +74,7 @@ export const CLUSTER_ROUTES = {
     summary: 'Search logs of all members',
     description:
       'Records of all members that meet all conditions, merged by time, corrected by what is known of their clocks: one JSON object per line, the last an `end` with a report of each member.',
-    parameters: CLUSTER_SEARCH_PARAMETERS,
+    parameters: [...CLUSTER_SEARCH_ROWS, BUDGET_ROW],
     response: { contentType: 'application/x-ndjson', schema: 'ClusterItem', each: 'line' },
     errors: [...RECORD_ERRORS, ...CURSOR_ERRORS, ...BODY_ERRORS, 'TOO_MANY_SEARCHES'],
     post: true,
@@ -84,7 +86,7 @@ export const CLUSTER_ROUTES = {
     summary: 'Follow logs of all members',
     description:
       'Records of all members as they are written, as server-sent events. New members join by themselves; what happens to a member is an event too.',
-    parameters: CLUSTER_FOLLOW_PARAMETERS,
+    parameters: [...CLUSTER_FOLLOW_ROWS, CLUSTER_LAST_EVENT_ID_ROW],
     response: { contentType: 'text/event-stream', schema: 'ClusterFollowItem', each: 'event' },
     errors: [...RECORD_ERRORS, ...BODY_ERRORS, 'CURSOR_INVALID'],
     post: true,
@@ -95,7 +97,7 @@ export const CLUSTER_ROUTES = {
     role: 'viewer',
     summary: 'Count records of all members over time',
     description: 'How many records there are per stretch of time and level, of all members and of each.',
-    parameters: CLUSTER_HISTOGRAM_PARAMETERS,
+    parameters: [...CLUSTER_HISTOGRAM_ROWS, BUDGET_ROW],
     response: { contentType: JSON_TYPE, schema: 'ClusterHistogram' },
     errors: [...RECORD_ERRORS, 'TOO_MANY_SEARCHES'],
     stream: true,
@@ -105,7 +107,7 @@ export const CLUSTER_ROUTES = {
     role: 'viewer',
     summary: 'Group records of all members',
     description: 'Records of all members grouped by level and place in the code, with how many each member has.',
-    parameters: CLUSTER_DIGEST_PARAMETERS,
+    parameters: [...CLUSTER_DIGEST_ROWS, BUDGET_ROW],
     response: { contentType: JSON_TYPE, schema: 'ClusterDigest' },
     errors: [...RECORD_ERRORS, 'TOO_MANY_SEARCHES'],
     stream: true,
@@ -115,7 +117,7 @@ export const CLUSTER_ROUTES = {
     role: 'viewer',
     summary: 'What every member said at a moment',
     description: 'The records of all members around one record or one time, oldest first; lines as in a search.',
-    parameters: AROUND_PARAMETERS,
+    parameters: AROUND_ROWS,
     response: { contentType: 'application/x-ndjson', schema: 'ClusterItem', each: 'line' },
     errors: [...SELECTION_ERRORS, ...CURSOR_ERRORS, 'TOO_MANY_STREAMS', 'TOO_MANY_SEARCHES'],
     stream: true,

@@ -1,13 +1,6 @@
+import { FILE_ROWS, RANGE_ROWS, VIEW_ROWS } from '../params/file-parameters.ts';
 import { PATHS } from './paths.ts';
-import { JSON_TYPE, type Route, type RouteParameter, TEXT_TYPE } from './route.ts';
-
-const FILE: RouteParameter = {
-  name: 'file',
-  in: 'query',
-  required: true,
-  type: 'string',
-  description: 'Name of the log file, as the list gives it.',
-};
+import { JSON_TYPE, type Route, TEXT_TYPE } from './route.ts';
 
 const FILE_ERRORS = [
   'FILE_NAME_MISSING',
@@ -35,17 +28,7 @@ export const LOG_ROUTES = {
     summary: 'View log',
     description:
       'The last part of one file, cut to whole lines, byte for byte. Of a `.gz` file, the last part of its uncompressed text.',
-    parameters: [
-      FILE,
-      {
-        name: 'size',
-        in: 'query',
-        required: false,
-        type: 'integer',
-        minimum: 1,
-        description: 'At most this many bytes; 1048576 when absent or empty.',
-      },
-    ],
+    parameters: VIEW_ROWS,
     response: { contentType: TEXT_TYPE },
     errors: ['SIZE_INVALID', 'LOG_FILE_CORRUPT', 'LOG_FILE_TRUNCATED', ...FILE_ERRORS],
     stream: true,
@@ -64,31 +47,7 @@ export const LOG_ROUTES = {
     role: 'viewer',
     summary: 'Download log',
     description: 'One file as it is on disk, as an attachment. Takes one byte range and conditional requests.',
-    parameters: [
-      FILE,
-      {
-        name: 'text',
-        in: 'query',
-        required: false,
-        type: 'boolean',
-        description: 'Of a `.gz` file, its uncompressed text: byte ranges count in it, as the offsets of records do.',
-      },
-      {
-        name: 'Range',
-        in: 'header',
-        required: false,
-        type: 'string',
-        description: 'One byte range, e.g. `bytes=-65536`.',
-      },
-      {
-        name: 'If-Range',
-        in: 'header',
-        required: false,
-        type: 'string',
-        description: 'ETag or date the range depends on.',
-      },
-      { name: 'If-None-Match', in: 'header', required: false, type: 'string', description: 'ETags already held.' },
-    ],
+    parameters: [...FILE_ROWS, ...RANGE_ROWS],
     response: { contentType: 'application/octet-stream' },
     otherResponses: { 206: 'The part asked for.', 304: 'The file has not changed.' },
     errors: ['RANGE_NOT_SATISFIABLE', 'PRECONDITION_FAILED', 'RAW_HAS_SECRETS', 'LOG_FILE_CORRUPT', ...FILE_ERRORS],

@@ -1,4 +1,4 @@
-import { MEMBER_ID_PARAMETER } from './cluster-parameters.ts';
+import { MEMBER_ID_ROW } from '../params/cluster-parameters.ts';
 import { PATHS } from './paths.ts';
 import type { Route } from './route.ts';
 import { getRoute, type RouteId } from './routes.ts';
@@ -32,10 +32,10 @@ export function getMemberRoute(id: MemberRouteId): Route {
   const { summary, description, parameters, errors, ...rest } = getRoute(id);
   return {
     ...rest,
-    path: `${PATHS.clusterNodes}/{${MEMBER_ID_PARAMETER.name}}${getMemberPath(id)}`,
+    path: `${PATHS.clusterNodes}/{${MEMBER_ID_ROW.name}}${getMemberPath(id)}`,
     summary: `${summary} of a member`,
     description: `Of one member, through this node. ${description}`,
-    parameters: [MEMBER_ID_PARAMETER, ...parameters],
+    parameters: [MEMBER_ID_ROW, ...parameters],
     errors: [
       ...errors,
       'MEMBER_NOT_FOUND',

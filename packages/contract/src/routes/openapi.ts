@@ -1,8 +1,9 @@
 import { ERROR_KINDS, type ErrorCode } from '../errors/errors.ts';
+import { describeParameter, type Parameter } from '../params/parameter.ts';
 import type { JsonSchema } from '../schemas/schema-builders.ts';
 import { SCHEMAS } from '../schemas/schemas.ts';
 import { getMemberOperation, getMemberRoute, MEMBER_ROUTE_IDS } from './member-routes.ts';
-import type { Route, RouteParameter } from './route.ts';
+import type { Route } from './route.ts';
 import { COMMON_ERRORS, getRoute, ROUTE_IDS } from './routes.ts';
 
 /** The whole interface as an OpenAPI 3.1 document, made from the route table, the schemas and the error table. */
@@ -90,16 +91,16 @@ function routeTag({ path }: Route): string {
   return path.startsWith('/api/v1/') ? 'node state' : 'operations';
 }
 
-function toParameter({ name, in: location, required, description, repeated, ...shape }: RouteParameter): JsonSchema {
-  const { type, values, pattern, minimum, maximum } = shape;
-  const one = {
-    type,
-    ...(values && { enum: values }),
-    ...(pattern !== undefined && { pattern }),
-    ...(minimum !== undefined && { minimum }),
-    ...(maximum !== undefined && { maximum }),
+function toParameter(parameter: Parameter): JsonSchema {
+  const { values, repeated, ...shape } = parameter.codec.schema;
+  const one = { ...shape, ...(values && { enum: values }) };
+  return {
+    name: parameter.name,
+    in: parameter.in ?? 'query',
+    required: parameter.required ?? false,
+    description: describeParameter(parameter),
+    schema: repeated ? { type: 'array', items: one } : one,
   };
-  return { name, in: location, required, description, schema: repeated ? { type: 'array', items: one } : one };
 }
 
 function successResponses({ response, otherResponses: alsoAnswers = {} }: Route): JsonSchema {

@@ -1,23 +1,7 @@
 import type { ErrorCode } from '../errors/errors.ts';
+import type { Parameter } from '../params/parameter.ts';
 import type { SchemaName } from '../schemas/schemas.ts';
 import type { RouteRole } from './roles.ts';
-
-export interface RouteParameter {
-  name: string;
-  in: 'query' | 'header' | 'path';
-  required: boolean;
-  type: 'string' | 'integer' | 'boolean';
-  /** The words it can be, where those are few. */
-  values?: readonly string[];
-  /** Smallest and largest value of a number. */
-  minimum?: number;
-  maximum?: number;
-  /** What a text must look like, as a regular expression. */
-  pattern?: string;
-  /** May be given several times. */
-  repeated?: true;
-  description: string;
-}
 
 /** What a route is, for the router, the OpenAPI document and the docs: all three read this table. */
 export interface Route {
@@ -27,7 +11,7 @@ export interface Route {
   aliases?: readonly string[];
   summary: string;
   description: string;
-  parameters: readonly RouteParameter[];
+  parameters: readonly Parameter[];
   /** `each`: what the answer has many of, each with this schema; without it the schema is of the whole. */
   response: { contentType: string; schema?: SchemaName; each?: 'line' | 'event' };
   /** Further statuses of a good answer, beside 200. */

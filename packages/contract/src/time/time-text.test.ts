@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { CLOCK, describeRefusal } from '../testing/describe-refusal.ts';
+import { CLOCK } from '../testing/describe-refusal.ts';
 import { parseSpan } from './duration-text.ts';
-import { readTime, timeParameter } from './time-text.ts';
+import { readTime } from './time-text.ts';
 
 const { nowMs } = CLOCK;
 const HOUR_MS = 3_600_000;
@@ -125,18 +125,6 @@ describe('a time', () => {
         expect(readTime(when.toISOString(), CLOCK)).toEqual({ timeMs: when.getTime() });
       }),
     );
-  });
-});
-
-describe('a time parameter', () => {
-  it('that is absent or empty is none', () => {
-    expect(timeParameter(new URLSearchParams(), 'from', CLOCK)).toBeUndefined();
-    expect(timeParameter(new URLSearchParams('from='), 'from', CLOCK)).toBeUndefined();
-  });
-
-  it('that is refused is told with what is allowed', () => {
-    const refusal = describeRefusal(() => timeParameter(new URLSearchParams('from=noon'), 'from', CLOCK));
-    expect(refusal).toMatch(/^PARAMETER_INVALID: invalid "from" "noon": expected RFC 3339, .* 15m .* or now$/);
   });
 });
 

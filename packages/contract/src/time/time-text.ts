@@ -1,5 +1,3 @@
-import { PortholeError } from '../errors/errors.ts';
-import { optionalValue, type Query, quoteInput } from '../params/query.ts';
 import { readDuration } from './duration-text.ts';
 
 /* The one grammar for times that people and programs write: parameters of the API, flags of the program, fields of the console. */
@@ -34,15 +32,6 @@ const TIME_OF_DAY = /^(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?/;
 const OFFSET = /^ ?([-+])(\d\d)(?::?(\d\d))?$/;
 /** Of an RFC 3339 time whose `+` was not escaped in a URL. */
 const OFFSET_UNESCAPED = /^ ()(\d\d):?(\d\d)$/;
-
-/** A point in time, as epoch ms. */
-export function timeParameter(query: Query, name: string, clock: RequestClock): number | undefined {
-  const text = optionalValue(query, name);
-  if (text === undefined) return undefined;
-  const reading = readTime(text, clock);
-  if ('timeMs' in reading) return reading.timeMs;
-  throw new PortholeError('PARAMETER_INVALID', `invalid "${name}" ${quoteInput(text)}: ${reading.problem}`);
-}
 
 /** What is wrong with a range whose end is not after its start, with the instants that were read; `undefined` if nothing is. */
 export function rangeProblem(from: NamedTime, to: NamedTime): string | undefined {

@@ -131,7 +131,7 @@ function writeEntry(log: Logger, entry: AccessEntry): void {
 /** Only the parameters of the route: others may contain anything, even a token. */
 function loggedParameters({ route, query }: AccessEntry): { file?: string; query?: Record<string, string | string[]> } {
   if (route === undefined) return {};
-  const logged = getRoute(route).parameters.flatMap(({ name, in: location }) => {
+  const logged = getRoute(route).parameters.flatMap(({ name, in: location = 'query' }) => {
     const values = location === 'query' ? query.getAll(name).filter((value) => value !== '') : [];
     const [first, ...others] = values.slice(0, MAX_VALUES).map((value) => value.slice(0, MAX_VALUE_CHARS));
     if (first === undefined) return [];

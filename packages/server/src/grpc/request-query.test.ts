@@ -1,6 +1,9 @@
-import { parseDigestRequest, parseFollowRequest, parseSearchRequest } from '@porthole/contract';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { getRoute, parseDigestRequest, parseFollowRequest, parseSearchRequest } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import type { RecordFilterMessage } from './generated/messages.ts';
+import { METHOD_ROUTES } from './method-routes.ts';
 import { toQuery } from './request-query.ts';
 
 const CLOCK = { nowMs: 0, offsetMsAt: () => 0 };
@@ -70,7 +73,7 @@ describe('the fields of a message as parameters', () => {
   });
 
   it.each([
-    ['a level there is none of', { min_level: 9 as unknown as 'LEVEL_INFO' }, '"level" is "9"'],
+    ['a level there is none of', { min_level: 9 as unknown as 'LEVEL_INFO' }, 'invalid "level" "9"'],
     [
       'a time that is none',
       { from_ms: -(2 ** 62) },
@@ -78,5 +81,25 @@ describe('the fields of a message as parameters', () => {
     ],
   ])('are refused like parameters: %s', (_name, given, words) => {
     expect(() => parseFollowRequest(toQuery({ filter: { ...FILTER, ...given } }), CLOCK)).toThrow(words);
+  });
+});
+
+const PROTO = readFileSync(join(import.meta.dirname, '../../../../proto/porthole/v1/node_state.proto'), 'utf8');
+
+/** Names of the fields of a message, those of its filter instead of the filter. */
+function messageFields(message: string): string[] {
+  const body = new RegExp(`^message ${message} \\{\\n?([^}]*)\\}`, 'm').exec(PROTO)?.[1] ?? '';
+  const names = [...body.matchAll(/^ {2}[\w ]+ (\w+) = \d+;$/gm)].map(([, name = '']) => name);
+  return names.flatMap((name) => (name === 'filter' ? messageFields('RecordFilter') : [name]));
+}
+
+/** Fields without a parameter: HTTP has byte ranges and entity tags in headers. */
+const BYTE_RANGE = ['start', 'end', 'etag'];
+
+describe('the parameter table and the .proto', () => {
+  it.each(Object.entries(METHOD_ROUTES))('agree on the request of %s', (method, id) => {
+    const inTable = getRoute(id).parameters.flatMap(({ proto }) => (typeof proto === 'string' ? [proto] : []));
+    const inProto = messageFields(`${method}Request`).filter((name) => !BYTE_RANGE.includes(name));
+    expect(inProto.toSorted()).toEqual(inTable.toSorted());
   });
 });

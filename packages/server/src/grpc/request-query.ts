@@ -1,41 +1,26 @@
-import { type Query, timeText } from '@porthole/contract';
+import { getRoute, type Parameter, type Query } from '@porthole/contract';
+import { METHOD_ROUTES } from './method-routes.ts';
 
-/** Fields whose name differs from that of the parameter. */
-const FIELD_BY_PARAMETER: Readonly<Record<string, string>> = {
-  from: 'from_ms',
-  to: 'to_ms',
-  level: 'min_level',
-  q: 'terms',
-  not: 'excluded',
-  case: 'case_sensitive',
-  time: 'time_ms',
-  budget: 'budget_ms',
-  bucket: 'bucket_ms',
-  newSince: 'new_since_ms',
-  onlyNew: 'only_new',
-};
-
-/** Parameters that are timestamps: milliseconds are written so that small numbers are parsed as milliseconds too. */
-const TIMES = new Set(['from', 'to', 'time', 'newSince']);
+/** Rows of the parameter table that have a field in a request message, by the name of the parameter. */
+const ROWS: ReadonlyMap<string, { field: string; codec: Parameter['codec'] }> = new Map(
+  Object.values(METHOD_ROUTES)
+    .flatMap((id) => getRoute(id).parameters)
+    .flatMap(({ name, proto, codec }) => (typeof proto === 'string' ? [[name, { field: proto, codec }]] : [])),
+);
 
 /**
- * The fields of a message and its filter as the parameters of the HTTP route, so that both are validated in one place,
- * with the same error messages.
+ * The fields of a message, including those of its filter, as the parameters of the same request over HTTP: both are
+ * validated by the same parsers, with the same errors.
  */
 export function toQuery(message: object & { filter?: object | null | undefined }): Query {
   const fields: Readonly<Record<string, unknown>> = { ...message.filter, ...message };
   return {
     getAll(name) {
-      const value = fields[FIELD_BY_PARAMETER[name] ?? name];
+      const row = ROWS.get(name);
+      const value = row && fields[row.field];
       if (value === undefined || value === null) return [];
-      return Array.isArray(value) ? value.map(String) : toTexts(name, value);
+      if (Array.isArray(value)) return value.map(String);
+      return row?.codec.fromProto?.(value) ?? [String(value)];
     },
   };
-}
-
-function toTexts(name: string, value: unknown): string[] {
-  if (TIMES.has(name)) return [timeText(Number(value))];
-  if (name === 'case') return value ? ['sensitive'] : [];
-  if (name === 'level') return value === 'LEVEL_UNSPECIFIED' ? [] : [String(value).replace('LEVEL_', '').toLowerCase()];
-  return [String(value)];
 }

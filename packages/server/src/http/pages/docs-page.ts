@@ -1,5 +1,6 @@
 import {
   COMMON_ERRORS,
+  describeParameter,
   ERROR_KINDS,
   type ErrorCode,
   getMemberRoute,
@@ -26,10 +27,11 @@ ${memberSection()}
 }
 
 function routeSection({ path, summary, description, parameters, response, errors, role }: Route): Html {
-  const rows = parameters.map(
-    ({ name, in: location, required, repeated, type, description: about }) =>
-      html`<tr><td class="mono">${name}</td><td>${location}</td><td>${type}</td><td>${required ? 'required' : repeated ? 'repeatable' : 'optional'}</td><td>${prose(about)}</td></tr>`,
-  );
+  const rows = parameters.map((row) => {
+    const { name, in: location = 'query', required, codec } = row;
+    const { type, repeated } = codec.schema;
+    return html`<tr><td class="mono">${name}</td><td>${location}</td><td>${type}</td><td>${required ? 'required' : repeated ? 'repeatable' : 'optional'}</td><td>${prose(describeParameter(row))}</td></tr>`;
+  });
   const example = parameters.length === 0 ? html` · <a href="${path}">open</a>` : html``;
   return html`<section><h2>${summary}</h2><p><code>GET ${path}</code>${example}</p><p>${prose(description)}</p>
 ${rows.length > 0 ? html`<div class="card"><table><thead><tr><th>Parameter</th><th>In</th><th>Type</th><th></th><th>Meaning</th></tr></thead><tbody>${rows}</tbody></table></div>` : undefined}

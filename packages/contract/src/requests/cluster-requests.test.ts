@@ -1,16 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { encodeAround, encodeClusterFollow, encodeClusterSearch } from '../params/encode-cluster.ts';
 import { decodeFollowPositions, encodeFollowPositions } from '../params/follow-positions.ts';
 import { CLOCK, describeRefusal } from '../testing/describe-refusal.ts';
 import {
   decodeMemberId,
+  encodeAround,
+  encodeClusterFollow,
+  encodeClusterSearch,
   parseAroundRequest,
   parseClusterDigestRequest,
   parseClusterFollowRequest,
   parseClusterHistogramRequest,
   parseClusterSearchRequest,
   parseMemberSelection,
-} from './cluster-request.ts';
+} from './cluster-requests.ts';
 
 const LIMITS = { maxRecords: 1000 };
 const query = (text: string) => new URLSearchParams(text);
@@ -32,15 +34,15 @@ describe('the members asked', () => {
   it.each([
     [
       'nodes=a/b',
-      'PARAMETER_INVALID: "nodes" is "a/b"; it must be the id of a member, or a pattern of ids with * and ?',
+      'PARAMETER_INVALID: invalid "nodes" "a/b": expected the id of a member, or a pattern of ids with * and ?',
     ],
     [
       'nodes=a,b',
-      'PARAMETER_INVALID: "nodes" is "a,b"; it must be the id of a member, or a pattern of ids with * and ?',
+      'PARAMETER_INVALID: invalid "nodes" "a,b": expected the id of a member, or a pattern of ids with * and ?',
     ],
-    ['role=a*', 'PARAMETER_INVALID: "role" is "a*"; it must be 1 to 32 letters, digits, dashes and underscores'],
+    ['role=a*', 'PARAMETER_INVALID: invalid "role" "a*": expected 1 to 32 letters, digits, dashes and underscores'],
     ['role=a&role=b', 'BAD_REQUEST: the parameter "role" is given 2 times'],
-    [`${'nodes=a&'.repeat(65)}`, 'PARAMETER_INVALID: "nodes" is given 65 times; at most 64 count: use a pattern'],
+    [`${'nodes=a&'.repeat(65)}`, 'PARAMETER_INVALID: "nodes" is given 65 times; at most 64 are allowed: use a pattern'],
   ])('by %j are refused', (text, message) => {
     expect(describeRefusal(() => selection(text))).toBe(message);
   });
@@ -78,7 +80,7 @@ describe('a search of the cluster', () => {
   });
 
   it.each(['record=c1', 'offset=1&file=a.log', 'until=c1'])('takes no place at one node: %s', (text) => {
-    expect(describeRefusal(() => search(text))).toMatch(/^PARAMETER_INVALID: .* is a place in the logs of one node/);
+    expect(describeRefusal(() => search(text))).toMatch(/^PARAMETER_INVALID: .* is a position in the logs of one node/);
   });
 
   it('is read back as it was written', () => {
@@ -127,7 +129,7 @@ describe('a follow of the cluster', () => {
 
   it('takes no cursor', () => {
     expect(describeRefusal(() => follow('cursor=c1'))).toBe(
-      'PARAMETER_INVALID: "cursor" is a place in the logs of one node, and all are asked: begin at a "time", or at "positions"',
+      'PARAMETER_INVALID: "cursor" is a position in the logs of one node, but all nodes are queried: start at a "time" or at "positions"',
     );
   });
 
@@ -162,9 +164,7 @@ describe('a moment', () => {
   it.each(['', 'node=a', 'cursor=c1', 'node=a&cursor=c1&time=@1', 'node=a&time=@1'])(
     'that is not one moment (%j) is refused',
     (text) => {
-      expect(describeRefusal(() => moment(text))).toBe(
-        'PARAMETER_INVALID: give the moment: "node" with a "cursor" of it, or a "time"',
-      );
+      expect(describeRefusal(() => moment(text))).toBe('PARAMETER_INVALID: give either "node" and "cursor", or "time"');
     },
   );
 

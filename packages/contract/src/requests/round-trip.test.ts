@@ -1,15 +1,19 @@
 import type { Level, RecordFilter } from '@porthole/logs/types';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { parseDigestRequest } from '../requests/digest-request.ts';
-import { parseFileRequest } from '../requests/file-request.ts';
-import { parseFollowRequest } from '../requests/follow-request.ts';
-import { parseHistogramRequest } from '../requests/histogram-request.ts';
-import { parseSearchRequest } from '../requests/search-request.ts';
-import { parseViewRequest } from '../requests/view-request.ts';
 import { CLOCK, describeRefusal } from '../testing/describe-refusal.ts';
-import { parseBudget } from './budget.ts';
-import { encodeDigest, encodeFile, encodeFollow, encodeHistogram, encodeSearch, encodeView } from './encode-query.ts';
+import { encodeFile, encodeView, parseFileRequest, parseViewRequest } from './file-requests.ts';
+import {
+  encodeDigest,
+  encodeFollow,
+  encodeHistogram,
+  encodeSearch,
+  parseBudget,
+  parseDigestRequest,
+  parseFollowRequest,
+  parseHistogramRequest,
+  parseSearchRequest,
+} from './record-requests.ts';
 
 const LEVELS: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { describeRefusal } from '../testing/describe-refusal.ts';
-import { parseBudget } from './budget.ts';
+import { parseBudget } from './record-requests.ts';
 
 const parse = (text: string) => parseBudget(new URLSearchParams(text), { mostMs: 10_000 });
 
@@ -16,6 +16,6 @@ describe('the budget of a question', () => {
   });
 
   it.each(['budget=0', 'budget=soon', 'budget=-1s', 'budget=1.5'])('%j is refused', (text) => {
-    expect(describeRefusal(() => parse(text))).toMatch(/^PARAMETER_INVALID: "budget" is /);
+    expect(describeRefusal(() => parse(text))).toMatch(/^PARAMETER_INVALID: invalid "budget" /);
   });
 });

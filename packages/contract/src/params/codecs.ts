@@ -1,0 +1,296 @@
+import type { Level } from '@porthole/logs/types';
+import { PortholeError } from '../errors/errors.ts';
+import { parseSpan } from '../time/duration-text.ts';
+import { type RequestClock, readTime, timeText } from '../time/time-text.ts';
+import { onlyText, quoteInput } from './query.ts';
+import { parseSourceText } from './source-text.ts';
+
+/** What a value may look like, for OpenAPI, the docs and the flags of the CLI. */
+export interface ParameterSchema {
+  type: 'string' | 'integer' | 'boolean';
+  /** The only values, where there are few. */
+  values?: readonly string[];
+  minimum?: number;
+  maximum?: number;
+  /** A regular expression that the text must match. */
+  pattern?: string;
+  /** May be given several times. */
+  repeated?: true;
+}
+
+/** What some values can only be parsed with. */
+export interface ParseContext {
+  /** For times. */
+  clock?: RequestClock;
+  /** The setting `search.max-records`. */
+  maxRecords?: number;
+}
+
+/** How one parameter is read and written. `encode` writes what `parse` reads back as the same value. */
+export interface Codec<Value> {
+  readonly schema: ParameterSchema;
+  /** `undefined` where the parameter is absent. `label` names it in errors. */
+  parse(texts: readonly string[], label: string, context: ParseContext): Value | undefined;
+  /** No texts: the parameter is left out. */
+  encode(value: Value): string[];
+  /** The value of a protobuf field as parameter texts, where that is not simply its text. */
+  fromProto?(value: unknown): string[];
+}
+
+export const MEMBER_ID = /^[A-Za-z0-9.:_-]{1,128}$/;
+export const NODE_PATTERN = /^[A-Za-z0-9.:_*?-]{1,128}$/;
+export const MEMBER_ROLE = /^[A-Za-z0-9_-]{1,32}$/;
+
+/** With more of them, use a pattern. */
+const MAX_SELECTIONS = 64;
+
+const LEVEL_NAMES: Readonly<Record<string, Level>> = {
+  trace: 'TRACE',
+  debug: 'DEBUG',
+  info: 'INFO',
+  warn: 'WARN',
+  warning: 'WARN',
+  error: 'ERROR',
+  err: 'ERROR',
+  fatal: 'FATAL',
+};
+
+const encoder = new TextEncoder();
+
+/** `invalid "level" "loud": expected trace, debug, info, warn, error or fatal` */
+export function invalidParameter(label: string, text: string, expected: string): PortholeError {
+  return new PortholeError('PARAMETER_INVALID', `invalid ${label} ${quoteInput(text)}: expected ${expected}`);
+}
+
+/** The value of a parameter that may be given once; an empty one counts as absent. */
+function one<Value>(
+  schema: ParameterSchema,
+  parse: (text: string, label: string, context: ParseContext) => Value | undefined,
+  encode: (value: Value) => string | undefined = String,
+): Codec<Value> {
+  return {
+    schema,
+    parse(texts, label, context) {
+      const only = onlyText(texts, label);
+      return only === undefined ? undefined : parse(only, label, context);
+    },
+    encode(value) {
+      const text = encode(value);
+      return text === undefined ? [] : [text];
+    },
+  };
+}
+
+/** Every value of a parameter that may be given several times; empty ones are ignored. */
+function many(
+  schema: ParameterSchema,
+  { check, max = Number.POSITIVE_INFINITY }: { check: (text: string, label: string) => void; max?: number },
+): Codec<readonly string[]> {
+  return {
+    schema: { ...schema, repeated: true },
+    parse(texts, label) {
+      const values = texts.filter((text) => text !== '');
+      if (values.length > max)
+        throw new PortholeError(
+          'PARAMETER_INVALID',
+          `${label} is given ${values.length} times; at most ${max} are allowed: use a pattern`,
+        );
+      for (const text of values) check(text, label);
+      return values.length > 0 ? values : undefined;
+    },
+    encode: (values) => [...values],
+  };
+}
+
+export function text({ maxBytes = Number.POSITIVE_INFINITY }: { maxBytes?: number } = {}): Codec<string> {
+  return one({ type: 'string' }, (value, label) => checkLength(value, label, maxBytes));
+}
+
+export function texts({ maxBytes }: { maxBytes: number }): Codec<readonly string[]> {
+  return many({ type: 'string' }, { check: (value, label) => checkLength(value, label, maxBytes) });
+}
+
+function checkLength(value: string, label: string, maxBytes: number): string {
+  if (encoder.encode(value).length > maxBytes) throw invalidParameter(label, value, `at most ${maxBytes} bytes`);
+  return value;
+}
+
+/**
+ * A text that must not be empty when it is written: in a URL an empty name is the same as none, and none means all. The
+ * error is the one the log directory gives for such a name.
+ */
+function nonEmpty(refuse: () => PortholeError): Codec<string> {
+  return one(
+    { type: 'string' },
+    (value) => value,
+    (value) => {
+      if (value === '') throw refuse();
+      return value;
+    },
+  );
+}
+
+export const fileName = nonEmpty(() => new PortholeError('FILE_NAME_MISSING', 'the file name is empty'));
+
+export const familyName = nonEmpty(() => new PortholeError('LOG_FAMILY_NOT_FOUND', 'no log family named ""'));
+
+export const cursor = nonEmpty(
+  () => new PortholeError('CURSOR_INVALID', 'invalid cursor: pass a cursor exactly as a response returned it'),
+);
+
+/** Epoch ms; the grammar is in docs/times.md. */
+export const timestamp: Codec<number> = {
+  ...one({ type: 'string' }, parseTimestamp, timeText),
+  // A number of milliseconds, however small, is written so that it is not taken for something else.
+  fromProto: (value) => [timeText(Number(value))],
+};
+
+function parseTimestamp(value: string, label: string, { clock }: ParseContext): number {
+  if (clock === undefined) throw new TypeError(`no clock to read ${label} with`);
+  const reading = readTime(value, clock);
+  if ('timeMs' in reading) return reading.timeMs;
+  throw new PortholeError('PARAMETER_INVALID', `invalid ${label} ${quoteInput(value)}: ${reading.problem}`);
+}
+
+export interface DurationOptions {
+  /** Like `1m`, in the error. */
+  example: string;
+  minMs?: number;
+  maxMs?: number;
+}
+
+/** Milliseconds or a duration with units, as milliseconds. */
+export function duration({ example, minMs = 1, maxMs = Number.POSITIVE_INFINITY }: DurationOptions): Codec<number> {
+  const limit = maxMs === Number.POSITIVE_INFINITY ? '' : `, at most ${maxMs / 3_600_000}h`;
+  return one({ type: 'string' }, (value, label) => {
+    const spanMs = parseSpan(value);
+    if (spanMs !== undefined && spanMs >= minMs && spanMs <= maxMs) return spanMs;
+    const expected = `a duration like ${example} (units ms, s, m, h, d, w) or milliseconds${limit}`;
+    throw invalidParameter(label, value, expected);
+  });
+}
+
+/** A duration that is computed: written as whole milliseconds. One without end is left out, so the node's limit holds. */
+export function computedDuration(options: DurationOptions): Codec<number> {
+  const { minMs = 1 } = options;
+  return {
+    ...duration(options),
+    encode: (spanMs) => (Number.isFinite(spanMs) ? [String(Math.max(minMs, Math.ceil(spanMs)))] : []),
+  };
+}
+
+/** A whole number; digits only, so that `1e3` and `+5` are not guessed at. */
+export function wholeNumber({ minimum = 0, maximum }: { minimum?: number; maximum?: number } = {}): Codec<number> {
+  const schema = { type: 'integer', minimum, ...(maximum !== undefined && { maximum }) } as const;
+  return one(schema, (value, label) => parseNumber(value, label, { minimum, maximum }));
+}
+
+/** At least 1, at most the setting `search.max-records`. */
+export const recordLimit: Codec<number> = one({ type: 'integer', minimum: 1 }, (value, label, { maxRecords }) =>
+  parseNumber(value, label, {
+    minimum: 1,
+    maximum: maxRecords,
+    because: ' (the maximum is set by search.max-records)',
+  }),
+);
+
+function parseNumber(
+  value: string,
+  label: string,
+  range: { minimum: number; maximum: number | undefined; because?: string },
+): number {
+  const { minimum, maximum = Number.MAX_SAFE_INTEGER, because = '' } = range;
+  const number = /^[0-9]{1,16}$/.test(value) ? Number(value) : Number.NaN;
+  if (number >= minimum && number <= maximum) return number;
+  const allowed = maximum === Number.MAX_SAFE_INTEGER ? `of at least ${minimum}` : `from ${minimum} to ${maximum}`;
+  throw invalidParameter(label, value, `a whole number ${allowed}${because}`);
+}
+
+/** A positive number of bytes; one larger than every file means the whole file. */
+export const viewSize: Codec<number> = one({ type: 'integer', minimum: 1 }, (value, label) => {
+  const size = /^[0-9]+$/.test(value) ? Number(value) : 0;
+  if (size > 0) return Math.min(size, Number.MAX_SAFE_INTEGER);
+  const message = `invalid ${label} ${quoteInput(value)}: expected a positive whole number of bytes`;
+  throw new PortholeError('SIZE_INVALID', message);
+});
+
+export function choice<const Word extends string>(words: readonly Word[]): Codec<Word> {
+  return one({ type: 'string', values: words }, (value, label) => {
+    const word = words.find((known) => known === value);
+    if (word === undefined) throw invalidParameter(label, value, words.join(' or '));
+    return word;
+  });
+}
+
+/** `true`; `false` is the same as absent. */
+export const flag: Codec<boolean> = one(
+  { type: 'boolean' },
+  (value, label) => {
+    if (value !== 'true' && value !== 'false') throw invalidParameter(label, value, 'true or false');
+    return value === 'true' || undefined;
+  },
+  (value) => (value ? 'true' : undefined),
+);
+
+const caseWords = choice(['sensitive', 'insensitive']);
+
+/** Whether letter case counts. */
+export const caseSensitivity: Codec<boolean> = {
+  schema: caseWords.schema,
+  parse: (values, label, context) => caseWords.parse(values, label, context) === 'sensitive' || undefined,
+  encode: (value) => (value ? ['sensitive'] : []),
+  fromProto: (value) => (value ? ['sensitive'] : []),
+};
+
+export const level: Codec<Level> = {
+  ...one(
+    { type: 'string', values: ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] },
+    (value, label) => {
+      const name = value.toLowerCase();
+      const known = Object.hasOwn(LEVEL_NAMES, name) ? LEVEL_NAMES[name] : undefined;
+      if (known === undefined) throw invalidParameter(label, value, 'trace, debug, info, warn, error or fatal');
+      return known;
+    },
+    (value) => value.toLowerCase(),
+  ),
+  fromProto: (value) => (value === 'LEVEL_UNSPECIFIED' ? [] : [String(value).replace('LEVEL_', '').toLowerCase()]),
+};
+
+function matching(schema: ParameterSchema, pattern: RegExp, expected: string): Codec<string> {
+  return one(schema, (value, label) => {
+    if (!pattern.test(value)) throw invalidParameter(label, value, expected);
+    return value;
+  });
+}
+
+export const memberId = matching(
+  { type: 'string', pattern: MEMBER_ID.source },
+  MEMBER_ID,
+  'the id of a member: 1 to 128 letters, digits and ".:_-"',
+);
+
+export const memberRole = matching({ type: 'string' }, MEMBER_ROLE, '1 to 32 letters, digits, dashes and underscores');
+
+export const nodePatterns = many(
+  { type: 'string' },
+  {
+    max: MAX_SELECTIONS,
+    check(value, label) {
+      if (!NODE_PATTERN.test(value))
+        throw invalidParameter(label, value, 'the id of a member, or a pattern of ids with * and ?');
+    },
+  },
+);
+
+/** Logs of members; `parseSourceText` has the grammar. */
+export const sourceTexts = many(
+  { type: 'string' },
+  {
+    max: MAX_SELECTIONS,
+    check(value, label) {
+      const source = parseSourceText(value);
+      if (!source || !NODE_PATTERN.test(source.node))
+        throw invalidParameter(label, value, 'NODE, NODE/FAMILY or NODE/=FILE, where NODE may contain * and ?');
+    },
+  },
+);

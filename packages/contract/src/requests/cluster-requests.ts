@@ -1,0 +1,203 @@
+import type {
+  DigestQuery,
+  FollowQuery,
+  HistogramQuery,
+  LogSelection,
+  RecordFilter,
+  SearchQuery,
+} from '@porthole/logs/types';
+import type { AroundRequest, MemberSelection } from '../cluster-state.ts';
+import { PortholeError } from '../errors/errors.ts';
+import type { SearchOptions } from '../node-state.ts';
+import {
+  AROUND_ROWS,
+  BUNDLE_ROWS,
+  CLUSTER_DIGEST_ROWS,
+  CLUSTER_FOLLOW_ROWS,
+  CLUSTER_HISTOGRAM_ROWS,
+  CLUSTER_SEARCH_ROWS,
+  DOWNLOAD_ROWS,
+  MEMBER_ROWS,
+  RESUME_OVERLAP_MS,
+} from '../params/cluster-parameters.ts';
+import { MEMBER_ID } from '../params/codecs.ts';
+import { decodeFollowPositions } from '../params/follow-positions.ts';
+import { encodeParameters, parseParameters } from '../params/parameter.ts';
+import { optionalValue, type Query } from '../params/query.ts';
+import { BUDGET_ROW, SEARCH_ROWS } from '../params/record-parameters.ts';
+import { parseSourceText } from '../params/source-text.ts';
+import { type RequestClock, rangeProblem } from '../time/time-text.ts';
+import {
+  checkDigest,
+  fromFollowStart,
+  parseConditions,
+  resumeAfter,
+  type SearchLimits,
+  toFollowStart,
+  toSearchQuery,
+} from './record-requests.ts';
+
+/* Requests to the cluster: those of a node, and which members are queried. */
+
+type Budget = Pick<SearchOptions, 'budgetMs'>;
+
+/** Without `since`: long enough to contain what led to a failure that someone has just seen. */
+const DEFAULT_BUNDLE_RANGE_MS = 3_600_000;
+
+/** The id in a path, which may be percent-encoded; decoded once. */
+export function decodeMemberId(segment: string): string {
+  const id = decodeSegment(segment);
+  if (id !== undefined && MEMBER_ID.test(id)) return id;
+  const message =
+    'no member has such an id: ids are 1 to 128 letters, digits and ".:_-"; /api/v1/cluster/nodes lists them';
+  throw new PortholeError('MEMBER_NOT_FOUND', message);
+}
+
+export function parseMemberSelection(query: Query): MemberSelection {
+  return parseParameters(MEMBER_ROWS, query);
+}
+
+export function encodeMembers(selection: MemberSelection): URLSearchParams {
+  return encodeParameters(MEMBER_ROWS, selection);
+}
+
+/** Starts at the cursor of an earlier response of the cluster, or at a time. */
+export function parseClusterSearchRequest(
+  query: Query,
+  clock: RequestClock,
+  { maxRecords }: SearchLimits,
+): SearchQuery & MemberSelection {
+  for (const name of ['record', 'offset', 'until'])
+    rejectSingleNodeParameter(query, name, 'start at a "time" or a "cursor"');
+  return toSearchQuery(parseConditions(CLUSTER_SEARCH_ROWS, query, { clock, maxRecords }), maxRecords);
+}
+
+export function encodeClusterSearch(query: SearchQuery & MemberSelection, budget: Budget = {}): URLSearchParams {
+  // With the positions of a single node, which the cluster refuses.
+  return encodeParameters([...MEMBER_ROWS, ...SEARCH_ROWS, BUDGET_ROW], { ...query, ...query.start, ...budget });
+}
+
+/** `lastEventId` is the id of the last event seen: the time of its record. */
+export function parseClusterFollowRequest(
+  query: Query,
+  clock: RequestClock,
+  lastEventId?: string,
+): FollowQuery & MemberSelection {
+  rejectSingleNodeParameter(query, 'cursor', 'start at a "time" or at "positions"');
+  const { back, timeMs, positions, ...rest } = parseConditions(CLUSTER_FOLLOW_ROWS, query, { clock });
+  const start = toFollowStart({ back, timeMs });
+  if (positions !== undefined) return { ...rest, start: resumeAfter(checkPositions(positions), timeMs) };
+  return { ...rest, start: lastEventId ? { timeMs: resumeTime(lastEventId) } : start };
+}
+
+export function encodeClusterFollow(query: FollowQuery & MemberSelection): URLSearchParams {
+  const { cursor: positions, ...start } = fromFollowStart(query.start);
+  return encodeParameters(CLUSTER_FOLLOW_ROWS, { ...query, ...start, positions });
+}
+
+export function parseClusterHistogramRequest(query: Query, clock: RequestClock): HistogramQuery & MemberSelection {
+  return parseConditions(CLUSTER_HISTOGRAM_ROWS, query, { clock });
+}
+
+export function encodeClusterHistogram(query: HistogramQuery & MemberSelection, budget: Budget = {}): URLSearchParams {
+  return encodeParameters([...CLUSTER_HISTOGRAM_ROWS, BUDGET_ROW], { ...query, ...budget });
+}
+
+export function parseClusterDigestRequest(query: Query, clock: RequestClock): DigestQuery & MemberSelection {
+  return checkDigest(parseConditions(CLUSTER_DIGEST_ROWS, query, { clock }));
+}
+
+export function encodeClusterDigest(query: DigestQuery & MemberSelection, budget: Budget = {}): URLSearchParams {
+  return encodeParameters([...CLUSTER_DIGEST_ROWS, BUDGET_ROW], { ...query, ...budget });
+}
+
+export function parseAroundRequest(query: Query, clock: RequestClock, { maxRecords }: SearchLimits): AroundRequest {
+  const { node, cursor, timeMs, limit, ...rest } = parseParameters(AROUND_ROWS, query, { clock, maxRecords });
+  return { ...rest, at: toAroundTarget({ node, cursor, timeMs }), limit: Math.min(limit, maxRecords) };
+}
+
+export function encodeAround(request: AroundRequest): URLSearchParams {
+  return encodeParameters(AROUND_ROWS, { ...request, ...request.at });
+}
+
+function toAroundTarget(target: {
+  node: string | undefined;
+  cursor: string | undefined;
+  timeMs: number | undefined;
+}): AroundRequest['at'] {
+  const { node, cursor, timeMs } = target;
+  if (node !== undefined && cursor !== undefined && timeMs === undefined) return { node, cursor };
+  if (timeMs !== undefined && node === undefined && cursor === undefined) return { timeMs };
+  throw new PortholeError('PARAMETER_INVALID', 'give either "node" and "cursor", or "time"');
+}
+
+export interface DownloadRequest {
+  /** One request to the cluster each. Without any, all logs of all members. */
+  sources: (LogSelection & MemberSelection)[];
+  filter: RecordFilter;
+  /** Each line with the node it is from. */
+  withNode: boolean;
+}
+
+/** Which records are downloaded: those of the sources that match. */
+export function parseDownloadRequest(query: Query, clock: RequestClock): DownloadRequest {
+  const { sources = [], withNode, ...filter } = parseConditions(DOWNLOAD_ROWS, query, { clock });
+  const groups = new Map<string, { nodes: string[]; log: LogSelection }>();
+  for (const source of sources.flatMap((text) => parseSourceText(text) ?? [])) {
+    const log = source.log === null ? {} : { [source.log.kind]: source.log.name };
+    const key = JSON.stringify(log);
+    groups.set(key, { log, nodes: [...(groups.get(key)?.nodes ?? []), source.node] });
+  }
+  return { sources: [...groups.values()].map(({ nodes, log }) => ({ ...log, nodes })), filter, withNode };
+}
+
+/** Which members a support bundle is of, and the time range of its logs. */
+export interface BundleRequest extends MemberSelection {
+  /** Epoch ms by the clock of the node that creates it, inclusive. */
+  fromMs: number;
+  /** Epoch ms, exclusive. */
+  toMs: number;
+}
+
+export function parseBundleRequest(query: Query, clock: RequestClock): BundleRequest {
+  const {
+    toMs = clock.nowMs,
+    fromMs = toMs - DEFAULT_BUNDLE_RANGE_MS,
+    ...members
+  } = parseParameters(BUNDLE_ROWS, query, { clock });
+  const problem = rangeProblem({ name: '"since"', timeMs: fromMs }, { name: '"until"', timeMs: toMs });
+  if (problem !== undefined) throw new PortholeError('PARAMETER_INVALID', problem);
+  return { fromMs, toMs, ...members };
+}
+
+export function encodeBundle(request: BundleRequest): URLSearchParams {
+  return encodeParameters(BUNDLE_ROWS, request);
+}
+
+/** Ignored silently, it would be taken for something that was done. */
+function rejectSingleNodeParameter(query: Query, name: string, instead: string): void {
+  if (optionalValue(query, name) === undefined) return;
+  const message = `"${name}" is a position in the logs of one node, but all nodes are queried: ${instead}`;
+  throw new PortholeError('PARAMETER_INVALID', message);
+}
+
+function checkPositions(positions: string): string {
+  if (decodeFollowPositions(positions) === undefined)
+    throw new PortholeError('CURSOR_INVALID', '"positions" are not those of a follow of the cluster');
+  return positions;
+}
+
+function resumeTime(lastEventId: string): number {
+  if (!/^-?\d{1,16}$/.test(lastEventId))
+    throw new PortholeError('CURSOR_INVALID', '"Last-Event-ID" is not the id of an event of this route');
+  return Number(lastEventId) - RESUME_OVERLAP_MS;
+}
+
+function decodeSegment(segment: string): string | undefined {
+  try {
+    return decodeURIComponent(segment);
+  } catch (error) {
+    if (error instanceof URIError) return undefined; // a percent sign without its two digits
+    throw error;
+  }
+}

@@ -1,0 +1,176 @@
+import type {
+  DigestQuery,
+  FollowQuery,
+  HistogramQuery,
+  LogSelection,
+  RecordFilter,
+  SearchQuery,
+  StartPoint,
+} from '@porthole/logs/types';
+import { PortholeError } from '../errors/errors.ts';
+import type { SearchOptions } from '../node-state.ts';
+import { FILTER_ROWS, MAX_TERMS } from '../params/filter-parameters.ts';
+import {
+  encodeParameters,
+  type Parameter,
+  type ParameterValues,
+  type ParseOptions,
+  parseParameters,
+  quotedName,
+} from '../params/parameter.ts';
+import type { Query } from '../params/query.ts';
+import { BUDGET_ROW, DIGEST_ROWS, FOLLOW_ROWS, HISTOGRAM_ROWS, SEARCH_ROWS } from '../params/record-parameters.ts';
+import { type RequestClock, rangeProblem } from '../time/time-text.ts';
+
+/*
+ * Requests about records: loose parameters in, strict requests out, and back. Each parameter by itself is read and
+ * written by its row of the table; here are the rules between parameters.
+ */
+
+export interface SearchLimits {
+  /** The setting `search.max-records`. */
+  maxRecords: number;
+}
+
+type Budget = Pick<SearchOptions, 'budgetMs'>;
+
+/** The conditions alone. What is not given is absent. */
+export function parseRecordFilter(query: Query, options: ParseOptions): RecordFilter {
+  return parseConditions(FILTER_ROWS, query, options);
+}
+
+/** The conditions alone. */
+export function encodeFilter(filter: RecordFilter): URLSearchParams {
+  return encodeParameters(FILTER_ROWS, filter);
+}
+
+export function parseSearchRequest(query: Query, clock: RequestClock, { maxRecords }: SearchLimits): SearchQuery {
+  const values = parseConditions(SEARCH_ROWS, query, { clock, maxRecords });
+  if (values.offset !== undefined && values.file === undefined)
+    throw new PortholeError('PARAMETER_INVALID', '"offset" is a position in one file: give its name as "file"');
+  return toSearchQuery(values, maxRecords);
+}
+
+export function encodeSearch(query: SearchQuery, budget: Budget = {}): URLSearchParams {
+  return encodeParameters([...SEARCH_ROWS, BUDGET_ROW], { ...query, ...query.start, ...budget });
+}
+
+/**
+ * `lastEventId` is the last cursor that a reconnecting client saw: the follow resumes there, whatever the parameters
+ * say. Only a time still counts, for logs that the cursor does not name.
+ */
+export function parseFollowRequest(query: Query, clock: RequestClock, lastEventId?: string): FollowQuery {
+  const { back, timeMs, cursor, ...rest } = parseConditions(FOLLOW_ROWS, query, { clock });
+  const start = toFollowStart({ back, timeMs, cursor });
+  const resumed = lastEventId ? resumeAfter(lastEventId, timeMs) : start;
+  return { ...rest, start: resumed };
+}
+
+export function encodeFollow(query: FollowQuery): URLSearchParams {
+  return encodeParameters(FOLLOW_ROWS, { ...query, ...fromFollowStart(query.start) });
+}
+
+export function parseHistogramRequest(query: Query, clock: RequestClock): HistogramQuery {
+  return parseConditions(HISTOGRAM_ROWS, query, { clock });
+}
+
+export function encodeHistogram(query: HistogramQuery, budget: Budget = {}): URLSearchParams {
+  return encodeParameters([...HISTOGRAM_ROWS, BUDGET_ROW], { ...query, ...budget });
+}
+
+export function parseDigestRequest(query: Query, clock: RequestClock): DigestQuery {
+  return checkDigest(parseConditions(DIGEST_ROWS, query, { clock }));
+}
+
+export function encodeDigest(query: DigestQuery, budget: Budget = {}): URLSearchParams {
+  return encodeParameters([...DIGEST_ROWS, BUDGET_ROW], { ...query, ...budget });
+}
+
+/** How long the client wants to wait at most; the limit of the node applies too. */
+export function parseBudget(query: Query, { mostMs }: { mostMs: number }): number {
+  const { budgetMs = mostMs } = parseParameters([BUDGET_ROW], query);
+  return Math.min(budgetMs, mostMs);
+}
+
+/** The parameters, with the rules that hold between those of every request about records. */
+export function parseConditions<const Rows extends readonly Parameter[]>(
+  rows: Rows,
+  query: Query,
+  options: ParseOptions,
+): ParameterValues<Rows> {
+  const values = parseParameters(rows, query, options);
+  const conditions = values as LogSelection & RecordFilter;
+  const label = (name: string) => {
+    const row = rows.find((each) => each.name === name);
+    return row === undefined ? name : (options.label ?? quotedName)(row);
+  };
+  if (conditions.file !== undefined && conditions.family !== undefined)
+    throw new PortholeError('PARAMETER_INVALID', 'give "file" or "family", not both');
+  const problem = rangeProblem(
+    { name: label('from'), timeMs: conditions.fromMs },
+    { name: label('to'), timeMs: conditions.toMs },
+  );
+  if (problem !== undefined) throw new PortholeError('PARAMETER_INVALID', problem);
+  const count = (conditions.terms?.length ?? 0) + (conditions.excluded?.length ?? 0);
+  if (count > MAX_TERMS)
+    throw new PortholeError(
+      'PARAMETER_INVALID',
+      `${label('q')} and ${label('not')} are given ${count} times; at most ${MAX_TERMS} are allowed`,
+    );
+  return values;
+}
+
+interface StartValues {
+  limit: number;
+  cursor?: string;
+  record?: string;
+  timeMs?: number;
+  offset?: number;
+}
+
+/** The parsed values with the one start that is given. */
+export function toSearchQuery<Values extends StartValues>(values: Values, maxRecords: number) {
+  const { cursor, record, timeMs, offset, limit, ...rest } = values;
+  const starts: StartPoint[] = [
+    ...(cursor === undefined ? [] : [{ cursor }]),
+    ...(record === undefined ? [] : [{ record }]),
+    ...(timeMs === undefined ? [] : [{ timeMs }]),
+    ...(offset === undefined ? [] : [{ offset }]),
+  ];
+  const [start] = starts;
+  if (starts.length > 1)
+    throw new PortholeError('PARAMETER_INVALID', 'give one of "cursor", "record", "time" and "offset", not several');
+  return { ...rest, limit: Math.min(limit, maxRecords), ...(start && { start }) };
+}
+
+interface FollowStartValues {
+  back?: number | undefined;
+  timeMs?: number | undefined;
+  cursor?: string | undefined;
+}
+
+export function toFollowStart({ back, timeMs, cursor }: FollowStartValues): FollowQuery['start'] {
+  if (back !== undefined && (cursor !== undefined || timeMs !== undefined))
+    throw new PortholeError(
+      'PARAMETER_INVALID',
+      'give one of "back", "time" and "cursor", not several; only "time" and "cursor" go together',
+    );
+  if (cursor !== undefined) return resumeAfter(cursor, timeMs);
+  if (timeMs !== undefined) return { timeMs };
+  return back === undefined ? 'end' : { back };
+}
+
+export function resumeAfter(cursor: string, sinceMs: number | undefined): FollowQuery['start'] {
+  return { cursor, ...(sinceMs !== undefined && { sinceMs }) };
+}
+
+export function fromFollowStart(start: FollowQuery['start']): FollowStartValues {
+  if (start === 'end') return {};
+  return 'cursor' in start ? { cursor: start.cursor, timeMs: start.sinceMs } : start;
+}
+
+export function checkDigest<Query extends DigestQuery>(query: Query): Query {
+  if (query.onlyNew && query.newSinceMs === undefined)
+    throw new PortholeError('PARAMETER_INVALID', '"onlyNew" needs "newSince": new since when?');
+  return query;
+}
