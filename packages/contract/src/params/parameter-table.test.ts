@@ -38,6 +38,10 @@ function sampleTexts({ codec: { schema }, field }: Parameter): string[] {
   return schema.repeated ? [sample, 'another-text'] : [sample];
 }
 
+function toQuery({ name }: Parameter, texts: readonly string[]): URLSearchParams {
+  return new URLSearchParams(texts.map((text): [string, string] => [name, text]));
+}
+
 describe('every parameter of every route', () => {
   it.each(OPERATIONS)('of $operation is in the OpenAPI document, once', ({ operation, route }) => {
     const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
@@ -48,7 +52,7 @@ describe('every parameter of every route', () => {
   });
 
   it.each(ROWS)('%s is parsed, encoded and parsed again as the same value', (_name, row) => {
-    const given = new URLSearchParams(sampleTexts(row).map((text) => [row.name, text]));
+    const given = toQuery(row, sampleTexts(row));
     const options = { clock: CLOCK, maxRecords: 1000 };
     const parsed = parseParameters([row], given, options);
     expect(Object.keys(parsed)).toEqual([row.field]);
@@ -63,7 +67,7 @@ describe('every parameter of every route', () => {
   });
 
   it.each(ROWS.filter(([, { codec }]) => !codec.schema.repeated))('%s is refused when it is given twice', (_, row) => {
-    const twice = new URLSearchParams([...sampleTexts(row), ...sampleTexts(row)].map((text) => [row.name, text]));
+    const twice = toQuery(row, [...sampleTexts(row), ...sampleTexts(row)]);
     const refusal = describeRefusal(() => parseParameters([row], twice, { clock: CLOCK }));
     expect(refusal).toBe(`BAD_REQUEST: the parameter "${row.name}" is given 2 times`);
   });
