@@ -132,7 +132,7 @@ describe('the log workspace finds', () => {
     await log.list.hover();
     await eventually(async () => {
       await log.page.mouse.wheel(0, -20_000);
-      expect(await gap.allTextContents()).toEqual(['350 records came while paused· load']);
+      expect(await gap.allTextContents()).toEqual(['350 records not shown: written while paused· load']);
     });
     // A page at a time: what is still missing stands behind what was loaded.
     for (const first of [21, 221]) {

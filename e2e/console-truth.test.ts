@@ -40,7 +40,7 @@ describe('what the console says is so', () => {
     ]);
     const { page } = await openConsole(browser, url, { path: '/logs' });
     await waitUntilVisible(page.getByText('line 30', { exact: true }));
-    await waitUntilVisible(page.getByText('2 files are not shown, being binary or without timestamps'));
+    await waitUntilVisible(page.getByText('2 files are not shown (binary or without timestamps)'));
     expect(await findPill(page).textContent()).toBe('Live');
     expect(await page.getByText('only text').count()).toBe(0);
     await page.getByRole('link', { name: 'notes.log' }).click();
