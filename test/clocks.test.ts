@@ -22,7 +22,6 @@ const TIMES_OF_DAY: Readonly<Record<string, string>> = {
   'cluster/src/records/follow/followed-member.ts': 'where records begin that are followed',
   'cluster/src/state/snapshots/snapshot-cache.ts': 'ages of snapshots, which outlive the process',
   'cluster/src/state/snapshots/snapshot-collector.ts': 'as of when a snapshot is shown',
-  'logs/src/file/dir-stamp.ts': 'compared with times of the file system',
   'logs/src/file/file-stamp.ts': 'compared with times of the file system',
   'logs/src/follow/tail/tail-file.ts': 'the year of timestamps that have none',
   'logs/src/read/file-details.ts': 'compared with times of the file system',
