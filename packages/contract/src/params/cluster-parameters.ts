@@ -102,7 +102,6 @@ export const CLUSTER_DIGEST_ROWS = [...MEMBER_ROWS, ...DIGEST_ROWS] as const;
 const aroundSpan = computedDuration({ example: '5s', minMs: 0, maxMs: MAX_AROUND_SPAN_MS });
 
 export const AROUND_ROWS = [
-  ...MEMBER_ROWS,
   {
     name: 'node',
     field: 'node',
@@ -157,6 +156,7 @@ export const AROUND_ROWS = [
     proto: NOT_IN_GRPC,
     cli: { long: 'limit', short: 'n', value: 'n', about: 'at most n records of each node, the closest ones' },
   },
+  ...MEMBER_ROWS,
 ] as const satisfies readonly Parameter[];
 
 export const DOWNLOAD_ROWS = [

@@ -19,8 +19,8 @@ export interface CliFlag {
 }
 
 /**
- * One row of the parameter table. Parsers, encoders, the OpenAPI document, docs/http-api.md, the CLI's flags and the
- * gRPC mapping are derived from these rows.
+ * One row of the parameter table. Parsers, encoders, the OpenAPI document, docs/http-api.md and the gRPC mapping are
+ * derived from these rows.
  */
 export interface Parameter {
   name: string;

@@ -24,7 +24,7 @@ import { MEMBER_ID } from '../params/codecs.ts';
 import { decodeFollowPositions } from '../params/follow-positions.ts';
 import { encodeParameters, parseParameters } from '../params/parameter.ts';
 import { optionalValue, type Query } from '../params/query.ts';
-import { BUDGET_ROW, SEARCH_ROWS } from '../params/record-parameters.ts';
+import { BUDGET_ROW, DIGEST_ROWS, HISTOGRAM_ROWS, SEARCH_ROWS } from '../params/record-parameters.ts';
 import { parseSourceText } from '../params/source-text.ts';
 import { type RequestClock, rangeProblem } from '../time/time-text.ts';
 import {
@@ -74,7 +74,7 @@ export function parseClusterSearchRequest(
 
 export function encodeClusterSearch(query: SearchQuery & MemberSelection, budget: Budget = {}): URLSearchParams {
   // With the positions of a single node, which the cluster refuses.
-  return encodeParameters([...MEMBER_ROWS, ...SEARCH_ROWS, BUDGET_ROW], { ...query, ...query.start, ...budget });
+  return encodeParameters([...SEARCH_ROWS, BUDGET_ROW, ...MEMBER_ROWS], { ...query, ...query.start, ...budget });
 }
 
 /** `lastEventId` is the id of the last event seen: the time of its record. */
@@ -100,7 +100,7 @@ export function parseClusterHistogramRequest(query: Query, clock: RequestClock):
 }
 
 export function encodeClusterHistogram(query: HistogramQuery & MemberSelection, budget: Budget = {}): URLSearchParams {
-  return encodeParameters([...CLUSTER_HISTOGRAM_ROWS, BUDGET_ROW], { ...query, ...budget });
+  return encodeParameters([...HISTOGRAM_ROWS, BUDGET_ROW, ...MEMBER_ROWS], { ...query, ...budget });
 }
 
 export function parseClusterDigestRequest(query: Query, clock: RequestClock): DigestQuery & MemberSelection {
@@ -108,7 +108,7 @@ export function parseClusterDigestRequest(query: Query, clock: RequestClock): Di
 }
 
 export function encodeClusterDigest(query: DigestQuery & MemberSelection, budget: Budget = {}): URLSearchParams {
-  return encodeParameters([...CLUSTER_DIGEST_ROWS, BUDGET_ROW], { ...query, ...budget });
+  return encodeParameters([...DIGEST_ROWS, BUDGET_ROW, ...MEMBER_ROWS], { ...query, ...budget });
 }
 
 export function parseAroundRequest(query: Query, clock: RequestClock, { maxRecords }: SearchLimits): AroundRequest {
