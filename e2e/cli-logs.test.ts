@@ -264,7 +264,7 @@ describe('porthole logs with errors', () => {
     { args: ['-S', 'now', '-U', '1h'], says: 'must be before --until (' },
     { args: ['-E', '(unclosed'], says: 'unclosed' },
     { args: ['-z', 'Mars/Base'], says: 'Expected a time zone like' },
-    { args: ['--cursor', 'nonsense'], says: 'not a cursor' },
+    { args: ['--cursor', 'nonsense'], says: 'invalid cursor' },
     { args: ['--cursor', 'x', '-n', '5'], says: 'cannot be combined with --tail' },
     { args: ['-f', '-C', '2'], says: '--context cannot be combined with --follow' },
     { args: ['--levle', 'error'], says: 'Did you mean --level?' },
