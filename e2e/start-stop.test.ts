@@ -29,7 +29,7 @@ it('a second node on the default ports says who has them and takes the next free
   const demo = new Program(['demo', '--nodes', '1', '--rate', '0'], { cwd: tempDir() });
   const demoUrl = await demo.ready();
   expect([firstUrl, secondUrl]).not.toContain(demoUrl);
-  expect(demo.stderr).toContain(`port ${DEFAULT_PORT} is taken`);
+  expect(demo.stderr).toContain(`port ${DEFAULT_PORT} is in use`);
 });
 
 it('a port that was asked for and is taken by a node is refused, and says so', async () => {

@@ -129,7 +129,7 @@ describe('members that are not contacted', () => {
       const node = await findReport(port, id);
       expect(node?.report).toMatchObject({
         outcome: 'refused',
-        detail: expect.stringContaining('none of the networks of cluster.member-networks'),
+        detail: expect.stringContaining('not in a network of cluster.member-networks'),
       });
     }
     expect(member.requests).toEqual([]);
