@@ -26,6 +26,7 @@ export async function install() {
 
 /** Makes what has changed since the last time: code from proto/, JavaScript from TypeScript, the page, the packages from that. */
 export async function build() {
+  if (!existsSync(`${ROOT}packages/cli/lib/main.js`)) console.error('building (first run) ...');
   // Loaded only now: they need what was just installed.
   const { generateProto } = await import('./proto.mjs');
   generateProto();

@@ -1,35 +1,33 @@
-import { isObjectText, LEVELS } from '@porthole/contract';
+import { LEVELS } from '@porthole/contract';
 import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
-import { isBoundedJson, parseBoundedJson } from './bounded-json.ts';
-import { isCodeLike, isFileName, remoteText } from './remote-text.ts';
+import { parseBoundedJson } from './bounded-json.ts';
+import {
+  type Fields,
+  isBucket,
+  isContextText,
+  isCount,
+  isCountOrNull,
+  isCursor,
+  isDuplicate,
+  isEndCursor,
+  isGroup,
+  isObject,
+  isProblem,
+  isReport,
+  isShallow,
+  isText,
+  isTime,
+  isTrue,
+} from './field-checks.ts';
+import { isFileName, remoteText } from './remote-text.ts';
 
 /*
  * Decodes stream items of another node, which may be newer, older or broken. Invalid items and fields are skipped and counted,
  * so that nothing goes missing silently. Unknown fields of a record are passed on.
  */
 
-type Fields = Readonly<Record<string, unknown>>;
-
-/** Deeper nesting makes `JSON.stringify` fail; nodes do not send it. */
-const MAX_DEPTH = 250;
-
-/** Maximum length of a record cursor; real ones have some hundred characters. */
-const MAX_CURSOR_CHARACTERS = 2048;
-
-/** Maximum length of a response cursor, which has a position in every log. */
-const MAX_END_CURSOR_CHARACTERS = 1024 ** 2;
-
-/** Maximum length of a file path in a report. */
-const MAX_PATH_CHARACTERS = 1024;
-
-/** Maximum length of ids and outcomes of members. */
-const MAX_ID_CHARACTERS = 256;
-
 /** Maximum entries of a list. */
 const MAX_LISTED = 10_000;
-
-/** Maximum of `Date`. */
-const MAX_TIME_MS = 8.64e15;
 
 /** Counts the skipped items of a response. */
 export class SkippedItems {
@@ -107,9 +105,6 @@ function withShortTexts<T extends Fields>(item: T): T {
   }
   return { ...item, ...texts, ...(isObject(item.report) && { report: withShortTexts(item.report) }) };
 }
-
-const isTextOrNull = (field: unknown) => field === null || isText(field);
-const isCountOrNull = (field: unknown) => field === null || isCount(field);
 
 /** Required fields of each item. */
 const FOLLOW_FIELDS: ReadonlyMap<string, readonly [string, (field: unknown) => boolean][]> = new Map([
@@ -230,16 +225,6 @@ export function decodeBuckets(value: unknown, skipped: SkippedItems): unknown[] 
   return decodeList(value, isBucket, 'an invalid bucket', skipped);
 }
 
-function isGroup(value: unknown): value is Fields {
-  return isObject(value) && isCount(value.count) && [value.level, value.source, value.shape].every(isTextOrNull);
-}
-
-function isBucket(value: unknown): value is Fields {
-  return (
-    isObject(value) && isTime(value.startMs) && isObject(value.counts) && Object.values(value.counts).every(isCount)
-  );
-}
-
 /** Whether a field of a record is valid. */
 const FIELDS: ReadonlyMap<string, (field: unknown) => boolean> = new Map<string, (field: unknown) => boolean>([
   ['type', (field) => field === 'record'],
@@ -252,7 +237,7 @@ const FIELDS: ReadonlyMap<string, (field: unknown) => boolean> = new Map<string,
   ['raw', isText],
   ['node', isText],
   ['tags', (field) => Array.isArray(field) && field.every(isText)],
-  ['context', (field) => isObject(field) && isShallow(field, MAX_DEPTH)],
+  ['context', (field) => isObject(field) && isShallow(field)],
   ['contextText', isContextText],
   ['cut', isTrue],
   ['continued', isTrue],
@@ -261,74 +246,3 @@ const FIELDS: ReadonlyMap<string, (field: unknown) => boolean> = new Map<string,
   ['before', Array.isArray],
   ['after', Array.isArray],
 ]);
-
-/** JSON within a string has the same limits as the JSON around it. */
-function isContextText(value: unknown): boolean {
-  return isText(value) && isBoundedJson(value) && isObjectText(value);
-}
-
-interface FileProblem {
-  file: string;
-  code: string;
-  detail: string;
-}
-
-function isProblem(value: unknown): value is FileProblem {
-  return isObject(value) && isPath(value.file) && isCodeLike(value.code) && isText(value.detail);
-}
-
-function isDuplicate(value: unknown): value is Fields {
-  const isNode = (node: unknown) => node === undefined || isText(node); // in the end of a cluster's search
-  return isObject(value) && isPath(value.file) && isPath(value.sameAs) && isNode(value.node);
-}
-
-function isPath(value: unknown): value is string {
-  return isText(value) && value.length <= MAX_PATH_CHARACTERS;
-}
-
-function isCursor(value: unknown): value is string {
-  return isText(value) && value.length <= MAX_CURSOR_CHARACTERS;
-}
-
-function isEndCursor(value: unknown): boolean {
-  return value === null || (isText(value) && value.length <= MAX_END_CURSOR_CHARACTERS);
-}
-
-function isReport(value: unknown): value is Fields {
-  return (
-    isObject(value) &&
-    isText(value.id) &&
-    value.id.length <= MAX_ID_CHARACTERS &&
-    isText(value.outcome) &&
-    value.outcome.length <= MAX_ID_CHARACTERS &&
-    (value.detail === null || isText(value.detail)) &&
-    (value.asOfMs === null || isTime(value.asOfMs))
-  );
-}
-
-function isShallow(value: unknown, left: number): boolean {
-  if (typeof value !== 'object' || value === null) return true;
-  if (left === 0) return false;
-  for (const key in value) if (!isShallow((value as Fields)[key], left - 1)) return false;
-  return true;
-}
-
-export function isObject(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string';
-}
-
-function isTrue(value: unknown): boolean {
-  return value === true;
-}
-
-function isTime(value: unknown): value is number {
-  return typeof value === 'number' && Math.abs(value) <= MAX_TIME_MS;
-}
-
-function isCount(value: unknown): value is number {
-  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
-}

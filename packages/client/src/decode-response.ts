@@ -8,7 +8,8 @@ import type {
   NodeSettings,
 } from '@porthole/contract';
 import type { Digest, Histogram, LogEntry, LogFileDetails, SearchEnd } from '@porthole/logs/types';
-import { decodeBuckets, decodeEnd, decodeGroups, decodeReports, isObject, SkippedItems } from './decode-records.ts';
+import { decodeBuckets, decodeEnd, decodeGroups, decodeReports, SkippedItems } from './decode-records.ts';
+import { isObject } from './field-checks.ts';
 import { isFileName, remoteText } from './remote-text.ts';
 
 /*

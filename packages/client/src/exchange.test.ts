@@ -14,7 +14,7 @@ describe('a node that is slow', () => {
     const odd = await startOddServer(() => {});
     const error = await catchFailure(testClient({ url: odd.url, timeoutMs: 300, retries: 2 }).config());
     expect(error).toMatchObject({ code: 'DEADLINE_EXCEEDED', status: undefined });
-    expect(String(error)).toContain('did not answer within 300 ms');
+    expect(String(error)).toContain('did not respond within 300 ms');
     expect(odd.requests).toHaveLength(1);
     await eventually(() => expect(odd.aborted).toBe(1));
   });

@@ -1,9 +1,11 @@
-import { encodeBodyParameters, PATHS, PortholeError, type ResponseBudget } from '@porthole/contract';
+import { PortholeError } from '@porthole/contract';
 import { ClientError } from './client-error.ts';
 import { MAX_TIMER_MS, type StrictOptions } from './client-options.ts';
 import type { Clock } from './clock.ts';
+import { HeldBytes } from './held-bytes.ts';
 import { remoteText } from './remote-text.ts';
 import type { ClientDeps, ClientRequest } from './request.ts';
+import { chooseBody, LAST_EVENT_ID } from './request-body.ts';
 import { responseError } from './response-error.ts';
 
 /** Maximum bytes read of an error body. */
@@ -14,28 +16,12 @@ const EMPTY = new URLSearchParams();
 /** Connection errors whose message contains text of the peer. */
 const REMOTE_MESSAGES: ReadonlySet<string> = new Set(['ERR_TLS_CERT_ALTNAME_INVALID']);
 
-/** Below the default limits of a node for URLs and headers. */
-const MAX_URL_CHARACTERS = 6 * 1024;
-
-/** Routes that also accept parameters in a body. */
-const POST_PATHS: ReadonlySet<string> = new Set([
-  PATHS.logSearch,
-  PATHS.logFollow,
-  PATHS.clusterLogSearch,
-  PATHS.clusterLogFollow,
-]);
-
-const LAST_EVENT_ID = 'last-event-id';
-
 /**
  * Total time to wait for the chunks of a response: this many times the stall timeout plus a millisecond per byte. Networks are
  * faster, and a node that trickles bytes cannot hold its reader forever.
  */
 const PATIENCE = 10;
 const MS_PER_BYTE = 1;
-
-/** Bytes of each response not counted by the budget: short responses work even if it is exhausted. */
-const UNCOUNTED_BYTES = 256 * 1024;
 
 /** One request and its response, to the last byte. The caller reads it to its end or closes it. */
 export class Exchange {
@@ -57,16 +43,13 @@ export class Exchange {
   #timedOut: ClientError | undefined;
   #response: Response | undefined;
   #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
-  readonly #budget: ResponseBudget | undefined;
-  /** Bytes of the response in memory, and those counted by the budget. */
-  #heldBytes = 0;
-  #countedBytes = 0;
+  readonly #held: HeldBytes;
   /** The response was read completely. */
   #isWhole = false;
 
   private constructor(request: ClientRequest, { options, pathPrefix: below }: ClientDeps) {
     const { path: route, query = EMPTY, signal, lookingMs = 0, isPaced = false } = request;
-    const { method, body } = bodyFor(request);
+    const { method, body } = chooseBody(request);
     this.#body = body;
     const search = body === undefined ? query.toString() : '';
     const path = below === undefined ? route : route.replace('/api/v1', below);
@@ -75,7 +58,7 @@ export class Exchange {
     this.url = `${options.base}${path}${search && `?${search}`}`;
     this.options = options;
     this.#signal = signal;
-    this.#budget = request.responseBudget ?? options.responseBudget;
+    this.#held = new HeldBytes(request.responseBudget ?? options.responseBudget);
     const withScanTime = (ms: number) => Math.min(ms + (lookingMs > 0 ? lookingMs : 0), MAX_TIMER_MS);
     this.#stallMs = withScanTime(options.stallMs);
     this.#timeoutMs = withScanTime(options.timeoutMs);
@@ -136,22 +119,13 @@ export class Exchange {
 
   /** Adds to the bytes in memory. Fails if the shared budget is exceeded. */
   hold(bytes: number): void {
-    this.#heldBytes += bytes;
-    const more = Math.max(0, this.#heldBytes - UNCOUNTED_BYTES) - this.#countedBytes;
-    if (!this.#budget || more <= 0) return;
-    if (!this.#budget.hold(more)) {
-      const limit = `the ${this.#budget.maxBytes} bytes that all responses together may hold`;
-      throw this.badResponse(`the response of ${this.path} exceeds ${limit}: ask fewer members at once`);
-    }
-    this.#countedBytes += more;
+    const exceeded = this.#held.add(bytes);
+    if (exceeded) throw this.badResponse(`the response of ${this.path} exceeds ${exceeded}: ask fewer members at once`);
   }
 
   /** Sets the bytes still in memory. */
   holdOnly(bytes: number): void {
-    this.#heldBytes = bytes;
-    const counted = Math.min(this.#countedBytes, Math.max(0, bytes - UNCOUNTED_BYTES));
-    this.#budget?.release(this.#countedBytes - counted);
-    this.#countedBytes = counted;
+    this.#held.reduceTo(bytes);
   }
 
   badResponse(message: string, cause?: unknown): ClientError {
@@ -237,7 +211,7 @@ export class Exchange {
 
   /** Aborts when the timeout expires. */
   #startDeadline(): void {
-    const message = `${this.options.base} did not answer within ${this.#timeoutMs} ms`;
+    const message = `${this.options.base} did not respond within ${this.#timeoutMs} ms`;
     this.#endAfter(this.#deadline - performance.now(), () => this.error('DEADLINE_EXCEEDED', message));
   }
 
@@ -245,7 +219,7 @@ export class Exchange {
   #startStallTimer(): void {
     const { base } = this.options;
     const isLate = this.#allowanceMs < this.#stallMs;
-    const message = isLate ? `${base} sends too slowly` : `${base} gave no byte for ${this.#stallMs} ms`;
+    const message = isLate ? `${base} sends too slowly` : `${base} sent no byte for ${this.#stallMs} ms`;
     this.#endAfter(Math.max(0, Math.min(this.#stallMs, this.#allowanceMs)), () => this.cut(message));
   }
 
@@ -288,16 +262,6 @@ export class Exchange {
       throw this.cut(`${what} (${this.options.base}): ${this.#describeFailure(error)}`, error);
     }
   }
-}
-
-/** Sends parameters and event id in a body if they are too long for a URL and a header. */
-function bodyFor({ path, method = 'GET', query = EMPTY, headers }: ClientRequest): { method: string; body?: string } {
-  const id = headers?.[LAST_EVENT_ID];
-  const length = query.toString().length + (id?.length ?? 0);
-  if (method !== 'GET' || length <= MAX_URL_CHARACTERS || !POST_PATHS.has(path)) return { method };
-  const all = new URLSearchParams(query);
-  if (id !== undefined) all.set('Last-Event-ID', id);
-  return { method: 'POST', body: encodeBodyParameters(all) };
 }
 
 /** An error thrown by a custom `fetch`, such as a refused connection. */

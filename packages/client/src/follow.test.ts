@@ -171,7 +171,7 @@ describe('a follow', () => {
     );
     const follow = collectFollow(testClient({ url: odd.url, stallMs: 200 }), { start: 'end' });
     await eventually(() => expect(follow.messages('a.log')).toContain('a1'));
-    expect(follow.items[0]).toMatchObject({ reason: expect.stringContaining('gave no byte for 200 ms') });
+    expect(follow.items[0]).toMatchObject({ reason: expect.stringContaining('sent no byte for 200 ms') });
   });
 
   it('the first connection is tried only so often', async () => {

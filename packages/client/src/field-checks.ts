@@ -1,0 +1,109 @@
+import { isObjectText } from '@porthole/contract';
+import { isBoundedJson } from './bounded-json.ts';
+import { isCodeLike } from './remote-text.ts';
+
+/* Whether a field of another node's response is valid. */
+
+export type Fields = Readonly<Record<string, unknown>>;
+
+/** Deeper nesting makes `JSON.stringify` fail; nodes do not send it. */
+const MAX_DEPTH = 250;
+
+/** Maximum length of a record cursor; real ones have some hundred characters. */
+const MAX_CURSOR_CHARACTERS = 2048;
+
+/** Maximum length of a response cursor, which has a position in every log. */
+const MAX_END_CURSOR_CHARACTERS = 1024 ** 2;
+
+/** Maximum length of a file path in a report. */
+const MAX_PATH_CHARACTERS = 1024;
+
+/** Maximum length of ids and outcomes of members. */
+const MAX_ID_CHARACTERS = 256;
+
+/** Maximum of `Date`. */
+const MAX_TIME_MS = 8.64e15;
+
+/** JSON within a string has the same limits as the JSON around it. */
+export function isContextText(value: unknown): boolean {
+  return isText(value) && isBoundedJson(value) && isObjectText(value);
+}
+
+export interface FileProblem {
+  file: string;
+  code: string;
+  detail: string;
+}
+
+export function isProblem(value: unknown): value is FileProblem {
+  return isObject(value) && isPath(value.file) && isCodeLike(value.code) && isText(value.detail);
+}
+
+export function isDuplicate(value: unknown): value is Fields {
+  const isNode = (node: unknown) => node === undefined || isText(node); // in the end of a cluster's search
+  return isObject(value) && isPath(value.file) && isPath(value.sameAs) && isNode(value.node);
+}
+
+export function isPath(value: unknown): value is string {
+  return isText(value) && value.length <= MAX_PATH_CHARACTERS;
+}
+
+export function isCursor(value: unknown): value is string {
+  return isText(value) && value.length <= MAX_CURSOR_CHARACTERS;
+}
+
+export function isEndCursor(value: unknown): boolean {
+  return value === null || (isText(value) && value.length <= MAX_END_CURSOR_CHARACTERS);
+}
+
+export function isReport(value: unknown): value is Fields {
+  return (
+    isObject(value) &&
+    isText(value.id) &&
+    value.id.length <= MAX_ID_CHARACTERS &&
+    isText(value.outcome) &&
+    value.outcome.length <= MAX_ID_CHARACTERS &&
+    (value.detail === null || isText(value.detail)) &&
+    (value.asOfMs === null || isTime(value.asOfMs))
+  );
+}
+
+export function isShallow(value: unknown, left = MAX_DEPTH): boolean {
+  if (typeof value !== 'object' || value === null) return true;
+  if (left === 0) return false;
+  for (const key in value) if (!isShallow((value as Fields)[key], left - 1)) return false;
+  return true;
+}
+
+export function isObject(value: unknown): value is Fields {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+export function isText(value: unknown): value is string {
+  return typeof value === 'string';
+}
+
+export function isTrue(value: unknown): boolean {
+  return value === true;
+}
+
+export function isTime(value: unknown): value is number {
+  return typeof value === 'number' && Math.abs(value) <= MAX_TIME_MS;
+}
+
+export function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0;
+}
+
+export const isTextOrNull = (field: unknown) => field === null || isText(field);
+export const isCountOrNull = (field: unknown) => field === null || isCount(field);
+
+export function isGroup(value: unknown): value is Fields {
+  return isObject(value) && isCount(value.count) && [value.level, value.source, value.shape].every(isTextOrNull);
+}
+
+export function isBucket(value: unknown): value is Fields {
+  return (
+    isObject(value) && isTime(value.startMs) && isObject(value.counts) && Object.values(value.counts).every(isCount)
+  );
+}
