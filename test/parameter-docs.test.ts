@@ -12,15 +12,21 @@ const MEMBERS = getRoute('clusterConfig').parameters;
 
 /** What all requests about records take. */
 const CONDITIONS = getRoute('logSearch').parameters.filter((row) =>
-  (['logFollow', 'logHistogram', 'logDigest'] as const).every((id) => getRoute(id).parameters.includes(row)),
+  (['logFollow', 'logHistogram', 'logDigest'] as const).every((id) => isIn(getRoute(id).parameters, row)),
 );
+
+/** A parameter of the same name may mean something else in another route. */
+function isIn(rows: readonly Parameter[], { name, meaning }: Parameter): boolean {
+  return rows.some((row) => row.name === name && row.meaning === meaning);
+}
 
 function tableRows(name: string): readonly Parameter[] {
   if (name === 'conditions') return CONDITIONS;
   if (name === 'members') return MEMBERS;
   const id = ROUTE_IDS.find((known) => known === name);
-  if (id === undefined) throw new Error(`docs/http-api.md has a table of parameters for "${name}", which is no route`);
-  return getRoute(id).parameters.filter((row) => !CONDITIONS.includes(row) && !MEMBERS.includes(row));
+  if (id === undefined)
+    throw new Error(`docs/http-api.md has a table of parameters for "${name}", which is not a route`);
+  return getRoute(id).parameters.filter((row) => !isIn(CONDITIONS, row) && !isIn(MEMBERS, row));
 }
 
 function formatRow(row: Parameter): string {

@@ -55,8 +55,10 @@ export type {
 export { encodeBodyParameters, MAX_BODY_BYTES, parseBodyParameters } from './params/body-parameters.ts';
 export { MEMBER_ID, MEMBER_ROLE } from './params/codecs.ts';
 export { DEFAULT_VIEW_BYTES } from './params/file-parameters.ts';
+export { FILTER_ROWS } from './params/filter-parameters.ts';
 export { decodeFollowPositions, encodeFollowPositions } from './params/follow-positions.ts';
-export { describeParameter, type Parameter } from './params/parameter.ts';
+export { encodeParameters, type Parameter, type ParameterRow, parseParameters } from './params/parameter.ts';
+export { describeParameter } from './params/parameter-docs.ts';
 export { optionalValue, type Query } from './params/query.ts';
 export { formatSourceText, type LogSourceText, parseSourceText } from './params/source-text.ts';
 export { contextJson, exactJson, indentJson, isObjectText } from './records/exact-json.ts';

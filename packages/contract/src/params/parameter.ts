@@ -1,28 +1,11 @@
 import type { Codec, ParseContext } from './codecs.ts';
 import type { Query } from './query.ts';
 
-/** Why something has no counterpart for a parameter. */
-export interface Absent {
-  absent: string;
-}
-
-/** A flag of the CLI, as its help describes it. What values it takes follows from the codec. */
-export interface CliFlag {
-  /** Without dashes. */
-  long: string;
-  short?: string;
-  /** Name of its value; without one the flag is a switch. */
-  value?: string;
-  about: string;
-  /** Where it is not that of the API. */
-  default?: string;
-}
-
 /**
- * One row of the parameter table. Parsers, encoders, the OpenAPI document, docs/http-api.md and the gRPC mapping are
- * derived from these rows.
+ * One row of the parameter table: what parsers and encoders need. Browsers load these rows; what only docs, help and
+ * gRPC need is in `docs/`, in modules of their own, and joined to the rows by `documentParameters`.
  */
-export interface Parameter {
+export interface ParameterRow {
   name: string;
   /** `query` unless given. */
   in?: 'query' | 'header' | 'path';
@@ -30,10 +13,33 @@ export interface Parameter {
   /** Name of the value in the parsed request. */
   field: string;
   codec: Codec<unknown>;
-  /** Markdown, for OpenAPI and the docs. */
-  meaning: string;
   /** What an absent parameter means. */
   default?: unknown;
+  /** Key of its docs, where that is not its name. */
+  docs?: string;
+}
+
+/** Why something has no counterpart for a parameter. */
+export interface Absent {
+  absent: string;
+}
+
+/** A flag of the CLI. Whether it repeats and which values it takes follows from the codec. */
+export interface CliFlag {
+  /** Without dashes. */
+  long: string;
+  short?: string;
+  /** Placeholder of its value in help; without one the flag is a switch. */
+  value?: string;
+  about: string;
+  /** As help shows it, where it is not that of the API; empty: none is shown. */
+  default?: string;
+}
+
+/** What a parameter is outside of parsers: in the docs, in gRPC and in the CLI. */
+export interface ParameterDocs {
+  /** Markdown, for OpenAPI and the docs. */
+  meaning: string;
   /** The default as docs show it, where that is not the encoded value. */
   defaultText?: string;
   /** Field of the request message, or of its filter. */
@@ -41,32 +47,42 @@ export interface Parameter {
   cli: CliFlag | Absent;
 }
 
-type ValueOf<Row extends Parameter> = Exclude<ReturnType<Row['codec']['parse']>, undefined>;
+/** A parameter with everything that is known about it. */
+export interface Parameter extends ParameterRow, ParameterDocs {}
 
-type WithDefault<Row extends Parameter> = Row extends { default: unknown } ? Row : never;
+export type DocsKey<Row extends ParameterRow> = Row extends { docs: infer Key extends string } ? Key : Row['name'];
+
+/** The docs of some rows; does not compile with one missing. */
+export type DocsOf<Rows extends readonly ParameterRow[]> = {
+  readonly [Row in Rows[number] as DocsKey<Row>]: ParameterDocs;
+};
+
+type ValueOf<Row extends ParameterRow> = Exclude<ReturnType<Row['codec']['parse']>, undefined>;
+
+type WithDefault<Row extends ParameterRow> = Row extends { default: unknown } ? Row : never;
 
 /** The parsed values of some parameters by their fields. Those with a default are always present. */
-export type ParameterValues<Rows extends readonly Parameter[]> = {
+export type ParameterValues<Rows extends readonly ParameterRow[]> = {
   [Row in Rows[number] as Row['field']]?: ValueOf<Row>;
 } & { [Row in WithDefault<Rows[number]> as Row['field']]: ValueOf<Row> };
 
 /** Some or all values, for writing. */
-type SomeValues<Rows extends readonly Parameter[]> = {
+type SomeValues<Rows extends readonly ParameterRow[]> = {
   [Row in Rows[number] as Row['field']]?: ValueOf<Row> | undefined;
 };
 
 export interface ParseOptions extends ParseContext {
   /** What errors call a parameter; its quoted name unless given. */
-  label?: (row: Parameter) => string;
+  label?: (row: ParameterRow) => string;
 }
 
 /** How errors of the API name a parameter. */
-export function quotedName({ name }: Parameter): string {
+export function quotedName({ name }: ParameterRow): string {
   return `"${name}"`;
 }
 
 /** Makes loose input strict. What is absent and has no default is absent in the result. */
-export function parseParameters<const Rows extends readonly Parameter[]>(
+export function parseParameters<const Rows extends readonly ParameterRow[]>(
   rows: Rows,
   query: Query,
   { label = quotedName, ...context }: ParseOptions = {},
@@ -78,19 +94,8 @@ export function parseParameters<const Rows extends readonly Parameter[]>(
   return Object.fromEntries(values) as ParameterValues<Rows>;
 }
 
-/** What an absent parameter means, as docs and help show it. */
-export function formatDefault({ codec, default: value, defaultText }: Parameter): string | undefined {
-  return defaultText ?? (value === undefined ? undefined : codec.encode(value).join(', '));
-}
-
-/** The meaning and the default, as Markdown. */
-export function describeParameter(parameter: Parameter): string {
-  const byDefault = formatDefault(parameter);
-  return byDefault === undefined ? parameter.meaning : `${parameter.meaning} Default: \`${byDefault}\`.`;
-}
-
 /** Values as parameters of a URL, in the order of the table: what `parseParameters` reads back as the same values. */
-export function encodeParameters<const Rows extends readonly Parameter[]>(
+export function encodeParameters<const Rows extends readonly ParameterRow[]>(
   rows: Rows,
   values: SomeValues<Rows>,
 ): URLSearchParams {

@@ -12,7 +12,7 @@ import type { SearchOptions } from '../node-state.ts';
 import { FILTER_ROWS, MAX_TERMS } from '../params/filter-parameters.ts';
 import {
   encodeParameters,
-  type Parameter,
+  type ParameterRow,
   type ParameterValues,
   type ParseOptions,
   parseParameters,
@@ -93,7 +93,7 @@ export function parseBudget(query: Query, { mostMs }: { mostMs: number }): numbe
 }
 
 /** The parameters, with the rules that hold between those of every request about records. */
-export function parseConditions<const Rows extends readonly Parameter[]>(
+export function parseConditions<const Rows extends readonly ParameterRow[]>(
   rows: Rows,
   query: Query,
   options: ParseOptions,

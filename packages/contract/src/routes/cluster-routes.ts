@@ -8,9 +8,10 @@ import {
   MEMBER_ID_ROW,
   MEMBER_ROWS,
 } from '../params/cluster-parameters.ts';
+import { documentParameters } from '../params/parameter-docs.ts';
 import { BUDGET_ROW } from '../params/record-parameters.ts';
 import { PATHS } from './paths.ts';
-import { JSON_TYPE, listParameters, type Route } from './route.ts';
+import { JSON_TYPE, type Route } from './route.ts';
 
 const SELECTION_ERRORS = ['PARAMETER_INVALID', 'MEMBER_NOT_FOUND', 'REQUEST_LOOP'] as const;
 const RECORD_ERRORS = [...SELECTION_ERRORS, 'REGEX_INVALID', 'REGEX_TOO_COMPLEX', 'TOO_MANY_STREAMS'] as const;
@@ -37,7 +38,7 @@ export const CLUSTER_ROUTES = {
     summary: 'Forget a member',
     description:
       'Drops the snapshot of a member that has left or failed, on this node and on every other member that responds, so that it is no longer listed. Asked by a member, only on this node.',
-    parameters: listParameters([MEMBER_ID_ROW]),
+    parameters: documentParameters([MEMBER_ID_ROW]),
     response: { contentType: JSON_TYPE, schema: 'ForgottenMember' },
     errors: ['MEMBER_NOT_FOUND', 'MEMBER_REGISTERED', 'NOT_SUPPORTED'],
   },
@@ -46,7 +47,7 @@ export const CLUSTER_ROUTES = {
     role: 'config',
     summary: 'Get configuration of all members',
     description: 'The configuration of each member as it tells it itself, or as it was last seen. Secrets are masked.',
-    parameters: listParameters(MEMBER_ROWS),
+    parameters: documentParameters(MEMBER_ROWS),
     response: { contentType: JSON_TYPE, schema: 'ClusterConfig' },
     errors: SELECTION_ERRORS,
   },
@@ -55,7 +56,7 @@ export const CLUSTER_ROUTES = {
     role: 'config',
     summary: 'Compare configurations',
     description: 'The keys in which members of the same role differ, with each value and who has it.',
-    parameters: listParameters(MEMBER_ROWS),
+    parameters: documentParameters(MEMBER_ROWS),
     response: { contentType: JSON_TYPE, schema: 'ClusterConfigDiff' },
     errors: SELECTION_ERRORS,
   },
@@ -64,7 +65,7 @@ export const CLUSTER_ROUTES = {
     role: 'viewer',
     summary: 'Describe logs of all members',
     description: 'The log files of all members, each with the member that has it.',
-    parameters: listParameters(MEMBER_ROWS),
+    parameters: documentParameters(MEMBER_ROWS),
     response: { contentType: JSON_TYPE, schema: 'ClusterLogFiles' },
     errors: SELECTION_ERRORS,
   },
@@ -74,7 +75,7 @@ export const CLUSTER_ROUTES = {
     summary: 'Search logs of all members',
     description:
       'Records of all members that meet all conditions, merged by time, corrected by what is known of their clocks: one JSON object per line, the last an `end` with a report of each member.',
-    parameters: listParameters([...CLUSTER_SEARCH_ROWS, BUDGET_ROW]),
+    parameters: documentParameters([...CLUSTER_SEARCH_ROWS, BUDGET_ROW]),
     response: { contentType: 'application/x-ndjson', schema: 'ClusterItem', each: 'line' },
     errors: [...RECORD_ERRORS, ...CURSOR_ERRORS, ...BODY_ERRORS, 'TOO_MANY_SEARCHES'],
     post: true,
@@ -86,7 +87,7 @@ export const CLUSTER_ROUTES = {
     summary: 'Follow logs of all members',
     description:
       'Records of all members as they are written, as server-sent events. New members join by themselves; what happens to a member is an event too.',
-    parameters: listParameters([...CLUSTER_FOLLOW_ROWS, CLUSTER_LAST_EVENT_ID_ROW]),
+    parameters: documentParameters([...CLUSTER_FOLLOW_ROWS, CLUSTER_LAST_EVENT_ID_ROW]),
     response: { contentType: 'text/event-stream', schema: 'ClusterFollowItem', each: 'event' },
     errors: [...RECORD_ERRORS, ...BODY_ERRORS, 'CURSOR_INVALID'],
     post: true,
@@ -97,7 +98,7 @@ export const CLUSTER_ROUTES = {
     role: 'viewer',
     summary: 'Count records of all members over time',
     description: 'How many records there are per stretch of time and level, of all members and of each.',
-    parameters: listParameters([...CLUSTER_HISTOGRAM_ROWS, BUDGET_ROW]),
+    parameters: documentParameters([...CLUSTER_HISTOGRAM_ROWS, BUDGET_ROW]),
     response: { contentType: JSON_TYPE, schema: 'ClusterHistogram' },
     errors: [...RECORD_ERRORS, 'TOO_MANY_SEARCHES'],
     stream: true,
@@ -107,7 +108,7 @@ export const CLUSTER_ROUTES = {
     role: 'viewer',
     summary: 'Group records of all members',
     description: 'Records of all members grouped by level and place in the code, with how many each member has.',
-    parameters: listParameters([...CLUSTER_DIGEST_ROWS, BUDGET_ROW]),
+    parameters: documentParameters([...CLUSTER_DIGEST_ROWS, BUDGET_ROW]),
     response: { contentType: JSON_TYPE, schema: 'ClusterDigest' },
     errors: [...RECORD_ERRORS, 'TOO_MANY_SEARCHES'],
     stream: true,
@@ -117,7 +118,7 @@ export const CLUSTER_ROUTES = {
     role: 'viewer',
     summary: 'What every member said at a moment',
     description: 'The records of all members around one record or one time, oldest first; lines as in a search.',
-    parameters: listParameters(AROUND_ROWS),
+    parameters: documentParameters(AROUND_ROWS),
     response: { contentType: 'application/x-ndjson', schema: 'ClusterItem', each: 'line' },
     errors: [...SELECTION_ERRORS, ...CURSOR_ERRORS, 'TOO_MANY_STREAMS', 'TOO_MANY_SEARCHES'],
     stream: true,

@@ -1,6 +1,7 @@
 import { DOWNLOAD_ROWS, TICKET_FOR_ROW, TICKET_ROW } from '../params/cluster-parameters.ts';
+import { documentParameters } from '../params/parameter-docs.ts';
 import { PATHS } from './paths.ts';
-import { JSON_TYPE, listParameters, type Route } from './route.ts';
+import { JSON_TYPE, type Route } from './route.ts';
 
 /** What a browser saves to disk by itself. */
 export const DOWNLOAD_ROUTES = {
@@ -10,7 +11,7 @@ export const DOWNLOAD_ROUTES = {
     summary: 'Download records of all members',
     description:
       'Every record that meets all conditions, however many, oldest first, merged by time, as text: each as it stands in its file. The last line begins with `# porthole: complete` or `# porthole: INCOMPLETE` and says what is missing; a file without it was cut.',
-    parameters: listParameters([...DOWNLOAD_ROWS, TICKET_ROW]),
+    parameters: documentParameters([...DOWNLOAD_ROWS, TICKET_ROW]),
     response: { contentType: 'text/plain; charset=utf-8' },
     errors: [
       'PARAMETER_INVALID',
@@ -29,7 +30,7 @@ export const DOWNLOAD_ROUTES = {
     summary: 'Get a download ticket',
     description:
       'A ticket for one download, for browsers, which send no token with a link: added to that URL as its last parameter `ticket`, it stands for the `Authorization` header of this request, once and only for a short time. Of `/log/raw` and `/cluster/log/download`.',
-    parameters: listParameters([TICKET_FOR_ROW]),
+    parameters: documentParameters([TICKET_FOR_ROW]),
     response: { contentType: JSON_TYPE, schema: 'DownloadTicket' },
     errors: ['PARAMETER_INVALID'],
   },

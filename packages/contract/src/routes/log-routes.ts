@@ -1,6 +1,7 @@
 import { FILE_ROWS, RANGE_ROWS, VIEW_ROWS } from '../params/file-parameters.ts';
+import { documentParameters } from '../params/parameter-docs.ts';
 import { PATHS } from './paths.ts';
-import { JSON_TYPE, listParameters, type Route, TEXT_TYPE } from './route.ts';
+import { JSON_TYPE, type Route, TEXT_TYPE } from './route.ts';
 
 const FILE_ERRORS = [
   'FILE_NAME_MISSING',
@@ -28,7 +29,7 @@ export const LOG_ROUTES = {
     summary: 'View log',
     description:
       'The last part of one file, cut to whole lines, byte for byte. Of a `.gz` file, the last part of its uncompressed text.',
-    parameters: listParameters(VIEW_ROWS),
+    parameters: documentParameters(VIEW_ROWS),
     response: { contentType: TEXT_TYPE },
     errors: ['SIZE_INVALID', 'LOG_FILE_CORRUPT', 'LOG_FILE_TRUNCATED', ...FILE_ERRORS],
     stream: true,
@@ -47,7 +48,7 @@ export const LOG_ROUTES = {
     role: 'viewer',
     summary: 'Download log',
     description: 'One file as it is on disk, as an attachment. Takes one byte range and conditional requests.',
-    parameters: listParameters([...FILE_ROWS, ...RANGE_ROWS]),
+    parameters: documentParameters([...FILE_ROWS, ...RANGE_ROWS]),
     response: { contentType: 'application/octet-stream' },
     otherResponses: { 206: 'The part asked for.', 304: 'The file has not changed.' },
     errors: ['RANGE_NOT_SATISFIABLE', 'PRECONDITION_FAILED', 'RAW_HAS_SECRETS', 'LOG_FILE_CORRUPT', ...FILE_ERRORS],

@@ -1,4 +1,5 @@
 import { MEMBER_ID_ROW } from '../params/cluster-parameters.ts';
+import { documentParameters } from '../params/parameter-docs.ts';
 import { PATHS } from './paths.ts';
 import type { Route } from './route.ts';
 import { getRoute, type RouteId } from './routes.ts';
@@ -35,7 +36,7 @@ export function getMemberRoute(id: MemberRouteId): Route {
     path: `${PATHS.clusterNodes}/{${MEMBER_ID_ROW.name}}${getMemberPath(id)}`,
     summary: `${summary} of a member`,
     description: `Of one member, through this node. ${description}`,
-    parameters: [MEMBER_ID_ROW, ...parameters],
+    parameters: [...documentParameters([MEMBER_ID_ROW]), ...parameters],
     errors: [
       ...errors,
       'MEMBER_NOT_FOUND',

@@ -1,3 +1,4 @@
+import { documentParameters } from '../params/parameter-docs.ts';
 import {
   BUDGET_ROW,
   DIGEST_ROWS,
@@ -7,7 +8,7 @@ import {
   SEARCH_ROWS,
 } from '../params/record-parameters.ts';
 import { PATHS } from './paths.ts';
-import { JSON_TYPE, listParameters, type Route } from './route.ts';
+import { JSON_TYPE, type Route } from './route.ts';
 
 const FILTER_ERRORS = [
   'PARAMETER_INVALID',
@@ -30,7 +31,7 @@ export const RECORD_ROUTES = {
     summary: 'Search logs',
     description:
       'Records that meet all conditions, as they are found: one JSON object per line, the last an `end` that tells why the search ended and what it covered. Without conditions, the records next to a place in a file.',
-    parameters: listParameters([...SEARCH_ROWS, BUDGET_ROW]),
+    parameters: documentParameters([...SEARCH_ROWS, BUDGET_ROW]),
     response: { contentType: 'application/x-ndjson', schema: 'SearchItem', each: 'line' },
     errors: [...FILTER_ERRORS, ...CURSOR_ERRORS, 'TOO_MANY_SEARCHES'],
     post: true,
@@ -42,7 +43,7 @@ export const RECORD_ROUTES = {
     summary: 'Follow logs',
     description:
       'Records as they are written, as server-sent events, through rotation and truncation, which are events too.',
-    parameters: listParameters([...FOLLOW_ROWS, LAST_EVENT_ID_ROW]),
+    parameters: documentParameters([...FOLLOW_ROWS, LAST_EVENT_ID_ROW]),
     response: { contentType: 'text/event-stream', schema: 'FollowItem', each: 'event' },
     errors: [...FILTER_ERRORS, ...CURSOR_ERRORS],
     post: true,
@@ -53,7 +54,7 @@ export const RECORD_ROUTES = {
     role: 'viewer',
     summary: 'Count records over time',
     description: 'How many records there are per stretch of time and level.',
-    parameters: listParameters([...HISTOGRAM_ROWS, BUDGET_ROW]),
+    parameters: documentParameters([...HISTOGRAM_ROWS, BUDGET_ROW]),
     response: { contentType: JSON_TYPE, schema: 'Histogram' },
     errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES'],
     stream: true,
@@ -64,7 +65,7 @@ export const RECORD_ROUTES = {
     summary: 'Group records',
     description:
       'Records grouped by level and by the place in the code that wrote them, or by the shape of their message where that is not told.',
-    parameters: listParameters([...DIGEST_ROWS, BUDGET_ROW]),
+    parameters: documentParameters([...DIGEST_ROWS, BUDGET_ROW]),
     response: { contentType: JSON_TYPE, schema: 'Digest' },
     errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES'],
     stream: true,

@@ -33,8 +33,3 @@ export interface Route {
 export const JSON_TYPE = 'application/json; charset=utf-8';
 export const TEXT_TYPE = 'text/plain; charset=utf-8';
 export const HTML_TYPE = 'text/html; charset=utf-8';
-
-/** Rows of the parameter table for a route, without their literal types: those would make up most of the SDK's types. */
-export function listParameters(rows: readonly Parameter[]): readonly Parameter[] {
-  return rows;
-}

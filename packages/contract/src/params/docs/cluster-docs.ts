@@ -1,0 +1,135 @@
+import {
+  type AROUND_OWN_ROWS,
+  type BUNDLE_OWN_ROWS,
+  type DOWNLOAD_OWN_ROWS,
+  type MEMBER_ROWS,
+  RESUME_OVERLAP_SECONDS,
+  type TICKET_FOR_ROW,
+  type TICKET_ROW,
+} from '../cluster-parameters.ts';
+import type { DocsOf, ParameterDocs } from '../parameter.ts';
+import { FILTER_DOCS } from './filter-docs.ts';
+
+/** gRPC has no routes of the cluster. */
+const NOT_IN_GRPC = { absent: 'gRPC serves a single node' };
+const BROWSER_DOWNLOAD = { absent: 'a download for browsers; "porthole logs -o raw" prints the same' };
+
+export const MEMBER_DOCS: DocsOf<typeof MEMBER_ROWS> = {
+  nodes: {
+    meaning:
+      'Only this member: its id, or a pattern with `*` and `?`. May be given up to 64 times. An unknown id is 404 `MEMBER_NOT_FOUND`.',
+    proto: NOT_IN_GRPC,
+    cli: { absent: 'arguments name nodes: NODE:FILE or NODE' },
+  },
+  role: {
+    meaning: 'Only members with this role, and those whose role is not known yet.',
+    proto: NOT_IN_GRPC,
+    cli: { long: 'role', value: 'role', about: 'only nodes with this role' },
+  },
+};
+
+export const CLUSTER_DOCS = {
+  clusterCursor: {
+    meaning: 'Continue here: the `cursor` of the end of an earlier response. Give at most one of `cursor` and `time`.',
+    proto: NOT_IN_GRPC,
+    cli: { absent: 'the CLI pages by itself' },
+  },
+  clusterFollowTime: {
+    meaning: 'Start at this time, written like `from`.',
+    proto: NOT_IN_GRPC,
+    cli: { absent: '--since and --until' },
+  },
+  positions: {
+    meaning:
+      'Continue after these records: `@`, then `id=cursor` of each member, joined by `|`; a cursor is that of the last record of a log, several logs joined by `~`, percent-encoded. Members and logs it does not name start at `time`.',
+    proto: NOT_IN_GRPC,
+    cli: { absent: 'the CLI resumes by itself' },
+  },
+  clusterLastEventId: {
+    meaning: `The \`id\` of the last event seen: resumes ${RESUME_OVERLAP_SECONDS} seconds before it, whatever the other parameters say.`,
+    proto: { absent: 'a header of HTTP' },
+    cli: { absent: 'the CLI resumes by itself' },
+  },
+  id: {
+    meaning: 'Id of the member, as `/api/v1/cluster/nodes` returns it.',
+    proto: NOT_IN_GRPC,
+    cli: { absent: 'arguments name nodes' },
+  },
+} as const satisfies Readonly<Record<string, ParameterDocs>>;
+
+export const AROUND_DOCS: DocsOf<typeof AROUND_OWN_ROWS> = {
+  node: {
+    meaning: 'The member whose record `cursor` names.',
+    proto: NOT_IN_GRPC,
+    cli: {
+      long: 'at',
+      value: 'node:cursor',
+      about: 'around this record; -o json shows the node and cursor of records',
+    },
+  },
+  aroundCursor: {
+    meaning: 'The record to show the surroundings of; needs `node`. Give this or `time`.',
+    proto: NOT_IN_GRPC,
+    cli: { absent: '--at gives node and cursor' },
+  },
+  aroundTime: {
+    meaning: 'The time to show the surroundings of, by the clock of the responding node.',
+    proto: NOT_IN_GRPC,
+    cli: { long: 'time', short: 't', value: 'time', about: 'around this time, same format as --since' },
+  },
+  aroundBefore: {
+    meaning: 'How long before it, like `30s`, at most `1h`.',
+    defaultText: '5s',
+    proto: NOT_IN_GRPC,
+    cli: { long: 'around', value: 'span', about: 'how long before and after, at most 1h' },
+  },
+  aroundAfter: {
+    meaning: 'How long after it, like `30s`, at most `1h`.',
+    defaultText: '5s',
+    proto: NOT_IN_GRPC,
+    cli: { absent: '--around gives both' },
+  },
+  aroundLimit: {
+    meaning:
+      'Return at most this many records of each member, the ones closest to that time: 1 to `search.max-records`.',
+    proto: NOT_IN_GRPC,
+    cli: { long: 'limit', short: 'n', value: 'n', about: 'at most n records per node, the closest ones' },
+  },
+};
+
+export const DOWNLOAD_DOCS: DocsOf<typeof DOWNLOAD_OWN_ROWS | readonly [typeof TICKET_ROW, typeof TICKET_FOR_ROW]> = {
+  src: {
+    meaning:
+      'Logs to read: `NODE`, `NODE/FAMILY` or `NODE/=FILE`; NODE may contain `*` and `?`. May be given up to 64 times; without it, all logs of all members.',
+    proto: NOT_IN_GRPC,
+    cli: BROWSER_DOWNLOAD,
+  },
+  prefix: {
+    meaning: '`true`: each record begins with the id of its node and a colon.',
+    defaultText: 'false',
+    proto: NOT_IN_GRPC,
+    cli: BROWSER_DOWNLOAD,
+  },
+  ticket: {
+    meaning: 'Replaces the `Authorization` header; must be the last parameter.',
+    proto: NOT_IN_GRPC,
+    cli: BROWSER_DOWNLOAD,
+  },
+  for: { meaning: 'Path and query of the download.', proto: NOT_IN_GRPC, cli: BROWSER_DOWNLOAD },
+};
+
+export const BUNDLE_DOCS: DocsOf<typeof BUNDLE_OWN_ROWS> = {
+  since: {
+    meaning:
+      'Logs from this time on: RFC 3339, `2026-11-15 14:05`, `14:05`, `15m` (15 minutes ago), epoch seconds or ms.',
+    defaultText: '1h',
+    proto: NOT_IN_GRPC,
+    cli: FILTER_DOCS.from.cli,
+  },
+  bundleUntil: {
+    meaning: 'Logs before this time, written like `since`.',
+    defaultText: 'now',
+    proto: NOT_IN_GRPC,
+    cli: FILTER_DOCS.to.cli,
+  },
+};

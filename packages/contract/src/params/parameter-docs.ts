@@ -1,0 +1,38 @@
+import { AROUND_DOCS, BUNDLE_DOCS, CLUSTER_DOCS, DOWNLOAD_DOCS, MEMBER_DOCS } from './docs/cluster-docs.ts';
+import { FILE_DOCS } from './docs/file-docs.ts';
+import { FILTER_DOCS, SELECTION_DOCS } from './docs/filter-docs.ts';
+import { COUNT_DOCS, FOLLOW_DOCS, PAGE_DOCS, SEARCH_DOCS } from './docs/record-docs.ts';
+import type { DocsKey, Parameter, ParameterRow } from './parameter.ts';
+
+const DOCS = {
+  ...SELECTION_DOCS,
+  ...FILTER_DOCS,
+  ...PAGE_DOCS,
+  ...SEARCH_DOCS,
+  ...FOLLOW_DOCS,
+  ...COUNT_DOCS,
+  ...FILE_DOCS,
+  ...MEMBER_DOCS,
+  ...CLUSTER_DOCS,
+  ...AROUND_DOCS,
+  ...DOWNLOAD_DOCS,
+  ...BUNDLE_DOCS,
+};
+
+/** Rows joined with their docs. Does not compile for a row without docs. */
+export function documentParameters<const Rows extends readonly ParameterRow[]>(
+  rows: Rows & ([DocsKey<Rows[number]>] extends [keyof typeof DOCS] ? unknown : never),
+): readonly Parameter[] {
+  return rows.map((row) => ({ ...row, ...DOCS[(row.docs ?? row.name) as keyof typeof DOCS] }));
+}
+
+/** What an absent parameter means, as docs and help show it. */
+export function formatDefault({ codec, default: value, defaultText }: Parameter): string | undefined {
+  return defaultText ?? (value === undefined ? undefined : codec.encode(value).join(', '));
+}
+
+/** The meaning and the default, as Markdown. */
+export function describeParameter(parameter: Parameter): string {
+  const byDefault = formatDefault(parameter);
+  return byDefault === undefined ? parameter.meaning : `${parameter.meaning} Default: \`${byDefault}\`.`;
+}
