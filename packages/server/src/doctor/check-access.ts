@@ -1,5 +1,4 @@
-import { isLoopbackHost } from '../settings/is-loopback-host.ts';
-import { hasCredentials, hasJwtKeys } from '../settings/problems/find-conflicts.ts';
+import { hasCredentials, hasJwtKeys, isLoopbackHost } from '../settings/find-conflicts.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type CheckContext, type CheckOutcome, ok, warning } from './check-result.ts';
 

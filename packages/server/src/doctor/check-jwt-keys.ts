@@ -1,5 +1,5 @@
 import { fetchKeySet, readKeyFile } from '../auth/key-set.ts';
-import { isLoopbackHost } from '../settings/is-loopback-host.ts';
+import { isLoopbackHost } from '../settings/find-conflicts.ts';
 import { type CheckContext, type CheckOutcome, ok, problem, warning } from './check-result.ts';
 
 /** Whether the keys that JWTs are verified with can be loaded. */

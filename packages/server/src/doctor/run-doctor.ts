@@ -1,5 +1,5 @@
 import { type LoadedSettings, loadSettings, type SettingsSources } from '../settings/load-settings.ts';
-import { SettingsError, type SettingsProblemCode } from '../settings/problems/settings-error.ts';
+import { SettingsError, type SettingsProblemCode } from '../settings/settings-error.ts';
 import { checkAccess } from './check-access.ts';
 import { checkClock, checkTimeZone } from './check-clock.ts';
 import { checkFollowing } from './check-following.ts';

@@ -1,8 +1,8 @@
 import type { NodeSettings, SettingEntry } from '@porthole/contract';
-import type { SettingScalar } from './kinds/setting-kind.ts';
 import { type LoadedSettings, loadSettings, type SettingValue } from './load-settings.ts';
-import { SettingsError } from './problems/settings-error.ts';
-import { SECTIONS } from './settings.ts';
+import type { SettingScalar } from './setting-kinds.ts';
+import { SECTIONS, SETTING_DEFINITIONS, type SettingDefinition } from './settings.ts';
+import { SettingsError } from './settings-error.ts';
 import { showText, toMaskedJson, toMaskedToml } from './show-value.ts';
 
 /** Each setting with its value, default and source, spelt as in the file; secrets are masked. */
@@ -64,4 +64,22 @@ function renderValue({ definition, defaultValue, source, origin, text }: Setting
     ...(source === 'default' ? [] : [`# Set by ${source === 'file' ? `file ${origin}` : origin}.`]),
     `${definition.name} = ${text}`,
   ].join('\n');
+}
+
+/** The table of all settings in `docs/settings.md`. */
+export function settingsTable(): string {
+  const head = ['Setting', 'Type', 'Default', 'Environment variable', 'Flag', 'Meaning'];
+  const rows = [head, head.map(() => '---'), ...SETTING_DEFINITIONS.map(toCells)];
+  return rows.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
+
+function toCells(definition: SettingDefinition): string[] {
+  const { key, kind, env, flag, about } = definition;
+  const limits = kind.limits === '' ? '' : ` (${kind.limits})`;
+  const byDefault = toMaskedToml(definition, definition.default);
+  return [code(key), `${kind.name}${limits}`, code(byDefault), code(env), code(flag), about];
+}
+
+function code(text: string): string {
+  return `\`${text}\``;
 }

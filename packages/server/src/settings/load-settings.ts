@@ -1,24 +1,18 @@
 import { resolve } from 'node:path';
 import type { SettingSource } from '@porthole/contract';
-import type { SettingScalar } from './kinds/setting-kind.ts';
-import { readFileLayer } from './layers/read-file-layer.ts';
+import { findConflicts } from './find-conflicts.ts';
 import {
-  type Finding,
+  describeOrigin,
   type FlagValue,
   type Layer,
   readEnvLayer,
+  readFileLayer,
   readFlagLayer,
   readOptionLayer,
-} from './layers/read-layers.ts';
-import { findConflicts } from './problems/find-conflicts.ts';
-import { formatProblems, SettingsError } from './problems/settings-error.ts';
-import {
-  assembleSettings,
-  type PartialSettings,
-  SETTING_DEFINITIONS,
-  type SettingDefinition,
-  type Settings,
-} from './settings.ts';
+} from './read-sources.ts';
+import type { SettingScalar } from './setting-kinds.ts';
+import { type PartialSettings, SETTING_DEFINITIONS, type SettingDefinition, type Settings } from './settings.ts';
+import { type Finding, formatProblems, SettingsError } from './settings-error.ts';
 import { showText, toMaskedToml } from './show-value.ts';
 
 const PRECEDENCE: readonly SettingSource[] = ['default', 'file', 'env', 'flag', 'option'];
@@ -104,41 +98,29 @@ interface Stack {
 
 function resolveSetting(definition: SettingDefinition, { layers, workDir, shownName }: Stack): SettingValue {
   const defaultValue = readDefault(definition, workDir);
-  for (const { source, values } of layers) {
-    const value = values.get(definition.key);
-    if (value === undefined) continue;
-    const text = toMaskedToml(definition, value);
-    return { definition, value, defaultValue, source, origin: describeOrigin(definition, source, shownName), text };
-  }
-  const text = toMaskedToml(definition, defaultValue);
-  return { definition, value: defaultValue, defaultValue, source: 'default', origin: 'default', text };
+  const layer = layers.find(({ values }) => values.has(definition.key));
+  const value = layer?.values.get(definition.key) ?? defaultValue;
+  const source = layer?.source ?? 'default';
+  const origin = describeOrigin(definition, source, shownName);
+  return { definition, value, defaultValue, source, origin, text: toMaskedToml(definition, value) };
 }
 
 /** Through the kind's parser, which resolves paths and copies lists. */
 function readDefault(definition: SettingDefinition, workDir: string): SettingScalar {
-  const reading = definition.kind.fromOption(definition.default, workDir);
+  const reading = definition.kind.read(definition.default, { form: 'option', baseDir: workDir });
   if ('refused' in reading) throw new TypeError(`the default of ${definition.key} is not valid`);
   return reading.value;
 }
 
-function describeOrigin(definition: SettingDefinition, source: SettingSource, shownName: string): string {
-  switch (source) {
-    case 'file':
-      return shownName;
-    case 'env':
-      return `environment ${definition.env}`;
-    case 'flag':
-      return `flag ${definition.flag}`;
-    case 'option':
-      return `option ${definition.section}.${definition.property}`;
-    case 'default':
-      return 'default';
-  }
-}
-
 function toSettings(values: readonly SettingValue[]): Settings {
-  const byKey = new Map(values.map(({ definition, value }) => [definition.key, value]));
-  return assembleSettings((definition) => byKey.get(definition.key) ?? definition.default);
+  const sections: Record<string, Record<string, SettingScalar>> = {};
+  for (const { definition, value } of values) {
+    const section = sections[definition.section] ?? {};
+    section[definition.property] = value;
+    sections[definition.section] = section;
+  }
+  // Each value was parsed by the kind of its row, as the type says; the compiler cannot follow the loop.
+  return sections as Settings;
 }
 
 /** Each conflict is reported at the involved setting of the highest precedence, which somebody chose. */

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { renderSettings } from './describe-settings.ts';
-import type { SettingKind, SettingScalar } from './kinds/setting-kind.ts';
+import type { SettingKind, SettingScalar } from './setting-kinds.ts';
 import { type PartialSettings, SETTING_DEFINITIONS } from './settings.ts';
 import { toMaskedJson, toMaskedToml } from './show-value.ts';
 import { SettingsDir } from './testing/settings-dir.ts';
@@ -73,7 +73,7 @@ function anyValue(kind: SettingKind, byDefault: SettingScalar): fc.Arbitrary<Set
   };
   const arbitrary = value[typeof byDefault] ?? text;
   return arbitrary.map((candidate) => {
-    const reading = kind.fromOption(candidate, '/base');
+    const reading = kind.read(candidate, { form: 'option', baseDir: '/base' });
     return 'refused' in reading ? byDefault : reading.value;
   });
 }

@@ -1,7 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { settingsTable } from './settings-table.ts';
+import { settingsTable } from './describe-settings.ts';
 import { SettingsDir } from './testing/settings-dir.ts';
 
 const PAGE = fileURLToPath(new URL('../../../../docs/settings.md', import.meta.url));

@@ -8,7 +8,7 @@ describe.each(SETTING_DEFINITIONS.map((definition) => ({ key: definition.key, de
       expect(definition.about).toMatch(/^\S.{10,}\.$/);
     });
     test('has a default that its own kind accepts', () => {
-      expect(definition.kind.fromOption(definition.default, '/')).toHaveProperty('value');
+      expect(definition.kind.read(definition.default, { form: 'option', baseDir: '/' })).toHaveProperty('value');
     });
     test('goes by names of the usual form', () => {
       expect(definition.key).toMatch(/^[a-z]+\.[a-z]+(-[a-z]+)*$/);

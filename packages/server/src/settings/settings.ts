@@ -1,14 +1,19 @@
-import type { SettingScalar } from './kinds/setting-kind.ts';
-import { SETTING_ROWS, type SettingRow } from './rows/setting-rows.ts';
+import type { SettingKind, SettingScalar } from './setting-kinds.ts';
+import { SETTING_ROWS, type SettingRow } from './setting-rows.ts';
 
 type Table = typeof SETTING_ROWS;
 type Section = keyof Table;
-type RowValue<Row> = Row extends SettingRow<string, infer T> ? T : never;
-type RowName<Row> = Row extends SettingRow<infer N> ? N : never;
+type Value<Row> = Row extends { kind: SettingKind<infer T> } ? T : never;
+
+/** `maxUrlBytes` is `max-url-bytes`. */
+type Kebab<P> = P extends `${infer First}${infer Rest}`
+  ? `${First extends Lowercase<First> ? First : `-${Lowercase<First>}`}${Kebab<Rest>}`
+  : '';
+type Name<P, Row> = Row extends { name: infer N extends string } ? N : Kebab<P extends `${infer Base}Ms` ? Base : P>;
 
 /** The settings of a node: strict, complete, units in the names, paths absolute (or empty). */
 export type Settings = {
-  readonly [S in Section]: { readonly [P in keyof Table[S]]: RowValue<Table[S][P]> };
+  readonly [S in Section]: { readonly [P in keyof Table[S]]: Value<Table[S][P]> };
 };
 
 /** Settings from an embedding program, all optional. `undefined` is the same as leaving it out. */
@@ -18,15 +23,17 @@ export type PartialSettings = {
 
 /** `http.port`, as messages and documentation name a setting. */
 export type SettingKey = {
-  [S in Section]: { [P in keyof Table[S]]: `${S}.${RowName<Table[S][P]>}` }[keyof Table[S]];
+  [S in Section]: { [P in keyof Table[S]]: `${S}.${Name<P, Table[S][P]>}` }[keyof Table[S]];
 }[Section];
 
 /** One row of the table with all its names. */
-export interface SettingDefinition extends Omit<SettingRow, 'flag' | 'secret'> {
+export interface SettingDefinition extends Omit<SettingRow, 'default' | 'secret'> {
   key: string;
   section: string;
+  name: string;
   /** Its name within `Settings[section]`. */
   property: string;
+  default: SettingScalar;
   /** `PORTHOLE_HTTP_PORT` */
   env: string;
   /** `--http-port` */
@@ -46,26 +53,23 @@ export const SETTINGS_BY_KEY: ReadonlyMap<string, SettingDefinition> = new Map(
 
 export const SECTIONS: readonly string[] = Object.keys(SETTING_ROWS);
 
-/** The settings from one value per key. */
-export function assembleSettings(read: (definition: SettingDefinition) => SettingScalar): Settings {
-  const sections: Record<string, Record<string, SettingScalar>> = {};
-  for (const definition of SETTING_DEFINITIONS) {
-    const section = sections[definition.section] ?? {};
-    section[definition.property] = read(definition);
-    sections[definition.section] = section;
-  }
-  // Each value was parsed by the kind of its row, as the type says; the compiler cannot follow the loop.
-  return sections as Settings;
-}
-
 function define(section: string, property: string, row: SettingRow): SettingDefinition {
+  const name = row.name ?? toKebabCase(property.replace(/Ms$/, ''));
   return {
     ...row,
-    key: `${section}.${row.name}`,
+    default: typeof row.default === 'object' ? [...row.default] : row.default,
+    name,
+    key: `${section}.${name}`,
     section,
     property,
-    env: `PORTHOLE_${section}_${row.name}`.toUpperCase().replaceAll('-', '_'),
-    flag: `--${row.flag ?? `${section}-${row.name}`}`,
+    env: `PORTHOLE_${section}_${name}`.toUpperCase().replaceAll('-', '_'),
+    flag: `--${row.flag ?? `${section}-${name}`}`,
     secret: row.secret ?? false,
   };
+}
+
+/** `maxStreams`, `max_streams` and `MAX-STREAMS` are all `max-streams`. */
+export function toKebabCase(name: string): string {
+  const dashed = name.replace(/([a-z0-9])([A-Z])/g, '$1-$2');
+  return dashed.replaceAll('_', '-').toLowerCase();
 }

@@ -1,4 +1,4 @@
-import type { SettingScalar } from './kinds/setting-kind.ts';
+import type { SettingScalar } from './setting-kinds.ts';
 import type { SettingDefinition } from './settings.ts';
 
 /** Enough to recognise a value without filling the terminal with a pasted key file. */
@@ -31,24 +31,19 @@ export function describeFound(value: unknown): string {
   return named ? noun : `${noun} ${showValue(value)}`;
 }
 
+const TYPE_NOUNS: Partial<Record<string, string>> = {
+  string: 'a string',
+  bigint: 'an integer',
+  number: 'a float',
+  boolean: 'a boolean',
+  object: 'a table',
+};
+
 function describeType(value: unknown): string {
   if (Array.isArray(value)) return 'a list';
   if (value instanceof Date) return 'a date';
   if (value === null) return 'null';
-  switch (typeof value) {
-    case 'string':
-      return 'a string';
-    case 'bigint':
-      return 'an integer';
-    case 'number':
-      return 'a float';
-    case 'boolean':
-      return 'a boolean';
-    case 'object':
-      return 'a table';
-    default:
-      return `a value of type ${typeof value}`;
-  }
+  return TYPE_NOUNS[typeof value] ?? `a value of type ${typeof value}`;
 }
 
 function cut(text: string): string {
@@ -62,20 +57,19 @@ function escapeUnprintable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
+type Masking = Pick<SettingDefinition, 'kind' | 'secret'>;
+
 const MASK = '******';
 
 /** A value as JSON, spelt as in the file. A secret is masked; an empty one stays empty, which shows that it is not set. */
-export function toMaskedJson(
-  definition: Pick<SettingDefinition, 'kind' | 'secret'>,
-  value: SettingScalar,
-): SettingScalar {
+export function toMaskedJson(definition: Masking, value: SettingScalar): SettingScalar {
   const json = definition.kind.toJson(value);
   if (!definition.secret || json === '' || (Array.isArray(json) && json.length === 0)) return json;
   return Array.isArray(json) ? json.map(() => MASK) : MASK;
 }
 
 /** The same as a TOML literal. */
-export function toMaskedToml(definition: Pick<SettingDefinition, 'kind' | 'secret'>, value: SettingScalar): string {
+export function toMaskedToml(definition: Masking, value: SettingScalar): string {
   const json = toMaskedJson(definition, value);
   return Array.isArray(json) ? `[${json.map(tomlLiteral).join(', ')}]` : tomlLiteral(json);
 }

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type LoadedSettings, loadSettings, type SettingsSources } from '../load-settings.ts';
-import { SettingsError, type SettingsProblem } from '../problems/settings-error.ts';
+import { SettingsError, type SettingsProblem } from '../settings-error.ts';
 
 /** A directory of its own for one test file; it is the working directory of every load. */
 export class SettingsDir {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { SettingsDir } from '../testing/settings-dir.ts';
+import { isLoopbackHost } from './find-conflicts.ts';
+import { SettingsDir } from './testing/settings-dir.ts';
 
 let dir: SettingsDir;
 beforeAll(async () => {
@@ -43,4 +44,31 @@ test('a certificate for members needs its key', async () => {
   await expect(dir.loadText('[cluster]\ncert-file = "c"')).rejects.toThrow(
     'cluster.cert-file is set but cluster.key-file is not - set both or none',
   );
+});
+
+test.each([
+  '127.0.0.1',
+  '127.9.8.7',
+  '::1',
+  '0:0:0:0:0:0:0:1',
+  '::ffff:127.0.0.1',
+  'localhost',
+  'LOCALHOST',
+  'localhost.',
+])('%s is reached from this machine only', (host) => {
+  expect(isLoopbackHost(host)).toBe(true);
+});
+
+test.each([
+  '0.0.0.0',
+  '::',
+  '10.0.0.7',
+  '128.0.0.1',
+  'fe80::1',
+  '::ffff:10.0.0.7',
+  'db-7',
+  'localhost.example.org',
+  '',
+])('%j may be reached from elsewhere', (host) => {
+  expect(isLoopbackHost(host)).toBe(false);
 });

@@ -1,6 +1,5 @@
 import type { SettingSource } from '@porthole/contract';
 import type { AST } from 'toml-eslint-parser';
-import type { Finding } from '../layers/read-layers.ts';
 
 export type SettingsProblemCode =
   | 'FILE_MISSING'
@@ -13,11 +12,26 @@ export type SettingsProblemCode =
 
 export interface SettingsProblem {
   code: SettingsProblemCode;
-  /** Complete, with the place: `porthole.toml:12: unknown key "http.prot" - did you mean "http.port"?` */
+  /** Complete, with the location: `porthole.toml:12: unknown key "http.prot" - did you mean "http.port"?` */
   message: string;
   source: SettingSource;
   file?: string;
   line?: number;
+}
+
+/** A problem before its line is known: lines need a second parser, which runs only if there is a problem. */
+export interface Finding {
+  code: SettingsProblemCode;
+  source: SettingSource;
+  /** Where, for the reader: `environment PORTHOLE_HTTP_PORT`; the file's name for a file. */
+  at: string;
+  text: string;
+  /** The setting concerned, where there is one. */
+  key?: string;
+  /** Where in the file. */
+  path?: readonly string[];
+  line?: number;
+  column?: number;
 }
 
 /** A wrong file of another program can hold thousands of keys; these are enough to see that. */
@@ -43,17 +57,11 @@ export async function formatProblems(findings: readonly Finding[], fileText: str
   const needsLines = findings.some(({ path }) => path !== undefined);
   const lines = needsLines ? await locateKeys(fileText) : new Map<string, number>();
   return findings
-    .map((finding) => ({ ...finding, ...locateLine(finding, lines) }))
-    .sort((a, b) => ORDER.indexOf(a.source) - ORDER.indexOf(b.source) || (a.line ?? 0) - (b.line ?? 0))
-    .map(toProblem);
+    .map((finding) => toProblem(finding, finding.line ?? lines.get(pathId(finding.path ?? []))))
+    .sort((a, b) => ORDER.indexOf(a.source) - ORDER.indexOf(b.source) || (a.line ?? 0) - (b.line ?? 0));
 }
 
-function locateLine({ path, line }: Finding, lines: ReadonlyMap<string, number>): { line?: number } {
-  const found = line ?? (path === undefined ? undefined : lines.get(pathId(path)));
-  return found === undefined ? {} : { line: found };
-}
-
-function toProblem({ code, source, at, text, line, column }: Finding): SettingsProblem {
+function toProblem({ code, source, at, text, column }: Finding, line: number | undefined): SettingsProblem {
   const location = [at, line, column].filter((part) => part !== undefined).join(':');
   return {
     code,
@@ -71,13 +79,14 @@ function toProblem({ code, source, at, text, line, column }: Finding): SettingsP
 async function locateKeys(text: string): Promise<Map<string, number>> {
   const lines = new Map<string, number>();
   // Loaded here because it takes longer than all the rest of the settings, and only a wrong file needs it.
-  const { parseTOML } = await import('toml-eslint-parser');
+  const { ParseError, parseTOML } = await import('toml-eslint-parser');
   try {
     for (const node of parseTOML(text, { tomlVersion: '1.1' }).body[0].body) {
       if (node.type === 'TOMLTable') locateTable(lines, node);
       else locatePair(lines, [], node);
     }
-  } catch {
+  } catch (thrown) {
+    if (!(thrown instanceof ParseError)) throw thrown;
     lines.clear();
   }
   return lines;

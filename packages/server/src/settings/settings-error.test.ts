@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SettingsDir } from '../testing/settings-dir.ts';
 import { SettingsError } from './settings-error.ts';
+import { SettingsDir } from './testing/settings-dir.ts';
 
 let dir: SettingsDir;
 beforeAll(async () => {
@@ -179,7 +179,7 @@ describe('values impossible together', () => {
     ],
     [
       '[cluster]\nmembers = ["http://a:1"]\nlindb-namespace = "/lindb-cluster"',
-      'porthole.toml:3: cluster.lindb-namespace is a place in an etcd, but cluster.etcd names none - set both or none',
+      'porthole.toml:3: cluster.lindb-namespace is a namespace in etcd, but cluster.etcd is empty - set cluster.etcd as well',
     ],
     [
       '[cluster]\netcd-user = "porthole"',

@@ -1,1 +1,0 @@
-export { SETTING_DEFINITIONS, type SettingDefinition } from './settings.ts';

@@ -1,0 +1,224 @@
+import { describeFound, showValue } from './show-value.ts';
+
+/** The value of a setting, in memory and in the file. */
+export type SettingScalar = string | number | boolean | string[];
+
+/** How a source writes values. */
+export interface Notation {
+  /**
+   * `text`: environment variables and flags. `toml`: a file parsed with integers as `bigint`, so that `7300.0` is not
+   * taken for a port. `option`: a program, with durations in milliseconds and sizes in bytes.
+   */
+  form: 'text' | 'toml' | 'option';
+  /** Relative paths are resolved against it. */
+  baseDir: string;
+}
+
+/** The type of a setting: its valid values, and how each source writes them. */
+export interface SettingKind<T extends SettingScalar = SettingScalar> {
+  /** The type as the documentation names it: `port`, `list of origins`. */
+  readonly name: string;
+  /** The name in a sentence: `a port`. */
+  readonly noun: string;
+  /** The accepted values: `0 to 65535`. */
+  readonly accepted: string;
+  /** The smallest and largest value, for the documentation: `10ms to 1d`. May be empty. */
+  readonly limits: string;
+  /** How a command line passes it: alone (`switch`), once (`value`) or any number of times (`list`). */
+  readonly shape: 'switch' | 'value' | 'list';
+  read(value: unknown, notation: Notation): Reading<T>;
+  /** As in the file. */
+  toJson(value: T): SettingScalar;
+}
+
+export type Reading<T> = { value: T } | Refusal;
+
+interface Refusal {
+  refused: unknown;
+  wrong: 'type' | 'value';
+  kind: Pick<SettingKind, 'noun' | 'accepted'>;
+}
+
+/** The message for a refused value. The value of a secret setting is not repeated. */
+export function refusalText({ refused, wrong, kind }: Refusal, { secret }: { secret: boolean }): string {
+  if (secret) return `the value is not ${kind.noun} (${kind.accepted})`;
+  if (wrong === 'type') return `expected ${kind.noun}, found ${describeFound(refused)}`;
+  return `${showValue(refused)} is not ${kind.noun} (${kind.accepted})`;
+}
+
+/** Messages distinguish integers by `bigint`, as in values from the file. */
+export function asToml(value: unknown, { form }: Pick<Notation, 'form'>): unknown {
+  return form === 'option' && typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value;
+}
+
+interface KindRules<T extends SettingScalar, V> extends Partial<Omit<SettingKind<T>, 'read'>> {
+  noun: string;
+  accepted: string;
+  /** Whether a value has the type this notation uses. */
+  hasType(value: unknown, form: Notation['form']): value is V;
+  /** `undefined`: not accepted. */
+  parse(value: V, baseDir: string): T | undefined;
+}
+
+export function defineKind<T extends SettingScalar, V>({ hasType, parse, ...kind }: KindRules<T, V>): SettingKind<T> {
+  function read(value: unknown, notation: Notation): Reading<T> {
+    const refused = asToml(value, notation);
+    if (!hasType(value, notation.form)) return { refused, wrong: 'type', kind };
+    const parsed = parse(value, notation.baseDir);
+    return parsed === undefined ? { refused, wrong: 'value', kind } : { value: parsed };
+  }
+  const name = kind.noun.replace(/^an? /, '');
+  return { name, limits: '', shape: 'value', toJson: (value) => value, ...kind, read };
+}
+
+/** Lists are searched per request; one of thousands is a mistake. */
+const MAX_ITEMS = 256;
+
+/** Any number of items of one kind. Text is split at commas; empty items are ignored. */
+export function list(item: SettingKind<string>, plural: string, maxItems = MAX_ITEMS): SettingKind<string[]> {
+  const name = `list of ${plural}`;
+  const kind = { name, noun: `a ${name}`, accepted: `at most ${maxItems}`, limits: '', shape: 'list' as const };
+  function read(value: unknown, notation: Notation): Reading<string[]> {
+    const given: unknown = notation.form === 'text' ? splitAtCommas(String(value)) : value;
+    if (!Array.isArray(given)) return { refused: asToml(given, notation), wrong: 'type', kind };
+    if (given.length > maxItems) return { refused: given, wrong: 'value', kind };
+    const items: string[] = [];
+    for (const each of given) {
+      const reading = item.read(each, notation);
+      if ('refused' in reading) return reading;
+      items.push(reading.value);
+    }
+    return { value: items };
+  }
+  return { ...kind, read, toJson: (value) => [...value] };
+}
+
+function splitAtCommas(text: string): string[] {
+  const parts = text.split(',').map((part) => part.trim());
+  return parts.filter((part) => part !== '');
+}
+
+/** Spellings used by shells, compose files and charts; the file itself has TOML's two. */
+const TRUE_AND_FALSE = [
+  ['true', 'yes', 'on', '1'],
+  ['false', 'no', 'off', '0'],
+] as const;
+
+export const onOff = defineKind<boolean, unknown>({
+  noun: 'a boolean',
+  accepted: 'true or false',
+  shape: 'switch',
+  hasType: (value, form): value is unknown => form === 'text' || typeof value === 'boolean',
+  parse: (value) => {
+    const spelling = TRUE_AND_FALSE.findIndex((texts) => texts.some((text) => text === String(value).toLowerCase()));
+    return spelling === -1 ? undefined : spelling === 0;
+  },
+});
+
+interface NumberRules extends Partial<Omit<SettingKind<number>, 'read'>> {
+  noun: string;
+  min: string;
+  max: string;
+  parse(text: string): number | undefined;
+  /** The units, for messages. */
+  units?: Units;
+  /** What the file may hold. */
+  inFile: readonly ('bigint' | 'string')[];
+}
+
+/** All kinds that are integers in memory. A misspelt bound refuses every value, and the default first of all. */
+function numberKind({ min, max, parse, units, inFile, ...rest }: NumberRules): SettingKind<number> {
+  const limits = `${min} to ${max}`;
+  const [least, most] = [parse(min) ?? Number.NaN, parse(max) ?? Number.NaN];
+  return defineKind<number, string | number | bigint>({
+    accepted: units === undefined ? limits : `units ${unitNames(units)}; ${limits}`,
+    limits,
+    ...rest,
+    hasType: (value, form): value is string | number | bigint =>
+      form === 'toml' ? inFile.some((type) => typeof value === type) : typeof value === NUMBER_TYPES[form],
+    parse: (value) => {
+      const number = typeof value === 'string' ? parse(value) : Number(value);
+      return number !== undefined && Number.isSafeInteger(number) && number >= least && number <= most
+        ? number
+        : undefined;
+    },
+  });
+}
+
+const NUMBER_TYPES = { text: 'string', option: 'number' };
+
+export function integer(min: number, max: number): SettingKind<number> {
+  const bounds = { min: String(min), max: String(max) };
+  return numberKind({ name: 'integer', noun: 'a whole number', ...bounds, parse: parseInteger, inFile: ['bigint'] });
+}
+
+export const port = numberKind({
+  noun: 'a port',
+  min: '0',
+  max: '65535',
+  limits: '',
+  parse: parseInteger,
+  inFile: ['bigint'],
+});
+
+/** The unit is required: a bare `30` is ambiguous. Written in the largest unit that divides it: `90000` is `"90s"`. */
+export function duration(min: string, max: string): SettingKind<number> {
+  return numberKind({
+    name: 'duration',
+    noun: 'a duration like "30s"',
+    min,
+    max,
+    units: DURATION_UNITS,
+    parse: (text) => parseUnits(text, DURATION_UNITS),
+    inFile: ['string'],
+    toJson: (ms) => (ms === 0 ? '0s' : formatUnits(ms, DURATION_UNITS)),
+  });
+}
+
+/** `"64MiB"`, `"10MB"` or `"4096"`, ignoring case. A value that no unit divides stays a number. */
+export function size(min: string, max: string): SettingKind<number> {
+  return numberKind({
+    name: 'size',
+    noun: 'a size like "64MiB"',
+    min,
+    max,
+    units: SIZE_UNITS,
+    parse: (text) => parseUnits(/^\d+$/.test(text) ? `${text}B` : text, SIZE_UNITS),
+    inFile: ['string', 'bigint'],
+    toJson: (bytes) => {
+      const text = formatUnits(bytes, SIZE_UNITS);
+      return bytes === 0 || /\dB$/.test(text) ? bytes : text;
+    },
+  });
+}
+
+function parseInteger(text: string): number | undefined {
+  return /^(?:0|-?[1-9]\d{0,15})$/.test(text) ? Number(text) : undefined;
+}
+
+/** Factors by name, largest first: a value is written in the first unit that divides it. */
+type Units = Readonly<Record<string, number>>;
+
+const DURATION_UNITS: Units = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
+
+/** Binary units first: sizes of buffers and files are mostly powers of two. */
+const BINARY_UNITS = { TiB: 1024 ** 4, GiB: 1024 ** 3, MiB: 1024 ** 2, KiB: 1024 };
+const SIZE_UNITS: Units = { ...BINARY_UNITS, TB: 1000 ** 4, GB: 1000 ** 3, MB: 1000 ** 2, KB: 1000, B: 1 };
+
+/** From the smallest to the largest. */
+function unitNames(units: Units): string {
+  const bySize = Object.entries(units).sort(([, a], [, b]) => a - b);
+  return bySize.map(([name]) => name).join(', ');
+}
+
+function parseUnits(text: string, units: Units): number | undefined {
+  const [, digits = '', unit = ''] = /^(\d{1,16})([a-z]+)$/i.exec(text) ?? [];
+  const factor = Object.entries(units).find(([name]) => name.toLowerCase() === unit.toLowerCase())?.[1];
+  const value = Number(digits) * (factor ?? Number.NaN);
+  return Number.isSafeInteger(value) ? value : undefined;
+}
+
+function formatUnits(value: number, units: Units): string {
+  const [name, factor] = Object.entries(units).find(([, divisor]) => value % divisor === 0) ?? ['', 1];
+  return `${value / factor}${name}`;
+}

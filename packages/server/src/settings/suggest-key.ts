@@ -1,0 +1,72 @@
+import { editDistance } from '@porthole/logs';
+import { SETTING_DEFINITIONS, type SettingDefinition, toKebabCase } from './settings.ts';
+import { quote } from './show-value.ts';
+
+/** ` - did you mean "http.port"?`, or empty if there is no suggestion. */
+export function didYouMean(...meant: (string | undefined)[]): string {
+  const quoted = meant.filter((key) => key !== undefined).map(quote);
+  return quoted.length === 0 ? '' : ` - did you mean ${quoted.join(' or ')}?`;
+}
+
+/** The likeliest first: another spelling in the same table, the right name in the wrong table, a typo. */
+export function suggestKey(section: string, name: string): string {
+  const spelt = toKebabCase(name);
+  const scopes = [listSection(section), SETTING_DEFINITIONS];
+  for (const scope of scopes) {
+    const same = scope.filter((definition) => definition.name === spelt || definition.property === name);
+    if (same.length > 0) return didYouMean(...same.map(({ key }) => key));
+  }
+  for (const scope of scopes) {
+    const near = closestMatch(spelt, listNames(scope));
+    if (near !== undefined) return didYouMean(...scope.filter((known) => known.name === near).map(({ key }) => key));
+  }
+  if (section !== '') return '';
+  // Outside any table the name may hold the table's: "httpPort", or "http.port" in quotes.
+  const keys = SETTING_DEFINITIONS.map(({ key }) => key);
+  const whole = closestMatch(
+    spelt.replaceAll('.', '-'),
+    keys.map((key) => key.replace('.', '-')),
+  );
+  return didYouMean(keys.find((key) => key.replace('.', '-') === whole));
+}
+
+/** The same for an option of a program: `"http.maxStreams"`. */
+export function suggestProperty(section: string, property: string): string {
+  const definitions = listSection(section);
+  const meant =
+    definitions.find(({ name }) => name === property)?.property ??
+    closestMatch(
+      property,
+      definitions.map((known) => known.property),
+    );
+  return didYouMean(meant && `${section}.${meant}`);
+}
+
+function listSection(section: string): SettingDefinition[] {
+  return SETTING_DEFINITIONS.filter((definition) => definition.section === section);
+}
+
+function listNames(definitions: readonly SettingDefinition[]): string[] {
+  return definitions.map(({ name }) => name);
+}
+
+/** More edits would make the suggestion a guess. */
+const MAX_EDITS = 3;
+
+/**
+ * The candidate a misspelt word most likely means, or `undefined` when none is near. Letter case does not count; an
+ * exchange of two neighbours (`prot`) is one edit; at most a third of the letters may differ. The first of equals wins.
+ */
+export function closestMatch(word: string, candidates: Iterable<string>): string | undefined {
+  const wanted = word.toLowerCase();
+  let best: string | undefined;
+  let bestEdits = MAX_EDITS + 1;
+  for (const candidate of candidates) {
+    const allowed = Math.min(bestEdits - 1, Math.floor(Math.max(wanted.length, candidate.length) / 3));
+    const edits = editDistance(wanted, candidate.toLowerCase(), allowed);
+    if (edits > allowed) continue;
+    best = candidate;
+    bestEdits = edits;
+  }
+  return best;
+}
