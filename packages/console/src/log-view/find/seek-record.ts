@@ -1,5 +1,5 @@
 import { PAGE_RECORDS, SCAN_MS, SLICE_MS } from '../model/load-pages.ts';
-import type { WorkspaceDeps } from '../model/workspace-deps.ts';
+import type { WorkspaceDeps } from '../model/log-store.ts';
 import type { Row } from '../model/workspace-state.ts';
 import { type PagePosition, type RowFilter, recordKey, type ShownRecord } from '../source/log-source.ts';
 
@@ -15,23 +15,22 @@ export interface SeekRequest {
 export type SeekResult = { record: ShownRecord } | { record: null; isStopped: boolean; scannedBytes: number };
 
 /** The next target record from the focused one: among the rows, then in the log. */
-export async function seekRecord(parts: WorkspaceDeps, sought: SeekRequest, signal: AbortSignal): Promise<SeekResult> {
-  const { rows } = parts.keeper.state;
-  const { found, reached, isAtGap } = seekInRows(rows, startIndex(parts, sought.direction), sought);
+export async function seekRecord(deps: WorkspaceDeps, sought: SeekRequest, signal: AbortSignal): Promise<SeekResult> {
+  const { rows, top, buffer } = deps.store.state;
+  const { found, reached, isAtGap } = seekInRows(rows, startIndex(deps, sought.direction), sought);
   if (found) return { record: found };
-  const { top } = parts.keeper.state;
   if (sought.direction === 'older' && top.kind === 'done' && !isAtGap && rows.length > 0)
     return { record: null, isStopped: false, scannedBytes: top.scannedBytes };
-  const last = reached ?? (sought.direction === 'older' ? parts.window.buffer.first : parts.window.buffer.last);
-  return seekInLog(parts, sought, {
+  const last = reached ?? (sought.direction === 'older' ? buffer.first : buffer.last);
+  return seekInLog(deps, sought, {
     from: last ? { next: last } : sought.direction === 'older' ? 'end' : 'start',
     signal,
   });
 }
 
 /** The row the search starts after; without a focus, the row in view is included. */
-function startIndex({ keeper }: WorkspaceDeps, direction: 'older' | 'newer'): number {
-  const { rows, focusedKey, anchor } = keeper.state;
+function startIndex({ store }: WorkspaceDeps, direction: 'older' | 'newer'): number {
+  const { rows, focusedKey, anchor } = store.state;
   const step = direction === 'older' ? -1 : 1;
   if (focusedKey !== null) {
     const focused = rows.findIndex(({ key }) => key === focusedKey);
@@ -58,14 +57,14 @@ function seekInRows(rows: readonly Row[], start: number, { direction, isWanted }
 }
 
 async function seekInLog(
-  parts: WorkspaceDeps,
+  deps: WorkspaceDeps,
   { direction, isWanted, filter, isExact }: SeekRequest,
   { from, signal }: { from: PagePosition; signal: AbortSignal },
 ): Promise<SeekResult> {
-  const { clock, window } = parts;
-  const source = parts.source();
+  const { clock } = deps;
+  const source = deps.source();
   const sinceMs = clock.now();
-  const passed = new Set(passedKeys(parts, from, direction));
+  const passed = new Set(passedKeys(deps, from, direction));
   let [position, scannedBytes]: [PagePosition, number] = [from, 0];
   while (source) {
     const limit = isExact ? 1 : PAGE_RECORDS;
@@ -79,13 +78,13 @@ async function seekInLog(
     if (clock.now() - sinceMs >= SCAN_MS) return { record: null, isStopped: true, scannedBytes };
     position = { page: page.next };
   }
-  return { record: null, isStopped: window.signal.aborted, scannedBytes };
+  return { record: null, isStopped: deps.rowsSignal().aborted, scannedBytes };
 }
 
 /** Rows on the other side: records of the same millisecond may be returned again. */
-function passedKeys({ keeper }: WorkspaceDeps, from: PagePosition, direction: 'older' | 'newer'): string[] {
+function passedKeys({ store }: WorkspaceDeps, from: PagePosition, direction: 'older' | 'newer'): string[] {
   if (typeof from === 'string' || !('next' in from)) return [];
-  const { rows } = keeper.state;
+  const { rows } = store.state;
   const index = rows.findIndex(({ key }) => key === recordKey(from.next));
   return (direction === 'older' ? rows.slice(index) : rows.slice(0, index + 1)).map(({ key }) => key);
 }

@@ -1,8 +1,7 @@
 import type { ClusterFollowItem } from '@porthole/client';
 import { formatBytes } from '../../ui/format.ts';
 import { recordRow } from '../model/row-buffer.ts';
-import type { Row } from '../model/workspace-state.ts';
-import type { RecordKey } from '../source/log-source.ts';
+import type { GapRange, Row } from '../model/workspace-state.ts';
 
 type ItemOfType<Type extends ClusterFollowItem['type']> = Extract<ClusterFollowItem, { type: Type }>;
 
@@ -11,23 +10,14 @@ type MemberItem = ItemOfType<'member'>;
 /** Members named in a row; the rest is a count. */
 const MAX_NAMED = 3;
 
-/** The records a gap lies between. */
-export interface GapFacts {
-  /** The node whose records are missing; `null`: all nodes. */
-  node: string | null;
-  after: RecordKey;
-  until: RecordKey | null;
-}
-
 const GAP_REASONS: Readonly<Record<ItemOfType<'gap'>['reason'], string>> = {
   slow: 'the connection was too slow',
   truncated: 'the file was truncated while it was read',
   gone: 'the position is no longer in the log',
 };
 
-/** Turns the items of a follow stream into rows, and remembers for each gap where its records can be loaded from. */
+/** Turns the items of a follow stream into rows. */
 export class FollowRows {
-  readonly gaps = new Map<string, GapFacts>();
   #count = 0;
 
   /** Members that fail at the same time share one row. */
@@ -75,21 +65,27 @@ export class FollowRows {
     return { kind: 'event', key: this.#newKey('event'), node, text, isProblem };
   }
 
-  /** A row for missing records; without facts they cannot be loaded. */
-  gap(text: string, facts: GapFacts | null): Row {
-    const key = this.#newKey('gap');
-    if (facts) this.gaps.set(key, facts);
-    return { kind: 'gap', key, node: facts?.node ?? null, text, canLoad: facts !== null, isLoading: false };
+  /** A row for missing records; without a range they cannot be loaded. */
+  gap(text: string, range: GapRange | null): Row {
+    return {
+      kind: 'gap',
+      key: this.#newKey('gap'),
+      node: range?.node ?? null,
+      text,
+      canLoad: range !== null,
+      isLoading: false,
+      ...(range && { range }),
+    };
   }
 
   #toGapRow({ node, family, reason, bytes, after, until }: ItemOfType<'gap'>): Row {
     const size = bytes === null ? 'Records' : formatBytes(bytes);
     const text = `${size} of ${family} not shown: ${GAP_REASONS[reason]}`;
-    const facts =
+    const range =
       after === null
         ? null
         : { node, after: { node, cursor: after }, until: until === null ? null : { node, cursor: until } };
-    return { ...this.gap(text, facts), node } as Row;
+    return { ...this.gap(text, range), node } as Row;
   }
 
   #newKey(kind: string): string {

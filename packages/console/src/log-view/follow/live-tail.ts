@@ -3,14 +3,13 @@ import { assertRequestFailed } from '../../state/to-problem.ts';
 import { formatCount } from '../../ui/format.ts';
 import { Attempt } from '../model/attempt.ts';
 import { PAGE_RECORDS, SLICE_MS } from '../model/load-pages.ts';
-import type { LogWindow } from '../model/log-window.ts';
-import { recordRow } from '../model/row-buffer.ts';
-import type { StateKeeper } from '../model/state-keeper.ts';
+import type { LogStore } from '../model/log-store.ts';
+import { RowBuffer, recordRow } from '../model/row-buffer.ts';
 import type { WorkspaceClock } from '../model/workspace-clock.ts';
-import type { Row, WorkspaceState } from '../model/workspace-state.ts';
+import type { FollowStatus, Row } from '../model/workspace-state.ts';
 import type { LogSource, RowFilter } from '../source/log-source.ts';
 import { FollowMeter } from './follow-meter.ts';
-import type { FollowRows } from './follow-rows.ts';
+import { FollowRows } from './follow-rows.ts';
 import { FollowRun } from './follow-run.ts';
 import { PendingRows } from './pending-rows.ts';
 
@@ -18,15 +17,14 @@ import { PendingRows } from './pending-rows.ts';
 const TICK_MS = 1000;
 
 export interface LiveTailDeps {
-  keeper: StateKeeper;
+  store: LogStore;
   clock: WorkspaceClock;
-  window: LogWindow;
-  followRows: FollowRows;
 }
 
 /** New records while the workspace is open: shown as they arrive, or counted and held while paused. */
 export class LiveTail {
   readonly #deps: LiveTailDeps;
+  readonly #followRows = new FollowRows();
   readonly #pendingRows = new PendingRows();
   #mode: 'off' | 'live' | 'paused' = 'off';
   #run: FollowRun | undefined;
@@ -56,10 +54,11 @@ export class LiveTail {
 
   /** Follows after the last row of the window, or from now on if the window is elsewhere. */
   begin(source: LogSource, filter: RowFilter): void {
-    const { clock, window } = this.#deps;
+    const { clock, store } = this.#deps;
     this.#following.begin();
-    const { first, last, rows } = window.isAtEnd ? window.buffer : { first: undefined, last: undefined, rows: [] };
-    this.#isBridging = window.isAtEnd && last === undefined;
+    const { isAtEnd, buffer } = store.state;
+    const { first, last, rows } = isAtEnd ? buffer : RowBuffer.EMPTY;
+    this.#isBridging = isAtEnd && last === undefined;
     let hasBegun = false;
     this.#run = new FollowRun({
       source,
@@ -75,9 +74,7 @@ export class LiveTail {
       },
       onLost: (reason) => this.#onConnectionLost(reason),
       onGone: () =>
-        this.#add([
-          this.#deps.followRows.gap('Records may be missing here: the last record is no longer in the log', null),
-        ]),
+        this.#add([this.#followRows.gap('Records may be missing here: the last record is no longer in the log', null)]),
     });
     void this.#tick();
   }
@@ -110,53 +107,47 @@ export class LiveTail {
 
   /** Continues at the end, with the records held so far. `false` if the window is elsewhere. */
   resume(): boolean {
-    const { window, followRows } = this.#deps;
+    const { isAtEnd, buffer } = this.#deps.store.state;
     if (this.#mode === 'live') return true;
-    if (this.#mode === 'off' || !this.#run || !window.isAtEnd) return false;
+    if (this.#mode === 'off' || !this.#run || !isAtEnd) return false;
     const { rows, dropped, first } = this.#pendingRows.take();
-    const { last } = window.buffer;
     if (dropped > 0) {
-      const facts = last && first ? { node: null, after: last, until: first } : null;
-      rows.unshift(followRows.gap(`${formatCount(dropped)} records not shown: written while paused`, facts));
+      const range = buffer.last && first ? { node: null, after: buffer.last, until: first } : null;
+      rows.unshift(this.#followRows.gap(`${formatCount(dropped)} records not shown: written while paused`, range));
     }
     this.#mode = 'live';
     this.#meter.resetCounts();
-    const shown = window.appendLive(rows);
-    this.#publish({ ...shown, ...this.#atBottom(rows) });
+    this.#deps.store.dispatch({ type: 'resumed', rows, follow: this.#status() });
     return true;
   }
 
-  #atBottom(rows: readonly Row[]): Partial<WorkspaceState> {
-    const key = rows.at(-1)?.key ?? this.#deps.window.buffer.rows.at(-1)?.key;
-    return { focusedKey: null, anchor: key === undefined ? null : { key, align: 'bottom' } };
-  }
-
   #take(items: readonly ClusterFollowItem[]): void {
-    const { clock, keeper, followRows } = this.#deps;
+    const { clock, store } = this.#deps;
     const lost = items.findLast((item) => item.type === 'reconnecting' && !('node' in item));
     if (lost?.type === 'reconnecting') this.#onConnectionLost(lost.reason);
     else this.#reason = null;
     const reports = items.flatMap((item) => (item.type === 'member' ? [item.report] : []));
-    if (reports.length > 0) keeper.change({ members: keeper.membersAfter('follow', reports) });
-    const rows = followRows.toRows(items);
+    if (reports.length > 0) store.dispatch({ type: 'members-reported', kind: 'follow', reports });
+    const rows = this.#followRows.toRows(items);
     const records = rows.flatMap((row) => (row.kind === 'record' ? [row.record] : []));
     this.#meter.note(records, { nowMs: clock.now(), isPaused: this.#mode === 'paused' });
     this.#add(rows);
   }
 
   #add(rows: readonly Row[]): void {
-    // The window dropped rows at its end: new ones are no longer adjacent to it.
-    if (this.#mode === 'live' && !this.#deps.window.isAtEnd) this.#mode = 'paused';
+    const { isAtEnd } = this.#deps.store.state;
+    // Rows were dropped at the end: new ones are no longer adjacent to it.
+    if (this.#mode === 'live' && !isAtEnd) this.#mode = 'paused';
     if (this.#mode === 'live') this.#incoming.push(...rows);
-    else if (this.#deps.window.isAtEnd) this.#pendingRows.add(rows);
+    else if (isAtEnd) this.#pendingRows.add(rows);
     else this.#pendingRows.clear();
     this.#schedule();
   }
 
   #onConnectionLost(reason: string): void {
-    const { followRows } = this.#deps;
     // One row per outage.
-    if (this.#reason === null) this.#add([followRows.event(null, 'Connection lost · retrying', { isProblem: true })]);
+    if (this.#reason === null)
+      this.#add([this.#followRows.event(null, 'Connection lost · retrying', { isProblem: true })]);
     this.#reason = reason;
     this.#schedule();
   }
@@ -168,7 +159,7 @@ export class LiveTail {
       const request = { direction: 'older', from: 'end', limit: PAGE_RECORDS, filter } as const;
       const { records } = await source.page(request, { signal, budgetMs: SLICE_MS });
       if (signal.aborted) return;
-      const { buffer } = this.#deps.window;
+      const { buffer } = this.#deps.store.state;
       const rows = records.map(recordRow).filter(({ key }) => !buffer.has(key));
       this.#incoming.unshift(...rows);
     } catch (error) {
@@ -201,13 +192,16 @@ export class LiveTail {
   }
 
   #flush(): void {
-    const rows = this.#isBridging ? [] : this.#incoming.splice(0);
-    this.#publish(rows.length > 0 && this.#deps.window.isAtEnd ? this.#deps.window.appendLive(rows) : {});
+    this.#publish(this.#isBridging ? [] : this.#incoming.splice(0));
   }
 
-  #publish(part: Partial<WorkspaceState> = {}): void {
+  #publish(rows: readonly Row[] = []): void {
+    this.#deps.store.dispatch({ type: 'followed', rows, follow: this.#status() });
+  }
+
+  #status(): FollowStatus {
     const reason = this.#reason;
     const state = this.#mode === 'live' && reason !== null ? 'reconnecting' : this.#mode;
-    this.#deps.keeper.change({ ...part, follow: { ...this.#meter.counts, reason, state } });
+    return { ...this.#meter.counts, reason, state };
   }
 }

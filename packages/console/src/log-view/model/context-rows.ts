@@ -2,8 +2,7 @@ import { toProblem } from '../../state/to-problem.ts';
 import { recordKey, type ShownRecord } from '../source/log-source.ts';
 import { Attempt } from './attempt.ts';
 import { SLICE_MS } from './load-pages.ts';
-import type { RowBuffer } from './row-buffer.ts';
-import type { WorkspaceDeps } from './workspace-deps.ts';
+import type { WorkspaceDeps } from './log-store.ts';
 
 /** Records shown on each side. */
 const CONTEXT_RECORDS = 10;
@@ -22,36 +21,28 @@ export class ContextRows {
 
   /** Opens the context, or closes it again. */
   async toggle(key: string): Promise<void> {
-    const { keeper, window } = this.#deps;
-    const wasOpen = keeper.state.contextKey === key;
+    const { store } = this.#deps;
+    const wasOpen = store.state.contextKey === key;
     this.close();
-    const row = window.buffer.get(key);
+    const row = store.state.buffer.get(key);
     if (wasOpen || row?.kind !== 'record') return;
-    const signal = AbortSignal.any([this.#loading.begin(), window.signal]);
-    keeper.change({ contextKey: key, focusedKey: key });
+    const { record } = row;
+    const signal = AbortSignal.any([this.#loading.begin(), this.#deps.rowsSignal()]);
+    store.dispatch({ type: 'context-opened', key });
     try {
       const [older, newer] = await Promise.all([
-        this.#load(row.record, 'older', signal),
-        this.#load(row.record, 'newer', signal),
+        this.#load(record, 'older', signal),
+        this.#load(record, 'newer', signal),
       ]);
-      if (signal.aborted) return;
-      insertAround(window.buffer, row.record, { older, newer });
-      window.publish();
+      if (!signal.aborted) store.dispatch({ type: 'context-loaded', record, older, newer });
     } catch (error) {
-      if (!signal.aborted)
-        keeper.change({ contextKey: null, find: { ...keeper.state.find, message: toProblem(error).detail } });
+      if (!signal.aborted) store.dispatch({ type: 'context-failed', detail: toProblem(error).detail });
     }
   }
 
   close(): void {
-    const { keeper, window } = this.#deps;
     this.#loading.end();
-    if (keeper.state.contextKey === null) return;
-    window.buffer.removeIf((row) => row.kind === 'record' && row.isContext === true);
-    const { focusedKey, contextKey } = keeper.state;
-    // The focus may be on a context row.
-    const isGone = focusedKey !== null && !window.buffer.has(focusedKey);
-    window.publish({ contextKey: null, ...(isGone && { focusedKey: contextKey }) });
+    this.#deps.store.dispatch({ type: 'context-closed' });
   }
 
   async #load(record: ShownRecord, direction: 'older' | 'newer', signal: AbortSignal): Promise<ShownRecord[]> {
@@ -67,30 +58,4 @@ export class ContextRows {
 function isBefore(other: ShownRecord, { node, file, atMs }: ShownRecord): boolean {
   if ((other.node === node && other.file === file) || other.atMs === undefined || atMs === undefined) return true;
   return other.atMs < atMs;
-}
-
-/** Rows that are loaded already stay; the others are inserted in log order. */
-export function insertAround(
-  buffer: RowBuffer,
-  record: ShownRecord,
-  { older, newer }: { older: readonly ShownRecord[]; newer: readonly ShownRecord[] },
-): void {
-  const after = new Set(newer.map(recordKey));
-  let nextKey = recordKey(record);
-  for (const candidate of older.toReversed()) {
-    const key = recordKey(candidate);
-    // Records of the same millisecond may be returned on both sides.
-    if (after.has(key)) continue;
-    if (!buffer.has(key)) buffer.insertBefore(nextKey, [{ kind: 'record', key, record: candidate, isContext: true }]);
-    nextKey = key;
-  }
-  let previousKey = recordKey(record);
-  for (const candidate of newer) {
-    const key = recordKey(candidate);
-    if (!buffer.has(key)) {
-      const following = buffer.rows[buffer.rows.findIndex((row) => row.key === previousKey) + 1];
-      buffer.insertBefore(following?.key ?? '', [{ kind: 'record', key, record: candidate, isContext: true }]);
-    }
-    previousKey = key;
-  }
 }

@@ -56,34 +56,3 @@ export async function loadPages({ source, clock, filter, direction, from, wanted
     position = next;
   }
 }
-
-/** Totals scanned in one direction since the log was opened, over all pages. */
-export class ScanNotes {
-  #scannedBytes = 0;
-  #reachedMs: number | null = null;
-
-  /** Resets for new rows. */
-  noteFirst(page: Page | null): void {
-    this.#reachedMs = null;
-    if (page) this.note(page);
-  }
-
-  note({ scannedBytes, reachedMs }: Page): void {
-    this.#scannedBytes += scannedBytes;
-    this.#reachedMs = reachedMs ?? this.#reachedMs;
-  }
-
-  /** The edge after a page; without a page there is nothing in this direction. */
-  edgeAfter(page: Page | null): Edge {
-    const isDone = page === null || page.next === null;
-    return isDone ? { kind: 'done', scannedBytes: this.#scannedBytes } : { kind: 'more' };
-  }
-
-  /** Includes everything scanned, not only by the last run. */
-  complete(edge: Edge): Edge {
-    const scannedBytes = this.#scannedBytes;
-    if (edge.kind === 'done') return { ...edge, scannedBytes };
-    if (edge.kind !== 'loading' && edge.kind !== 'stopped') return edge;
-    return { ...edge, scannedBytes, reachedMs: edge.reachedMs ?? this.#reachedMs };
-  }
-}

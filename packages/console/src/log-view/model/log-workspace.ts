@@ -2,7 +2,6 @@ import type { Level } from '@porthole/client';
 import { createMatcher } from '../find/create-matcher.ts';
 import { Finder } from '../find/finder.ts';
 import { sameFilter } from '../find/record-filters.ts';
-import { FollowRows } from '../follow/follow-rows.ts';
 import { LiveTail } from '../follow/live-tail.ts';
 import {
   type PagePosition,
@@ -14,25 +13,23 @@ import {
 import { Attempt } from './attempt.ts';
 import { moveFocus } from './bring-into-view.ts';
 import { ContextRows } from './context-rows.ts';
-import { GapLoader } from './gap-loader.ts';
-import { LogWindow } from './log-window.ts';
+import { loadGap } from './gap-loader.ts';
+import type { Direction, LogState } from './log-state.ts';
+import { LogStore, type WorkspaceDeps } from './log-store.ts';
 import { Overview } from './overview.ts';
-import { FIND_NOTHING, StateKeeper } from './state-keeper.ts';
+import { PageLoader } from './page-loader.ts';
 import { ViewOpener } from './view-opener.ts';
 import { PAGE_CLOCK, type WorkspaceClock } from './workspace-clock.ts';
-import type { WorkspaceDeps } from './workspace-deps.ts';
 import type { FindQuery, OpenWorkspace, Workspace, WorkspaceState } from './workspace-state.ts';
-
-type Direction = 'older' | 'newer';
 
 /** The log workspace without its view: rows, edges, following, finding. Can be opened repeatedly and is closed once. */
 export class LogWorkspace implements Workspace {
-  readonly #keeper = new StateKeeper();
-  readonly #window: LogWindow;
+  readonly #store = new LogStore();
+  readonly #deps: WorkspaceDeps;
+  readonly #pages: PageLoader;
   readonly #tail: LiveTail;
   readonly #finder: Finder;
   readonly #context: ContextRows;
-  readonly #gaps: GapLoader;
   readonly #overview: Overview;
   readonly #opener: ViewOpener;
   #setup: OpenWorkspace | undefined;
@@ -40,37 +37,35 @@ export class LogWorkspace implements Workspace {
   readonly #regexCheck = new Attempt();
 
   constructor({ clock = PAGE_CLOCK }: { clock?: WorkspaceClock } = {}) {
-    this.#window = new LogWindow(this.#keeper, clock);
-    const deps: WorkspaceDeps = {
-      keeper: this.#keeper,
+    const source = () => this.#setup?.source;
+    const store = this.#store;
+    this.#pages = new PageLoader({ store, clock, source });
+    this.#deps = {
+      store,
       clock,
-      window: this.#window,
-      followRows: new FollowRows(),
-      source: () => this.#setup?.source,
+      source,
+      rowsSignal: () => this.#pages.signal,
       goTo: (record) => this.#goTo(record),
     };
-    this.#tail = new LiveTail(deps);
-    this.#finder = new Finder(deps);
-    this.#context = new ContextRows(deps);
-    this.#gaps = new GapLoader(deps);
-    this.#overview = new Overview(deps);
-    this.#opener = new ViewOpener({ ...deps, tail: this.#tail, overview: this.#overview });
+    this.#tail = new LiveTail({ store, clock });
+    this.#finder = new Finder(this.#deps);
+    this.#context = new ContextRows(this.#deps);
+    this.#overview = new Overview(this.#deps);
+    this.#opener = new ViewOpener({ ...this.#deps, pages: this.#pages, tail: this.#tail, overview: this.#overview });
   }
 
-  get state(): WorkspaceState {
-    return this.#keeper.state;
+  get state(): LogState {
+    return this.#store.state;
   }
 
   subscribe(listener: () => void): () => void {
-    return this.#keeper.subscribe(listener);
+    return this.#store.subscribe(listener);
   }
 
   open(setup: OpenWorkspace): void {
     this.close();
     this.#setup = setup;
-    this.#window.buffer.reset([]);
-    this.#keeper.reset({ filter: setup.filter, find: FIND_NOTHING });
-    this.#window.use(setup.source, setup.filter);
+    this.#store.dispatch({ type: 'opened', filter: setup.filter });
     this.#finder.setQuery(setup.find);
     if (setup.isLive && !isClosed(setup.filter)) void this.#opener.live();
     else void this.#opener.at(setup.start);
@@ -79,7 +74,7 @@ export class LogWorkspace implements Workspace {
   close(): void {
     this.#regexCheck.end();
     this.#opener.close();
-    this.#window.close();
+    this.#pages.close();
     this.#tail.end();
     this.#finder.close();
     this.#overview.close();
@@ -87,15 +82,15 @@ export class LogWorkspace implements Workspace {
   }
 
   loadOlder(): void {
-    if (this.state.top.kind === 'more') this.#window.load('older');
+    if (this.state.top.kind === 'more') this.#pages.load('older');
   }
 
   loadNewer(): void {
-    if (this.state.bottom.kind === 'more') this.#window.load('newer');
+    if (this.state.bottom.kind === 'more') this.#pages.load('newer');
   }
 
   stopLoading(): void {
-    this.#window.stop();
+    this.#pages.stop();
     this.#finder.stop();
   }
 
@@ -103,15 +98,15 @@ export class LogWorkspace implements Workspace {
     const { failure, members, top, bottom } = this.state;
     if (failure) this.#reopen();
     const isOpenAgain = ({ kind }: WorkspaceState['top']) => kind === 'stopped' || kind === 'failed';
-    if (isOpenAgain(top)) this.#window.load('older');
-    if (isOpenAgain(bottom)) this.#window.load('newer');
+    if (isOpenAgain(top)) this.#pages.load('older');
+    if (isOpenAgain(bottom)) this.#pages.load('newer');
     if (!failure && members.some(({ outcome }) => outcome !== 'ok')) this.#reload();
   }
 
   jump(position: PagePosition): void {
     this.#tail.pause();
     const key = typeof position === 'object' && 'at' in position ? position.at : undefined;
-    if (key && this.#window.buffer.has(recordKey(key))) this.#bringIntoView(recordKey(key));
+    if (key && this.state.buffer.has(recordKey(key))) this.#bringIntoView(recordKey(key));
     else void this.#opener.at(position);
   }
 
@@ -126,10 +121,9 @@ export class LogWorkspace implements Workspace {
   }
 
   focus(key: string | null): void {
-    if (key !== null && this.#window.buffer.get(key)?.kind === 'record') this.#tail.pause();
+    if (key !== null && this.state.buffer.get(key)?.kind === 'record') this.#tail.pause();
     if (this.state.focusedKey === key) return;
-    this.#keeper.change({ focusedKey: key });
-    this.#finder.focusMoved();
+    this.#store.dispatch({ type: 'focused', key });
   }
 
   moveFocus(by: number): void {
@@ -142,13 +136,13 @@ export class LogWorkspace implements Workspace {
 
   toFirst(): void {
     this.#tail.pause();
-    const { first } = this.#window.buffer;
+    const { first } = this.state.buffer;
     if (this.state.top.kind === 'done' && first) this.#bringIntoView(recordKey(first), 'top');
     else void this.#opener.show('start', { align: 'top', isFocused: true });
   }
 
   toLast(): void {
-    const { last } = this.#window.buffer;
+    const { last } = this.state.buffer;
     if (this.#tail.mode !== 'off') this.resume();
     else if (this.state.bottom.kind === 'done' && last) this.#bringIntoView(recordKey(last), 'bottom');
     else void this.#opener.show('end', { align: 'bottom', isFocused: true });
@@ -180,10 +174,9 @@ export class LogWorkspace implements Workspace {
     }
     const near = this.#recordInView();
     const { bottom, focusedKey } = this.state;
-    const wasAtEnd = this.#window.isAtEnd || bottom.kind === 'done';
+    const wasAtEnd = this.state.isAtEnd || bottom.kind === 'done';
     this.#context.close();
-    this.#keeper.change({ filter, histogram: null });
-    this.#window.use(this.#setup.source, filter);
+    this.#store.dispatch({ type: 'filter-changed', filter });
     this.#finder.countAgain();
     if (isClosed(filter)) this.#tail.leave();
     if (position !== undefined) {
@@ -209,7 +202,7 @@ export class LogWorkspace implements Workspace {
   }
 
   loadGap(key: string): void {
-    void this.#gaps.load(key);
+    void loadGap(this.#deps, key);
   }
 
   count(buckets: number): void {
@@ -232,18 +225,18 @@ export class LogWorkspace implements Workspace {
 
   async #goTo(record: ShownRecord): Promise<void> {
     const key = recordKey(record);
-    if (this.#window.buffer.has(key)) this.#bringIntoView(key);
+    if (this.state.buffer.has(key)) this.#bringIntoView(key);
     else await this.#opener.at({ at: record });
   }
 
   #bringIntoView(key: string, align: 'top' | 'center' | 'bottom' = 'center'): void {
-    this.#keeper.change({ focusedKey: key, anchor: { key, align }, generation: this.state.generation + 1 });
+    this.#store.dispatch({ type: 'brought-into-view', key, align });
   }
 
   #recordInView(): ShownRecord | undefined {
     const { focusedKey, anchor } = this.state;
-    const row = this.#window.buffer.get(focusedKey ?? anchor?.key ?? '');
-    return row?.kind === 'record' ? row.record : this.#window.buffer.first;
+    const row = this.state.buffer.get(focusedKey ?? anchor?.key ?? '');
+    return row?.kind === 'record' ? row.record : this.state.buffer.first;
   }
 }
 

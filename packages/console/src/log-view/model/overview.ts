@@ -1,6 +1,6 @@
 import { assertRequestFailed, toProblem } from '../../state/to-problem.ts';
 import { Attempt } from './attempt.ts';
-import type { WorkspaceDeps } from './workspace-deps.ts';
+import type { WorkspaceDeps } from './log-store.ts';
 
 /** Time budget for counting; the counts so far are shown. */
 const COUNT_MS = 5000;
@@ -27,13 +27,13 @@ export class Overview {
 
   /** Loads the extent of the log. Without it only the scroll bar is missing. */
   async loadExtent(): Promise<void> {
-    const { keeper, clock } = this.#deps;
+    const { store, clock } = this.#deps;
     if (clock.now() - this.#extentLoadedMs < EXTENT_FRESH_MS) return;
     this.#extentLoadedMs = clock.now();
     const signal = this.#loadingExtent.begin();
     try {
       const extent = await this.#deps.source()?.extent({ signal });
-      if (extent && !signal.aborted) keeper.change({ extent });
+      if (extent && !signal.aborted) store.dispatch({ type: 'extent-loaded', extent });
     } catch (error) {
       assertRequestFailed(error, signal);
       this.#extentLoadedMs = -Infinity; // retried with the next page
@@ -41,20 +41,17 @@ export class Overview {
   }
 
   async count(buckets: number): Promise<void> {
-    const { keeper } = this.#deps;
+    const { store } = this.#deps;
     const signal = this.#counting.begin();
-    keeper.change({ isCounting: true, countFailure: null });
+    store.dispatch({ type: 'count-started' });
     try {
       // All levels: the chips show how many records the minimum level hides.
-      const { minLevel: _, ...filter } = keeper.state.filter;
+      const { minLevel: _, ...filter } = store.state.filter;
       const request = { filter, buckets };
       const histogram = (await this.#deps.source()?.histogram(request, { signal, budgetMs: COUNT_MS })) ?? null;
-      if (signal.aborted) return;
-      const members = keeper.membersAfter('count', histogram?.members ?? []);
-      keeper.change({ histogram, members, isCounting: false });
+      if (!signal.aborted) store.dispatch({ type: 'counted', histogram });
     } catch (error) {
-      // Earlier counts may belong to another filter, or be old.
-      if (!signal.aborted) keeper.change({ isCounting: false, histogram: null, countFailure: toProblem(error).detail });
+      if (!signal.aborted) store.dispatch({ type: 'count-failed', detail: toProblem(error).detail });
     }
   }
 }

@@ -6,81 +6,70 @@ import { HARD_MAX_RECORDS, MAX_RECORDS, RowBuffer, recordRow } from './row-buffe
 import type { Row } from './workspace-state.ts';
 
 const makeRows = (numbers: readonly number[]) => numbers.map((number) => recordRow(fakeRecord(number)));
+const hold = (rows: readonly Row[]) => RowBuffer.EMPTY.append(rows);
 const event = (name: string): Row => ({ kind: 'event', key: name, node: null, text: name, isProblem: false });
 
 describe('a row buffer', () => {
   it('rejects duplicate records at both ends', () => {
-    const buffer = new RowBuffer();
-    expect(buffer.append(makeRows([5, 6, 7, 7]))).toBe(3);
-    expect(buffer.append(makeRows([6, 7, 8]))).toBe(1);
-    expect(buffer.prepend(makeRows([3, 4, 5]))).toBe(2);
-    expect(recordNumbers(buffer.rows)).toEqual([3, 4, 5, 6, 7, 8]);
+    const buffer = hold(makeRows([5, 6, 7, 7]));
+    expect(buffer.records).toBe(3);
+    const grown = buffer.append(makeRows([6, 7, 8])).prepend(makeRows([3, 4, 5]));
+    expect(recordNumbers(grown.rows)).toEqual([3, 4, 5, 6, 7, 8]);
+    expect(grown.records).toBe(6);
   });
 
-  it('creates a new array on every change', () => {
-    const buffer = new RowBuffer();
-    buffer.append(makeRows([1]));
-    const { rows } = buffer;
-    buffer.append(makeRows([2]));
-    expect(rows).toHaveLength(1);
-    expect(buffer.rows).toHaveLength(2);
+  it('stays as it is: changes create another one', () => {
+    const buffer = hold(makeRows([1]));
+    expect(buffer.append(makeRows([2])).rows).toHaveLength(2);
+    expect(buffer.rows).toHaveLength(1);
+    expect(buffer.append(makeRows([1]))).toBe(buffer);
   });
 
   it('drops excess rows at the start, with their notices', () => {
-    const buffer = new RowBuffer();
-    buffer.append([...makeRows(upTo(0, 9)), event('e'), ...makeRows(upTo(10, MAX_RECORDS + 9))]);
-    expect(buffer.trimStart(null)).toBe(true);
-    expect(buffer.rows[0]?.kind).toBe('record');
-    expect(buffer.first).toMatchObject({ cursor: 'c10' });
-    expect(buffer.records).toBe(MAX_RECORDS);
-    expect(buffer.trimStart(null)).toBe(false);
+    const buffer = hold([...makeRows(upTo(0, 9)), event('e'), ...makeRows(upTo(10, MAX_RECORDS + 9))]);
+    const trimmed = buffer.trimStart(null);
+    expect(trimmed.rows[0]?.kind).toBe('record');
+    expect(trimmed.first).toMatchObject({ cursor: 'c10' });
+    expect(trimmed.records).toBe(MAX_RECORDS);
+    expect(trimmed.trimStart(null)).toBe(trimmed);
   });
 
   it('drops rows at the end', () => {
-    const buffer = new RowBuffer();
-    buffer.append(makeRows(upTo(0, MAX_RECORDS + 4)));
-    expect(buffer.trimEnd(null)).toBe(true);
-    expect(buffer.last).toMatchObject({ cursor: `c${MAX_RECORDS - 1}` });
+    const buffer = hold(makeRows(upTo(0, MAX_RECORDS + 4)));
+    expect(buffer.trimEnd(null).last).toMatchObject({ cursor: `c${MAX_RECORDS - 1}` });
   });
 
   it('keeps the pinned row until it is very far away', () => {
-    const buffer = new RowBuffer();
-    buffer.append(makeRows(upTo(0, MAX_RECORDS + 9)));
-    expect(buffer.trimStart('n1 c4')).toBe(true);
-    expect(buffer.first).toMatchObject({ cursor: 'c4' });
-    expect(buffer.trimStart('n1 c4')).toBe(false);
-    buffer.append(makeRows(upTo(MAX_RECORDS + 10, HARD_MAX_RECORDS + 10)));
-    expect(buffer.trimStart('n1 c4')).toBe(true);
-    expect(buffer.records).toBe(MAX_RECORDS);
+    const trimmed = hold(makeRows(upTo(0, MAX_RECORDS + 9))).trimStart('n1 c4');
+    expect(trimmed.first).toMatchObject({ cursor: 'c4' });
+    expect(trimmed.trimStart('n1 c4')).toBe(trimmed);
+    const grown = trimmed.append(makeRows(upTo(MAX_RECORDS + 10, HARD_MAX_RECORDS + 10)));
+    expect(grown.trimStart('n1 c4').records).toBe(MAX_RECORDS);
   });
 
   it('replaces a partial line by the complete one', () => {
-    const buffer = new RowBuffer();
     const whole = fakeRecord(1);
-    buffer.append([recordRow({ ...whole, cursor: 'c1-short', message: 'rec', unfinished: true }), event('e')]);
-    buffer.append([recordRow(whole)]);
+    const beginning = recordRow({ ...whole, cursor: 'c1-short', message: 'rec', unfinished: true });
+    const buffer = hold([beginning, event('e')]).append([recordRow(whole)]);
     expect(buffer.rows).toMatchObject([{ record: { message: 'record 1' } }, { kind: 'event' }]);
     expect(buffer.records).toBe(1);
     expect(buffer.has('n1 c1-short')).toBe(false);
   });
 
   it('replaces a partial line within one batch', () => {
-    const buffer = new RowBuffer();
     const whole = fakeRecord(1);
     const beginning = { ...whole, cursor: 'c1-short', message: 'rec', unfinished: true } as const;
-    buffer.append([recordRow(beginning), recordRow(beginning), recordRow(whole), recordRow(whole)]);
-    buffer.append([recordRow(whole)]);
-    expect(buffer.rows).toMatchObject([{ record: { message: 'record 1' } }]);
+    const buffer = hold([recordRow(beginning), recordRow(beginning), recordRow(whole), recordRow(whole)]);
+    expect(buffer.append([recordRow(whole)]).rows).toMatchObject([{ record: { message: 'record 1' } }]);
   });
 
   it('keeps notices between their rows', () => {
-    const buffer = new RowBuffer();
-    buffer.append([...makeRows([1]), event('a'), ...makeRows([5])]);
-    buffer.insertBefore('a', makeRows([2, 3]));
-    buffer.insertBefore('n1 c5', makeRows([4]));
+    const buffer = hold([...makeRows([1]), event('a'), ...makeRows([5])])
+      .insertBefore('a', makeRows([2, 3]))
+      .insertBefore('n1 c5', makeRows([4]));
     expect(buffer.rows.map(({ key }) => key)).toEqual(['n1 c1', 'n1 c2', 'n1 c3', 'a', 'n1 c4', 'n1 c5']);
-    buffer.removeIf(({ kind }) => kind === 'event');
-    expect(recordNumbers(buffer.rows)).toEqual([1, 2, 3, 4, 5]);
+    const records = buffer.removeIf(({ kind }) => kind === 'event');
+    expect(recordNumbers(records.rows)).toEqual([1, 2, 3, 4, 5]);
   });
 
   it('always holds a contiguous part of the log', () => {
@@ -90,15 +79,13 @@ describe('a row buffer', () => {
         fc.array(step, { maxLength: 30 }),
         fc.option(fc.integer({ min: 40_000, max: 40_010 })),
         (steps, kept) => {
-          const buffer = new RowBuffer();
           let [first, last] = [40_000, 40_010];
-          buffer.append(makeRows(upTo(first, last)));
+          let buffer = hold(makeRows(upTo(first, last)));
           const keep = kept === null ? null : `n1 c${kept}`;
           for (const { isOlder, count, again } of steps) {
-            if (isOlder) buffer.prepend(makeRows(upTo(first - count, Math.min(last, first + again - 1))));
-            else buffer.append(makeRows(upTo(Math.max(first, last - again + 1), last + count)));
-            if (isOlder) buffer.trimEnd(keep);
-            else buffer.trimStart(keep);
+            buffer = isOlder
+              ? buffer.prepend(makeRows(upTo(first - count, Math.min(last, first + again - 1)))).trimEnd(keep)
+              : buffer.append(makeRows(upTo(Math.max(first, last - again + 1), last + count))).trimStart(keep);
             const numbers = recordNumbers(buffer.rows);
             [first, last] = [numbers[0] ?? 0, numbers.at(-1) ?? 0];
             expect(numbers).toEqual(upTo(first, last));

@@ -9,108 +9,85 @@ export const MAX_RECORDS = 4000;
 /** A pinned row is dropped when the other end is this far away. */
 export const HARD_MAX_RECORDS = 12_000;
 
-/** A sorted window of rows without duplicate records. Every change creates a new array. */
-export class RowBuffer {
-  #rows: readonly Row[] = [];
-  #records = 0;
-  readonly #keys = new Set<string>();
+interface RowIndex {
+  keys: Set<string>;
   /** Partial lines by position: they may arrive again, complete, under another key. */
-  readonly #unfinished = new Map<string, string>();
+  unfinished: Map<string, string>;
+}
 
-  get rows(): readonly Row[] {
-    return this.#rows;
-  }
+/** A sorted window of rows without duplicate records. Immutable: every operation returns a buffer. */
+export class RowBuffer {
+  static readonly EMPTY = new RowBuffer([]);
 
-  get records(): number {
-    return this.#records;
+  readonly rows: readonly Row[];
+  /** Number of rows that are records. */
+  readonly records: number;
+  /** Made when it is needed: most buffers are trimmed at once. */
+  #index: RowIndex | undefined;
+
+  private constructor(rows: readonly Row[]) {
+    this.rows = rows;
+    let records = 0;
+    for (const { kind } of rows) if (kind === 'record') records++;
+    this.records = records;
   }
 
   get first(): ShownRecord | undefined {
-    return this.#rows.find((row) => row.kind === 'record')?.record;
+    return this.rows.find((row) => row.kind === 'record')?.record;
   }
 
   get last(): ShownRecord | undefined {
-    return this.#rows.findLast((row) => row.kind === 'record')?.record;
+    return this.rows.findLast((row) => row.kind === 'record')?.record;
   }
 
   has(key: string): boolean {
-    return this.#keys.has(key);
+    return this.#indexed().keys.has(key);
   }
 
   get(key: string): Row | undefined {
-    return this.#keys.has(key) ? this.#rows.find((row) => row.key === key) : undefined;
+    return this.has(key) ? this.rows.find((row) => row.key === key) : undefined;
   }
 
-  reset(rows: readonly Row[]): void {
-    this.#rows = [];
-    this.#records = 0;
-    this.#keys.clear();
-    this.#unfinished.clear();
-    this.append(rows);
+  append(rows: readonly Row[]): RowBuffer {
+    return this.#insertAt(this.rows.length, rows);
   }
 
-  /** Returns how many records were added. */
-  append(rows: readonly Row[]): number {
-    const [added, before] = [this.#unknown(rows), this.#records];
-    this.#rows = [...this.#rows, ...added];
-    this.#note(added);
-    return this.#records - before;
-  }
-
-  prepend(rows: readonly Row[]): number {
-    const [added, before] = [this.#unknown(rows), this.#records];
-    this.#rows = [...added, ...this.#rows];
-    this.#note(added);
-    return this.#records - before;
+  prepend(rows: readonly Row[]): RowBuffer {
+    return this.#insertAt(0, rows);
   }
 
   /** Inserts before a row; at the end if that row does not exist. */
-  insertBefore(key: string, rows: readonly Row[]): number {
-    const [added, before] = [this.#unknown(rows), this.#records];
-    const index = this.#keys.has(key) ? this.#rows.findIndex((row) => row.key === key) : this.#rows.length;
-    this.#rows = this.#rows.toSpliced(index, 0, ...added);
-    this.#note(added);
-    return this.#records - before;
+  insertBefore(key: string, rows: readonly Row[]): RowBuffer {
+    const index = this.has(key) ? this.rows.findIndex((row) => row.key === key) : this.rows.length;
+    return this.#insertAt(index, rows);
   }
 
-  replace(key: string, row: Row): void {
-    const index = this.#rows.findLastIndex((candidate) => candidate.key === key);
-    if (index < 0) return;
-    this.#forget(this.#rows.slice(index, index + 1));
-    this.#rows = this.#rows.with(index, row);
-    this.#note([row]);
+  replace(key: string, row: Row): RowBuffer {
+    const index = this.rows.findLastIndex((candidate) => candidate.key === key);
+    return index < 0 ? this : new RowBuffer(this.rows.with(index, row));
   }
 
-  removeIf(isOut: (row: Row) => boolean): void {
-    const out = this.#rows.filter(isOut);
-    if (out.length === 0) return;
-    this.#rows = this.#rows.filter((row) => !isOut(row));
-    this.#forget(out);
+  removeIf(isRemoved: (row: Row) => boolean): RowBuffer {
+    const rows = this.rows.filter((row) => !isRemoved(row));
+    return rows.length === this.rows.length ? this : new RowBuffer(rows);
   }
 
-  /** Drops excess rows at the start, but not the row to keep nor those after it. Returns whether it did. */
-  trimStart(keep: string | null): boolean {
-    const count = this.#tooMany(this.#rows, keep);
-    if (count === 0) return false;
-    this.#forget(this.#rows.slice(0, count));
-    this.#rows = this.#rows.slice(count);
-    return true;
+  /** Drops excess rows at the start, but not the pinned row nor those after it. The same buffer if there are none. */
+  trimStart(pinnedKey: string | null): RowBuffer {
+    const count = this.#countExcess(this.rows, pinnedKey);
+    return count === 0 ? this : new RowBuffer(this.rows.slice(count));
   }
 
-  trimEnd(keep: string | null): boolean {
-    const count = this.#tooMany(this.#rows.toReversed(), keep);
-    if (count === 0) return false;
-    const end = this.#rows.length - count;
-    this.#forget(this.#rows.slice(end));
-    this.#rows = this.#rows.slice(0, end);
-    return true;
+  trimEnd(pinnedKey: string | null): RowBuffer {
+    const count = this.#countExcess(this.rows.toReversed(), pinnedKey);
+    return count === 0 ? this : new RowBuffer(this.rows.slice(0, -count));
   }
 
   /** Number of leading rows to drop. Notices go with the records before them: an open edge stands for all of them. */
-  #tooMany(rows: readonly Row[], keep: string | null): number {
-    let excess = this.#records - MAX_RECORDS;
+  #countExcess(rows: readonly Row[], pinnedKey: string | null): number {
+    let excess = this.records - MAX_RECORDS;
     if (excess <= 0) return 0;
-    const protectedKey = this.#records > HARD_MAX_RECORDS ? null : keep;
+    const protectedKey = this.records > HARD_MAX_RECORDS ? null : pinnedKey;
     let count = 0;
     for (const row of rows) {
       if (row.key === protectedKey || (row.kind === 'record' && excess-- <= 0)) break;
@@ -119,45 +96,42 @@ export class RowBuffer {
     return count;
   }
 
-  /** Rows not in the buffer yet. A complete line replaces its partial one. */
-  #unknown(rows: readonly Row[]): Row[] {
+  /** Adds the rows that are not in the buffer yet. A complete line replaces its partial one. */
+  #insertAt(index: number, rows: readonly Row[]): RowBuffer {
+    const { keys, unfinished } = this.#indexed();
     const added: Row[] = [];
+    const replaced = new Map<string, Row>();
     const seen = new Set<string>();
+    /** Index in `added` of partial lines, by position. */
     const beginnings = new Map<string, number>();
     for (const row of rows) {
-      const position = row.kind === 'record' ? positionKey(row.record) : undefined;
+      const position = row.kind === 'record' ? positionKey(row.record) : '';
       const isWhole = row.kind === 'record' && !row.record.unfinished;
-      const beginning =
-        position === undefined ? undefined : (beginnings.get(position) ?? this.#unfinished.get(position));
-      if (typeof beginning === 'number') {
-        if (isWhole) added[beginning] = row;
-      } else if (beginning !== undefined) {
-        if (isWhole) this.replace(beginning, row);
-      } else if (!this.#keys.has(row.key) && !seen.has(row.key)) {
-        if (position !== undefined && !isWhole) beginnings.set(position, added.length);
+      const [addedIndex, shownKey] = [beginnings.get(position), unfinished.get(position)];
+      if (addedIndex !== undefined) {
+        if (isWhole) added[addedIndex] = row;
+      } else if (shownKey !== undefined) {
+        if (isWhole) replaced.set(shownKey, row);
+      } else if (!keys.has(row.key) && !seen.has(row.key)) {
+        if (row.kind === 'record' && !isWhole) beginnings.set(position, added.length);
         added.push(row);
       }
       seen.add(row.key);
     }
-    return added;
+    if (added.length === 0 && replaced.size === 0) return this;
+    const known = replaced.size === 0 ? this.rows : this.rows.map((row) => replaced.get(row.key) ?? row);
+    return new RowBuffer([...known.slice(0, index), ...added, ...known.slice(index)]);
   }
 
-  #note(rows: readonly Row[]): void {
-    for (const row of rows) {
-      this.#keys.add(row.key);
-      if (row.kind !== 'record') continue;
-      this.#records++;
-      if (row.record.unfinished) this.#unfinished.set(positionKey(row.record), row.key);
+  #indexed(): RowIndex {
+    if (this.#index) return this.#index;
+    const index: RowIndex = { keys: new Set(), unfinished: new Map() };
+    for (const row of this.rows) {
+      index.keys.add(row.key);
+      if (row.kind === 'record' && row.record.unfinished) index.unfinished.set(positionKey(row.record), row.key);
     }
-  }
-
-  #forget(rows: readonly Row[]): void {
-    for (const row of rows) {
-      this.#keys.delete(row.key);
-      if (row.kind !== 'record') continue;
-      this.#records--;
-      if (row.record.unfinished) this.#unfinished.delete(positionKey(row.record));
-    }
+    this.#index = index;
+    return index;
   }
 }
 

@@ -3,14 +3,15 @@ import type { LiveTail } from '../follow/live-tail.ts';
 import type { PagePosition, ShownRecord } from '../source/log-source.ts';
 import { Attempt } from './attempt.ts';
 import type { ShowOptions } from './bring-into-view.ts';
-import type { ShowResult } from './log-window.ts';
+import type { WorkspaceDeps } from './log-store.ts';
 import type { Overview } from './overview.ts';
-import type { WorkspaceDeps } from './workspace-deps.ts';
+import type { PageLoader, ShowResult } from './page-loader.ts';
 
 const FIRST_RETRY_MS = 1000;
 const LONGEST_RETRY_MS = 15_000;
 
 export interface ViewOpenerDeps extends WorkspaceDeps {
+  pages: PageLoader;
   tail: LiveTail;
   overview: Overview;
 }
@@ -31,14 +32,14 @@ export class ViewOpener {
 
   /** Shows the newest records and follows. Retries until the node responds. */
   async live(): Promise<void> {
-    const { tail, keeper, clock } = this.#deps;
+    const { tail, store, clock } = this.#deps;
     const signal = this.#following.begin();
     tail.announce('live');
     for (let waitMs = FIRST_RETRY_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_RETRY_MS)) {
       const result = await this.show('end', { align: 'bottom' });
       if (signal.aborted) return;
       if (result !== 'failed') break;
-      if (!keeper.state.failure || !isRetryable(keeper.state.failure)) return;
+      if (!store.state.failure || !isRetryable(store.state.failure)) return;
       await clock.wait(waitMs, signal);
       if (signal.aborted) return;
     }
@@ -53,15 +54,15 @@ export class ViewOpener {
 
   /** Keeps the record in view, or the nearest that matches the filter; without a record, shows the end. */
   async around(near: ShownRecord | undefined): Promise<void> {
-    const { keeper } = this.#deps;
+    const { store } = this.#deps;
     const options: ShowOptions = {
       align: 'center',
-      isFocused: keeper.state.focusedKey !== null,
+      isFocused: store.state.focusedKey !== null,
       ...(near && { near }),
     };
     await this.reopen(async () => {
       const result = near ? await this.show({ at: near }, options) : await this.show('end', { align: 'bottom' });
-      const isGone = result === 'failed' && keeper.state.failure?.code === 'CURSOR_GONE';
+      const isGone = result === 'failed' && store.state.failure?.code === 'CURSOR_GONE';
       return isGone && near?.atMs !== undefined ? this.show({ timeMs: near.atMs }, options) : result;
     });
   }
@@ -76,15 +77,15 @@ export class ViewOpener {
   }
 
   async show(position: PagePosition, options: ShowOptions): Promise<ShowResult> {
-    const { window, overview } = this.#deps;
-    const result = await window.show(position, options);
+    const { pages, overview } = this.#deps;
+    const result = await pages.show(position, options);
     if (result === 'shown') void overview.loadExtent();
     return result;
   }
 
   #follow(): void {
-    const { tail, keeper } = this.#deps;
+    const { tail, store } = this.#deps;
     const source = this.#deps.source();
-    if (source) tail.begin(source, keeper.state.filter);
+    if (source) tail.begin(source, store.state.filter);
   }
 }

@@ -12,6 +12,14 @@ import type { ShownProblem } from './file-problems.ts';
 
 /* The state of a workspace and its operations: the boundary between logic and view. */
 
+/** The records a gap lies between. */
+export interface GapRange {
+  /** The node whose records are missing; `null`: all nodes. */
+  node: string | null;
+  after: RecordKey;
+  until: RecordKey | null;
+}
+
 export type Row =
   | {
       kind: 'record';
@@ -28,6 +36,8 @@ export type Row =
       text: string;
       canLoad: boolean;
       isLoading: boolean;
+      /** What to load; absent if it cannot be loaded. */
+      range?: GapRange;
       /** The lines of a node end here because it is not responding; those above are from its snapshot of this time. */
       snapshot?: { asOfMs: number; sinceMs: number | null };
     }
