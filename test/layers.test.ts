@@ -18,7 +18,7 @@ const BARE: Readonly<Record<string, readonly string[]>> = {
   logs: ['re2js'],
   contract: [],
   client: ['eventsource-parser'],
-  console: ['preact', 're2js'],
+  console: ['diff', 'preact', 're2js'],
 };
 
 /** What browsers load has nothing of Node. */

@@ -87,7 +87,7 @@ describe('the bill of materials of the program', () => {
 
   it('marks what the build has put into the program and its page', () => {
     const marked = purlsWhere(bill, true).map((purl) => /^pkg:npm\/(.+)@/.exec(purl)?.[1]);
-    expect(marked).toEqual(['eventsource-parser', 'preact', 're2js']);
+    expect(marked).toEqual(['diff', 'eventsource-parser', 'preact', 're2js']);
     // Beside the code of others stands their licence: nothing was built in that is not marked.
     const lib = join(root, 'packages/cli/lib');
     const licences = readdirSync(lib).filter((name) => name.endsWith('.LICENSE'));

@@ -20,7 +20,7 @@ const SOURCES = ['LICENSE', 'README.md', 'package.json', 'package-lock.json', 'p
 const BUILT = new Set(['dist', 'lib', 'web', 'generated', 'node_modules']);
 
 /** What is bundled is copied: a bundle tells the paths of what is in it, and those of links lead out of the copy. */
-const BUNDLED = ['eventsource-parser', 'preact', 're2js'];
+const BUNDLED = ['diff', 'eventsource-parser', 'preact', 're2js'];
 
 /** The sources of this checkout in a directory that is made, with its packages of others and nothing built. */
 export function copyCheckout(copy: string, { umask }: { umask: string }): void {

@@ -1,3 +1,5 @@
+import { diffArrays } from 'diff';
+
 /** One row of the side-by-side view: line indexes, `null` where a side has no line. */
 export interface DiffRow {
   kind: 'equal' | 'changed' | 'removed' | 'added';
@@ -17,17 +19,24 @@ type LinePairs = readonly (readonly [left: number, right: number])[];
 /** Beyond this many changes the search is given up: its cost grows with the square. */
 const MAX_CHANGES = 1000;
 
-interface Step {
-  /** Index of a diagonal in `reach`. */
-  at: number;
-  diagonal: number;
-  changes: number;
-}
-
 /** Aligns two texts line by line; every line of both is in exactly one row, in order. */
 export function diffLines(left: readonly string[], right: readonly string[], maxChanges = MAX_CHANGES): LineDiff {
   const exact = matchLines(left, right, maxChanges);
   return { rows: diffRows(left, right, exact ?? alignAnchors(left, right)), isExact: exact !== null };
+}
+
+/** Pairs of a minimal diff; `null` if the texts differ by more than `maxChanges`. */
+function matchLines(left: readonly string[], right: readonly string[], maxChanges: number): LinePairs | null {
+  const changes = diffArrays([...left], [...right], { maxEditLength: maxChanges });
+  if (!changes) return null;
+  const pairs: (readonly [number, number])[] = [];
+  let [x, y] = [0, 0];
+  for (const { added, removed, count } of changes) {
+    if (!added && !removed) for (let index = 0; index < count; index++) pairs.push([x + index, y + index]);
+    if (!added) x += count;
+    if (!removed) y += count;
+  }
+  return pairs;
 }
 
 interface TwoTexts {
@@ -151,80 +160,4 @@ function pileFor(lineIndex: number, piles: readonly number[], candidates: LinePa
     else high = middle;
   }
   return low;
-}
-
-/**
- * The longest common subsequence of two texts' lines (Myers, "An O(ND) Difference Algorithm", 1986); `null` if they
- * differ by more than `maxChanges`.
- */
-function matchLines(left: readonly string[], right: readonly string[], maxChanges: number): LinePairs | null {
-  let start = 0;
-  while (start < left.length && start < right.length && left[start] === right[start]) start++;
-  let tail = 0;
-  while (
-    tail < Math.min(left.length, right.length) - start &&
-    left[left.length - 1 - tail] === right[right.length - 1 - tail]
-  )
-    tail++;
-  const numbers = new Map<string, number>();
-  const [a, b] = [left, right].map((lines) => numberLines(lines.slice(start, lines.length - tail), numbers));
-  const middle = matchNumbers(a ?? [], b ?? [], maxChanges);
-  return (
-    middle && [
-      ...Array.from({ length: start }, (_, index) => [index, index] as const),
-      ...middle.map(([x, y]) => [x + start, y + start] as const),
-      ...Array.from({ length: tail }, (_, index) => [left.length - tail + index, right.length - tail + index] as const),
-    ]
-  );
-}
-
-/** Equal lines get equal numbers, which are cheaper to compare. */
-function numberLines(lines: readonly string[], numbers: Map<string, number>): number[] {
-  return lines.map((line) => {
-    const number = numbers.get(line) ?? numbers.size;
-    numbers.set(line, number);
-    return number;
-  });
-}
-
-function matchNumbers(a: readonly number[], b: readonly number[], maxChanges: number): LinePairs | null {
-  const limit = Math.min(a.length + b.length, maxChanges);
-  const middle = limit + 1;
-  // For each diagonal (x - y), the largest x reached with the changes so far.
-  const reach = new Int32Array(2 * limit + 3);
-  const history: Int32Array[] = [];
-  for (let changes = 0; changes <= limit; changes++) {
-    history.push(reach.slice(middle - changes - 1, middle + changes + 2));
-    for (let diagonal = -changes; diagonal <= changes; diagonal += 2) {
-      let x = stepFrom(reach, { at: middle + diagonal, diagonal, changes }).x;
-      while (x < a.length && x - diagonal < b.length && a[x] === b[x - diagonal]) x++;
-      reach[middle + diagonal] = x;
-      if (x >= a.length && x - diagonal >= b.length) return walkBack(history, a.length, b.length);
-    }
-  }
-  return null;
-}
-
-/**
- * The further of two steps: insert a line of `b` (from the diagonal above) or delete one of `a` (from the one below).
- */
-function stepFrom(reach: Int32Array, { at, diagonal, changes }: Step): { x: number; isAddition: boolean } {
-  const above = reach[at + 1] ?? 0;
-  const below = (reach[at - 1] ?? 0) + 1;
-  const isAddition = diagonal === -changes || (diagonal !== changes && below <= above);
-  return { x: isAddition ? above : below, isAddition };
-}
-
-/** `history[d]` holds diagonals `-d - 1` to `d + 1` as they were before change `d`. */
-function walkBack(history: readonly Int32Array[], endX: number, endY: number): LinePairs {
-  const pairs: (readonly [number, number])[] = [];
-  let [x, y] = [endX, endY];
-  for (const [changes, reach] of [...history.entries()].reverse()) {
-    const diagonal = x - y;
-    const step = stepFrom(reach, { at: diagonal + changes + 1, diagonal, changes });
-    while (x > step.x) pairs.push([--x, --y]);
-    if (step.isAddition) y--;
-    else x--;
-  }
-  return pairs.reverse();
 }
