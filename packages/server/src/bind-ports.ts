@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { findPortOwner } from './doctor/open-descriptors.ts';
 import { probeNode } from './doctor/probe-node.ts';
+import { hasCode } from './error-code.ts';
 import { type GrpcAdapter, startGrpcServer } from './grpc/grpc-server.ts';
 import { type BoundHttpServer, startHttpServer } from './http/http-server.ts';
 import type { Settings } from './settings/settings.ts';
@@ -128,7 +129,7 @@ async function explainBindError(
 ): Promise<StartError> {
   const port = setting === 'http.port' ? http.port : grpc.port;
   const reason = error instanceof Error ? error.message : String(error);
-  if (!(error instanceof Error && 'code' in error && error.code === 'EADDRINUSE'))
+  if (!hasCode(error, 'EADDRINUSE'))
     return new StartError(`${setting} ${port} cannot be bound: ${reason}`, { cause: error });
   const isTls = tls.certFile !== '';
   // The gRPC port usually belongs to a node with the HTTP port one below, or with the HTTP port we want ourselves.

@@ -4,6 +4,7 @@ import {
   createHiddenNames,
   createZone,
   LogDir,
+  type LogDirOptions,
   PATTERN_NAMES,
   Scrubbing,
   type WorkerPool,
@@ -70,98 +71,91 @@ export async function openNodeComponents(
     log: () => ownLog.component('auth'),
     memberToken: () => clusterFiles.token,
   });
+  const { access } = opened;
   const clusterFiles = await ClusterFiles.open(settings);
   const logPath = settings.service.logDir || settings.logging.dir;
   const warnings = [...loaded.warnings, ...opened.warnings, ...(await logDirWarnings(logPath, settings))];
   const fingerprint = await clusterFiles.fingerprint();
-  const { scrub, scrubPatterns } = settings.logs;
-  const scrubbing = new Scrubbing({ patterns: PATTERN_NAMES.filter((name) => scrub && scrubPatterns.includes(name)) });
-  const secrets = new NodeSecrets(loaded, scrubbing);
-  await secrets.addOwn();
-  const thread = new ConfigThread(settings.config.secretKeys);
-  const onText = (text: string) => secrets.addText(text, thread);
-  const config = await openConfig(loaded, { text: options.configText, fingerprint, onText, thread });
+  const { scrubbing, secrets, config } = await openSecretsAndConfig(loaded, { text: options.configText, fingerprint });
   const ownLog = await startOwnLog(settings, zone);
   secrets.reportTo(ownLog.component('logs'));
-  warnings.push(...secrets.startWarnings(config));
-  if (ownLog.stats().isFailing) {
-    warnings.push(
-      `logging.dir: the own log cannot be written to ${ownLog.file}: ${ownLog.stats().lastError}; retrying`,
-    );
-  }
-  // Reading the open files of every process takes longer than the rest of a start.
-  const others = ownLog.isNew ? [] : await findOtherHolders(ownLog.file);
-  if (others.length > 0) warnings.push(sharedLogDir(settings.logging.dir, others));
-  const { search, follow } = settings;
+  warnings.push(...secrets.startWarnings(config), ...(await ownLogWarnings(ownLog, settings)));
   const hidden = await hiddenLogs(settings, logPath);
   const reloadedFiles = new ReloadedFiles(ownLog.component('auth'));
   const accessLog = createAccessLog({
     mode: settings.logging.access,
-    isGuarded: opened.access.isGuarded,
+    isGuarded: access.isGuarded,
     isDenied: createHiddenNames(hidden),
     open: () => openOwnLog({ ...settings.logging, level: 'info', zone, fileName: ACCESS_LOG }),
   });
-  const logs = new LogDir(logPath, {
-    zone,
+  const logs = openLogDir(settings, { path: logPath, zone, hidden, scrubbing, threads: options.threads });
+  const observes = settings.service.logDir === '' ? config.observes : 'service';
+  const { role } = settings.cluster;
+  const problems = () => health.problems();
+  const state = new LocalNode({ node: options.node, config, logs, zone, observes, role, problems });
+  const clusterLog = ownLog.component('cluster');
+  const cluster = new NodeCluster({ settings, files: clusterFiles, state, zone, scrubbing, log: clusterLog });
+  const checks = {
+    'log directory': () => probeLogDir(logPath),
+    configuration: () => config.check(),
+    'own log': async () => checkOwnLog(ownLog),
+    ...(access.isGuarded && { credentials: async () => checkCredentials(opened, reloadedFiles) }),
+    ...(cluster.isConfigured && { cluster: async () => checkCluster(cluster) }),
+  };
+  const health = createHealth(checks, options.isStopping);
+  const credentialFiles = [...opened.files, ...secrets.watchedFiles(config)];
+  const components = { tls, access, accessLog, credentialFiles, reloadedFiles, ownLog, logs, config, state, cluster };
+  return { ...components, health, warnings, close: () => closeAll(reloadedFiles, logs, accessLog, ownLog) };
+}
+
+async function closeAll(...components: { close(): Promise<void> }[]): Promise<void> {
+  for (const component of components) await component.close();
+}
+
+interface ConfigOptions {
+  text: NodeComponentsOptions['configText'];
+  fingerprint: SecretFingerprint | undefined;
+}
+
+/** The configuration this node shows, and the secrets in it and in its own settings, which are masked in log text. */
+async function openSecretsAndConfig(loaded: LoadedSettings, { text, fingerprint }: ConfigOptions) {
+  const { scrub, scrubPatterns } = loaded.settings.logs;
+  const scrubbing = new Scrubbing({ patterns: PATTERN_NAMES.filter((name) => scrub && scrubPatterns.includes(name)) });
+  const secrets = new NodeSecrets(loaded, scrubbing);
+  await secrets.addOwn();
+  const thread = new ConfigThread(loaded.settings.config.secretKeys);
+  const onText = (found: string) => secrets.addText(found, thread);
+  const config = await openConfig(loaded, { text, fingerprint, onText, thread });
+  return { scrubbing, secrets, config };
+}
+
+type LogDirDeps = Pick<LogDirOptions, 'zone' | 'hidden' | 'scrubbing'> & {
+  path: string;
+  threads: WorkerPool | undefined;
+};
+
+function openLogDir({ search, follow, http }: Settings, { path, threads, ...deps }: LogDirDeps): LogDir {
+  return new LogDir(path, {
     workers: search.workers,
     maxQueued: search.maxQueued,
     maxIndexBytes: search.maxIndexBytes,
     followBytes: follow.bufferBytes,
     followLogs: follow.maxLogs,
-    reservedFiles: openFilesNeeded(settings.http),
+    reservedFiles: openFilesNeeded(http),
     pollMs: follow.pollMs,
-    hidden,
-    scrubbing,
-    ...(options.threads && { threads: options.threads }),
+    ...deps,
+    ...(threads && { threads }),
   });
-  const observes = settings.service.logDir === '' ? config.observes : 'service';
-  const state = new LocalNode({
-    node: options.node,
-    config,
-    logs,
-    zone,
-    observes,
-    role: settings.cluster.role,
-    problems: () => health.problems(),
-  });
-  const cluster = new NodeCluster({
-    settings,
-    files: clusterFiles,
-    state,
-    zone,
-    scrubbing,
-    log: ownLog.component('cluster'),
-  });
-  const health = createHealth(
-    {
-      'log directory': () => probeLogDir(logPath),
-      configuration: () => config.check(),
-      'own log': async () => checkOwnLog(ownLog),
-      ...(opened.access.isGuarded && { credentials: async () => checkCredentials(opened, reloadedFiles) }),
-      ...(cluster.isConfigured && { cluster: async () => checkCluster(cluster) }),
-    },
-    options.isStopping,
-  );
-  return {
-    tls,
-    access: opened.access,
-    accessLog,
-    credentialFiles: [...opened.files, ...secrets.watchedFiles(config)],
-    reloadedFiles,
-    ownLog,
-    logs,
-    config,
-    warnings,
-    state,
-    cluster,
-    health,
-    async close() {
-      await reloadedFiles.close();
-      await logs.close();
-      await accessLog.close();
-      await ownLog.close();
-    },
-  };
+}
+
+async function ownLogWarnings(ownLog: OwnLog, { logging: { dir } }: Settings): Promise<string[]> {
+  const { isFailing, lastError } = ownLog.stats();
+  // Reading the open files of every process takes longer than the rest of a start.
+  const others = ownLog.isNew ? [] : await findOtherHolders(ownLog.file);
+  return [
+    ...(isFailing ? [`logging.dir: the own log cannot be written to ${ownLog.file}: ${lastError}; retrying`] : []),
+    ...(others.length > 0 ? [sharedLogDir(dir, others)] : []),
+  ];
 }
 
 /** Both nodes would rotate and delete the files, and the log would mix the records of both. */
@@ -179,9 +173,7 @@ async function logDirWarnings(path: string, { service }: Settings): Promise<stri
   throw new StartError(`service.log-dir: ${detail}`);
 }
 
-interface OpenConfigOptions {
-  text: NodeComponentsOptions['configText'];
-  fingerprint: SecretFingerprint | undefined;
+interface OpenConfigOptions extends ConfigOptions {
   onText(text: string): Promise<void>;
   thread: ConfigThread;
 }
@@ -198,17 +190,7 @@ async function openConfig(loaded: LoadedSettings, { text, ...open }: OpenConfigO
 
 /** Opens the own log and waits for its first record, so that a failing disk is noticed at once. */
 async function startOwnLog({ logging }: Settings, zone: Zone): Promise<OwnLog> {
-  const { dir, level, maxFileBytes, maxFileAgeMs, keepFiles, keepAgeMs, gzip } = logging;
-  const log = await openOwnLog({
-    dir,
-    level,
-    zone,
-    maxFileBytes,
-    maxFileAgeMs,
-    keepFiles,
-    keepAgeMs,
-    gzip,
-  });
+  const log = await openOwnLog({ ...logging, zone });
   log.component('node').info('start', 'the node is starting', { pid: process.pid });
   await log.flush();
   return log;

@@ -7,11 +7,11 @@ import { ARRIVAL_TIMEOUT_MS, type BoundPorts, bindFreePorts, type PortOptions } 
 import { createHttpAdapter } from './http/http-adapter.ts';
 import { type NodeComponents, openNodeComponents } from './node-components.ts';
 import type { Logger } from './own-log/logger.ts';
-import { loadSettings, type SettingsSources } from './settings/load-settings.ts';
+import { type LoadedSettings, loadSettings, type SettingsSources } from './settings/load-settings.ts';
 import type { PartialSettings, Settings } from './settings/settings.ts';
 import { readTlsFiles } from './tls-files.ts';
 import { describeFailure } from './transport/request-log.ts';
-import { createRequestPolicy } from './transport/request-policy.ts';
+import { createRequestPolicy, type RequestPolicy } from './transport/request-policy.ts';
 import { ownVersion } from './version.ts';
 
 export interface StartNodeOptions extends Omit<SettingsSources, 'options'> {
@@ -47,26 +47,65 @@ export interface RunningNode {
   logCrash(error: unknown): void;
 }
 
+/** A node on its way from its settings to its first request. */
+interface StartingNode {
+  loaded: LoadedSettings;
+  /** Completed when the ports are bound, which is before any request can arrive. */
+  node: NodeObject;
+  components: NodeComponents;
+  policy: RequestPolicy;
+  log: Logger;
+  /** Closes everything but the ports. */
+  close(): Promise<void>;
+}
+
 /** Starts a node: settings, own log, gRPC and HTTP bound, ready. Stopping runs in reverse order. */
 export async function startNode(options: StartNodeOptions = {}): Promise<RunningNode> {
   const { settings: given, config: configText, version = ownVersion(), threads, ...sources } = options;
   const loaded = await loadSettings({ ...sources, ...(given && { options: given }) });
   const { settings } = loaded;
   const hostName = settings.node.hostName || hostname();
-  let stopping = false;
-  const isStopping = () => stopping;
-  // Completed when the ports are bound, which is before any request can arrive.
   const node: NodeObject = { hostIp: '', hostName, grpcPort: 0, httpPort: 0, version, onlineTime: Date.now() };
-
+  const phase = { isStopping: false };
+  const isStopping = () => phase.isStopping;
   const components = await openNodeComponents(loaded, { configText, node: () => node, isStopping, threads });
-  const { ownLog, logs, state, cluster } = components;
-  const log = ownLog.component('node');
+  const { cluster, logs } = components;
+  const log = components.ownLog.component('node');
   const policy = createRequestPolicy({ ...components, settings, isStopping });
   const close = async () => {
     await cluster.close();
     policy.metrics.close();
     await components.close();
   };
+
+  const starting: StartingNode = { loaded, node, components, policy, log, close };
+  const ports = await bindPorts(starting);
+  const tlsFiles = tlsGroup(settings, { ports, components });
+  await components.reloadedFiles.start([...components.credentialFiles, ...tlsFiles, ...cluster.files]);
+  const url = nodeUrl(node, components.tls ? 'https' : 'http');
+  await cluster.start(node, url).catch(async (error) => {
+    await ports.stop(0);
+    await close();
+    throw error;
+  });
+  for (const warning of components.warnings) log.warn('start', warning);
+  log.info('start', 'the node is ready', { url, grpcPort: node.grpcPort, version, logDir: logs.path });
+  const stopHeartbeat = startHeartbeat(log, () => ({
+    openStreams: policy.slots.taken,
+    openFiles: logs.usage.openFiles,
+  }));
+  const stop = () => {
+    phase.isStopping = true;
+    stopHeartbeat();
+    return stopNode(starting, ports);
+  };
+  return createRunningNode(starting, { url, stop });
+}
+
+/** Binds the ports and completes the node object. */
+async function bindPorts({ loaded, node, components, policy, log, close }: StartingNode): Promise<BoundPorts> {
+  const { settings } = loaded;
+  const { version, hostName } = node;
   const isDefault = (key: string) =>
     loaded.values.some(({ definition, source }) => definition.key === key && source === 'default');
   const portOptions: PortOptions = {
@@ -75,14 +114,9 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
     openGrpcAdapter: async () => {
       const { createGrpcAdapter } = await import('./grpc/grpc-adapter.ts');
       const { maxRequestBytes } = settings.grpc;
-      const grpcLog = ownLog.component('grpc');
-      return createGrpcAdapter({
-        ...components,
-        policy,
-        log: grpcLog,
-        arrivalTimeoutMs: ARRIVAL_TIMEOUT_MS,
-        maxRequestBytes,
-      });
+      const grpcLog = components.ownLog.component('grpc');
+      const arrivalTimeoutMs = ARRIVAL_TIMEOUT_MS;
+      return createGrpcAdapter({ ...components, policy, log: grpcLog, arrivalTimeoutMs, maxRequestBytes });
     },
     onGrpcFailure: (error) => log.error('grpc', 'the gRPC service cannot be opened', { error: describeFailure(error) }),
   };
@@ -96,48 +130,34 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
   node.hostIp = hostAddress(settings.node.hostIp, ports.host);
   node.httpPort = ports.httpPort;
   node.grpcPort = ports.grpcPort;
+  return ports;
+}
 
-  await components.reloadedFiles.start([
-    ...components.credentialFiles,
-    ...tlsGroup(settings, { ports, components }),
-    ...cluster.files,
-  ]);
+async function stopNode({ loaded, components, policy, log, close }: StartingNode, ports: BoundPorts): Promise<void> {
+  log.info('stop', 'the node is stopping', { openStreams: policy.slots.taken });
+  // First leave the list of members, so that no more requests arrive.
+  await components.cluster.close();
+  policy.endFollows();
+  await ports.stop(loaded.settings.node.stopTimeoutMs);
+  log.info('stop', 'the node has stopped');
+  await close();
+}
 
-  const url = nodeUrl(node, components.tls ? 'https' : 'http');
-  await cluster.start(node, url).catch(async (error) => {
-    await ports.stop(0);
-    await close();
-    throw error;
-  });
-  for (const warning of components.warnings) log.warn('start', warning);
-  log.info('start', 'the node is ready', { url, grpcPort: node.grpcPort, version, logDir: logs.path });
-  const stopHeartbeat = startHeartbeat(log, () => ({
-    openStreams: policy.slots.taken,
-    openFiles: logs.usage.openFiles,
-  }));
-
+function createRunningNode(
+  { node, components, log }: StartingNode,
+  { url, stop }: { url: string; stop(): Promise<void> },
+): RunningNode {
   let stopped: Promise<void> | undefined;
-  const stop = async () => {
-    stopping = true;
-    stopHeartbeat();
-    log.info('stop', 'the node is stopping', { openStreams: policy.slots.taken });
-    // First leave the list of members, so that no more requests arrive.
-    await cluster.close();
-    policy.endFollows();
-    await ports.stop(settings.node.stopTimeoutMs);
-    log.info('stop', 'the node has stopped');
-    await close();
-  };
   const flushLogSync = () => {
     components.accessLog.flushSync();
-    ownLog.flushSync();
+    components.ownLog.flushSync();
   };
   return {
     url,
     node,
-    state,
+    state: components.state,
     warnings: components.warnings,
-    logger: (component) => ownLog.component(component),
+    logger: (component) => components.ownLog.component(component),
     stop: () => {
       stopped ??= stop();
       return stopped;

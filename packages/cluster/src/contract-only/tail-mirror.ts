@@ -2,6 +2,7 @@ import { type CallOptions, codeOf } from '@porthole/contract';
 import { groupFamilies, type Scrubbing, type WorkerPool, type Zone } from '@porthole/logs';
 import type { FileProblem, LogEntry, LogSelection } from '@porthole/logs/types';
 import { inParallel } from '../fan-out/in-parallel.ts';
+import { expectFailure } from '../fan-out/member-failure.ts';
 import { orAborted } from '../fan-out/with-deadline.ts';
 import { LONGEST_LINE_BYTES, type TailNode, viewFailure } from './fetch-tail.ts';
 import { MirrorDirs } from './mirror-dirs.ts';
@@ -155,7 +156,7 @@ export class TailMirror {
   async #adopt(live: string, entry: LogEntry): Promise<boolean> {
     const known = this.#files.get(live);
     if (known === undefined || known.known.length === 0) return false;
-    const rest = await this.#source.readRest(known, entry).catch(() => undefined); // on failure it is read like any other file
+    const rest = await this.#source.readRest(known, entry).catch(expectFailure); // then it is read like any other file
     if (rest === undefined) return false;
     await this.#append(live, known, { ...rest, size: entry.size });
     await this.#dirs.write((dir) => dir.move(live, entry.name));

@@ -1,6 +1,7 @@
 import { lstat, mkdtemp, opendir, readFile, readlink, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { expectFailure } from '../fan-out/member-failure.ts';
 
 const PREFIX = 'porthole-tails-';
 
@@ -53,7 +54,8 @@ async function hasEnded(pid: number, start: string): Promise<boolean> {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+    expectFailure(error);
+    return (error as NodeJS.ErrnoException).code === 'ESRCH'; // EPERM: it runs as another user
   }
   const now = await processStart(pid);
   return now !== UNKNOWN && now !== start;

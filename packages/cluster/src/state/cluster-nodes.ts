@@ -7,6 +7,7 @@ import {
   type NodeProblem,
 } from '@porthole/contract';
 import { fanOut, type MemberResponse } from '../fan-out/fan-out.ts';
+import { expectFailure } from '../fan-out/member-failure.ts';
 import { type Deadline, withDeadline } from '../fan-out/with-deadline.ts';
 import type { Membership } from '../membership/membership.ts';
 import { type ChosenMember, chooseMembers } from './choose-members.ts';
@@ -111,7 +112,8 @@ async function countErrors(
 async function orNull<T>(call: (signal: AbortSignal) => Promise<T>, deadline: Deadline): Promise<T | null> {
   try {
     return await withDeadline(call, deadline);
-  } catch {
+  } catch (error) {
+    expectFailure(error);
     return null;
   }
 }

@@ -1,6 +1,7 @@
 import type { CallOptions, MemberClock, MemberReport, NodeState } from '@porthole/contract';
 import type { Clocks } from '../fan-out/clock.ts';
 import { fanOut, type MemberResponse } from '../fan-out/fan-out.ts';
+import { expectFailure } from '../fan-out/member-failure.ts';
 import type { Peers } from '../fan-out/peers.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
 import type { MatchRegex } from '../records/search/search-snapshot.ts';
@@ -84,7 +85,8 @@ async function querySnapshot<T>(
   const { member, clock } = snapshot;
   try {
     return await call({ id: member.id, state: new SnapshotNode(snapshot, matchRegex), clock: roundClock(clock) }, {});
-  } catch {
+  } catch (error) {
+    expectFailure(error);
     return undefined; // the report has the failure of the member itself
   }
 }

@@ -95,6 +95,7 @@ export function createAccessLog({ mode, isGuarded, isDenied, open }: AccessLogDe
       opening.then(() => log && writeEntry(log, entry)).catch(() => {});
     },
     async close() {
+      // An access log that could not be opened has nothing to close.
       await (await opening?.catch(() => undefined))?.close();
     },
     flushSync: () => opened?.flushSync(),

@@ -52,6 +52,7 @@ export class SessionRevalidation {
   }
 
   async #check(session: OpenSession): Promise<void> {
+    // A failing check, as of keys that cannot be fetched, must not end all follows; the next one is a second later.
     const reason = await this.#revalidate(session).catch(() => undefined);
     if (!reason || !this.#sessions.has(session)) return;
     this.#forget(session);

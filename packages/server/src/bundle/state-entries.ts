@@ -1,4 +1,5 @@
 import { arch, platform, release } from 'node:os';
+import { expectCode } from '../error-code.ts';
 import { ownVersion } from '../version.ts';
 import { type BundleContext, isUnresponsive } from './bundle-context.ts';
 
@@ -25,8 +26,9 @@ async function addVersions({ writer, names, configs, cluster, signal }: BundleCo
     try {
       const { node, versions, observes, timeZone } = await cluster.member(id).describe({ signal });
       return { id, version: node.version, ...versions, observes, timeZone };
-    } catch {
+    } catch (error) {
       signal.throwIfAborted();
+      expectCode(error);
       return { id, version: null }; // the manifest has the reason
     }
   };

@@ -78,6 +78,7 @@ export class NodeCluster implements ClusterState {
   }
 
   async close(): Promise<void> {
+    // A cluster that could not be opened was reported to whoever opened it; there is nothing to close.
     await (await this.#opening?.catch(() => undefined))?.close();
   }
 

@@ -53,7 +53,7 @@ export class ConfigThread {
     this.#waiting++;
     const result = this.#last.then(() => this.#runInThread(task));
     this.#last = result
-      .catch(() => {})
+      .catch(() => {}) // reported to the caller of this task; the next one starts anyway
       .finally(() => {
         if (--this.#waiting === 0) this.#rest();
       });

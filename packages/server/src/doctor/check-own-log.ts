@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { hasCode } from '../error-code.ts';
 import { type CheckContext, type CheckOutcome, ok, problem, warning } from './check-result.ts';
 import { findOtherHolders } from './open-descriptors.ts';
 
@@ -40,8 +41,7 @@ async function nearestDir(dir: string): Promise<string> {
   try {
     if ((await stat(dir)).isDirectory()) return dir;
   } catch (error) {
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    if (isMissing && dirname(dir) !== dir) return nearestDir(dirname(dir));
+    if (hasCode(error, 'ENOENT') && dirname(dir) !== dir) return nearestDir(dirname(dir));
     throw error;
   }
   throw Object.assign(new Error(`${dir} is not a directory`), { code: 'ENOTDIR' });

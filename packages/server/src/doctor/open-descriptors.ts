@@ -1,4 +1,5 @@
 import { readdir, readFile, readlink } from 'node:fs/promises';
+import { expectCode } from '../error-code.ts';
 
 const LISTENING = '0A';
 
@@ -30,7 +31,7 @@ async function* openDescriptors(): AsyncGenerator<{ pid: string; target: string 
   for (const pid of await listDir('/proc')) {
     if (!/^\d+$/.test(pid)) continue;
     for (const fd of await listDir(`/proc/${pid}/fd`)) {
-      yield { pid, target: await readlink(`/proc/${pid}/fd/${fd}`).catch(() => '') };
+      yield { pid, target: (await readlink(`/proc/${pid}/fd/${fd}`).catch(expectCode)) ?? '' };
     }
   }
 }
@@ -53,10 +54,10 @@ async function programName(pid: string): Promise<string> {
 }
 
 /** Empty on other systems than Linux, and for processes that ended meanwhile or belong to other users. */
-function readText(path: string): Promise<string> {
-  return readFile(path, 'utf8').catch(() => '');
+async function readText(path: string): Promise<string> {
+  return (await readFile(path, 'utf8').catch(expectCode)) ?? '';
 }
 
-function listDir(path: string): Promise<string[]> {
-  return readdir(path).catch(() => []);
+async function listDir(path: string): Promise<string[]> {
+  return (await readdir(path).catch(expectCode)) ?? [];
 }

@@ -1,5 +1,6 @@
 import { get as getPlain, type IncomingMessage } from 'node:http';
 import { get as getTls } from 'node:https';
+import { expectCode } from '../error-code.ts';
 
 /** A node on the same machine responds at once. */
 const TIMEOUT_MS = 2000;
@@ -61,10 +62,10 @@ function getJson({
   port: number;
   isTls: boolean;
 }): Promise<MaybeDescription | undefined> {
-  return new Promise((resolve) => {
+  return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const options = { host, port, path: '/api/v1/node', agent: false as const, signal };
-    const onResponse = (response: IncomingMessage) => void readJson(response).then(resolve);
+    const onResponse = (response: IncomingMessage) => void readJson(response).then(resolve, reject);
     // Nothing secret is sent, and the certificate has its own check.
     const request = isTls
       ? getTls({ ...options, rejectUnauthorized: false }, onResponse)
@@ -82,7 +83,8 @@ async function readJson(response: IncomingMessage): Promise<MaybeDescription | u
     }
     const value: unknown = JSON.parse(text);
     return typeof value === 'object' && value !== null ? (value as MaybeDescription) : undefined;
-  } catch {
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) expectCode(error);
     return undefined; // not JSON, or cut: not a node
   }
 }

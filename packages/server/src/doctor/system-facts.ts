@@ -1,6 +1,7 @@
 import { readFile, stat, statfs } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
+import { expectCode, hasCode } from '../error-code.ts';
 
 /** What the checks need to know about the machine. An interface, so that tests can replace single facts. */
 export interface SystemFacts {
@@ -39,14 +40,15 @@ export const THIS_SYSTEM: SystemFacts = {
 function readUserName(): string {
   try {
     return userInfo().username;
-  } catch {
+  } catch (error) {
+    if (!hasCode(error, 'ERR_SYSTEM_ERROR')) throw error;
     return String(process.getuid?.() ?? 'USER');
   }
 }
 
 /** Linux has these facts in files; other systems have no such file. */
 function readSystemFile(path: string): Promise<string | undefined> {
-  return readFile(path, 'utf8').catch(() => undefined);
+  return readFile(path, 'utf8').catch(expectCode);
 }
 
 function toNumber(text: string | undefined): number | undefined {

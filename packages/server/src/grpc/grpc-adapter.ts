@@ -4,6 +4,7 @@ import { loadSync } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { getRoute, type NodeState } from '@porthole/contract';
 import { HealthImplementation, protoPath } from 'grpc-health-check';
+import { hasCode } from '../error-code.ts';
 import type { Logger } from '../own-log/logger.ts';
 import { describeFailure, RequestLog } from '../transport/request-log.ts';
 import type { RequestPolicy } from '../transport/request-policy.ts';
@@ -129,15 +130,11 @@ function guardStreams(server: Http2Server, onError: (error: unknown) => void): v
     try {
       for (const listener of listeners) listener.call(server, stream, ...rest);
     } catch (error) {
-      if (!isStreamClosed(error)) onError(error);
+      if (!hasCode(error, 'ERR_HTTP2_INVALID_STREAM')) onError(error);
       stream.on('error', () => {}); // closed anyway
       stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     }
   });
-}
-
-function isStreamClosed(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ERR_HTTP2_INVALID_STREAM';
 }
 
 /** Cancelled calls per connection at once: as many as a client may have open when it disconnects. */

@@ -86,7 +86,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Bound
         for (const socket of sockets) socket.destroy();
       };
       const timer = setTimeout(cut, drainMs);
-      const adapter = await opening?.catch(() => undefined);
+      const adapter = await opening?.catch(() => undefined); // reported when it happened
       await adapter?.stop();
       clearTimeout(timer);
       cut(); // connections without any calls

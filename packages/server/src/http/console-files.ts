@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PortholeError } from '@porthole/contract';
+import { hasCode } from '../error-code.ts';
 import type { Encoding } from './response/console-response.ts';
 
 /** A file of the console, with the compressed variants from the build. */
@@ -60,7 +61,7 @@ export class ConsoleFiles {
   #read(): Promise<BuiltConsole> {
     this.#built ??= readConsole(this.#folder).catch((error) => {
       this.#built = undefined; // it may be built later
-      throw isMissing(error) ? notBuilt(error) : error;
+      throw hasCode(error, 'ENOENT') ? notBuilt(error) : error;
     });
     return this.#built;
   }
@@ -106,11 +107,7 @@ async function readBuilt(folder: string, name: string): Promise<ConsoleFile> {
 
 /** Files that compression did not make smaller have no compressed variant. */
 function unlessMissing(error: unknown): undefined {
-  if (!isMissing(error)) throw error;
-}
-
-function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  if (!hasCode(error, 'ENOENT')) throw error;
 }
 
 function notBuilt(cause: unknown): PortholeError {

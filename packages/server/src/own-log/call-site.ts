@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { expectCode } from '../error-code.ts';
 import { escapeText } from './escape-text.ts';
 
 /** A program has a few hundred log calls; more means generated code, where memory matters more than speed. */
@@ -91,8 +92,10 @@ export class SourceLocations {
   #read(): Readonly<Record<string, string>> {
     try {
       return JSON.parse(readFileSync(this.#file, 'utf8')) as Record<string, string>;
-    } catch {
-      return {}; // locations then name the bundle
+    } catch (thrown) {
+      // Without it, locations name the bundle. A damaged file must not keep a record from being written.
+      if (!(thrown instanceof SyntaxError)) expectCode(thrown);
+      return {};
     }
   }
 }

@@ -4,7 +4,7 @@ import { type FileHandle, open, rename, stat, unlink, writeFile } from 'node:fs/
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { hasCode } from './has-code.ts';
+import { expectCode, hasCode } from '../error-code.ts';
 import { temporaryName } from './rotated-name.ts';
 
 const CHUNK_BYTES = 64 * 1024;
@@ -82,7 +82,8 @@ async function holdsSame(plain: string, compressed: string): Promise<boolean> {
   try {
     await pipeline(createReadStream(plain), inPlain);
     await pipeline(createReadStream(compressed), createGunzip(), inCompressed);
-  } catch {
+  } catch (thrown) {
+    expectCode(thrown);
     return false; // unreadable or damaged: then both files stay, and nothing is lost
   }
   return inPlain.digest('hex') === inCompressed.digest('hex');

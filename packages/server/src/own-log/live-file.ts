@@ -1,6 +1,6 @@
 import { access, type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasCode } from './has-code.ts';
+import { expectCode, hasCode } from '../error-code.ts';
 import type { LocalTime } from './local-time.ts';
 import { type OpenedLogFile, openLogFile } from './open-log-file.ts';
 import { type Batch, resumeBatch } from './record-queue.ts';
@@ -83,7 +83,7 @@ export class LiveFile {
       this.#bytes += await writeRest(handle, batch);
     } catch (thrown) {
       this.#inFlight = undefined;
-      batch.stoppedAt = await handle.stat().catch(() => undefined);
+      batch.stoppedAt = await handle.stat().catch(expectCode); // unknown: the whole batch is written again
       await this.close();
       throw thrown;
     }

@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, type Stats } from 'node:fs';
 import { type FileHandle, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { hasCode } from './has-code.ts';
+import { hasCode } from '../error-code.ts';
 
 const LINE_FEED = 0x0a;
 

@@ -142,7 +142,7 @@ export function toText(value: unknown): string {
   try {
     return String(value);
   } catch {
-    return '[unreadable]';
+    return '[unreadable]'; // a `toString` of the host program failed: the record is written all the same
   }
 }
 

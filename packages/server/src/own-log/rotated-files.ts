@@ -1,7 +1,7 @@
 import { lstat, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../error-code.ts';
 import { compressRotated, remove } from './compress-rotated.ts';
-import { hasCode } from './has-code.ts';
 import type { RotatedName, RotatedNames } from './rotated-name.ts';
 
 /** Files also expire while nothing is rotated. */

@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WorkerPool } from '@porthole/logs';
 import { onTestFinished } from 'vitest';
+import { hasCode } from '../error-code.ts';
 import type { PartialSettings } from '../settings/settings.ts';
 import { type RunningNode, type StartNodeOptions, startNode } from '../start-node.ts';
 
@@ -74,7 +75,8 @@ export function countOpenFiles(path: string): number {
 function linkTarget(fd: string): string {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`);
-  } catch {
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
     return ''; // closed since it was listed
   }
 }

@@ -130,7 +130,7 @@ export class SnapshotCollector {
       });
       this.#store(peer, fetched);
     } catch {
-      // The member does not respond; write what it sent before.
+      // The member failed, which the next request for it reports; write what it sent before.
       this.#snapshots.settle(peer.member.id);
     }
     await this.#snapshots.written();
