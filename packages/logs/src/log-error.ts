@@ -25,6 +25,16 @@ export class LogError extends Error {
   }
 }
 
+/** The thread of a job has ended. The same job can be run again in another one. */
+export class ThreadLost extends Error {
+  override readonly name = 'ThreadLost';
+  readonly code = 'THREAD_LOST';
+
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? `a scanning thread ended: ${cause.message}` : String(cause), { cause });
+  }
+}
+
 export function truncated(name: string): LogError {
   return new LogError('LOG_FILE_TRUNCATED', `${JSON.stringify(name)} was truncated while it was being read`);
 }

@@ -1,6 +1,9 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { ThreadLost } from '../log-error.ts';
+import { listFiles } from '../read/list.ts';
+import { statEntries } from '../scan/tasks/stat-entries.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem } from '../types.ts';
@@ -82,6 +85,33 @@ test('all logs of the directory are followed, those that appear later from their
   await eventually(() => expect(follow.texts.toSorted()).toEqual([line(2), line(3), line(4)].map(bare)));
   appendFileSync(join(dir, 'b.log'), line(5));
   await eventually(() => expect(follow.texts).toHaveLength(4));
+  await follow.stop();
+});
+
+test('a follow of all logs survives listings whose scanning thread ended', async () => {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'a.log'), line(1));
+  const outcomes: string[] = [];
+  let losses = 0;
+  const statMany = async (names: readonly string[]) => {
+    if (losses-- > 0) throw new ThreadLost('a scanning thread ended');
+    return statEntries({ kind: 'stat', dir, names }, () => false);
+  };
+  const list = async () => {
+    const listing = listFiles(dir, { statMany, manyFrom: 1 });
+    await listing.then(
+      () => outcomes.push('listed'),
+      ({ code }) => outcomes.push(code),
+    );
+    return listing;
+  };
+  const hub = openHub(dir, { list });
+  const follow = collectFollow(hub, {});
+  await follow.ready;
+  losses = 2;
+  writeFileSync(join(dir, 'b.log'), line(2));
+  await eventually(() => expect(follow.texts).toEqual([bare(line(2))]));
+  expect(outcomes.filter((outcome) => outcome === 'LOG_DIR_UNREADABLE').length).toBeGreaterThan(0);
   await follow.stop();
 });
 

@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { rawPath, shownName } from '../file/find-entry.ts';
 import { statEntry } from '../file/fs-calls.ts';
 import { isWithin } from '../file/open-inside.ts';
-import { LogError, systemCode } from '../log-error.ts';
+import { LogError, systemCode, ThreadLost } from '../log-error.ts';
 import type { StatResult } from '../scan/jobs.ts';
 import { ENTRY_KINDS, STAT_NUMBERS } from '../scan/tasks/stat-entries.ts';
 import type { LogEntry } from '../types.ts';
@@ -112,7 +112,7 @@ async function statInWorkers(
   ).values();
   const work = async () => {
     for (const some of chunks) {
-      const { kinds, numbers } = await statMany(some);
+      const { kinds, numbers } = await statMany(some).catch(throwIfLost);
       for (const [index, raw] of some.entries()) {
         const kind = kinds[index];
         if (kind === ENTRY_KINDS.denied) throw dirUnreadable(Object.assign(new Error('denied'), { code: 'EACCES' }));
@@ -176,6 +176,11 @@ async function statLinkTarget(
     if (systemCode(error) === undefined) throw error;
     return undefined;
   }
+}
+
+/** Without its thread a listing fails like any other that may be tried again. */
+function throwIfLost(error: unknown): never {
+  throw error instanceof ThreadLost ? dirUnreadable(error) : error;
 }
 
 function dirUnreadable(cause: unknown): LogError {

@@ -149,6 +149,15 @@ describe('a thread that dies', () => {
   });
 });
 
+it('a pool that closes fails running jobs as lost with their thread', async () => {
+  const pool = openPool(1);
+  const running = pool.run(slowJob());
+  const outcome = expect(running).rejects.toMatchObject({ code: 'THREAD_LOST' });
+  await eventually(() => expect(pool.usage).toMatchObject({ threads: 1, jobs: 1 }));
+  await pool.close();
+  await outcome;
+});
+
 describe('threads that are all stuck in a regex', () => {
   it('do not block jobs without one', async () => {
     const pool = openPool(2);

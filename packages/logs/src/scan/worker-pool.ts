@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import { LogError, type LogErrorCode } from '../log-error.ts';
+import { LogError, type LogErrorCode, systemCode, ThreadLost } from '../log-error.ts';
 import { CancelFlag, JobCancelled } from './cancel-flag.ts';
 import type { Job, JobResults } from './jobs.ts';
 import { ScanHere } from './scan-here.ts';
@@ -135,7 +135,7 @@ export class WorkerPool {
   /** Ends all threads; running jobs fail. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const waiting of this.#queue.splice(0)) waiting.reject(new Error('the worker pool is closing'));
+    for (const waiting of this.#queue.splice(0)) waiting.reject(new ThreadLost('the worker pool is closing'));
     await Promise.all(Array.from(this.#threads, (thread) => this.#end(thread)));
   }
 
@@ -215,7 +215,7 @@ export class WorkerPool {
       if (!thread.current) this.#rest(thread);
       this.#dispatch();
     });
-    worker.on('error', (error) => this.#lose(thread, error));
+    worker.on('error', (error) => this.#lose(thread, isWorkerFailure(error) ? new ThreadLost(error) : error));
     worker.on('exit', () => this.#lose(thread, lostError(thread)));
     return thread;
   }
@@ -249,7 +249,7 @@ export class WorkerPool {
 
   async #end(thread: Thread): Promise<void> {
     if (thread.current && !this.#closed) return;
-    this.#lose(thread, new Error('the worker pool is closing'));
+    this.#lose(thread, new ThreadLost('the worker pool is closing'));
     await thread.worker.terminate();
   }
 }
@@ -266,9 +266,14 @@ function isLong({ task: { job }, flag }: Waiting): boolean {
   return blocks > SHORT_BLOCKS;
 }
 
+/** Ended by the system: out of memory, out of threads. Anything else is a mistake in its code. */
+function isWorkerFailure(error: unknown): boolean {
+  return systemCode(error)?.startsWith('ERR_WORKER_') ?? false;
+}
+
 /** Why a thread ended: if it did not stop when requested, because of the regex. */
 function lostError({ current }: Thread): Error {
-  if (!current?.flag.isSet || !hasRegex(current)) return new Error('a scanning thread died');
+  if (!current?.flag.isSet || !hasRegex(current)) return new ThreadLost('a scanning thread ended');
   return new LogError(
     'REGEX_TOO_COMPLEX',
     `the regex was still running on one record ${STOP_MS} ms after the search was stopped; its thread was terminated`,

@@ -1,6 +1,5 @@
 import type { CallOptions, ClusterEnd, MemberDuplicateFile, MemberFileProblem, MemberReport } from '@porthole/contract';
 import { inParallel } from '../../fan-out/in-parallel.ts';
-import { expectFailure } from '../../fan-out/member-failure.ts';
 import { withDeadline } from '../../fan-out/with-deadline.ts';
 import { type ClusterDeps, getLimits } from '../cluster-deps.ts';
 import type { MemberLane } from '../merge/member-lane.ts';
@@ -99,10 +98,9 @@ function resumePositions(deps: ClusterDeps, { asked, request, signal }: SearchFa
         timeoutMs,
         ...(signal && { signal }),
       });
-    } catch (error) {
+    } catch {
       signal?.throwIfAborted();
-      expectFailure(error);
-      // The member fails, so its families are unknown: resume at the time that was reached.
+      // The member fails or sends nonsense, so its families are unknown: resume at the time that was reached.
       return lane.lastAtMs === undefined ? began : positionAtTime(lane.lastAtMs, request.order);
     }
   });
