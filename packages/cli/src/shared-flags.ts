@@ -1,5 +1,6 @@
 import type { ArgumentDefinition, FlagDefinition } from './command-definition.ts';
-import { checkCountOrAll, checkTimeZone, checkWholeNumber } from './flag-checks.ts';
+import { checkTimeZone, checkWholeNumber } from './flag-checks.ts';
+import { FILTERS, parameterFlags, toFlag } from './parameter-flags.ts';
 
 /** The node that requests go to. */
 export const NODE_FLAGS: readonly FlagDefinition[] = [
@@ -26,42 +27,8 @@ export const COLOR_FLAG: FlagDefinition = {
   about: 'colours',
 };
 
-/** Selects records. */
-export const FILTER_FLAGS: readonly FlagDefinition[] = [
-  {
-    long: 'since',
-    short: 'S',
-    value: 'time',
-    about:
-      'at or after this time: RFC 3339, 2026-11-15 14:05, 14:05, yesterday 18:00, 15m (15 minutes ago) or epoch seconds',
-  },
-  { long: 'until', short: 'U', value: 'time', about: 'before this time, same format as --since' },
-  {
-    long: 'level',
-    short: 'l',
-    value: 'level',
-    choices: ['trace', 'debug', 'info', 'warn', 'error', 'fatal'],
-    about: 'this level and above',
-  },
-  {
-    long: 'grep',
-    short: 'g',
-    value: 'text',
-    many: true,
-    about: 'containing TEXT, ignoring case; repeat to require all',
-  },
-  { long: 'regex', short: 'E', value: 'pattern', about: 'matching this regular expression (RE2 syntax)' },
-  {
-    long: 'exclude',
-    short: 'e',
-    value: 'text',
-    many: true,
-    about: 'not containing TEXT, ignoring case; repeat to exclude more',
-  },
-  { long: 'case-sensitive', about: 'match case in --grep, --regex and --exclude' },
-  { long: 'source', value: 'file:line', about: 'logged by this source file, or this line of it' },
-  { long: 'component', value: 'name', about: 'logged by this component' },
-];
+/** Selects records: every filter of the parameter table. */
+export const FILTER_FLAGS: readonly FlagDefinition[] = FILTERS.flatMap(toFlag);
 
 export const ZONE_FLAGS: readonly FlagDefinition[] = [
   {
@@ -82,14 +49,7 @@ export const ZONE_FLAGS: readonly FlagDefinition[] = [
 ];
 
 export const CONTEXT_FLAGS: readonly FlagDefinition[] = [
-  { long: 'after-context', short: 'A', value: 'n', check: checkWholeNumber, about: 'show n records after each match' },
-  {
-    long: 'before-context',
-    short: 'B',
-    value: 'n',
-    check: checkWholeNumber,
-    about: 'show n records before each match',
-  },
+  ...parameterFlags('logSearch', ['after-context', 'before-context']),
   {
     long: 'context',
     short: 'C',
@@ -103,12 +63,6 @@ export const ROTATED_FLAG: FlagDefinition = {
   long: 'rotated',
   short: 'r',
   about: 'include the rotated files of the log',
-};
-
-export const CURSOR_FLAG: FlagDefinition = {
-  long: 'cursor',
-  value: 'cursor',
-  about: 'continue after CURSOR (shown by -o json)',
 };
 
 export const RECORD_OUTPUT: FlagDefinition = {
@@ -129,19 +83,10 @@ export const PREFIX_FLAG: FlagDefinition = {
   about: 'print the file name before each record',
 };
 
-export const TAIL_FLAG: FlagDefinition = {
-  long: 'tail',
-  short: 'n',
-  value: 'n',
-  check: checkCountOrAll,
-  default: '200; all with --since or --cursor',
-  about: 'show the newest n records, or all',
-};
-
 /** Selects members of a cluster. */
 export const MEMBER_FLAGS: readonly FlagDefinition[] = [
   { long: 'all', short: 'a', about: 'logs of all nodes of the cluster; a file name selects that log on each node' },
-  { long: 'role', value: 'role', about: 'like --all, only nodes with this role' },
+  ...parameterFlags('clusterLogSearch', ['role'], { about: 'like --all, only nodes with this role' }),
 ];
 
 /** The logs to read. */

@@ -58,7 +58,7 @@ export { DEFAULT_VIEW_BYTES } from './params/file-parameters.ts';
 export { FILTER_ROWS } from './params/filter-parameters.ts';
 export { decodeFollowPositions, encodeFollowPositions } from './params/follow-positions.ts';
 export { encodeParameters, type Parameter, type ParameterRow, parseParameters } from './params/parameter.ts';
-export { describeParameter } from './params/parameter-docs.ts';
+export { describeParameter, formatDefault } from './params/parameter-docs.ts';
 export { optionalValue, type Query } from './params/query.ts';
 export { formatSourceText, type LogSourceText, parseSourceText } from './params/source-text.ts';
 export { contextJson, exactJson, indentJson, isObjectText } from './records/exact-json.ts';
@@ -105,6 +105,7 @@ export {
   parseDigestRequest,
   parseFollowRequest,
   parseHistogramRequest,
+  parseRecordFilter,
   parseSearchRequest,
   type SearchLimits,
 } from './requests/record-requests.ts';

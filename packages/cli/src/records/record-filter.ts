@@ -1,6 +1,7 @@
-import { type RequestClock, rangeProblem, readTime } from '@porthole/contract';
+import { parseRecordFilter, type RequestClock, rangeProblem, readTime } from '@porthole/contract';
 import { createZone, type RecordFilter, type Zone } from '@porthole/logs';
 import type { Invocation } from '../invocation.ts';
+import { FILTERS, readParameters } from '../parameter-flags.ts';
 import { ProgramError } from '../program-error.ts';
 import type { LogSource } from '../sources/log-source.ts';
 
@@ -10,29 +11,10 @@ export function shownZone(invocation: Invocation, sources: readonly LogSource[])
   return name === undefined ? (sources[0]?.zone ?? createZone()) : createZone(name);
 }
 
-/** Builds the filter from the flags. Relative times use the clock of the node that writes the logs. */
+/** The filter of the flags. Relative times use the clock of the node that writes the logs. */
 export function recordFilter(invocation: Invocation, source: LogSource, zone: Zone): RecordFilter {
-  const clock = sourceClock(source, zone);
-  const fromMs = timeFlag(invocation, 'since', clock);
-  const toMs = timeFlag(invocation, 'until', clock);
-  requireRange(fromMs, toMs);
-  const level = invocation.text('level')?.toUpperCase() as RecordFilter['minLevel'];
-  const terms = invocation.texts('grep').filter((text) => text !== '');
-  const excluded = invocation.texts('exclude').filter((text) => text !== '');
-  const regex = invocation.text('regex');
-  const callSite = invocation.text('source');
-  const component = invocation.text('component');
-  return {
-    ...(fromMs !== undefined && { fromMs }),
-    ...(toMs !== undefined && { toMs }),
-    ...(level !== undefined && { minLevel: level }),
-    ...(terms.length > 0 && { terms }),
-    ...(excluded.length > 0 && { excluded }),
-    ...(invocation.isOn('case-sensitive') && { caseSensitive: true }),
-    ...(regex && { regex }),
-    ...(callSite && { source: callSite }),
-    ...(component && { component }),
-  };
+  const { query, label } = readParameters(invocation, FILTERS);
+  return parseRecordFilter(query, { clock: sourceClock(source, zone), label });
 }
 
 export function sourceClock({ clockAheadMs }: LogSource, zone: Zone): RequestClock {

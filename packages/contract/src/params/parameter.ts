@@ -31,6 +31,8 @@ export interface CliFlag {
   short?: string;
   /** Placeholder of its value in help; without one the flag is a switch. */
   value?: string;
+  /** What a switch sets the parameter to; `true` unless given. */
+  on?: string;
   about: string;
   /** As help shows it, where it is not that of the API; empty: none is shown. */
   default?: string;

@@ -1,5 +1,6 @@
 import type { CommandDefinition } from '../../command-definition.ts';
-import { COLOR_FLAG, FILTER_FLAGS, NODE_FLAGS, ZONE_FLAGS } from '../../shared-flags.ts';
+import { parameterFlags } from '../../parameter-flags.ts';
+import { COLOR_FLAG, NODE_FLAGS, ZONE_FLAGS } from '../../shared-flags.ts';
 
 export const BUNDLE_COMMAND: CommandDefinition = {
   name: 'bundle',
@@ -14,9 +15,7 @@ export const BUNDLE_COMMAND: CommandDefinition = {
     },
   ],
   flags: [
-    ...FILTER_FLAGS.filter(({ long }) => long === 'since').map((flag) => ({ ...flag, default: '1h' })),
-    ...FILTER_FLAGS.filter(({ long }) => long === 'until').map((flag) => ({ ...flag, default: 'now' })),
-    { long: 'role', value: 'role', about: 'only nodes with this role' },
+    ...parameterFlags('bundle', ['since', 'until', 'role']),
     {
       long: 'output',
       short: 'o',

@@ -1,9 +1,9 @@
 import type { CommandDefinition, FlagDefinition } from '../../command-definition.ts';
-import { checkCountOrAll, checkSpan, checkWholeNumber } from '../../flag-checks.ts';
+import { checkCountOrAll, checkSpan } from '../../flag-checks.ts';
+import { parameterFlags } from '../../parameter-flags.ts';
 import {
   COLOR_FLAG,
   CONTEXT_FLAGS,
-  CURSOR_FLAG,
   FILTER_FLAGS,
   MEMBER_FLAGS,
   NODE_FLAGS,
@@ -11,7 +11,6 @@ import {
   RECORD_OUTPUT,
   ROTATED_FLAG,
   SOURCE_ARGUMENT,
-  TAIL_FLAG,
   ZONE_FLAGS,
 } from '../../shared-flags.ts';
 
@@ -19,7 +18,14 @@ function output(choices: readonly string[], about = 'output format'): FlagDefini
   return { long: 'output', short: 'o', value: 'format', choices, default: choices[0] ?? '', about };
 }
 
-const RECORD_FLAGS = [...CONTEXT_FLAGS, ...FILTER_FLAGS, ROTATED_FLAG, CURSOR_FLAG, RECORD_OUTPUT, PREFIX_FLAG];
+const RECORD_FLAGS = [
+  ...CONTEXT_FLAGS,
+  ...FILTER_FLAGS,
+  ROTATED_FLAG,
+  ...parameterFlags('logSearch', ['cursor']),
+  RECORD_OUTPUT,
+  PREFIX_FLAG,
+];
 
 const END_FLAGS = [...MEMBER_FLAGS, ...ZONE_FLAGS, ...NODE_FLAGS, COLOR_FLAG];
 
@@ -29,7 +35,7 @@ export const LOGS_COMMAND: CommandDefinition = {
   args: [SOURCE_ARGUMENT],
   flags: [
     { long: 'follow', short: 'f', about: 'keep printing new records (survives rotation)' },
-    TAIL_FLAG,
+    ...parameterFlags('logFollow', ['tail'], { check: checkCountOrAll }),
     ...RECORD_FLAGS,
     ...END_FLAGS,
   ],
@@ -68,15 +74,8 @@ export const LOGS_COMMAND: CommandDefinition = {
       about: 'find records containing a text, newest first, including rotated and compressed files',
       args: [{ name: 'text', about: 'text to find, ignoring case; "" matches every record' }, SOURCE_ARGUMENT],
       flags: [
-        {
-          long: 'limit',
-          short: 'n',
-          value: 'n',
-          check: checkCountOrAll,
-          default: '1000',
-          about: 'at most n records, or all',
-        },
-        { long: 'oldest', about: 'oldest first' },
+        ...parameterFlags('logSearch', ['limit'], { check: checkCountOrAll }),
+        ...parameterFlags('logSearch', ['oldest']),
         ...RECORD_FLAGS,
         ...END_FLAGS,
       ],
@@ -91,16 +90,7 @@ export const LOGS_COMMAND: CommandDefinition = {
       about: 'group records by level and source location',
       args: [SOURCE_ARGUMENT],
       flags: [
-        {
-          long: 'limit',
-          short: 'n',
-          value: 'n',
-          check: checkWholeNumber,
-          default: '50',
-          about: 'show the n largest groups',
-        },
-        { long: 'new-since', value: 'time', about: 'mark groups first seen at or after this time' },
-        { long: 'only-new', about: 'show only those groups; needs --new-since' },
+        ...parameterFlags('logDigest', ['limit', 'new-since', 'only-new']),
         ...FILTER_FLAGS,
         ROTATED_FLAG,
         output(['table', 'json']),
@@ -114,12 +104,7 @@ export const LOGS_COMMAND: CommandDefinition = {
       about: 'count records over time, by level',
       args: [SOURCE_ARGUMENT],
       flags: [
-        {
-          long: 'bucket',
-          value: 'span',
-          about: 'bucket width, like 1m; default: chosen to give about --buckets buckets',
-        },
-        { long: 'buckets', value: 'n', check: checkWholeNumber, default: '40', about: 'approximate number of buckets' },
+        ...parameterFlags('logHistogram', ['bucket', 'buckets']),
         ...FILTER_FLAGS,
         ROTATED_FLAG,
         output(['chart', 'json', 'tsv']),
@@ -134,24 +119,9 @@ export const LOGS_COMMAND: CommandDefinition = {
       about: 'show what every node of the cluster logged around a record or a time',
       args: [{ name: 'node', optional: true, many: true, about: 'only these nodes: ids, or patterns with * and ?' }],
       flags: [
-        { long: 'at', value: 'node:cursor', about: 'around this record; -o json shows the node and cursor of records' },
-        { long: 'time', short: 't', value: 'time', about: 'around this time, same format as --since' },
-        {
-          long: 'around',
-          value: 'span',
-          check: checkSpan,
-          default: '5s',
-          about: 'how long before and after, at most 1h',
-        },
-        {
-          long: 'limit',
-          short: 'n',
-          value: 'n',
-          check: checkWholeNumber,
-          default: '100',
-          about: 'at most n records per node, the closest ones',
-        },
-        { long: 'role', value: 'role', about: 'only nodes with this role' },
+        ...parameterFlags('clusterLogMoment', ['at', 'time']),
+        ...parameterFlags('clusterLogMoment', ['around'], { check: checkSpan }),
+        ...parameterFlags('clusterLogMoment', ['limit', 'role']),
         output(['pretty', 'json', 'logfmt']),
         PREFIX_FLAG,
         ...ZONE_FLAGS.filter(({ long }) => long === 'time-zone'),

@@ -71,7 +71,7 @@ export const FILTER_DOCS: DocsOf<typeof FILTER_ROWS> = {
     meaning: 'Whether letter case counts in `q`, `not` and `regex`.',
     defaultText: 'insensitive',
     proto: 'case_sensitive',
-    cli: { long: 'case-sensitive', about: 'match case in --grep, --regex and --exclude' },
+    cli: { long: 'case-sensitive', on: 'sensitive', about: 'match case in --grep, --regex and --exclude' },
   },
   source: {
     meaning: 'The call site that wrote the record: `file` or `file:line`.',

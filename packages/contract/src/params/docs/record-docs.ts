@@ -16,7 +16,11 @@ import {
 const PAGED_BY_CURSOR = { absent: 'the CLI pages by cursor' };
 
 export const PAGE_DOCS: DocsOf<typeof PAGE_ROWS> = {
-  order: { meaning: 'Which records come first.', proto: 'order', cli: { long: 'oldest', about: 'oldest first' } },
+  order: {
+    meaning: 'Which records come first.',
+    proto: 'order',
+    cli: { long: 'oldest', on: 'oldest', about: 'oldest first' },
+  },
   limit: {
     meaning: 'Return at most this many records: 1 to `search.max-records`.',
     proto: 'limit',

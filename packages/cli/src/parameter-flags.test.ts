@@ -1,0 +1,105 @@
+import { getRoute, type RouteId } from '@porthole/contract';
+import { describe, expect, it } from 'vitest';
+import { type CommandDefinition, loadFlags } from './command-definition.ts';
+import { COMMAND_TREE } from './command-tree.ts';
+import { Invocation } from './invocation.ts';
+import type { Terminal } from './output/terminal.ts';
+import { FILTERS, parameterFlags } from './parameter-flags.ts';
+import { recordFilter } from './records/record-filter.ts';
+import type { LogSource } from './sources/log-source.ts';
+
+const COMMANDS: [RouteId, command: string][] = [
+  ['logSearch', 'logs search'],
+  ['clusterLogSearch', 'logs search'],
+  ['logFollow', 'logs'],
+  ['clusterLogFollow', 'logs'],
+  ['logHistogram', 'logs histogram'],
+  ['clusterLogHistogram', 'logs histogram'],
+  ['logDigest', 'logs digest'],
+  ['clusterLogDigest', 'logs digest'],
+  ['clusterLogMoment', 'logs around'],
+  ['bundle', 'bundle'],
+];
+
+function findCommand(path: string): CommandDefinition {
+  const found = path
+    .split(' ')
+    .reduce<CommandDefinition | undefined>(
+      (command, name) => command?.commands?.find((child) => child.name === name),
+      COMMAND_TREE,
+    );
+  if (found === undefined) throw new Error(`no command "porthole ${path}"`);
+  return found;
+}
+
+describe('the flags of a command', () => {
+  it.each(COMMANDS)('%s: the parameters of the route are flags of "porthole %s"', async (id, path) => {
+    const flags = await loadFlags(findCommand(path));
+    const rows = getRoute(id).parameters.flatMap(({ cli }) => ('absent' in cli ? [] : [cli]));
+    expect(rows.length).toBeGreaterThan(0);
+    for (const { long, short, value } of rows)
+      expect(
+        flags.filter((flag) => flag.long === long),
+        `--${long}`,
+      ).toEqual([expect.objectContaining({ long, ...(short && { short }), ...(value && { value }) })]);
+  });
+
+  it('take values, repetition and defaults from the parameter', () => {
+    const [level, grep] = parameterFlags('logSearch', ['level', 'grep']);
+    expect(level).toMatchObject({ short: 'l', value: 'level', choices: expect.arrayContaining(['trace', 'fatal']) });
+    expect(grep).toMatchObject({ value: 'text', many: true });
+    expect(parameterFlags('logDigest', ['limit'])).toMatchObject([{ default: '50' }]);
+    expect(parameterFlags('clusterLogMoment', ['around'])).toMatchObject([{ default: '5s' }]);
+  });
+
+  it('do not exist without a parameter', () => {
+    expect(() => parameterFlags('logSearch', ['loud'])).toThrow(
+      'no parameter of the route logSearch has the flag --loud',
+    );
+  });
+});
+
+describe('the filter of a command line', () => {
+  const source = { clockAheadMs: 0 } as LogSource;
+  const zone = { offsetMsAt: () => 0 } as Parameters<typeof recordFilter>[2];
+  const parse = (flags: ConstructorParameters<typeof Invocation>[1]) =>
+    recordFilter(new Invocation([], flags, {} as Terminal), source, zone);
+
+  it('has every filter of the parameter table', () => {
+    const filter = parse({
+      since: '@1',
+      until: '@2',
+      level: 'warn',
+      grep: ['a', '', 'b'],
+      regex: 'r',
+      exclude: ['c'],
+      'case-sensitive': true,
+      source: 'main.go:7',
+      component: 'broker',
+    });
+    expect(filter).toEqual({
+      fromMs: 1000,
+      toMs: 2000,
+      minLevel: 'WARN',
+      terms: ['a', 'b'],
+      regex: 'r',
+      excluded: ['c'],
+      caseSensitive: true,
+      source: 'main.go:7',
+      component: 'broker',
+    });
+    expect(Object.keys(filter).toSorted()).toEqual(FILTERS.map(({ field }) => field).toSorted());
+  });
+
+  it('is empty without flags', () => {
+    expect(parse({})).toEqual({});
+  });
+
+  it.each([
+    [{ since: 'soon' }, /^invalid --since "soon": expected RFC 3339/],
+    [{ since: '@2', until: '@1' }, /^--since \(.*\) must be before --until \(/],
+    [{ grep: Array.from({ length: 33 }, () => 'x') }, /^--grep and --exclude are given 33 times; at most 32/],
+  ])('is refused by the names of the flags: %j', (flags, message) => {
+    expect(() => parse(flags)).toThrow(message);
+  });
+});
