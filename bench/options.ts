@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { errorMessage } from '@porthole/contract';
 import type { Group } from './group.ts';
 
 export const USAGE = `npm run bench -- [--only GROUP[,GROUP]] [--quick] [--save]
@@ -35,7 +36,7 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options }).values;
   } catch (error) {
-    throw new OptionsError(`${error instanceof Error ? error.message : error}\n\n${USAGE}`, { cause: error });
+    throw new OptionsError(`${errorMessage(error)}\n\n${USAGE}`, { cause: error });
   }
 }
 

@@ -1,4 +1,4 @@
-import { isRole, ROLES } from '@porthole/contract';
+import { isRole, parseSpan, ROLES } from '@porthole/contract';
 
 /** Checks of flag values; each returns what is wrong, which commander prints. */
 
@@ -11,7 +11,7 @@ export function checkCountOrAll(text: string): string | undefined {
 }
 
 export function checkSpan(text: string): string | undefined {
-  return /^\d{1,9}(ms|[smhdw])?$/.test(text) ? undefined : 'Expected a duration like 500ms, 5s or 1m.';
+  return parseSpan(text) === undefined ? 'Expected a duration like 500ms, 5s or 1m.' : undefined;
 }
 
 export function checkTimeZone(text: string): string | undefined {

@@ -1,4 +1,4 @@
-import { PortholeError } from '@porthole/contract';
+import { errorMessage, PortholeError } from '@porthole/contract';
 import { ClientError } from './client-error.ts';
 import { MAX_TIMER_MS, type StrictOptions } from './client-options.ts';
 import type { Clock } from './clock.ts';
@@ -244,7 +244,7 @@ export class Exchange {
   #describeFailure(error: unknown): string {
     const cause = error instanceof Error ? error.cause : undefined;
     const isRemote = cause instanceof Error && 'code' in cause && REMOTE_MESSAGES.has(String(cause.code));
-    return isRemote && this.options.hidesTexts ? String(cause.code) : errorMessage(error);
+    return isRemote && this.options.hidesTexts ? String(cause.code) : causeMessage(error);
   }
 
   /** Distinguishes the caller, a timeout and the peer as the cause. */
@@ -271,9 +271,8 @@ function findPortholeError(error: unknown): PortholeError | undefined {
 }
 
 /** The cause of the "fetch failed" of Node.js. */
-function errorMessage(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  if (!(cause instanceof Error)) return error.message;
+function causeMessage(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!(error instanceof Error && cause instanceof Error)) return errorMessage(error);
   return cause.message || ('code' in cause ? String(cause.code) : error.message);
 }

@@ -1,4 +1,4 @@
-import type { CallOptions, ErrorCode } from '@porthole/contract';
+import { type CallOptions, type ErrorCode, errorMessage } from '@porthole/contract';
 import type { FollowItem } from '@porthole/logs/types';
 import { ClientError } from './client-error.ts';
 import { checkEventStream, readEvents } from './event-stream.ts';
@@ -84,7 +84,7 @@ async function* keepFollowing<T extends { type: string }>(
     connection.close();
     if (lost instanceof ClientError && lost.status === METHOD_NOT_ALLOWED) connection.shortenPosition();
     if (isPositionLost(lost)) yield connection.forgetPosition();
-    const reason = lost instanceof Error ? lost.message : String(lost);
+    const reason = errorMessage(lost);
     const leastMs = Math.max(connection.retryMs, requestedWait(lost, deps.options) ?? 0);
     const waitMs = Math.max(leastMs, backoff(failures, deps));
     yield [{ type: 'reconnecting', reason, waitMs }];

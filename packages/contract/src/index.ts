@@ -26,6 +26,8 @@ export type {
   MemberState,
   MembershipState,
 } from './cluster-state.ts';
+export { type ConfigShape, flattenSettings, type SettingPath } from './config/flatten-settings.ts';
+export { errorMessage } from './errors/error-message.ts';
 export {
   CLIENT_ERRORS,
   codeOf,
@@ -65,6 +67,8 @@ export { contextJson, exactJson, indentJson, isObjectText } from './records/exac
 export { showHidden } from './records/hidden-characters.ts';
 export { LEVELS } from './records/levels.ts';
 export { loadGaps } from './records/load-gaps.ts';
+export { isPattern, matchesPattern } from './records/match-pattern.ts';
+export { type BucketSource, type MergedBucket, mergeBuckets } from './records/merge-buckets.ts';
 export { isSameFile } from './records/same-file.ts';
 export {
   type BundleRequest,
@@ -94,7 +98,6 @@ export {
   parseViewRequest,
   type ViewRequest,
 } from './requests/file-requests.ts';
-export { isPattern, matchesPattern } from './requests/match-pattern.ts';
 export {
   encodeDigest,
   encodeFilter,
@@ -131,5 +134,5 @@ export {
 } from './schemas/bundle-manifest.ts';
 export type { JsonSchema } from './schemas/schema-builders.ts';
 export { SCHEMAS, type SchemaName } from './schemas/schemas.ts';
-export { parseSpan } from './time/duration-text.ts';
+export { DURATION_UNITS, durationText, parseSpan, readDuration } from './time/duration-text.ts';
 export { type RequestClock, rangeProblem, readTime, timeText } from './time/time-text.ts';

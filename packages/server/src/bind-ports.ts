@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { errorMessage } from '@porthole/contract';
 import { findPortOwner } from './doctor/open-descriptors.ts';
 import { probeNode } from './doctor/probe-node.ts';
 import { hasCode } from './error-code.ts';
@@ -128,7 +129,7 @@ async function explainBindError(
   { http, grpc, tls }: Settings,
 ): Promise<StartError> {
   const port = setting === 'http.port' ? http.port : grpc.port;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorMessage(error);
   if (!hasCode(error, 'EADDRINUSE'))
     return new StartError(`${setting} ${port} cannot be bound: ${reason}`, { cause: error });
   const isTls = tls.certFile !== '';

@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type TlsOptions } from 'node:tls';
+import { errorMessage } from '@porthole/contract';
 import type { Settings } from './settings/settings.ts';
 import { StartError } from './start-error.ts';
 
@@ -28,7 +29,7 @@ export async function readTlsFiles({ tls, auth }: TlsSettings): Promise<TlsFiles
   try {
     createSecureContext({ cert, key });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new StartError(`tls.cert-file ${certFile} and tls.key-file ${keyFile} cannot be used together: ${reason}`, {
       cause: error,
     });
@@ -58,7 +59,7 @@ async function readClientCa(path: string): Promise<Buffer | undefined> {
   try {
     for (const block of blocks) new X509Certificate(block);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new StartError(`auth.client-ca-file: ${path} contains an invalid certificate: ${reason}`, {
       cause: error,
     });
@@ -74,7 +75,7 @@ async function readClientCrl(path: string): Promise<Buffer | undefined> {
   try {
     createSecureContext({ crl: blocks });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new StartError(`auth.client-crl-file: ${path} contains an invalid revocation list: ${reason}`, {
       cause: error,
     });

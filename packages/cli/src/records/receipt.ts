@@ -1,4 +1,4 @@
-import type { MemberReport, MembershipState } from '@porthole/contract';
+import { errorMessage, type MemberReport, type MembershipState } from '@porthole/contract';
 import type { Histogram } from '@porthole/logs';
 import { formatBytes } from '../output/format-bytes.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -69,7 +69,7 @@ export class Receipt {
     const label = fileLabel({ node, file });
     const unread = this.#unread.get(label) ?? {
       count: 0,
-      reason: error instanceof Error ? error.message : String(error),
+      reason: errorMessage(error),
     };
     this.#unread.set(label, { ...unread, count: unread.count + 1 });
   }

@@ -1,5 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
+import { errorMessage } from '@porthole/contract';
 import { ProgramError } from '../program-error.ts';
 
 export interface LocalPath {
@@ -35,5 +36,5 @@ function explainPathError(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   if (code === 'ENOENT') return 'no such file or directory';
   if (code === 'EACCES') return 'permission denied';
-  return error instanceof Error ? error.message : String(error);
+  return errorMessage(error);
 }

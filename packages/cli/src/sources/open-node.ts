@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { NodeClient } from '@porthole/client';
+import { errorMessage } from '@porthole/contract';
 import type { Invocation } from '../invocation.ts';
 import { ProgramError } from '../program-error.ts';
 
@@ -37,8 +38,4 @@ async function readToken(invocation: Invocation): Promise<string | undefined> {
     throw new ProgramError(`--token-file: ${errorMessage(error)}`, { cause: error });
   }
   throw new ProgramError(`invalid --token-file ${path}: expected one token and nothing else`);
-}
-
-function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,4 @@
-import { type CallOptions, codeOf, type NodeState, PortholeError } from '@porthole/contract';
+import { type CallOptions, codeOf, errorMessage, type NodeState, PortholeError } from '@porthole/contract';
 
 /** LinDB silently truncates a response before a line of this length or more. */
 export const LONGEST_LINE_BYTES = 65_536;
@@ -82,7 +82,7 @@ export async function viewFailure(
 ): Promise<unknown> {
   if (codeOf(error) !== 'INTERNAL') return error;
   const cause = error instanceof Error ? { cause: error } : undefined;
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = errorMessage(error);
   const names = await node.listLogs(options).then(
     (entries) => entries.map(({ name }) => name),
     () => undefined,

@@ -1,4 +1,4 @@
-import { type CallOptions, codeOf } from '@porthole/contract';
+import { type CallOptions, codeOf, errorMessage } from '@porthole/contract';
 import { groupFamilies, type Scrubbing, type WorkerPool, type Zone } from '@porthole/logs';
 import type { FileProblem, LogEntry, LogSelection } from '@porthole/logs/types';
 import { inParallel } from '../fan-out/in-parallel.ts';
@@ -176,7 +176,7 @@ export class TailMirror {
       const { signal } = this.#abortController;
       signal.throwIfAborted();
       const error = await viewFailure(this.#options.node, { file: entry.name, error: thrown, signal });
-      const detail = error instanceof Error ? error.message : String(error);
+      const detail = errorMessage(error);
       this.#problems.set(entry.name, { file: entry.name, code: codeOf(error), detail });
     }
   }

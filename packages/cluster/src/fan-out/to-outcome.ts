@@ -1,4 +1,4 @@
-import { codeOf, type MemberOutcome, type MemberReport } from '@porthole/contract';
+import { codeOf, errorMessage, type MemberOutcome, type MemberReport } from '@porthole/contract';
 
 /** How many causes to follow for a system error code. */
 const MAX_CAUSES = 8;
@@ -15,7 +15,7 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
 
 /** Converts the failure of a member into the outcome of its report. */
 export function toOutcome(error: unknown): Pick<MemberReport, 'outcome' | 'detail'> {
-  const message = error instanceof Error ? error.message : String(error);
+  const message = errorMessage(error);
   const code = codeOf(error);
   const outcome = code === 'UNREACHABLE' ? unreachable(error) : OUTCOMES[code];
   if (outcome !== undefined) return { outcome, detail: message };

@@ -1,4 +1,4 @@
-import type { Member } from '@porthole/contract';
+import { errorMessage, type Member } from '@porthole/contract';
 import { quote } from './member-id.ts';
 import type { Departure } from './membership.ts';
 
@@ -75,7 +75,7 @@ export class MemberDraft {
       this.refused.delete(key);
     } catch (thrown) {
       this.known.delete(key);
-      this.#refuse(key, thrown instanceof Error ? thrown.message : String(thrown), maxMembers);
+      this.#refuse(key, errorMessage(thrown), maxMembers);
     }
   }
 

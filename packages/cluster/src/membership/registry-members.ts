@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Member, type MembershipState, PortholeError } from '@porthole/contract';
+import { errorMessage, type Member, type MembershipState, PortholeError } from '@porthole/contract';
 import type { EtcdAccess } from './etcd/etcd-connection.ts';
 import type { RegistrationOptions } from './etcd/registration.ts';
 import type { RegistrySession } from './etcd/registry-session.ts';
@@ -105,7 +105,7 @@ export class RegistryMembers implements Membership {
       failures = draft !== undefined && performance.now() - startedMs > LONGEST_WAIT_MS ? 1 : failures + 1;
       // Another endpoint may work; the registry is unavailable only after all have failed.
       if (failures % endpointCount !== 0) continue;
-      this.#lose(`${address.url}: ${errorMessage(error)}`, { isNew: !isLost });
+      this.#lose(`${address.url}: ${statusMessage(error)}`, { isNew: !isLost });
       isLost = true;
       await this.#wait(failures / endpointCount - 1);
     }
@@ -154,7 +154,7 @@ function readEndpoints(endpoints: readonly string[]): Address[] {
 }
 
 /** The message of etcd or gRPC without the status number. */
-function errorMessage(error: unknown): string {
-  const text = error instanceof Error ? ('details' in error ? String(error.details) : error.message) : String(error);
+function statusMessage(error: unknown): string {
+  const text = error instanceof Error && 'details' in error ? String(error.details) : errorMessage(error);
   return text.replace(/\.? Resolution note: *$/, '').slice(0, MAX_REASON);
 }

@@ -1,4 +1,4 @@
-import { spanText } from './logs-url.ts';
+import { durationText } from '@porthole/contract';
 import type { LogsView, SourceChoice, TimeRange } from './view.ts';
 
 /** Arguments that a shell needs no quotes for. */
@@ -43,7 +43,7 @@ function flagged(flag: string, value: string): string[] {
 
 function rangeArgs(range: TimeRange | null): string[] {
   if (range === null) return [];
-  if (range.kind === 'last') return ['--since', spanText(range.spanMs)];
+  if (range.kind === 'last') return ['--since', durationText(range.spanMs)];
   const { fromMs, toMs } = range;
   return [
     ...(fromMs === null ? [] : ['--since', new Date(fromMs).toISOString()]),

@@ -1,14 +1,11 @@
 import type { Level } from '@porthole/client';
-import { formatSourceText, parseSourceText, parseSpan, readTime, timeText } from '@porthole/contract';
+import { durationText, formatSourceText, parseSourceText, parseSpan, readTime, timeText } from '@porthole/contract';
 import type { RecordKey } from '../log-view/source/log-source.ts';
 import { ALL_LOGS, canFollow, type LogsView, type TimeRange } from './view.ts';
 
 const LEVELS: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
 
 const EXPECTED_TIME = 'expected a time such as 2026-11-15T14:05:00Z';
-
-/** Longest first. */
-const UNITS = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 } as const;
 
 /** Switches of the view and the parameters that change their default. */
 const SWITCHES = {
@@ -134,17 +131,11 @@ function parseRange(query: URLSearchParams): TimeRange | null {
 }
 
 function writeRange(query: URLSearchParams, range: TimeRange | null): void {
-  if (range?.kind === 'last') query.set('last', spanText(range.spanMs));
+  if (range?.kind === 'last') query.set('last', durationText(range.spanMs));
   if (range?.kind !== 'fixed') return;
   if (range.fromMs !== null) query.set('from', timestampText(range.fromMs));
   else if (range.toMs === null) query.set('from', '');
   if (range.toMs !== null) query.set('to', timestampText(range.toMs));
-}
-
-/** `15m`: the span in the largest unit that divides it. */
-export function spanText(spanMs: number): string {
-  const [unit, unitMs] = Object.entries(UNITS).find(([, ms]) => spanMs % ms === 0) ?? ['ms', 1];
-  return `${spanMs / unitMs}${unit}`;
 }
 
 /** Without a zone it is UTC, so that a URL means the same everywhere. */

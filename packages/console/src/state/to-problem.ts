@@ -1,4 +1,5 @@
 import { ClientError, codeOf, ERROR_KINDS, isErrorCode, PortholeError } from '@porthole/client';
+import { errorMessage } from '@porthole/contract';
 
 export interface Problem {
   code: string;
@@ -18,7 +19,7 @@ export function toProblem(thrown: unknown): Problem {
   const code = codeOf(thrown);
   return {
     code,
-    detail: DETAILS[code] ?? (thrown instanceof Error ? thrown.message : String(thrown)),
+    detail: DETAILS[code] ?? errorMessage(thrown),
     status: thrown instanceof ClientError ? (thrown.status ?? null) : null,
   };
 }

@@ -1,5 +1,6 @@
 import type { FollowItem, FollowQuery, FoundRecord, SearchItem, SearchQuery, StartPoint } from '@porthole/logs/types';
 import type { ClusterFollowItem, ClusterRecord } from '../cluster-state.ts';
+import { errorMessage } from '../errors/error-message.ts';
 import { codeOf, ERROR_KINDS } from '../errors/errors.ts';
 import type { CallOptions } from '../node-state.ts';
 
@@ -210,7 +211,7 @@ class GapLoad {
   async *#pause(error: unknown): AsyncGenerator<AnyFollowItem[], void, undefined> {
     const { wait, signal } = this.#loading;
     const waitMs = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** this.#failures++);
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     if (!('node' in this.#gap)) yield [{ type: 'reconnecting', reason, waitMs }];
     await wait(waitMs, signal).catch((error: unknown) => {
       if (!signal?.aborted) throw error;

@@ -1,3 +1,4 @@
+import { errorMessage } from '../errors/error-message.ts';
 import { codeOf } from '../errors/errors.ts';
 
 /** Zone two hours east of Greenwich, at a fixed moment. */
@@ -11,6 +12,6 @@ export function describeRefusal(parse: () => unknown): string {
   try {
     return `accepted: ${JSON.stringify(parse())}`;
   } catch (error) {
-    return `${codeOf(error)}: ${error instanceof Error ? error.message : error}`;
+    return `${codeOf(error)}: ${errorMessage(error)}`;
   }
 }

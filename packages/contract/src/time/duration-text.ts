@@ -41,3 +41,10 @@ export function parseSpan(text: string): number | undefined {
   const reading = readDuration(text);
   return 'durationMs' in reading ? reading.durationMs : undefined;
 }
+
+/** In the largest unit up to days that divides it: `15m`, `90s`. Read back by `readDuration`. */
+export function durationText(durationMs: number): string {
+  if (durationMs === 0) return '0s';
+  const unit = UNITS.findLast(({ names: [short], ms }) => short !== 'w' && durationMs % ms === 0);
+  return unit === undefined ? `${durationMs}ms` : `${durationMs / unit.ms}${unit.names[0]}`;
+}

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CLOCK } from '../testing/describe-refusal.ts';
-import { parseSpan } from './duration-text.ts';
+import { durationText, parseSpan } from './duration-text.ts';
 import { readTime } from './time-text.ts';
 
 const { nowMs } = CLOCK;
@@ -148,4 +148,10 @@ describe('a span of time', () => {
   it.each(['', 'm', '-1m', '1m ago', '1M', '1y', `${'9'.repeat(15)}w`, '9'.repeat(16), '1m1'])('%j is none', (text) => {
     expect(parseSpan(text)).toBeUndefined();
   });
+});
+
+it('a duration is written in the largest unit that divides it, and read back as the same', () => {
+  const texts = [0, 1, 90_000, 5_400_000, 7 * 24 * HOUR_MS, HOUR_MS + 1].map(durationText);
+  expect(texts).toEqual(['0s', '1ms', '90s', '90m', '7d', '3600001ms']);
+  expect(texts.map(parseSpan)).toEqual([0, 1, 90_000, 5_400_000, 7 * 24 * HOUR_MS, HOUR_MS + 1]);
 });

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
+import { errorMessage } from '@porthole/contract';
 import type { AuthResult, Identity } from './identity.ts';
 import { createRoleRules } from './role-rules.ts';
 
@@ -49,7 +50,7 @@ export class CertificateCheck {
     if (!isTls(socket) || !certificate?.subject)
       return { verdict: undefined, untilMs: Number.POSITIVE_INFINITY, lists: this.#lists };
     if (!socket.authorized) {
-      const refusal = `the certificate is not accepted: ${errorMessage(socket.authorizationError)}`;
+      const refusal = `the certificate is not accepted: ${errorMessage(socket.authorizationError ?? 'not verified')}`;
       return { verdict: { refusal }, untilMs: Number.POSITIVE_INFINITY, lists: this.#lists };
     }
     const names = certificateNames(certificate);
@@ -62,11 +63,6 @@ export class CertificateCheck {
 /** Over HTTP/2 the socket is a proxy object with the methods of a `TLSSocket`. */
 function isTls(socket: Socket): socket is TLSSocket {
   return socket instanceof TLSSocket || typeof (socket as Partial<TLSSocket>).getPeerCertificate === 'function';
-}
-
-/** An OpenSSL error, such as `CERT_HAS_EXPIRED`. */
-function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error ?? 'not verified');
 }
 
 /** The types of alternative names that rules can match, by their OpenSSL spelling. */

@@ -1,3 +1,4 @@
+import { errorMessage } from '@porthole/contract';
 import type { JSONWebKeySet } from 'jose';
 
 /** Keys are fetched again after this time, so that withdrawn keys are dropped. */
@@ -74,15 +75,14 @@ export class JwtKeys {
       this.#failure = undefined;
     } catch (error) {
       const isNew = this.#failure === undefined;
-      this.#failure = errorMessage(error);
+      this.#failure = withCause(error);
       if (isNew) onFailure(error);
     }
   }
 }
 
 /** `fetch failed` says nothing; the reason is in its cause. */
-function errorMessage(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  const { cause } = error;
-  return cause instanceof Error ? `${error.message}: ${cause.message}` : error.message;
+function withCause(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  return cause instanceof Error ? `${errorMessage(error)}: ${cause.message}` : errorMessage(error);
 }

@@ -1,3 +1,4 @@
+import { errorMessage } from '@porthole/contract';
 import type { Logger } from '../own-log/logger.ts';
 import type { Settings } from '../settings/settings.ts';
 import { StartError } from '../start-error.ts';
@@ -122,6 +123,6 @@ async function wrapStartError<T>(setting: string, reading: Promise<T>): Promise<
   try {
     return await reading;
   } catch (error) {
-    throw new StartError(`${setting}: ${error instanceof Error ? error.message : error}`, { cause: error });
+    throw new StartError(`${setting}: ${errorMessage(error)}`, { cause: error });
   }
 }

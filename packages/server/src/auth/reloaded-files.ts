@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { errorMessage } from '@porthole/contract';
 import type { Logger } from '../own-log/logger.ts';
 
 /** Watching misses changes on network file systems and of symbolic links higher up; poll this often as well. */
@@ -101,7 +102,7 @@ export class ReloadedFiles {
       group.failure = undefined;
       return true;
     } catch (error) {
-      group.failure = error instanceof Error ? error.message : String(error);
+      group.failure = errorMessage(error);
       const context = { setting: group.setting, detail: group.failure };
       this.#log.error('reload', 'changed files are invalid; the last valid version stays in use', context);
       return false;

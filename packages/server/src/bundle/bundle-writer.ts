@@ -1,4 +1,12 @@
-import { type BundleEntry, codeOf, exactJson, indentJson, MANIFEST_NAME, type MissingEntry } from '@porthole/contract';
+import {
+  type BundleEntry,
+  codeOf,
+  errorMessage,
+  exactJson,
+  indentJson,
+  MANIFEST_NAME,
+  type MissingEntry,
+} from '@porthole/contract';
 import type { ZipStream } from './zip-stream.ts';
 
 const LINE_FEED = 10;
@@ -126,7 +134,7 @@ export class BundleWriter {
   }
 
   #reason(error: unknown): string {
-    return this.#options.overtime.aborted ? NO_TIME : errorMessage(error);
+    return this.#options.overtime.aborted ? NO_TIME : describeError(error);
   }
 }
 
@@ -138,8 +146,7 @@ function wholeLines(bytes: Uint8Array): Uint8Array {
 }
 
 /** An error as the manifest shows it. */
-export function errorMessage(error: unknown): string {
-  const message = error instanceof Error ? error.message : String(error);
+export function describeError(error: unknown): string {
   const code = codeOf(error);
-  return code === 'INTERNAL' ? message : `${code}: ${message}`;
+  return code === 'INTERNAL' ? errorMessage(error) : `${code}: ${errorMessage(error)}`;
 }

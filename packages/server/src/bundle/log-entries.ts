@@ -1,5 +1,5 @@
 import type { BundleContext } from './bundle-context.ts';
-import { errorMessage } from './bundle-writer.ts';
+import { describeError } from './bundle-writer.ts';
 import { type LogPart, readPart } from './log-part.ts';
 import { mergedLog } from './merged-log.ts';
 import { fitParts, type LogPlanDeps, planLogs } from './plan-logs.ts';
@@ -18,7 +18,7 @@ export async function addLogs(context: BundleContext): Promise<void> {
     planned = await planParts(context);
   } catch (error) {
     signal.throwIfAborted();
-    writer.addMissing('logs', errorMessage(error));
+    writer.addMissing('logs', describeError(error));
   }
   await addMerged(context, planned);
   for (const part of planned) await addPart(context, part);

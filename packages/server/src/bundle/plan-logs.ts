@@ -1,5 +1,5 @@
 import { type ClusterLogFiles, type ClusterNode, type ClusterState, codeOf } from '@porthole/contract';
-import { errorMessage } from './bundle-writer.ts';
+import { describeError } from './bundle-writer.ts';
 import { firstRecord, type LogPart } from './log-part.ts';
 
 /** The newest files; an archive with more is of no use to a person. */
@@ -38,7 +38,7 @@ export async function planLogs(files: readonly ClusterFile[], deps: LogPlanDeps)
       signal.throwIfAborted();
       // A member that does not respond is not asked again for every file.
       if (UNRESPONSIVE_CODES.has(codeOf(error))) unresponsive.add(node);
-      reportMissing(unresponsive.has(node) ? { node } : { node, file: name }, errorMessage(error));
+      reportMissing(unresponsive.has(node) ? { node } : { node, file: name }, describeError(error));
     }
   }
   return found.sort((a, b) => compare(a.node, b.node) || compare(a.file, b.file));
@@ -66,7 +66,7 @@ export async function fitParts(
         else reportMissing(part, 'the size limit is reached');
       } catch (error) {
         signal.throwIfAborted();
-        reportMissing(part, errorMessage(error));
+        reportMissing(part, describeError(error));
       }
     }
   }

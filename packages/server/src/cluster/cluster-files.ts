@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { createSecureContext } from 'node:tls';
 import type { SecretFingerprint } from '@porthole/cluster';
+import { errorMessage } from '@porthole/contract';
 import type { ReloadedGroup } from '../auth/reloaded-files.ts';
 import type { Settings } from '../settings/settings.ts';
 import { StartError } from '../start-error.ts';
@@ -139,7 +140,7 @@ function checkPair(
   try {
     if (cert && key) createSecureContext({ cert, key });
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new StartError(`${certSetting} ${certFile} and ${keySetting} ${keyFile} cannot be used together: ${reason}`, {
       cause: error,
     });
@@ -151,7 +152,7 @@ async function readOptional(setting: string, path: string): Promise<Buffer | und
   try {
     return await readFile(path);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     throw new StartError(`${setting}: ${reason}`, { cause: error });
   }
 }

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { errorMessage } from '@porthole/contract';
 import type { Scrubbing } from '@porthole/logs';
 import type { ReloadedGroup } from '../auth/reloaded-files.ts';
 import type { Logger } from '../own-log/logger.ts';
@@ -57,7 +58,7 @@ export class NodeSecrets {
     try {
       if (config.observes === 'service') await config.text();
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       this.#report((log) => log.warn('scrub', `${reason}; ${NOT_MASKED}`));
     }
   }

@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { SecretFingerprint } from '@porthole/cluster';
-import { type NodeSettings, PortholeError, type SettingEntry } from '@porthole/contract';
+import { errorMessage, type NodeSettings, PortholeError, type SettingEntry } from '@porthole/contract';
 import type { ConfigSource } from './config-source.ts';
 import { ConfigThread } from './config-thread.ts';
 import { readConfigFile } from './read-config-file.ts';
@@ -66,7 +66,7 @@ export async function createTextConfig(
   const atStart: MaskedConfig | undefined = await load().then(
     ({ masked, flat }) => ({ masked, flat }),
     (error: unknown) => {
-      startProblem = error instanceof Error ? error.message : String(error);
+      startProblem = errorMessage(error);
       return undefined;
     },
   );

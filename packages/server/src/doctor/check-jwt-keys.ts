@@ -1,3 +1,4 @@
+import { errorMessage } from '@porthole/contract';
 import { fetchKeySet, readKeyFile } from '../auth/key-set.ts';
 import { isLoopbackHost } from '../settings/find-conflicts.ts';
 import { type CheckContext, type CheckOutcome, ok, problem, warning } from './check-result.ts';
@@ -29,7 +30,7 @@ export async function checkJwtKeys({ settings: { auth } }: CheckContext): Promis
       ];
     return [ok(counted)];
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     const setting = jwksFile === '' ? 'auth.jwks-url' : 'auth.jwks-file';
     return [problem(`${setting}: ${reason}`, `set ${setting} to the JWKS of your identity provider`)];
   }

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { errorMessage } from '@porthole/contract';
 import type { Identity } from '../auth/identity.ts';
 import { readTokenFile } from '../auth/tokens.ts';
 import { type CheckContext, type CheckOutcome, ok, problem, warning } from './check-result.ts';
@@ -26,7 +27,7 @@ export async function checkTokens({ settings: { auth } }: CheckContext): Promise
       return [warning(`${counted}, and everyone on this machine can read it`, `chmod o-r ${file}`)];
     return [ok(counted)];
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     return [
       problem(reason, `add a token with "porthole token NAME >> ${file}", or set auth.token-file to another file`),
     ];

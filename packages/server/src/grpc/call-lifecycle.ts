@@ -1,12 +1,12 @@
 import { constants } from 'node:http2';
 import { type Metadata, type MethodDefinition, type ServerInterceptingCallInterface, status } from '@grpc/grpc-js';
-import { type ErrorCode, isErrorCode, PortholeError, type Query } from '@porthole/contract';
+import { type ErrorCode, errorMessage, isErrorCode, PortholeError, type Query } from '@porthole/contract';
 import type { Credentials } from '../auth/access.ts';
 import { clientKey, plainAddress } from '../auth/client-network.ts';
 import { TooManyFailures } from '../auth/failure-limit.ts';
 import type { AuthResult, Identity } from '../auth/identity.ts';
 import type { CredentialsEnded } from '../auth/session-revalidation.ts';
-import { errorMessage, type LoggedRequest } from '../transport/request-log.ts';
+import type { LoggedRequest } from '../transport/request-log.ts';
 import type { StreamUser } from '../transport/stream-slots.ts';
 import { type ChunkCall, getHttp2Stream } from './chunk-call.ts';
 import { toCallStatus } from './errors.ts';

@@ -1,4 +1,5 @@
 import { fstatSync, writeSync } from 'node:fs';
+import { errorMessage } from '@porthole/contract';
 import type { LiveFile } from './live-file.ts';
 import { withLogFileSync } from './open-log-file.ts';
 import { type Batch, type RecordQueue, resumeBatch } from './record-queue.ts';
@@ -51,7 +52,7 @@ export class LogWriter {
 
   countError(thrown: unknown): void {
     this.#errors += 1;
-    this.#lastError = thrown instanceof Error ? thrown.message : String(thrown);
+    this.#lastError = errorMessage(thrown);
   }
 
   /** Resolves when what is queued now is written, or an attempt to write it failed. */

@@ -1,3 +1,4 @@
+import { DURATION_UNITS, durationText, readDuration } from '@porthole/contract';
 import { describeFound, showValue } from './show-value.ts';
 
 /** The value of a setting, in memory and in the file. */
@@ -121,7 +122,7 @@ interface NumberRules extends Partial<Omit<SettingKind<number>, 'read'>> {
   max: string;
   parse(text: string): number | undefined;
   /** The units, for messages. */
-  units?: Units;
+  units?: string;
   /** What the file may hold. */
   inFile: readonly ('bigint' | 'string')[];
 }
@@ -131,7 +132,7 @@ function numberKind({ min, max, parse, units, inFile, ...rest }: NumberRules): S
   const limits = `${min} to ${max}`;
   const [least, most] = [parse(min) ?? Number.NaN, parse(max) ?? Number.NaN];
   return defineKind<number, string | number | bigint>({
-    accepted: units === undefined ? limits : `units ${unitNames(units)}; ${limits}`,
+    accepted: units === undefined ? limits : `units ${units}; ${limits}`,
     limits,
     ...rest,
     hasType: (value, form): value is string | number | bigint =>
@@ -161,7 +162,7 @@ export const port = numberKind({
   inFile: ['bigint'],
 });
 
-/** The unit is required: a bare `30` is ambiguous. Written in the largest unit that divides it: `90000` is `"90s"`. */
+/** The same grammar as in times, with the unit: a bare `30` is ambiguous. Written in the largest unit that divides it: `90000` is `"90s"`. */
 export function duration(min: string, max: string): SettingKind<number> {
   return numberKind({
     name: 'duration',
@@ -169,9 +170,9 @@ export function duration(min: string, max: string): SettingKind<number> {
     min,
     max,
     units: DURATION_UNITS,
-    parse: (text) => parseUnits(text, DURATION_UNITS),
+    parse: parseDuration,
     inFile: ['string'],
-    toJson: (ms) => (ms === 0 ? '0s' : formatUnits(ms, DURATION_UNITS)),
+    toJson: durationText,
   });
 }
 
@@ -182,7 +183,7 @@ export function size(min: string, max: string): SettingKind<number> {
     noun: 'a size like "64MiB"',
     min,
     max,
-    units: SIZE_UNITS,
+    units: unitNames(SIZE_UNITS),
     parse: (text) => parseUnits(/^\d+$/.test(text) ? `${text}B` : text, SIZE_UNITS),
     inFile: ['string', 'bigint'],
     toJson: (bytes) => {
@@ -192,14 +193,17 @@ export function size(min: string, max: string): SettingKind<number> {
   });
 }
 
+function parseDuration(text: string): number | undefined {
+  const reading = readDuration(text);
+  return 'durationMs' in reading ? reading.durationMs : undefined;
+}
+
 function parseInteger(text: string): number | undefined {
   return /^(?:0|-?[1-9]\d{0,15})$/.test(text) ? Number(text) : undefined;
 }
 
 /** Factors by name, largest first: a value is written in the first unit that divides it. */
 type Units = Readonly<Record<string, number>>;
-
-const DURATION_UNITS: Units = { d: 86_400_000, h: 3_600_000, m: 60_000, s: 1000, ms: 1 };
 
 /** Binary units first: sizes of buffers and files are mostly powers of two. */
 const BINARY_UNITS = { TiB: 1024 ** 4, GiB: 1024 ** 3, MiB: 1024 ** 2, KiB: 1024 };

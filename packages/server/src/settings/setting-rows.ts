@@ -212,7 +212,7 @@ export const SETTING_ROWS = {
   },
   config: {
     secretKeys: { kind: list(text.keyPattern, 'key patterns'), default: [],
-      about: 'Additional keys whose values are masked in configurations, besides the well-known ones. `*` matches any characters.' },
+      about: 'Additional keys whose values are masked in configurations, besides the well-known ones. `*` matches any characters, `?` one.' },
     maxBytes: { kind: size('1KiB', '256MiB'), default: MIB,
       about: 'Maximum size of a configuration, from a file or from another member.' },
   },

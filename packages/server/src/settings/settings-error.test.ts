@@ -42,7 +42,7 @@ describe('in the file', () => {
     ],
     [
       'http.stall-timeout = "30"',
-      'porthole.toml:1: http.stall-timeout: "30" is not a duration like "30s" (units ms, s, m, h, d; 10ms to 1d)',
+      'porthole.toml:1: http.stall-timeout: "30" is not a duration like "30s" (units ms, s, m, h, d, w; 10ms to 1d)',
     ],
     [
       'logging.max-file-size = "1EB"',

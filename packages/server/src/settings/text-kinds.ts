@@ -56,7 +56,7 @@ export function choice<const T extends string>(options: readonly T[]): SettingKi
 export const text = {
   string: textKind('a string', `at most ${MAX_TEXT} characters, no control characters`, () => true),
   /** An empty pattern would match no key, but looks as if it matched all. */
-  keyPattern: textKind('a key pattern', 'the name of a key, "*" stands for any characters', (given) => given.trim() !== ''),
+  keyPattern: textKind('a key pattern', 'the name of a key, "*" stands for any characters and "?" for one', (given) => given.trim() !== ''),
   filePattern: textKind('a file pattern', 'the name of a file, "*" stands for any characters and "?" for one; no "/"',
     (given) => given.trim() !== '' && !given.includes('/')),
   /** Absolute once read; empty stays empty. A "~" taken literally would quietly create a directory of that name. */

@@ -65,11 +65,6 @@ export class RequestLog {
   }
 }
 
-/** The message of an error, for the access log. */
-export function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
-}
-
 function requestFields({ id, method, route }: LoggedRequest): LoggedRequest {
   return { id, method, route };
 }

@@ -1,11 +1,21 @@
-import { type ClusterHistogram, type MemberSelection, PortholeError, type SearchOptions } from '@porthole/contract';
+import {
+  type ClusterHistogram,
+  LEVELS,
+  type MemberSelection,
+  mergeBuckets,
+  PortholeError,
+  type SearchOptions,
+} from '@porthole/contract';
 import { bucketWidth } from '@porthole/logs';
 import type { Histogram, HistogramQuery, LogFileDetails } from '@porthole/logs/types';
 import { type ChosenMember, chooseMembers } from '../choose-members.ts';
 import { type QueriedMember, queryMembers, type StateDeps } from '../state-deps.ts';
 import { correctedQuery, countedRange, memberBudget, withTruncation } from './counting.ts';
 
-/** A member with a clock offset is queried with buckets narrower by this factor, if it divides the width. */
+/**
+ * A member with a clock offset is queried with buckets narrower by this factor, if it divides the width: a merged bucket
+ * counts where its middle falls.
+ */
 const FINER = [20, 10, 8, 5, 4, 3, 2];
 
 /** Maximum buckets of a node; for more it would widen them. */
@@ -20,7 +30,7 @@ const SPAN_SHARE = 0.25;
 /** Larger clock errors are implausible: such a timestamp must not affect the range of the others. */
 const MAX_AHEAD_MS = 24 * 3_600_000;
 
-const LEVELS: ReadonlySet<string> = new Set(['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL', 'NONE']);
+const COUNTED_LEVELS: ReadonlySet<string> = new Set([...LEVELS, 'NONE']);
 
 type ClusterHistogramQuery = HistogramQuery & MemberSelection;
 
@@ -52,7 +62,9 @@ export async function clusterHistogram(
   });
   const histograms = responses.flatMap(({ value }) => value ?? []);
   return {
-    ...mergeHistograms(histograms, { bucketMs, fromMs: request.fromMs, toMs: request.toMs }),
+    bucketMs,
+    buckets: mergeBuckets(histograms, { bucketMs, fromMs: request.fromMs, toMs: request.toMs }),
+    untimed: histograms.reduce((sum, { histogram }) => sum + histogram.untimed, 0),
     counted: countedRange(histograms.map(({ offsetMs, histogram: { end } }) => ({ offsetMs, end }))),
     members: responses.map(({ value, report }) => withTruncation(report, value?.histogram.end)),
   };
@@ -114,7 +126,7 @@ function check({ bucketMs, buckets, untimed }: Histogram, askedMs: number): void
 
 function isBucket({ startMs, counts }: Histogram['buckets'][number]): boolean {
   if (!Number.isFinite(startMs) || typeof counts !== 'object' || counts === null) return false;
-  return Object.entries(counts).every(([level, count]) => LEVELS.has(level) && isCount(count));
+  return Object.entries(counts).every(([level, count]) => COUNTED_LEVELS.has(level) && isCount(count));
 }
 
 function isCount(value: unknown): boolean {
@@ -123,59 +135,4 @@ function isCount(value: unknown): boolean {
 
 function totalCount({ buckets, untimed }: Histogram): number {
   return buckets.flatMap(({ counts }) => Object.values(counts)).reduce((sum, count) => sum + count, untimed);
-}
-
-type Counts = Histogram['buckets'][number]['counts'];
-
-/** The counts of a member, by its own clock, in buckets at most as wide as those of the response. */
-interface MemberHistogram {
-  id: string;
-  offsetMs: number;
-  histogram: Pick<Histogram, 'bucketMs' | 'buckets' | 'untimed'>;
-}
-
-interface HistogramGrid {
-  bucketMs: number;
-  /** The requested range, by the clock of this node: nothing outside is returned. */
-  fromMs?: number | undefined;
-  toMs?: number | undefined;
-}
-
-/**
- * Common buckets by the clock of this node. A bucket of a member counts where its middle falls: wrong by at most half its
- * width, which is why members with a clock offset are queried with narrower ones.
- */
-function mergeHistograms(
-  histograms: readonly MemberHistogram[],
-  { bucketMs, fromMs = -Infinity, toMs = Infinity }: HistogramGrid,
-): Omit<ClusterHistogram, 'members' | 'counted'> {
-  const first = Math.floor(fromMs / bucketMs);
-  const last = Math.ceil(toMs / bucketMs) - 1;
-  const merged = new Map<number, { counts: Map<keyof Counts, number>; nodes: Map<string, number> }>();
-  let untimed = 0;
-  for (const { id, offsetMs, histogram } of histograms) {
-    untimed += histogram.untimed;
-    for (const { startMs, counts } of histogram.buckets) {
-      const middleMs = startMs + histogram.bucketMs / 2 - offsetMs;
-      const place = Math.min(Math.max(Math.floor(middleMs / bucketMs), first), last);
-      const bucket = merged.get(place) ?? { counts: new Map(), nodes: new Map() };
-      merged.set(place, bucket);
-      for (const [level, count] of Object.entries(counts) as [keyof Counts, number][]) {
-        add(bucket.counts, level, count);
-        add(bucket.nodes, id, count);
-      }
-    }
-  }
-  const buckets = [...merged]
-    .sort(([a], [b]) => a - b)
-    .map(([place, { counts, nodes }]) => ({
-      startMs: place * bucketMs,
-      counts: Object.fromEntries(counts) as Counts,
-      nodes: Object.fromEntries(nodes),
-    }));
-  return { bucketMs, buckets, untimed };
-}
-
-function add<K>(counts: Map<K, number>, key: K, count: number): void {
-  counts.set(key, (counts.get(key) ?? 0) + count);
 }

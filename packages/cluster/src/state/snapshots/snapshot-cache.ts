@@ -1,7 +1,7 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { Member } from '@porthole/contract';
+import { errorMessage, type Member } from '@porthole/contract';
 import { type DepartedState, type MemberSnapshot, parseSnapshot, serializeSnapshot } from './member-snapshot.ts';
-import { errorMessage, type SnapshotStore } from './snapshot-store.ts';
+import type { SnapshotStore } from './snapshot-store.ts';
 
 /** More is loaded than stored, since only later is it known which members are gone. */
 const LOADED_SHARE = 2;

@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { chmod, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { errorMessage } from '@porthole/contract';
 import { type MemberSnapshot, parseSnapshot, serializeSnapshot } from './member-snapshot.ts';
 
 /** Larger files are not snapshots. */
@@ -105,10 +106,6 @@ async function readSnapshot(
   } finally {
     await handle.close();
   }
-}
-
-export function errorMessage(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** For `.catch`: a file that was removed meanwhile is `undefined`. */

@@ -1,4 +1,5 @@
 import { PortholeError } from '@porthole/client';
+import { errorMessage } from '@porthole/contract';
 import type { FindQuery } from '../model/workspace-state.ts';
 import type { TextMatcher, TextRange } from './text-pieces.ts';
 
@@ -56,7 +57,7 @@ function compile<T>(make: () => T): T {
     return make();
   } catch (cause) {
     // The engine takes flags in front of the pattern; hide them from the message, the user has not typed them.
-    const why = (cause instanceof Error ? cause.message : String(cause)).replace(/\(\?m\)(\(\?i\))?/, '');
+    const why = errorMessage(cause).replace(/\(\?m\)(\(\?i\))?/, '');
     throw new PortholeError('REGEX_INVALID', `invalid regex: ${why}`, { cause });
   }
 }

@@ -1,4 +1,5 @@
 import { type ClusterFollowItem, codeOf, ERROR_KINDS } from '@porthole/client';
+import { errorMessage } from '@porthole/contract';
 import type { WorkspaceClock } from '../model/workspace-clock.ts';
 import { type FollowFrom, type LogSource, type RowFilter, recordKey, type ShownRecord } from '../source/log-source.ts';
 
@@ -85,7 +86,7 @@ export class FollowRun {
         this.#last = undefined;
         onGone();
       }
-      return { reason: error instanceof Error ? error.message : String(error), hasStood };
+      return { reason: errorMessage(error), hasStood };
     }
   }
 

@@ -1,4 +1,5 @@
 import { codeOf, type MemberReport, PortholeError } from '@porthole/client';
+import { errorMessage } from '@porthole/contract';
 import type { LogSource, Page, PageOptions, PagePosition, PageRequest, ShownRecord } from './log-source.ts';
 
 /** One of the merged sources and its position; `null`: nothing left. */
@@ -157,6 +158,6 @@ function trimRecord({
 
 /** The report for a source that failed as a whole. */
 export function failedReports(source: LogSource, error: unknown): MemberReport[] {
-  const detail = `${codeOf(error)}: ${error instanceof Error ? error.message : String(error)}`;
+  const detail = `${codeOf(error)}: ${errorMessage(error)}`;
   return source.nodes.map((id) => ({ id, outcome: 'failed', detail, elapsedMs: 0, count: 0, asOfMs: null }));
 }

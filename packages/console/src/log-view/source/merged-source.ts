@@ -1,4 +1,5 @@
-import type { ClusterFollowItem, ClusterState, HistogramBucket } from '@porthole/client';
+import type { ClusterFollowItem, ClusterState } from '@porthole/client';
+import { mergeBuckets } from '@porthole/contract';
 import { FOLLOW_OVERLAP_MS } from './cluster-source.ts';
 import {
   type Extent,
@@ -134,20 +135,17 @@ function pageStarts(sources: readonly LogSource[], from: PageStart['from']): Pag
   return sources.map((source) => ({ source, from }));
 }
 
-/** Adds up the counts of several logs. Narrow buckets are added to the wide bucket they begin in. */
+/** Adds up the counts of several logs, in buckets of the widest. */
 function mergeHistograms(results: readonly HistogramResult[]): HistogramResult {
   const bucketMs = Math.max(1, ...results.map((result) => result.bucketMs));
-  const sums = new Map<number, HistogramBucket>();
-  for (const { buckets } of results)
-    for (const { startMs, counts } of buckets) {
-      const start = Math.floor(startMs / bucketMs) * bucketMs;
-      const sum = sums.get(start) ?? { startMs: start, counts: {} };
-      sums.set(start, { startMs: start, counts: addCounts(sum.counts, counts) });
-    }
+  const merged = mergeBuckets(
+    results.map((histogram) => ({ id: '', offsetMs: 0, histogram })),
+    { bucketMs },
+  );
   const partial = results.flatMap(({ counted }) => (counted ? [counted] : []));
   return {
     bucketMs,
-    buckets: [...sums.values()].sort((a, b) => a.startMs - b.startMs),
+    buckets: merged.map(({ startMs, counts }) => ({ startMs, counts })),
     // A range that one of them has not counted is unknown.
     counted:
       partial.length === 0
@@ -158,13 +156,6 @@ function mergeHistograms(results: readonly HistogramResult[]): HistogramResult {
           },
     members: results.flatMap(({ members }) => members),
   };
-}
-
-function addCounts(a: HistogramBucket['counts'], b: HistogramBucket['counts']): HistogramBucket['counts'] {
-  const sum = { ...a };
-  for (const level of Object.keys(b) as (keyof HistogramBucket['counts'])[])
-    sum[level] = (sum[level] ?? 0) + (b[level] ?? 0);
-  return sum;
 }
 
 /**

@@ -8,6 +8,7 @@ import type {
   SearchItem,
   SearchQuery,
 } from '@porthole/logs/types';
+import { errorMessage } from '../../errors/error-message.ts';
 import { codeOf } from '../../errors/errors.ts';
 import type { NodeState, SearchOptions } from '../../node-state.ts';
 
@@ -42,7 +43,7 @@ export async function catchFailure(ask: () => unknown): Promise<Failure | { answ
   try {
     return { answer: await ask() };
   } catch (error) {
-    return { code: codeOf(error), message: error instanceof Error ? error.message : String(error) };
+    return { code: codeOf(error), message: errorMessage(error) };
   }
 }
 

@@ -104,7 +104,8 @@ describe('further patterns', () => {
     [['a', 'b', 'c'], '*b.c', true],
     [['aba'], 'ab*ba', false],
     [['abxba'], 'ab*x*ba', true],
-    [['a.c'], 'a?c', false],
+    [['a.c'], 'a?c', true],
+    [['a.c'], 'a?', false],
   ])('%j by %s: %s', (path, pattern, expected) => {
     expect(isSecretKey(path, [pattern])).toBe(expected);
   });

@@ -1,3 +1,4 @@
+import { matchesPattern } from '@porthole/contract';
 import {
   COUNTING_WORDS,
   CRYPTO_TABLES,
@@ -26,7 +27,8 @@ type Secrecy = 'none' | 'one' | 'group';
 
 /**
  * Whether the value under this key path is a secret, by the names alone. `extra` holds patterns of further secret
- * keys, matched against the last key and the dotted path, also of the tables around it. In doubt the answer is yes.
+ * keys, matched against the last key and the dotted path, also of the tables around it, ignoring case. In doubt the
+ * answer is yes.
  */
 export function isSecretKey(path: readonly string[], extra: readonly string[]): boolean {
   let inherits = false;
@@ -42,9 +44,12 @@ export function isSecretKey(path: readonly string[], extra: readonly string[]): 
 }
 
 function matchesExtra(path: readonly string[], extra: readonly string[]): boolean {
-  return path.some((name, index) => {
-    const dotted = path.slice(0, index + 1).join('.');
-    return extra.some((pattern) => matchesPattern(name, pattern) || matchesPattern(dotted, pattern));
+  const names = path.map((name) => name.toLowerCase());
+  return names.some((name, index) => {
+    const dotted = names.slice(0, index + 1).join('.');
+    return extra.some((pattern) =>
+      [name, dotted].some((candidate) => matchesPattern(candidate, pattern.toLowerCase())),
+    );
   });
 }
 
@@ -112,25 +117,4 @@ function isKeyOfTable(words: readonly string[], tables: readonly string[]): bool
 /** Whether one of the names is that of a table about keys: of encryption, signatures or sessions. */
 export function hasKeyTable(path: readonly string[]): boolean {
   return path.some((name) => CRYPTO_TABLES.has(splitWords(name).at(-1) ?? ''));
-}
-
-/**
- * Whether a key or dotted path is the pattern, letter case aside; `*` stands for any run of characters, dots included.
- * Each part between stars is taken where it first fits, which needs no backtracking whatever the pattern is.
- */
-function matchesPattern(key: string, pattern: string): boolean {
-  const name = key.toLowerCase();
-  const parts = pattern.toLowerCase().split('*');
-  const first = parts.shift() ?? '';
-  const last = parts.pop();
-  if (last === undefined) return name === first;
-  if (!name.startsWith(first) || name.length < first.length + last.length || !name.endsWith(last)) return false;
-  const end = name.length - last.length;
-  let from = first.length;
-  for (const part of parts) {
-    const at = name.indexOf(part, from);
-    if (at < 0 || at + part.length > end) return false;
-    from = at + part.length;
-  }
-  return true;
 }

@@ -1,4 +1,4 @@
-import type { SettingJson } from '@porthole/contract';
+import { type ConfigShape, flattenSettings, type SettingJson, type SettingPath } from '@porthole/contract';
 import type { AST } from 'toml-eslint-parser';
 import type { RedactOptions } from '../redact-toml.ts';
 import { MASK, maskRanges } from '../secrets/mask-ranges.ts';
@@ -21,7 +21,23 @@ export interface FlattenOptions extends RedactOptions {
   fingerprint?: (key: string, value: SettingJson) => string;
 }
 
-type Path = readonly (string | number)[];
+const TOML_SHAPE: ConfigShape<AST.TOMLTopLevelTable | AST.TOMLContentNode> = {
+  entries(node) {
+    if (node.type === 'TOMLTopLevelTable') return node.body.flatMap(topLevelEntries);
+    return node.type === 'TOMLInlineTable' ? node.body.map(toEntry) : undefined;
+  },
+  elements: (node) => (node.type === 'TOMLArray' ? node.elements : undefined),
+  hasEmptyTables: true,
+};
+
+function topLevelEntries(node: AST.TOMLKeyValue | AST.TOMLTable): (readonly [SettingPath, AST.TOMLContentNode])[] {
+  if (node.type === 'TOMLKeyValue') return [toEntry(node)];
+  return node.body.map((inner) => [[...node.resolvedKey, ...keyNames(inner.key)], inner.value]);
+}
+
+function toEntry({ key, value }: AST.TOMLKeyValue): readonly [SettingPath, AST.TOMLContentNode] {
+  return [keyNames(key), value];
+}
 
 /**
  * Every value of a TOML text in the order of the text. Tables within arrays are numbered from 0; an array without
@@ -46,27 +62,19 @@ export function flattenToml(text: string, options: FlattenOptions = {}): FlatSet
     return mask === 'whole' || leaf.node.kind !== 'string' ? MASK : maskRanges(leaf.node.value, mask);
   };
 
-  const visit = (path: Path, node: AST.TOMLContentNode): void => {
-    if (node.type === 'TOMLInlineTable' && node.body.length > 0) {
-      for (const inner of node.body) visit([...path, ...keyNames(inner.key)], inner.value);
-    } else if (node.type === 'TOMLArray' && holdsTable(node)) {
-      for (const [index, element] of node.elements.entries()) visit([...path, index], element);
-    } else {
-      const inside = listLeaves(node).flatMap((leaf) => leaves.get(leaf) ?? []);
-      const isMasked = inside.some((leaf) => secrets.leafMask(leaf) !== 'none');
-      const key = writePath(path);
-      settings.push({
-        key,
-        value: toJson(node),
-        secret: inside.some((leaf) => leaf.secret),
-        ...(isMasked && options.fingerprint && { fingerprint: options.fingerprint(key, clearJson(node)) }),
-      });
-    }
-  };
-
-  for (const node of secrets.document.ast.body[0].body) {
-    if (node.type === 'TOMLKeyValue') visit(keyNames(node.key), node.value);
-    else for (const inner of node.body) visit([...node.resolvedKey, ...keyNames(inner.key)], inner.value);
+  for (const [key, node] of flattenSettings<AST.TOMLTopLevelTable | AST.TOMLContentNode>(
+    secrets.document.ast.body[0],
+    TOML_SHAPE,
+  )) {
+    if (node.type === 'TOMLTopLevelTable') continue; // an empty text
+    const inside = listLeaves(node).flatMap((leaf) => leaves.get(leaf) ?? []);
+    const isMasked = inside.some((leaf) => secrets.leafMask(leaf) !== 'none');
+    settings.push({
+      key,
+      value: toJson(node),
+      secret: inside.some((leaf) => leaf.secret),
+      ...(isMasked && options.fingerprint && { fingerprint: options.fingerprint(key, clearJson(node)) }),
+    });
   }
   return settings;
 }
@@ -86,21 +94,7 @@ function plainValue(node: AST.TOMLValue, text: string): SettingJson {
   }
 }
 
-function holdsTable(node: AST.TOMLContentNode): boolean {
-  return node.type === 'TOMLInlineTable' || (node.type === 'TOMLArray' && node.elements.some(holdsTable));
-}
-
 function listLeaves(node: AST.TOMLContentNode): AST.TOMLValue[] {
   if (node.type === 'TOMLValue') return [node];
   return node.type === 'TOMLArray' ? node.elements.flatMap(listLeaves) : [];
-}
-
-/** Names that are not bare keys are quoted, so that dots in names are unambiguous. */
-function writePath(path: Path): string {
-  let written = '';
-  for (const part of path) {
-    if (typeof part === 'number') written += `[${part}]`;
-    else written += (written === '' ? '' : '.') + (/^[\w-]+$/.test(part) ? part : JSON.stringify(part));
-  }
-  return written;
 }

@@ -1,5 +1,13 @@
 import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { codeOf, ERROR_KINDS, type ErrorCode, getRoute, type MemberRouteId, type RouteId } from '@porthole/contract';
+import {
+  codeOf,
+  ERROR_KINDS,
+  type ErrorCode,
+  errorMessage,
+  getRoute,
+  type MemberRouteId,
+  type RouteId,
+} from '@porthole/contract';
 import type { AccessLog } from '../../auth/access-log.ts';
 import { clientKey, plainAddress } from '../../auth/client-network.ts';
 import { TooManyFailures } from '../../auth/failure-limit.ts';
@@ -7,7 +15,7 @@ import type { Identity } from '../../auth/identity.ts';
 import { CredentialsEnded } from '../../auth/session-revalidation.ts';
 import type { NodeMetrics } from '../../metrics/metrics.ts';
 import { ClientDisconnected, Deadline, ReaderStalled } from '../../transport/deadline.ts';
-import { errorMessage, type LoggedRequest, type RequestLog } from '../../transport/request-log.ts';
+import type { LoggedRequest, RequestLog } from '../../transport/request-log.ts';
 import type { StreamSlots, StreamUser } from '../../transport/stream-slots.ts';
 import { problemResponse } from '../response/problem-response.ts';
 import { RecordCount } from '../response/record-count.ts';

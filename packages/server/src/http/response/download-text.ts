@@ -4,6 +4,7 @@ import {
   type ClusterState,
   codeOf,
   type DownloadRequest,
+  errorMessage,
   type MemberSelection,
 } from '@porthole/contract';
 import type { LogSelection } from '@porthole/logs/types';
@@ -178,7 +179,7 @@ class Account {
   }
 
   fail(error: unknown): void {
-    this.#missing.set('failure', `${codeOf(error)}: ${error instanceof Error ? error.message : String(error)}`);
+    this.#missing.set('failure', `${codeOf(error)}: ${errorMessage(error)}`);
   }
 
   lastLine(): string {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { matchesPattern } from './match-pattern.ts';
 
-describe('a pattern for ids', () => {
+describe('a pattern', () => {
   it.each([
     ['broker-1', 'broker-1', true],
     ['broker-1', 'broker-*', true],
@@ -22,7 +22,7 @@ describe('a pattern for ids', () => {
     expect(matchesPattern(name, pattern)).toBe(expected);
   });
 
-  it('matches none where it is longer than any id, however it is made', () => {
+  it('does not match what is shorter than it, however it is made', () => {
     expect(matchesPattern('a'.repeat(128), `${'*a'.repeat(200)}b`)).toBe(false);
     expect(matchesPattern('a'.repeat(128), `${'*a'.repeat(128)}b`)).toBe(false);
     expect(matchesPattern('a'.repeat(128), '*'.repeat(100_000))).toBe(true);
