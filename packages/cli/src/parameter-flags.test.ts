@@ -1,4 +1,5 @@
 import { getRoute, type RouteId } from '@porthole/contract';
+import { createZone } from '@porthole/logs';
 import { describe, expect, it } from 'vitest';
 import { type CommandDefinition, loadFlags } from './command-definition.ts';
 import { COMMAND_TREE } from './command-tree.ts';
@@ -61,7 +62,7 @@ describe('the flags of a command', () => {
 
 describe('the filter of a command line', () => {
   const source = { clockAheadMs: 0 } as LogSource;
-  const zone = { offsetMsAt: () => 0 } as Parameters<typeof recordFilter>[2];
+  const zone = createZone('UTC');
   const parse = (flags: ConstructorParameters<typeof Invocation>[1]) =>
     recordFilter(new Invocation([], flags, {} as Terminal), source, zone);
 
