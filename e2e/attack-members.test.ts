@@ -28,7 +28,7 @@ it('a member that responds with brackets alone costs no more than their bytes', 
   };
   const node = await startNodeWithMember(await startFakeMember({ behave }));
   const memory = node.residentMib;
-  await eventually(() => expect(asked).toBeGreaterThan(10));
+  await eventually(() => expect(asked).toBeGreaterThan(4));
   for (const route of WHOLE) {
     const { status, text } = await node.request(`api/v1/cluster/nodes/liar/${route}`);
     expect([status, JSON.parse(text).code]).toEqual([502, 'BAD_ANSWER']);
@@ -102,7 +102,7 @@ it('a member that makes up names of files fills no memory, however long it is fo
   await node.expectHealthy();
 });
 
-const BOMB = gzipSync(Buffer.alloc(512 * MIB, '['));
+const BOMB = Buffer.concat(Array(32).fill(gzipSync(Buffer.alloc(16 * MIB, '['))));
 
 it.each<[string, Behave]>([
   [

@@ -25,7 +25,6 @@ describe('a node and a directory are asked alike', () => {
   it('with every flag the output is the same', async () => {
     const { url, cwd, logDir } = await startNode();
     const lines = [
-      ['logs', 'WHERE'],
       ['logs', 'WHERE', '-n', '2'],
       ['logs', 'WHERE', '-n', 'all', '-o', 'json'],
       ['logs', 'WHERE', '-l', 'warn', '-o', 'logfmt'],

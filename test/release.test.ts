@@ -37,26 +37,34 @@ beforeAll(async () => {
   // Who runs the program must be let through.
   chmodSync(work, 0o755);
   [one, other] = await Promise.all([
-    release(join(work, 'one'), { from: '.', umask: '022' }),
-    release(join(work, 'a/deeper/other place'), { from: 'packages/cli', umask: '077' }),
+    release(join(work, 'one'), { from: '.', umask: '022', asBuilt: true }),
+    release(join(work, 'a/deeper/other place'), { from: 'packages/cli', umask: '077', asBuilt: false }),
   ]);
 });
 
 afterAll(() => rmSync(work, { recursive: true, force: true }));
 
-/** The folder of a release made in a fresh copy, started from there and under an umask of its own. */
-async function release(checkout: string, { from, umask }: { from: string; umask: string }): Promise<string> {
-  copyCheckout(checkout, { umask });
-  const script = join(checkout, 'scripts/pack.mjs');
-  const command = 'umask "$1" && exec "$2" "$3"';
+interface ReleaseOptions {
+  /** Where the command is run, within the checkout. */
+  from: string;
+  umask: string;
+  /** Packs what was built in this checkout instead of building from nothing. */
+  asBuilt: boolean;
+}
+
+/** Makes a release in a copy of this checkout, and returns its folder. */
+async function release(checkout: string, { from, umask, asBuilt }: ReleaseOptions): Promise<string> {
+  copyCheckout(checkout, { umask, asBuilt });
+  const script = [join(checkout, 'scripts/pack.mjs'), ...(asBuilt ? ['--as-built'] : [])];
+  const command = 'umask "$1" && shift && exec "$@"';
   const cwd = join(checkout, from);
-  await execute('sh', ['-c', command, 'sh', umask, process.execPath, script], { cwd }).catch(
+  await execute('sh', ['-c', command, 'sh', umask, process.execPath, ...script], { cwd }).catch(
     ({ stdout, stderr }: { stdout: string; stderr: string }) => expect.fail(`${stdout}${stderr}`),
   );
   return join(checkout, 'release');
 }
 
-it('two builds of the same sources give the same packages, wherever, from wherever and by whomever they are built', async () => {
+it('two builds of the same sources give the same packages, independent of directory, umask and working directory', async () => {
   const hashes = readFileSync(join(one, 'SHA256SUMS'), 'utf8');
   expect(readFileSync(join(other, 'SHA256SUMS'), 'utf8')).toBe(hashes);
   expect(hashes.match(/\S+$/gm)).toEqual([

@@ -22,12 +22,15 @@ const BUILT = new Set(['dist', 'lib', 'web', 'generated', 'node_modules']);
 /** What is bundled is copied: a bundle tells the paths of what is in it, and those of links lead out of the copy. */
 const BUNDLED = ['diff', 'eventsource-parser', 'preact', 're2js'];
 
-/** The sources of this checkout in a directory that is made, with its packages of others and nothing built. */
-export function copyCheckout(copy: string, { umask }: { umask: string }): void {
+/** Creates a directory with the sources of this checkout and its installed dependencies, with or without what is built. */
+export function copyCheckout(copy: string, { umask, asBuilt }: { umask: string; asBuilt: boolean }): void {
   mkdirSync(copy, { recursive: true });
   const configs = readdirSync(ROOT).filter((name) => /^tsconfig.*\.json$|^\.npmrc$/.test(name));
   for (const name of [...SOURCES, ...configs])
-    cpSync(join(ROOT, name), join(copy, name), { recursive: true, filter: (path) => !BUILT.has(basename(path)) });
+    cpSync(join(ROOT, name), join(copy, name), {
+      recursive: true,
+      filter: (path) => asBuilt || !BUILT.has(basename(path)),
+    });
   limitModes(copy, 0o777 & ~Number.parseInt(umask, 8));
   linkPackages(join(copy, 'node_modules'));
   const lock = readFileSync(join(copy, 'package-lock.json'));

@@ -87,8 +87,8 @@ describe('a search that pauses in the middle of blocks', () => {
     const dir = tempDir();
     const text = slowText(3000);
     const lines = Array.from(
-      { length: 600 },
-      (_, n) => `${HEAD}${text.slice(n, n + 700)}${n % 100 === 0 ? 'Q' : ''}\n`,
+      { length: 300 },
+      (_, n) => `${HEAD}${text.slice(n, n + 700)}${n % 50 === 0 ? 'Q' : ''}\n`,
     );
     writeFileSync(join(dir, 'a.log'), lines.join(''));
     const logs = openDir(dir, { workers: 2 });

@@ -133,8 +133,8 @@ describe('a file truncated while it is scanned', () => {
     writeFileSync(join(dir, 'a.log.2'), lines(200, 1));
     // Longer than everything that is scanned ahead.
     writeFileSync(path, lines(40, 2));
-    appendFileSync(path, `${'-'.repeat(200)}\n`.repeat(200_000));
-    appendFileSync(path, Buffer.alloc(200 * MIB, `2026-06-01 04:00:00.000\tINFO\ta.go:1\t${'filler '.repeat(300)}\n`));
+    appendFileSync(path, `${'-'.repeat(200)}\n`.repeat(100_000));
+    appendFileSync(path, Buffer.alloc(96 * MIB, `2026-06-01 04:00:00.000\tINFO\ta.go:1\t${'filler '.repeat(300)}\n`));
     writeFileSync(join(dir, 'a.log'), lines(200, 20));
     const logs = openDir(dir, OPTIONS);
     const found: FoundRecord[] = [];
@@ -156,7 +156,7 @@ describe('a file truncated while it is scanned', () => {
   test('between two steps of one part is reported, too', async () => {
     const dir = tempDir();
     const path = join(dir, 'a.log');
-    writeFileSync(path, lines(150_000, 2));
+    writeFileSync(path, lines(60_000, 2));
     const logs = openDir(dir, OPTIONS);
     let end: SearchEnd | undefined;
     for await (const batch of logs.search(fillQuery({ file: 'a.log', raw: true }))) {
@@ -169,8 +169,8 @@ describe('a file truncated while it is scanned', () => {
   });
 });
 
-describe('a line of 200 MB', () => {
-  const SIZE = 200_000_000;
+describe('a line of 120 MB', () => {
+  const SIZE = 120_000_000;
 
   function writeLong(dir: string): void {
     const fd = openSync(join(dir, 'a.log'), 'w');
@@ -215,7 +215,7 @@ describe('a file of NULs', () => {
     const dir = tempDir();
     const path = join(dir, 'a.log');
     const fd = openSync(path, 'w');
-    ftruncateSync(fd, 64 * MIB);
+    ftruncateSync(fd, 24 * MIB);
     closeSync(fd);
     const logs = openDir(dir, OPTIONS);
     const all = await runSearch(logs, { file: 'a.log', limit: 3 });
@@ -226,8 +226,8 @@ describe('a file of NULs', () => {
       [2.5, 1],
     ]);
     expect((await runSearch(logs, { file: 'a.log', terms: ['x'] })).records).toEqual([]);
-    expect((await logs.histogram({ file: 'a.log', buckets: 10 })).untimed).toBe((64 * MIB) / BLOCK_BYTES);
-    truncateSync(path, 63 * MIB);
+    expect((await logs.histogram({ file: 'a.log', buckets: 10 })).untimed).toBe((24 * MIB) / BLOCK_BYTES);
+    truncateSync(path, 23 * MIB);
     appendFileSync(path, lines(100, 5));
     for (const order of ['newest', 'oldest'] as const) {
       const behind = await runSearch(logs, { file: 'a.log', order, limit: 100 });
@@ -308,11 +308,11 @@ describe('after every kind of search', () => {
 describe('a compressed file', () => {
   test('is searched even while another query for it is cancelled', async () => {
     const dir = tempDir();
-    writeFileSync(join(dir, 'a.log.gz'), gzipSync(lines(200_000, 1), { level: 1 }));
+    writeFileSync(join(dir, 'a.log.gz'), gzipSync(lines(100_000, 1), { level: 1 }));
     const logs = openDir(dir, OPTIONS);
     for (let turn = 0; turn < 2; turn++) {
       // A different file with the same start: nothing is cached of it.
-      writeFileSync(join(dir, 'b.log.gz'), gzipSync(lines(200_000, turn + 2), { level: 1 }));
+      writeFileSync(join(dir, 'b.log.gz'), gzipSync(lines(100_000, turn + 2), { level: 1 }));
       renameSync(join(dir, 'b.log.gz'), join(dir, 'a.log.gz'));
       const abort = new AbortController();
       const first = logs.search(fillQuery({ file: 'a.log.gz', limit: 1 }), { signal: abort.signal });
@@ -331,7 +331,7 @@ describe('a compressed file', () => {
 describe('a search with a time budget', () => {
   test('ends with a cursor from which the rest is returned exactly', async () => {
     const dir = tempDir();
-    for (let index = 0; index < 4; index++) writeFileSync(join(dir, `a.log.${4 - index}`), lines(50_000, index + 1));
+    for (let index = 0; index < 4; index++) writeFileSync(join(dir, `a.log.${4 - index}`), lines(25_000, index + 1));
     const logs = openDir(dir, OPTIONS);
     for (const order of ['oldest', 'newest'] as const) {
       const query = { family: 'a.log', order, terms: ['7'], regex: 'line [0-9]*77' };
@@ -361,7 +361,7 @@ describe('a search with a time budget', () => {
 describe('an aborted search', () => {
   test('ends, with or without a closing record, and releases its threads', async () => {
     const dir = tempDir();
-    writeFileSync(join(dir, 'a.log'), Buffer.alloc(120 * MIB, lines(1000, 1)));
+    writeFileSync(join(dir, 'a.log'), Buffer.alloc(64 * MIB, lines(1000, 1)));
     const logs = openDir(dir, OPTIONS);
     for (const query of [
       { regex: '(a|b|c)*nowhere' },
