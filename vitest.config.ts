@@ -48,8 +48,8 @@ export default defineConfig({
   test: {
     // Only here: what stands in a project is done once for each of them.
     globalSetup: ['test/build-logs.ts'],
-    // One more than there are cores: browsers and programs are waited for, about half of the time.
-    maxWorkers: 3,
+    // Two more than the usual two cores: browsers and programs are waited for, about half of the time.
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     projects: [
       { resolve: { alias }, test: { ...COMMON, name: 'alone', include: ALONE } },

@@ -3,6 +3,7 @@ import type { NodeClient } from '@porthole/client';
 import { errorMessage } from '@porthole/contract';
 import type { Invocation } from '../invocation.ts';
 import { ProgramError } from '../program-error.ts';
+import { httpFetch } from './http-fetch.ts';
 
 /** Address of a node with default settings. */
 const DEFAULT_URL = 'http://127.0.0.1:7300';
@@ -18,7 +19,11 @@ export async function openNode(invocation: Invocation, address?: string): Promis
   const { createClient } = await import('@porthole/client');
   const token = await readToken(invocation);
   try {
-    return createClient({ url: isUrl(url) ? url : `http://${url}`, ...(token !== undefined && { token }) });
+    return createClient({
+      url: isUrl(url) ? url : `http://${url}`,
+      fetch: httpFetch,
+      ...(token !== undefined && { token }),
+    });
   } catch (error) {
     throw new ProgramError(`invalid node address ${JSON.stringify(url)}: ${errorMessage(error)}`, {
       cause: error,

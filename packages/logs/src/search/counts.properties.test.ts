@@ -35,7 +35,7 @@ describe('a histogram', () => {
           if (bucketMs === undefined) expect(found.buckets.length).toBeLessThanOrEqual(buckets + 2);
         }
       }),
-      { numRuns: 8 * MORE },
+      { numRuns: 5 * MORE },
     );
   });
 });
@@ -77,7 +77,7 @@ describe('a digest', () => {
           expect(found.end.records).toBe(all.reduce((sum, { count }) => sum + count, 0));
         }
       }),
-      { numRuns: 6 * MORE },
+      { numRuns: 5 * MORE },
     );
   });
 });

@@ -49,7 +49,7 @@ describe('the coverage of a search', () => {
           if (query.family !== undefined && isWhole) expectCoveredToEnd(response, records, { order, filter });
         }
       }),
-      { numRuns: 10 * MORE },
+      { numRuns: 7 * MORE },
     );
   });
 });
