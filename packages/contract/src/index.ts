@@ -132,6 +132,7 @@ export {
   MANIFEST_NAME,
   type MissingEntry,
 } from './schemas/bundle-manifest.ts';
+export type { DownloadTicket, Readiness } from './schemas/response-types.ts';
 export type { JsonSchema } from './schemas/schema-builders.ts';
 export { SCHEMAS, type SchemaName } from './schemas/schemas.ts';
 export { DURATION_UNITS, durationText, parseSpan, readDuration } from './time/duration-text.ts';

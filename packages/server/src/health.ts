@@ -1,16 +1,7 @@
-import { type NodeProblem, toProblem } from '@porthole/contract';
+import { type NodeProblem, type Readiness, toProblem } from '@porthole/contract';
 
 /** The current state of one thing the node depends on. */
-export interface HealthCheck {
-  name: string;
-  ok: boolean;
-  detail: string;
-}
-
-export interface Readiness {
-  status: 'ready' | 'degraded' | 'stopping';
-  checks: HealthCheck[];
-}
+export type HealthCheck = Readiness['checks'][number];
 
 export interface Health {
   check(): Promise<Readiness>;

@@ -1,5 +1,6 @@
 import type { MemberReport } from '../cluster-state.ts';
-import { bool, exactObject, integer, type JsonSchema, listOf, nullableText, oneOf, text } from './schema-builders.ts';
+import { MEMBER_OUTCOME } from './cluster-schemas.ts';
+import { bool, constant, exactObject, integer, listOf, nullableText, type Schema, text } from './schema-builders.ts';
 
 /** Its name within the archive. */
 export const MANIFEST_NAME = 'manifest.json';
@@ -10,43 +11,43 @@ export function bundleFileName({ cluster, madeMs }: Pick<BundleManifest, 'cluste
   return `porthole-bundle-${cluster.replace(/[^A-Za-z0-9._-]/g, '_')}-${time}.zip`;
 }
 
-/** What one file of a bundle is. */
+/** One file of a bundle. */
 export interface BundleEntry {
   /** Its name within the archive; made of letters, digits and `._-` between slashes. */
   name: string;
   bytes: number;
-  /** Of its content, in hexadecimal digits. */
+  /** Of its content, hexadecimal. */
   sha256: string;
-  /** The member it is of; `null` where it is of all of them, or of the node that made the bundle. */
+  /** The member it belongs to; `null`: all of them, or the node that created the bundle. */
   node: string | null;
-  /** The log file it is a part of, by its real name. */
+  /** The log file it is part of, by its original name. */
   file: string | null;
-  /** There was more of it. */
+  /** The rest of it was left out. */
   isCut: boolean;
-  /** What should be known of it; empty where all is well. */
+  /** What is wrong with it; empty if nothing is. */
   problems: string[];
 }
 
-/** What could not be had. */
+/** Something that could not be included. */
 export interface MissingEntry {
-  /** What it would have been called. */
+  /** The name it would have had. */
   name: string;
   node: string | null;
   reason: string;
 }
 
-/** The last file of a bundle, which says what the others are. */
+/** The last file of a bundle: it describes the others. */
 export interface BundleManifest {
   format: 'porthole-bundle';
-  /** Grows when a reader of an older one would go wrong. */
+  /** Raised for changes that older readers do not understand. */
   formatVersion: 1;
   madeMs: number;
-  /** The node that made it: its id and its version of Porthole. */
+  /** The node that created it: its id and its version of Porthole. */
   madeBy: { id: string; porthole: string };
   cluster: string;
-  /** Of the logs, by the clock of that node: from, inclusive, to, exclusive. */
+  /** Time range of the logs, by the clock of that node: from, inclusive, to, exclusive. */
   range: { fromMs: number; toMs: number };
-  /** What was asked for; empty and `null` for all members. */
+  /** The requested members; empty and `null` for all. */
   selection: { nodes: string[]; role: string | null };
   /** Nothing is missing, nothing is cut, and there are no problems. */
   isComplete: boolean;
@@ -56,57 +57,49 @@ export interface BundleManifest {
   missing: MissingEntry[];
 }
 
-/** Not among the schemas of answers: it stands inside one that is no JSON. */
-export const BUNDLE_MANIFEST_SCHEMA: JsonSchema = exactObject('What the files of a support bundle are.', {
-  format: { const: 'porthole-bundle' },
-  formatVersion: { const: 1 },
-  madeMs: integer('When it was begun, epoch milliseconds; also the time of every file in it.'),
-  madeBy: exactObject('The node that made it.', { id: text('Its id.'), porthole: text('Its version of Porthole.') }),
+/** Not one of `SCHEMAS`: it is part of a response that is not JSON. */
+export const BUNDLE_MANIFEST_SCHEMA: Schema<BundleManifest> = exactObject('The files of a support bundle.', {
+  format: constant('porthole-bundle'),
+  formatVersion: constant(1),
+  madeMs: integer('When it was started, epoch milliseconds; also the time of every file in it.'),
+  madeBy: exactObject<BundleManifest['madeBy']>('The node that created it.', {
+    id: text('Its id.'),
+    porthole: text('Its version of Porthole.'),
+  }),
   cluster: text('Name of the cluster.'),
-  range: exactObject('From when the logs are, by the clock of that node.', {
+  range: exactObject<BundleManifest['range']>('Time range of the logs, by the clock of that node.', {
     fromMs: integer('Epoch milliseconds, inclusive.'),
     toMs: integer('Epoch milliseconds, exclusive.'),
   }),
-  selection: exactObject('Which members were asked for.', {
+  selection: exactObject<BundleManifest['selection']>('The requested members.', {
     nodes: listOf({ type: 'string' }, 'Ids and patterns; empty: all.'),
-    role: nullableText('Only members of this role; null: of any.'),
+    role: nullableText('Only members with this role; null: any.'),
   }),
   isComplete: bool('Nothing is missing, nothing is cut, and there are no problems.'),
   members: listOf(
-    exactObject('A member, and whether it answered.', {
+    exactObject<BundleManifest['members'][number]>('A member, and whether it responded.', {
       id: text('Its id.'),
-      outcome: oneOf('Whether it answered.', [
-        'ok',
-        'refused',
-        'timeout',
-        'tls',
-        'auth',
-        'not supported',
-        'version',
-        'failed',
-        'gone',
-        'left',
-      ]),
-      detail: nullableText('What was wrong.'),
+      outcome: MEMBER_OUTCOME,
+      detail: nullableText('What went wrong.'),
     }),
   ),
   entries: listOf(
-    exactObject('One file of the archive.', {
+    exactObject<BundleEntry>('One file of the archive.', {
       name: text('Its name within the archive.'),
       bytes: integer('Its length.'),
       sha256: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'Of its content.' },
-      node: nullableText('The member it is of; null: all of them, or the node that made the bundle.'),
-      file: nullableText('The log file it is a part of.'),
-      isCut: bool('Whether there was more of it.'),
-      problems: listOf({ type: 'string' }, 'What should be known of it.'),
+      node: nullableText('The member it belongs to; null: all of them, or the node that created the bundle.'),
+      file: nullableText('The log file it is part of.'),
+      isCut: bool('Whether the rest of it was left out.'),
+      problems: listOf({ type: 'string' }, 'What is wrong with it.'),
     }),
     'All but the manifest, in the order of the archive.',
   ),
   missing: listOf(
-    exactObject('What could not be had.', {
-      name: text('What it would have been called.'),
-      node: nullableText('The member it is of.'),
-      reason: text('Why it is not there.'),
+    exactObject<MissingEntry>('Something that could not be included.', {
+      name: text('The name it would have had.'),
+      node: nullableText('The member it belongs to.'),
+      reason: text('Why it is missing.'),
     }),
   ),
 });

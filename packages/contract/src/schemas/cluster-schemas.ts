@@ -1,266 +1,298 @@
-import type { MemberOutcome, MemberState, MembershipState } from '../cluster-state.ts';
+import type {
+  ClusterConfig,
+  ClusterConfigDiff,
+  ClusterDigest,
+  ClusterFollowItem,
+  ClusterHistogram,
+  ClusterLogFiles,
+  ClusterNode,
+  ClusterNodes,
+  ConfigDifference,
+  ConfigValue,
+  ForgottenMember,
+  MemberClock,
+  MemberDuplicateFile,
+  MemberFileProblem,
+  MemberReport,
+  MembershipState,
+} from '../cluster-state.ts';
 import { LOG_SCHEMAS } from './log-schemas.ts';
-import { END_REASON, FOLLOW_EVENTS, mark, RECORD_SCHEMAS } from './record-schemas.ts';
+import { END_REASON, FOLLOW_END, FOLLOW_EVENTS, RECORD_SCHEMAS } from './record-schemas.ts';
+import type { ResponseTypes, SentTypes } from './response-types.ts';
 import {
+  anyOf,
+  anyValue,
   bool,
+  constant,
   exactObject,
   extendedObject,
   integer,
-  type JsonSchema,
   listOf,
   mapOf,
+  mark,
+  nullable,
   nullableInteger,
   nullableText,
+  number,
   oneOf,
-  type Properties,
   ref,
+  type Schema,
   text,
 } from './schema-builders.ts';
 
-/** Every word by name; they do not compile with one missing. */
-const OUTCOMES: Readonly<Record<MemberOutcome, true>> = {
-  ok: true,
-  refused: true,
-  timeout: true,
-  tls: true,
-  auth: true,
-  'not supported': true,
-  version: true,
-  failed: true,
-  gone: true,
-  left: true,
-};
-const MEMBERSHIPS: Readonly<Record<MembershipState['kind'], true>> = {
-  alone: true,
-  static: true,
-  etcd: true,
-  lindb: true,
-};
-const MEMBER_STATES: Readonly<Record<MemberState, true>> = {
-  up: true,
-  unreachable: true,
-  left: true,
-  failed: true,
-  unknown: true,
-};
+/** How the request to a member ended. */
+export const OUTCOME = oneOf('How the request to it ended.', [
+  'ok',
+  'refused',
+  'timeout',
+  'tls',
+  'auth',
+  'not supported',
+  'version',
+  'failed',
+  'gone',
+  'left',
+]);
 
 const memberState = oneOf(
-  '`unreachable`: registered, but it does not respond. `left`: it deregistered when it stopped. `failed`: its registration ended without that. `unknown`: it does not respond, and the registry is away.',
-  Object.keys(MEMBER_STATES),
+  '`unreachable`: registered, but it does not respond. `left`: it deregistered when it stopped. `failed`: its registration ended without that. `unknown`: it does not respond, and the registry is unavailable.',
+  ['up', 'unreachable', 'left', 'failed', 'unknown'],
 );
 const sinceMs = nullableInteger(
-  'Epoch milliseconds at which it came into this state, as far as the node that answers has seen it.',
+  'Epoch milliseconds at which it entered this state, as far as the responding node knows.',
 );
 
-const node: Properties = { node: text('Id of the member it comes from.') };
+const node = { node: text('Id of the member it comes from.') };
 
-const members: Properties = { members: listOf(ref('MemberReport'), 'One for each member that was asked.') };
+const members = { members: listOf(ref('MemberReport'), 'One for each member that was queried.') };
 
-/** Of a search of all members, by the clock of the node that answers. */
-const coverage: Properties = {
+/** Of a search of all members, by the clock of the responding node. */
+const coverage = {
   coveredFromMs: nullableInteger(
     'Epoch milliseconds of the start of the time range, both ends included, of which every matching record is in the response. Null: there is none.',
   ),
   coveredToMs: nullableInteger('Epoch milliseconds of the end of that time range, which is included.'),
 };
 
-const countsByMember = mapOf(
+const countsByMember = mapOf<number>(
   { type: 'integer' },
-  'How many records each member has, by id; members without are absent.',
+  'Number of records of each member, by id; members without records are absent.',
 );
 
-/** The shapes of what any node answers for all members. */
+const [ROTATED, TRUNCATED, GAP, MISSING, RECONNECTING, SKIPPED] = FOLLOW_EVENTS;
+
+/** An event of a member's follow. */
+function ofMember<Event extends object>(event: Schema<Event>) {
+  return extendedObject<Event, { node: string }>(event, String(event.description), node);
+}
+
+/** Responses for the whole cluster. */
 export const CLUSTER_SCHEMAS = {
-  MemberReport: exactObject(
-    'Why the part of a member is there, or is not.',
+  MemberReport: exactObject<SentTypes['MemberReport']>(
+    'Why the part of a member is in the response, or is not.',
     {
       id: text('Id of the member.'),
-      outcome: oneOf('How asking it went.', Object.keys(OUTCOMES)),
-      detail: nullableText('What was wrong, with the code of the error.'),
-      elapsedMs: integer('Milliseconds until it had answered, or was given up.'),
-      count: integer('What it gave: records, groups, files.'),
-      asOfMs: nullableInteger('Epoch milliseconds at which what is shown of it was seen, where that is not now.'),
+      outcome: OUTCOME,
+      detail: nullableText('What went wrong, with the error code.'),
+      elapsedMs: integer('Milliseconds until it had responded or was given up.'),
+      count: integer('What it returned: records, groups, files.'),
+      asOfMs: nullableInteger('Epoch milliseconds of the snapshot that is shown, if it is not current.'),
       state: memberState,
       sinceMs,
     },
-    { isPartial: mark('What it gave is not all that was asked for: `detail` says why.'), ...coverage },
+    { isPartial: mark('What it returned is not all that was requested: `detail` says why.'), ...coverage },
   ),
-  Membership: exactObject('How sure the node is of who the members are.', {
-    kind: oneOf('Where they are known from.', Object.keys(MEMBERSHIPS)),
-    state: oneOf('`stale`: the registry does not answer, these are the last known.', ['ok', 'stale']),
+  Membership: exactObject<MembershipState>('How reliable the list of members is.', {
+    kind: oneOf('Where members are listed.', ['alone', 'static', 'etcd', 'lindb']),
+    state: oneOf('`stale`: the registry does not respond, these are the last known members.', ['ok', 'stale']),
     detail: nullableText('What is wrong with it.'),
     asOfMs: integer('Epoch milliseconds at which it was known.'),
   }),
-  ClusterNode: exactObject('A member and how it is.', {
-    id: text('Names it within the cluster.'),
-    role: text('What it does in its cluster; `unknown` until a member of a static list has said it.'),
+  ClusterNode: exactObject<ClusterNode>('A member and its state.', {
+    id: text('Identifies it within the cluster.'),
+    role: text('What it does in its cluster; `unknown` until a member of a static list has reported it.'),
     node: ref('Node'),
-    url: text('Where it is asked.'),
-    isSelf: bool('Whether it is the node that answers.'),
+    url: text('Address it is queried at.'),
+    isSelf: bool('Whether it is the responding node.'),
     state: memberState,
     sinceMs,
     report: ref('MemberReport'),
-    clock: {
-      description: 'Its clock against that of the node that answers; null where it was never measured.',
-      oneOf: [ref('MemberClock'), { type: 'null' }],
-    },
+    clock: nullable(
+      ref('MemberClock'),
+      'Its clock compared with that of the responding node; null if it was never measured.',
+    ),
     timeZone: nullableText('Zone of its log timestamps, by its IANA name.'),
     uptimeMs: nullableInteger('Milliseconds since it came online.'),
     lastRecordMs: nullableInteger('Epoch milliseconds of its newest record, corrected.'),
     recentErrors: nullableInteger('Records of level ERROR and above in the last 15 minutes.'),
-    lastSeenMs: nullableInteger('Epoch milliseconds at which it last answered.'),
+    lastSeenMs: nullableInteger('Epoch milliseconds of its last response.'),
     problems: listOf(ref('NodeProblem'), 'Its health checks that fail: it is up, but degraded.'),
   }),
-  MemberClock: exactObject('The clock of a member against that of the node that answers.', {
-    offsetMs: {
-      type: 'number',
-      description:
-        'Milliseconds to take off its times. 0 while the clock may be right; otherwise the same until a measurement rules it out.',
-    },
-    uncertaintyMs: { type: 'number', description: 'The true offset lies within so many milliseconds of it.' },
+  MemberClock: exactObject<MemberClock>('The clock of a member compared with that of the responding node.', {
+    offsetMs: number(
+      'Milliseconds to take off its times. 0 while the clock may be right; otherwise unchanged until a measurement rules it out.',
+    ),
+    uncertaintyMs: number('The true offset is within this many milliseconds of it.'),
   }),
-  ClusterNodes: exactObject('The members of the cluster.', {
+  ClusterNodes: exactObject<ClusterNodes>('The members of the cluster.', {
     cluster: text('Name of the cluster.'),
     membership: ref('Membership'),
-    nodes: listOf(ref('ClusterNode'), 'Every member, those included that have left or failed; ordered by id.'),
+    nodes: listOf(ref('ClusterNode'), 'Every member, including those that left or failed; ordered by id.'),
   }),
-  ForgottenMember: exactObject('What became of the order to forget a member.', {
+  ForgottenMember: exactObject<ForgottenMember>('The result of forgetting a member.', {
     id: text('Id of the member.'),
     members: listOf(
       ref('MemberReport'),
-      'One for each node that was asked to forget it; `count` is 1 where it had something to forget.',
+      'One for each node that was told to forget it; `count` is 1 where it had something to forget.',
     ),
   }),
-  ClusterConfig: exactObject('The configuration of each member.', {
+  ClusterConfig: exactObject<ClusterConfig>('The configuration of each member.', {
     configs: listOf(
-      exactObject('One member.', {
+      exactObject<ClusterConfig['configs'][number]>('One member.', {
         id: text('Id of the member.'),
         role: text('What it does in its cluster.'),
-        config: {
-          description: 'Its configuration; null where it is not known.',
-          oneOf: [ref('NodeConfig'), { type: 'null' }],
-        },
+        config: nullable(ref('NodeConfig'), 'Its configuration; null if it is not known.'),
         report: ref('MemberReport'),
       }),
     ),
   }),
-  ConfigDifference: exactObject('One key in which members differ.', {
+  ConfigDifference: exactObject<ConfigDifference>('One key in which members differ.', {
     key: text('Dotted key.'),
     secret: bool('Whether the values are masked.'),
-    isExpected: bool('Whether it is one that differs from node to node: addresses, names, ports.'),
+    isExpected: bool('Whether it is expected to differ between nodes: addresses, names, ports.'),
     values: listOf(
-      exactObject('One value, and who has it.', {
-        value: { description: 'Null where the key is missing. A secret: a mask and a fingerprint.' },
+      exactObject<ConfigValue>('One value, and which members have it.', {
+        value: anyValue('Null where the key is missing. A secret: a mask and a fingerprint.'),
         nodes: listOf({ type: 'string' }, 'Ids of the members that have it.'),
-        isMajority: bool('Whether most have it.'),
-        isSameMeaning: bool("Whether it is only written differently from the majority's."),
+        isMajority: bool('Whether most members have it.'),
+        isSameMeaning: bool('Whether it is only a different spelling of the value of the majority.'),
       }),
     ),
   }),
-  ClusterConfigDiff: exactObject('Where configurations differ, by role.', {
+  ClusterConfigDiff: exactObject<ClusterConfigDiff>('Where configurations differ, by role.', {
     roles: listOf(
-      exactObject('Members of one role.', {
+      exactObject<ClusterConfigDiff['roles'][number]>('Members of one role.', {
         role: text('The role.'),
         nodes: listOf({ type: 'string' }, 'Ids of the members compared.'),
         comparedKeys: integer('Keys compared.'),
-        notCompared: listOf({ type: 'string' }, 'Secrets that not every member tells a fingerprint of.'),
+        notCompared: listOf({ type: 'string' }, 'Secrets for which not every member reports a fingerprint.'),
         differences: listOf(ref('ConfigDifference')),
       }),
     ),
     ...members,
   }),
-  ClusterLogFile: extendedObject(
+  ClusterLogFile: extendedObject<ResponseTypes['LogFile'], { node: string; modifiedMs: number | null }>(
     LOG_SCHEMAS.LogFile,
-    'One log file of a member in detail; times by the clock of the node that answers.',
-    node,
-    { modifiedMs: nullableInteger('Epoch milliseconds of the last write; null where the member does not tell it.') },
-  ),
-  ClusterLogFiles: exactObject('The log files of all members.', { files: listOf(ref('ClusterLogFile')), ...members }),
-  ClusterRecord: extendedObject(RECORD_SCHEMAS.FoundRecord, 'A record, and which member said it.', node, {
-    atMs: { type: 'number', description: 'Its time by the clock of the node that answers, epoch milliseconds.' },
-    isUnsure: mark('Whether it or the record before it was first cannot be known: the clocks are not that sure.'),
-  }),
-  ClusterEnd: exactObject(
-    'The closing record: why it ended, its coverage, and how each member did.',
+    'One log file of a member in detail; times by the clock of the responding node.',
     {
-      type: { const: 'end' },
+      ...node,
+      modifiedMs: nullableInteger('Epoch milliseconds of the last write; null if the member does not report it.'),
+    },
+  ),
+  ClusterLogFiles: exactObject<ClusterLogFiles>('The log files of all members.', {
+    files: listOf(ref('ClusterLogFile')),
+    ...members,
+  }),
+  ClusterRecord: extendedObject<ResponseTypes['FoundRecord'], { node: string; atMs?: number; isUnsure?: true }>(
+    RECORD_SCHEMAS.FoundRecord,
+    'A record, and which member logged it.',
+    node,
+    {
+      atMs: number('Its time by the clock of the responding node, epoch milliseconds.'),
+      isUnsure: mark(
+        'Whether it or the record before it was first is uncertain, because of the uncertainty of clocks.',
+      ),
+    },
+  ),
+  ClusterEnd: exactObject<SentTypes['ClusterEnd']>(
+    'The closing record: why it ended, its coverage, and a report per member.',
+    {
+      type: constant('end'),
       reason: END_REASON,
       records: integer('Records in the response.'),
       scannedBytes: integer('Bytes of text scanned.'),
-      skippedBytes: integer('Bytes known from earlier scans to hold nothing asked for.'),
+      skippedBytes: integer('Bytes known from earlier scans to contain no match.'),
       ...coverage,
       elapsedMs: integer('Milliseconds it took.'),
       ...members,
       membership: ref('Membership'),
-      problems: listOf(ref('MemberFileProblem'), 'Files of members that were not read, or not wholly.'),
-      cursor: nullableText('Goes on where this answer stopped; null when nothing is left.'),
+      problems: listOf(ref('MemberFileProblem'), 'Files of members that were not read, or only in part.'),
+      cursor: nullableText('Continues where this response stopped; null when nothing is left.'),
     },
     {
       duplicates: listOf(
         ref('MemberDuplicateFile'),
-        'Files of members that were left out because another one has all of their text.',
+        'Files of members that were left out because another one contains all of their text.',
       ),
     },
   ),
-  MemberDuplicateFile: exactObject('A file of a member that was left out because another one has all of its text.', {
+  MemberDuplicateFile: exactObject<MemberDuplicateFile>(
+    'A file of a member that was left out because another one contains all of its text.',
+    {
+      node: text('Id of the member.'),
+      file: text('File name.'),
+      sameAs: text('The file that was read instead.'),
+    },
+  ),
+  MemberFileProblem: exactObject<MemberFileProblem>('A file of a member that was not read, or only in part.', {
     node: text('Id of the member.'),
     file: text('File name.'),
-    sameAs: text('The file that was read instead.'),
-  }),
-  MemberFileProblem: exactObject('A file of a member that was not read, or not wholly.', {
-    node: text('Id of the member.'),
-    file: text('File name.'),
-    code: text('Error code, or LEFT_OUT for a file that takes part only when it is chosen by name.'),
+    code: text('Error code, or LEFT_OUT for a file that is only read when it is selected by name.'),
     detail: text('Why.'),
   }),
-  ClusterItem: {
-    description: 'One line of a search of all members.',
-    oneOf: [ref('ClusterRecord'), ref('ClusterEnd')],
-  },
-  ClusterFollowItem: {
-    description: 'The data of one event; its `type` is the name of the event.',
-    oneOf: [
-      ref('ClusterRecord'),
-      ...FOLLOW_EVENTS.map((event) => extendedObject(event, String(event.description), node)),
-      exactObject('A member cannot be followed now, or again.', {
-        type: { const: 'member' },
-        node: text('Id of the member.'),
-        report: ref('MemberReport'),
-      }),
-      exactObject('The last event.', {
-        type: { const: 'end' },
-        reason: oneOf('Why.', ['cancelled', 'stopping']),
-      }),
-    ],
-  },
-  ClusterHistogram: exactObject('Counts per stretch of time and level, of all members.', {
+  ClusterItem: anyOf('One line of a search of all members.', [ref('ClusterRecord'), ref('ClusterEnd')]),
+  ClusterFollowItem: anyOf('The data of one event; its `type` is the name of the event.', [
+    ref('ClusterRecord'),
+    ofMember(ROTATED),
+    ofMember(TRUNCATED),
+    ofMember(GAP),
+    ofMember(MISSING),
+    ofMember(RECONNECTING),
+    ofMember(SKIPPED),
+    exactObject<Extract<ClusterFollowItem, { type: 'member' }>>('A member cannot be followed, or is followed again.', {
+      type: constant('member'),
+      node: text('Id of the member.'),
+      report: ref('MemberReport'),
+    }),
+    FOLLOW_END,
+  ]),
+  ClusterHistogram: exactObject<ClusterHistogram>('Counts per bucket of time and level, of all members.', {
     bucketMs: integer('Width of a bucket in milliseconds.'),
     buckets: listOf(
-      extendedObject(RECORD_SCHEMAS.HistogramBucket, 'The records of one stretch of time.', { nodes: countsByMember }),
+      extendedObject<ResponseTypes['HistogramBucket'], { nodes: Record<string, number> }>(
+        RECORD_SCHEMAS.HistogramBucket,
+        'The records of one bucket.',
+        { nodes: countsByMember },
+      ),
       'Those with records, in rising order.',
     ),
-    untimed: integer('Records that match but have no time.'),
-    counted: {
-      description:
-        'Where a member had no time to count all: the part that every member that answered has counted. Null: everything.',
-      oneOf: [ref('CountedPart'), { type: 'null' }],
-    },
+    untimed: integer('Matching records without a timestamp.'),
+    counted: nullable(
+      ref('CountedPart'),
+      'Where a member ran out of time: the part that every member that responded has counted. Null: everything.',
+    ),
     ...members,
   }),
-  CountedPart: exactObject('A stretch of time.', {
+  CountedPart: exactObject<ResponseTypes['CountedPart']>('A time range.', {
     fromMs: integer('Epoch milliseconds, inclusive.'),
     toMs: integer('Epoch milliseconds, exclusive.'),
   }),
-  ClusterDigest: exactObject('Records of all members grouped by level and place in the code.', {
+  ClusterDigest: exactObject<ClusterDigest>('Records of all members grouped by level and call site.', {
     groups: listOf(
-      extendedObject(RECORD_SCHEMAS.DigestGroup, 'Records of one level from one place in the code, or of one shape.', {
+      extendedObject<
+        ResponseTypes['DigestGroup'],
+        { nodes: Record<string, number>; sample: ResponseTypes['ClusterRecord'] }
+      >(RECORD_SCHEMAS.DigestGroup, 'Records of one level from one call site, or with one message pattern.', {
         nodes: countsByMember,
         sample: ref('ClusterRecord'),
       }),
       'The largest first.',
     ),
-    totalGroups: integer('Groups there are at least: members tell their largest.'),
-    ungrouped: integer('Records of groups that were given up because there were too many.'),
+    totalGroups: integer('Minimum number of groups: members return their largest.'),
+    ungrouped: integer('Records of groups that were discarded because there were too many.'),
     ...members,
   }),
-} as const satisfies Record<string, JsonSchema>;
+};
+
+/** For the manifest of a bundle. */
+export const MEMBER_OUTCOME: Schema<MemberReport['outcome']> = OUTCOME;

@@ -1,24 +1,28 @@
+import type { NodeConfig, NodeObject, NodeProblem, NodeSettings, SettingChange, SettingEntry } from '../node-state.ts';
 import { CLUSTER_SCHEMAS } from './cluster-schemas.ts';
 import { LOG_SCHEMAS } from './log-schemas.ts';
 import { RECORD_SCHEMAS } from './record-schemas.ts';
+import type { DownloadTicket, Readiness, ResponseTypes, SentTypes } from './response-types.ts';
 import {
+  anyValue,
   bool,
+  constant,
   exactObject,
   integer,
-  type JsonSchema,
   listOf,
   nullableText,
   oneOf,
   ref,
+  type Schema,
   text,
 } from './schema-builders.ts';
 
-/** Any JSON a configuration value can be. */
-const settingValue: JsonSchema = { description: 'The value as one would write it in the file; a secret is `******`.' };
-
-/** The shapes of all JSON answers, by name. A test holds the real answers against them. */
+/**
+ * The JSON responses by name. The compiler holds each against its type in `response-types.ts`, and tests hold real
+ * responses against them.
+ */
 export const SCHEMAS = {
-  Node: exactObject('Description of the node.', {
+  Node: exactObject<NodeObject>('Description of the node.', {
     hostIp: text('IP address of the node.'),
     hostName: text('Host name of the node.'),
     grpcPort: integer("Port of the node's gRPC server."),
@@ -26,52 +30,58 @@ export const SCHEMAS = {
     version: text('Version of the node software.'),
     onlineTime: integer('Epoch milliseconds at which the node came online.'),
   }),
-  NodeConfig: exactObject('The configuration of the node that answers.', {
+  NodeConfig: exactObject<NodeConfig>('The configuration of the responding node.', {
     config: text('The configuration as TOML, secrets masked.'),
     node: ref('Node'),
   }),
   ...LOG_SCHEMAS,
   ...RECORD_SCHEMAS,
   ...CLUSTER_SCHEMAS,
-  DownloadTicket: exactObject('Stands for the credentials of whoever got it, for one download.', {
-    ticket: text('The value of the parameter `ticket`, to be added as the last one.'),
-    expiresInMs: integer('Milliseconds for which it can be used.'),
-  }),
-  NodeDescription: exactObject('Who the node is, beyond the fields of Node.', {
+  DownloadTicket: exactObject<DownloadTicket>(
+    'Stands for the credentials of the client that requested it, for one download.',
+    {
+      ticket: text('Value of the parameter `ticket`, which must be the last one.'),
+      expiresInMs: integer('Milliseconds for which it is valid.'),
+    },
+  ),
+  NodeDescription: exactObject<SentTypes['NodeDescription']>('What the node is, beyond the fields of Node.', {
     node: ref('Node'),
-    observes: oneOf("Whose state it shows: its own, or a service's beside it.", ['self', 'service']),
+    observes: oneOf('Whose state it shows: its own, or that of a service beside it.', ['self', 'service']),
     clockMs: integer("The node's clock, epoch milliseconds."),
     timeZone: text('Zone of the log timestamps, by its IANA name.'),
     utcOffsetMinutes: integer('Offset of that zone from UTC now.'),
     uptimeMs: integer('Milliseconds since the node came online.'),
-    versions: exactObject('Software versions.', { porthole: text('Porthole.'), node: text('Node.js.') }),
-    capabilities: listOf({ type: 'string' }, 'Ids of the operations it answers.'),
-    problems: listOf(
-      ref('NodeProblem'),
-      'Health checks that fail now, as in `/health/ready`; empty while all is well.',
-    ),
+    versions: exactObject<SentTypes['NodeDescription']['versions']>('Software versions.', {
+      porthole: text('Porthole.'),
+      node: text('Node.js.'),
+    }),
+    capabilities: listOf({ type: 'string' }, 'Ids of the operations it supports.'),
+    problems: listOf(ref('NodeProblem'), 'Health checks that fail now, as in `/health/ready`; empty if none does.'),
     role: text('What it does in its cluster, by its setting `cluster.role`.'),
   }),
-  NodeProblem: exactObject('A health check that fails.', { check: text('Its name.'), detail: text('What is wrong.') }),
-  Setting: exactObject(
+  NodeProblem: exactObject<NodeProblem>('A health check that fails.', {
+    check: text('Its name.'),
+    detail: text('What is wrong.'),
+  }),
+  Setting: exactObject<SettingEntry>(
     'One configuration key.',
     {
       key: text('Dotted key.'),
-      value: settingValue,
-      default: { description: 'The default, null where it is not known.' },
+      value: anyValue('The value as it would be written in the file; a secret is `******`.'),
+      default: anyValue('The default; null if it is not known.'),
       changed: { type: ['boolean', 'null'], description: 'Whether the value differs from the default.' },
       source: oneOf('Where the value comes from.', ['default', 'file', 'env', 'flag', 'option']),
       secret: bool('Whether the value is masked.'),
     },
-    { fingerprint: text('Of what is masked: tells members of the same cluster whether theirs is the same.') },
+    { fingerprint: text('Of what is masked: shows members of the same cluster whether theirs is the same.') },
   ),
-  NodeSettings: exactObject(
-    'Each configuration key with its origin, and the file on disk against what was read at start.',
+  NodeSettings: exactObject<NodeSettings>(
+    'Each configuration key with its source, and the file on disk compared with what was read at start.',
     {
       observes: oneOf('Whose configuration it is.', ['self', 'service']),
       file: nullableText('The file it comes from.'),
       settings: listOf(ref('Setting')),
-      disk: exactObject(
+      disk: exactObject<NodeSettings['disk']>(
         'The file as it is now.',
         {
           state: oneOf('How it compares with what was read at start.', [
@@ -86,38 +96,38 @@ export const SCHEMAS = {
         },
         {
           changes: listOf(
-            exactObject('A key whose value differs.', {
+            exactObject<SettingChange>('A key whose value differs.', {
               key: text('Dotted key.'),
-              atStart: { description: 'Its value at start, null where it was missing. Secrets are masked.' },
-              onDisk: { description: 'Its value in the file now, null where it is missing. Secrets are masked.' },
+              atStart: anyValue('Its value at start; null if it was missing. Secrets are masked.'),
+              onDisk: anyValue('Its value in the file now; null if it is missing. Secrets are masked.'),
             }),
             'Both values of each key that differs.',
           ),
           textAtStart: text(
-            "The service's file as it was read at start, secrets masked; present where its text is another now.",
+            "The service's file as it was read at start, secrets masked; present if its text has changed.",
           ),
         },
       ),
     },
   ),
-  Alive: exactObject('The process runs.', { status: { const: 'ok' } }),
-  Readiness: exactObject('Whether the node can do its work.', {
-    status: oneOf('`degraded`: it answers, but a check below is not ok.', ['ready', 'degraded', 'stopping']),
+  Alive: exactObject<ResponseTypes['Alive']>('The process runs.', { status: constant('ok') }),
+  Readiness: exactObject<Readiness>('Whether the node can do its work.', {
+    status: oneOf('`degraded`: it responds, but a check fails.', ['ready', 'degraded', 'stopping']),
     checks: listOf(
-      exactObject('One thing that was looked at.', {
-        name: text('What was looked at.'),
-        ok: { type: 'boolean' },
+      exactObject<Readiness['checks'][number]>('One check.', {
+        name: text('What is checked.'),
+        ok: bool('Whether it passes.'),
         detail: text('What was found.'),
       }),
     ),
   }),
-  Problem: exactObject('An error (RFC 9457).', {
-    type: text('Where the code is explained.'),
+  Problem: exactObject<ResponseTypes['Problem']>('An error (RFC 9457).', {
+    type: text('Link to the documentation of the code.'),
     title: text('What the code means.'),
     status: integer('The HTTP status.'),
-    detail: text('What was wrong this time.'),
-    code: text('A code of the closed list.'),
+    detail: text('What went wrong this time.'),
+    code: text('Error code, from a closed list.'),
   }),
-} as const satisfies Record<string, JsonSchema>;
+} satisfies { [Name in keyof SentTypes]: Schema<SentTypes[Name]> };
 
 export type SchemaName = keyof typeof SCHEMAS;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { DownloadTicket } from '@porthole/contract';
 import { hashSecret } from './same-secret.ts';
 
 /** Long enough for a browser to follow a link, short enough that one in a log or a history is worth nothing. */
@@ -30,7 +31,7 @@ export class DownloadTickets {
     this.#now = now;
   }
 
-  issue({ authorization, target }: Pick<Ticket, 'authorization' | 'target'>): { ticket: string; expiresInMs: number } {
+  issue({ authorization, target }: Pick<Ticket, 'authorization' | 'target'>): DownloadTicket {
     const [oldest] = this.#tickets.keys();
     if (this.#tickets.size >= MAX_TICKETS && oldest !== undefined) this.#tickets.delete(oldest);
     const ticket = randomBytes(TICKET_BYTES).toString('base64url');

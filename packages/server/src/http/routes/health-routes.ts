@@ -1,4 +1,5 @@
-import type { Health, Readiness } from '../../health.ts';
+import type { Readiness } from '@porthole/contract';
+import type { Health } from '../../health.ts';
 import type { NodeMetrics } from '../../metrics/metrics.ts';
 import { jsonResponse, type RouteHandler, textResponse } from '../response/route-response.ts';
 

@@ -1,0 +1,117 @@
+import type {
+  Digest,
+  DigestGroup,
+  DuplicateFile,
+  FileProblem,
+  FollowItem,
+  FoundRecord,
+  Histogram,
+  HistogramBucket,
+  LogEntry,
+  LogFileDetails,
+  SearchEnd,
+  SearchItem,
+} from '@porthole/logs/types';
+import type {
+  ClusterConfig,
+  ClusterConfigDiff,
+  ClusterDigest,
+  ClusterEnd,
+  ClusterFollowItem,
+  ClusterHistogram,
+  ClusterItem,
+  ClusterLogFiles,
+  ClusterNode,
+  ClusterNodes,
+  ClusterRecord,
+  ConfigDifference,
+  ForgottenMember,
+  MemberClock,
+  MemberDuplicateFile,
+  MemberFileProblem,
+  MemberReport,
+  MembershipState,
+} from '../cluster-state.ts';
+import type { Problem } from '../errors/problem.ts';
+import type {
+  NodeConfig,
+  NodeDescription,
+  NodeObject,
+  NodeProblem,
+  NodeSettings,
+  SettingEntry,
+} from '../node-state.ts';
+
+/** Stands for the credentials of the client that requested it, for one download. */
+export interface DownloadTicket {
+  /** Value of the parameter `ticket`. */
+  ticket: string;
+  expiresInMs: number;
+}
+
+/** The response of `/health/ready`. */
+export interface Readiness {
+  status: 'ready' | 'degraded' | 'stopping';
+  checks: { name: string; ok: boolean; detail: string }[];
+}
+
+/** The type of every schema by its name: what clients receive, possibly from an older node. */
+export interface ResponseTypes {
+  Node: NodeObject;
+  NodeConfig: NodeConfig;
+  LogEntry: LogEntry;
+  LogList: LogEntry[];
+  LogFile: LogFileDetails;
+  LogFiles: LogFileDetails[];
+  FoundRecord: FoundRecord;
+  DuplicateFile: DuplicateFile;
+  FileProblem: FileProblem;
+  SearchEnd: SearchEnd;
+  SearchItem: SearchItem;
+  ScanReport: Histogram['end'];
+  HistogramBucket: HistogramBucket;
+  Histogram: Histogram;
+  DigestGroup: DigestGroup;
+  Digest: Digest;
+  FollowItem: FollowItem;
+  MemberReport: MemberReport;
+  Membership: MembershipState;
+  ClusterNode: ClusterNode;
+  MemberClock: MemberClock;
+  ClusterNodes: ClusterNodes;
+  ForgottenMember: ForgottenMember;
+  ClusterConfig: ClusterConfig;
+  ConfigDifference: ConfigDifference;
+  ClusterConfigDiff: ClusterConfigDiff;
+  ClusterLogFile: ClusterLogFiles['files'][number];
+  ClusterLogFiles: ClusterLogFiles;
+  ClusterRecord: ClusterRecord;
+  ClusterEnd: ClusterEnd;
+  MemberDuplicateFile: MemberDuplicateFile;
+  MemberFileProblem: MemberFileProblem;
+  ClusterItem: ClusterItem;
+  /** The rest of this union comes from the SDK, not from a node. */
+  ClusterFollowItem: Exclude<ClusterFollowItem, { type: 'reconnecting' | 'skipped' }> | SentMemberEvent;
+  ClusterHistogram: ClusterHistogram;
+  CountedPart: NonNullable<ClusterHistogram['counted']>;
+  ClusterDigest: ClusterDigest;
+  DownloadTicket: DownloadTicket;
+  NodeDescription: NodeDescription;
+  NodeProblem: NodeProblem;
+  Setting: SettingEntry;
+  NodeSettings: NodeSettings;
+  Alive: { status: 'ok' };
+  Readiness: Readiness;
+  Problem: Omit<Problem, 'code'> & { code: string };
+}
+
+type SentMemberEvent = Extract<FollowItem, { type: 'reconnecting' | 'skipped' }> & { node: string };
+
+type Always<T, Fields extends keyof T> = Omit<T, Fields> & Required<Pick<T, Fields>>;
+
+/** What this version sends: with the fields that only older versions leave out. */
+export interface SentTypes extends Omit<ResponseTypes, 'ClusterEnd' | 'MemberReport' | 'NodeDescription'> {
+  ClusterEnd: Always<ClusterEnd, 'coveredFromMs' | 'coveredToMs' | 'problems'>;
+  MemberReport: Always<MemberReport, 'state' | 'sinceMs'>;
+  NodeDescription: Required<NodeDescription>;
+}
