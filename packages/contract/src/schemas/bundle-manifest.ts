@@ -1,5 +1,5 @@
 import type { MemberReport } from '../cluster-state.ts';
-import { MEMBER_OUTCOME } from './cluster-schemas.ts';
+import { OUTCOME } from './cluster-schemas.ts';
 import { bool, constant, exactObject, integer, listOf, nullableText, type Schema, text } from './schema-builders.ts';
 
 /** Its name within the archive. */
@@ -79,7 +79,7 @@ export const BUNDLE_MANIFEST_SCHEMA: Schema<BundleManifest> = exactObject('The f
   members: listOf(
     exactObject<BundleManifest['members'][number]>('A member, and whether it responded.', {
       id: text('Its id.'),
-      outcome: MEMBER_OUTCOME,
+      outcome: OUTCOME,
       detail: nullableText('What went wrong.'),
     }),
   ),

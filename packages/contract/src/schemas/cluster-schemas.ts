@@ -13,7 +13,6 @@ import type {
   MemberClock,
   MemberDuplicateFile,
   MemberFileProblem,
-  MemberReport,
   MembershipState,
 } from '../cluster-state.ts';
 import { LOG_SCHEMAS } from './log-schemas.ts';
@@ -143,7 +142,7 @@ export const CLUSTER_SCHEMAS = {
     id: text('Id of the member.'),
     members: listOf(
       ref('MemberReport'),
-      'One for each node that was told to forget it; `count` is 1 where it had something to forget.',
+      'One for each node that was asked to forget it; `count` is 1 where it had something to forget.',
     ),
   }),
   ClusterConfig: exactObject<ClusterConfig>('The configuration of each member.', {
@@ -293,6 +292,3 @@ export const CLUSTER_SCHEMAS = {
     ...members,
   }),
 };
-
-/** For the manifest of a bundle. */
-export const MEMBER_OUTCOME: Schema<MemberReport['outcome']> = OUTCOME;
