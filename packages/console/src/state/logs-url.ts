@@ -1,11 +1,22 @@
-import type { Level } from '@porthole/client';
-import { durationText, formatSourceText, parseSourceText, parseSpan, readTime, timeText } from '@porthole/contract';
+import { PortholeError } from '@porthole/client';
+import { durationText, FILTER_ROWS, formatSourceText, parseSourceText, parseSpan, timeText } from '@porthole/contract';
 import type { RecordKey } from '../log-view/source/log-source.ts';
 import { ALL_LOGS, canFollow, type LogsView, type TimeRange } from './view.ts';
 
-const LEVELS: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
+type FilterRow = (typeof FILTER_ROWS)[number];
 
-const EXPECTED_TIME = 'expected a time such as 2026-11-15T14:05:00Z';
+/** Filters of this page that are those of the API: their names here, and their fields there. */
+const FILTERS = {
+  level: filterRow('minLevel'),
+  not: filterRow('excluded'),
+  site: filterRow('source'),
+  tag: filterRow('component'),
+  from: filterRow('fromMs'),
+  to: filterRow('toMs'),
+  t: filterRow('fromMs'),
+} as const;
+
+type FilterName = keyof typeof FILTERS;
 
 /** Switches of the view and the parameters that change their default. */
 const SWITCHES = {
@@ -28,7 +39,7 @@ export type ParameterChecks = Readonly<Record<string, ((value: string) => string
 /** The log view of a query. Invalid parameters are ignored; `logsProblems` names them. */
 export function parseLogs(query: URLSearchParams): LogsView {
   const at = parseKey(query.get('at'));
-  const timeMs = parseTimestamp(query.get('t'));
+  const timeMs = parseFilter('t', query) ?? null;
   const range = parseRange(query);
   const switches = SWITCH_NAMES.map((name) => [name, flag(query.get(SWITCHES[name]), ALL_LOGS[name])]);
   return {
@@ -36,11 +47,11 @@ export function parseLogs(query: URLSearchParams): LogsView {
     ...(Object.fromEntries(switches) as Pick<LogsView, keyof typeof SWITCHES>),
     sources: query.getAll('src').flatMap((text) => parseSourceText(text) ?? []),
     range,
-    minLevel: parseLevel(query.get('level')),
+    minLevel: parseFilter('level', query) ?? null,
     text: query.get('q') ?? '',
-    excluded: query.getAll('not').filter((text) => text !== ''),
-    callSite: query.get('site') || null,
-    component: query.get('tag') || null,
+    excluded: query.getAll('not').flatMap((text) => parseFilter('not', text) ?? []),
+    callSite: parseFilter('site', query) ?? null,
+    component: parseFilter('tag', query) ?? null,
     at,
     timeMs,
     isLive: canFollow(range) && flag(query.get('live'), isUsuallyLive({ at, timeMs, range })),
@@ -51,15 +62,9 @@ export function parseLogs(query: URLSearchParams): LogsView {
 const CHECKS: Readonly<Record<string, ((value: string) => string | null) | null>> = {
   src: (value) => (parseSourceText(value) ? null : 'expected NODE, NODE/FAMILY or NODE/=FILE'),
   last: (value) => (parseSpan(value) ? null : 'expected a span such as 15m or 2h'),
-  from: (value) => (value === '' || parseTimestamp(value) !== null ? null : EXPECTED_TIME),
-  to: (value) => (parseTimestamp(value) === null ? EXPECTED_TIME : null),
-  t: (value) => (parseTimestamp(value) === null ? EXPECTED_TIME : null),
   at: (value) => (parseKey(value) ? null : 'this link is damaged'),
-  level: (value) => (parseLevel(value) ? null : 'expected trace, debug, info, warn, error or fatal'),
   q: null,
-  not: null,
-  site: null,
-  tag: null,
+  ...Object.fromEntries((Object.keys(FILTERS) as FilterName[]).map((name) => [name, filterCheck(name)])),
   live: expectedSwitch,
   ...Object.fromEntries(Object.values(SWITCHES).map((name) => [name, expectedSwitch])),
 };
@@ -80,7 +85,7 @@ export function logsQuery(view: LogsView): URLSearchParams {
   const query = new URLSearchParams();
   for (const source of view.sources) query.append('src', formatSourceText(source));
   writeRange(query, view.range);
-  if (view.minLevel) query.set('level', view.minLevel);
+  if (view.minLevel) query.set('level', String(FILTERS.level.codec.encode(view.minLevel)));
   if (view.text) query.set('q', view.text);
   for (const text of view.excluded) query.append('not', text);
   if (view.callSite) query.set('site', view.callSite);
@@ -97,8 +102,43 @@ function isUsuallyLive({ at, timeMs, range }: Pick<LogsView, 'at' | 'timeMs' | '
   return at === null && timeMs === null && range?.kind !== 'fixed';
 }
 
-function parseLevel(text: string | null): Level | null {
-  return LEVELS.find((known) => known === text?.toUpperCase()) ?? null;
+function filterRow<Field extends FilterRow['field']>(field: Field): Extract<FilterRow, { field: Field }> {
+  return FILTER_ROWS.find((row) => row.field === field) as Extract<FilterRow, { field: Field }>;
+}
+
+type FilterValue<Name extends FilterName> = ReturnType<(typeof FILTERS)[Name]['codec']['parse']>;
+
+/** Of a repeated parameter the first. Without a zone a time is UTC, so that a URL means the same everywhere. */
+function readFilter<Name extends FilterName>(name: Name, text: string): FilterValue<Name> {
+  const clock = { nowMs: Date.now(), offsetMsAt: () => 0 };
+  return FILTERS[name].codec.parse([text], name, { clock }) as FilterValue<Name>;
+}
+
+/** `undefined` if it is absent or invalid. */
+function parseFilter<Name extends FilterName>(
+  name: Name,
+  from: URLSearchParams | string,
+): FilterValue<Name> | undefined {
+  try {
+    return readFilter(name, typeof from === 'string' ? from : (from.get(name) ?? ''));
+  } catch (error) {
+    if (error instanceof PortholeError) return undefined;
+    throw error;
+  }
+}
+
+/** What is wrong with a value, as the API says it. */
+function filterCheck(name: FilterName): (value: string) => string | null {
+  return (value) => {
+    try {
+      readFilter(name, value);
+      return null;
+    } catch (error) {
+      if (!(error instanceof PortholeError)) throw error;
+      // The name and the value are shown in front of it.
+      return error.message.slice(error.message.lastIndexOf(': ') + 2);
+    }
+  };
 }
 
 function expectedSwitch(value: string): string | null {
@@ -123,10 +163,9 @@ function splitOnce(text: string): [string, string] {
 function parseRange(query: URLSearchParams): TimeRange | null {
   const spanMs = parseSpan(query.get('last') ?? '');
   if (spanMs) return { kind: 'last', spanMs };
-  const [from, to] = [query.get('from'), query.get('to')];
-  const [fromMs, toMs] = [parseTimestamp(from), parseTimestamp(to)];
+  const [fromMs = null, toMs = null] = [parseFilter('from', query), parseFilter('to', query)];
   // `from=` alone is a range that is open at both ends.
-  if (fromMs === null && toMs === null && from !== '') return null;
+  if (fromMs === null && toMs === null && query.get('from') !== '') return null;
   return { kind: 'fixed', fromMs, toMs };
 }
 
@@ -136,12 +175,6 @@ function writeRange(query: URLSearchParams, range: TimeRange | null): void {
   if (range.fromMs !== null) query.set('from', timestampText(range.fromMs));
   else if (range.toMs === null) query.set('from', '');
   if (range.toMs !== null) query.set('to', timestampText(range.toMs));
-}
-
-/** Without a zone it is UTC, so that a URL means the same everywhere. */
-function parseTimestamp(text: string | null): number | null {
-  const reading = readTime(text ?? '', { nowMs: Date.now(), offsetMsAt: () => 0 });
-  return 'timeMs' in reading ? reading.timeMs : null;
 }
 
 function timestampText(timeMs: number): string {

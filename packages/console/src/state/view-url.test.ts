@@ -19,7 +19,7 @@ describe('a view and its URL', () => {
     ['/config', ALL_CONFIG],
     ['/config?left=a&right=b', { ...ALL_CONFIG, left: 'a', right: 'b' }],
     ['/logs', ALL_LOGS],
-    ['/logs?last=15m&level=ERROR', { ...ALL_LOGS, range: { kind: 'last', spanMs: 900_000 }, minLevel: 'ERROR' }],
+    ['/logs?last=15m&level=error', { ...ALL_LOGS, range: { kind: 'last', spanMs: 900_000 }, minLevel: 'ERROR' }],
     [
       '/logs?src=a&src=b/lind.log&src=c/=lind.log.1.gz',
       {
@@ -111,7 +111,9 @@ describe('a view and its URL', () => {
     ],
     ['/nodes/a?as=table', ['as is not a parameter of this page']],
     ['/?q=x', ['q is not a parameter of this page']],
-    [`/logs?t=${'9'.repeat(80)}`, [`t=${'9'.repeat(60)}… is ignored: expected a time such as 2026-11-15T14:05:00Z`]],
+    [`/logs?t=${'9'.repeat(80)}`, [`t=${'9'.repeat(60)}… is ignored: 80 digits are too many for an epoch time`]],
+    ['/logs?t=soon', [expect.stringMatching(/^t=soon is ignored: expected RFC 3339, .* or now$/)]],
+    [`/logs?tag=${'x'.repeat(2000)}`, [`tag=${'x'.repeat(60)}… is ignored: expected at most 1024 bytes`]],
   ])('%s: ignored parts are named', (url, problems) => {
     expect(addressProblems(new URL(url, ORIGIN))).toEqual(problems);
   });
