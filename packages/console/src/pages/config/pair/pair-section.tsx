@@ -1,5 +1,5 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { diffLines } from '../../../config/line-diff.ts';
+import type { diffLines } from '../../../config/line-diff.ts';
 import { type KnownConfig, loadNodeConfig } from '../../../config/load-node-config.ts';
 import { type PairRows, pairRows } from '../../../config/pair-rows.ts';
 import { countSettings, settingsByKey } from '../../../config/setting-marks.ts';
@@ -26,8 +26,15 @@ interface PairSectionProps {
 
 const REFRESH_MS = 30_000;
 
+interface LoadedConfigs {
+  left: KnownConfig;
+  right: KnownConfig;
+  /** Loaded with the texts: few pages compare any. */
+  compare: typeof diffLines;
+}
+
 interface ShownProps {
-  pair: readonly [KnownConfig, KnownConfig];
+  loaded: LoadedConfigs;
   onRetry: () => void;
 }
 
@@ -127,10 +134,12 @@ function CopyPair({ left, right }: { left: string; right: string }) {
 function LoadedPair({ left, right }: { left: string; right: string }) {
   const resource = useMemo(
     () =>
-      new Resource<readonly [KnownConfig, KnownConfig]>(
-        (signal) => {
+      new Resource<LoadedConfigs>(
+        async (signal) => {
           const load = (id: string) => loadNodeConfig(session.client.cluster, id, { signal });
-          return Promise.all([load(left), load(right)]);
+          const diff = import('../../../config/line-diff.ts');
+          const [leftConfig, rightConfig, { diffLines }] = await Promise.all([load(left), load(right), diff]);
+          return { left: leftConfig, right: rightConfig, compare: diffLines };
         },
         { everyMs: REFRESH_MS },
       ),
@@ -142,15 +151,15 @@ function LoadedPair({ left, right }: { left: string; right: string }) {
       {failure && (
         <FailureNote what="The configurations" failure={failure} asOfMs={asOfMs} onRetry={() => resource.reload()} />
       )}
-      {value && <Shown pair={value} onRetry={() => resource.reload()} />}
+      {value && <Shown loaded={value} onRetry={() => resource.reload()} />}
       {!value && !failure && <Loading what="both configurations" />}
     </>
   );
 }
 
-function Shown({ pair: [left, right], onRetry }: ShownProps) {
-  const missing = [left, right].filter(({ text }) => text === null);
-  if (missing.length === 0) return <PairView left={left} right={right} />;
+function Shown({ loaded, onRetry }: ShownProps) {
+  const missing = [loaded.left, loaded.right].filter(({ text }) => text === null);
+  if (missing.length === 0) return <PairView {...loaded} />;
   return (
     <>
       {missing.map(({ id, report }) => (
@@ -161,12 +170,12 @@ function Shown({ pair: [left, right], onRetry }: ShownProps) {
 }
 
 /** Two texts line by line. */
-function PairView({ left, right }: { left: KnownConfig; right: KnownConfig }) {
+function PairView({ left, right, compare }: LoadedConfigs) {
   const leftSide = useSide(left);
   const rightSide = useSide(right);
   // Secrets are found by key, and keys are known only once all lines are tokenized.
   const isTokenized = leftSide.toml.isTokenized && rightSide.toml.isTokenized;
-  const diff = useMemo(() => diffLines(leftSide.toml.lines, rightSide.toml.lines), [leftSide.toml, rightSide.toml]);
+  const diff = useMemo(() => compare(leftSide.toml.lines, rightSide.toml.lines), [leftSide.toml, rightSide.toml]);
   const pair = useMemo(() => pairRows(diff, leftSide, rightSide), [diff, leftSide, rightSide, isTokenized]);
   return (
     <>
