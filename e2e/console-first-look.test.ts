@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, renameSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { startBrowser } from './testing/browser-page.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';
 import { line, startCluster } from './testing/console-cluster.ts';
 import { detailsPanel, findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
-import { tempDir } from './testing/program.ts';
+import { Program, tempDir } from './testing/program.ts';
 
 let browser: Browser;
 
@@ -107,4 +107,22 @@ it('a killed node stays on the page, with its end among the lines and its snapsh
   await page.reload();
   await waitUntilVisible(page.getByText('1 expired, dismissed'));
   await waitUntilVisible(page.getByRole('heading', { name: '1 node up' }));
+});
+
+it('offers the demo cluster where nothing is configured, until that is dismissed', async () => {
+  const tmp = tempDir();
+  const flags = ['--demo', '--http-port', '0', '--grpc-port', '0'];
+  const program = new Program(['serve', ...flags], { cwd: tempDir(), env: { TMPDIR: tmp } });
+  const { page } = await openConsole(browser, await program.ready());
+  const demoUrl = await page.getByRole('link', { name: 'Open the demo cluster' }).getAttribute('href');
+  const demo = await openConsole(browser, demoUrl ?? '');
+  await waitUntilVisible(demo.page.getByRole('heading', { name: 'All 3 nodes up' }));
+  expect(await demo.page.getByText('Nothing is configured yet').count()).toBe(0);
+  await page.getByRole('button', { name: 'dismiss' }).click();
+  await page.reload();
+  await waitUntilVisible(page.getByRole('heading', { name: '1 node up' }));
+  expect(await page.getByText('Nothing is configured yet').count()).toBe(0);
+  program.kill('SIGTERM');
+  expect(await program.end()).toMatchObject({ code: 0 });
+  expect(readdirSync(tmp)).toEqual([]);
 });

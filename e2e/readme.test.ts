@@ -48,6 +48,8 @@ describe('the README in a fresh checkout', () => {
     expect((await fetch(new URL(script, url))).headers.get('content-type')).toContain('text/javascript');
     const log = await (await fetch(`${url}api/v1/log/view?file=porthole.log`)).text();
     expect(log).toContain('the node is ready');
+    const demo = /<meta name="porthole-demo" content="([^"]+)">/.exec(page)?.[1] ?? '';
+    expect(await (await fetch(`${demo}api/v1/cluster/nodes`)).json()).toMatchObject({ nodes: { length: 3 } });
   });
 
   it('every curl command answers', async () => {

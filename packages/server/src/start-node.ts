@@ -21,6 +21,8 @@ export interface StartNodeOptions extends Omit<SettingsSources, 'options'> {
   config?: () => string | Promise<string>;
   /** The version reported in the node object; Porthole's own by default. */
   version?: string;
+  /** URL of a demo cluster, which the console offers while nothing is configured. */
+  demoUrl?: string;
   /** Worker pool shared with other nodes of this process, instead of `search.workers` of its own. The caller closes it. */
   threads?: WorkerPool;
 }
@@ -55,13 +57,14 @@ interface StartingNode {
   components: NodeComponents;
   policy: RequestPolicy;
   log: Logger;
+  demoUrl: string | undefined;
   /** Closes everything but the ports. */
   close(): Promise<void>;
 }
 
 /** Starts a node: settings, own log, gRPC and HTTP bound, ready. Stopping runs in reverse order. */
 export async function startNode(options: StartNodeOptions = {}): Promise<RunningNode> {
-  const { settings: given, config: configText, version = ownVersion(), threads, ...sources } = options;
+  const { settings: given, config: configText, version = ownVersion(), threads, demoUrl, ...sources } = options;
   const loaded = await loadSettings({ ...sources, ...(given && { options: given }) });
   const { settings } = loaded;
   const hostName = settings.node.hostName || hostname();
@@ -78,7 +81,7 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
     await components.close();
   };
 
-  const starting: StartingNode = { loaded, node, components, policy, log, close };
+  const starting: StartingNode = { loaded, node, components, policy, log, demoUrl, close };
   const ports = await bindPorts(starting);
   const tlsFiles = tlsGroup(settings, { ports, components });
   await components.reloadedFiles.start([...components.credentialFiles, ...tlsFiles, ...cluster.files]);
@@ -103,14 +106,14 @@ export async function startNode(options: StartNodeOptions = {}): Promise<Running
 }
 
 /** Binds the ports and completes the node object. */
-async function bindPorts({ loaded, node, components, policy, log, close }: StartingNode): Promise<BoundPorts> {
+async function bindPorts({ loaded, node, components, policy, log, demoUrl, close }: StartingNode): Promise<BoundPorts> {
   const { settings } = loaded;
   const { version, hostName } = node;
   const isDefault = (key: string) =>
     loaded.values.some(({ definition, source }) => definition.key === key && source === 'default');
   const portOptions: PortOptions = {
     tls: components.tls,
-    onRequest: createHttpAdapter({ ...components, policy, settings, version, hostName }),
+    onRequest: createHttpAdapter({ ...components, policy, settings, version, hostName, demoUrl }),
     openGrpcAdapter: async () => {
       const { createGrpcAdapter } = await import('./grpc/grpc-adapter.ts');
       const { maxRequestBytes } = settings.grpc;

@@ -44,10 +44,12 @@ const HASHED_NAME = /-[0-9A-Z]{8}\.[a-z]+$/;
  */
 export class ConsoleFiles {
   readonly #folder: string;
+  readonly #demoUrl: string | undefined;
   #built: Promise<BuiltConsole> | undefined;
 
-  constructor(folder: string = builtFolder()) {
+  constructor({ folder = builtFolder(), demoUrl }: { folder?: string; demoUrl?: string | undefined } = {}) {
     this.#folder = folder;
+    this.#demoUrl = demoUrl;
   }
 
   async page(): Promise<ConsoleFile> {
@@ -59,7 +61,7 @@ export class ConsoleFiles {
   }
 
   #read(): Promise<BuiltConsole> {
-    this.#built ??= readConsole(this.#folder).catch((error) => {
+    this.#built ??= readConsole(this.#folder, this.#demoUrl).catch((error) => {
       this.#built = undefined; // it may be built later
       throw hasCode(error, 'ENOENT') ? notBuilt(error) : error;
     });
@@ -73,9 +75,17 @@ function builtFolder(): string {
   return fileURLToPath(new URL(isWorkspace ? '../../../console/web' : './console', import.meta.url));
 }
 
-async function readConsole(folder: string): Promise<BuiltConsole> {
+async function readConsole(folder: string, demoUrl: string | undefined): Promise<BuiltConsole> {
   const [page, assets] = await Promise.all([readBuilt(folder, 'index.html'), readAssets(join(folder, 'assets'))]);
-  return { page, assets };
+  return { page: demoUrl === undefined ? page : offerDemo(page, demoUrl), assets };
+}
+
+/** The page with the address of the demo for its script to find. It is small: compression would gain nothing. */
+function offerDemo(page: ConsoleFile, demoUrl: string): ConsoleFile {
+  const content = new URL(demoUrl).href.replaceAll('"', '%22');
+  const tag = `<meta name="porthole-demo" content="${content}">`;
+  const plain = Buffer.from(page.plain.toString().replace('</head>', () => `${tag}\n</head>`));
+  return { ...page, plain, hash: hashOf(plain), encoded: new Map() };
 }
 
 async function readAssets(folder: string): Promise<Map<string, ConsoleFile>> {
@@ -98,11 +108,15 @@ async function readBuilt(folder: string, name: string): Promise<ConsoleFile> {
   }
   return {
     contentType: CONTENT_TYPES[extname(name)] ?? 'application/octet-stream',
-    hash: createHash('sha256').update(plain).digest('base64url').slice(0, 22),
+    hash: hashOf(plain),
     isHashed: HASHED_NAME.test(name),
     plain,
     encoded,
   };
+}
+
+function hashOf(bytes: Buffer): string {
+  return createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
 }
 
 /** Files that compression did not make smaller have no compressed variant. */

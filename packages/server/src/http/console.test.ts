@@ -35,14 +35,28 @@ async function serveConsole(): Promise<{ port: number; folder: string }> {
   return { port, folder };
 }
 
-function serveFolder(folder: string) {
-  const routes = createPageRoutes({ consoleFiles: new ConsoleFiles(folder), version: '1' });
+function serveFolder(folder: string, demoUrl?: string) {
+  const routes = createPageRoutes({
+    consoleFiles: new ConsoleFiles({ folder, ...(demoUrl && { demoUrl }) }),
+    version: '1',
+  });
   return serveRoutes(() => ({ routes }));
 }
 
 const SCRIPT_PATH = '/assets/console-ABCDEFGH.js';
 
 describe('the console', () => {
+  it('names the demo cluster that runs beside the node', async () => {
+    const folder = join(tempDir(), 'console');
+    writeConsole(folder);
+    writeFileSync(join(folder, 'index.html'), '<head></head>');
+    const { port } = await serveFolder(folder, 'http://127.0.0.1:7310/?a="b"&c=$&');
+    const { headers, body } = await sendRequest(port, '/', { headers: { 'accept-encoding': 'gzip' } });
+    expect(headers['content-encoding']).toBeUndefined();
+    const tag = '<meta name="porthole-demo" content="http://127.0.0.1:7310/?a=%22b%22&c=$&">';
+    expect(body.toString()).toBe(`<head>${tag}\n</head>`);
+  });
+
   it('says in a browser that there is no such page, with the status that says it to machines', async () => {
     const { port } = await serveConsole();
     const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };

@@ -29,12 +29,14 @@ export interface HttpAdapterDeps {
   health: Health;
   version: string;
   hostName: string;
+  /** Offered by the console. */
+  demoUrl?: string | undefined;
   ownLog: OwnLog;
 }
 
 /** Connects HTTP requests to the node: authorization, routes, metrics. */
 export function createHttpAdapter(deps: HttpAdapterDeps): (request: IncomingMessage, response: ServerResponse) => void {
-  const { settings, policy, state, cluster, health, version, hostName, ownLog } = deps;
+  const { settings, policy, state, cluster, health, version, hostName, demoUrl, ownLog } = deps;
   const { http, node, follow, auth } = settings;
   const { access, accessLog, slots, metrics, checkRate, isStopping, answerTimeoutMs } = policy;
   const recordOptions = { ...policy, heartbeatMs: follow.heartbeatMs };
@@ -57,7 +59,7 @@ export function createHttpAdapter(deps: HttpAdapterDeps): (request: IncomingMess
       ...createClusterRoutes(cluster, recordOptions),
       ...createDownloadRoutes(cluster, { ...recordOptions, tickets }),
       ...createBundleRoutes(cluster, { ...policy, ...settings.bundle, health }),
-      ...createPageRoutes({ consoleFiles: new ConsoleFiles(), version }),
+      ...createPageRoutes({ consoleFiles: new ConsoleFiles({ demoUrl }), version }),
     },
     memberRoutes: createMemberRoutes(cluster, recordOptions),
     cors: createCors(http.corsOrigins),

@@ -12,8 +12,30 @@ const DEFAULT_NODES = 3;
 
 const DEFAULT_RATE = 20;
 
+export interface DemoCluster {
+  /** URL of its first node. */
+  url: string;
+  count: number;
+  /** Settles when the signal ends the writing of its logs. */
+  written: Promise<void>;
+  /** Stops the nodes and removes their files. */
+  stop(): Promise<void>;
+}
+
 export async function run(invocation: Invocation): Promise<number> {
-  const interrupted = interruptSignal({ graceMs: Number.POSITIVE_INFINITY });
+  const demo = await startDemo(invocation, interruptSignal({ graceMs: Number.POSITIVE_INFINITY }));
+  try {
+    await invocation.terminal.write(`porthole is ready at ${demo.url}\n`);
+    printSuggestions(invocation, demo);
+    await demo.written;
+  } finally {
+    await demo.stop();
+  }
+  return EXIT.ok;
+}
+
+/** Starts the demo nodes in this process and writes their logs until the signal fires. */
+export async function startDemo(invocation: Invocation, signal: AbortSignal): Promise<DemoCluster> {
   const dir = mkdtempSync(join(tmpdir(), 'porthole-demo-'));
   const remove = () => rmSync(dir, { recursive: true, force: true });
   // Also when a second signal exits the process.
@@ -21,18 +43,13 @@ export async function run(invocation: Invocation): Promise<number> {
   try {
     const nodes = demoNodes(invocation.number('nodes') ?? DEFAULT_NODES);
     const { url, logs, stop } = await startDemoNodes(invocation, dir, nodes);
-    try {
-      await invocation.terminal.write(`porthole is ready at ${url}\n`);
-      printSuggestions(invocation, { url, count: nodes.length });
-      const rate = invocation.number('rate') ?? DEFAULT_RATE;
-      await Promise.all(logs.map((each) => writeLive(each, rate, interrupted)));
-    } finally {
-      await stop();
-    }
-  } finally {
+    const rate = invocation.number('rate') ?? DEFAULT_RATE;
+    const written = Promise.all(logs.map((each) => writeLive(each, rate, signal))).then(() => {});
+    return { url, count: nodes.length, written, stop: () => stop().finally(remove) };
+  } catch (error) {
     remove();
+    throw error;
   }
-  return EXIT.ok;
 }
 
 function printSuggestions({ terminal }: Invocation, { url, count }: { url: string; count: number }): void {

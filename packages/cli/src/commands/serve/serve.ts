@@ -3,20 +3,41 @@ import { EXIT } from '../../exit-codes.ts';
 import type { Invocation } from '../../invocation.ts';
 import { settingsFromFlags } from './setting-flags.ts';
 
-export function run(invocation: Invocation): Promise<number> {
-  return runNode({ file: invocation.text('config'), flags: settingsFromFlags(invocation.given) });
+/** Records per second of each demo node: enough to see something happen. */
+const DEMO_RATE = '5';
+
+export async function run(invocation: Invocation): Promise<number> {
+  const options = { file: invocation.text('config'), flags: settingsFromFlags(invocation.given) };
+  return invocation.isOn('demo') ? runWithDemo(invocation, options) : runNode(options);
+}
+
+/** Runs a node beside the demo cluster, which the console links to. */
+async function runWithDemo(invocation: Invocation, options: RunNodeOptions): Promise<number> {
+  const { startDemo } = await import('../demo/demo.ts');
+  const stopping = new AbortController();
+  const onFreePorts = invocation.with({ 'http-port': '0', 'grpc-port': '0', rate: DEMO_RATE });
+  const demo = await startDemo(onFreePorts, stopping.signal);
+  demo.written.catch((error: Error) => invocation.terminal.note(`the demo logs are not continued: ${error.message}`));
+  try {
+    invocation.terminal.note(`a demo cluster is ready at ${demo.url}`);
+    return await runNode({ ...options, demoUrl: demo.url });
+  } finally {
+    stopping.abort();
+    await demo.stop();
+  }
 }
 
 interface RunNodeOptions {
   file: string | undefined;
   /** By setting key. */
   flags: Record<string, string | boolean | string[]>;
+  demoUrl?: string;
 }
 
 /** Runs a node until a signal stops it. Resolves with the exit code. */
-async function runNode({ file, flags }: RunNodeOptions): Promise<number> {
+async function runNode({ file, flags, demoUrl }: RunNodeOptions): Promise<number> {
   const { startNode } = await import('@porthole/server');
-  const node = await startNode({ file, flags, env: process.env });
+  const node = await startNode({ file, flags, env: process.env, ...(demoUrl && { demoUrl }) });
   for (const warning of node.warnings) console.error(`porthole: ${warning}`);
   process.on('uncaughtException', (error) => die(node, error));
   process.stdout.write(`porthole is ready at ${node.url}\n`);

@@ -16,6 +16,7 @@ export const SERVE_FLAGS: readonly FlagDefinition[] = [
     complete: 'file',
     about: 'settings file (TOML) of this node; also PORTHOLE_CONFIG',
   },
+  { long: 'demo', about: 'also run a demo cluster on free ports; the console links to it' },
   ...[...SETTING_DEFINITIONS].sort((a, b) => rank(a) - rank(b)).map(toFlag),
 ];
 

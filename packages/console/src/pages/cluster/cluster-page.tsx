@@ -13,6 +13,7 @@ import { groupView, nodesText } from './call-sites.ts';
 import { ClusterHead } from './cluster-head.tsx';
 import { callSites, recent } from './cluster-resources.ts';
 import { DriftCard, SettingsCard } from './config-cards.tsx';
+import { DemoHint } from './demo-hint.tsx';
 import { NodeTable } from './node-table.tsx';
 import type { RecentCounts } from './recent-counts.ts';
 
@@ -39,6 +40,7 @@ export function ClusterPage() {
     <div class="cluster-page">
       <ClusterHead nodes={value.nodes} counts={counts.value} nowMs={nowMs} />
       {failure && <FailureNote what="The nodes" failure={failure} asOfMs={asOfMs} onRetry={() => cluster.reload()} />}
+      {isAlone && <DemoHint />}
       <RecentCard counts={counts} nodes={value.nodes} />
       <NodeTable nodes={value.nodes} counts={counts.value} nowMs={nowMs} />
       <div class="card-pair">

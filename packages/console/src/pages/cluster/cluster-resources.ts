@@ -30,3 +30,11 @@ export const configDrift = new Resource<ClusterConfigDiff>(
 export const ownSettings = new Resource<NodeSettings>((signal) => session.client.settings({ signal }), {
   everyMs: HEAVY_MS,
 });
+
+/** Settings that only decide where a node listens. */
+const LISTENING = /^(http|grpc)\.(host|port)$/;
+
+/** Whether a node was given nothing to show: it has only its own log and settings. */
+export function isUnconfigured({ observes, settings }: Pick<NodeSettings, 'observes' | 'settings'>): boolean {
+  return observes === 'self' && settings.every(({ key, changed }) => !changed || LISTENING.test(key));
+}
