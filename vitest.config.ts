@@ -31,7 +31,7 @@ const ALONE = [
   'packages/*/src/**/*leaks.test.ts',
   'packages/logs/src/log-dir.test.ts',
   'packages/logs/src/file/{families.properties,gunzip,handle-cache,open-inside}.test.ts',
-  'packages/logs/src/follow/tail/rotation.test.ts',
+  'packages/logs/src/follow/tail/{interleaving,rotation}.test.ts',
   'packages/logs/src/gzip/gz-text.test.ts',
   'packages/logs/src/block-index/edited-files.properties.test.ts',
   'packages/logs/src/search/hostile-files.test.ts',

@@ -15,8 +15,15 @@ import type { SeenFile } from '../../read/list.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import { findFirstTime, READ_BYTES } from './tail-file.ts';
 
-/** Listings before the result is accepted although a rotation is still changing the directory. */
+/**
+ * Listings, and the time they may take, before the result is accepted although rotations keep changing the directory.
+ * Meanwhile the files found so far are held open, so that none of them is lost.
+ */
 const MAX_ROUNDS = 10;
+const MAX_ROUNDS_MS = 2000;
+
+/** Equal listings in a row, after the first, if an expected file is not listed. */
+const MIN_EQUAL_ROUNDS = 3;
 
 /** Enough to identify a file and to find the time of its first record. */
 const START_BYTES = 4 * 1024;
@@ -66,6 +73,11 @@ export interface OpenedFamily {
   opened: OpenedMember[];
   /** Files that were listed but deleted before they could be opened, those of the latest listing first. */
   missed: MissedFile[];
+  /**
+   * Two listings in a row were equal. If not, files may have been renamed during the listing: one may be missing from
+   * it, or listed in the wrong order.
+   */
+  isStable: boolean;
 }
 
 export interface MissedFile {
@@ -95,37 +107,50 @@ export async function familyMembers(files: readonly SeenFile[], family: string):
 
 /**
  * Opens every wanted file of the family. A rotation renames files one by one meanwhile, so the directory is listed until
- * two listings are equal: a file that always had an entry in the directory is then never missed.
+ * two listings are equal: a file that always had an entry in the directory is then never missed. `isExpected`: it should
+ * be listed, unless it was deleted.
  */
 export async function openFamily(
   family: string,
   deps: FamilyDeps,
-  isWanted: (member: SeenMember) => boolean,
+  { isWanted, isExpected }: Record<'isWanted' | 'isExpected', (member: SeenMember) => boolean>,
 ): Promise<OpenedFamily> {
   const opened = new Map<string, OpenedMember>();
   const seen = new Map<string, MissedFile>();
   const isNew = (member: SeenMember) => isWanted(member) && !opened.has(member.id);
+  const endMs = performance.now() + MAX_ROUNDS_MS;
   let members: SeenMember[] = [];
-  let before = '';
-  for (let round = 0; round < MAX_ROUNDS; round++) {
+  let before = { names: '', failed: '' };
+  let equalRounds = 0;
+  let isStable = false;
+  for (let round = 0; !isStable && (round < MAX_ROUNDS || performance.now() < endMs); round++) {
     members = await familyMembers(await deps.list(family), family);
-    const now = members.map(({ name, id }) => `${name}=${id}`).join('/');
-    const names = new Set(members.map(({ name }) => name));
-    // While a file is being compressed both exist, and only the plain one is complete.
-    const isHalf = ({ name, compressed }: SeenMember) => compressed && names.has(name.slice(0, -'.gz'.length));
-    const wanted = members.filter((member) => isNew(member) && !isHalf(member));
-    let failed = false;
-    for (const member of wanted) {
+    const listed = new Set(members.map(({ name }) => name));
+    const isHalf = ({ name, compressed }: SeenMember) => compressed && listed.has(plainName(name));
+    const failed: string[] = [];
+    for (const member of members.filter((one) => isNew(one) && !isHalf(one))) {
       if (!seen.has(member.id)) seen.set(member.id, { round, after: members[members.indexOf(member) - 1]?.id });
       const found = await openMember(member, deps, isNew);
-      if (found) opened.set(found.id, { ...found, round: seen.get(found.id)?.round ?? round });
-      failed ||= found?.id !== member.id;
+      // One that was not listed yet got its name after this listing.
+      if (found) opened.set(found.id, { ...found, round: seen.get(found.id)?.round ?? round + 1 });
+      if (found?.id !== member.id) failed.push(member.name);
     }
-    if (now === before && !failed) break;
+    const now = { names: members.map(({ name, id }) => `${name}=${id}`).join('/'), failed: failed.join('/') };
+    // A file that cannot be opened although its name has not changed never will be.
+    const isEqual = now.names === before.names && (now.failed === '' || now.failed === before.failed);
+    equalRounds = isEqual ? equalRounds + 1 : 0;
+    // All of a small family may be renamed twice between the listing of the names and that of the files.
+    isStable = equalRounds >= (members.some(isExpected) ? 1 : MIN_EQUAL_ROUNDS);
     before = now;
   }
+  await readGrownStarts([...opened.values()], deps);
   const missed = [...seen].flatMap(([id, file]) => (opened.has(id) ? [] : [file]));
-  return { members, opened: [...opened.values()], missed: missed.sort((a, b) => b.round - a.round) };
+  return { members, opened: [...opened.values()], missed: missed.sort((a, b) => b.round - a.round), isStable };
+}
+
+/** While a file is being compressed both exist, and only the plain one is complete. */
+function plainName(archive: string): string {
+  return archive.slice(0, -'.gz'.length);
 }
 
 /** Opens the file that has the name now; `undefined` if there is none, or it is not new. */
@@ -140,7 +165,9 @@ async function openMember(
   try {
     const { dev, ino, birthtimeNs: birthNs, mtimeNs: modifiedNs, size } = await statFd(handle.fd);
     const id = `${dev}:${ino}`;
-    if (isNew({ ...member, id, birthNs, modifiedNs, size })) {
+    // It may have got its name after the listing, and be incomplete.
+    const isHalf = compressed && (await exists(plainName(name), deps));
+    if (!isHalf && isNew({ ...member, id, birthNs, modifiedNs, size })) {
       return { id, name, handle, compressed, modifiedNs, ...(await readFileStart(handle, deps)) };
     }
   } catch (error) {
@@ -150,6 +177,20 @@ async function openMember(
   }
   handle.release();
   return undefined;
+}
+
+async function exists(name: string, { handles }: FamilyDeps): Promise<boolean> {
+  const handle = await handles.acquire(name).catch(undefinedIfUnreadable);
+  handle?.release();
+  return handle !== undefined;
+}
+
+/** A plain file may have grown since it was opened, and its archive, which was found later, has all of it. */
+async function readGrownStarts(opened: readonly OpenedMember[], deps: FamilyDeps): Promise<void> {
+  for (const member of opened) {
+    if (member.compressed || member.head.length >= HEAD_BYTES) continue;
+    Object.assign(member, await readFileStart(member.handle, deps).catch(undefinedIfUnreadable));
+  }
 }
 
 export async function readFileStart(

@@ -15,6 +15,10 @@ export class KnownFiles {
     this.#members = new Map(members.map((member) => [member.id, member]));
   }
 
+  get members(): SeenMember[] {
+    return [...this.#members.values()];
+  }
+
   addMark(mark: FileMark): void {
     if (mark.headBytes === 0) return;
     this.#marks.push(mark);

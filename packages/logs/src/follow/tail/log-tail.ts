@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { Condition } from '../../condition.ts';
 import type { LogHandle } from '../../file/log-handle.ts';
 import { isFileFailure, undefinedIfUnreadable } from '../../log-error.ts';
@@ -9,8 +8,9 @@ import { type FamilyDeps, familyMembers, type SeenMember } from './family-files.
 import { KnownFiles } from './known-files.ts';
 import { OpenFiles } from './open-files.ts';
 import type { AssemblerTimes } from './record-assembler.ts';
+import { type FoundFile, ReplacementCount } from './replacement-count.ts';
 import { LINGER_MS, RotatedFiles } from './rotated-files.ts';
-import { ReplacementCount, Rotation } from './rotation.ts';
+import { Rotation } from './rotation.ts';
 import { readFileId, type TailFile } from './tail-file.ts';
 import { type TailAction, type TailEvent, type TailState, transition, unreadableEvent } from './tail-state.ts';
 
@@ -67,9 +67,9 @@ export class LogTail {
     this.writer = new RingWriter(this.ring, limitBytes);
     this.open = new OpenFiles({ zone, times, scrubber, writer: this.writer, onRead });
     this.rotated = new RotatedFiles({ open: this.open, writer: this.writer, known: this.#known, lingerMs });
-    const { ring, writer, open, rotated } = this;
-    const parts = { ring, writer, open, rotated, known: this.#known, files: deps, liveName: () => this.#name };
-    this.#rotation = new Rotation({ name: this.family, family: target.family, ...parts });
+    const { ring, writer, open, rotated, family: name } = this;
+    const shared = { ring, writer, open, rotated, known: this.#known, files: deps, liveName: () => this.#name };
+    this.#rotation = new Rotation({ name, family: target.family, ...shared });
   }
 
   get family(): string {
@@ -105,7 +105,7 @@ export class LogTail {
   /** Whether the live file is known to have timestamps; if not, older files still may. */
   get isTimed(): boolean {
     const text = this.#file?.text;
-    return text !== undefined && (text.format.timed || text.firstTimeMs !== undefined);
+    return text?.format.timed === true || text?.firstTimeMs !== undefined;
   }
 
   /** Cursor of the position (not the record) at which the ring's next entry begins. */
@@ -122,7 +122,7 @@ export class LogTail {
       if (family !== undefined) this.#known.remember(members ?? (await this.#listMembers(family)));
       await this.#whileReadable(async () => {
         const handle = await this.deps.handles.acquire(this.#name);
-        await this.#dispatch('other-file', handle);
+        await this.#dispatch('other-file', { handle, replacements: 0 });
       });
     } catch (error) {
       await this.#fail(error);
@@ -163,25 +163,25 @@ export class LogTail {
     return familyMembers(files ?? [], family);
   }
 
-  /** Executes the actions of an event. `handle` is what the name leads to, if the event is about that. */
-  async #dispatch(event: TailEvent, handle?: LogHandle): Promise<void> {
+  /** Executes the actions of an event. `found` is what the name leads to, if the event is about that. */
+  async #dispatch(event: TailEvent, found?: FoundFile): Promise<void> {
     const { next, actions } = transition(this.#state, event);
-    for (const action of actions) await this.#execute(action, handle);
+    for (const action of actions) await this.#execute(action, found);
     // A stop meanwhile wins.
     if (this.#state !== 'stopped') this.#state = next;
     if (this.#state === 'reading') this.#unreadableSinceMs = undefined;
   }
 
-  async #execute(action: TailAction, handle?: LogHandle): Promise<void> {
+  async #execute(action: TailAction, found?: FoundFile): Promise<void> {
     switch (action) {
       case 'open-first':
-        this.#file = await this.open.open(given(handle), this.fromStart ? 'start' : 'end');
+        this.#file = await this.open.open(given(found).handle, this.fromStart ? 'start' : 'end');
         return;
       case 'open-created':
       case 'replace':
-        return this.#switchTo(given(handle));
+        return this.#switchTo(given(found));
       case 'reopen':
-        return this.open.reopen(given(this.#file), given(handle));
+        return this.open.reopen(given(this.#file), given(found).handle);
       case 'drain':
         return this.open.drain(given(this.#file));
       case 'report-missing':
@@ -238,15 +238,15 @@ export class LogTail {
     const all = this.#pollRotated;
     this.#pollRotated = false;
     if (all) await this.rotated.drainAll();
+    const replacements = this.#replacements.count;
     const handle = await this.deps.handles.acquire(this.#name);
     try {
       if (this.#file && (await this.open.isSameFile(this.#file, handle))) {
-        await this.#dispatch('same-file', handle);
+        this.#replacements.settle(replacements);
+        await this.#dispatch('same-file', { handle, replacements });
       } else {
-        // Events of what happened to the name before may still be queued: after two turns they have been delivered.
-        await setImmediate();
-        await setImmediate();
-        await this.#dispatch('other-file', handle);
+        const counted = (await this.#replacements.countUpTo(handle, this.deps.handles)) ?? replacements;
+        await this.#dispatch('other-file', { handle, replacements: counted });
       }
       if (this.#state === 'reading' && this.#file) await this.#readNew(this.#file, handle);
     } finally {
@@ -255,13 +255,12 @@ export class LogTail {
   }
 
   /** The name belongs to another file than before. */
-  async #switchTo(handle: LogHandle): Promise<void> {
+  async #switchTo({ handle, replacements }: FoundFile): Promise<void> {
     const old = this.#file;
-    // Before the first await: later events may belong to the next rotation.
-    const count = this.#replacements.count;
     const next = this.rotated.takeBack(await readFileId(handle)) ?? (await this.open.open(handle, 'start', old));
-    const atLeast = this.#replacements.follow(count);
-    if (old) await this.#rotation.followReplacement(old, { next, atLeast });
+    const atLeast = this.#replacements.unfollowed(replacements);
+    const files = old ? await this.#rotation.followReplacement(old, { next, atLeast }) : 1;
+    this.#replacements.follow(files, replacements);
     this.#file = next;
   }
 

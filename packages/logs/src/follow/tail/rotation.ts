@@ -40,22 +40,25 @@ export class Rotation {
 
   /**
    * The name belongs to another file now: emits the rest of the old file, and the files that were live in between. If
-   * reading fails, a gap is reported and the follow continues with the next file.
+   * reading fails, a gap is reported and the follow continues with the next file. Returns how many files were found,
+   * including the next one.
    */
-  async followReplacement(old: TailFile, replacement: Replacement): Promise<void> {
+  async followReplacement(old: TailFile, replacement: Replacement): Promise<number> {
     try {
-      await this.#emitReplaced(old, replacement);
+      return await this.#emitReplaced(old, replacement);
     } catch (error) {
       if (!isFileFailure(error)) throw error;
       this.#emitGap('gone');
+      return 1;
     }
   }
 
-  async #emitReplaced(old: TailFile, { next, atLeast }: Replacement): Promise<void> {
+  async #emitReplaced(old: TailFile, { next, atLeast }: Replacement): Promise<number> {
     const { writer, open, known, rotated } = this.#deps;
     const successors = await this.#findSuccessors(old, next);
     const { oldName, copies, between, empty, mayBeIncomplete, missed, members } = successors;
-    const gaps = gapsAfter(missed, { old, between, isCountShort: between.length + empty + 1 < atLeast });
+    const files = between.length + empty + 1;
+    const gaps = gapsAfter(missed, { old, between, isCountShort: files < atLeast });
     releaseAll(copies);
     // Only now: the writer may have appended to it meanwhile.
     await open.drain(old);
@@ -73,6 +76,7 @@ export class Rotation {
     }
     this.#emitRotated(from, next.name);
     known.remember(members);
+    return files;
   }
 
   /**
@@ -219,29 +223,4 @@ async function* readBeyond(
 
 function releaseAll(members: readonly OpenedMember[]): void {
   for (const { handle } of members) handle.release();
-}
-
-/**
- * How often the name got another file, by the events of the file system. Each replacement causes two events, or one if it
- * is atomic: more of them mean that files came and went between two polls.
- */
-export class ReplacementCount {
-  #events = 0;
-  #followed = 0;
-
-  noteEvent(): void {
-    this.#events++;
-  }
-
-  /** So far. The name has a file when it is read, so an odd event means that the second one of its pair is still to come. */
-  get count(): number {
-    return Math.ceil(this.#events / 2);
-  }
-
-  /** Those up to `count` that were not followed yet; from now on they are. */
-  follow(count: number): number {
-    const fresh = count - this.#followed;
-    this.#followed = count;
-    return fresh;
-  }
 }

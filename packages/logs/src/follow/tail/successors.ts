@@ -1,5 +1,12 @@
 import { isMarked } from '../../cursor/file-mark.ts';
-import { type FamilyDeps, type OpenedMember, openFamily, readFileStart, type SeenMember } from './family-files.ts';
+import {
+  type FamilyDeps,
+  type OpenedFamily,
+  type OpenedMember,
+  openFamily,
+  readFileStart,
+  type SeenMember,
+} from './family-files.ts';
 import { isCopyOf, type KnownFiles } from './known-files.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { TailFile } from './tail-file.ts';
@@ -28,7 +35,7 @@ export interface Successors {
   between: OpenedMember[];
   /** Archives of such files that are empty. */
   empty: number;
-  /** The old file was deleted, and perhaps some of its successors, too. */
+  /** Some successors may be missing: the old file was deleted, or the directory kept changing. */
   mayBeIncomplete: boolean;
   /** For successors that were listed but deleted before they could be opened: the ids of the files before them. */
   missed: (string | undefined)[];
@@ -38,7 +45,7 @@ export interface Successors {
 
 /** A file's rank within the family, as far as known. */
 interface Standing {
-  /** In the family's order; -1 if it was deleted. */
+  /** In the family's order; -1 if it was deleted, or the order is not certain. */
   index: number;
   firstTimeMs: number | undefined;
   modifiedNs: bigint;
@@ -54,52 +61,115 @@ export async function findSuccessors(
   const nextId = next?.id ?? old.id;
   const isWanted = (member: SeenMember) =>
     member.id !== old.id && member.id !== nextId && !member.live && !known.has(member);
-  const { members, opened, missed } = await openFamily(family, deps, isWanted);
-  // Only now: what the archives just opened contain was in the files themselves before, so their heads are known.
-  await succession.catchUp();
-  const indexOf = (id: string) => members.findLastIndex((member) => member.id === id);
-  const standing = (member: OpenedMember): Standing => ({ ...member, index: indexOf(member.id) });
+  const found = await openFamily(family, deps, { isWanted, isExpected: ({ id }) => id === old.id || id === nextId });
+  try {
+    // Only now: what the archives just opened contain was in the files themselves before, so their heads are known.
+    await succession.catchUp();
+    const start = await readFileStart((next ?? old).handle, deps);
+    const modifiedNs = next ? await deps.readModifiedNs(next) : 0n;
+    const successors = chooseSuccessors(succession, found, { ...start, modifiedNs });
+    const returned = new Set([...successors.copies, ...successors.between]);
+    for (const member of found.opened) if (!returned.has(member)) member.handle.release();
+    return successors;
+  } catch (error) {
+    for (const { handle } of found.opened) handle.release();
+    throw error;
+  }
+}
 
+function chooseSuccessors(
+  succession: Succession,
+  found: OpenedFamily,
+  nextStart: Pick<OpenedMember, 'head' | 'firstTimeMs' | 'modifiedNs'>,
+): Successors {
+  const { old, next, known } = succession;
+  const nextId = next?.id ?? old.id;
+  const { members, opened, isStable } = found;
+  const order = new FamilyOrder(found);
   const copies = opened.filter((member) => isCopyOfOld(succession, member));
-  const nextStart = await readFileStart((next ?? old).handle, deps);
   // Copies of the next file, made while we listed the directory: its text is read from the open file, not from there.
   const nextCopies = opened.filter(
     ({ head, compressed }) => (compressed || !next) && haveSameStart(head, nextStart.head),
   );
-  const others = opened.filter((member) => {
-    const { head, compressed } = member;
-    if (copies.includes(member) || nextCopies.includes(member) || known.isCopy(member)) return false;
-    if (succession.rotated.some(({ text }) => isCopyOf(text.mark, member))) return false;
-    // An empty file counts, because its writer may just have opened it; but not if it is a copy in progress.
-    return head.length > 0 || (!compressed && next !== undefined);
-  });
-  const oldIndex = Math.max(next ? indexOf(old.id) : -1, ...copies.map(({ id }) => indexOf(id)));
-  const oldStanding = replacedStanding(succession, oldIndex);
-  const nextIndex = Math.max(indexOf(nextId), ...nextCopies.map(({ id }) => indexOf(id)));
-  const nextStanding = next && { ...nextStart, index: nextIndex, modifiedNs: await deps.readModifiedNs(next) };
-  // Files newer than the next one, from rotations meanwhile: they are emitted when it is their turn.
-  const newer = new Set(others.filter((member) => nextStanding && isAfter(standing(member), nextStanding)));
-  const between = others.filter(
-    (member) => !newer.has(member) && isAfter(standing(member), oldStanding) && (next || !isOlder(succession, member)),
+  const unknown = opened.filter(
+    (member) => !copies.includes(member) && !nextCopies.includes(member) && !isEmitted(member, succession),
   );
-  const returned = new Set([...copies, ...between]);
-  for (const member of opened) if (!returned.has(member)) member.handle.release();
-  const settled = new Set([old.id, nextId, ...others.filter((member) => !newer.has(member)).map(({ id }) => id)]);
-  for (const { id } of copies) settled.add(id);
+  const oldIndex = order.findIndex([...(next ? [old] : []), ...copies]);
+  const oldStanding = replacedStanding(succession, oldIndex);
+  const nextStanding = next && { ...nextStart, index: order.findIndex([next, ...nextCopies]) };
+  // Files newer than the next one, from rotations meanwhile: they are emitted when it is their turn.
+  const settled = unknown.filter((member) => !nextStanding || !isAfter(order.standing(member), nextStanding));
+  const isBetween = (member: OpenedMember) =>
+    isAfter(order.standing(member), oldStanding) && (next !== undefined || !isOlder(succession, member));
+  const between = settled.filter((member) => isBetween(member) && !order.isTwin(member));
+  const settledIds = new Set([old.id, nextId, ...[...copies, ...settled].map(({ id }) => id)]);
+  const settledMembers = members.filter((member) => settledIds.has(member.id) || known.has(member));
+  // An empty file counts, because its writer may just have opened it; but not if it is a copy in progress.
+  const isEmptyCopy = ({ head, compressed }: OpenedMember) => head.length === 0 && (compressed || !next);
+  const empty = between.filter(isEmptyCopy).length;
+  const isOldFound = oldIndex >= 0 || (old.text.isUnread && empty > 0);
+  const isNextLive = members.some(({ id, live }) => live && id === nextId);
   return {
-    oldName: members[oldIndex]?.name,
-    copies: copies.sort((a, b) => Number(a.compressed) - Number(b.compressed) || indexOf(b.id) - indexOf(a.id)),
-    between: withoutDuplicates(between.sort((a, b) => compare(standing(a), standing(b)))),
-    empty: opened.filter(({ head, compressed }) => compressed && head.length === 0).length,
-    // A file that was compressed before it could be opened is read from its archive, which was listed later.
-    missed: missed.some(
-      ({ round }, index) => others.filter((member) => member.compressed && member.round > round).length <= index,
-    )
-      ? missed.map(({ after }) => after)
-      : [],
-    mayBeIncomplete: oldIndex < 0 && (others.length > 0 || !members.some(({ id, live }) => live && id === nextId)),
-    members: members.filter((member) => settled.has(member.id) || known.has(member)),
+    oldName: members.findLast(({ id }) => id === old.id || copies.some((copy) => copy.id === id))?.name,
+    copies: copies.sort((a, b) => Number(a.compressed) - Number(b.compressed) || order.compareNames(b, a)),
+    between: between
+      .filter((member) => !isEmptyCopy(member))
+      .sort((a, b) => compare(order.standing(a), order.standing(b))),
+    empty,
+    missed: arePacked(found.missed, unknown) ? [] : found.missed.map(({ after }) => after),
+    mayBeIncomplete: !isStable || (!isOldFound && (between.length > empty || !isNextLive)),
+    members: isStable ? settledMembers : [...known.members, ...settledMembers],
   };
+}
+
+/** The order of the files by name, as far as it is certain. */
+class FamilyOrder {
+  readonly #members: readonly SeenMember[];
+  readonly #isStable: boolean;
+  /** The archives of files that were compressed while the directory was listed, and found in both forms. */
+  readonly #archives = new Map<OpenedMember, OpenedMember>();
+
+  constructor({ members, opened, isStable }: OpenedFamily) {
+    this.#members = members;
+    this.#isStable = isStable;
+    for (const plain of opened) {
+      if (plain.compressed || plain.head.length === 0) continue;
+      const archive = opened.find(({ compressed, head }) => compressed && head.equals(plain.head));
+      if (archive) this.#archives.set(plain, archive);
+    }
+  }
+
+  /** The index of the newest of these files; -1 if none was listed, or the order is not certain. */
+  findIndex(files: readonly { id: string }[]): number {
+    if (!this.#isStable) return -1;
+    return this.#members.findLastIndex((member) => files.some(({ id }) => id === member.id));
+  }
+
+  standing(member: OpenedMember): Standing {
+    const archive = this.#archives.get(member);
+    return { ...member, index: this.findIndex(archive ? [member, archive] : [member]) };
+  }
+
+  /** Whether it is an archive of a file that was also found itself. */
+  isTwin(member: OpenedMember): boolean {
+    return [...this.#archives.values()].includes(member);
+  }
+
+  compareNames(a: OpenedMember, b: OpenedMember): number {
+    return this.findIndex([a]) - this.findIndex([b]);
+  }
+}
+
+/** Whether it is an archive or copy of a file that was emitted, or is still read. */
+function isEmitted(member: OpenedMember, { known, rotated }: Succession): boolean {
+  return known.isCopy(member) || rotated.some(({ text }) => isCopyOf(text.mark, member));
+}
+
+/** Whether files that could not be opened are read from their archives, which were listed later. */
+function arePacked(missed: OpenedFamily['missed'], unknown: readonly OpenedMember[]): boolean {
+  return missed.every(
+    ({ round }, index) => unknown.filter((member) => member.compressed && member.round > round).length > index,
+  );
 }
 
 /** Of a text of which nothing was read, it is only known that it is not older than what was read before. */
@@ -146,13 +216,4 @@ function compareTimes(a: Standing, b: Standing): number {
 function compare(a: Standing, b: Standing): number {
   const timed = a.firstTimeMs !== undefined && b.firstTimeMs !== undefined && a.firstTimeMs !== b.firstTimeMs;
   return timed ? compareTimes(a, b) : a.index - b.index;
-}
-
-/** A file that was compressed while the directory was listed was found in both forms. */
-function withoutDuplicates(members: OpenedMember[]): OpenedMember[] {
-  return members.filter((member) => {
-    const isTwin = member.compressed && members.some((other) => !other.compressed && other.head.equals(member.head));
-    if (isTwin) member.handle.release();
-    return !isTwin;
-  });
 }

@@ -1,0 +1,112 @@
+import fs from 'node:fs';
+import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { eventually } from '../../testing/eventually.ts';
+import { tempDir } from '../../testing/temp-dir.ts';
+import type { FollowItem } from '../../types.ts';
+import { collectFollow, openHub } from '../testing/open-hub.ts';
+import { type RotationKind, SteppedLog } from '../testing/stepped-log.ts';
+
+/** `MORE=20 SEED=1000 ROTATIONS=40` searches for new cases. */
+const RUNS = 4 * Number(process.env.MORE ?? 1);
+const FIRST_SEED = Number(process.env.SEED ?? 1);
+const ROTATIONS = Number(process.env.ROTATIONS ?? 12);
+
+afterEach(() => {
+  vi.restoreAllMocks();
+});
+
+/** A number from 0 to below 1; the same sequence for the same seed (mulberry32). */
+function seededRandom(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
+  };
+}
+
+type Callback = (error: unknown, result?: unknown) => void;
+
+/** Calls `step` before and after each of these calls takes effect. Calls take effect in the order they are made. */
+function stepAtEachCall(step: () => void): void {
+  const stepped =
+    (call: (...args: never[]) => unknown) =>
+    (...args: unknown[]): void => {
+      const done = args.pop() as Callback;
+      step();
+      let result: unknown;
+      let failure: unknown = null;
+      try {
+        result = call(...(args as never[]));
+      } catch (error) {
+        failure = error;
+      }
+      step();
+      setImmediate(() => done(failure, result));
+    };
+  const replace = (name: 'lstat' | 'fstat' | 'read', call: (...args: never[]) => unknown) =>
+    vi.spyOn(fs, name).mockImplementation(stepped(call) as never);
+  replace('lstat', fs.lstatSync);
+  replace('fstat', fs.fstatSync);
+  replace('read', fs.readSync);
+}
+
+/** What is wrong with the items: each line comes once, in order, and a missing one was reported. */
+function findFaults(items: readonly FollowItem[], { last, ends }: { last: number; ends: readonly number[] }): string[] {
+  const faults: string[] = [];
+  const whole = new Set(ends);
+  let before = 20;
+  let isExcused = false;
+  for (const item of items) {
+    if (item.type === 'gap') isExcused = true;
+    if (item.type !== 'record') continue;
+    for (const [, digits] of (item.raw ?? '').matchAll(/#(\d+)#/g)) {
+      const number = Number(digits);
+      const isDeleted = whole.has(before) && whole.has(number - 1);
+      if (number <= before) faults.push(`${number} after ${before} from ${item.file}`);
+      else if (number > before + 1 && !isExcused && !isDeleted) faults.push(`${before + 1} to ${number - 1} missing`);
+      before = Math.max(before, number);
+      isExcused = false;
+    }
+  }
+  if (before !== last) faults.push(`${before + 1} to ${last} missing at the end`);
+  return faults;
+}
+
+async function follow(kind: RotationKind, seed: number): Promise<void> {
+  const random = seededRandom(seed);
+  const dir = tempDir();
+  const log = new SteppedLog(dir, { kind, random, rotations: ROTATIONS });
+  onTestFinished(() => log.close());
+  const [density, burst] = [random(), 10 ** (random() * 3)];
+  let isStepped = false;
+  stepAtEachCall(() => {
+    if (!isStepped) return;
+    // Now and then much happens at once, as on a busy machine.
+    const steps = random() < 0.03 ? random() * burst : random() < density ? 1 + random() * 3 : 0;
+    for (let step = 1; step <= steps; step++) log.step();
+  });
+  const hub = openHub(dir, { events: seed % 2 === 0, pollMs: 1 });
+  const followed = collectFollow(hub, { family: 'app.log' });
+  await followed.ready;
+  isStepped = true;
+  await eventually(() => expect(log.isDone).toBe(true));
+  isStepped = false;
+  await eventually(() => expect(followed.texts.at(-1)).toContain(`#${log.last}#`));
+  await followed.stop();
+  await hub.close();
+  vi.restoreAllMocks();
+  expect(findFaults(followed.items, log), `${kind} with seed ${seed}`).toEqual([]);
+  // Every file still exists, so none can be missing.
+  const isKept = kind === 'rename' || kind === 'gzip';
+  const gaps = followed.items.filter(({ type }) => isKept && type === 'gap');
+  expect(gaps, `${kind} with seed ${seed}`).toEqual([]);
+}
+
+test.each(['rename', 'gzip', 'copy', 'delete'] as const)(
+  '%s: no line is lost, none comes twice, whatever happens between two calls',
+  async (kind) => {
+    for (let run = 0; run < RUNS; run++) await follow(kind, FIRST_SEED + run);
+  },
+);
