@@ -8,17 +8,20 @@ import { build, install, ROOT } from './steps.mjs';
 
 const FOLDER = join(ROOT, 'docs/pictures');
 
-/** Small enough to stand in a repository and in a page. */
+/** Small enough for a repository and a page. */
 const MOST_BYTES = 200_000;
 
 const VIEWPORT = { width: 1180, height: 520 };
 
-/** Few, so that what is seen does not run away while it is taken. */
+/** Rows drawn when the list fills the viewport; records of several lines leave room for fewer. */
+const FILLED_ROWS = 10;
+
+/** Slow enough that the view does not change while the picture is taken. */
 const RECORDS_PER_SECOND = 4;
 
 const LOG = 'src=*/lind-broker.log';
 
-/** What each shows, and what must be there before it is taken. */
+/** Each picture, and what must be visible before it is taken. */
 const PICTURES = [
   {
     name: 'console-cluster',
@@ -27,7 +30,7 @@ const PICTURES = [
     ready: async (page) => {
       await page.getByText('demo-broker-3').first().waitFor();
       await page.waitForLoadState('networkidle');
-      await allAnswer(page);
+      await allRespond(page);
     },
   },
   {
@@ -95,8 +98,8 @@ async function take({ name, path, theme, ready }) {
   if (size > MOST_BYTES) throw new Error(`${name}.png is larger than ${MOST_BYTES / 1000} kB`);
 }
 
-/** On a busy machine a node may be too late at first. */
-async function allAnswer(page) {
+/** On a busy machine a node may miss its deadline at first. */
+async function allRespond(page) {
   const retry = page.locator('.partial').getByRole('button', { name: 'retry' });
   for (let tries = 0; tries < 20 && (await retry.count()) > 0; tries++) {
     await retry.first().click();
@@ -106,12 +109,12 @@ async function allAnswer(page) {
 }
 
 async function rowsAndChart(page) {
-  await page.locator('#log-rows .row').nth(20).waitFor();
+  await page.locator('#log-rows .row').nth(FILLED_ROWS - 1).waitFor();
   await page.getByRole('slider', { name: 'Records over time' }).waitFor();
   await page.locator('.chart.is-counting').waitFor({ state: 'detached' });
 }
 
-/** A cluster of three with made-up logs, which are the same every time but for their times. */
+/** Three nodes with made-up logs, which are the same every time except for their timestamps. */
 function startDemo() {
   const args = ['packages/cli/bin/porthole.cjs', 'demo', '--http-port', '0', '--grpc-port', '0'];
   const child = spawn(process.execPath, [...args, '--rate', String(RECORDS_PER_SECOND)], { cwd: ROOT });
@@ -125,6 +128,6 @@ function startDemo() {
     child.stderr.on('data', (part) => {
       output += part;
     });
-    child.on('exit', (code) => reject(new Error(`the demo ended with ${code}:\n${output}`)));
+    child.on('exit', (code) => reject(new Error(`the demo exited with ${code}:\n${output}`)));
   });
 }
