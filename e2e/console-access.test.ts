@@ -11,7 +11,7 @@ import { detailsPanel, findRow, openConsole, waitUntilVisible } from './testing/
 
 const WCAG = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
 
-/** What the structure of a page has no part in. */
+/** Rules about colours, not about structure. */
 const OF_COLOURS = ['color-contrast', 'link-in-text-block'];
 
 let browser: Browser;
@@ -33,7 +33,7 @@ async function startTwo(): Promise<Member> {
   return node;
 }
 
-/** What axe finds wrong, with where: all of it in the light theme, and in the dark one what depends on colours. */
+/** Violations found by axe, with their elements: all rules in the light theme, those about colours in the dark one. */
 async function faults(page: Page): Promise<string[]> {
   const light = await violations(page, 'light', (axe) => axe.withTags(WCAG));
   const dark = await violations(page, 'dark', (axe) => axe.withRules(OF_COLOURS));
@@ -47,11 +47,11 @@ async function violations(
 ): Promise<string[]> {
   await page.emulateMedia({ colorScheme });
   await waitUntilVisible(page.locator(`html[data-theme="${colorScheme}"]`));
-  // Legacy mode: what is tested has no frames, and the other mode opens another page.
-  // Only what is wrong is gathered: all that is right would take as long again.
+  // Legacy mode: these pages have no frames, and the other mode opens another page.
+  // Only violations are collected: collecting the passes would double the time.
   const axe = choose(new AxeBuilder({ page }).options({ resultTypes: ['violations'] }));
   const found = await axe.setLegacyMode().analyze();
-  expect(found.passes.length).toBeGreaterThan(0); // it did look
+  expect(found.passes.length).toBeGreaterThan(0); // it has run
   return found.violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${page.url()} ${id} ${target.join(' ')}: ${failureSummary}`),
   );
@@ -80,7 +80,7 @@ describe('in both themes axe finds nothing wrong', () => {
     expect(found).toEqual([]);
   });
 
-  it('on anything that lies over a page', async () => {
+  it('on any dialog', async () => {
     const { url } = await startTwo();
     const { page } = await openConsole(browser, url, { path: '/logs' });
     const found: string[] = [];
@@ -105,7 +105,7 @@ describe('in both themes axe finds nothing wrong', () => {
     expect(found).toEqual([]);
   });
 
-  it('where a token is asked for', async () => {
+  it('where a token is required', async () => {
     const tokenFile = join(tempDir(), 'tokens');
     writeFileSync(tokenFile, `${createToken('operator').line}\n`, { mode: 0o600 });
     const { running } = await startTestNode({ settings: { auth: { tokenFile } } });
@@ -121,7 +121,7 @@ describe.each([
   ['a telephone', { viewport: { width: 360, height: 740 } }],
   ['a zoom of 200 %', { viewport: { width: 720, height: 450 }, deviceScaleFactor: 2 }],
 ])('with %s', (_name, size) => {
-  it('no page is wider than the window, and what matters can be clicked', async () => {
+  it('no page is wider than the window, and all controls can be clicked', async () => {
     const { url } = await startTwo();
     const { page } = await openConsole(browser, url, size);
     const fits = async () => {

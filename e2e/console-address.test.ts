@@ -7,7 +7,7 @@ import { startBrowser } from './testing/browser-page.ts';
 import { countedLines, line, type Member, startCluster } from './testing/console-cluster.ts';
 import { findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
 
-/** How far from the middle a line in the middle may be: rows and what stands around them are not drawn to the pixel. */
+/** Tolerance for a centred line: rows are not aligned to the pixel. */
 const NEAR_PX = 60;
 
 let browser: Browser;
@@ -25,7 +25,7 @@ async function startAlone(files: Readonly<Record<string, string>>): Promise<Memb
 
 const urlQuery = (page: Page) => Object.fromEntries(new URL(page.url()).searchParams);
 
-/** Resolves when the address says this, and only this. */
+/** Resolves when the URL has exactly this query. */
 function address(page: Page, wanted: Readonly<Record<string, string>>): Promise<void> {
   return eventually(() => expect(urlQuery(page)).toEqual(wanted));
 }
@@ -107,7 +107,7 @@ it('a link to a line shows that line in the middle, also after the log was rotat
   await first.page.getByRole('button', { name: 'Older match' }).click();
   await findRow(first.page, 'line 300').click();
   await eventually(() => expect(urlQuery(first.page)).toHaveProperty('at'));
-  // Whoever opens it wants the line with what is around it.
+  // The link must show the line with its context.
   const link = new URL(first.page.url());
   link.searchParams.delete('level');
   link.searchParams.delete('q');
@@ -121,7 +121,7 @@ it('a link to a line shows that line in the middle, also after the log was rotat
   expect(await findRow(first.page, 'line 300').getAttribute('aria-selected')).toBe('true');
 });
 
-/** Opens the link as somebody else, and looks where the line is. */
+/** Opens the link in a new browser context; returns where the line is. */
 async function centred(link: string): Promise<void> {
   const { page } = await openConsole(browser, link, { path: link });
   const row = findRow(page, 'line 300');

@@ -41,20 +41,21 @@ password = "${SECRET}${port}"
 `;
 }
 
-/** Three members: the second writes a time otherwise, the third has another limit. */
+/** Three members: the second writes a duration differently, the third has another limit. */
 function startDrifting(): Promise<[Member, ...Member[]]> {
   const drifts = [{ port: 9000 }, { port: 9001, timeout: '10000ms' }, { port: 9002, max: 250 }];
   return startCluster(drifts.map((drift) => ({ config: serviceConfig(drift) })));
 }
 
-/** Everything the page is told, for who looks for what it must never be told. */
+/** Collects all response bodies, to search them for secrets. */
 function readBodies(page: Page): () => Promise<string> {
   const bodies: Promise<string>[] = [];
+  // A response of a document that was left no longer has a body.
   page.on('response', (response) => bodies.push(response.text().catch(() => '')));
   return async () => (await Promise.all(bodies)).join('\n');
 }
 
-it('shows the one that is configured differently, what is expected to differ only when asked, and never a secret', async () => {
+it('shows the node that is configured differently, expected differences on request only, and never a secret', async () => {
   const [n1] = await startDrifting();
   const { page } = await openConsole(browser, n1.url);
   const bodies = readBodies(page);
@@ -87,12 +88,12 @@ it('shows the one that is configured differently, what is expected to differ onl
   await page.getByRole('link', { name: 'n3', exact: true }).first().click();
   await waitUntilVisible(page.getByRole('region', { name: 'TOML of n3' }).locator('.toml-mask'));
   expect(await page.content()).not.toContain(SECRET);
-  const told = await bodies();
-  expect(told).toContain('read-timeout');
-  expect(told).not.toContain(SECRET);
+  const received = await bodies();
+  expect(received).toContain('read-timeout');
+  expect(received).not.toContain(SECRET);
 });
 
-it('finds a key of one node, marks what is not as usual, and tells that its file has changed', async () => {
+it('finds a key of one node, marks changed settings, and reports that its file has changed', async () => {
   const file = join(tempDir(), 'porthole.toml');
   writeFileSync(file, '[search]\nworkers = 1\n');
   const { running } = await startTestNode({ file, settings: { cluster: { nodeId: 'n1' } } });
@@ -114,7 +115,7 @@ it('finds a key of one node, marks what is not as usual, and tells that its file
   await waitUntilVisible(page.getByRole('row', { name: /http\.port .* 4711/ }));
 });
 
-it("shows both values of a service's file that was edited, and its text at start", async () => {
+it('shows both values of an edited service file, and its text at start', async () => {
   const configFile = join(tempDir(), 'service.toml');
   writeFileSync(configFile, '[http]\nport = 9000\n');
   const { running } = await startTestNode({ settings: { service: { configFile }, cluster: { nodeId: 'n1' } } });

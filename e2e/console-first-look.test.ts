@@ -29,7 +29,7 @@ function startProcess(id: string, flags: readonly string[] = []): Promise<Cluste
   return ClusterProcess.start(id, { cwd, flags });
 }
 
-/** Two clicks, and nothing else. */
+/** Exactly two clicks. */
 async function toNewestError(page: Page): Promise<void> {
   expect(await page.getByRole('dialog').count()).toBe(0);
   await page.getByRole('link', { name: /^\d+ errors? .*, last 15 min/ }).click();
@@ -37,7 +37,7 @@ async function toNewestError(page: Page): Promise<void> {
   await waitUntilVisible(detailsPanel(page).getByText('the newest failure'));
 }
 
-it('tells of a cluster at once who is missing, and leads to the newest error in two clicks', async () => {
+it('shows which node of a cluster is missing, and leads to the newest error in two clicks', async () => {
   const [n2, n3] = await Promise.all([startProcess('n2'), startProcess('n3')]);
   const n1 = await startProcess('n1', ['--cluster-members', `n2=${n2.url},n3=${n3.url}`]);
   await eventually(async () => {
@@ -54,7 +54,7 @@ it('tells of a cluster at once who is missing, and leads to the newest error in 
   expect(await detailsPanel(page).innerText()).toContain('n2');
 });
 
-it('tells the same of a node that is alone', async () => {
+it('leads to the newest error of a single node in two clicks', async () => {
   const files = { 'a.log': line(60, 'an old failure', 'ERROR') + line(2, 'the newest failure', 'ERROR') };
   const [node] = await startCluster([{ files }]);
   const { page } = await openConsole(browser, node.url);
@@ -63,7 +63,7 @@ it('tells the same of a node that is alone', async () => {
   await toNewestError(page);
 });
 
-it('a log directory that is missing is no all-clear: headline, row, count and log page say so', async () => {
+it('a missing log directory is reported in the headline, the row, the count and on the log page', async () => {
   const [n1, n2] = await startCluster([{ files: { 'a.log': line(2, 'fine') } }, {}]);
   renameSync(n2?.logDir ?? '', `${n2?.logDir}.away`);
   const { page } = await openConsole(browser, n1.url);
@@ -76,7 +76,7 @@ it('a log directory that is missing is no all-clear: headline, row, count and lo
   await waitUntilVisible(page.getByText(/n2 is degraded: log directory: .* does not exist/));
 });
 
-it('the same of a node that is alone', async () => {
+it('the missing log directory of a single node is reported too', async () => {
   const [n1] = await startCluster([{}]);
   renameSync(n1.logDir, `${n1.logDir}.away`);
   const { page } = await openConsole(browser, n1.url);
@@ -84,7 +84,7 @@ it('the same of a node that is alone', async () => {
   await waitUntilVisible(page.getByRole('link', { name: 'Errors not counted, last 15 min' }));
 });
 
-it('a killed node stays on the page, with its end among the lines and its snapshot, until it is dismissed', async () => {
+it('a killed node stays on the page, with its snapshot and a notice between the lines, until it is dismissed', async () => {
   const etcd = await startTestEtcd();
   const flags = ['--cluster-etcd', etcd.url];
   const [n1, n2] = await Promise.all([startProcess('n1', flags), startProcess('n2', flags)]);
@@ -109,7 +109,7 @@ it('a killed node stays on the page, with its end among the lines and its snapsh
   await waitUntilVisible(page.getByRole('heading', { name: '1 node up' }));
 });
 
-it('offers the demo cluster where nothing is configured, until that is dismissed', async () => {
+it('offers the demo cluster if nothing is configured, until dismissed', async () => {
   const tmp = tempDir();
   const flags = ['--demo', '--http-port', '0', '--grpc-port', '0'];
   const program = new Program(['serve', ...flags], { cwd: tempDir(), env: { TMPDIR: tmp } });

@@ -5,7 +5,7 @@ import { startBrowser } from './testing/browser-page.ts';
 import { countedLines, line, type Member, startCluster } from './testing/console-cluster.ts';
 import { detailsPanel, findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
 
-/** A page has fewer places to stop at. */
+/** More than any page has tab stops. */
 const MAX_TABS = 150;
 
 let browser: Browser;
@@ -24,7 +24,7 @@ async function startTwo(): Promise<Member> {
   return node;
 }
 
-/** Steps with Tab until what is named has the focus. */
+/** Presses Tab until the named element has the focus. */
 async function tabTo(page: Page, name: RegExp): Promise<void> {
   for (let count = 0; count < MAX_TABS; count++) {
     await page.keyboard.press('Tab');
@@ -46,7 +46,7 @@ function inFocus(page: Page, text: string): Promise<void> {
 
 const copied = (page: Page) => page.evaluate<string>('navigator.clipboard.readText()');
 
-it('the errors are reached, read and left with keys alone', async () => {
+it('errors are found and read with the keyboard alone', async () => {
   const { url } = await startTwo();
   const { page } = await openConsole(browser, url);
   const { keyboard } = page;
@@ -71,7 +71,7 @@ it('the errors are reached, read and left with keys alone', async () => {
   await inFocus(page, 'line 10');
 });
 
-it('text is found and stepped through, alone and with what is around it', async () => {
+it('matches are found and stepped through, with and without context', async () => {
   const { url } = await startTwo();
   const { page } = await openConsole(browser, url, { path: '/logs?src=n1' });
   const { keyboard } = page;
@@ -98,7 +98,7 @@ it('text is found and stepped through, alone and with what is around it', async 
   await waitUntilVisible(findRow(page, 'line 120'));
 });
 
-it('a log is paused, followed and copied from, and a time is gone to', async () => {
+it('a log is paused, followed and copied from, and a time is opened', async () => {
   const { url } = await startTwo();
   const { page } = await openConsole(browser, url, {
     path: '/logs?src=n1',
@@ -150,7 +150,7 @@ it('a log is paused, followed and copied from, and a time is gone to', async () 
   await eventually(() => expect(urlQuery(page).get('to')).toBe('2026-10-02T00:00:00.000Z'));
 });
 
-it('the palette goes to another page, and single letters can be turned off', async () => {
+it('the palette opens another page, and single-letter shortcuts can be turned off', async () => {
   const { url } = await startTwo();
   const { page } = await openConsole(browser, url, { path: '/logs?src=n1' });
   const { keyboard } = page;
@@ -159,14 +159,14 @@ it('the palette goes to another page, and single letters can be turned off', asy
   await inFocus(page, 'the last failure');
   await keyboard.press('?');
   await waitUntilVisible(page.getByRole('dialog', { name: 'Keys' }));
-  // The first thing in it has the focus.
+  // Its first element has the focus.
   await keyboard.press('Space');
   expect(await page.getByLabel('Single-letter shortcuts').isChecked()).toBe(false);
   await keyboard.press('Escape');
   await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'hidden' });
   await keyboard.press('k');
   await keyboard.press('?');
-  // What is always heard comes after them: had they done something, it would be seen by now.
+  // A shortcut that always works comes last: any effect of the others would be visible by now.
   await keyboard.press('ArrowUp');
   await inFocus(page, 'line 120');
   expect(await page.getByRole('dialog', { name: 'Keys' }).count()).toBe(0);
@@ -179,15 +179,15 @@ it('the palette goes to another page, and single letters can be turned off', asy
   expect(new URL(page.url()).pathname).toBe('/nodes/n2/config');
 });
 
-it('everything that takes the focus shows it', async () => {
+it('everything focusable shows its focus', async () => {
   const { url } = await startTwo();
   const { page } = await openConsole(browser, url);
   for (const path of ['/', '/nodes/n1', '/nodes/n1/config', '/config', '/logs']) {
     await page.goto(new URL(path, url).href);
     await waitUntilVisible(page.getByRole('main').getByRole('heading', { level: 1 }));
-    const looks = await walk(page);
-    expect(looks.length, path).toBeGreaterThan(8);
-    expect(looks.filter(({ isSeen }) => !isSeen)).toEqual([]);
+    const styles = await walk(page);
+    expect(styles.length, path).toBeGreaterThan(8);
+    expect(styles.filter(({ isSeen }) => !isSeen)).toEqual([]);
   }
 });
 
@@ -197,14 +197,14 @@ interface FocusStyle {
   what: string;
 }
 
-/** All that Tab stops at, until it leaves the page. */
+/** The focus style of every tab stop of the page. */
 async function walk(page: Page): Promise<FocusStyle[]> {
-  const looks: FocusStyle[] = [];
+  const styles: FocusStyle[] = [];
   for (let count = 0; count < MAX_TABS; count++) {
     await page.keyboard.press('Tab');
-    const look = await page.evaluate<FocusStyle>(FOCUS_STYLE);
-    if (look.isBody) return looks;
-    looks.push(look);
+    const style = await page.evaluate<FocusStyle>(FOCUS_STYLE);
+    if (style.isBody) return styles;
+    styles.push(style);
   }
   throw new Error('Tab never leaves the page');
 }

@@ -14,7 +14,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser.close());
 
-it('a node that dies while all are followed is a row, the others go on, and so does it when it is back', async () => {
+it('a node that dies during a follow gets a row, the others continue, and so does it after a restart', async () => {
   const ports = await freePorts(IDS.length);
   const members = IDS.map((id, index) => `${id}=http://127.0.0.1:${ports[index]}`).join(',');
   const shownFlags = (id: string) => ['--http-port', String(ports[IDS.indexOf(id)]), '--cluster-members', members];
@@ -22,26 +22,26 @@ it('a node that dies while all are followed is a row, the others go on, and so d
   if (!n1 || !n2 || !n3) throw new Error('not all have started');
   for (const node of [n1, n2, n3]) node.write(`${node.id} begins`);
   const log = await LogPage.open(browser, `${n1.url}/logs`);
-  const tells = (...texts: string[]) =>
+  const shows = (...texts: string[]) =>
     eventually(async () => expect(await log.texts()).toEqual(expect.arrayContaining(texts)));
-  await tells('n1 begins', 'n2 begins', 'n3 begins');
+  await shows('n1 begins', 'n2 begins', 'n3 begins');
   await eventually(async () => expect(await log.pill.textContent()).toBe('Live'));
   for (const node of [n1, n2, n3]) node.write(`${node.id} is followed`);
-  await tells('n1 is followed', 'n2 is followed', 'n3 is followed');
+  await shows('n1 is followed', 'n2 is followed', 'n3 is followed');
 
   await n2.kill();
   await eventually(async () =>
     expect((await log.notices.allTextContents()).join('\n')).toMatch(/^n2 cannot be followed|^Connection to n2 lost/m),
   );
   for (const node of [n1, n2, n3]) node.write(`${node.id} after the death`);
-  await tells('n1 after the death', 'n3 after the death');
+  await shows('n1 after the death', 'n3 after the death');
   await eventually(async () => expect(await log.status.textContent()).toContain('2 of 3 nodes responded'));
   expect(await log.pill.textContent()).toBe('Live');
 
   const again = await ClusterProcess.start('n2', { flags: shownFlags('n2'), cwd: n2.cwd });
-  await tells('n2 after the death');
+  await shows('n2 after the death');
   for (const node of [n1, again, n3]) node.write(`${node.id} to the end`);
-  await tells('n1 to the end', 'n2 to the end', 'n3 to the end');
+  await shows('n1 to the end', 'n2 to the end', 'n3 to the end');
   const texts = await log.texts();
   expect(texts).toHaveLength(new Set(texts).size);
   expect(texts).toHaveLength(12);

@@ -42,7 +42,7 @@ function chip({ page }: LogPage, letter: string) {
 }
 
 describe('the log workspace finds', () => {
-  it('an invalid regex is told beside the field, in the words of the API', async () => {
+  it('an invalid regex is reported beside the field, with the message of the API', async () => {
     const { log, field, url } = await openLog({ 'a.log': mixedLog() }, '&live=0');
     log.expected.push(/status of 400/);
     const answer = await fetch(`${url}api/v1/log/search?regex=${encodeURIComponent('line (')}`);
@@ -83,7 +83,7 @@ describe('the log workspace finds', () => {
     await eventually(async () => expect(await log.texts()).toEqual(all));
   });
 
-  it('level chips tell how many there are, and hide what is below', async () => {
+  it('level chips show counts and hide lower levels', async () => {
     const { log, chip } = await openLog({ 'a.log': mixedLog() }, '&live=0');
     await eventually(async () => expect(await chip('E').textContent()).toBe('E 6'));
     expect(await chip('W').textContent()).toBe('W 24');
@@ -98,7 +98,7 @@ describe('the log workspace finds', () => {
     await eventually(async () => expect((await log.texts()).at(-1)).toBe('line 2999'));
   });
 
-  it('dragging over the chart shows only that time', async () => {
+  it('dragging over the chart selects that time range', async () => {
     const { log } = await openLog({ 'a.log': mixedLog() }, '&live=0');
     const chart = log.page.getByRole('slider', { name: 'Records over time' });
     const box = await chart.boundingBox();
@@ -119,7 +119,7 @@ describe('the log workspace finds', () => {
     expect(numbers.at(-1)).toBe(Math.ceil(bounds[1] ?? 0) - 1);
   });
 
-  it('what was let go while paused is a row, and can be loaded', async () => {
+  it('records dropped while paused become a gap row that can be loaded', async () => {
     const { log, logDir } = await openLog({ 'a.log': logLine('line 0') });
     const writer = new LogWriter(logDir, 'a.log');
     writer.write(20);
@@ -134,7 +134,7 @@ describe('the log workspace finds', () => {
       await log.page.mouse.wheel(0, -20_000);
       expect(await gap.allTextContents()).toEqual(['350 records not shown: written while paused· load']);
     });
-    // A page at a time: what is still missing stands behind what was loaded.
+    // One page at a time: the rest stays a gap after the loaded records.
     for (const first of [21, 221]) {
       await gap.getByRole('button').click();
       await eventually(async () => expect(await log.texts()).toContain(`line ${first}`));
@@ -150,8 +150,8 @@ describe('the log workspace finds', () => {
   });
 });
 
-describe('what a log says', () => {
-  it('is text and nothing else', async () => {
+describe('the text of a log', () => {
+  it('is shown as text only', async () => {
     const wicked = [
       '<img src=x onerror=alert(1)><script>alert(2)</script><b id=made>bold</b>',
       '\u001b[31mred\u001b[0m plain \u001b]0;title\u0007',

@@ -24,7 +24,7 @@ async function openLarge(): Promise<{ log: LogPage; shows(offset: number): Promi
   const { running, logDir } = await startTestNode({ settings: SETTINGS });
   writeSparseLog(join(logDir, 'big.log'), 10 * GB);
   const log = await LogPage.open(browser, `${running.url}logs?src=n1/=big.log&live=0&chart=0`);
-  /** A line that begins within half a megabyte behind the offset. */
+  /** A line that starts within half a megabyte after the offset. */
   const shows = (offset: number) =>
     eventually(async () => {
       const offsets = (await log.texts()).map((text) => Number(/^at (\d+)/.exec(text)?.[1]));
@@ -34,14 +34,14 @@ async function openLarge(): Promise<{ log: LogPage; shows(offset: number): Promi
   return { log, shows };
 }
 
-/** The questions about logs that a leap asks, until nothing is loaded any more. */
-async function countRequests(log: LogPage, leap: () => Promise<void>): Promise<{ count: number; bytes: number }> {
+/** The log requests of a jump, until nothing is loading. */
+async function countRequests(log: LogPage, jump: () => Promise<void>): Promise<{ count: number; bytes: number }> {
   await log.settled();
   const before = log.requests.length;
-  await leap();
+  await jump();
   await log.settled();
-  const asked = log.requests.slice(before).filter(({ path }) => path.includes('/log/'));
-  return { count: asked.length, bytes: asked.reduce((sum, { bytes }) => sum + bytes, 0) };
+  const requests = log.requests.slice(before).filter(({ path }) => path.includes('/log/'));
+  return { count: requests.length, bytes: requests.reduce((sum, { bytes }) => sum + bytes, 0) };
 }
 
 async function clickScrollBar(log: LogPage, fraction: number): Promise<void> {
@@ -52,10 +52,10 @@ async function clickScrollBar(log: LogPage, fraction: number): Promise<void> {
 }
 
 describe('a log of 10 GB', () => {
-  it('is opened at its end and gone through in leaps, each a few small answers', async () => {
+  it('is opened at its end and jumped through with few small responses', async () => {
     const { log, shows } = await openLarge();
     expect(await log.status.textContent()).toMatch(/100\.0 % of 10(\.0)? GB/);
-    const leaps: [string, () => Promise<void>][] = [
+    const jumps: [string, () => Promise<void>][] = [
       ['the start', () => log.press('g').then(() => shows(0))],
       ['the middle, by the scroll bar', () => clickScrollBar(log, 0.5)],
       [
@@ -67,14 +67,14 @@ describe('a log of 10 GB', () => {
       ],
       ['the end', () => log.press('G').then(() => shows(10 * GB - MB / 2))],
     ];
-    for (const [place, leap] of leaps) {
-      const { count, bytes } = await countRequests(log, leap);
-      expect(count, `questions to get to ${place}`).toBeLessThanOrEqual(6);
-      expect(bytes, `bytes to get to ${place}`).toBeLessThan(MB);
+    for (const [target, jump] of jumps) {
+      const { count, bytes } = await countRequests(log, jump);
+      expect(count, `requests to get to ${target}`).toBeLessThanOrEqual(6);
+      expect(bytes, `bytes to get to ${target}`).toBeLessThan(MB);
     }
   });
 
-  it('a search through it tells how far it is, and can be stopped and gone on with', async () => {
+  it('a search shows its progress, and can be stopped and continued', async () => {
     const { log, shows } = await openLarge();
     const field = log.page.getByRole('searchbox', { name: 'Find in the logs' });
     await field.fill('not in there');
@@ -93,7 +93,7 @@ describe('a log of 10 GB', () => {
 });
 
 describe('a line of 20 MB', () => {
-  it('is shown in parts, each read on in pieces, and the page stays at hand', async () => {
+  it('is split, loaded piece by piece, and the page stays responsive', async () => {
     const { running } = await startTestNode({
       settings: SETTINGS,
       files: { 'a.log': `${logLine('before')}${logLine(`long ${'x'.repeat(20 * MB)}`)}${logLine('after')}` },
@@ -112,7 +112,7 @@ describe('a line of 20 MB', () => {
     const pieces = details.locator('.record-piece');
     await eventually(async () => expect(await pieces.count()).toBe(2));
     expect(await pieces.last().textContent()).toMatch(/^x{65536}$/);
-    // Of the parts 64 KiB are told, twice: as they are, and taken apart.
+    // 64 KiB of each part are returned twice: raw and parsed.
     expect(log.requests.reduce((sum, { bytes }) => sum + bytes, 0)).toBeLessThan(15 * MB);
     await details.getByRole('button', { name: /^Close the details/ }).click();
     await eventually(async () => expect(await details.count()).toBe(0));

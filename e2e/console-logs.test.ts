@@ -29,15 +29,15 @@ async function openFollowed() {
 }
 
 describe('the log workspace follows', () => {
-  it('what it opens with is asked for once, and counted only after it', async () => {
+  it('opens with one search, and counts only afterwards', async () => {
     const { log } = await openFollowed();
-    const asked = () => log.requests.map(({ path }) => path.split('/').at(-1));
-    await eventually(() => expect(asked()).toContain('histogram'));
-    expect(asked().filter((name) => name === 'search')).toHaveLength(1);
-    expect(asked().indexOf('search')).toBeLessThan(asked().indexOf('histogram'));
+    const requested = () => log.requests.map(({ path }) => path.split('/').at(-1));
+    await eventually(() => expect(requested()).toContain('histogram'));
+    expect(requested().filter((name) => name === 'search')).toHaveLength(1);
+    expect(requested().indexOf('search')).toBeLessThan(requested().indexOf('histogram'));
   });
 
-  it('every line of a busy log through rotations, none lost and none twice', async () => {
+  it('every line of a busy log through rotations, none lost or repeated', async () => {
     const { log, writer, isAtEnd, reaches } = await openFollowed();
     writer.start(LINES_PER_SECOND);
     for (const lines of [400, 800, 1200]) {
@@ -46,7 +46,7 @@ describe('the log workspace follows', () => {
     }
     await reaches(1600);
     writer.stop();
-    // What is written between copy and cut is lost by whoever rotates like this: so it is read up to there.
+    // copytruncate loses what is written between copy and truncation, so wait until everything is read.
     await isAtEnd();
     writer.copyAndTruncate();
     writer.start(LINES_PER_SECOND);
@@ -67,11 +67,11 @@ describe('the log workspace follows', () => {
     }
   });
 
-  it('pausing keeps the line in focus where it is while lines are counted, and goes on with all of them', async () => {
+  it('pausing keeps the focused line in position and counts new lines; resuming shows all of them', async () => {
     const { log, writer, isAtEnd } = await openFollowed();
     writer.start(LINES_PER_SECOND);
     await eventually(() => expect(writer.written).toBeGreaterThan(150));
-    // Not by its row: that moves on until it is pressed. Pressed for as long as a hand does, while lines come.
+    // By coordinates, because its row moves; held as long as a human click, while lines arrive.
     await log.list.hover({ position: { x: 600, y: 300 } });
     await log.page.mouse.down();
     const pressedAt = writer.written;
@@ -95,7 +95,7 @@ describe('the log workspace follows', () => {
     expect((await log.scrollBack()).records).toEqual(writer.texts);
   });
 
-  it('what is selected over more lines than are drawn is copied whole', async () => {
+  it('a selection longer than the rendered rows is copied completely', async () => {
     const { log, writer, isAtEnd } = await openFollowed();
     writer.write(400);
     await isAtEnd();
@@ -117,9 +117,9 @@ describe('the log workspace follows', () => {
     expect(numbers).toEqual(numbers.map((_, index) => 451 - numbers.length + index));
   });
 
-  it('keeps its memory while hundreds of lines come every second', async () => {
+  it('without growing in memory at hundreds of lines per second', async () => {
     const { log, writer } = await openFollowed();
-    // Full: from now on a line goes for each that comes.
+    // Full: from now on each new line drops an old one.
     writer.write(5000);
     await eventually(async () => expect((await log.texts()).at(-1)).toBe('line 5050'));
     writer.start(500);

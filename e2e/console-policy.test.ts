@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-it('what is put into the page does not run, load or ask elsewhere', async () => {
+it('injected content neither runs nor sends requests', async () => {
   const [node] = await startCluster([{}]);
   const { page, violations } = await openConsole(browser, node.url, { expectsViolations: true });
   await waitUntilVisible(page.getByRole('heading', { name: '1 node up' }));
@@ -38,8 +38,8 @@ it('what is put into the page does not run, load or ask elsewhere', async () => 
     document.body.append(script, image, text);
     text.firstChild.click();
   }`);
-  const asked = await page.evaluate(`fetch('http://192.0.2.1/').then(() => 'answered', () => 'refused')`);
-  expect(asked).toBe('refused');
+  const outcome = await page.evaluate(`fetch('http://192.0.2.1/').then(() => 'answered', () => 'refused')`);
+  expect(outcome).toBe('refused');
   await eventually(() =>
     expect(violations.map((text) => text.split(':')[0]).toSorted()).toEqual([
       'connect-src',
@@ -52,7 +52,7 @@ it('what is put into the page does not run, load or ask elsewhere', async () => 
   expect(await page.evaluate('globalThis.hasRun')).toBeUndefined();
 });
 
-it('a line that looks like a page is text', async () => {
+it('a line that contains HTML is shown as text', async () => {
   const text = `<img src="/x" onerror="globalThis.hasRun = true"><script>globalThis.hasRun = true</script>`;
   const [node] = await startCluster([{ files: { 'a.log': line(5, text, 'ERROR') } }]);
   const { page } = await openConsole(browser, node.url);
@@ -64,7 +64,7 @@ it('a line that looks like a page is text', async () => {
   expect(await page.evaluate('globalThis.hasRun')).toBeUndefined();
 });
 
-it('every page is served under the policy and keeps it', async () => {
+it('every page is served with the policy and complies with it', async () => {
   const [node] = await startCluster([{ files: { 'a.log': line(5, 'one') }, config: 'limit = 1\n' }]);
   const { page } = await openConsole(browser, node.url);
   for (const path of PATHS) {

@@ -6,7 +6,7 @@ import { startBrowser } from './testing/browser-page.ts';
 import { line } from './testing/console-cluster.ts';
 import { findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
 
-/** What the page shows is at most so old. */
+/** Maximum age of the data on the page. */
 const REFRESH_MS = 10_000;
 
 let browser: Browser;
@@ -19,7 +19,7 @@ afterAll(() => browser.close());
 
 const offlineBanner = (page: Page) => page.getByRole('alert').filter({ hasText: 'has not responded since' });
 
-/** The clock of the page goes on, and the page asks again. */
+/** Advances the clock of the page, so that it refreshes. */
 async function waitUntilOffline(page: Page): Promise<void> {
   await page.clock.fastForward(REFRESH_MS);
   await waitUntilVisible(offlineBanner(page));
@@ -33,10 +33,10 @@ async function waitUntilBack(page: Page): Promise<void> {
   });
 }
 
-/** `true` as long as it has not been loaded anew. */
+/** `true` until the page is reloaded. */
 const isSamePage = (page: Page) => page.evaluate<boolean>('globalThis.isSamePage === true');
 
-it('the page of the cluster keeps what it has while the node is away, and goes on when it is back', async () => {
+it('the cluster page keeps its data while the node is down, and continues afterwards', async () => {
   const node = new RestartableNode({ 'a.log': line(5, 'one', 'ERROR') });
   await node.start();
   const { page } = await openConsole(browser, node.url, { hasClock: true });
@@ -57,7 +57,7 @@ it('the page of the cluster keeps what it has while the node is away, and goes o
   expect(await isSamePage(page)).toBe(true);
 });
 
-it('a followed log keeps its lines while the node is away, and goes on without a gap', async () => {
+it('a followed log keeps its lines while the node is down, and continues without a gap', async () => {
   const node = new RestartableNode({ 'a.log': line(5, 'one') });
   await node.start();
   const { page } = await openConsole(browser, node.url, { path: '/logs', hasClock: true });

@@ -18,12 +18,12 @@ import {
 } from './testing/console-logs.ts';
 
 const ALL: RowFilter = {};
-/** How well nodes in one process know each other's clocks while the machine is busy. */
+/** Uncertainty of clock offsets between nodes of one process on a busy machine. */
 const UNSURE_MS = 500;
 
 const A_LOG = family('n1', 'a.log');
 
-/** Rotated twice, the older one packed. */
+/** Rotated twice, the older file compressed. */
 const ROTATED = {
   'a.log.2.gz': gzipSync(lines(0, 299)),
   'a.log.1': lines(300, 599),
@@ -34,23 +34,23 @@ const ROTATED = {
 const numbered = (first: number, last: number, name = 'n1 line') =>
   Array.from({ length: last - first + 1 }, (_, index) => `${name} ${first + index}`);
 
-/** What is followed, as it comes; ends with the test. */
+/** The followed items as they arrive; ends with the test. */
 function collect(source: LogSource, from: FollowFrom): string[] {
-  const told: string[] = [];
+  const received: string[] = [];
   const leaving = new AbortController();
   onTestFinished(() => leaving.abort());
   void (async () => {
     for await (const items of source.follow({ from, filter: ALL }, { signal: leaving.signal })) {
-      if (items.length === 0) told.push('(begun)');
-      for (const item of items) told.push(item.type === 'record' ? `${item.node} ${item.message}` : item.type);
+      if (items.length === 0) received.push('(started)');
+      for (const item of items) received.push(item.type === 'record' ? `${item.node} ${item.message}` : item.type);
     }
   })();
-  return told;
+  return received;
 }
 
 describe('one log of one node', () => {
-  it('is opened at its end with one question', async () => {
-    const { source, requests: asked } = await startConsoleCluster([ROTATED]);
+  it('is opened at its end with one request', async () => {
+    const { source, requests } = await startConsoleCluster([ROTATED]);
     const page = await source(A_LOG).page({ direction: 'older', from: 'end', limit: 200, filter: ALL });
     expect(messages(page.records)).toEqual(numbered(700, 899));
     expect(page.records[0]).toMatchObject({
@@ -58,11 +58,11 @@ describe('one log of one node', () => {
       atMs: FIRST_MS + 700_000,
       raw: line(700, 'line 700').trimEnd(),
     });
-    expect(asked).toEqual(['nodes/n1/log/search']);
+    expect(requests).toEqual(['nodes/n1/log/search']);
     expect(page.members).toMatchObject([{ id: 'n1', outcome: 'ok' }]);
   });
 
-  it('is read from end to end in both directions, packed files included', async () => {
+  it('is read completely in both directions, compressed files included', async () => {
     const { source } = await startConsoleCluster([ROTATED]);
     const log = source(A_LOG);
     expect(messages(await readAll(log, { direction: 'older', from: 'end', limit: 170 }))).toEqual(numbered(0, 899));
@@ -74,7 +74,7 @@ describe('one log of one node', () => {
       expect(await log.page({ direction, from, limit: 5, filter: ALL })).toMatchObject({ records: [], next: null });
   });
 
-  it('begins at a record, next to it and at a time, in both directions', async () => {
+  it('starts at a record, next to it and at a time, in both directions', async () => {
     const { source } = await startConsoleCluster([ROTATED]);
     const log = source(A_LOG);
     const { records } = await log.page({
@@ -94,38 +94,41 @@ describe('one log of one node', () => {
     expect(await ask('older', { timeMs: FIRST_MS + 300_000 })).toEqual(['n1 line 298', 'n1 line 299']);
   });
 
-  it.each([0, 0.05, 0.4, 0.5, 0.77, 1])('the fraction %d has all of the log around it', async (fraction) => {
-    const { source } = await startConsoleCluster([ROTATED]);
-    const log = source(A_LOG);
-    const extent = await log.extent();
-    expect(extent).toMatchObject({ kind: 'bytes', firstMs: FIRST_MS, lastMs: FIRST_MS + 899_000 });
-    const newer = await readAll(log, { direction: 'newer', from: { fraction }, limit: 1000 });
-    const older = await readAll(log, { direction: 'older', from: { fraction }, limit: 1000 });
-    expect(messages([...older, ...newer])).toEqual(numbered(0, 899));
-    if (fraction === 0) expect(older).toEqual([]);
-    if (fraction === 1) expect(newer).toEqual([]);
-    const [first] = newer;
-    if (first && fraction > 0) expect(Math.abs((log.fractionAt(first, extent) ?? -1) - fraction)).toBeLessThan(0.01);
-  });
+  it.each([0, 0.05, 0.4, 0.5, 0.77, 1])(
+    'a page at the fraction %d continues to both ends of the log',
+    async (fraction) => {
+      const { source } = await startConsoleCluster([ROTATED]);
+      const log = source(A_LOG);
+      const extent = await log.extent();
+      expect(extent).toMatchObject({ kind: 'bytes', firstMs: FIRST_MS, lastMs: FIRST_MS + 899_000 });
+      const newer = await readAll(log, { direction: 'newer', from: { fraction }, limit: 1000 });
+      const older = await readAll(log, { direction: 'older', from: { fraction }, limit: 1000 });
+      expect(messages([...older, ...newer])).toEqual(numbered(0, 899));
+      if (fraction === 0) expect(older).toEqual([]);
+      if (fraction === 1) expect(newer).toEqual([]);
+      const [first] = newer;
+      if (first && fraction > 0) expect(Math.abs((log.fractionAt(first, extent) ?? -1) - fraction)).toBeLessThan(0.01);
+    },
+  );
 
-  it('a page at a fraction is one question once the extent is known', async () => {
-    const { source, requests: asked } = await startConsoleCluster([ROTATED]);
+  it('a page at a fraction is one request once the extent is known', async () => {
+    const { source, requests } = await startConsoleCluster([ROTATED]);
     const log = source({ node: 'n1', log: { kind: 'file', name: 'a.log' } });
     await log.extent();
-    asked.length = 0;
+    requests.length = 0;
     const page = await log.page({ direction: 'newer', from: { fraction: 0.5 }, limit: 200, filter: ALL });
-    expect(asked).toEqual(['nodes/n1/log/search']);
+    expect(requests).toEqual(['nodes/n1/log/search']);
     expect(messages(page.records)[0]).toBe('n1 line 750');
   });
 
-  it('where nothing in the file of a fraction matches, the page goes on in the next file', async () => {
+  it('a page at a fraction continues in the next file if nothing matches in the first', async () => {
     const { source } = await startConsoleCluster([ROTATED]);
     const filter = { terms: ['line 25'] };
     const older = await readAll(source(A_LOG), { direction: 'older', from: { fraction: 0.9 }, limit: 50, filter });
     expect(messages(older)).toEqual(['n1 line 25', ...numbered(250, 259)]);
   });
 
-  it('a link to a record still leads there after rotation, and its key is the same', async () => {
+  it('a link to a record works after rotation, and its key is the same', async () => {
     const { source, nodes } = await startConsoleCluster([{ 'a.log': lines(0, 9) }]);
     const log = source(A_LOG);
     const before = await log.page({ direction: 'older', from: 'end', limit: 3, filter: ALL });
@@ -144,7 +147,7 @@ describe('one log of one node', () => {
     expect(after.records.slice(0, 3).map(recordKey)).toEqual(before.records.map(recordKey));
   });
 
-  it('tells that a record is gone, and that a regex is none', async () => {
+  it('reports that a record no longer exists, and that a regex is invalid', async () => {
     const { source, nodes } = await startConsoleCluster([{ 'a.log': lines(0, 9) }]);
     const log = source(A_LOG);
     const { records } = await log.page({ direction: 'older', from: 'end', limit: 1, filter: ALL });
@@ -156,21 +159,21 @@ describe('one log of one node', () => {
     await expect(ask('end', { regex: '(' })).rejects.toMatchObject({ code: 'REGEX_INVALID', status: 400 });
   });
 
-  it('is followed behind a record, through rotation', async () => {
+  it('is followed after a record, through rotation', async () => {
     const { source, nodes } = await startConsoleCluster([{ 'a.log': lines(0, 9) }]);
     const log = source(A_LOG);
     const { records } = await log.page({ direction: 'older', from: 'end', limit: 3, filter: ALL });
     const [, next] = records;
     if (!next) throw new Error('nothing there');
-    const told = collect(log, { next });
-    await eventually(() => expect(told).toContain('n1 line 9'));
+    const received = collect(log, { next });
+    await eventually(() => expect(received).toContain('n1 line 9'));
     const dir = nodes[0]?.logDir ?? '';
     renameSync(join(dir, 'a.log'), join(dir, 'a.log.1'));
     writeFileSync(join(dir, 'a.log'), lines(10, 11));
-    await eventually(() => expect(told).toEqual(['(begun)', 'n1 line 9', 'rotated', 'n1 line 10', 'n1 line 11']));
+    await eventually(() => expect(received).toEqual(['(started)', 'n1 line 9', 'rotated', 'n1 line 10', 'n1 line 11']));
   });
 
-  it('times are taken by the clock of the node that is asked', async () => {
+  it('times are those of the clock of the queried node', async () => {
     const offsetMs = 5000;
     const known = { nodes: [{ id: 'n1', clock: { offsetMs, uncertaintyMs: 1 } }] } as unknown as ClusterNodes;
     const { source } = await startConsoleCluster([ROTATED], () => known);
@@ -188,15 +191,15 @@ describe('one log of one node', () => {
 });
 
 describe('logs of several nodes', () => {
-  /** Every second is told by all three, so that every record has two of the same time. */
+  /** All three log every second, so that every timestamp occurs three times. */
   const THREE = [1, 2, 3].map(() => ({ 'a.log': lines(0, 59), 'b.log': lines(20, 29, 'b') }));
   const EVERY = 3 * 60;
 
-  it('are read from end to end in both directions', async () => {
-    const { source, requests: asked } = await startConsoleCluster(THREE);
+  it('are read completely in both directions', async () => {
+    const { source, requests } = await startConsoleCluster(THREE);
     const log = source(family('*', 'a.log'));
     const first = await log.page({ direction: 'older', from: 'end', limit: 20, filter: ALL });
-    expect(asked).toEqual(['log/search']);
+    expect(requests).toEqual(['log/search']);
     expect(first.members.map(({ id }) => id)).toEqual(['n1', 'n2', 'n3']);
     for (const [direction, from] of [
       ['older', 'end'],
@@ -234,14 +237,14 @@ describe('logs of several nodes', () => {
     },
   );
 
-  it('a record that is gone is told', async () => {
+  it('a record that no longer exists is reported', async () => {
     const { source, nodes } = await startConsoleCluster(THREE);
     const log = source();
     const { records } = await log.page({ direction: 'older', from: 'end', limit: 1, filter: ALL });
     const [{ node, cursor } = { node: '', cursor: '' }] = records;
     writeFileSync(join(nodes[Number(node.slice(1)) - 1]?.logDir ?? '', 'a.log'), lines(500, 505));
-    const asked = log.page({ direction: 'newer', from: { at: { node, cursor } }, limit: 1, filter: ALL });
-    await expect(asked).rejects.toMatchObject({ code: 'CURSOR_GONE' });
+    const page = log.page({ direction: 'newer', from: { at: { node, cursor } }, limit: 1, filter: ALL });
+    await expect(page).rejects.toMatchObject({ code: 'CURSOR_GONE' });
   });
 
   it.each([0, 0.5, 1])('the fraction %d is a time', async (fraction) => {
@@ -253,22 +256,24 @@ describe('logs of several nodes', () => {
     expect(older.length + newer.length).toBe(EVERY);
   });
 
-  it('are followed behind a record: nothing that comes is missing', async () => {
+  it('are followed after a record without missing one', async () => {
     const { source, nodes } = await startConsoleCluster(THREE);
     const log = source(family('*', 'a.log'));
     const { records } = await log.page({ direction: 'older', from: 'end', limit: 9, filter: ALL });
     const newest = records.at(-1);
     if (!newest) throw new Error('nothing there');
-    const told = collect(log, { next: newest, sinceMs: FIRST_MS + 58_000 });
-    await eventually(() => expect(told).toContain('(begun)'));
+    const received = collect(log, { next: newest, sinceMs: FIRST_MS + 58_000 });
+    await eventually(() => expect(received).toContain('(started)'));
     for (const node of nodes) appendTo(node, 'a.log', lines(60, 61));
     await eventually(() =>
-      expect(told).toEqual(expect.arrayContaining(['n1', 'n2', 'n3'].flatMap((id) => numbered(60, 61, `${id} line`)))),
+      expect(received).toEqual(
+        expect.arrayContaining(['n1', 'n2', 'n3'].flatMap((id) => numbered(60, 61, `${id} line`))),
+      ),
     );
-    expect(told.some((text) => text.endsWith('line 57'))).toBe(false);
+    expect(received.some((text) => text.endsWith('line 57'))).toBe(false);
   });
 
-  it('all logs of a node are one, and counts are of all', async () => {
+  it('all logs of a node are merged, and counted together', async () => {
     const { source } = await startConsoleCluster(THREE);
     const log = source({ node: 'n2', log: null });
     expect(await readAll(log, { direction: 'older', from: 'end', limit: 33 })).toHaveLength(70);
@@ -277,11 +282,11 @@ describe('logs of several nodes', () => {
   });
 });
 
-describe('logs that are not the same', () => {
+describe('different logs of several nodes', () => {
   const TWO = [{ 'a.log': lines(0, 79, 'a') }, { 'b.log': lines(0, 79, 'b') }];
   const CHOICES = [family('n1', 'a.log'), family('n2', 'b.log')] as const;
 
-  it('are merged by time, each going on at its own place', async () => {
+  it('are merged by time, each continued at its own position', async () => {
     const { source } = await startConsoleCluster(TWO);
     const log = source(...CHOICES);
     expect(log.nodes).toEqual(['n1', 'n2']);
@@ -297,7 +302,7 @@ describe('logs that are not the same', () => {
     expect(await log.extent()).toEqual({ kind: 'time', firstMs: FIRST_MS, lastMs: FIRST_MS + 79_000 });
   });
 
-  it('have all of them around a record', async () => {
+  it('are all loaded around a record', async () => {
     const { source } = await startConsoleCluster(TWO);
     const log = source(...CHOICES);
     const all = await readAll(log, { direction: 'newer', from: 'start', limit: 200 });
@@ -322,14 +327,14 @@ describe('logs that are not the same', () => {
 
   it('are followed together', async () => {
     const { source, nodes } = await startConsoleCluster(TWO);
-    const told = collect(source(...CHOICES), 'end');
-    await eventually(() => expect(told).toEqual(['(begun)']));
+    const received = collect(source(...CHOICES), 'end');
+    await eventually(() => expect(received).toEqual(['(started)']));
     appendTo(nodes[0], 'a.log', line(90, 'a new'));
     appendTo(nodes[1], 'b.log', line(91, 'b new'));
-    await eventually(() => expect(told.toSorted()).toEqual(['(begun)', 'n1 a new', 'n2 b new']));
+    await eventually(() => expect(received.toSorted()).toEqual(['(started)', 'n1 a new', 'n2 b new']));
   });
 
-  it('one that cannot be had is told, and the others are shown', async () => {
+  it('one that cannot be read is reported, and the others are shown', async () => {
     const { source } = await startConsoleCluster(TWO);
     const log = source(...CHOICES, family('n1', 'not-there.log'));
     const page = await log.page({ direction: 'older', from: 'end', limit: 4, filter: ALL });

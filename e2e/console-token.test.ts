@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 afterAll(() => browser.close());
 
-/** A node that wants a token, and a way to make it want another one. */
+/** A node that requires a token, and a function that replaces the token. */
 async function startGuarded() {
   const tokenFile = join(tempDir(), 'tokens');
   const allow = () => {
@@ -44,7 +44,7 @@ async function give(page: Page, token: string, { keep = false } = {}): Promise<v
   await page.getByRole('button', { name: 'Use token' }).click();
 }
 
-it('asks for a token, tells that one is wrong, and goes on by itself with a right one that stands in no address', async () => {
+it('requires a token, reports a wrong one, and continues with a valid one, which is never in a URL', async () => {
   const { node, token } = await startGuarded();
   const { page, requested } = await openConsole(browser, node.url);
   await waitUntilVisible(tokenDialog(page));
@@ -60,7 +60,7 @@ it('asks for a token, tells that one is wrong, and goes on by itself with a righ
   expect(await page.evaluate('JSON.stringify([sessionStorage, localStorage])')).not.toContain(token);
 });
 
-it('keeps a token for the tab only where that is wanted', async () => {
+it('keeps a token for the tab only on request', async () => {
   const { node, token } = await startGuarded();
   const { page } = await openConsole(browser, node.url);
   await give(page, token);
@@ -74,7 +74,7 @@ it('keeps a token for the tab only where that is wanted', async () => {
   expect(await tokenDialog(page).count()).toBe(0);
 });
 
-it('asks again when the token is no longer good', async () => {
+it('requires a token again when it is no longer valid', async () => {
   const { node, token, allow } = await startGuarded();
   const { page } = await openConsole(browser, node.url, { hasClock: true });
   await give(page, token, { keep: true });

@@ -8,7 +8,7 @@ import { startNode } from '../packages/server/src/start-node.ts';
 import { testSettings } from '../packages/server/src/testing/test-node.ts';
 import { appendTo, type ConsoleCluster, family, line, lines, startConsoleCluster } from './testing/console-logs.ts';
 
-/** Times of now: what is followed by time must not be older than what was shown. */
+/** Current times: records followed by time must not be older than those shown. */
 const fresh = (text: string, level = 'INFO') => line((Date.now() - Date.UTC(2026, 10, 15, 5)) / 1000, text, level);
 
 function openWorkspace(setup: Pick<OpenWorkspace, 'source'> & Partial<OpenWorkspace>) {
@@ -20,7 +20,7 @@ function openWorkspace(setup: Pick<OpenWorkspace, 'source'> & Partial<OpenWorksp
   return { workspace, shown };
 }
 
-/** The node again at its place, with what is in its directory. */
+/** Restarts the node with the same address and directory. */
 async function restart({ nodes }: ConsoleCluster, index: number): Promise<void> {
   const node = nodes[index];
   if (!node) throw new Error('no such node');
@@ -63,7 +63,7 @@ describe('a workspace over real nodes', () => {
     expect(workspace.state.follow).toMatchObject({ state: 'live', reason: null });
   });
 
-  it('follows all logs of all nodes without losing or doubling a line', async () => {
+  it('follows all logs of all nodes without losing or repeating a line', async () => {
     const { nodes, source } = await startConsoleCluster([1, 2, 3].map(() => ({ 'a.log': fresh('first') })));
     const { workspace, shown } = openWorkspace({ source: source() });
     await eventually(() => expect(shown()).toHaveLength(3));
@@ -107,7 +107,7 @@ describe('a workspace over real nodes', () => {
     expect(own).toEqual(own.toSorted((a, b) => a - b));
   });
 
-  it('finds a text beyond what is loaded and tells which of how many', async () => {
+  it('finds a text beyond the loaded rows, with its index and the total', async () => {
     const { source } = await startConsoleCluster([{ 'a.log': lines(0, 2999) }]);
     const find = { text: 'LINE 77', isRegex: false, isCaseSensitive: false };
     const { workspace } = openWorkspace({ source: source(family('n1', 'a.log')), find, isLive: false });
@@ -118,7 +118,7 @@ describe('a workspace over real nodes', () => {
     expect(focused).toMatchObject({ record: { message: 'line 779' } });
   });
 
-  it('says in the words of the API why nothing can be shown', async () => {
+  it('reports with the message of the API why nothing can be shown', async () => {
     const { source } = await startConsoleCluster([{ 'a.log': lines(0, 3) }]);
     const { workspace } = openWorkspace({ source: source(family('n1', 'b.log')), isLive: false });
     await eventually(() =>
