@@ -109,7 +109,10 @@ async function allRespond(page) {
 }
 
 async function rowsAndChart(page) {
-  await page.locator('#log-rows .row').nth(FILLED_ROWS - 1).waitFor();
+  await page
+    .locator('#log-rows .row')
+    .nth(FILLED_ROWS - 1)
+    .waitFor();
   await page.getByRole('slider', { name: 'Records over time' }).waitFor();
   await page.locator('.chart.is-counting').waitFor({ state: 'detached' });
 }

@@ -39,7 +39,7 @@ export interface SeenRequest {
 export class LogPage {
   readonly page: Page;
   readonly requests: SeenRequest[] = [];
-  /** Errors that belong to the test: the browser tells every refused request as one. */
+  /** Errors that belong to the test: the browser reports every refused request as one. */
   readonly expected: RegExp[] = [];
   readonly #problems: string[] = [];
 
@@ -158,13 +158,13 @@ export class LogPage {
     session.on('Network.requestWillBeSent', ({ requestId, request }) => {
       const { pathname, searchParams } = new URL(request.url);
       if (!pathname.startsWith('/api/v1/')) return;
-      const asked = { path: pathname.slice('/api/v1/'.length), query: searchParams, bytes: 0 };
-      byId.set(requestId, asked);
-      this.requests.push(asked);
+      const seen = { path: pathname.slice('/api/v1/'.length), query: searchParams, bytes: 0 };
+      byId.set(requestId, seen);
+      this.requests.push(seen);
     });
     session.on('Network.dataReceived', ({ requestId, dataLength }) => {
-      const asked = byId.get(requestId);
-      if (asked) asked.bytes += dataLength;
+      const seen = byId.get(requestId);
+      if (seen) seen.bytes += dataLength;
     });
     await session.send('Network.enable');
   }
@@ -179,7 +179,7 @@ function watchPage(): void {
   document.addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
     console.error(`securitypolicyviolation: ${violatedDirective} ${blockedURI}`),
   );
-  // Behind the page's own listener, which says what is copied.
+  // After the page's own listener, which decides what is copied.
   self.addEventListener('copy', ({ clipboardData }) => {
     self.copied = clipboardData?.getData('text/plain') ?? '';
   });

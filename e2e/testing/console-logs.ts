@@ -30,7 +30,7 @@ export function lines(first: number, last: number, name = 'line'): string {
 export interface ConsoleCluster {
   nodes: TestNode[];
   client: NodeClient;
-  /** Paths that were asked for, without what stands before them. */
+  /** Requested paths, without their common prefix. */
   requests: string[];
   source(...choices: SourceChoice[]): LogSource;
 }
@@ -54,15 +54,15 @@ export async function startConsoleCluster(
       }),
     ),
   );
-  const asked: string[] = [];
+  const requests: string[] = [];
   const client = createClient({
     url: `http://127.0.0.1:${ports[0]}`,
     fetch: (input, init) => {
-      asked.push(new URL(String(input)).pathname.replace('/api/v1/cluster/', ''));
+      requests.push(new URL(String(input)).pathname.replace('/api/v1/cluster/', ''));
       return fetch(input, init);
     },
   });
-  return { nodes, client, requests: asked, source: (...choices) => createSource(choices, { client, clusterNodes }) };
+  return { nodes, client, requests, source: (...choices) => createSource(choices, { client, clusterNodes }) };
 }
 
 export function family(node: string, name: string): SourceChoice {

@@ -5,12 +5,12 @@ import { scaled } from '../../packages/logs/src/testing/timeout-scale.ts';
 /** Only a failing test waits this long. */
 const PATIENCE_MS = scaled(30_000);
 
-/** What the browser itself writes for an answer that is an error, or for none. */
+/** Written by the browser for a failed request. */
 const FAILED_REQUEST = /^Failed to load resource: /;
 
 const SIZE = { width: 1280, height: 800 };
 
-/** What the page is told to report here; see below. */
+/** Called by the page for every violation; see below. */
 interface Watched {
   reportViolation(text: string): void;
 }
@@ -18,16 +18,16 @@ declare const self: Watched & typeof globalThis;
 declare const document: {
   addEventListener(
     type: 'securitypolicyviolation',
-    hear: (event: { violatedDirective: string; blockedURI: string }) => void,
+    listener: (event: { violatedDirective: string; blockedURI: string }) => void,
   ): void;
 };
 
-/** What was seen of a page beside what it shows. */
+/** A page, and what it did besides showing something. */
 export interface OpenedPage {
   page: Page;
-  /** Addresses of all requests, in their order. */
+  /** URLs of all requests, in order. */
   requested: string[];
-  /** What the Content-Security-Policy kept from happening. */
+  /** Violations of the Content-Security-Policy. */
   violations: string[];
 }
 
@@ -36,7 +36,7 @@ export interface OpenConsoleOptions extends BrowserContextOptions {
   path?: string;
   /** Its clock goes as usual, and the test may turn it forward. */
   hasClock?: boolean;
-  /** The test provokes violations itself, and looks at them. */
+  /** The test provokes violations and checks them itself. */
   expectsViolations?: boolean;
 }
 
@@ -56,7 +56,7 @@ export async function openConsole(
   page.setDefaultTimeout(PATIENCE_MS);
   const seen: OpenedPage = { page, requested: [], violations: [] };
   const problems: string[] = [];
-  /** Asked for, but kept back by the policy. */
+  /** Requests that the policy blocked. */
   const blocked = new Set<string>();
   page.on('requestfailed', (request) => {
     if (request.failure()?.errorText === 'csp') blocked.add(request.url());

@@ -55,10 +55,10 @@ it('an unknown node is reported as unknown', async () => {
 });
 
 it('an abort is not reported as a problem of the node', async () => {
-  const gone = new AbortController();
+  const leaving = new AbortController();
   const cluster = fakeCluster(async () => {
-    gone.abort(new Error('left'));
+    leaving.abort(new Error('left'));
     throw new Error('broken off');
   });
-  await expect(loadNodeConfig(cluster, 'a', { signal: gone.signal })).rejects.toThrow('left');
+  await expect(loadNodeConfig(cluster, 'a', { signal: leaving.signal })).rejects.toThrow('left');
 });

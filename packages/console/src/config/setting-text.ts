@@ -10,7 +10,7 @@ export interface ShownValue {
   fingerprint: string | null;
 }
 
-/** Enough to tell two fingerprints apart; the title has all of it. */
+/** Enough to distinguish two fingerprints; the title has all of it. */
 const SHORT_FINGERPRINT = 4;
 
 /** How the cluster encodes a masked value with its fingerprint. */

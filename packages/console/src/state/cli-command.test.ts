@@ -45,11 +45,7 @@ describe('the command of a view', () => {
       { text: 'a|b', isRegex: true, isOnlyMatches: true, isCaseSensitive: true, excluded: ['x', '-y'] },
       "porthole logs --all --regex 'a|b' --exclude x --exclude=-y --case-sensitive",
     ],
-    [
-      'a place in the code',
-      { callSite: 'a.go:1', component: 'KV' },
-      'porthole logs --all --source a.go:1 --component KV',
-    ],
+    ['a call site', { callSite: 'a.go:1', component: 'KV' }, 'porthole logs --all --source a.go:1 --component KV'],
     ['a text that is only marked', { text: 'x', isCaseSensitive: true }, 'porthole logs --all'],
   ])('%s', (_name, given, command) => {
     expect(cliCommand({ ...VIEW, ...given }, { origin: 'http://n1:9000' })).toBe(`${command} --url http://n1:9000`);

@@ -6,13 +6,13 @@ const NODE = { node: { hostIp: '127.0.0.1', hostName: 'a', grpcPort: 1, httpPort
 /** A node that requires this token and records the ones it was sent. */
 function guarded(token: string) {
   const tried: (string | null)[] = [];
-  const ask: typeof fetch = async (_input, init) => {
+  const guardedFetch: typeof fetch = async (_input, init) => {
     const given = new Headers(init?.headers).get('authorization');
     tried.push(given);
     if (given === `Bearer ${token}`) return Response.json({ config: 'a = 1', ...NODE });
     return Response.json({ code: 'UNAUTHENTICATED', detail: 'a token is needed', status: 401 }, { status: 401 });
   };
-  return { tried, ask };
+  return { tried, guardedFetch };
 }
 
 function fakeStorage(entries: Record<string, string> = {}) {
@@ -28,8 +28,8 @@ function fakeStorage(entries: Record<string, string> = {}) {
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('a rejected request is repeated with the entered token', async () => {
-  const { ask, tried } = guarded('secret');
-  const session = new Session({ origin: 'http://a.example', fetch: ask, storage: undefined });
+  const { guardedFetch, tried } = guarded('secret');
+  const session = new Session({ origin: 'http://a.example', fetch: guardedFetch, storage: undefined });
   const responses = Promise.all([session.client.config(), session.client.config()]);
   await turn();
   expect(session.isTokenDialogOpen.value).toBe(true);
@@ -40,9 +40,9 @@ test('a rejected request is repeated with the entered token', async () => {
 });
 
 test('a rejected token is requested again and not stored', async () => {
-  const { ask } = guarded('secret');
+  const { guardedFetch } = guarded('secret');
   const stored = fakeStorage({ 'porthole.token': 'old' });
-  const session = new Session({ origin: 'http://a.example', fetch: ask, storage: stored });
+  const session = new Session({ origin: 'http://a.example', fetch: guardedFetch, storage: stored });
   const response = session.client.config();
   await turn();
   expect([session.isTokenDialogOpen.value, session.rejection.value, stored.stored.size]).toEqual([true, 'expired', 0]);
@@ -53,9 +53,9 @@ test('a rejected token is requested again and not stored', async () => {
 });
 
 test('a token that never worked is invalid, one that worked before has expired', async () => {
-  const { ask } = guarded('secret');
+  const { guardedFetch } = guarded('secret');
   let isRevoked = false;
-  const revocable: typeof fetch = (input, init) => ask(input, isRevoked ? {} : init);
+  const revocable: typeof fetch = (input, init) => guardedFetch(input, isRevoked ? {} : init);
   const session = new Session({ origin: 'http://a.example', fetch: revocable, storage: undefined });
   const response = session.client.config();
   await turn();
@@ -74,8 +74,8 @@ test('a token that never worked is invalid, one that worked before has expired',
 });
 
 test('declining the dialog fails the request, and the dialog stays closed', async () => {
-  const { ask } = guarded('secret');
-  const session = new Session({ origin: 'http://a.example', fetch: ask, storage: undefined });
+  const { guardedFetch } = guarded('secret');
+  const session = new Session({ origin: 'http://a.example', fetch: guardedFetch, storage: undefined });
   const response = session.client.config();
   const refused = expect(response).rejects.toMatchObject({ code: 'UNAUTHENTICATED', status: 401 });
   await turn();
@@ -88,8 +88,8 @@ test('declining the dialog fails the request, and the dialog stays closed', asyn
 });
 
 test('an aborted request does not wait for the dialog', async () => {
-  const { ask } = guarded('secret');
-  const session = new Session({ origin: 'http://a.example', fetch: ask, storage: undefined });
+  const { guardedFetch } = guarded('secret');
+  const session = new Session({ origin: 'http://a.example', fetch: guardedFetch, storage: undefined });
   const leaving = new AbortController();
   const response = session.client.config({ signal: leaving.signal });
   const left = expect(response).rejects.toThrow('left');
@@ -99,13 +99,13 @@ test('an aborted request does not wait for the dialog', async () => {
 });
 
 test('without storage the token lasts as long as the page', async () => {
-  const { ask } = guarded('secret');
+  const { guardedFetch } = guarded('secret');
   const forbidden = () => {
     throw new DOMException('storage is forbidden', 'SecurityError');
   };
   const session = new Session({
     origin: 'http://a.example',
-    fetch: ask,
+    fetch: guardedFetch,
     storage: { getItem: forbidden, setItem: forbidden, removeItem: forbidden },
   });
   session.give('secret', { keep: true });

@@ -1,4 +1,4 @@
-import { isTextField } from '../ui/is-text-field.ts';
+import { isTextField } from '../ui/hooks.ts';
 import { Store } from './store.ts';
 
 /** The open overlay: one at a time. */

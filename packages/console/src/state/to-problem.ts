@@ -8,7 +8,7 @@ export interface Problem {
   status: number | null;
 }
 
-/** Texts for errors whose detail in the API tells a program what to do, not a reader of this page. */
+/** Texts for errors whose detail is meant for programs, not for readers of this page. */
 const DETAILS: Readonly<Record<string, string>> = {
   UNAUTHENTICATED: 'Enter a token',
   CURSOR_INVALID: 'This link is damaged',

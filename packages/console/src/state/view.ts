@@ -23,6 +23,14 @@ export function canFollow(range: TimeRange | null): boolean {
   return range?.kind !== 'fixed' || range.toMs === null;
 }
 
+/** The range as a filter; an open end is omitted. */
+export function resolveRange(range: TimeRange | null, nowMs: number): { fromMs?: number; toMs?: number } {
+  if (range === null) return {};
+  if (range.kind === 'last') return { fromMs: nowMs - range.spanMs };
+  const { fromMs, toMs } = range;
+  return { ...(fromMs !== null && { fromMs }), ...(toMs !== null && { toMs }) };
+}
+
 export interface LogsView {
   page: 'logs';
   /** Empty: all logs of all nodes. */

@@ -40,3 +40,10 @@ export function useResource<Value>(resource: Resource<Value>): ResourceState<Val
   useLayoutEffect(() => resource.watch(), [resource]);
   return useStore(resource.state);
 }
+
+/** Whether single keys are text there, not shortcuts. */
+export function isTextField(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
+  );
+}

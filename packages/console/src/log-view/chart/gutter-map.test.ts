@@ -61,8 +61,8 @@ describe('the thumb', () => {
   });
 
   test('has a minimum size and stays within the bar', () => {
-    for (const place of [0, 0.5, 1]) {
-      const { top, height } = thumbPosition(place, place);
+    for (const fraction of [0, 0.5, 1]) {
+      const { top, height } = thumbPosition(fraction, fraction);
       expect(height).toBeGreaterThan(0.02);
       expect(top).toBeGreaterThanOrEqual(0);
       expect(top + height).toBeLessThanOrEqual(1);

@@ -1,4 +1,5 @@
 import type { Level } from '@porthole/client';
+import { toProblem } from '../../state/to-problem.ts';
 import { createMatcher } from '../find/create-matcher.ts';
 import { Finder } from '../find/finder.ts';
 import { sameFilter } from '../find/record-filters.ts';
@@ -13,7 +14,7 @@ import {
 import { Attempt } from './attempt.ts';
 import { moveFocus } from './bring-into-view.ts';
 import { ContextRows } from './context-rows.ts';
-import { loadGap } from './gap-loader.ts';
+import { PAGE_RECORDS, SLICE_MS } from './load-pages.ts';
 import type { Direction, LogState } from './log-state.ts';
 import { LogStore, type WorkspaceDeps } from './log-store.ts';
 import { Overview } from './overview.ts';
@@ -187,7 +188,7 @@ export class LogWorkspace implements Workspace {
   }
 
   setFind(query: FindQuery | null): void {
-    // Keep a running step to a match when the URL, which is updated later, asks for the same text.
+    // Keep a running step to a match when the URL, which is updated later, has the same text.
     if (!isSameQuery(query, this.state.find.query)) this.#finder.setQuery(query);
   }
 
@@ -202,7 +203,7 @@ export class LogWorkspace implements Workspace {
   }
 
   loadGap(key: string): void {
-    void loadGap(this.#deps, key);
+    void this.#loadGap(key);
   }
 
   count(buckets: number): void {
@@ -221,6 +222,23 @@ export class LogWorkspace implements Workspace {
   #reload(): void {
     if (this.#tail.mode === 'live') void this.#opener.live();
     else void this.#opener.around(this.#recordInView());
+  }
+
+  /** Loads the next page of the records of a gap. */
+  async #loadGap(key: string): Promise<void> {
+    const { buffer, filter } = this.state;
+    const row = buffer.get(key);
+    const source = this.#setup?.source;
+    if (row?.kind !== 'gap' || row.isLoading || !row.range || !source) return;
+    this.#store.dispatch({ type: 'gap-load-started', key });
+    const { signal } = this.#pages;
+    try {
+      const request = { direction: 'newer', from: { next: row.range.after }, limit: PAGE_RECORDS, filter } as const;
+      const page = await source.page(request, { signal, budgetMs: SLICE_MS });
+      if (!signal.aborted) this.#store.dispatch({ type: 'gap-loaded', key, page });
+    } catch (error) {
+      if (!signal.aborted) this.#store.dispatch({ type: 'gap-load-failed', key, detail: toProblem(error).detail });
+    }
   }
 
   async #goTo(record: ShownRecord): Promise<void> {

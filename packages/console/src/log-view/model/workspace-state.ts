@@ -152,7 +152,7 @@ export interface Workspace {
   toLevel(level: Level, direction: 'older' | 'newer'): void;
 
   /**
-   * Without a position, the view keeps its place. An invalid regex changes nothing: `setFind` reports it. A filter with
+   * Without a position, the view keeps its position. An invalid regex changes nothing: `setFind` reports it. A filter with
    * an end time is not followed.
    */
   setFilter(filter: RowFilter, position?: PagePosition): void;

@@ -53,7 +53,7 @@ export function RowList({ workspace, state, rowStyle, seen, onOpen }: RowListPro
   const readerMoves = () => isLive && workspace.pause();
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it is a grid
-    // biome-ignore lint/a11y/useKeyWithClickEvents: the page hears the keys of the list
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the page handles the keys of the list
     <div
       ref={scroll.box}
       id={LIST_ID}

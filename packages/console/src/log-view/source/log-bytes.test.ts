@@ -21,8 +21,8 @@ describe('the bytes of a log', () => {
     [0.7, { file: 'a.log', offset: 300 }],
     [1, { file: 'a.log', offset: 600 }],
     [7, { file: 'a.log', offset: 600 }],
-  ])('at %d are %j', (fraction, place) => {
-    expect(new LogBytes(LOG).positionAt(fraction)).toEqual(place);
+  ])('at %d are %j', (fraction, position) => {
+    expect(new LogBytes(LOG).positionAt(fraction)).toEqual(position);
   });
 
   it('a compressed file without times starts at its beginning', () => {

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { recordKey } from './log-source.ts';
 
-const cursor = (head: string, place: string, file: string) =>
-  `${head}.${place}.${Buffer.from(file).toString('base64url')}`;
+const cursor = (head: string, position: string, file: string) =>
+  `${head}.${position}.${Buffer.from(file).toString('base64url')}`;
 
 const SHORT = `${'0'.repeat(15)}a.dw`;
 

@@ -26,7 +26,7 @@ export async function countRecent(cluster: ClusterState, nowMs: number, signal: 
   const range = columnRange(nowMs, { spanMs: RECENT_MS, bucketMs: BUCKET_MS });
   const query = { fromMs: range.fromMs, toMs: range.toMs, bucketMs: BUCKET_MS, buckets: RECENT_MS / BUCKET_MS };
   const options = { signal, budgetMs: BUDGET_MS };
-  // The response has one count per node over all levels: two requests tell errors from warnings.
+  // The response has one count per node over all levels: two requests separate errors from warnings.
   const [all, errors] = await Promise.all([
     cluster.logHistogram({ ...query, minLevel: 'WARN' }, options),
     cluster.logHistogram({ ...query, minLevel: 'ERROR' }, options),

@@ -2,7 +2,7 @@ import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { preferences } from '../../state/preferences.ts';
 import { formatCount } from '../../ui/format.ts';
-import { isTextField } from '../../ui/is-text-field.ts';
+import { isTextField } from '../../ui/hooks.ts';
 
 interface FindBoxProps {
   label: string;

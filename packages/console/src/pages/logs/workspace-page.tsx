@@ -1,18 +1,18 @@
 import { useMemo, useRef, useState } from 'preact/hooks';
+import { HistogramChart } from '../../log-view/chart/histogram-chart.tsx';
 import { OverviewGutter } from '../../log-view/chart/overview-gutter.tsx';
 import type { WorkspaceState } from '../../log-view/model/workspace-state.ts';
 import { LIST_ID, RowList } from '../../log-view/rows/row-list.tsx';
 import type { HistogramResult, LogSource } from '../../log-view/source/log-source.ts';
 import { cluster } from '../../state/cluster.ts';
 import { preferences } from '../../state/preferences.ts';
-import { canFollow, type LogsView, type TimeRange } from '../../state/view.ts';
+import { canFollow, type LogsView, resolveRange, type TimeRange } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { useStore } from '../../ui/hooks.ts';
 import { DetailsDrawer } from './details/details-drawer.tsx';
 import { LiveSummary } from './status/live-summary.tsx';
 import { StatusBar } from './status/status-bar.tsx';
 import { DegradedNote, SkippedFilesNote, WorkspaceFailure } from './status/workspace-notes.tsx';
-import { ChartPanel } from './toolbar/chart-panel.tsx';
 import { FindBar } from './toolbar/find-bar.tsx';
 import { GoToTime } from './toolbar/go-to-time.tsx';
 import { SourceBar } from './toolbar/source-bar.tsx';
@@ -20,6 +20,13 @@ import { loadedMatches, useMatcher } from './workspace/loaded-matches.ts';
 import { focusedRecord, useLogKeys } from './workspace/run-command.ts';
 import { useLogWorkspace, useWorkspaceState } from './workspace/use-log-workspace.ts';
 import { viewActions } from './workspace/view-actions.ts';
+
+type ChartProps = Pick<Parameters<typeof HistogramChart>[0], 'zone' | 'onGo'> & {
+  state: WorkspaceState;
+  range: TimeRange | null;
+  histogram: HistogramResult | null;
+  change: (change: Partial<LogsView>) => void;
+};
 
 /** The log workspace. */
 export function WorkspacePage({ view }: { view: LogsView }) {
@@ -143,4 +150,22 @@ function openEnd(range: TimeRange | null): TimeRange | null {
 /** Whether rows show their node. */
 function isSeveral(view: LogsView, nodes: readonly string[], members: number): boolean {
   return nodes.length === 0 || view.sources.length === 0 ? members > 1 : nodes.length > 1;
+}
+
+/** The chart, or why there is none. */
+function ChartPanel({ state, range, histogram, zone, onGo, change }: ChartProps) {
+  // A relative range moves with every count.
+  const requested = useMemo(() => (histogram ? resolveRange(range, Date.now()) : {}), [range, histogram]);
+  const { isCounting, countFailure } = state;
+  if (!histogram)
+    return <p class="chart-empty">{isCounting ? 'Counting…' : countFailure ? `Not counted: ${countFailure}` : ''}</p>;
+  return (
+    <HistogramChart
+      {...{ histogram, requested, zone, onGo }}
+      log={state.extent}
+      minLevel={state.filter.minLevel ?? null}
+      isCounting={state.isCounting}
+      onZoom={(span) => change({ range: { kind: 'fixed', ...span }, at: null, timeMs: null, isLive: false })}
+    />
+  );
 }

@@ -55,11 +55,11 @@ describe('the URL', () => {
 
 /** Records calls and returns nothing. */
 function silentSource() {
-  const asked: string[] = [];
+  const requested: string[] = [];
   const source: LogSource = {
     nodes: ['n'],
     page: ({ from }) => {
-      asked.push(JSON.stringify(from));
+      requested.push(JSON.stringify(from));
       return new Promise(() => undefined);
     },
     follow: async function* () {},
@@ -67,28 +67,28 @@ function silentSource() {
     extent: () => new Promise(() => undefined),
     fractionAt: () => undefined,
   };
-  return { source, asked };
+  return { source, requested };
 }
 
 describe('a change of the URL', () => {
   test('the first view opens its position', () => {
-    const { source, asked } = silentSource();
+    const { source, requested } = silentSource();
     const workspace = new LogWorkspace();
     applyView({ workspace, source, nowMs: 0 }, null, view({ timeMs: 77, isLive: false }));
-    expect(asked).toContain('{"timeMs":77}');
+    expect(requested).toContain('{"timeMs":77}');
     workspace.close();
   });
 
   test('jumps to another time, and does nothing for the same view', () => {
-    const { source, asked } = silentSource();
+    const { source, requested } = silentSource();
     const workspace = new LogWorkspace();
     const first = view({ isLive: false });
     applyView({ workspace, source, nowMs: 0 }, null, first);
-    const before = asked.length;
+    const before = requested.length;
     applyView({ workspace, source, nowMs: 0 }, first, { ...first });
-    expect(asked).toHaveLength(before);
+    expect(requested).toHaveLength(before);
     applyView({ workspace, source, nowMs: 0 }, first, { ...first, timeMs: 99 });
-    expect(asked.at(-1)).toBe('{"timeMs":99}');
+    expect(requested.at(-1)).toBe('{"timeMs":99}');
     workspace.close();
   });
 

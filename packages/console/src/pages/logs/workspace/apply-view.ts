@@ -1,7 +1,6 @@
 import type { FindQuery, Workspace } from '../../../log-view/model/workspace-state.ts';
 import type { LogSource, PagePosition, RowFilter } from '../../../log-view/source/log-source.ts';
-import { resolveRange } from '../../../log-view/source/resolve-range.ts';
-import type { LogsView } from '../../../state/view.ts';
+import { type LogsView, resolveRange } from '../../../state/view.ts';
 
 /* Applies the URL to the workspace. */
 

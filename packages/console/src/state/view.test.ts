@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { resolveRange } from './resolve-range.ts';
+import { resolveRange } from './view.ts';
 
 it.each([
   [null, {}],
