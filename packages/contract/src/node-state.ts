@@ -14,7 +14,7 @@ import type {
 } from '@porthole/logs/types';
 import type { FileRequest, ViewRequest } from './requests/file-requests.ts';
 
-/** Description of the node, exactly the contract's fields. */
+/** The node, with exactly the fields of the contract. */
 export interface NodeObject {
   hostIp: string;
   hostName: string;
@@ -31,7 +31,7 @@ export interface NodeConfig {
   node: NodeObject;
 }
 
-/** Who the node is, beyond the contract's fields. */
+/** The node, beyond the fields of the contract. */
 export interface NodeDescription {
   node: NodeObject;
   /** Whose configuration and logs are shown: the node's own, or those of the service beside it. */
@@ -42,14 +42,14 @@ export interface NodeDescription {
   utcOffsetMinutes: number;
   uptimeMs: number;
   versions: { porthole: string; node: string };
-  /** Operations this node answers, by route id. */
+  /** Operations this node supports, by route id. */
   capabilities: string[];
   /**
-   * Health checks that fail: without its log directory a node answers, and has nothing true to say about its logs. Empty
-   * while all is well; absent where it is not known, as of earlier versions.
+   * Health checks that fail: a node without its log directory responds, but knows nothing about its logs. Empty if none
+   * fails; absent in the responses of earlier versions.
    */
   problems?: NodeProblem[];
-  /** What it does in its cluster. Absent from earlier versions. */
+  /** What it does in its cluster. Absent in the responses of earlier versions. */
   role?: string;
 }
 
@@ -73,7 +73,7 @@ export interface SettingEntry {
   changed: boolean | null;
   source: SettingSource;
   secret: boolean;
-  /** Of what is masked in it, made with a key of the cluster: tells its nodes whether theirs is the same, others nothing. */
+  /** Of the masked part, made with a key of the cluster: its nodes can compare secrets, nobody else can. */
   fingerprint?: string;
 }
 
@@ -82,19 +82,19 @@ export interface NodeSettings {
   /** The file the values come from, `null` when there is none. */
   file: string | null;
   settings: SettingEntry[];
-  /** The file on disk now, against what was read at start. */
+  /** The file on disk now, compared with what was read at start. */
   disk: {
     state: 'none' | 'same' | 'changed' | 'broken' | 'missing';
     differs: string[];
     detail: string | null;
     /** Both values of each key in `differs`; absent where they are not known. */
     changes?: SettingChange[];
-    /** TOML, secrets masked: the service's file as it was read at start, where its text is another now. */
+    /** TOML, secrets masked: the service's file as it was read at start, if its text has changed. */
     textAtStart?: string;
   };
 }
 
-/** A key whose value in the file is not what it was at start. `null` where the key is missing; secrets are masked. */
+/** A key whose value in the file has changed since the start. `null`: the key is missing. Secrets are masked. */
 export interface SettingChange {
   key: string;
   atStart: SettingJson | null;
@@ -103,35 +103,35 @@ export interface SettingChange {
 
 export interface CallOptions {
   signal?: AbortSignal;
-  /** Counts what the response holds in memory; only for nodes that are elsewhere. */
+  /** Limits what responses hold in memory; only for remote nodes. */
   responseBudget?: ResponseBudget;
 }
 
-/** What several responses may hold in memory, all together. */
+/** What several responses may hold in memory together. */
 export interface ResponseBudget {
   readonly maxBytes: number;
-  /** Whether so many bytes more may be held. */
+  /** Reserves this many more bytes; `false` if there is no room. */
   hold(bytes: number): boolean;
-  /** So many are no longer held. */
+  /** Returns reserved bytes. */
   release(bytes: number): void;
 }
 
 export interface SearchOptions extends CallOptions {
-  /** How long it may look; what it has found by then is the answer, and its end says so. */
+  /** Maximum time of the scan; the response then contains what was found, and its end says so. */
   budgetMs?: number;
 }
 
 export interface FollowOptions extends CallOptions {
   /**
-   * What a client does where its reader was too slow: `load` the records it missed by search, in their place, or `report`
-   * a `gap` that can be loaded later. A client loads unless told otherwise; the node itself always reports.
+   * What a client does about records that its reader was too slow for: `load` them by a search, in their position, or
+   * `report` a `gap` that can be loaded later. Default: `load`. The node itself always reports.
    */
   gaps?: 'load' | 'report';
 }
 
 /**
- * What one node answers, whoever asks and over whatever transport: the local node, a client and a test fake
- * implement it; HTTP, gRPC, CLI and fan-out only adapt it.
+ * What one node offers, over any transport: the local node, a client and a test fake implement it; HTTP, gRPC, CLI and
+ * fan-out only adapt it.
  */
 export interface NodeState {
   describe(options?: CallOptions): Promise<NodeDescription>;
@@ -139,26 +139,25 @@ export interface NodeState {
   settings(options?: CallOptions): Promise<NodeSettings>;
   listLogs(options?: CallOptions): Promise<LogEntry[]>;
   logFiles(options?: CallOptions): Promise<LogFileDetails[]>;
-  /** The most recent part of one file. The caller closes the answer. */
+  /** The most recent part of one file. The caller closes it. */
   viewLog(request: ViewRequest, options?: CallOptions): Promise<ByteStream>;
   /** One file as it is on disk, for ranges. The caller closes it. */
   openLog(request: FileRequest, options?: CallOptions): Promise<OpenLog>;
   /**
    * Records in batches as they are found; the last item of the last batch is the `end`. An empty batch comes first, as
-   * soon as the question is known to be a good one. Leaving the loop, or the signal, ends the search. After the signal
-   * the local node gives an `end` with what it covered; a remote one, of which that is not known any more, throws the
-   * signal's reason.
+   * soon as the request has been validated. Leaving the loop, or the signal, ends the search. After the signal the local
+   * node emits an `end` with its coverage; a client does not know the coverage and throws the reason of the signal.
    */
   searchLogs(request: SearchQuery, options?: SearchOptions): AsyncIterable<SearchItem[]>;
   /**
-   * The same as lines of JSON, whole lines at a time, for who passes them on: half the work, and what a remote node
-   * sends anyway. An empty piece comes first.
+   * The same as lines of JSON, whole lines at a time, for callers that forward them: half the work, and what a remote
+   * node sends anyway. An empty chunk comes first.
    */
   searchLogLines(request: SearchQuery, options?: SearchOptions): AsyncIterable<Uint8Array>;
-  /** Records in batches as they are written, after an empty batch; without end unless the signal fires, which gives an `end`. */
+  /** Records in batches as they are written, after an empty batch; it ends only by the signal, with an `end`. */
   followLogs(request: FollowQuery, options?: FollowOptions): AsyncIterable<FollowItem[]>;
-  /** Counts per stretch of time and level. */
+  /** Counts per bucket of time and level. */
   logHistogram(request: HistogramQuery, options?: SearchOptions): Promise<Histogram>;
-  /** Records grouped by level and place in the code. */
+  /** Records grouped by level and call site. */
   logDigest(request: DigestQuery, options?: SearchOptions): Promise<Digest>;
 }

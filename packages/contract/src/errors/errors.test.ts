@@ -7,7 +7,7 @@ import { toProblem } from './problem.ts';
 const codes = Object.keys(ERROR_KINDS) as ErrorCode[];
 
 describe('the closed list of errors', () => {
-  it.each(codes)('%s has a status that says failure, and a title', (code) => {
+  it.each(codes)('%s has a status of failure, and a title', (code) => {
     const { http, title, retryable } = ERROR_KINDS[code];
     expect(http).toBeGreaterThanOrEqual(400);
     expect(http).toBeLessThan(600);
@@ -16,7 +16,7 @@ describe('the closed list of errors', () => {
     if (http < 500 && ![408, 429].includes(http)) expect(retryable).toBe(false);
   });
 
-  it('is used: each code is one that some route can give, or a client', () => {
+  it('is used: each code belongs to some route, or to clients', () => {
     const given = new Set([
       ...CLIENT_ERRORS,
       ...COMMON_ERRORS,
@@ -49,7 +49,7 @@ describe('the code of what was thrown', () => {
 });
 
 describe('a problem', () => {
-  it('tells what was written for the client', () => {
+  it('contains the message that was written for the client', () => {
     expect(toProblem(new PortholeError('SIZE_INVALID', 'size must be positive'))).toEqual({
       type: '/docs#SIZE_INVALID',
       title: 'Size not valid',
@@ -60,7 +60,7 @@ describe('a problem', () => {
   });
 
   it.each([new Error('/home/ann/secret'), 'a secret', new PortholeError('INTERNAL', 'a secret')])(
-    'tells nothing of what was not: %o',
+    'contains nothing else: %o',
     (thrown) => {
       const problem = toProblem(thrown);
       expect(problem).toMatchObject({ status: 500, code: 'INTERNAL' });

@@ -1,6 +1,6 @@
 import type { LogErrorCode } from '@porthole/logs/types';
 
-/** What a code means on each transport, and whether asking again later can help. */
+/** What a code means on each transport, and whether a retry can help. */
 export interface ErrorKind {
   http: number;
   /** Name of the gRPC status. */
@@ -21,7 +21,7 @@ export interface ErrorKind {
   title: string;
 }
 
-/** Codes that the request door and the node itself add to those of the log engine. */
+/** Codes of the transports and the node, besides those of the log engine. */
 type RequestErrorCode =
   | 'BAD_REQUEST'
   | 'PARAMETER_INVALID'
@@ -50,7 +50,7 @@ type RequestErrorCode =
   | 'DEADLINE_EXCEEDED'
   | 'INTERNAL';
 
-/** Codes of a client that got no answer, or none that it can use. */
+/** Codes of a client that got no response, or no valid one. */
 type ClientErrorCode = 'NOT_SUPPORTED' | 'UNREACHABLE' | 'BAD_ANSWER';
 
 export type ErrorCode = LogErrorCode | RequestErrorCode | ClientErrorCode;
@@ -66,7 +66,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   REGEX_TOO_COMPLEX: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Regular expression too complex' },
   CURSOR_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Not a cursor' },
   UNAUTHENTICATED: { http: 401, grpc: 'UNAUTHENTICATED', retryable: false, title: 'Valid credentials are needed' },
-  FORBIDDEN: { http: 403, grpc: 'PERMISSION_DENIED', retryable: false, title: 'Not allowed to those known as this' },
+  FORBIDDEN: { http: 403, grpc: 'PERMISSION_DENIED', retryable: false, title: 'Not permitted for this identity' },
   HOST_NOT_ALLOWED: { http: 403, grpc: 'PERMISSION_DENIED', retryable: false, title: 'Host not allowed' },
   ROUTE_NOT_FOUND: { http: 404, grpc: 'UNIMPLEMENTED', retryable: false, title: 'No such route' },
   LOG_FILE_NOT_FOUND: { http: 404, grpc: 'NOT_FOUND', retryable: false, title: 'No such log file' },
@@ -88,12 +88,17 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
     http: 400,
     grpc: 'INVALID_ARGUMENT',
     retryable: false,
-    title: 'A member may not ask for the cluster',
+    title: 'A member must not send requests to the cluster',
   },
   METHOD_NOT_ALLOWED: { http: 405, grpc: 'UNIMPLEMENTED', retryable: false, title: 'Method not allowed' },
   REQUEST_TIMEOUT: { http: 408, grpc: 'DEADLINE_EXCEEDED', retryable: true, title: 'Request took too long to arrive' },
-  CURSOR_GONE: { http: 410, grpc: 'NOT_FOUND', retryable: false, title: 'The record a cursor names is gone' },
-  RAW_HAS_SECRETS: { http: 403, grpc: 'PERMISSION_DENIED', retryable: false, title: 'Compressed file holds secrets' },
+  CURSOR_GONE: { http: 410, grpc: 'NOT_FOUND', retryable: false, title: 'The record of the cursor no longer exists' },
+  RAW_HAS_SECRETS: {
+    http: 403,
+    grpc: 'PERMISSION_DENIED',
+    retryable: false,
+    title: 'Compressed file contains secrets',
+  },
   PRECONDITION_FAILED: { http: 412, grpc: 'FAILED_PRECONDITION', retryable: false, title: 'The file has changed' },
   BODY_TOO_LARGE: { http: 413, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Request body too large' },
   URL_TOO_LONG: { http: 414, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'URL too long' },
@@ -113,19 +118,24 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   CONFIG_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'Configuration cannot be read' },
   TOO_MANY_STREAMS: { http: 503, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many streams' },
   TOO_MANY_SEARCHES: { http: 503, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many searches' },
-  BUNDLE_UNDER_WAY: { http: 503, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'A bundle is being made' },
+  BUNDLE_UNDER_WAY: {
+    http: 503,
+    grpc: 'RESOURCE_EXHAUSTED',
+    retryable: true,
+    title: 'A bundle is already being created',
+  },
   SHUTTING_DOWN: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'The node is stopping' },
-  DEADLINE_EXCEEDED: { http: 504, grpc: 'DEADLINE_EXCEEDED', retryable: true, title: 'The answer took too long' },
+  DEADLINE_EXCEEDED: { http: 504, grpc: 'DEADLINE_EXCEEDED', retryable: true, title: 'The response took too long' },
   NOT_SUPPORTED: { http: 501, grpc: 'UNIMPLEMENTED', retryable: false, title: 'The node cannot do this' },
-  BAD_ANSWER: { http: 502, grpc: 'INTERNAL', retryable: false, title: 'The answer makes no sense' },
+  BAD_ANSWER: { http: 502, grpc: 'INTERNAL', retryable: false, title: 'Invalid response' },
   UNREACHABLE: { http: 502, grpc: 'UNAVAILABLE', retryable: true, title: 'The node cannot be reached' },
   INTERNAL: { http: 500, grpc: 'INTERNAL', retryable: false, title: 'Internal error' },
 };
 
-/** What clients say of a node; a node itself answers it only for another one that it asked. */
+/** Codes of clients; a node responds with one only for another node that it queried. */
 export const CLIENT_ERRORS: readonly ErrorCode[] = ['NOT_SUPPORTED', 'UNREACHABLE', 'BAD_ANSWER'];
 
-/** A failure with a code of the closed list. The message says what and which; it reaches the client. */
+/** A failure with a code of the closed list. The message names what failed and is sent to the client. */
 export class PortholeError extends Error {
   override readonly name: string = 'PortholeError';
   readonly code: ErrorCode;

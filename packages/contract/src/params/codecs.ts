@@ -18,7 +18,7 @@ export interface ParameterSchema {
   repeated?: true;
 }
 
-/** What some values can only be parsed with. */
+/** What some values need to be parsed. */
 export interface ParseContext {
   /** For times. */
   clock?: RequestClock;
@@ -41,7 +41,7 @@ export const MEMBER_ID = /^[A-Za-z0-9.:_-]{1,128}$/;
 export const NODE_PATTERN = /^[A-Za-z0-9.:_*?-]{1,128}$/;
 export const MEMBER_ROLE = /^[A-Za-z0-9_-]{1,32}$/;
 
-/** With more of them, use a pattern. */
+/** For more, use a pattern. */
 const MAX_SELECTIONS = 64;
 
 const LEVEL_NAMES: Readonly<Record<string, Level>> = {
@@ -141,7 +141,7 @@ export const cursor = nonEmpty(
 /** Epoch ms; the grammar is in docs/times.md. */
 export const timestamp: Codec<number> = {
   ...one({ type: 'string' }, parseTimestamp, timeText),
-  // A number of milliseconds, however small, is written so that it is not taken for something else.
+  // A number of milliseconds, however small, is written so that it is not taken for seconds.
   fromProto: (value) => [timeText(Number(value))],
 };
 
@@ -170,7 +170,7 @@ export function duration({ example, minMs = 1, maxMs = Number.POSITIVE_INFINITY 
   });
 }
 
-/** A duration that is computed: written as whole milliseconds. One without end is left out, so the node's limit holds. */
+/** A computed duration: written as whole milliseconds. An infinite one is left out, so that the node's limit applies. */
 export function computedDuration(options: DurationOptions): Codec<number> {
   const { minMs = 1 } = options;
   return {
@@ -179,7 +179,7 @@ export function computedDuration(options: DurationOptions): Codec<number> {
   };
 }
 
-/** A whole number; digits only, so that `1e3` and `+5` are not guessed at. */
+/** A whole number; digits only, so that `1e3` and `+5` are refused. */
 export function wholeNumber({ minimum = 0, maximum }: { minimum?: number; maximum?: number } = {}): Codec<number> {
   const schema = { type: 'integer', minimum, ...(maximum !== undefined && { maximum }) } as const;
   return one(schema, (value, label) => parseNumber(value, label, { minimum, maximum }));

@@ -1,22 +1,22 @@
 import { PortholeError } from '../errors/errors.ts';
 import { MEMBER_ID } from './codecs.ts';
 
-/** Begins the positions of a follow; no cursor of the cluster begins so. */
+/** The first character of positions; no cursor of the cluster starts with it. */
 const MARK = '@';
 const MEMBER_SEPARATOR = '|';
 
-/** As many as a registry lists at most. */
+/** The maximum of a registry. */
 const MAX_MEMBERS = 10_000;
 
 /**
- * Where the follow of a cluster has come to: behind the last record of each log of each member, by the cursors these
- * records have. Never by their times, which are only as good as what is known of the clocks.
+ * The position of a cluster follow: after the last record of each log of each member, by the cursors of these records.
+ * Never by time, which is only as exact as the known clock offsets.
  */
 export function encodeFollowPositions(members: ReadonlyMap<string, string>): string {
   return MARK + [...members].map(([id, cursor]) => `${id}=${encodeURIComponent(cursor)}`).join(MEMBER_SEPARATOR);
 }
 
-/** Cursors by member; `undefined` for a text that stands for something else. Throws CURSOR_INVALID. */
+/** Cursors by member; `undefined` for a text that does not contain positions. Throws CURSOR_INVALID. */
 export function decodeFollowPositions(text: string): Map<string, string> | undefined {
   if (!text.startsWith(MARK)) return undefined;
   const members = new Map<string, string>();
@@ -24,7 +24,7 @@ export function decodeFollowPositions(text: string): Map<string, string> | undef
     const [id = '', written = ''] = entry.split('=');
     const cursor = decodeText(written);
     if (!MEMBER_ID.test(id) || !cursor || members.size >= MAX_MEMBERS)
-      throw new PortholeError('CURSOR_INVALID', 'these are not positions of a follow of the cluster');
+      throw new PortholeError('CURSOR_INVALID', 'invalid positions: pass them exactly as the follow returned them');
     members.set(id, cursor);
   }
   return members;

@@ -1,4 +1,4 @@
-/** Some or all logs of a member, or of those a pattern stands for. */
+/** Some or all logs of a member, or of those that match a pattern. */
 export interface LogSourceText {
   /** Id of a member, or a pattern with `*` and `?`. */
   node: string;
@@ -8,7 +8,7 @@ export interface LogSourceText {
 
 /** `NODE`, `NODE/FAMILY`, `NODE/=FILE`; a family whose name begins with `=` has a second slash before it. */
 export function parseSourceText(text: string): LogSourceText | undefined {
-  // Neither an id nor a file's name can hold a slash.
+  // Neither ids nor file names contain a slash.
   const slash = text.indexOf('/');
   const [node, name] = slash < 0 ? [text, ''] : [text.slice(0, slash), text.slice(slash + 1)];
   if (!node) return undefined;

@@ -3,13 +3,13 @@ import type { FoundRecord } from '@porthole/logs/types';
 /*
  * JSON of records. A parser rounds large numbers, drops the first of two equal keys and sorts numeric ones, so a record
  * whose context would not survive that carries the text of the log (`contextText`). It is written in place of the
- * object: whatever reads the JSON, `jq` or a program in another language, sees what the log says.
+ * object: whatever reads the JSON, `jq` or a program in another language, sees what is in the log.
  */
 
 /** Strings, punctuation, and everything else up to the next of these. */
 const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s{}[\],:"]+/g;
 
-/** The context as JSON text, as the log has it; `undefined` where the record has none. */
+/** The context as JSON text, as in the log; `undefined` if the record has none. */
 export function contextJson({
   context,
   contextText,
@@ -17,10 +17,10 @@ export function contextJson({
   return contextText ?? (context && JSON.stringify(context));
 }
 
-/** Like `JSON.stringify`, but the contexts of records in the value, however deep, are written as the log has them. */
+/** Like `JSON.stringify`, but the contexts of records in the value, however deep, are written as in the log. */
 export function exactJson(value: object): string {
   const text = JSON.stringify(value);
-  // Inside strings the quotes would be escaped: without this, there is no such field.
+  // Inside strings the quotes would be escaped: without this text there is no such field.
   return text.includes('"contextText":"') ? writeExact(value) : text;
 }
 
@@ -38,18 +38,19 @@ function writeExact(value: unknown): string {
   return `{${members.join(',')}}`;
 }
 
-/** Text from elsewhere must not be able to break the JSON, or the line, that it is put into. */
+/** Whether it is one line of JSON, an object: text of another node must not break the JSON it is inserted into. */
 export function isObjectText(text: unknown): text is string {
   if (typeof text !== 'string' || !text.startsWith('{') || /[\r\n]/.test(text)) return false;
   try {
     JSON.parse(text);
     return true;
-  } catch {
-    return false;
+  } catch (error) {
+    if (error instanceof SyntaxError) return false;
+    throw error;
   }
 }
 
-/** Valid JSON over several lines, laid out as `JSON.stringify` would, every number and string as it is written. */
+/** Valid JSON over several lines, indented as by `JSON.stringify`; numbers and strings are unchanged. */
 export function indentJson(text: string): string {
   let written = '';
   let depth = 0;

@@ -1,4 +1,4 @@
 import type { Level } from '@porthole/logs/types';
 
-/** From the lowest. */
+/** Lowest first. */
 export const LEVELS: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];

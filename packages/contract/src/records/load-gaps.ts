@@ -7,11 +7,11 @@ import type { CallOptions } from '../node-state.ts';
 type AnyFollowItem = FollowItem | ClusterFollowItem;
 type Gap = Extract<AnyFollowItem, { type: 'gap' }>;
 
-/** Records per search. Nodes that allow fewer (`search.max-records`) are asked for the fewest that make sense. */
+/** Records per search. For nodes that allow fewer (`search.max-records`), the smallest useful number. */
 const PAGE_RECORDS = 1000;
 const FEW_RECORDS = 100;
 
-/** Of a search that loads a gap: not all of it could be read. */
+/** Problems of a search that loads a gap: not all of it could be read. */
 const LOSSES: ReadonlySet<string> = new Set([
   'CURSOR_GONE',
   'LOG_FILE_CORRUPT',
@@ -19,26 +19,26 @@ const LOSSES: ReadonlySet<string> = new Set([
   'LOG_FILE_UNREADABLE',
 ]);
 
-/** Searches of one gap that find a file truncated while they read it; beyond it something is wrong with the file. */
+/** Maximum number of searches of one gap that find a file truncated while it is read. */
 const MAX_TRUNCATIONS = 5;
 
-/** Waits between attempts to load a gap from a node that is away. */
+/** Waits between attempts to load a gap from an unreachable node. */
 const FIRST_WAIT_MS = 250;
 const LONGEST_WAIT_MS = 5000;
 
 export interface GapLoading extends CallOptions {
   /** Searches the log that has the gap: of the node itself, or of the member that the gap names. */
   search(gap: Gap, query: SearchQuery): AsyncIterable<SearchItem[]>;
-  /** What was loaded and is the newest of its log: a follow whose connection is lost then must not get it again. */
+  /** Called with the newest loaded records of a log: a follow that reconnects must not get them again. */
   onLoaded?(records: readonly FoundRecord[]): void;
   /** Rejects with the signal's reason as soon as it fires. */
   wait(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
 /**
- * A follow in which the records that a slow reader missed stand in the place of the gap, loaded by search. A gap that
- * cannot be loaded, or only in part, is passed on and the follow continues. Nothing is read from the follow meanwhile:
- * what the reader misses by that is the next gap.
+ * Replaces gaps of a follow by the records that a slow reader missed, loaded by a search. A gap that cannot be loaded,
+ * or only in part, is passed on and the follow continues. Nothing is read from the follow meanwhile: what is missed by
+ * that is the next gap.
  */
 export async function* loadGaps<T extends AnyFollowItem>(
   batches: AsyncIterable<T[]>,
@@ -54,7 +54,7 @@ export async function* loadGaps<T extends AnyFollowItem>(
       if (index > start) yield items.slice(start, index);
       start = index + 1;
       const { onLoaded, ...rest } = loading;
-      // Where records of the same batch come behind it, the follow has come further already.
+      // If records of the same batch come after it, the follow is already further.
       const isLast = !items.slice(index + 1).some(({ type }) => type === 'record');
       const gapLoading = { ...rest, clocks, ...(isLast && onLoaded && { onLoaded }) };
       // Items of the same kind as the gap: of one node, or of a member.
@@ -65,12 +65,12 @@ export async function* loadGaps<T extends AnyFollowItem>(
   }
 }
 
-/** A file that was cut or removed has nothing left to load; only what a slow reader missed is still there. */
+/** Only what a slow reader missed is still there; a file that was truncated or removed has nothing left to load. */
 function isLoadable({ reason, until }: Gap): boolean {
   return reason === 'slow' && until !== null;
 }
 
-/** How far each member's clock is from that of the node that answers, as its records show. */
+/** The clock offset of each member from the responding node, learned from its records. */
 class ClockOffsets {
   readonly #offsetsMs = new Map<string, number>();
 
@@ -79,7 +79,7 @@ class ClockOffsets {
     this.#offsetsMs.set(record.node, record.timeMs - record.atMs);
   }
 
-  /** As a record of the cluster where the gap is one. */
+  /** As a record of the cluster if the gap is one. */
   apply(record: FoundRecord, gap: Gap): FoundRecord | ClusterRecord {
     if (!('node' in gap)) return record;
     const { timeMs } = record;
@@ -97,7 +97,7 @@ class GapLoad {
   #limit = PAGE_RECORDS;
   #isReported = false;
   #truncations = 0;
-  /** Of the newest record loaded. */
+  /** Time of the newest record loaded. */
   #lastMs: number | undefined;
   #failures = 0;
 
@@ -111,7 +111,7 @@ class GapLoad {
 
   async *run(): AsyncGenerator<AnyFollowItem[], void, undefined> {
     const { signal } = this.#loading;
-    // After the signal the follow itself says that it ended.
+    // After the signal the follow itself emits its end.
     for (let step: 'find' | 'load' | 'done' = 'find'; step !== 'done' && !signal?.aborted; ) {
       try {
         if (step === 'find') {
@@ -130,8 +130,8 @@ class GapLoad {
   }
 
   /**
-   * Whether the record before the gap is still there. Where it is gone, the files within the gap may still be there: a
-   * search then continues by time, and that some may be missing is said before what is left.
+   * Whether the record before the gap still exists. If not, the files within the gap may still exist: a search then
+   * continues by time, after reporting that records may be missing.
    */
   async #isFound(): Promise<boolean> {
     const { after } = this.#gap;
@@ -146,7 +146,7 @@ class GapLoad {
     }
   }
 
-  /** Whether that was the last one. */
+  /** Loads one page; `true` if it was the last. */
   async *#page(): AsyncGenerator<AnyFollowItem[], boolean, undefined> {
     const { search, clocks, onLoaded } = this.#loading;
     const gap = this.#gap;
@@ -163,7 +163,7 @@ class GapLoad {
       const end = items.at(-1);
       if (end?.type !== 'end') continue;
       const isTruncated = end.problems.some(({ code }) => code === 'LOG_FILE_TRUNCATED');
-      // It was truncated while it was read: what it held stands in a copy, which the next search finds.
+      // Truncated while it was read: its content is in a copy, which the next search finds.
       if (isTruncated && ++this.#truncations <= MAX_TRUNCATIONS) return false;
       if (end.problems.some(({ code }) => LOSSES.has(code))) yield this.#report();
       if (end.reason === 'exhausted' || end.cursor === null) return true;
@@ -187,20 +187,20 @@ class GapLoad {
     };
   }
 
-  #adapt(error: unknown): 'try otherwise' | 'skip' | 'wait' | 'give up' {
+  #adapt(error: unknown): 'try another way' | 'skip' | 'wait' | 'give up' {
     const code = codeOf(error);
     const { file } = this.#request;
     if (code === 'LOG_FAMILY_NOT_FOUND' && file !== undefined && this.#selection.file === undefined) {
-      // A rotated file that is followed by its own name is no log of that name.
+      // A rotated file that is followed by its own name is not a family of that name.
       this.#selection = { file };
-      return 'try otherwise';
+      return 'try another way';
     }
     if (code === 'PARAMETER_INVALID' && this.#limit === PAGE_RECORDS) {
       this.#limit = FEW_RECORDS;
-      return 'try otherwise';
+      return 'try another way';
     }
     if (code === 'CURSOR_GONE' && this.#lastMs !== undefined) {
-      // The file that was being loaded was removed; of those behind it nothing was loaded yet.
+      // The file that was being loaded was removed; nothing of the next ones has been loaded yet.
       this.#start = { timeMs: this.#lastMs };
       this.#lastMs = undefined;
       return 'skip';
@@ -218,7 +218,7 @@ class GapLoad {
     });
   }
 
-  /** Once: how much of it is missing is not known. */
+  /** Reports the gap once: how much of it is missing is unknown. */
   #report(): AnyFollowItem[] {
     if (this.#isReported) return [];
     this.#isReported = true;

@@ -4,7 +4,7 @@ import { parseBudget } from './record-requests.ts';
 
 const parse = (text: string) => parseBudget(new URLSearchParams(text), { mostMs: 10_000 });
 
-describe('the budget of a question', () => {
+describe('the budget of a request', () => {
   it.each([
     ['', 10_000],
     ['budget=', 10_000],

@@ -21,7 +21,7 @@ const search = (text: string) => parseClusterSearchRequest(query(text), CLOCK, L
 const follow = (text: string, id?: string) => parseClusterFollowRequest(query(text), CLOCK, id);
 const moment = (text: string) => parseAroundRequest(query(text), CLOCK, LIMITS);
 
-describe('the members asked', () => {
+describe('the selected members', () => {
   it.each([
     ['', {}],
     ['nodes=&role=', {}],
@@ -47,7 +47,7 @@ describe('the members asked', () => {
     expect(describeRefusal(() => selection(text))).toBe(message);
   });
 
-  it('by a text that is too long are refused without telling all of it back', () => {
+  it('by a text that is too long are refused without repeating all of it', () => {
     expect(describeRefusal(() => selection(`nodes=${'x'.repeat(129)}`)).length).toBeLessThan(200);
     expect(selection(`nodes=${'x'.repeat(128)}`).nodes?.[0]).toHaveLength(128);
   });
@@ -65,7 +65,7 @@ describe('an id in a path', () => {
 });
 
 describe('a search of the cluster', () => {
-  it('takes the conditions of a node, and who is asked', () => {
+  it('takes the conditions of a node, and a selection of members', () => {
     expect(search('nodes=a*&q=x&level=warn&order=oldest&time=@1')).toEqual({
       nodes: ['a*'],
       terms: ['x'],
@@ -79,13 +79,13 @@ describe('a search of the cluster', () => {
     expect(search('cursor=c1').start).toEqual({ cursor: 'c1' });
   });
 
-  it.each(['record=c1', 'offset=1&file=a.log', 'until=c1'])('takes no place at one node: %s', (text) => {
+  it.each(['record=c1', 'offset=1&file=a.log', 'until=c1'])('takes no position of a single node: %s', (text) => {
     expect(describeRefusal(() => search(text))).toMatch(/^PARAMETER_INVALID: .* is a position in the logs of one node/);
   });
 
   it('is read back as it was written', () => {
-    const asked = search('nodes=a*&nodes=b&role=broker&q=x&from=@1&cursor=c1&limit=7');
-    expect(parseClusterSearchRequest(encodeClusterSearch(asked), CLOCK, LIMITS)).toEqual(asked);
+    const request = search('nodes=a*&nodes=b&role=broker&q=x&from=@1&cursor=c1&limit=7');
+    expect(parseClusterSearchRequest(encodeClusterSearch(request), CLOCK, LIMITS)).toEqual(request);
   });
 });
 
@@ -96,7 +96,7 @@ describe('a follow of the cluster', () => {
     expect(follow('time=@1').start).toEqual({ timeMs: 1000 });
   });
 
-  it('goes on five seconds before the last event seen, whatever its parameters say', () => {
+  it('resumes five seconds before the last event seen, whatever its parameters say', () => {
     expect(follow('back=5', '1794740005000').start).toEqual({ timeMs: 1_794_740_000_000 });
     expect(follow('back=5', '').start).toEqual({ back: 5 });
   });
@@ -134,13 +134,13 @@ describe('a follow of the cluster', () => {
   });
 
   it('is read back as it was written', () => {
-    const asked = follow('nodes=a*&role=broker&level=warn&time=@1&raw=true');
-    expect(parseClusterFollowRequest(encodeClusterFollow(asked), CLOCK)).toEqual(asked);
+    const request = follow('nodes=a*&role=broker&level=warn&time=@1&raw=true');
+    expect(parseClusterFollowRequest(encodeClusterFollow(request), CLOCK)).toEqual(request);
   });
 });
 
 describe('counts of the cluster', () => {
-  it('take the conditions of a node, and who is asked', () => {
+  it('take the conditions of a node, and a selection of members', () => {
     expect(parseClusterHistogramRequest(query('nodes=a&bucket=1m'), CLOCK)).toEqual({
       nodes: ['a'],
       bucketMs: 60_000,
@@ -150,7 +150,7 @@ describe('counts of the cluster', () => {
   });
 });
 
-describe('a moment', () => {
+describe('a request for records around a time', () => {
   it.each([
     ['time=@1', { at: { timeMs: 1000 }, beforeMs: 5000, afterMs: 5000, limit: 100 }],
     [
@@ -176,8 +176,8 @@ describe('a moment', () => {
 
   it('is read back as it was written', () => {
     for (const text of ['time=@1&before=1s', 'node=a&cursor=c1&role=broker&limit=9']) {
-      const asked = moment(text);
-      expect(parseAroundRequest(encodeAround(asked), CLOCK, LIMITS)).toEqual(asked);
+      const request = moment(text);
+      expect(parseAroundRequest(encodeAround(request), CLOCK, LIMITS)).toEqual(request);
     }
   });
 });

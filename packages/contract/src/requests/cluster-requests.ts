@@ -41,7 +41,7 @@ import {
 
 type Budget = Pick<SearchOptions, 'budgetMs'>;
 
-/** Without `since`: long enough to contain what led to a failure that someone has just seen. */
+/** Without `since`: long enough to contain the cause of a failure that was just noticed. */
 const DEFAULT_BUNDLE_RANGE_MS = 3_600_000;
 
 /** The id in a path, which may be percent-encoded; decoded once. */
@@ -174,7 +174,7 @@ export function encodeBundle(request: BundleRequest): URLSearchParams {
   return encodeParameters(BUNDLE_ROWS, request);
 }
 
-/** Ignored silently, it would be taken for something that was done. */
+/** Silently ignored, it would seem to have an effect. */
 function rejectSingleNodeParameter(query: Query, name: string, instead: string): void {
   if (optionalValue(query, name) === undefined) return;
   const message = `"${name}" is a position in the logs of one node, but all nodes are queried: ${instead}`;
@@ -183,7 +183,7 @@ function rejectSingleNodeParameter(query: Query, name: string, instead: string):
 
 function checkPositions(positions: string): string {
   if (decodeFollowPositions(positions) === undefined)
-    throw new PortholeError('CURSOR_INVALID', '"positions" are not those of a follow of the cluster');
+    throw new PortholeError('CURSOR_INVALID', 'invalid "positions": pass them exactly as the follow returned them');
   return positions;
 }
 

@@ -22,7 +22,7 @@ describe('a follow request', () => {
     expect(parse(query)).toEqual(expected);
   });
 
-  it.each(['', 'back=5', 'cursor=abc'])('goes on after the last event whatever else it says: %j', (query) => {
+  it.each(['', 'back=5', 'cursor=abc'])('resumes after the last event whatever else is given: %j', (query) => {
     expect(parse(query, 'seen')).toEqual({ start: { cursor: 'seen' } });
   });
 
@@ -33,7 +33,7 @@ describe('a follow request', () => {
     },
   );
 
-  it('takes an empty last event for none', () => {
+  it('ignores an empty last event', () => {
     expect(parse('back=5', '')).toEqual({ start: { back: 5 } });
   });
 

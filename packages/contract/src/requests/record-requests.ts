@@ -171,6 +171,6 @@ export function fromFollowStart(start: FollowQuery['start']): FollowStartValues 
 
 export function checkDigest<Query extends DigestQuery>(query: Query): Query {
   if (query.onlyNew && query.newSinceMs === undefined)
-    throw new PortholeError('PARAMETER_INVALID', '"onlyNew" needs "newSince": new since when?');
+    throw new PortholeError('PARAMETER_INVALID', '"onlyNew" needs "newSince"');
   return query;
 }

@@ -48,12 +48,12 @@ const optional = fc.record(
 const filter: fc.Arbitrary<RecordFilter> = fc.tuple(times, optional).map(([a, b]) => ({ ...a, ...b }));
 const selection = fc.oneof(fc.constant({}), fc.record({ file: text }), fc.record({ family: text }));
 
-/** A question about records: which logs, which records, and what is special about it. */
-const question = <T>(own: fc.Arbitrary<T>) =>
+/** A request about records: which logs, which records, and its own fields. */
+const recordRequest = <T>(own: fc.Arbitrary<T>) =>
   fc.tuple(selection, filter, own).map(([logs, wanted, rest]) => ({ ...logs, ...wanted, ...rest }));
 
 const searchStart = fc.oneof(fc.record({ cursor }), fc.record({ record: cursor }), fc.record({ timeMs }));
-const search = question(
+const search = recordRequest(
   fc.record(
     {
       order: fc.constantFrom('newest' as const, 'oldest' as const),
@@ -73,16 +73,16 @@ const followStart = fc.oneof(
   fc.record({ timeMs }),
   fc.record({ cursor, sinceMs: timeMs }, { requiredKeys: ['cursor'] }),
 );
-const follow = question(fc.record({ start: followStart, raw: on }, { requiredKeys: ['start'] }));
-const histogram = question(
+const follow = recordRequest(fc.record({ start: followStart, raw: on }, { requiredKeys: ['start'] }));
+const histogram = recordRequest(
   fc.record(
     { bucketMs: fc.integer({ min: 1, max: 1e12 }), buckets: fc.integer({ min: 1, max: 1000 }) },
     { requiredKeys: ['buckets'] },
   ),
 );
 const digest = fc.oneof(
-  question(fc.record({ limit: fc.integer({ min: 1, max: 1000 }) })),
-  question(
+  recordRequest(fc.record({ limit: fc.integer({ min: 1, max: 1000 }) })),
+  recordRequest(
     fc.record(
       { limit: fc.integer({ min: 1, max: 1000 }), newSinceMs: timeMs, onlyNew: on },
       { requiredKeys: ['limit', 'newSinceMs'] },
@@ -102,7 +102,7 @@ describe('a request that is written into a URL is read as the same request', () 
     );
   });
 
-  it('search at a place of one file', () => {
+  it('search at a position in one file', () => {
     const query = { file: 'a b&c.log', start: { offset: 0 }, order: 'oldest', limit: 1, before: 0, after: 0 } as const;
     expect(parseSearchRequest(sent(encodeSearch(query)), CLOCK, { maxRecords: 10 })).toEqual(query);
   });
@@ -160,7 +160,7 @@ describe('a budget', () => {
   });
 });
 
-describe('what a URL would turn into another question is refused', () => {
+describe('what would be another request in a URL is refused', () => {
   const query = { order: 'newest', limit: 1, before: 0, after: 0 } as const;
 
   it.each([

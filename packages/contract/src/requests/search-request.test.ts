@@ -79,7 +79,7 @@ describe('a search request', () => {
     expect(describeRefusal(() => parse(query))).toMatch(refusal);
   });
 
-  it('asks for no more than the node allows, also where nothing is said', () => {
+  it('requests no more than the node allows, also by default', () => {
     expect(parse('', 50).limit).toBe(50);
     expect(describeRefusal(() => parse('limit=51', 50))).toMatch(
       /from 1 to 50 \(the maximum is set by search\.max-records\)$/,

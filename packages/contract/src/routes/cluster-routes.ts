@@ -19,14 +19,14 @@ const BODY_ERRORS = ['BODY_TOO_LARGE', 'CONTENT_TYPE_UNSUPPORTED'] as const;
 
 const CURSOR_ERRORS = ['CURSOR_INVALID', 'CURSOR_GONE'] as const;
 
-/** What any node answers for all members. Each answer has a report of every member that was asked. */
+/** Requests to all members. Each response has a report of every member that was queried. */
 export const CLUSTER_ROUTES = {
   clusterNodes: {
     path: PATHS.clusterNodes,
     role: 'viewer',
     summary: 'List members',
     description:
-      'Every member of the cluster: whether it answers, its clock against this node, its newest record and recent errors; and how sure this node is of who the members are.',
+      'Every member of the cluster: whether it responds, its clock compared with this node, its newest record and recent errors; and how reliable the list of members is.',
     parameters: [],
     response: { contentType: JSON_TYPE, schema: 'ClusterNodes' },
     errors: ['REQUEST_LOOP'],
@@ -37,7 +37,7 @@ export const CLUSTER_ROUTES = {
     role: 'admin',
     summary: 'Forget a member',
     description:
-      'Drops the snapshot of a member that has left or failed, on this node and on every other member that responds, so that it is no longer listed. Asked by a member, only on this node.',
+      'Drops the snapshot of a member that has left or failed, on this node and on every other member that responds, so that it is no longer listed. For a request from a member, only on this node.',
     parameters: documentParameters([MEMBER_ID_ROW]),
     response: { contentType: JSON_TYPE, schema: 'ForgottenMember' },
     errors: ['MEMBER_NOT_FOUND', 'MEMBER_REGISTERED', 'NOT_SUPPORTED'],
@@ -46,7 +46,7 @@ export const CLUSTER_ROUTES = {
     path: PATHS.clusterConfig,
     role: 'config',
     summary: 'Get configuration of all members',
-    description: 'The configuration of each member as it tells it itself, or as it was last seen. Secrets are masked.',
+    description: 'The configuration of each member, or that of its snapshot. Secrets are masked.',
     parameters: documentParameters(MEMBER_ROWS),
     response: { contentType: JSON_TYPE, schema: 'ClusterConfig' },
     errors: SELECTION_ERRORS,
@@ -55,7 +55,7 @@ export const CLUSTER_ROUTES = {
     path: PATHS.clusterConfigDiff,
     role: 'config',
     summary: 'Compare configurations',
-    description: 'The keys in which members of the same role differ, with each value and who has it.',
+    description: 'The keys in which members of the same role differ, with each value and the members that have it.',
     parameters: documentParameters(MEMBER_ROWS),
     response: { contentType: JSON_TYPE, schema: 'ClusterConfigDiff' },
     errors: SELECTION_ERRORS,
@@ -74,7 +74,7 @@ export const CLUSTER_ROUTES = {
     role: 'viewer',
     summary: 'Search logs of all members',
     description:
-      'Records of all members that meet all conditions, merged by time, corrected by what is known of their clocks: one JSON object per line, the last an `end` with a report of each member.',
+      'Records of all members that meet all conditions, merged by time, corrected for clock offsets: one JSON object per line, the last an `end` with a report of each member.',
     parameters: documentParameters([...CLUSTER_SEARCH_ROWS, BUDGET_ROW]),
     response: { contentType: 'application/x-ndjson', schema: 'ClusterItem', each: 'line' },
     errors: [...RECORD_ERRORS, ...CURSOR_ERRORS, ...BODY_ERRORS, 'TOO_MANY_SEARCHES'],
@@ -86,7 +86,7 @@ export const CLUSTER_ROUTES = {
     role: 'viewer',
     summary: 'Follow logs of all members',
     description:
-      'Records of all members as they are written, as server-sent events. New members join by themselves; what happens to a member is an event too.',
+      'Records of all members as they are written, as server-sent events. New members are added automatically; changes of members are events too.',
     parameters: documentParameters([...CLUSTER_FOLLOW_ROWS, CLUSTER_LAST_EVENT_ID_ROW]),
     response: { contentType: 'text/event-stream', schema: 'ClusterFollowItem', each: 'event' },
     errors: [...RECORD_ERRORS, ...BODY_ERRORS, 'CURSOR_INVALID'],
@@ -97,7 +97,7 @@ export const CLUSTER_ROUTES = {
     path: PATHS.clusterLogHistogram,
     role: 'viewer',
     summary: 'Count records of all members over time',
-    description: 'How many records there are per stretch of time and level, of all members and of each.',
+    description: 'The number of records per bucket of time and level, of all members and of each.',
     parameters: documentParameters([...CLUSTER_HISTOGRAM_ROWS, BUDGET_ROW]),
     response: { contentType: JSON_TYPE, schema: 'ClusterHistogram' },
     errors: [...RECORD_ERRORS, 'TOO_MANY_SEARCHES'],
@@ -107,7 +107,7 @@ export const CLUSTER_ROUTES = {
     path: PATHS.clusterLogDigest,
     role: 'viewer',
     summary: 'Group records of all members',
-    description: 'Records of all members grouped by level and place in the code, with how many each member has.',
+    description: 'Records of all members grouped by level and call site, with the number of each member.',
     parameters: documentParameters([...CLUSTER_DIGEST_ROWS, BUDGET_ROW]),
     response: { contentType: JSON_TYPE, schema: 'ClusterDigest' },
     errors: [...RECORD_ERRORS, 'TOO_MANY_SEARCHES'],
@@ -116,7 +116,7 @@ export const CLUSTER_ROUTES = {
   clusterLogMoment: {
     path: PATHS.clusterLogMoment,
     role: 'viewer',
-    summary: 'What every member said at a moment',
+    summary: 'Records of all members around a time',
     description: 'The records of all members around one record or one time, oldest first; lines as in a search.',
     parameters: documentParameters(AROUND_ROWS),
     response: { contentType: 'application/x-ndjson', schema: 'ClusterItem', each: 'line' },

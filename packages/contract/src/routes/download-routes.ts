@@ -3,14 +3,14 @@ import { documentParameters } from '../params/parameter-docs.ts';
 import { PATHS } from './paths.ts';
 import { JSON_TYPE, type Route } from './route.ts';
 
-/** What a browser saves to disk by itself. */
+/** Downloads of a browser. */
 export const DOWNLOAD_ROUTES = {
   clusterLogDownload: {
     path: PATHS.clusterLogDownload,
     role: 'viewer',
     summary: 'Download records of all members',
     description:
-      'Every record that meets all conditions, however many, oldest first, merged by time, as text: each as it stands in its file. The last line begins with `# porthole: complete` or `# porthole: INCOMPLETE` and says what is missing; a file without it was cut.',
+      'Every record that meets all conditions, however many, oldest first, merged by time, as text: each exactly as in its file. The last line begins with `# porthole: complete` or `# porthole: INCOMPLETE` and says what is missing; a file without it is truncated.',
     parameters: documentParameters([...DOWNLOAD_ROWS, TICKET_ROW]),
     response: { contentType: 'text/plain; charset=utf-8' },
     errors: [
@@ -29,7 +29,7 @@ export const DOWNLOAD_ROUTES = {
     role: 'any',
     summary: 'Get a download ticket',
     description:
-      'A ticket for one download, for browsers, which send no token with a link: added to that URL as its last parameter `ticket`, it stands for the `Authorization` header of this request, once and only for a short time. Of `/log/raw` and `/cluster/log/download`.',
+      'A ticket for one download, for browsers, which send no token with a link: added to that URL as its last parameter `ticket`, it stands for the `Authorization` header of this request, once and for a short time. For `/log/raw` and `/cluster/log/download`.',
     parameters: documentParameters([TICKET_FOR_ROW]),
     response: { contentType: JSON_TYPE, schema: 'DownloadTicket' },
     errors: ['PARAMETER_INVALID'],

@@ -11,7 +11,7 @@ const FILE_ERRORS = [
   'TOO_MANY_STREAMS',
 ] as const;
 
-/** The files themselves: which there are, their ends, their bytes. */
+/** Files: list, tail, raw download. */
 export const LOG_ROUTES = {
   logList: {
     path: PATHS.logList,
@@ -38,7 +38,7 @@ export const LOG_ROUTES = {
     path: PATHS.logFiles,
     role: 'viewer',
     summary: 'Describe logs',
-    description: 'The list with what a look at both ends of each file tells: format, first and last time.',
+    description: 'The list with what the start and the end of each file show: format, first and last timestamp.',
     parameters: [],
     response: { contentType: JSON_TYPE, schema: 'LogFiles' },
     errors: ['LOG_DIR_UNREADABLE'],
@@ -50,7 +50,7 @@ export const LOG_ROUTES = {
     description: 'One file as it is on disk, as an attachment. Takes one byte range and conditional requests.',
     parameters: documentParameters([...FILE_ROWS, ...RANGE_ROWS]),
     response: { contentType: 'application/octet-stream' },
-    otherResponses: { 206: 'The part asked for.', 304: 'The file has not changed.' },
+    otherResponses: { 206: 'The requested range.', 304: 'The file has not changed.' },
     errors: ['RANGE_NOT_SATISFIABLE', 'PRECONDITION_FAILED', 'RAW_HAS_SECRETS', 'LOG_FILE_CORRUPT', ...FILE_ERRORS],
     stream: true,
   },

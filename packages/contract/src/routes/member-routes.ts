@@ -4,7 +4,7 @@ import { PATHS } from './paths.ts';
 import type { Route } from './route.ts';
 import { getRoute, type RouteId } from './routes.ts';
 
-/** What any node answers for one member: all that a node tells of itself. */
+/** Routes of a node that any other node forwards to a member. */
 export const MEMBER_ROUTE_IDS = [
   'config',
   'settings',
@@ -23,12 +23,12 @@ export type MemberRouteId = (typeof MEMBER_ROUTE_IDS)[number];
 
 const NODE_ROUTES_PREFIX = '/api/v1';
 
-/** What stands behind the id in the path of a member's route. */
+/** The part of a member's route after the id. */
 export function getMemberPath(id: MemberRouteId): string {
   return getRoute(id).path.slice(NODE_ROUTES_PREFIX.length);
 }
 
-/** The route of a node as any other node answers it for that one. */
+/** The route of a node as any other node offers it for that one. */
 export function getMemberRoute(id: MemberRouteId): Route {
   const { summary, description, parameters, errors, ...rest } = getRoute(id);
   return {

@@ -70,7 +70,7 @@ describe('the OpenAPI document', () => {
     ]);
   });
 
-  it('tells which parameters may be repeated, which words they take and how large they may be', () => {
+  it('has the repetition, the values and the range of parameters', () => {
     const search = document.paths['/api/v1/log/search']?.get.parameters ?? [];
     const schemaOf = (name: string) => search.find((parameter) => parameter.name === name)?.schema;
     expect(schemaOf('q')).toEqual({ type: 'array', items: { type: 'string' } });
@@ -85,7 +85,7 @@ describe('the OpenAPI document', () => {
     expect(content).toEqual({ 'text/event-stream': { schema: { $ref: '#/components/schemas/FollowItem' } } });
   });
 
-  it('has the routes of a member with its id in the path, and with what asking it can come to', () => {
+  it('has the routes of a member with its id in the path, and with the errors of forwarding', () => {
     const { parameters = [], responses = {} } = document.paths['/api/v1/cluster/nodes/{id}/log/view']?.get ?? {};
     expect(parameters.map(({ name, in: location, required }) => `${name} ${location} ${required}`)).toEqual([
       'id path true',

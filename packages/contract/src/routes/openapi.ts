@@ -7,7 +7,7 @@ import { getMemberOperation, getMemberRoute, MEMBER_ROUTE_IDS } from './member-r
 import type { Route } from './route.ts';
 import { COMMON_ERRORS, getRoute, ROUTE_IDS } from './routes.ts';
 
-/** The whole interface as an OpenAPI 3.1 document, made from the route table, the schemas and the error table. */
+/** The interface as an OpenAPI 3.1 document, generated from the route table, the schemas and the error table. */
 export function buildOpenApi({ version }: { version: string }): JsonSchema {
   const paths: Record<string, unknown> = {};
   for (const id of ROUTE_IDS) {
@@ -23,7 +23,7 @@ export function buildOpenApi({ version }: { version: string }): JsonSchema {
     info: {
       title: 'Porthole node state interface',
       version,
-      description: 'What a node is configured to do, and what it is saying. Every GET also answers HEAD.',
+      description: 'Configuration and logs of a node and its cluster. Every GET also supports HEAD.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/', description: 'The node that serves this document.' }],
@@ -35,7 +35,7 @@ export function buildOpenApi({ version }: { version: string }): JsonSchema {
         bearer: {
           type: 'http',
           scheme: 'bearer',
-          description: 'A token of the token file, or a JWT, where the node asks who its clients are.',
+          description: 'A token of the token file, or a JWT, if authentication is enabled.',
         },
         certificate: {
           type: 'mutualTLS',
@@ -81,7 +81,7 @@ function toOperation(id: string, route: Route): JsonSchema {
   };
 }
 
-/** In words: security requirements of OpenAPI name schemes; roles they can only tell of OAuth. */
+/** As text: security requirements of OpenAPI have roles only for OAuth. */
 function describeRole({ role }: Route): string {
   if (role === 'none') return 'Needs no credentials.';
   return role === 'any' ? 'Needs credentials, but no role.' : `Needs the role \`${role}\`.`;
@@ -104,26 +104,26 @@ function toParameter(parameter: Parameter): JsonSchema {
   };
 }
 
-function successResponses({ response, otherResponses: alsoAnswers = {} }: Route): JsonSchema {
+function successResponses({ response, otherResponses = {} }: Route): JsonSchema {
   const schema = response.schema ? { $ref: `#/components/schemas/${response.schema}` } : { type: 'string' };
   const content = { [response.contentType]: { schema } };
-  const also = Object.entries(alsoAnswers).map(([status, description]) => [
+  const others = Object.entries(otherResponses).map(([status, description]) => [
     status,
     { description, ...(status !== '304' && { content }) },
   ]);
   const description = response.each
     ? `Many of these, one per ${response.each}; the last is an \`end\`.`
-    : 'The answer.';
-  return { 200: { description, content }, ...Object.fromEntries(also) };
+    : 'The response.';
+  return { 200: { description, content }, ...Object.fromEntries(others) };
 }
 
 /** One entry per status, naming the codes it can carry. */
-function errorResponses(codes: readonly ErrorCode[], { role, otherResponses: alsoAnswers = {} }: Route): JsonSchema {
+function errorResponses(codes: readonly ErrorCode[], { role, otherResponses = {} }: Route): JsonSchema {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of new Set(codes)) {
     const status = ERROR_KINDS[code].http;
     const isOfAccess = code === 'UNAUTHENTICATED' || code === 'FORBIDDEN';
-    if ((role === 'none' && isOfAccess) || status in alsoAnswers) continue;
+    if ((role === 'none' && isOfAccess) || status in otherResponses) continue;
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
   const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };

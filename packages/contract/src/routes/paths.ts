@@ -1,4 +1,4 @@
-/** Where each route is; apart from the rest of what routes are, for those who only want to go there. */
+/** The path of each route; apart from the route table, so that clients need not load it. */
 export const PATHS = {
   config: '/api/v1/config',
   settings: '/api/v1/config/settings',

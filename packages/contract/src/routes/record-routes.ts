@@ -23,14 +23,14 @@ const FILTER_ERRORS = [
 
 const CURSOR_ERRORS = ['CURSOR_INVALID', 'CURSOR_GONE', 'BODY_TOO_LARGE', 'CONTENT_TYPE_UNSUPPORTED'] as const;
 
-/** What the files say, record by record. */
+/** Requests about records. */
 export const RECORD_ROUTES = {
   logSearch: {
     path: PATHS.logSearch,
     role: 'viewer',
     summary: 'Search logs',
     description:
-      'Records that meet all conditions, as they are found: one JSON object per line, the last an `end` that tells why the search ended and what it covered. Without conditions, the records next to a place in a file.',
+      'Records that meet all conditions, as they are found: one JSON object per line, the last an `end` with the reason why the search ended and its coverage. Without conditions, the records next to a position in a file.',
     parameters: documentParameters([...SEARCH_ROWS, BUDGET_ROW]),
     response: { contentType: 'application/x-ndjson', schema: 'SearchItem', each: 'line' },
     errors: [...FILTER_ERRORS, ...CURSOR_ERRORS, 'TOO_MANY_SEARCHES'],
@@ -53,7 +53,7 @@ export const RECORD_ROUTES = {
     path: PATHS.logHistogram,
     role: 'viewer',
     summary: 'Count records over time',
-    description: 'How many records there are per stretch of time and level.',
+    description: 'The number of records per bucket of time and level.',
     parameters: documentParameters([...HISTOGRAM_ROWS, BUDGET_ROW]),
     response: { contentType: JSON_TYPE, schema: 'Histogram' },
     errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES'],
@@ -64,7 +64,7 @@ export const RECORD_ROUTES = {
     role: 'viewer',
     summary: 'Group records',
     description:
-      'Records grouped by level and by the place in the code that wrote them, or by the shape of their message where that is not told.',
+      'Records grouped by level and by the call site that wrote them, or by the pattern of their message if the log does not name it.',
     parameters: documentParameters([...DIGEST_ROWS, BUDGET_ROW]),
     response: { contentType: JSON_TYPE, schema: 'Digest' },
     errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES'],

@@ -15,7 +15,7 @@ it.each<[Role[], RouteRole[]]>([
   expect(all.filter((wanted) => mayUse(roles, wanted))).toEqual(opened);
 });
 
-it('only the words of the list are roles', () => {
+it('only the names of the list are roles', () => {
   expect(['viewer', 'config', 'admin', 'any', 'none', 'Admin', ''].filter(isRole)).toEqual([
     'viewer',
     'config',

@@ -13,7 +13,7 @@ describe('the route table', () => {
   });
 
   it('has each path once, below /api/v1 unless it is about running the node or a page', () => {
-    const paths = ROUTE_IDS.map(getRoute).flatMap(({ path, aliases: alsoAt = [] }) => [path, ...alsoAt]);
+    const paths = ROUTE_IDS.map(getRoute).flatMap(({ path, aliases = [] }) => [path, ...aliases]);
     expect(new Set(paths).size).toBe(paths.length);
     const others = paths.filter((path) => !path.startsWith('/api/v1/'));
     expect(others.sort()).toEqual([
@@ -32,7 +32,7 @@ describe('the route table', () => {
     ]);
   });
 
-  it('opens nothing that tells of logs or configuration', () => {
+  it('requires credentials for logs and configurations', () => {
     expect(ROUTE_IDS.filter((id) => getRoute(id).role === 'none')).toEqual([
       'live',
       'ready',
@@ -43,7 +43,7 @@ describe('the route table', () => {
     ]);
   });
 
-  it('tells configurations only to those with the role for it', () => {
+  it('requires the role config for configurations', () => {
     const roles = ROUTE_IDS.filter((id) => /config|setting/i.test(id)).map((id) => getRoute(id).role);
     expect(new Set(roles)).toEqual(new Set(['config']));
     expect(ROUTE_IDS.filter((id) => getRoute(id).role === 'any')).toEqual([
@@ -54,7 +54,7 @@ describe('the route table', () => {
     ]);
   });
 
-  it('counts every answer that reads a log file as a stream', () => {
+  it('counts every response that reads a log file as a stream', () => {
     const reading = ROUTE_IDS.filter((id) => getRoute(id).parameters.some(({ name }) => name === 'file'));
     expect(reading.every((id) => getRoute(id).stream)).toBe(true);
   });

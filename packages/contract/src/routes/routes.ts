@@ -47,7 +47,7 @@ export const ROUTES = {
     path: PATHS.live,
     role: 'none',
     summary: 'Liveness',
-    description: 'Answers while the process runs.',
+    description: 'Responds while the process runs.',
     parameters: [],
     response: { contentType: JSON_TYPE, schema: 'Alive' },
     errors: [],
@@ -95,7 +95,7 @@ export const ROUTES = {
     role: 'none',
     aliases: ['/logs', '/config', '/nodes/{id}'],
     summary: 'Console',
-    description: 'The page for people. What it shows it asks for itself, with the token of its reader.',
+    description: 'The web page. It loads its data through this interface, with the token of its user.',
     parameters: [],
     response: { contentType: HTML_TYPE },
     errors: ['ROUTE_NOT_FOUND', 'PRECONDITION_FAILED'],
@@ -105,7 +105,7 @@ export const ROUTES = {
     path: PATHS.asset,
     role: 'none',
     summary: 'Part of the console',
-    description: 'A script or a style of the console, by the name its page has for it.',
+    description: 'A script or a style sheet of the console.',
     parameters: [],
     response: { contentType: 'text/javascript; charset=utf-8' },
     errors: ['ROUTE_NOT_FOUND', 'PRECONDITION_FAILED'],
@@ -115,7 +115,7 @@ export const ROUTES = {
     path: PATHS.style,
     role: 'none',
     summary: 'Style sheet',
-    description: 'The look of the pages.',
+    description: 'The style sheet of the pages.',
     parameters: [],
     response: { contentType: 'text/css; charset=utf-8' },
     errors: [],
@@ -137,12 +137,12 @@ export type RouteId = keyof typeof ROUTES;
 
 export const ROUTE_IDS = Object.keys(ROUTES) as RouteId[];
 
-/** The definition of a route with its optional parts in view. */
+/** The definition of a route, with its optional fields in the type. */
 export function getRoute(id: RouteId): Route {
   return ROUTES[id];
 }
 
-/** Errors every route can give, because they are found before the route is looked at. */
+/** Errors of every route: they are found before the route is known. */
 export const COMMON_ERRORS: readonly ErrorCode[] = [
   'BAD_REQUEST',
   'UNAUTHENTICATED',

@@ -1,7 +1,7 @@
 import { errorMessage } from '../errors/error-message.ts';
 import { codeOf } from '../errors/errors.ts';
 
-/** Zone two hours east of Greenwich, at a fixed moment. */
+/** A zone two hours east of Greenwich, at a fixed time. */
 export const CLOCK = {
   nowMs: Date.UTC(2026, 10, 15, 12),
   offsetMsAt: () => 2 * 3_600_000,

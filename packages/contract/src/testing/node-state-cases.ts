@@ -16,7 +16,7 @@ export { maskTimings } from './node-state-cases/mask-timings.ts';
 export type { CaseDir, CaseFiles, ImplementationName, NodeStateCase } from './node-state-cases/node-state-case.ts';
 export { catchFailure, search } from './node-state-cases/responses.ts';
 
-/** What every implementation of `NodeState` answers alike. */
+/** Cases with the same result for every implementation of `NodeState`. */
 export const NODE_STATE_CASES: readonly NodeStateCase[] = [
   ...NODE_CASES,
   ...VIEW_CASES,
@@ -31,5 +31,5 @@ export const NODE_STATE_CASES: readonly NodeStateCase[] = [
   ...VALIDATION_CASES,
 ];
 
-/** What the node of all cases without files of their own shows. */
+/** The files and the configuration of all cases without files of their own. */
 export const SHARED = { files: sharedFiles(), config: SHARED_CONFIG };

@@ -14,10 +14,10 @@ const PART = /^(\d{1,15}(?:\.\d{1,6})?) ?([a-z]+) ?/i;
 
 export const DURATION_UNITS = UNITS.map(({ names: [short] }) => short).join(', ');
 
-/** What was read, or what is wrong with it. */
+/** The duration, or what is wrong with the text. */
 export type DurationReading = { durationMs: number } | { problem: string };
 
-/** One or more numbers with their units, which add up: `15m`, `1h30m`, `1.5 hours`. */
+/** One or more numbers with their units, added up: `15m`, `1h30m`, `1.5 hours`. */
 export function readDuration(text: string): DurationReading {
   let rest = text.trim();
   if (rest === '') return { problem: 'it is empty' };
@@ -35,7 +35,7 @@ export function readDuration(text: string): DurationReading {
   return Number.isSafeInteger(durationMs) ? { durationMs } : { problem: 'it is too long' };
 }
 
-/** Milliseconds, or a duration with units. `undefined` where the text is neither. */
+/** Milliseconds, or a duration with units. `undefined` if the text is neither. */
 export function parseSpan(text: string): number | undefined {
   if (/^\d{1,15}$/.test(text)) return Number(text);
   const reading = readDuration(text);

@@ -1,26 +1,26 @@
 import { readDuration } from './duration-text.ts';
 
-/* The one grammar for times that people and programs write: parameters of the API, flags of the program, fields of the console. */
+/* The one grammar of times that people and programs write: parameters of the API, flags of the CLI, fields of the console. */
 
-/** What times are read with: those without a date are relative to now, those without a zone are of this one. */
+/** The clock for reading times: those without a date are relative to now, those without a zone are in this one. */
 export interface RequestClock {
   nowMs: number;
-  /** What to add to an instant to get the wall clock there. */
+  /** Offset of the wall clock from UTC at an instant. */
   offsetMsAt(epochMs: number): number;
 }
 
-/** What was read, or what is wrong with it: which part, and what it could be. */
+/** The time, or what is wrong with the text and what is expected. */
 export type TimeReading = { timeMs: number } | { problem: string };
 
 export const TIME_FORMS =
   'RFC 3339, "2026-11-15 14:05", a date, 14:05, "yesterday 18:00", 15m or "2 days ago", epoch seconds or milliseconds, @SECONDS or now';
 
-/** The last instant a JavaScript date can name, in both directions. */
+/** The largest distance from 1970 of a JavaScript date. */
 const MAX_TIME_MS = 8.64e15;
 
 const DAY_MS = 86_400_000;
 
-/** Longer than any time; what is read and shown of a text is bounded. */
+/** Longer than any time. */
 const MAX_LENGTH = 100;
 
 const NUMBER = /^(-?)(\d+)(?:\.(\d+))?$/;
@@ -30,10 +30,10 @@ const DAY_WORD = /^(today|yesterday)(?![a-z])/i;
 const TIME_OF_DAY = /^(\d\d?):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?/;
 
 const OFFSET = /^ ?([-+])(\d\d)(?::?(\d\d))?$/;
-/** Of an RFC 3339 time whose `+` was not escaped in a URL. */
+/** In an RFC 3339 time whose `+` was not escaped in a URL. */
 const OFFSET_UNESCAPED = /^ ()(\d\d):?(\d\d)$/;
 
-/** What is wrong with a range whose end is not after its start, with the instants that were read; `undefined` if nothing is. */
+/** What is wrong with a range whose end is not after its start; `undefined` if nothing is. */
 export function rangeProblem(from: NamedTime, to: NamedTime): string | undefined {
   if (from.timeMs === undefined || to.timeMs === undefined || from.timeMs < to.timeMs) return undefined;
   const [start, end] = [from, to].map(({ name, timeMs = 0 }) => `${name} (${new Date(timeMs).toISOString()})`);
@@ -45,13 +45,13 @@ export interface NamedTime {
   timeMs: number | undefined;
 }
 
-/** Reads a time. Blanks around it do not count, nor does letter case but in units. docs/times.md has the grammar. */
+/** Reads a time. Surrounding blanks are ignored, and letter case except in units. docs/times.md has the grammar. */
 export function readTime(text: string, clock: RequestClock): TimeReading {
   const plain = text.trim().replace(/\s+/g, ' ');
   if (plain.length > MAX_LENGTH) return unknownTime();
   const reading = readPlain(plain, clock);
   const isInRange = !('timeMs' in reading) || Math.abs(reading.timeMs) <= MAX_TIME_MS;
-  return isInRange ? reading : { problem: 'it is beyond the times a date can hold' };
+  return isInRange ? reading : { problem: 'it is beyond the range of dates' };
 }
 
 function readPlain(text: string, clock: RequestClock): TimeReading {
@@ -69,7 +69,7 @@ function unknownTime(): TimeReading {
 function readEpochSeconds(text: string): TimeReading {
   const [, sign, whole, fraction] = NUMBER.exec(text) ?? [];
   if (whole === undefined)
-    return { problem: 'expected seconds since 1970 behind the "@", like @1790812800 or @1790812800.5' };
+    return { problem: 'expected seconds since 1970 after the "@", like @1790812800 or @1790812800.5' };
   return { timeMs: signed(sign, Number(whole) * 1000 + milliseconds(fraction)) };
 }
 
@@ -128,13 +128,13 @@ function readDate([text, year, month, day]: RegExpExecArray): { localMs: number 
   return { localMs: date.getTime() };
 }
 
-/** Milliseconds since midnight, and what stands behind. */
+/** Milliseconds since midnight, and the rest of the text. */
 function readTimeOfDay(text: string): { ms: number; rest: string } | { problem: string } {
   const [whole, hours, minutes, seconds = '0', fraction] = TIME_OF_DAY.exec(text) ?? [];
   if (whole === undefined) return { problem: `expected a time of day like 14:05 at "${text}"` };
   if (Number(hours) > 23) return { problem: `there is no hour ${hours}` };
   if (Number(minutes) > 59) return { problem: `there is no minute ${minutes}` };
-  // A leap second is the first instant of the next minute: clocks of computers have no other place for it.
+  // A leap second is the first instant of the next minute: computer clocks cannot represent it.
   if (Number(seconds) > 60) return { problem: `there is no second ${seconds}` };
   const ms = ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + milliseconds(fraction);
   return { ms, rest: text.slice(whole.length) };
@@ -167,7 +167,7 @@ function toEpochMs(localMs: number, { offsetMsAt }: Zone): number {
   return fits.length > 0 ? Math.min(...fits) : localMs - before;
 }
 
-/** Digits behind the point, cut off after the third: a time is never later than written. */
+/** Digits after the point, truncated after the third: a time is never later than written. */
 function milliseconds(fraction = ''): number {
   return Number(fraction.slice(0, 3).padEnd(3, '0'));
 }
@@ -177,8 +177,8 @@ function signed(sign: string | undefined, value: number): number {
 }
 
 /**
- * A time as a parameter that is read back as the same: epoch milliseconds where those are told apart from seconds, as all
- * since 1973 are. Records have whole milliseconds, so nothing lies between a part of one and the next.
+ * A time as a parameter that is read back as the same: epoch milliseconds if they cannot be taken for seconds, as all
+ * since 1973 cannot. Records have whole milliseconds, so nothing lies between a part of one and the next.
  */
 export function timeText(timeMs: number): string {
   const whole = Math.ceil(timeMs);

@@ -77,7 +77,7 @@ describe('the fields of a message as parameters', () => {
     [
       'a time that is none',
       { from_ms: -(2 ** 62) },
-      'invalid "from" "@-4611686018427388.000": it is beyond the times a date can hold',
+      'invalid "from" "@-4611686018427388.000": it is beyond the range of dates',
     ],
   ])('are refused like parameters: %s', (_name, given, words) => {
     expect(() => parseFollowRequest(toQuery({ filter: { ...FILTER, ...given } }), CLOCK)).toThrow(words);

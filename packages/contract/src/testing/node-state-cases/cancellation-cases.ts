@@ -4,15 +4,15 @@ import type { NodeState, SearchOptions } from '../../node-state.ts';
 import { type NodeStateCase, nodeCase } from './node-state-case.ts';
 import { searchQuery } from './responses.ts';
 
-const REASON = new Error('nobody wants to know any more');
+const REASON = new Error('cancelled by the test');
 
-/** What is left of a question that was given up. */
-type CancelResult = 'answered' | 'told as cancelled' | 'threw the reason';
+/** The outcome of a cancelled call. */
+type CancelResult = 'completed' | 'ended as cancelled' | 'threw the reason';
 
-/** Any answer, or the signal's reason, but nothing else. */
-async function runCancelled(ask: () => Promise<unknown>): Promise<CancelResult> {
+/** Completes or throws the reason of the signal, nothing else. */
+async function runCancelled(call: () => Promise<unknown>): Promise<CancelResult> {
   try {
-    return (await ask()) === 'cancelled' ? 'told as cancelled' : 'answered';
+    return (await call()) === 'cancelled' ? 'ended as cancelled' : 'completed';
   } catch (error) {
     if (error !== REASON) throw error;
     return 'threw the reason';
@@ -42,13 +42,13 @@ async function linesEnd(node: NodeState, when: 'before' | 'during'): Promise<unk
   return /"reason":"cancelled"/.test(text) ? 'cancelled' : text;
 }
 
-const NO_COVERAGE = 'what a search had covered when it was given up is known to the node alone: the reason is thrown';
-const NOT_SENT = 'a request that was given up before it was sent is not sent: the reason is thrown';
+const NO_COVERAGE = 'only the node knows the coverage of a cancelled search: the reason is thrown';
+const NOT_SENT = 'a request that is cancelled before it is sent is not sent: the reason is thrown';
 const ABORTED = { signal: AbortSignal.abort(REASON) } satisfies SearchOptions;
 
 type Calls = readonly [string, (node: NodeState) => Promise<unknown>][];
 
-/** What the local node has at hand is not worth a look at the signal. */
+/** The local node responds at once, without checking the signal. */
 const IMMEDIATE_CALLS: Calls = [
   ['a description', (node) => node.describe(ABORTED)],
   ['a configuration', (node) => node.config(ABORTED)],
@@ -58,7 +58,7 @@ const IMMEDIATE_CALLS: Calls = [
   ['an opened log', async (node) => (await node.openLog({ file: 'text.log' }, ABORTED)).close()],
 ];
 
-/** Their closing record says that they were given up. */
+/** Their closing record has the reason `cancelled`. */
 const CALLS_WITH_END: Calls = [
   ['a histogram', async (node) => (await node.logHistogram({ buckets: 10 }, ABORTED)).end.reason],
   ['a digest', async (node) => (await node.logDigest({ limit: 10 }, ABORTED)).end.reason],
@@ -66,38 +66,38 @@ const CALLS_WITH_END: Calls = [
   ['a search by lines', (node) => linesEnd(node, 'before')],
 ];
 
-/** Questions that are given up by their signal. */
+/** Calls that are cancelled by their signal. */
 export const CANCELLATION_CASES: readonly NodeStateCase[] = [
-  ...IMMEDIATE_CALLS.map(([what, ask]) =>
+  ...IMMEDIATE_CALLS.map(([what, call]) =>
     nodeCase<CancelResult>({
-      name: `${what} that is given up before it is asked for is answered, or fails with the reason`,
-      run: (node) => runCancelled(() => ask(node)),
+      name: `${what} that is cancelled before it starts completes, or fails with the reason`,
+      run: (node) => runCancelled(() => call(node)),
       differs: { http: NOT_SENT, grpc: NOT_SENT },
     }),
   ),
   nodeCase<CancelResult>({
-    name: 'a list of details that is given up before it is asked for fails with the reason',
+    name: 'a list of details that is cancelled before it starts fails with the reason',
     run: (node) => runCancelled(() => node.logFiles(ABORTED)),
     check: (left) => expect(left).toBe('threw the reason'),
   }),
-  ...CALLS_WITH_END.map(([what, ask]) =>
+  ...CALLS_WITH_END.map(([what, call]) =>
     nodeCase<CancelResult>({
-      name: `${what} that is given up before it is asked for ends as cancelled, or with the reason`,
-      run: (node) => runCancelled(() => ask(node)),
-      check: (left) => expect(left).not.toBe('answered'),
+      name: `${what} that is cancelled before it starts ends as cancelled, or with the reason`,
+      run: (node) => runCancelled(() => call(node)),
+      check: (left) => expect(left).not.toBe('completed'),
       differs: { http: NOT_SENT, grpc: NOT_SENT },
     }),
   ),
-  ...([searchEnd, linesEnd] as const).map((ask) =>
+  ...([searchEnd, linesEnd] as const).map((call) =>
     nodeCase<CancelResult>({
-      name: `a search that is given up when it has begun ends as cancelled, or with the reason (${ask.name})`,
-      run: (node) => runCancelled(() => ask(node, 'during')),
-      check: (left) => expect(left).not.toBe('answered'),
+      name: `a search that is cancelled after it started ends as cancelled, or with the reason (${call.name})`,
+      run: (node) => runCancelled(() => call(node, 'during')),
+      check: (left) => expect(left).not.toBe('completed'),
       differs: { http: NO_COVERAGE, grpc: NO_COVERAGE },
     }),
   ),
   nodeCase<FollowItem[]>({
-    name: 'a follow that is given up before it has begun only tells its end',
+    name: 'a follow that is cancelled before it starts emits only its end',
     run: async (node) => {
       const items: FollowItem[] = [];
       for await (const batch of node.followLogs({ start: { back: 5 } }, ABORTED)) items.push(...batch);
@@ -107,7 +107,7 @@ export const CANCELLATION_CASES: readonly NodeStateCase[] = [
   }),
   ...(['view', 'open'] as const).map((way) =>
     nodeCase<CancelResult>({
-      name: `bytes that are given up while they are read fail with the reason (${way})`,
+      name: `reads that are cancelled fail with the reason (${way})`,
       files: { 'a.log': '' },
       run: async (node, dir) => {
         dir.truncate('a.log', 64 * 1024 ** 2);

@@ -66,14 +66,14 @@ export const COUNT_CASES: readonly NodeStateCase[] = [
     }),
   ),
   nodeCase({
-    name: 'counts of all logs together, with all the time in the world',
+    name: 'counts of all logs together, without a time budget',
     run: async (node) => [
       await node.logHistogram({ buckets: 10 }, { budgetMs: Infinity }),
       await node.logDigest({ limit: 1000 }, { budgetMs: 60_000 }),
     ],
   }),
   nodeCase({
-    name: 'counts of an empty directory are none',
+    name: 'counts of an empty directory are empty',
     files: {},
     run: async (node) => [await node.logHistogram({ buckets: 10 }), await node.logDigest({ limit: 10 })],
     check: (responses) => expect(responses.map(({ end }) => end.records)).toEqual([0, 0]),

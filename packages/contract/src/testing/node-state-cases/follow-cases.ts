@@ -10,13 +10,13 @@ const START = [
   line(2000, 'ERROR', 'a.go:3\tthree'),
 ];
 
-/** The directory of every follow that needs no other. */
+/** The directory of follows without files of their own. */
 export const FOLLOWED_FILES = { 'a.log': START.join(''), 'b.log': line(500, 'INFO', 'b.go:1\tother') };
 
-/** Whole by themselves: the line behind each says that it has ended. */
+/** Complete records: the next line ends each of them. */
 const MORE = line(3000, 'INFO', 'a.go:4\tfour') + line(4000, 'FATAL', 'a.go:5\tFIVE\t{"n":{"m":[null]}}');
 
-/** Where a follow begins, and what it tells then before anything is written. */
+/** Where a follow starts, and what it emits before anything is written. */
 const START_QUERIES: readonly [FollowQuery, string[]][] = [
   [{ file: 'a.log', start: 'end' }, []],
   [{ family: 'a.log', start: { back: 0 } }, []],
@@ -32,26 +32,26 @@ const START_QUERIES: readonly [FollowQuery, string[]][] = [
 
 const STARTS: readonly NodeStateCase[] = [
   nodeCase<FollowItem[][]>({
-    name: 'follows begin at the end, so many records back, or at a time, and go on with what is written',
+    name: 'follows start at the end, some records back, or at a time, and continue with what is written',
     files: { ...FOLLOWED_FILES, [ODD_NAME]: line(-1000, 'INFO', 'o.go:1\todd') },
     run: async (node, dir) => {
       const followings = await Promise.all(START_QUERIES.map(([query]) => Following.begin(node, query)));
       await Promise.all(followings.map((following, index) => following.read(START_QUERIES[index]?.[1].length ?? 0)));
-      // Each has joined what is written now, and nothing twice.
+      // Each has reached what is written now, without repeating anything.
       for (const name of ['a.log', 'b.log', ODD_NAME]) dir.append(name, line(9000, 'INFO', 'x.go:1\tnew'));
       const all = (index: number) => (START_QUERIES[index]?.[1].length ?? 0) + (isOfAll(index) ? 3 : 1);
       await Promise.all(followings.map((following, index) => following.read(all(index))));
-      const told = await Promise.all(followings.map((following) => following.end()));
-      // Which of several logs is read first is left to chance.
-      return told.map((items, index) => (isOfAll(index) ? byFile(items) : items));
+      const results = await Promise.all(followings.map((following) => following.end()));
+      // Which of several logs is read first is not defined.
+      return results.map((items, index) => (isOfAll(index) ? byFile(items) : items));
     },
     check: (responses) => {
-      const told = responses.map((items) => itemMessages(items).filter((message) => !/^new|^\(end/.test(message)));
-      expect(told).toEqual(START_QUERIES.map(([, messages]) => messages));
+      const messages = responses.map((items) => itemMessages(items).filter((message) => !/^new|^\(end/.test(message)));
+      expect(messages).toEqual(START_QUERIES.map(([, expected]) => expected));
     },
   }),
   nodeCase({
-    name: 'a follow goes on behind the record a cursor names, one from a search or its own',
+    name: 'a follow continues after the record of a cursor, from a search or its own',
     files: FOLLOWED_FILES,
     run: async (node, dir) => {
       const { records } = await search(node, { family: 'a.log', order: 'oldest', limit: 1 });
@@ -72,21 +72,21 @@ const STARTS: readonly NodeStateCase[] = [
 ];
 
 const SINCE = nodeCase({
-  name: 'a follow of all logs behind a record tells the others from a time on, or from the time of that record',
+  name: 'a follow of all logs after a record starts the other logs at a time, or at the time of that record',
   files: FOLLOWED_FILES,
   run: async (node) => {
     const { records } = await search(node, { file: 'a.log', order: 'oldest' });
     const cursor = records[1]?.cursor ?? '';
-    const told: FollowItem[][] = [];
+    const results: FollowItem[][] = [];
     for (const since of [{}, { sinceMs: BASE_TIME_MS }, { sinceMs: 0 }, { sinceMs: BASE_TIME_MS + 501 }]) {
       const following = await Following.begin(node, { start: { cursor, ...since } });
       await following.read('sinceMs' in since && since.sinceMs <= BASE_TIME_MS ? 2 : 1);
-      told.push(await following.end());
+      results.push(await following.end());
     }
-    return told;
+    return results;
   },
-  check: (told) =>
-    expect(told.map((items) => itemMessages(items).sort())).toEqual([
+  check: (results) =>
+    expect(results.map((items) => itemMessages(items).sort())).toEqual([
       ['(end)', 'three'],
       ['(end)', 'other', 'three'],
       ['(end)', 'other', 'three'],
@@ -108,7 +108,7 @@ const FILTERS: readonly [Omit<FollowQuery, 'start'>, string[]][] = [
 ];
 
 const FILTERED = nodeCase<FollowItem[][]>({
-  name: 'follows with every kind of condition tell only what is asked for, old and new',
+  name: 'follows with every kind of filter emit only matching records, old and new',
   files: FOLLOWED_FILES,
   run: async (node, dir) => {
     const begin = ([filter]: (typeof FILTERS)[number]) =>
@@ -118,10 +118,11 @@ const FILTERED = nodeCase<FollowItem[][]>({
     await Promise.all(followings.map((following, index) => following.read(FILTERS[index]?.[1].length ?? 0)));
     return Promise.all(followings.map((following) => following.end()));
   },
-  check: (responses) => expect(responses.map(itemMessages)).toEqual(FILTERS.map(([, told]) => [...told, '(end)'])),
+  check: (responses) =>
+    expect(responses.map(itemMessages)).toEqual(FILTERS.map(([, expected]) => [...expected, '(end)'])),
 });
 
-/** Where follows begin, and what they tell. */
+/** Where follows start, and what they emit. */
 export const FOLLOW_CASES: readonly NodeStateCase[] = [...STARTS, SINCE, FILTERED];
 
 function isOfAll(index: number): boolean {
@@ -129,7 +130,7 @@ function isOfAll(index: number): boolean {
   return query?.file === undefined && query?.family === undefined;
 }
 
-/** Only what is new is put in order, by name. */
+/** Sorts only new records, by file name. */
 function byFile(items: readonly FollowItem[]): FollowItem[] {
   const rank = (item: FollowItem) => (item.type === 'record' && item.message === 'new' ? item.file : '');
   return [

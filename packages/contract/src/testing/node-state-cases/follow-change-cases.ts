@@ -11,7 +11,7 @@ interface FollowCase {
   files?: NodeStateCase['files'];
   /** Items before anything is written. */
   before?: number;
-  /** Each step is taken when the items of the one before have come. */
+  /** Each step runs when the items of the previous one have arrived. */
   steps?: readonly [happens: (dir: CaseDir) => void, items: number][];
   /** Messages of all records, and names of all other items. */
   expected: string[];
@@ -23,7 +23,7 @@ function followCase({
   files = FOLLOWED_FILES,
   before = 0,
   steps = [],
-  expected: told,
+  expected,
 }: FollowCase): NodeStateCase {
   return nodeCase<FollowItem[]>({
     name,
@@ -40,7 +40,7 @@ function followCase({
       return following.end();
     },
     check: (items) => {
-      expect(itemMessages(items)).toEqual([...told, '(end)']);
+      expect(itemMessages(items)).toEqual([...expected, '(end)']);
       expect(items.at(-1)).toEqual({ type: 'end', reason: 'cancelled' });
     },
   });
@@ -48,10 +48,10 @@ function followCase({
 
 const append = (name: string, text: string) => (dir: CaseDir) => dir.append(name, text);
 
-/** Logs that are written, moved, cut and removed while they are followed. */
+/** Logs that are written, renamed, truncated and removed while they are followed. */
 export const FOLLOW_CHANGE_CASES: readonly NodeStateCase[] = [
   followCase({
-    name: 'a record of several lines is told whole, odd bytes and all',
+    name: 'a record of several lines is emitted whole, invalid bytes included',
     query: { file: 'a.log', start: 'end', raw: true },
     steps: [
       [
@@ -83,7 +83,7 @@ export const FOLLOW_CHANGE_CASES: readonly NodeStateCase[] = [
     expected: ['last', '(rotated)', 'first', 'second'],
   }),
   followCase({
-    name: 'a log that is made shorter is followed from its start',
+    name: 'a log that is truncated is followed from its start',
     query: { family: 'a.log', start: 'end' },
     steps: [
       [append('a.log', line(3000, 'INFO', 'a.go:4\tlast')), 1],
@@ -93,7 +93,7 @@ export const FOLLOW_CHANGE_CASES: readonly NodeStateCase[] = [
     expected: ['last', '(truncated)', '(gap)', 'first'],
   }),
   followCase({
-    name: 'a log that is removed is told as missing, and followed when it comes again',
+    name: 'a log that is removed is reported as missing, and followed when it reappears',
     query: { family: 'a.log', start: { back: 1 } },
     before: 1,
     steps: [
@@ -103,7 +103,7 @@ export const FOLLOW_CHANGE_CASES: readonly NodeStateCase[] = [
     expected: ['three', '(missing)', '(rotated)', 'back again'],
   }),
   followCase({
-    name: 'a follow of all logs tells every one of them, and those that come',
+    name: 'a follow of all logs emits records of each of them, and of new ones',
     query: { start: 'end' },
     steps: [
       [append('a.log', line(3000, 'INFO', 'a.go:4\tof a')), 1],
@@ -113,7 +113,7 @@ export const FOLLOW_CHANGE_CASES: readonly NodeStateCase[] = [
     expected: ['of a', 'of b', 'of a new one'],
   }),
   nodeCase({
-    name: 'a follow can be left at any time, and the node answers on',
+    name: 'a follow can be left at any time, and the node still responds',
     files: FOLLOWED_FILES,
     run: async (node) => {
       const seen: FollowItem[] = [];

@@ -5,10 +5,10 @@ import { type NodeStateCase, nodeCase } from './node-state-case.ts';
 import { catchFailure } from './responses.ts';
 import { BASE_TIME_MS, ODD_NAME, SHARED_CONFIG, sharedFiles } from './shared-files.ts';
 
-/** Who it is, what it is configured to do, which logs it has. */
+/** Identity, configuration and files of a node. */
 export const NODE_CASES: readonly NodeStateCase[] = [
   nodeCase({
-    name: 'a description tells the node, its clock and what it can do',
+    name: 'a description has the node, its clock and its capabilities',
     run: (node) => node.describe(),
     check: ({ observes, timeZone, utcOffsetMinutes, capabilities, versions, role }) => {
       expect({ observes, timeZone, role }).toEqual({ observes: 'service', timeZone: 'Europe/Berlin', role: 'node' });
@@ -18,7 +18,7 @@ export const NODE_CASES: readonly NodeStateCase[] = [
     },
   }),
   nodeCase({
-    name: 'the clock of a description is that of the node, and runs',
+    name: 'the clock of a description is that of the node, and advances',
     run: async (node) => {
       const [first, second] = [await node.describe(), await node.describe()];
       return { clock: first.clockMs <= second.clockMs, uptime: first.uptimeMs <= second.uptimeMs };
@@ -35,7 +35,7 @@ export const NODE_CASES: readonly NodeStateCase[] = [
     },
   }),
   nodeCase({
-    name: 'the settings of a service tell every key, and no default where it is not known',
+    name: 'the settings of a service have every key, and no default if it is not known',
     run: (node) => node.settings(),
     check: ({ observes, settings, disk }) => {
       expect(observes).toBe('service');
@@ -45,11 +45,11 @@ export const NODE_CASES: readonly NodeStateCase[] = [
     },
   }),
   nodeCase({
-    name: 'a node without a service tells its own settings, with defaults and where they come from',
+    name: 'a node without a service returns its own settings, with defaults and sources',
     files: {},
     run: async (node) => {
       const { settings, ...rest } = await node.settings();
-      // Paths and ports of a directory that was made for this run.
+      // Paths and ports of a directory created for this run.
       return { ...rest, settings: settings.filter(({ key }) => !/dir$|port$/.test(key)) };
     },
     check: ({ observes, settings }) => {
@@ -62,7 +62,7 @@ export const NODE_CASES: readonly NodeStateCase[] = [
     },
   }),
   nodeCase({
-    name: 'a configuration that is changed on disk is told with the keys that differ',
+    name: 'a configuration that was changed on disk is reported with the keys that differ',
     files: {},
     config: 'a = 1\nb = { c = "x" }\n',
     run: async (node, dir) => {
@@ -73,7 +73,7 @@ export const NODE_CASES: readonly NodeStateCase[] = [
     check: ({ disk }) => expect(disk).toMatchObject({ state: 'changed', differs: ['a', 'd'] }),
   }),
   nodeCase({
-    name: 'a configuration that is broken or gone is told as such',
+    name: 'a configuration that is broken or missing is reported as such',
     files: {},
     config: 'a = 1\n',
     run: async (node, dir) => {
@@ -87,7 +87,7 @@ export const NODE_CASES: readonly NodeStateCase[] = [
       return { broken, missing: await report() };
     },
     check: ({ broken, missing }) => {
-      for (const told of [broken, missing]) expect(told.match(/"CONFIG_UNAVAILABLE"/g)?.length).toBe(2);
+      for (const result of [broken, missing]) expect(result.match(/"CONFIG_UNAVAILABLE"/g)?.length).toBe(2);
     },
   }),
   nodeCase({
@@ -106,7 +106,7 @@ export const NODE_CASES: readonly NodeStateCase[] = [
     check: (response) => expect(response).toEqual({ list: [], files: [] }),
   }),
   nodeCase({
-    name: 'a file that comes, grows and goes is listed as it is at the moment',
+    name: 'a file that is created, grows and is removed is listed as it currently is',
     files: { 'a.log': 'one\n' },
     run: async (node, dir) => {
       const lists = [await node.listLogs()];
@@ -124,7 +124,7 @@ export const NODE_CASES: readonly NodeStateCase[] = [
       ]),
   }),
   nodeCase({
-    name: 'the details tell family, state, format and times of every file',
+    name: 'the details have family, state, format and times of every file',
     run: detailsWithEnds,
     check: (files) => {
       const of = (name: string) => files.find((file) => file.name === name);
@@ -143,7 +143,7 @@ export const NODE_CASES: readonly NodeStateCase[] = [
   }),
 ];
 
-/** When a compressed file ends is found out in the background. */
+/** The last time of a compressed file is determined in the background. */
 async function detailsWithEnds(node: NodeState): Promise<LogFileDetails[]> {
   for (;;) {
     const files = await node.logFiles();

@@ -6,7 +6,7 @@ import { type NodeStateCase, nodeCase } from './node-state-case.ts';
 import { catchFailure, readLatin1 } from './responses.ts';
 import { ODD_NAME, sharedFiles } from './shared-files.ts';
 
-/** Of one file: opened, read, closed. */
+/** The result of opening a file, reading and closing it. */
 async function readPart(node: NodeState, file: string, start: number, end: number): Promise<string> {
   const log = await node.openLog({ file });
   try {
@@ -16,10 +16,10 @@ async function readPart(node: NodeState, file: string, start: number, end: numbe
   }
 }
 
-/** A file as it is on disk, in parts. */
+/** Byte ranges of a file as it is on disk. */
 export const OPEN_CASES: readonly NodeStateCase[] = [
   nodeCase({
-    name: 'an opened log tells its name, size, time and tag',
+    name: 'an opened log has its name, size, time and entity tag',
     run: async (node) => {
       const opened = [];
       for (const file of ['broker.log', 'broker.log.2.gz', 'empty.log', 'bytes.log', ODD_NAME]) {
@@ -51,7 +51,7 @@ export const OPEN_CASES: readonly NodeStateCase[] = [
     },
   }),
   nodeCase({
-    name: 'an archive that cannot be looked through for secrets is not given as it is',
+    name: 'an archive that cannot be searched for secrets is not served as it is',
     run: (node) => node.openLog({ file: 'damaged.log.1.gz' }).then(() => 'opened', codeOf),
     check: (response) => expect(response).toBe('RAW_HAS_SECRETS'),
   }),
@@ -92,7 +92,7 @@ export const OPEN_CASES: readonly NodeStateCase[] = [
     check: ([first, , again]) => expect(first?.slice(10)).toBe(again),
   }),
   nodeCase({
-    name: 'an opened log that is closed is not read any more',
+    name: 'an opened log that is closed can no longer be read',
     run: async (node) => {
       const log = await node.openLog({ file: 'text.log' });
       await log.close();
@@ -101,7 +101,7 @@ export const OPEN_CASES: readonly NodeStateCase[] = [
     check: (failure) => expect(failure).toMatchObject({ message: '"text.log" is closed' }),
   }),
   nodeCase({
-    name: 'an opened log ends where it ended when it was opened, however it grows',
+    name: 'an opened log ends where it ended when it was opened, even if it grows',
     files: { 'a.log': 'one\n' },
     run: async (node, dir) => {
       const log = await node.openLog({ file: 'a.log' });
@@ -120,7 +120,7 @@ export const OPEN_CASES: readonly NodeStateCase[] = [
       expect(response).toEqual({ sizes: [4, 8], same: true, parts: ['one\n', 'e\n', ''], tagsDiffer: true }),
   }),
   nodeCase({
-    name: 'an opened log whose name leads to another file is never read as that one',
+    name: 'an opened log whose name now refers to another file is never read as that one',
     files: { 'a.log': 'the old text\n' },
     run: async (node, dir) => {
       const log = await node.openLog({ file: 'a.log' });
@@ -134,7 +134,7 @@ export const OPEN_CASES: readonly NodeStateCase[] = [
     },
     check: ({ read, same }) => {
       expect(same).toBe(false);
-      expect(['the old text\n', 'PRECONDITION_FAILED']).toContain('answer' in read ? read.answer : read.code);
+      expect(['the old text\n', 'PRECONDITION_FAILED']).toContain('result' in read ? read.result : read.code);
     },
     differs: {
       http: 'holds no file open at the node between two requests: it refuses what the local node can still read',
@@ -142,7 +142,7 @@ export const OPEN_CASES: readonly NodeStateCase[] = [
     },
   }),
   nodeCase({
-    name: 'an opened log that was cut since is never a short success',
+    name: 'an opened log that was truncated meanwhile never looks complete',
     files: { 'a.log': 'one\ntwo\nthree\n' },
     run: async (node, dir) => {
       const log = await node.openLog({ file: 'a.log' });
@@ -156,7 +156,7 @@ export const OPEN_CASES: readonly NodeStateCase[] = [
       return reads;
     },
     check: ([before, across, behind]) => {
-      expect(before).toEqual({ answer: 'one\n' });
+      expect(before).toEqual({ result: 'one\n' });
       for (const cut of [across, behind]) expect(cut).toMatchObject({ code: 'LOG_FILE_TRUNCATED' });
     },
   }),

@@ -8,7 +8,7 @@ import { BASE_TIME_MS, line, MANY } from './shared-files.ts';
 const HOUR = 3_600_000;
 const ORDERS = ['newest', 'oldest'] as const;
 
-/** The record of the broker's log that stands at this number, from the oldest on. */
+/** The record with this index in the broker's log, oldest first. */
 async function brokerRecord(node: NodeState, number: number): Promise<FoundRecord> {
   const { records } = await search(node, { family: 'broker.log', order: 'oldest' });
   const record = records[number];
@@ -84,7 +84,7 @@ const PAGES: readonly NodeStateCase[] = [
   ...ORDERS.flatMap((order) =>
     [1, 2, 4, 15, 16].map((limit) =>
       nodeCase({
-        name: `pages of ${limit}, ${order} first, give every record once`,
+        name: `pages of ${limit}, ${order} first, return every record once`,
         run: (node) => searchPages(node, { family: 'broker.log', order, limit }),
         check: ({ records, ends }) => {
           expect(new Set(recordPositions(records)).size).toBe(15);
@@ -96,22 +96,22 @@ const PAGES: readonly NodeStateCase[] = [
   ),
   ...ORDERS.map((order) =>
     nodeCase({
-      name: `pages of all logs together, ${order} first, give every record once`,
+      name: `pages of all logs together, ${order} first, return every record once`,
       run: (node) => searchPages(node, { order, limit: 399 }),
       check: ({ records }) => expect(new Set(recordPositions(records)).size).toBe(records.length),
     }),
   ),
   nodeCase({
-    name: 'pages keep their conditions and their surroundings',
+    name: 'pages keep their conditions and their context',
     run: (node) => searchPages(node, { limit: 10, terms: ['99 of'], before: 2, after: 1, raw: true, file: 'many.log' }),
     check: ({ records, ends }) => expect([records.length, ends.length]).toEqual([MANY / 100, 2]),
   }),
   nodeCase({
-    name: 'searches that run out of time give every record once when they are asked on',
+    name: 'searches that run out of time return every record once when they are continued',
     run: async (node) => {
-      // Each may look a little longer, so that even the slowest machine comes to an end.
+      // Each has a little more time, so that even the slowest machine finishes.
       const pages = searchPages(node, { limit: 700, order: 'oldest' }, (page) => ({ budgetMs: 1 + page * page }));
-      // How far one comes in so short a time is not the same twice.
+      // How far one gets in so short a time varies.
       return (await pages).records;
     },
     check: (records) => expect(new Set(recordPositions(records)).size).toBe(records.length),
@@ -124,19 +124,19 @@ const PAGES: readonly NodeStateCase[] = [
     }),
   ),
   nodeCase({
-    name: 'pages of many logs together give every record once',
+    name: 'pages of many logs together return every record once',
     files: manyLogs('log'),
     run: (node) => searchPages(node, { order: 'oldest', limit: 30 }),
     check: ({ records }) => expect(new Set(recordPositions(records)).size).toBe(80),
   }),
   nodeCase({
-    name: 'pages of more logs than fit into a URL give every record once',
+    name: 'pages of more logs than fit into a URL return every record once',
     files: manyLogs('a long name '.repeat(16)),
     run: (node) => searchPages(node, { order: 'oldest', limit: 30 }),
     check: ({ records }) => expect(records.length).toBe(80),
   }),
   nodeCase({
-    name: 'a cursor still leads to its record when the log is rotated, compressed or grown',
+    name: 'a cursor still refers to its record after the log was rotated, compressed or has grown',
     files: { 'a.log': 'one\ntwo\nthree\n' },
     run: async (node, dir) => {
       const { end } = await search(node, { family: 'a.log', order: 'oldest', limit: 2 });
@@ -156,7 +156,7 @@ const PAGES: readonly NodeStateCase[] = [
 
 const LEAVING: readonly NodeStateCase[] = [
   nodeCase({
-    name: 'a search can be left after its first records, and the node answers on',
+    name: 'a search can be left after its first records, and the node still responds',
     run: async (node) => {
       const seen: string[] = [];
       for await (const batch of node.searchLogs(searchQuery({ order: 'oldest', file: 'many.log' }))) {
@@ -175,5 +175,5 @@ const LEAVING: readonly NodeStateCase[] = [
   }),
 ];
 
-/** Where a search begins and ends, and how it goes on. */
+/** Where a search starts and ends, and how it is continued. */
 export const POSITION_CASES: readonly NodeStateCase[] = [...STARTS, ...PAGES, ...LEAVING];

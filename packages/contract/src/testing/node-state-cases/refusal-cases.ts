@@ -5,18 +5,18 @@ import type { NodeState } from '../../node-state.ts';
 import { type NodeStateCase, nodeCase } from './node-state-case.ts';
 import { catchFailure, type Failure, Following, readBytes, readLatin1, search, searchByLines } from './responses.ts';
 
-type Refusal = Failure | { answer: unknown };
+type Refusal = Failure | { result: unknown };
 
-/** A question and the code it is refused with; the message is the same for all. */
+/** A request and the error code it fails with; the message is the same for all implementations. */
 function refused(
   code: ErrorCode,
   name: string,
-  ask: (node: NodeState) => unknown,
+  call: (node: NodeState) => unknown,
   given: Partial<NodeStateCase<Refusal>> = {},
 ) {
   return nodeCase<Refusal>({
     name: `${name}: ${code}`,
-    run: (node) => catchFailure(() => ask(node)),
+    run: (node) => catchFailure(() => call(node)),
     check: (failure) => expect(failure).toMatchObject({ code }),
     ...given,
   });
@@ -100,7 +100,7 @@ const CURSORS: readonly NodeStateCase[] = ['', 'nonsense', 'ü+%&#', '~', `${'a'
 
 const GONE_FILES: readonly NodeStateCase[] = [
   nodeCase({
-    name: 'a cursor whose record was removed is gone, wherever it is given',
+    name: 'a cursor whose record was removed fails with CURSOR_GONE, wherever it is used',
     files: { 'a.log': 'one\ntwo\n', 'a.log.1': 'zero\n' },
     run: async (node, dir) => {
       const { records } = await search(node, { file: 'a.log', order: 'oldest' });
@@ -144,14 +144,14 @@ const OTHERS: readonly NodeStateCase[] = [
       await log.close();
       return read;
     },
-    check: (read) => expect(['one\n', 'LOG_FILE_NOT_FOUND']).toContain('answer' in read ? read.answer : read.code),
+    check: (read) => expect(['one\n', 'LOG_FILE_NOT_FOUND']).toContain('result' in read ? read.result : read.code),
     differs: {
       http: 'holds no file open at the node between two requests',
       grpc: 'holds no file open at the node between two calls',
     },
   }),
   nodeCase({
-    name: 'more questions at a time than the node takes are refused, and taken again later',
+    name: 'more concurrent requests than allowed are refused, and accepted again later',
     files: { 'a.log': '2026-06-01 10:00:00.000\tINFO\ta.go:1\tone\n' },
     settings: { search: { maxQueued: 1 } },
     run: async (node, dir) => {
@@ -172,7 +172,7 @@ const OTHERS: readonly NodeStateCase[] = [
   }),
 ];
 
-/** Questions that are refused, by code and message. */
+/** Requests that fail, by code and message. */
 export const REFUSAL_CASES: readonly NodeStateCase[] = [
   ...NAMES,
   ...FAMILIES,

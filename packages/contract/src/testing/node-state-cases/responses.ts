@@ -24,7 +24,7 @@ export interface ReadBytes {
   bytes: string;
 }
 
-/** The whole of an answer, which is closed. */
+/** All bytes of a stream, which is closed. */
 export async function readBytes(response: ByteStream): Promise<ReadBytes> {
   try {
     return { sizeBytes: response.sizeBytes, bytes: await readLatin1(response.chunks) };
@@ -38,10 +38,10 @@ export interface Failure {
   message: string;
 }
 
-/** What keeps a question from being answered; the answer, if nothing does. */
-export async function catchFailure(ask: () => unknown): Promise<Failure | { answer: unknown }> {
+/** The failure of a call, or its result. */
+export async function catchFailure(call: () => unknown): Promise<Failure | { result: unknown }> {
   try {
-    return { answer: await ask() };
+    return { result: await call() };
   } catch (error) {
     return { code: codeOf(error), message: errorMessage(error) };
   }
@@ -57,7 +57,7 @@ export interface SearchResult {
   end: SearchEnd;
 }
 
-/** A whole search. How its records are cut into batches is nobody's business, except that an empty one comes first. */
+/** A whole search. How its records are split into batches does not matter, except that an empty one comes first. */
 export async function search(
   node: NodeState,
   given: Partial<SearchQuery> = {},
@@ -72,7 +72,7 @@ export async function search(
   return splitEnd(items);
 }
 
-/** The same, asked for as lines. */
+/** The same by lines. */
 export async function searchByLines(
   node: NodeState,
   given: Partial<SearchQuery> = {},
@@ -99,7 +99,7 @@ function splitEnd(items: readonly SearchItem[]): SearchResult {
   return { records, end };
 }
 
-/** All pages of a search, each begun at the cursor of the one before, until there is none. */
+/** All pages of a search, each started at the cursor of the previous one, until there is no cursor. */
 export async function searchPages(
   node: NodeState,
   given: Partial<SearchQuery>,
@@ -116,7 +116,7 @@ export async function searchPages(
   }
 }
 
-/** Where records stand: short enough to be written down in a case. */
+/** Positions of records: short enough to be written down in a case. */
 export function recordPositions(records: readonly FoundRecord[]): string[] {
   return records.map(({ file, offset }) => `${file} ${offset}`);
 }
@@ -136,7 +136,7 @@ export class Following {
     this.#batches = node.followLogs(query, { signal: this.#abortController.signal })[Symbol.asyncIterator]();
   }
 
-  /** Under way: its first, empty batch has come. */
+  /** Started: its first, empty batch has arrived. */
   static async begin(node: NodeState, query: FollowQuery): Promise<Following> {
     const following = new Following(node, query);
     const first = await following.#batches.next();
@@ -144,7 +144,7 @@ export class Following {
     return following;
   }
 
-  /** Reads on until so many items have come. */
+  /** Reads until this many items have arrived. */
   async read(count: number): Promise<FollowItem[]> {
     while (this.items.length < count) {
       const batch = await this.#batches.next();
@@ -154,7 +154,7 @@ export class Following {
     return this.items;
   }
 
-  /** Gives the signal and reads what is left. */
+  /** Aborts the signal and reads the rest. */
   async end(): Promise<FollowItem[]> {
     this.#abortController.abort();
     for (let batch = await this.#batches.next(); !batch.done; batch = await this.#batches.next())

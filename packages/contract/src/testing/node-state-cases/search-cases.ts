@@ -42,12 +42,12 @@ const SELECTIONS: readonly NodeStateCase[] = [
   finds(0, { file: 'empty.log' }),
   finds(0, { family: 'empty.log' }),
   nodeCase({
-    name: 'a damaged file gives what can be read of it, and says what is wrong',
+    name: 'a damaged file returns what can be read of it, and the problem is reported',
     run: (node) => search(node, { file: 'damaged.log.1.gz' }),
     check: ({ end }) => expect(end.problems).toMatchObject([{ file: 'damaged.log.1.gz', code: 'LOG_FILE_CORRUPT' }]),
   }),
   nodeCase({
-    name: 'records that are too long are cut, and so is what is told of them raw',
+    name: 'records that are too long are cut, and so is their raw text',
     run: (node) => search(node, { file: 'long.log', raw: true, order: 'oldest' }),
     check: ({ records }) => {
       expect(records[0]).toMatchObject({ offset: 0, cut: true });
@@ -63,7 +63,7 @@ const SELECTIONS: readonly NodeStateCase[] = [
     },
   }),
   nodeCase({
-    name: 'a search by lines tells the same as one by batches',
+    name: 'a search by lines returns the same as one by batches',
     run: (node) => searchByLines(node, { raw: true, before: 1, limit: 200 }),
     check: ({ records }) => expect(records.length).toBe(200),
   }),
@@ -100,7 +100,7 @@ const FILTERS: readonly NodeStateCase[] = [
   finds(0, { terms: ['100%', 'a+b&c=d#e?', '"\\', ' '] }),
   finds(1, { terms: ['odd.go:1\tthe name'] }),
   nodeCase<SearchResult>({
-    name: 'half a character is found nowhere, or taken for bytes that are none',
+    name: 'half a character does not match, and does not match other invalid bytes',
     run: (node) => search(node, { file: 'bytes.log', excluded: ['\ud800'] }),
     check: ({ end }) => expect(end.reason).toBe('exhausted'),
     differs: {
@@ -147,7 +147,7 @@ const CONTEXT: readonly NodeStateCase[] = [
   finds(3, { family: 'broker.log', order: 'oldest', terms: ['goroutine'], before: 100, after: 0, raw: true }),
   finds(3, { family: 'broker.log', minLevel: 'FATAL', before: 0, after: 100 }),
   nodeCase({
-    name: 'records around a record stop at the ends of its log, and are told oldest first',
+    name: 'records around a record stop at the ends of its log, and are returned oldest first',
     run: (node) => search(node, { family: 'broker.log', terms: ['started, part 0'], before: 3, after: 2 }),
     check: ({ records: [record] }) => {
       expect(record?.before).toEqual([]);
@@ -156,5 +156,5 @@ const CONTEXT: readonly NodeStateCase[] = [
   }),
 ];
 
-/** What is found by every condition a search can have. */
+/** Every condition of a search. */
 export const SEARCH_CASES: readonly NodeStateCase[] = [...SELECTIONS, ...FILTERS, ...CONTEXT];

@@ -1,21 +1,21 @@
 import { gzipSync } from 'node:zlib';
 import type { CaseFiles } from './node-state-case.ts';
 
-/** Everything in it that a URL, a header, a shell or a gRPC message could take for something else. */
+/** Contains everything that needs escaping in a URL, a header, a shell or a gRPC message. */
 export const ODD_NAME = 'a b+c%20d#e&f=g?h;i"j\'ü日本🙂.log';
 
 /** Records of `many.log`. */
 export const MANY = 1500;
 
-/** Start of all logs that tell the time, as the zone of the node (Berlin) has it. */
+/** Start of all logs with timestamps, in the zone of the node (Berlin). */
 export const BASE_TIME_MS = Date.parse('2026-06-01T08:00:00.000Z');
 
-/** Which is when the same instant is written with the zone's clock. */
+/** The same instant by the wall clock of that zone. */
 export function timeText(afterMs: number): string {
   return new Date(BASE_TIME_MS + 2 * 3_600_000 + afterMs).toISOString().slice(0, -1).replace('T', ' ');
 }
 
-/** A record of the contract's format, so long after the beginning. */
+/** A record of the contract's format, this long after the start. */
 export function line(afterMs: number, level: string, rest: string): string {
   return `${timeText(afterMs)}\t${level}\t${rest}\n`;
 }
@@ -34,7 +34,7 @@ const BROKER = [0, 1, 2].map((part) =>
   ].join(''),
 );
 
-/** Values whose way through another notation is easily lost. */
+/** Values that are easily changed by another encoding. */
 const JSON_RECORDS = [
   '{"ts":1780300800.5,"level":"info","caller":"etcd/server.go:1","logger":"raft","msg":"elected","term":7}',
   '{"ts":1780300801,"level":"error","msg":"","nested":{"a":[1,[2,{"b":null}],"x"],"":{},"e":[]},"__proto__":{"own":1}}',
@@ -45,7 +45,7 @@ const JSON_RECORDS = [
   '{}',
 ];
 
-/** Bytes that are no text, between some that are. */
+/** Invalid UTF-8 between valid text. */
 const NOT_TEXT = Buffer.concat([
   Buffer.from(line(0, 'INFO', 'a.go:1\tbefore')),
   Buffer.from([0xff, 0xfe, 0x00, 0x80, 0xc3, 0x28, 0x0d, 0x0a, 0x00, 0x00, 0x0a]),
@@ -60,7 +60,7 @@ function manyRecords(): string {
   ).join('');
 }
 
-/** The directory of all cases that change nothing. */
+/** The directory of all cases that do not change files. */
 export function sharedFiles(): CaseFiles {
   const [oldest = '', older = '', newest = ''] = BROKER;
   return {
@@ -93,7 +93,7 @@ export function sharedFiles(): CaseFiles {
   };
 }
 
-/** What the service beside the node was started with: every kind of value TOML has, and secrets. */
+/** The configuration of the observed service: every type of value in TOML, and secrets. */
 export const SHARED_CONFIG = `# A broker.
 title = "broker \\"1\\" ü 🙂"
 ports = [9000, 9001]

@@ -13,18 +13,18 @@ import type { NodeState } from '../../node-state.ts';
 import { type NodeStateCase, nodeCase } from './node-state-case.ts';
 import { catchFailure, type Failure, Following, readBytes, search } from './responses.ts';
 
-/** What is invalid only by its value is refused where outside input is made strict; behind that nobody checks again. */
-const NOT_VALIDATED = 'the local node is asked behind the door that refuses this, by callers that were let in';
+/** Values are validated once, where requests enter; nothing behind that checks them again. */
+const NOT_VALIDATED = 'the local node is called after validation';
 
 const NO_SUCH_NUMBER = 'a message carries whole numbers and known words only: anything else never leaves the caller';
 
-/** What only a caller with loose types, or one that does not know the limits, asks for. */
-function rejectedByValidation(code: ErrorCode, name: string, ask: (node: NodeState) => unknown): NodeStateCase {
-  // Told by the name, which has the query in it.
+/** Requests of callers with loose types, or of those that do not know the limits. */
+function rejectedByValidation(code: ErrorCode, name: string, call: (node: NodeState) => unknown): NodeStateCase {
+  // The name contains the query.
   const isUnwritable = /NaN|Infinity|\d\.5|LOUD/.test(name);
-  return nodeCase<Failure | { answer: unknown }>({
-    name: `${name} is refused at the door: ${code}`,
-    run: (node) => catchFailure(() => ask(node)),
+  return nodeCase<Failure | { result: unknown }>({
+    name: `${name} is refused by validation: ${code}`,
+    run: (node) => catchFailure(() => call(node)),
     check: (failure) => expect(failure).toMatchObject({ code }),
     notRun: { local: NOT_VALIDATED, ...(isUnwritable && { grpc: NO_SUCH_NUMBER }) },
   });
@@ -87,7 +87,7 @@ const FOLLOWS: readonly Partial<FollowQuery>[] = [
   { start: { timeMs: 9e15 } },
 ];
 
-/** Requests that only a remote node is there to refuse. */
+/** Requests that only a remote node refuses. */
 export const VALIDATION_CASES: readonly NodeStateCase[] = [
   ...SEARCHES.map((query) =>
     rejectedByValidation('PARAMETER_INVALID', `a search for ${formatQuery(query)}`, (node) => search(node, query)),

@@ -39,7 +39,7 @@ export const VIEW_CASES: readonly NodeStateCase[] = [
     }),
   ),
   nodeCase({
-    name: 'a view that is closed before, while and after it is read gives everything back',
+    name: 'a view that is closed before, while and after it is read releases everything',
     run: async (node) => {
       const unread = await node.viewLog({ file: 'long.log', sizeBytes: 400_000 });
       await unread.close();
@@ -56,7 +56,7 @@ export const VIEW_CASES: readonly NodeStateCase[] = [
     check: ({ some, again }) => expect({ some, again: again.length }).toEqual({ some: true, again: 33 }),
   }),
   nodeCase({
-    name: 'a log that shrinks while it is read is never a short success',
+    name: 'a log that shrinks while it is read never looks complete',
     files: { 'a.log': '' },
     run: async (node, dir) => {
       dir.truncate('a.log', 64 * 1024 ** 2);
@@ -67,7 +67,7 @@ export const VIEW_CASES: readonly NodeStateCase[] = [
       await response.close();
       return { sizeBytes: response.sizeBytes, failure };
     },
-    check: ({ failure }) => expect(failure).not.toHaveProperty('answer'),
-    differs: { http: 'a body that is cut carries no code: the client can only say that the answer is not whole' },
+    check: ({ failure }) => expect(failure).not.toHaveProperty('result'),
+    differs: { http: 'a body that is cut carries no code: the client can only report that the response is not whole' },
   }),
 ];
