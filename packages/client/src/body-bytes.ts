@@ -32,7 +32,7 @@ async function* readBody(
       if (chunk.length > 0) yield chunk;
     }
     if (sizeBytes !== undefined && received < sizeBytes)
-      throw exchange.cut(`the answer ended after ${received} of ${sizeBytes} bytes`);
+      throw exchange.cut(`the response ended after ${received} of ${sizeBytes} bytes`);
   } finally {
     exchange.close();
   }
@@ -40,5 +40,5 @@ async function* readBody(
 
 function tooLong(exchange: Exchange, maxBytes: number): Error {
   exchange.close();
-  return exchange.badResponse(`${exchange.path} sends more than the ${maxBytes} bytes asked for`);
+  return exchange.badResponse(`${exchange.path} sent more than the requested ${maxBytes} bytes`);
 }

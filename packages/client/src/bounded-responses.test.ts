@@ -44,13 +44,13 @@ async function search(body: string) {
   return { items, failure };
 }
 
-describe('what was asked for is what is taken', () => {
+describe('no more than requested is accepted', () => {
   it('records up to the limit', async () => {
     const all = [record(), record(), record()];
     expect(await search(lines(...all, END))).toMatchObject({ items: [...all, END], failure: undefined });
     const { items, failure } = await search(lines(...all, record(), END));
     expect(items).toHaveLength(3);
-    expect(failure).toMatchObject({ code: 'BAD_ANSWER', message: expect.stringContaining('more than the 3 records') });
+    expect(failure).toMatchObject({ code: 'BAD_ANSWER', message: expect.stringContaining('more than the requested 3 records') });
   });
 
   it('neighbours of a record, the nearest, and that there were more is reported', async () => {
@@ -108,8 +108,8 @@ describe('what was asked for is what is taken', () => {
   });
 });
 
-describe('what a node says of itself', () => {
-  it('is short, of one line, and nothing that a terminal obeys', async () => {
+describe('text of a node about itself', () => {
+  it('is short, one line, and contains no control characters', async () => {
     const detail = `\u001b[2Jgone\n${'x'.repeat(1000)}`;
     const body = JSON.stringify({ node: {}, problems: Array(100).fill({ check: 'disk\u0007', detail }) });
     const { url } = await startOddServer((_request, response) => response.writeHead(200, JSON_HEADERS).end(body));
@@ -127,7 +127,7 @@ describe('what a node says of itself', () => {
 });
 
 describe('a node that is slow on purpose', () => {
-  it('is left, although bytes come all the time', async () => {
+  it('is given up, although bytes arrive all the time', async () => {
     const odd = await startOddServer((_request, response) => {
       response.writeHead(200);
       const timer = setInterval(() => response.write('x'), 10);

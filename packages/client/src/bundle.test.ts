@@ -6,7 +6,7 @@ import { HTML_HEADERS, JSON_HEADERS, respondWith, startOddServer } from './testi
 const REQUEST = { fromMs: 1, toMs: 2, nodes: ['a*'] };
 const ZIP_HEADERS = { 'content-type': 'application/zip' };
 
-it('a bundle comes as it is made', async () => {
+it('a bundle is streamed while it is created', async () => {
   const odd = await startOddServer((_request, response) => {
     response.writeHead(200, ZIP_HEADERS);
     response.write('first, ');
@@ -20,7 +20,7 @@ it('a bundle comes as it is made', async () => {
   expect(odd.requests).toEqual(['GET /api/v1/bundle?since=%400.001&until=%400.002&nodes=a*']);
 });
 
-it('a bundle that is cut is a failure, not a short one', async () => {
+it('a bundle that is cut off fails instead of looking complete', async () => {
   const odd = await startOddServer((_request, response) => {
     response.writeHead(200, ZIP_HEADERS);
     response.write('first', () => response.destroy());
@@ -32,7 +32,7 @@ it('a bundle that is cut is a failure, not a short one', async () => {
   expect(await catchFailure(reading)).toMatchObject({ code: 'UNREACHABLE' });
 });
 
-it('a node that is making another one is asked again', async () => {
+it('a node that is creating another one is retried', async () => {
   const busy = JSON.stringify({ code: 'BUNDLE_UNDER_WAY', detail: 'one at a time' });
   const odd = await startOddServer((request, response, number) =>
     number === 1
@@ -44,7 +44,7 @@ it('a node that is making another one is asked again', async () => {
   expect(odd.requests).toHaveLength(2);
 });
 
-it('a server that has none says so', async () => {
+it('a server without bundles is reported as such', async () => {
   const odd = await startOddServer(respondWith(200, '<html>', HTML_HEADERS));
   expect(await catchFailure(createClient({ url: odd.url }).bundle(REQUEST))).toMatchObject({ code: 'NOT_SUPPORTED' });
   expect(odd.aborted).toBe(0);

@@ -51,13 +51,13 @@ export interface StrictOptions {
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function strictOptions(options: ClientOptions): StrictOptions {
-  const { token, headers = {}, fetch: ask = globalThis.fetch } = options;
+  const { token, headers = {}, fetch: send = globalThis.fetch } = options;
   return {
     base: normalizeBaseUrl(options.url),
     token: async () => checkedToken(typeof token === 'function' ? await token() : token),
     headers: checkedHeaders(headers),
     // Browsers only allow it as a method of the window.
-    fetch: (...args) => ask(...args),
+    fetch: (...args) => send(...args),
     timeoutMs: checkedNumber('timeoutMs', options.timeoutMs, 30_000),
     stallMs: checkedNumber('stallMs', options.stallMs, 45_000),
     retries: checkedNumber('retries', options.retries, 3),
@@ -75,8 +75,8 @@ function normalizeBaseUrl(given: string | URL): string {
     throw invalid('"url" must be the http or https address of a node');
   // The URL is not shown: it contains the credentials.
   if (url.username || url.password)
-    throw invalid('"url" holds credentials, which would show up in errors and logs: give them as "token" or "headers"');
-  if (url.search || url.hash) throw invalid(`"url" is a base address and cannot hold a query: ${url.href}`);
+    throw invalid('"url" contains credentials, which would appear in errors and logs: use "token" or "headers"');
+  if (url.search || url.hash) throw invalid(`"url" is a base address and must not contain a query: ${url.href}`);
   return url.href.replace(/\/+$/, '');
 }
 

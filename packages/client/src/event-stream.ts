@@ -68,7 +68,7 @@ function emptyBatch<T>(): EventBatch<T> {
 export function checkEventStream(exchange: Exchange): void {
   const { contentType, path } = exchange;
   if (contentType === 'text/event-stream') return;
-  if (contentType === 'text/html') throw notSupported(path, exchange, 'it answers with a web page');
+  if (contentType === 'text/html') throw notSupported(path, exchange, 'the response is a web page');
   const given = exchange.options.hidesTexts ? 'something else' : remoteText(contentType || 'something without a type');
-  throw exchange.badResponse(`${path} answers ${given} instead of events`);
+  throw exchange.badResponse(`the response of ${path} is ${given} instead of events`);
 }

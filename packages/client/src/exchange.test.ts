@@ -6,11 +6,11 @@ import { catchFailure } from './testing/catch-failure.ts';
 import { JSON_HEADERS, respondWith, startOddServer } from './testing/odd-server.ts';
 import { testClient, testClock } from './testing/test-client.ts';
 
-/** Soon enough for a test, and long enough that a busy machine answers what it should answer before. */
+/** Short for a test, and long enough for the responses that should arrive before on a busy machine. */
 const SOON = { timeoutMs: 300, stallMs: 300, retries: 0 };
 
 describe('a node that is slow', () => {
-  it('never answers: the time for an answer ends it, and the connection', async () => {
+  it('never responds: the timeout ends it, and the connection', async () => {
     const odd = await startOddServer(() => {});
     const error = await catchFailure(testClient({ url: odd.url, timeoutMs: 300, retries: 2 }).config());
     expect(error).toMatchObject({ code: 'DEADLINE_EXCEEDED', status: undefined });
@@ -19,7 +19,7 @@ describe('a node that is slow', () => {
     await eventually(() => expect(odd.aborted).toBe(1));
   });
 
-  it('gives a head but never the whole of a short answer: the same time ends it', async () => {
+  it('sends a head but never the rest of a short response: the same timeout ends it', async () => {
     const odd = await startOddServer((_request, response) => {
       response.writeHead(200, JSON_HEADERS);
       // Each byte comes in good time; all of them never do.
@@ -31,7 +31,7 @@ describe('a node that is slow', () => {
     await eventually(() => expect(odd.aborted).toBe(1));
   });
 
-  it('gives a stream slowly: as long as bytes come, it may take longer than that', async () => {
+  it('sends a stream slowly: as long as bytes arrive, it may take longer than that', async () => {
     const odd = await startOddServer((_request, response) => {
       response.writeHead(200);
       let left = 30;
@@ -56,8 +56,8 @@ describe('a node that is slow', () => {
   });
 });
 
-describe('a node that breaks off', () => {
-  it('within a JSON answer: asked again, then told', async () => {
+describe('a response that is cut off', () => {
+  it('within JSON: retried, then reported', async () => {
     const odd = await startOddServer((_request, response) => {
       response.writeHead(200, { ...JSON_HEADERS, 'content-length': '100' }).write('[{"na', () => response.destroy());
     });
@@ -66,7 +66,7 @@ describe('a node that breaks off', () => {
     expect(odd.requests).toHaveLength(3);
   });
 
-  it('within a JSON answer, once: the next attempt is the answer', async () => {
+  it('within JSON, once: the next attempt succeeds', async () => {
     const odd = await startOddServer((_request, response, number) => {
       response.writeHead(200, JSON_HEADERS);
       if (number === 1) response.write('[', () => response.destroy());
@@ -75,7 +75,7 @@ describe('a node that breaks off', () => {
     expect(await testClient({ url: odd.url }).listLogs()).toEqual([]);
   });
 
-  it('within the bytes of a file: what came is not taken for all', async () => {
+  it('within the bytes of a file: it does not look complete', async () => {
     const odd = await startOddServer((_request, response) => {
       response.writeHead(200, { 'content-length': '100' }).write('half', () => response.destroy());
     });
@@ -84,13 +84,13 @@ describe('a node that breaks off', () => {
     expect(odd.requests).toHaveLength(1);
   });
 
-  it('a body that its fetch lets end early is held against its length', async () => {
+  it('a body that fetch lets end early is compared with its length', async () => {
     const own: typeof fetch = async () => new Response('half', { headers: { 'content-length': '100' } });
     const { chunks } = await testClient({ url: 'http://nowhere', fetch: own }).viewLog({ file: 'a', sizeBytes: 100 });
-    expect(await catchFailure(chunks)).toMatchObject({ message: 'the answer ended after 4 of 100 bytes' });
+    expect(await catchFailure(chunks)).toMatchObject({ message: 'the response ended after 4 of 100 bytes' });
   });
 
-  it('is not there at all', async () => {
+  it('because nothing listens there', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as { port: number };
@@ -103,7 +103,7 @@ describe('a node that breaks off', () => {
   });
 });
 
-describe('an answer that makes no sense', () => {
+describe('an invalid response', () => {
   it.each([
     ['garbage', 'hello', 'listLogs'],
     ['an object for a list', '{}', 'listLogs'],
@@ -121,7 +121,7 @@ describe('an answer that makes no sense', () => {
     expect(odd.requests).toHaveLength(1);
   });
 
-  it('a JSON answer without end is not collected for ever', async () => {
+  it('an endless JSON response is not collected forever', async () => {
     const odd = await startOddServer((_request, response) => {
       response.writeHead(200, JSON_HEADERS);
       const pour = () => {
@@ -135,7 +135,7 @@ describe('an answer that makes no sense', () => {
     await eventually(() => expect(odd.aborted).toBe(1));
   });
 
-  it('a redirect is told, not followed: the token goes nowhere else', async () => {
+  it('a redirect is reported, not followed: the token is sent nowhere else', async () => {
     const elsewhere = await startOddServer(respondWith(200, '[]', JSON_HEADERS));
     const odd = await startOddServer(respondWith(302, '', { location: `${elsewhere.url}/login` }));
     const error = await catchFailure(testClient({ url: odd.url, token: 'hush' }).listLogs());
@@ -143,32 +143,32 @@ describe('an answer that makes no sense', () => {
     expect(elsewhere.requests).toEqual([]);
   });
 
-  it('letters cut between two chunks stay whole', async () => {
+  it('characters split between two chunks stay whole', async () => {
     const list = [{ name: 'zürich-日本.log', size: 1 }];
     const fetch = byteByByte(JSON.stringify(list), JSON_HEADERS);
     expect(await testClient({ url: 'http://node', fetch }).listLogs()).toEqual(list);
   });
 });
 
-describe('an error that is answered', () => {
+describe('an error response', () => {
   it.each([
     [400, '{"code":"PARAMETER_INVALID","detail":"no such level"}', 'PARAMETER_INVALID', 'no such level'],
     [404, '{"code":"LOG_FILE_NOT_FOUND","detail":"no log file"}', 'LOG_FILE_NOT_FOUND', 'no log file'],
     [400, '{"code":"OF_A_LATER_VERSION","detail":"new"}', 'BAD_ANSWER', 'OF_A_LATER_VERSION: new'],
     [401, 'who are you?', 'UNAUTHENTICATED', 'who are you?'],
-    [403, '<html>no</html>', 'UNAUTHENTICATED', 'the node answers 403'],
-    [404, 'gone', 'NOT_SUPPORTED', 'the node has no /api/v1/config: it answers 404'],
+    [403, '<html>no</html>', 'UNAUTHENTICATED', 'the node responded with 403'],
+    [404, 'gone', 'NOT_SUPPORTED', 'the node has no /api/v1/config: it responded with 404'],
     [500, '"failed to open"', 'INTERNAL', 'failed to open'],
     [500, '{"message":"boom"}', 'INTERNAL', 'boom'],
-    [418, '', 'BAD_REQUEST', 'the node answers 418'],
-    [599, 'null', 'INTERNAL', 'the node answers 599'],
+    [418, '', 'BAD_REQUEST', 'the node responded with 418'],
+    [599, 'null', 'INTERNAL', 'the node responded with 599'],
   ])('%i %s is %s', async (status, body, code, message) => {
     const odd = await startOddServer(respondWith(status, body));
     expect(await catchFailure(testClient({ url: odd.url }).config())).toMatchObject({ code, message, status });
     expect(odd.requests).toHaveLength(1);
   });
 
-  it('a long body is shown in part, and an endless one not read on', async () => {
+  it('a long body is shown in part, and an endless one is not read to its end', async () => {
     const odd = await startOddServer((_request, response) => {
       response.writeHead(500);
       const pour = () => {

@@ -47,19 +47,19 @@ export class Exchange {
   /** The response was read completely. */
   #isWhole = false;
 
-  private constructor(request: ClientRequest, { options, pathPrefix: below }: ClientDeps) {
-    const { path: route, query = EMPTY, signal, lookingMs = 0, isPaced = false } = request;
+  private constructor(request: ClientRequest, { options, pathPrefix = '/api/v1' }: ClientDeps) {
+    const { path: route, query = EMPTY, signal, scanMs = 0, isPaced = false } = request;
     const { method, body } = chooseBody(request);
     this.#body = body;
     const search = body === undefined ? query.toString() : '';
-    const path = below === undefined ? route : route.replace('/api/v1', below);
+    const path = route.replace('/api/v1', pathPrefix);
     this.path = path;
     this.method = method;
     this.url = `${options.base}${path}${search && `?${search}`}`;
     this.options = options;
     this.#signal = signal;
     this.#held = new HeldBytes(request.responseBudget ?? options.responseBudget);
-    const withScanTime = (ms: number) => Math.min(ms + (lookingMs > 0 ? lookingMs : 0), MAX_TIMER_MS);
+    const withScanTime = (ms: number) => Math.min(ms + (scanMs > 0 ? scanMs : 0), MAX_TIMER_MS);
     this.#stallMs = withScanTime(options.stallMs);
     this.#timeoutMs = withScanTime(options.timeoutMs);
     this.#deadline = performance.now() + this.#timeoutMs;
@@ -120,7 +120,7 @@ export class Exchange {
   /** Adds to the bytes in memory. Fails if the shared budget is exceeded. */
   hold(bytes: number): void {
     const exceeded = this.#held.add(bytes);
-    if (exceeded) throw this.badResponse(`the response of ${this.path} exceeds ${exceeded}: ask fewer members at once`);
+    if (exceeded) throw this.badResponse(`the response of ${this.path} exceeds ${exceeded}: select fewer members`);
   }
 
   /** Sets the bytes still in memory. */
@@ -153,7 +153,7 @@ export class Exchange {
     this.#signal?.removeEventListener('abort', this.#onAbort);
     if (this.#isWhole) return;
     this.#abortController.abort();
-    // It rejects with the reason of the abort, which was reported before.
+    // Rejects with the error that ended the stream: the abort, or a failure that a read has already thrown.
     this.#reader?.cancel().catch(() => {});
   }
 

@@ -58,7 +58,7 @@ class Writer {
 
 const turns = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('nothing is lost and nothing told twice', () => {
+describe('nothing is lost and nothing is emitted twice', () => {
   it('when the node is stopped and started while one log is written', async () => {
     const node = await startFiles('a.log', 'b.log');
     const writer = new Writer(node);
@@ -132,7 +132,7 @@ describe('nothing is lost and nothing told twice', () => {
     await follow.stop();
   });
 
-  it('when the connection is lost before anything was told', async () => {
+  it('when the connection is lost before anything was emitted', async () => {
     const node = await startFiles('a.log', 'b.log');
     const writer = new Writer(node);
     const one = collectFollow(impatientClient(node.url), { family: 'a.log', start: 'end' });
@@ -153,7 +153,7 @@ describe('nothing is lost and nothing told twice', () => {
   it.each([
     ['so many back', { back: 50 }],
     ['a time', { timeMs: Date.now() - 3_000_000 }],
-  ] as const)('when it begins at %s and is cut while it tells the past', async (_name, start) => {
+  ] as const)('when it begins at %s and is cut while it emits past records', async (_name, start) => {
     const node = await startFiles('a.log', 'b.log');
     const writer = new Writer(node);
     for (let round = 0; round < 5; round++) for (const name of ['a.log', 'b.log']) writer.write(name, 5);
@@ -169,7 +169,7 @@ describe('nothing is lost and nothing told twice', () => {
     await follow.stop();
   });
 
-  it('but a line that was told half-written is told again, whole', async () => {
+  it('but a line that was emitted unfinished is emitted again, whole', async () => {
     const node = await startFiles('a.log');
     const follow = collectFollow(impatientClient(node.url), { family: 'a.log', start: { back: 1 } });
     await eventually(() => expect(follow.messages('a.log')).toEqual(['old']));

@@ -11,7 +11,7 @@ const record = (file: string, cursor: string, message = cursor) =>
   `event: record\nid: ${cursor}\ndata: ${JSON.stringify({ type: 'record', file, cursor, message })}\n\n`;
 const STOPPING = 'event: end\ndata: {"type":"end","reason":"stopping"}\n\n';
 
-/** Answers the n-th request with the n-th handler; the last one answers the rest. */
+/** Handles the n-th request with the n-th handler; the last one handles the rest. */
 const inTurn =
   (...handlers: Handler[]): Handler =>
   (request, response, number) =>
@@ -29,7 +29,7 @@ const cutEvents =
 const asked = (request = '') => Object.fromEntries(new URL(request.slice(4), 'http://node').searchParams);
 
 describe('a follow', () => {
-  it('gives an empty batch when it is accepted, and what is told then', async () => {
+  it('emits an empty batch when it is accepted, then the records', async () => {
     const odd = await startOddServer(events(`retry: 1000\n\n${record('a.log', 'a1')}`));
     const batches = testClient({ url: odd.url }).followLogs({ family: 'a.log', start: { back: 1 } });
     const got: FollowItem[][] = [];
@@ -42,7 +42,7 @@ describe('a follow', () => {
     await eventually(() => expect(odd.aborted).toBe(1));
   });
 
-  it('events and letters that are cut between chunks stay whole', async () => {
+  it('events and characters split between chunks stay whole', async () => {
     const text = `retry: 1000\n\n: still here\n\n${record('a.log', 'a1', 'grüße 日本')}`;
     const client = testClient({ url: 'http://node', fetch: byteByByte(text, SSE_HEADERS) });
     for await (const items of client.followLogs({ start: 'end' })) {
@@ -52,7 +52,7 @@ describe('a follow', () => {
     }
   });
 
-  it('goes on after the newest record of each log, oldest first, and says that it was lost', async () => {
+  it('resumes after the newest record of each log, oldest first, and reports the loss', async () => {
     const first = record('a.log', 'a1') + record('b.log', 'b1') + record('a.log', 'a2');
     const odd = await startOddServer(
       inTurn(cutEvents(`retry: 700\n\n${first}event: record\nid: b2\ndata: {"typ`), events(record('b.log', 'b2'))),
@@ -66,7 +66,7 @@ describe('a follow', () => {
     expect(clock.waits).toEqual([700]);
   });
 
-  it('logs of which nothing was told go on from when the follow began, by the clock of the node', async () => {
+  it('logs without records so far resume at the start of the follow, by the clock of the node', async () => {
     const odd = await startOddServer(inTurn(cutEvents('retry: 5000\n\n'), events('')));
     const follow = collectFollow(testClient({ url: odd.url }), { start: 'end' });
     await eventually(() => expect(odd.requests).toHaveLength(2));
@@ -79,7 +79,7 @@ describe('a follow', () => {
     ['a time', { timeMs: 5000 }, { time: '@5.000' }, undefined],
     ['a cursor', { cursor: 'a0' }, { time: '1200ms' }, 'a0'],
     ['so many back', { back: 7 }, { back: '7' }, undefined],
-  ] as const)('one that began at %s and told nothing begins there again', async (_name, start, parameters, id) => {
+  ] as const)('one that started at %s and emitted nothing starts there again', async (_name, start, parameters, id) => {
     const odd = await startOddServer(inTurn(cutEvents(''), events('')));
     collectFollow(testClient({ url: odd.url }), { start });
     await eventually(() => expect(odd.requests).toHaveLength(2));
@@ -87,14 +87,14 @@ describe('a follow', () => {
     expect(odd.headers[1]?.['last-event-id']).toBe(id);
   });
 
-  it('one that found nothing back and was quiet since goes on from when it began', async () => {
+  it('one that found nothing back and was quiet since resumes at its start', async () => {
     const odd = await startOddServer(inTurn(cutEvents('retry: 5000\n\n: still here\n\n'), events('')));
     collectFollow(testClient({ url: odd.url }), { start: { back: 7 } });
     await eventually(() => expect(odd.requests).toHaveLength(2));
     expect(asked(odd.requests[1])).toMatchObject({ time: expect.stringMatching(/^\d+ms$/) });
   });
 
-  it('a cursor to begin with stays the place of logs of which nothing was told', async () => {
+  it('a start cursor stays the position of logs without records so far', async () => {
     const odd = await startOddServer(inTurn(cutEvents(record('b.log', 'b9')), events('')));
     collectFollow(testClient({ url: odd.url }), { start: { cursor: 'a0~b0' } });
     await eventually(() => expect(odd.requests).toHaveLength(2));
@@ -129,21 +129,21 @@ describe('a follow', () => {
     const named = String(odd.headers[2]?.['last-event-id']).split('~').map(Number);
     expect(named).toEqual(Array.from({ length: named.length }, (_, index) => 300 - named.length + index));
     expect(named.length).toBeGreaterThan(50);
-    // Those left out would be told again from a time that early.
+    // Those left out would be emitted again from a time that early.
     expect(asked(odd.requests[2])).toEqual({});
   });
 
-  it('a node that stops, or ends the answer, is asked again', async () => {
+  it('a node that stops, or ends the response, is requested again', async () => {
     const ended: Handler = (_request, response) => response.writeHead(200, SSE_HEADERS).end();
     const odd = await startOddServer(inTurn(events(STOPPING), ended, events(record('a.log', 'a1'))));
     const follow = collectFollow(testClient({ url: odd.url }), { start: 'end' });
     await eventually(() => expect(follow.messages('a.log')).toEqual(['a1']));
     const reasons = follow.items.flatMap((item) => (item.type === 'reconnecting' ? [item.reason] : []));
-    expect(reasons).toEqual(['the node is stopping', 'the node ended the answer']);
+    expect(reasons).toEqual(['the node is stopping', 'the node ended the response']);
     expect(follow.count('end')).toBe(0);
   });
 
-  it('comes back however often it fails, with longer and longer waits, until something is told again', async () => {
+  it('reconnects however often it fails, with growing delays, until something arrives', async () => {
     const refuse = respondWith(503, '');
     const odd = await startOddServer(
       inTurn(cutEvents(record('a.log', 'a1')), refuse, refuse, refuse, cutEvents(record('a.log', 'a2')), events('')),
@@ -155,7 +155,7 @@ describe('a follow', () => {
     expect(clock.waits).toEqual([100, 200, 300, 300, 100]);
   });
 
-  it('silence is a loss, unless signs of life come', async () => {
+  it('silence is a loss, unless heartbeats arrive', async () => {
     const odd = await startOddServer(
       inTurn(
         (_request, response) => {
@@ -174,14 +174,14 @@ describe('a follow', () => {
     expect(follow.items[0]).toMatchObject({ reason: expect.stringContaining('sent no byte for 200 ms') });
   });
 
-  it('the first connection is tried only so often', async () => {
+  it('the first connection has limited retries', async () => {
     const odd = await startOddServer((_request, response) => response.destroy());
     const error = await catchFailure(testClient({ url: odd.url, retries: 2 }).followLogs({ start: 'end' }));
     expect(error).toMatchObject({ code: 'UNREACHABLE' });
     expect(odd.requests).toHaveLength(3);
   });
 
-  it('a token that is not valid any more ends it', async () => {
+  it('a token that is no longer valid ends it', async () => {
     const handler = respondWith(401, '{"code":"UNAUTHENTICATED","detail":"no"}');
     const later = await startOddServer(inTurn(cutEvents(record('a.log', 'a1')), handler));
     const follow = collectFollow(testClient({ url: later.url }), { start: 'end' });
@@ -226,7 +226,7 @@ describe('a follow', () => {
     },
   );
 
-  it('an event without end is not collected for ever', async () => {
+  it('an endless event is not collected forever', async () => {
     const odd = await startOddServer((_request, response) => {
       response.writeHead(200, SSE_HEADERS).write('data: ');
       const pour = () => {
@@ -245,7 +245,7 @@ describe('a follow', () => {
 describe('the signal ends a follow with an end', () => {
   const CANCELLED = { type: 'end', reason: 'cancelled' };
 
-  it('before it began', async () => {
+  it('before it started', async () => {
     const odd = await startOddServer(events(''));
     const items: FollowItem[] = [];
     const batches = testClient({ url: odd.url }).followLogs({ start: 'end' }, { signal: AbortSignal.abort() });
@@ -254,7 +254,7 @@ describe('the signal ends a follow with an end', () => {
     expect(odd.requests).toEqual([]);
   });
 
-  it('while it listens', async () => {
+  it('while it is connected', async () => {
     const odd = await startOddServer(events(record('a.log', 'a1')));
     const follow = collectFollow(testClient({ url: odd.url }), { start: 'end' });
     await eventually(() => expect(follow.items).toHaveLength(1));
@@ -263,7 +263,7 @@ describe('the signal ends a follow with an end', () => {
     await eventually(() => expect(odd.aborted).toBe(1));
   });
 
-  it('while it waits to come back', async () => {
+  it('while it waits to reconnect', async () => {
     const odd = await startOddServer(inTurn(cutEvents(''), respondWith(503, '')));
     const clock = testClock();
     clock.wait = (_ms, signal) =>

@@ -25,7 +25,7 @@ export interface FollowPosition<T> {
   /** Connected; the request was sent at this time. */
   started(atMs: number): void;
   /** Received items; empty for a heartbeat. Returns those not delivered before. */
-  track(items: T[], told: { heartbeat: boolean; ids: readonly (string | undefined)[] }): T[];
+  track(items: T[], received: { heartbeat: boolean; ids: readonly (string | undefined)[] }): T[];
   /** The node accepts no long requests. */
   shorten(): void;
   /** The node no longer knows the position: continues without it. Returns the items to emit for that. */
@@ -114,14 +114,14 @@ class Connection<T extends { type: string }> {
 
   /** The reason for an end without an error. */
   get endReason(): string {
-    return this.#stopping ? 'the node is stopping' : 'the node ended the answer';
+    return this.#stopping ? 'the node is stopping' : 'the node ended the response';
   }
 
   /** Only the first connection has limited retries: a wrong address must not be tried forever. */
   async open({ retries }: { retries: boolean }): Promise<void> {
-    const askedMs = this.#deps.clock.now();
+    const requestedMs = this.#deps.clock.now();
     const { path, position } = this.#target;
-    const request: ClientRequest = { path, signal: this.#signal, ...position.request(askedMs) };
+    const request: ClientRequest = { path, signal: this.#signal, ...position.request(requestedMs) };
     const exchange = await (retries ? sendRequest(request, this.#deps) : Exchange.open(request, this.#deps));
     try {
       checkEventStream(exchange);
@@ -131,7 +131,7 @@ class Connection<T extends { type: string }> {
     }
     this.#exchange = exchange;
     this.#stopping = false;
-    position.started(askedMs);
+    position.started(requestedMs);
   }
 
   /** Ends with the stream or an error; the end of the node is not passed on, because the follow reconnects. */
@@ -140,9 +140,9 @@ class Connection<T extends { type: string }> {
     for await (const { items, ids, heartbeat, retryMs } of readEvents<T>(this.#exchange)) {
       this.retryMs = Math.min(retryMs ?? this.retryMs, MAX_REQUESTED_WAIT_MS);
       const end = items.findIndex(({ type }) => type === 'end');
-      const came = end < 0 ? items : items.slice(0, end);
-      const fresh = this.#target.position.track(came, { heartbeat, ids });
-      if (came.length > 0 || heartbeat) yield fresh;
+      const received = end < 0 ? items : items.slice(0, end);
+      const fresh = this.#target.position.track(received, { heartbeat, ids });
+      if (received.length > 0 || heartbeat) yield fresh;
       this.#stopping = end >= 0;
       if (end >= 0) return;
     }

@@ -13,7 +13,7 @@ export class HeldBytes {
     this.#budget = budget;
   }
 
-  /** Gives what is exceeded, for the error; `undefined` if there is room. */
+  /** Returns what is exceeded, for the error; `undefined` if there is room. */
   add(bytes: number): string | undefined {
     this.#bytes += bytes;
     const more = Math.max(0, this.#bytes - UNCOUNTED_BYTES) - this.#countedBytes;

@@ -91,7 +91,7 @@ export class HttpNode implements NodeClient {
 
   get cluster(): ClusterState {
     const deps = this.#deps;
-    return new HttpCluster(deps, (below) => new HttpNode({ ...deps, pathPrefix: below }));
+    return new HttpCluster(deps, (pathPrefix) => new HttpNode({ ...deps, pathPrefix }));
   }
 
   describe(options: CallOptions = {}): Promise<NodeDescription> {
@@ -151,7 +151,7 @@ export class HttpNode implements NodeClient {
   followLogs(request: FollowQuery, { signal, gaps = 'load' }: FollowOptions = {}): AsyncIterable<FollowItem[]> {
     const options = signal ? { signal } : {};
     const position = new NodeFollowPosition(request);
-    const followed = follow({ path: PATHS.logFollow, position: position }, this.#deps, options);
+    const followed = follow({ path: PATHS.logFollow, position }, this.#deps, options);
     const onLoaded = (records: readonly FoundRecord[]) => {
       position.track([...records], { heartbeat: false, ids: [] });
     };
@@ -176,13 +176,13 @@ export class HttpNode implements NodeClient {
   }
 
   async bundle(request: BundleRequest, options: CallOptions = {}): Promise<ByteStream> {
-    const asked = {
+    const httpRequest = {
       path: PATHS.bundle,
       query: encodeBundle(request),
       headers: IDENTITY_ENCODING,
-      lookingMs: BUNDLE_PAUSE_MS,
+      scanMs: BUNDLE_PAUSE_MS,
     };
-    const exchange = await sendRequest({ ...asked, ...options }, this.#deps);
+    const exchange = await sendRequest({ ...httpRequest, ...options }, this.#deps);
     try {
       rejectPage(exchange);
       return bodyBytes(exchange);

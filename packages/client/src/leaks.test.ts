@@ -5,7 +5,7 @@ import { countConnections, startTestNode } from '../../server/src/testing/test-n
 import { createClient, type NodeClient } from './http-node.ts';
 import { catchFailure } from './testing/catch-failure.ts';
 
-/** More than the socket buffers hold, so that whoever leaves does so midway. */
+/** More than the socket buffers hold, so that a reader that leaves does so midway. */
 const BIG = '2026-11-15 10:00:00.000\tINFO\tmain.go:1\t[Node] [Count]: a line\n'.repeat(200_000);
 
 const QUERY = { order: 'newest', limit: 10_000, before: 0, after: 0, raw: true } as const;
@@ -19,7 +19,7 @@ async function throwInside(chunks: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of chunks) throw new Error('thrown inside');
 }
 
-/** Every way to ask, as something to iterate over. */
+/** Every call, as something to iterate over. */
 const STREAMS: Record<string, (client: NodeClient, signal?: AbortSignal) => AsyncIterable<unknown>> = {
   view: (client, signal) => ({
     async *[Symbol.asyncIterator]() {
@@ -36,7 +36,7 @@ const STREAMS: Record<string, (client: NodeClient, signal?: AbortSignal) => Asyn
   follow: (client, signal) => client.followLogs({ start: { back: 1000 } }, { ...(signal && { signal }) }),
 };
 
-/** Leaves each kind of answer in every way there is. */
+/** Leaves each kind of response in every way. */
 async function leaveEverything(client: NodeClient): Promise<void> {
   for (const [name, open] of Object.entries(STREAMS)) {
     await leaveInside(open(client), 1);

@@ -12,7 +12,7 @@ const NODE = {
   httpPort: 3000,
 };
 
-/** Answers as a LinDB node does; `other` is what it says to everything it does not know. */
+/** Responds like a LinDB node; `other` is its response to unknown routes. */
 function lindb(other: Handler): Handler {
   return (request, response, number) => {
     const { pathname, searchParams } = new URL(request.url ?? '', 'http://node');
@@ -54,7 +54,7 @@ describe.each([
   ['405', NOT_ALLOWED],
   ['501', GIN],
   ['our own 404', OURS],
-])('a node that only knows the contract and answers %s to the rest', (_name, other) => {
+])('a node that only implements the contract and responds with %s to the rest', (_name, other) => {
   it('does the three operations', async () => {
     const client = testClient({ url: (await startOddServer(lindb(other))).url });
     expect(await client.config()).toEqual({ config: 'a = 1\n', node: { ...NODE, grpcPort: 0 } });
@@ -66,21 +66,21 @@ describe.each([
     expect(text).toBe('<b>one</b>\ntwo\n');
   });
 
-  it('says in an error what went wrong', async () => {
+  it('names what went wrong in an error', async () => {
     const client = testClient({ url: (await startOddServer(lindb(other))).url });
     const error = await catchFailure(client.viewLog({ file: 'nope.log', sizeBytes: 1 }));
     expect(error).toMatchObject({ code: 'INTERNAL', status: 500, message: 'failed to open log file: nope.log' });
   });
 
-  it.each(BEYOND)('%s: not supported, and it says what the node lacks', async (_operation, path, ask) => {
+  it.each(BEYOND)('%s: not supported, and the error names the missing route', async (_operation, path, call) => {
     const odd = await startOddServer(lindb(other));
-    const error = await catchFailure(ask(testClient({ url: odd.url })));
+    const error = await catchFailure(call(testClient({ url: odd.url })));
     expect(error).toMatchObject({ code: 'NOT_SUPPORTED', message: expect.stringContaining(`no ${path}`) });
     expect(odd.requests).toHaveLength(1);
   });
 });
 
-it('a file cannot be opened where only a page answers', async () => {
+it('a file cannot be opened if the response is a page', async () => {
   const client = testClient({ url: (await startOddServer(lindb(SPA))).url });
   expect(await catchFailure(client.openLog({ file: 'a.log' }))).toMatchObject({ code: 'NOT_SUPPORTED' });
   const other = testClient({ url: (await startOddServer(lindb(NOT_FOUND))).url });

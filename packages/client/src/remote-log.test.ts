@@ -24,14 +24,17 @@ async function readText(log: OpenLog, start: number, end: number): Promise<strin
 
 const facts = ({ name, sizeBytes, modifiedMs, etag }: OpenLog) => ({ name, sizeBytes, modifiedMs, etag });
 
-it.each(['a.log', 'empty.log'])('tells of %s what the node itself knows, to the millisecond', async (file) => {
-  const { client, running, logDir } = await serve();
-  utimesSync(join(logDir, file), 1_794_743_999, 1_794_743_999.5);
-  const [remote, local] = await Promise.all([client.openLog({ file }), running.state.openLog({ file })]);
-  expect(facts(remote)).toEqual(facts(local));
-  expect(remote.modifiedMs % 1000).toBe(500);
-  await local.close();
-});
+it.each(['a.log', 'empty.log'])(
+  'has the size, time and tag of %s as the node has them, to the millisecond',
+  async (file) => {
+    const { client, running, logDir } = await serve();
+    utimesSync(join(logDir, file), 1_794_743_999, 1_794_743_999.5);
+    const [remote, local] = await Promise.all([client.openLog({ file }), running.state.openLog({ file })]);
+    expect(facts(remote)).toEqual(facts(local));
+    expect(remote.modifiedMs % 1000).toBe(500);
+    await local.close();
+  },
+);
 
 it('reads any part of it', async () => {
   const { client } = await serve();
@@ -51,7 +54,7 @@ it('a file that grows is still the same one, up to the end it had', async () => 
   expect(await readText(log, TEXT.length - 3, TEXT.length + 10)).toBe('789');
 });
 
-it('a file that was replaced, cut or rotated away is not read on', async () => {
+it('a file that was replaced, truncated or rotated away is not read further', async () => {
   const { client, path } = await serve();
   const log = await client.openLog({ file: 'a.log' });
   truncateSync(path, 10);
@@ -64,7 +67,7 @@ it('a file that was replaced, cut or rotated away is not read on', async () => {
   expect(await catchFailure(log.read(0, 5))).toMatchObject({ code: 'PRECONDITION_FAILED' });
 });
 
-it('a file that is not there is told with its code', async () => {
+it('a missing file fails with its code', async () => {
   const { client } = await serve();
   const error = await catchFailure(client.openLog({ file: 'b.log' }));
   expect(error).toMatchObject({ code: 'LOG_FILE_NOT_FOUND', message: expect.stringContaining('did you mean') });
@@ -103,7 +106,7 @@ it('a signal ends one reading and leaves the others', async () => {
 it.each([
   ['no ETag', { 'content-length': '100' }],
   ['no size', { etag: '"a"' }],
-])('a node that tells %s gives no file to read in parts', async (_name, headers) => {
+])('a response with %s is not a file to read in parts', async (_name, headers) => {
   const odd = await startOddServer((_request, response) => response.writeHead(200, headers as never).end());
   expect(await catchFailure(testClient({ url: odd.url }).openLog({ file: 'a' }))).toMatchObject({ code: 'BAD_ANSWER' });
 });
@@ -115,7 +118,7 @@ it('a tag of another kind leaves the seconds of Last-Modified', async () => {
   expect(log).toMatchObject({ etag: '"x"', modifiedMs: Date.UTC(2026, 10, 15, 11, 59, 59) });
 });
 
-it('a server that knows no ranges is not mistaken for the part', async () => {
+it('a server without ranges is not mistaken for the range', async () => {
   const odd = await startOddServer(respondWith(200, '0123456789', { etag: '"a-b-c"', 'content-length': '10' }));
   const log = await testClient({ url: odd.url }).openLog({ file: 'a' });
   expect(await catchFailure(log.read(3, 5))).toMatchObject({ code: 'BAD_ANSWER' });

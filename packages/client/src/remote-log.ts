@@ -19,7 +19,7 @@ export async function openRemoteLog(request: FileRequest, deps: ClientDeps, sign
   rejectPage(head);
   const sizeBytes = contentLength(head);
   const etag = strongEtag(head.header('etag'));
-  if (sizeBytes === undefined || etag === '') throw head.badResponse(`the answer of ${PATH} tells no size or no ETag`);
+  if (sizeBytes === undefined || etag === '') throw head.badResponse(`the response of ${PATH} has no size or no ETag`);
   const readings = new Set<AsyncGenerator<Uint8Array, void, undefined>>();
   const controller = new AbortController();
   return {
@@ -97,11 +97,11 @@ async function* readRange(
 
 function checkRange(exchange: Exchange, { file, etag, start, end }: ByteRange): void {
   if (!isSameFile(etag, strongEtag(exchange.header('etag')))) throw replaced(file, exchange);
-  if (exchange.status !== 206) throw exchange.badResponse(`${PATH} answers a part with the whole file`);
+  if (exchange.status !== 206) throw exchange.badResponse(`${PATH} returned the whole file instead of a range`);
   const given = exchange.header('content-range') ?? '';
   if (given.startsWith(`bytes ${start}-${end - 1}/`)) return;
   if (given.startsWith(`bytes ${start}-`)) throw truncated(file, exchange);
-  throw exchange.badResponse(`${PATH} gives another range than bytes ${start}-${end - 1}, which were asked for`);
+  throw exchange.badResponse(`${PATH} did not return the requested range, bytes ${start}-${end - 1}`);
 }
 
 function replaced(file: string, { method, url, status }: Exchange | ClientError): ClientError {

@@ -13,18 +13,18 @@ export interface ClientRequest {
   signal?: AbortSignal | undefined;
   /** Overrides the one of the client. */
   responseBudget?: ResponseBudget | undefined;
-  /** Beside the usual times: how long the node was told it may look at logs before it says anything. */
-  lookingMs?: number;
-  /** A whole response may be so long; as long as any item unless given. */
+  /** Added to the timeouts: how long the node may scan before it responds. */
+  scanMs?: number;
+  /** Maximum size of a whole response; default: that of an item. */
   maxBytes?: number;
-  /** Whether what comes in pieces must come at a pace; a follow, or a search without a budget, may take its time. */
+  /** Whether a stream must keep a minimum pace; not for a follow, or a search without a budget. */
   isPaced?: boolean;
 }
 
-/** What every question is asked with. */
+/** What every request needs. */
 export interface ClientDeps {
   options: StrictOptions;
   clock: Clock;
-  /** Stands in place of `/api/v1`: where a node of a cluster hands on what one member is asked. */
+  /** Replaces `/api/v1`: the path below which a node forwards requests to one member. */
   pathPrefix?: string;
 }

@@ -2,17 +2,17 @@ import { ERROR_KINDS, type ErrorCode, isErrorCode } from '@porthole/contract';
 import { ClientError } from './client-error.ts';
 import { isCodeLike, remoteText } from './remote-text.ts';
 
-/** What is known of the one who answered, for the error's facts. */
+/** What is known about the response, for the error. */
 export interface ResponseFacts {
   method: string;
   url: string;
   status: number;
   headers: Headers;
-  /** Path of the route that was asked. */
+  /** Path of the requested route. */
   path: string;
 }
 
-/** Codes for answers that have none of ours: of proxies, and of other nodes with the same contract. */
+/** Codes for responses without one of ours: of proxies, and of other nodes with the same contract. */
 const CODES_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
   401: 'UNAUTHENTICATED',
   403: 'UNAUTHENTICATED',
@@ -33,36 +33,33 @@ const CODES_BY_STATUS: Readonly<Record<number, ErrorCode>> = {
 export interface ProblemBody {
   body: string;
   nowMs: number;
-  /** Of the body only the code counts, where it is one of ours. */
+  /** Only the code of the body is used, if it is one of ours. */
   hidesTexts: boolean;
 }
 
-/** The error that an answer with an error status tells. */
+/** The error of a response with an error status. */
 export function responseError(facts: ResponseFacts, { body, nowMs, hidesTexts }: ProblemBody): ClientError {
   const { method, url, status, headers, path } = facts;
   const { code, detail, remoteCode } = hidesTexts ? withoutTexts(readProblem(body)) : readProblem(body);
   const errorFacts = { method, url, status, retryAfterMs: retryAfter(headers.get('retry-after'), nowMs) };
   if (code === 'ROUTE_NOT_FOUND' || code === 'METHOD_NOT_ALLOWED') return notSupported(path, errorFacts, detail);
-  if (code !== undefined) return new ClientError(code, detail ?? `the node answers ${status}`, errorFacts);
+  if (code !== undefined) return new ClientError(code, detail ?? `the node responded with ${status}`, errorFacts);
   if (remoteCode !== undefined) {
-    const message = `${remoteCode}: ${detail ?? `the node answers ${status}`}`;
+    const message = `${remoteCode}: ${detail ?? `the node responded with ${status}`}`;
     return new ClientError(codeForStatus(status), message, { ...errorFacts, remoteCode });
   }
   const byStatus = CODES_BY_STATUS[status] ?? (status >= 500 ? 'INTERNAL' : 'BAD_REQUEST');
-  if (byStatus === 'NOT_SUPPORTED') return notSupported(path, errorFacts, `it answers ${status}`);
-  return new ClientError(byStatus, detail ?? `the node answers ${status}`, errorFacts);
+  if (byStatus === 'NOT_SUPPORTED') return notSupported(path, errorFacts, `it responded with ${status}`);
+  return new ClientError(byStatus, detail ?? `the node responded with ${status}`, errorFacts);
 }
 
-/**
- * What an error means whose code only a later version knows. It has its reason, so that a 404 is not a missing route,
- * and nothing is known to be wrong with the request.
- */
+/** The code for an error whose own code only a later version knows. Its 404 is not a missing route. */
 function codeForStatus(status: number): ErrorCode {
   const code = status === 404 || status === 405 ? undefined : CODES_BY_STATUS[status];
   return code ?? (status >= 500 ? 'INTERNAL' : 'BAD_ANSWER');
 }
 
-/** The node does not have the route: it only knows the contract, or the address is not one of a node. */
+/** The node does not have the route: it only implements the contract, or the address is not that of a node. */
 export function notSupported(
   path: string,
   facts: { method: string; url: string; status: number },
@@ -72,7 +69,7 @@ export function notSupported(
   return new ClientError('NOT_SUPPORTED', `the node has no ${path}${why}`, facts);
 }
 
-/** Our words for a code, whatever stands beside it. A code that is none of ours is a text like any other. */
+/** The title of the code, without text of the node. An unknown code is text of the node, too. */
 function withoutTexts({ code }: Problem): Problem {
   return code === undefined ? {} : { code, detail: ERROR_KINDS[code].title };
 }
@@ -83,7 +80,7 @@ interface Problem {
   remoteCode?: string;
 }
 
-/** Ours is an object with a code, a foreign one perhaps a JSON string, or any text. */
+/** Nodes of this kind send an object with a code; others a JSON string, or any text. */
 function readProblem(body: string): Problem {
   const value = parseBody(body);
   if (typeof value === 'string') return value === '' ? {} : { detail: remoteText(value) };

@@ -3,7 +3,7 @@ import { catchFailure } from './testing/catch-failure.ts';
 import { JSON_HEADERS, respondWith, startOddServer } from './testing/odd-server.ts';
 import { testClient, testClock } from './testing/test-client.ts';
 
-it.each([408, 429, 502, 503, 504])('%i is asked again, with longer and longer waits', async (status) => {
+it.each([408, 429, 502, 503, 504])('%i is retried, with growing delays', async (status) => {
   const odd = await startOddServer(respondWith(status, ''));
   const clock = testClock();
   const client = testClient({ url: odd.url, retries: 6, backoffMs: 100, maxBackoffMs: 1000 }, clock);
@@ -12,7 +12,7 @@ it.each([408, 429, 502, 503, 504])('%i is asked again, with longer and longer wa
   expect(clock.waits).toEqual([100, 200, 400, 800, 1000, 1000]);
 });
 
-it.each([400, 401, 404, 410, 500])('%i is not', async (status) => {
+it.each([400, 401, 404, 410, 500])('%i is not retried', async (status) => {
   const odd = await startOddServer(respondWith(status, ''));
   expect(await catchFailure(testClient({ url: odd.url }).config())).toMatchObject({ status });
   expect(odd.requests).toHaveLength(1);
@@ -42,7 +42,7 @@ it.each([
   expect(clock.waits).toEqual([waitMs]);
 });
 
-it('the error tells what the node asked for', async () => {
+it('the error has the delay that the node requested', async () => {
   const odd = await startOddServer(
     respondWith(429, '{"code":"RATE_LIMITED","detail":"slow down"}', { 'retry-after': '7' }),
   );
@@ -50,7 +50,7 @@ it('the error tells what the node asked for', async () => {
   expect(error).toMatchObject({ code: 'RATE_LIMITED', retryAfterMs: 7000, message: 'slow down' });
 });
 
-it('a stream is asked for again only until its head is there', async () => {
+it('a stream is retried only until its head has arrived', async () => {
   const odd = await startOddServer((_request, response, number) => {
     if (number < 3) response.destroy();
     else response.writeHead(200).write('part', () => response.destroy());
@@ -75,7 +75,7 @@ it('a signal ends the waiting at once', async () => {
   expect(odd.requests).toHaveLength(1);
 });
 
-it('a signal that has fired already asks nothing', async () => {
+it('an aborted signal sends nothing', async () => {
   const odd = await startOddServer(respondWith(200, '[]'));
   const client = testClient({ url: odd.url });
   const signal = AbortSignal.abort(new Error('before'));

@@ -3,19 +3,19 @@ import type { Exchange } from './exchange.ts';
 import type { ClientDeps, ClientRequest } from './request.ts';
 import { rejectPage, sendRequest } from './send-request.ts';
 
-/* Questions for which a node looks at logs, which takes a time of its own. */
+/* Requests for which a node scans logs. */
 
-/** Of the time for an answer, what a node may look at logs; the rest is for the way. */
+/** The share of the timeout that the node may scan; the rest is for the network. */
 const SCAN_SHARE = 0.8;
 
-/** An answer that comes line by line. */
+/** Opens a response of lines. */
 export async function openSearch(
   request: Pick<ClientRequest, 'path' | 'query'>,
   { signal, budgetMs }: SearchOptions,
   deps: ClientDeps,
 ): Promise<Exchange> {
-  // It may look all that time without finding anything to tell.
-  const limits = budgetMs === undefined ? {} : { lookingMs: budgetMs, isPaced: true };
+  // It may scan all that time without finding anything.
+  const limits = budgetMs === undefined ? {} : { scanMs: budgetMs, isPaced: true };
   const exchange = await sendRequest({ ...request, signal, ...limits }, deps);
   try {
     rejectPage(exchange);
@@ -28,9 +28,9 @@ export async function openSearch(
   }
 }
 
-/** A count comes as a whole: the node is told to end it in time, and to tell how far it came. */
+/** A count is one response: the budget lets the node end it in time, with its coverage. */
 export function countLimits({ signal, budgetMs }: SearchOptions, { options: { timeoutMs } }: ClientDeps) {
   return budgetMs === undefined
     ? { signal, budget: { budgetMs: timeoutMs * SCAN_SHARE } }
-    : { signal, budget: { budgetMs }, lookingMs: budgetMs };
+    : { signal, budget: { budgetMs }, scanMs: budgetMs };
 }

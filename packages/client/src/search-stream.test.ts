@@ -17,7 +17,7 @@ async function collectItems<T>(batches: AsyncIterable<T[]>): Promise<T[]> {
 }
 
 describe('a search', () => {
-  it('gives an empty batch as soon as it is accepted, then what came, at last the end', async () => {
+  it('emits an empty batch as soon as it is accepted, then what arrives, finally the end', async () => {
     let go = () => {};
     const odd = await startOddServer((_request, response) => {
       response.writeHead(200, NDJSON_HEADERS).flushHeaders();
@@ -30,7 +30,7 @@ describe('a search', () => {
     expect((await batches.next()).done).toBe(true);
   });
 
-  it('lines and letters that are cut between chunks stay whole', async () => {
+  it('lines and characters split between chunks stay whole', async () => {
     const client = testClient({ url: 'http://node', fetch: byteByByte(RECORD + END, NDJSON_HEADERS) });
     const [record, end] = await collectItems(client.searchLogs(QUERY));
     expect(record).toMatchObject({ message: 'grüße 日本' });
@@ -45,13 +45,13 @@ describe('a search', () => {
     ['records but no end', RECORD],
     ['half a line', RECORD + END.slice(0, 9)],
     ['an end without its newline', RECORD + END.trim()],
-  ])('%s: broken off, even if the connection ended well', async (_name, body) => {
+  ])('%s: cut off, even if the connection ended cleanly', async (_name, body) => {
     const client = testClient({ url: (await startOddServer(respondWith(200, body, NDJSON_HEADERS))).url });
     expect(await catchFailure(client.searchLogs(QUERY))).toMatchObject({ code: 'UNREACHABLE', status: 200 });
     expect(await catchFailure(client.searchLogLines(QUERY))).toMatchObject({ code: 'UNREACHABLE' });
   });
 
-  it('a connection that is cut within a line: what came before is given, then it fails', async () => {
+  it('a connection that is cut within a line: what came before is emitted, then it fails', async () => {
     const odd = await startOddServer((_request, response) => {
       response.writeHead(200, NDJSON_HEADERS).write(`${RECORD}{"ty`, () => response.destroy());
     });
@@ -64,12 +64,12 @@ describe('a search', () => {
     expect(odd.requests).toHaveLength(1);
   });
 
-  it.each(['hello\n', '[]\n', '7\n', '{"no":"type"}\n'])('the line %j makes no sense', async (line) => {
+  it.each(['hello\n', '[]\n', '7\n', '{"no":"type"}\n'])('the line %j is invalid', async (line) => {
     const client = testClient({ url: (await startOddServer(respondWith(200, line, NDJSON_HEADERS))).url });
     expect(await catchFailure(client.searchLogs(QUERY))).toMatchObject({ code: 'BAD_ANSWER' });
   });
 
-  it('a line without end is not collected for ever', async () => {
+  it('an endless line is not collected forever', async () => {
     const odd = await startOddServer((_request, response) => {
       response.writeHead(200, NDJSON_HEADERS);
       const pour = () => {

@@ -6,18 +6,18 @@ const NEWLINE = 10;
 
 const NOTHING = new Uint8Array(0);
 
-/** What was asked for, and no more is taken. */
+/** The requested numbers; more is rejected. */
 export interface SearchBounds {
-  /** Records at most. */
+  /** Maximum number of records. */
   limit: number;
-  /** Neighbours of each at most. */
+  /** Maximum number of context records of each. */
   before?: number | undefined;
   after?: number | undefined;
 }
 
 /**
- * The items of a response, parsed: a batch for each chunk that came, an empty one first. What makes no sense is left out,
- * and reported by the end. Fails where the last one is not the end, or the node sends more than was asked for.
+ * The items of a response, decoded: a batch for each received chunk, an empty one first. Invalid items are left out and
+ * reported by the end. Fails if the last one is not the end, or if the node sends more than was requested.
  */
 export async function* searchItems<T extends { type: string }>(
   exchange: Exchange,
@@ -34,7 +34,7 @@ export async function* searchItems<T extends { type: string }>(
       const items = parseLines(exchange, { text: decoder.decode(lines), bounds }, skipped);
       const surplus = items.findIndex(({ type }) => type === 'record' && left-- === 0);
       if (surplus > 0) yield items.slice(0, surplus) as unknown as T[];
-      if (surplus >= 0) throw exchange.badResponse(`${exchange.path}: more than the ${bounds.limit} records asked for`);
+      if (surplus >= 0) throw exchange.badResponse(`${exchange.path}: more than the requested ${bounds.limit} records`);
       ended = items.at(-1)?.type === 'end';
       yield items as unknown as T[];
     }
@@ -65,20 +65,20 @@ function parseLines(exchange: Exchange, { text, bounds }: LineBatch, skipped: Sk
   return items;
 }
 
-/** Without neighbours that nobody asked for. */
+/** Without context records beyond those requested. */
 function boundedRecord(record: FoundRecord, bounds: SearchBounds, skipped: SkippedItems): FoundRecord {
   for (const side of ['before', 'after'] as const) {
     const most = bounds[side] ?? Infinity;
     const given = record[side];
     if (given === undefined || given.length <= most) continue;
-    skipped.note('records beside another that were not asked for');
-    // Those next to it: before it, they are the last ones.
+    skipped.note('more context records than requested');
+    // Keeps the nearest ones: before the record, these are the last.
     record[side] = side === 'before' ? given.slice(given.length - most) : given.slice(0, most);
   }
   return record;
 }
 
-/** The end says what was left out before it. */
+/** Adds what was left out to the end. */
 function withReport<T extends SearchEnd>(end: T, { path, options }: Exchange, { count, detail }: SkippedItems): T {
   if (count === 0) return end;
   const text = `${path}: ${detail}`;
@@ -96,7 +96,7 @@ function withReport<T extends SearchEnd>(end: T, { path, options }: Exchange, { 
   return { ...end, members: [...(end.members as object[]), report] };
 }
 
-/** Chunks cut behind their last newline; what is behind it waits for the next. */
+/** Chunks cut after their last newline; the rest is prepended to the next. */
 async function* wholeLines(exchange: Exchange): AsyncGenerator<Uint8Array, void, undefined> {
   const { maxItemBytes } = exchange.options;
   let rest: Uint8Array[] = [];
@@ -116,7 +116,7 @@ async function* wholeLines(exchange: Exchange): AsyncGenerator<Uint8Array, void,
     restBytes += chunk.length - end;
     exchange.holdOnly(restBytes);
   }
-  if (restBytes > 0) throw exchange.cut(`the answer of ${exchange.path} broke off within a line`);
+  if (restBytes > 0) throw exchange.cut(`the response of ${exchange.path} was cut off within a line`);
 }
 
 function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
@@ -132,5 +132,5 @@ function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
 }
 
 function missingEnd(exchange: Exchange): Error {
-  return exchange.cut(`the answer of ${exchange.path} broke off before its end`);
+  return exchange.cut(`the response of ${exchange.path} was cut off before its end`);
 }

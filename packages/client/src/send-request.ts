@@ -4,12 +4,12 @@ import type { ClientDeps, ClientRequest } from './request.ts';
 import { notSupported } from './response-error.ts';
 import { withRetries } from './retry.ts';
 
-/** The head of a good answer, after as many attempts as it takes and is allowed. */
+/** The head of a successful response, with retries. */
 export function sendRequest(request: ClientRequest, deps: ClientDeps): Promise<Exchange> {
   return withRetries(() => Exchange.open(request, deps), { ...deps, signal: request.signal });
 }
 
-/** A JSON answer as a whole. Of its shape only what `read` checks is known. */
+/** A whole JSON response, as `read` decodes it. */
 export function requestJson<T>(
   request: ClientRequest,
   deps: ClientDeps,
@@ -21,7 +21,8 @@ export function requestJson<T>(
       rejectPage(exchange);
       const value = parseJson(exchange, await exchange.readWhole({ maxBytes: responseLimit(request, deps) }));
       const result = read(value);
-      if (result === undefined) throw exchange.badResponse(`the answer of ${exchange.path} has another shape`);
+      if (result === undefined)
+        throw exchange.badResponse(`the response of ${exchange.path} does not have the expected fields`);
       return result;
     } finally {
       exchange.close();
@@ -30,9 +31,9 @@ export function requestJson<T>(
   return withRetries(attempt, { ...deps, signal: request.signal });
 }
 
-/** Web servers with a console answer every unknown address with its page. */
+/** Web servers with a console respond to every unknown address with its page. */
 export function rejectPage(exchange: Exchange): void {
-  if (exchange.contentType === 'text/html') throw notSupported(exchange.path, exchange, 'it answers with a web page');
+  if (exchange.contentType === 'text/html') throw notSupported(exchange.path, exchange, 'the response is a web page');
 }
 
 function responseLimit({ maxBytes = Infinity }: ClientRequest, { options }: ClientDeps): number {
@@ -47,6 +48,6 @@ function parseJson(exchange: Exchange, text: string): unknown {
       throw exchange.badResponse(`the response of ${exchange.path} is too large: ${cause.message}`, cause);
     const shown = text.length > 60 ? `${text.slice(0, 60)}...` : text;
     const beginning = exchange.options.hidesTexts ? '' : `: ${JSON.stringify(shown)}`;
-    throw exchange.badResponse(`the answer of ${exchange.path} is not JSON${beginning}`, cause);
+    throw exchange.badResponse(`the response of ${exchange.path} is not JSON${beginning}`, cause);
   }
 }

@@ -64,7 +64,7 @@ it('an operator looks into a node from a program', async () => {
   expect(kept).toBe(file.sizeBytes);
   await file.close();
 
-  // A mistake is told with its code and what was asked.
+  // A mistake is reported with its code and the request.
   const mistake = await node.viewLog({ file: 'brocker.log', sizeBytes: 1 }).catch((error: unknown) => error);
   expect(mistake).toBeInstanceOf(ClientError);
   expect(mistake).toMatchObject({ code: 'LOG_FILE_NOT_FOUND', status: 404, method: 'GET' });

@@ -12,7 +12,7 @@ const event = (item: unknown) => `data: ${JSON.stringify(item)}\n\n`;
 const record = (node: string, cursor: string, atMs?: number, more = {}) =>
   event({ type: 'record', node, file: 'a.log', cursor, message: `${node} ${cursor}`, ...(atMs && { atMs }), ...more });
 
-/** Answers the n-th request with the n-th text and cuts it there; the last one stays open. */
+/** Responds to the n-th request with the n-th text and cuts it there; the last one stays open. */
 const inTurn =
   (...texts: string[]): Handler =>
   (_request, response, number) => {
@@ -21,28 +21,28 @@ const inTurn =
     });
   };
 
-/** What is told up to the last record that is waited for, and how it was asked. */
+/** What is emitted up to the last expected record, and the requests. */
 async function followed(texts: string[], query: FollowQuery, last: string) {
   const odd = await startOddServer(inTurn(...texts));
   const clock = testClock();
-  const told: ClusterFollowItem[] = [];
+  const received: ClusterFollowItem[] = [];
   const controller = new AbortController();
   for await (const items of testClient({ url: odd.url }, clock).cluster.followLogs(query, {
     signal: controller.signal,
   })) {
-    told.push(...items);
+    received.push(...items);
     if (items.some((item) => item.type === 'record' && item.message === last)) controller.abort();
   }
-  const asked = odd.requests.map((request) =>
+  const requests = odd.requests.map((request) =>
     Object.fromEntries(new URL(request.slice(4), 'http://node').searchParams),
   );
-  const said = told.map((item) => (item.type === 'record' ? item.message : item.type));
-  return { asked, said, clock };
+  const messages = received.map((item) => (item.type === 'record' ? item.message : item.type));
+  return { requests, messages, clock };
 }
 
 describe('the follow of a cluster', () => {
-  it('continues behind the last record of each member after a lost connection, and gives nothing twice', async () => {
-    const { asked, said } = await followed(
+  it('resumes after the last record of each member after a lost connection, and emits nothing twice', async () => {
+    const { requests, messages } = await followed(
       [
         record('b', '1', NOW - 9000) +
           record('a', '1', NOW - 8000) +
@@ -53,8 +53,8 @@ describe('the follow of a cluster', () => {
       { start: { back: 2 }, family: 'a.log' },
       'a 2',
     );
-    expect(said).toEqual(['b 1', 'a 1', 'missing', 'reconnecting', 'b 2', 'reconnecting', 'a 2', 'end']);
-    expect(asked).toEqual([
+    expect(messages).toEqual(['b 1', 'a 1', 'missing', 'reconnecting', 'b 2', 'reconnecting', 'a 2', 'end']);
+    expect(requests).toEqual([
       { family: 'a.log', back: '2' },
       { family: 'a.log', positions: '@b=1|a=1', time: '5200ms' },
       { family: 'a.log', positions: '@b=2|a=1', time: '5400ms' },
@@ -62,20 +62,20 @@ describe('the follow of a cluster', () => {
   });
 
   it('the same cursor of another member is another record', async () => {
-    const { said } = await followed([record('a', '1', 1) + record('b', '1', 1)], { start: 'end' }, 'b 1');
-    expect(said).toEqual(['a 1', 'b 1', 'end']);
+    const { messages } = await followed([record('a', '1', 1) + record('b', '1', 1)], { start: 'end' }, 'b 1');
+    expect(messages).toEqual(['a 1', 'b 1', 'end']);
   });
 
-  it('continues at the record, whatever time its member says it is', async () => {
-    const { asked } = await followed(
+  it('resumes at the record, whatever the clock of its member is', async () => {
+    const { requests } = await followed(
       [record('a', '1', NOW + 86_400_000), record('a', '2', NOW)],
       { start: 'end' },
       'a 2',
     );
-    expect(asked).toEqual([{}, { positions: '@a=1', time: '5200ms' }]);
+    expect(requests).toEqual([{}, { positions: '@a=1', time: '5200ms' }]);
   });
 
-  it('continues by time where a node takes no long requests and there are too many members to name', () => {
+  it('resumes by time if a node accepts no long requests and there are too many members to name', () => {
     const place = new ClusterFollowPosition({ start: 'end' }, testClock());
     place.started(NOW);
     const records = Array.from({ length: 200 }, (_, index) => ({
@@ -96,30 +96,30 @@ describe('the follow of a cluster', () => {
     expect(Object.fromEntries(place.request(NOW).query)).toEqual({ time: '4000' });
   });
 
-  it('an unfinished line is told again, whole', async () => {
-    const { said } = await followed(
+  it('an unfinished line is emitted again, whole', async () => {
+    const { messages } = await followed(
       [record('a', '1', NOW, { unfinished: true }), record('a', '1', NOW) + record('a', '2', NOW)],
       { start: 'end' },
       'a 2',
     );
-    expect(said).toEqual(['a 1', 'reconnecting', 'a 1', 'a 2', 'end']);
+    expect(messages).toEqual(['a 1', 'reconnecting', 'a 1', 'a 2', 'end']);
   });
 
   it.each<[string, FollowQuery, Record<string, string>]>([
     ['at the end begins when it began', { start: 'end' }, { time: '5200ms' }],
     ['back begins as before', { start: { back: 3 } }, { back: '3' }],
     ['at a time begins as before', { start: { timeMs: 17 } }, { time: '@0.017' }],
-  ])('that was told nothing and started %s', async (_name, query, expected) => {
-    const { asked } = await followed(['retry: 1\n\n', record('a', '1', NOW)], query, 'a 1');
-    expect(asked[1]).toEqual(expected);
+  ])('that received nothing and started %s', async (_name, query, expected) => {
+    const { requests } = await followed(['retry: 1\n\n', record('a', '1', NOW)], query, 'a 1');
+    expect(requests[1]).toEqual(expected);
   });
 
-  it('that was quiet does not go back again', async () => {
-    const { asked } = await followed([': still here\n\n', record('a', '1', NOW)], { start: { back: 3 } }, 'a 1');
-    expect(asked[1]).toEqual({ time: '5200ms' });
+  it('that was quiet does not start further back again', async () => {
+    const { requests } = await followed([': still here\n\n', record('a', '1', NOW)], { start: { back: 3 } }, 'a 1');
+    expect(requests[1]).toEqual({ time: '5200ms' });
   });
 
-  it('ends for good where the node refuses it', async () => {
+  it('ends if the node refuses it', async () => {
     const odd = await startOddServer(respondWith(400, '{"code":"REQUEST_LOOP","detail":"no"}', JSON_HEADERS));
     const error = await catchFailure(testClient({ url: odd.url }).cluster.followLogs({ start: 'end' }));
     expect(error).toMatchObject({ code: 'REQUEST_LOOP' });

@@ -12,7 +12,7 @@ const ask = (url: string) => testClient({ url }).cluster;
 
 type Call = (cluster: ClusterState) => Promise<unknown> | AsyncIterable<unknown>;
 
-/** Each question, what is sent for it, and the least that is an answer. */
+/** Each call, the request it sends, and a minimal response. */
 const CALLS: [string, string, Call, Record<string, unknown>][] = [
   ['nodes', '/api/v1/cluster/nodes', (cluster) => cluster.nodes(), { nodes: [] }],
   ['config', `/api/v1/cluster/config?${SOME_TEXT}`, (cluster) => cluster.config(SOME), { configs: [] }],
@@ -64,28 +64,31 @@ const STREAMS: [string, string, (cluster: ClusterState) => AsyncIterable<Cluster
 const RECORD = { type: 'record', node: 'broker-1', file: 'a.log', cursor: 'c1', message: 'one', atMs: 5 };
 const END = { type: 'end', reason: 'exhausted', records: 1, members: [], cursor: null };
 
-describe('a cluster asked through one node', () => {
-  it.each(CALLS)('%s asks %s and hands on the answer', async (_name, path, question, answer) => {
+describe('a cluster queried through one node', () => {
+  it.each(CALLS)('%s requests %s and returns the response', async (_name, path, question, answer) => {
     const odd = await startOddServer(respondWith(200, JSON.stringify(answer), JSON_HEADERS));
     expect(await question(ask(odd.url))).toEqual(answer);
     expect(odd.requests).toEqual([`GET ${path}`]);
   });
 
-  it.each(CALLS)('%s: an answer of another shape is a bad one', async (_name, _path, question) => {
+  it.each(CALLS)('%s: a response with other fields is invalid', async (_name, _path, question) => {
     const odd = await startOddServer(respondWith(200, '{"something":"else"}', JSON_HEADERS));
     expect(await catchFailure(question(ask(odd.url)) as Promise<unknown>)).toMatchObject({ code: 'BAD_ANSWER' });
   });
 
-  it.each(STREAMS)('%s asks %s and gives batches, an empty one first, the end last', async (_name, path, question) => {
-    const lines = [RECORD, END].map((item) => `${JSON.stringify(item)}\n`).join('');
-    const odd = await startOddServer(respondWith(200, lines, NDJSON_HEADERS));
-    const batches: ClusterItem[][] = [];
-    for await (const items of question(ask(odd.url))) batches.push(items);
-    expect(batches).toEqual([[], [RECORD, END]]);
-    expect(odd.requests).toEqual([`GET ${path}`]);
-  });
+  it.each(STREAMS)(
+    '%s requests %s and emits batches, an empty one first, the end last',
+    async (_name, path, question) => {
+      const lines = [RECORD, END].map((item) => `${JSON.stringify(item)}\n`).join('');
+      const odd = await startOddServer(respondWith(200, lines, NDJSON_HEADERS));
+      const batches: ClusterItem[][] = [];
+      for await (const items of question(ask(odd.url))) batches.push(items);
+      expect(batches).toEqual([[], [RECORD, END]]);
+      expect(odd.requests).toEqual([`GET ${path}`]);
+    },
+  );
 
-  it.each(STREAMS)('%s fails where the answer breaks off before its end', async (_name, _path, question) => {
+  it.each(STREAMS)('%s fails if the response is cut off before its end', async (_name, _path, question) => {
     const odd = await startOddServer(respondWith(200, `${JSON.stringify(RECORD)}\n`, NDJSON_HEADERS));
     expect(await catchFailure(question(ask(odd.url)))).toMatchObject({ code: 'UNREACHABLE' });
   });
@@ -94,7 +97,7 @@ describe('a cluster asked through one node', () => {
     ['our own 404', 404, '{"code":"ROUTE_NOT_FOUND","detail":"there is no such route"}', JSON_HEADERS],
     ['404', 404, '404 page not found', {}],
     ['a console page', 200, '<!doctype html>', HTML_HEADERS],
-  ])('a node that answers %s does not support it', async (_name, status, body, headers) => {
+  ])('a node that responds with %s does not support it', async (_name, status, body, headers) => {
     const odd = await startOddServer(respondWith(status, body, headers));
     for (const question of [...CALLS.map(([, , each]) => each), ...STREAMS.map(([, , each]) => each)]) {
       const error = await catchFailure(question(ask(odd.url)));
@@ -106,7 +109,7 @@ describe('a cluster asked through one node', () => {
 });
 
 describe('a member of a cluster', () => {
-  it('is asked below its id, with ranges and streams as any node', async () => {
+  it('is requested below its id, with ranges and streams like any node', async () => {
     const odd = await startOddServer((request, response) => {
       const isSearch = request.url?.includes('search');
       response
@@ -122,7 +125,7 @@ describe('a member of a cluster', () => {
     ]);
   });
 
-  it('that the node does not know is told by the node', async () => {
+  it('that the node does not know fails with the error of the node', async () => {
     const problem = '{"code":"MEMBER_NOT_FOUND","detail":"no member named \\"x\\""}';
     const odd = await startOddServer(respondWith(404, problem, JSON_HEADERS));
     expect(await catchFailure(ask(odd.url).member('x').config())).toMatchObject({

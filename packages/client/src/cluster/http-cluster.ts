@@ -42,7 +42,7 @@ export class HttpCluster implements ClusterState {
   readonly #deps: ClientDeps;
   readonly #nodeAt: (path: string) => NodeState;
 
-  /** `nodeBelow` creates a node with another base path. */
+  /** `nodeAt` creates a node with another base path. */
   constructor(deps: ClientDeps, nodeAt: (path: string) => NodeState) {
     this.#deps = deps;
     this.#nodeAt = nodeAt;
@@ -82,11 +82,7 @@ export class HttpCluster implements ClusterState {
     const options = signal ? { signal } : {};
     const { clock } = this.#deps;
     const position = new ClusterFollowPosition(request, clock);
-    const followed = follow<ClusterFollowItem>(
-      { path: PATHS.clusterLogFollow, position: position },
-      this.#deps,
-      options,
-    );
+    const followed = follow<ClusterFollowItem>({ path: PATHS.clusterLogFollow, position }, this.#deps, options);
     if (gaps === 'report') return followed;
     const { nodes: _nodes, role: _role, ...wanted } = request;
     return loadGaps<ClusterFollowItem>(followed, wanted, {

@@ -1,4 +1,4 @@
-/** Stands in for fetch: every answer is this body, each byte a chunk of its own. */
+/** Replaces fetch: every response is this body, each byte a chunk of its own. */
 export function byteByByte(body: string, headers: Record<string, string>): typeof fetch {
   return async () => {
     const bytes = new TextEncoder().encode(body);

@@ -1,8 +1,8 @@
-/** What a promise or an iteration fails with. */
-export async function catchFailure(asked: Promise<unknown> | AsyncIterable<unknown>): Promise<unknown> {
+/** The error of a promise or an iteration. */
+export async function catchFailure(call: Promise<unknown> | AsyncIterable<unknown>): Promise<unknown> {
   try {
-    if (Symbol.asyncIterator in asked) for await (const _ of asked);
-    else await asked;
+    if (Symbol.asyncIterator in call) for await (const _ of call);
+    else await call;
   } catch (error) {
     return error;
   }

@@ -7,14 +7,14 @@ export interface CollectedFollow {
   /** Messages of the records, by file name. */
   messages(file: string): string[];
   count(type: FollowItem['type']): number;
-  /** The first batch has come. */
+  /** The first batch has arrived. */
   readonly ready: Promise<void>;
-  /** Settles when it has ended, with what it failed with. */
+  /** Settles when it has ended; rejects with its failure. */
   readonly done: Promise<void>;
   stop(): Promise<void>;
 }
 
-/** A follow whose items are collected as they come; ended with the test. */
+/** A follow whose items are collected as they arrive; it ends with the test. */
 export function collectFollow(client: NodeClient, query: FollowQuery): CollectedFollow {
   const controller = new AbortController();
   const items: FollowItem[] = [];
@@ -23,12 +23,12 @@ export function collectFollow(client: NodeClient, query: FollowQuery): Collected
   const done = ready.then(async () => {
     for (let batch = await batches.next(); !batch.done; batch = await batches.next()) items.push(...batch.value);
   });
-  done.catch(() => {});
+  done.catch(() => {}); // a test that expects a failure awaits `done`; all others end before it
   const stop = async () => {
     controller.abort();
     await done;
   };
-  onTestFinished(() => stop().catch(() => {}));
+  onTestFinished(() => stop().catch(() => {})); // the same failure as that of `done`
   return {
     items,
     ready,

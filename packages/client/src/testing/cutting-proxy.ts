@@ -8,8 +8,7 @@ export interface CuttingProxy {
 }
 
 /**
- * Passes connections on to a port, and cuts each one after so many bytes of its answers, wherever that is; `Infinity`
- * lets it be.
+ * Forwards connections to a port, and cuts each one after this many bytes of its responses; `Infinity` never cuts.
  */
 export async function startCuttingProxy(port: number, nextCut: () => number): Promise<CuttingProxy> {
   const proxy: CuttingProxy = { url: '', cuts: 0 };

@@ -8,13 +8,13 @@ export interface OddServer {
   /** `METHOD path?query` of the requests so far. */
   requests: string[];
   headers: IncomingMessage['headers'][];
-  /** Requests whose connection has been closed before they were answered to the end. */
+  /** Requests whose connection was closed before the end of the response. */
   aborted: number;
 }
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, number: number) => void;
 
-/** A server that answers as the test likes; closed with all its connections when the test ends. */
+/** A server that responds as the test wants; closed with all its connections when the test ends. */
 export async function startOddServer(handler: Handler): Promise<OddServer> {
   const odd: OddServer = { url: '', port: 0, requests: [], headers: [], aborted: 0 };
   const server = createServer((request, response) => {
@@ -35,7 +35,7 @@ export async function startOddServer(handler: Handler): Promise<OddServer> {
   return odd;
 }
 
-/** The same answer to everything. */
+/** The same response to everything. */
 export function respondWith(status: number, body: string, headers: Record<string, string> = {}): Handler {
   return (_request, response) => response.writeHead(status, headers).end(body);
 }

@@ -2,7 +2,7 @@ import { type ClientOptions, strictOptions } from '../client-options.ts';
 import type { Clock } from '../clock.ts';
 import { HttpNode, type NodeClient } from '../http-node.ts';
 
-/** A clock on which waiting takes no time and chance always gives its most. */
+/** A clock on which waiting takes no time and random numbers are the largest. */
 export interface TestClock extends Clock {
   waits: number[];
   nowMs: number;
@@ -18,7 +18,7 @@ export function testClock(): TestClock {
       signal?.throwIfAborted();
       clock.waits.push(ms);
       clock.nowMs += ms;
-      // A turn of the event loop, so that sockets get theirs.
+      // One turn of the event loop, for the sockets.
       await new Promise((resolve) => setImmediate(resolve));
       signal?.throwIfAborted();
     },
@@ -26,7 +26,7 @@ export function testClock(): TestClock {
   return clock;
 }
 
-/** A client whose waits are only written down. */
+/** A client whose delays are only recorded. */
 export function testClient(options: ClientOptions, clock: Clock = testClock()): NodeClient {
   return new HttpNode({ options: strictOptions(options), clock });
 }
