@@ -27,17 +27,18 @@ export type {
   MembershipState,
 } from './cluster-state.ts';
 export { type ConfigShape, flattenSettings, type SettingPath } from './config/flatten-settings.ts';
-export { errorMessage } from './errors/error-message.ts';
 export {
   CLIENT_ERRORS,
   codeOf,
   ERROR_KINDS,
   type ErrorCode,
   type ErrorKind,
+  errorMessage,
   isErrorCode,
   PortholeError,
+  type Problem,
+  toProblem,
 } from './errors/errors.ts';
-export { type Problem, toProblem } from './errors/problem.ts';
 export type {
   CallOptions,
   FollowOptions,

@@ -22,11 +22,11 @@ function complete(...words: string[]): string[] {
   mkdirSync(join(dir, 'some logs'));
   writeFileSync(join(dir, 'settings.toml'), '');
   const line = ['COMP_WORDS=("porthole" "$@")', 'COMP_CWORD=$#', '_porthole', `printf '%s\\n' "\${COMPREPLY[@]}"`];
-  const said = execFileSync('bash', ['--norc', '-c', [script, ...line].join('\n'), 'bash', ...words], {
+  const output = execFileSync('bash', ['--norc', '-c', [script, ...line].join('\n'), 'bash', ...words], {
     cwd: dir,
     encoding: 'utf8',
   });
-  return said.split('\n').filter((word) => word !== '');
+  return output.split('\n').filter((word) => word !== '');
 }
 
 describe('completion in bash', () => {

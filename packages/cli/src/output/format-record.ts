@@ -17,7 +17,7 @@ export interface RecordStyle {
   prefix: boolean;
   /** The searched texts, to highlight them. */
   marks: RegExp | undefined;
-  /** The record that `logs around` was asked for. */
+  /** The record given to `logs around`. */
   anchor?: { node: string; cursor: string };
 }
 

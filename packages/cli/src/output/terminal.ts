@@ -18,7 +18,7 @@ export class Terminal {
 
   readonly #filter: TerminalFilter;
 
-  /** Tells the filter whether the program uses colours. */
+  /** Informs the filter whether the program uses colours. */
   constructor(filter: TerminalFilter, choice: ColorChoice = 'auto') {
     this.#filter = filter;
     const painted = { stdout: wantsColor(choice, this.isTty), stderr: wantsColor(choice, this.isWatched) };

@@ -23,7 +23,7 @@ describe('text on a terminal', () => {
     expect(visibleText(text)).toBe(shown);
   });
 
-  it('holds nothing a terminal acts on, whatever the log says', () => {
+  it('contains no control characters, whatever the log contains', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (text) => {
         expect(visibleText(text).replace(/[\n\t]/g, '')).not.toMatch(HIDDEN);

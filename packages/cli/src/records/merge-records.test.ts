@@ -49,7 +49,7 @@ describe('records of several sources', () => {
     expect(await messages(lanes)).toEqual(['a1', 'b2', 'b3', 'a4']);
   });
 
-  it('newest first where they are asked for so', async () => {
+  it('newest first if requested', async () => {
     const lanes = [makeLane('a', [[record(4, 'a4'), record(1, 'a1')]]), makeLane('b', [[record(3, 'b3')]])];
     expect(await messages(lanes, 'newest')).toEqual(['a4', 'b3', 'a1']);
   });

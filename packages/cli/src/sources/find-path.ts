@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { errorMessage } from '@porthole/contract';
@@ -28,8 +29,16 @@ export async function findPath(word: string, onlyExplicit: boolean): Promise<Loc
   throw new ProgramError(`${word}: neither a file nor a directory`);
 }
 
+/** The file at a path, or `undefined` if there is none. */
+export async function statIfExists(path: string): Promise<Stats | undefined> {
+  return stat(path).catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+}
+
 function isMissing(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ENOENT';
+  return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 }
 
 function explainPathError(error: unknown): string {

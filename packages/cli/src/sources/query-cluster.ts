@@ -1,5 +1,5 @@
 import type { NodeClient } from '@porthole/client';
-import { type ClusterState, codeOf } from '@porthole/contract';
+import { type ClusterState, codeOf, matchesPattern } from '@porthole/contract';
 import { nearestNames } from '@porthole/logs';
 import { visibleText } from '../output/visible-text.ts';
 import { ProgramError } from '../program-error.ts';
@@ -80,17 +80,8 @@ interface NodeRef {
 export function parseNodeRef(word: string, members: readonly string[]): NodeRef | undefined {
   for (let end = word.length; end > 0; end = word.lastIndexOf(':', end - 1)) {
     const node = word.slice(0, end);
-    const ids = node.includes(':') || end < word.length ? matchIds(node, members) : [];
+    const ids = node.includes(':') || end < word.length ? members.filter((id) => matchesPattern(id, node)) : [];
     if (ids.length > 0) return { node, file: word.slice(end + 1) || undefined, ids };
   }
   return undefined;
 }
-
-/** The ids that match a pattern with `*` and `?`. */
-function matchIds(pattern: string, ids: readonly string[]): string[] {
-  const source = pattern.replace(/[.*+?^${}()|[\]\\]/g, (sign) => WILDCARDS[sign] ?? `\\${sign}`);
-  const expression = new RegExp(`^${source}$`, 's');
-  return ids.filter((id) => expression.test(id));
-}
-
-const WILDCARDS: Readonly<Record<string, string>> = { '*': '.*', '?': '.' };

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { getMemberRoute, MEMBER_ROUTE_IDS } from '../routes/member-routes.ts';
 import { COMMON_ERRORS, getRoute, ROUTE_IDS } from '../routes/routes.ts';
-import { CLIENT_ERRORS, codeOf, ERROR_KINDS, type ErrorCode, isErrorCode, PortholeError } from './errors.ts';
-import { toProblem } from './problem.ts';
+import { CLIENT_ERRORS, codeOf, ERROR_KINDS, type ErrorCode, isErrorCode, PortholeError, toProblem } from './errors.ts';
 
 const codes = Object.keys(ERROR_KINDS) as ErrorCode[];
 

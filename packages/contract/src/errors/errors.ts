@@ -155,3 +155,25 @@ export function codeOf(thrown: unknown): ErrorCode {
 export function isErrorCode(value: unknown): value is ErrorCode {
   return typeof value === 'string' && Object.hasOwn(ERROR_KINDS, value);
 }
+
+/** The message of anything thrown. */
+export function errorMessage(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : String(thrown);
+}
+
+/** The body of every error response (RFC 9457). */
+export interface Problem {
+  type: string;
+  title: string;
+  status: number;
+  detail: string;
+  code: ErrorCode;
+}
+
+export function toProblem(thrown: unknown): Problem {
+  const code = codeOf(thrown);
+  const { http, title } = ERROR_KINDS[code];
+  // Only messages written for clients leave the node: those of an unexpected error may contain paths or worse.
+  const detail = code === 'INTERNAL' ? 'internal error; the log of the node has the cause' : (thrown as Error).message;
+  return { type: `/docs#${code}`, title, status: http, detail, code };
+}

@@ -1,7 +1,6 @@
 import type { FollowItem, FollowQuery, FoundRecord, SearchItem, SearchQuery, StartPoint } from '@porthole/logs/types';
 import type { ClusterFollowItem, ClusterRecord } from '../cluster-state.ts';
-import { errorMessage } from '../errors/error-message.ts';
-import { codeOf, ERROR_KINDS } from '../errors/errors.ts';
+import { codeOf, ERROR_KINDS, errorMessage } from '../errors/errors.ts';
 import type { CallOptions } from '../node-state.ts';
 
 type AnyFollowItem = FollowItem | ClusterFollowItem;

@@ -1,9 +1,9 @@
-import { DOWNLOAD_ROWS, TICKET_FOR_ROW, TICKET_ROW } from '../params/cluster-parameters.ts';
+import { BUNDLE_ROWS, DOWNLOAD_ROWS, TICKET_FOR_ROW, TICKET_ROW } from '../params/cluster-parameters.ts';
 import { documentParameters } from '../params/parameter-docs.ts';
 import { PATHS } from './paths.ts';
 import { JSON_TYPE, type Route } from './route.ts';
 
-/** Downloads of a browser. */
+/** Downloads: records as text, tickets for browsers, support bundles. */
 export const DOWNLOAD_ROUTES = {
   clusterLogDownload: {
     path: PATHS.clusterLogDownload,
@@ -33,5 +33,16 @@ export const DOWNLOAD_ROUTES = {
     parameters: documentParameters([TICKET_FOR_ROW]),
     response: { contentType: JSON_TYPE, schema: 'DownloadTicket' },
     errors: ['PARAMETER_INVALID'],
+  },
+  bundle: {
+    path: PATHS.bundle,
+    role: 'admin',
+    summary: 'Download a support bundle',
+    description:
+      'Configurations, their differences, logs of a time range, counts and health of all members as one ZIP archive, streamed while it is created. Its last file, `manifest.json`, lists the others with their SHA-256, and what is missing. Secrets are masked as in all other responses. One at a time.',
+    parameters: documentParameters(BUNDLE_ROWS),
+    response: { contentType: 'application/zip' },
+    errors: ['PARAMETER_INVALID', 'MEMBER_NOT_FOUND', 'REQUEST_LOOP', 'TOO_MANY_STREAMS', 'BUNDLE_UNDER_WAY'],
+    stream: true,
   },
 } as const satisfies Record<string, Route>;

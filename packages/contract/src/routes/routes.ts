@@ -1,5 +1,4 @@
 import type { ErrorCode } from '../errors/errors.ts';
-import { BUNDLE_ROUTES } from './bundle-routes.ts';
 import { CLUSTER_ROUTES } from './cluster-routes.ts';
 import { DOWNLOAD_ROUTES } from './download-routes.ts';
 import { LOG_ROUTES } from './log-routes.ts';
@@ -42,7 +41,6 @@ export const ROUTES = {
   },
   ...CLUSTER_ROUTES,
   ...DOWNLOAD_ROUTES,
-  ...BUNDLE_ROUTES,
   live: {
     path: PATHS.live,
     role: 'none',

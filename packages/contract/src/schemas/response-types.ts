@@ -32,7 +32,7 @@ import type {
   MemberReport,
   MembershipState,
 } from '../cluster-state.ts';
-import type { Problem } from '../errors/problem.ts';
+import type { Problem } from '../errors/errors.ts';
 import type {
   NodeConfig,
   NodeDescription,

@@ -1,5 +1,4 @@
-import { errorMessage } from '../errors/error-message.ts';
-import { codeOf } from '../errors/errors.ts';
+import { codeOf, errorMessage } from '../errors/errors.ts';
 
 /** A zone two hours east of Greenwich, at a fixed time. */
 export const CLOCK = {

@@ -1,5 +1,5 @@
 import { createReadStream, createWriteStream, rmSync } from 'node:fs';
-import { mkdtemp, rename, stat } from 'node:fs/promises';
+import { mkdtemp, rename } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -12,6 +12,7 @@ import { formatBytes } from '../../output/format-bytes.ts';
 import { Progress } from '../../output/progress.ts';
 import { ProgramError } from '../../program-error.ts';
 import { requireRange, timeFlag } from '../../records/record-filter.ts';
+import { statIfExists } from '../../sources/find-path.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { printManifest, verifyBundle } from './verify.ts';
 
@@ -94,9 +95,6 @@ async function renameBundle(part: string, target: string | undefined, manifest: 
 }
 
 async function refuseExisting(path: string): Promise<void> {
-  const exists = await stat(path).then(
-    () => true,
-    () => false,
-  );
-  if (exists) throw new ProgramError(`${path} already exists, not overwritten; use -o to choose another name`);
+  if (await statIfExists(path))
+    throw new ProgramError(`${path} already exists, not overwritten; use -o to choose another name`);
 }

@@ -36,7 +36,7 @@ test('of an array of tables only those that are wanted are there', () => {
   expect(nested('a."b.c".inline.y')).toEqual({ a: { 'b.c': { inline: { y: { z: '2' } } } } });
 });
 
-test('keys that nothing has are told with those that are near', () => {
+test('unknown keys are reported with similar ones', () => {
   const { settings, unknown } = selectSettings(flattenToml('[http]\nport = 1\n'), ['http.prot', 'nothing']);
   expect({ settings, unknown }).toEqual({
     settings: [],

@@ -1,5 +1,5 @@
 import { createWriteStream } from 'node:fs';
-import { rename, rm, stat } from 'node:fs/promises';
+import { rename, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import type { NodeClient } from '@porthole/client';
@@ -10,6 +10,7 @@ import type { Invocation } from '../../invocation.ts';
 import { formatBytes } from '../../output/format-bytes.ts';
 import { Progress, progressBar } from '../../output/progress.ts';
 import { ProgramError } from '../../program-error.ts';
+import { statIfExists } from '../../sources/find-path.ts';
 import type { FileHolder } from '../../sources/log-source.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { onlyMember, resolveNodeRef } from '../../sources/query-cluster.ts';
@@ -19,10 +20,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const signal = interruptSignal();
   const node = await openNode(invocation);
   const target = invocation.text('to') ?? '.';
-  const isDirectory = await stat(target).then(
-    (stats) => stats.isDirectory(),
-    () => false,
-  );
+  const isDirectory = (await statIfExists(target))?.isDirectory() ?? false;
   if (invocation.args.length > 1 && target !== '-' && !isDirectory)
     throw new ProgramError(`invalid --to ${JSON.stringify(target)}: several files need an existing directory`);
   try {
@@ -54,7 +52,7 @@ interface FetchOptions {
 }
 
 async function fetchFile(invocation: Invocation, { holder, file, path, signal }: FetchOptions): Promise<void> {
-  if (path !== undefined && !invocation.isOn('force') && (await exists(path)))
+  if (path !== undefined && !invocation.isOn('force') && (await statIfExists(path)))
     throw new ProgramError(
       `${path} already exists, not overwritten; use --force to overwrite it or --to for another path`,
     );
@@ -100,11 +98,4 @@ function safeName(file: string): string {
   if (name !== file || name === '.' || name === '..')
     throw new ProgramError(`invalid file name ${JSON.stringify(file)}`);
   return name;
-}
-
-function exists(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  );
 }

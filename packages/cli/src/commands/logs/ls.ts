@@ -66,7 +66,7 @@ async function list(invocation: Invocation, where: string | undefined, receipt: 
   }
 }
 
-/** Lists the files of cluster members; `file` may be the URL of the node to ask. */
+/** Lists the files of cluster members; `file` may be the URL of the node to query. */
 async function listMembers(
   invocation: Invocation,
   { file, ...members }: MemberSelection & { file: string | undefined },

@@ -8,8 +8,7 @@ import type {
   SearchItem,
   SearchQuery,
 } from '@porthole/logs/types';
-import { errorMessage } from '../../errors/error-message.ts';
-import { codeOf } from '../../errors/errors.ts';
+import { codeOf, errorMessage } from '../../errors/errors.ts';
 import type { NodeState, SearchOptions } from '../../node-state.ts';
 
 /** One character for each byte, so that a difference can be read. */
