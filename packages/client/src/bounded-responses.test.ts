@@ -50,7 +50,10 @@ describe('no more than requested is accepted', () => {
     expect(await search(lines(...all, END))).toMatchObject({ items: [...all, END], failure: undefined });
     const { items, failure } = await search(lines(...all, record(), END));
     expect(items).toHaveLength(3);
-    expect(failure).toMatchObject({ code: 'BAD_ANSWER', message: expect.stringContaining('more than the requested 3 records') });
+    expect(failure).toMatchObject({
+      code: 'BAD_ANSWER',
+      message: expect.stringContaining('more than the requested 3 records'),
+    });
   });
 
   it('neighbours of a record, the nearest, and that there were more is reported', async () => {
