@@ -1,9 +1,8 @@
 import { once } from 'node:events';
 import { Agent, get } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { eventually, scaled } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
-import { scaled } from '../packages/logs/src/testing/timeout-scale.ts';
 import { AttackedNode } from './testing/attacked-node.ts';
 import { openMany } from './testing/raw-http.ts';
 

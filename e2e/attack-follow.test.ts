@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
+import { eventually } from '@porthole/logs/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { AttackedNode } from './testing/attacked-node.ts';
 
 const LOGS = 1300;

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
 import { type ClientHttp2Session, connect } from 'node:http2';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { cpuSeconds } from '../bench/process-usage.ts';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { AttackedNode } from './testing/attacked-node.ts';
 import { openMany } from './testing/raw-http.ts';
 

@@ -2,9 +2,8 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { eventually, scaled } from '@porthole/logs/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
-import { scaled } from '../packages/logs/src/testing/timeout-scale.ts';
 import { AttackedNode } from './testing/attacked-node.ts';
 import { type Behave, json, recordLine, startFakeMember } from './testing/cluster-fake-member.ts';
 

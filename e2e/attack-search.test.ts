@@ -1,6 +1,5 @@
+import { eventually, SLOW_REGEX, slowText } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
-import { SLOW_REGEX, slowText } from '../packages/logs/src/testing/slow-regex.ts';
 import { AttackedNode } from './testing/attacked-node.ts';
 
 const HEAD = '2026-11-15 05:00:00.000\tINFO\ta.go:1\t';

@@ -2,12 +2,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type * as Sdk from '@porthole/client';
 import type { FollowItem } from '@porthole/client';
+import { RestartableNode } from '@porthole/client/testing';
+import { eventually } from '@porthole/logs/testing';
+import { startTestNode, tempDir } from '@porthole/server/testing';
 import { createToken } from '@porthole/server/tokens';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { RestartableNode } from '../packages/client/src/testing/restartable-node.ts';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
-import { startTestNode, tempDir } from '../packages/server/src/testing/test-node.ts';
 import { bundleClient, openPage, startBrowser, startSite } from './testing/browser-page.ts';
 
 /** What the page has beside the browser's own things; the functions below run there and see nothing else of this file. */

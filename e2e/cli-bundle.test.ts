@@ -3,9 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSyn
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { freePorts, readBundle } from '@porthole/server/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readBundle } from '../packages/server/src/bundle/testing/bundle-cluster.ts';
-import { freePorts } from '../packages/server/src/testing/free-ports.ts';
 import { startLindbNode } from './testing/lindb-node.ts';
 import { writeBrokerLog } from './testing/log-fixture.ts';
 import { runToEnd, serve, tempDir } from './testing/program.ts';

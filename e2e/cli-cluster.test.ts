@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { MemberReport } from '@porthole/contract';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import {
   clusterNode,
   clusterRecord,

@@ -1,8 +1,8 @@
 import { readdirSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { Program, runToEnd, tempDir } from './testing/program.ts';
 
 /** The demo, with a directory for what it writes. */

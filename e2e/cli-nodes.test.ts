@@ -1,9 +1,9 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { FakeLindb } from '@porthole/cluster/testing';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { FakeLindb } from '../packages/cluster/src/testing/fake-lindb.ts';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startLindbNode } from './testing/lindb-node.ts';
 import { BROKER_LINES, BROKER_RECORDS, writeBrokerLog } from './testing/log-fixture.ts';
 import { Program, runToEnd, serve, tempDir } from './testing/program.ts';

@@ -5,8 +5,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { constants } from 'node:os';
 import { join } from 'node:path';
+import { eventually } from '@porthole/logs/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { BINARY, Program, serve, tempDir } from './testing/program.ts';
 
 const LINE = '2026-11-15 05:00:00.000\tINFO\ta.go:1\tready\n';

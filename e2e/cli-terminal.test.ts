@@ -2,10 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { startTestNode } from '@porthole/server/testing';
+import { COMMAND_TREE, type CommandDefinition, loadFlags } from 'porthole/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { type CommandDefinition, loadFlags } from '../packages/cli/src/command-definition.ts';
-import { COMMAND_TREE } from '../packages/cli/src/command-tree.ts';
-import { startTestNode } from '../packages/server/src/testing/test-node.ts';
 import { runToEnd } from './testing/program.ts';
 import { runOnTerminal } from './testing/pseudo-terminal.ts';
 

@@ -1,5 +1,5 @@
+import { eventually } from '@porthole/logs/testing';
 import { expect, it } from 'vitest';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startClockProxy } from './testing/cluster-clock-proxy.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';
 

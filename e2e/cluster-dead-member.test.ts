@@ -1,6 +1,6 @@
+import { startTestEtcd } from '@porthole/cluster/testing';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { startTestEtcd } from '../packages/cluster/src/membership/testing/etcd.ts';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';
 import { runToEnd, tempDir } from './testing/program.ts';
 

@@ -1,4 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { startTestEtcd, type TestEtcd } from '@porthole/cluster/testing';
 import type {
   ClusterConfigDiff,
   ClusterDigest,
@@ -6,10 +7,9 @@ import type {
   ClusterLogFiles,
   MemberReport,
 } from '@porthole/contract';
+import { eventually } from '@porthole/logs/testing';
+import { freePorts } from '@porthole/server/testing';
 import { describe, expect, it } from 'vitest';
-import { startTestEtcd, type TestEtcd } from '../packages/cluster/src/membership/testing/etcd.ts';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
-import { freePorts } from '../packages/server/src/testing/free-ports.ts';
 import { ClusterProcess, writeRecord } from './testing/cluster-process.ts';
 import { tempDir } from './testing/program.ts';
 

@@ -1,8 +1,8 @@
 import { deflateRawSync } from 'node:zlib';
+import { startTestEtcd } from '@porthole/cluster/testing';
+import { eventually } from '@porthole/logs/testing';
+import { sendRequest } from '@porthole/server/testing';
 import { expect, it } from 'vitest';
-import { startTestEtcd } from '../packages/cluster/src/membership/testing/etcd.ts';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
-import { sendRequest } from '../packages/server/src/testing/send-request.ts';
 import { startFakeMember, startTrap } from './testing/cluster-fake-member.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';
 

@@ -1,7 +1,7 @@
+import { startTestEtcd } from '@porthole/cluster/testing';
+import { eventually } from '@porthole/logs/testing';
+import { freePorts } from '@porthole/server/testing';
 import { expect, it } from 'vitest';
-import { startTestEtcd } from '../packages/cluster/src/membership/testing/etcd.ts';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
-import { freePorts } from '../packages/server/src/testing/free-ports.ts';
 import { ClusterProcess, writeRecord } from './testing/cluster-process.ts';
 import { BINARY, tempDir } from './testing/program.ts';
 

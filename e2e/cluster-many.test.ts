@@ -1,8 +1,8 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { eventually } from '@porthole/logs/testing';
+import { freePorts } from '@porthole/server/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
-import { freePorts } from '../packages/server/src/testing/free-ports.ts';
 import { respond } from './testing/cluster-fake-member.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';
 

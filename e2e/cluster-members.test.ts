@@ -1,12 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createTlsServer } from 'node:https';
 import { join } from 'node:path';
+import { startTestEtcd } from '@porthole/cluster/testing';
+import { eventually, scaled } from '@porthole/logs/testing';
+import { freePorts, selfSigned } from '@porthole/server/testing';
 import { expect, it } from 'vitest';
-import { startTestEtcd } from '../packages/cluster/src/membership/testing/etcd.ts';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
-import { scaled } from '../packages/logs/src/testing/timeout-scale.ts';
-import { selfSigned } from '../packages/server/src/doctor/testing/self-signed.ts';
-import { freePorts } from '../packages/server/src/testing/free-ports.ts';
 import { listen, respond, startFakeMember, startTrap } from './testing/cluster-fake-member.ts';
 import { MISBEHAVIOURS } from './testing/cluster-misbehaviours.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';

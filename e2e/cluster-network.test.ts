@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from 'node:child_process';
+import { eventually } from '@porthole/logs/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';
 import { BINARY, Program } from './testing/program.ts';
 

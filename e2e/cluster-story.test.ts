@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startTestEtcd, type TestEtcd } from '@porthole/cluster/testing';
 import type { ClusterConfig } from '@porthole/contract';
+import { eventually } from '@porthole/logs/testing';
 import { expect, it } from 'vitest';
-import { startTestEtcd, type TestEtcd } from '../packages/cluster/src/membership/testing/etcd.ts';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { ClusterProcess, type FollowedCluster, writeRecord } from './testing/cluster-process.ts';
 import { tempDir } from './testing/program.ts';
 

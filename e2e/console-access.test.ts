@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { AxeBuilder } from '@axe-core/playwright';
+import { startTestNode, tempDir } from '@porthole/server/testing';
 import { createToken } from '@porthole/server/tokens';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestNode, tempDir } from '../packages/server/src/testing/test-node.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { countedLines, line, type Member, startCluster } from './testing/console-cluster.ts';
 import { detailsPanel, findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';

@@ -1,9 +1,9 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventually } from '@porthole/logs/testing';
+import { startTestNode, tempDir } from '@porthole/server/testing';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
-import { startTestNode, tempDir } from '../packages/server/src/testing/test-node.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { type Member, startCluster } from './testing/console-cluster.ts';
 import { openConsole, waitUntilVisible } from './testing/open-console.ts';

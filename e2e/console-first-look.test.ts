@@ -1,9 +1,9 @@
 import { appendFileSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { startTestEtcd } from '@porthole/cluster/testing';
+import { eventually } from '@porthole/logs/testing';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startTestEtcd } from '../packages/cluster/src/membership/testing/etcd.ts';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';
 import { line, startCluster } from './testing/console-cluster.ts';

@@ -1,6 +1,6 @@
+import { eventually } from '@porthole/logs/testing';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { countedLines, line, type Member, startCluster } from './testing/console-cluster.ts';
 import { detailsPanel, findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';

@@ -1,7 +1,7 @@
+import { eventually } from '@porthole/logs/testing';
+import { freePorts } from '@porthole/server/testing';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
-import { freePorts } from '../packages/server/src/testing/free-ports.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';
 import { LogPage } from './testing/console-log-page.ts';

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
+import { eventually } from '@porthole/logs/testing';
+import { startTestNode } from '@porthole/server/testing';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
-import { startTestNode } from '../packages/server/src/testing/test-node.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { LogPage } from './testing/console-log-page.ts';
 import { logLine } from './testing/log-writer.ts';

@@ -1,7 +1,7 @@
+import { RestartableNode } from '@porthole/client/testing';
+import { eventually } from '@porthole/logs/testing';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { RestartableNode } from '../packages/client/src/testing/restartable-node.ts';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { line } from './testing/console-cluster.ts';
 import { findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';

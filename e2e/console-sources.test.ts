@@ -2,10 +2,9 @@ import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import type { ClusterNodes } from '@porthole/client';
+import { type FollowFrom, type LogSource, type RowFilter, recordKey } from '@porthole/console/testing';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { FollowFrom, LogSource, RowFilter } from '../packages/console/src/log-view/source/log-source.ts';
-import { recordKey } from '../packages/console/src/log-view/source/log-source.ts';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import {
   appendTo,
   FIRST_MS,

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { RestartableNode } from '@porthole/client/testing';
+import { eventually } from '@porthole/logs/testing';
+import { tempDir } from '@porthole/server/testing';
 import { createToken } from '@porthole/server/tokens';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { RestartableNode } from '../packages/client/src/testing/restartable-node.ts';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
-import { tempDir } from '../packages/server/src/testing/test-node.ts';
 import { startBrowser } from './testing/browser-page.ts';
 import { line } from './testing/console-cluster.ts';
 import { openConsole, waitUntilVisible } from './testing/open-console.ts';

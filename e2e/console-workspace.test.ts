@@ -1,11 +1,9 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { LogWorkspace, type OpenWorkspace } from '@porthole/console/testing';
+import { eventually } from '@porthole/logs/testing';
+import { startNode, testSettings } from '@porthole/server/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { LogWorkspace } from '../packages/console/src/log-view/model/log-workspace.ts';
-import type { OpenWorkspace } from '../packages/console/src/log-view/model/workspace-state.ts';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
-import { startNode } from '../packages/server/src/start-node.ts';
-import { testSettings } from '../packages/server/src/testing/test-node.ts';
 import { appendTo, type ConsoleCluster, family, line, lines, startConsoleCluster } from './testing/console-logs.ts';
 
 /** Current times: records followed by time must not be older than those shown. */

@@ -1,8 +1,8 @@
 import { linkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { AttackedNode } from './testing/attacked-node.ts';
 
 const MIB = 1024 ** 2;

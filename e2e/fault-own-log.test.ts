@@ -1,8 +1,8 @@
 import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { AttackedNode } from './testing/attacked-node.ts';
 import { tempDir } from './testing/program.ts';
 import { canMount, mountSmallDisk, remount } from './testing/small-disk.ts';

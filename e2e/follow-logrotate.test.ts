@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { startCuttingProxy } from '@porthole/client/testing';
+import { eventually } from '@porthole/logs/testing';
 import { expect, test } from 'vitest';
-import { startCuttingProxy } from '../packages/client/src/testing/cutting-proxy.ts';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { FollowingClient, followByCli, followByEvents, followBySdk } from './testing/following-clients.ts';
 import { Program, tempDir } from './testing/program.ts';
 import { RotatedLogs } from './testing/rotated-logs.ts';

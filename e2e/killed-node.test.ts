@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventually } from '@porthole/logs/testing';
 import { expect, it } from 'vitest';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
 import { startLindbNode } from './testing/lindb-node.ts';
 import { Program, tempDir } from './testing/program.ts';
 

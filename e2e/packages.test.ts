@@ -4,9 +4,9 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { startTestNode } from '@porthole/server/testing';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestNode } from '../packages/server/src/testing/test-node.ts';
 import { Program } from './testing/program.ts';
 
 const execute = promisify(execFile);

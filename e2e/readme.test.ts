@@ -3,8 +3,8 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { startTestEtcd } from '@porthole/cluster/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startTestEtcd } from '../packages/cluster/src/membership/testing/etcd.ts';
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, '..');

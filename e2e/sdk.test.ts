@@ -4,9 +4,9 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { ClientOptions } from '@porthole/client';
+import { eventually } from '@porthole/logs/testing';
+import { startTestNode, tempDir } from '@porthole/server/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
-import { startTestNode, tempDir } from '../packages/server/src/testing/test-node.ts';
 
 const root = join(import.meta.dirname, '..');
 const TSX = join(root, 'node_modules', '.bin', 'tsx');

@@ -1,9 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ALL_LOGS, keyGroups, type LogsView, logsQuery } from '@porthole/console/testing';
 import { expect, it } from 'vitest';
-import { keyGroups } from '../packages/console/src/log-view/log-keys.ts';
-import { logsQuery } from '../packages/console/src/state/logs-url.ts';
-import { ALL_LOGS, type LogsView } from '../packages/console/src/state/view.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../docs/console.md'), 'utf8');
 

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ERROR_KINDS, type ErrorCode, getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS } from '@porthole/contract';
+import { startTestNode } from '@porthole/server/testing';
 import { describe, expect, it } from 'vitest';
-import { startTestNode } from '../packages/server/src/testing/test-node.ts';
 
 const root = join(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 /** What each package may import; in order, lowest first; `typesOnly` packages may be imported for their types. */
@@ -59,7 +59,9 @@ describe('the layers', () => {
     const { may = [], typesOnly = [] } = LAYERS[name] ?? {};
     const wrong = readSources(name).flatMap(({ file, imports }) =>
       imports
-        .filter(({ target }) => target.startsWith('@porthole/') || target === 'porthole')
+        .filter(
+          ({ target }) => target.startsWith('@porthole/') || target === 'porthole' || target.startsWith('porthole/'),
+        )
         .filter(({ target, isType }) => {
           const from = packageName(target);
           return target.includes('/src/') || !(may.includes(from) || (isType && typesOnly.includes(from)));
@@ -94,6 +96,47 @@ describe('the layers', () => {
     );
     expect(found.map(({ target }) => target)).toEqual(['./a.ts', '@porthole/logs', './c.css', 'node:fs']);
     expect(readSources('console').map(({ file }) => file)).toContain('main.tsx');
+  });
+});
+
+/** Run by tsx outside of the tests, where only built packages resolve, and those have no testing entry. */
+const OUTSIDE_TESTS = [
+  'bench/attack-rows.ts',
+  'bench/cluster-merge.ts',
+  'bench/groups/trust.ts',
+  'e2e/soak/check-soak.ts',
+  'e2e/soak/run-soak.ts',
+  'e2e/soak/soak-node.ts',
+];
+
+describe('tests and their helpers', () => {
+  const root = join(packages, '..');
+  const readFiles = (folder: string) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.tsx?$/.test(file) && !file.includes('node_modules'))
+      .map((file) => join(folder, file))
+      .map((file) => ({ file, imports: parseImports(readFileSync(join(root, file), 'utf8')) }));
+  const sources = Object.keys(LAYERS).flatMap((name) => readFiles(`packages/${name}/src`));
+  const all = [...sources, ...['test', 'e2e', 'bench', 'examples'].flatMap(readFiles)];
+  const ownerOf = (file: string) => /^packages\/[a-z]+\/src\//.exec(file)?.[0];
+
+  it('reach other packages by their entries or testing entries only', () => {
+    const intruders = all.filter(({ file, imports }) =>
+      imports
+        .filter(({ target }) => target.startsWith('.'))
+        .map(({ target }) => ownerOf(join(dirname(file), target)))
+        .some((owner) => owner !== undefined && owner !== ownerOf(file)),
+    );
+    expect(intruders.map(({ file }) => file).sort()).toEqual(OUTSIDE_TESTS);
+  });
+
+  it('keep the testing entries to themselves', () => {
+    const users = sources.filter(({ imports }) =>
+      imports.some(({ target }) => /^(@porthole\/.*|porthole)\/testing$/.test(target)),
+    );
+    expect(users.length).toBeGreaterThan(0);
+    const wrong = users.filter(({ file }) => !/\.test\.tsx?$/.test(file) && !file.includes('/testing/'));
+    expect(wrong.map(({ file }) => file)).toEqual([]);
   });
 });
 

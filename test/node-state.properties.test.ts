@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
+import { catchFailure, maskTimings, search } from '@porthole/contract/testing';
 import type { FoundRecord, SearchQuery, StartPoint } from '@porthole/logs';
+import { type FilterSpec, filterSpec, LogWriter, logSpec, writeFamilies } from '@porthole/logs/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { catchFailure, maskTimings, search } from '../packages/contract/src/testing/node-state-cases.ts';
-import { LogWriter, logSpec, writeFamilies } from '../packages/logs/src/testing/random-logs.ts';
-import { type FilterSpec, filterSpec } from '../packages/logs/src/testing/random-queries.ts';
 import { type CaseFixture, openFixture } from './testing/case-world.ts';
 import { IMPLEMENTATIONS, type Implementation } from './testing/implementations.ts';
 

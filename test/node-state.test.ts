@@ -1,6 +1,5 @@
+import { maskTimings, NODE_STATE_CASES, type NodeStateCase, SHARED } from '@porthole/contract/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { NodeStateCase } from '../packages/contract/src/testing/node-state-cases.ts';
-import { maskTimings, NODE_STATE_CASES, SHARED } from '../packages/contract/src/testing/node-state-cases.ts';
 import { type CaseFixture, openFixture } from './testing/case-world.ts';
 import { type Connected, IMPLEMENTATIONS, type Implementation, LOCAL } from './testing/implementations.ts';
 

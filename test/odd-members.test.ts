@@ -1,8 +1,3 @@
-import fc from 'fast-check';
-import { describe, expect, it } from 'vitest';
-import { formatRecord, type RecordStyle } from '../packages/cli/src/output/format-record.ts';
-import type { Colors } from '../packages/cli/src/output/terminal.ts';
-import { explainItem } from '../packages/cli/src/records/explain-item.ts';
 import {
   type Handler,
   JSON_HEADERS,
@@ -10,15 +5,15 @@ import {
   respondWith,
   SSE_HEADERS,
   startOddServer,
-} from '../packages/client/src/testing/odd-server.ts';
-import { testClient } from '../packages/client/src/testing/test-client.ts';
-import { searchCluster } from '../packages/cluster/src/records/search/cluster-search.ts';
-import { collectResponse } from '../packages/cluster/src/testing/collect-response.ts';
-import { fakeCluster } from '../packages/cluster/src/testing/fake-cluster.ts';
-import { endItem, FakeNode, record } from '../packages/cluster/src/testing/fake-node.ts';
-import { recordLine } from '../packages/console/src/log-view/rows/record-text.ts';
-import { exactJson, isErrorCode } from '../packages/contract/src/index.ts';
-import { createZone, type FollowItem, type FoundRecord } from '../packages/logs/src/index.ts';
+  testClient,
+} from '@porthole/client/testing';
+import { collectResponse, endItem, FakeNode, fakeCluster, record, searchCluster } from '@porthole/cluster/testing';
+import { recordLine } from '@porthole/console/testing';
+import { exactJson, isErrorCode } from '@porthole/contract';
+import { createZone, type FollowItem, type FoundRecord } from '@porthole/logs';
+import fc from 'fast-check';
+import { type Colors, explainItem, formatRecord, type RecordStyle } from 'porthole/testing';
+import { describe, expect, it } from 'vitest';
 
 const RUNS = 150 * Number(process.env.MORE ?? 1);
 const ALL = { order: 'oldest', limit: 1000, before: 0, after: 0 } as const;

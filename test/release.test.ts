@@ -15,11 +15,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { eventually } from '@porthole/logs/testing';
+import { freePorts } from '@porthole/server/testing';
+import { createToken } from '@porthole/server/tokens';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import manifest from '../package.json' with { type: 'json' };
-import { eventually } from '../packages/logs/src/testing/eventually.ts';
-import { createToken } from '../packages/server/src/auth/tokens.ts';
-import { freePorts } from '../packages/server/src/testing/free-ports.ts';
 import { copyCheckout } from './testing/copy-checkout.ts';
 import { IMAGE_ENV, instructionArgs, instructionTexts, STAGES } from './testing/dockerfile.ts';
 

@@ -1,13 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { timePreview } from '@porthole/console/testing';
+import { codeOf, parseSearchRequest, type RequestClock, readTime, timeText } from '@porthole/contract';
+import { createZone } from '@porthole/logs/testing';
 import fc from 'fast-check';
+import { formatInstant, formatTime, Invocation, timeFlag } from 'porthole/testing';
 import { describe, expect, it } from 'vitest';
-import { Invocation } from '../packages/cli/src/invocation.ts';
-import { formatInstant, formatTime } from '../packages/cli/src/output/format-time.ts';
-import { timeFlag } from '../packages/cli/src/records/record-filter.ts';
-import { timePreview } from '../packages/console/src/pages/logs/toolbar/time-input-clock.ts';
-import { codeOf, parseSearchRequest, type RequestClock, readTime, timeText } from '../packages/contract/src/index.ts';
-import { createZone } from '../packages/logs/src/parse/zone.ts';
 
 /* docs/times.md is the table of cases: what is written there holds for API, program and console. */
 

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { scaled } from '@porthole/logs/testing';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
 import { onTestFinished } from 'vitest';
-import { scaled } from '../../packages/logs/src/testing/timeout-scale.ts';
 import { launchChromium } from '../../scripts/chromium.mjs';
 
 const root = join(import.meta.dirname, '..', '..');

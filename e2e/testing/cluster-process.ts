@@ -2,8 +2,8 @@ import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, write
 import { join } from 'node:path';
 import { createClient, type NodeClient } from '@porthole/client';
 import type { ClusterEnd, ClusterFollowItem, ClusterNodes, ClusterRecord } from '@porthole/contract';
+import { eventually } from '@porthole/logs/testing';
 import { expect, onTestFinished } from 'vitest';
-import { eventually } from '../../packages/logs/src/testing/eventually.ts';
 import { Program, runToEnd, tempDir } from './program.ts';
 
 /** Short, so that what waits for them is quick; long enough for a machine that does much else. */

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PartialSettings } from '@porthole/server';
-import { startTestNode, type TestNode, tempDir } from '../../packages/server/src/testing/test-node.ts';
+import { startTestNode, type TestNode, tempDir } from '@porthole/server/testing';
 
 export interface MemberSetup {
   /** Files of its log directory. */

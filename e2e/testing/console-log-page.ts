@@ -1,6 +1,6 @@
+import { eventually } from '@porthole/logs/testing';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
-import { eventually } from '../../packages/logs/src/testing/eventually.ts';
 
 /** What a page has and the functions for it use: they run there, and see nothing else of this file. */
 interface PageElement {

@@ -1,16 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createClient, type NodeClient } from '@porthole/client';
-import { createSource } from '../../packages/console/src/log-view/source/create-source.ts';
-import type {
-  LogSource,
-  Page,
-  PageRequest,
-  ShownRecord,
-} from '../../packages/console/src/log-view/source/log-source.ts';
-import type { SourceChoice } from '../../packages/console/src/state/view.ts';
-import { freePorts } from '../../packages/server/src/testing/free-ports.ts';
-import { startTestNode, type TestNode } from '../../packages/server/src/testing/test-node.ts';
+import {
+  createSource,
+  type LogSource,
+  type Page,
+  type PageRequest,
+  type ShownRecord,
+  type SourceChoice,
+} from '@porthole/console/testing';
+import { freePorts, startTestNode, type TestNode } from '@porthole/server/testing';
 
 export const FIRST_MS = Date.UTC(2026, 10, 15, 5);
 

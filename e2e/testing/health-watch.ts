@@ -1,7 +1,7 @@
 import { Agent, request } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
+import { scaled } from '@porthole/logs/testing';
 import { onTestFinished } from 'vitest';
-import { scaled } from '../../packages/logs/src/testing/timeout-scale.ts';
 
 /** The promise is a second (`npm run bench` measures it). Tests find a node that hangs, not a machine that is busy. */
 const GIVE_UP_MS = scaled(10_000);

@@ -1,4 +1,4 @@
-import { FakeLindb } from '../../packages/cluster/src/testing/fake-lindb.ts';
+import { FakeLindb } from '@porthole/cluster/testing';
 
 /** The address of a node that only speaks the contract, with LinDB's ways. Ends with the test. */
 export async function startLindbNode(

@@ -1,6 +1,6 @@
+import { scaled } from '@porthole/logs/testing';
 import { type Browser, type BrowserContextOptions, errors, type Locator, type Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
-import { scaled } from '../../packages/logs/src/testing/timeout-scale.ts';
 
 /** Only a failing test waits this long. */
 const PATIENCE_MS = scaled(30_000);

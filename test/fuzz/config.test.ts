@@ -1,7 +1,5 @@
+import { flattenToml, REDACTION_CORPUS, redactToml, unmark } from '@porthole/server/testing';
 import { expect } from 'vitest';
-import { redactToml } from '../../packages/server/src/config/redact-toml.ts';
-import { REDACTION_CORPUS, unmark } from '../../packages/server/src/config/testing/redaction-corpus.ts';
-import { flattenToml } from '../../packages/server/src/config/toml/flatten-toml.ts';
 import { fuzz } from './testing/fuzz.ts';
 
 /** Stands under a name that tells what it is, where the changes around it cannot make it part of anything else. */

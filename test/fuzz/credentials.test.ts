@@ -1,11 +1,9 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { AUDIENCE, createSigner, hashSecret, ISSUER, JwtCheck, signJwt, toKeySet } from '@porthole/server/testing';
+import { createToken, readTokenFile } from '@porthole/server/tokens';
 import { afterAll, expect } from 'vitest';
-import { JwtCheck } from '../../packages/server/src/auth/jwt-check.ts';
-import { hashSecret } from '../../packages/server/src/auth/same-secret.ts';
-import { AUDIENCE, createSigner, ISSUER, signJwt, toKeySet } from '../../packages/server/src/auth/testing/jwt-maker.ts';
-import { createToken, readTokenFile } from '../../packages/server/src/auth/tokens.ts';
 import { fuzz } from './testing/fuzz.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'porthole-fuzz-'));

@@ -1,11 +1,7 @@
+import { decodeClusterCursor, encodeClusterCursor, type MemberPosition } from '@porthole/cluster/testing';
 import { decodeCursor } from '@porthole/logs';
+import { encodeMark } from '@porthole/logs/testing';
 import { expect } from 'vitest';
-import {
-  decodeClusterCursor,
-  encodeClusterCursor,
-  type MemberPosition,
-} from '../../packages/cluster/src/records/search/cluster-cursor.ts';
-import { encodeMark } from '../../packages/logs/src/cursor/cursor.ts';
 import { fuzz } from './testing/fuzz.ts';
 import { tryParse } from './testing/refusal.ts';
 

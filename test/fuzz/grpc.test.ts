@@ -1,5 +1,5 @@
+import { loadServiceDefinition } from '@porthole/server/testing';
 import { expect } from 'vitest';
-import { loadServiceDefinition } from '../../packages/server/src/grpc/service-definition.ts';
 import { fuzz } from './testing/fuzz.ts';
 
 const METHODS = Object.entries(loadServiceDefinition());

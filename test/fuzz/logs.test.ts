@@ -2,12 +2,16 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { createZone, decodeRecord } from '@porthole/logs';
+import {
+  buildGzMap,
+  createFormat,
+  detectFormat,
+  FORMAT_NAMES,
+  gzFile,
+  parseTimestamp,
+  RegexPrefilter,
+} from '@porthole/logs/testing';
 import { describe, expect } from 'vitest';
-import { buildGzMap } from '../../packages/logs/src/gzip/gz-map.ts';
-import { gzFile } from '../../packages/logs/src/gzip/testing/gz-file.ts';
-import { createFormat, detectFormat, FORMAT_NAMES } from '../../packages/logs/src/parse/detect-format.ts';
-import { parseTimestamp } from '../../packages/logs/src/parse/timestamp.ts';
-import { RegexPrefilter } from '../../packages/logs/src/regex/prefilter.ts';
 import { fuzz } from './testing/fuzz.ts';
 
 const SAMPLES = join(import.meta.dirname, '../../packages/logs/src/parse/fixtures');

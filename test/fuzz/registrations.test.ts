@@ -1,6 +1,5 @@
+import { encodeEtcdValue, readEtcdValue, readLindbValue } from '@porthole/cluster/testing';
 import { expect } from 'vitest';
-import { encodeEtcdValue, readEtcdValue } from '../../packages/cluster/src/membership/etcd-value.ts';
-import { readLindbValue } from '../../packages/cluster/src/membership/lindb/lindb-members.ts';
 import { fuzz } from './testing/fuzz.ts';
 import { tryParse } from './testing/refusal.ts';
 

@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import { parseView, viewUrl } from '@porthole/console/testing';
 import {
   decodeMemberId,
   parseAroundRequest,
@@ -12,13 +13,15 @@ import {
   parseViewRequest,
 } from '@porthole/contract';
 import { createZone } from '@porthole/logs';
+import {
+  bearerToken,
+  chooseEncoding,
+  createHostCheck,
+  findRoute,
+  parseByteRange,
+  parseTarget,
+} from '@porthole/server/testing';
 import { expect } from 'vitest';
-import { parseView, viewUrl } from '../../packages/console/src/state/view-url.ts';
-import { bearerToken } from '../../packages/server/src/auth/access.ts';
-import { findRoute, parseTarget } from '../../packages/server/src/http/request/find-route.ts';
-import { createHostCheck } from '../../packages/server/src/http/request/host-check.ts';
-import { chooseEncoding } from '../../packages/server/src/http/response/console-response.ts';
-import { parseByteRange } from '../../packages/server/src/http/routes/log-routes.ts';
 import { fuzz } from './testing/fuzz.ts';
 import { tryParse } from './testing/refusal.ts';
 

@@ -13,9 +13,9 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NodeState } from '@porthole/contract';
+import type { CaseDir, CaseFiles, NodeStateCase } from '@porthole/contract/testing';
 import type { RunningNode } from '@porthole/server';
-import type { CaseDir, CaseFiles, NodeStateCase } from '../../packages/contract/src/testing/node-state-cases.ts';
-import { startWithSharedThreads, testSettings } from '../../packages/server/src/testing/test-node.ts';
+import { startWithSharedThreads, testSettings } from '@porthole/server/testing';
 
 /** A node and the directory it shows. */
 export interface CaseFixture {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SETTING_DEFINITIONS } from '@porthole/server/settings';
-import { type LoadedSettings, loadSettings } from '../../packages/server/src/settings/load-settings.ts';
+import { type LoadedSettings, loadSettings } from '@porthole/server/testing';
 
 const ROOT = join(import.meta.dirname, '../..');
 

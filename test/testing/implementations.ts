@@ -1,8 +1,8 @@
 import { createClient } from '@porthole/client';
 import type { NodeState } from '@porthole/contract';
+import type { ImplementationName } from '@porthole/contract/testing';
 import type { RunningNode } from '@porthole/server';
-import type { ImplementationName } from '../../packages/contract/src/testing/node-state-cases.ts';
-import { GrpcNode } from '../../packages/server/src/grpc/testing/grpc-node.ts';
+import { GrpcNode } from '@porthole/server/testing';
 
 /** A running node, asked in one of the ways there are. */
 export interface Connected {

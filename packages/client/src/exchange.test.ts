@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../logs/src/testing/eventually.ts';
 import { byteByByte } from './testing/byte-by-byte.ts';
 import { catchFailure } from './testing/catch-failure.ts';
 import { JSON_HEADERS, respondWith, startOddServer } from './testing/odd-server.ts';

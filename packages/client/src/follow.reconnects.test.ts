@@ -1,7 +1,7 @@
 import { renameSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../logs/src/testing/eventually.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
 import type { NodeClient } from './http-node.ts';
 import { collectFollow } from './testing/collect-follow.ts';

@@ -1,6 +1,6 @@
+import { eventually } from '@porthole/logs/testing';
 import type { FollowItem } from '@porthole/logs/types';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../logs/src/testing/eventually.ts';
 import { byteByByte } from './testing/byte-by-byte.ts';
 import { catchFailure } from './testing/catch-failure.ts';
 import { collectFollow } from './testing/collect-follow.ts';

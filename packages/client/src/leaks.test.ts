@@ -1,7 +1,6 @@
+import { eventually } from '@porthole/logs/testing';
+import { countConnections, sendRequest, startTestNode } from '@porthole/server/testing';
 import { expect, it } from 'vitest';
-import { eventually } from '../../logs/src/testing/eventually.ts';
-import { sendRequest } from '../../server/src/testing/send-request.ts';
-import { countConnections, startTestNode } from '../../server/src/testing/test-node.ts';
 import { createClient, type NodeClient } from './http-node.ts';
 import { catchFailure } from './testing/catch-failure.ts';
 

@@ -1,9 +1,9 @@
 import { appendFileSync, renameSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventually } from '@porthole/logs/testing';
 import type { OpenLog } from '@porthole/logs/types';
+import { startTestNode } from '@porthole/server/testing';
 import { expect, it } from 'vitest';
-import { eventually } from '../../logs/src/testing/eventually.ts';
-import { startTestNode } from '../../server/src/testing/test-node.ts';
 import { createClient } from './http-node.ts';
 import { catchFailure } from './testing/catch-failure.ts';
 import { respondWith, startOddServer } from './testing/odd-server.ts';

@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startTestNode } from '@porthole/server/testing';
 import { expect, it } from 'vitest';
-import { startTestNode } from '../../server/src/testing/test-node.ts';
 import { ClientError, createClient, type FoundRecord } from './index.ts';
 
 const line = (second: number, level: string, message: string) =>

@@ -1,8 +1,8 @@
 import { mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeDescription, Readiness } from '@porthole/contract';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../logs/src/testing/eventually.ts';
 import { createHealth } from './health.ts';
 import { openSocket, readToEnd, requestJson, sendRequest } from './testing/send-request.ts';
 import { startTestNode, tempDir } from './testing/test-node.ts';

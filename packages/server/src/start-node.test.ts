@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../../logs/src/testing/eventually.ts';
 import { startNode } from './start-node.ts';
 import { openRequest, requestJson, sendRequest } from './testing/send-request.ts';
 import { countConnections, countOpenFiles, startTestNode, tempDir, testSettings } from './testing/test-node.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { scaled } from '@porthole/logs/testing';
 import { it } from 'vitest';
-import { scaled } from '../../../packages/logs/src/testing/timeout-scale.ts';
 import { mutate, seededRandom } from './mutate.ts';
 
 /** `FUZZ_SECONDS=600 npm test -- test/fuzz` looks for new cases, each time others. */

@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { PartialSettings, RunningNode } from '@porthole/server';
+import { startWithSharedThreads, tempDir, testSettings } from '@porthole/server/testing';
 import { onTestFinished } from 'vitest';
-import type { PartialSettings, RunningNode } from '../../../server/src/index.ts';
-import { startWithSharedThreads, tempDir, testSettings } from '../../../server/src/testing/test-node.ts';
 
 /** A real node that can be stopped and started again on the same port, over the same logs. */
 export class RestartableNode {

@@ -1,9 +1,9 @@
 import { createClient } from '@porthole/client';
 import { codeOf } from '@porthole/contract';
 import { createZone, WorkerPool } from '@porthole/logs';
+import { eventually } from '@porthole/logs/testing';
 import type { FollowItem, FollowQuery, FoundRecord, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { FakeLindb } from '../testing/fake-lindb.ts';
 import { ContractNode, type ContractNodeOptions } from './contract-node.ts';
 

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import type { NodeState } from '@porthole/contract';
 import { PortholeError } from '@porthole/contract';
 import { createZone, WorkerPool } from '@porthole/logs';
+import { eventually } from '@porthole/logs/testing';
 import type { FollowItem, FoundRecord } from '@porthole/logs/types';
 import fc from 'fast-check';
 import { expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { renderView } from '../testing/fake-lindb.ts';
 import { ContractNode } from './contract-node.ts';
 

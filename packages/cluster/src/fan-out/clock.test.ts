@@ -1,7 +1,7 @@
 import type { NodeDescription } from '@porthole/contract';
+import { eventually } from '@porthole/logs/testing';
 import fc from 'fast-check';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { fakeCluster } from '../testing/fake-cluster.ts';
 import { FakeNode } from '../testing/fake-node.ts';
 import { ClockTable } from './clock.ts';

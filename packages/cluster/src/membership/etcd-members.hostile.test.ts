@@ -1,5 +1,5 @@
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { encodeEtcdValue, readEtcdValue } from './etcd-value.ts';
 import { startTestEtcd, type TestEtcd } from './testing/etcd.ts';
 import { joinEtcd, memberIds, RecordingLog, testSelf } from './testing/members.ts';

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
+import { eventually } from '@porthole/logs/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { startTestEtcd } from './testing/etcd.ts';
 import { joinEtcd, memberIds } from './testing/members.ts';
 

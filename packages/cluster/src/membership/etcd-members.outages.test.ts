@@ -1,5 +1,5 @@
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { Cable } from './testing/cable.ts';
 import { startTestEtcd } from './testing/etcd.ts';
 import { joinEtcd, memberIds, RecordingLog } from './testing/members.ts';

@@ -1,8 +1,8 @@
 import type { Member } from '@porthole/contract';
 import { createZone } from '@porthole/logs';
+import { flattenToml, redactToml, TomlError } from '@porthole/server/config';
+import { startTestNode } from '@porthole/server/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { flattenToml, redactToml, TomlError } from '../../../server/src/config/index.ts';
-import { startTestNode } from '../../../server/src/testing/test-node.ts';
 import { ClockTable } from '../fan-out/clock.ts';
 import { createPeers } from '../fan-out/peers.ts';
 import { MemberDirectory } from '../membership/member-directory.ts';

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { credentials } from '@grpc/grpc-js';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { connect } from '../grpc/testing/connect.ts';
 import { requestJson, requestProblem, sendRequest } from '../testing/send-request.ts';
 import { startTestNode, type TestNode } from '../testing/test-node.ts';

@@ -1,8 +1,8 @@
 import { copyFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { credentials } from '@grpc/grpc-js';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { connect } from '../grpc/testing/connect.ts';
 import { createAuthority, issue, issueForNode } from './testing/certificates.ts';
 import { type GuardedNode, startGuardedNode } from './testing/guarded-node.ts';

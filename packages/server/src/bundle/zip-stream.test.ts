@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { readZip } from './testing/read-zip.ts';
 import { ZipStream } from './zip-stream.ts';
 

@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join } from 'node:path';
+import { startOddServer } from '@porthole/client/testing';
+import { FakeLindb } from '@porthole/cluster/testing';
 import type { ClusterNodes } from '@porthole/contract';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { startOddServer } from '../../../client/src/testing/odd-server.ts';
-import { FakeLindb } from '../../../cluster/src/testing/fake-lindb.ts';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { createAuthority } from '../auth/testing/certificates.ts';
 import type { PartialSettings } from '../settings/settings.ts';
 import { requestJson, requestProblem, sendRequest } from '../testing/send-request.ts';

@@ -1,7 +1,7 @@
 import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { eventually } from '@porthole/logs/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { createToken } from '../auth/tokens.ts';
 import { freePorts } from '../testing/free-ports.ts';
 import { startTestNode, tempDir } from '../testing/test-node.ts';

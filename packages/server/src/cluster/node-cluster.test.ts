@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClusterConfigDiff, ClusterEnd, ClusterItem, ClusterNodes, ClusterRecord } from '@porthole/contract';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { createToken } from '../auth/tokens.ts';
 import { freePorts } from '../testing/free-ports.ts';
 import { requestJson, requestProblem } from '../testing/send-request.ts';

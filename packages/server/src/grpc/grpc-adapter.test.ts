@@ -8,8 +8,8 @@ import {
   type ServerHttp2Session,
 } from 'node:http2';
 import type { AddressInfo } from 'node:net';
+import { eventually } from '@porthole/logs/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { startTestNode } from '../testing/test-node.ts';
 import { limitResets } from './grpc-adapter.ts';
 import { connect as call } from './testing/connect.ts';

@@ -1,6 +1,6 @@
 import { createConnection } from 'node:net';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { startTestNode } from '../testing/test-node.ts';
 import { type GrpcAdapter, startGrpcServer } from './grpc-server.ts';
 import { checkHealth, healthClient, openReflection, reflect } from './testing/standard-services.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type ClusterFollowItem, PATHS } from '@porthole/contract';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { openRequest, requestProblem, sendRequest } from '../testing/send-request.ts';
 import { CLUSTER_END, clusterRecord } from './testing/cluster-responses.ts';
 import { FakeCluster } from './testing/fake-cluster.ts';

@@ -2,8 +2,8 @@ import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+import { eventually } from '@porthole/logs/testing';
 import { expect, it } from 'vitest';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { openRequest, sendRequest } from '../testing/send-request.ts';
 import { countConnections, countOpenFiles, startTestNode } from '../testing/test-node.ts';
 

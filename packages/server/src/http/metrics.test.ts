@@ -1,5 +1,5 @@
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { exchange, sendRequest } from '../testing/send-request.ts';
 import { startTestNode } from '../testing/test-node.ts';
 

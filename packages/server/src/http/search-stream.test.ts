@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { type ErrorCode, PortholeError, type SearchOptions } from '@porthole/contract';
 import type { SearchItem, SearchQuery } from '@porthole/logs';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { exchange, openRequest, openSocket, requestProblem, sendRequest } from '../testing/send-request.ts';
 import { BatchSource } from './testing/batch-source.ts';
 import { END, record } from './testing/records.ts';

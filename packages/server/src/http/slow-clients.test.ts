@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { openRequest, openSocket, readToEnd, sendRequest } from '../testing/send-request.ts';
 import { countOpenFiles, startTestNode } from '../testing/test-node.ts';
 

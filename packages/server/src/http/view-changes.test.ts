@@ -2,8 +2,8 @@ import { appendFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { openRequest, sendRequest } from '../testing/send-request.ts';
 import { startTestNode, type TestNode } from '../testing/test-node.ts';
 

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { appendFile, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { eventually } from '@porthole/logs/testing';
 import { expect, test } from 'vitest';
-import { eventually } from '../../../logs/src/testing/eventually.ts';
 import { messagesIn, numbered, openTestLog, splitLines, tempDir, testClock } from './testing/temp-log.ts';
 
 /** Linux has a device that answers every write as a full disk does. */

@@ -1,5 +1,5 @@
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { eventually } from '../../../../logs/src/testing/eventually.ts';
 import type { Membership } from '../membership.ts';
 import { startTestEtcd } from '../testing/etcd.ts';
 import { memberIds, RecordingLog, testSelf } from '../testing/members.ts';

@@ -1,6 +1,6 @@
 import { encodeFollowPositions, type MemberClock, PortholeError } from '@porthole/contract';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { eventually } from '../../../../logs/src/testing/eventually.ts';
 import type { Peer } from '../../fan-out/peers.ts';
 import { collectFollow } from '../../testing/collect-follow.ts';
 import { fakeCluster } from '../../testing/fake-cluster.ts';

@@ -1,9 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { matchRegex, WorkerPool } from '@porthole/logs';
+import { FILTER_CASES, FILTERED_FILES, recordSecond, SLOW_REGEX, slowText } from '@porthole/logs/testing';
 import type { FoundRecord, SearchItem, SearchQuery } from '@porthole/logs/types';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { FILTER_CASES, FILTERED_FILES, recordSecond } from '../../../../logs/src/testing/filter-cases.ts';
-import { SLOW_REGEX, slowText } from '../../../../logs/src/testing/slow-regex.ts';
 import { LogDirNode } from '../../testing/log-dir-node.ts';
 import { type MatchRegex, searchSnapshot } from './search-snapshot.ts';
 

@@ -1,6 +1,6 @@
 import { PortholeError } from '@porthole/client';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../../logs/src/testing/eventually.ts';
 import type { FindQuery } from '../model/workspace-state.ts';
 import { settled } from '../testing/manual-clock.ts';
 import { openTestWorkspace } from '../testing/open-workspace.ts';

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { type CallOptions, PortholeError } from '@porthole/contract';
 import { type FollowItem, type FollowQuery, resumeCursor } from '@porthole/logs';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../../logs/src/testing/eventually.ts';
 import { openRequest, requestProblem, sendRequest } from '../../testing/send-request.ts';
 import { BatchSource } from '../testing/batch-source.ts';
 import { record } from '../testing/records.ts';

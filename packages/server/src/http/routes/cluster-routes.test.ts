@@ -1,6 +1,6 @@
 import { getRoute, PATHS, PortholeError, ROUTE_IDS } from '@porthole/contract';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../../logs/src/testing/eventually.ts';
 import { openRequest, requestJson, requestProblem, sendRequest } from '../../testing/send-request.ts';
 import { CLUSTER_END, CLUSTER_RESPONSES, clusterRecord } from '../testing/cluster-responses.ts';
 import { FakeCluster } from '../testing/fake-cluster.ts';

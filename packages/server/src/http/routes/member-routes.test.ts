@@ -1,6 +1,6 @@
 import { type ErrorCode, getMemberRoute, MEMBER_ROUTE_IDS, type NodeState, PortholeError } from '@porthole/contract';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { eventually } from '../../../../logs/src/testing/eventually.ts';
 import { openRequest, requestJson, requestProblem, sendRequest } from '../../testing/send-request.ts';
 import { BatchSource } from '../testing/batch-source.ts';
 import { FakeCluster } from '../testing/fake-cluster.ts';

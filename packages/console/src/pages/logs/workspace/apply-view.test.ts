@@ -1,5 +1,5 @@
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, test } from 'vitest';
-import { eventually } from '../../../../../logs/src/testing/eventually.ts';
 import { LogWorkspace } from '../../../log-view/model/log-workspace.ts';
 import type { LogSource } from '../../../log-view/source/log-source.ts';
 import { FIRST_MS } from '../../../log-view/testing/fake-source.ts';

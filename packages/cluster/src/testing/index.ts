@@ -1,0 +1,11 @@
+/** What the tests of other packages use of this one: helpers, and internals that have no public entry. Not published. */
+export { encodeEtcdValue, readEtcdValue } from '../membership/etcd-value.ts';
+export { readLindbValue } from '../membership/lindb/lindb-members.ts';
+export { startTestEtcd, type TestEtcd } from '../membership/testing/etcd.ts';
+export { decodeClusterCursor, encodeClusterCursor, type MemberPosition } from '../records/search/cluster-cursor.ts';
+export { searchCluster } from '../records/search/cluster-search.ts';
+export { parseSnapshot, serializeSnapshot } from '../state/snapshots/member-snapshot.ts';
+export { collectResponse } from './collect-response.ts';
+export { fakeCluster } from './fake-cluster.ts';
+export { FakeLindb } from './fake-lindb.ts';
+export { endItem, FakeNode, record } from './fake-node.ts';

@@ -1,0 +1,12 @@
+/** What the tests of other packages use of this one: helpers, and internals that have no public entry. Not published. */
+export {
+  type CaseDir,
+  type CaseFiles,
+  catchFailure,
+  type ImplementationName,
+  maskTimings,
+  NODE_STATE_CASES,
+  type NodeStateCase,
+  SHARED,
+  search,
+} from './node-state-cases.ts';

@@ -1,0 +1,16 @@
+/** What the tests of other packages use of this one: helpers, and internals that have no public entry. Not published. */
+export { encodeMark } from '../cursor/cursor.ts';
+export { buildGzMap } from '../gzip/gz-map.ts';
+export { gzFile } from '../gzip/testing/gz-file.ts';
+export { createFormat, detectFormat, FORMAT_NAMES } from '../parse/detect-format.ts';
+export { parseTimestamp } from '../parse/timestamp.ts';
+export { createZone } from '../parse/zone.ts';
+export { RegexPrefilter } from '../regex/prefilter.ts';
+export { ENCODERS } from '../scrub/testing/encoders.ts';
+export { eventually } from './eventually.ts';
+export { FILTER_CASES, FILTERED_FILES, recordSecond } from './filter-cases.ts';
+export { jsonTokens, randomJsonObject } from './random-json.ts';
+export { LogWriter, logSpec, writeFamilies } from './random-logs.ts';
+export { type FilterSpec, filterSpec } from './random-queries.ts';
+export { SLOW_REGEX, slowText } from './slow-regex.ts';
+export { scaled } from './timeout-scale.ts';

@@ -1,0 +1,30 @@
+/** What the tests of other packages use of this one: helpers, and internals that have no public entry. Not published. */
+export { bearerToken } from '../auth/access.ts';
+export { JwtCheck } from '../auth/jwt-check.ts';
+export { hashSecret } from '../auth/same-secret.ts';
+export { AUDIENCE, createSigner, ISSUER, signJwt, toKeySet } from '../auth/testing/jwt-maker.ts';
+export { mergedLog } from '../bundle/merged-log.ts';
+export { readBundle } from '../bundle/testing/bundle-cluster.ts';
+export { redactToml } from '../config/redact-toml.ts';
+export { REDACTION_CORPUS, unmark } from '../config/testing/redaction-corpus.ts';
+export { flattenToml } from '../config/toml/flatten-toml.ts';
+export { selfSigned } from '../doctor/testing/self-signed.ts';
+export { loadServiceDefinition } from '../grpc/service-definition.ts';
+export { connectNode } from '../grpc/testing/connect.ts';
+export { GrpcNode } from '../grpc/testing/grpc-node.ts';
+export { findRoute, parseTarget } from '../http/request/find-route.ts';
+export { createHostCheck } from '../http/request/host-check.ts';
+export { chooseEncoding } from '../http/response/console-response.ts';
+export { parseByteRange } from '../http/routes/log-routes.ts';
+export { type LoadedSettings, loadSettings } from '../settings/load-settings.ts';
+export { startNode } from '../start-node.ts';
+export { freePorts } from './free-ports.ts';
+export { sendRequest } from './send-request.ts';
+export {
+  countConnections,
+  startTestNode,
+  startWithSharedThreads,
+  type TestNode,
+  tempDir,
+  testSettings,
+} from './test-node.ts';
