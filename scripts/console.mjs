@@ -75,6 +75,8 @@ function bundlePage() {
     jsxImportSource: 'preact',
     tsconfig: join(SOURCE, 'tsconfig.json'),
     legalComments: 'none',
+    // As it is served; escapes of "·" and "→" would be longer.
+    charset: 'utf8',
     banner: { js: `// licences: /${LICENCES}` },
     metafile: true,
     write: false,
