@@ -42,15 +42,15 @@ it('a reload shows the same filters, search and range, and back and forward go t
   await waitUntilVisible(findRow(page, 'line 200'));
 
   await page.getByRole('button', { name: /^E: show errors only/ }).click();
-  await address(page, { level: 'ERROR' });
+  await address(page, { level: 'error' });
   await page.getByLabel(/^Time range/).click();
   await page.getByRole('button', { name: 'Last 5 min' }).click();
-  await address(page, { level: 'ERROR', last: '5m' });
+  await address(page, { level: 'error', last: '5m' });
   const field = page.getByRole('searchbox', { name: 'Find in the logs' });
   await field.fill('line 15');
-  await address(page, { level: 'ERROR', last: '5m', q: 'line 15' });
+  await address(page, { level: 'error', last: '5m', q: 'line 15' });
   await page.getByRole('button', { name: 'Only matches' }).click();
-  const all = { level: 'ERROR', last: '5m', q: 'line 15', only: '1' };
+  const all = { level: 'error', last: '5m', q: 'line 15', only: '1' };
   await address(page, all);
   await eventually(async () => expect(await shown(page)).toEqual(['line 150']));
 
@@ -60,10 +60,10 @@ it('a reload shows the same filters, search and range, and back and forward go t
   expect(urlQuery(page)).toEqual(all);
 
   await page.goBack();
-  await address(page, { level: 'ERROR', last: '5m', q: 'line 15' });
+  await address(page, { level: 'error', last: '5m', q: 'line 15' });
   await eventually(async () => expect(await shown(page)).toContain('line 200'));
   await page.goBack();
-  await address(page, { level: 'ERROR' });
+  await address(page, { level: 'error' });
   await page.goBack();
   await address(page, {});
   expect(await field.inputValue()).toBe('');
