@@ -3,9 +3,9 @@ import { createZone } from '@porthole/logs';
 import { describe, expect, it } from 'vitest';
 import { type CommandDefinition, loadFlags } from './command-definition.ts';
 import { COMMAND_TREE } from './command-tree.ts';
-import { Invocation } from './invocation.ts';
+import { type FlagValue, Invocation } from './invocation.ts';
 import type { Terminal } from './output/terminal.ts';
-import { FILTERS, parameterFlags } from './parameter-flags.ts';
+import { FILTERS, parameterFlags, toFlag } from './parameter-flags.ts';
 import { recordFilter } from './records/record-filter.ts';
 import type { LogSource } from './sources/log-source.ts';
 
@@ -67,29 +67,23 @@ describe('the filter of a command line', () => {
     recordFilter(new Invocation([], flags, {} as Terminal), source, zone);
 
   it('has every filter of the parameter table', () => {
-    const filter = parse({
-      since: '@1',
-      until: '@2',
-      level: 'warn',
-      grep: ['a', '', 'b'],
-      regex: 'r',
-      exclude: ['c'],
-      'case-sensitive': true,
-      source: 'main.go:7',
-      component: 'broker',
+    const samples: Record<string, string> = { since: '@1', until: '@2', level: 'warn' };
+    const flags = FILTERS.flatMap(toFlag).map(({ long, value, many }): [string, FlagValue] => {
+      if (value === undefined) return [long, true];
+      return [long, many ? ['a', '', long] : (samples[long] ?? long)];
     });
-    expect(filter).toEqual({
+    const filter = parse(Object.fromEntries(flags));
+    expect(Object.keys(filter)).toEqual(FILTERS.map(({ field }) => field));
+    expect(filter).toMatchObject({
       fromMs: 1000,
       toMs: 2000,
       minLevel: 'WARN',
-      terms: ['a', 'b'],
-      regex: 'r',
-      excluded: ['c'],
+      terms: ['a', 'grep'],
+      regex: 'regex',
+      excluded: ['a', 'exclude'],
       caseSensitive: true,
-      source: 'main.go:7',
-      component: 'broker',
+      component: 'component',
     });
-    expect(Object.keys(filter).toSorted()).toEqual(FILTERS.map(({ field }) => field).toSorted());
   });
 
   it('is empty without flags', () => {

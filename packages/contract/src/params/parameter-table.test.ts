@@ -1,8 +1,12 @@
-import { describe, expect, it } from 'vitest';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { RecordFilter } from '@porthole/logs/types';
+import { describe, expect, expectTypeOf, it } from 'vitest';
 import { getMemberOperation, getMemberRoute, MEMBER_ROUTE_IDS } from '../routes/member-routes.ts';
 import { buildOpenApi } from '../routes/openapi.ts';
 import { getRoute, ROUTE_IDS } from '../routes/routes.ts';
 import { CLOCK, describeRefusal } from '../testing/describe-refusal.ts';
+import type { FILTER_ROWS } from './filter-parameters.ts';
 import { encodeParameters, type Parameter, parseParameters } from './parameter.ts';
 
 /** A valid text for every codec whose values are not known from its schema. */
@@ -77,4 +81,19 @@ describe('every parameter of every route', () => {
     else expect(proto.absent).not.toBe('');
     expect('absent' in cli ? cli.absent : cli.about).not.toBe('');
   });
+});
+
+it('the filters of the table are those of the engine', () => {
+  expectTypeOf<(typeof FILTER_ROWS)[number]['field']>().toEqualTypeOf<keyof RecordFilter>();
+});
+
+it('rows and requests do not import the docs of parameters, which browsers need not load', () => {
+  const folders = [import.meta.dirname, join(import.meta.dirname, '../requests')];
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder)
+      .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && name !== 'parameter-docs.ts')
+      .map((name) => join(folder, name)),
+  );
+  expect(files.length).toBeGreaterThan(8);
+  expect(files.filter((file) => /from '.*(?:docs\/|parameter-docs)/.test(readFileSync(file, 'utf8')))).toEqual([]);
 });
