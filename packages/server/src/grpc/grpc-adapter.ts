@@ -41,9 +41,10 @@ export interface GrpcAdapterDeps {
 export function createGrpcAdapter(deps: GrpcAdapterDeps): GrpcAdapter {
   const log = new RequestLog(deps.log);
   const gate = new Gate({ ...deps, log });
+  const maxConcurrentCalls = Math.max(MIN_CONCURRENT_CALLS, deps.policy.slots.max);
   const server = new Server({
     ...KEEP_ALIVE,
-    'grpc.max_concurrent_streams': Math.max(MIN_CONCURRENT_CALLS, deps.policy.slots.max),
+    'grpc.max_concurrent_streams': maxConcurrentCalls,
     'grpc.enable_channelz': 0,
     interceptors: [gate.interceptor],
   });
@@ -55,7 +56,7 @@ export function createGrpcAdapter(deps: GrpcAdapterDeps): GrpcAdapter {
   // TLS is terminated before: certificates can then be renewed while the service runs.
   const connections = server.createConnectionInjector(ServerCredentials.createInsecure());
   for (const http2Server of getHttp2Servers(server)) {
-    http2Server.on('session', (session) => limitResets(session));
+    http2Server.on('session', (session) => limitResets(session, { burst: maxConcurrentCalls }));
     guardStreams(http2Server, (error) =>
       deps.log.error('call', 'a call failed before it was handled', { error: describeFailure(error) }),
     );
@@ -137,26 +138,35 @@ function guardStreams(server: Http2Server, onError: (error: unknown) => void): v
   });
 }
 
-/** Cancelled calls per connection at once: as many as a client may have open when it disconnects. */
-const BURST = 256;
-
 /** Additional cancelled calls per second: more than any normal client needs, and little work for the node. */
-const PER_SECOND = 32;
+const RESETS_PER_SECOND = 32;
+
+interface ResetLimit {
+  /** Cancelled calls at once: as many as a client may have open when it leaves all of them. */
+  burst: number;
+  /** Monotonic milliseconds. */
+  now?: () => number;
+}
 
 /**
  * Closes a connection that opens calls only to cancel them ("rapid reset"): each costs the client a few bytes and the node
- * a whole call. Calls with a started response are limited by Node's HTTP/2 implementation: 1,000 at once.
+ * a whole call. All count, also those with a started response: the library responds to calls that are cancelled already.
+ * Node.js has a limit of its own, 1,000 at once, which cannot be changed in Node.js 20.
  */
-export function limitResets(session: ServerHttp2Session, now: () => number = () => performance.now()): void {
-  let tokens = BURST;
+export function limitResets(session: ServerHttp2Session, { burst, now = () => performance.now() }: ResetLimit): void {
+  let tokens = burst;
   let filledAtMs = now();
+  let isOver = false;
   session.on('stream', (stream: ServerHttp2Stream) => {
     stream.once('close', () => {
-      if (stream.headersSent) return; // the response has started
+      if (stream.rstCode === constants.NGHTTP2_NO_ERROR) return;
       const timeMs = now();
-      tokens = Math.min(BURST, tokens + ((timeMs - filledAtMs) * PER_SECOND) / 1000) - 1;
+      tokens = Math.min(burst, tokens + ((timeMs - filledAtMs) * RESETS_PER_SECOND) / 1000) - 1;
       filledAtMs = timeMs;
-      if (tokens < 0 && !session.destroyed) session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM);
+      if (tokens >= 0 || isOver) return;
+      isOver = true;
+      // Later: destroying a session while it handles a frame can crash Node.js 20 (std::bad_alloc).
+      setImmediate(() => session.destroy(undefined, constants.NGHTTP2_ENHANCE_YOUR_CALM));
     });
   });
 }
