@@ -84,7 +84,7 @@ describe('connections on which nothing happens', () => {
 });
 
 describe('a flood of requests', () => {
-  it('beyond the limit is refused with 429, and health is told as ever', async () => {
+  it('beyond the limit is refused with 429, and health checks still respond', async () => {
     const node = await AttackedNode.start({ files: FILES, flags: ['--http-max-requests-per-second', '50'] });
     const agent = new Agent({ keepAlive: true, maxSockets: 16 });
     const url = `${node.url}api/v1/log/view?file=a.log`;

@@ -104,7 +104,7 @@ describe('a request that is odd', () => {
   it('is answered for what it is, and the next client does not notice', async () => {
     const node = await AttackedNode.start();
     for (const [name, [bytes, statuses]] of Object.entries(ODD)) {
-      // Of what it has not read to the end, the system tells the client by a reset, which may overtake the answer.
+      // If it has not read everything, the system resets the connection, and the reset may overtake the response.
       const allowed = bytes.length > READ_AT_ONCE ? [statuses, []] : [statuses];
       expect(allowed, name).toContainEqual(statusesIn(await exchange(node.port, bytes, NEVER)));
     }

@@ -98,18 +98,18 @@ it('a page follows through a restart of the node, and leaves', async () => {
       for await (const items of batches) self.followed.push(...items);
     })();
   }, node.url);
-  const told = async () => {
+  const received = async () => {
     const items = await page.evaluate(() => self.followed);
     return items.flatMap((item) => (item.type === 'record' ? [item.message] : []));
   };
-  await eventually(async () => expect(await told()).toEqual(['first']));
+  await eventually(async () => expect(await received()).toEqual(['first']));
   node.append('a.log', line('second') + line('third'));
-  await eventually(async () => expect(await told()).toEqual(['first', 'second', 'third']));
+  await eventually(async () => expect(await received()).toEqual(['first', 'second', 'third']));
   await node.stop();
   node.append('a.log', line('fourth'));
   await node.start();
   node.append('a.log', line('fifth'));
-  await eventually(async () => expect(await told()).toEqual(['first', 'second', 'third', 'fourth', 'fifth']));
+  await eventually(async () => expect(await received()).toEqual(['first', 'second', 'third', 'fourth', 'fifth']));
   const last = await page.evaluate(async () => {
     self.leaving.abort();
     await self.following;

@@ -50,7 +50,7 @@ async function startWithBundle(body: Buffer, { isCut = false } = {}): Promise<st
 }
 
 describe('porthole bundle', () => {
-  it('writes a bundle named after its cluster and time, only for its owner, and tells its name', async () => {
+  it('writes a bundle named after its cluster and time, readable only by its owner, and prints its name', async () => {
     const { cwd, bundle } = await startNode();
     const { code, stdout, stderr } = await bundle(...RANGE);
     expect({ code, stderr }).toEqual({
@@ -87,7 +87,7 @@ describe('porthole bundle', () => {
     expect(readdirSync(cwd)).toEqual(['mine.zip']);
   });
 
-  it('tells what is missing, with exit code 3', async () => {
+  it('reports what is missing, with exit code 3', async () => {
     const [port] = await freePorts(1);
     const { cwd, bundle } = await startNode('--cluster-members', `dead=http://127.0.0.1:${port}`);
     const { code, stdout, stderr } = await bundle(...RANGE, '-o', 'part.zip');

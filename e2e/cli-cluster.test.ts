@@ -43,7 +43,7 @@ async function runCli({ url }: Pick<FakeClusterNode, 'url'>, ...args: string[]) 
 }
 
 describe('porthole nodes', () => {
-  it('shows every node, and marks, tells and counts those that do not answer', async () => {
+  it('shows every node, and marks, reports and counts those that do not respond', async () => {
     const node = await startClusterNode({ responses: { '/cluster/nodes': NODES } });
     expect(await runCli(node, 'nodes')).toEqual({
       code: 3,
@@ -109,7 +109,7 @@ const RECORDS = [
 ];
 
 describe('porthole logs of a cluster', () => {
-  it('--all asks all nodes, and tells with exit code 3 which are missing', async () => {
+  it('--all queries all nodes, and reports with exit code 3 which are missing', async () => {
     const node = await startClusterNode({ responses: { '/cluster/log/search': RECORDS }, members: [REFUSED] });
     expect(await runCli(node, 'logs', '--all', '--prefix')).toEqual({
       code: 3,
@@ -187,13 +187,13 @@ describe('porthole logs of a cluster', () => {
     expect(stdout.split('\n').map((line) => line.slice(38, 40))).toEqual(['  ', '  ', '~ ', '']);
   });
 
-  it('json is the record as the node told it', async () => {
+  it('json is the record as the node returned it', async () => {
     const node = await startClusterNode({ responses: { '/cluster/log/search': RECORDS } });
     const { stdout } = await runCli(node, 'logs', 'search', '', '--all', '-o', 'json');
     expect(stdout).toBe(RECORDS.map((record) => `${JSON.stringify(record)}\n`).join(''));
   });
 
-  it('logfmt tells the node', async () => {
+  it('logfmt includes the node', async () => {
     const node = await startClusterNode({ responses: { '/cluster/log/search': RECORDS.slice(0, 1) } });
     const { stdout } = await runCli(node, 'logs', '--all', '-o', 'logfmt');
     expect(stdout).toBe('time=2026-11-15T11:00:02.000Z level=info node=broker-2 file=a.log msg=second\n');
@@ -283,7 +283,7 @@ describe('porthole logs of a cluster', () => {
     expect(node.requests.at(-1)).toBe('/cluster/log/follow?back=200');
   });
 
-  it('digest tells who said it how often, and the histogram counts all', async () => {
+  it('digest counts by node, and the histogram counts all', async () => {
     const group = { level: 'ERROR', source: 'a.go:1', shape: null, count: 9, firstMs: NODE_TIME, lastMs: NODE_TIME };
     const digest = {
       groups: [{ ...group, isNew: false, sample: RECORDS[0], nodes: { 'broker-1': 2, 'broker-2': 6, 'storage-1': 1 } }],

@@ -55,7 +55,7 @@ describe('porthole config get', () => {
     expect(outcome).toEqual({ code: 0, signal: null, stdout, stderr: '' });
   });
 
-  it('tells an unknown key with the nearest names and exit code 1, after those that are known', async () => {
+  it('reports an unknown key with the nearest names and exit code 1, after printing the known ones', async () => {
     const outcome = await runToEnd(['config', 'get', 'a.toml', 'http.prot', 'user.name', '-o', 'flat'], withFiles());
     expect(outcome).toEqual({
       code: 1,
@@ -65,7 +65,7 @@ describe('porthole config get', () => {
     });
   });
 
-  it('of a node gives what the node tells', async () => {
+  it('of a node prints what the node returns', async () => {
     const cwd = withFiles();
     const url = await serve(cwd, '--service-config', 'a.toml').ready();
     expect(await runToEnd(['config', 'get', url], cwd)).toEqual({ code: 0, signal: null, stdout: A_SHOWN, stderr: '' });
@@ -231,7 +231,7 @@ describe('porthole config diff', () => {
   });
 });
 
-/** `diff` tells a difference by exit code 1, which is none of our failures. */
+/** `diff` reports a difference by exit code 1, which is not a failure. */
 function runForOutput(program: string, args: readonly string[], cwd: string): string {
   try {
     return execFileSync(program, args, { cwd, encoding: 'utf8' });

@@ -83,7 +83,7 @@ describe('porthole demo', () => {
     expect(readdirSync(tmp)).toEqual([]);
   });
 
-  it('tells a taken port as serve does, and leaves nothing behind', async () => {
+  it('reports a port in use as serve does, and leaves nothing behind', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void server.close());

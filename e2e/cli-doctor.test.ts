@@ -23,7 +23,7 @@ describe('porthole doctor', () => {
     expect(readdirSync(cwd)).toEqual([]);
   });
 
-  it('tells problems with what to do, and exit code 1', async () => {
+  it('reports problems with the way out and exit code 1', async () => {
     const cwd = tempDir();
     writeFileSync(join(cwd, 'file'), '');
     const { code, stdout } = await runToEnd(['doctor', ...FREE_PORTS, '--log-dir', 'file'], cwd);
@@ -35,7 +35,7 @@ describe('porthole doctor', () => {
     expect(stdout).toMatch(/\n1 problem, \d+ warnings?, \d+ ok\n$/);
   });
 
-  it('tells wrong settings as serve does, and what it could not look at', async () => {
+  it('reports invalid settings as serve does, and the checks it skipped', async () => {
     const cwd = tempDir();
     writeFileSync(join(cwd, 'porthole.toml'), '[http]\nprot = 80\n');
     const { stderr } = await runToEnd(['serve', '--config', 'porthole.toml'], cwd);
@@ -45,16 +45,16 @@ describe('porthole doctor', () => {
     expect(stdout).toContain('skipped until the settings are valid: log directory, ');
   });
 
-  it('as JSON tells everything, from flags, environment and file', async () => {
+  it('as JSON prints everything, from flags, environment and file', async () => {
     const cwd = tempDir();
     mkdirSync(join(cwd, 'logs'));
     writeFileSync(join(cwd, 'logs/a.log'), '2026-11-15 05:00:00.000\tINFO\ta.go:1\thello\n');
     writeFileSync(join(cwd, 'porthole.toml'), '[service]\nlog-dir = "logs"\n');
     const env = { PORTHOLE_CONFIG: 'porthole.toml', PORTHOLE_NODE_TIME_ZONE: 'Asia/Tokyo' };
     const { code, stdout } = await runToEnd(['doctor', '-o', 'json', ...FREE_PORTS], cwd, env);
-    const told = JSON.parse(stdout) as DoctorReport;
-    expect({ code, healthy: told.healthy, skipped: told.skipped }).toEqual({ code: 0, healthy: true, skipped: [] });
-    const detail = (name: string) => told.findings.find((finding) => finding.name === name)?.detail;
+    const report = JSON.parse(stdout) as DoctorReport;
+    expect({ code, healthy: report.healthy, skipped: report.skipped }).toEqual({ code: 0, healthy: true, skipped: [] });
+    const detail = (name: string) => report.findings.find((finding) => finding.name === name)?.detail;
     expect(detail('log directory')).toBe(`${cwd}/logs is readable`);
     expect(detail('log files')).toMatch(/^1 log in 1 file, the newest record is .* old$/);
     expect(detail('time zone')).toBe(

@@ -67,7 +67,7 @@ describe('a node and a directory are asked alike', () => {
 });
 
 describe('a node that does not answer', () => {
-  it('is told with what to do, and exit code 2', async () => {
+  it('is reported with the way out and exit code 2', async () => {
     const url = `http://127.0.0.1:${await closedPort()}`;
     const { code, stdout, stderr } = await runToEnd(['logs', '--url', url], tempDir(), ENV);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });

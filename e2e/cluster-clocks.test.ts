@@ -44,7 +44,7 @@ it('clocks that are minutes off and logs in different zones: the merged order is
   expect(back.messages).toEqual(truth.map(({ trueMs }) => `at ${trueMs}`).toReversed());
 });
 
-it('two that spoke within the uncertainty of their clocks are told as unsure', async () => {
+it('records within the uncertainty of two clocks are marked as uncertain in order', async () => {
   const members = await Promise.all(MEMBERS.map(startMember));
   const flags = ['--cluster-members', members.map(({ id, address }) => `${id}=http://${address}`).join(',')];
   const asked = await ClusterProcess.start('asked', { flags });

@@ -12,7 +12,7 @@ const RECORDS_OF_EACH = 200;
 /** What a node may need more for asking all of them again and again. */
 const MAX_GROWTH_BYTES = 96 * 1024 ** 2;
 
-it('a hundred members, one of them dead: all answer, it is told which does not, and memory stays', async () => {
+it('a hundred members, one of them dead: all others respond, the dead one is reported, and memory stays bounded', async () => {
   const ids = Array.from({ length: MEMBERS }, (_, place) => `m${String(place).padStart(3, '0')}`);
   const ports = await startMembers(ids.slice(1));
   const [closed] = await freePorts(1);

@@ -56,7 +56,7 @@ it('an answer that stops at a time that is none goes on all the same', async () 
   });
 });
 
-it('members that cannot be asked are told apart: refused, auth, tls, not supported', async () => {
+it('members that cannot be reached are reported with the reason: refused, auth, tls, not supported', async () => {
   const [closed = 0] = await freePorts(1);
   const members = {
     closed: `127.0.0.1:${closed}`,

@@ -61,10 +61,14 @@ async function statesBy(node: ClusterProcess): Promise<Record<string, string>> {
 
 async function aSearchAndAFollowAreMerged({ n1, n2, n3, followed }: World): Promise<void> {
   const startMs = Date.now() - 60_000;
-  const told = [n3, n1, n2, n1].map((node, place) => ({ node, timeMs: startMs + place * 1000, text: `word ${place}` }));
-  for (const { node, text, timeMs } of told) node.write(text, { timeMs });
-  for (const asked of [n1, n2, n3]) await eventually(() => isMerged(asked, told));
-  await eventually(() => expect(followed.messages.toSorted()).toEqual(told.map(({ text }) => text)));
+  const written = [n3, n1, n2, n1].map((node, place) => ({
+    node,
+    timeMs: startMs + place * 1000,
+    text: `word ${place}`,
+  }));
+  for (const { node, text, timeMs } of written) node.write(text, { timeMs });
+  for (const asked of [n1, n2, n3]) await eventually(() => isMerged(asked, written));
+  await eventually(() => expect(followed.messages.toSorted()).toEqual(written.map(({ text }) => text)));
 }
 
 interface WrittenRecord {
@@ -73,13 +77,13 @@ interface WrittenRecord {
   text: string;
 }
 
-async function isMerged(asked: ClusterProcess, told: readonly WrittenRecord[]): Promise<void> {
+async function isMerged(asked: ClusterProcess, written: readonly WrittenRecord[]): Promise<void> {
   const { records, end, outcomes } = await asked.search();
   expect(outcomes).toEqual({ n1: 'ok', n2: 'ok', n3: 'ok' });
   expect(end).toMatchObject({ reason: 'exhausted', records: 7, cursor: null, membership: { state: 'ok' } });
   const messages = records.map(({ node, message }) => `${node}: ${message}`);
   expect(messages.slice(0, 3).toSorted()).toEqual(['n1: n1 starts', 'n2: n2 starts', 'n3: n3 starts']);
-  expect(messages.slice(3)).toEqual(told.map(({ node, text }) => `${node.id}: ${text}`));
+  expect(messages.slice(3)).toEqual(written.map(({ node, text }) => `${node.id}: ${text}`));
 }
 
 async function oneIsKilled({ n1, n2, n3, followed }: World): Promise<void> {
@@ -127,7 +131,7 @@ async function configsBy(node: ClusterProcess) {
   );
 }
 
-/** Written until it is heard: a member that joins is followed from its end, and when that is, is not told. */
+/** Writes until it is received: a member that joins is followed from its end, and it is not reported when. */
 async function expectFollowed(followed: FollowedCluster, node: ClusterProcess, text: string): Promise<void> {
   let count = 0;
   await eventually(async () => {

@@ -21,7 +21,7 @@ describe('porthole', () => {
     expect(stdout).toContain('Examples:');
   });
 
-  it('version tells its own and that of Node.js', async () => {
+  it('version prints its own and that of Node.js', async () => {
     const { code, stdout } = await runToEnd(['version'], tempDir());
     expect(code).toBe(0);
     expect(stdout).toMatch(/^porthole \d+\.\d+\.\d+ \(node \d+\.\d+\.\d+\)\n$/);

@@ -29,7 +29,7 @@ async function readiness(node: AttackedNode): Promise<string> {
 
 // Without the right to mount there is no disk to fill; own-log/disk-full.test.ts fills a file instead.
 describe.skipIf(!canMount())('a disk for the own log', () => {
-  it('that is full stops nothing, is told, and is written to again once there is room', async () => {
+  it('that is full stops nothing, is reported, and is written to again once there is room', async () => {
     const cwd = tempDir();
     mountSmallDisk(join(cwd, 'data'), '256k');
     const node = await AttackedNode.start({ cwd, flags: DEBUG });

@@ -23,7 +23,7 @@ function serveLogs(cwd: string, port: number): Program {
   return new Program(['serve', ...flags], { cwd });
 }
 
-test('whatever logrotate does, every client gets every line that is on disk once, and is told of others', async () => {
+test('whatever logrotate does, every client gets every line that is on disk once, and a gap for others', async () => {
   const cwd = tempDir();
   const logs = new RotatedLogs(cwd);
   let node = serveLogs(cwd, 0);

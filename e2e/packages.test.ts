@@ -175,7 +175,7 @@ describe('the program in an empty project', () => {
     await program.end();
   });
 
-  it('npx porthole version tells the version of the package', async () => {
+  it('npx porthole version prints the version of the package', async () => {
     const { version } = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8')) as {
       version: string;
     };

@@ -58,7 +58,7 @@ it('docs/sdk.md lists exactly the options', () => {
   expect(documented).toEqual(Object.keys(options));
 });
 
-it('examples/query-a-node.ts tells what went wrong and what is said now', async () => {
+it('examples/query-a-node.ts prints recent errors and new records', async () => {
   const { running } = await serve();
   const child = spawn(TSX, [...SOURCE, 'examples/query-a-node.ts', running.url], { cwd: root });
   onTestFinished(() => {

@@ -79,10 +79,10 @@ describe('the audit of what is installed', () => {
     expect(problems).toEqual(['node_modules/left: the package that was got is not the one the lockfile means']);
   });
 
-  it('tells what it could not compare', async () => {
+  it('reports what it could not compare', async () => {
     const { root: dir } = project();
-    const told = await auditInstalled({ root: dir, tarballOf: async () => undefined });
-    expect(told).toEqual({ packages: 1, problems: [], unseen: ['node_modules/left'] });
+    const report = await auditInstalled({ root: dir, tarballOf: async () => undefined });
+    expect(report).toEqual({ packages: 1, problems: [], unseen: ['node_modules/left'] });
   });
 });
 
@@ -116,7 +116,7 @@ const ADVISORY = {
 };
 
 describe('the question for advisories', () => {
-  it('tells those on what users install as problems, others as notes', async () => {
+  it('reports advisories for what users install as problems, others as notices', async () => {
     const env = await registry({ 'smol-toml': [ADVISORY], publint: [ADVISORY] });
     const { notAsked, problems, notices } = await askAdvisories(root, env);
     expect({ notAsked, problems }).toEqual({
@@ -127,8 +127,8 @@ describe('the question for advisories', () => {
   });
 
   it('says that it was not answered, rather than nothing', async () => {
-    const told = await askAdvisories(root, await registry(undefined));
-    expect(told).toMatchObject({ problems: [], notices: [] });
-    expect(told.notAsked).toContain('405');
+    const report = await askAdvisories(root, await registry(undefined));
+    expect(report).toMatchObject({ problems: [], notices: [] });
+    expect(report.notAsked).toContain('405');
   });
 });

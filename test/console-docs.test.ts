@@ -12,7 +12,7 @@ function readTable(heading: string): string[][] {
   return rows.slice(1).map((row) => row.slice(2, -2).split(' | '));
 }
 
-it('the page about the console tells the keys that the list obeys', () => {
+it('the page about the console lists the keys of the log list', () => {
   const keys = keyGroups().find(({ name }) => name === 'Log lines')?.keys ?? [];
   const expected = keys.map(({ shown, meaning }) => [
     shown
@@ -24,7 +24,7 @@ it('the page about the console tells the keys that the list obeys', () => {
   expect(readTable('Keys')).toEqual(expected);
 });
 
-it('the page about the console tells every parameter that an address can have', () => {
+it('the page about the console lists every URL parameter', () => {
   const views: LogsView[] = [
     {
       ...ALL_LOGS,
@@ -48,6 +48,8 @@ it('the page about the console tells every parameter that an address can have', 
     { ...ALL_LOGS, range: { kind: 'last', spanMs: 60_000 } },
   ];
   const written = new Set(views.flatMap((view) => [...logsQuery(view).keys()]));
-  const told = readTable('Addresses').flatMap(([names = '']) => names.split(', ').map((name) => name.slice(1, -1)));
-  expect(told.toSorted()).toEqual([...written].toSorted());
+  const documented = readTable('Addresses').flatMap(([names = '']) =>
+    names.split(', ').map((name) => name.slice(1, -1)),
+  );
+  expect(documented.toSorted()).toEqual([...written].toSorted());
 });

@@ -27,7 +27,7 @@ function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest;
 }
 
-/** The rows of the tables below a heading, as far as they are told by files. */
+/** The rows of the tables below a heading that describe files. */
 function rowsBelow(heading: string): string[] {
   const section = page.split(/^## /m).find((part) => part.startsWith(heading)) ?? '';
   return [...section.matchAll(/^\| `([^`]+)` \| ([\d.]+) \| ([^|]+) \| (\d+) \|/gm)].map(([, ...cells]) =>
@@ -126,8 +126,8 @@ describe('licences', () => {
 
   it('are what the installed packages themselves say, and so are their versions', () => {
     const here = installed.filter((path) => existsSync(join(root, path, 'package.json')));
-    const told = here.map((path) => `${path} ${readManifest(path).version} ${readManifest(path).license}`);
-    expect(told).toEqual(here.map((path) => `${path} ${lock[path]?.version} ${lock[path]?.license}`));
+    const listed = here.map((path) => `${path} ${readManifest(path).version} ${readManifest(path).license}`);
+    expect(listed).toEqual(here.map((path) => `${path} ${lock[path]?.version} ${lock[path]?.license}`));
   });
 
   it('of what users get are there as a text', () => {

@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 const root = join(import.meta.dirname, '..');
 const read = (path: string) => readFileSync(join(root, path), 'utf8');
 
-/** Everything that is written for readers, but for the changelog and the decisions, which tell of the past. */
+/** All documentation except the changelog and the decisions, which describe the past. */
 const PAGES = [
   'README.md',
   'ARCHITECTURE.md',

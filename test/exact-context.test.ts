@@ -57,7 +57,7 @@ describe('every number, key and text of a context', () => {
     const expected = texts.map(jsonTokens);
     const node = await startTestNode({ files: { 'a.log': texts.map(contractLine).join('') } });
     const client = createClient({ url: `http://127.0.0.1:${node.port}` });
-    const same = (told: readonly string[]) => expect(told.map(jsonTokens)).toEqual(expected);
+    const same = (received: readonly string[]) => expect(received.map(jsonTokens)).toEqual(expected);
 
     for (const route of ['log', 'cluster/log']) {
       const query = `order=oldest&limit=${COUNT}&family=a.log`;
@@ -124,14 +124,14 @@ describe('every number, key and text of a context', () => {
     const node = await startTestNode({ files: { 'a.log': '' } });
     const client = createClient({ url: `http://127.0.0.1:${node.port}` });
     const leaving = new AbortController();
-    const told: string[] = [];
+    const emitted: string[] = [];
     for await (const items of client.followLogs({ start: 'end' }, { signal: leaving.signal })) {
-      if (items.length === 0 && told.length === 0)
+      if (items.length === 0 && emitted.length === 0)
         appendFileSync(join(node.logDir, 'a.log'), texts.map(contractLine).join(''));
-      for (const item of items) if (item.type === 'record') told.push(exactJson(item));
-      if (told.length === texts.length) leaving.abort();
+      for (const item of items) if (item.type === 'record') emitted.push(exactJson(item));
+      if (emitted.length === texts.length) leaving.abort();
     }
-    expect(told.map(wireContext).map(jsonTokens)).toEqual(texts.map(jsonTokens));
+    expect(emitted.map(wireContext).map(jsonTokens)).toEqual(texts.map(jsonTokens));
 
     writeFileSync(join(node.logDir, 'a.log'), contractLine(`{"id":${NUMBER},"n":1.0}`, 0));
     for (const route of ['log', 'cluster/log']) {

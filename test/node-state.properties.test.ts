@@ -68,7 +68,7 @@ describe('every NodeState', () => {
   });
 });
 
-/** One that the door lets in. Places are mostly of the logs that are asked: a cursor of others is refused. */
+/** A valid request. Its cursors mostly point into the logs it selects: others are refused. */
 function toQuery({ filter, selection, start, until, rest }: QuerySpec, all: readonly FoundRecord[]): SearchQuery {
   const chosen = all[selection.at % Math.max(1, all.length)]?.file ?? '';
   const records = selection.at % 8 === 0 ? all : all.filter(({ file }) => isSelected(file, chosen, selection.kind));

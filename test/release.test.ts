@@ -92,7 +92,7 @@ async function installRelease(): Promise<string> {
 }
 
 describe('the image, as far as it can be made without Docker', () => {
-  it('runs as a user without rights from a tree nobody can write to, is healthy and stops when told', async () => {
+  it('runs as a user without rights from a tree nobody can write to, is healthy and stops on a signal', async () => {
     const installed = await installRelease();
     const state = join(installed, '../state');
     mkdirSync(state);

@@ -38,7 +38,7 @@ describe.each(['porthole.cdx.json', 'porthole-client.cdx.json'])('the bill of ma
     expect(validate.errors ?? []).toEqual([]);
   });
 
-  it('names each component once, and tells what each one needs', () => {
+  it('names each component once, with its dependencies', () => {
     const { metadata, components, dependencies } = readBill(file);
     const refs = [metadata.component, ...components].map((component) => component['bom-ref']);
     expect(new Set(refs).size).toBe(refs.length);
@@ -50,7 +50,7 @@ describe.each(['porthole.cdx.json', 'porthole-client.cdx.json'])('the bill of ma
     const { metadata, components, dependencies } = readBill(file);
     const needs = new Map(dependencies.map(({ ref, dependsOn }) => [ref, dependsOn]));
     const reached = new Set([metadata.component['bom-ref']]);
-    // A set tells also what is added while it is walked.
+    // Iterating a set includes what is added meanwhile.
     for (const ref of reached) for (const next of needs.get(ref) ?? []) reached.add(next);
     expect(reached.size).toBe(components.length + 1);
   });

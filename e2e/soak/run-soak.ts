@@ -49,7 +49,7 @@ export interface SoakOptions {
 
 /** Three nodes under everything at once, one of them killed midway; what was promised, and whether it held. */
 export async function runSoak(options: SoakOptions): Promise<SoakRow[]> {
-  const { seconds, followers, cleanup, log: tell } = options;
+  const { seconds, followers, cleanup, log } = options;
   const nodes = await startNodes(cleanup);
   const filesBefore = new Map(nodes.map((node) => [node.id, node.openFiles]));
   const following = new AbortController();
@@ -67,7 +67,7 @@ export async function runSoak(options: SoakOptions): Promise<SoakRow[]> {
       }),
     ),
   );
-  tell(`${nodes.length} nodes, ${followers} followers each; under load for ${seconds} s`);
+  log(`${nodes.length} nodes, ${followers} followers each; under load for ${seconds} s`);
 
   const load = newLoad();
   const { signal } = loading;
@@ -78,11 +78,11 @@ export async function runSoak(options: SoakOptions): Promise<SoakRow[]> {
   const memory = watchMemory(nodes, signal);
   const writing = writeLines(nodes, signal);
   await delay(seconds * 1000 * KILL_AT);
-  await killAndRestart(nodes, tell);
+  await killAndRestart(nodes, log);
   await delay(Math.max(0, seconds * 1000 * (1 - KILL_AT) - DOWN_MS));
   loading.abort();
   await Promise.all([...loads, writing]);
-  tell('the load has ended; looking whether all was told');
+  log('the load has ended; checking that every line was received');
   const rows = await checkSoak({
     nodes,
     followers: followersByNode,
@@ -133,13 +133,13 @@ async function writeLines(nodes: readonly SoakNode[], signal: AbortSignal): Prom
   }
 }
 
-async function killAndRestart(nodes: readonly SoakNode[], tell: SoakOptions['log']): Promise<void> {
+async function killAndRestart(nodes: readonly SoakNode[], log: SoakOptions['log']): Promise<void> {
   const last = nodes.at(-1);
-  tell(`${last?.id} is killed`);
+  log(`${last?.id} is killed`);
   await last?.kill();
   await delay(DOWN_MS);
   await last?.start();
-  tell(`${last?.id} is back`);
+  log(`${last?.id} is back`);
 }
 
 /** Resident memory of each node over the run. */

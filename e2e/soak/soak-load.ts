@@ -153,7 +153,7 @@ function fetchStatus(url: string, options: ProbeOptions): Promise<number | undef
   });
 }
 
-/** Follows a node's log from its end, through its death; the numbers of the lines as they were told. */
+/** Follows a node's log from its end, also when it is killed; returns the numbers of the lines in the order received. */
 export class SoakFollower {
   readonly numbers: number[] = [];
   readonly gaps: string[] = [];

@@ -116,7 +116,7 @@ export class SoakNode {
   }
 }
 
-/** The numbers of a node's lines in records, in the order they were told. */
+/** The numbers of a node's lines in records, in the order received. */
 export function numberIn(message: string, id: string): number | undefined {
   const number = new RegExp(`^${id} line (\\d+)\\.$`).exec(message)?.[1];
   return number === undefined ? undefined : Number(number);

@@ -178,7 +178,7 @@ async function searchCluster(
   return { records, messages: records.map(({ message }) => message), end, outcomes };
 }
 
-/** What a follow of the cluster has told so far. */
+/** What a follow of the cluster has emitted so far. */
 export class FollowedCluster {
   readonly items: ClusterFollowItem[] = [];
 
@@ -200,7 +200,7 @@ export class FollowedCluster {
     return this.items.flatMap((item) => (item.type === 'record' ? [item.message] : []));
   }
 
-  /** What was told of a member, beside its records. */
+  /** The items about a member other than its records. */
   memberOutcomes(id: string): string[] {
     return this.items.flatMap((item) => (item.type === 'member' && item.node === id ? [item.report.outcome] : []));
   }
@@ -220,7 +220,7 @@ interface RecordTime {
   zoneHours?: number;
 }
 
-/** Adds a record to the log of the service below a directory: of now, in UTC, unless told otherwise. */
+/** Adds a record to the log of the service below a directory: with the current time in UTC by default. */
 export function writeRecord(
   cwd: string,
   message: string,

@@ -33,7 +33,7 @@ export function writeSparseLog(path: string, sizeBytes: number): void {
   closeSync(descriptor);
 }
 
-/** Lines that tell where they stand, exactly so many bytes of them. The first ends what stands before it. */
+/** Lines that contain their offset, exactly this many bytes in all. The first ends the line before it. */
 function linesAt(start: number, bytes: number): string {
   const lines: string[] = [];
   for (let offset = start; offset < start + bytes; offset += LINE_BYTES) {

@@ -2,7 +2,7 @@ import { flattenToml, REDACTION_CORPUS, redactToml, unmark } from '@porthole/ser
 import { expect } from 'vitest';
 import { fuzz } from './testing/fuzz.ts';
 
-/** Stands under a name that tells what it is, where the changes around it cannot make it part of anything else. */
+/** Has a name that marks it as a secret, and a position where the changes around it cannot make it part of anything else. */
 const SECRET = 'Zqx7Kv9Wm2';
 const LAST = `\n[the-end]\npassword = "${SECRET}"\n`;
 

@@ -26,7 +26,7 @@ export interface CaseFixture {
   close(): Promise<void>;
 }
 
-/** When files were written that nobody has touched since. Has a fraction, because notations differ in how they tell it. */
+/** Modification time of files at rest. It has a fraction, because formats write fractions differently. */
 const WRITTEN = new Date('2026-06-01T12:00:00.123Z');
 
 export async function openFixture({
@@ -43,7 +43,7 @@ export async function openFixture({
     settings: testSettings(root, {
       ...settings,
       node: { timeZone: 'Europe/Berlin', hostName: 'case' },
-      // Nothing is learnt from earlier questions: receipts tell what was scanned, and must be the same for each.
+      // Nothing is cached between requests: receipts contain what was scanned, and must be equal for all.
       search: { maxIndexBytes: 0, ...settings.search },
       service: { logDir, ...(config !== undefined && { configFile }) },
     }),

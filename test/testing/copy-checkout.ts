@@ -19,7 +19,7 @@ const SOURCES = ['LICENSE', 'README.md', 'package.json', 'package-lock.json', 'p
 /** What builds leave in packages. */
 const BUILT = new Set(['dist', 'lib', 'web', 'generated', 'node_modules']);
 
-/** What is bundled is copied: a bundle tells the paths of what is in it, and those of links lead out of the copy. */
+/** What is bundled is copied, not linked: a bundle contains the paths of its sources, and those of links lead out of the copy. */
 const BUNDLED = ['diff', 'eventsource-parser', 'preact', 're2js'];
 
 /** Creates a directory with the sources of this checkout and its installed dependencies, with or without what is built. */

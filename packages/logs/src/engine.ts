@@ -8,7 +8,7 @@ import type { SharedReads } from './file/shared-reads.ts';
 import type { TextSource } from './file/text-source.ts';
 import { FollowHub } from './follow/follow-hub.ts';
 import { followLimit } from './follow/follow-limit.ts';
-import { LogError, systemCode } from './log-error.ts';
+import { isSystemError, LogError, systemCode } from './log-error.ts';
 import type { Zone } from './parse/zone.ts';
 import type { SeenFile } from './read/list.ts';
 import { CancelFlag } from './scan/cancel-flag.ts';
@@ -279,6 +279,7 @@ async function findMissingDir(dir: string): Promise<FileProblem | undefined> {
     await stat(dir);
     return undefined;
   } catch (error) {
+    if (!isSystemError(error)) throw error;
     const why = systemCode(error) === 'ENOENT' ? 'does not exist' : `cannot be read: ${systemCode(error)}`;
     return { file: '.', code: 'LOG_DIR_UNREADABLE', detail: `the log directory ${why}` };
   }

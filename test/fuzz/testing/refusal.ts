@@ -10,7 +10,7 @@ export function tryParse<T>(parse: () => T): T | undefined {
   }
 }
 
-/** Throws it again unless it is a refusal that a client is told as such. */
+/** Rethrows it unless it is an error that clients receive with its own code. */
 export function checkRefusal(error: unknown): void {
   if (codeOf(error) === 'INTERNAL') throw error;
 }

@@ -92,13 +92,13 @@ describe('a link that stays inside is served', () => {
   const links: [string, string, string][] = [
     ['beside it', 'real.log', 'inside\n'],
     ['in a directory inside', 'sub/deep.log', 'deep\n'],
-    ['through a link to a directory inside', 'door/deep.log', 'deep\n'],
+    ['through a link to a directory inside', 'link/deep.log', 'deep\n'],
     ['through another link', 'first.log', 'inside\n'],
     ['out and in again', '../logs/real.log', 'inside\n'],
   ];
   test.each(links)('to a file %s', async (_, target, text) => {
     const { dir } = logDirInRoot();
-    symlinkSync('sub', join(dir, 'door'));
+    symlinkSync('sub', join(dir, 'link'));
     symlinkSync('real.log', join(dir, 'first.log'));
     symlinkSync(target, join(dir, 'link.log'));
     const logs = openDir(dir);

@@ -22,7 +22,7 @@ test.each([
   ['contract lines without level', '2024-08-16 09:48:23.118\tx\n', 'contract'],
   ['contract lines, some with spaces', CONTRACT.repeat(3) + ISO, 'contract'],
   ['requests', ACCESS, 'lindb-access'],
-  ['a contract file that tells of one request', CONTRACT.repeat(5) + ACCESS, 'contract'],
+  ['a contract file with one access line', CONTRACT.repeat(5) + ACCESS, 'contract'],
   ['log4j with a few other lines', LOG4J.repeat(5) + ISO + STACK, 'log4j'],
   ['times and prose', ISO, 'iso'],
   ['only one line, not ended', CONTRACT.trimEnd(), 'contract'],

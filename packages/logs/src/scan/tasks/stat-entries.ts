@@ -1,6 +1,6 @@
 import { type BigIntStats, lstatSync } from 'node:fs';
 import { rawPath } from '../../file/find-entry.ts';
-import { systemCode } from '../../log-error.ts';
+import { isSystemError, systemCode } from '../../log-error.ts';
 import { JobCancelled } from '../cancel-flag.ts';
 import type { StatJob, StatResult } from '../jobs.ts';
 
@@ -37,6 +37,7 @@ function statEntry(path: string | Buffer): BigIntStats | number {
   try {
     return lstatSync(path, { bigint: true, throwIfNoEntry: false }) ?? ENTRY_KINDS.other;
   } catch (error) {
+    if (!isSystemError(error)) throw error;
     return systemCode(error) === 'EACCES' ? ENTRY_KINDS.denied : ENTRY_KINDS.other;
   }
 }
