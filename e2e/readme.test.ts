@@ -212,7 +212,7 @@ function serve(command: string, args: string[]): Promise<{ url: string; child: C
   return new Promise((resolve, reject) => {
     const onData = (data: Buffer) => {
       output += data.toString();
-      const url = /https?:\/\/\S+:\d+\//.exec(output)?.[0];
+      const url = /(?<!demo cluster is at )https?:\/\/\S+:\d+\//.exec(output)?.[0];
       if (url) resolve({ url, child, output: () => output });
     };
     child.stdout.on('data', onData);

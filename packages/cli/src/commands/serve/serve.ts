@@ -19,7 +19,6 @@ async function runWithDemo(invocation: Invocation, options: RunNodeOptions): Pro
   const demo = await startDemo(onFreePorts, stopping.signal);
   demo.written.catch((error: Error) => invocation.terminal.note(`the demo logs are not continued: ${error.message}`));
   try {
-    invocation.terminal.note(`a demo cluster is ready at ${demo.url}`);
     return await runNode({ ...options, demoUrl: demo.url });
   } finally {
     stopping.abort();
@@ -41,6 +40,7 @@ async function runNode({ file, flags, demoUrl }: RunNodeOptions): Promise<number
   for (const warning of node.warnings) console.error(`porthole: ${warning}`);
   process.on('uncaughtException', (error) => die(node, error));
   process.stdout.write(`porthole is ready at ${node.url}\n`);
+  if (demoUrl) console.error(`porthole: the demo cluster is at ${demoUrl}`);
   // In a terminal SIGHUP means that the terminal was closed. The result of the reload goes to the own log.
   if (!process.stdout.isTTY) process.on('SIGHUP', () => void node.reload());
   await stopOnSignal(node);
