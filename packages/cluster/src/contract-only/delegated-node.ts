@@ -64,10 +64,10 @@ export abstract class DelegatedNode implements Pick<NodeState, Operation> {
     return this.#call('logDigest', options, (node) => node.logDigest(request, options));
   }
 
-  async #call<T>(operation: Operation, options: CallOptions = {}, ask: (node: NodeState) => Promise<T>): Promise<T> {
+  async #call<T>(operation: Operation, options: CallOptions = {}, call: (node: NodeState) => Promise<T>): Promise<T> {
     const node = await this.nodeFor(operation, options);
     try {
-      return await ask(node);
+      return await call(node);
     } catch (error) {
       throw this.toThrown(operation, error);
     }

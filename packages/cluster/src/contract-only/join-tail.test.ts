@@ -59,7 +59,7 @@ it('a log that grows is put together again, whatever is written between a list a
       for (const { listed, raced, overlap, keptBytes } of steps) {
         disk = Buffer.concat([disk, Buffer.from(linesOf(listed).join(''))]);
         const listedSize = disk.length;
-        // Without anything to tell lines apart, a race cannot be told from a repetition.
+        // If lines cannot be distinguished, a race looks like a repetition.
         if (isNumbered) disk = Buffer.concat([disk, Buffer.from(linesOf(raced).join(''))]);
         const grownBytes = listedSize - size;
         const tail = renderView(disk, grownBytes + overlap);

@@ -22,7 +22,7 @@ function oneMember() {
 }
 
 describe('the clocks of members', () => {
-  it('are told from the way there and back, never more certain than it allows', async () => {
+  it('are computed from the round trip, never more certain than it allows', async () => {
     const { way, clocks, peer } = oneMember();
     Object.assign(way, { offsetMs: 5000, thereMs: 30, backMs: 10 });
     expect(clocks.of('a')).toBeUndefined();
@@ -91,7 +91,7 @@ describe('the clocks of members', () => {
     expect(clocks.of('a')).toEqual({ offsetMs: 60_000, uncertaintyMs: 201 });
   });
 
-  it('are measured in the background; a member that cannot tell its time has none', async () => {
+  it('are measured in the background; a member that does not report its time has none', async () => {
     const odd = new FakeNode({ describe: async () => ({}) as NodeDescription });
     const { peers, membership } = fakeCluster({ a: new FakeNode({ clockOffsetMs: -7000 }), odd });
     const clocks = new ClockTable({ peers, selfId: 'self', timeoutMs: 1000 });

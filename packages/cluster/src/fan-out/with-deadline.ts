@@ -24,8 +24,8 @@ export function withDeadline<T>(act: (signal: AbortSignal) => Promise<T>, { time
     const onAbort = () => giveUp(signal?.reason);
     const timer = setTimeout(() => giveUp(deadlineExceeded(timeoutMs)), timeoutMs);
     signal?.addEventListener('abort', onAbort, { once: true });
-    const asking = (async () => act(controller.signal))();
-    asking.finally(settle).then(resolve, reject);
+    const acting = (async () => act(controller.signal))();
+    acting.finally(settle).then(resolve, reject);
   });
 }
 

@@ -66,7 +66,7 @@ describe('what others wrote to etcd', () => {
     expect(readEtcdValue(member.id, Buffer.from(encodeEtcdValue(member)))).toEqual(member);
   });
 
-  it('is skipped where it makes no sense, and told once, from the list and from the watch', async () => {
+  it('is skipped if it is invalid, and reported once, from the list and from the watch', async () => {
     const etcd = await startTestEtcd();
     await fill(etcd, [...HOSTILE, ['good', registered('good')]]);
     const log = new RecordingLog();

@@ -30,21 +30,21 @@ describe('when etcd is away', () => {
     await eventually(() => expect(member.state.state).toBe('ok'));
   });
 
-  it('the last known members stay, told as stale, until it is back', async () => {
+  it('the last known members stay, marked as stale, until it is back', async () => {
     const etcd = await startTestEtcd();
     const log = new RecordingLog();
     const first = await joinEtcd('a', etcd.url, { log });
     await joinEtcd('b', etcd.url);
     await eventually(() => expect(memberIds(first)).toEqual(['a', 'b']));
-    const told: string[] = [];
-    first.onChange(() => told.push(`${first.state.state} ${memberIds(first)}`));
+    const changes: string[] = [];
+    first.onChange(() => changes.push(`${first.state.state} ${memberIds(first)}`));
     await etcd.stop();
     await eventually(() => expect(first.state.state).toBe('stale'));
     expect(log.warnings).toEqual([expect.stringContaining('the registry is unavailable')]);
     await etcd.start();
     await eventually(() => expect(first.state.state).toBe('ok'));
-    await eventually(() => expect(told.at(-1)).toBe('ok a,b'));
-    expect(told[0]).toBe('stale a,b');
+    await eventually(() => expect(changes.at(-1)).toBe('ok a,b'));
+    expect(changes[0]).toBe('stale a,b');
   });
 
   it('and its data was wiped, all register again and the list is true again', async () => {
@@ -90,17 +90,17 @@ describe('when etcd is away', () => {
     await eventually(() => expect([away.state.state, ...memberIds(away)]).toEqual(['ok', 'a', 'c']));
   });
 
-  it('at one endpoint, the next one is asked, and nothing is told', async () => {
+  it('at one endpoint, the next one is used, and nothing is reported', async () => {
     const etcd = await startTestEtcd();
     const cables = [await Cable.to(etcd.port), await Cable.to(etcd.port)] as const;
     const member = await joinEtcd('a', [cables[0].url, cables[1].url]);
-    const told: string[] = [];
-    member.onChange(() => told.push(`${member.state.state} ${memberIds(member)}`));
+    const changes: string[] = [];
+    member.onChange(() => changes.push(`${member.state.state} ${memberIds(member)}`));
     const [lease] = await etcd.leases();
     cables[0].pull();
     await eventually(async () => expect((await etcd.list(PREFIX))[0]?.lease).not.toBe(lease));
     await joinEtcd('b', etcd.url);
-    await eventually(() => expect(told).toEqual(['ok a,b']));
+    await eventually(() => expect(changes).toEqual(['ok a,b']));
   });
 
   it('at the first endpoint already at the start, the next one is asked', async () => {

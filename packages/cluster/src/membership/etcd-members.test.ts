@@ -111,7 +111,7 @@ describe('members that register in etcd', () => {
     expect([memberIds(second), memberIds(third)]).toEqual([['b'], ['a', 'c']]);
   });
 
-  it('with the same id are both told so; the later one is known to the others', async () => {
+  it('with the same id are both warned; the later one is known to the others', async () => {
     const etcd = await startTestEtcd();
     const logs = [new RecordingLog(), new RecordingLog()];
     const [at1, at2] = ['http://10.0.0.1:1', 'http://10.0.0.2:2'];
@@ -136,32 +136,32 @@ describe('members that register in etcd', () => {
     await eventually(() => expect(watcher.members[0]?.url).toBe(at1));
   });
 
-  it('tell every change once, and nothing where nothing has changed', async () => {
+  it('report every change once, and nothing if nothing has changed', async () => {
     const etcd = await startTestEtcd();
     const first = await joinEtcd('a', etcd.url);
-    const told: string[][] = [];
-    first.onChange(() => told.push(memberIds(first)));
+    const changes: string[][] = [];
+    first.onChange(() => changes.push(memberIds(first)));
     const second = await joinEtcd('b', etcd.url);
     const [{ key = '', value = '', lease = '' } = {}] = await etcd.list(`${PREFIX}b`);
     await etcd.put(key, value, { lease });
     await second.close();
-    await eventually(() => expect(told.at(-1)).toEqual(['a']));
-    expect(told).toEqual([['a', 'b'], ['a']]);
+    await eventually(() => expect(changes.at(-1)).toEqual(['a']));
+    expect(changes).toEqual([['a', 'b'], ['a']]);
   });
 
   it('can listen and stop listening; a listener that throws harms nobody', async () => {
     const etcd = await startTestEtcd();
     const log = new RecordingLog();
     const first = await joinEtcd('a', etcd.url, { log });
-    const told: string[] = [];
+    const changes: string[] = [];
     first.onChange(() => {
       throw new Error('broken');
     });
-    const stop = first.onChange(() => told.push('before'));
+    const stop = first.onChange(() => changes.push('before'));
     stop();
-    first.onChange(() => told.push('after'));
+    first.onChange(() => changes.push('after'));
     await joinEtcd('b', etcd.url);
-    await eventually(() => expect(told).toEqual(['after']));
+    await eventually(() => expect(changes).toEqual(['after']));
     expect(log.warnings).toEqual([expect.stringContaining('listener')]);
   });
 

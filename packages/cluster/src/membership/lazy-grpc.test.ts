@@ -26,6 +26,6 @@ const PROGRAM = `
 it('gRPC is loaded only when an etcd is asked, and nothing keeps the process alive after that', () => {
   const args = ['--import', 'tsx', '--input-type=module', '-e', PROGRAM];
   const env = { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.check.json') };
-  const told = execFileSync(process.execPath, args, { cwd: import.meta.dirname, env, encoding: 'utf8' });
-  expect(told.trim()).toBe('false true');
+  const printed = execFileSync(process.execPath, args, { cwd: import.meta.dirname, env, encoding: 'utf8' });
+  expect(printed.trim()).toBe('false true');
 });

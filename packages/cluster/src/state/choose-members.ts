@@ -20,14 +20,14 @@ export function chooseMembers(
   const departed = directory.departed();
   const departedIds = new Set(departed.map(({ member }) => member.id));
   const nodes = selection.nodes?.filter((name) => !departedIds.has(name));
-  const asked = peers.select({ ...selection, ...(nodes && { nodes }) });
-  const askedIds = new Set(asked.map(({ member }) => member.id));
+  const selected = peers.select({ ...selection, ...(nodes && { nodes }) });
+  const selectedIds = new Set(selected.map(({ member }) => member.id));
   const snapshots = departed
-    .filter(({ member }) => isSelected(member, selection) && !askedIds.has(member.id))
+    .filter(({ member }) => isSelected(member, selection) && !selectedIds.has(member.id))
     .map((snapshot) => ({
       member: snapshot.member,
       state: new SnapshotNode(snapshot, peers.matchRegex),
       departed: snapshot,
     }));
-  return [...asked, ...snapshots].sort((a, b) => (a.member.id < b.member.id ? -1 : 1));
+  return [...selected, ...snapshots].sort((a, b) => (a.member.id < b.member.id ? -1 : 1));
 }

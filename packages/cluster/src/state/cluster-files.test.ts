@@ -3,7 +3,7 @@ import { clusterFiles } from './cluster-files.ts';
 import { fakeDeps } from './testing/fake-deps.ts';
 import { fakeNode, file, hang } from './testing/fake-node.ts';
 
-it('files of all are told with their member, in the times of this node', async () => {
+it('files of all members are listed with their member, in the time of this node', async () => {
   const deps = fakeDeps({
     states: { ahead: fakeNode({ logFiles: async () => [file()] }), silent: fakeNode({ logFiles: hang }) },
     clocks: { ahead: { offsetMs: 500.4, uncertaintyMs: 1 } },
@@ -17,7 +17,7 @@ it('files of all are told with their member, in the times of this node', async (
   ]);
 });
 
-it('a member that only speaks the contract gives names and sizes, and what names tell', async () => {
+it('a contract-only member has names and sizes, and what follows from the names', async () => {
   const entries = [
     { name: 'lindb-2026-11-15T00-21-26.600.log', size: 7 },
     { name: 'lindb.log', size: 9 },

@@ -75,7 +75,7 @@ describe('a member', () => {
       { logHistogram: async () => ({ ...counting({ ERROR: 1 }), end: { ...end(), reason: 'time budget' } }) },
       { lastRecordMs: 9000, recentErrors: null },
     ],
-    ['tells nonsense', { logFiles: async () => 'x' as never }, { lastRecordMs: null, recentErrors: 3 }],
+    ['sends nonsense', { logFiles: async () => 'x' as never }, { lastRecordMs: null, recentErrors: 3 }],
   ])('that %s is up all the same', async (_what, odd, expected) => {
     const { nodes } = await ask({ states: { a: healthy(odd) }, timeoutMs: 100 });
     expect(nodes).toMatchObject([{ state: 'up', ...expected }]);

@@ -77,8 +77,8 @@ async function startCluster() {
   onTestFinished(() => peers.close());
   const clocks = new ClockTable({ peers, selfId: 'asking', timeoutMs: 10_000 });
   for (const id of ['one', 'two']) await clocks.measure(peers.get(id));
-  const tell = (problem: string) => expect(problem).toBe('nothing');
-  const kept = new SnapshotCache({ store: null, report: tell });
+  const report = (problem: string) => expect(problem).toBe('nothing');
+  const kept = new SnapshotCache({ store: null, report });
   const lastWords = new SnapshotCollector({ snapshots: kept, peers, clocks, mask: redact });
   onTestFinished(() => lastWords.close());
   let listener = () => {};

@@ -64,7 +64,7 @@ export async function queryMembers<T>(
       if (departed) return { peer, value, report: departedReport(departed, report.count) };
       const standing = directory.standingOf(report.id, report.outcome);
       const snapshot = needsSnapshot(report) ? directory.of(report.id) : undefined;
-      const fallback = snapshot && (await querySnapshot(snapshot, { ask: call, matchRegex: deps.peers.matchRegex }));
+      const fallback = snapshot && (await querySnapshot(snapshot, { call, matchRegex: deps.peers.matchRegex }));
       if (fallback === undefined) return { peer, value, report: { ...report, ...standing } };
       const { asOfMs } = snapshot as MemberSnapshot;
       return { peer, value: fallback, report: { ...report, ...standing, count: countOf(fallback), asOfMs } };
@@ -80,7 +80,7 @@ function needsSnapshot({ outcome }: MemberReport): boolean {
 /** `undefined` if the snapshot does not have the data. */
 async function querySnapshot<T>(
   snapshot: MemberSnapshot,
-  { ask: call, matchRegex }: { ask: MemberQuery<T>; matchRegex: MatchRegex | undefined },
+  { call, matchRegex }: { call: MemberQuery<T>; matchRegex: MatchRegex | undefined },
 ): Promise<T | undefined> {
   const { member, clock } = snapshot;
   try {

@@ -61,11 +61,11 @@ export class FakeNode implements NodeState {
       timeMs === undefined ? query.fromMs === undefined && query.toMs === undefined : timeMs >= fromMs && timeMs < toMs;
     const inOrder = order === 'newest' ? [...records].reverse() : records;
     const rest = inOrder.slice(startIndex(inOrder, query)).filter(isIn);
-    const told = rest.slice(0, limit);
+    const returned = rest.slice(0, limit);
     yield [];
-    for (let at = 0; at < told.length; at += batchRecords) yield told.slice(at, at + batchRecords);
-    const cursor = rest.length > told.length ? (told.at(-1)?.cursor ?? null) : null;
-    yield [endItem({ records: told.length, cursor, ...toCoverage(records.filter(isIn), told) })];
+    for (let at = 0; at < returned.length; at += batchRecords) yield returned.slice(at, at + batchRecords);
+    const cursor = rest.length > returned.length ? (returned.at(-1)?.cursor ?? null) : null;
+    yield [endItem({ records: returned.length, cursor, ...toCoverage(records.filter(isIn), returned) })];
   }
 
   async *followLogs(query: FollowQuery, options: CallOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
@@ -118,13 +118,13 @@ function startIndex(inOrder: readonly FoundRecord[], { start, order }: SearchQue
 }
 
 /** Coverage of sorted records: what lies between those not emitted. */
-function toCoverage(records: readonly FoundRecord[], told: readonly FoundRecord[]): Partial<SearchEnd> {
+function toCoverage(records: readonly FoundRecord[], returned: readonly FoundRecord[]): Partial<SearchEnd> {
   const times = (some: readonly FoundRecord[]) => some.flatMap(({ timeMs }) => timeMs ?? []);
-  const own = new Set(told);
+  const own = new Set(returned);
   const first = records.findIndex((candidate) => own.has(candidate));
   if (first < 0) return {};
   const before = times(records.slice(0, first));
-  const behind = times(records.slice(first + told.length));
+  const behind = times(records.slice(first + returned.length));
   const fromMs = before.length > 0 ? Math.max(...before) + 1 : Math.min(...times(records));
   const toMs = behind.length > 0 ? Math.min(...behind) - 1 : Math.max(...times(records));
   return fromMs <= toMs ? { coveredFromMs: fromMs, coveredToMs: toMs } : {};

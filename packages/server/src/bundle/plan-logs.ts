@@ -36,7 +36,7 @@ export async function planLogs(files: readonly ClusterFile[], deps: LogPlanDeps)
       if (part) found.push(part);
     } catch (error) {
       signal.throwIfAborted();
-      // A member that does not respond is not asked again for every file.
+      // A member that does not respond is not contacted again for every file.
       if (UNRESPONSIVE_CODES.has(codeOf(error))) unresponsive.add(node);
       reportMissing(unresponsive.has(node) ? { node } : { node, file: name }, describeError(error));
     }

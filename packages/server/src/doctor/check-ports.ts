@@ -13,7 +13,7 @@ export async function checkPorts({ settings: { http, grpc, tls }, system }: Chec
   const httpCheck = await checkPort({ name: 'http.port', host, port: http.port }, () =>
     probeNode({ host, port: http.port, isTls, nowMs: system.nowMs }),
   );
-  // gRPC has no unauthenticated method to identify a node: ask the node on the HTTP port for its gRPC port instead.
+  // gRPC has no unauthenticated method to identify a node: request its gRPC port from the node on the HTTP port instead.
   const grpcCheck = await checkPort({ name: 'grpc.port', host, port: grpc.port }, async () =>
     httpCheck.node?.grpcPort === grpc.port ? httpCheck.node : undefined,
   );

@@ -14,7 +14,7 @@ async function connect() {
 const prefixes = ['/one/', '/two/'];
 
 describe('a watch', () => {
-  it('tells everything after its revision, of all its prefixes and of nothing else', async () => {
+  it('emits everything after its revision, of all its prefixes and of nothing else', async () => {
     const { etcd, connection } = await connect();
     await etcd.put('/one/a', 'before');
     const afterRevision = String(await etcd.revision());
@@ -28,11 +28,11 @@ describe('a watch', () => {
       seen.push(...changes);
       if (seen.length >= 3) break;
     }
-    const told = seen.map(({ key, value }) => `${key} ${value && Buffer.from(value).toString()}`);
-    expect(told.sort()).toEqual(['/one/a after', '/two/b seen', '/two/b undefined']);
+    const emitted = seen.map(({ key, value }) => `${key} ${value && Buffer.from(value).toString()}`);
+    expect(emitted.sort()).toEqual(['/one/a after', '/two/b seen', '/two/b undefined']);
   });
 
-  it('ends where what it should tell was compacted', async () => {
+  it('ends if the changes it should emit were compacted', async () => {
     const { etcd, connection } = await connect();
     for (const value of ['1', '2', '3', '4']) await etcd.put('/one/a', value);
     await etcd.compact();

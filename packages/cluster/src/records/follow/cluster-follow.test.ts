@@ -128,7 +128,7 @@ describe('a follow of the cluster', () => {
     expect(a.follows.map(({ start }) => start)).toEqual([{ cursor: 'c7', sinceMs: 5000 }, { timeMs: 5000 }]);
   });
 
-  it('tells what members say within the window in the order it happened, whatever their clocks', async () => {
+  it('emits records that arrive within the window in the order they happened, whatever the clocks', async () => {
     const [a, b] = [new LiveLog(), new LiveLog()];
     const clocks = { a: { offsetMs: 5 * MINUTE, uncertaintyMs: 1 }, b: { offsetMs: -3 * MINUTE, uncertaintyMs: 1 } };
     const follow = collectFollow(fakeCluster({ a, b }, { clocks }), { windowMs: 300 });
@@ -141,7 +141,7 @@ describe('a follow of the cluster', () => {
     expect(follow.items[0]).toMatchObject({ node: 'b', atMs: nowMs + 10 });
   });
 
-  it('tells a record that comes too late at once, as unsure', async () => {
+  it('emits a record that comes too late at once, as unsure', async () => {
     const [a, b] = [new LiveLog(), new LiveLog()];
     const follow = collectFollow(fakeCluster({ a, b }), { windowMs: 0 });
     a.emit(record('later', 2000));
@@ -150,7 +150,7 @@ describe('a follow of the cluster', () => {
     await eventually(() => expect(follow.summaries).toEqual(['a later', 'b earlier?']));
   });
 
-  it('passes on what happens to logs, behind what was told of them', async () => {
+  it('passes on events of logs, after the records before them', async () => {
     const a = new LiveLog();
     const follow = collectFollow(fakeCluster({ a }), { windowMs: 10 });
     const rotated = { type: 'rotated', family: 'a.log', from: 'a.log', to: 'a.log.1' } as const;
@@ -170,7 +170,7 @@ describe('a follow of the cluster', () => {
     });
   });
 
-  it('tells a member that fails, tries again behind what it told, and tells that it is back', async () => {
+  it('reports a member that fails, resumes after its last record, and reports that it is back', async () => {
     const a = new LiveLog();
     const follow = collectFollow(fakeCluster({ a, b: new LiveLog() }), { windowMs: 0 });
     a.emit(record('one', 1000, 7));
@@ -183,7 +183,7 @@ describe('a follow of the cluster', () => {
     expect(a.follows.map(({ start }) => start)).toEqual(['end', { cursor: 'c7', sinceMs: expect.any(Number) }]);
   });
 
-  it('tells once that a member cannot be reached, and follows it as soon as it can', async () => {
+  it('reports once that a member is unreachable, and follows it as soon as possible', async () => {
     const live = new LiveLog();
     let attempts = 0;
     const flaky: FakeNode = new FakeNode({
@@ -217,7 +217,7 @@ describe('a follow of the cluster', () => {
     expect(lindb.follows).toHaveLength(1);
   });
 
-  it('tells who joins, from when it came online, and who leaves', async () => {
+  it('reports members that join, from when they came online, and members that leave', async () => {
     const [a, b] = [new LiveLog(), new LiveLog()];
     const deps = fakeCluster({ a });
     const follow = collectFollow(deps, { windowMs: 0, query: { start: { back: 10 } } });
@@ -268,7 +268,7 @@ describe('a follow of the cluster', () => {
     expect(a.openStreams).toBe(0);
   });
 
-  it('ends with an end when the signal fires, and tells before it what it held', async () => {
+  it('ends with an end when the signal fires, after the records it held back', async () => {
     const [a, b] = [new LiveLog(), new LiveLog()];
     const follow = collectFollow(fakeCluster({ a, b }), { windowMs: 60_000 });
     await follow.ready;

@@ -38,9 +38,10 @@ const CLOSING_MS = 250;
 
 /**
  * Follows all selected members, their records merged by time within a small window, in batches; an empty one first, as
- * soon as every member follows, has failed or takes too long. Members that join are told, and followed from when they came
- * online, or from where they were when they left; those that leave are told. A member that fails is told and tried again. Goes back (`back`) so many records of each member. Ends
- * with an `end` when the signal fires or this node stops. Throws what is wrong with a question that no member takes.
+ * soon as every member follows, has failed or takes too long. Members that join are reported and followed from when they
+ * came online, or from where they were when they left; those that leave are reported. A member that fails is reported and
+ * retried. Starts `back` records before the end of each member. Ends with an `end` when the signal fires or this node
+ * stops. Throws the error of a request that no member accepts.
  */
 export async function* followCluster(
   deps: ClusterDeps,

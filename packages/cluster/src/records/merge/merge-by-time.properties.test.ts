@@ -26,7 +26,7 @@ const laneSpec = fc.record({
 });
 
 describe('the merge by time', () => {
-  it('tells what sorting all records by corrected time tells, whatever the lanes', async () => {
+  it('returns what sorting all records by corrected time returns, whatever the lanes', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(laneSpec, { maxLength: 6 }),
@@ -38,11 +38,11 @@ describe('the merge by time', () => {
             const inOrder = isHonest ? sorted(given, newestFirst) : given;
             return { records: inOrder.map((timeMs, index) => record(`${place}:${index}`, timeMs, index)), ...rest };
           });
-          const told = await merged(lanes, { newestFirst, limit });
+          const actual = await merged(lanes, { newestFirst, limit });
           const expected = slowMerge(lanes, newestFirst).slice(0, limit);
-          expect(told.map(({ message }) => message)).toEqual(expected.map(({ message }) => message));
-          expect(told.map(({ isUnsure = false }) => isUnsure)).toEqual(expectedUnsure(expected));
-          for (const { node, timeMs, atMs } of told)
+          expect(actual.map(({ message }) => message)).toEqual(expected.map(({ message }) => message));
+          expect(actual.map(({ isUnsure = false }) => isUnsure)).toEqual(expectedUnsure(expected));
+          for (const { node, timeMs, atMs } of actual)
             expect(atMs).toBe(timeMs === undefined ? undefined : timeMs - (lanes[Number(node)]?.clock.offsetMs ?? 0));
         },
       ),
@@ -73,9 +73,9 @@ async function merged(
       timeoutMs: 9e4,
     });
   });
-  const told: ClusterRecord[] = [];
-  for await (const batch of mergeByTime(lanes, { limit, maxParallel: 2 })) told.push(...batch);
-  return told;
+  const emitted: ClusterRecord[] = [];
+  for await (const batch of mergeByTime(lanes, { limit, maxParallel: 2 })) emitted.push(...batch);
+  return emitted;
 }
 
 async function* inBatches(records: readonly FoundRecord[], size: number) {

@@ -45,7 +45,7 @@ describe('a moment', () => {
     await expect(response).rejects.toMatchObject({ code: 'PARAMETER_INVALID' });
   });
 
-  it('is told without members that fail', async () => {
+  it('is returned without the members that fail', async () => {
     const dead = new FakeNode({ search: (_query, { signal }) => silence(signal) });
     const deps = fakeCluster(
       { a: new FakeNode({ records: recordsAt('a', [1]) }), dead },

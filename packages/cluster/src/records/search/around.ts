@@ -173,7 +173,7 @@ function buildAroundEnd(deps: ClusterDeps, lanes: readonly MemberLane[], elapsed
   return {
     type: 'end',
     reason,
-    records: sum(({ delivered: told }) => told),
+    records: sum(({ delivered }) => delivered),
     scannedBytes: sum(({ end }) => end?.scannedBytes ?? 0),
     skippedBytes: sum(({ end }) => end?.skippedBytes ?? 0),
     // Not computed for the two searches per member.

@@ -42,8 +42,8 @@ describe('the coverage of a search of all members', () => {
             const { coveredFromMs: fromMs = null, coveredToMs: toMs = null } = end;
             expect(fromMs === null).toBe(toMs === null);
             const inRange = (time: number) => fromMs !== null && toMs !== null && time >= fromMs && time <= toMs;
-            const told = records.map(({ atMs = 0 }) => atMs).filter(inRange);
-            expect(told.toSorted((a, b) => a - b)).toEqual(all.filter(inRange).toSorted((a, b) => a - b));
+            const returned = records.map(({ atMs = 0 }) => atMs).filter(inRange);
+            expect(returned.toSorted((a, b) => a - b)).toEqual(all.filter(inRange).toSorted((a, b) => a - b));
             if (page === 0 && end.reason === 'exhausted' && all.length > 0)
               expect([fromMs, toMs]).toEqual([Math.min(...all), Math.max(...all)]);
             cursor = end.cursor;

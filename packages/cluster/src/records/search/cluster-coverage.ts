@@ -14,7 +14,7 @@ export interface CoverageFacts {
   order: SearchQuery['order'];
   /** Where the previous page stopped; `null` for the first page. */
   beganMs: number | null;
-  asked: readonly QueriedMember[];
+  queried: readonly QueriedMember[];
   /** Reports of members that are exhausted or gone. */
   reports: readonly MemberReport[];
 }
@@ -38,8 +38,8 @@ export function memberCoverage({ lane }: Pick<QueriedMember, 'lane'>, order: Sea
  * The time range for which the response has every matching record of the members with outcome `ok`. An exhausted member does
  * not limit it, however few records it had.
  */
-export function clusterCoverage({ order, beganMs, asked, reports }: CoverageFacts): Coverage {
-  const responding = asked.filter(({ lane }) => lane.report().outcome === 'ok');
+export function clusterCoverage({ order, beganMs, queried, reports }: CoverageFacts): Coverage {
+  const responding = queried.filter(({ lane }) => lane.report().outcome === 'ok');
   // The side that remains to be read, and the side where it started.
   const limits = { from: -Infinity, to: Infinity };
   const named = { from: Infinity, to: -Infinity };

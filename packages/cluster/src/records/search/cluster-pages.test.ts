@@ -75,7 +75,7 @@ it('the first record of a page is unsure where it would be in one page', async (
 });
 
 describe('the pages of a search of the cluster', () => {
-  it('tell every record of every member exactly once and in order, whatever their size', async () => {
+  it('return every record of every member exactly once and in order, whatever their size', async () => {
     const { parts: deps } = twoNodes();
     for (const order of ['newest', 'oldest'] as const) {
       const whole = await collectResponse(searchCluster(deps, { ...ASKED, order }));
@@ -91,7 +91,7 @@ describe('the pages of a search of the cluster', () => {
     }
   });
 
-  it('begin at a time in all logs, also in those of which the first page tells nothing', async () => {
+  it('begin at a time in all logs, also in those without a record on the first page', async () => {
     const { parts: deps } = twoNodes();
     for (const order of ['newest', 'oldest'] as const) {
       const query = { ...ASKED, order, start: { timeMs: DAY_MS + 13_000 } };
@@ -114,7 +114,7 @@ describe('the pages of a search of the cluster', () => {
     }
   });
 
-  it('newest first, tell nothing twice while logs grow and are rotated', async () => {
+  it('newest first, repeat nothing while logs grow and are rotated', async () => {
     const { a, parts: deps } = twoNodes();
     const whole = await collectResponse(searchCluster(deps, ASKED));
     const { records } = await allPages(deps, { ...ASKED, limit: 30 }, (page) => {

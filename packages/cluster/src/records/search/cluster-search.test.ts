@@ -31,7 +31,7 @@ function skewedCluster(order: 'newest' | 'oldest') {
 
 describe('a search of the cluster', () => {
   it.each(['newest', 'oldest'] as const)(
-    'tells what happened in its true order, %s first, whatever the clocks say',
+    'returns records in their true order, %s first, whatever the clocks say',
     async (order) => {
       const { parts: deps, expected } = skewedCluster(order);
       const { messages, records, end } = await collectResponse(searchCluster(deps, { ...ASKED, order }));
@@ -99,7 +99,7 @@ describe('a search of the cluster', () => {
     ]);
   });
 
-  it('reports a member that says nothing as a timeout, and tells the others without it', async () => {
+  it('reports a member that does not respond as a timeout, and returns the records of the others', async () => {
     const dead = new FakeNode({ search: (_query, { signal }) => silence(signal) });
     const deaf = new FakeNode({ search: () => silence() });
     const deps = fakeCluster(
@@ -113,7 +113,7 @@ describe('a search of the cluster', () => {
     expect(dead.openStreams).toBe(0);
   });
 
-  it('tells a member that is late behind the others, in its own order', async () => {
+  it('returns the records of a late member after the others, in its own order', async () => {
     let release = () => {};
     const isAllowed = new Promise<void>((resolve) => {
       release = resolve;
@@ -130,15 +130,15 @@ describe('a search of the cluster', () => {
       { a: new FakeNode({ records: recordsAt('a', [15, 16]) }), slow },
       { limits: { firstBatchMs: 20 } },
     );
-    const told: string[] = [];
+    const emitted: string[] = [];
     for await (const batch of searchCluster(deps, { ...ASKED, order: 'oldest' })) {
-      for (const item of batch) if (item.type === 'record') told.push(`${item.message}${item.isUnsure ? '?' : ''}`);
-      if (told.length === 2) release();
+      for (const item of batch) if (item.type === 'record') emitted.push(`${item.message}${item.isUnsure ? '?' : ''}`);
+      if (emitted.length === 2) release();
     }
-    expect(told).toEqual(['a0', 'a1', 'slow0?', 'slow1']);
+    expect(emitted).toEqual(['a0', 'a1', 'slow0?', 'slow1']);
   });
 
-  it('drops a member that stalls within its records, and keeps what it told', async () => {
+  it('drops a member that stalls within its records, and keeps those it has sent', async () => {
     const stalling = new FakeNode({
       async *search(_query, { signal }) {
         yield recordsAt('s', [50]);
@@ -154,7 +154,7 @@ describe('a search of the cluster', () => {
     expect(end.members[1]).toMatchObject({ id: 's', outcome: 'timeout', count: 1 });
   });
 
-  it('reports who fails at once, breaks off, tells garbage, or cannot do it', async () => {
+  it('reports members that fail at once, break off, send garbage or lack the operation', async () => {
     const states = {
       auth: new FakeNode({ search: () => throws(new PortholeError('UNAUTHENTICATED', 'a token is needed')) }),
       broken: new FakeNode({
@@ -188,7 +188,7 @@ describe('a search of the cluster', () => {
     expect(Object.values(states).map(({ openStreams }) => openStreams)).toEqual([0, 0, 0, 0, 0, 0, 0]);
   });
 
-  it('believes nothing a record says of who told it, and takes odd times for none', async () => {
+  it('ignores the node named in a record, and treats invalid times as missing', async () => {
     const lies = { ...record('lie', 5), node: 'other', atMs: 1, isUnsure: true, timeMs: '12' };
     const node = new FakeNode({ search: () => gives([lies as never, endItem()]) });
     const { records } = await collectResponse(searchCluster(fakeCluster({ a: node }), ASKED));

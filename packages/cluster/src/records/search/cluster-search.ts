@@ -19,8 +19,8 @@ export async function* searchCluster(
   const { signal } = options;
   const limits = getLimits(deps);
   const began = parseStartPosition(request);
-  const { asked, reports } = membersToQuery(deps, request, { began, budgetMs: options.budgetMs });
-  const lanes = asked.map(({ lane }) => lane);
+  const { queried, reports } = membersToQuery(deps, request, { began, budgetMs: options.budgetMs });
+  const lanes = queried.map(({ lane }) => lane);
   let { reachedMs, lastNode } = began;
   const { maxParallel } = limits;
   const merging = { limit: request.limit, maxParallel, after: previousRecord(deps, began), ...(signal && { signal }) };
@@ -36,7 +36,7 @@ export async function* searchCluster(
   yield [
     await buildSearchEnd(deps, {
       request,
-      asked,
+      queried,
       reports,
       reachedMs,
       lastNode,

@@ -62,10 +62,10 @@ interface SilentOptions {
 }
 
 async function* readOrSnapshot(
-  ask: () => AsyncIterable<SearchItem[]>,
+  call: () => AsyncIterable<SearchItem[]>,
   { timeoutMs, signal, onSilence }: SilentOptions,
 ): AsyncGenerator<SearchItem[], void, undefined> {
-  const batches = ask()[Symbol.asyncIterator]();
+  const batches = call()[Symbol.asyncIterator]();
   try {
     let next: IteratorResult<SearchItem[]>;
     try {

@@ -12,7 +12,7 @@ import { positionAfter } from './snapshot-position.ts';
 
 export interface SearchFacts extends CallOptions {
   request: ClusterSearch;
-  asked: readonly QueriedMember[];
+  queried: readonly QueriedMember[];
   /** Reports of members that were not queried. */
   reports: readonly MemberReport[];
   reachedMs: number | null;
@@ -24,14 +24,14 @@ export interface SearchFacts extends CallOptions {
 
 /** Builds the end: why the search ended, a report per member, and where to resume. */
 export async function buildSearchEnd(deps: ClusterDeps, facts: SearchFacts): Promise<ClusterEnd> {
-  const { asked, startedMs } = facts;
+  const { queried, startedMs } = facts;
   const positions = await resumePositions(deps, facts);
   const { order } = facts.request;
   const reports = [
     ...facts.reports,
-    ...asked.map((member) => ({ ...laneReport(member.lane, deps), ...memberCoverage(member, order) })),
+    ...queried.map((member) => ({ ...laneReport(member.lane, deps), ...memberCoverage(member, order) })),
   ];
-  const sum = (count: (member: QueriedMember) => number) => asked.reduce((total, member) => total + count(member), 0);
+  const sum = (count: (member: QueriedMember) => number) => queried.reduce((total, member) => total + count(member), 0);
   return {
     type: 'end',
     reason: endReason(facts, positions),
@@ -42,8 +42,8 @@ export async function buildSearchEnd(deps: ClusterDeps, facts: SearchFacts): Pro
     elapsedMs: Math.round(performance.now() - startedMs),
     members: reports.sort((a, b) => (a.id < b.id ? -1 : 1)),
     membership: deps.membership.state,
-    problems: fileProblems(asked),
-    ...duplicateFiles(asked),
+    problems: fileProblems(queried),
+    ...duplicateFiles(queried),
     cursor: nextCursor(facts, positions),
   };
 }
@@ -52,23 +52,23 @@ export async function buildSearchEnd(deps: ClusterDeps, facts: SearchFacts): Pro
 const MAX_LISTED = 100;
 
 /** Files that members did not read. */
-function fileProblems(asked: readonly QueriedMember[]): MemberFileProblem[] {
-  return listed(asked, 'problems', ['file', 'code', 'detail']);
+function fileProblems(queried: readonly QueriedMember[]): MemberFileProblem[] {
+  return listed(queried, 'problems', ['file', 'code', 'detail']);
 }
 
 /** Files that members skipped as copies of others. */
-function duplicateFiles(asked: readonly QueriedMember[]): { duplicates?: MemberDuplicateFile[] } {
-  const duplicates = listed(asked, 'duplicates', ['file', 'sameAs']);
+function duplicateFiles(queried: readonly QueriedMember[]): { duplicates?: MemberDuplicateFile[] } {
+  const duplicates = listed(queried, 'duplicates', ['file', 'sameAs']);
   return duplicates.length === 0 ? {} : { duplicates };
 }
 
 /** Collects a list from the ends of all members: the named texts of each entry. The entries are untrusted. */
 function listed<K extends string>(
-  asked: readonly QueriedMember[],
+  queried: readonly QueriedMember[],
   list: 'problems' | 'duplicates',
   names: readonly K[],
 ): (Record<K, string> & { node: string })[] {
-  return asked.flatMap(({ lane }) => {
+  return queried.flatMap(({ lane }) => {
     const own: unknown = lane.end?.[list];
     return (Array.isArray(own) ? own : [])
       .filter((entry): entry is Record<K, string> => hasTexts(entry, names))
@@ -87,9 +87,9 @@ function pick<K extends string>(entry: Record<K, string>, names: readonly K[]): 
   return Object.fromEntries(names.map((name) => [name, entry[name]])) as Record<K, string>;
 }
 
-function resumePositions(deps: ClusterDeps, { asked, request, signal }: SearchFacts): Promise<MemberPosition[]> {
+function resumePositions(deps: ClusterDeps, { queried, request, signal }: SearchFacts): Promise<MemberPosition[]> {
   const { memberTimeoutMs: timeoutMs, maxParallel } = getLimits(deps);
-  return inParallel(asked, maxParallel, async (member) => {
+  return inParallel(queried, maxParallel, async (member) => {
     const { lane, began } = member;
     if (isLogMissing(lane.problem)) return 'done';
     if (lane.snapshot) return positionInSnapshot(lane, began);
@@ -113,10 +113,10 @@ function positionInSnapshot({ snapshot, last, end, hasNext }: MemberLane, began:
   return last ? { cursor: positionAfter(snapshot, last) } : began;
 }
 
-function endReason({ asked, request }: SearchFacts, positions: readonly MemberPosition[]): ClusterEnd['reason'] {
-  const delivered = asked.reduce((total, { lane }) => total + lane.delivered, 0);
+function endReason({ queried, request }: SearchFacts, positions: readonly MemberPosition[]): ClusterEnd['reason'] {
+  const delivered = queried.reduce((total, { lane }) => total + lane.delivered, 0);
   const isUnfinished = positions.some((position) => position !== 'done');
-  const ends = asked.flatMap(({ lane }) => (lane.end ? [lane.end.reason] : []));
+  const ends = queried.flatMap(({ lane }) => (lane.end ? [lane.end.reason] : []));
   if (isUnfinished && delivered >= request.limit) return 'limit';
   if (ends.includes('time budget')) return 'time budget';
   return ends.includes('limit') ? 'limit' : 'exhausted';
@@ -127,18 +127,18 @@ function endReason({ asked, request }: SearchFacts, positions: readonly MemberPo
  * never responds. Such a member is retried as long as there are others.
  */
 function nextCursor(
-  { asked, request, reachedMs, lastNode, reports }: SearchFacts,
+  { queried, request, reachedMs, lastNode, reports }: SearchFacts,
   positions: readonly MemberPosition[],
 ): string | null {
-  const goesOn = asked.some(
+  const goesOn = queried.some(
     ({ lane }, index) => lane.hasAnswered && !hasFailedAtOnce(lane) && positions[index] !== 'done',
   );
   if (!goesOn) return null;
-  const members = new Map(asked.map(({ lane }, index) => [lane.id, positions[index] ?? 'done']));
+  const members = new Map(queried.map(({ lane }, index) => [lane.id, positions[index] ?? 'done']));
   for (const { id, outcome } of reports) if (outcome === 'ok') members.set(id, 'done');
   return encodeClusterCursor({ order: request.order, reachedMs, members, ...(lastNode !== undefined && { lastNode }) });
 }
 
-function hasFailedAtOnce({ problem, delivered: told }: QueriedMember['lane']): boolean {
-  return problem !== undefined && told === 0;
+function hasFailedAtOnce({ problem, delivered }: QueriedMember['lane']): boolean {
+  return problem !== undefined && delivered === 0;
 }

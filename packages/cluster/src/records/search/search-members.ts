@@ -51,11 +51,11 @@ export function membersToQuery(
   deps: ClusterDeps,
   request: ClusterSearch,
   { began, budgetMs }: { began: StartPosition; budgetMs: number | undefined },
-): { asked: QueriedMember[]; reports: MemberReport[] } {
+): { queried: QueriedMember[]; reports: MemberReport[] } {
   const { firstBatchMs, memberTimeoutMs } = getLimits(deps);
   const timeoutMs = Math.min(memberTimeoutMs + (budgetMs ?? 0), MAX_TIMER_MS);
   const options = { budgetMs: budgetMs ?? memberTimeoutMs * SCAN_SHARE };
-  const asked: QueriedMember[] = [];
+  const queried: QueriedMember[] = [];
   const reports: MemberReport[] = [];
   const chosen = chooseMembers(deps, request);
   for (const member of chosen) {
@@ -78,7 +78,7 @@ export function membersToQuery(
       ...options,
     });
     const lane = new MemberLane({
-      index: asked.length,
+      index: queried.length,
       id,
       clock,
       newestFirst: request.order === 'newest',
@@ -86,12 +86,12 @@ export function membersToQuery(
       timeoutMs,
       ...opened,
     });
-    asked.push({ lane, peer: member, query, began: position });
+    queried.push({ lane, peer: member, query, began: position });
   }
   const ids = new Set(chosen.map(({ member }) => member.id));
   for (const [id, position] of began.members)
     if (!ids.has(id) && position !== 'done') reports.push(unqueriedReport(deps, id, 'gone'));
-  return { asked, reports };
+  return { queried, reports };
 }
 
 interface OpenOptions {

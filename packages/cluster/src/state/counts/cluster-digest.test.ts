@@ -7,7 +7,7 @@ import { clusterDigest } from './cluster-digest.ts';
 
 const { type: _type, cursor: _cursor, ...END } = end();
 
-/** A node with these groups, of which it tells as many as it is asked for. */
+/** A node with these groups, of which it returns as many as requested. */
 function nodeWith(groups: readonly DigestGroup[], asked: DigestQuery[] = []): NodeState {
   return fakeNode({
     async logDigest(query) {
@@ -45,7 +45,7 @@ it('the same place in the code of several members is one group, by the times of 
   ]);
 });
 
-it('a group that is large only in all is among the largest: more is asked for than is told', async () => {
+it('a group that is large only in total is among the largest: more is requested than returned', async () => {
   const own = (name: string) => [group({ source: name, count: 5 }), group({ source: 'everywhere', count: 4 })];
   const asked: DigestQuery[] = [];
   const deps = fakeDeps({ states: { a: nodeWith(own('a'), asked), b: nodeWith(own('b')), c: nodeWith(own('c')) } });
@@ -79,7 +79,7 @@ describe('a group is new', () => {
     expect(totalGroups).toBe(1);
   });
 
-  it('and is found among more old ones than a node tells', async () => {
+  it('and is found among more old ones than a node returns', async () => {
     const old = Array.from({ length: 1200 }, (_, place) => group({ source: `old:${place}`, count: 9 }));
     const asked: DigestQuery[] = [];
     const deps = fakeDeps({
@@ -98,9 +98,9 @@ describe('a group is new', () => {
 it.each([
   ['never answers', fakeNode({ logDigest: hang }), 'timeout'],
   ['cannot', fakeNode(), 'not supported'],
-  ['tells groups without a sample', nodeWith([group({ sample: null as never })]), 'version'],
-  ['tells counts that are none', nodeWith([group({ count: Number.NaN })]), 'version'],
-])('a member that %s is reported and the others are told', async (_what, odd, outcome) => {
+  ['sends groups without a sample', nodeWith([group({ sample: null as never })]), 'version'],
+  ['sends invalid counts', nodeWith([group({ count: Number.NaN })]), 'version'],
+])('a member that %s is reported and the others are counted', async (_what, odd, outcome) => {
   const deps = fakeDeps({ states: { a: nodeWith([group()]), odd }, timeoutMs: 50 });
   const { groups, members } = await clusterDigest(deps, { limit: 10 });
   expect(groups).toHaveLength(1);

@@ -71,7 +71,7 @@ describe('a member that', () => {
     ['counts in other stretches', odd({ bucketMs: 7 }), 'version'],
     ['counts less than nothing', odd({ buckets: [{ startMs: 0, counts: { INFO: -1 } }] }), 'version'],
     ['counts what is no level', odd({ buckets: [{ startMs: 0, counts: { __proto__x: 1 } as never }] }), 'version'],
-    ['tells no time', odd({ buckets: [{ startMs: Number.NaN, counts: { INFO: 1 } }] }), 'version'],
+    ['sends an invalid time', odd({ buckets: [{ startMs: Number.NaN, counts: { INFO: 1 } }] }), 'version'],
     ['never answers', fakeNode({ logHistogram: hang }), 'timeout'],
   ])('%s is reported and not added', async (_what, state, outcome) => {
     const deps = fakeDeps({ states: { a: nodeAt([1000]), odd: state }, timeoutMs: 50 });
@@ -110,11 +110,11 @@ it('whatever the clocks, nothing is lost, nothing leaves the range, and all is w
       expect(starts).toEqual(starts.toSorted((a, b) => a - b));
       expect(starts.every((ms) => ms % bucketMs === 0 && ms >= 0 && ms < 600_000)).toBe(true);
       for (const { id, at } of named) {
-        const told = buckets.flatMap(({ startMs, nodes }) => new Array<number>(nodes[id] ?? 0).fill(startMs));
-        expect(told).toHaveLength(at.length);
-        // In order, so that the first told is the first that is.
+        const counted = buckets.flatMap(({ startMs, nodes }) => new Array<number>(nodes[id] ?? 0).fill(startMs));
+        expect(counted).toHaveLength(at.length);
+        // In order, so that the first returned is the first that exists.
         for (const [place, timeMs] of at.toSorted((a, b) => a - b).entries()) {
-          const startMs = told[place] ?? Number.NaN;
+          const startMs = counted[place] ?? Number.NaN;
           expect(timeMs >= startMs - 1500 && timeMs <= startMs + bucketMs + 1500).toBe(true);
         }
       }
@@ -123,7 +123,7 @@ it('whatever the clocks, nothing is lost, nothing leaves the range, and all is w
   );
 });
 
-it('where members had no time for all, what all of them have counted is told, by our clock', async () => {
+it('where members ran out of time, what all of them have counted is returned, by our clock', async () => {
   const cut = (coveredFromMs: number | null, coveredToMs: number | null) =>
     fakeNode({
       logHistogram: async ({ bucketMs = 1 }) => {

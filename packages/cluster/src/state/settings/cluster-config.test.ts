@@ -4,12 +4,12 @@ import { fakeDeps, NOW_MS, snapshot } from '../testing/fake-deps.ts';
 import { fakeNode, hang, NODE } from '../testing/fake-node.ts';
 import { clusterConfig } from './cluster-config.ts';
 
-const telling = (config: string) => fakeNode({ config: async () => ({ config, node: NODE }) });
+const nodeWith = (config: string) => fakeNode({ config: async () => ({ config, node: NODE }) });
 const last = { config: 'last = true\n', node: NODE };
 
 it('a member that is silent or gone is shown by its last known configuration, with its age', async () => {
   const deps = fakeDeps({
-    states: { here: telling('a = 1\n'), silent: fakeNode({ config: hang }), never: fakeNode({ config: hang }) },
+    states: { here: nodeWith('a = 1\n'), silent: fakeNode({ config: hang }), never: fakeNode({ config: hang }) },
     snapshots: [snapshot('silent', { config: last }), snapshot('dead', { config: last })],
     timeoutMs: 20,
   });
@@ -23,7 +23,7 @@ it('a member that is silent or gone is shown by its last known configuration, wi
 });
 
 it('secrets of nodes that do not mask them are masked; what cannot be masked is not shown', async () => {
-  const deps = fakeDeps({ states: { a: telling('my-secret = "hunter2"\n'), b: telling('not toml: hunter2') } });
+  const deps = fakeDeps({ states: { a: nodeWith('my-secret = "hunter2"\n'), b: nodeWith('not toml: hunter2') } });
   const { configs } = await clusterConfig(deps, {});
   expect(JSON.stringify(configs)).not.toContain('hunter2');
   expect(configs).toMatchObject([
@@ -32,8 +32,8 @@ it('secrets of nodes that do not mask them are masked; what cannot be masked is 
   ]);
 });
 
-it('only those asked for are told, by name, pattern or role, gone ones too', async () => {
-  const states = { 'b-1': telling(''), 'b-2': telling(''), 's-1': telling('') };
+it('only the selected ones are returned, by name, pattern or role, departed ones too', async () => {
+  const states = { 'b-1': nodeWith(''), 'b-2': nodeWith(''), 's-1': nodeWith('') };
   const deps = fakeDeps({ states, roles: { 's-1': 'storage' }, snapshots: [snapshot('b-3', { config: last })] });
   const ids = async (selection: { nodes?: string[]; role?: string }) =>
     (await clusterConfig(deps, selection)).configs.map(({ id }) => id);

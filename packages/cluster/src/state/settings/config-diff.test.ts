@@ -21,7 +21,7 @@ function porthole(settings: Partial<SettingEntry>[]): NodeState {
   });
 }
 
-it('members are compared with those of their role, whether they tell settings or only TOML', async () => {
+it('members are compared with those of their role, whether they send settings or only TOML', async () => {
   const deps = fakeDeps({
     states: {
       b1: contractOnly('[query]\nlimit = 10\n'),
@@ -53,7 +53,7 @@ describe('secrets', () => {
     c: contractOnly('db-secret = "hunter3"\n'),
   };
 
-  it('told in clear are compared by fingerprint and not shown, however they are quoted', async () => {
+  it('sent in clear are compared by fingerprint and not shown, however they are quoted', async () => {
     const diff = await configDiff({ ...fakeDeps({ states }), fingerprint }, {});
     expect(JSON.stringify(diff)).not.toContain('hunter');
     expect(diff.roles[0]?.differences[0]).toMatchObject({
@@ -62,7 +62,7 @@ describe('secrets', () => {
     });
   });
 
-  it('without a credential of the cluster are not compared, which is told', async () => {
+  it('without a credential of the cluster are not compared, which is reported', async () => {
     const diff = await configDiff(fakeDeps({ states }), {});
     expect(diff.roles[0]).toMatchObject({ notCompared: ['db-secret'], differences: [] });
   });
@@ -119,7 +119,7 @@ describe('members without an answer', () => {
     ['no TOML', contractOnly('this is not toml')],
     ['broken TOML', contractOnly('a = ')],
     ['settings that are none', porthole([{ key: 'x' }])],
-  ])('that tell %s are reported, and the others are compared', async (_what, odd) => {
+  ])('that send %s are reported, and the others are compared', async (_what, odd) => {
     const states = { a: contractOnly('limit = 10\n'), b: contractOnly('limit = 20\n'), odd };
     const { roles, members } = await configDiff(fakeDeps({ states }), {});
     expect(roles[0]?.differences).toHaveLength(1);

@@ -117,7 +117,7 @@ describe('secrets', () => {
     ]);
   });
 
-  it('are not compared until all have one, and it is told', () => {
+  it('are not compared until all have one, which is reported', () => {
     const diff = diffSettings([toMember('a', { password: secret('f1') }), toMember('b', { password: secret() })]);
     expect(diff).toEqual({ comparedKeys: 0, notCompared: ['password'], differences: [] });
   });
@@ -137,7 +137,7 @@ describe('secrets', () => {
     expect(differences).toHaveLength(1);
   });
 
-  it('what one member knows to be a secret is shown of none, even if another tells it in clear', () => {
+  it('what one member knows to be a secret is masked for all, even if another sends it in clear', () => {
     const diff = diffSettings([toMember('a', { pin: secret('f1') }), toMember('b', { pin: 'hunter2' })]);
     expect(JSON.stringify(diff)).not.toContain('hunter2');
     expect(diff.notCompared).toEqual(['pin']);
@@ -165,8 +165,8 @@ const value: fc.Arbitrary<SettingJson> = fc.oneof(
   fc.string({ maxLength: 3 }),
 );
 const key = fc.oneof(fc.constantFrom('a.port', 'b.level', '__proto__', 'constructor'), fc.string({ minLength: 1 }));
-const told = fc.record({ value, secret: fc.boolean() }).map((setting): MemberSetting => setting);
-const settingsArbitrary = fc.array(fc.tuple(key, told), { maxLength: 8 }).map((entries) => new Map(entries));
+const memberSetting = fc.record({ value, secret: fc.boolean() }).map((setting): MemberSetting => setting);
+const settingsArbitrary = fc.array(fc.tuple(key, memberSetting), { maxLength: 8 }).map((entries) => new Map(entries));
 const cluster = fc
   .uniqueArray(fc.tuple(fc.stringMatching(/^[a-f]{1,2}$/), settingsArbitrary), { selector: ([id]) => id, maxLength: 6 })
   .map((all) => all.map(([id, settings]): MemberSettings => ({ id, node: NODE, settings })));
@@ -181,7 +181,7 @@ describe('whatever the settings are', () => {
     );
   });
 
-  it('every member is named once in every difference, and every key that differs is told', () => {
+  it('every member is named once in every difference, and every key that differs is reported', () => {
     fc.assert(
       fc.property(cluster, (members) => {
         const { differences, notCompared } = diffSettings(members);

@@ -60,10 +60,10 @@ export function diffSettings(members: readonly MemberSettings[]): SettingsDiff {
 
 /** A value is masked if any member considers it secret. */
 function toCell({ id, node, settings }: MemberSettings, key: string, secret: boolean): Cell {
-  const told = settings.get(key);
-  if (told === undefined) return { id, node, value: null, fingerprint: undefined, isMasked: false };
-  const value = secret && !isEmpty(told.value) && !holdsMask(told.value) ? MASK : told.value;
-  return { id, node, value, fingerprint: told.fingerprint, isMasked: holdsMask(value) };
+  const setting = settings.get(key);
+  if (setting === undefined) return { id, node, value: null, fingerprint: undefined, isMasked: false };
+  const value = secret && !isEmpty(setting.value) && !holdsMask(setting.value) ? MASK : setting.value;
+  return { id, node, value, fingerprint: setting.fingerprint, isMasked: holdsMask(value) };
 }
 
 interface ValueGroup {
@@ -84,10 +84,10 @@ function groupValues(cells: readonly Cell[], how: { isBlind: boolean; isVerbatim
   }
   const [majority, ...others] = rankGroups([...groups.values()]);
   if (majority === undefined) return [];
-  const told = ({ shown, nodes }: ValueGroup) => ({ value: shown, nodes, isMajority: false, isSameMeaning: false });
+  const toGroup = ({ shown, nodes }: ValueGroup) => ({ value: shown, nodes, isMajority: false, isSameMeaning: false });
   return [
-    { ...told(majority), isMajority: true },
-    ...others.map((group) => ({ ...told(group), isSameMeaning: group.meaning === majority.meaning })),
+    { ...toGroup(majority), isMajority: true },
+    ...others.map((group) => ({ ...toGroup(group), isSameMeaning: group.meaning === majority.meaning })),
   ];
 }
 

@@ -13,12 +13,12 @@ interface ExpectedRow {
 export const EXPECTED_KEYS: readonly ExpectedRow[] = [
   { ends: ['host', 'hostname'], why: 'each machine has its own name' },
   { ends: ['ip', 'addr', 'address', 'interface', 'nic'], why: 'each machine has its own address' },
-  { ends: ['bind', 'listen', 'advertise', 'advertised'], why: 'the address it takes, or tells others, is its own' },
+  { ends: ['bind', 'listen', 'advertise', 'advertised'], why: 'each member binds or advertises its own address' },
   { ends: ['port'], why: 'nodes that share a machine share no port' },
   { ends: ['url', 'uri', 'endpoint', 'origin'], why: 'holds an address, mostly its own' },
   {
     ends: ['id', 'uuid', 'guid', 'indicator', 'ordinal'],
-    why: 'tells it from the others; LinDB storage calls it indicator',
+    why: 'identifies the member; LinDB storage calls it indicator',
   },
   { ends: ['name', 'alias', 'label', 'instance'], why: 'what people call it' },
   { ends: ['rack', 'zone', 'region', 'datacenter', 'az'], why: 'where it stands' },

@@ -7,7 +7,7 @@ it('nodes with the same credential make the same fingerprint of the same secret'
   );
 });
 
-it('another secret, another key or another cluster makes another one, which tells nothing of either', () => {
+it('another secret, key or cluster makes another one, which reveals nothing about either', () => {
   const prints = [
     secretFingerprint('credential')('db.password', 'hunter2'),
     secretFingerprint('credential')('db.password', 'hunter3'),

@@ -14,7 +14,7 @@ import { createSnapshotStore, type SnapshotStore } from './snapshot-store.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
-const telling = (name: string, given: Partial<NodeState> = {}) =>
+const nodeNamed = (name: string, given: Partial<NodeState> = {}) =>
   fakeNode({
     config: async () => ({ config: `name = "${name}"\n`, node: NODE }),
     searchLogs: fakeSearch([record(`${name} says`, { timeMs: 5000 }), record('before')]),
@@ -27,12 +27,12 @@ function tempDir(): string {
   return dir;
 }
 
-/** Members that can be changed, a clock that can be set, and what was told. */
+/** Members that can be changed, a clock that can be set, and what was reported. */
 class World {
   #states: Record<string, NodeState> = {};
   readonly #listeners = new Set<() => void>();
   nowMs = NOW_MS;
-  readonly told: string[] = [];
+  readonly reported: string[] = [];
 
   get states(): Record<string, NodeState> {
     return this.#states;
@@ -50,7 +50,7 @@ class World {
       ...(maxTotalBytes && { maxTotalBytes }),
       ...(maxAgeMs && { maxAgeMs }),
     };
-    const kept = new SnapshotCache({ store, report: (problem) => this.told.push(problem), nowMs, ...limits });
+    const kept = new SnapshotCache({ store, report: (problem) => this.reported.push(problem), nowMs, ...limits });
     await kept.load();
     const peers = {
       all: () => (Object.keys(this.states).length === 0 ? [] : fakePeers({ states: this.states }).all()),
@@ -96,10 +96,10 @@ interface Snapshots {
 
 const memberIds = ({ directory }: Snapshots) => directory.departed().map(({ member: { id } }) => id);
 
-describe('what a member told', () => {
+describe('what a member has sent', () => {
   it('is known after it fell silent, with its time', async () => {
     const world = new World();
-    world.states = { a: telling('a') };
+    world.states = { a: nodeNamed('a') };
     const snapshots = await world.open({ timeoutMs: 20 });
     await snapshots.lastWords.collectAll();
     world.states = { a: fakeNode({ config: hang }) };
@@ -113,17 +113,17 @@ describe('what a member told', () => {
     expect(snapshots.directory.departed()).toEqual([]);
     world.states = {};
     expect(memberIds(snapshots)).toEqual(['a']);
-    world.states = { a: telling('a') };
+    world.states = { a: nodeNamed('a') };
     expect(memberIds(snapshots)).toEqual([]);
   });
 
-  it('stays as it was where it tells only the rest anew', async () => {
+  it('stays as it was if the member sends only the rest again', async () => {
     const world = new World();
-    world.states = { a: telling('a') };
+    world.states = { a: nodeNamed('a') };
     const snapshots = await world.open();
     await snapshots.lastWords.collectAll();
     const failing = () => Promise.reject(new PortholeError('CONFIG_UNAVAILABLE', 'no'));
-    world.states = { a: telling('a', { config: failing, searchLogs: fakeSearch([record('later')]) }) };
+    world.states = { a: nodeNamed('a', { config: failing, searchLogs: fakeSearch([record('later')]) }) };
     await snapshots.lastWords.collectAll();
     expect(snapshots.kept.get('a')).toMatchObject({
       config: { config: 'name = "a"\n' },
@@ -137,7 +137,7 @@ describe('what a member told', () => {
       yield [];
       await hang();
     };
-    world.states = { a: telling('a', { searchLogs: silent }), b: telling('b', { config: hang }) };
+    world.states = { a: nodeNamed('a', { searchLogs: silent }), b: nodeNamed('b', { config: hang }) };
     const snapshots = await world.open({ timeoutMs: 500 });
     await snapshots.lastWords.collectAll();
     expect(snapshots.kept.get('a')).toMatchObject({ config: { config: 'name = "a"\n' }, records: [] });
@@ -159,18 +159,18 @@ describe('what a member told', () => {
     expect(readdirSync(dir)).toHaveLength(2);
   });
 
-  it('is bounded, whatever it tells', async () => {
+  it('is bounded, whatever the member sends', async () => {
     const world = new World();
     const endless: NodeState['searchLogs'] = async function* endless() {
       for (;;) yield Array.from({ length: 50 }, (_, place) => record(`${place}`.padEnd(100, 'x')));
     };
     world.states = {
-      endless: telling('a', { searchLogs: endless }),
-      huge: telling('b', {
+      endless: nodeNamed('a', { searchLogs: endless }),
+      huge: nodeNamed('b', {
         config: async () => ({ config: `x = "${'x'.repeat(5000)}"`, node: NODE }),
         searchLogs: fakeSearch([record('x'.repeat(10_000)), record('small')]),
       }),
-      garbage: telling('c', {
+      garbage: nodeNamed('c', {
         async *searchLogs() {
           yield [null, 7, { type: 'record' }, record('fine')] as never;
         },
@@ -188,7 +188,7 @@ describe('what a member told', () => {
     const world = new World();
     const long = fakeSearch(Array.from({ length: 500 }, () => record('x'.repeat(100))));
     const ids = Array.from({ length: 8 }, (_, place) => `n${place}`);
-    world.states = Object.fromEntries(ids.map((id) => [id, telling(id, { searchLogs: long })]));
+    world.states = Object.fromEntries(ids.map((id) => [id, nodeNamed(id, { searchLogs: long })]));
     const snapshots = await world.open({ maxTotalBytes: 100_000 });
     await snapshots.lastWords.collectAll();
     const sizes = ids.map((id) => JSON.stringify(snapshots.kept.get(id)).length);
@@ -201,11 +201,11 @@ describe('those that are gone', () => {
   it('are known to the next run of this node', async () => {
     const store = createSnapshotStore(tempDir());
     const world = new World();
-    world.states = { a: telling('a'), b: telling('b') };
+    world.states = { a: nodeNamed('a'), b: nodeNamed('b') };
     const before = await world.open({ store });
     await before.lastWords.collectAll();
     await before.lastWords.close();
-    world.states = { b: telling('b') };
+    world.states = { b: nodeNamed('b') };
     const after = await world.open({ store });
     expect(memberIds(after)).toEqual(['a']);
     expect(after.kept.get('a')).toMatchObject({
@@ -213,16 +213,16 @@ describe('those that are gone', () => {
       departed: { state: 'failed', sinceMs: NOW_MS },
     });
     expect(after.kept.get('b')).toBeDefined();
-    expect(world.told).toEqual([]);
+    expect(world.reported).toEqual([]);
   });
 
   it('age out, on disk too', async () => {
     const dir = tempDir();
     const world = new World();
-    world.states = { a: telling('a'), z: telling('z') };
+    world.states = { a: nodeNamed('a'), z: nodeNamed('z') };
     const snapshots = await world.open({ store: createSnapshotStore(dir), maxAgeMs: DAY_MS });
     await snapshots.lastWords.collectAll();
-    world.states = { z: telling('z') };
+    world.states = { z: nodeNamed('z') };
     world.nowMs += DAY_MS;
     expect(memberIds(snapshots)).toEqual(['a']);
     world.nowMs += 1;
@@ -242,7 +242,7 @@ describe('those that are gone', () => {
     world.states = { here: fakeNode() };
     const snapshots = await world.open({ store: createSnapshotStore(dir), maxTotalBytes: 45_000 });
     expect(memberIds(snapshots)).toEqual(['a', 'b', 'c', 'd']);
-    world.states = { here: fakeNode(), more: telling('more', { searchLogs: fakeSearch(long) }) };
+    world.states = { here: fakeNode(), more: nodeNamed('more', { searchLogs: fakeSearch(long) }) };
     await snapshots.lastWords.collectAll();
     expect(memberIds(snapshots)).toEqual(['a', 'b', 'd']);
     expect(snapshots.kept.get('here')).toBeDefined();
@@ -257,17 +257,17 @@ describe('those that are gone', () => {
 });
 
 describe('a disk', () => {
-  it('that cannot be written keeps nothing from being known, and it is told once', async () => {
+  it('that cannot be written stays in memory, which is reported once', async () => {
     const file = join(tempDir(), 'file');
     writeFileSync(file, '');
     const world = new World();
-    world.states = { a: telling('a'), b: telling('b') };
+    world.states = { a: nodeNamed('a'), b: nodeNamed('b') };
     const snapshots = await world.open({ store: createSnapshotStore(join(file, 'words')) });
     await snapshots.lastWords.collectAll();
     await snapshots.lastWords.collectAll();
     expect(snapshots.kept.get('b')).toBeDefined();
     expect(snapshots.kept.problem).toContain('in memory only: ENOTDIR');
-    expect(world.told).toHaveLength(1);
+    expect(world.reported).toHaveLength(1);
   });
 
   it('that was full is written again when there is room', async () => {
@@ -282,7 +282,7 @@ describe('a disk', () => {
       remove: async () => {},
     };
     const world = new World();
-    world.states = { a: telling('a') };
+    world.states = { a: nodeNamed('a') };
     const snapshots = await world.open({ store });
     await snapshots.lastWords.collectAll();
     expect(snapshots.kept.problem).toContain('ENOSPC');
@@ -290,7 +290,7 @@ describe('a disk', () => {
     await snapshots.lastWords.close();
     expect(saved).toEqual(['a']);
     expect(snapshots.kept.problem).toBeNull();
-    expect(world.told).toEqual([
+    expect(world.reported).toEqual([
       'cannot read a snapshot: words-1.json: invalid content',
       'cannot store snapshots, keeping them in memory only: ENOSPC: no space left on device',
     ]);
@@ -304,7 +304,7 @@ describe('a disk', () => {
       remove: async () => {},
     };
     const world = new World();
-    world.states = { a: telling('a') };
+    world.states = { a: nodeNamed('a') };
     const snapshots = await world.open({ store, writeMs: 100_000 });
     for (const atMs of [0, 30_000, 60_000, 100_000, 130_000]) {
       world.nowMs = NOW_MS + atMs;
@@ -321,7 +321,7 @@ it('members are listened to one after the other, this node not, until it is clos
   const heard: string[] = [];
   let atOnce = 0;
   const listening = (id: string) =>
-    telling(id, {
+    nodeNamed(id, {
       async config() {
         expect(++atOnce).toBe(1);
         heard.push(id);

@@ -136,10 +136,10 @@ export class SnapshotCollector {
     await this.#snapshots.written();
   }
 
-  #store(asked: Peer, { config, records, files }: FetchedSnapshot): void {
+  #store(queried: Peer, { config, records, files }: FetchedSnapshot): void {
     const { clocks, nowMs } = this.#deps;
     // Its role may have become known meanwhile.
-    const { member } = this.#others().find((peer) => peer.member.id === asked.member.id) ?? asked;
+    const { member } = this.#others().find((peer) => peer.member.id === queried.member.id) ?? queried;
     const known = this.#snapshots.get(member.id);
     this.#snapshots.put({
       member: { ...member, isSelf: false },

@@ -101,7 +101,7 @@ describe('what others put there', () => {
     ['with a time that is none', change({ asOfMs: 1e300 })],
     ['with a configuration that is none', change({ config: 'a = 1' })],
     ['with a clock that is none', change({ clock: { offsetMs: 'x' } })],
-  ])('%s is skipped and told', async (_what, text) => {
+  ])('%s is skipped and reported', async (_what, text) => {
     expect(await loadWith((dir, name) => writeFileSync(join(dir, name), text))).toEqual(['NAME: invalid content']);
   });
 
