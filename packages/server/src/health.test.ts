@@ -16,7 +16,7 @@ function findCheck(readiness: Readiness, name: string) {
 }
 
 describe('liveness', () => {
-  it('is an answer, nothing more', async () => {
+  it('is a response, nothing more', async () => {
     const { port } = await startTestNode();
     expect(await requestJson(port, '/health/live')).toEqual({ status: 'ok' });
   });
@@ -35,7 +35,7 @@ describe('readiness', () => {
     expect(findCheck(readiness, 'log directory')?.detail).toBe(`${logDir} is readable`);
   });
 
-  it('is degraded while the log directory is missing or none, and the node still answers', async () => {
+  it('is degraded while the log directory is missing or not a directory, and the node still responds', async () => {
     const { port, logDir } = await startTestNode();
     renameSync(logDir, `${logDir}.away`);
     expect(await ready(port)).toMatchObject({
@@ -58,7 +58,7 @@ describe('readiness', () => {
     expect((await ready(port)).status).toBe('ready');
   });
 
-  it('is degraded while the configuration of the service is broken or gone', async () => {
+  it('is degraded while the configuration of the service is invalid or missing', async () => {
     const configFile = join(tempDir(), 'service.toml');
     writeFileSync(configFile, 'a = 1\n');
     const { port } = await startTestNode({ settings: { service: { configFile } } });

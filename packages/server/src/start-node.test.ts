@@ -35,7 +35,7 @@ describe('nodes in one process', () => {
     expect((await sendRequest(other.port, '/health/live')).status).toBe(200);
   });
 
-  it('answer the program that embeds them as they answer over HTTP', async () => {
+  it('respond to the program that embeds them as they respond over HTTP', async () => {
     const { port, running } = await startTestNode({ files: { 'a.log': 'text\n' } });
     expect(await running.state.listLogs()).toEqual(await requestJson(port, '/api/v1/log/list'));
     expect(await running.state.config()).toEqual(await requestJson(port, '/api/v1/config'));

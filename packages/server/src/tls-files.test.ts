@@ -55,7 +55,7 @@ function startWith(tls: Pair) {
 }
 
 describe('a node with a certificate', () => {
-  it('answers over HTTPS, whole files too', async () => {
+  it('responds over HTTPS, whole files too', async () => {
     const tls = selfSigned(tempDir(), 'node');
     const text = 'a line of a log\n'.repeat(200_000);
     const { running } = await startTestNode({ files: { 'a.log': text }, settings: { tls } });
@@ -65,7 +65,7 @@ describe('a node with a certificate', () => {
     expect({ status, same: body === text }).toEqual({ status: 200, same: true });
   });
 
-  it('does not answer over plain HTTP', async () => {
+  it('does not respond over plain HTTP', async () => {
     const { running } = await startTestNode({ settings: { tls: selfSigned(tempDir(), 'node') } });
     await expect(fetch(running.url.replace('https', 'http'))).rejects.toThrow('fetch failed');
   });

@@ -49,7 +49,7 @@ async function search(
   return { records: items as FoundRecord[], end };
 }
 
-describe('a node that only speaks the contract', () => {
+describe('a contract-only node', () => {
   it('is searched with times, levels and every filter, but for the first line, which LinDB never sends', async () => {
     const node = contractNode(await FakeLindb.start({ 'lind-broker.log': lines(0, 100) }));
     const { records, end } = await search(node);
@@ -70,7 +70,7 @@ describe('a node that only speaks the contract', () => {
     expect(errors.records.map(({ message }) => message)).toEqual(['line 49']);
   });
 
-  it('has no limits where its tails hold all that was asked for', async () => {
+  it('has no limits if its tails hold everything requested', async () => {
     const node = contractNode(await FakeLindb.start({ 'a.log': lines(0, 100) }));
     expect((await search(node, { fromMs: START_MS + 50_000 })).end).not.toHaveProperty('limits');
     expect((await search(node, { fromMs: START_MS + 500 })).end).toHaveProperty('limits');
@@ -116,7 +116,7 @@ describe('a node that only speaks the contract', () => {
     expect(files[1]?.problem).toContain('failed to open log file: bad.log');
   });
 
-  it('is asked for a tail once; later for its list and what is new', async () => {
+  it('is requested for a tail once; later for its list and new bytes', async () => {
     const fake = await FakeLindb.start({ 'a.log': lines(0, 100), 'b.log': lines(0, 100) });
     const node = contractNode(fake);
     await search(node);
@@ -142,7 +142,7 @@ describe('a node that only speaks the contract', () => {
     expect(behind.records).toHaveLength(14);
   });
 
-  it('an empty directory is an answer', async () => {
+  it('an empty directory is a valid response', async () => {
     const { records, end } = await search(contractNode(await FakeLindb.start()));
     expect(records).toEqual([]);
     expect(end).toMatchObject({ reason: 'exhausted', problems: [] });
@@ -204,7 +204,7 @@ describe('what cannot be read of such a node', () => {
     expect(end.coveredFromMs).toBe(START_MS + 101_000);
   });
 
-  it('names that are none are reported and never become files', async () => {
+  it('invalid names are reported and never become files', async () => {
     const fake = await FakeLindb.start({ '../evil.log': 'a\nb\n', 'sub/x.log': 'a\nb\n', 'a.log': lines(0, 3) });
     const { records, end } = await search(contractNode(fake));
     expect(records).toHaveLength(2);
@@ -274,7 +274,7 @@ describe('a follow of such a node', () => {
     expect(followed.events().filter(({ type }) => type === 'rotated')).toHaveLength(1);
   });
 
-  it('reports a gap where more was written than a tail holds, and goes on behind it', async () => {
+  it('reports a gap if more was written than a tail holds, and continues after it', async () => {
     const fake = await FakeLindb.start({ 'a.log': lines(0, 100) });
     const followed = follow(contractNode(fake, { tailBytes: 4000 }));
     await eventually(() => expect(followed.isOpen).toBe(true));
@@ -291,7 +291,7 @@ describe('a follow of such a node', () => {
     await eventually(() => expect(followed.messages()).toEqual(numbered(2000 - read, 2010)));
   });
 
-  it('goes on where its cursor says', async () => {
+  it('continues at its cursor', async () => {
     const fake = await FakeLindb.start({ 'a.log': lines(0, 10) });
     const node = contractNode(fake);
     const { records } = await search(node, { limit: 3 });
@@ -301,7 +301,7 @@ describe('a follow of such a node', () => {
     await eventually(() => expect(followed.messages()).toEqual(numbered(8, 12)));
   });
 
-  it('fails when the node is gone', async () => {
+  it('fails when the node stops', async () => {
     const fake = await FakeLindb.start({ 'a.log': lines(0, 10) });
     const followed = follow(contractNode(fake));
     await eventually(() => expect(followed.isOpen).toBe(true));

@@ -67,7 +67,7 @@ async function collect(items: AsyncIterable<ClusterItem[]>): Promise<{ records: 
 const NEWEST = { order: 'newest', limit: 100, before: 0, after: 0 } as const;
 const messages = (records: readonly ClusterRecord[]) => records.map(({ node, message }) => `${node} ${message}`);
 
-it('a node of LinDB takes part in every operation, is asked for missing routes once, and its snapshot has times', async () => {
+it('a node of LinDB takes part in every operation, is tried for missing routes once, and its snapshot has times', async () => {
   const lindb = await FakeLindb.start({
     'lind-broker.log':
       line('dropped', 7_200_000) + line('old', 7_000_000) + line('1', 30_000) + line('2', 10_000, 'ERROR'),

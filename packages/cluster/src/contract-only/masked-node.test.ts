@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { MaskedNode } from './masked-node.ts';
 import { MemberMasking } from './member-masking.ts';
 
-it('text of a member is masked although nobody has asked for its configuration before', async () => {
+it('text of a member is masked even if its configuration was never requested', async () => {
   const secret = 'Zx81-spectrum';
   const node: Pick<NodeState, 'config' | 'viewLog'> = {
     config: async () => ({ config: `password = "${secret}"`, node: {} as never }),

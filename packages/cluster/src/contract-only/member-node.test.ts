@@ -79,7 +79,7 @@ it.each(BEYOND.map(([name]) => name))(
   },
 );
 
-it('a LinDB node that was started anew is looked at again, once', async () => {
+it('a restarted LinDB node is examined again, once', async () => {
   const fake = await FakeLindb.start({ 'a.log': LOG });
   const member = memberNode(createClient({ url: fake.url, retries: 0 }));
   const ask = async () => {
@@ -93,7 +93,7 @@ it('a LinDB node that was started anew is looked at again, once', async () => {
   expect(fake.counts['/api/v1/node']).toBe(2);
 });
 
-it('an older Porthole node is not asked again for what it lacks, and is not read by its tails', async () => {
+it('an older Porthole node is not requested again for what it lacks, and is not read by its tails', async () => {
   let asked = 0;
   const client = new FakeNode();
   Object.assign(client, {
@@ -109,7 +109,7 @@ it('an older Porthole node is not asked again for what it lacks, and is not read
   expect(asked).toBe(1);
 });
 
-it('what answers 404 to everything is not taken for a node of the contract', async () => {
+it('a server that responds 404 to everything is not taken for a contract-only node', async () => {
   const isUp = { describe: false };
   const client = new FakeNode({
     describe: async () => {
@@ -123,7 +123,7 @@ it('what answers 404 to everything is not taken for a node of the contract', asy
   expect(await member.describe()).toMatchObject({ clockMs: 1 });
 });
 
-it('one that does not answer is asked again', async () => {
+it('one that does not respond is retried', async () => {
   let asked = 0;
   const client = new FakeNode({
     describe: async () => {

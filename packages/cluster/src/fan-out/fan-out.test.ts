@@ -17,7 +17,7 @@ function testPeers(count: number) {
 }
 
 describe('asking all', () => {
-  it('gives answers in the order of the members, few asked at a time', async () => {
+  it('returns responses in the order of the members, few queried at a time', async () => {
     let [open, most, next] = [0, 0, 0];
     const ask = async () => {
       const own = next++;
@@ -46,7 +46,7 @@ describe('asking all', () => {
     ]);
   });
 
-  it('ends every question and rejects when the signal fires', async () => {
+  it('aborts every request and rejects when the signal fires', async () => {
     const controller = new AbortController();
     const signals: (AbortSignal | undefined)[] = [];
     const asking = fanOut(
@@ -88,7 +88,7 @@ describe('the outcome of a failure', () => {
     expect(toOutcome(error).outcome).toBe(outcome);
   });
 
-  it('of a port where nobody listens is that it was refused', async () => {
+  it('of a port without a listener is that it was refused', async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;

@@ -29,7 +29,7 @@ function testPeers(...members: Member[]) {
 }
 
 describe('the peers', () => {
-  it('are asked with the name and the token of this node; this node itself is asked without a detour', async () => {
+  it('are contacted with the name and the token of this node; this node itself is queried without a detour', async () => {
     const seen: unknown[] = [];
     const server = createServer((request, response) => {
       seen.push([request.url, request.headers['porthole-via'], request.headers.authorization]);
@@ -76,7 +76,7 @@ describe('the peers', () => {
     expect(ids({ nodes: ['x*'] })).toEqual([]);
   });
 
-  it('that are none are not found, and the nearest are named', () => {
+  it('that do not exist are not found, and the nearest are named', () => {
     const { peers } = testPeers(member('broker-1'), member('storage-1'));
     expect(() => peers.get('brokr-1')).toThrow('did you mean broker-1?');
     expect(() => peers.select({ nodes: ['http://evil'] })).toThrow('known members: broker-1, storage-1');
@@ -89,7 +89,7 @@ describe('the peers', () => {
     expect(code).toBe('MEMBER_NOT_FOUND');
   });
 
-  it('with an address that is none fail when they are asked, not before', () => {
+  it('with an invalid address fail when they are contacted, not before', () => {
     const { peers } = testPeers(member('a', { url: 'nowhere' }), member('b'));
     const [broken] = peers.all();
     expect(() => broken?.state).toThrow('expected http://host:port');

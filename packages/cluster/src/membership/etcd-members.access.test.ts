@@ -110,7 +110,7 @@ describe('an etcd that does not let everyone in', () => {
     );
   });
 
-  it('is asked over TLS, by a client with a certificate', async () => {
+  it('is contacted over TLS, by a client with a certificate', async () => {
     const { file, ca, cert, key } = makeCertificates();
     const tls = { certFile: file('server.crt'), keyFile: file('server.key'), clientCaFile: file('ca.crt') };
     const etcd = await startTestEtcd({ tls });
@@ -126,7 +126,7 @@ describe('an etcd that does not let everyone in', () => {
     });
   });
 
-  it('is not reached with a certificate that is none; the node runs all the same', async () => {
+  it('is not reached with an invalid certificate; the node runs all the same', async () => {
     const member = await joinEtcd('a', 'https://127.0.0.1:1', { tls: { ca: 'no PEM', cert: 'no PEM', key: 'no PEM' } });
     expect([member.state.state, ...memberIds(member)]).toEqual(['stale', 'a']);
   });

@@ -7,7 +7,7 @@ import { joinEtcd, memberIds, RecordingLog } from './testing/members.ts';
 const PREFIX = '/porthole/test/members/';
 
 describe('when etcd is away', () => {
-  it('a node starts alone and says why; it joins as soon as etcd is there', async () => {
+  it('a node starts alone and reports why; it joins as soon as etcd is reachable', async () => {
     const etcd = await startTestEtcd();
     await etcd.stop();
     const log = new RecordingLog();
@@ -103,7 +103,7 @@ describe('when etcd is away', () => {
     await eventually(() => expect(changes).toEqual(['ok a,b']));
   });
 
-  it('at the first endpoint already at the start, the next one is asked', async () => {
+  it('at the first endpoint at the start, the next one is used', async () => {
     const etcd = await startTestEtcd();
     const member = await joinEtcd('a', ['127.0.0.1:1', etcd.url.replace('http://', '')]);
     expect(member.state).toMatchObject({ state: 'ok', detail: null });

@@ -10,7 +10,7 @@ const SHORT = { leaseSeconds: 1 };
 const PREFIX = '/porthole/test/members/';
 
 describe('members that register in etcd', () => {
-  it('see each other, and who leaves is gone at once', async () => {
+  it('see each other, and one that leaves is removed at once', async () => {
     const etcd = await startTestEtcd();
     const first = await joinEtcd('a', etcd.url);
     expect(memberIds(first)).toEqual(['a']);
@@ -31,7 +31,7 @@ describe('members that register in etcd', () => {
     expect(await etcd.leases()).toHaveLength(2);
   });
 
-  it('say that they leave, for those that come later too, with one lease however often', async () => {
+  it('announce that they leave, also to later members, with one lease however often', async () => {
     const etcd = await startTestEtcd();
     for (let run = 1; run <= 3; run++) {
       const self = testSelf('b', { node: { ...testSelf('b').node, onlineTime: run } });
@@ -47,7 +47,7 @@ describe('members that register in etcd', () => {
     await eventually(() => expect(late.getDeparture?.('b')).toBeUndefined());
   });
 
-  it('write what docs/cluster.md says, bound to a lease', async () => {
+  it('write what docs/cluster.md describes, bound to a lease', async () => {
     const etcd = await startTestEtcd();
     await joinEtcd('a', etcd.url);
     const [{ key, value, lease } = { key: '', value: '', lease: '' }] = await etcd.list('/porthole/');
@@ -81,7 +81,7 @@ describe('members that register in etcd', () => {
     await eventually(() => expect(second.state).toMatchObject({ state: 'ok', detail: null }));
   });
 
-  it('register again when their lease was taken away, without being stale for a moment', async () => {
+  it('register again when their lease was revoked, without ever being stale', async () => {
     const etcd = await startTestEtcd();
     const first = await joinEtcd('a', etcd.url);
     const states: string[] = [];

@@ -23,7 +23,7 @@ const PROGRAM = `
   console.log(before, isLoaded());
 `;
 
-it('gRPC is loaded only when an etcd is asked, and nothing keeps the process alive after that', () => {
+it('gRPC is loaded only when etcd is contacted, and nothing keeps the process alive after that', () => {
   const args = ['--import', 'tsx', '--input-type=module', '-e', PROGRAM];
   const env = { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.check.json') };
   const printed = execFileSync(process.execPath, args, { cwd: import.meta.dirname, env, encoding: 'utf8' });

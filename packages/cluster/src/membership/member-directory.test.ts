@@ -57,7 +57,7 @@ const memberStates = (directory: MemberDirectory) =>
   directory.departed().map((each) => [each.member.id, each.departed?.state, each.departed?.sinceMs]);
 
 describe('a member that is not listed any more', () => {
-  it('has failed, also if nothing was kept of it', () => {
+  it('has failed, also without a snapshot of it', () => {
     const registry = new Registry('a', 'b');
     const directory = createDirectory(registry, snapshotCache(snapshot('a')));
     registry.list();
@@ -69,7 +69,7 @@ describe('a member that is not listed any more', () => {
     expect(directory.members.map(({ id }) => id)).toEqual(['self']);
   });
 
-  it('has left if this run of it said so', () => {
+  it('has left if this run of it announced so', () => {
     const registry = new Registry('a', 'b');
     const directory = createDirectory(registry);
     const { onlineTime } = member('a').node;
@@ -96,7 +96,7 @@ describe('a member that is not listed any more', () => {
     expect(memberStates(directory)).toEqual([['a', 'failed', NOW_MS - 60_000]]);
   });
 
-  it('was taken out of a static list by whoever keeps it: it has left', () => {
+  it('was removed from a static list: it has left', () => {
     const registry = new Registry('b');
     registry.state = { ...registry.state, kind: 'static' };
     expect(memberStates(createDirectory(registry, snapshotCache(snapshot('a'))))).toEqual([
@@ -114,7 +114,7 @@ describe('a member that is not listed any more', () => {
 });
 
 describe('while the registry is away', () => {
-  it('since the start, members known from before are asked, and none of them is gone', () => {
+  it('since the start, members known from before are queried, and none of them has left', () => {
     const registry = new Registry();
     registry.lose();
     const gone = snapshot('gone', { departed: { state: 'failed', sinceMs: 5 } });
@@ -154,7 +154,7 @@ it('a member that stops responding is unreachable since then, not since it is lo
 });
 
 describe('the role of a member', () => {
-  it('is what it said to an earlier run, until it says another', () => {
+  it('is what it reported to an earlier run, until it reports another', () => {
     const registry = new Registry();
     registry.members = [member('a', { role: UNKNOWN_ROLE }), member('b', { role: UNKNOWN_ROLE })];
     const known = snapshot('a', { member: member('a', { role: 'storage' }) });
@@ -174,7 +174,7 @@ describe('the role of a member', () => {
     expect(registry.learned.map(([, facts]) => facts.role)).toEqual(role === undefined ? [] : [role]);
   });
 
-  it('is not taken from one that says nonsense of itself', () => {
+  it('is not taken from a member that reports nonsense', () => {
     const registry = new Registry('a');
     createDirectory(registry).learn('a', { role: 'broker', node: { hostName: 'x'.repeat(1000) } });
     expect(registry.learned).toEqual([]);

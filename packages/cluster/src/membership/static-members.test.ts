@@ -5,7 +5,7 @@ import { memberIds, testSelf } from './testing/members.ts';
 const self = testSelf('self', { url: 'http://10.0.0.9:9000' });
 
 describe('a fixed list of members', () => {
-  it('has this node alone when nobody is named', async () => {
+  it('has only this node when no members are listed', async () => {
     const members = createStaticMembers({ self, members: [] });
     await members.start();
     expect(members.state).toMatchObject({ kind: 'alone', state: 'ok', detail: null });
@@ -13,7 +13,7 @@ describe('a fixed list of members', () => {
     await members.close();
   });
 
-  it('knows of the others what their URLs say', () => {
+  it('knows of the others what is in their URLs', () => {
     const { members, state } = createStaticMembers({ self, members: ['http://b:2', 'a=https://x.example'] });
     expect(state.kind).toBe('static');
     const blank = { hostName: '', grpcPort: 0, version: '', onlineTime: 0 };

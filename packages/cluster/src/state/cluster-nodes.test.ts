@@ -25,7 +25,7 @@ function healthy(given: Partial<NodeState> = {}): NodeState {
 }
 
 describe('a member', () => {
-  it('that answers is up, with what it says of itself in the times of this node', async () => {
+  it('that responds is up, with its own description in the time of this node', async () => {
     const clocks = { a: { offsetMs: 1000, uncertaintyMs: 3 } };
     const { cluster, membership, nodes } = await ask({ states: { a: healthy() }, clocks });
     expect([cluster, membership]).toEqual(['test', MEMBERSHIP]);
@@ -44,7 +44,7 @@ describe('a member', () => {
     ]);
   });
 
-  it('whose clock is off is asked for the errors of its own last fifteen minutes', async () => {
+  it('whose clock is off is queried for the errors of its own last fifteen minutes', async () => {
     const asked: HistogramQuery[] = [];
     const logHistogram = async (query: HistogramQuery) => {
       asked.push(query);
@@ -54,7 +54,7 @@ describe('a member', () => {
     expect(asked).toMatchObject([{ minLevel: 'ERROR', fromMs: NOW_MS + 1000 - 900_000, toMs: NOW_MS + 1000 }]);
   });
 
-  it('that only speaks the contract is up, and the rest is not known', async () => {
+  it('that is contract-only is up, and the rest is not known', async () => {
     const state = fakeNode({ config: async () => ({ config: '', node: { ...NODE, version: '0.4.1' } }) });
     const { nodes } = await ask({ states: { lindb: state } });
     expect(nodes).toMatchObject([
@@ -81,7 +81,7 @@ describe('a member', () => {
     expect(nodes).toMatchObject([{ state: 'up', ...expected }]);
   });
 
-  it('that does not answer is unreachable, and costs the others nothing', async () => {
+  it('that does not respond is unreachable, and costs the others nothing', async () => {
     const cause = Object.assign(new Error('connect'), { code: 'ECONNREFUSED' });
     const refused = fakeNode({
       describe: () => Promise.reject(new PortholeError('UNREACHABLE', 'refused', { cause })),
@@ -105,7 +105,7 @@ describe('a member', () => {
     ]);
   });
 
-  it('that is gone is listed as long as its words are kept', async () => {
+  it('that has left is listed as long as its snapshot is kept', async () => {
     const { nodes } = await ask({ states: { b: healthy() }, snapshots: [snapshot('a')] });
     expect(nodes).toMatchObject([
       { id: 'a', state: 'failed', report: { outcome: 'gone', asOfMs: NOW_MS - 60_000 }, lastSeenMs: NOW_MS - 60_000 },

@@ -101,7 +101,7 @@ async function startCluster() {
   return { parts: deps, remove, lastWords };
 }
 
-it('a cluster of real nodes, a dead one and one that only speaks the contract', async () => {
+it('a cluster of real nodes, a dead one and a contract-only one', async () => {
   const { parts: deps, remove, lastWords } = await startCluster();
   const membership = { state: { kind: 'static', state: 'ok', detail: null, asOfMs: 0 } } as const;
   const { nodes } = await clusterNodes({ ...deps, cluster: 'test', membership });

@@ -52,7 +52,7 @@ describe('a node that knows its clients by their certificates', () => {
     expect((await askAs(byUri)(LIST)).status).toBe(403);
   });
 
-  it('refuses one that has ended, or is of another authority, and says why', async () => {
+  it('refuses one that has expired or is of another authority, with the reason', async () => {
     const { dir, authority, askAs, grpcPort } = await startWithCertificates();
     const ended = issueExpired(authority, dir, 'ops-late');
     const stranger = issue(createAuthority(dir, 'other-ca'), dir, 'ops-eve');

@@ -34,7 +34,7 @@ describe.each([
 ])('a clock that jumps %s', (_, byMs) => {
   const jump = () => vi.setSystemTime(START_MS + byMs);
 
-  it('gives nobody more requests, and takes none away', () => {
+  it('neither adds requests to a limit nor takes any away', () => {
     const check = createRateLimit(2);
     expect([refused(() => check('a')), refused(() => check('a')), refused(() => check('a'))]).toEqual([
       ...[false, false, true],

@@ -61,7 +61,7 @@ describe('a denied log', () => {
     path.includes('/log/'),
   );
 
-  it('is in no answer of any route, by any of its names, nor its name', async () => {
+  it('is in no response of any route, by any of its names, nor is its name', async () => {
     const { port } = await startDenying();
     for (const route of routes.filter(({ path }) => !path.endsWith('/follow'))) {
       for (const query of REQUESTS) {
@@ -117,7 +117,7 @@ describe('a denied log', () => {
     }
   });
 
-  it('is not among the last words of a member that died', async () => {
+  it('is not in the snapshot of a member that died', async () => {
     const ports = await freePorts(2);
     const members = ports.map((port, index) => `n${index + 1}=http://127.0.0.1:${port}`);
     const [first, second] = await Promise.all(

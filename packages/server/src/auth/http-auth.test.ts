@@ -91,7 +91,7 @@ describe('a node with a token file', () => {
 });
 
 describe('a token file that cannot be used', () => {
-  it('stops the start, and says which setting and why', async () => {
+  it('prevents the start, with the setting and the reason', async () => {
     const dir = tempDir();
     const start = (tokenFile: string) => startNode({ settings: testSettings(dir, { auth: { tokenFile } }) });
     await expect(start(join(dir, 'absent'))).rejects.toThrow(/^auth\.token-file: .*ENOENT/);

@@ -63,7 +63,7 @@ async function requestRoute(send: SendTlsRequest, { path, method }: Route, token
 }
 
 describe('the roles', () => {
-  it('every route, over HTTPS, is answered to exactly those it is for', async () => {
+  it('every route, over HTTPS, is served to exactly the roles it is for', async () => {
     const node = await startGuardedNode({ files: FILES, settings: SETTINGS });
     const routes = [...ROUTE_IDS.map(getRoute), ...MEMBER_ROUTE_IDS.map(getMemberRoute)];
     for (const { title, roles, token, certificate } of await createCallers(node)) {
@@ -75,7 +75,7 @@ describe('the roles', () => {
     }
   });
 
-  it('every gRPC method is answered to exactly those it is for', async () => {
+  it('every gRPC method is served to exactly the roles it is for', async () => {
     const node = await startGuardedNode({ files: FILES, settings: SETTINGS });
     for (const { title, roles, token, certificate } of await createCallers(node)) {
       const channel = credentials.createSsl(node.authority.cert, certificate?.key, certificate?.cert);

@@ -64,7 +64,7 @@ async function metric(port: number, token: string, name: string): Promise<string
 }
 
 describe('a follow', () => {
-  it('ends when its token is withdrawn; those of others go on', async () => {
+  it('ends when its token is revoked; those of others continue', async () => {
     const { port, grpcPort, ann, bob, tokenFile, running, logDir, dir } = await start();
     const [http, grpc] = [await followHttp(port, ann.token), await followGrpc(grpcPort, ann.token)];
     const [otherHttp, otherGrpc] = [await followHttp(port, bob.token), await followGrpc(grpcPort, bob.token)];

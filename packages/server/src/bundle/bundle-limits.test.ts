@@ -136,7 +136,7 @@ describe('the limits of a bundle', () => {
       await eventually(async () => expect(await held(node)).toEqual({ streams: 0, searches: 0, jobs: 0 }));
   });
 
-  it('time that is over ends it with what there is, and a manifest that says so', async () => {
+  it('a timeout ends it with what was collected, and the manifest says so', async () => {
     const [node] = await startBundleCluster({ nodes: [{ files: { 'a.log': longLog(MEBIBYTE) } }] });
     const bundle = await openBundle(
       {
@@ -197,7 +197,7 @@ describe('the route of the bundle', () => {
     expect(code).toBe('REQUEST_LOOP');
   });
 
-  it('answers HEAD without making one', async () => {
+  it('responds to HEAD without creating one', async () => {
     const { port } = await startTestNode();
     const { status, headers, body } = await sendRequest(port, PATH, { method: 'HEAD' });
     expect({ status, type: headers['content-type'], length: headers['content-length'] }).toEqual({

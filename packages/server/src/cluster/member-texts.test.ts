@@ -51,7 +51,7 @@ const QUERY = '?file=a.log&size=1000&limit=5&budget=1s';
 /** What one that says who it is gives as the text of a log is a log; of one that does not, nothing is shown. */
 const LOG_TEXT = ['logView', 'logRaw'];
 
-it('what another service says is not passed on, nor logged', async () => {
+it('the text of another service is not passed on, nor logged', async () => {
   const members: Record<string, string> = {};
   for (const [index, handler] of Object.values(SERVICES).entries()) {
     members[`unknown-${index}`] = (await startOddServer(handler)).url;

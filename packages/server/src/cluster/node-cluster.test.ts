@@ -41,7 +41,7 @@ async function search(port: number, query = ''): Promise<ClusterItem[]> {
 }
 
 describe('three nodes that know each other', () => {
-  it('any of them answers for all', async () => {
+  it('any of them responds for all', async () => {
     const nodes = await startCluster(3);
     for (const { port } of nodes) {
       const answer = await requestJson<ClusterNodes>(port, '/api/v1/cluster/nodes');
@@ -69,7 +69,7 @@ describe('three nodes that know each other', () => {
     expect(items.at(-1)).toMatchObject({ type: 'end', reason: 'exhausted', cursor: null });
   });
 
-  it('a member that died is reported, and the others answer', async () => {
+  it('a member that died is reported, and the others respond', async () => {
     const [first, second] = await startCluster(3);
     await second?.running.stop();
     const end = (await search(first?.port ?? 0, 'level=error')).at(-1);
@@ -84,7 +84,7 @@ describe('three nodes that know each other', () => {
     });
   });
 
-  it('the last words of a member that died stand for it, with the time they are from', async () => {
+  it('the snapshot of a member that died replaces it, with the time it was taken', async () => {
     const [first, second] = await startCluster(3, { refreshMs: 100 });
     const port = first?.port ?? 0;
     const snapshots = join(first?.dir ?? '', 'last-words');

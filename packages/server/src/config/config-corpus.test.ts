@@ -38,7 +38,7 @@ function isRevealing(secret: string): boolean {
 }
 
 describe('the corpus', () => {
-  it('has the size and the results that docs/security.md says', () => {
+  it('has the size and the results that docs/security.md states', () => {
     const results = [...new Set(CONFIG_CORPUS.map(({ area }) => area))].map((area) => {
       const shapes = CONFIG_CORPUS.filter((shape) => shape.area === area);
       return { area, shapes: shapes.length, ...measure(shapes.flatMap((shape) => corpusValues(shape, redactToml))) };

@@ -164,7 +164,7 @@ describe('the configuration text of an embedding service', () => {
     });
   });
 
-  it('that cannot be had fails the answer without the words of the failure', async () => {
+  it('that cannot be loaded fails the request without the message of the failure', async () => {
     const config = () => {
       throw new Error('vault says: hunter2');
     };

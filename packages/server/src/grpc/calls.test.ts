@@ -47,7 +47,7 @@ async function bytes(chunks: AsyncIterable<Uint8Array>): Promise<string> {
 
 const SEARCH = { order: 'newest', limit: 100, before: 0, after: 0 } as const;
 
-describe('an answer over gRPC is that of the node itself', () => {
+describe('a response over gRPC is that of the node itself', () => {
   const requests: Record<string, (node: NodeState) => Promise<unknown>> = {
     description: (node) => node.describe(),
     configuration: (node) => node.config(),

@@ -9,7 +9,7 @@ import { loadServiceDefinition } from './service-definition.ts';
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/grpc.md'), 'utf8');
 
 describe('docs/grpc.md', () => {
-  it('lists exactly the methods of the service, what they answer with and the route of each', () => {
+  it('lists exactly the methods of the service, their responses and the route of each', () => {
     const rows = [...page.matchAll(/^\| `(\w+)` \| (one message|a stream) \| `(\S+)` \|/gm)];
     const documented = rows.map(([, method, kind, route]) => `${method} ${kind} ${route}`);
     const actual = Object.entries(loadServiceDefinition()).map(([name, { responseStream }]) => {

@@ -37,7 +37,7 @@ describe('a node with tokens', () => {
     expect(versions.node).toBe(process.versions.node);
   });
 
-  it('refuses a missing and a wrong token, one-answer calls and streams alike', async () => {
+  it('refuses a missing and a wrong token, for unary calls and streams alike', async () => {
     const { running } = await startTestNode({ settings: { auth: { tokenFile: tokenFile() } } });
     const { grpcPort } = running.node;
     const portholeCode = 'UNAUTHENTICATED';

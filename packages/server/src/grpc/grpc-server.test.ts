@@ -11,7 +11,7 @@ const CLOSED: { openAdapter(): Promise<GrpcAdapter>; onFailure(): void } = {
 };
 
 describe('the gRPC port a node reports', () => {
-  it('answers that the node and its service are serving, and knows no other', async () => {
+  it('reports that the node and its service are serving, and knows no other', async () => {
     const { running } = await startTestNode();
     expect(await checkHealth(running.node.grpcPort)).toBe('SERVING');
     expect(await checkHealth(running.node.grpcPort, 'porthole.v1.NodeStateService')).toBe('SERVING');
@@ -76,7 +76,7 @@ describe('a gRPC server that stops', () => {
 });
 
 describe('a gRPC server whose service cannot be opened', () => {
-  it('says why, closes the connection, and tries again with the next one', async () => {
+  it('is reported, closes the connection, and is retried with the next one', async () => {
     const failures: unknown[] = [];
     let opened = 0;
     const openAdapter = () => {

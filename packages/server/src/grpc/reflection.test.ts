@@ -35,7 +35,7 @@ async function genericClient(port: number): Promise<GenericClient> {
 }
 
 describe('a client that knows nothing but the address', () => {
-  it('calls a method with one answer', async () => {
+  it('calls a unary method', async () => {
     const { running } = await startTestNode({ files: { 'a.log': 'text\n' } });
     const client = await genericClient(running.node.grpcPort);
     const response = await new Promise((resolve, reject) => {
@@ -44,7 +44,7 @@ describe('a client that knows nothing but the address', () => {
     expect(response).toMatchObject({ logs: [{ name: 'a.log', size: 5, format: 'text' }] });
   });
 
-  it('calls a method that answers with a stream', async () => {
+  it('calls a method that responds with a stream', async () => {
     const { running } = await startTestNode({ files: { 'a.log': 'one\ntwo\n' } });
     const client = await genericClient(running.node.grpcPort);
     const pieces: string[] = [];

@@ -156,8 +156,8 @@ describe('streams over HTTP and gRPC', () => {
   });
 });
 
-describe('the time until an answer begins', () => {
-  it('is limited for answers and streams alike', async () => {
+describe('the time until a response starts', () => {
+  it('is limited for unary responses and streams alike', async () => {
     const node = await startTestNode({ settings: { http: { answerTimeoutMs: 50 } } });
     const stuck = new Promise<never>(() => {});
     node.running.state.listLogs = () => stuck;
@@ -174,7 +174,7 @@ describe('the time until an answer begins', () => {
 });
 
 describe('a node that stops', () => {
-  it('ends follows with a last item, and lets a running answer end', async () => {
+  it('ends follows with a last item, and lets a running response end', async () => {
     const node = await startTestNode({ files: { 'a.log': LINE } });
     writeBig(node.logDir, 8 * MIB);
     const remote = connectNode(node.running.node.grpcPort);

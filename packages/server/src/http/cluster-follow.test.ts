@@ -71,7 +71,7 @@ describe('a follow of the cluster', () => {
     expect(await requestProblem(port, FOLLOW, { headers })).toMatchObject({ status: 400, code: 'CURSOR_INVALID' });
   });
 
-  it('says that it is still there after each silence', async () => {
+  it('sends a heartbeat after each silence', async () => {
     const cluster = new FakeCluster();
     cluster.followed.push([]);
     const { port } = await serveCluster(cluster, { heartbeatMs: 10 });

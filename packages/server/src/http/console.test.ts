@@ -57,7 +57,7 @@ describe('the console', () => {
     expect(body.toString()).toBe(`<head>${tag}\n</head>`);
   });
 
-  it('says in a browser that there is no such page, with the status that says it to machines', async () => {
+  it('shows a browser that there is no such page, with the status for machines', async () => {
     const { port } = await serveConsole();
     const browser = { accept: 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8' };
     const { status, headers, body } = await sendRequest(port, '/nothing', { headers: browser });

@@ -85,7 +85,7 @@ describe('following over HTTP', () => {
     await eventually(() => expect(following.numbers()).toEqual([1, 1, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]));
   });
 
-  it('says that it is still there after follow.heartbeat', async () => {
+  it('sends a heartbeat after follow.heartbeat', async () => {
     const { port } = await serve(100);
     const following = await follow(port, 'family=db.log');
     await eventually(() => expect(following.text).toContain(': still here\n\n'));

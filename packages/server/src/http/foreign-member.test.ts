@@ -97,7 +97,7 @@ function expectClean(text: string, where: string): void {
   }
 }
 
-it('secrets of a member that masks nothing itself are in no answer of any route, nor in its snapshot', async () => {
+it('secrets of a member that masks nothing itself are in no response of any route, nor in its snapshot', async () => {
   const { port, lindb, lastWordsDir } = await startWithLindb();
   const masked: string[] = [];
   const requestAll = async () => {
@@ -144,7 +144,7 @@ it('secrets of a member that masks nothing itself are in no answer of any route,
   expect(masked).toEqual(expect.arrayContaining(['clusterConfig', 'clusterLogSearch']));
 });
 
-it('a member whose configuration is not TOML is not shown, and says why', async () => {
+it('a configuration of a member that is not TOML is not shown, with the reason', async () => {
   const { port, lindb } = await startWithLindb();
   lindb.config = `password: ${SECRETS[0]}\n`;
   for (const path of ['config', 'log/view?file=lind.log', 'log/search']) {

@@ -127,7 +127,7 @@ async function view(state: TestNode['running']['state'], query: URLSearchParams)
   }
 }
 
-it('hostile queries over a kept connection show nothing outside the directory', async () => {
+it('hostile queries over a keep-alive connection show nothing outside the directory', async () => {
   const { port } = await startWithCanary();
   const agent = new Agent({ keepAlive: true, maxSockets: 4 });
   const tricks = PARTS.flatMap((part) => [

@@ -91,7 +91,7 @@ describe('pages of other origins', () => {
     expect((await sendRequest(port, '/api/v1/config', preflight)).status).toBe(405);
   });
 
-  it('may read answers and errors where they are configured, and others still may not', async () => {
+  it('may read responses and errors if they are configured, and others still may not', async () => {
     const { port } = await startTestNode({ settings: { http: { corsOrigins: [origin] } } });
     for (const path of ['/api/v1/config', '/api/v1/log/view']) {
       const { headers } = await sendRequest(port, path, { headers: { origin } });
@@ -108,7 +108,7 @@ describe('pages of other origins', () => {
     expect((await sendRequest(port, '/')).headers.vary).toBe('Accept-Encoding, Origin');
   });
 
-  it('that are configured get an answer to their preflight, also where a token is needed for the rest', async () => {
+  it('that are configured get a response to their preflight, also if the rest needs a token', async () => {
     const { port } = await startTestNode({ settings: { http: { corsOrigins: [origin] } } });
     const headers = {
       origin,

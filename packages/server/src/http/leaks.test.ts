@@ -39,7 +39,7 @@ function heldBytes(): number {
   return heapUsed + arrayBuffers;
 }
 
-it('5,000 answers, half of them dropped midway, leave nothing behind', async () => {
+it('5,000 responses, half of them dropped midway, leave nothing behind', async () => {
   const { port, logDir } = await startTestNode({
     files: FILES,
     settings: { http: { maxStreams: 1000, maxStreamsPerClient: 1000 } },

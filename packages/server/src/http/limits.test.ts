@@ -86,7 +86,7 @@ describe('each limit is reported with the setting that changes it', () => {
     expect(detail).toContain('http.max-header-bytes');
   });
 
-  it('an answer that does not begin within http.answer-timeout is given up', async () => {
+  it('a response that does not start within http.answer-timeout is given up', async () => {
     let sent = 0;
     const config = () => (sent++ === 0 ? 'a = 1' : new Promise<string>(() => {}));
     const { port } = await startTestNode({ config, settings: { http: { answerTimeoutMs: 50 } } });
@@ -154,7 +154,7 @@ describe('what is not HTTP', () => {
     expect(response).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n.*connection: close.*"code":"BAD_REQUEST"/s);
   });
 
-  it('is not kept connected by a client that never closes its side', async () => {
+  it('is not kept open by a client that never closes its side', async () => {
     const { port } = await startTestNode();
     const socket = openSocket(port); // half open: it does not answer the end of the node
     socket.write('nonsense\r\n\r\n');
@@ -162,7 +162,7 @@ describe('what is not HTTP', () => {
     await eventually(() => expect(countConnections(port)).toBe(0));
   });
 
-  it('never lands within the answer before it', async () => {
+  it('never ends up within the response before it', async () => {
     const { port } = await startTestNode({ files: { 'a.log': BIG } });
     const socket = openSocket(port);
     socket.write('GET /api/v1/log/raw?file=a.log HTTP/1.1\r\nHost: localhost\r\n\r\n');
@@ -173,7 +173,7 @@ describe('what is not HTTP', () => {
     expect(response.includes('BAD_REQUEST')).toBe(false);
   });
 
-  it('a request with a body is answered and its body passed over', async () => {
+  it('a request with a body is served and its body ignored', async () => {
     const { port } = await startTestNode();
     const live = 'GET /health/live HTTP/1.1\r\nHost: localhost\r\n';
     const response = await exchange(port, `${live}Content-Length: 5\r\n\r\nhello${live}Connection: close\r\n\r\n`);

@@ -44,7 +44,7 @@ function requestThrough(
 }
 
 describe("behind LinDB's console", () => {
-  it('the three routes of the contract answer as they do directly', async () => {
+  it('the three routes of the contract respond as they do directly', async () => {
     const { port } = await startTestNode({ files: { 'a.log': 'one\ntwo\n' } });
     const proxy = await startLindbProxy();
     for (const [path, query] of [

@@ -37,7 +37,7 @@ describe('a node behind another', () => {
     },
   );
 
-  it('describes the member, not the node that was asked', async () => {
+  it('describes the member, not the node that was contacted', async () => {
     const { behind, port } = await startMember();
     expect(await requestJson(port, `${MEMBERS}/broker-1/node`)).toMatchObject({ node: behind.running.node });
   });

@@ -23,7 +23,7 @@ async function readSamples(port: number): Promise<Map<string, number>> {
 }
 
 describe('the metrics', () => {
-  it('are Prometheus text and count what was answered', async () => {
+  it('are Prometheus text and count the responses', async () => {
     const { port } = await startTestNode({ files: { 'a.log': 'twelve bytes' } });
     for (let i = 0; i < 3; i++) await sendRequest(port, '/api/v1/log/view?file=a.log');
     await sendRequest(port, '/api/v1/log/view?file=absent');

@@ -12,7 +12,7 @@ function startWithFile() {
 }
 
 describe('a raw file', () => {
-  it('comes whole, as an attachment that may be kept but not used unasked', async () => {
+  it('is sent whole, as an attachment that may be cached but must be revalidated', async () => {
     const { port } = await startWithFile();
     const { status, headers, body } = await sendRequest(port, RAW);
     expect(status).toBe(200);

@@ -116,7 +116,7 @@ async function readText(port: number, url: string): Promise<string> {
 }
 
 describe('a secret of the configuration that is all over the logs', () => {
-  it('is in no answer of any route, of this node or of a member through it', async () => {
+  it('is in no response of any route, of this node or of a member through it', async () => {
     const { port } = await startPlanted();
     const masked: string[] = [];
     for (const [id, route] of [...NODE_ROUTES, ...MEMBER_ROUTES]) {
@@ -154,7 +154,7 @@ describe('a secret of the configuration that is all over the logs', () => {
     expect(JSON.parse(packed.body.toString())).toMatchObject({ code: 'RAW_HAS_SECRETS' });
   });
 
-  it('is in no answer over gRPC', async () => {
+  it('is in no response over gRPC', async () => {
     const { running } = await startPlanted();
     const node = connectNode(running.node.grpcPort);
     const read = async (chunks: AsyncIterable<Uint8Array>) => {

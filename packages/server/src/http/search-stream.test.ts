@@ -45,7 +45,7 @@ async function nextText(response: IncomingMessage): Promise<string> {
 }
 
 describe('a search', () => {
-  it('is answered line by line, and ends with its end', async () => {
+  it('is sent line by line, and ends with its end', async () => {
     const { port, source, seen, slots } = await serve();
     source.push([], [record(1), record(2)], [], [record(3), END]).end();
     const { status, headers, body } = await sendRequest(port, `${SEARCH}?q=x&limit=5`);
@@ -97,7 +97,7 @@ describe('a search', () => {
     expect(source.requested).toBe(0);
   });
 
-  it('that fails later is cut, so that a short answer never looks whole', async () => {
+  it('that fails later is cut, so that a truncated response never looks complete', async () => {
     const { port, source, cuts } = await serve();
     source.push([], [record(1)], new Error('the disk is gone'));
     await expect(sendRequest(port, SEARCH)).rejects.toThrow('aborted');

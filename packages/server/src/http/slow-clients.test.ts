@@ -35,7 +35,7 @@ describe('a reader that takes no byte for http.stall-timeout', () => {
     await eventually(() => expect(countOpenFiles(logDir)).toBe(0));
   });
 
-  it('is cut in numbers, while others are answered', async () => {
+  it('is disconnected in numbers, while others are served', async () => {
     const { port } = await startTestNode({
       files: { 'big.log': BIG, 'a.log': 'text\n' },
       settings: { http: { stallTimeoutMs: 300, maxStreamsPerClient: 128 } },
@@ -84,7 +84,7 @@ describe('a client that leaves', () => {
     expect(await metric(port, 'porthole_http_cut_answers_total{reason="source"}')).toBe(0);
   });
 
-  it('before its answer has begun is not counted as an error of the node', async () => {
+  it('before the response has started is not counted as an error of the node', async () => {
     let pulls = 0;
     const config = () => (pulls++ === 0 ? 'a = 1' : new Promise<string>(() => {}));
     const { port } = await startTestNode({ config });

@@ -12,7 +12,7 @@ beforeEach(async () => {
 });
 afterEach(() => dir.remove());
 
-test('entries are spelt as in the file and say what was changed by whom', async () => {
+test('entries are spelt as in the file, with the source of each change', async () => {
   const loaded = await dir.loadText(START, { env: { PORTHOLE_HTTP_MAX_STREAMS: '128' } });
   const entries = new Map(settingEntries(loaded).map(({ key, ...entry }) => [key, entry]));
   expect(entries.size).toBe(loaded.values.length);

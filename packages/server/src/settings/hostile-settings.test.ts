@@ -36,7 +36,7 @@ test('deep nesting ends in a message, not in the end of the stack', async () => 
   expect(await dir.messages(`[http.${dotted}]`)).toEqual(['porthole.toml:1: unknown key "http.a"']);
 });
 
-test('huge numbers are refused in few words', async () => {
+test('huge numbers are refused in a short message', async () => {
   const digits = '9'.repeat(5000);
   const [inFile = ''] = await dir.messages(`http.port = ${digits}`);
   expect(inFile).toMatch(/^porthole\.toml:1/);

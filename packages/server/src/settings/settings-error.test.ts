@@ -103,7 +103,7 @@ describe('the file itself', () => {
       { code: 'FILE_UNREADABLE', message: 'conf.d: is a directory, not a file' },
     ]);
   });
-  test('is a FIFO nobody writes to', async () => {
+  test('is a FIFO without a writer', async () => {
     execFileSync('mkfifo', [join(dir.path, 'pipe')]);
     expect(await dir.problems({ file: 'pipe' })).toMatchObject([{ message: 'pipe: is not a regular file' }]);
   });

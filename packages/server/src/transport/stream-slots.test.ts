@@ -20,7 +20,7 @@ function takeAll(slots: StreamSlots, user: StreamUser): number {
 }
 
 describe('stream slots', () => {
-  it('are given back once, however often that is said', () => {
+  it('are released once, however often release is called', () => {
     const slots = new StreamSlots({ max: 2, perClient: 2 });
     const [giveFirst] = [slots.take(view('a')), slots.take(view('a'))];
     expect(() => slots.take(view('b'))).toThrow('the limit set by http.max-streams');

@@ -73,7 +73,7 @@ describe('the clocks of members that are followed', () => {
 });
 
 describe('a follow of the cluster', () => {
-  it.each([-86_400_000, 86_400_000])('goes on when the clock of this node jumps by %d ms', async (byMs) => {
+  it.each([-86_400_000, 86_400_000])('continues when the clock of this node jumps by %d ms', async (byMs) => {
     vi.useFakeTimers({ toFake: ['Date'], now: 1_700_000_000_000 });
     onTestFinished(() => void vi.useRealTimers());
     const a = new LiveLog();
@@ -112,7 +112,7 @@ describe('a follow of the cluster', () => {
     ]);
   });
 
-  it('says so where the record to continue behind is gone, and goes on with what is new', async () => {
+  it('reports that the record to continue after no longer exists, and continues with new ones', async () => {
     const a: FakeNode = new FakeNode({
       async *follow({ start }) {
         yield* [];
@@ -235,7 +235,7 @@ describe('a follow of the cluster', () => {
     await eventually(() => expect(a.openStreams).toBe(0));
   });
 
-  it('goes on where a member was when it left and comes back', async () => {
+  it('resumes where a member was when it left and comes back', async () => {
     const [a, again] = [new LiveLog(), new LiveLog()];
     const deps = fakeCluster({ a, b: new LiveLog() });
     const follow = collectFollow(deps, { windowMs: 0 });
@@ -279,7 +279,7 @@ describe('a follow of the cluster', () => {
     expect([a.openStreams, b.openStreams]).toEqual([0, 0]);
   });
 
-  it('goes on at a cursor of the cluster, each member at its own place', async () => {
+  it('continues at a cursor of the cluster, each member at its own position', async () => {
     const [a, b, c] = [new LiveLog(), new LiveLog(), new LiveLog()];
     const deps = fakeCluster({ a, b, c }, { clocks: { b: { offsetMs: 10, uncertaintyMs: 1 } } });
     const members = new Map([
@@ -295,7 +295,7 @@ describe('a follow of the cluster', () => {
     ]);
   });
 
-  it('throws what is wrong with a question that no member takes', async () => {
+  it('throws the error of a request that no member accepts', async () => {
     const bad = new FakeNode({ follow: () => throws(new PortholeError('REGEX_INVALID', 'no')) });
     const follow = collectFollow(fakeCluster({ a: bad }));
     await expect(follow.ready).rejects.toMatchObject({ code: 'REGEX_INVALID' });

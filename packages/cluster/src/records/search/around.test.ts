@@ -7,7 +7,7 @@ import { searchAround } from './around.ts';
 const AROUND = { beforeMs: 50, afterMs: 50, limit: 10 };
 
 describe('a moment', () => {
-  it('is what every member said around a record, by true time and oldest first', async () => {
+  it('is what every member logged around a record, by true time and oldest first', async () => {
     const deps = fakeCluster(
       {
         a: new FakeNode({ records: recordsAt('a', [100, 140, 160, 200, 260]) }),

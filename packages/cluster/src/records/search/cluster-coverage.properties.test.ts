@@ -15,7 +15,7 @@ const member = fc.record({
 });
 
 describe('the coverage of a search of all members', () => {
-  it('is a time range of which no matching record of a member that answers is missing', async () => {
+  it('is a time range of which no matching record of a responding member is missing', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(member, { minLength: 1, maxLength: 4 }),
@@ -55,7 +55,7 @@ describe('the coverage of a search of all members', () => {
     );
   });
 
-  it('is stated without a member that does not answer, which the report names', async () => {
+  it('is stated without a member that does not respond, which the report names', async () => {
     const deps = fakeCluster({
       a: new FakeNode({ records: recordsAt('a', [1000, 2000]) }),
       dead: new FakeNode({ search: (_query, { signal }) => silence(signal) }),

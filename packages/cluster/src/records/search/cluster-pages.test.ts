@@ -101,7 +101,7 @@ describe('the pages of a search of the cluster', () => {
     }
   });
 
-  it('go on in one log of each member, and with conditions', async () => {
+  it('continue in one log of each member, and with filters', async () => {
     const { parts: deps } = twoNodes();
     for (const part of [
       { family: 'broker.log' },
@@ -129,7 +129,7 @@ describe('the pages of a search of the cluster', () => {
     expect(named(records)).toEqual(named(whole.records));
   });
 
-  it('report a member that is gone, and begin one that is new where the others are', async () => {
+  it('report a departed member, and start a new one where the others are', async () => {
     const nodes = ['a', 'b'].map(
       (id) => [id, new FakeNode({ records: recordsAt(id, [10, 20, 30, 40, 50, 60]) })] as const,
     );
@@ -147,7 +147,7 @@ describe('the pages of a search of the cluster', () => {
     ]);
   });
 
-  it('go on with a member that failed, where it broke off', async () => {
+  it('continue with a member that failed, where it broke off', async () => {
     let isBroken = true;
     const flaky: FakeNode = new FakeNode({
       records: recordsAt('f', [10, 20, 30, 40]),
@@ -173,7 +173,7 @@ describe('the pages of a search of the cluster', () => {
     ]);
   });
 
-  it('come to an end where a member never answers', async () => {
+  it('come to an end if a member never responds', async () => {
     const dead = new FakeNode({ search: (_query, { signal }) => silence(signal) });
     const deps = fakeCluster(
       { a: new FakeNode({ records: recordsAt('a', [1, 2, 3]) }), dead },
@@ -184,7 +184,7 @@ describe('the pages of a search of the cluster', () => {
     expect(ends.map(({ members }) => members[1]?.outcome)).toEqual(['timeout', 'timeout']);
   });
 
-  it('of one order do not go on in the other', async () => {
+  it('of one order do not continue in the other', async () => {
     const deps = fakeCluster({ a: new FakeNode({ records: recordsAt('a', [1, 2, 3]) }) });
     const { end } = await collectResponse(searchCluster(deps, { ...ASKED, limit: 1 }));
     const start = { cursor: end.cursor ?? '' };

@@ -71,7 +71,7 @@ describe('a search of the cluster', () => {
     );
   });
 
-  it('asks each member for the times as its own clock shows them', async () => {
+  it('requests times by the clock of each member', async () => {
     const node = new FakeNode();
     const deps = fakeCluster({ a: node }, { clocks: { a: { offsetMs: 5000.4, uncertaintyMs: 1 } } });
     await collectResponse(
@@ -212,7 +212,7 @@ describe('a search of the cluster', () => {
     await expect(nowhere).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' });
   });
 
-  it('throws what is wrong with the question before it gives anything', async () => {
+  it('throws the error of an invalid request before it returns anything', async () => {
     const bad = new FakeNode({ search: () => throws(new PortholeError('REGEX_INVALID', 'no')) });
     const first = searchCluster(fakeCluster({ a: bad, b: bad }), ASKED).next();
     await expect(first).rejects.toMatchObject({ code: 'REGEX_INVALID' });
@@ -264,7 +264,7 @@ describe('a search of the cluster', () => {
     expect([end.records, most]).toEqual([20, 3]);
   });
 
-  it('of nobody is an answer, too', async () => {
+  it('of no member is a response, too', async () => {
     const { end } = await collectResponse(
       searchCluster(fakeCluster({ a: new FakeNode() }), { ...ASKED, role: 'broker' }),
     );

@@ -69,7 +69,7 @@ describe('a group is new', () => {
     ]);
   });
 
-  it('also when only new ones are asked for', async () => {
+  it('also when only new ones are requested', async () => {
     const { groups, totalGroups } = await clusterDigest(fakeDeps({ states }), {
       limit: 10,
       newSinceMs: 7,

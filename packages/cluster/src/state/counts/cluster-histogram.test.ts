@@ -45,7 +45,7 @@ it('counts of all are added in one grid, with the share of each member', async (
   });
 });
 
-it('all are asked in their own time; those whose clock is off in narrower stretches', async () => {
+it('all are queried in their own time; those whose clock is off in narrower ranges', async () => {
   const [right, off]: [HistogramQuery[], HistogramQuery[]] = [[], []];
   const deps = fakeDeps({
     states: { a: nodeAt([1000], right), b: nodeAt([1000], off) },
@@ -80,7 +80,7 @@ describe('a member that', () => {
     expect(members[1]).toMatchObject({ outcome, count: 0 });
   });
 
-  it('could not look at everything says so', async () => {
+  it('could not scan everything is reported as partial', async () => {
     const deps = fakeDeps({ states: { a: odd({ end: { ...END, reason: 'time budget' } }) } });
     expect((await clusterHistogram(deps, RANGE)).members).toMatchObject([
       { outcome: 'ok', detail: 'scan stopped: time budget' },

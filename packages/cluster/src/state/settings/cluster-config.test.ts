@@ -7,7 +7,7 @@ import { clusterConfig } from './cluster-config.ts';
 const nodeWith = (config: string) => fakeNode({ config: async () => ({ config, node: NODE }) });
 const last = { config: 'last = true\n', node: NODE };
 
-it('a member that is silent or gone is shown by its last known configuration, with its age', async () => {
+it('a member that does not respond or has left is shown by its last known configuration, with its age', async () => {
   const deps = fakeDeps({
     states: { here: nodeWith('a = 1\n'), silent: fakeNode({ config: hang }), never: fakeNode({ config: hang }) },
     snapshots: [snapshot('silent', { config: last }), snapshot('dead', { config: last })],
@@ -43,7 +43,7 @@ it('only the selected ones are returned, by name, pattern or role, departed ones
   await expect(ids({ nodes: ['nobody'] })).rejects.toMatchObject({ code: 'MEMBER_NOT_FOUND' });
 });
 
-it('a member that says no is reported with its code', async () => {
+it('a member that refuses is reported with its code', async () => {
   const broken = fakeNode({ config: () => Promise.reject(new PortholeError('CONFIG_UNAVAILABLE', 'no file')) });
   const { configs } = await clusterConfig(fakeDeps({ states: { broken } }), {});
   expect(configs[0]).toMatchObject({

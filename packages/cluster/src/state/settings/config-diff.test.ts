@@ -81,10 +81,10 @@ describe('secrets', () => {
   });
 });
 
-describe('members without an answer', () => {
+describe('members that do not respond', () => {
   const config = { config: 'limit = 20\n', node: NODE };
 
-  it('are compared by their last words, and the report says how old these are', async () => {
+  it('are compared by their snapshots, and the report has their age', async () => {
     const states = { a: contractOnly('limit = 10\n'), b: fakeNode({ settings: hang }) };
     const deps = fakeDeps({ states, snapshots: [snapshot('b', { config })], timeoutMs: 20 });
     const { roles, members } = await configDiff(deps, {});

@@ -98,7 +98,7 @@ describe('where members differ', () => {
     });
   });
 
-  it('one member alone differs from nobody', () => {
+  it('a single member has no differences', () => {
     expect(diffSettings([toMember('a', { x: 1 })])).toEqual({ comparedKeys: 0, notCompared: [], differences: [] });
   });
 });

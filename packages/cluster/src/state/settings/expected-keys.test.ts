@@ -37,7 +37,7 @@ describe('keys that are expected to differ', () => {
     'export',
   ])('not %s', (key) => expect(isExpectedKey(key)).toBe(false));
 
-  it('each row says why', () => {
+  it('each row has a reason', () => {
     for (const { ends, why } of EXPECTED_KEYS) expect([ends.length > 0, why.length > 0]).toEqual([true, true]);
   });
 });

@@ -131,7 +131,7 @@ describe('what a member has sent', () => {
     });
   });
 
-  it('is kept without the part that does not come', async () => {
+  it('is stored without the part that is missing', async () => {
     const world = new World();
     const silent: NodeState['searchLogs'] = async function* silent() {
       yield [];
@@ -147,7 +147,7 @@ describe('what a member has sent', () => {
     });
   });
 
-  it('in clear is kept only masked, and not at all where it cannot be', async () => {
+  it('in clear is stored only masked, and not at all if it cannot be masked', async () => {
     const world = new World();
     const config = (text: string) => fakeNode({ config: async () => ({ config: text, node: NODE }) });
     world.states = { a: config('the-secret = "hunter2"\n'), b: config('not toml: hunter2') };
@@ -197,7 +197,7 @@ describe('what a member has sent', () => {
   });
 });
 
-describe('those that are gone', () => {
+describe('departed members', () => {
   it('are known to the next run of this node', async () => {
     const store = createSnapshotStore(tempDir());
     const world = new World();
@@ -232,7 +232,7 @@ describe('those that are gone', () => {
     expect(readdirSync(dir)).toHaveLength(1);
   });
 
-  it('are forgotten before those that are there when there is too much, the longest gone first', async () => {
+  it('are forgotten before current ones when there is too much, the longest departed first', async () => {
     const dir = tempDir();
     const store = createSnapshotStore(dir);
     const long = [record('x'.repeat(4000))];

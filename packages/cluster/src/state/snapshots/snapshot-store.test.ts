@@ -50,7 +50,7 @@ describe('what is saved', () => {
     expect(readdirSync(dir).map((name) => fileMode(join(dir, name)))).toEqual(['600']);
   });
 
-  it('is whole, whoever writes at the same time, and leaves nothing half done', async () => {
+  it('is complete despite concurrent writers, and leaves nothing half done', async () => {
     const dir = tempDir();
     const stores = [createSnapshotStore(dir), createSnapshotStore(dir)];
     const texts = Array.from({ length: 20 }, (_, place) => `${place}`.repeat(10_000));
@@ -105,7 +105,7 @@ describe('what others put there', () => {
     expect(await loadWith((dir, name) => writeFileSync(join(dir, name), text))).toEqual(['NAME: invalid content']);
   });
 
-  it('the words of another member are skipped', async () => {
+  it('the snapshot of another member is skipped', async () => {
     const skipped = await loadWith((dir, name) => writeFileSync(join(dir, name), serializeSnapshot(snapshot('other'))));
     expect(skipped).toEqual(['NAME: the file name belongs to another member']);
   });

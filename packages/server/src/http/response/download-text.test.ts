@@ -100,7 +100,7 @@ describe('a download', () => {
     );
   });
 
-  it('that fails on its way ends with a line that says so; one that fails at once is refused', async () => {
+  it('that fails midway ends with a line that says so; one that fails at once is refused', async () => {
     const many = { a: Array.from({ length: 20 }, (_, at) => record('n', 'a', at, at)) };
     const { lines, last } = await download(fakeCluster(many, { failAfter: 2 }));
     expect(lines).toHaveLength(14);

@@ -58,7 +58,7 @@ describe('a follow', () => {
     response.destroy();
   });
 
-  it('says that it is still there after each silence, and loses nothing by it', async () => {
+  it('sends a heartbeat after each silence, and loses nothing by it', async () => {
     const { port, source } = await serve({ heartbeatMs: 5 });
     source.push([]);
     const read = readText(await openRequest(port, FOLLOW));
@@ -140,7 +140,7 @@ describe('a follower that', () => {
     await eventually(() => expect({ cuts, taken: slots.taken }).toEqual({ cuts: ['client'], taken: 0 }));
   });
 
-  it('hears nothing for longer than http.stall-timeout is not cut', async () => {
+  it('receives nothing for longer than http.stall-timeout is not disconnected', async () => {
     const { port, source, cuts } = await serve({ stallTimeoutMs: 30 });
     source.push([]);
     const read = readText(await openRequest(port, FOLLOW));

@@ -58,8 +58,8 @@ describe('the order to forget a member', () => {
   });
 });
 
-describe('an answer for the cluster', () => {
-  it.each(WHOLE)('of %s is what the cluster says', async (path, verb) => {
+describe('a response of the cluster', () => {
+  it.each(WHOLE)('of %s is what the cluster returns', async (path, verb) => {
     const cluster = new FakeCluster();
     const { port } = await serveCluster(cluster);
     expect(await requestJson(port, path)).toEqual(CLUSTER_RESPONSES[verb]);
@@ -85,7 +85,7 @@ describe('an answer for the cluster', () => {
     },
   );
 
-  it.each(REQUEST_PATHS)('%s is refused to a member, before the cluster is asked', async (path) => {
+  it.each(REQUEST_PATHS)('%s is refused to a member, before the cluster is queried', async (path) => {
     const cluster = new FakeCluster();
     const { port } = await serveCluster(cluster);
     for (const via of ['broker-1', '']) {
@@ -134,7 +134,7 @@ describe('an answer for the cluster', () => {
 describe('a search of the cluster', () => {
   const SEARCH = PATHS.clusterLogSearch;
 
-  it('is answered line by line, each of its schema, and ends with its end', async () => {
+  it('is sent line by line, each of its schema, and ends with its end', async () => {
     const cluster = new FakeCluster();
     const items = [clusterRecord(1), clusterRecord(2, { isUnsure: true }), CLUSTER_END];
     cluster.found.push([], items.slice(0, 1), [], items.slice(1)).end();
