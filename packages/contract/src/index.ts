@@ -60,8 +60,14 @@ export { MEMBER_ID, MEMBER_ROLE } from './params/codecs.ts';
 export { DEFAULT_VIEW_BYTES } from './params/file-parameters.ts';
 export { FILTER_ROWS } from './params/filter-parameters.ts';
 export { decodeFollowPositions, encodeFollowPositions } from './params/follow-positions.ts';
-export { encodeParameters, type Parameter, type ParameterRow, parseParameters } from './params/parameter.ts';
-export { describeParameter, formatDefault } from './params/parameter-docs.ts';
+export {
+  describeParameter,
+  encodeParameters,
+  formatDefault,
+  type Parameter,
+  type ParameterRow,
+  parseParameters,
+} from './params/parameter.ts';
 export { optionalValue, type Query } from './params/query.ts';
 export { formatSourceText, type LogSourceText, parseSourceText } from './params/source-text.ts';
 export { contextJson, exactJson, indentJson, isObjectText } from './records/exact-json.ts';

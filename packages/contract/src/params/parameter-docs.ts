@@ -25,14 +25,3 @@ export function documentParameters<const Rows extends readonly ParameterRow[]>(
 ): readonly Parameter[] {
   return rows.map((row) => ({ ...row, ...DOCS[(row.docs ?? row.name) as keyof typeof DOCS] }));
 }
-
-/** What an absent parameter means, as docs and help show it. */
-export function formatDefault({ codec, default: value, defaultText }: Parameter): string | undefined {
-  return defaultText ?? (value === undefined ? undefined : codec.encode(value).join(', '));
-}
-
-/** The meaning and the default, as Markdown. */
-export function describeParameter(parameter: Parameter): string {
-  const byDefault = formatDefault(parameter);
-  return byDefault === undefined ? parameter.meaning : `${parameter.meaning} Default: \`${byDefault}\`.`;
-}

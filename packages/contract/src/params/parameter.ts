@@ -108,3 +108,14 @@ export function encodeParameters<const Rows extends readonly ParameterRow[]>(
   }
   return query;
 }
+
+/** What an absent parameter means, as docs and help show it. */
+export function formatDefault({ codec, default: value, defaultText }: Parameter): string | undefined {
+  return defaultText ?? (value === undefined ? undefined : codec.encode(value).join(', '));
+}
+
+/** The meaning and the default, as Markdown. */
+export function describeParameter(parameter: Parameter): string {
+  const byDefault = formatDefault(parameter);
+  return byDefault === undefined ? parameter.meaning : `${parameter.meaning} Default: \`${byDefault}\`.`;
+}

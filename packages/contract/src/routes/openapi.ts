@@ -1,6 +1,5 @@
 import { ERROR_KINDS, type ErrorCode } from '../errors/errors.ts';
-import type { Parameter } from '../params/parameter.ts';
-import { describeParameter } from '../params/parameter-docs.ts';
+import { describeParameter, type Parameter } from '../params/parameter.ts';
 import type { JsonSchema } from '../schemas/schema-builders.ts';
 import { SCHEMAS } from '../schemas/schemas.ts';
 import { getMemberOperation, getMemberRoute, MEMBER_ROUTE_IDS } from './member-routes.ts';

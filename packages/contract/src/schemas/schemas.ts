@@ -9,6 +9,7 @@ import {
   constant,
   exactObject,
   integer,
+  type JsonSchema,
   listOf,
   nullableText,
   oneOf,
@@ -21,7 +22,7 @@ import {
  * The JSON responses by name. The compiler holds each against its type in `response-types.ts`, and tests hold real
  * responses against them.
  */
-export const SCHEMAS = {
+export const SCHEMAS: Readonly<Record<SchemaName, JsonSchema>> = {
   Node: exactObject<NodeObject>('Description of the node.', {
     hostIp: text('IP address of the node.'),
     hostName: text('Host name of the node.'),
@@ -130,4 +131,4 @@ export const SCHEMAS = {
   }),
 } satisfies { [Name in keyof SentTypes]: Schema<SentTypes[Name]> };
 
-export type SchemaName = keyof typeof SCHEMAS;
+export type SchemaName = keyof ResponseTypes;
