@@ -35,6 +35,8 @@ export interface FamilyDeps {
   scrubber(): Scrubber | undefined;
   /** The format of the previous file: it most likely fits, and detecting one is slow. */
   format?: Format;
+  /** How long the directory is listed again while rotations keep changing it. */
+  listMs?: number | undefined;
   /** Lists all files, or at least those of one log. */
   list(family?: string): Promise<SeenFile[]>;
 }
@@ -118,7 +120,7 @@ export async function openFamily(
   const opened = new Map<string, OpenedMember>();
   const seen = new Map<string, MissedFile>();
   const isNew = (member: SeenMember) => isWanted(member) && !opened.has(member.id);
-  const endMs = performance.now() + MAX_ROUNDS_MS;
+  const endMs = performance.now() + (deps.listMs ?? MAX_ROUNDS_MS);
   let members: SeenMember[] = [];
   let before = { names: '', failed: '' };
   let equalRounds = 0;

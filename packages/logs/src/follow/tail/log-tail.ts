@@ -18,7 +18,7 @@ import { type TailAction, type TailEvent, type TailState, transition, unreadable
 const MISSING_MS = 500;
 
 export interface TailDeps extends FamilyDeps {
-  times: AssemblerTimes & { missingMs?: number | undefined; lingerMs?: number | undefined };
+  times: AssemblerTimes & Partial<Record<'missingMs' | 'lingerMs' | 'listMs', number | undefined>>;
   limitBytes(): number;
   onRead(): void;
 }
@@ -68,7 +68,8 @@ export class LogTail {
     this.open = new OpenFiles({ zone, times, scrubber, writer: this.writer, onRead });
     this.rotated = new RotatedFiles({ open: this.open, writer: this.writer, known: this.#known, lingerMs });
     const { ring, writer, open, rotated, family: name } = this;
-    const shared = { ring, writer, open, rotated, known: this.#known, files: deps, liveName: () => this.#name };
+    const files = { ...deps, listMs: times.listMs };
+    const shared = { ring, writer, open, rotated, known: this.#known, files, liveName: () => this.#name };
     this.#rotation = new Rotation({ name, family: target.family, ...shared });
   }
 
