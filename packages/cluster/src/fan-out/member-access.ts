@@ -42,13 +42,13 @@ export class MemberAccess {
   fetchFor({ url }: Pick<Member, 'url'>): typeof fetch {
     const { isTls, host } = readAddress(url);
     this.#networks.check(host);
-    const { fetch = globalThis.fetch, httpsOnly, tlsSetting } = this.#options;
+    const { fetch: fetchMember = globalThis.fetch, httpsOnly, tlsSetting } = this.#options;
     if (!isTls && httpsOnly)
       throw new PortholeError(
         'MEMBER_REFUSED',
         `${url} is not contacted: its address is not https (cluster.https-only)`,
       );
-    const send = retryWhenCut(fetch);
+    const send = retryWhenCut(fetchMember);
     const token = () => this.#options.token?.();
     const kind = this.#kind();
     if (kind === 'lindb') return send;
