@@ -20,7 +20,8 @@ export interface LogFileDetails extends LogEntry {
   state: 'live' | 'rotated';
   compressed: boolean;
   /** The detected format; `binary`: not text; `unreadable`: see `problem`. */
-  format: FormatName | 'binary' | 'empty' | 'unreadable';
+  /** The name of a format, or `binary`, `empty` or `unreadable`. */
+  format: string;
   /** Epoch ms of the first timestamp near the start; `null` if there is none. */
   firstTimeMs: number | null;
   /**

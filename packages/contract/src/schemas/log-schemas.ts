@@ -13,26 +13,6 @@ import {
   text,
 } from './schema-builders.ts';
 
-const FORMATS = [
-  'contract',
-  'lindb-access',
-  'lindb-slow-sql',
-  'json',
-  'glog',
-  'capnslog',
-  'tidb',
-  'log4j',
-  'nginx-access',
-  'nginx-error',
-  'syslog',
-  'syslog-5424',
-  'iso',
-  'text',
-  'binary',
-  'empty',
-  'unreadable',
-] as const;
-
 /** Responses about files. */
 export const LOG_SCHEMAS = {
   LogEntry: exactObject<LogEntry>('One file of the log directory.', {
@@ -47,7 +27,7 @@ export const LOG_SCHEMAS = {
     compressed: bool('Whether it is a .gz file.'),
     family: text('The log it belongs to: the name of its live file.'),
     state: oneOf('Whether it is being written or was rotated.', ['live', 'rotated']),
-    format: oneOf('The detected format.', FORMATS),
+    format: text('The detected format; "binary", "empty" and "unreadable" are files without one.'),
     firstTimeMs: nullableInteger('Epoch milliseconds of the first timestamp, if one was found.'),
     lastTimeMs: nullableInteger(
       'Epoch milliseconds of the last timestamp, if one was found; of a .gz file, once its end was read.',

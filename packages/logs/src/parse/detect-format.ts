@@ -5,13 +5,19 @@ import type { ShapedFormat } from './formats/define-format.ts';
 import { createGlogFormat } from './formats/glog-format.ts';
 import { createIsoFormat } from './formats/iso-format.ts';
 import { createJsonFormat } from './formats/json-format.ts';
+import {
+  FALLBACK_LAYOUTS,
+  type FallbackName,
+  LAYOUT_DEFINITIONS,
+  type LayoutName,
+} from './formats/layout/definitions.ts';
+import { compileLayoutFormat, type LayoutDefinition } from './formats/layout/layout-format.ts';
 import { createLindbAccessFormat, createLindbSlowSqlFormat } from './formats/lindb-formats.ts';
 import { createLog4jFormat } from './formats/log4j-format.ts';
 import { createNginxAccessFormat, createNginxErrorFormat } from './formats/nginx-formats.ts';
 import { createSyslog5424Format, createSyslogFormat } from './formats/syslog-formats.ts';
 import { createTextFormat } from './formats/text-format.ts';
 import { createTidbFormat } from './formats/tidb-format.ts';
-import { YEARLESS_FORMATS } from './formats/tokens/yearless-time.ts';
 import type { Zone } from './zone.ts';
 
 /** More of a file does not improve detection. */
@@ -27,8 +33,27 @@ const NEARLY_AS_MANY = 0.9;
 /** Of the lines in which a format finds times, at least this share must be typical of it. */
 const TYPICAL_SHARE = 0.5;
 
+type FormatCreator = (options: FormatOptions) => ShapedFormat;
+
+const compileLayout = <Name extends string>(definition: LayoutDefinition & { name: Name }) => ({
+  name: definition.name,
+  ...compileLayoutFormat(definition),
+});
+const LAYOUT_FORMATS = LAYOUT_DEFINITIONS.map(compileLayout);
+const FALLBACKS = FALLBACK_LAYOUTS.map(compileLayout);
+
+/** A fallback is used if it finds times in more than this share of the lines. */
+const FALLBACK_SHARE = 0.5;
+
+/** Other formats are preferred if they find times in at least this share of those: DETAIL lines are not records of their own. */
+const PREFERRED_SHARE = 0.2;
+
+function creatorsByName<Name extends string>(formats: readonly { name: Name; create: FormatCreator }[]) {
+  return Object.fromEntries(formats.map(({ name, create }) => [name, create])) as Record<Name, FormatCreator>;
+}
+
 /** Every format, specific before general: of two that match a file equally well the first is chosen. */
-const CREATORS: Record<FormatName, (options: FormatOptions) => ShapedFormat> = {
+const CREATORS: Record<FormatName, FormatCreator> = {
   'lindb-access': createLindbAccessFormat,
   'lindb-slow-sql': createLindbSlowSqlFormat,
   contract: createContractFormat,
@@ -36,14 +61,23 @@ const CREATORS: Record<FormatName, (options: FormatOptions) => ShapedFormat> = {
   tidb: createTidbFormat,
   glog: createGlogFormat,
   capnslog: createCapnslogFormat,
+  ...creatorsByName<Exclude<LayoutName, FallbackName>>(LAYOUT_FORMATS),
   'nginx-access': createNginxAccessFormat,
   'nginx-error': createNginxErrorFormat,
   'syslog-5424': createSyslog5424Format,
   log4j: createLog4jFormat,
   syslog: createSyslogFormat,
   iso: createIsoFormat,
+  ...creatorsByName(FALLBACKS),
   text: createTextFormat,
 };
+
+/** Formats in which times may lack a year or a date: when the file was written completes them. */
+export const PARTIAL_TIME_FORMATS: ReadonlySet<FormatName> = new Set<FormatName>([
+  'glog',
+  'syslog',
+  ...[...LAYOUT_FORMATS, ...FALLBACKS].filter(({ isPartial }) => isPartial).map(({ name }) => name),
+]);
 
 export const FORMAT_NAMES: readonly FormatName[] = Object.keys(CREATORS) as FormatName[];
 
@@ -88,12 +122,12 @@ export class FormatDetector {
     );
   }
 
-  /** Only times without a year depend on it. */
+  /** Only times without a year or date depend on it. */
   #setWritten(writtenMs: number): void {
     if (writtenMs === this.#writtenMs) return;
     this.#writtenMs = writtenMs;
     for (const [index, name] of FORMAT_NAMES.entries()) {
-      if (YEARLESS_FORMATS.has(name)) this.#formats[index] = CREATORS[name]({ zone: this.#zone, writtenMs });
+      if (PARTIAL_TIME_FORMATS.has(name)) this.#formats[index] = CREATORS[name]({ zone: this.#zone, writtenMs });
     }
   }
 }
@@ -116,9 +150,15 @@ function pickBest(formats: readonly ShapedFormat[], sample: Buffer, lines: reado
     candidate.isTypical ??= hasTypicalLines(candidate, sample, lines);
     return candidate.isTypical;
   };
+  const fallbacks = candidates.filter(({ format }) => FALLBACKS.some(({ name }) => name === format.name));
+  const others = candidates.filter((candidate) => !fallbacks.includes(candidate));
   let most = 0;
-  for (const candidate of candidates) if (candidate.timed > most && isTypical(candidate)) most = candidate.timed;
-  return candidates.find((candidate) => candidate.timed >= most * NEARLY_AS_MANY && isTypical(candidate));
+  for (const candidate of others) if (candidate.timed > most && isTypical(candidate)) most = candidate.timed;
+  const fallback = fallbacks.find(
+    ({ timed }) => timed > lines.length * FALLBACK_SHARE && most < timed * PREFERRED_SHARE,
+  );
+  if (fallback && isTypical(fallback)) return fallback;
+  return others.find((candidate) => candidate.timed >= most * NEARLY_AS_MANY && isTypical(candidate));
 }
 
 interface Line {

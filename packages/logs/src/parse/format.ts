@@ -1,8 +1,10 @@
+import type { LayoutName } from './formats/layout/definitions.ts';
 import type { Level } from './level.ts';
 import type { Zone } from './zone.ts';
 
 /** The formats that are detected. A record of any of them is its first line and its continuation lines. */
 export type FormatName =
+  | LayoutName
   | 'contract'
   | 'lindb-access'
   | 'lindb-slow-sql'

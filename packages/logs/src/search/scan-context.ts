@@ -4,7 +4,7 @@ import { fnv1a } from '../cursor/cursor.ts';
 import { fileStamp, isSettled, isSettledForWriters } from '../file/file-stamp.ts';
 import type { LogHandle } from '../file/log-handle.ts';
 import type { GzMap } from '../gzip/gz-map.ts';
-import { YEARLESS_FORMATS } from '../parse/formats/tokens/yearless-time.ts';
+import { PARTIAL_TIME_FORMATS } from '../parse/detect-format.ts';
 import type { Zone } from '../parse/zone.ts';
 import { CancelFlag } from '../scan/cancel-flag.ts';
 import type { ScanFile } from '../scan/jobs.ts';
@@ -88,7 +88,7 @@ export class ScanContext {
 
   /** The index of a file. The times of its records depend on its format and, without a year, on when it was written. */
   indexFor({ key, format, handle }: OpenFile): CheckedIndex {
-    const writtenDay = YEARLESS_FORMATS.has(format) ? handle.modifiedNs / DAY_NS : '';
+    const writtenDay = PARTIAL_TIME_FORMATS.has(format) ? handle.modifiedNs / DAY_NS : '';
     const index = this.indexes.get(`${key}:${format}:${writtenDay}`);
     return new CheckedIndex(index, isSettledForWriters(handle) ? fileStamp(handle) : undefined);
   }

@@ -2,7 +2,16 @@ import { type ExactContext, isRestorable, parseJsonObject, readContext, splitMem
 import type { FormatOptions } from '../format.ts';
 import { type Columns, defineFormat, type ShapedFormat } from './define-format.ts';
 import { readJsonHead } from './lines/json-head.ts';
-import { LEVEL_KEYS, MESSAGE_KEYS, SOURCE_KEYS, TAG_KEYS, TIME_KEYS } from './lines/known-keys.ts';
+import {
+  GELF_KEYS,
+  LEVEL_KEYS,
+  MESSAGE_KEYS,
+  NESTED_KEYS,
+  PRIORITY_KEYS,
+  SOURCE_KEYS,
+  TAG_KEYS,
+  TIME_KEYS,
+} from './lines/known-keys.ts';
 import { readLevelToken, readTimeToken } from './tokens/value-tokens.ts';
 
 /** Time and level may follow a stack trace or a request body; they are not searched for any further. */
@@ -24,10 +33,18 @@ export function createJsonFormat({ zone }: FormatOptions): ShapedFormat {
       const members = readMembers(body);
       if (!members) return undefined;
       takeFirst(members, TIME_KEYS, ({ token }) => token !== undefined && isTime(Buffer.from(token)));
-      takeFirst(members, LEVEL_KEYS, ({ token }) => token !== undefined && isLevel(Buffer.from(token)));
+      takeLevel(members, isLevel);
       return toColumns(members);
     },
   });
+}
+
+/** Takes the member that `readJsonHead` has read the level from. */
+function takeLevel(members: Member[], isLevel: (text: Buffer) => boolean): void {
+  const isSeverity = ({ token = '' }: Member) => /^[0-7]$/.test(token);
+  const hasLevel = ({ token }: Member) => token !== undefined && isLevel(Buffer.from(token));
+  if (takeFirst(members, LEVEL_KEYS, hasLevel) || takeFirst(members, PRIORITY_KEYS, isSeverity)) return;
+  if (members.some(({ key }) => GELF_KEYS.includes(key.toLowerCase()))) takeFirst(members, LEVEL_KEYS, isSeverity);
 }
 
 interface Member {
@@ -61,7 +78,7 @@ function toToken(value: unknown): string | undefined {
 }
 
 function toColumns(members: Member[]): Columns {
-  const message = takeMessage(members);
+  const message = takeMessage(members) ?? nestedMessage(members) ?? '';
   const source = takeFirst(members, SOURCE_KEYS, (member) => toSource(member) !== undefined);
   const tags: string[] = [];
   for (const key of TAG_KEYS) {
@@ -85,14 +102,26 @@ function toContext(members: Member[]): ExactContext {
 }
 
 /** The best of the members that can be the message: `log` holds the line in Docker's files, but an object elsewhere. */
-function takeMessage(members: Member[]): string {
+function takeMessage(members: Member[]): string | undefined {
   for (const key of MESSAGE_KEYS) {
     const text = takeFirst(members, [key], ({ value }) => typeof value === 'string')?.value;
     // Docker includes the line's newline.
     if (typeof text === 'string') return text.replace(/\r?\n$/, '');
   }
   const other = takeFirst(members, ['msg', 'message'], () => true);
-  return other === undefined ? '' : (other.valueText ?? JSON.stringify(other.value));
+  return other === undefined ? undefined : (other.valueText ?? JSON.stringify(other.value));
+}
+
+/** The message among the members of an object that stands for the record; it stays in the context. */
+function nestedMessage(members: readonly Member[]): string | undefined {
+  for (const { key, value } of members) {
+    if (!NESTED_KEYS.includes(key) || typeof value !== 'object' || value === null) continue;
+    for (const name of MESSAGE_KEYS) {
+      const text = Object.getOwnPropertyDescriptor(value, name)?.value as unknown;
+      if (typeof text === 'string') return text;
+    }
+  }
+  return undefined;
 }
 
 /** Takes the first member that has one of the names, in any case, and a suitable value. */

@@ -45,26 +45,31 @@ const timeValue = fc.oneof(
 const levelValue = fc.oneof(
   fc.constantFrom(...Object.keys(RANKS)).map((word) => ({ json: JSON.stringify(word), rank: RANKS[word] ?? 0 })),
   fc.integer({ min: 10, max: 69 }).map((level) => ({ json: `${level}`, rank: Math.floor(level / 10) })),
-  fc
-    .constantFrom('7', '100', '"loud"', 'null', '{"level":"error"}', '["error"]', '""')
-    .map((json) => ({ json, rank: 0 })),
+  fc.constantFrom('7', '100', '"loud"', 'null', '["error"]', '""').map((json) => ({ json, rank: 0 })),
+  fc.constant({ json: '{"level":"error"}', rank: 0, inner: { rank: 5 } }),
 );
+
+/** Has a time and a level that count if the record itself has none. */
+const NESTED = { time: 1723801703, level: 'error', deep: [{ ts: '"},{' }] };
 
 interface Member {
   name: string;
   json: string;
   timeMs?: number;
   rank?: number;
+  /** Of an object: what its members mean. */
+  inner?: { timeMs?: number; rank?: number };
 }
 const member: fc.Arbitrary<Member> = fc.oneof(
   fc.tuple(fc.constantFrom(...TIME_NAMES), timeValue).map(([name, value]) => ({ name, ...value })),
   fc.tuple(fc.constantFrom(...LEVEL_NAMES), levelValue).map(([name, value]) => ({ name, ...value })),
   fc
-    .tuple(
-      fc.string({ minLength: 11, maxLength: 20 }),
-      fc.oneof(fc.jsonValue(), fc.constant({ time: 1723801703, level: 'error', deep: [{ ts: '"},{' }] })),
-    )
-    .map(([name, value]) => ({ name, json: JSON.stringify(value) })),
+    .tuple(fc.string({ minLength: 11, maxLength: 20 }), fc.oneof(fc.jsonValue(), fc.constant(NESTED)))
+    .map(([name, value]) => ({
+      name,
+      json: JSON.stringify(value),
+      ...(value === NESTED && { inner: { timeMs: 1_723_801_703_000, rank: 5 } }),
+    })),
 );
 
 /** Writes some characters of a string as `\u0000`: the same string to a parser. */
@@ -78,7 +83,7 @@ function escapeSome(json: string, seed: number): string {
     .join('')}"`;
 }
 
-test('the head is what a parser finds: the first valid time and the first valid level', () => {
+test('the head is what a parser finds: the first valid time and level, of the record or else of objects in it', () => {
   const seeds = fc.array(fc.oneof(fc.constant(0), fc.nat()), { minLength: 2, maxLength: 2 });
   const members = fc.uniqueArray(fc.tuple(member, seeds), { selector: ([{ name }]) => name, maxLength: 7 });
   fc.assert(
@@ -89,8 +94,9 @@ test('the head is what a parser finds: the first valid time and the first valid 
       const line = `{${blank}${text.join(`${blank},${blank}`)}${blank}}`;
       // A parser must agree with the reference.
       expect(Object.keys(JSON.parse(line) as object).sort()).toEqual(list.map(([{ name }]) => name).sort());
-      const timeMs = list.map(([one]) => one.timeMs ?? Number.NaN).find((value) => !Number.isNaN(value));
-      const rank = list.map(([one]) => one.rank ?? 0).find((value) => value > 0);
+      const all = [...list.map(([one]) => one), ...list.map(([one]) => one.inner ?? {})];
+      const timeMs = all.map((one) => one.timeMs ?? Number.NaN).find((value) => !Number.isNaN(value));
+      const rank = all.map((one) => one.rank ?? 0).find((value) => value > 0);
       expect(readHead(line)).toEqual({ timeMs: timeMs ?? Number.NaN, rank: rank ?? 0 });
     }),
     { numRuns: 5000 },
@@ -104,6 +110,15 @@ test.each([
   ['a brace alone', '{', { timeMs: Number.NaN, rank: 0 }],
   ['no JSON', '{level: info}', { timeMs: Number.NaN, rank: 0 }],
   ['keys within strings', '{"msg":"\\"level\\":\\"error\\",","lvl":"warn"}', { timeMs: Number.NaN, rank: 4 }],
+  ['MongoDB', '{"t":{"$date":"2024-08-16T09:48:23.118Z"},"s":"D2"}', { timeMs: 1_723_801_703_118, rank: 2 }],
+  [
+    'GELF',
+    '{"version":"1.1","level":4,"short_message":"m","timestamp":1723801703.118}',
+    { timeMs: 1_723_801_703_118, rank: 4 },
+  ],
+  ['a digit outside of GELF', '{"level":1,"time":1723801703118}', { timeMs: 1_723_801_703_118, rank: 0 }],
+  ['journald', '{"__REALTIME_TIMESTAMP":"1723801703118000","PRIORITY":"3"}', { timeMs: 1_723_801_703_118, rank: 5 }],
+  ['ECS', '{"@timestamp":"2024-08-16T09:48:23.118Z","log":{"level":"warn"}}', { timeMs: 1_723_801_703_118, rank: 4 }],
   ['digits everywhere', `{"ts":${'1'.repeat(1000)}}`, { timeMs: Number.NaN, rank: 0 }],
 ])('%s', (_, line, expected) => {
   expect(readHead(line)).toEqual(expected);

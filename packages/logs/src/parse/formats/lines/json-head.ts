@@ -2,32 +2,69 @@ import { parseJson } from '../../exact-context.ts';
 import type { Zone } from '../../zone.ts';
 import type { LineStart } from '../define-format.ts';
 import { BACKSLASH, isDigit, QUOTE } from '../tokens/byte-scan.ts';
-import { readLevelToken, readTimeToken } from '../tokens/value-tokens.ts';
-import { type KeyKind, keyKind } from './known-keys.ts';
+import { readLevelToken, readSeverityDigit, readTimeToken } from '../tokens/value-tokens.ts';
+import { type KeyKind, keyKind, LONGEST_KEY } from './known-keys.ts';
 
-/** A known key has at most ten letters; each may be written as `\u0074`. */
-const MAX_ESCAPED_KEY = 2 + 10 * 6;
+/** The longest known key; each letter may be written as `\u0074`. */
+const MAX_ESCAPED_KEY = 2 + LONGEST_KEY * 6;
 
 /**
  * Finds time and level among the members of a JSON object without parsing it: the first member with a time key and a
- * valid time, and the first with a level key and a valid level. One pass, which ends when both are found.
+ * valid time, and the first with a level key and a valid level. One pass, which ends when both are found; what is then
+ * missing is searched for in the objects among the members.
  */
 export function readJsonHead(bytes: Buffer, start: number, end: number, zone: Zone, found: LineStart): void {
+  const objects = readMembers(bytes, start, end, zone, found, false);
+  if (objects === 0 || isComplete(found)) return;
+  readMembers(bytes, start, end, zone, found, true);
+}
+
+/** Reads the members of the object at `start`, or those of the objects in it; returns how many objects there are. */
+function readMembers(
+  bytes: Buffer,
+  start: number,
+  end: number,
+  zone: Zone,
+  found: LineStart,
+  inObjects: boolean,
+): number {
+  let objects = 0;
+  let isGelf = false;
+  let severity = 0;
   let at = skipBlank(bytes, start + 1, end);
   while (at < end && bytes[at] === QUOTE) {
     const keyEnd = skipString(bytes, at, end);
-    if (keyEnd < 0) return;
+    if (keyEnd < 0) return objects;
     const colon = skipBlank(bytes, keyEnd, end);
-    if (colon >= end || bytes[colon] !== 58) return;
+    if (colon >= end || bytes[colon] !== 58) return objects;
     const valueAt = skipBlank(bytes, colon + 1, end);
     const valueEnd = skipValue(bytes, valueAt, end);
-    if (valueEnd < 0) return;
-    const kind = memberKind(bytes, at, keyEnd);
-    if (kind !== undefined && readMember(bytes, valueAt, valueEnd, kind, zone, found)) return;
+    if (valueEnd < 0) return objects;
+    if (bytes[valueAt] === 123) {
+      objects++;
+      if (inObjects) {
+        readMembers(bytes, valueAt, valueEnd, zone, found, false);
+        if (isComplete(found)) return objects;
+      }
+    } else if (!inObjects) {
+      const kind = memberKind(bytes, at, keyEnd);
+      if (kind === 'gelf') isGelf = true;
+      else if (kind === 'priority') found.rank ||= severityRank(bytes, valueAt, valueEnd);
+      else if (kind !== undefined && readMember(bytes, valueAt, valueEnd, kind, zone, found)) return objects;
+      else if (kind === 'level') severity ||= severityRank(bytes, valueAt, valueEnd);
+    }
     const comma = skipBlank(bytes, valueEnd, end);
-    if (comma >= end || bytes[comma] !== 44) return;
+    if (comma >= end || bytes[comma] !== 44) break;
     at = skipBlank(bytes, comma + 1, end);
   }
+  if (isGelf) found.rank ||= severity;
+  return objects;
+}
+
+/** The rank of a severity from 0 to 7, as a number or a string. */
+function severityRank(bytes: Buffer, start: number, end: number): number {
+  const quote = bytes[start] === QUOTE ? 1 : 0;
+  return readSeverityDigit(bytes, start + quote, end - quote);
 }
 
 /**

@@ -1,6 +1,7 @@
 import { parseFraction, readMsOfDay, twoDigits, wallClockMs } from '../../timestamp.ts';
 import type { Zone } from '../../zone.ts';
-import { CLOSE_BRACKET, COLON, isDigit, isLetter, OPEN_BRACKET, SPACE, startsWith } from './byte-scan.ts';
+import { CLOSE_BRACKET, COLON, isDigit, isLetter, OPEN_BRACKET, SPACE, skipLetters, startsWith } from './byte-scan.ts';
+import { zoneNameOffset } from './zone-names.ts';
 
 const PLUS = 43;
 const MINUS = 45;
@@ -46,7 +47,10 @@ function applyZone(
 ): void {
   const width = zoneWidth(bytes, at, end);
   time.end = at + width;
-  if (width === 0) time.timeMs = zone.toEpochMs(localMs);
+  const named =
+    width > 4 || (width === 4 && isLetter(bytes[at + 1])) ? zoneNameOffset(bytes, at + 1, time.end) : undefined;
+  if (named !== undefined) time.timeMs = Number.isNaN(named) ? zone.toEpochMs(localMs) : localMs - named;
+  else if (width === 0) time.timeMs = zone.toEpochMs(localMs);
   else time.timeMs = localMs - offsetMs(bytes, bytes[at] === SPACE ? at + 1 : at, time.end);
 }
 
@@ -60,6 +64,12 @@ function zoneWidth(bytes: Buffer, at: number, end: number): number {
   if (startsWith(bytes, at + 1, end, 'UTC') || startsWith(bytes, at + 1, end, 'GMT')) {
     return isWordEnd(bytes, at + 4, end) ? 4 : 0;
   }
+  // ` CEST` alone could be a word of the message; PostgreSQL and PgBouncer write ` [` behind it.
+  const wordEnd = skipLetters(bytes, at + 1, end);
+  if (wordEnd > at + 1)
+    return startsWith(bytes, wordEnd, end, ' [') && zoneNameOffset(bytes, at + 1, wordEnd) !== undefined
+      ? wordEnd - at
+      : 0;
   const width = offsetWidth(bytes, at + 1, end);
   // ` -03` alone could be a number of the message; before ` [` it is what PostgreSQL writes for zones without a name.
   if (width === 3) return startsWith(bytes, at + 4, end, ' [') ? 4 : 0;

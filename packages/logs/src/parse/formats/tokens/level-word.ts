@@ -1,8 +1,9 @@
-import { type Level, LONGEST_LEVEL, levelRank, parseLevel } from '../../level.ts';
+import { LEVEL_WORDS, type Level, LONGEST_LEVEL, levelRank, parseLevel } from '../../level.ts';
 
 /** Level words of third-party programs, in addition to those `parseLevel` knows. */
 const MORE_WORDS: Readonly<Record<string, Level>> = {
   TRC: 'TRACE',
+  TRCE: 'TRACE',
   VERBOSE: 'TRACE',
   FINEST: 'TRACE',
   FINER: 'TRACE',
@@ -11,15 +12,22 @@ const MORE_WORDS: Readonly<Record<string, Level>> = {
   FINE: 'DEBUG',
   INF: 'INFO',
   INFORMATION: 'INFO',
+  NTC: 'INFO',
+  LOG: 'INFO',
+  CONFIG: 'DEBUG',
   WRN: 'WARN',
   EROR: 'ERROR',
   SEVERE: 'ERROR',
+  FAIL: 'ERROR',
   CRIT: 'FATAL',
   ALERT: 'FATAL',
   EMERG: 'FATAL',
   EMERGENCY: 'FATAL',
   FTL: 'FATAL',
 };
+
+/** Every level word. */
+export const LEVELS_BY_WORD: Readonly<Record<string, Level>> = { ...LEVEL_WORDS, ...MORE_WORDS };
 
 /** Letters that distinguish the words: five bits each must fit into a double. */
 const KEY_LETTERS = 10;

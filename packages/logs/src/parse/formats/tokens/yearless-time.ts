@@ -1,11 +1,8 @@
-import type { FormatName, FormatOptions } from '../../format.ts';
+import type { FormatOptions } from '../../format.ts';
 import { wallClockMs } from '../../timestamp.ts';
 import type { Zone } from '../../zone.ts';
 
 const DAY_MS = 86_400_000;
-
-/** Formats in which times may have no year. */
-export const YEARLESS_FORMATS: ReadonlySet<FormatName> = new Set(['glog', 'syslog']);
 
 /** 29 February recurs after at most 8 years (1896, 1904). */
 const YEARS_TO_LEAP = 8;

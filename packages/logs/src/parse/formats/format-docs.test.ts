@@ -1,0 +1,61 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { FALLBACK_LAYOUTS, LAYOUT_DEFINITIONS } from './layout/definitions.ts';
+import {
+  LEVEL_KEYS,
+  MESSAGE_KEYS,
+  NESTED_KEYS,
+  PRIORITY_KEYS,
+  SOURCE_KEYS,
+  TAG_KEYS,
+  TIME_KEYS,
+} from './lines/known-keys.ts';
+import { LEVELS_BY_WORD } from './tokens/level-word.ts';
+
+const PAGE = new URL('../../../../../docs/formats.md', import.meta.url);
+
+const code = (texts: readonly string[]) => texts.map((text) => `\`${text.replaceAll('|', '\\|')}\``).join(', ');
+
+const table = (head: string, rows: readonly string[]) =>
+  [head, head.replace(/[^|]+/g, '---'), ...rows].map((row) => `${row}\n`).join('');
+
+/** What stands between `<!-- name -->` and `<!-- end -->`. */
+const SECTIONS: Readonly<Record<string, () => string>> = {
+  layouts: () =>
+    table(
+      '| format | written by | layout |',
+      [...LAYOUT_DEFINITIONS, ...FALLBACK_LAYOUTS].map(
+        ({ name, programs, lines: [first] }) => `| \`${name}\` | ${programs} | ${code([first])} |`,
+      ),
+    ),
+  keys: () =>
+    table('| column | keys |', [
+      `| time | ${code(TIME_KEYS)} |`,
+      `| level | ${code(LEVEL_KEYS)}; from 0 to 7 ${code(PRIORITY_KEYS)} |`,
+      `| message | ${code(MESSAGE_KEYS)} |`,
+      `| source | ${code(SOURCE_KEYS)} |`,
+      `| logger | ${code(TAG_KEYS)} |`,
+      `| objects that hold the message | ${code(NESTED_KEYS)} |`,
+    ]),
+  levels: () => {
+    const levels = [...new Set(Object.values(LEVELS_BY_WORD))];
+    return table(
+      '| level | words |',
+      levels.map(
+        (level) =>
+          `| \`${level}\` | ${code(Object.keys(LEVELS_BY_WORD).filter((word) => LEVELS_BY_WORD[word] === level))} |`,
+      ),
+    );
+  },
+};
+
+it('the tables of docs/formats.md are made from the code (UPDATE_DOCS=1 writes them)', () => {
+  const page = readFileSync(PAGE, 'utf8');
+  const updated = page.replace(
+    /(<!-- (\w+) -->\n)[\s\S]*?(<!-- end -->)/g,
+    (_section, start: string, name: string, end: string) => `${start}\n${SECTIONS[name]?.()}\n${end}`,
+  );
+  if (process.env.UPDATE_DOCS === '1') writeFileSync(PAGE, updated);
+  else expect(page).toBe(updated);
+  expect([...page.matchAll(/<!-- end -->/g)]).toHaveLength(Object.keys(SECTIONS).length);
+});

@@ -1,0 +1,125 @@
+import type { FormatName, FormatOptions, LineHead, RecordFields } from '../../format.ts';
+import type { Level } from '../../level.ts';
+import { createZone } from '../../zone.ts';
+import { columns, headFields, type ShapedFormat, splitRecord, trimLineEnd } from '../define-format.ts';
+import { findLevel } from '../tokens/find-level.ts';
+import { compileLineLayout, LineMatcher } from './line-layout.ts';
+import { compileTimeLayout } from './time-layout.ts';
+
+/** Time and level are within this much of a line. */
+const MAX_HEAD_BYTES = 4096;
+
+/** A format described by the layouts of its lines. */
+export interface LayoutDefinition {
+  /** What is named to users. */
+  name: string;
+  /** Which programs write it. */
+  programs: string;
+  /** Time layouts; the first that matches is used. */
+  times: readonly string[];
+  /** Line layouts, the most specific first. A line that has the start of one, up to the time, starts a record. */
+  lines: readonly string[];
+  /** Further layouts, which do not show that a file has this format. */
+  others?: readonly string[];
+  /** Whether a level is searched for behind the time of lines whose layout has none. */
+  findsLevel?: boolean;
+  /** The zone of times without one, if it is not that of the node. */
+  zone?: 'UTC';
+  /** Level texts besides the usual words and letters. */
+  levels?: Readonly<Record<string, Level>>;
+}
+
+/** Compiles a definition once; each file gets a format of its own, since times may depend on when it was written. */
+export function compileLayoutFormat(definition: LayoutDefinition): {
+  isPartial: boolean;
+  create(options: FormatOptions): ShapedFormat;
+} {
+  const times = definition.times.map(compileTimeLayout);
+  const lines = [...definition.lines, ...(definition.others ?? [])].map(compileLineLayout);
+  return {
+    isPartial: times.some(({ isPartial }) => isPartial),
+    create: (options) => {
+      const { zone = options.zone } = definition.zone ? { zone: createZone(definition.zone) } : options;
+      const readers = times.map((time) => time.create({ ...options, zone }));
+      const [first = () => false] = readers;
+      const readTime: typeof first =
+        readers.length === 1
+          ? first
+          : (bytes, start, end, time) => readers.some((reader) => reader(bytes, start, end, time));
+      return createLayoutFormat(
+        definition,
+        lines.map((line) => new LineMatcher(line, readTime, definition.levels)),
+      );
+    },
+  };
+}
+
+function createLayoutFormat(
+  { name, lines, findsLevel = false }: LayoutDefinition,
+  matchers: readonly LineMatcher[],
+): ShapedFormat {
+  /** The matcher whose head matches, or else one whose time does. Sets its time and rank. */
+  const matchHead = (
+    bytes: Buffer,
+    start: number,
+    end: number,
+  ): { matcher: LineMatcher; bodyAt: number } | undefined => {
+    for (const matcher of matchers) {
+      const to = matcher.match(bytes, start, end, matcher.layout.headParts);
+      if (to >= 0) return { matcher, bodyAt: to };
+    }
+    for (const matcher of matchers) {
+      const to = matcher.match(bytes, start, end, matcher.layout.timeParts);
+      if (to >= 0) return { matcher, bodyAt: to };
+    }
+    return undefined;
+  };
+  const head: LineHead = { timeMs: Number.NaN, rank: 0 };
+  const readHead = (bytes: Buffer, start: number, lineEnd: number): number => {
+    const end = Math.min(lineEnd, start + MAX_HEAD_BYTES);
+    const found = matchHead(bytes, start, end);
+    if (!found) return -1;
+    head.timeMs = found.matcher.timeMs;
+    head.rank = found.matcher.rank || (findsLevel ? findLevel(bytes, found.bodyAt, end) : 0);
+    return found.bodyAt;
+  };
+  const matchLine = (candidates: readonly LineMatcher[], bytes: Buffer, start: number, lineEnd: number) =>
+    candidates.find((matcher) => matcher.match(bytes, start, lineEnd) >= 0);
+  const typical = matchers.slice(0, lines.length);
+
+  return {
+    name: name as FormatName,
+    timed: true,
+    readHead(bytes, start, end, target) {
+      if (readHead(bytes, start, trimLineEnd(bytes, start, end)) < 0) return false;
+      target.timeMs = head.timeMs;
+      target.rank = head.rank;
+      return true;
+    },
+    decode(bytes, start, end) {
+      const { lineEnd, more } = splitRecord(bytes, start, end);
+      const bodyAt = readHead(bytes, start, lineEnd);
+      if (bodyAt < 0) return { message: bytes.toString('utf8', start, lineEnd) + more };
+      const known = headFields(head);
+      const matcher = matchLine(matchers, bytes, start, lineEnd);
+      const fields = matcher ? toColumns(matcher, bytes) : { message: bytes.toString('utf8', bodyAt, lineEnd).trim() };
+      const message = fields.message + more;
+      return { ...known, ...fields, message: fields.message === '' ? message.replace(/^\n/, '') : message };
+    },
+    isTypical: (bytes, start, end) => matchLine(typical, bytes, start, trimLineEnd(bytes, start, end)) !== undefined,
+  };
+}
+
+function toColumns(matcher: LineMatcher, bytes: Buffer): Omit<RecordFields, 'timeMs' | 'level'> {
+  let message = '';
+  let source: string | undefined;
+  let tag: string | undefined;
+  const context: [string, unknown][] = [];
+  for (const { name, value } of matcher.fields(bytes)) {
+    if (name === 'message') message = String(value);
+    else if (name === 'source') source = String(value);
+    else if (name === 'logger') tag = String(value);
+    else context.push([name, value]);
+  }
+  return columns(message, { ...(source && { source }), ...(tag && { tag }), context });
+}
