@@ -119,6 +119,7 @@ export class TimeEdge {
         const job = { kind: 'times' as const, file, runs: [first, end], startBytes, endBytes };
         const { minMs, maxMs, summaries } = await scanContext.pool.run(job, flag);
         for (const summary of summaries) index.add(summary);
+        scanContext.indexes.trim();
         this.#note(minMs, maxMs);
         this.#offset = isBefore ? first * BLOCK_BYTES : end * BLOCK_BYTES;
         return end - first;
