@@ -7,7 +7,7 @@ import { atMost, type Row } from './row.ts';
 import { type ClusterReply, failedMembers, Refused, searchCluster } from './search-cluster.ts';
 import { sendRequest } from './send-request.ts';
 
-/** What each member has to tell: together more than one answer may give, so that it has a cursor. */
+/** The records of each member: together more than one response may have, so that it has a cursor. */
 const RECORDS = 200;
 const LIMIT = 10_000;
 const QUERY = { order: 'oldest', limit: LIMIT } as const;

@@ -19,7 +19,7 @@ export async function loadMerge(): Promise<Pick<Merging, 'mergeByTime'> & Pick<L
 }
 
 /**
- * Thousands of records per second that this thread merges. All lanes tell the same ready-made records, each by another
+ * Thousands of records per second that this thread merges. All lanes have the same ready-made records, each by another
  * clock, so that no two records in a row are of the same lane: what costs most.
  */
 export async function mergeRate(
@@ -45,11 +45,11 @@ export async function mergeRate(
   for await (const batch of mergeByTime(lanes, { limit: Infinity, maxParallel: MAX_PARALLEL })) {
     merged += batch.length;
     const atMs = batch.at(-1)?.atMs ?? lastMs;
-    if (atMs < lastMs) throw new Error('the records are not told in their order');
+    if (atMs < lastMs) throw new Error('the records are not merged in order');
     lastMs = atMs;
   }
   const tookMs = performance.now() - startedAt;
-  if (merged !== Math.floor(records / laneCount) * laneCount) throw new Error(`only ${merged} records were told`);
+  if (merged !== Math.floor(records / laneCount) * laneCount) throw new Error(`only ${merged} records were merged`);
   return merged / tookMs;
 }
 

@@ -4,10 +4,10 @@ import { type AddressInfo, createServer as createSocketServer, type Server } fro
 /*
  * Members that are only as much of a node as others see of it, many of them in one process of their own, so that what
  * they cost is not counted as the node's that asks them. COUNT RECORDS: how many there are, and how many records each
- * tells of itself. Tells its ports in a line of JSON, and runs until it is ended.
+ * reports of itself. Prints its ports as a line of JSON, and runs until it is ended.
  */
 
-/** What it tells when all ports are open. */
+/** What it prints when all ports are open. */
 export interface FakePorts {
   /** Of members that answer. */
   answering: number[];

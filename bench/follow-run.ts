@@ -21,7 +21,7 @@ export interface FollowRunOptions extends WriterOptions {
   server: PortholeServer;
   followers: number;
   seconds: number;
-  /** Called when all followers have been told their first lines, and when the writer has stopped. */
+  /** Called when all followers have received their first lines, and when the writer has stopped. */
   onBegin?(): void;
   onEnd?(): void;
 }
@@ -39,7 +39,7 @@ export function createFollowedFile(dir: string): void {
   writeFileSync(join(dir, FOLLOWED_FILE), '');
 }
 
-/** Followers of one file while it is written. Rejects unless every one of them has been told every line once, in order. */
+/** Followers of one file while it is written. Rejects unless every one of them has received every line once, in order. */
 export async function runFollow(context: BenchContext, options: FollowRunOptions): Promise<FollowRun> {
   const { dir, server, seconds } = options;
   const latencies: number[] = [];
@@ -79,7 +79,7 @@ function checkAll(
   if (!one) return;
   const received = `lines ${one.first} to ${one.last}, ${one.count} of them, ${one.strange} strange`;
   throw new Error(
-    `${failed.length} of ${followers.length} followers were not told all of ${writer.next} lines; one: ${received}`,
+    `${failed.length} of ${followers.length} followers did not receive all of ${writer.next} lines; one: ${received}`,
     { cause: one.error },
   );
 }

@@ -1,13 +1,13 @@
 import { type ClientRequest, get } from 'node:http';
 import { LINE_PATTERN } from './line-writer.ts';
 
-/** Counts what a follower is told of numbered lines. */
+/** Counts the numbered lines a follower receives. */
 export class Follower {
-  /** Of the first and the last line told; -1 before. */
+  /** Of the first and the last line received; -1 before. */
   first = -1;
   last = -1;
   count = 0;
-  /** Lines told twice, or before an earlier one, and events that are no record: there should be none. */
+  /** Lines received twice, or before an earlier one, and events that are no record: there should be none. */
   strange = 0;
   error: Error | undefined;
   readonly #onLine: (number: number, tookMs: number) => void;
@@ -37,7 +37,7 @@ export class Follower {
     });
   }
 
-  /** Whether it was told every line from this one on up to that. */
+  /** Whether it received every line from this one up to that. */
   hasAll(from: number, to: number): boolean {
     const { first, last, count, strange } = this;
     return first >= 0 && first <= from && last === to && count === last - first + 1 && strange === 0;

@@ -11,7 +11,7 @@ export interface GrpcTails {
 
 /**
  * A client as any program has it: grpc-js and the .proto file. HTTP/2 lets a stream send only as much as its window holds
- * before it hears from the client; grpc-js's has 64 KiB unless told otherwise.
+ * before it hears from the client; grpc-js's has 64 KiB unless set otherwise.
  */
 export function openGrpcTails(port: number, options: { 'grpc-node.flow_control_window'?: number } = {}): GrpcTails {
   const service = loadSync(join(ROOT, 'proto/porthole/v1/node_state.proto'), { keepCase: true, longs: Number })[

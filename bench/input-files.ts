@@ -8,7 +8,7 @@ const KIB = 1024;
 const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;
 
-/** How many files `list` tells. */
+/** How many files `list` returns. */
 export const LISTED_FILES = 20;
 
 /** A folder of twenty logs, one of them of 1 GiB. */
@@ -56,14 +56,14 @@ export async function writeLines(
 
 /** Keeps a file that has the right size, or any if that is not known; a new one gets its name only when it is whole. */
 export async function ensureFile(
-  { cleanup, log: tell }: BenchContext,
+  { cleanup, log }: BenchContext,
   path: string,
   sizeBytes: number | undefined,
   fill: (handle: FileHandle) => Promise<void>,
 ): Promise<void> {
   const found = statSync(path, { throwIfNoEntry: false });
   if (found && found.size === (sizeBytes ?? found.size)) return;
-  if (sizeBytes === undefined || sizeBytes >= GIB) tell(`making ${path} (kept for the next run)`);
+  if (sizeBytes === undefined || sizeBytes >= GIB) log(`making ${path} (kept for the next run)`);
   const unfinished = `${path}.unfinished`;
   const forget = cleanup.add(() => rmSync(unfinished, { force: true }));
   const handle = await open(unfinished, 'w');

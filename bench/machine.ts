@@ -10,7 +10,7 @@ export interface Machine {
   memoryGib: number;
   kernel: string;
   node: string;
-  /** Versions as the programs tell them. */
+  /** Versions as the programs print them. */
   peers: readonly string[];
   /** The commit measured, with a mark when the checkout differs from it. */
   commit: string;

@@ -3,7 +3,7 @@ import { ensurePrograms } from '../scripts/programs.mjs';
 import type { Cleanup } from './cleanup.ts';
 import { runProgram } from './program.ts';
 
-/** How each tells its version. */
+/** How each prints its version. */
 const VERSIONS = {
   chromium: { flag: '--version', pattern: /Chromium \S+/ },
   dd: { flag: '--version', pattern: /coreutils\) \S+/ },
@@ -25,7 +25,7 @@ export function findPeers(names: readonly PeerName[]): Map<PeerName, string> {
   return names.includes('rg') ? peers.set('rg', rgPath) : peers;
 }
 
-/** As the program tells it; wrk then ends with 1, for want of a URL. */
+/** As the program prints it; wrk then ends with 1, for want of a URL. */
 export async function peerVersion(name: PeerName, path: string, cleanup: Cleanup): Promise<string> {
   const { flag, pattern } = VERSIONS[name];
   const output = await runProgram([path, flag], cleanup).catch((error: Error) => error.message);

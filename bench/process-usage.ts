@@ -6,7 +6,7 @@ const TICKS_PER_SECOND = 100;
 /** Resident memory of a process, in bytes. */
 export function residentBytes(pid: number): number {
   const kib = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-  if (kib === undefined) throw new Error(`/proc/${pid}/status tells no VmRSS`);
+  if (kib === undefined) throw new Error(`/proc/${pid}/status has no VmRSS`);
   return Number(kib) * 1024;
 }
 

@@ -26,7 +26,7 @@ export function startProgram(command: readonly string[], cleanup: Cleanup, optio
     });
   }
   const exited = once(child, 'close').then(([code]) => code as number | null);
-  exited.catch(() => {}); // a program that cannot be started is told to whoever waits for it
+  exited.catch(() => {}); // a program that cannot be started is reported to whoever waits for it
   const stop = async () => {
     child.kill('SIGTERM');
     const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);

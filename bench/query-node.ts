@@ -19,7 +19,7 @@ export interface FakeMembers {
   stop(): Promise<void>;
 }
 
-/** So many members in one other process, each with so many records to tell. */
+/** So many members in one other process, each with so many records. */
 export async function startFakeMembers(context: BenchContext, count: number, records: number): Promise<FakeMembers> {
   const command = [process.execPath, '--import', 'tsx', 'bench/fake-members.ts', String(count), String(records)];
   context.recordCommand(['node', ...command.slice(1)]);

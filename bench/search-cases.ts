@@ -59,7 +59,7 @@ export function searchCases(minute: string): readonly SearchCase[] {
       mostRatio: 0.1,
     },
     {
-      // Most of it is the telling: each record goes through JSON and HTTP.
+      // Most of it is the response: each record goes through JSON and HTTP.
       figure: 'one minute, asked again',
       query: { from: minuteMs, to: minuteMs + MINUTE_MS },
       rg: [`^${minute}`],

@@ -14,7 +14,7 @@ const OWN = /^\./;
 
 /**
  * `tarballOf(integrity, name, version)` gives the bytes the registry serves, or `undefined` where it cannot: such a package
- * is told in `unseen`. Problems are sentences.
+ * is listed in `unseen`. Problems are sentences.
  */
 export async function auditInstalled({ root, tarballOf }) {
   const lock = readLock(root);

@@ -1,7 +1,7 @@
-interface Told {
+interface AdvisoryReport {
   notAsked?: string;
   problems: string[];
   notices: string[];
 }
 
-export function askAdvisories(root: string, env?: NodeJS.ProcessEnv): Promise<Told>;
+export function askAdvisories(root: string, env?: NodeJS.ProcessEnv): Promise<AdvisoryReport>;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { lockedTree, nameOf, othersIn, readLock } from './locked-tree.mjs';
 
-/* What npm and the registry know. Whoever cannot be asked is told as `notAsked`, with the reason: silence is no good news. */
+/* What npm and the registry know. Whoever cannot be asked is listed in `notAsked`, with the reason: silence is no good news. */
 
 const PRODUCTS = ['packages/cli', 'packages/client', 'packages/console'];
 
@@ -62,7 +62,7 @@ function runtimeNames(root) {
   return new Set([...lockedTree(lock, direct).keys()].map(nameOf));
 }
 
-/** npm fails where it has found something, and tells it all the same. */
+/** npm fails where it has found something, and reports it all the same. */
 function npmJson(root, args, env) {
   const options = ['--loglevel=silent', '--fetch-retries=0', '--fetch-timeout=20000'];
   return new Promise((resolve) => {

@@ -4,7 +4,7 @@ import { readLock } from './locked-tree.mjs';
 import { install, ROOT } from './steps.mjs';
 
 /*
- * npm run audit                what can be told here, and what the registry tells if it can be asked
+ * npm run audit                what can be checked here, and what the registry reports if it can be reached
  * npm run audit -- --offline   nobody is asked
  * npm run audit -- --online    before a release: that the registry cannot be asked is a failure
  */

@@ -98,7 +98,7 @@ function write(path, contents) {
   writeFileSync(path, contents);
 }
 
-/** Where log calls in the bundle really are: the own log tells places in the code, and those of a bundle say nothing. */
+/** Where log calls in the bundle really are: the own log names positions in the code, and those of a bundle mean nothing. */
 function placesOf(outputFiles) {
   const places = {};
   for (const { path, text } of outputFiles.filter((file) => file.path.endsWith('.js'))) {

@@ -101,7 +101,7 @@ function pageWith({ outputs }) {
 /** What a script imports, and what that imports; nothing of what is loaded later. */
 function neededAtOnce(outputs, start) {
   const found = new Set([start]);
-  // A set tells also what is added while it is walked.
+  // Iterating a set includes what is added meanwhile.
   for (const path of found)
     for (const { kind, path: part } of outputs[path].imports) if (kind === 'import-statement') found.add(part);
   found.delete(start);

@@ -15,7 +15,7 @@ import { build, fail, install, ROOT } from './steps.mjs';
 const RELEASE = join(ROOT, 'release');
 const PACKAGES = ['packages/cli', 'packages/client'];
 
-/** What earlier builds left. It may be of another commit, and whether it is stale is told by times. */
+/** What earlier builds left. It may be of another commit, and only times show whether it is stale. */
 const BUILT = ['dist', 'lib', 'web', 'src/grpc/generated', 'src/membership/etcd/generated'];
 
 if (!process.argv.includes('--as-built')) await buildFromNothing();

@@ -25,7 +25,7 @@ const PACKAGES = {
   wrk: 'wrk',
 };
 
-/** What is no program but is needed like one, by a file that tells it is there. */
+/** What is no program but is needed like one, by a file that shows it is there. */
 const FILES = {
   'python3-grpcio': '/usr/lib/python3/dist-packages/grpc/__init__.py',
 };

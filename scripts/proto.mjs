@@ -97,7 +97,7 @@ function serviceDeclaration({ name, method }) {
   return `export interface ${name}Methods {\n${rows.join('')}}`;
 }
 
-/** Messages are told apart from the values they are made of. */
+/** Messages are distinguished from the values they are made of. */
 function nameOf(typeName = '', isMessage) {
   return `${typeName.split('.').at(-1)}${isMessage ? 'Message' : ''}`;
 }

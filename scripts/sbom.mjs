@@ -22,7 +22,7 @@ export function billsOfMaterials({ SOURCE_DATE_EPOCH } = process.env) {
   return new Map(PRODUCTS.map((product) => billOf(product, time)));
 }
 
-/** Writes them to a folder and tells their paths. */
+/** Writes them to a folder and returns their paths. */
 export function writeBills(folder) {
   mkdirSync(folder, { recursive: true });
   return [...billsOfMaterials()].map(([file, text]) => {

@@ -63,7 +63,7 @@ function keepSearching(context: BenchContext, search: () => Promise<unknown>): {
     for (; !isStopped; count++) await search();
   });
   const ended = Promise.all(loops);
-  ended.catch(() => {}); // told to whoever stops them
+  ended.catch(() => {}); // reported to whoever stops them
   return {
     async stop() {
       isStopped = true;

@@ -23,8 +23,8 @@ export const clusterGroup: Group = {
 };
 
 /** The built code in this thread, over lanes that never let it wait. */
-async function mergeRows({ effort, log: tell }: BenchContext): Promise<Row[]> {
-  tell('  merging on one core');
+async function mergeRows({ effort, log }: BenchContext): Promise<Row[]> {
+  log('  merging on one core');
   const merge = await loadMerge();
   const rows: Row[] = [];
   for (const lanes of LANES) {

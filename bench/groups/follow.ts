@@ -71,7 +71,7 @@ async function readRows(context: BenchContext, seconds: number): Promise<Row[]> 
   const one = await readsPerAppend(context, 1, seconds);
   const many = await readsPerAppend(context, FOLLOWERS, seconds);
   const ratio = many.calls / one.calls;
-  const figure = `follow ${SHARED_LINES} lines/s by ${FOLLOWERS}, all told every line`;
+  const figure = `follow ${SHARED_LINES} lines/s by ${FOLLOWERS}, all receive every line`;
   return [
     {
       figure: `${figure}: calls that read, of any kind, per append`,

@@ -79,7 +79,7 @@ function checkCounts({ body }: Reply, lines: number): void {
   if (counted !== lines) throw new Error(`the histogram counts ${counted} records in ${lines} lines`);
 }
 
-/** The built code in this thread: what the node runs where records are told. */
+/** The built code in this thread: what the node runs where records are returned. */
 function columnRows(context: BenchContext, { path }: SearchFolder): Row[] {
   context.log('  lines on one core');
   const bytes = readLines(path, Math.min(IN_PROCESS_BYTES, context.effort.logBytes));
@@ -98,20 +98,20 @@ function columnRows(context: BenchContext, { path }: SearchFolder): Row[] {
 /** A node that scans with one thread; the other cores send and receive. */
 async function oneThreadRows(context: BenchContext, folder: SearchFolder, records: number): Promise<Row[]> {
   context.log('  records with one thread');
-  const rates = { counted: [] as number[], told: [] as number[] };
+  const rates = { counted: [] as number[], returned: [] as number[] };
   for (let round = 0; round < context.effort.rounds; round++) {
     const { url, stop } = await startWarmNode(context, folder.dir, [...ONE_THREAD, ...LONG_BUDGET]);
     const { tookMs } = await fetchHistogram(url, { file: folder.file });
     rates.counted.push(records / 1000 / tookMs);
     if (round === 0) {
       const returned = await searchNode(url, { file: folder.file, limit: RETURNED_RECORDS });
-      rates.told.push(returned.end.records / 1000 / returned.tookMs);
+      rates.returned.push(returned.end.records / 1000 / returned.tookMs);
     }
     await stop();
   }
   return [
     millionRow('time and level of all records, counted over HTTP by one thread', rates.counted),
-    millionRow('records told over HTTP as NDJSON by one thread', rates.told),
+    millionRow('records sent over HTTP as NDJSON by one thread', rates.returned),
   ];
 }
 

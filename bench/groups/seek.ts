@@ -126,7 +126,7 @@ async function readEnd({ path, sizeBytes }: SeekFile): Promise<void> {
   for await (const _ of createReadStream(path, { start: Math.floor(sizeBytes * (1 - END_SHARE)) }));
 }
 
-/** Copying nothing with this flag makes dd tell the system that the file is not needed any more. */
+/** Copying nothing with this flag makes dd advise the system that the file is not needed any more. */
 async function dropFromPageCache(context: BenchContext, { path }: SeekFile): Promise<void> {
   await runPeer(context, 'dd', [`if=${path}`, 'iflag=nocache', 'count=0', 'status=none']);
 }

@@ -15,16 +15,16 @@ const TAIL_BYTES = 64 * MIB;
 const LEAST_GRPC_RATIO = 0.5;
 const WINDOW_BYTES = 4 * MIB;
 
-/** Of each door, before the ones that count. */
+/** Of each transport, before the ones that count. */
 const WARM_UP_READS = 3;
 const READS_PER_ROUND = 5;
 
 const LINES_PER_SECOND = 200;
 const MOST_ADDED_MS = 5;
 
-/** The same answers through other doors than plain HTTP: what gRPC and the SDK cost. */
+/** The same responses through other transports than plain HTTP: what gRPC and the SDK cost. */
 export const transportsGroup: Group = {
-  name: 'doors',
+  name: 'transports',
   needs: [],
   run: async (context) => [...(await tailRows(context)), ...(await followRows(context))],
 };
@@ -58,7 +58,7 @@ async function tailRows(context: BenchContext): Promise<Row[]> {
   const rates: Record<keyof typeof transports, number[]> = { http: [], grpc: [], plainGrpc: [], sdk: [] };
   const sizes = new Set<number>();
   for (const name of names) for (let n = 0; n < WARM_UP_READS; n++) sizes.add(await transports[name]());
-  if (sizes.size !== 1) throw new Error(`the doors give different tails: ${[...sizes].join(', ')} bytes`);
+  if (sizes.size !== 1) throw new Error(`the transports return different tails: ${[...sizes].join(', ')} bytes`);
   for (let round = 0; round < context.effort.rounds; round++) {
     context.log(`  tails, round ${round + 1} of ${context.effort.rounds}`);
     for (const name of round % 2 === 0 ? names : names.toReversed()) {
@@ -88,7 +88,7 @@ async function tailRows(context: BenchContext): Promise<Row[]> {
   ];
 }
 
-/** A follower of plain HTTP and one of the SDK are told the same lines of one file at the same time. */
+/** A follower of plain HTTP and one of the SDK receive the same lines of one file at the same time. */
 async function followRows(context: BenchContext): Promise<Row[]> {
   const { followSeconds: seconds } = context.effort;
   context.log('  follow');
@@ -108,7 +108,7 @@ async function followRows(context: BenchContext): Promise<Row[]> {
   leaving.abort();
   const sdkMs = await throughSdk;
   await server.stop();
-  if (sdkMs.length < latenciesMs.length) throw new Error(`the SDK told ${sdkMs.length} of ${latenciesMs.length} lines`);
+  if (sdkMs.length < latenciesMs.length) throw new Error(`the SDK received ${sdkMs.length} of ${latenciesMs.length} lines`);
   const addedMs = median(sdkMs) - median(latenciesMs);
   return [
     {

@@ -11,7 +11,7 @@ import type { Load } from '../wrk.ts';
 
 const CONNECTIONS = 16;
 
-/** Sizes of the tail with the least share of nginx's rate; the smallest is told without a bar. */
+/** Sizes of the tail with the least share of nginx's rate; the smallest is reported without a bar. */
 const VIEWS = [
   { label: '4 KiB', sizeBytes: 4 * 1024 },
   { label: '256 KiB', sizeBytes: 256 * 1024, leastRatio: 0.35 },

@@ -160,7 +160,7 @@ export interface CompiledTime {
   create(options: FormatOptions): TimeReader;
 }
 
-/** Seconds, milliseconds, microseconds or nanoseconds since 1970, told apart by their digits. */
+/** Seconds, milliseconds, microseconds or nanoseconds since 1970, distinguished by their digits. */
 const EPOCH: CompiledTime = {
   isPartial: false,
   create:
