@@ -29,9 +29,11 @@ try {
   fail(error.message);
 }
 const filters = process.argv.slice(2);
-// A check that is a test runs with the suites.
-const checks = filters.length === 0 ? await runChecks(CHECKS.filter(({ isTest }) => !isTest)) : [];
-const suites = await runSuites(filters);
+// A check that is a test runs with the suites. The others run at the same time: suites wait for programs now and then.
+const [checks, suites] = await Promise.all([
+  filters.length === 0 ? runChecks(CHECKS.filter(({ isTest }) => !isTest)) : [],
+  runSuites(filters),
+]);
 const passed = checks.filter(Boolean).length + suites.passed;
 const failed = checks.filter((ok) => !ok).length + suites.failed;
 console.log(`${passed} passed, ${failed} failed`);

@@ -18,7 +18,10 @@ import { createNginxAccessFormat, createNginxErrorFormat } from './formats/nginx
 import { createSyslog5424Format, createSyslogFormat } from './formats/syslog-formats.ts';
 import { createTextFormat } from './formats/text-format.ts';
 import { createTidbFormat } from './formats/tidb-format.ts';
+import { isDigit } from './formats/tokens/byte-scan.ts';
 import type { Zone } from './zone.ts';
+
+const OPEN_BRACE = 123;
 
 /** More of a file does not improve detection. */
 const MAX_SAMPLE_BYTES = 64 * 1024;
@@ -26,6 +29,9 @@ const MAX_SAMPLE_BYTES = 64 * 1024;
 /** Lines that usually decide: trying all formats on all lines of a sample took 40 ms before the code was compiled. */
 const FIRST_LINES = 32;
 const ENOUGH_TIMED = 12;
+
+/** Lines with digits that decide if those do not: trying all formats on hundreds of lines took 15 ms. */
+const MANY_LINES = 48;
 
 /** A more specific format wins over a general one that finds times in slightly more lines. */
 const NEARLY_AS_MANY = 0.9;
@@ -41,6 +47,8 @@ const compileLayout = <Name extends string>(definition: LayoutDefinition & { nam
 });
 const LAYOUT_FORMATS = LAYOUT_DEFINITIONS.map(compileLayout);
 const FALLBACKS = FALLBACK_LAYOUTS.map(compileLayout);
+
+const FALLBACK_NAMES: ReadonlySet<string> = new Set(FALLBACKS.map(({ name }) => name));
 
 /** A fallback is used if it finds times in more than this share of the lines. */
 const FALLBACK_SHARE = 0.5;
@@ -91,8 +99,13 @@ export function createFormat(name: FormatName, options: FormatOptions): Format {
  * to no record do not matter. If no line has a time, it is JSON or plain text.
  */
 export function detectFormat(sample: Buffer, { zone, writtenMs }: FormatOptions): Format {
-  return new FormatDetector(zone).detect(sample, writtenMs);
+  const detector = DETECTORS.get(zone) ?? new FormatDetector(zone);
+  DETECTORS.set(zone, detector);
+  return detector.detect(sample, writtenMs);
 }
+
+/** Creating the candidates takes longer than matching them on a file. */
+const DETECTORS = new WeakMap<Zone, FormatDetector>();
 
 /**
  * Detects the formats of many files: the candidates are created once, which takes longer than matching them on a short
@@ -116,10 +129,18 @@ export class FormatDetector {
     // With a long preamble, or few lines that start records, the whole sample decides.
     const isEnough = some.length <= FIRST_LINES || (first && first.timed >= ENOUGH_TIMED);
     const lines = isEnough ? some : completeLines(bytes, Number.POSITIVE_INFINITY);
-    const best = isEnough ? first : pickBest(this.#formats, sample, lines);
+    const best = isEnough ? first : this.#pickFromAll(sample, lines);
     return (
       best?.format ?? createFormat(isUntimedJson(sample, lines) ? 'json' : 'text', { zone: this.#zone, writtenMs })
     );
+  }
+
+  /** Lines that may have times decide if there are many of them; else all lines. */
+  #pickFromAll(sample: Buffer, lines: readonly Line[]): Candidate | undefined {
+    let count = 0;
+    const end = lines.findIndex(({ mayHaveTime: may }) => may && ++count === MANY_LINES) + 1;
+    const best = end > 0 ? pickBest(this.#formats, sample, lines.slice(0, end)) : undefined;
+    return best ?? pickBest(this.#formats, sample, lines);
   }
 
   /** Only times without a year or date depend on it. */
@@ -141,29 +162,61 @@ interface Candidate {
 }
 
 function pickBest(formats: readonly ShapedFormat[], sample: Buffer, lines: readonly Line[]): Candidate | undefined {
-  const candidates: Candidate[] = [];
-  for (const format of formats) {
-    const timed = format.timed ? countTimed(format, sample, lines) : 0;
-    if (timed > 0) candidates.push({ format, timed, isTypical: undefined });
-  }
   const isTypical = (candidate: Candidate) => {
     candidate.isTypical ??= hasTypicalLines(candidate, sample, lines);
     return candidate.isTypical;
   };
-  const fallbacks = candidates.filter(({ format }) => FALLBACKS.some(({ name }) => name === format.name));
-  const others = candidates.filter((candidate) => !fallbacks.includes(candidate));
+  const candidates: Candidate[] = [];
   let most = 0;
-  for (const candidate of others) if (candidate.timed > most && isTypical(candidate)) most = candidate.timed;
-  const fallback = fallbacks.find(
-    ({ timed }) => timed > lines.length * FALLBACK_SHARE && most < timed * PREFERRED_SHARE,
-  );
+  for (const format of formats) {
+    if (!format.timed || FALLBACK_NAMES.has(format.name)) continue;
+    const timed = countTimed(format, sample, lines);
+    if (timed === 0) continue;
+    const candidate: Candidate = { format, timed, isTypical: undefined };
+    candidates.push(candidate);
+    if (timed <= most || !isTypical(candidate)) continue;
+    most = timed;
+    // No later format can find more, and of equal ones the first is chosen.
+    if (most === lines.length) break;
+  }
+  const fallback = most < lines.length * PREFERRED_SHARE ? pickFallback(formats, sample, lines, most) : undefined;
   if (fallback && isTypical(fallback)) return fallback;
-  return others.find((candidate) => candidate.timed >= most * NEARLY_AS_MANY && isTypical(candidate));
+  return candidates.find((candidate) => candidate.timed >= most * NEARLY_AS_MANY && isTypical(candidate));
+}
+
+/** The fallback that finds times in enough lines, where other formats find them in `most` lines. */
+function pickFallback(
+  formats: readonly ShapedFormat[],
+  sample: Buffer,
+  lines: readonly Line[],
+  most: number,
+): Candidate | undefined {
+  for (const format of formats) {
+    if (!FALLBACK_NAMES.has(format.name)) continue;
+    const timed = countTimed(format, sample, lines);
+    if (timed > lines.length * FALLBACK_SHARE && most < timed * PREFERRED_SHARE)
+      return { format, timed, isTypical: undefined };
+  }
+  return undefined;
 }
 
 interface Line {
   start: number;
   end: number;
+  /** Whether it has the digits of a time near its start; in JSON the time may be anywhere. */
+  mayHaveTime: boolean;
+}
+
+/** How far from the start of a line the digits of a time are searched for, and how many there are at least: `9:00AM`. */
+const TIME_WITHIN_BYTES = 1024;
+const LEAST_DIGITS = 3;
+
+function mayHaveTime(bytes: Buffer, start: number, end: number): boolean {
+  if (bytes[start] === OPEN_BRACE) return true;
+  const limit = Math.min(end, start + TIME_WITHIN_BYTES);
+  let digits = 0;
+  for (let at = start; at < limit; at++) if (isDigit(bytes[at]) && ++digits === LEAST_DIGITS) return true;
+  return false;
 }
 
 /** The last line is left out if it has no end yet, unless it is the only one. */
@@ -173,7 +226,7 @@ function completeLines(bytes: Buffer, most: number): Line[] {
     const newline = bytes.indexOf(10, start);
     if (newline < 0 && lines.length > 0) break;
     const end = newline < 0 ? bytes.length : newline + 1;
-    lines.push({ start, end });
+    lines.push({ start, end, mayHaveTime: mayHaveTime(bytes, start, end) });
     start = end;
   }
   return lines;
@@ -182,18 +235,21 @@ function completeLines(bytes: Buffer, most: number): Line[] {
 function countTimed(format: ShapedFormat, bytes: Buffer, lines: readonly Line[]): number {
   const head: LineHead = { timeMs: Number.NaN, rank: 0 };
   let timed = 0;
-  for (const { start, end } of lines) {
-    if (format.readHead(bytes, start, end, head) && !Number.isNaN(head.timeMs)) timed++;
-  }
+  for (const line of lines) if (isTimed(format, bytes, line, head)) timed++;
   return timed;
+}
+
+function isTimed(format: ShapedFormat, bytes: Buffer, { start, end, mayHaveTime: may }: Line, head: LineHead): boolean {
+  if (!may || format.firstBytes?.[bytes[start] ?? 0] === 0) return false;
+  if (format.hasTime) return format.hasTime(bytes, start, end);
+  return format.readHead(bytes, start, end, head) && !Number.isNaN(head.timeMs);
 }
 
 function hasTypicalLines({ format, timed }: Candidate, bytes: Buffer, lines: readonly Line[]): boolean {
   const head: LineHead = { timeMs: Number.NaN, rank: 0 };
   let typical = 0;
-  for (const { start, end } of lines) {
-    const isTimed = format.readHead(bytes, start, end, head) && !Number.isNaN(head.timeMs);
-    if (isTimed && format.isTypical(bytes, start, end)) typical++;
+  for (const line of lines) {
+    if (isTimed(format, bytes, line, head) && format.isTypical(bytes, line.start, line.end)) typical++;
     if (typical >= timed * TYPICAL_SHARE) return true;
   }
   return false;

@@ -3,8 +3,8 @@ import type { Level } from '../../level.ts';
 import { createZone } from '../../zone.ts';
 import { columns, headFields, type ShapedFormat, splitRecord, trimLineEnd } from '../define-format.ts';
 import { findLevel } from '../tokens/find-level.ts';
-import { compileLineLayout, LineMatcher } from './line-layout.ts';
-import { compileTimeLayout } from './time-layout.ts';
+import { compileLineLayout, type LineLayout, LineMatcher } from './line-layout.ts';
+import { type CompiledTime, compileTimeLayout } from './time-layout.ts';
 
 /** Time and level are within this much of a line. */
 const MAX_HEAD_BYTES = 4096;
@@ -36,6 +36,7 @@ export function compileLayoutFormat(definition: LayoutDefinition): {
 } {
   const times = definition.times.map(compileTimeLayout);
   const lines = [...definition.lines, ...(definition.others ?? [])].map(compileLineLayout);
+  const firstBytes = collectFirstBytes(times, lines);
   return {
     isPartial: times.some(({ isPartial }) => isPartial),
     create: (options) => {
@@ -46,18 +47,39 @@ export function compileLayoutFormat(definition: LayoutDefinition): {
         readers.length === 1
           ? first
           : (bytes, start, end, time) => readers.some((reader) => reader(bytes, start, end, time));
-      return createLayoutFormat(
-        definition,
-        lines.map((line) => new LineMatcher(line, readTime, definition.levels)),
-      );
+      const matchers = lines.map((line) => new LineMatcher(line, readTime, definition.levels));
+      return { ...createLayoutFormat(definition, matchers), firstBytes };
     },
   };
+}
+
+function describeLead({ parts, timeParts }: LineLayout): string {
+  return JSON.stringify(parts.slice(0, timeParts));
+}
+
+/** The bytes with which a line of one of the layouts can start. */
+function collectFirstBytes(times: readonly CompiledTime[], lines: readonly LineLayout[]): Uint8Array {
+  const table = new Uint8Array(256);
+  const allow = (fits: (text: string) => boolean) => {
+    for (let byte = 0; byte < 256; byte++) if (fits(String.fromCharCode(byte))) table[byte] = 1;
+  };
+  for (const { parts } of lines) {
+    const [first] = parts;
+    if (first?.kind === 'literal') table[first.codes[0] ?? 0] = 1;
+    else if (first?.kind === 'time')
+      for (const { startsWith } of times) allow((text) => (startsWith === 'digit' ? /[\d ]/ : /[A-Za-z]/).test(text));
+    else if (first?.type === 'int') allow((text) => /\d/.test(text));
+    else allow((text) => !/\s/.test(text));
+  }
+  return table;
 }
 
 function createLayoutFormat(
   { name, lines, findsLevel = false }: LayoutDefinition,
   matchers: readonly LineMatcher[],
 ): ShapedFormat {
+  /** One for each way in which lines start, up to the time. */
+  const leads = [...new Map(matchers.map((matcher) => [describeLead(matcher.layout), matcher])).values()];
   /** The matcher whose head matches, or else one whose time does. Sets its time and rank. */
   const matchHead = (
     bytes: Buffer,
@@ -68,7 +90,7 @@ function createLayoutFormat(
       const to = matcher.match(bytes, start, end, matcher.layout.headParts);
       if (to >= 0) return { matcher, bodyAt: to };
     }
-    for (const matcher of matchers) {
+    for (const matcher of leads) {
       const to = matcher.match(bytes, start, end, matcher.layout.timeParts);
       if (to >= 0) return { matcher, bodyAt: to };
     }
@@ -105,6 +127,10 @@ function createLayoutFormat(
       const fields = matcher ? toColumns(matcher, bytes) : { message: bytes.toString('utf8', bodyAt, lineEnd).trim() };
       const message = fields.message + more;
       return { ...known, ...fields, message: fields.message === '' ? message.replace(/^\n/, '') : message };
+    },
+    hasTime(bytes, start, end) {
+      const limit = Math.min(trimLineEnd(bytes, start, end), start + MAX_HEAD_BYTES);
+      return leads.some((matcher) => matcher.match(bytes, start, limit, matcher.layout.timeParts) >= 0);
     },
     isTypical: (bytes, start, end) => matchLine(typical, bytes, start, trimLineEnd(bytes, start, end)) !== undefined,
   };

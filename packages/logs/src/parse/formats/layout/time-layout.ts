@@ -157,12 +157,15 @@ export class TimeLayoutError extends Error {
 export interface CompiledTime {
   /** Without a year or without a date: when the file was written completes it. */
   isPartial: boolean;
+  /** Whether a time starts with a digit or a space, and otherwise with a letter. */
+  startsWith: 'digit' | 'letter';
   create(options: FormatOptions): TimeReader;
 }
 
 /** Seconds, milliseconds, microseconds or nanoseconds since 1970, distinguished by their digits. */
 const EPOCH: CompiledTime = {
   isPartial: false,
+  startsWith: 'digit',
   create:
     ({ zone }) =>
     (bytes, start, end, time) => {
@@ -202,6 +205,7 @@ export function compileTimeLayout(layout: string): CompiledTime {
   const read = sequence(elements);
   return {
     isPartial: !hasDate || !hasYear,
+    startsWith: /^(?:EEE|MMM)/.test(layout) ? 'letter' : 'digit',
     create: (options) => createReader(read, options, { hasDate, hasYear }),
   };
 }
@@ -266,11 +270,13 @@ function isClock({ hour, minute, second, halfDay }: Fields): boolean {
 
 /** Assigns a time of day the latest day on which it is no later than an hour after the file was written. */
 function createDatelessClock({ zone, writtenMs }: FormatOptions): (msOfDay: number) => number {
-  const latestMs = writtenMs + 3_600_000;
-  const latestLocalMs = latestMs + zone.offsetMsAt(latestMs);
-  const midnight = Math.floor(latestLocalMs / DAY_MS) * DAY_MS;
+  let latestLocalMs = Number.NaN;
   return (msOfDay) => {
-    const localMs = midnight + msOfDay;
+    if (Number.isNaN(latestLocalMs)) {
+      const latestMs = writtenMs + 3_600_000;
+      latestLocalMs = latestMs + zone.offsetMsAt(latestMs);
+    }
+    const localMs = Math.floor(latestLocalMs / DAY_MS) * DAY_MS + msOfDay;
     return zone.toEpochMs(localMs <= latestLocalMs ? localMs : localMs - DAY_MS);
   };
 }
