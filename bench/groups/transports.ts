@@ -108,7 +108,8 @@ async function followRows(context: BenchContext): Promise<Row[]> {
   leaving.abort();
   const sdkMs = await throughSdk;
   await server.stop();
-  if (sdkMs.length < latenciesMs.length) throw new Error(`the SDK received ${sdkMs.length} of ${latenciesMs.length} lines`);
+  if (sdkMs.length < latenciesMs.length)
+    throw new Error(`the SDK received ${sdkMs.length} of ${latenciesMs.length} lines`);
   const addedMs = median(sdkMs) - median(latenciesMs);
   return [
     {
