@@ -11,7 +11,7 @@ import {
   LAYOUT_DEFINITIONS,
   type LayoutName,
 } from './formats/layout/definitions.ts';
-import { compileLayoutFormat, type LayoutDefinition } from './formats/layout/layout-format.ts';
+import { compileLayoutFormat, hasPartialTime, type LayoutDefinition } from './formats/layout/layout-format.ts';
 import { createLindbAccessFormat, createLindbSlowSqlFormat } from './formats/lindb-formats.ts';
 import { createLog4jFormat } from './formats/log4j-format.ts';
 import { createNginxAccessFormat, createNginxErrorFormat } from './formats/nginx-formats.ts';
@@ -41,12 +41,17 @@ const TYPICAL_SHARE = 0.5;
 
 type FormatCreator = (options: FormatOptions) => ShapedFormat;
 
-const compileLayout = <Name extends string>(definition: LayoutDefinition & { name: Name }) => ({
-  name: definition.name,
-  ...compileLayoutFormat(definition),
-});
-const LAYOUT_FORMATS = LAYOUT_DEFINITIONS.map(compileLayout);
-const FALLBACKS = FALLBACK_LAYOUTS.map(compileLayout);
+/** Compiled when it is first needed: most files are recognised before most formats are tried. */
+const lazyLayout = <Name extends string>(definition: LayoutDefinition & { name: Name }) => {
+  let compiled: ReturnType<typeof compileLayoutFormat> | undefined;
+  const create: FormatCreator = (options) => {
+    compiled ??= compileLayoutFormat(definition);
+    return compiled.create(options);
+  };
+  return { name: definition.name, isPartial: hasPartialTime(definition), create };
+};
+const LAYOUT_FORMATS = LAYOUT_DEFINITIONS.map(lazyLayout);
+const FALLBACKS = FALLBACK_LAYOUTS.map(lazyLayout);
 
 const FALLBACK_NAMES: ReadonlySet<string> = new Set(FALLBACKS.map(({ name }) => name));
 
@@ -113,16 +118,15 @@ const DETECTORS = new WeakMap<Zone, FormatDetector>();
  */
 export class FormatDetector {
   readonly #zone: Zone;
-  readonly #formats: ShapedFormat[];
-  #writtenMs = Number.NaN;
+  readonly #formats: LazyFormats;
 
   constructor(zone: Zone) {
     this.#zone = zone;
-    this.#formats = FORMAT_NAMES.map((name) => CREATORS[name]({ zone, writtenMs: 0 }));
+    this.#formats = new LazyFormats(zone);
   }
 
   detect(sample: Buffer, writtenMs: number): Format {
-    this.#setWritten(writtenMs);
+    this.#formats.setWritten(writtenMs);
     const bytes = sample.subarray(0, MAX_SAMPLE_BYTES);
     const some = completeLines(bytes, FIRST_LINES + 1);
     const first = pickBest(this.#formats, sample, some.slice(0, FIRST_LINES));
@@ -142,14 +146,31 @@ export class FormatDetector {
     const best = end > 0 ? pickBest(this.#formats, sample, lines.slice(0, end)) : undefined;
     return best ?? pickBest(this.#formats, sample, lines);
   }
+}
+
+/** Every format in its order, created when it is first tried: most files are recognised by one of the first. */
+class LazyFormats implements Iterable<ShapedFormat> {
+  readonly #zone: Zone;
+  readonly #created = new Map<FormatName, ShapedFormat>();
+  #writtenMs = Number.NaN;
+
+  constructor(zone: Zone) {
+    this.#zone = zone;
+  }
+
+  *[Symbol.iterator](): Iterator<ShapedFormat> {
+    for (const name of FORMAT_NAMES) {
+      const format = this.#created.get(name) ?? CREATORS[name]({ zone: this.#zone, writtenMs: this.#writtenMs });
+      this.#created.set(name, format);
+      yield format;
+    }
+  }
 
   /** Only times without a year or date depend on it. */
-  #setWritten(writtenMs: number): void {
+  setWritten(writtenMs: number): void {
     if (writtenMs === this.#writtenMs) return;
     this.#writtenMs = writtenMs;
-    for (const [index, name] of FORMAT_NAMES.entries()) {
-      if (PARTIAL_TIME_FORMATS.has(name)) this.#formats[index] = CREATORS[name]({ zone: this.#zone, writtenMs });
-    }
+    for (const name of PARTIAL_TIME_FORMATS) this.#created.delete(name);
   }
 }
 
@@ -161,7 +182,7 @@ interface Candidate {
   isTypical: boolean | undefined;
 }
 
-function pickBest(formats: readonly ShapedFormat[], sample: Buffer, lines: readonly Line[]): Candidate | undefined {
+function pickBest(formats: Iterable<ShapedFormat>, sample: Buffer, lines: readonly Line[]): Candidate | undefined {
   const isTypical = (candidate: Candidate) => {
     candidate.isTypical ??= hasTypicalLines(candidate, sample, lines);
     return candidate.isTypical;
@@ -186,7 +207,7 @@ function pickBest(formats: readonly ShapedFormat[], sample: Buffer, lines: reado
 
 /** The fallback that finds times in enough lines, where other formats find them in `most` lines. */
 function pickFallback(
-  formats: readonly ShapedFormat[],
+  formats: Iterable<ShapedFormat>,
   sample: Buffer,
   lines: readonly Line[],
   most: number,

@@ -4,7 +4,7 @@ import { createZone } from '../../zone.ts';
 import { columns, headFields, type ShapedFormat, splitRecord, trimLineEnd } from '../define-format.ts';
 import { findLevel } from '../tokens/find-level.ts';
 import { compileLineLayout, type LineLayout, LineMatcher } from './line-layout.ts';
-import { type CompiledTime, compileTimeLayout } from './time-layout.ts';
+import { type CompiledTime, compileTimeLayout, isPartialTime } from './time-layout.ts';
 
 /** Time and level are within this much of a line. */
 const MAX_HEAD_BYTES = 4096;
@@ -38,7 +38,7 @@ export function compileLayoutFormat(definition: LayoutDefinition): {
   const lines = [...definition.lines, ...(definition.others ?? [])].map(compileLineLayout);
   const firstBytes = collectFirstBytes(times, lines);
   return {
-    isPartial: times.some(({ isPartial }) => isPartial),
+    isPartial: hasPartialTime(definition),
     create: (options) => {
       const { zone = options.zone } = definition.zone ? { zone: createZone(definition.zone) } : options;
       const readers = times.map((time) => time.create({ ...options, zone }));
@@ -53,23 +53,36 @@ export function compileLayoutFormat(definition: LayoutDefinition): {
   };
 }
 
+/** Whether times may lack a year or a date: when the file was written completes them. */
+export function hasPartialTime({ times }: LayoutDefinition): boolean {
+  return times.some(isPartialTime);
+}
+
 function describeLead({ parts, timeParts }: LineLayout): string {
   return JSON.stringify(parts.slice(0, timeParts));
+}
+
+/** Tables with 1 for each byte that fits. */
+const DIGITS = byteTable(/[\d ]/);
+const LETTERS = byteTable(/[A-Za-z]/);
+const NOT_BLANK = byteTable(/\S/);
+
+function byteTable(pattern: RegExp): Uint8Array {
+  return Uint8Array.from({ length: 256 }, (_, byte) => (pattern.test(String.fromCharCode(byte)) ? 1 : 0));
 }
 
 /** The bytes with which a line of one of the layouts can start. */
 function collectFirstBytes(times: readonly CompiledTime[], lines: readonly LineLayout[]): Uint8Array {
   const table = new Uint8Array(256);
-  const allow = (fits: (text: string) => boolean) => {
-    for (let byte = 0; byte < 256; byte++) if (fits(String.fromCharCode(byte))) table[byte] = 1;
+  const allow = (more: Uint8Array) => {
+    for (let byte = 0; byte < 256; byte++) if (more[byte] === 1) table[byte] = 1;
   };
   for (const { parts } of lines) {
     const [first] = parts;
     if (first?.kind === 'literal') table[first.codes[0] ?? 0] = 1;
-    else if (first?.kind === 'time')
-      for (const { startsWith } of times) allow((text) => (startsWith === 'digit' ? /[\d ]/ : /[A-Za-z]/).test(text));
-    else if (first?.type === 'int') allow((text) => /\d/.test(text));
-    else allow((text) => !/\s/.test(text));
+    else if (first?.kind === 'time') {
+      for (const { startsWith } of times) allow(startsWith === 'digit' ? DIGITS : LETTERS);
+    } else allow(first?.type === 'int' ? DIGITS : NOT_BLANK);
   }
   return table;
 }

@@ -153,10 +153,13 @@ export class TimeLayoutError extends Error {
   override name = 'TimeLayoutError';
 }
 
-/** Which parts of a date a layout has. */
+/** Whether a layout has no year or no date: when the file was written completes its times. */
+export function isPartialTime(layout: string): boolean {
+  return layout !== 'epoch' && !(layout.includes('yy') && layout.includes('d'));
+}
+
+/** A layout from which readers are made. */
 export interface CompiledTime {
-  /** Without a year or without a date: when the file was written completes it. */
-  isPartial: boolean;
   /** Whether a time starts with a digit or a space, and otherwise with a letter. */
   startsWith: 'digit' | 'letter';
   create(options: FormatOptions): TimeReader;
@@ -164,7 +167,6 @@ export interface CompiledTime {
 
 /** Seconds, milliseconds, microseconds or nanoseconds since 1970, distinguished by their digits. */
 const EPOCH: CompiledTime = {
-  isPartial: false,
   startsWith: 'digit',
   create:
     ({ zone }) =>
@@ -204,7 +206,6 @@ export function compileTimeLayout(layout: string): CompiledTime {
   const hasYear = names.has('yyyy') || names.has('yy');
   const read = sequence(elements);
   return {
-    isPartial: !hasDate || !hasYear,
     startsWith: /^(?:EEE|MMM)/.test(layout) ? 'letter' : 'digit',
     create: (options) => createReader(read, options, { hasDate, hasYear }),
   };
