@@ -35,6 +35,7 @@ import type {
   HistogramQuery,
   LogSelection,
   ReadOptions,
+  RecordFilter,
   SearchItem,
   SearchQuery,
 } from './types.ts';
@@ -91,6 +92,8 @@ export interface EngineUsage {
   readers: number;
   watchers: number;
 }
+
+type Selection = LogSelection & Pick<RecordFilter, 'fromMs'>;
 
 /** Runs queries on a directory of logs. Loaded with the first query, so an idle node does not pay for it. */
 export class LogEngine {
@@ -229,7 +232,7 @@ export class LogEngine {
   }
 
   /** Files are renamed one after the other during a rotation: opening them by name may miss one. */
-  async #open(selection: LogSelection, options: SearchOptions): Promise<OpenFamily[]> {
+  async #open(selection: Selection, options: SearchOptions): Promise<OpenFamily[]> {
     if (selection.file !== undefined) return this.#openListed([], selection, options);
     for (let attempt = 1; ; attempt++) {
       const quiet = await DirStamp.take(this.#deps.dir);
@@ -248,7 +251,7 @@ export class LogEngine {
     }
   }
 
-  async #openListed(seen: readonly SeenFile[], selection: LogSelection, options: SearchOptions): Promise<OpenFamily[]> {
+  async #openListed(seen: readonly SeenFile[], selection: Selection, options: SearchOptions): Promise<OpenFamily[]> {
     const { file } = selection;
     // A family omits files that no longer exist; a file requested by name must exist.
     if (file !== undefined) (await this.#deps.acquire(file)).release();

@@ -1,4 +1,5 @@
 import type { EngineOptions, EngineUsage, LogEngine } from './engine.ts';
+import { refuseUndecoded } from './file/compression.ts';
 import { HandleCache } from './file/handle-cache.ts';
 import { createHiddenNames } from './file/hidden-names.ts';
 import type { LogHandle } from './file/log-handle.ts';
@@ -122,8 +123,8 @@ export class LogDir {
 
   /**
    * A file as it is on disk, except for masked secrets. The caller closes it. A compressed file whose text contains
-   * secrets is refused: they cannot be masked in it. With `text`, a compressed file is opened as its uncompressed text,
-   * which the offsets of its records refer to.
+   * secrets is refused: they cannot be masked in it. With `text`, a `.gz` file is opened as its uncompressed text, which
+   * the offsets of its records refer to, and one of another compression is refused.
    */
   async open(name: string, { text = false, ...options }: ReadOptions & { text?: boolean } = {}): Promise<OpenLog> {
     if (text && isGzipName(name)) {
@@ -132,6 +133,7 @@ export class LogDir {
     }
     const file = { handle: await this.#acquire(name), reads: this.#reads };
     try {
+      if (text) refuseUndecoded(file.handle);
       await this.#packed.refuse(file, options);
     } catch (error) {
       file.handle.release();

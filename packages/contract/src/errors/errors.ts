@@ -110,6 +110,12 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   },
   RANGE_NOT_SATISFIABLE: { http: 416, grpc: 'OUT_OF_RANGE', retryable: false, title: 'Range outside the file' },
   LOG_FILE_CORRUPT: { http: 422, grpc: 'DATA_LOSS', retryable: false, title: 'Log file is damaged' },
+  LOG_FILE_UNSUPPORTED: {
+    http: 422,
+    grpc: 'FAILED_PRECONDITION',
+    retryable: false,
+    title: 'Text of the log file cannot be decoded',
+  },
   RATE_LIMITED: { http: 429, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many requests' },
   HEADERS_TOO_LARGE: { http: 431, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Headers too large' },
   LOG_FILE_UNREADABLE: { http: 500, grpc: 'INTERNAL', retryable: false, title: 'Log file cannot be read' },

@@ -31,7 +31,7 @@ export const LOG_ROUTES = {
       'The last part of one file, cut to whole lines, byte for byte. Of a `.gz` file, the last part of its uncompressed text.',
     parameters: documentParameters(VIEW_ROWS),
     response: { contentType: TEXT_TYPE },
-    errors: ['SIZE_INVALID', 'LOG_FILE_CORRUPT', 'LOG_FILE_TRUNCATED', ...FILE_ERRORS],
+    errors: ['SIZE_INVALID', 'LOG_FILE_CORRUPT', 'LOG_FILE_UNSUPPORTED', 'LOG_FILE_TRUNCATED', ...FILE_ERRORS],
     stream: true,
   },
   logFiles: {
@@ -51,7 +51,14 @@ export const LOG_ROUTES = {
     parameters: documentParameters([...FILE_ROWS, ...RANGE_ROWS]),
     response: { contentType: 'application/octet-stream' },
     otherResponses: { 206: 'The requested range.', 304: 'The file has not changed.' },
-    errors: ['RANGE_NOT_SATISFIABLE', 'PRECONDITION_FAILED', 'RAW_HAS_SECRETS', 'LOG_FILE_CORRUPT', ...FILE_ERRORS],
+    errors: [
+      'RANGE_NOT_SATISFIABLE',
+      'PRECONDITION_FAILED',
+      'RAW_HAS_SECRETS',
+      'LOG_FILE_CORRUPT',
+      'LOG_FILE_UNSUPPORTED',
+      ...FILE_ERRORS,
+    ],
     stream: true,
   },
 } as const satisfies Record<string, Route>;

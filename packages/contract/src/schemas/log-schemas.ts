@@ -24,7 +24,7 @@ export const LOG_SCHEMAS = {
     name: text('File name.'),
     size: integer('Size in bytes.'),
     modifiedMs: integer('Epoch milliseconds of the last write.'),
-    compressed: bool('Whether it is a .gz file.'),
+    compressed: bool('Whether it is compressed, by the ending of its name. Only the text of .gz files is read.'),
     family: text('The log it belongs to: the name of its live file.'),
     state: oneOf('Whether it is being written or was rotated.', ['live', 'rotated']),
     format: text('The detected format; "binary", "empty" and "unreadable" are files without one.'),

@@ -36,6 +36,7 @@ describe('rotated files come before the live one, oldest first', () => {
     ['app.log', 'app.log.old app.log*'],
     ['app.log', 'app.log.bak.gz app.old.log app.log*'],
     ['app.log', 'app.log.gz app.log*'],
+    ['app.log', 'app.log.4.bz2 app.log.3.xz app.log.2.zst app.log.1 app.log*'],
   ])('%s: %s', expectFamily);
 
   test('both forms of a file that is being compressed are listed side by side', () => {
@@ -74,6 +75,7 @@ describe('a family without a file of its name', () => {
     ['app.log', 'app-2026-11-14.log app-2026-11-15.log.gz'],
     ['app.log', 'app-2026-11-15.log app-2026-11-15.log.gz'],
     ['app.log', 'app.log.gz'],
+    ['app.log', 'app-2026-11-14.log app-2026-11-15.log.zst'],
     ['app.log', 'app.log.old'],
   ])('has no live one where only a rotator names files so: %s: %s', expectFamily);
 });

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isCompressedName } from './compression.ts';
 import { parseRotatedName, ROTATION_STYLES, type RotatedName } from './rotated-name.ts';
-import { isGzipName } from './text-source.ts';
 
 /** Names grouped before yielding: a few milliseconds of work. */
 const NAMES_PER_STEP = 4000;
@@ -95,7 +95,7 @@ function* groupInSteps(names: readonly string[]): Generator<void, Grouped> {
       left = NAMES_PER_STEP;
     }
     const rotated = parseRotatedName(name, present);
-    if (!rotated && !isGzipName(name)) {
+    if (!rotated && !isCompressedName(name)) {
       live.push(name);
       continue;
     }
@@ -135,7 +135,7 @@ function toFamily([name, members]: readonly [string, readonly Member[]]): Family
 
 function toFiles(members: readonly Member[]): FamilyFile[] {
   return members.map(({ name, rotated }, index) => {
-    const compressed = rotated?.compressed ?? isGzipName(name);
+    const compressed = rotated?.compressed ?? isCompressedName(name);
     const canBeLive = rotated?.canBeLive ?? !compressed;
     return { name, state: canBeLive && index === members.length - 1 ? 'live' : 'rotated', compressed };
   });

@@ -67,7 +67,7 @@ function possibleLogs(name: string): string[] {
   // Compressed by us or another program: `.app.log.1.gz.4711-0a0b0c0d.tmp` is an unfinished `app.log.1.gz`.
   let rest = name.replace(/^\./, '').replace(/(\.gz)\..*$/s, '$1');
   for (let mark = 0; mark < MAX_MARKS; mark++) {
-    const rotated = parseRotatedName(rest.replace(/\.(?:bz2|xz|zst|zip|lz4|tmp)$/i, ''), EVERY_NAME);
+    const rotated = parseRotatedName(rest.replace(/\.tmp$/i, ''), EVERY_NAME);
     if (!rotated || rotated.family === rest) break;
     rest = rotated.family;
     names.push(rest, ...(rotated.link === undefined ? [] : [rotated.link]));

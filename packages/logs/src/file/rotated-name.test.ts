@@ -59,19 +59,17 @@ describe('a name that is recognised as rotated by itself', () => {
     ['messages.old', 'messages', 'copy', []],
   ])('%s is of %s, %s %j, compressed or not', (name, family, style, rank) => {
     expect(parseRotatedName(name, ALONE)).toMatchObject({ family, style, rank, compressed: false });
-    expect(parseRotatedName(`${name}.gz`, ALONE)).toMatchObject({
-      family,
-      style,
-      rank,
-      compressed: true,
-      canBeLive: false,
-    });
+    for (const suffix of ['gz', 'zst', 'xz', 'bz2', 'lz4', 'zip']) {
+      const packed = { family, style, rank, compressed: true, canBeLive: false };
+      expect(parseRotatedName(`${name}.${suffix}`, ALONE)).toMatchObject(packed);
+    }
   });
 
   test('a compressed file without another suffix is a copy of the log it names', () => {
     const copy = { style: 'copy', rank: [], compressed: true, canBeLive: false };
     expect(parseRotatedName('app.log.gz', ALONE)).toEqual({ family: 'app.log', ...copy });
     expect(parseRotatedName('replica-3.log.GZ', ALONE)).toEqual({ family: 'replica-3.log', ...copy });
+    expect(parseRotatedName('app.log.Zst', ALONE)).toEqual({ family: 'app.log', ...copy });
   });
 });
 
@@ -95,8 +93,22 @@ test.each([
   ...['app.log', 'messages', 'node-01.log', 'node-02.log', 'shard1.log', 'app1.log', 'error-404.log', 'app-v2.log'],
   ...['app-20261345.log', 'app-2026-02-30.log', 'app.log-20261301', 'app.log.2026-11-32', 'app.log-2026111524'],
   ...['app-2026-11-15T24-00-00.600.log', 'app-20261115x.log', 'app-120261115.log', 'app20261115.log', 'x-18991231.log'],
-  ...['10.0.0.1.log', 'redis.6379.log', 'app.01.log', 'threshold.log', 'old', 'app.log.zst', 'app.log.1.bz2'],
-  ...['', '.', '.gz', '.1', '.old', '..1', '-1.log', '.1.log', '-20261115.log', '2026-11-15.log', '20261115', '123'],
+  ...['10.0.0.1.log', 'redis.6379.log', 'app.01.log', 'threshold.log', 'old'],
+  ...[
+    '',
+    '.',
+    '.gz',
+    '.zst',
+    '.1',
+    '.old',
+    '..1',
+    '-1.log',
+    '.1.log',
+    '-20261115.log',
+    '2026-11-15.log',
+    '20261115',
+    '123',
+  ],
 ])('%j is no rotated name, even beside logs of similar names', (name) => {
   expect(parseRotatedName(name, BESIDE)).toBe(undefined);
 });

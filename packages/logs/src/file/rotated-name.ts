@@ -1,6 +1,4 @@
-import { isGzipName } from './text-source.ts';
-
-const GZIP_CHARS = '.gz'.length;
+import { compressionSuffix } from './compression.ts';
 
 /**
  * `.log`, `.json`, `.out`: follows a date or number inserted before it. A compression suffix is not an extension of a
@@ -63,12 +61,13 @@ type Reading = Omit<RotatedName, 'compressed'>;
  * rotation only next to the live file.
  *
  * Not treated as rotated, because a wrong guess would hide a log that is being written: `app1.log` (winston's
- * numbering, where its configuration decides whether `app.log` or the largest is live), names that consist of a date
- * only, and compression formats other than gzip, which cannot be read anyway.
+ * numbering, where its configuration decides whether `app.log` or the largest is live), and names that consist of a
+ * date only.
  */
 export function parseRotatedName(name: string, names: ReadonlySet<string>): RotatedName | undefined {
-  const compressed = isGzipName(name);
-  const plain = compressed ? name.slice(0, -GZIP_CHARS) : name;
+  const suffix = compressionSuffix(name);
+  const compressed = suffix !== '';
+  const plain = name.slice(0, name.length - suffix.length);
   const reading = readEnding(plain, names) ?? readMiddle(plain, { names, compressed });
   if (reading) return { ...reading, compressed, canBeLive: reading.canBeLive && !compressed };
   if (!compressed || plain === '') return undefined;

@@ -1,5 +1,6 @@
 import { truncated } from '../log-error.ts';
 import type { ReadOptions } from '../types.ts';
+import { refuseUndecoded } from './compression.ts';
 import { gunzipRange, measureGzip } from './gunzip.ts';
 import { type RangeSource, readRange } from './read-range.ts';
 
@@ -13,9 +14,13 @@ export function isGzipName(name: string): boolean {
   return name.slice(-3).toLowerCase() === '.gz';
 }
 
-/** A plain file is its own text. A `.gz` file is decompressed once to measure its text. */
+/**
+ * A plain file is its own text. A `.gz` file is decompressed once to measure its text; one of another compression is
+ * refused.
+ */
 export async function openText(file: RangeSource, size: number, options: ReadOptions): Promise<TextSource> {
   const { handle } = file;
+  refuseUndecoded(handle);
   if (!isGzipName(handle.name) || handle.sizeBytes === 0) {
     return { sizeBytes: handle.sizeBytes, read: (start, end, readOptions) => readRange(file, start, end, readOptions) };
   }

@@ -1,3 +1,4 @@
+import { refuseUndecoded } from '../file/compression.ts';
 import { familyNotFound } from '../file/family-not-found.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
 import { LogError, systemCode } from '../log-error.ts';
@@ -197,7 +198,9 @@ export class FollowHub {
     const known = this.#tails.findTarget({ name, family: name }) ?? this.#tails.findTarget({ name, family: undefined });
     if (known?.name === name) return known;
     try {
-      (await this.#deps.handles.acquire(name)).release();
+      const handle = await this.#deps.handles.acquire(name);
+      handle.release();
+      refuseUndecoded(handle);
     } catch (error) {
       // A file that is unreadable now may become readable: the tail waits for it.
       if (!(error instanceof LogError) || error.code !== 'LOG_FILE_UNREADABLE') throw error;

@@ -1,3 +1,4 @@
+import { refuseUndecoded } from '../file/compression.ts';
 import { gunzipRange } from '../file/gunzip.ts';
 import { type RangeSource, readRange } from '../file/read-range.ts';
 import { isGzipName } from '../file/text-source.ts';
@@ -10,6 +11,7 @@ import { EMPTY_SUMMARY, type EndsSummary, HeadSummary, INSPECTED_BYTES } from '.
 export async function describeFile(file: RangeSource, zone: Zone, options: ReadOptions): Promise<EndsSummary> {
   const { handle } = file;
   if (handle.sizeBytes === 0) return EMPTY_SUMMARY;
+  refuseUndecoded(handle);
   const compressed = isGzipName(handle.name);
   const head = compressed
     ? await collect(gunzipRange(file, 0, INSPECTED_BYTES, options))

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { isCompressedName } from '../file/compression.ts';
 import { isSettled } from '../file/file-stamp.ts';
 import { SharedLookup } from '../file/shared-lookup.ts';
-import { isGzipName } from '../file/text-source.ts';
 import type { DescribeResult } from '../scan/jobs.ts';
 import type { LogEntry, LogFileDetails } from '../types.ts';
 import type { EndsSummary } from './head-summary.ts';
@@ -135,7 +135,7 @@ export class FileDetails {
     summary: FileSummary,
     { membership, listedMs }: { membership: Membership; listedMs: number },
   ): LogFileDetails {
-    const compressed = isGzipName(name);
+    const compressed = isCompressedName(name);
     const { mtimeNs: modifiedNs, ctimeNs: changedNs } = stats;
     // No object spread: there may be 100,000 of these.
     const details: LogFileDetails = {
@@ -201,7 +201,7 @@ async function findMemberships(files: readonly LogEntry[]): Promise<ReadonlyMap<
 
 /** A name that is not UTF-8 on disk cannot be opened as shown; a link must be verified to stay inside the directory. */
 function isPlain({ name, isLink }: SeenFile): boolean {
-  return !isLink && !isGzipName(name) && !name.includes('\uFFFD');
+  return !isLink && !isCompressedName(name) && !name.includes('\uFFFD');
 }
 
 function isTurnEnd(index: number): boolean {

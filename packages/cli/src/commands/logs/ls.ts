@@ -101,12 +101,17 @@ function formatFiles(files: readonly ListedFile[], invocation: Invocation, zone:
     ...(hasNodes ? [visibleText(file.node ?? '-')] : []),
     visibleText(file.name),
     formatBytes(file.size),
-    file.compressed ? `${file.state}, gz` : (file.state ?? '-'),
+    file.compressed ? `${file.state}, ${visibleText(nameSuffix(file.name))}` : (file.state ?? '-'),
     file.format ?? '-',
     time(file.firstTimeMs),
     time(file.lastTimeMs),
   ]);
   return formatTable([...(hasNodes ? [{ title: 'NODE' }] : []), ...COLUMNS], rows, invocation.terminal);
+}
+
+/** Without its dot: `gz`, `zst`. */
+function nameSuffix(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1).toLowerCase();
 }
 
 /** A name that other commands accept. */

@@ -1,4 +1,5 @@
 import { HEAD_BYTES } from '../../cursor/cursor.ts';
+import { isUndecodedName } from '../../file/compression.ts';
 import { type FamilyFile, groupManyFamilies } from '../../file/families.ts';
 import { readFd, statFd } from '../../file/fs-calls.ts';
 import { gunzipRange, packedHead } from '../../file/gunzip.ts';
@@ -89,12 +90,12 @@ export interface MissedFile {
   after: string | undefined;
 }
 
-/** Groups one listing by family. */
+/** Groups one listing by family. Files whose text cannot be read are left out: a follow has nothing to read from them. */
 export async function groupMembers(files: readonly SeenFile[]): Promise<Map<string, SeenMember[]>> {
   const byName = new Map(files.map((file) => [file.name, file]));
   const toMember = ({ name, state, compressed }: FamilyFile): SeenMember[] => {
     const stats = byName.get(name)?.stats;
-    if (!stats) return [];
+    if (!stats || isUndecodedName(name)) return [];
     const { birthtimeNs: birthNs, mtimeNs: modifiedNs, size } = stats;
     return [{ id: `${stats.dev}:${stats.ino}`, name, compressed, live: state === 'live', birthNs, modifiedNs, size }];
   };

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type FileMark, HEAD_BYTES } from '../../cursor/cursor.ts';
 import { markFile } from '../../cursor/file-mark.ts';
+import { refuseUndecoded } from '../../file/compression.ts';
 import { fileStamp, isSettledForWriters } from '../../file/file-stamp.ts';
 import { readFd, statFd } from '../../file/fs-calls.ts';
 import { gunzipRange, packedHead } from '../../file/gunzip.ts';
@@ -73,6 +74,7 @@ export class FileOpener {
   async open(name: string, options: ReadOptions = {}): Promise<OpenFile> {
     const handle = await this.#handles.acquire(name);
     try {
+      refuseUndecoded(handle);
       const compressed = isGzipName(name);
       const { head, textStart, firstBytes } = await this.#start(handle, compressed, options);
       const mark = markFile(head);

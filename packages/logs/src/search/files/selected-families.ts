@@ -1,7 +1,8 @@
+import { isUndecodedName } from '../../file/compression.ts';
 import { groupManyFamilies } from '../../file/families.ts';
 import { familyNotFound } from '../../file/family-not-found.ts';
 import type { SeenFile } from '../../read/list.ts';
-import type { FileProblem, LogSelection } from '../../types.ts';
+import type { FileProblem, LogSelection, RecordFilter } from '../../types.ts';
 
 /** Each holds a descriptor during the query. */
 const MAX_OPEN_FILES = 1000;
@@ -11,14 +12,23 @@ export interface FamilyNames {
   files: string[];
 }
 
-/** The families of a listing that are selected; throws if there is none with the name. */
+/** Zones of timestamps, and the clocks that write them, may be off by this much. */
+const SLACK_MS = 86_400_000;
+
+/**
+ * The families of a listing that are selected; throws if there is none with the name. A file whose compression is not
+ * read is left out if it was last written before the time range, so that searches of recent records do not report it.
+ */
 export async function selectFamilies(
   seen: readonly SeenFile[],
-  { family: wanted }: LogSelection,
+  { family: wanted, fromMs = Number.NEGATIVE_INFINITY }: LogSelection & Pick<RecordFilter, 'fromMs'>,
 ): Promise<readonly FamilyNames[]> {
+  const isBefore = ({ name, stats }: SeenFile) =>
+    isUndecodedName(name) && Number(stats.mtimeNs / 1_000_000n) + SLACK_MS < fromMs;
+  const before = new Set(seen.filter(isBefore).map(({ name }) => name));
   const families = (await groupManyFamilies(seen.map(({ name }) => name))).map(({ name, files }) => ({
     name,
-    files: files.map((file) => file.name),
+    files: files.flatMap((file) => (before.has(file.name) ? [] : [file.name])),
   }));
   if (wanted === undefined) return families;
   const found = families.filter(({ name }) => name === wanted);
