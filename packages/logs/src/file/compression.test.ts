@@ -6,7 +6,7 @@ import { openDir, tempDir } from '../testing/temp-dir.ts';
 
 const START = Date.parse('2026-06-01T10:00:00Z');
 const DAY_MS = 86_400_000;
-const LINE = '2026-06-01T10:00:00.000Z\tINFO\ta.go:1\tline\n';
+const LINE = '2026-06-01 10:00:00.000\tINFO\ta.go:1\tline\n';
 
 /** The magic number of zstd, and bytes that would be records if they were read as text. */
 const PACKED = Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), Buffer.from(LINE)]);

@@ -12,7 +12,7 @@ import type { Search } from './history/history.ts';
 import { Permits } from './history/merge-streams.ts';
 import { type MatchRegex, SharedFilter } from './shared-filter.ts';
 import { DirWatch } from './tail/dir-watch.ts';
-import { groupMembers, type SeenMember } from './tail/family-files.ts';
+import { groupLogs, groupMembers, type SeenMember } from './tail/family-files.ts';
 import type { TailDeps, TailTarget } from './tail/log-tail.ts';
 import { TailRegistry } from './tail/tail-registry.ts';
 
@@ -211,7 +211,7 @@ export class FollowHub {
 
   /** Every log; if there are too many to follow, the most recently written ones come first. */
   async #listAll(): Promise<TailTarget[]> {
-    const members = await groupMembers(await this.#deps.list());
+    const members = await groupLogs(await this.#deps.list());
     const targets = toTargets(members);
     this.#setSeen(targets, members);
     if (targets.length <= this.#limit.most) return targets;
@@ -253,7 +253,7 @@ export class FollowHub {
     this.#pollsToList = LIST_POLLS;
     const startedMs = performance.now();
     try {
-      const members = await groupMembers(await this.#deps.list());
+      const members = await groupLogs(await this.#deps.list());
       this.#setSeen(toTargets(members), members);
     } catch (error) {
       // The next poll lists it again.

@@ -3,8 +3,9 @@ import { isCompressedName } from '../file/compression.ts';
 import { isSettled } from '../file/file-stamp.ts';
 import { SharedLookup } from '../file/shared-lookup.ts';
 import type { DescribeResult } from '../scan/jobs.ts';
-import type { LogEntry, LogFileDetails } from '../types.ts';
+import type { LogFileDetails } from '../types.ts';
 import type { EndsSummary } from './head-summary.ts';
+import { findLinkTargets } from './linked-logs.ts';
 import type { SeenFile } from './list.ts';
 import type { SeenStats } from './seen-stats.ts';
 
@@ -189,12 +190,17 @@ function withMembership(known: Known, { family, state }: Membership): LogFileDet
   return known.details;
 }
 
-/** Of all files except single-file logs. */
-async function findMemberships(files: readonly LogEntry[]): Promise<ReadonlyMap<string, Membership>> {
+/** Of all files except single-file logs. A link to another log has the membership of the file it leads to. */
+async function findMemberships(files: readonly SeenFile[]): Promise<ReadonlyMap<string, Membership>> {
   const { groupRotatedFamilies } = await import('../file/families.ts');
+  const targets = findLinkTargets(files);
   const memberships = new Map<string, Membership>();
   for (const { name: family, files: members } of await groupRotatedFamilies(files.map(({ name }) => name))) {
+    if (members.every(({ name }) => targets.has(name))) continue;
     for (const { name, state } of members) memberships.set(name, { family, state });
+  }
+  for (const [link, target] of targets) {
+    if (!memberships.has(link)) memberships.set(link, memberships.get(target) ?? { family: target, state: 'live' });
   }
   return memberships;
 }

@@ -12,6 +12,7 @@ import { isFileFailure, undefinedIfUnreadable } from '../../log-error.ts';
 import { detectFormat } from '../../parse/detect-format.ts';
 import type { Format } from '../../parse/format.ts';
 import type { Zone } from '../../parse/zone.ts';
+import { withoutLinkedFamilies } from '../../read/linked-logs.ts';
 import type { SeenFile } from '../../read/list.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import { findFirstTime, READ_BYTES } from './tail-file.ts';
@@ -101,6 +102,14 @@ export async function groupMembers(files: readonly SeenFile[]): Promise<Map<stri
   };
   const families = await groupManyFamilies([...byName.keys()]);
   return new Map(families.map(({ name, files: members }) => [name, members.flatMap(toMember)]));
+}
+
+/** The same without links to other logs, for a listing of the whole directory. */
+export async function groupLogs(files: readonly SeenFile[]): Promise<Map<string, SeenMember[]>> {
+  const families = Array.from(await groupMembers(files), ([name, members]) => {
+    return { name, members, files: members.map((member) => member.name) };
+  });
+  return new Map(withoutLinkedFamilies(families, files).map(({ name, members }) => [name, members]));
 }
 
 /** The files of one family. */

@@ -1,6 +1,7 @@
 import { isUndecodedName } from '../../file/compression.ts';
 import { groupManyFamilies } from '../../file/families.ts';
 import { familyNotFound } from '../../file/family-not-found.ts';
+import { withoutLinkedFamilies } from '../../read/linked-logs.ts';
 import type { SeenFile } from '../../read/list.ts';
 import type { FileProblem, LogSelection, RecordFilter } from '../../types.ts';
 
@@ -16,7 +17,8 @@ export interface FamilyNames {
 const SLACK_MS = 86_400_000;
 
 /**
- * The families of a listing that are selected; throws if there is none with the name. A file whose compression is not
+ * The families of a listing that are selected; throws if there is none with the name. A link to another log is selected
+ * only by its name. A file whose compression is not
  * read is left out if it was last written before the time range, so that searches of recent records do not report it.
  */
 export async function selectFamilies(
@@ -30,7 +32,7 @@ export async function selectFamilies(
     name,
     files: files.flatMap((file) => (before.has(file.name) ? [] : [file.name])),
   }));
-  if (wanted === undefined) return families;
+  if (wanted === undefined) return withoutLinkedFamilies(families, seen);
   const found = families.filter(({ name }) => name === wanted);
   if (found.length === 0)
     throw familyNotFound(
