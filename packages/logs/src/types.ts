@@ -19,8 +19,7 @@ export interface LogFileDetails extends LogEntry {
   /** Being written, or rotated. */
   state: 'live' | 'rotated';
   compressed: boolean;
-  /** The detected format; `binary`: not text; `unreadable`: see `problem`. */
-  /** The name of a format, or `binary`, `empty` or `unreadable`. */
+  /** The name of the detected format, or `binary`, `empty`, or with a `problem` `utf-16` or `unreadable`. */
   format: string;
   /** Epoch ms of the first timestamp near the start; `null` if there is none. */
   firstTimeMs: number | null;

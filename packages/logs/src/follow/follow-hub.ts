@@ -1,4 +1,3 @@
-import { refuseUndecoded } from '../file/compression.ts';
 import { familyNotFound } from '../file/family-not-found.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
 import { LogError, systemCode } from '../log-error.ts';
@@ -8,6 +7,7 @@ import type { Scrubbing } from '../scrub/scrubbing.ts';
 import type { FollowItem, FollowQuery, ReadOptions } from '../types.ts';
 import { type FollowLimit, followLimit } from './follow-limit.ts';
 import { FollowSession, type SessionDeps } from './follow-session.ts';
+import { refuseUnfollowable, toTargets } from './follow-targets.ts';
 import type { Search } from './history/history.ts';
 import { Permits } from './history/merge-streams.ts';
 import { type MatchRegex, SharedFilter } from './shared-filter.ts';
@@ -187,24 +187,16 @@ export class FollowHub {
     const targets = toTargets(await groupMembers(await this.#deps.list(family)));
     const found =
       targets.find((target) => target.family === family) ?? this.#tails.findTarget({ name: family, family });
-    if (found) return [found];
-    throw familyNotFound(
-      family,
-      targets.flatMap((target) => target.family ?? []),
-    );
+    const families = targets.flatMap((target) => target.family ?? []);
+    if (!found) throw familyNotFound(family, families);
+    await refuseUnfollowable(found, this.#deps.handles);
+    return [found];
   }
 
   async #fileTarget(name: string): Promise<TailTarget> {
     const known = this.#tails.findTarget({ name, family: name }) ?? this.#tails.findTarget({ name, family: undefined });
     if (known?.name === name) return known;
-    try {
-      const handle = await this.#deps.handles.acquire(name);
-      handle.release();
-      refuseUndecoded(handle);
-    } catch (error) {
-      // A file that is unreadable now may become readable: the tail waits for it.
-      if (!(error instanceof LogError) || error.code !== 'LOG_FILE_UNREADABLE') throw error;
-    }
+    await refuseUnfollowable({ name, family: undefined }, this.#deps.handles);
     const targets = toTargets(await groupMembers(await this.#deps.list(name)));
     return targets.find((target) => target.family === name) ?? { name, family: undefined };
   }
@@ -280,12 +272,4 @@ export class FollowHub {
     this.#listTimer = undefined;
     this.#watch.stop();
   }
-}
-
-/** The family of every log in the directory, with the name of its live file. */
-function toTargets(families: ReadonlyMap<string, readonly SeenMember[]>): TailTarget[] {
-  return Array.from(families, ([family, members]) => {
-    const live = members.find((member) => member.name === family) ?? members.findLast((member) => member.live);
-    return { name: live?.name ?? family, family };
-  });
 }

@@ -2,10 +2,11 @@ import { refuseUndecoded } from '../file/compression.ts';
 import { gunzipRange } from '../file/gunzip.ts';
 import { type RangeSource, readRange } from '../file/read-range.ts';
 import { isGzipName } from '../file/text-source.ts';
+import { isUtf16 } from '../file/utf16.ts';
 import { FormatDetector } from '../parse/detect-format.ts';
 import type { Zone } from '../parse/zone.ts';
 import type { ReadOptions } from '../types.ts';
-import { EMPTY_SUMMARY, type EndsSummary, HeadSummary, INSPECTED_BYTES } from './head-summary.ts';
+import { EMPTY_SUMMARY, type EndsSummary, HeadSummary, INSPECTED_BYTES, UTF16_SUMMARY } from './head-summary.ts';
 
 /** Format and time range of a file, read from both ends. Does not release the file. */
 export async function describeFile(file: RangeSource, zone: Zone, options: ReadOptions): Promise<EndsSummary> {
@@ -17,6 +18,7 @@ export async function describeFile(file: RangeSource, zone: Zone, options: ReadO
     ? await collect(gunzipRange(file, 0, INSPECTED_BYTES, options))
     : await collect(readRange(file, 0, Math.min(INSPECTED_BYTES, handle.sizeBytes), options));
   if (head.length === 0) return EMPTY_SUMMARY;
+  if (isUtf16(head)) return UTF16_SUMMARY;
   const summary = new HeadSummary(head, {
     detector: new FormatDetector(zone),
     writtenMs: Number(handle.modifiedNs / 1_000_000n),

@@ -1,8 +1,8 @@
 import type { SeenFile } from './list.ts';
 
 /**
- * Links of a listing that lead to another file of it, with the name of that file. Such a link is the same log: `current`
- * beside `app.log`.
+ * Links of a listing that lead to another file of it, with the name of that file. Such a link is the same log:
+ * `current` beside `app.log`.
  */
 export function findLinkTargets(files: readonly SeenFile[]): ReadonlyMap<string, string> {
   const links = files.filter(({ isLink }) => isLink);

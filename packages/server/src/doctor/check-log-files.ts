@@ -64,7 +64,7 @@ function checkUnreadable(
   files: readonly LogFileDetails[],
   { dir, user }: { dir: string; user: string },
 ): CheckOutcome[] {
-  const unreadable = files.filter(({ format }) => format === 'unreadable');
+  const unreadable = files.filter((file) => file.problem !== null);
   if (unreadable.length === 0) return [];
   const detail = `${count(unreadable.length, 'file')} cannot be read: ${names(unreadable, ({ name, problem: why }) => `${name} (${why})`)}`;
   const paths = unreadable.slice(0, MAX_NAMES).map(({ name }) => join(dir, name));

@@ -91,7 +91,7 @@ export interface MissedFile {
   after: string | undefined;
 }
 
-/** Groups one listing by family. Files whose text cannot be read are left out: a follow has nothing to read from them. */
+/** Groups one listing by family, without files of a compression that is not read. */
 export async function groupMembers(files: readonly SeenFile[]): Promise<Map<string, SeenMember[]>> {
   const byName = new Map(files.map((file) => [file.name, file]));
   const toMember = ({ name, state, compressed }: FamilyFile): SeenMember[] => {

@@ -1,16 +1,23 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { sep } from 'node:path';
 import { READ_FLAGS } from '../../file/open-inside.ts';
+import { isUtf16, UTF16_FORMAT } from '../../file/utf16.ts';
 import { systemCode } from '../../log-error.ts';
 import { FORMAT_NAMES, FormatDetector } from '../../parse/detect-format.ts';
 import type { Zone } from '../../parse/zone.ts';
 import type { FileSummary } from '../../read/file-details.ts';
-import { EMPTY_SUMMARY, type EndsSummary, HeadSummary, INSPECTED_BYTES } from '../../read/head-summary.ts';
+import {
+  EMPTY_SUMMARY,
+  type EndsSummary,
+  HeadSummary,
+  INSPECTED_BYTES,
+  UTF16_SUMMARY,
+} from '../../read/head-summary.ts';
 import { JobCancelled } from '../cancel-flag.ts';
 import type { DescribeJob, DescribeResult } from '../jobs.ts';
 
 /** The possible formats of a file, encoded as one byte. */
-const FORMATS: readonly EndsSummary['format'][] = [...FORMAT_NAMES, 'empty', 'binary'];
+const FORMATS: readonly EndsSummary['format'][] = [...FORMAT_NAMES, 'empty', 'binary', UTF16_FORMAT];
 const NOT_DESCRIBED = 255;
 
 /**
@@ -59,6 +66,7 @@ function describeOne(path: string, buffer: Buffer, detector: FormatDetector): En
     if (stats.size === 0) return EMPTY_SUMMARY;
     const head = readPart(fd, buffer.subarray(0, Math.min(INSPECTED_BYTES, stats.size)), 0);
     if (head.length === 0) return EMPTY_SUMMARY;
+    if (isUtf16(head)) return UTF16_SUMMARY;
     const summary = new HeadSummary(head, { detector, writtenMs: Math.floor(stats.mtimeMs) });
     const isWhole = stats.size <= INSPECTED_BYTES;
     const tail = isWhole ? head : readPart(fd, buffer.subarray(INSPECTED_BYTES), stats.size - INSPECTED_BYTES);

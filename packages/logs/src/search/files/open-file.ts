@@ -10,6 +10,7 @@ import type { LogHandle } from '../../file/log-handle.ts';
 import { findTextStart, maskStart, readStart } from '../../file/read-start.ts';
 import type { SharedReads } from '../../file/shared-reads.ts';
 import { isGzipName } from '../../file/text-source.ts';
+import { refuseUtf16 } from '../../file/utf16.ts';
 import { LogError } from '../../log-error.ts';
 import { createFormat, detectFormat } from '../../parse/detect-format.ts';
 import type { FormatName, LineHead } from '../../parse/format.ts';
@@ -77,6 +78,7 @@ export class FileOpener {
       refuseUndecoded(handle);
       const compressed = isGzipName(name);
       const { head, textStart, firstBytes } = await this.#start(handle, compressed, options);
+      refuseUtf16(name, compressed ? head : firstBytes);
       const mark = markFile(head);
       const facts = await this.#facts({ handle, compressed, mark, textStart }, options);
       return {

@@ -18,8 +18,8 @@ const SLACK_MS = 86_400_000;
 
 /**
  * The families of a listing that are selected; throws if there is none with the name. A link to another log is selected
- * only by its name. A file whose compression is not
- * read is left out if it was last written before the time range, so that searches of recent records do not report it.
+ * only by its name. A file whose compression is not read is left out if it was last written before the time range, so
+ * that searches of recent records do not report it.
  */
 export async function selectFamilies(
   seen: readonly SeenFile[],
