@@ -89,11 +89,13 @@ export function parseParameters<const Rows extends readonly ParameterRow[]>(
   query: Query,
   { label = quotedName, ...context }: ParseOptions = {},
 ): ParameterValues<Rows> {
-  const values = rows.flatMap((row) => {
+  // A plain loop: building entries first took a twentieth of a request for a short tail.
+  const values: Record<string, unknown> = {};
+  for (const row of rows) {
     const value = row.codec.parse(query.getAll(row.name), label(row), context) ?? row.default;
-    return value === undefined ? [] : [[row.field, value] as const];
-  });
-  return Object.fromEntries(values) as ParameterValues<Rows>;
+    if (value !== undefined) values[row.field] = value;
+  }
+  return values as ParameterValues<Rows>;
 }
 
 /** Values as parameters of a URL, in the order of the table: what `parseParameters` reads back as the same values. */
