@@ -11,7 +11,6 @@ export type { FormatName } from './parse/format.ts';
 export type { Level } from './parse/level.ts';
 export { findColumns, type RecordColumns, type Span } from './parse/record-columns.ts';
 export { createZone, type Zone } from './parse/zone.ts';
-export { messageShape } from './scan/match/message-shape.ts';
 export { createRecordFilter, searchableText } from './scan/match/record-filter.ts';
 export { matchRegex } from './scan/match-regex.ts';
 export { WorkerPool } from './scan/worker-pool.ts';
@@ -19,6 +18,8 @@ export { PATTERN_NAMES } from './scrub/patterns.ts';
 export { scrubTail } from './scrub/scrub-feed.ts';
 export { Scrubbing } from './scrub/scrubbing.ts';
 export { bucketWidth } from './search/bucket-width.ts';
+export { mergeShapes } from './shapes/merge-shapes.ts';
+export { messageShape } from './shapes/message-shape.ts';
 export type {
   ByteStream,
   Digest,

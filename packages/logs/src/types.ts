@@ -218,7 +218,7 @@ export interface DigestQuery extends LogSelection, RecordFilter {
 export interface DigestGroup {
   level: Level | null;
   source: string | null;
-  /** The message with its varying parts replaced by `*`, if there is no source. */
+  /** If there is no source: what the messages have in common, with what varies by type or by position replaced by `*`. */
   shape: string | null;
   count: number;
   firstMs: number | null;
@@ -232,7 +232,7 @@ export interface Digest {
   groups: DigestGroup[];
   /** Number of groups, including those not returned. */
   totalGroups: number;
-  /** Records counted in groups that were discarded because there were too many. */
+  /** Records in no group because there were too many groups. */
   ungrouped: number;
   end: Omit<SearchEnd, 'type' | 'cursor'>;
 }

@@ -287,7 +287,7 @@ export const CLUSTER_SCHEMAS = {
       }),
       'The largest first.',
     ),
-    totalGroups: integer('Minimum number of groups: members return their largest.'),
+    totalGroups: integer('Estimated number of groups: members return their largest.'),
     ungrouped: integer('Records of groups that were discarded because there were too many.'),
     ...members,
   }),

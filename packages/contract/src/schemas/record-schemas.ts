@@ -183,7 +183,7 @@ export const RECORD_SCHEMAS = {
   DigestGroup: exactObject<DigestGroup>('Records of one level from one call site, or with one message pattern.', {
     level: { type: ['string', 'null'], enum: [...LEVELS, null], description: 'Severity.' },
     source: nullableText('`file:line` of the code that wrote them.'),
-    shape: nullableText('Without a source: the message, its varying parts replaced by `*`.'),
+    shape: nullableText('Without a source: what the messages have in common, with `*` for what varies.'),
     count: integer('Records.'),
     firstMs: nullableInteger('Epoch milliseconds of the first.'),
     lastMs: nullableInteger('Epoch milliseconds of the last.'),

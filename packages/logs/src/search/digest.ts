@@ -3,6 +3,7 @@ import { BLOCK_BYTES, blockAt } from '../scan/block/blocks.ts';
 import { shownBytesEach } from '../scan/block/record-formatter.ts';
 import type { DigestJob, ScannedGroup } from '../scan/jobs.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
+import { mergeShapes } from '../shapes/merge-shapes.ts';
 import type { Digest, DigestGroup, DigestQuery, FoundRecord } from '../types.ts';
 import { FamilyCount } from './count-families.ts';
 import { familyRecords, lineAt, parseRecord } from './family-records.ts';
@@ -12,14 +13,19 @@ import type { ScanContext } from './scan-context.ts';
 import { ScanTally } from './scan-tally.ts';
 import { type SearchOptions, StopReason } from './stop-reason.ts';
 
-/** Groups kept while scanning; records of further ones are only counted. */
+/** Groups kept while scanning. If there are more, similar shapes are merged early; what does not fit even then is counted. */
 const MAX_GROUPS = 20_000;
+
+/** Merging early is repeated only if it has left so much room. */
+const MERGED_GROUPS = (MAX_GROUPS * 3) / 4;
 
 /** A group and the position of its newest record. */
 interface GroupState extends ScannedGroup {
   family: OpenFamily;
   /** Index of the file in the family. */
   file: number;
+  /** Number of the result that the newest record came with, in scan order. */
+  turn: number;
 }
 
 /** Matching records by level and origin, the largest groups first. Takes ownership of the families. */
@@ -37,10 +43,14 @@ export async function digest(
       return { kind: 'digest', file, runs, startBytes, endBytes, filter: query };
     };
     const count = new FamilyCount(scanContext, families, { filter: query, stop, jobFor });
+    let turn = 0;
     for await (const { family, part, result } of count.results()) {
       table.ungrouped += result.ungrouped;
-      for (const group of result.groups) table.add({ ...group, family, file: part.number });
+      table.records += result.ungrouped;
+      turn++;
+      for (const group of result.groups) table.count({ ...group, family, file: part.number, turn });
     }
+    table.mergeShapes();
     const { newSinceMs = Infinity, onlyNew = false, limit } = query;
     const isNew = ({ firstMs }: GroupState) => firstMs >= newSinceMs;
     const all = table.largestFirst().filter((group) => !onlyNew || isNew(group));
@@ -61,31 +71,59 @@ export async function digest(
 class GroupTable {
   ungrouped = 0;
   records = 0;
-  readonly #groups = new Map<string, GroupState>();
+  #mayMerge = true;
+  #groups = new Map<string, GroupState>();
 
-  add(group: GroupState): void {
-    const { rank, source, shape } = group;
+  count(group: GroupState): void {
     this.records += group.count;
-    const key = JSON.stringify([rank, source, shape]);
+    if (this.#groups.size >= MAX_GROUPS && this.#mayMerge) {
+      this.mergeShapes();
+      this.#mayMerge = this.#groups.size <= MERGED_GROUPS;
+    }
+    const key = toKey(group);
     const known = this.#groups.get(key);
-    if (known) {
-      known.count += group.count;
-      if (group.firstMs < known.firstMs || Number.isNaN(known.firstMs)) known.firstMs = group.firstMs;
-      if (group.lastMs >= known.lastMs || Number.isNaN(known.lastMs)) Object.assign(known, newestFields(group));
-    } else if (this.#groups.size < MAX_GROUPS) {
-      this.#groups.set(key, group);
-    } else {
-      this.ungrouped += group.count;
+    if (known) joinGroup(known, group);
+    else if (this.#groups.size < MAX_GROUPS) this.#groups.set(key, group);
+    else this.ungrouped += group.count;
+  }
+
+  /** Merges groups whose shapes differ in what varies by position only. */
+  mergeShapes(): void {
+    const groups = [...this.#groups.values()];
+    const merged = mergeShapes(groups.flatMap(({ shape }) => shape ?? []));
+    this.#groups = new Map();
+    for (const group of groups) {
+      if (group.shape !== null) group.shape = merged.get(group.shape) ?? group.shape;
+      const key = toKey(group);
+      const known = this.#groups.get(key);
+      if (known) joinGroup(known, group);
+      else this.#groups.set(key, group);
     }
   }
 
+  /** Largest first; equal ones in an order that does not depend on the scan. */
   largestFirst(): GroupState[] {
-    return [...this.#groups.values()].sort((a, b) => b.count - a.count);
+    const sorted = [...this.#groups].sort(([aKey, a], [bKey, b]) => b.count - a.count || (aKey < bKey ? -1 : 1));
+    return sorted.map(([, group]) => group);
   }
 }
 
-function newestFields({ lastMs, offset, file, family }: GroupState): Partial<GroupState> {
-  return { lastMs, offset, file, family };
+function toKey({ rank, source, shape }: GroupState): string {
+  return JSON.stringify([rank, source, shape]);
+}
+
+function joinGroup(known: GroupState, group: GroupState): void {
+  known.count += group.count;
+  if (group.firstMs < known.firstMs || Number.isNaN(known.firstMs)) known.firstMs = group.firstMs;
+  if (!isNewer(group, known)) return;
+  const { lastMs, offset, file, family, turn } = group;
+  Object.assign(known, { lastMs, offset, file, family, turn });
+}
+
+/** Of records with the same time, or without one, the newest is the last one scanned. */
+function isNewer(group: GroupState, known: GroupState): boolean {
+  if (!Object.is(group.lastMs, known.lastMs)) return group.lastMs > known.lastMs || Number.isNaN(known.lastMs);
+  return group.turn === known.turn ? group.offset > known.offset : group.turn > known.turn;
 }
 
 /** The newest record of a group, read again by its position. */

@@ -24,6 +24,24 @@ test('a JSON record longer than 4 KiB is grouped by its source', async () => {
   expect(groups).toMatchObject([{ source: 'x/y.go:12', shape: null, count: 3 }]);
 });
 
+test('more shapes than fit are merged where they are similar, and counted where they are not', async () => {
+  const dir = tempDir();
+  const letters = (value: number) => [...String(value)].map((digit) => 'abcdefghij'[Number(digit)]).join('');
+  const write = (name: string, message: (value: string) => string) => {
+    const lines = Array.from({ length: 5200 }, (_, index) => `2026-06-01T10:00:00Z INFO ${message(letters(index))}\n`);
+    writeFileSync(join(dir, name), lines.join(''));
+  };
+  write('similar.log', (name) => `peer x${name} left the ring`);
+  write('different.log', (name) => `x${name} y${name} z${name}`);
+  const logs = openDir(dir);
+  const similar = await logs.digest({ file: 'similar.log', limit: 5 });
+  expect(similar.groups).toMatchObject([{ shape: 'peer * left the ring', count: 5200 }]);
+  expect([similar.totalGroups, similar.ungrouped, similar.end.records]).toEqual([1, 0, 5200]);
+  const different = await logs.digest({ file: 'different.log', limit: 5 });
+  expect([different.totalGroups + different.ungrouped, different.end.records]).toEqual([5200, 5200]);
+  expect(different.ungrouped).toBeGreaterThan(0);
+});
+
 test('the index of a file does not outlive its text, if the next one starts alike', async () => {
   const dir = tempDir();
   const path = join(dir, 'a.log');

@@ -5,7 +5,8 @@ import { LEVELS_BY_RANK, levelRank } from '../parse/level.ts';
 import type { Zone } from '../parse/zone.ts';
 import { BLOCK_BYTES, headScanBytes } from '../scan/block/blocks.ts';
 import { SHOWN_BYTES } from '../scan/block/record-formatter.ts';
-import { messageShape } from '../scan/match/message-shape.ts';
+import { mergeShapes } from '../shapes/merge-shapes.ts';
+import { messageShape } from '../shapes/message-shape.ts';
 import type { DigestGroup, FoundRecord, HistogramBucket, RecordFilter, SearchQuery } from '../types.ts';
 
 /** This much of a file's text determines its format and its first time. */
@@ -261,9 +262,13 @@ export type SlowGroup = Omit<DigestGroup, 'sample'> & { sample: ComparableRecord
 /** All groups, in no particular order. */
 export function slowDigest(records: readonly SlowRecord[], filter: RecordFilter, newSinceMs = Infinity): SlowGroup[] {
   const groups = new Map<string, SlowRecord[]>();
-  for (const record of records.filter((candidate) => matches(candidate, filter))) {
-    const { source, message } = record.whole;
-    const key = JSON.stringify([record.rank, source ?? null, source === undefined ? messageShape(message) : null]);
+  const matching = records.filter((candidate) => matches(candidate, filter));
+  const shapeOf = ({ whole: { source, message } }: SlowRecord) => (source === undefined ? messageShape(message) : null);
+  const merged = mergeShapes(matching.flatMap((record) => shapeOf(record) ?? []));
+  for (const record of matching) {
+    const shape = shapeOf(record);
+    const mergedShape = shape === null ? null : merged.get(shape);
+    const key = JSON.stringify([record.rank, record.whole.source ?? null, mergedShape]);
     groups.set(key, [...(groups.get(key) ?? []), record]);
   }
   return [...groups].map(([key, members]) => {

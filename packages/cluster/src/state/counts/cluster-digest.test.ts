@@ -45,6 +45,15 @@ it('the same place in the code of several members is one group, by the times of 
   ]);
 });
 
+it('shapes of several members that differ in what varies are one group', async () => {
+  const lost = (...names: string[]) =>
+    nodeWith(names.map((name) => group({ source: null, shape: `lost ${name} of the zone` })));
+  const deps = fakeDeps({ states: { a: lost('ann', 'bob', 'cy'), b: lost('dee', 'eve'), c: lost('*', 'flo') } });
+  const { groups, totalGroups } = await clusterDigest(deps, { limit: 10 });
+  expect(groups).toMatchObject([{ shape: 'lost * of the zone', count: 7, nodes: { a: 3, b: 2, c: 2 } }]);
+  expect(totalGroups).toBe(1);
+});
+
 it('a group that is large only in total is among the largest: more is requested than returned', async () => {
   const own = (name: string) => [group({ source: name, count: 5 }), group({ source: 'everywhere', count: 4 })];
   const asked: DigestQuery[] = [];

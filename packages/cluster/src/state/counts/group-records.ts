@@ -1,4 +1,4 @@
-import { messageShape } from '@porthole/logs';
+import { mergeShapes, messageShape } from '@porthole/logs';
 import type { Digest, DigestGroup, DigestQuery, FoundRecord } from '@porthole/logs/types';
 
 /** Groups records by level and source location, largest first, like a node does with its files. */
@@ -7,9 +7,12 @@ export function groupRecords(
   { newSinceMs = Infinity, onlyNew = false, limit }: DigestQuery,
 ): Pick<Digest, 'groups' | 'totalGroups'> {
   const groups = new Map<string, DigestGroup>();
-  for (const record of records) {
-    const { level = null, source = null, message } = record;
-    const shape = source === null ? messageShape(message) : null;
+  const shapes = records.map(({ source, message }) => (source === undefined ? messageShape(message) : null));
+  const merged = mergeShapes(shapes.flatMap((shape) => shape ?? []));
+  for (const [index, record] of records.entries()) {
+    const { level = null, source = null } = record;
+    const own = shapes[index] ?? null;
+    const shape = own === null ? null : (merged.get(own) ?? own);
     const key = JSON.stringify([level, source, shape]);
     const known = groups.get(key);
     groups.set(

@@ -1,4 +1,5 @@
 import type { ClusterDigest, ClusterRecord } from '@porthole/contract';
+import { mergeShapes } from '@porthole/logs';
 import type { Digest, DigestGroup } from '@porthole/logs/types';
 
 export type ClusterGroup = ClusterDigest['groups'][number];
@@ -15,31 +16,42 @@ interface Merging extends Omit<ClusterGroup, 'nodes'> {
 }
 
 /**
- * Merges groups with the same source location or message shape. A group is new only if it is new on each member that has it.
- * Largest first.
+ * Merges groups with the same source location or similar message shapes. A group is new only if it is new on each member that
+ * has it. Largest first.
  */
 export function mergeDigests(
   digests: readonly MemberDigest[],
   { limit, onlyNew }: { limit: number; onlyNew: boolean },
 ): Omit<ClusterDigest, 'members'> {
   const merged = new Map<string, Merging>();
-  for (const { id, offsetMs, digest } of digests) {
-    for (const group of digest.groups) {
-      const key = JSON.stringify([group.level, group.source, group.source === null ? group.shape : null]);
+  const shapes = mergeShapes(digests.flatMap(({ digest }) => digest.groups.flatMap((group) => shapeOf(group) ?? [])));
+  const totals = digests.map(({ id, offsetMs, digest }) => {
+    const keys = new Set<string>();
+    for (const given of digest.groups) {
+      const shape = shapeOf(given);
+      const group = { ...given, shape: shape === null ? given.shape : (shapes.get(shape) ?? shape) };
+      const key = JSON.stringify([group.level, group.source, shapeOf(group)]);
+      keys.add(key);
       const known = merged.get(key);
       if (known === undefined) merged.set(key, toMerging(group, { id, offsetMs }));
       else join(known, toMerging(group, { id, offsetMs }));
     }
-  }
+    return digest.totalGroups - digest.groups.length + keys.size;
+  });
   const wanted = [...merged].filter(([, { isNew }]) => isNew || !onlyNew);
   const ranked = wanted.sort(([aKey, a], [bKey, b]) => b.count - a.count || (aKey < bKey ? -1 : 1));
-  // A lower bound: a member may have more groups than it sent, and their overlap is unknown.
-  const known = onlyNew ? [] : digests.map(({ digest }) => digest.totalGroups);
+  // An estimate: a member may have more groups than it sent, and their overlap is unknown.
+  const known = onlyNew ? [] : totals;
   return {
     groups: ranked.slice(0, limit).map(([, { nodes, ...group }]) => ({ ...group, nodes: Object.fromEntries(nodes) })),
     totalGroups: Math.max(ranked.length, ...known),
     ungrouped: digests.reduce((sum, { digest }) => sum + digest.ungrouped, 0),
   };
+}
+
+/** What identifies a group without a source location. */
+function shapeOf({ source, shape }: DigestGroup): string | null {
+  return source === null ? shape : null;
 }
 
 function toMerging(group: DigestGroup, { id, offsetMs }: { id: string; offsetMs: number }): Merging {

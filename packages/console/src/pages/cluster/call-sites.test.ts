@@ -26,12 +26,15 @@ test('a call site links to its records, from the first one', () => {
 });
 
 test('without a call site, the longest constant part of the message is searched for', () => {
-  expect(groupView({ ...GROUP, source: null, shape: '* Error *: storage *:* does not answer' })).toMatchObject({
+  const sample = { ...GROUP.sample, message: '1 Error 2: storage 3:4 does not answer' };
+  const shape = '* Error *: storage *:* does not answer';
+  expect(groupView({ ...GROUP, source: null, shape, sample })).toMatchObject({
     text: 'does not answer',
     isOnlyMatches: true,
     callSite: null,
   });
-  expect(longestLiteral('* * *')).toBe('');
+  expect(longestLiteral('* * *', '1 2 3')).toBe('');
+  expect(longestLiteral('storage * does not answer', 'storage 1 does  not answer')).toBe('storage');
 });
 
 test('one node is named, several are counted', () => {

@@ -32,19 +32,23 @@ export function newCallSites(cluster: ClusterState, nowMs: number, signal: Abort
 }
 
 /** The records of a group, as closely as a log view can select them. */
-export function groupView({ source, shape, firstMs, level }: Group): LogsView {
+export function groupView({ source, shape, firstMs, level, sample }: Group): LogsView {
   const range = firstMs === null ? null : ({ kind: 'fixed', fromMs: firstMs, toMs: null } as const);
   const view: LogsView = { ...ALL_LOGS, range, minLevel: level, isLive: false };
   if (source !== null) return { ...view, callSite: source };
-  const text = longestLiteral(shape ?? '');
+  const text = longestLiteral(shape ?? '', sample.message);
   return text ? { ...view, text, isOnlyMatches: true } : view;
 }
 
-/** The longest constant part of a message whose variable parts are `*`. */
-export function longestLiteral(shape: string): string {
+/**
+ * The longest constant part of a message whose variable parts are `*`. In a shape one space stands for any white space: a
+ * part that is not in the message as it is counts by its words.
+ */
+export function longestLiteral(shape: string, message: string): string {
   return shape
     .split('*')
     .map((part) => part.trim())
+    .flatMap((part) => (message.includes(part) ? part : part.split(' ')))
     .reduce((longest, part) => (part.length > longest.length ? part : longest), '');
 }
 

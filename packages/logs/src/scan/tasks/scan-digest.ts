@@ -1,14 +1,18 @@
 import { levelRank } from '../../parse/level.ts';
 import { findColumns } from '../../parse/record-columns.ts';
+import { mergeShapes } from '../../shapes/merge-shapes.ts';
+import { messageShape } from '../../shapes/message-shape.ts';
 import { SHOWN_BYTES } from '../block/record-formatter.ts';
 import type { DigestJob, DigestResult, ScannedGroup } from '../jobs.ts';
 import { candidateSpans, createCandidates, tableSpans } from '../match/find-matches.ts';
-import { messageShape } from '../match/message-shape.ts';
 import type { RecordMatcher } from '../match/record-matcher.ts';
 import { PartScan, type ScanTools } from './scan-part.ts';
 
-/** Groups of one job; records of further ones are only counted. */
+/** Groups of one job. If there are more, similar shapes are merged early; what does not fit even then is only counted. */
 const MAX_GROUPS = 5000;
+
+/** Merging early is repeated only if it has left so much room. */
+const MERGED_GROUPS = (MAX_GROUPS * 3) / 4;
 
 /** Matching records by level and origin. */
 export function scanDigest(job: DigestJob, matcher: RecordMatcher, tools: ScanTools): DigestResult {
@@ -57,24 +61,51 @@ function lineEnd(bytes: Buffer, start: number, end: number): number {
 
 /** Groups by origin first, then by level: most origins have records of one level only. */
 class Groups {
-  readonly all: ScannedGroup[] = [];
+  all: ScannedGroup[] = [];
   ungrouped = 0;
+  #mayMerge = true;
   readonly #bySource = new Map<string, ScannedGroup[]>();
   readonly #byShape = new Map<string, ScannedGroup[]>();
 
   count({ source, shape, rank, timeMs }: Kind, offset: number): void {
-    const [map, key] = source === null ? [this.#byShape, shape ?? ''] : [this.#bySource, source];
-    const ofOrigin = map.get(key);
+    const ofOrigin = this.#find(source, shape);
     const group = ofOrigin?.find((candidate) => candidate.rank === rank);
     if (group) {
       addTo(group, timeMs, offset);
-    } else if (this.all.length >= MAX_GROUPS) {
-      this.ungrouped++;
-    } else {
-      const added = { rank, source, shape, count: 1, firstMs: timeMs, lastMs: timeMs, offset };
-      this.all.push(added);
-      map.set(key, [...(ofOrigin ?? []), added]);
+      return;
     }
+    if (this.all.length >= MAX_GROUPS && this.#mayMerge) this.#mergeShapes();
+    if (this.all.length >= MAX_GROUPS) this.ungrouped++;
+    else this.#add({ rank, source, shape, count: 1, firstMs: timeMs, lastMs: timeMs, offset });
+  }
+
+  #find(source: string | null, shape: string | null): ScannedGroup[] | undefined {
+    return source === null ? this.#byShape.get(shape ?? '') : this.#bySource.get(source);
+  }
+
+  #add(group: ScannedGroup): void {
+    const { source, shape } = group;
+    const ofOrigin = this.#find(source, shape);
+    this.all.push(group);
+    if (ofOrigin) ofOrigin.push(group);
+    else if (source === null) this.#byShape.set(shape ?? '', [group]);
+    else this.#bySource.set(source, [group]);
+  }
+
+  #mergeShapes(): void {
+    const { all } = this;
+    const merged = mergeShapes(all.flatMap(({ shape }) => shape ?? []));
+    this.all = [];
+    this.#bySource.clear();
+    this.#byShape.clear();
+    for (const group of all) {
+      const { source, rank } = group;
+      const shape = group.shape === null ? null : (merged.get(group.shape) ?? group.shape);
+      const known = this.#find(source, shape)?.find((candidate) => candidate.rank === rank);
+      if (known) joinGroup(known, group);
+      else this.#add({ ...group, shape });
+    }
+    this.#mayMerge = this.all.length <= MERGED_GROUPS;
   }
 }
 
@@ -85,5 +116,15 @@ function addTo(group: ScannedGroup, timeMs: number, offset: number): void {
   if (timeMs >= group.lastMs || Number.isNaN(group.lastMs)) {
     group.lastMs = timeMs;
     group.offset = offset;
+  }
+}
+
+function joinGroup(known: ScannedGroup, { count, firstMs, lastMs, offset }: ScannedGroup): void {
+  known.count += count;
+  if (firstMs < known.firstMs || Number.isNaN(known.firstMs)) known.firstMs = firstMs;
+  const isSameTime = Object.is(lastMs, known.lastMs);
+  if (isSameTime ? offset > known.offset : lastMs > known.lastMs || Number.isNaN(known.lastMs)) {
+    known.lastMs = lastMs;
+    known.offset = offset;
   }
 }
