@@ -86,7 +86,7 @@ describe('a search that pauses in the middle of blocks', () => {
   it.each(['oldest', 'newest'] as const)('finds every record once, %s first, page by page', async (order) => {
     const dir = tempDir();
     const text = slowText(3000);
-    const lines = Array.from({ length: 300 }, (_, n) => `${HEAD}${text.slice(n, n + 700)}${n % 50 === 0 ? 'Q' : ''}\n`);
+    const lines = Array.from({ length: 160 }, (_, n) => `${HEAD}${text.slice(n, n + 700)}${n % 20 === 0 ? 'Q' : ''}\n`);
     writeFileSync(join(dir, 'a.log'), lines.join(''));
     const logs = openDir(dir, { workers: 2 });
     const query = { file: 'a.log', regex: '[ab]*a[ab]{300}Q', order };
