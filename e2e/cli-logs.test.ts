@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BROKER_LINES, BROKER_RECORDS, writeBrokerLog } from './testing/log-fixture.ts';
-import { BINARY, runToEnd, tempDir } from './testing/program.ts';
+import { BINARY, runToEnd, serve, tempDir } from './testing/program.ts';
 import { runOnTerminal } from './testing/pseudo-terminal.ts';
 
 const ENV = { TZ: 'UTC' };
@@ -114,6 +114,26 @@ describe('porthole logs FILE, piped', () => {
     writeFileSync(join(cwd, 'a.log'), '2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: newest\n');
     expect((await logs(cwd, 'a.log')).stdout).not.toContain('oldest');
     expect((await logs(cwd, 'a.log', '-r')).stdout).toMatch(/oldest\n.*newest\n$/);
+  });
+
+  it('knows the formats of the settings, as a node does', async () => {
+    const cwd = tempDir();
+    const format = ['[[log.formats]]', 'name = "gateway"', 'lines = "{level};{time};{message}"'];
+    const settings = [...format, 'times = "dd.MM.yyyy HH:mm:ss"', 'levels = { ALARM = "error" }'];
+    writeFileSync(join(cwd, 'porthole.toml'), [...settings, '[node]', 'time-zone = "UTC"', ''].join('\n'));
+    mkdirSync(join(cwd, 'logs'));
+    writeFileSync(
+      join(cwd, 'logs/gateway.log'),
+      'I;15.11.2026 10:00:00;on\nALARM;15.11.2026 10:00:01;hot\n  81 C\nI;15.11.2026 10:00:02;off\n',
+    );
+    const alarm = { timeMs: Date.parse('2026-11-15T10:00:01Z'), level: 'ERROR', message: 'hot\n  81 C' };
+    const local = await logs(cwd, 'logs/gateway.log', '-l', 'warn', '-o', 'json', '--config', 'porthole.toml');
+    expect(JSON.parse(local.stdout)).toMatchObject(alarm);
+    const url = await serve(cwd, '--config', 'porthole.toml', '--log-dir', 'logs').ready();
+    const found = await (await fetch(`${url}api/v1/log/search?level=warn`)).text();
+    expect(JSON.parse(found.split('\n')[0] ?? '')).toMatchObject(alarm);
+    const files = await (await fetch(`${url}api/v1/log/files`)).text();
+    expect(files).toContain('"format":"gateway"');
   });
 });
 

@@ -48,6 +48,14 @@ export const ZONE_FLAGS: readonly FlagDefinition[] = [
   },
 ];
 
+/** Formats of local files. */
+export const CONFIG_FLAG: FlagDefinition = {
+  long: 'config',
+  value: 'file',
+  complete: 'file',
+  about: 'settings file (TOML) whose log.formats apply to local files; also PORTHOLE_CONFIG',
+};
+
 export const CONTEXT_FLAGS: readonly FlagDefinition[] = [
   ...parameterFlags('logSearch', ['after-context', 'before-context']),
   {

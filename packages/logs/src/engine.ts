@@ -9,6 +9,8 @@ import type { TextSource } from './file/text-source.ts';
 import { FollowHub } from './follow/follow-hub.ts';
 import { followLimit } from './follow/follow-limit.ts';
 import { isSystemError, LogError, systemCode } from './log-error.ts';
+import { FormatSet } from './parse/format-set.ts';
+import type { UserFormat } from './parse/user-format.ts';
 import type { Zone } from './parse/zone.ts';
 import type { SeenFile } from './read/list.ts';
 import { CancelFlag } from './scan/cancel-flag.ts';
@@ -47,6 +49,8 @@ const MAX_ATTEMPTS = 10;
 const ATTEMPT_MS = 2;
 
 export interface EngineOptions {
+  /** Formats tried before the built-in ones; valid, as `parseUserFormats` returns them. */
+  formats?: readonly UserFormat[];
   /** Number of scanning threads. */
   workers?: number;
   /** The calling thread also scans, before any worker thread is started: for programs that do nothing else. */
@@ -108,15 +112,17 @@ export class LogEngine {
   constructor(deps: EngineDeps, options: EngineOptions = {}) {
     const { workers = 2, scansHere = false, maxQueued = 64, maxIndexBytes = 16 * 1024 ** 2 } = options;
     this.#deps = deps;
-    this.#opener = new FileOpener(deps);
+    const formats = new FormatSet(options.formats);
+    this.#opener = new FileOpener({ ...deps, formats });
     this.#maxQueued = maxQueued;
     this.#ownsThreads = options.threads === undefined;
     const pool = options.threads ?? new WorkerPool(workers, { scansHere });
     const { zone, scrubbing } = deps;
     const scrubber = () => scrubbing.current;
-    this.#scanContext = new ScanContext({ pool, indexes: new BlockIndexes(maxIndexBytes), zone, scrubber });
+    this.#scanContext = new ScanContext({ pool, indexes: new BlockIndexes(maxIndexBytes), zone, formats, scrubber });
     this.#hub = new FollowHub({
       ...deps,
+      formats,
       limit: followLimit({ maxLogs: options.followLogs, reservedFiles: options.reservedFiles }),
       isTimed: (target, files) => this.#isTimed(target.name, files),
       search: (query, searchOptions) => this.search(query, searchOptions),
@@ -197,7 +203,9 @@ export class LogEngine {
     const flag = new CancelFlag();
     // There may be hundreds of these: searches queued before them go first.
     flag.isSlow = true;
-    return this.#scanContext.pool.run({ kind: 'describe', dir, names, zone: zone.id }, flag);
+    const { pool, formats: known } = this.#scanContext;
+    const formats = known.forThread();
+    return pool.run({ kind: 'describe', dir, names, zone: zone.id, formats }, flag);
   }
 
   /** The text of a compressed file, readable at any offset. The caller releases the handle. */

@@ -10,6 +10,7 @@ export { readContext, splitMembers } from './parse/exact-context.ts';
 export type { FormatName } from './parse/format.ts';
 export type { Level } from './parse/level.ts';
 export { findColumns, type RecordColumns, type Span } from './parse/record-columns.ts';
+export { checkUserFormats, parseUserFormats, type UserFormat } from './parse/user-format.ts';
 export { createZone, type Zone } from './parse/zone.ts';
 export { createRecordFilter, searchableText } from './scan/match/record-filter.ts';
 export { matchRegex } from './scan/match-regex.ts';

@@ -244,7 +244,8 @@ export class LogDir {
       const handle = await this.#handles.acquire(name);
       try {
         const { describeFile } = await import('./read/describe-file.ts');
-        return { ...(await describeFile({ handle, reads: this.#reads }, this.#zone, {})), problem: null };
+        const formats = { zone: this.#zone, formats: this.#options.formats };
+        return { ...(await describeFile({ handle, reads: this.#reads }, formats, {})), problem: null };
       } finally {
         handle.release();
       }

@@ -25,6 +25,7 @@ import { createHealth, type Health } from './health.ts';
 import { LocalNode } from './local-node.ts';
 import { probeLogDir } from './log-dir-probe.ts';
 import { type OwnLog, openOwnLog } from './own-log/own-log.ts';
+import { readFormats } from './settings/format-kind.ts';
 import type { LoadedSettings } from './settings/load-settings.ts';
 import type { Settings } from './settings/settings.ts';
 import { StartError } from './start-error.ts';
@@ -134,8 +135,9 @@ type LogDirDeps = Pick<LogDirOptions, 'zone' | 'hidden' | 'scrubbing'> & {
   threads: WorkerPool | undefined;
 };
 
-function openLogDir({ search, follow, http }: Settings, { path, threads, ...deps }: LogDirDeps): LogDir {
+function openLogDir({ log, search, follow, http }: Settings, { path, threads, ...deps }: LogDirDeps): LogDir {
   return new LogDir(path, {
+    formats: readFormats(log.formats),
     workers: search.workers,
     maxQueued: search.maxQueued,
     maxIndexBytes: search.maxIndexBytes,

@@ -18,11 +18,13 @@ import {
   LogDir,
   type SearchQuery,
   WorkerPool,
+  type Zone,
 } from '@porthole/logs';
 import type { Invocation } from '../invocation.ts';
 import { ProgramError } from '../program-error.ts';
 import { ClusterLogs } from './cluster-logs.ts';
 import { findPath, type LocalPath } from './find-path.ts';
+import { localFormats } from './local-formats.ts';
 import type { FileHolder, LogSource, LogState, OpenSources } from './log-source.ts';
 import { isUrl, openNode } from './open-node.ts';
 import { queryCluster, resolveNodeRef } from './query-cluster.ts';
@@ -119,11 +121,16 @@ class SourceOpener {
 
   async #local(label: string, { dir, file }: LocalPath): Promise<LogSource> {
     const zone = createZone(this.#invocation.text('log-zone'));
-    const logs = this.#dirs.get(dir) ?? new LogDir(dir, { zone, scansHere: true, workers: OTHER_THREADS });
+    const logs = this.#dirs.get(dir) ?? (await this.#openDir(dir, zone));
     this.#dirs.set(dir, logs);
     const source = { ...singleBackend(new LocalLogs(logs)), zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
     const selection = file === undefined ? {} : await this.#select(source, file);
     return { ...source, label, selection };
+  }
+
+  async #openDir(dir: string, zone: Zone): Promise<LogDir> {
+    const formats = await localFormats(this.#invocation);
+    return new LogDir(dir, { zone, formats, scansHere: true, workers: OTHER_THREADS });
   }
 
   #node(url: string | undefined) {

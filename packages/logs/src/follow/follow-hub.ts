@@ -1,6 +1,7 @@
 import { familyNotFound } from '../file/family-not-found.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
 import { LogError, systemCode } from '../log-error.ts';
+import type { FormatSet } from '../parse/format-set.ts';
 import type { Zone } from '../parse/zone.ts';
 import type { SeenFile } from '../read/list.ts';
 import type { Scrubbing } from '../scrub/scrubbing.ts';
@@ -41,6 +42,7 @@ export interface FollowHubDeps {
   dir: string;
   handles: HandleCache;
   zone: Zone;
+  formats?: FormatSet;
   /** Nothing is masked without it. */
   scrubbing?: Scrubbing;
   /** Lists all files, or at least those of one log. */
@@ -92,6 +94,7 @@ export class FollowHub {
     this.#tails = new TailRegistry({
       handles,
       zone,
+      ...(deps.formats && { formats: deps.formats }),
       times,
       scrubber: () => deps.scrubbing?.current,
       list: (family) => deps.list(family),

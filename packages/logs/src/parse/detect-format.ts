@@ -1,3 +1,4 @@
+import type { BuiltInFormatName } from './built-in-names.ts';
 import type { Format, FormatName, FormatOptions, LineHead } from './format.ts';
 import { createCapnslogFormat } from './formats/capnslog-format.ts';
 import { createContractFormat } from './formats/contract-format.ts';
@@ -18,10 +19,8 @@ import { createNginxAccessFormat, createNginxErrorFormat } from './formats/nginx
 import { createSyslog5424Format, createSyslogFormat } from './formats/syslog-formats.ts';
 import { createTextFormat } from './formats/text-format.ts';
 import { createTidbFormat } from './formats/tidb-format.ts';
-import { isDigit } from './formats/tokens/byte-scan.ts';
+import { completeLines, type Line } from './sample-lines.ts';
 import type { Zone } from './zone.ts';
-
-const OPEN_BRACE = 123;
 
 /** More of a file does not improve detection. */
 const MAX_SAMPLE_BYTES = 64 * 1024;
@@ -39,7 +38,18 @@ const NEARLY_AS_MANY = 0.9;
 /** Of the lines in which a format finds times, at least this share must be typical of it. */
 const TYPICAL_SHARE = 0.5;
 
+/** A built-in format is overruled by one from the settings unless it finds times in more than this many times as many lines. */
+const OVERRULED_FACTOR = 2;
+
 type FormatCreator = (options: FormatOptions) => ShapedFormat;
+
+/** A format that is tried on files. */
+export interface CandidateFormat {
+  name: FormatName;
+  /** Its times may lack a year or a date. */
+  isPartial: boolean;
+  create: FormatCreator;
+}
 
 /** Compiled when it is first needed: most files are recognised before most formats are tried. */
 const lazyLayout = <Name extends string>(definition: LayoutDefinition & { name: Name }) => {
@@ -66,7 +76,7 @@ function creatorsByName<Name extends string>(formats: readonly { name: Name; cre
 }
 
 /** Every format, specific before general: of two that match a file equally well the first is chosen. */
-const CREATORS: Record<FormatName, FormatCreator> = {
+const CREATORS: Record<BuiltInFormatName, FormatCreator> = {
   'lindb-access': createLindbAccessFormat,
   'lindb-slow-sql': createLindbSlowSqlFormat,
   contract: createContractFormat,
@@ -92,11 +102,18 @@ export const PARTIAL_TIME_FORMATS: ReadonlySet<FormatName> = new Set<FormatName>
   ...[...LAYOUT_FORMATS, ...FALLBACKS].filter(({ isPartial }) => isPartial).map(({ name }) => name),
 ]);
 
-export const FORMAT_NAMES: readonly FormatName[] = Object.keys(CREATORS) as FormatName[];
+export const FORMAT_NAMES: readonly BuiltInFormatName[] = Object.keys(CREATORS) as BuiltInFormatName[];
+
+const BUILT_IN: readonly CandidateFormat[] = FORMAT_NAMES.map((name) => ({
+  name,
+  isPartial: PARTIAL_TIME_FORMATS.has(name),
+  create: CREATORS[name],
+}));
 
 /** Creates a format by name, for example in another thread. */
-export function createFormat(name: FormatName, options: FormatOptions): Format {
-  return CREATORS[name](options);
+export function createFormat(name: FormatName, options: FormatOptions, added: readonly CandidateFormat[] = []): Format {
+  const { create } = added.find((format) => format.name === name) ?? { create: CREATORS[name as BuiltInFormatName] };
+  return create(options);
 }
 
 /**
@@ -119,17 +136,20 @@ const DETECTORS = new WeakMap<Zone, FormatDetector>();
 export class FormatDetector {
   readonly #zone: Zone;
   readonly #formats: LazyFormats;
+  readonly #added: LazyFormats;
 
-  constructor(zone: Zone) {
+  constructor(zone: Zone, added: readonly CandidateFormat[] = []) {
     this.#zone = zone;
-    this.#formats = new LazyFormats(zone);
+    this.#formats = new LazyFormats(zone, BUILT_IN);
+    this.#added = new LazyFormats(zone, added);
   }
 
   detect(sample: Buffer, writtenMs: number): Format {
     this.#formats.setWritten(writtenMs);
+    this.#added.setWritten(writtenMs);
     const bytes = sample.subarray(0, MAX_SAMPLE_BYTES);
     const some = completeLines(bytes, FIRST_LINES + 1);
-    const first = pickBest(this.#formats, sample, some.slice(0, FIRST_LINES));
+    const first = this.#pick(sample, some.slice(0, FIRST_LINES));
     // With a long preamble, or few lines that start records, the whole sample decides.
     const isEnough = some.length <= FIRST_LINES || (first && first.timed >= ENOUGH_TIMED);
     const lines = isEnough ? some : completeLines(bytes, Number.POSITIVE_INFINITY);
@@ -143,24 +163,32 @@ export class FormatDetector {
   #pickFromAll(sample: Buffer, lines: readonly Line[]): Candidate | undefined {
     let count = 0;
     const end = lines.findIndex(({ mayHaveTime: may }) => may && ++count === MANY_LINES) + 1;
-    const best = end > 0 ? pickBest(this.#formats, sample, lines.slice(0, end)) : undefined;
-    return best ?? pickBest(this.#formats, sample, lines);
+    const best = end > 0 ? this.#pick(sample, lines.slice(0, end)) : undefined;
+    return best ?? this.#pick(sample, lines);
+  }
+
+  #pick(sample: Buffer, lines: readonly Line[]): Candidate | undefined {
+    const builtIn = pickBest(this.#formats, sample, lines);
+    const added = pickBest(this.#added, sample, lines);
+    return added && added.timed * OVERRULED_FACTOR >= (builtIn?.timed ?? 0) ? added : builtIn;
   }
 }
 
 /** Every format in its order, created when it is first tried: most files are recognised by one of the first. */
 class LazyFormats implements Iterable<ShapedFormat> {
   readonly #zone: Zone;
+  readonly #candidates: readonly CandidateFormat[];
   readonly #created = new Map<FormatName, ShapedFormat>();
   #writtenMs = Number.NaN;
 
-  constructor(zone: Zone) {
+  constructor(zone: Zone, candidates: readonly CandidateFormat[]) {
     this.#zone = zone;
+    this.#candidates = candidates;
   }
 
   *[Symbol.iterator](): Iterator<ShapedFormat> {
-    for (const name of FORMAT_NAMES) {
-      const format = this.#created.get(name) ?? CREATORS[name]({ zone: this.#zone, writtenMs: this.#writtenMs });
+    for (const { name, create } of this.#candidates) {
+      const format = this.#created.get(name) ?? create({ zone: this.#zone, writtenMs: this.#writtenMs });
       this.#created.set(name, format);
       yield format;
     }
@@ -170,7 +198,7 @@ class LazyFormats implements Iterable<ShapedFormat> {
   setWritten(writtenMs: number): void {
     if (writtenMs === this.#writtenMs) return;
     this.#writtenMs = writtenMs;
-    for (const name of PARTIAL_TIME_FORMATS) this.#created.delete(name);
+    for (const { name, isPartial } of this.#candidates) if (isPartial) this.#created.delete(name);
   }
 }
 
@@ -219,38 +247,6 @@ function pickFallback(
       return { format, timed, isTypical: undefined };
   }
   return undefined;
-}
-
-interface Line {
-  start: number;
-  end: number;
-  /** Whether it has the digits of a time near its start; in JSON the time may be anywhere. */
-  mayHaveTime: boolean;
-}
-
-/** How far from the start of a line the digits of a time are searched for, and how many there are at least: `9:00AM`. */
-const TIME_WITHIN_BYTES = 1024;
-const LEAST_DIGITS = 3;
-
-function mayHaveTime(bytes: Buffer, start: number, end: number): boolean {
-  if (bytes[start] === OPEN_BRACE) return true;
-  const limit = Math.min(end, start + TIME_WITHIN_BYTES);
-  let digits = 0;
-  for (let at = start; at < limit; at++) if (isDigit(bytes[at]) && ++digits === LEAST_DIGITS) return true;
-  return false;
-}
-
-/** The last line is left out if it has no end yet, unless it is the only one. */
-function completeLines(bytes: Buffer, most: number): Line[] {
-  const lines: Line[] = [];
-  for (let start = 0; start < bytes.length && lines.length < most; ) {
-    const newline = bytes.indexOf(10, start);
-    if (newline < 0 && lines.length > 0) break;
-    const end = newline < 0 ? bytes.length : newline + 1;
-    lines.push({ start, end, mayHaveTime: mayHaveTime(bytes, start, end) });
-    start = end;
-  }
-  return lines;
 }
 
 function countTimed(format: ShapedFormat, bytes: Buffer, lines: readonly Line[]): number {

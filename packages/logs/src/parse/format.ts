@@ -1,24 +1,12 @@
-import type { LayoutName } from './formats/layout/definitions.ts';
+import type { BuiltInFormatName } from './built-in-names.ts';
 import type { Level } from './level.ts';
 import type { Zone } from './zone.ts';
 
-/** The formats that are detected. A record of any of them is its first line and its continuation lines. */
-export type FormatName =
-  | LayoutName
-  | 'contract'
-  | 'lindb-access'
-  | 'lindb-slow-sql'
-  | 'json'
-  | 'glog'
-  | 'capnslog'
-  | 'tidb'
-  | 'log4j'
-  | 'nginx-access'
-  | 'nginx-error'
-  | 'syslog'
-  | 'syslog-5424'
-  | 'iso'
-  | 'text';
+/**
+ * The name of a built-in format or of one from the settings. A record of any format is its first line and its
+ * continuation lines.
+ */
+export type FormatName = BuiltInFormatName | (string & Record<never, never>);
 
 /** The time and level of the first line of a record. One object is reused: no garbage per line. */
 export interface LineHead {

@@ -3,13 +3,18 @@ import { gunzipRange } from '../file/gunzip.ts';
 import { type RangeSource, readRange } from '../file/read-range.ts';
 import { isGzipName } from '../file/text-source.ts';
 import { isUtf16 } from '../file/utf16.ts';
-import { FormatDetector } from '../parse/detect-format.ts';
+import { FormatSet } from '../parse/format-set.ts';
+import type { UserFormat } from '../parse/user-format.ts';
 import type { Zone } from '../parse/zone.ts';
 import type { ReadOptions } from '../types.ts';
 import { EMPTY_SUMMARY, type EndsSummary, HeadSummary, INSPECTED_BYTES, UTF16_SUMMARY } from './head-summary.ts';
 
 /** Format and time range of a file, read from both ends. Does not release the file. */
-export async function describeFile(file: RangeSource, zone: Zone, options: ReadOptions): Promise<EndsSummary> {
+export async function describeFile(
+  file: RangeSource,
+  { zone, formats }: { zone: Zone; formats?: readonly UserFormat[] | undefined },
+  options: ReadOptions,
+): Promise<EndsSummary> {
   const { handle } = file;
   if (handle.sizeBytes === 0) return EMPTY_SUMMARY;
   refuseUndecoded(handle);
@@ -20,7 +25,7 @@ export async function describeFile(file: RangeSource, zone: Zone, options: ReadO
   if (head.length === 0) return EMPTY_SUMMARY;
   if (isUtf16(head)) return UTF16_SUMMARY;
   const summary = new HeadSummary(head, {
-    detector: new FormatDetector(zone),
+    detector: new FormatSet(formats).detector(zone),
     writtenMs: Number(handle.modifiedNs / 1_000_000n),
   });
   if (compressed) return summary.withoutTail();

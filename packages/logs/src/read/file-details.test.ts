@@ -102,6 +102,7 @@ describe('details of many files', () => {
   const look = { format: 'text', firstTimeMs: null, lastTimeMs: null } as const;
   const packed = (names: readonly string[]) => ({
     formats: new Uint8Array(names.length),
+    added: [],
     times: new Float64Array(2 * names.length),
   });
 

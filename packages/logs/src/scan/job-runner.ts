@@ -1,7 +1,7 @@
 import { fnv1a } from '../cursor/cursor.ts';
 import { buildGzMap } from '../gzip/gz-map.ts';
 import { ScanKernel } from '../kernel/scan-kernel.ts';
-import { createFormat } from '../parse/detect-format.ts';
+import { BUILT_IN_FORMATS, FormatSet } from '../parse/format-set.ts';
 import { createZone, type Zone } from '../parse/zone.ts';
 import { CleanParts, CleanRanges, CleanReads } from '../scrub/clean-ranges.ts';
 import { Scrubber, type ScrubRules } from '../scrub/scrubber.ts';
@@ -125,9 +125,9 @@ export class JobRunner {
     return { ...tools, isDue: () => performance.now() >= endMs };
   }
 
-  #tools({ format, zone: zoneName, writtenMs }: ScanFile, { isCancelled, clean }: Run): ScanTools {
+  #tools({ format, formats, zone: zoneName, writtenMs }: ScanFile, { isCancelled, clean }: Run): ScanTools {
     const zone = this.#zoneFor(zoneName);
-    const made = createFormat(format, { zone, writtenMs });
+    const made = (formats ? new FormatSet(formats) : BUILT_IN_FORMATS).create(format, { zone, writtenMs });
     const isDue = () => false;
     return {
       kernel: this.#kernel,

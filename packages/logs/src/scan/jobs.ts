@@ -2,6 +2,7 @@ import type { BlockSummary, TailSummary } from '../block-index/block-index.ts';
 import type { FileMark } from '../cursor/cursor.ts';
 import type { GzMap } from '../gzip/gz-map.ts';
 import type { FormatName } from '../parse/format.ts';
+import type { UserFormat } from '../parse/user-format.ts';
 import type { ScrubRules } from '../scrub/scrubber.ts';
 import type { RecordFilter } from '../types.ts';
 
@@ -25,6 +26,8 @@ export interface ScanFile {
   /** What is masked in its text. */
   scrub: ScrubRules | undefined;
   format: FormatName;
+  /** The definition of the format, unless it is built in. Threads are shared by directories with different formats. */
+  formats?: readonly UserFormat[] | undefined;
   zone: string;
   writtenMs: number;
 }
@@ -144,12 +147,16 @@ export interface DescribeJob {
   dir: string;
   names: readonly string[];
   zone: string;
+  /** Formats tried before the built-in ones. */
+  formats?: readonly UserFormat[] | undefined;
 }
 
 /** Packed, because there may be 100,000; read with `describedAt`. */
 export interface DescribeResult {
   /** One byte for each name. */
   formats: Uint8Array<ArrayBuffer>;
+  /** Names of the formats that are not built in. */
+  added: readonly string[];
   /** For each name the first and the last time, `NaN` if there is none. */
   times: Float64Array<ArrayBuffer>;
 }

@@ -4,7 +4,7 @@ import { fnv1a } from '../cursor/cursor.ts';
 import { fileStamp, isSettled, isSettledForWriters } from '../file/file-stamp.ts';
 import type { LogHandle } from '../file/log-handle.ts';
 import type { GzMap } from '../gzip/gz-map.ts';
-import { PARTIAL_TIME_FORMATS } from '../parse/detect-format.ts';
+import { BUILT_IN_FORMATS, type FormatSet } from '../parse/format-set.ts';
 import type { Zone } from '../parse/zone.ts';
 import { CancelFlag } from '../scan/cancel-flag.ts';
 import type { ScanFile } from '../scan/jobs.ts';
@@ -22,6 +22,7 @@ export interface ScanContextDeps {
   pool: WorkerPool;
   indexes: BlockIndexes;
   zone: Zone;
+  formats?: FormatSet;
   scrubber(): Scrubber | undefined;
 }
 
@@ -30,6 +31,7 @@ export class ScanContext {
   readonly pool: WorkerPool;
   readonly indexes: BlockIndexes;
   readonly zone: Zone;
+  readonly formats: FormatSet;
   readonly #scrubber: () => Scrubber | undefined;
   readonly #gzMaps = new Map<string | LogHandle, SharedGzMap>();
 
@@ -37,6 +39,7 @@ export class ScanContext {
     this.pool = deps.pool;
     this.indexes = deps.indexes;
     this.zone = deps.zone;
+    this.formats = deps.formats ?? BUILT_IN_FORMATS;
     this.#scrubber = deps.scrubber;
   }
 
@@ -70,6 +73,7 @@ export class ScanContext {
       start: file.compressed ? undefined : startCheck(file),
       scrub: this.#scrubber()?.rules,
       format,
+      formats: this.formats.forThread(format),
       zone: this.zone.id,
       writtenMs: Number(handle.modifiedNs / 1_000_000n),
     };
@@ -88,7 +92,7 @@ export class ScanContext {
 
   /** The index of a file. The times of its records depend on its format and, without a year, on when it was written. */
   indexFor({ key, format, handle }: OpenFile): CheckedIndex {
-    const writtenDay = PARTIAL_TIME_FORMATS.has(format) ? handle.modifiedNs / DAY_NS : '';
+    const writtenDay = this.formats.hasPartialTimes(format) ? handle.modifiedNs / DAY_NS : '';
     const index = this.indexes.get(`${key}:${format}:${writtenDay}`);
     return new CheckedIndex(index, isSettledForWriters(handle) ? fileStamp(handle) : undefined);
   }

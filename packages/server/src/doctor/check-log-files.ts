@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { createZone, LogDir, type LogFileDetails } from '@porthole/logs';
 import { probeLogDir } from '../log-dir-probe.ts';
+import { readFormats } from '../settings/format-kind.ts';
 import { type CheckContext, type CheckOutcome, ok, problem, servedLogDir, warning } from './check-result.ts';
 
 /** Normal clock difference between machines that write and read logs. */
@@ -19,7 +20,8 @@ const MAX_NAMES = 3;
 export async function checkLogFiles({ settings, system }: CheckContext): Promise<CheckOutcome[]> {
   const dir = servedLogDir(settings);
   if (!(await probeLogDir(dir)).ok) return [];
-  const logs = new LogDir(dir, { zone: createZone(settings.node.timeZone) });
+  const formats = readFormats(settings.log.formats);
+  const logs = new LogDir(dir, { zone: createZone(settings.node.timeZone), formats });
   try {
     const files = await logs.details();
     const families = new Set(files.map(({ family }) => family)).size;
@@ -82,7 +84,7 @@ function checkUnknownFormats(files: readonly LogFileDetails[]): CheckOutcome[] {
   return [
     warning(
       `${count(unknown.length, 'file')} of unknown format: ${shown}`,
-      'they are shown without timestamps and levels; docs/logs.md lists the supported formats',
+      'they are shown without timestamps and levels; define them with log.formats, see docs/formats.md',
     ),
   ];
 }

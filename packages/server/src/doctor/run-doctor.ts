@@ -5,6 +5,7 @@ import { checkClock, checkTimeZone } from './check-clock.ts';
 import { checkFollowing } from './check-following.ts';
 import { checkJwtKeys } from './check-jwt-keys.ts';
 import { checkLogDir, checkLogFiles } from './check-log-files.ts';
+import { checkLogFormats } from './check-log-formats.ts';
 import { checkOpenFiles } from './check-open-files.ts';
 import { checkOwnLog } from './check-own-log.ts';
 import { checkPorts } from './check-ports.ts';
@@ -95,6 +96,7 @@ interface Check {
 export const CHECKS: readonly Check[] = [
   { name: 'log directory', run: checkLogDir },
   { name: 'log files', run: checkLogFiles },
+  { name: 'log formats', run: checkLogFormats },
   { name: 'own log', run: checkOwnLog },
   { name: 'service configuration', run: checkServiceConfig },
   { name: 'ports', run: checkPorts },

@@ -1,5 +1,5 @@
 import { DURATION_UNITS, durationText, readDuration } from '@porthole/contract';
-import { describeFound, showValue } from './show-value.ts';
+import { describeFound, escapeUnprintable, showValue } from './show-value.ts';
 
 /** The value of a setting, in memory and in the file. */
 export type SettingScalar = string | number | boolean | string[];
@@ -30,6 +30,8 @@ export interface SettingKind<T extends SettingScalar = SettingScalar> {
   read(value: unknown, notation: Notation): Reading<T>;
   /** As in the file. */
   toJson(value: T): SettingScalar;
+  /** As a TOML literal, if it is not that of its JSON. */
+  toToml?(value: T): string;
 }
 
 export type Reading<T> = { value: T } | Refusal;
@@ -37,12 +39,15 @@ export type Reading<T> = { value: T } | Refusal;
 interface Refusal {
   refused: unknown;
   wrong: 'type' | 'value';
+  /** Instead of what is accepted, for values of many parts. */
+  reason?: string;
   kind: Pick<SettingKind, 'noun' | 'accepted'>;
 }
 
 /** The message for a refused value. The value of a secret setting is not repeated. */
-export function refusalText({ refused, wrong, kind }: Refusal, { secret }: { secret: boolean }): string {
+export function refusalText({ refused, wrong, reason, kind }: Refusal, { secret }: { secret: boolean }): string {
   if (secret) return `the value is not ${kind.noun} (${kind.accepted})`;
+  if (reason !== undefined) return escapeUnprintable(reason);
   if (wrong === 'type') return `expected ${kind.noun}, found ${describeFound(refused)}`;
   return `${showValue(refused)} is not ${kind.noun} (${kind.accepted})`;
 }

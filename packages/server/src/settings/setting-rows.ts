@@ -1,4 +1,5 @@
 import { PATTERN_NAMES } from '@porthole/logs';
+import { formatList } from './format-kind.ts';
 import { duration, integer, list, onOff, port, type SettingKind, type SettingScalar, size } from './setting-kinds.ts';
 import { choice, text } from './text-kinds.ts';
 
@@ -128,6 +129,10 @@ export const SETTING_ROWS = {
     access: { kind: choice(['off', 'security', 'all']), default: 'security', flag: 'access-log',
       about: "Which requests are logged in `access.log`, next to the node's own log. `security`: refused requests and, when credentials are configured, configuration reads and downloads. The node never serves this file." },
     gzip: { kind: onOff, default: false, about: 'Compress rotated files.' },
+  },
+  log: {
+    formats: { kind: formatList, default: [],
+      about: 'Log formats of your own, tried before the built-in ones: tables with `name`, `lines`, `times` and optionally `levels` and `samples`, see docs/formats.md. In a variable or flag: the same as JSON.' },
   },
   logs: {
     scrub: { kind: onOff, default: true,

@@ -53,7 +53,7 @@ function cut(text: string): string {
   return shown.length === text.length ? text : `${shown}...`;
 }
 
-function escapeUnprintable(text: string): string {
+export function escapeUnprintable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
@@ -70,11 +70,12 @@ export function toMaskedJson(definition: Masking, value: SettingScalar): Setting
 
 /** The same as a TOML literal. */
 export function toMaskedToml(definition: Masking, value: SettingScalar): string {
+  if (definition.kind.toToml && !definition.secret) return definition.kind.toToml(value);
   const json = toMaskedJson(definition, value);
   return Array.isArray(json) ? `[${json.map(tomlLiteral).join(', ')}]` : tomlLiteral(json);
 }
 
 /** JSON literals are valid TOML, except that TOML requires DEL to be escaped. */
-function tomlLiteral(value: string | number | boolean): string {
+export function tomlLiteral(value: string | number | boolean): string {
   return JSON.stringify(value).replaceAll('\u007f', '\\u007f');
 }

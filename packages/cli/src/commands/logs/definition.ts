@@ -3,6 +3,7 @@ import { checkCountOrAll, checkSpan } from '../../flag-checks.ts';
 import { parameterFlags } from '../../parameter-flags.ts';
 import {
   COLOR_FLAG,
+  CONFIG_FLAG,
   CONTEXT_FLAGS,
   FILTER_FLAGS,
   MEMBER_FLAGS,
@@ -27,7 +28,7 @@ const RECORD_FLAGS = [
   PREFIX_FLAG,
 ];
 
-const END_FLAGS = [...MEMBER_FLAGS, ...ZONE_FLAGS, ...NODE_FLAGS, COLOR_FLAG];
+const END_FLAGS = [...MEMBER_FLAGS, ...ZONE_FLAGS, CONFIG_FLAG, ...NODE_FLAGS, COLOR_FLAG];
 
 export const LOGS_COMMAND: CommandDefinition = {
   name: 'logs',

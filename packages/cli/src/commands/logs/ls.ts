@@ -8,7 +8,8 @@ import { formatTime } from '../../output/format-time.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { ProgramError } from '../../program-error.ts';
 import { Receipt } from '../../records/receipt.ts';
-import { findPath } from '../../sources/find-path.ts';
+import { findPath, type LocalPath } from '../../sources/find-path.ts';
+import { localFormats } from '../../sources/local-formats.ts';
 import { isUrl, openNode } from '../../sources/open-node.ts';
 import { queryCluster, resolveNodeRef } from '../../sources/query-cluster.ts';
 
@@ -52,7 +53,7 @@ async function list(invocation: Invocation, where: string | undefined, receipt: 
   if (invocation.isOn('all') || role !== undefined)
     return listMembers(invocation, { file: where, ...(role !== undefined && { role }) }, receipt);
   const path = where === undefined || isAddress ? undefined : await findPath(where, false);
-  if (path) return listLocal(path, createZone(invocation.text('log-zone')));
+  if (path) return listLocal(path, invocation);
   const ref = where?.includes(':') && !isAddress ? await resolveNodeRef(await openNode(invocation), where) : undefined;
   if (ref) return listMembers(invocation, { nodes: [ref.node], file: ref.file }, receipt);
   if (where !== undefined && !isAddress) throw new ProgramError(`${where}: no such file or directory`);
@@ -80,8 +81,9 @@ async function listMembers(
   return { files, logZone: createZone((await node.describe()).timeZone) };
 }
 
-async function listLocal({ dir, file }: { dir: string; file: string | undefined }, zone: Zone) {
-  const logs = new LogDir(dir, { zone });
+async function listLocal({ dir, file }: LocalPath, invocation: Invocation): Promise<Listing> {
+  const zone = createZone(invocation.text('log-zone'));
+  const logs = new LogDir(dir, { zone, formats: await localFormats(invocation) });
   try {
     const details = await logs.details();
     return { files: details.filter(({ name }) => file === undefined || name === file), logZone: zone };

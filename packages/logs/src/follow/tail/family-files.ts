@@ -9,8 +9,8 @@ import { findTextStart, maskStart, readStart } from '../../file/read-start.ts';
 import { SharedReads } from '../../file/shared-reads.ts';
 import { isGzipName } from '../../file/text-source.ts';
 import { isFileFailure, undefinedIfUnreadable } from '../../log-error.ts';
-import { detectFormat } from '../../parse/detect-format.ts';
 import type { Format } from '../../parse/format.ts';
+import { BUILT_IN_FORMATS, type FormatSet } from '../../parse/format-set.ts';
 import type { Zone } from '../../parse/zone.ts';
 import { withoutLinkedFamilies } from '../../read/linked-logs.ts';
 import type { SeenFile } from '../../read/list.ts';
@@ -33,6 +33,7 @@ const START_BYTES = 4 * 1024;
 export interface FamilyDeps {
   handles: HandleCache;
   zone: Zone;
+  formats?: FormatSet;
   /** The current masking of secrets. */
   scrubber(): Scrubber | undefined;
   /** The format of the previous file: it most likely fits, and detecting one is slow. */
@@ -207,14 +208,14 @@ async function readGrownStarts(opened: readonly OpenedMember[], deps: FamilyDeps
 
 export async function readFileStart(
   handle: LogHandle,
-  { zone, scrubber, format: likely }: FamilyDeps,
+  { zone, formats = BUILT_IN_FORMATS, scrubber, format: likely }: FamilyDeps,
 ): Promise<FileStart> {
   const first = await readTextStart(handle, scrubber());
   const start = first[0] === 0 ? await readStartAfterHole(handle, scrubber()) : first;
   const head = start.subarray(0, HEAD_BYTES);
   const likelyMs = likely && findFirstTime(start, likely);
   if (likely && likelyMs !== undefined) return { format: likely, head, firstTimeMs: likelyMs };
-  const format = detectFormat(start, { zone, writtenMs: Number(handle.modifiedNs / 1_000_000n) });
+  const format = formats.detect(start, { zone, writtenMs: Number(handle.modifiedNs / 1_000_000n) });
   return { format, head, firstTimeMs: findFirstTime(start, format) };
 }
 

@@ -57,7 +57,7 @@ export class LogTail {
   #failure: { error: unknown } | undefined;
 
   constructor(target: TailTarget, deps: TailDeps, { fromStart }: { fromStart: boolean }) {
-    const { zone, times, scrubber, limitBytes, onRead } = deps;
+    const { zone, formats, times, scrubber, limitBytes, onRead } = deps;
     const { lingerMs = LINGER_MS } = times;
     this.target = target;
     this.deps = deps;
@@ -65,7 +65,7 @@ export class LogTail {
     this.#name = target.name;
     this.ring = new RecordRing({ limitBytes });
     this.writer = new RingWriter(this.ring, limitBytes);
-    this.open = new OpenFiles({ zone, times, scrubber, writer: this.writer, onRead });
+    this.open = new OpenFiles({ zone, formats, times, scrubber, writer: this.writer, onRead });
     this.rotated = new RotatedFiles({ open: this.open, writer: this.writer, known: this.#known, lingerMs });
     const { ring, writer, open, rotated, family: name } = this;
     const files = { ...deps, listMs: times.listMs };

@@ -1,6 +1,7 @@
 import { statFd } from '../../file/fs-calls.ts';
 import type { LogHandle } from '../../file/log-handle.ts';
 import { isFileFailure } from '../../log-error.ts';
+import type { FormatSet } from '../../parse/format-set.ts';
 import type { Zone } from '../../parse/zone.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import type { RingWriter } from '../ring/ring-writer.ts';
@@ -9,6 +10,7 @@ import { readFileId, TailFile } from './tail-file.ts';
 
 export interface OpenFilesDeps {
   zone: Zone;
+  formats?: FormatSet | undefined;
   scrubber(): Scrubber | undefined;
   times: AssemblerTimes;
   writer: RingWriter;
@@ -32,11 +34,11 @@ export class OpenFiles {
   /** Takes ownership of the handle. `before` is the previous file of the same log. */
   async open(handle: LogHandle, from: 'start' | 'end', before?: TailFile): Promise<TailFile> {
     this.#handles.add(handle);
-    const { zone, times, scrubber, onRead } = this.#deps;
+    const { zone, formats, times, scrubber, onRead } = this.#deps;
     const { holdMs, idleMs } = times;
     const taken = { format: before?.text.format, formatMs: before?.formatMs };
     try {
-      return await TailFile.open(handle, from, { zone, holdMs, idleMs, ...taken, scrubber, onRead });
+      return await TailFile.open(handle, from, { zone, formats, holdMs, idleMs, ...taken, scrubber, onRead });
     } catch (error) {
       this.release({ handle });
       throw error;

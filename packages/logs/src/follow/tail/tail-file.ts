@@ -2,8 +2,8 @@ import { HEAD_BYTES } from '../../cursor/cursor.ts';
 import { readFd, statFd } from '../../file/fs-calls.ts';
 import type { LogHandle } from '../../file/log-handle.ts';
 import { countNuls, findTextStart, maskStart } from '../../file/read-start.ts';
-import { detectFormat } from '../../parse/detect-format.ts';
 import type { Format } from '../../parse/format.ts';
+import { BUILT_IN_FORMATS, type FormatSet } from '../../parse/format-set.ts';
 import type { Zone } from '../../parse/zone.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import type { RecordEntry } from '../ring/ring-entry.ts';
@@ -30,6 +30,7 @@ const FORMAT_MS = 24 * 3_600_000;
 
 export interface TailFileOptions extends AssemblerTimes {
   zone: Zone;
+  formats?: FormatSet | undefined;
   /** The current masking of secrets. */
   scrubber(): Scrubber | undefined;
   /** Format of the previous file of the log, and when it was detected: reused if it fits this file, too. */
@@ -149,8 +150,7 @@ export class TailFile {
 
   #emptyText(format?: Format): TailText {
     const { handle } = this;
-    const { zone } = this.#options;
-    const known = format ?? detectFormat(Buffer.alloc(0), { zone, writtenMs: Date.now() });
+    const known = format ?? this.#detect(Buffer.alloc(0));
     const start = { name: handle.name, offset: 0, head: Buffer.alloc(0), format: known };
     return new TailText({ ...start, ...textOptions(this.#options) });
   }
@@ -167,7 +167,7 @@ export class TailFile {
     const position = lineStart === 0 && from > 0 ? from + got : from + lineStart;
     const { sample, headFrom } = await this.#readSample(position);
     const scrubber = this.#options.scrubber();
-    const format = detectFormat(sample, { zone: this.#options.zone, writtenMs: Date.now() });
+    const format = this.#detect(sample);
     const firstTimeMs = findFirstTime(sample, format);
     this.#sampleBytes = sample.length;
     const before = ending.subarray(0, position - from);
@@ -207,7 +207,7 @@ export class TailFile {
     // After a hole; as long as there is only a hole, nothing can be detected.
     sample = sample.subarray(countNuls(sample));
     if (sample.length === 0) return;
-    const { zone, format: expected } = this.#options;
+    const { format: expected } = this.#options;
     if (!isOld && expected && findFirstTime(sample, expected) !== undefined) {
       this.#sampleBytes = SAMPLE_BYTES;
       this.text.format = expected;
@@ -215,7 +215,12 @@ export class TailFile {
     }
     this.#sampleBytes = Math.max(sample.length, 1);
     this.formatMs = nowMs;
-    this.text.format = detectFormat(sample, { zone, writtenMs: Date.now() });
+    this.text.format = this.#detect(sample);
+  }
+
+  #detect(sample: Buffer): Format {
+    const { zone, formats = BUILT_IN_FORMATS } = this.#options;
+    return formats.detect(sample, { zone, writtenMs: Date.now() });
   }
 }
 

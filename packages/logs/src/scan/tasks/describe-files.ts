@@ -3,7 +3,8 @@ import { sep } from 'node:path';
 import { READ_FLAGS } from '../../file/open-inside.ts';
 import { isUtf16, UTF16_FORMAT } from '../../file/utf16.ts';
 import { systemCode } from '../../log-error.ts';
-import { FORMAT_NAMES, FormatDetector } from '../../parse/detect-format.ts';
+import { FORMAT_NAMES, type FormatDetector } from '../../parse/detect-format.ts';
+import { FormatSet } from '../../parse/format-set.ts';
 import type { Zone } from '../../parse/zone.ts';
 import type { FileSummary } from '../../read/file-details.ts';
 import {
@@ -16,7 +17,7 @@ import {
 import { JobCancelled } from '../cancel-flag.ts';
 import type { DescribeJob, DescribeResult } from '../jobs.ts';
 
-/** The possible formats of a file, encoded as one byte. */
+/** The possible formats of a file, encoded as one byte; those that are not built in come after them. */
 const FORMATS: readonly EndsSummary['format'][] = [...FORMAT_NAMES, 'empty', 'binary', UTF16_FORMAT];
 const NOT_DESCRIBED = 255;
 
@@ -25,27 +26,30 @@ const NOT_DESCRIBED = 255;
  * calling thread. What cannot be read this way is not described: a link, a deleted file, or anything but a file.
  */
 export function describeFiles(
-  { dir, names }: DescribeJob,
+  { dir, names, formats: userFormats = [] }: DescribeJob,
   { zone, isCancelled }: { zone: Zone; isCancelled(): boolean },
 ): DescribeResult {
   const buffer = Buffer.allocUnsafe(2 * INSPECTED_BYTES);
-  const detector = new FormatDetector(zone);
+  const detector = new FormatSet(userFormats).detector(zone);
+  const added = userFormats.map(({ name }) => name);
+  const known = [...FORMATS, ...added];
   const formats = new Uint8Array(names.length).fill(NOT_DESCRIBED);
   const times = new Float64Array(2 * names.length);
   for (const [index, name] of names.entries()) {
     if (isCancelled()) throw new JobCancelled();
     const summary = describeOne(dir + sep + name, buffer, detector);
     if (!summary) continue;
-    formats[index] = FORMATS.indexOf(summary.format);
+    formats[index] = known.indexOf(summary.format);
     times[2 * index] = summary.firstTimeMs ?? Number.NaN;
     times[2 * index + 1] = summary.lastTimeMs ?? Number.NaN;
   }
-  return { formats, times };
+  return { formats, added, times };
 }
 
 /** The summary of one of the files; `undefined` if it must be examined in another way. */
-export function describedAt({ formats, times }: DescribeResult, index: number): FileSummary | undefined {
-  const format = FORMATS[formats[index] ?? NOT_DESCRIBED];
+export function describedAt({ formats, added, times }: DescribeResult, index: number): FileSummary | undefined {
+  const code = formats[index] ?? NOT_DESCRIBED;
+  const format = FORMATS[code] ?? added[code - FORMATS.length];
   if (!format) return undefined;
   const [firstTimeMs, lastTimeMs] = [timeAt(times, 2 * index), timeAt(times, 2 * index + 1)];
   return { format, firstTimeMs, lastTimeMs, problem: null };

@@ -12,8 +12,8 @@ import type { SharedReads } from '../../file/shared-reads.ts';
 import { isGzipName } from '../../file/text-source.ts';
 import { refuseUtf16 } from '../../file/utf16.ts';
 import { LogError } from '../../log-error.ts';
-import { createFormat, detectFormat } from '../../parse/detect-format.ts';
 import type { FormatName, LineHead } from '../../parse/format.ts';
+import { BUILT_IN_FORMATS, type FormatSet } from '../../parse/format-set.ts';
 import type { Zone } from '../../parse/zone.ts';
 import type { ReadOptions } from '../../types.ts';
 import { CopyFinder } from './same-text.ts';
@@ -64,12 +64,14 @@ export class FileOpener {
   readonly #handles: HandleCache;
   readonly #reads: SharedReads;
   readonly #zone: Zone;
+  readonly #formats: FormatSet;
   readonly #known = new Map<string, KnownFacts>();
 
-  constructor(parts: { handles: HandleCache; reads: SharedReads; zone: Zone }) {
+  constructor(parts: { handles: HandleCache; reads: SharedReads; zone: Zone; formats?: FormatSet }) {
     this.#handles = parts.handles;
     this.#reads = parts.reads;
     this.#zone = parts.zone;
+    this.#formats = parts.formats ?? BUILT_IN_FORMATS;
   }
 
   async open(name: string, options: ReadOptions = {}): Promise<OpenFile> {
@@ -113,7 +115,8 @@ export class FileOpener {
     const sample = createHash('sha256').update(bytes).digest('base64');
     const clock = { zone: this.#zone, writtenMs: Number(handle.modifiedNs / 1_000_000n) };
     // Detecting the format takes milliseconds; the same bytes have the same one.
-    const format = known?.sample === sample ? createFormat(known.facts.format, clock) : detectFormat(bytes, clock);
+    const format =
+      known?.sample === sample ? this.#formats.create(known.facts.format, clock) : this.#formats.detect(bytes, clock);
     const firstMs = firstTime(bytes, format.readHead);
     const facts = { mark, format: format.name, timed: format.timed, firstMs };
     if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();

@@ -1,4 +1,4 @@
-import type { FormatName, FormatOptions, LineHead, RecordFields } from '../../format.ts';
+import type { FormatOptions, LineHead, RecordFields } from '../../format.ts';
 import type { Level } from '../../level.ts';
 import { createZone } from '../../zone.ts';
 import { columns, headFields, type ShapedFormat, splitRecord, trimLineEnd } from '../define-format.ts';
@@ -66,6 +66,8 @@ function describeLead({ parts, timeParts }: LineLayout): string {
 const DIGITS = byteTable(/[\d ]/);
 const LETTERS = byteTable(/[A-Za-z]/);
 const NOT_BLANK = byteTable(/\S/);
+const ANY = new Uint8Array(256).fill(1);
+const FIRST_OF_TIME = { digit: DIGITS, letter: LETTERS, any: ANY };
 
 function byteTable(pattern: RegExp): Uint8Array {
   return Uint8Array.from({ length: 256 }, (_, byte) => (pattern.test(String.fromCharCode(byte)) ? 1 : 0));
@@ -80,9 +82,9 @@ function collectFirstBytes(times: readonly CompiledTime[], lines: readonly LineL
   for (const { parts } of lines) {
     const [first] = parts;
     if (first?.kind === 'literal') table[first.codes[0] ?? 0] = 1;
-    else if (first?.kind === 'time') {
-      for (const { startsWith } of times) allow(startsWith === 'digit' ? DIGITS : LETTERS);
-    } else allow(first?.type === 'int' ? DIGITS : NOT_BLANK);
+    else if (first?.kind === 'time') for (const { startsWith } of times) allow(FIRST_OF_TIME[startsWith]);
+    else if (first?.kind === 'space' || first?.mayBeEmpty || first?.until !== 'space') allow(ANY);
+    else allow(first.type === 'int' ? DIGITS : NOT_BLANK);
   }
   return table;
 }
@@ -123,7 +125,7 @@ function createLayoutFormat(
   const typical = matchers.slice(0, lines.length);
 
   return {
-    name: name as FormatName,
+    name,
     timed: true,
     readHead(bytes, start, end, target) {
       if (readHead(bytes, start, trimLineEnd(bytes, start, end)) < 0) return false;

@@ -48,7 +48,10 @@ const NO_CODES: number[] = [];
  */
 export function compileLineLayout(layout: string): LineLayout {
   const parts: Part[] = [];
-  for (const [token] of layout.matchAll(/\{\{|\{[^{}]*\}| +|(?:(?!\{)[^ ])+/g)) {
+  const tokens = [...layout.matchAll(/\{\{|\{[^{}]*\}| +|(?:(?!\{)[^ ])+/g)].map(([token]) => token);
+  if (tokens.join('') !== layout)
+    throw new LineLayoutError(`the layout ${JSON.stringify(layout)} has an open brace; {{ stands for one`);
+  for (const token of tokens) {
     if (token.trim() === '') parts.push(makePart('space', ' '));
     else if (token === '{{') addLiteral(parts, '{');
     else if (token.startsWith('{')) parts.push(fieldPart(token.slice(1, -1), layout));
@@ -191,7 +194,12 @@ function findEnd({ until }: Part, bytes: Buffer, start: number, limit: number, e
 
 /** Reads a level: one of the given texts, a level word, or its first letter alone. */
 function createLevelReader(levels: Readonly<Record<string, Level>> = {}) {
-  const given = new Map(Object.entries(levels).map(([text, level]) => [text.toLowerCase(), levelRank(level)]));
+  const given = new Map(
+    Object.entries(levels).map(([text, level]) => [
+      Buffer.from(text).toString('latin1').toLowerCase(),
+      levelRank(level),
+    ]),
+  );
   return (bytes: Buffer, start: number, end: number): number => {
     const from = skipSpaces(bytes, start, end);
     let to = end;

@@ -155,13 +155,14 @@ export class TimeLayoutError extends Error {
 
 /** Whether a layout has no year or no date: when the file was written completes its times. */
 export function isPartialTime(layout: string): boolean {
-  return layout !== 'epoch' && !(layout.includes('yy') && layout.includes('d'));
+  const fields = layout.replace(/'[^']*'/g, '');
+  return layout !== 'epoch' && !(fields.includes('yy') && fields.includes('d'));
 }
 
 /** A layout from which readers are made. */
 export interface CompiledTime {
   /** Whether a time starts with a digit or a space, and otherwise with a letter. */
-  startsWith: 'digit' | 'letter';
+  startsWith: 'digit' | 'letter' | 'any';
   create(options: FormatOptions): TimeReader;
 }
 
@@ -203,10 +204,14 @@ export function compileTimeLayout(layout: string): CompiledTime {
     if (!needed.some((name) => names.has(name)))
       throw new TimeLayoutError(`the time layout ${JSON.stringify(layout)} has no ${needed[0]}`);
   const hasDate = names.has('d') || names.has('dd');
+  if (hasDate !== ['MMM', 'MM', 'M'].some((name) => names.has(name)))
+    throw new TimeLayoutError(`the time layout ${JSON.stringify(layout)} has only one of day and month`);
   const hasYear = names.has('yyyy') || names.has('yy');
+  if (hasYear && !hasDate)
+    throw new TimeLayoutError(`the time layout ${JSON.stringify(layout)} has a year, but no day`);
   const read = sequence(elements);
   return {
-    startsWith: /^(?:EEE|MMM)/.test(layout) ? 'letter' : 'digit',
+    startsWith: /^(?:EEE|MMM)/.test(layout) ? 'letter' : /^[yMdHms]/.test(layout) ? 'digit' : 'any',
     create: (options) => createReader(read, options, { hasDate, hasYear }),
   };
 }
@@ -215,7 +220,11 @@ function parseLayout(layout: string): { elements: Element[]; names: Set<string> 
   const names = new Set<string>();
   const stack: Element[][] = [[]];
   const add = (element: Element) => stack.at(-1)?.push(element);
-  for (const [token] of layout.matchAll(/'[^']*'|yyyy|yy|MMM|MM|M|dd|d|EEE|HH|H|mm|m|ss|s|S+|a|X|O|\[|\]|[^[\]']/g)) {
+  const fields = /'[^']*'|yyyy|yy|MMM|MM|M|dd|d|EEE|HH|H|mm|m|ss|s|S+|a|X|O|\[|\]|[^[\]']/g;
+  const tokens = [...layout.matchAll(fields)].map(([token]) => token);
+  if (tokens.join('') !== layout)
+    throw new TimeLayoutError(`the time layout ${JSON.stringify(layout)} has an open apostrophe`);
+  for (const token of tokens) {
     if (token === '[') stack.push([]);
     else if (token === ']') {
       const inner = stack.pop() ?? [];

@@ -1,0 +1,18 @@
+import type { UserFormat } from '@porthole/logs';
+import type { Invocation } from '../invocation.ts';
+import { ProgramError } from '../program-error.ts';
+
+/** The log formats from the settings, for local files. A node uses its own. */
+export async function localFormats(invocation: Invocation): Promise<UserFormat[]> {
+  const { env } = invocation;
+  const file = invocation.text('config') ?? (env.PORTHOLE_CONFIG || undefined);
+  if (file === undefined && !env.PORTHOLE_LOG_FORMATS) return [];
+  // Loaded on demand: few have formats of their own, and parsing TOML takes longer than most queries.
+  const { loadLogFormats, SettingsError } = await import('@porthole/server/log-formats');
+  try {
+    return await loadLogFormats({ file, env });
+  } catch (error) {
+    if (!(error instanceof SettingsError)) throw error;
+    throw new ProgramError(error.message);
+  }
+}
