@@ -17,7 +17,7 @@ import type {
   NodeState,
   SearchOptions,
 } from '@porthole/contract';
-import type { Scrubbing, Zone } from '@porthole/logs';
+import type { Scrubbing, UserFormat, Zone } from '@porthole/logs';
 import type { DigestQuery, FollowQuery, HistogramQuery, SearchQuery } from '@porthole/logs/types';
 import { MemberMasking } from './contract-only/member-masking.ts';
 import { removeStaleTails } from './contract-only/tails-dir.ts';
@@ -57,6 +57,8 @@ export interface LocalClusterOptions {
   access: MemberAccessOptions;
   /** Time zone of members that do not report theirs. */
   zone: Zone;
+  /** Formats of their logs, tried before the built-in ones. */
+  formats?: readonly UserFormat[] | undefined;
   limits: ClusterLimits;
   /** Interval of clock measurements and snapshots. */
   refreshMs: number;
@@ -119,7 +121,7 @@ export class LocalCluster implements ClusterState {
 
   /** Starts measuring clocks and taking snapshots of the other members, if any. */
   static async open(options: LocalClusterOptions): Promise<LocalCluster> {
-    const { membership, self, selfId, access, zone, limits, refreshMs, report } = options;
+    const { membership, self, selfId, access, zone, formats, limits, refreshMs, report } = options;
     const mask = rememberMasked(options.mask);
     const { memberTimeoutMs: timeoutMs } = limits;
     const { dir, maxBytes, keepMs } = options.snapshots;
@@ -135,7 +137,7 @@ export class LocalCluster implements ClusterState {
     const directory = new MemberDirectory({ membership, snapshots: snapshots });
     const { fingerprint, findSecrets, scrubbing, maxConfigBytes } = options;
     const masking = new MemberMasking({ mask, fingerprint, findSecrets: findSecrets, scrubbing, maxConfigBytes });
-    const peers = createPeers({ membership: directory, self, selfId, access, masking, zone, timeoutMs });
+    const peers = createPeers({ membership: directory, self, selfId, access, masking, zone, formats, timeoutMs });
     const onDescription = (id: string, description: NodeDescription) => directory.learn(id, description);
     const clocks = new ClockTable({ peers, selfId, timeoutMs, onDescription });
     const collector = new SnapshotCollector({

@@ -157,7 +157,8 @@ class SourceOpener {
     const { ContractNode } = await import('@porthole/server/contract-node');
     const zone = createZone(this.#invocation.text('log-zone'));
     const threads = new WorkerPool(OTHER_THREADS, { scansHere: true });
-    const node = new ContractNode({ node: client, zone, threads, limits: CONTRACT_LIMITS });
+    const formats = await localFormats(this.#invocation);
+    const node = new ContractNode({ node: client, zone, formats, threads, limits: CONTRACT_LIMITS });
     this.#cleanups.push(async () => {
       await node.close();
       await threads.close();

@@ -1,6 +1,6 @@
 import { createClient } from '@porthole/client';
 import { codeOf } from '@porthole/contract';
-import { createZone, WorkerPool } from '@porthole/logs';
+import { createZone, parseUserFormats, WorkerPool } from '@porthole/logs';
 import { eventually } from '@porthole/logs/testing';
 import type { FollowItem, FollowQuery, FoundRecord, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -22,13 +22,18 @@ function line(number: number, stepMs = 1000): string {
   return `${time}\t${number % 10 === 9 ? 'ERROR' : 'INFO'}\tbroker/runtime.go:${number % 7}\tline ${number}`;
 }
 
-function contractNode(fake: FakeLindb, limits: ContractNodeOptions['limits'] = {}): ContractNode {
+function contractNode(
+  fake: FakeLindb,
+  limits: ContractNodeOptions['limits'] = {},
+  formats?: ContractNodeOptions['formats'],
+): ContractNode {
   const threads = new WorkerPool(1, { scansHere: true });
   const node = new ContractNode({
     node: createClient({ url: fake.url, retries: 0 }),
     zone: createZone('UTC'),
     threads,
     limits,
+    formats,
     pollMs: 100,
   });
   onTestFinished(async () => {
@@ -68,6 +73,13 @@ describe('a contract-only node', () => {
     );
     const errors = await search(node, { minLevel: 'ERROR', terms: ['line 4'] });
     expect(errors.records.map(({ message }) => message)).toEqual(['line 49']);
+  });
+
+  it('is read with formats of the settings', async () => {
+    const { formats } = parseUserFormats([{ name: 'own', lines: '{level};{time};{message}', times: 'epoch' }]);
+    const text = [1, 2, 3].map((second) => `W;${START_MS + second};line ${second}\n`).join('');
+    const node = contractNode(await FakeLindb.start({ 'own.log': text }), {}, formats);
+    expect((await search(node)).records[0]).toMatchObject({ timeMs: START_MS + 3, level: 'WARN', message: 'line 3' });
   });
 
   it('has no limits if its tails hold everything requested', async () => {

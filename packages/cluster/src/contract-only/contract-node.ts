@@ -9,7 +9,7 @@ import {
   type SearchOptions,
   type ViewRequest,
 } from '@porthole/contract';
-import { groupFamilies, Scrubbing, type WorkerPool, type Zone } from '@porthole/logs';
+import { groupFamilies, Scrubbing, type UserFormat, type WorkerPool, type Zone } from '@porthole/logs';
 import type {
   ByteStream,
   Digest,
@@ -43,6 +43,8 @@ export interface ContractNodeOptions {
   scrubbing?: Scrubbing;
   /** Time zone of the node, which it does not report. */
   zone: Zone;
+  /** Formats of its logs, tried before the built-in ones. */
+  formats?: readonly UserFormat[] | undefined;
   limits?: Partial<TailLimits>;
   /** Scanner threads; closed by their creator, after this. */
   threads: WorkerPool;
@@ -73,13 +75,13 @@ export class ContractNode implements NodeState {
   readonly #mirror: TailMirror;
   readonly #pollMs: number | undefined;
 
-  constructor({ node, zone, limits = {}, threads, pollMs, freshMs = FRESH_MS, ...masking }: ContractNodeOptions) {
-    const { tails = node, scrubbing = new Scrubbing() } = masking;
+  constructor({ node, zone, limits = {}, threads, pollMs, freshMs = FRESH_MS, ...more }: ContractNodeOptions) {
+    const { tails = node, formats, scrubbing = new Scrubbing() } = more;
     this.#node = node;
     this.#pollMs = pollMs;
     this.#zone = zone;
     const merged = { ...LIMITS, ...limits };
-    this.#mirror = new TailMirror({ node: tails, zone, limits: merged, threads, freshMs, scrubbing });
+    this.#mirror = new TailMirror({ node: tails, zone, formats, limits: merged, threads, freshMs, scrubbing });
   }
 
   /** Stops its users and removes the mirrored files. */

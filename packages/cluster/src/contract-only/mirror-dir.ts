@@ -1,6 +1,6 @@
 import { appendFile, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LogDir, type Scrubbing, type WorkerPool, type Zone } from '@porthole/logs';
+import { LogDir, type Scrubbing, type UserFormat, type WorkerPool, type Zone } from '@porthole/logs';
 import { createTailsDir } from './tails-dir.ts';
 
 /** Suffix of a file that was rotated in the mirror only; sorts as the oldest rotated file of its family. */
@@ -13,6 +13,8 @@ const COPY_BYTES = 1024 ** 2;
 
 export interface MirrorDirOptions {
   zone: Zone;
+  /** Formats tried before the built-in ones. */
+  formats?: readonly UserFormat[] | undefined;
   /** Scanner threads, shared with other directories. */
   threads: WorkerPool;
   scrubbing: Scrubbing;
@@ -32,10 +34,10 @@ export class MirrorDir {
   #isRetired = false;
   #closing: Promise<void> | undefined;
 
-  private constructor(path: string, { zone, threads, scrubbing }: MirrorDirOptions) {
+  private constructor(path: string, { zone, formats = [], threads, scrubbing }: MirrorDirOptions) {
     this.#path = join(path, 'logs');
     this.#staging = path;
-    this.logs = new LogDir(this.#path, { zone, threads, scrubbing });
+    this.logs = new LogDir(this.#path, { zone, formats, threads, scrubbing });
   }
 
   static async create(options: MirrorDirOptions): Promise<MirrorDir> {

@@ -1,5 +1,5 @@
 import { type CallOptions, codeOf, errorMessage } from '@porthole/contract';
-import { groupFamilies, type Scrubbing, type WorkerPool, type Zone } from '@porthole/logs';
+import { groupFamilies, type Scrubbing, type UserFormat, type WorkerPool, type Zone } from '@porthole/logs';
 import type { FileProblem, LogEntry, LogSelection } from '@porthole/logs/types';
 import { inParallel } from '../fan-out/in-parallel.ts';
 import { expectFailure } from '../fan-out/member-failure.ts';
@@ -22,6 +22,7 @@ const MAX_CANDIDATES = 3;
 export interface TailMirrorOptions {
   node: TailNode;
   zone: Zone;
+  formats?: readonly UserFormat[] | undefined;
   limits: TailLimits;
   threads: WorkerPool;
   /** Masking of the mirrored text. */
@@ -57,8 +58,8 @@ export class TailMirror {
   constructor(options: TailMirrorOptions) {
     this.#options = options;
     this.#freshMs = options.freshMs;
-    const { node, zone, threads, scrubbing, limits } = options;
-    this.#dirs = new MirrorDirs({ zone, threads, scrubbing });
+    const { node, zone, formats, threads, scrubbing, limits } = options;
+    this.#dirs = new MirrorDirs({ zone, formats, threads, scrubbing });
     this.#source = new TailSource({ node, tailBytes: limits.tailBytes, signal: this.#abortController.signal });
   }
 

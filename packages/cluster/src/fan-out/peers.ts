@@ -9,7 +9,7 @@ import {
   type NodeState,
   PortholeError,
 } from '@porthole/contract';
-import { createZone, matchRegex, nearestNames, WorkerPool, type Zone } from '@porthole/logs';
+import { createZone, matchRegex, nearestNames, type UserFormat, WorkerPool, type Zone } from '@porthole/logs';
 import { ContractNode } from '../contract-only/contract-node.ts';
 import type { TailNode } from '../contract-only/fetch-tail.ts';
 import { MaskedNode } from '../contract-only/masked-node.ts';
@@ -86,6 +86,8 @@ export interface PeersOptions {
   responses?: SharedBudget;
   /** Time zone of members that do not report theirs; default: the zone of the system. */
   zone?: Zone;
+  /** Formats of the logs of members that do not detect them; tried before the built-in ones. */
+  formats?: readonly UserFormat[] | undefined;
 }
 
 /** Clients are reused as long as their member is the same. The creator closes it. */
@@ -135,7 +137,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     { masked, masking }: { masked: MaskedNode; masking: OneMemberMasking },
   ): ContractNode => {
     threads ??= new WorkerPool(TAIL_THREADS);
-    const { zone = createZone() } = options;
+    const { zone = createZone(), formats } = options;
     const share = Math.floor(ALL_TAILS_BYTES / Math.max(1, membership.members.length));
     const maxTotalBytes = Math.min(MAX_TAILS_BYTES, Math.max(MIN_TAILS_BYTES, share));
     const limits = { maxTotalBytes, tailBytes: maxTotalBytes / FILE_SHARE };
@@ -147,7 +149,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
       },
       viewLog: (request, callOptions) => client.viewLog(request, callOptions),
     };
-    return new ContractNode({ node: masked, tails, scrubbing: masking.scrubbing, zone, threads, limits });
+    return new ContractNode({ node: masked, tails, scrubbing: masking.scrubbing, zone, formats, threads, limits });
   };
 
   const get = (id: string): RegisteredPeer => {

@@ -16,6 +16,7 @@ import type { ReloadedGroup } from '../auth/reloaded-files.ts';
 import { ConfigThread } from '../config/config-thread.ts';
 import { TomlError } from '../config/toml/toml-error.ts';
 import type { Logger } from '../own-log/logger.ts';
+import { readFormats } from '../settings/format-kind.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { ClusterFiles } from './cluster-files.ts';
 import { createMemberFetch } from './member-fetch.ts';
@@ -156,6 +157,7 @@ export class NodeCluster implements ClusterState {
       selfId: self.id,
       access: this.isConfigured ? await this.#access() : {},
       zone,
+      formats: readFormats(settings.log.formats),
       limits: {
         firstBatchMs: cluster.firstBatchTimeoutMs,
         memberTimeoutMs: cluster.memberTimeoutMs,
