@@ -8,8 +8,8 @@ import {
 const START = '<!-- commands: made from the program by packages/cli/src/docs-page.ts, do not edit -->';
 const END = '<!-- end of commands -->';
 
-/** A command with this flag also has one for every setting; those are documented in settings.md. */
-const SETTINGS_FILE_FLAG = 'config';
+/** A command with the flag of this setting has one for every setting; those are documented in settings.md. */
+const SETTING_FLAG = 'http-port';
 
 /** Returns the page with its command reference regenerated. Throws if the page lacks the markers. */
 export async function updateDocsPage(page: string, tree: CommandDefinition): Promise<string> {
@@ -34,7 +34,7 @@ async function commandSections(command: CommandDefinition, parent: string): Prom
 async function commandSection(command: CommandDefinition, name: string): Promise<string> {
   const { about, alias, args = [], notes = [], examples = [] } = command;
   const flags = await loadFlags(command);
-  const hasSettings = flags.some(({ long }) => long === SETTINGS_FILE_FLAG);
+  const hasSettings = flags.some(({ long }) => long === SETTING_FLAG);
   const settings = hasSettings ? await settingFlags() : new Set<string>();
   const own = flags.filter(({ long }) => !settings.has(long));
   const usage = [name, ...(flags.length > 0 ? ['[flags]'] : []), ...args.map(argumentUsage)].join(' ');
