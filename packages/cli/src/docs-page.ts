@@ -9,7 +9,7 @@ const START = '<!-- commands: made from the program by packages/cli/src/docs-pag
 const END = '<!-- end of commands -->';
 
 /** A command with the flag of this setting has one for every setting; those are documented in settings.md. */
-const SETTING_FLAG = 'http-port';
+const SETTING_FLAG = 'service-config';
 
 /** Returns the page with its command reference regenerated. Throws if the page lacks the markers. */
 export async function updateDocsPage(page: string, tree: CommandDefinition): Promise<string> {
