@@ -117,9 +117,8 @@ export class LogEngine {
     this.#maxQueued = maxQueued;
     this.#ownsThreads = options.threads === undefined;
     const pool = options.threads ?? new WorkerPool(workers, { scansHere });
-    const { zone, scrubbing } = deps;
-    const scrubber = () => scrubbing.current;
-    this.#scanContext = new ScanContext({ pool, indexes: new BlockIndexes(maxIndexBytes), zone, formats, scrubber });
+    const scrubber = () => deps.scrubbing.current;
+    this.#scanContext = new ScanContext({ ...deps, pool, indexes: new BlockIndexes(maxIndexBytes), formats, scrubber });
     this.#hub = new FollowHub({
       ...deps,
       formats,
@@ -199,13 +198,12 @@ export class LogEngine {
 
   /** Format and time range of these files, read from both ends. */
   describe(names: readonly string[]): Promise<DescribeResult> {
-    const { dir, zone } = this.#deps;
+    const { pool, zone, formats } = this.#scanContext;
     const flag = new CancelFlag();
     // There may be hundreds of these: searches queued before them go first.
     flag.isSlow = true;
-    const { pool, formats: known } = this.#scanContext;
-    const formats = known.forThread();
-    return pool.run({ kind: 'describe', dir, names, zone: zone.id, formats }, flag);
+    const job = { dir: this.#deps.dir, names, zone: zone.id, formats: formats.forThread() };
+    return pool.run({ kind: 'describe', ...job }, flag);
   }
 
   /** The text of a compressed file, readable at any offset. The caller releases the handle. */
