@@ -16,7 +16,8 @@ import { fuzz } from './testing/fuzz.ts';
 
 const SAMPLES = join(import.meta.dirname, '../../packages/logs/src/parse/fixtures');
 const OPTIONS = { zone: createZone('Europe/Berlin'), writtenMs: Date.UTC(2026, 10, 15) };
-const FORMATS = FORMAT_NAMES.map((name) => createFormat(name, OPTIONS));
+const WRAPPED = ['docker+json', 'docker+ansi+text', 'cri+glog'] as const;
+const FORMATS = [...FORMAT_NAMES, ...WRAPPED].map((name) => createFormat(name, OPTIONS));
 const MIB = 1024 ** 2;
 
 /** The first lines of every kind of log there is a sample of. */

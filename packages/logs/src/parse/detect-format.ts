@@ -1,5 +1,6 @@
 import type { BuiltInFormatName } from './built-in-names.ts';
-import type { Format, FormatName, FormatOptions, LineHead } from './format.ts';
+import { type CandidateFormat, type FormatCreator, LazyFormats } from './candidate-formats.ts';
+import type { Format, FormatName, FormatOptions, LineHead, WrapperName } from './format.ts';
 import { createCapnslogFormat } from './formats/capnslog-format.ts';
 import { createContractFormat } from './formats/contract-format.ts';
 import type { ShapedFormat } from './formats/define-format.ts';
@@ -19,7 +20,10 @@ import { createNginxAccessFormat, createNginxErrorFormat } from './formats/nginx
 import { createSyslog5424Format, createSyslogFormat } from './formats/syslog-formats.ts';
 import { createTextFormat } from './formats/text-format.ts';
 import { createTidbFormat } from './formats/tidb-format.ts';
-import { completeLines, type Line } from './sample-lines.ts';
+import { startsWith } from './formats/tokens/byte-scan.ts';
+import { unwrapSample } from './formats/wrapped/unwrap-sample.ts';
+import { createWrappedFormat, createWrapper, ELSEWHERE, WRAPPER_NAMES } from './formats/wrapped/wrapped-format.ts';
+import { completeLines, isUntimedJson, type SampleLine as Line } from './sample-lines.ts';
 import type { Zone } from './zone.ts';
 
 /** More of a file does not improve detection. */
@@ -40,16 +44,6 @@ const TYPICAL_SHARE = 0.5;
 
 /** A built-in format is overruled by one from the settings unless it finds times in more than this many times as many lines. */
 const OVERRULED_FACTOR = 2;
-
-type FormatCreator = (options: FormatOptions) => ShapedFormat;
-
-/** A format that is tried on files. */
-export interface CandidateFormat {
-  name: FormatName;
-  /** Its times may lack a year or a date. */
-  isPartial: boolean;
-  create: FormatCreator;
-}
 
 /** Compiled when it is first needed: most files are recognised before most formats are tried. */
 const lazyLayout = <Name extends string>(definition: LayoutDefinition & { name: Name }) => {
@@ -96,7 +90,7 @@ const CREATORS: Record<BuiltInFormatName, FormatCreator> = {
 };
 
 /** Formats in which times may lack a year or a date: when the file was written completes them. */
-export const PARTIAL_TIME_FORMATS: ReadonlySet<FormatName> = new Set<FormatName>([
+const PARTIAL_TIME_FORMATS: ReadonlySet<FormatName> = new Set<FormatName>([
   'glog',
   'syslog',
   ...[...LAYOUT_FORMATS, ...FALLBACKS].filter(({ isPartial }) => isPartial).map(({ name }) => name),
@@ -110,10 +104,40 @@ const BUILT_IN: readonly CandidateFormat[] = FORMAT_NAMES.map((name) => ({
   create: CREATORS[name],
 }));
 
+/** Whether times may lack a year or a date, so that they depend on when the file was written. */
+export function hasPartialTimes(name: FormatName, added: readonly CandidateFormat[] = []): boolean {
+  const { plain } = splitName(name);
+  return added.find((format) => format.name === plain)?.isPartial ?? PARTIAL_TIME_FORMATS.has(plain);
+}
+
 /** Creates a format by name, for example in another thread. */
-export function createFormat(name: FormatName, options: FormatOptions, added: readonly CandidateFormat[] = []): Format {
-  const { create } = added.find((format) => format.name === name) ?? { create: CREATORS[name as BuiltInFormatName] };
-  return create(options);
+export function createFormat(
+  name: FormatName,
+  options: FormatOptions,
+  added: readonly CandidateFormat[] = [],
+): ShapedFormat {
+  const { wrappers, plain } = splitName(name);
+  const { create } = added.find((format) => format.name === plain) ?? { create: CREATORS[plain as BuiltInFormatName] };
+  return wrappers.reduceRight((inner, wrapper) => wrap(wrapper, inner, { ...options, added }), create(options));
+}
+
+/** The parts of a name like `docker+ansi+iso`, the outermost first. */
+export function splitName(name: FormatName): { wrappers: WrapperName[]; plain: FormatName } {
+  const parts = name.split('+');
+  const plain = parts.pop() ?? name;
+  return { wrappers: parts as WrapperName[], plain };
+}
+
+function wrap(
+  name: WrapperName,
+  inner: ShapedFormat,
+  { added, ...options }: FormatOptions & { added: readonly CandidateFormat[] },
+): ShapedFormat {
+  const wrapper = createWrapper(name, options);
+  return createWrappedFormat(wrapper, inner, {
+    isPartial: hasPartialTimes(inner.name, added),
+    elsewhere: wrapper.timed ? createFormat(inner.name, { ...options, zone: ELSEWHERE }, added) : undefined,
+  });
 }
 
 /**
@@ -147,6 +171,21 @@ export class FormatDetector {
   detect(sample: Buffer, writtenMs: number): Format {
     this.#formats.setWritten(writtenMs);
     this.#added.setWritten(writtenMs);
+    return this.#detectIn(sample, writtenMs, WRAPPER_NAMES);
+  }
+
+  /** Each wrapper may be within those before it, and only once. */
+  #detectIn(sample: Buffer, writtenMs: number, wrappers: readonly WrapperName[]): ShapedFormat {
+    for (const [index, name] of wrappers.entries()) {
+      const text = unwrapSample(createWrapper(name, { zone: this.#zone }), sample.subarray(0, MAX_SAMPLE_BYTES));
+      if (!text) continue;
+      const inner = this.#detectIn(text, writtenMs, wrappers.slice(index + 1));
+      return wrap(name, inner, { zone: this.#zone, writtenMs, added: this.#added.candidates });
+    }
+    return this.#detectPlain(sample, writtenMs);
+  }
+
+  #detectPlain(sample: Buffer, writtenMs: number): ShapedFormat {
     const bytes = sample.subarray(0, MAX_SAMPLE_BYTES);
     const some = completeLines(bytes, FIRST_LINES + 1);
     const first = this.#pick(sample, some.slice(0, FIRST_LINES));
@@ -154,9 +193,7 @@ export class FormatDetector {
     const isEnough = some.length <= FIRST_LINES || (first && first.timed >= ENOUGH_TIMED);
     const lines = isEnough ? some : completeLines(bytes, Number.POSITIVE_INFINITY);
     const best = isEnough ? first : this.#pickFromAll(sample, lines);
-    return (
-      best?.format ?? createFormat(isUntimedJson(sample, lines) ? 'json' : 'text', { zone: this.#zone, writtenMs })
-    );
+    return best?.format ?? CREATORS[isUntimedJson(sample, lines) ? 'json' : 'text']({ zone: this.#zone, writtenMs });
   }
 
   /** Lines that may have times decide if there are many of them; else all lines. */
@@ -171,34 +208,6 @@ export class FormatDetector {
     const builtIn = pickBest(this.#formats, sample, lines);
     const added = pickBest(this.#added, sample, lines);
     return added && added.timed * OVERRULED_FACTOR >= (builtIn?.timed ?? 0) ? added : builtIn;
-  }
-}
-
-/** Every format in its order, created when it is first tried: most files are recognised by one of the first. */
-class LazyFormats implements Iterable<ShapedFormat> {
-  readonly #zone: Zone;
-  readonly #candidates: readonly CandidateFormat[];
-  readonly #created = new Map<FormatName, ShapedFormat>();
-  #writtenMs = Number.NaN;
-
-  constructor(zone: Zone, candidates: readonly CandidateFormat[]) {
-    this.#zone = zone;
-    this.#candidates = candidates;
-  }
-
-  *[Symbol.iterator](): Iterator<ShapedFormat> {
-    for (const { name, create } of this.#candidates) {
-      const format = this.#created.get(name) ?? create({ zone: this.#zone, writtenMs: this.#writtenMs });
-      this.#created.set(name, format);
-      yield format;
-    }
-  }
-
-  /** Only times without a year or date depend on it. */
-  setWritten(writtenMs: number): void {
-    if (writtenMs === this.#writtenMs) return;
-    this.#writtenMs = writtenMs;
-    for (const { name, isPartial } of this.#candidates) if (isPartial) this.#created.delete(name);
   }
 }
 
@@ -265,14 +274,11 @@ function isTimed(format: ShapedFormat, bytes: Buffer, { start, end, mayHaveTime:
 function hasTypicalLines({ format, timed }: Candidate, bytes: Buffer, lines: readonly Line[]): boolean {
   const head: LineHead = { timeMs: Number.NaN, rank: 0 };
   let typical = 0;
+  const { header } = format;
+  if (header && lines.some(({ start, end }) => startsWith(bytes, start, end, header))) return true;
   for (const line of lines) {
     if (isTimed(format, bytes, line, head) && format.isTypical(bytes, line.start, line.end)) typical++;
     if (typical >= timed * TYPICAL_SHARE) return true;
   }
   return false;
-}
-
-function isUntimedJson(bytes: Buffer, lines: Line[]): boolean {
-  const objects = lines.filter(({ start, end }) => /^\{\s*".*\}\s*$/s.test(bytes.toString('latin1', start, end)));
-  return objects.length > lines.length / 2;
 }

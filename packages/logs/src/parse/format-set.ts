@@ -1,4 +1,5 @@
-import { type CandidateFormat, createFormat, FormatDetector, PARTIAL_TIME_FORMATS } from './detect-format.ts';
+import type { CandidateFormat } from './candidate-formats.ts';
+import { createFormat, FormatDetector, hasPartialTimes, splitName } from './detect-format.ts';
 import type { Format, FormatName, FormatOptions } from './format.ts';
 import { compileLayoutFormat } from './formats/layout/layout-format.ts';
 import type { UserFormat } from './user-format.ts';
@@ -20,7 +21,8 @@ export class FormatSet {
 
   /** All definitions as threads need them, or only the one with this name. Nothing for a built-in format. */
   forThread(name?: FormatName): UserFormat[] | undefined {
-    const needed = this.#definitions.filter((definition) => name === undefined || definition.name === name);
+    const plain = name === undefined ? undefined : splitName(name).plain;
+    const needed = this.#definitions.filter((definition) => plain === undefined || definition.name === plain);
     return needed.length === 0 ? undefined : needed.map((definition) => ({ ...definition, samples: [] }));
   }
 
@@ -40,7 +42,7 @@ export class FormatSet {
   }
 
   hasPartialTimes(name: FormatName): boolean {
-    return PARTIAL_TIME_FORMATS.has(name) || this.#added.some((format) => format.name === name && format.isPartial);
+    return hasPartialTimes(name, this.#added);
   }
 }
 

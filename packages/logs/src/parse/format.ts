@@ -3,10 +3,13 @@ import type { Level } from './level.ts';
 import type { Zone } from './zone.ts';
 
 /**
- * The name of a built-in format or of one from the settings. A record of any format is its first line and its
- * continuation lines.
+ * The name of a built-in format or of one from the settings, behind the names of what is around its lines:
+ * `docker+json`, `cri+ansi+iso`. A record of any format is its first line and its continuation lines.
  */
 export type FormatName = BuiltInFormatName | (string & Record<never, never>);
+
+/** What may be around every line of another format. */
+export type WrapperName = 'docker' | 'cri' | 'ansi' | 'compose' | 'indented';
 
 /** The time and level of the first line of a record. One object is reused: no garbage per line. */
 export interface LineHead {

@@ -101,8 +101,8 @@ describe('details of many files', () => {
   );
   const look = { format: 'text', firstTimeMs: null, lastTimeMs: null } as const;
   const packed = (names: readonly string[]) => ({
-    formats: new Uint8Array(names.length),
-    added: [],
+    formats: new Uint16Array(names.length),
+    formatNames: ['text'],
     times: new Float64Array(2 * names.length),
   });
 

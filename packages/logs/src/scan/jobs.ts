@@ -153,10 +153,9 @@ export interface DescribeJob {
 
 /** Packed, because there may be 100,000; read with `describedAt`. */
 export interface DescribeResult {
-  /** One byte for each name. */
-  formats: Uint8Array<ArrayBuffer>;
-  /** Names of the formats that are not built in. */
-  added: readonly string[];
+  /** For each name the index of its format, beyond the last one if it was not described. */
+  formats: Uint16Array<ArrayBuffer>;
+  formatNames: string[];
   /** For each name the first and the last time, `NaN` if there is none. */
   times: Float64Array<ArrayBuffer>;
 }

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createZone } from '../parse/zone.ts';
+import { SMALL_BYTES } from '../scan/tasks/seek-time.ts';
 import { runSearch } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 
@@ -51,7 +52,7 @@ function render(stretches: readonly Stretch[], name: string): { text: Buffer; ti
 }
 
 describe('records more than a minute out of order', () => {
-  test('are found by a time range once the file was read, and reported as possible before that', async () => {
+  test('are found by a time range if the file is small or was read, and reported as possible before that', async () => {
     const dir = tempDir();
     const logs = openDir(dir, { zone: UTC });
     let made = 0;
@@ -78,6 +79,7 @@ describe('records more than a minute out of order', () => {
             const { records, end } = await runSearch(logs, { file, order, ...range });
             expect(records.length).toBeLessThanOrEqual(count);
             if (records.length < count) expect(end.unreadBytes).toBeGreaterThan(0);
+            if (text.length <= SMALL_BYTES && !gz) expect([records.length, end.unreadBytes]).toEqual([count, 0]);
           }
           expect((await logs.histogram({ file, buckets: 3 })).end.records).toBe(times.length);
           for (const { count, ...range } of queries) {

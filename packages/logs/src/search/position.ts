@@ -2,7 +2,7 @@ import type { CheckedIndex } from '../block-index/checked-index.ts';
 import { decodeCursor, encodeMark, fnv1a } from '../cursor/cursor.ts';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import type { CancelFlag } from '../scan/cancel-flag.ts';
-import { disorderNear } from '../scan/tasks/seek-time.ts';
+import { disorderNear, SMALL_BYTES } from '../scan/tasks/seek-time.ts';
 import type { SearchQuery, StartPoint } from '../types.ts';
 import { noteUntimed, type OpenFamily } from './files/open-family.ts';
 import { findRecord, findShortened, recordGone } from './find-record.ts';
@@ -206,7 +206,8 @@ async function positionAtTime(
     const known = index.times((at) => disorderNear(scanContext.zone, at));
     if (typeof next === 'number' && next < timeMs - slackMs && known.isInOrder && known.maxMs < timeMs) continue;
     const scanFile = await scanContext.prepare(file, flag, problems);
-    const scanFrom = scanStart(index, timeMs, (at) => disorderNear(scanContext.zone, at));
+    const isSmall = scanFile.textBytes <= SMALL_BYTES;
+    const scanFrom = scanStart(index, timeMs, (at) => disorderNear(scanContext.zone, at)) ?? (isSmall ? 0 : undefined);
     const offset = await scanContext.pool.run({ kind: 'first-at', file: scanFile, timeMs, scanFrom }, flag);
     if (offset < scanFile.textBytes) return { file: number, offset };
   }

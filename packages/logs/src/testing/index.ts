@@ -2,13 +2,22 @@
 export { encodeMark } from '../cursor/cursor.ts';
 export { buildGzMap } from '../gzip/gz-map.ts';
 export { gzFile } from '../gzip/testing/gz-file.ts';
-export { createFormat, detectFormat, FORMAT_NAMES } from '../parse/detect-format.ts';
+export { createFormat, detectFormat, FORMAT_NAMES, FormatDetector } from '../parse/detect-format.ts';
 export { parseTimestamp } from '../parse/timestamp.ts';
 export { createZone } from '../parse/zone.ts';
 export { RegexPrefilter } from '../regex/prefilter.ts';
 export { ENCODERS } from '../scrub/testing/encoders.ts';
 export { eventually } from './eventually.ts';
 export { FILTER_CASES, FILTERED_FILES, recordSecond } from './filter-cases.ts';
+export {
+  FIXTURE_WRITTEN_MS,
+  FIXTURE_ZONE,
+  FIXTURES,
+  formatTable,
+  readLnavVerdicts,
+  readTruth,
+} from './formats/format-table.ts';
+export { LOG_SYSTEMS } from './formats/systems.ts';
 export { jsonTokens, randomJsonObject } from './random-json.ts';
 export { LogWriter, logSpec, writeFamilies } from './random-logs.ts';
 export { type FilterSpec, filterSpec } from './random-queries.ts';

@@ -1,5 +1,6 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
+import { formatTable, readLnavVerdicts } from '../../testing/formats/format-table.ts';
 import { FALLBACK_LAYOUTS, LAYOUT_DEFINITIONS } from './layout/definitions.ts';
 import {
   LEVEL_KEYS,
@@ -21,6 +22,7 @@ const table = (head: string, rows: readonly string[]) =>
 
 /** What stands between `<!-- name -->` and `<!-- end -->`. */
 const SECTIONS: Readonly<Record<string, () => string>> = {
+  systems: () => formatTable(readLnavVerdicts()),
   layouts: () =>
     table(
       '| format | written by | layout |',

@@ -63,7 +63,9 @@ function firstLine(bytes: Buffer): Buffer {
 /** Formats described by layouts share their code: together they are run as often as one with code of its own. */
 const LAYOUT_NAMES: ReadonlySet<string> = new Set([...LAYOUT_DEFINITIONS, ...FALLBACK_LAYOUTS].map(({ name }) => name));
 
-describe.each(FORMAT_NAMES)('%s', (name) => {
+const WRAPPED = ['docker+json', 'docker+ansi+iso', 'cri+glog', 'compose+indented+text'] as const;
+
+describe.each([...FORMAT_NAMES, ...WRAPPED])('%s', (name) => {
   const isLayout = LAYOUT_NAMES.has(name);
   const format = createFormat(name, OPTIONS);
 
@@ -144,6 +146,7 @@ describe.each(FORMAT_NAMES)('%s', (name) => {
         '2024-08-16 09:48:23.118\t1 1 "G ',
         '[2024-08-16T09:48:23,118][INFO ][',
       ],
+      ['{"log":"', '2024-08-16T09:48:23.118Z stdout F ', '\u001b['],
       ['2024-08-16 09:48:23.118  INFO 1 --- [', '2024-08-16 09:48:23,118 [myid:1] - INFO  ['],
     );
     for (const lead of isLayout ? leads.slice(0, 2) : leads) {

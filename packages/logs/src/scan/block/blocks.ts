@@ -18,11 +18,11 @@ export const BLOCK_BYTES = 256 * 1024;
 /** At most this much of a line is examined to decide whether it starts a record. */
 export const HEAD_SCAN_BYTES = 4096;
 
-/** The time of a JSON line may be its last member. */
+/** The time of a JSON line may be its last member; what is inside a line of a container may be JSON. */
 const JSON_HEAD_SCAN_BYTES = 64 * 1024;
 
 export function headScanBytes(format: FormatName): number {
-  return format === 'json' ? JSON_HEAD_SCAN_BYTES : HEAD_SCAN_BYTES;
+  return format === 'json' || format.includes('+') ? JSON_HEAD_SCAN_BYTES : HEAD_SCAN_BYTES;
 }
 
 /**

@@ -37,8 +37,9 @@ export function createCandidates(
 /** Sets of texts; every matching record contains one of each set. The presumably rarest comes first. */
 function requiredNeedles(filter: RecordFilter, format: FormatName, prefilter: RegexPrefilter | undefined): Needle[][] {
   const { terms = [], caseSensitive = false } = filter;
-  // In JSON and logfmt, columns may be escaped or combined from several.
-  const { source, component }: RecordFilter = format === 'json' || format === 'iso' ? {} : filter;
+  // In JSON, logfmt and wrapped lines, columns may be escaped, split or combined from several.
+  const isWritten = format !== 'json' && format !== 'iso' && !format.includes('+');
+  const { source, component }: RecordFilter = isWritten ? filter : {};
   const conditions = [
     ...(source === undefined ? [] : [{ texts: [source], caseSensitive: true }]),
     ...terms.map((term) => ({ texts: [term], caseSensitive })),

@@ -1,9 +1,9 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { sep } from 'node:path';
 import { READ_FLAGS } from '../../file/open-inside.ts';
-import { isUtf16, UTF16_FORMAT } from '../../file/utf16.ts';
+import { isUtf16 } from '../../file/utf16.ts';
 import { systemCode } from '../../log-error.ts';
-import { FORMAT_NAMES, type FormatDetector } from '../../parse/detect-format.ts';
+import type { FormatDetector } from '../../parse/detect-format.ts';
 import { FormatSet } from '../../parse/format-set.ts';
 import type { Zone } from '../../parse/zone.ts';
 import type { FileSummary } from '../../read/file-details.ts';
@@ -17,9 +17,7 @@ import {
 import { JobCancelled } from '../cancel-flag.ts';
 import type { DescribeJob, DescribeResult } from '../jobs.ts';
 
-/** The possible formats of a file, encoded as one byte; those that are not built in come after them. */
-const FORMATS: readonly EndsSummary['format'][] = [...FORMAT_NAMES, 'empty', 'binary', UTF16_FORMAT];
-const NOT_DESCRIBED = 255;
+const NOT_DESCRIBED = 0xffff;
 
 /**
  * Examines both ends of many plain files with synchronous calls: a tenth of the cost of asynchronous calls from the
@@ -31,25 +29,24 @@ export function describeFiles(
 ): DescribeResult {
   const buffer = Buffer.allocUnsafe(2 * INSPECTED_BYTES);
   const detector = new FormatSet(userFormats).detector(zone);
-  const added = userFormats.map(({ name }) => name);
-  const known = [...FORMATS, ...added];
-  const formats = new Uint8Array(names.length).fill(NOT_DESCRIBED);
+  const formats = new Uint16Array(names.length).fill(NOT_DESCRIBED);
+  const formatNames: string[] = [];
   const times = new Float64Array(2 * names.length);
   for (const [index, name] of names.entries()) {
     if (isCancelled()) throw new JobCancelled();
     const summary = describeOne(dir + sep + name, buffer, detector);
     if (!summary) continue;
-    formats[index] = known.indexOf(summary.format);
+    if (!formatNames.includes(summary.format)) formatNames.push(summary.format);
+    formats[index] = formatNames.indexOf(summary.format);
     times[2 * index] = summary.firstTimeMs ?? Number.NaN;
     times[2 * index + 1] = summary.lastTimeMs ?? Number.NaN;
   }
-  return { formats, added, times };
+  return { formats, formatNames, times };
 }
 
 /** The summary of one of the files; `undefined` if it must be examined in another way. */
-export function describedAt({ formats, added, times }: DescribeResult, index: number): FileSummary | undefined {
-  const code = formats[index] ?? NOT_DESCRIBED;
-  const format = FORMATS[code] ?? added[code - FORMATS.length];
+export function describedAt({ formats, formatNames, times }: DescribeResult, index: number): FileSummary | undefined {
+  const format = formatNames[formats[index] ?? NOT_DESCRIBED];
   if (!format) return undefined;
   const [firstTimeMs, lastTimeMs] = [timeAt(times, 2 * index), timeAt(times, 2 * index + 1)];
   return { format, firstTimeMs, lastTimeMs, problem: null };

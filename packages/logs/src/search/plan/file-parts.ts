@@ -4,7 +4,7 @@ import { BLOCK_BYTES, blockAt } from '../../scan/block/blocks.ts';
 import type { CancelFlag } from '../../scan/cancel-flag.ts';
 import type { ScanFile, ScanPart } from '../../scan/jobs.ts';
 import type { RecordMatcher } from '../../scan/match/record-matcher.ts';
-import { disorderNear } from '../../scan/tasks/seek-time.ts';
+import { disorderNear, SMALL_BYTES } from '../../scan/tasks/seek-time.ts';
 import { noteOutOfOrder, noteProblem, noteUntimed, type OpenFamily } from '../files/open-family.ts';
 import type { OpenFile } from '../files/open-file.ts';
 import type { PositionRange, RecordPosition } from '../position.ts';
@@ -153,6 +153,7 @@ function cannotMatch(task: FamilyTask, number: number): boolean {
   const isBefore = next !== null && next < fromMs - disorderNear(scanContext.zone, fromMs);
   const isBehind = file.firstMs !== null && file.firstMs > toMs + disorderNear(scanContext.zone, toMs);
   if (!isBefore && !isBehind) return false;
+  if (!file.compressed && file.handle.sizeBytes <= SMALL_BYTES) return false;
   // A file that overlaps the next one, or is not in order, does not begin and end at these times.
   const known = scanContext.indexFor(file).times((timeMs) => disorderNear(scanContext.zone, timeMs));
   if (!known.isInOrder || (known.maxMs >= fromMs && known.minMs < toMs)) return false;
@@ -179,14 +180,14 @@ async function findBounds(task: FamilyTask, opened: OpenFile, number: number): P
 }
 
 /**
- * Removes the blocks outside the time range, based on a few probed times. Only for a file in which nothing is known to
- * be out of order.
+ * Removes the blocks outside the time range, based on a few probed times. Only for a large file in which nothing is known
+ * to be out of order.
  */
 async function narrowed({ scanContext, family, matcher, flag, tally }: FamilyTask, opened: OpenFile, whole: Bounds) {
   const { file, index, startBytes, endBytes } = whole;
   const { hasTimes, fromMs, toMs } = matcher;
   const slackAt = (timeMs: number) => disorderNear(scanContext.zone, timeMs);
-  if (!hasTimes || !index.times(slackAt).isInOrder) return whole;
+  if (!hasTimes || file.textBytes <= SMALL_BYTES || !index.times(slackAt).isInOrder) return whole;
   const sought = await scanContext.pool.run({ kind: 'seek', file, fromMs, toMs }, flag);
   // Whole blocks: they are read in any case, and then nothing in them is missed.
   const first = Math.max(blockAt(startBytes), blockAt(sought.startBytes));

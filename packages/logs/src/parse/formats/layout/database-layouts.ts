@@ -35,6 +35,12 @@ export const DATABASE_LAYOUTS = [
     ],
   },
   {
+    name: 'postgresql-csv',
+    programs: 'PostgreSQL csvlog',
+    times: [ISO],
+    lines: ['{time},{_?},{_?},{pid:int},{_?},{session},{_:int},{_?},{_},{_?},{_:int},{level},{code},{message}'],
+  },
+  {
     name: 'mongodb',
     programs: 'MongoDB before 4.4',
     times: [ISO],

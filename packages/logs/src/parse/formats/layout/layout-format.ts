@@ -23,6 +23,8 @@ export interface LayoutDefinition {
   others?: readonly string[];
   /** Whether a level is searched for behind the time of lines whose layout has none. */
   findsLevel?: boolean;
+  /** A file with a line that starts with this has this format, however its other lines look. */
+  header?: string;
   /** The zone of times without one, if it is not that of the node. */
   zone?: 'UTC';
   /** Level texts besides the usual words and letters. */
@@ -90,7 +92,7 @@ function collectFirstBytes(times: readonly CompiledTime[], lines: readonly LineL
 }
 
 function createLayoutFormat(
-  { name, lines, findsLevel = false }: LayoutDefinition,
+  { name, lines, header, findsLevel = false }: LayoutDefinition,
   matchers: readonly LineMatcher[],
 ): ShapedFormat {
   /** One for each way in which lines start, up to the time. */
@@ -127,6 +129,7 @@ function createLayoutFormat(
   return {
     name,
     timed: true,
+    ...(header && { header }),
     readHead(bytes, start, end, target) {
       if (readHead(bytes, start, trimLineEnd(bytes, start, end)) < 0) return false;
       target.timeMs = head.timeMs;

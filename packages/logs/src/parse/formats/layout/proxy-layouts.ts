@@ -30,10 +30,21 @@ export const PROXY_LAYOUTS = [
     name: 'w3c',
     programs: 'IIS and other W3C extended logs',
     zone: 'UTC',
+    header: '#Fields: date time ',
     times: ['yyyy-MM-dd HH:mm:ss'],
     lines: [
       '{time} {serverAddr} {method} {uri} {query} {port:int} {user} {remoteAddr} {userAgent} {referer} {status:http} {message}',
       '{time} {serverAddr} {method} {uri} {query} {port:int} {user} {remoteAddr} {userAgent} {status:http} {message}',
+    ],
+    others: ['{time} {message}'],
+  },
+  {
+    name: 'cloudfront',
+    programs: 'Amazon CloudFront',
+    zone: 'UTC',
+    times: ['yyyy-MM-dd\tHH:mm:ss'],
+    lines: [
+      '{time} {edge} {bytes:int} {remoteAddr} {method} {host} {uri} {status:http} {referer} {userAgent} {message}',
     ],
   },
   {

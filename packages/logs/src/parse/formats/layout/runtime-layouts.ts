@@ -42,7 +42,7 @@ export const RUNTIME_LAYOUTS = [
   {
     name: 'clock-first',
     programs: 'default patterns of logback and log4j2, without a date',
-    times: ['HH:mm:ss.S', 'HH:mm:ss,S'],
+    times: ['HH:mm:ss[.S][,S]'],
     lines: ['{time} [{thread}] {level} {logger:word} - {message}'],
   },
   {
@@ -98,7 +98,13 @@ export const RUNTIME_LAYOUTS = [
     name: 'nlog',
     programs: 'NLog',
     times: [ISO],
-    lines: ['{time}|{level}|{logger}|{message}'],
+    lines: ['{time}|{level}|{logger}|{message}', '{time}|{event:int}|{level}|{logger}|{message}'],
+  },
+  {
+    name: 'serilog-console',
+    programs: 'Serilog on a console',
+    times: ['HH:mm:ss[.S]'],
+    lines: ['[{time} {level}] {message}'],
   },
   {
     name: 'telegraf',

@@ -36,7 +36,34 @@ export const SYSTEM_LAYOUTS = [
     name: 'android',
     programs: 'Android logcat',
     times: ['MM-dd HH:mm:ss.S'],
-    lines: ['{time} {pid:int} {tid:int} {level} {logger}: {message?}'],
+    lines: [
+      '{time} {pid:int} {tid:int} {level} {logger}: {message?}',
+      '{time} {level:V|D|I|W|E|F|A}/{logger}({pid}): {message?}',
+    ],
+  },
+  {
+    name: 'android-year',
+    programs: 'Android logcat with years',
+    times: ['yyyy-MM-dd HH:mm:ss.S[ X]'],
+    lines: [
+      '{time} {pid:int} {tid:int} {level:V|D|I|W|E|F|A} {logger}: {message?}',
+      '{time} {uid:word} {pid:int} {tid:int} {level:V|D|I|W|E|F|A} {logger}: {message?}',
+    ],
+  },
+  {
+    name: 'journal-full',
+    programs: 'journalctl -o short-full',
+    times: [ISO],
+    lines: [
+      '{_:Mon|Tue|Wed|Thu|Fri|Sat|Sun} {time} {host:word} {logger}[{pid:int}]: {message?}',
+      '{_:Mon|Tue|Wed|Thu|Fri|Sat|Sun} {time} {host:word} {logger}: {message?}',
+    ],
+  },
+  {
+    name: 'journal-export',
+    programs: 'journalctl -o export, records from their time on',
+    times: ['epoch'],
+    lines: ['__REALTIME_TIMESTAMP={time}'],
   },
   {
     name: 'windows-cbs',

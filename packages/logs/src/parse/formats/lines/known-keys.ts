@@ -19,7 +19,7 @@ export const TIME_KEYS = [
 ];
 export const LEVEL_KEYS = [
   ...['level', 'lvl', 'severity', 'levelname', 'log.level', '@l', '@level', 'loglevel', 'log_level', 'level_name'],
-  ...['severitytext', 'severity_text', 's'],
+  ...['severitytext', 'severity_text', 'error_severity', 'label', 's'],
 ];
 /** Keys of severities from 0 to 7. `level` is one, too, in GELF, whose records have a `short_message`. */
 export const PRIORITY_KEYS = ['priority', 'syslog_severity'];

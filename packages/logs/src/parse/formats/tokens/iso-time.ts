@@ -64,12 +64,12 @@ function zoneWidth(bytes: Buffer, at: number, end: number): number {
   if (startsWith(bytes, at + 1, end, 'UTC') || startsWith(bytes, at + 1, end, 'GMT')) {
     return isWordEnd(bytes, at + 4, end) ? 4 : 0;
   }
-  // ` CEST` alone could be a word of the message; PostgreSQL and PgBouncer write ` [` behind it.
+  // ` CEST` before more text could be a word of the message; PostgreSQL and PgBouncer write ` [` behind it.
   const wordEnd = skipLetters(bytes, at + 1, end);
-  if (wordEnd > at + 1)
-    return startsWith(bytes, wordEnd, end, ' [') && zoneNameOffset(bytes, at + 1, wordEnd) !== undefined
-      ? wordEnd - at
-      : 0;
+  if (wordEnd > at + 1) {
+    const isAlone = wordEnd === end || startsWith(bytes, wordEnd, end, ' [');
+    return isAlone && zoneNameOffset(bytes, at + 1, wordEnd) !== undefined ? wordEnd - at : 0;
+  }
   const width = offsetWidth(bytes, at + 1, end);
   // ` -03` alone could be a number of the message; before ` [` it is what PostgreSQL writes for zones without a name.
   if (width === 3) return startsWith(bytes, at + 4, end, ' [') ? 4 : 0;

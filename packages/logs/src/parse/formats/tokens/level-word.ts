@@ -13,6 +13,7 @@ const MORE_WORDS: Readonly<Record<string, Level>> = {
   INF: 'INFO',
   INFORMATION: 'INFO',
   NTC: 'INFO',
+  NOTE: 'INFO',
   LOG: 'INFO',
   CONFIG: 'DEBUG',
   WRN: 'WARN',

@@ -1,0 +1,41 @@
+import type { FormatName, FormatOptions } from './format.ts';
+import type { ShapedFormat } from './formats/define-format.ts';
+import type { Zone } from './zone.ts';
+
+export type FormatCreator = (options: FormatOptions) => ShapedFormat;
+
+/** A format that is tried on files. */
+export interface CandidateFormat {
+  name: FormatName;
+  /** Its times may lack a year or a date. */
+  isPartial: boolean;
+  create: FormatCreator;
+}
+
+/** Every format in its order, created when it is first tried: most files are recognised by one of the first. */
+export class LazyFormats implements Iterable<ShapedFormat> {
+  readonly #zone: Zone;
+  readonly candidates: readonly CandidateFormat[];
+  readonly #created = new Map<FormatName, ShapedFormat>();
+  #writtenMs = Number.NaN;
+
+  constructor(zone: Zone, candidates: readonly CandidateFormat[]) {
+    this.#zone = zone;
+    this.candidates = candidates;
+  }
+
+  *[Symbol.iterator](): Iterator<ShapedFormat> {
+    for (const { name, create } of this.candidates) {
+      const format = this.#created.get(name) ?? create({ zone: this.#zone, writtenMs: this.#writtenMs });
+      this.#created.set(name, format);
+      yield format;
+    }
+  }
+
+  /** Only times without a year or date depend on it. */
+  setWritten(writtenMs: number): void {
+    if (writtenMs === this.#writtenMs) return;
+    this.#writtenMs = writtenMs;
+    for (const { name, isPartial } of this.candidates) if (isPartial) this.#created.delete(name);
+  }
+}

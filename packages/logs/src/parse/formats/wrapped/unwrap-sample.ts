@@ -1,0 +1,21 @@
+import { eachLine } from '../../sample-lines.ts';
+import { trimLineEnd } from '../define-format.ts';
+import { skipSpaces } from '../tokens/byte-scan.ts';
+import type { LineWrapper } from './line-wrapper.ts';
+import { unwrapText } from './wrapped-format.ts';
+
+/** The text inside the lines of a sample; `undefined` if too few are wrapped. */
+export function unwrapSample(wrapper: LineWrapper, bytes: Buffer): Buffer | undefined {
+  let lines = 0;
+  let wrapped = 0;
+  for (const { start, end } of eachLine(bytes)) {
+    const lineEnd = trimLineEnd(bytes, start, end);
+    if (skipSpaces(bytes, start, lineEnd) === lineEnd) continue;
+    if (lines >= wrapper.examinedLines) break;
+    lines++;
+    if (wrapper.isTypical(bytes, start, lineEnd)) wrapped++;
+    else if (wrapper.minShare === 1) return undefined;
+  }
+  if (wrapped < wrapper.minLines || wrapped < lines * wrapper.minShare) return undefined;
+  return unwrapText(wrapper, bytes.subarray(0, bytes.lastIndexOf(10) + 1 || bytes.length));
+}
