@@ -1,4 +1,3 @@
-import type { BuiltInFormatName } from './built-in-names.ts';
 import type { Level } from './level.ts';
 import type { Zone } from './zone.ts';
 
@@ -6,7 +5,7 @@ import type { Zone } from './zone.ts';
  * The name of a built-in format or of one from the settings, behind the names of what is around its lines:
  * `docker+json`, `cri+ansi+iso`. A record of any format is its first line and its continuation lines.
  */
-export type FormatName = BuiltInFormatName | (string & Record<never, never>);
+export type FormatName = string;
 
 /** What may be around every line of another format. */
 export type WrapperName = 'docker' | 'cri' | 'ansi' | 'compose' | 'indented';
