@@ -265,7 +265,7 @@ describe.each([
         vi.useRealTimers();
         rmSync(edited.path);
       }),
-      { numRuns: 4 * MORE },
+      { numRuns: 3 * MORE },
     );
   });
 });

@@ -50,7 +50,7 @@ describe('what was learned from earlier scans', () => {
           }
         }
       }),
-      { numRuns: 12 * MORE },
+      { numRuns: 8 * MORE },
     );
   });
 

@@ -77,7 +77,7 @@ describe('a search', () => {
           expectContext(found, expected, records, { before, after });
         }
       }),
-      { numRuns: 14 * MORE },
+      { numRuns: 10 * MORE },
     );
   });
 

@@ -49,7 +49,7 @@ describe('the coverage of a search', () => {
           if (query.family !== undefined && isWhole) expectCoveredToEnd(response, records, { order, filter });
         }
       }),
-      { numRuns: 7 * MORE },
+      { numRuns: 5 * MORE },
     );
   });
 });

@@ -1,3 +1,5 @@
+import { skipLetters, skipSpaces } from '../tokens/byte-scan.ts';
+import { readLevelWord } from '../tokens/level-word.ts';
 import { type LineWrapper, Scratch } from './line-wrapper.ts';
 
 const ESCAPE = 27;
@@ -13,7 +15,7 @@ export function createAnsiWrapper(): LineWrapper {
     minShare: 0.1,
     minLines: 1,
     examinedLines: 32,
-    isTypical: (bytes, start, end) => findStyle(bytes, start, end) < end,
+    isTypical: hidesHead,
     readInner(bytes, start, end, inner) {
       const styleAt = findStyle(bytes, start, end);
       inner.bytes = styleAt < end ? scratch.ofSize(end - start) : bytes;
@@ -28,6 +30,21 @@ export function createAnsiWrapper(): LineWrapper {
     },
     readContext: () => [],
   };
+}
+
+/**
+ * Whether a style hides time or level: it is at the start of the line or in front of a level. Others belong to the message,
+ * and consoles show them.
+ */
+function hidesHead(bytes: Buffer, start: number, end: number): boolean {
+  let at = findStyle(bytes, start, end);
+  if (at < end && at === skipSpaces(bytes, start, end)) return true;
+  for (; at < end; at = findStyle(bytes, at, end)) {
+    at = styleEnd(bytes, at, end);
+    const wordAt = skipSpaces(bytes, at, end);
+    if (readLevelWord(bytes, wordAt, skipLetters(bytes, wordAt, end)) > 0) return true;
+  }
+  return false;
 }
 
 /** The position of the first style; `end` if there is none. */
