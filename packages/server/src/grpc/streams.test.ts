@@ -169,7 +169,7 @@ describe('the time until a response starts', () => {
     };
     await expect(connection.call('ListLogs', {})).rejects.toMatchObject(late);
     await expect(connection.stream('ViewLog', { file: 'a.log' }).next()).rejects.toMatchObject(late);
-    expect(await openStreams(node)).toBe(0);
+    await eventually(async () => expect(await openStreams(node)).toBe(0));
   });
 });
 
