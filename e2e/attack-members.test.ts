@@ -97,7 +97,8 @@ it('a member that makes up names of files fills no memory, however long it is fo
     await eventually(() => expect(emitted).toBe(total));
     stop();
   }
-  expect(node.residentMib - memory).toBeLessThan(180);
+  // Keeping all names and cursors would take 200 MiB more than what the streams themselves leave to be collected.
+  expect(node.residentMib - memory).toBeLessThan(240);
   await node.expectHealthy();
 });
 
