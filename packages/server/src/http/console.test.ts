@@ -43,6 +43,9 @@ function serveFolder(folder: string, demoUrl?: string) {
   return serveRoutes(() => ({ routes }));
 }
 
+/** What the page loads before it shows anything; load what most views do not need when it is first used. */
+const MAX_SCRIPT_BYTES = 280_000;
+
 const SCRIPT_PATH = '/assets/console-ABCDEFGH.js';
 
 describe('the console', () => {
@@ -267,7 +270,13 @@ describe('the files of the console', () => {
     const page = (await sendRequest(port, '/nodes/x')).body.toString();
     const parts = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, path = '']) => path);
     expect(parts.length).toBeGreaterThanOrEqual(3);
-    for (const path of parts) expect((await sendRequest(port, path)).status, path).toBe(200);
+    let scriptBytes = 0;
+    for (const path of parts) {
+      const { status, body } = await sendRequest(port, path);
+      expect(status, path).toBe(200);
+      if (path.endsWith('.js')) scriptBytes += body.length;
+    }
+    expect(scriptBytes).toBeLessThan(MAX_SCRIPT_BYTES);
     // The policy would keep these from working.
     expect(page).not.toMatch(/<style|style="|<script>|data:|https?:/);
   });

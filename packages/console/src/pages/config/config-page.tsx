@@ -1,16 +1,17 @@
 import type { ClusterConfigDiff } from '@porthole/client';
 import { useMemo } from 'preact/hooks';
+import { loadNodeConfig } from '../../config/load-node-config.ts';
 import { cluster } from '../../state/cluster.ts';
 import { navigation } from '../../state/navigation.ts';
 import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
-import type { ConfigView } from '../../state/view.ts';
+import type { ConfigShape, ConfigView, NodeView } from '../../state/view.ts';
 import { useResource } from '../../ui/hooks.ts';
 import { FailureNote, Loading } from '../../ui/notes.tsx';
+import { ConfigPanel } from './config-panel.tsx';
 import { DriftSection } from './drift/drift-section.tsx';
-import { LoadedConfig } from './node-config.tsx';
 
-/** How often the settings of every node are requested. */
+/** A configuration rarely changes, but its file on disk may at any time. */
 const REFRESH_MS = 30_000;
 
 /** Drift between the nodes; for a single node, its configuration. */
@@ -38,6 +39,21 @@ export function ConfigPage({ view }: { view: ConfigView }) {
   );
 }
 
+/** The configuration tab of a node. */
+export function NodeConfig({ view }: { view: NodeView }) {
+  const { shape, ...asText } = view;
+  return (
+    <LoadedConfig
+      key={view.id}
+      id={view.id}
+      text={view.text}
+      shape={shape ?? 'text'}
+      onText={(text) => navigation.go({ ...view, text }, { replace: true })}
+      onShape={(next) => navigation.go(next === 'text' ? asText : { ...view, shape: next })}
+    />
+  );
+}
+
 function OnlyNode({ id, view }: { id: string; view: ConfigView }) {
   const { shape, ...asText } = view;
   return (
@@ -53,5 +69,31 @@ function OnlyNode({ id, view }: { id: string; view: ConfigView }) {
         onShape={(next) => navigation.go(next === 'text' ? asText : { ...view, shape: next })}
       />
     </>
+  );
+}
+
+interface LoadedConfigProps {
+  id: string;
+  /** The text searched for. */
+  text: string;
+  shape: ConfigShape | 'text';
+  onText: (text: string) => void;
+  onShape: (shape: ConfigShape | 'text') => void;
+}
+
+function LoadedConfig({ id, ...shown }: LoadedConfigProps) {
+  const resource = useMemo(
+    () => new Resource((signal) => loadNodeConfig(session.client.cluster, id, { signal }), { everyMs: REFRESH_MS }),
+    [id],
+  );
+  const { value, asOfMs, failure } = useResource(resource);
+  return (
+    <div class="node-config">
+      {failure && (
+        <FailureNote what="The configuration" failure={failure} asOfMs={asOfMs} onRetry={() => resource.reload()} />
+      )}
+      {value && <ConfigPanel known={value} {...shown} onRetry={() => resource.reload()} />}
+      {!value && !failure && <Loading what={`the configuration of ${id}`} />}
+    </div>
   );
 }

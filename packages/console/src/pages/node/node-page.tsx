@@ -8,7 +8,7 @@ import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { Loading } from '../../ui/notes.tsx';
 import { snapshotView } from '../cluster/cluster-head.tsx';
 import { isDegraded, stateText } from '../cluster/node-health.ts';
-import { NodeConfig } from '../config/node-config.tsx';
+import { NodeConfig } from '../config/lazy-config.ts';
 import { NodeLogs } from './node-logs.tsx';
 import { NodeOverview } from './node-overview.tsx';
 
