@@ -38,7 +38,7 @@ export function disorderNear(zone: Zone, timeMs: number): number {
 }
 
 /** In addition to those of the bisection: positions probed to see whether the file is in time order at all. */
-const ORDER_PROBES = 8;
+const ORDER_PROBES = 32;
 
 /** Smaller files are scanned in no time: probing their order is not worth the reads. */
 const MIN_PROBED_BYTES = 16 * BLOCK_BYTES;
@@ -134,6 +134,11 @@ export function alignToRecord(file: ScanFile, offset: number, tools: ScanTools):
   return 0;
 }
 
+interface SeenTime {
+  offset: number;
+  timeMs: number;
+}
+
 /** Probes times in a text. */
 class TimeProbe {
   readonly sizeBytes: number;
@@ -142,7 +147,7 @@ class TimeProbe {
   readonly #headScanBytes: number;
   readonly #buffer: Buffer;
   readonly #head: LineHead = { timeMs: Number.NaN, rank: 0 };
-  readonly #seen: { offset: number; timeMs: number }[] = [];
+  readonly #seen: SeenTime[] = [];
 
   constructor(text: TextReader, tools: ScanTools) {
     this.#text = text;
@@ -152,12 +157,11 @@ class TimeProbe {
     this.sizeBytes = text.sizeBytes;
   }
 
-  /** Probes times all over the text. */
+  /** Probes times all over the text: a record that is late need not be the first of a probe. */
   spread(): void {
     if (this.sizeBytes < MIN_PROBED_BYTES) return;
     for (let probe = 0; probe < ORDER_PROBES; probe++) {
-      const offset = Math.floor((this.sizeBytes * probe) / ORDER_PROBES);
-      this.#note(this.#probe(offset, this.sizeBytes));
+      this.#probe(Math.floor((this.sizeBytes * probe) / ORDER_PROBES), this.sizeBytes, (seen) => this.#note(seen));
     }
   }
 
@@ -176,36 +180,42 @@ class TimeProbe {
    * The first time on a line that starts at or after `offset`, before `end`, if a few probes find one: through garbage
    * the steps double, so the result need not be the very first one.
    */
-  firstTimeFrom(offset: number, end: number): { offset: number; timeMs: number } | undefined {
+  firstTimeFrom(offset: number, end: number): SeenTime | undefined {
     let step = 0;
     for (let at = offset; at < end; at += step) {
       const seen = this.#probe(at, end);
-      if (seen) return this.#note(seen);
+      if (seen) {
+        this.#note(seen);
+        return seen;
+      }
       step = step === 0 ? this.#buffer.length - this.#headScanBytes : Math.min(step * 2, MAX_STEP_BYTES);
     }
     return undefined;
   }
 
-  #note<T extends { offset: number; timeMs: number } | undefined>(seen: T): T {
-    if (seen) this.#seen.push(seen);
-    return seen;
+  #note(seen: SeenTime): void {
+    this.#seen.push(seen);
   }
 
-  #probe(offset: number, end: number): { offset: number; timeMs: number } | undefined {
+  /** The first time found, unless `each` takes all of them. */
+  #probe(offset: number, end: number, each?: (seen: SeenTime) => void): SeenTime | undefined {
     const from = Math.max(0, offset - 1);
     const length = Math.min(this.#buffer.length, this.#text.sizeBytes - from);
     const bytes = this.#buffer.subarray(0, this.#text.read(this.#buffer, 0, from, length));
     let line = offset === 0 ? 0 : bytes.indexOf(NEWLINE) + 1;
     if (line === 0 && offset > 0) return undefined;
     const reachesEnd = from + length >= this.#text.sizeBytes;
-    while (line < bytes.length && from + line < end) {
+    const stopAt = each ? Math.min(bytes.length, PROBE_BYTES) : bytes.length;
+    while (line < stopAt && from + line < end) {
       const newline = bytes.indexOf(NEWLINE, line);
       const lineEnd = newline < 0 ? bytes.length : newline + 1;
       // An incomplete head might be parsed as another time.
       if (newline < 0 && !reachesEnd && lineEnd - line < this.#headScanBytes) return undefined;
       const stop = Math.min(lineEnd, line + this.#headScanBytes);
       if (this.#tools.format.readHead(bytes, line, stop, this.#head) && !Number.isNaN(this.#head.timeMs)) {
-        return { offset: from + line, timeMs: this.#head.timeMs };
+        const seen = { offset: from + line, timeMs: this.#head.timeMs };
+        if (!each) return seen;
+        each(seen);
       }
       line = lineEnd;
     }

@@ -2,15 +2,16 @@ import type { BlockSummary } from '../../block-index/block-index.ts';
 import type { CheckedIndex } from '../../block-index/checked-index.ts';
 import { BLOCK_BYTES, blockAt } from '../../scan/block/blocks.ts';
 import type { CancelFlag } from '../../scan/cancel-flag.ts';
-import type { ScanFile, ScanPart } from '../../scan/jobs.ts';
+import type { ScanPart } from '../../scan/jobs.ts';
 import type { RecordMatcher } from '../../scan/match/record-matcher.ts';
 import { disorderNear, SMALL_BYTES } from '../../scan/tasks/seek-time.ts';
-import { noteOutOfOrder, noteProblem, noteUntimed, type OpenFamily } from '../files/open-family.ts';
+import { noteProblem, noteUntimed, type OpenFamily } from '../files/open-family.ts';
 import type { OpenFile } from '../files/open-file.ts';
 import type { PositionRange, RecordPosition } from '../position.ts';
 import type { ScanContext } from '../scan-context.ts';
 import type { ScanTally } from '../scan-tally.ts';
-import { canMatch, isUseful, planRuns } from './plan-runs.ts';
+import { type Bounds, narrowBounds } from './narrow-bounds.ts';
+import { isUseful, planRuns } from './plan-runs.ts';
 
 /** The first parts are small, so that a query satisfied near its start returns at once; then they grow. */
 const FIRST_PART_BLOCKS = 1;
@@ -132,13 +133,6 @@ function isInside({ block }: BlockSummary, { startBytes, endBytes }: Bounds): bo
   return block * BLOCK_BYTES >= startBytes && (block + 1) * BLOCK_BYTES <= endBytes;
 }
 
-interface Bounds {
-  file: ScanFile;
-  index: CheckedIndex;
-  startBytes: number;
-  endBytes: number;
-}
-
 /** By the first times of a file and of the next one, and by its index, without reading anything. */
 function cannotMatch(task: FamilyTask, number: number): boolean {
   const { family, matcher, scanContext, tally } = task;
@@ -153,7 +147,7 @@ function cannotMatch(task: FamilyTask, number: number): boolean {
   const isBefore = next !== null && next < fromMs - disorderNear(scanContext.zone, fromMs);
   const isBehind = file.firstMs !== null && file.firstMs > toMs + disorderNear(scanContext.zone, toMs);
   if (!isBefore && !isBehind) return false;
-  if (!file.compressed && file.handle.sizeBytes <= SMALL_BYTES) return false;
+  if (!file.compressed && file.handle.sizeBytes <= Math.max(SMALL_BYTES, tally.extraBytes)) return false;
   // A file that overlaps the next one, or is not in order, does not begin and end at these times.
   const known = scanContext.indexFor(file).times((timeMs) => disorderNear(scanContext.zone, timeMs));
   if (!known.isInOrder || (known.maxMs >= fromMs && known.minMs < toMs)) return false;
@@ -171,45 +165,10 @@ async function findBounds(task: FamilyTask, opened: OpenFile, number: number): P
     const endBytes = number === range.to.file ? Math.min(range.to.offset, file.textBytes) : file.textBytes;
     if (startBytes >= endBytes) return undefined;
     const index = scanContext.indexFor(opened);
-    const bounds = await narrowed(task, opened, { file, index, startBytes, endBytes });
+    const bounds = await narrowBounds(task, opened, { file, index, startBytes, endBytes });
     return bounds.startBytes < bounds.endBytes ? bounds : undefined;
   } catch (error) {
     if (flag.isSet) return undefined;
     return noteProblem(family.problems, opened.name, error);
   }
-}
-
-/**
- * Removes the blocks outside the time range, based on a few probed times. Only for a large file in which nothing is known
- * to be out of order.
- */
-async function narrowed({ scanContext, family, matcher, flag, tally }: FamilyTask, opened: OpenFile, whole: Bounds) {
-  const { file, index, startBytes, endBytes } = whole;
-  const { hasTimes, fromMs, toMs } = matcher;
-  const slackAt = (timeMs: number) => disorderNear(scanContext.zone, timeMs);
-  if (!hasTimes || file.textBytes <= SMALL_BYTES || !index.times(slackAt).isInOrder) return whole;
-  const sought = await scanContext.pool.run({ kind: 'seek', file, fromMs, toMs }, flag);
-  // Whole blocks: they are read in any case, and then nothing in them is missed.
-  const first = Math.max(blockAt(startBytes), blockAt(sought.startBytes));
-  const end = Math.min(blockAt(endBytes - 1), blockAt(Math.max(0, sought.endBytes - 1))) + 1;
-  const skipped: number[] = [];
-  let unreadBytes = 0;
-  for (let block = blockAt(startBytes); block * BLOCK_BYTES < endBytes; block++) {
-    if (block >= first && block < end) continue;
-    const known = index.peek(block);
-    if (known?.all && canMatch(known, matcher)) return whole;
-    if (known?.all && index.get(block)) skipped.push(block);
-    else unreadBytes += Math.min(BLOCK_BYTES, file.textBytes - block * BLOCK_BYTES);
-  }
-  tally.skip({ opened, file }, skipped);
-  if (unreadBytes > 0) {
-    tally.leaveUnread(unreadBytes, () => {
-      if (!index.times(slackAt).isInOrder) noteOutOfOrder(family.problems, opened.name);
-    });
-  }
-  return {
-    ...whole,
-    startBytes: Math.max(startBytes, first * BLOCK_BYTES),
-    endBytes: Math.min(endBytes, end * BLOCK_BYTES),
-  };
 }
