@@ -1,5 +1,6 @@
 export { Condition } from './condition.ts';
 export { decodeCursor, resumeCursor } from './cursor/cursor.ts';
+export { isPackedName, plainName } from './file/compression.ts';
 export { groupFamilies } from './file/families.ts';
 export { createHiddenNames } from './file/hidden-names.ts';
 export { LogDir, type LogDirOptions } from './log-dir.ts';

@@ -1,11 +1,10 @@
 import type { EngineOptions, EngineUsage, LogEngine } from './engine.ts';
-import { refuseUndecoded } from './file/compression.ts';
+import { decoderOf, isPackedName, refuseUndecoded } from './file/compression.ts';
 import { HandleCache } from './file/handle-cache.ts';
 import { createHiddenNames } from './file/hidden-names.ts';
 import type { LogHandle } from './file/log-handle.ts';
 import { SharedLookup } from './file/shared-lookup.ts';
 import { SharedReads } from './file/shared-reads.ts';
-import { isGzipName } from './file/text-source.ts';
 import { LogError } from './log-error.ts';
 import { MAX_COMPARED_NAMES, nearestNames } from './nearest-names.ts';
 import { createZone, type Zone } from './parse/zone.ts';
@@ -118,16 +117,20 @@ export class LogDir {
   /** The last `size` bytes of a file's text, cut to whole lines. The caller closes the stream. */
   async tail(name: string, size: number, options: ReadOptions = {}): Promise<ByteStream> {
     if (!Number.isInteger(size) || size < 1) throw new RangeError(`size must be a positive integer, not ${size}`);
-    return tail({ handle: await this.#acquire(name), reads: this.#reads }, size, options);
+    if (decoderOf(name) === undefined)
+      return tail({ handle: await this.#acquire(name), reads: this.#reads }, size, options);
+    // Decoding takes longer than gunzipping, which does not occupy this thread.
+    const { handle, text } = await (await this.#loadEngine()).openText(name, options);
+    return tail({ handle, reads: this.#reads }, size, { ...options, text });
   }
 
   /**
    * A file as it is on disk, except for masked secrets. The caller closes it. A compressed file whose text contains
-   * secrets is refused: they cannot be masked in it. With `text`, a `.gz` file is opened as its uncompressed text, which
-   * the offsets of its records refer to, and one of another compression is refused.
+   * secrets is refused: they cannot be masked in it. With `text`, it is opened as its uncompressed text, which the
+   * offsets of its records refer to; one of a compression that is not read is refused.
    */
   async open(name: string, { text = false, ...options }: ReadOptions & { text?: boolean } = {}): Promise<OpenLog> {
-    if (text && isGzipName(name)) {
+    if (text && isPackedName(name)) {
       const packed = await (await this.#loadEngine()).openText(name, options);
       return openLog({ handle: packed.handle, reads: this.#reads }, packed.text);
     }

@@ -28,7 +28,7 @@ export const LOG_ROUTES = {
     role: 'viewer',
     summary: 'View log',
     description:
-      'The last part of one file, cut to whole lines, byte for byte. Of a `.gz` file, the last part of its uncompressed text.',
+      'The last part of one file, cut to whole lines, byte for byte. Of a compressed file, the last part of its uncompressed text.',
     parameters: documentParameters(VIEW_ROWS),
     response: { contentType: TEXT_TYPE },
     errors: ['SIZE_INVALID', 'LOG_FILE_CORRUPT', 'LOG_FILE_UNSUPPORTED', 'LOG_FILE_TRUNCATED', ...FILE_ERRORS],

@@ -24,13 +24,15 @@ export const LOG_SCHEMAS = {
     name: text('File name.'),
     size: integer('Size in bytes.'),
     modifiedMs: integer('Epoch milliseconds of the last write.'),
-    compressed: bool('Whether it is compressed, by the ending of its name. Only the text of .gz files is read.'),
+    compressed: bool(
+      'Whether it is compressed, by the ending of its name. The text of .gz, .zst, .xz and .bz2 files is read.',
+    ),
     family: text('The log it belongs to: the name of its live file.'),
     state: oneOf('Whether it is being written or was rotated.', ['live', 'rotated']),
     format: text('The detected format; "binary", "empty", "utf-16" and "unreadable" are files without one.'),
     firstTimeMs: nullableInteger('Epoch milliseconds of the first timestamp, if one was found.'),
     lastTimeMs: nullableInteger(
-      'Epoch milliseconds of the last timestamp, if one was found; of a .gz file, once its end was read.',
+      'Epoch milliseconds of the last timestamp, if one was found; of a compressed file, once its end was read.',
     ),
     problem: nullableText('Why the file could not be read.'),
   }),

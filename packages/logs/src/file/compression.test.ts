@@ -8,18 +8,18 @@ const START = Date.parse('2026-06-01T10:00:00Z');
 const DAY_MS = 86_400_000;
 const LINE = '2026-06-01 10:00:00.000\tINFO\ta.go:1\tline\n';
 
-/** The magic number of zstd, and bytes that would be records if they were read as text. */
-const PACKED = Buffer.concat([Buffer.from([0x28, 0xb5, 0x2f, 0xfd]), Buffer.from(LINE)]);
+/** The magic number of lz4, and bytes that would be records if they were read as text. */
+const PACKED = Buffer.concat([Buffer.from([0x04, 0x22, 0x4d, 0x18]), Buffer.from(LINE)]);
 
 /** A log with a rotated file of each compression that is not read. */
 function packedDir() {
   const dir = tempDir();
   writeFileSync(join(dir, 'a.log'), LINE);
-  for (const name of ['a.log.1.zst', 'a.log.2.xz', 'a.log.3.bz2']) {
+  for (const name of ['a.log.1.lz4', 'a.log.2.zip']) {
     writeFileSync(join(dir, name), PACKED);
     utimesSync(join(dir, name), START / 1000, START / 1000);
   }
-  writeFileSync(join(dir, 'a.log.4.zst'), '');
+  writeFileSync(join(dir, 'a.log.4.lz4'), '');
   return openDir(dir);
 }
 
@@ -27,10 +27,10 @@ const problem = (file: string, compression: string) => ({
   file,
   code: 'LOG_FILE_UNSUPPORTED',
   detail: expect.stringMatching(
-    new RegExp(`^"${file}" is compressed with ${compression}, which is not read; decompress it with "\\w+ -d"`),
+    new RegExp(`^"${file}" is compressed with ${compression}, which is not read; decompress it with "\\w+( -d)?"`),
   ),
 });
-const PROBLEMS = [problem('a.log.1.zst', 'zstd'), problem('a.log.2.xz', 'xz'), problem('a.log.3.bz2', 'bzip2')];
+const PROBLEMS = [problem('a.log.1.lz4', 'lz4'), problem('a.log.2.zip', 'zip')];
 
 describe('a rotated file of a compression that is not read', () => {
   test('belongs to its log, and is described with the reason', async () => {
@@ -38,10 +38,9 @@ describe('a rotated file of a compression that is not read', () => {
     const membership = details.map(({ name, family, state, compressed }) => [name, family, state, compressed]);
     expect(membership).toEqual([
       ['a.log', 'a.log', 'live', false],
-      ['a.log.1.zst', 'a.log', 'rotated', true],
-      ['a.log.2.xz', 'a.log', 'rotated', true],
-      ['a.log.3.bz2', 'a.log', 'rotated', true],
-      ['a.log.4.zst', 'a.log', 'rotated', true],
+      ['a.log.1.lz4', 'a.log', 'rotated', true],
+      ['a.log.2.zip', 'a.log', 'rotated', true],
+      ['a.log.4.lz4', 'a.log', 'rotated', true],
     ]);
     expect(details.map(({ format, problem: why }) => [format, why])).toEqual([
       ['contract', null],
@@ -71,12 +70,12 @@ describe('a rotated file of a compression that is not read', () => {
   test('is never returned as text, and can be downloaded', async () => {
     const logs = packedDir();
     const refusal = { code: 'LOG_FILE_UNSUPPORTED' };
-    const { records, end } = await runSearch(logs, { file: 'a.log.1.zst' });
+    const { records, end } = await runSearch(logs, { file: 'a.log.1.lz4' });
     expect({ records, problems: end.problems }).toEqual({ records: [], problems: PROBLEMS.slice(0, 1) });
-    await expect(logs.tail('a.log.1.zst', 100)).rejects.toMatchObject(refusal);
-    await expect(logs.open('a.log.1.zst', { text: true })).rejects.toMatchObject(refusal);
-    await expect(logs.follow({ file: 'a.log.1.zst', start: 'end' }).next()).rejects.toMatchObject(refusal);
-    const raw = await logs.open('a.log.1.zst');
+    await expect(logs.tail('a.log.1.lz4', 100)).rejects.toMatchObject(refusal);
+    await expect(logs.open('a.log.1.lz4', { text: true })).rejects.toMatchObject(refusal);
+    await expect(logs.follow({ file: 'a.log.1.lz4', start: 'end' }).next()).rejects.toMatchObject(refusal);
+    const raw = await logs.open('a.log.1.lz4');
     expect(raw.sizeBytes).toBe(PACKED.length);
     await raw.close();
   });

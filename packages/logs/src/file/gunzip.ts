@@ -1,103 +1,11 @@
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { LogError } from '../log-error.ts';
-import { scrubRange } from '../scrub/scrub-feed.ts';
 import type { ReadOptions } from '../types.ts';
 import { type RangeSource, readRange } from './read-range.ts';
-import { countNuls } from './read-start.ts';
 
 /** Output of one inflate step; fewer steps mean fewer trips through the event loop. */
 const INFLATE_BYTES = 128 * 1024;
-
-/**
- * Bytes at the end of the text that are buffered while measuring, so that a typical tail needs one pass instead of two.
- */
-const MAX_BUFFERED_BYTES = 1024 * 1024 + 1;
-
-export interface MeasuredGzip {
-  sizeBytes: number;
-  /** The last bytes of the text: as many as requested and allowed, or all. */
-  ending: Buffer;
-}
-
-/** Decompresses the whole file with bounded memory to measure its text, and returns the end of it. */
-export async function measureGzip(
-  file: RangeSource,
-  { signal, keepBytes }: ReadOptions & { keepBytes: number },
-): Promise<MeasuredGzip> {
-  const wanted = Math.min(keepBytes, MAX_BUFFERED_BYTES);
-  const { scrubber } = file.reads;
-  // The bytes before it may be the beginning of a secret.
-  const most = wanted + (scrubber?.leftBytes ?? 0);
-  let sizeBytes = 0;
-  let bufferedBytes = 0;
-  const buffered: Buffer[] = [];
-  for await (const chunk of gunzip(file, { signal })) {
-    sizeBytes += chunk.length;
-    bufferedBytes += chunk.length;
-    buffered.push(chunk);
-    while (bufferedBytes - (buffered[0]?.length ?? 0) >= most) bufferedBytes -= buffered.shift()?.length ?? 0;
-  }
-  // A request larger than the buffer limit is served by a second pass; nothing is buffered for it.
-  if (keepBytes > MAX_BUFFERED_BYTES && sizeBytes > MAX_BUFFERED_BYTES) return { sizeBytes, ending: Buffer.alloc(0) };
-  const ending = Buffer.concat(buffered);
-  scrubber?.mask(ending, { atEnd: true });
-  return { sizeBytes, ending: ending.subarray(-wanted) };
-}
-
-/**
- * The part `[start, end)` of the uncompressed text, or what exists of it; everything before it is decompressed and
- * skipped. Secrets are masked.
- */
-export function gunzipRange(
-  file: RangeSource,
-  start: number,
-  end: number,
-  options: ReadOptions = {},
-): AsyncGenerator<Buffer, void, undefined> {
-  const read = (from: number, to: number) => unpackedRange(file, from, to, options);
-  return scrubRange(read, start, end, file.reads.scrubber);
-}
-
-/**
- * The first bytes of the uncompressed text after any leading NULs, and their offset; for a damaged file, what can be
- * decompressed.
- */
-export async function packedHead(
-  file: RangeSource,
-  most: number,
-  options: ReadOptions = {},
-): Promise<{ head: Buffer; start: number }> {
-  let head: Buffer = Buffer.alloc(0);
-  let start = 0;
-  try {
-    for await (const chunk of gunzipRange(file, 0, Infinity, options)) {
-      const nuls = head.length === 0 ? countNuls(chunk) : 0;
-      start += nuls;
-      head = Buffer.concat([head, chunk.subarray(nuls, nuls + most - head.length)]);
-      if (head.length >= most) break;
-    }
-  } catch (error) {
-    if (!(error instanceof LogError) || error.code !== 'LOG_FILE_CORRUPT') throw error;
-  }
-  return { head, start };
-}
-
-async function* unpackedRange(
-  file: RangeSource,
-  start: number,
-  end: number,
-  options: ReadOptions,
-): AsyncGenerator<Buffer, void, undefined> {
-  let position = 0;
-  for await (const chunk of gunzip(file, options)) {
-    const from = Math.max(start - position, 0);
-    const to = Math.min(end - position, chunk.length);
-    if (from < to) yield chunk.subarray(from, to);
-    position += chunk.length;
-    if (position >= end) return;
-  }
-}
 
 /** The whole text, secrets not masked. `onEnd` receives the number of compressed bytes consumed. */
 export async function* gunzip(

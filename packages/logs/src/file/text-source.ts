@@ -1,8 +1,8 @@
 import { truncated } from '../log-error.ts';
 import type { ReadOptions } from '../types.ts';
-import { refuseUndecoded } from './compression.ts';
-import { gunzipRange, measureGzip } from './gunzip.ts';
+import { isPackedName, refuseUndecoded } from './compression.ts';
 import { type RangeSource, readRange } from './read-range.ts';
+import { measurePacked, unpackRange } from './unpack.ts';
 
 /** The uncompressed text of a file, addressed by byte offset. */
 export interface TextSource {
@@ -10,28 +10,24 @@ export interface TextSource {
   read(start: number, end: number, options?: ReadOptions): AsyncGenerator<Buffer, void, undefined>;
 }
 
-export function isGzipName(name: string): boolean {
-  return name.slice(-3).toLowerCase() === '.gz';
-}
-
 /**
- * A plain file is its own text. A `.gz` file is decompressed once to measure its text; one of another compression is
- * refused.
+ * A plain file is its own text. A compressed file is decompressed once to measure its text; one of a compression that is
+ * not read is refused.
  */
 export async function openText(file: RangeSource, size: number, options: ReadOptions): Promise<TextSource> {
   const { handle } = file;
   refuseUndecoded(handle);
-  if (!isGzipName(handle.name) || handle.sizeBytes === 0) {
+  if (!isPackedName(handle.name) || handle.sizeBytes === 0) {
     return { sizeBytes: handle.sizeBytes, read: (start, end, readOptions) => readRange(file, start, end, readOptions) };
   }
-  const { sizeBytes, ending } = await measureGzip(file, { signal: options.signal, keepBytes: size + 1 });
+  const { sizeBytes, ending } = await measurePacked(file, { signal: options.signal, keepBytes: size + 1 });
   const endingStart = sizeBytes - ending.length;
   return {
     sizeBytes,
     read: (start, end, readOptions) =>
       start >= endingStart
         ? oneChunk(ending.subarray(start - endingStart, end - endingStart))
-        : exactly(gunzipRange(file, start, end, readOptions), end - start, handle.name),
+        : exactly(unpackRange(file, start, end, readOptions), end - start, handle.name),
   };
 }
 

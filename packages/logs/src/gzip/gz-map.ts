@@ -18,6 +18,7 @@ interface GzProblem {
 
 /** Checkpoints from which the text of a gzip file can be decompressed. Plain data that threads share without copies. */
 export interface GzMap {
+  kind: 'checkpoints';
   /** Length of the readable text. */
   textBytes: number;
   problem: GzProblem | null;
@@ -61,6 +62,7 @@ export function buildGzMap(
       : stream.fault?.detail,
   ].filter((detail) => detail !== undefined);
   return {
+    kind: 'checkpoints',
     textBytes,
     problem: faults.length > 0 ? { code: 'LOG_FILE_CORRUPT', detail: faults.join('; ') } : null,
     shared: packCheckpoints(checkpoints.all),

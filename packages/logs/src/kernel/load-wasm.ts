@@ -19,12 +19,12 @@ export interface LoadedWasm {
   constant(name: string): number;
 }
 
-/** An instance with its own memory, of the size of its constant MEMORY_BYTES. */
-export function loadWasm(base64: string): LoadedWasm {
+/** An instance with its own memory: of the size of its constant MEMORY_BYTES, and what is needed beyond. */
+export function loadWasm(base64: string, extraBytes = 0): LoadedWasm {
   const { Memory, Module, Instance } = (globalThis as unknown as { WebAssembly: WasmApi }).WebAssembly;
   const memory = new Memory({ initial: 1 });
   const { exports } = new Instance(new Module(Buffer.from(base64, 'base64')), { env: { memory } });
   const constant = (name: string) => (exports[name] as { value: number }).value;
-  memory.grow(Math.ceil(constant('MEMORY_BYTES') / PAGE_BYTES));
+  memory.grow(Math.ceil((constant('MEMORY_BYTES') + extraBytes) / PAGE_BYTES));
   return { buffer: memory.buffer, exports, constant };
 }

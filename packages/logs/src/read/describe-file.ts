@@ -1,7 +1,6 @@
-import { refuseUndecoded } from '../file/compression.ts';
-import { gunzipRange } from '../file/gunzip.ts';
+import { isPackedName, refuseUndecoded } from '../file/compression.ts';
 import { type RangeSource, readRange } from '../file/read-range.ts';
-import { isGzipName } from '../file/text-source.ts';
+import { unpackRange } from '../file/unpack.ts';
 import { isUtf16 } from '../file/utf16.ts';
 import { FormatSet } from '../parse/format-set.ts';
 import type { UserFormat } from '../parse/user-format.ts';
@@ -18,9 +17,9 @@ export async function describeFile(
   const { handle } = file;
   if (handle.sizeBytes === 0) return EMPTY_SUMMARY;
   refuseUndecoded(handle);
-  const compressed = isGzipName(handle.name);
+  const compressed = isPackedName(handle.name);
   const head = compressed
-    ? await collect(gunzipRange(file, 0, INSPECTED_BYTES, options))
+    ? await collect(unpackRange(file, 0, INSPECTED_BYTES, options))
     : await collect(readRange(file, 0, Math.min(INSPECTED_BYTES, handle.sizeBytes), options));
   if (head.length === 0) return EMPTY_SUMMARY;
   if (isUtf16(head)) return UTF16_SUMMARY;

@@ -1,7 +1,7 @@
+import { isPackedName } from '../file/compression.ts';
 import { fileStamp, isSettled } from '../file/file-stamp.ts';
-import { gunzip } from '../file/gunzip.ts';
 import { type RangeSource, readRange } from '../file/read-range.ts';
-import { isGzipName } from '../file/text-source.ts';
+import { unpack } from '../file/unpack.ts';
 import { LogError } from '../log-error.ts';
 import type { Scrubber } from '../scrub/scrubber.ts';
 import type { ReadOptions } from '../types.ts';
@@ -19,7 +19,7 @@ export class PackedSecrets {
   async refuse(file: RangeSource, options: ReadOptions): Promise<void> {
     const { handle, reads } = file;
     const { scrubber } = reads;
-    if (!scrubber || !isGzipName(handle.name) || handle.sizeBytes === 0) return;
+    if (!scrubber || !isPackedName(handle.name) || handle.sizeBytes === 0) return;
     const key = `${fileStamp(handle)}:${scrubber.id}`;
     const isLasting = isSettled(handle);
     const hasSecrets = this.#known.get(key) ?? (await this.#inspect(file, scrubber, options));
@@ -29,7 +29,7 @@ export class PackedSecrets {
       throw refusal(handle.name, 'its text contains secrets, which cannot be masked in a compressed file');
   }
 
-  /** Throws for a file that was not scanned completely: anything may follow padding, and gzip decompresses it. */
+  /** Throws for a file that was not scanned completely: anything may follow padding, and is decompressed with it. */
   async #inspect(file: RangeSource, scrubber: Scrubber, options: ReadOptions): Promise<boolean> {
     const { name } = file.handle;
     let packedBytes = 0;
@@ -37,7 +37,7 @@ export class PackedSecrets {
       const onEnd = (bytes: number) => {
         packedBytes = bytes;
       };
-      if (await holdsSecrets(gunzip(file, { ...options, onEnd }), scrubber)) return true;
+      if (await holdsSecrets(unpack(file, { ...options, onEnd }), scrubber)) return true;
     } catch (error) {
       if (!(error instanceof LogError) || error.code !== 'LOG_FILE_CORRUPT') throw error;
       throw refusal(name, 'it is damaged, so it cannot be checked for secrets', error);

@@ -8,9 +8,13 @@ const NEWLINE = 10;
  * The last `size` bytes of a file's text, starting with the first whole line. A window without any line start is
  * returned as is, from a UTF-8 boundary: a file with content never gives an empty response.
  */
-export async function tail(file: RangeSource, size: number, options: ReadOptions = {}): Promise<ByteStream> {
+export async function tail(
+  file: RangeSource,
+  size: number,
+  { text: opened, ...options }: ReadOptions & { text?: TextSource } = {},
+): Promise<ByteStream> {
   try {
-    const text = await openText(file, size, options);
+    const text = opened ?? (await openText(file, size, options));
     return toByteStream(file, await cutWindow(text, size, options));
   } catch (error) {
     file.handle.release();

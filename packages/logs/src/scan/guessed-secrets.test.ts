@@ -38,7 +38,7 @@ function plantedFile(): ScanFile {
     fd,
     sizeBytes: size,
     textBytes: size,
-    gzMap: undefined,
+    packedMap: undefined,
     textStart: 0,
     start: undefined,
     scrub,

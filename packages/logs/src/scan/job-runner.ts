@@ -1,6 +1,8 @@
 import { fnv1a } from '../cursor/cursor.ts';
+import { decoderOf } from '../file/compression.ts';
 import { buildGzMap } from '../gzip/gz-map.ts';
 import { ScanKernel } from '../kernel/scan-kernel.ts';
+import { buildChunkMap } from '../packed/chunk-map.ts';
 import { BUILT_IN_FORMATS, FormatSet } from '../parse/format-set.ts';
 import { createZone, type Zone } from '../parse/zone.ts';
 import { CleanParts, CleanRanges, CleanReads } from '../scrub/clean-ranges.ts';
@@ -13,6 +15,7 @@ import type {
   CheckJob,
   Job,
   JobResults,
+  PackedMap,
   RecordsJob,
   RegexJob,
   ScanFile,
@@ -90,8 +93,8 @@ export class JobRunner {
         return this.#verify(job, run);
       case 'text':
         return readText(job, { scrubberFor: this.#scrubberFor });
-      case 'gz-map':
-        return buildGzMap(job.file.fd, job.file.sizeBytes, { isCancelled: run.isCancelled });
+      case 'packed-map':
+        return buildPackedMap(job.file, run);
       case 'describe':
         return describeFiles(job, { zone: this.#zoneFor(job.zone), isCancelled: run.isCancelled });
       case 'stat':
@@ -166,6 +169,12 @@ export class JobRunner {
       return regex?.test(Buffer.from(text.buffer, text.byteOffset, text.length).toString()) ?? true;
     });
   }
+}
+
+function buildPackedMap({ name, fd, sizeBytes }: ScanFile, { isCancelled }: Run): PackedMap {
+  const decoder = decoderOf(name);
+  if (decoder === undefined) return buildGzMap(fd, sizeBytes, { isCancelled });
+  return buildChunkMap({ fd, sizeBytes, decoder }, { isCancelled });
 }
 
 function checkAt({ file, offset, bytes }: CheckJob, scrubbers: ScrubberSource): number {

@@ -1,6 +1,7 @@
 import type { BlockSummary, TailSummary } from '../block-index/block-index.ts';
 import type { FileMark } from '../cursor/cursor.ts';
 import type { GzMap } from '../gzip/gz-map.ts';
+import type { ChunkMap } from '../packed/chunk-map.ts';
 import type { FormatName } from '../parse/format.ts';
 import type { UserFormat } from '../parse/user-format.ts';
 import type { ScrubRules } from '../scrub/scrubber.ts';
@@ -18,7 +19,7 @@ export interface ScanFile {
   sizeBytes: number;
   /** Length of the text: the same, unless it is compressed. */
   textBytes: number;
-  gzMap: GzMap | undefined;
+  packedMap: PackedMap | undefined;
   /** Where its text begins; only NULs precede it. */
   textStart: number;
   /** For a plain file: length and hash of the first bytes of its text. If they differ later, the file was truncated. */
@@ -121,8 +122,11 @@ export interface VerifyJob {
   blocks: readonly Pick<BlockSummary, 'block' | 'check'>[];
 }
 
-export interface GzMapJob {
-  kind: 'gz-map';
+/** How the text of a compressed file is read from any offset. */
+export type PackedMap = GzMap | ChunkMap;
+
+export interface PackedMapJob {
+  kind: 'packed-map';
   file: ScanFile;
 }
 
@@ -178,7 +182,7 @@ export type Job =
   | CheckJob
   | VerifyJob
   | TextJob
-  | GzMapJob
+  | PackedMapJob
   | DescribeJob
   | StatJob
   | RegexJob;
@@ -270,7 +274,7 @@ export interface JobResults {
   check: number;
   verify: VerifyResult;
   text: Uint8Array<ArrayBuffer>;
-  'gz-map': GzMap;
+  'packed-map': PackedMap;
   describe: DescribeResult;
   stat: StatResult;
   regex: boolean[];

@@ -32,7 +32,7 @@ function openFile(lines: number, line = LINE): ScanFile {
       fd,
       sizeBytes,
       textBytes: sizeBytes,
-      gzMap: undefined,
+      packedMap: undefined,
       textStart: 0,
       start: undefined,
       scrub: undefined,

@@ -164,7 +164,7 @@ export class WorkerPool {
       if (!next) return;
       const free = [...this.#threads].find(({ current }) => !current) ?? this.#start();
       // While the thread starts, the calling thread may have done the job already.
-      if (!free || (this.#here && !free.isReady && next.task.job.kind !== 'gz-map')) return;
+      if (!free || (this.#here && !free.isReady && next.task.job.kind !== 'packed-map')) return;
       this.#queue.splice(index, 1);
       this.#give(free, next);
     }
@@ -193,7 +193,7 @@ export class WorkerPool {
    */
   #takeHere(): boolean {
     const [next] = this.#queue;
-    if (!this.#here || this.#here.isBusy || !next || next.task.job.kind === 'gz-map') return false;
+    if (!this.#here || this.#here.isBusy || !next || next.task.job.kind === 'packed-map') return false;
     this.#queue.shift();
     const done = this.#here.run(next.task.job, next.flag).finally(() => this.#dispatch());
     done.then(next.resolve, next.reject);
@@ -259,7 +259,7 @@ function hasRegex({ task: { job } }: Waiting): boolean {
 }
 
 function isLong({ task: { job }, flag }: Waiting): boolean {
-  if (flag.isSlow || job.kind === 'gz-map') return true;
+  if (flag.isSlow || job.kind === 'packed-map') return true;
   if (!('runs' in job)) return false;
   let blocks = 0;
   for (let run = 0; run < job.runs.length; run += 2) blocks += (job.runs[run + 1] ?? 0) - (job.runs[run] ?? 0);

@@ -161,7 +161,7 @@ test('a file that changes between being opened and being read is masked, althoug
   const runner = new JobRunner();
   const reads = new SharedReads(() => scrubbing.current);
   const file: ScanFile = {
-    ...{ name: 'a.log', key: 'a', stamp, fd, sizeBytes: size, textBytes: size, gzMap: undefined, textStart: 0 },
+    ...{ name: 'a.log', key: 'a', stamp, fd, sizeBytes: size, textBytes: size, packedMap: undefined, textStart: 0 },
     ...{ start: undefined, scrub: scrubbing.current?.rules, format: 'contract', zone: 'UTC', writtenMs: 0 },
   };
   const job: RecordsJob = {

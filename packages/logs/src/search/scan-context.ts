@@ -3,11 +3,10 @@ import { CheckedIndex } from '../block-index/checked-index.ts';
 import { fnv1a } from '../cursor/cursor.ts';
 import { fileStamp, isSettled, isSettledForWriters } from '../file/file-stamp.ts';
 import type { LogHandle } from '../file/log-handle.ts';
-import type { GzMap } from '../gzip/gz-map.ts';
 import { BUILT_IN_FORMATS, type FormatSet } from '../parse/format-set.ts';
 import type { Zone } from '../parse/zone.ts';
 import { CancelFlag } from '../scan/cancel-flag.ts';
-import type { ScanFile } from '../scan/jobs.ts';
+import type { PackedMap, ScanFile } from '../scan/jobs.ts';
 import type { WorkerPool } from '../scan/worker-pool.ts';
 import type { Scrubber } from '../scrub/scrubber.ts';
 import type { FileProblem, RecordFilter } from '../types.ts';
@@ -15,8 +14,9 @@ import type { OpenFile } from './files/open-file.ts';
 
 const DAY_NS = 86_400_000_000_000n;
 
-/** Maps of compressed files kept for the next query; each has a few MiB at most. */
-const MAX_GZ_MAPS = 4;
+/** Maps of compressed files kept for the next query, and their size: a few MiB for gzip, up to 32 for others. */
+const MAX_PACKED_MAPS = 4;
+const MAX_PACKED_MAP_BYTES = 64 * 1024 ** 2;
 
 export interface ScanContextDeps {
   pool: WorkerPool;
@@ -33,7 +33,7 @@ export class ScanContext {
   readonly zone: Zone;
   readonly formats: FormatSet;
   readonly #scrubber: () => Scrubber | undefined;
-  readonly #gzMaps = new Map<string | LogHandle, SharedGzMap>();
+  readonly #packedMaps = new Map<string | LogHandle, SharedPackedMap>();
 
   constructor(deps: ScanContextDeps) {
     this.pool = deps.pool;
@@ -68,7 +68,7 @@ export class ScanContext {
       fd: handle.fd,
       sizeBytes: handle.sizeBytes,
       textBytes: handle.sizeBytes,
-      gzMap: undefined,
+      packedMap: undefined,
       textStart: file.textStart,
       start: file.compressed ? undefined : startCheck(file),
       scrub: this.#scrubber()?.rules,
@@ -78,16 +78,16 @@ export class ScanContext {
       writtenMs: Number(handle.modifiedNs / 1_000_000n),
     };
     if (!file.compressed) return plain;
-    const gzMap = await this.#gzMap(file, plain, flag);
-    if (gzMap.problem && !problems.some((problem) => problem.file === name)) {
-      problems.push({ file: name, ...gzMap.problem });
+    const packedMap = await this.#packedMap(file, plain, flag);
+    if (packedMap.problem && !problems.some((problem) => problem.file === name)) {
+      problems.push({ file: name, ...packedMap.problem });
     }
-    return { ...plain, gzMap, textBytes: gzMap.textBytes };
+    return { ...plain, packedMap, textBytes: packedMap.textBytes };
   }
 
   /** Whether `prepare` is fast: a compressed file need not be decompressed first. */
   isReady(file: OpenFile): boolean {
-    return !file.compressed || this.#gzMaps.has(gzMapKey(file));
+    return !file.compressed || this.#packedMaps.has(packedMapKey(file));
   }
 
   /** The index of a file. The times of its records depend on its format and, without a year, on when it was written. */
@@ -97,20 +97,27 @@ export class ScanContext {
     return new CheckedIndex(index, isSettledForWriters(handle) ? fileStamp(handle) : undefined);
   }
 
-  #gzMap(opened: OpenFile, file: ScanFile, flag: CancelFlag): Promise<GzMap> {
-    const mapKey = gzMapKey(opened);
-    let shared = this.#gzMaps.get(mapKey);
-    this.#gzMaps.delete(mapKey);
-    if (!shared || shared.isCancelled) shared = new SharedGzMap(this.pool, file);
-    this.#gzMaps.set(mapKey, shared);
+  #packedMap(opened: OpenFile, file: ScanFile, flag: CancelFlag): Promise<PackedMap> {
+    const mapKey = packedMapKey(opened);
+    let shared = this.#packedMaps.get(mapKey);
+    this.#packedMaps.delete(mapKey);
+    if (!shared || shared.isCancelled) shared = new SharedPackedMap(this.pool, file);
+    this.#packedMaps.set(mapKey, shared);
     // A map that failed or was cancelled is built again for the next caller.
     const { map } = shared;
-    map.catch(() => this.#gzMaps.get(mapKey)?.map === map && this.#gzMaps.delete(mapKey));
-    for (const oldest of this.#gzMaps.keys()) {
-      if (this.#gzMaps.size <= MAX_GZ_MAPS) break;
-      this.#gzMaps.delete(oldest);
-    }
+    map.catch(() => this.#packedMaps.get(mapKey)?.map === map && this.#packedMaps.delete(mapKey));
+    this.#forgetOldest();
     return shared.waitFor(flag);
+  }
+
+  /** The newest is kept, however large. */
+  #forgetOldest(): void {
+    const keys = [...this.#packedMaps.keys()];
+    let bytes = 0;
+    for (const [index, key] of keys.reverse().entries()) {
+      bytes += this.#packedMaps.get(key)?.bytes ?? 0;
+      if (index >= MAX_PACKED_MAPS || (index > 0 && bytes > MAX_PACKED_MAP_BYTES)) this.#packedMaps.delete(key);
+    }
   }
 }
 
@@ -119,18 +126,23 @@ function startCheck({ firstBytes }: OpenFile): ScanFile['start'] {
 }
 
 /** While a change need not show in the stamp, a map is only for those who have the file open with it. */
-function gzMapKey({ key, handle }: OpenFile): string | LogHandle {
+function packedMapKey({ key, handle }: OpenFile): string | LogHandle {
   return isSettled(handle) ? `${key}:${fileStamp(handle)}` : handle;
 }
 
 /** A map that several callers may wait for. It is cancelled when all of them are. */
-class SharedGzMap {
-  readonly map: Promise<GzMap>;
+class SharedPackedMap {
+  readonly map: Promise<PackedMap>;
+  /** Its size, once it is built. */
+  bytes = 0;
   readonly #flag = new CancelFlag();
   #waiting = 0;
 
   constructor(pool: WorkerPool, file: ScanFile) {
-    this.map = pool.run({ kind: 'gz-map', file }, this.#flag);
+    this.map = pool.run({ kind: 'packed-map', file }, this.#flag).then((map) => {
+      this.bytes = map.shared.byteLength;
+      return map;
+    });
   }
 
   get isCancelled(): boolean {
@@ -138,7 +150,7 @@ class SharedGzMap {
   }
 
   /** The given descriptor is in use until this settles, also when it is cancelled. */
-  async waitFor(flag: CancelFlag): Promise<GzMap> {
+  async waitFor(flag: CancelFlag): Promise<PackedMap> {
     this.#waiting++;
     let leaves = false;
     const leave = () => {

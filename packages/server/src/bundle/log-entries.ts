@@ -1,3 +1,4 @@
+import { isPackedName, plainName } from '@porthole/logs';
 import type { BundleContext } from './bundle-context.ts';
 import { describeError } from './bundle-writer.ts';
 import { type LogPart, readPart } from './log-part.ts';
@@ -75,7 +76,7 @@ async function addPart({ writer, names, cluster, sources, signal }: BundleContex
     budgetMs: sources.searchBudgetMs,
     report: (problem) => problems.push(problem),
   });
-  const name = names.take(['logs', node, file.replace(/\.gz$/, '')]);
+  const name = names.take(['logs', node, isPackedName(file) ? plainName(file) : file]);
   await writer.add(name, chunks, { node, file, isCut, problems });
 }
 

@@ -1,4 +1,5 @@
 import type { NodeState } from '@porthole/contract';
+import { isPackedName } from '@porthole/logs';
 import type { FoundRecord, SearchEnd, SearchQuery } from '@porthole/logs/types';
 
 /** The part of a log file in the requested time range. */
@@ -73,7 +74,7 @@ async function* readBytes(
   const first = await firstRecord(state, { family, order: 'oldest', start: { record: cursor } }, { signal });
   if (first === undefined) throw new Error('it was removed while the bundle was created');
   const file = first.file;
-  if (file.endsWith('.gz') && !part.file.endsWith('.gz')) return yield* readRecords(state, { ...part, file }, reading);
+  if (isPackedName(file) && !isPackedName(part.file)) return yield* readRecords(state, { ...part, file }, reading);
   const log = await state.openLog({ file }, { signal });
   try {
     yield* log.read(first.offset, first.offset + bytes, { signal });

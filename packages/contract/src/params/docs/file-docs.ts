@@ -17,7 +17,7 @@ export const FILE_DOCS: DocsOf<typeof VIEW_ROWS | typeof FILE_ROWS | typeof RANG
   },
   text: {
     meaning:
-      '`true`: the uncompressed text of a `.gz` file, with secrets masked. Byte ranges then count in that text, as the offsets of records do.',
+      '`true`: the uncompressed text of a compressed file, with secrets masked. Byte ranges then count in that text, as the offsets of records do.',
     proto: 'text',
     cli: { absent: '"porthole logs download" copies files as they are' },
   },

@@ -1,13 +1,12 @@
 import { HEAD_BYTES } from '../../cursor/cursor.ts';
-import { isUndecodedName } from '../../file/compression.ts';
+import { isPackedName, isUndecodedName, plainName } from '../../file/compression.ts';
 import { type FamilyFile, groupManyFamilies } from '../../file/families.ts';
 import { readFd, statFd } from '../../file/fs-calls.ts';
-import { gunzipRange, packedHead } from '../../file/gunzip.ts';
 import type { HandleCache } from '../../file/handle-cache.ts';
 import type { LogHandle } from '../../file/log-handle.ts';
 import { findTextStart, maskStart, readStart } from '../../file/read-start.ts';
 import { SharedReads } from '../../file/shared-reads.ts';
-import { isGzipName } from '../../file/text-source.ts';
+import { packedHead, unpackRange } from '../../file/unpack.ts';
 import { isFileFailure, undefinedIfUnreadable } from '../../log-error.ts';
 import type { Format } from '../../parse/format.ts';
 import { BUILT_IN_FORMATS, type FormatSet } from '../../parse/format-set.ts';
@@ -139,6 +138,7 @@ export async function openFamily(
   for (let round = 0; !isStable && (round < MAX_ROUNDS || performance.now() < endMs); round++) {
     members = await familyMembers(await deps.list(family), family);
     const listed = new Set(members.map(({ name }) => name));
+    // While a file is being compressed both exist, and only the plain one is complete.
     const isHalf = ({ name, compressed }: SeenMember) => compressed && listed.has(plainName(name));
     const failed: string[] = [];
     for (const member of members.filter((one) => isNew(one) && !isHalf(one))) {
@@ -159,11 +159,6 @@ export async function openFamily(
   await readGrownStarts([...opened.values()], deps);
   const missed = [...seen].flatMap(([id, file]) => (opened.has(id) ? [] : [file]));
   return { members, opened: [...opened.values()], missed: missed.sort((a, b) => b.round - a.round), isStable };
-}
-
-/** While a file is being compressed both exist, and only the plain one is complete. */
-function plainName(archive: string): string {
-  return archive.slice(0, -'.gz'.length);
 }
 
 /** Opens the file that has the name now; `undefined` if there is none, or it is not new. */
@@ -222,7 +217,7 @@ export async function readFileStart(
 /** The first bytes of the text; of an incomplete archive, what can be unpacked. Secrets are masked. */
 async function readTextStart(handle: LogHandle, scrubber: Scrubber | undefined): Promise<Buffer> {
   // Not bounded by its size at opening: it may have been empty then.
-  if (!isGzipName(handle.name)) return readStart(handle.fd, START_BYTES, scrubber);
+  if (!isPackedName(handle.name)) return readStart(handle.fd, START_BYTES, scrubber);
   const chunks: Buffer[] = [];
   try {
     for await (const chunk of unpack(handle, 0, START_BYTES + (scrubber?.rightBytes ?? 0)))
@@ -235,7 +230,7 @@ async function readTextStart(handle: LogHandle, scrubber: Scrubber | undefined):
 }
 
 async function readStartAfterHole(handle: LogHandle, scrubber: Scrubber | undefined): Promise<Buffer> {
-  if (isGzipName(handle.name)) {
+  if (isPackedName(handle.name)) {
     const { head } = await packedHead({ handle, reads: new SharedReads() }, START_BYTES + (scrubber?.rightBytes ?? 0));
     return maskStart(head, START_BYTES, scrubber);
   }
@@ -264,5 +259,5 @@ async function* readPlain({ fd }: LogHandle, start: number): AsyncGenerator<Buff
 
 /** Secrets are not masked. */
 function unpack(handle: LogHandle, start: number, end: number): AsyncGenerator<Buffer, void, undefined> {
-  return gunzipRange({ handle, reads: new SharedReads() }, start, end);
+  return unpackRange({ handle, reads: new SharedReads() }, start, end);
 }

@@ -3,6 +3,7 @@ import { fnv1a } from '../../cursor/cursor.ts';
 import { statsStamp } from '../../file/file-stamp.ts';
 import { GzText } from '../../gzip/gz-text.ts';
 import { truncated, unreadable } from '../../log-error.ts';
+import { ChunkText } from '../../packed/chunk-map.ts';
 import type { CleanParts, CleanReads } from '../../scrub/clean-ranges.ts';
 import { ScrubbedText, type ScrubbedTextOptions } from '../../scrub/scrubbed-text.ts';
 import type { Scrubber, ScrubRules } from '../../scrub/scrubber.ts';
@@ -94,8 +95,9 @@ export function assertNotTruncated({ name, fd, textStart, start }: ScanFile): vo
   if (filled < start.bytes || fnv1a(bytes, 0, filled) !== start.hash) throw truncated(name);
 }
 
-function openWithHole({ name, fd, sizeBytes, textBytes, gzMap }: ScanFile): TextReader {
-  if (gzMap) return new GzText(fd, sizeBytes, gzMap, { name });
+function openWithHole({ name, fd, sizeBytes, textBytes, packedMap }: ScanFile): TextReader {
+  if (packedMap?.kind === 'chunks') return new ChunkText(packedMap);
+  if (packedMap) return new GzText(fd, sizeBytes, packedMap, { name });
   return {
     sizeBytes: textBytes,
     read(target, at, position, length) {

@@ -26,7 +26,7 @@ function scanFile(path: string, textBytes: number) {
     fd,
     sizeBytes: textBytes,
     textBytes,
-    gzMap: undefined,
+    packedMap: undefined,
     textStart: 0,
     start: undefined,
     scrub: undefined,

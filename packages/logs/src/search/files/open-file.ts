@@ -1,15 +1,14 @@
 import { createHash } from 'node:crypto';
 import { type FileMark, HEAD_BYTES } from '../../cursor/cursor.ts';
 import { markFile } from '../../cursor/file-mark.ts';
-import { refuseUndecoded } from '../../file/compression.ts';
+import { isPackedName, refuseUndecoded } from '../../file/compression.ts';
 import { fileStamp, isSettledForWriters } from '../../file/file-stamp.ts';
 import { readFd, statFd } from '../../file/fs-calls.ts';
-import { gunzipRange, packedHead } from '../../file/gunzip.ts';
 import type { HandleCache } from '../../file/handle-cache.ts';
 import type { LogHandle } from '../../file/log-handle.ts';
 import { findTextStart, maskStart, readStart } from '../../file/read-start.ts';
 import type { SharedReads } from '../../file/shared-reads.ts';
-import { isGzipName } from '../../file/text-source.ts';
+import { packedHead, unpackRange } from '../../file/unpack.ts';
 import { refuseUtf16 } from '../../file/utf16.ts';
 import { LogError } from '../../log-error.ts';
 import type { FormatName, LineHead } from '../../parse/format.ts';
@@ -78,7 +77,7 @@ export class FileOpener {
     const handle = await this.#handles.acquire(name);
     try {
       refuseUndecoded(handle);
-      const compressed = isGzipName(name);
+      const compressed = isPackedName(name);
       const { head, textStart, firstBytes } = await this.#start(handle, compressed, options);
       refuseUtf16(name, compressed ? head : firstBytes);
       const mark = markFile(head);
@@ -151,7 +150,7 @@ export class FileOpener {
   async #unpacked(handle: LogHandle, start: number, end: number, options: ReadOptions): Promise<Buffer> {
     const parts: Buffer[] = [];
     try {
-      const text = gunzipRange({ handle, reads: this.#reads }, start, end, options);
+      const text = unpackRange({ handle, reads: this.#reads }, start, end, options);
       for await (const chunk of text) parts.push(Buffer.from(chunk));
     } catch (error) {
       // What precedes the damage can be read; the scan reports it.

@@ -22,7 +22,7 @@ export async function packedText(
   const [problem] = problems;
   if (problem) {
     const detail = `${JSON.stringify(file.name)} cannot be decompressed completely: ${problem.detail}`;
-    throw new LogError('LOG_FILE_CORRUPT', detail);
+    throw new LogError(problem.code === 'LOG_FILE_UNSUPPORTED' ? problem.code : 'LOG_FILE_CORRUPT', detail);
   }
   return {
     sizeBytes: scanFile.textBytes,

@@ -1,9 +1,10 @@
 import { crc32 } from 'node:zlib';
+import { decoderOf, plainName } from '../../file/compression.ts';
 import { fileStamp, isSettled } from '../../file/file-stamp.ts';
 import { readFd } from '../../file/fs-calls.ts';
-import { gunzip } from '../../file/gunzip.ts';
 import { SharedReads } from '../../file/shared-reads.ts';
-import { LogError, systemCode } from '../../log-error.ts';
+import { isCut, unpack } from '../../file/unpack.ts';
+import { LogError } from '../../log-error.ts';
 import type { ReadOptions } from '../../types.ts';
 import type { OpenFile } from './open-file.ts';
 
@@ -81,12 +82,13 @@ async function comparePlain(a: OpenFile, b: OpenFile, options: ReadOptions): Pro
 }
 
 /**
- * Compares a plain text and an archive. A complete archive ends with the length and the checksum of its text; for one
+ * Compares a plain text and an archive. A complete archive of gzip ends with the length and the checksum of its text; for one
  * that is still being written, or contains more than the plain file, the text itself is compared.
  */
 async function comparePacked(plain: OpenFile, packed: OpenFile, options: ReadOptions): Promise<OpenFile | undefined> {
-  const isNamedAlike = packed.name.slice(0, -'.gz'.length) === plain.name;
+  const isNamedAlike = plainName(packed.name) === plain.name;
   if (plain.firstMs === null && plain.handle.sizeBytes < LEAST_UNTIMED_BYTES && !isNamedAlike) return undefined;
+  if (decoderOf(packed.name) !== undefined) return compareUnpacked(plain, packed, { ...options, isNamedAlike });
   const { sizeBytes } = packed.handle;
   const trailer = await readPart(packed, { position: Math.max(0, sizeBytes - 8), length: Math.min(8, sizeBytes) });
   const textBytes = trailer.length === 8 ? trailer.readUInt32LE(4) : 0;
@@ -118,7 +120,7 @@ async function compareUnpacked(
   const shared = plain.handle.sizeBytes;
   let position = 0;
   try {
-    for await (const chunk of gunzip({ handle: packed.handle, reads: new SharedReads() }, { signal })) {
+    for await (const chunk of unpack({ handle: packed.handle, reads: new SharedReads() }, { signal })) {
       const length = Math.min(chunk.length, shared - position);
       const bytes = await readPart(plain, { position, length });
       if (!bytes.equals(chunk.subarray(0, length))) return undefined;
@@ -133,7 +135,7 @@ async function compareUnpacked(
     if (!(error instanceof LogError) || error.code !== 'LOG_FILE_CORRUPT') throw error;
     // Incomplete, as it is while being written: what exists of it is the beginning of the plain text. Damage is
     // reported.
-    return systemCode(error.cause) === 'Z_BUF_ERROR' && (isNamedAlike || position > 0) ? plain : undefined;
+    return isCut(error) && (isNamedAlike || position > 0) ? plain : undefined;
   }
 }
 

@@ -1,5 +1,5 @@
 import { type CallOptions, type NodeState, parseFileRequest, parseViewRequest } from '@porthole/contract';
-import type { ByteStream, OpenLog } from '@porthole/logs';
+import { type ByteStream, type OpenLog, plainName } from '@porthole/logs';
 import { evaluateConditions, rangeStillHolds } from '../response/conditions.ts';
 import { HttpRefusal } from '../response/problem-response.ts';
 import {
@@ -24,7 +24,7 @@ export function createLogRoutes(node: NodeState): Record<LogRouteId, RouteHandle
       const { file, text = false } = parseFileRequest(request.query);
       const log = await node.openLog({ file, text }, request);
       try {
-        return await rawResponse(log, request, text ? log.name.replace(/\.gz$/i, '') : log.name);
+        return await rawResponse(log, request, text ? plainName(log.name) : log.name);
       } catch (error) {
         await log.close();
         throw error;

@@ -77,7 +77,7 @@ export function DetailsDrawer({ record, view, zone, onClose, onCopyLine, onCopyL
         <button type="button" class="button" onClick={onCopyLink}>
           Copy link
         </button>
-        {record.file.endsWith('.gz') ? null : (
+        {/\.(gz|zst|xz|bz2)$/i.test(record.file) ? null : (
           <button
             type="button"
             class="button"

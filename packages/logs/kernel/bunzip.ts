@@ -1,0 +1,172 @@
+/*
+ * A decoder of bzip2 blocks. A block is decoded as a whole and then written in pieces, since a small one may be a long
+ * text. In AssemblyScript: `npm run kernel` compiles it to src/kernel/bunzip-wasm.ts, which src/packed loads.
+ */
+import { at as bitAt, bits, ranOut, startBits } from './bunzip/bits';
+import { groups, readCodes, readSymbol, readSymbolsInUse, startSymbols, symbolsInUse } from './bunzip/codes';
+import { COUNTS, IN_USE, ORDER, OUTPUT, OUTPUT_BYTES, TEXT } from './bunzip/state';
+
+export { INPUT, INPUT_BYTES, MEMORY_BYTES, OUTPUT } from './bunzip/state';
+
+export const DONE: i32 = 0;
+export const NEEDS_INPUT: i32 = 1;
+export const BAD_BLOCK: i32 = 2;
+/** Blocks of bzip2 before 0.9.5 (1999). */
+export const BAD_OBSOLETE: i32 = 3;
+
+const RUN_A: u32 = 0;
+const RUN_B: u32 = 1;
+
+/** Bytes of the block, and how many of them were written. */
+let blockBytes: u32 = 0;
+let written: u32 = 0;
+let position: u32 = 0;
+/** Four equal bytes in a row are followed by how often the byte is repeated. */
+let previous: i32 = -1;
+let equal: u32 = 0;
+let repeats: u32 = 0;
+
+let sum: u32 = 0;
+let tableIsBuilt: bool = false;
+const CRC_TABLE: u32 = 1024;
+
+/** Where the input continues, in bits. */
+export function bitPosition(): u32 {
+  return bitAt;
+}
+
+/** Reads a number of at most 32 bits, outside of blocks. NEEDS_INPUT is to be checked by `isShort`. */
+export function readBits(from: u32, end: u32, count: u32): u32 {
+  startBits(from, end);
+  return bits(count);
+}
+
+export function isShort(): bool {
+  return ranOut;
+}
+
+/** Decodes the block that begins at bit `from`, after its checksum; `end` is the end of the input in bits. */
+export function decode(from: u32, end: u32, maxBytes: u32): i32 {
+  startBits(from, end);
+  const result = decodeBlock(maxBytes);
+  return ranOut ? NEEDS_INPUT : result;
+}
+
+function decodeBlock(maxBytes: u32): i32 {
+  if (bits(1) !== 0) return BAD_OBSOLETE;
+  const origin = bits(24);
+  if (!readSymbolsInUse() || !readCodes()) return BAD_BLOCK;
+  if (!decodeSymbols(maxBytes) || origin >= blockBytes) return BAD_BLOCK;
+  sortBytes();
+  position = load<u32>(TEXT + (origin << 2)) >> 8;
+  written = 0;
+  previous = -1;
+  equal = 0;
+  repeats = 0;
+  sum = 0xffffffff;
+  buildCrcTable();
+  return DONE;
+}
+
+/** Undoes the Huffman codes, the move-to-front and the runs. */
+function decodeSymbols(maxBytes: u32): bool {
+  memory.fill(COUNTS, 0, 1024);
+  for (let i: u32 = 0; i < 256; i++) store<u8>(ORDER + i, <u8>i);
+  startSymbols();
+  const last = symbolsInUse + 1;
+  let count: u32 = 0;
+  let run: u32 = 0;
+  let weight: u32 = 1;
+  while (true) {
+    const symbol = readSymbol();
+    if (ranOut || symbol > last) return false;
+    if (symbol <= RUN_B) {
+      if (weight > maxBytes * 2) return false;
+      run += symbol === RUN_A ? weight : weight << 1;
+      weight <<= 1;
+      continue;
+    }
+    if (run > 0) {
+      if (run > maxBytes - count) return false;
+      const byte = <u32>load<u8>(IN_USE + <u32>load<u8>(ORDER));
+      store<u32>(COUNTS + (byte << 2), load<u32>(COUNTS + (byte << 2)) + run);
+      for (const end = count + run; count < end; count++) store<u32>(TEXT + (count << 2), byte);
+      run = 0;
+      weight = 1;
+    }
+    if (symbol === last) break;
+    if (count >= maxBytes) return false;
+    const index = symbol - 1;
+    const place = load<u8>(ORDER + index);
+    memory.copy(ORDER + 1, ORDER, index);
+    store<u8>(ORDER, place);
+    const byte = <u32>load<u8>(IN_USE + <u32>place);
+    store<u32>(COUNTS + (byte << 2), load<u32>(COUNTS + (byte << 2)) + 1);
+    store<u32>(TEXT + (count++ << 2), byte);
+  }
+  blockBytes = count;
+  return groups > 0;
+}
+
+/** The inverse of the Burrows-Wheeler transform: each byte gets the position of its successor. */
+function sortBytes(): void {
+  let start: u32 = 0;
+  for (let byte: u32 = 0; byte < 256; byte++) {
+    const count = load<u32>(COUNTS + (byte << 2));
+    store<u32>(COUNTS + (byte << 2), start);
+    start += count;
+  }
+  for (let i: u32 = 0; i < blockBytes; i++) {
+    const counter = COUNTS + ((load<u32>(TEXT + (i << 2)) & 255) << 2);
+    const to = TEXT + (load<u32>(counter) << 2);
+    store<u32>(to, load<u32>(to) | (i << 8));
+    store<u32>(counter, load<u32>(counter) + 1);
+  }
+}
+
+/** Writes the next piece of the text to OUTPUT. Returns its length; 0 at the end of the block. */
+export function write(): u32 {
+  const end = OUTPUT + OUTPUT_BYTES;
+  let to = OUTPUT;
+  while (to < end) {
+    if (repeats > 0) {
+      const count = min<u32>(repeats, end - to);
+      memory.fill(to, <u8>previous, count);
+      to += count;
+      repeats -= count;
+      continue;
+    }
+    if (written === blockBytes) break;
+    const entry = load<u32>(TEXT + (position << 2));
+    position = entry >> 8;
+    written++;
+    const byte = <i32>(entry & 255);
+    if (equal === 4) {
+      repeats = <u32>byte;
+      equal = 0;
+      continue;
+    }
+    equal = byte === previous ? equal + 1 : 1;
+    previous = byte;
+    store<u8>(to++, <u8>byte);
+  }
+  for (let at = OUTPUT; at < to; at++) {
+    sum = (sum << 8) ^ load<u32>(CRC_TABLE + (((sum >> 24) ^ <u32>load<u8>(at)) << 2));
+  }
+  return to - OUTPUT;
+}
+
+/** The checksum of the text of the block, once it is written. */
+export function blockSum(): u32 {
+  return ~sum;
+}
+
+function buildCrcTable(): void {
+  if (tableIsBuilt) return;
+  tableIsBuilt = true;
+  for (let byte: u32 = 0; byte < 256; byte++) {
+    let value = byte << 24;
+    for (let bit = 0; bit < 8; bit++) value = (value & 0x80000000) === 0 ? value << 1 : (value << 1) ^ 0x04c11db7;
+    store<u32>(CRC_TABLE + (byte << 2), value);
+  }
+}

@@ -1,0 +1,153 @@
+import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, onTestFinished, test } from 'vitest';
+import type { LogDir } from '../log-dir.ts';
+import { Scrubbing } from '../scrub/scrubbing.ts';
+import { collect, readTail } from '../testing/read-bytes.ts';
+import { runSearch } from '../testing/run-search.ts';
+import { openDir, tempDir } from '../testing/temp-dir.ts';
+import type { FollowItem, FoundRecord, SearchQuery } from '../types.ts';
+import { buildChunkMap, ChunkText } from './chunk-map.ts';
+import { type FixtureName, fixture, fixtureText } from './testing/fixture-text.ts';
+
+const TEXT = fixtureText();
+const LIVE = '2026-06-02 10:00:00.000\tINFO\ta.go:1\tlive\n';
+const SUFFIXES = ['.zst', '.xz', '.bz2'] as const;
+const START_MS = Date.parse('2026-06-01T10:00:00Z');
+
+/** A log with the text as a rotated file of that kind. */
+function logWith(suffix: string, bytes: Buffer): { logs: LogDir; name: string } {
+  const dir = tempDir();
+  const name = `a.log.1${suffix}`;
+  writeFileSync(join(dir, name), bytes);
+  writeFileSync(join(dir, 'a.log'), LIVE);
+  return { logs: openDir(dir), name };
+}
+
+const packedLog = (suffix: (typeof SUFFIXES)[number]) => logWith(suffix, fixture(`default${suffix}` as FixtureName));
+
+/** Without what names the file, also in the records around it. */
+function comparable(record: FoundRecord): unknown {
+  return JSON.parse(JSON.stringify(record, (key, value) => (key === 'file' || key === 'cursor' ? undefined : value)));
+}
+
+const QUERIES: Partial<SearchQuery>[] = [
+  { order: 'newest', limit: 30 },
+  { terms: ['merged segment 4'], order: 'oldest', before: 1, after: 1 },
+  { minLevel: 'ERROR', fromMs: START_MS + 100_000, toMs: START_MS + 200_000 },
+  { regex: 'closed segment \\d{4} ', family: 'a.log' },
+];
+
+test.each(SUFFIXES)('a rotated %s file is read like the plain one', async (suffix) => {
+  const [packed, plain] = [packedLog(suffix), logWith('', TEXT)];
+  for (const query of QUERIES) {
+    const [found, expected] = [await runSearch(packed.logs, query), await runSearch(plain.logs, query)];
+    expect(expected.records.length).toBeGreaterThan(5);
+    expect(found.records.map(comparable)).toEqual(expected.records.map(comparable));
+    expect(found.end.problems).toEqual([]);
+    const [{ buckets }, counted] = [
+      await packed.logs.histogram({ ...query, buckets: 10 }),
+      await plain.logs.histogram({ ...query, buckets: 10 }),
+    ];
+    expect(buckets).toEqual(counted.buckets);
+    const digests = [packed.logs, plain.logs].map((logs) => logs.digest({ ...query, limit: 5 }));
+    const [shapes, expectedShapes] = (await Promise.all(digests)).map(({ groups }) => groups.map(({ count }) => count));
+    expect(shapes).toEqual(expectedShapes);
+  }
+  for (const size of [1, 1000, TEXT.length, 10 * TEXT.length]) {
+    expect((await readTail(packed.logs, packed.name, size)).toString()).toBe(
+      (await readTail(plain.logs, plain.name, size)).toString(),
+    );
+  }
+  expect(await packed.logs.details()).toMatchObject([
+    { name: 'a.log' },
+    { name: packed.name, compressed: true, format: 'contract', firstTimeMs: START_MS, problem: null },
+  ]);
+});
+
+test.each(SUFFIXES)('a cursor of the plain file finds the record in its %s file', async (suffix) => {
+  const [packed, plain] = [packedLog(suffix), logWith('', TEXT)];
+  const { records } = await runSearch(plain.logs, { terms: ['segment 777'] });
+  const [record] = records;
+  const start = { record: record?.cursor ?? '' };
+  const found = await runSearch(packed.logs, { family: 'a.log', start, limit: 1 });
+  expect(found.records.map(({ file, message }) => [file, message])).toEqual([[packed.name, record?.message]]);
+});
+
+test.each(SUFFIXES)('a follow from the past begins in the %s file', async (suffix) => {
+  const { logs } = packedLog(suffix);
+  const leaving = new AbortController();
+  const items: FollowItem[] = [];
+  const start = { timeMs: START_MS };
+  for await (const batch of logs.follow({ family: 'a.log', start }, { signal: leaving.signal })) {
+    items.push(...batch);
+    if (items.some((item) => item.type === 'record' && item.message === 'live')) leaving.abort();
+  }
+  const { records } = await runSearch(logs, { family: 'a.log' });
+  const followed = items.flatMap((item) => (item.type === 'record' ? [item.message] : []));
+  expect(followed).toEqual(records.map(({ message }) => message));
+});
+
+test.each(SUFFIXES)('a %s file with secrets is not served raw, and they are masked in its text', async (suffix) => {
+  const scrubbing = new Scrubbing();
+  scrubbing.add(['flushed segment ']);
+  const dir = tempDir();
+  const name = `a.log.1${suffix}`;
+  writeFileSync(join(dir, name), fixture(`default${suffix}` as FixtureName));
+  const logs = openDir(dir, { scrubbing });
+  await expect(logs.open(name)).rejects.toMatchObject({ code: 'RAW_HAS_SECRETS' });
+  const log = await logs.open(name, { text: true });
+  const text = (await collect(log.read(0, log.sizeBytes))).toString();
+  await log.close();
+  expect([text.includes('flushed segment'), text.includes('opened segment')]).toEqual([false, true]);
+});
+
+test('a damaged file is read up to the damage, which is a problem; a view of it is refused', async () => {
+  const packed = fixture('streams.bz2');
+  const { logs, name } = logWith('.bz2', packed.subarray(0, -30));
+  const { records, end } = await runSearch(logs, { file: name });
+  expect(records.length).toBeGreaterThan(1000);
+  const detail = `unexpected end of file at byte ${packed.length - 30}`;
+  expect(end.problems).toEqual([{ file: name, code: 'LOG_FILE_CORRUPT', detail }]);
+  await expect(logs.tail(name, 100)).rejects.toMatchObject({ code: 'LOG_FILE_CORRUPT' });
+  const raw = await logs.open(name);
+  expect(raw.sizeBytes).toBe(packed.length - 30);
+  await raw.close();
+});
+
+test('while a file is being compressed it is read once, from the plain file', async () => {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'a.log.1'), TEXT);
+  writeFileSync(join(dir, 'a.log.1.zst'), fixture('default.zst').subarray(0, 20_000));
+  const { records, end } = await runSearch(openDir(dir), {});
+  expect(end.duplicates).toEqual([{ file: 'a.log.1.zst', sameAs: 'a.log.1' }]);
+  expect(records).toHaveLength(2000);
+});
+
+/** A gigabyte of zeros in 32 KiB: blocks that repeat one byte. */
+function bomb(): Buffer {
+  const block = Buffer.from([0x02, 0x00, 0x10, 0x00]);
+  return Buffer.concat([
+    Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0x00, 0x58]),
+    ...Array.from({ length: 8192 }, () => block),
+  ]);
+}
+
+test('the memory for the text of a file is limited, and what exceeds it is reported', () => {
+  const path = join(tempDir(), 'a.zst');
+  const packed = bomb();
+  writeFileSync(path, packed);
+  const fd = openSync(path, 'r');
+  onTestFinished(() => closeSync(fd));
+  const file = { fd, sizeBytes: packed.length, decoder: 'zstd' } as const;
+  const map = buildChunkMap(file, { maxPackedBytes: 50_000 });
+  expect(map.problem).toMatchObject({
+    code: 'LOG_FILE_UNSUPPORTED',
+    detail: expect.stringMatching(/^only the first \d+ MiB/),
+  });
+  expect(map.shared.byteLength).toBeLessThan(60_000);
+  const text = new ChunkText(map);
+  const part = Buffer.alloc(1000, 1);
+  expect([text.read(part, 0, map.textBytes - 600, 1000), part.indexOf(1)]).toEqual([600, 600]);
+  expect(() => buildChunkMap(file, { isCancelled: () => true })).toThrow('unpacking was cancelled');
+});
