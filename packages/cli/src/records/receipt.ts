@@ -26,8 +26,8 @@ export interface Coverage {
 export class Receipt {
   readonly #startedMs = performance.now();
   readonly #problems = new Map<string, string>();
-  /** Files skipped because another one contains the same text: nothing is missing. */
-  readonly #duplicates = new Map<string, string>();
+  /** Files skipped because another one contains the same text, or with holes: nothing that can be read is missing. */
+  readonly #notices = new Map<string, string>();
   /** Files that are read only when selected by name. */
   readonly #leftOut = new Set<string>();
   readonly #unread = new Map<string, { count: number; reason: string }>();
@@ -46,7 +46,7 @@ export class Receipt {
     this.scannedBytes += scannedBytes + skippedBytes;
     for (const duplicate of duplicates) {
       const label = fileLabel(duplicate);
-      this.#duplicates.set(label, `${label} not read: same text as ${duplicate.sameAs}`);
+      this.#notices.set(label, `${label} not read: same text as ${duplicate.sameAs}`);
     }
     for (const problem of problems) this.#addProblem(problem);
     if (limits !== undefined) this.#problems.set('limits', limits);
@@ -60,6 +60,7 @@ export class Receipt {
     const label = fileLabel({ node, file });
     // Not requested by name, so nothing is missing.
     if (code === 'LEFT_OUT') this.#leftOut.add(label);
+    else if (code === 'NUL_BYTES') this.#notices.set(`${label} ${code}`, `${label}: ${detail}`);
     // The report of a member already includes its problems.
     else if (node === undefined) this.#problems.set(`${label} ${code}`, `${label}: ${code}: ${detail}`);
   }
@@ -83,7 +84,7 @@ export class Receipt {
   warn(terminal: Terminal): void {
     if (this.#stale !== undefined) terminal.warn(visibleText(this.#stale));
     for (const problem of this.#problems.values()) terminal.warn(visibleText(problem));
-    for (const duplicate of this.#duplicates.values()) terminal.warn(visibleText(duplicate));
+    for (const notice of this.#notices.values()) terminal.warn(visibleText(notice));
     this.#warnLeftOut(terminal);
     for (const [label, { count, reason }] of this.#unread) {
       const records = count === 1 ? '1 record is' : `${count} records are`;

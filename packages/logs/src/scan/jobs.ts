@@ -212,6 +212,8 @@ export interface ScanReport {
   summaries: BlockSummary[];
   /** Of a last block that can still change: only the order of its times is kept. */
   tail?: TailSummary;
+  /** Offset of the first hole of NULs that was read. */
+  holeAt?: number;
   /**
    * The scan paused, to let others run, or was cancelled within a block. Oldest first: records that start at or after
    * this offset remain. Newest first: those that start before it.

@@ -1,8 +1,11 @@
 import { appendFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import { describe, expect, test } from 'vitest';
+import { createZone } from '../parse/zone.ts';
 import { runSearch } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
+import type { SearchQuery } from '../types.ts';
 
 const START = Date.parse('2026-06-01T10:00:00Z');
 
@@ -87,3 +90,56 @@ test.each(['oldest', 'newest'] as const)(
     expect(messages.slice(0, 2)).toEqual(order === 'oldest' ? ['line 3', 'line 4'] : ['line 2', 'line 1']);
   },
 );
+
+describe('holes of NULs inside a log', () => {
+  const lineOf = (number: number) => {
+    const time = new Date(START + number * 1000).toISOString();
+    return {
+      contract: `${time.slice(0, -1).replace('T', ' ')}\tERROR\ta.go:1\tline ${number}\n`,
+      json: `${JSON.stringify({ time, level: 'error', msg: `line ${number}` })}\n`,
+      iso: `${time} ERROR [main] app - line ${number}\n`,
+    };
+  };
+  const cases = [
+    ['contract', 256],
+    ['json', 5000],
+    ['contract', 300_000],
+    ['iso', 600_001],
+  ] as const;
+  test.each(cases)('are no part of a record: %s, %i bytes', async (format, holeBytes) => {
+    const dir = tempDir();
+    const line = (number: number) => lineOf(number)[format];
+    const many = (from: number, count: number) => Array.from({ length: count }, (_, index) => line(from + index));
+    // The first hole follows a whole line near the border of a block, the second one a part of a line.
+    const before = many(0, Math.floor(262_000 / line(1000).length));
+    const count = before.length;
+    const text = [...before, '\0'.repeat(holeBytes), ...many(count, 50)].join('').slice(0, -9);
+    const bytes = Buffer.from(`${text}${'\0'.repeat(holeBytes)}${many(count + 50, 20).join('')}`);
+    writeFileSync(join(dir, 'a.log'), bytes);
+    writeFileSync(join(dir, 'b.log.1.gz'), gzipSync(bytes));
+    const logs = openDir(dir, { zone: createZone('UTC') });
+    for (const file of ['a.log', 'b.log.1.gz']) {
+      const numbers = async (query: Partial<SearchQuery>) => {
+        const { records, end } = await runSearch(logs, { file, limit: 100_000, ...query });
+        expect(records.every(({ timeMs }) => timeMs !== undefined || format === 'json')).toBe(true);
+        return { found: records.map(({ message }) => /line (\d+)/.exec(message)?.[1]).map(Number), end };
+      };
+      const cut = count + 49;
+      const known = (found: number[]) =>
+        found.map((number) => (Number.isNaN(number) || number * 10 < cut ? cut : number));
+      const all = Array.from({ length: count + 70 }, (_, index) => index);
+      const oldest = await numbers({ order: 'oldest' });
+      expect(oldest.found.length).toBe(all.length);
+      expect(oldest.end.problems).toMatchObject([{ file, code: 'NUL_BYTES' }]);
+      expect(known(oldest.found.slice(cut - 60))).toEqual(all.slice(cut - 60));
+      expect((await numbers({ order: 'newest' })).found).toEqual(oldest.found.toReversed());
+      expect((await numbers({ order: 'oldest', minLevel: 'ERROR' })).found.length).toBeGreaterThanOrEqual(count + 69);
+      const range = { fromMs: START + (count + 50) * 1000, toMs: START + (count + 53) * 1000 };
+      expect((await numbers({ order: 'oldest', ...range })).found).toEqual([count + 50, count + 51, count + 52]);
+      const term = (await numbers({ order: 'oldest', terms: [`line ${count + 50}`] })).found;
+      expect(term).toEqual([count + 50]);
+      const { records } = (await logs.histogram({ file, buckets: 3 })).end;
+      expect(records).toBe(all.length);
+    }
+  });
+});

@@ -70,7 +70,13 @@ function readFile(file: SlowFile, zone: Zone): { firstMs: number | null; records
   const format = createFormat(name, { zone, writtenMs });
   const heads = findHeads(text.subarray(0, SAMPLE_BYTES), format, Infinity);
   const firstMs = heads.map(({ timeMs }) => timeMs).find((timeMs) => !Number.isNaN(timeMs)) ?? null;
-  return { firstMs, records: readRecords(file, format) };
+  return { firstMs, records: readRecords({ ...file, text: name === 'text' ? text : withoutHoles(text) }, format) };
+}
+
+/** Holes of NULs are read as newlines: see scan/block/nul-holes.ts. */
+function withoutHoles(text: Buffer): Buffer {
+  const newlines = (hole: string) => '\n'.repeat(hole.length);
+  return Buffer.from(text.toString('latin1').replace(/\0{256,}/g, newlines), 'latin1');
 }
 
 interface Start {
@@ -111,6 +117,7 @@ export function recordStarts(text: Buffer, format: Format): Start[] {
   for (let block = 1; (block + 1) * BLOCK_BYTES <= text.length; block++) {
     if (blocksWithHead.has(block)) continue;
     const from = block * BLOCK_BYTES;
+    if (text.subarray(from, from + BLOCK_BYTES).every((byte) => byte === 10)) continue;
     const line = lines.find((offset) => offset >= from && offset < from + BLOCK_BYTES);
     starts.push({ offset: line ?? characterFrom(text, from + BLOCK_BYTES / 2), ...forced, continued: true });
   }
@@ -126,13 +133,16 @@ function characterFrom(text: Buffer, offset: number): number {
 function readRecords({ name, text }: SlowFile, format: Format): SlowRecord[] {
   const starts = recordStarts(text, format);
   return starts.map(({ offset, timeMs, rank, continued }, index) => {
-    const end = starts[index + 1]?.offset ?? text.length;
+    const next = starts[index + 1]?.offset ?? text.length;
+    // What follows is a hole.
+    const end = Math.min(next, (Math.floor(offset / BLOCK_BYTES) + 2) * BLOCK_BYTES);
     const decode = (to: number): RecordFields =>
       continued
         ? { message: text.toString('utf8', offset, to).replace(/\r?\n$/, '') }
         : format.decode(text, offset, to);
     const position = { file: name, timedFile: format.timed, offset, end };
-    const shown = decode(shownEnd(text, offset, end));
+    const hole = /\n{256,}$/.exec(text.toString('latin1', offset, end))?.[0] ?? '';
+    const shown = decode(shownEnd(text, offset, end - (hole.length < end - offset ? hole.length : 0)));
     return {
       ...position,
       timeMs,

@@ -191,7 +191,9 @@ export class BlockScanner {
     while (line > first) {
       const head = this.headAt(line);
       if (head) return { start: line, head };
-      line = this.bytes.lastIndexOf(NEWLINE, line - 2) + 1;
+      line--;
+      while (line > first && this.bytes[line - 1] === NEWLINE) line--;
+      line = Math.max(first, this.bytes.lastIndexOf(NEWLINE, line - 1) + 1);
     }
     return { start: first, head: this.headAt(first) };
   }
@@ -217,7 +219,9 @@ export class BlockScanner {
     const stop = Math.min(to, this.bytes.length);
     let at = line;
     while (at < stop) {
-      if (this.headAt(at)) return at;
+      // Empty lines start no record; a hole is read as many.
+      while (at < stop && this.bytes[at] === NEWLINE) at++;
+      if (at < stop && this.headAt(at)) return at;
       at = this.#lineStart(at + 1, stop);
     }
     return -1;
@@ -245,7 +249,8 @@ export class BlockScanner {
     const room = this.#room;
     let count = 0;
     const add = (line: number, end?: number) => {
-      const head = this.headAt(line, end);
+      // An empty line starts no record in any format; a hole is read as many.
+      const head = end === line + 1 ? undefined : this.headAt(line, end);
       if (!head) return;
       room.ensure(count + 1);
       room.starts[count] = line;
@@ -270,8 +275,15 @@ export class BlockScanner {
 
   /** Where a record is split in the headless block `[start, end)`; `undefined` in an incomplete last one. */
   #splitAt(start: number, end: number, firstLine: number): number | undefined {
-    if (end - start < BLOCK_BYTES) return undefined;
+    if (end - start < BLOCK_BYTES || this.#isHole(start, end)) return undefined;
     return start + splitOffset(this.bytes.subarray(start, end), firstLine - start);
+  }
+
+  /** Nothing but a hole, which was read as newlines. */
+  #isHole(start: number, end: number): boolean {
+    let at = start;
+    while (at < end && this.bytes[at] === NEWLINE) at++;
+    return at === end;
   }
 
   #insertFirst(table: RecordTable, start: number): void {

@@ -2,6 +2,7 @@ import { CHECK_BYTES, fnv1a, markEncoder } from '../../cursor/cursor.ts';
 import type { Format, RecordFields } from '../../parse/format.ts';
 import type { FoundRecord } from '../../types.ts';
 import type { FoundLines, RecordsJob } from '../jobs.ts';
+import { trimHole } from './nul-holes.ts';
 
 /** Only the start of a longer record is shown: a response of many records must not become gigabytes. */
 export const SHOWN_BYTES = 64 * 1024;
@@ -114,10 +115,11 @@ export type ShownFields = RecordFields & Pick<FoundRecord, 'cut' | 'continued' |
 
 /** The fields shown of a record, wherever it was read. */
 export function shownFields(
-  { bytes, start, end }: Omit<RecordSpan, 'offset'>,
+  { bytes, start, end: spanEnd }: Omit<RecordSpan, 'offset'>,
   format: Format,
   { raw, continued, headless, shownBytes = SHOWN_BYTES }: ShownAs & { raw: boolean; shownBytes?: number | undefined },
 ): ShownFields {
+  const end = trimHole(bytes, start, spanEnd);
   const shownEnd = end - start > shownBytes ? characterEnd(bytes, start, start + shownBytes) : end;
   const fields: ShownFields = headless
     ? { message: spanText(bytes, start, shownEnd) }

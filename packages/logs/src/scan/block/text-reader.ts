@@ -8,6 +8,7 @@ import type { CleanParts, CleanReads } from '../../scrub/clean-ranges.ts';
 import { ScrubbedText, type ScrubbedTextOptions } from '../../scrub/scrubbed-text.ts';
 import type { Scrubber, ScrubRules } from '../../scrub/scrubber.ts';
 import type { ScanFile } from '../jobs.ts';
+import { TextWithHoles } from './nul-holes.ts';
 
 const NEWLINE = 10;
 
@@ -29,11 +30,13 @@ export interface ScrubberSource {
   clean?: CleanReads;
   cleanParts?: CleanParts;
   memoryAround?: ScrubbedTextOptions['memoryAround'];
+  /** Called with the offset of a hole of NULs whenever one is read. */
+  onHole?(offset: number): void;
 }
 
 /** Secrets are masked in what it reads. */
 export function openTextReader(file: ScanFile, source: ScrubberSource): TextReader {
-  const text = openUnscrubbed(file);
+  const text = openUnscrubbed(file, source);
   if (!file.scrub) return text;
   const scrubber = source.scrubberFor(file.scrub);
   return new ScrubbedText(text, scrubber, { ...knownClean(file, source), memoryAround: source.memoryAround });
@@ -54,8 +57,10 @@ export function hasStamp({ name, fd, stamp }: ScanFile): boolean {
   }
 }
 
-function openUnscrubbed(file: ScanFile): TextReader {
-  const text = openWithHole(file);
+function openUnscrubbed(file: ScanFile, { onHole }: ScrubberSource): TextReader {
+  const stored = openWithHole(file);
+  // What has no known format may be binary: there, NULs are what was written.
+  const text = file.format === 'text' ? stored : new TextWithHoles(stored, onHole);
   return file.textStart > 0 ? new TextBehindHole(text, file.textStart) : text;
 }
 

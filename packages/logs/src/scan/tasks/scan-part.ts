@@ -33,7 +33,10 @@ export class PartScan {
   constructor(part: ScanPart, tools: ScanTools) {
     this.#part = part;
     this.#tools = tools;
-    this.scanner = new BlockScanner(tools.kernel, openTextReader(part.file, tools), tools);
+    const onHole = (offset: number) => {
+      if (offset >= part.file.textStart) this.report.holeAt = Math.min(offset, this.report.holeAt ?? offset);
+    };
+    this.scanner = new BlockScanner(tools.kernel, openTextReader(part.file, { ...tools, onHole }), tools);
   }
 
   /** `unscrubbed`: see `BlockScanner.load`. */

@@ -98,6 +98,7 @@ class RecordPicker {
     const reachesEnd = this.#windowAt + bytes.length >= this.#text.sizeBytes;
     let line = start;
     while (line < bytes.length) {
+      while (line > start && bytes[line] === NEWLINE) line++;
       const newline = bytes.indexOf(NEWLINE, line);
       // A head may be cut by the end of the window.
       if (newline < 0 && bytes.length - line < this.#headScanBytes && !reachesEnd) return undefined;

@@ -79,6 +79,16 @@ export function noteOutOfOrder(problems: FileProblem[], file: string): void {
   });
 }
 
+/** A run of NULs in the file, which is part of no record. */
+export function noteHole(problems: FileProblem[], file: string, offset: number): void {
+  if (problems.some((problem) => problem.file === file)) return;
+  problems.push({
+    file,
+    code: 'NUL_BYTES',
+    detail: `NUL bytes at offset ${offset} were skipped: a crash, or a truncation while it was written, left a hole`,
+  });
+}
+
 /** By the first time in each; by name, the given order, if one has none. */
 function inTimeOrder(files: OpenFile[]): OpenFile[] {
   if (files.some(({ firstMs }) => firstMs === null)) return files;

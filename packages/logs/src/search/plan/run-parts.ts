@@ -1,7 +1,7 @@
 import { LogError } from '../../log-error.ts';
 import { BLOCK_BYTES, blockAt } from '../../scan/block/blocks.ts';
 import type { Job, JobResults, ScanReport } from '../../scan/jobs.ts';
-import { noteProblem } from '../files/open-family.ts';
+import { noteHole, noteProblem } from '../files/open-family.ts';
 import type { FamilyProgress, FamilyTask, FilePart } from './file-parts.ts';
 import { fileParts } from './file-parts.ts';
 
@@ -63,7 +63,7 @@ export async function* runParts<J extends ReportingJob>(
         if (result === undefined) break;
         const report = result as ScanReport;
         tally.add(part, report);
-        remember(part, report);
+        remember(task, part, report);
         if (progress) noteProgress(progress, part, report);
         yield { part, result };
         depth = ahead;
@@ -107,7 +107,8 @@ function noteProgress(progress: FamilyProgress, { number: file }: FilePart, { bl
   else if (lastBlock !== undefined) progress.reached = { file, offset: (lastBlock + 1) * BLOCK_BYTES };
 }
 
-function remember({ index }: FilePart, { summaries, tail }: ScanReport): void {
-  for (const summary of summaries) index.add(summary);
-  if (tail) index.noteTail(tail);
+function remember({ family }: FamilyTask, part: FilePart, { summaries, tail, holeAt }: ScanReport): void {
+  for (const summary of summaries) part.index.add(summary);
+  if (tail) part.index.noteTail(tail);
+  if (holeAt !== undefined) noteHole(family.problems, part.opened.name, holeAt);
 }
