@@ -14,8 +14,8 @@ import { Permits } from './history/merge-streams.ts';
 import { type MatchRegex, SharedFilter } from './shared-filter.ts';
 import { DirWatch } from './tail/dir-watch.ts';
 import { groupLogs, groupMembers, type SeenMember } from './tail/family-files.ts';
-import type { TailDeps, TailTarget } from './tail/log-tail.ts';
 import { TailRegistry } from './tail/tail-registry.ts';
+import type { TailDeps, TailTarget } from './tail/tail-target.ts';
 
 /** fs.watch reports nothing on network file systems, so files are polled this often. */
 const POLL_MS = 250;

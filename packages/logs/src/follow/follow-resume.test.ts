@@ -16,9 +16,11 @@ import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import { resumeCursor } from '../cursor/cursor.ts';
 import type { LogDir } from '../log-dir.ts';
+import { createZone } from '../parse/zone.ts';
 import { eventually } from '../testing/eventually.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem, FollowQuery, FoundRecord } from '../types.ts';
+import { fileSearch } from './testing/file-search.ts';
 import { collectFollow, openHub } from './testing/open-hub.ts';
 
 const FIRST_MS = Date.UTC(2026, 10, 15, 10);
@@ -83,12 +85,38 @@ test('lines added before a resume come as a continued record after compression, 
 test('a record that has grown in the ring since is not sent again from its start', async () => {
   const { dir, path } = log('');
   const logs = openDir(dir);
-  const other = take(logs, {}, 1);
-  await eventually(() => expect(logs.usage.openFiles).toBe(1));
+  const other = logs.follow({ family: 'app.log', raw: true, start: 'end' })[Symbol.asyncIterator]();
+  await other.next();
   appendFileSync(path, `${line(1)}\tat one\n`);
-  const [whole] = (await other) as FoundRecord[];
+  const { value: [whole] = [] } = await other.next();
   const delivered = { ...(whole as FoundRecord), bytes: line(1).length };
   expect(itemTexts(await take(logs, { start: { cursor: resumeCursor(delivered) } }, 1))).toEqual(['\tat one']);
+  await other.return?.();
+});
+
+test('records before the cursor are not sent again if the follow that shares the reader has not reached them yet', async () => {
+  const { dir, path } = log(lines(1, 2));
+  // Only polls, and seldom: on a busy machine rotations are noticed late.
+  const hub = openHub(dir, { events: false, pollMs: 500 });
+  const other = collectFollow(hub, { family: 'app.log' });
+  await other.ready;
+  const rotate = (number: number) => renameSync(path, `${path}.${number}`);
+  appendFileSync(path, lines(3, 40));
+  rotate(3);
+  writeFileSync(path, lines(41, 80));
+  rotate(2);
+  writeFileSync(path, lines(81, 120));
+  rotate(1);
+  writeFileSync(path, lines(121, 130));
+  const query = { family: 'app.log', order: 'newest', limit: 1, before: 0, after: 0 } as const;
+  const { value: [record] = [] } = await fileSearch(dir, createZone('UTC'))(query, {}).next();
+  const cursor = resumeCursor(record as FoundRecord);
+  const follow = collectFollow(hub, { family: 'app.log', start: { cursor } });
+  await follow.ready;
+  appendFileSync(path, line(131));
+  for (const each of [other, follow]) await eventually(() => expect(each.texts.at(-1)).toBe(line(131).trimEnd()));
+  expect(follow.texts).toEqual([line(131).trimEnd()]);
+  expect(other.texts).toEqual(lines(3, 131).trimEnd().split('\n'));
 });
 
 test('after a deleted record: a gap, then what is left and not older', async () => {

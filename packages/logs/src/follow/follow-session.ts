@@ -6,7 +6,8 @@ import type { Permits } from './history/merge-streams.ts';
 import { startFollow } from './history/start-follow.ts';
 import type { RingListener } from './ring/record-ring.ts';
 import { type MatchRegex, pickFilter, type SharedFilter } from './shared-filter.ts';
-import type { LogTail, TailTarget } from './tail/log-tail.ts';
+import type { LogTail } from './tail/log-tail.ts';
+import type { TailTarget } from './tail/tail-target.ts';
 import { TailReader } from './tail-reader.ts';
 
 /** Logs joined in parallel; each takes a few reads. */

@@ -4,7 +4,7 @@ import type { HandleCache } from '../file/handle-cache.ts';
 import { refuseUtf16 } from '../file/utf16.ts';
 import { LogError, unreadable } from '../log-error.ts';
 import type { SeenMember } from './tail/family-files.ts';
-import type { TailTarget } from './tail/log-tail.ts';
+import type { TailTarget } from './tail/tail-target.ts';
 
 /** A byte order mark. */
 const MARK_BYTES = 2;

@@ -1,4 +1,4 @@
-import { decodeCursor, encodeMark, fnv1a, resumeCursor } from '../cursor/cursor.ts';
+import { decodeCursor, encodeMark, fnv1a, type RecordMark, resumeCursor } from '../cursor/cursor.ts';
 import { isMarked } from '../cursor/file-mark.ts';
 import type { FollowItem } from '../types.ts';
 import { DeliveredOffsets } from './history/delivered-offsets.ts';
@@ -26,8 +26,8 @@ export interface Junction {
   unread: string | undefined;
 }
 
-export function currentJunction({ ring, positionCursor: until, current, name }: LogTail): Junction {
-  return { seq: ring.nextSeq, until, unread: current?.text.isUnemitted ? name : undefined };
+export function currentJunction({ ring, positionCursor: until, text }: LogTail): Junction {
+  return { seq: ring.nextSeq, until, unread: text?.isUnemitted ? text.name : undefined };
 }
 
 /** One follower's position in one log: a sequence number, not a queue. */
@@ -64,8 +64,28 @@ export class TailReader {
     this.#lastCursor = after;
   }
 
-  /** Continues right after the record if the ring still has it, with the rest of the record if it has grown since. */
-  moveAfter(cursor: string): boolean {
+  /**
+   * Continues right after the record if the ring has it, with the rest of the record if it has grown since. Otherwise it
+   * is older than the ring: the ring catches up first, because a history may be ahead of it.
+   */
+  async moveAfter(cursor: string): Promise<boolean> {
+    if (this.#moveAfter(cursor)) return true;
+    await this.tail.catchUp();
+    return this.#moveAfter(cursor) || this.#moveAfterHeld(cursor);
+  }
+
+  /** The newest record is held back for a moment, because lines may be appended to it. */
+  #moveAfterHeld(cursor: string): boolean {
+    const { text } = this.tail;
+    const isHeld = (mark: RecordMark) => text && mark.offset >= text.emittedOffset && isMarked(mark, text.head);
+    const { offset, delivered } = decodeCursor(cursor).find(isHeld) ?? {};
+    if (offset === undefined || !delivered) return false;
+    this.delivered.note({ cursor, offset, bytes: delivered.bytes });
+    this.moveTo(this.tail.ring.nextSeq, cursor);
+    return true;
+  }
+
+  #moveAfter(cursor: string): boolean {
     const marks = decodeCursor(cursor);
     const seq = this.tail.ring.findLast(
       (entry) => entry.kind === 'record' && marks.some((mark) => isRecord(entry, mark)),

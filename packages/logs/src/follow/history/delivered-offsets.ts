@@ -3,37 +3,43 @@ import { isMarked } from '../../cursor/file-mark.ts';
 import type { FoundRecord } from '../../types.ts';
 import type { EntrySource, RecordEntry } from '../ring/ring-entry.ts';
 
-/** Files whose delivered end is remembered: only the last ones are still being read. */
-const MAX_FILES = 16;
+/** Files whose delivered end is remembered. On a busy machine the ring may be many rotations behind the history. */
+const MAX_FILES = 64;
 
 /** How far the history has delivered each file, so that records the ring also holds are not delivered twice. */
 export class DeliveredOffsets {
-  #files: { hash: string; mark: FileMark; end: number }[] = [];
+  /** By the hash of the file's first bytes; the one noted last is the last entry. */
+  readonly #files = new Map<string, { mark: FileMark; end: number }>();
+  #last: string | undefined;
   #ends = new WeakMap<EntrySource, number>();
 
   note({ cursor, offset, bytes }: Pick<FoundRecord, 'cursor' | 'offset' | 'bytes'>): void {
-    const last = this.#files.at(-1);
     const hash = fileHash(cursor);
-    if (last?.hash === hash) {
-      last.end = offset + bytes;
+    const known = hash === this.#last ? this.#files.get(hash) : undefined;
+    if (known) {
+      known.end = offset + bytes;
       return;
     }
     const [mark] = decodeCursor(cursor);
     if (!mark) return;
-    this.#files.push({ hash, mark, end: offset + bytes });
-    if (this.#files.length > MAX_FILES) this.#files.shift();
+    const end = Math.max(offset + bytes, this.#files.get(hash)?.end ?? 0);
+    this.#files.delete(hash);
+    this.#files.set(hash, { mark, end });
+    this.#last = hash;
+    const [oldest] = this.#files.keys();
+    if (this.#files.size > MAX_FILES && oldest !== undefined) this.#files.delete(oldest);
     this.#ends = new WeakMap();
   }
 
   /** Whether a record of the history was delivered before. This happens if its start was deleted and the history continued by time. */
   has({ cursor, offset }: FoundRecord): boolean {
-    const hash = fileHash(cursor);
-    return this.#files.some((file) => file.hash === hash && offset < file.end);
+    const file = this.#files.get(fileHash(cursor));
+    return file !== undefined && offset < file.end;
   }
 
   /** The part of the record that was not delivered yet, or `undefined`. */
   undelivered(entry: RecordEntry): RecordEntry | undefined {
-    if (this.#files.length === 0) return entry;
+    if (this.#files.size === 0) return entry;
     const { offset, bytes } = entry.piece;
     const end = this.#endIn(entry.source);
     if (offset >= end) return entry;
@@ -43,7 +49,7 @@ export class DeliveredOffsets {
   #endIn(source: EntrySource): number {
     const known = this.#ends.get(source);
     if (known !== undefined) return known;
-    const ends = this.#files.filter(({ mark }) => mark.headBytes > 0 && isMarked(mark, source.head));
+    const ends = [...this.#files.values()].filter(({ mark }) => mark.headBytes > 0 && isMarked(mark, source.head));
     const end = Math.max(0, ...ends.map((file) => file.end));
     // The head of a short file is still incomplete: it may turn out to be one of these files.
     if (source.head.length >= HEAD_BYTES) this.#ends.set(source, end);

@@ -48,7 +48,7 @@ async function* resume(
     // If no mark names a file of this log, the file may have been renamed: its content may still match.
     const mark = markIn(only) ?? marks.at(-1);
     const resumePoint = markIn(only) ? encodeMark(mark as RecordMark) : cursor;
-    if (!only.moveAfter(resumePoint))
+    if (!(await only.moveAfter(resumePoint)))
       yield* emitAfter(only, { resumePoint, mark, isStrict: isStrict || !mark?.delivered }, deps);
     return;
   }
@@ -64,7 +64,8 @@ async function* resume(
     const resumePoint = encodeMark(mark);
     const timeMs = mark.delivered?.timeMs ?? (await findRecord(resumePoint, reader, deps)).timeMs;
     newestMs = laterTime(newestMs, timeMs);
-    if (!reader.moveAfter(resumePoint)) named.push(() => emitAfter(reader, { resumePoint, mark, isStrict }, deps));
+    if (!(await reader.moveAfter(resumePoint)))
+      named.push(() => emitAfter(reader, { resumePoint, mark, isStrict }, deps));
   }
   yield* mergeStreams(named, deps.permits);
   // A log that the cursor does not name was quiet until then, or is new: emit what it wrote since.

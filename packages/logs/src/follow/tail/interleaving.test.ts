@@ -1,9 +1,10 @@
 import fs from 'node:fs';
 import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { resumeCursor } from '../../cursor/cursor.ts';
 import { eventually } from '../../testing/eventually.ts';
 import { tempDir } from '../../testing/temp-dir.ts';
-import type { FollowItem } from '../../types.ts';
-import { collectFollow, openHub } from '../testing/open-hub.ts';
+import type { FollowItem, FollowQuery } from '../../types.ts';
+import { collectFollow, onlyRecords, openHub, recordTexts } from '../testing/open-hub.ts';
 import { type RotationKind, SteppedLog } from '../testing/stepped-log.ts';
 
 /** `MORE=20 SEED=1000 ROTATIONS=40` searches for new cases. */
@@ -54,10 +55,10 @@ function stepAtEachCall(step: () => void): void {
 }
 
 /** What is wrong with the items: each line comes once, in order, and a missing one was reported. */
-function findFaults(items: readonly FollowItem[], { last, ends }: { last: number; ends: readonly number[] }): string[] {
+function findFaults(items: readonly FollowItem[], { last, ends }: SteppedLog, after: number): string[] {
   const faults: string[] = [];
   const whole = new Set(ends);
-  let before = 20;
+  let before = after;
   let isExcused = false;
   for (const item of items) {
     if (item.type === 'gap') isExcused = true;
@@ -99,12 +100,48 @@ async function follow(kind: RotationKind, seed: number): Promise<void> {
   await followed.stop();
   await hub.close();
   vi.restoreAllMocks();
-  expect(findFaults(followed.items, log), `${kind} with seed ${seed}`).toEqual([]);
+  expect(findFaults(followed.items, log, 20), `${kind} with seed ${seed}`).toEqual([]);
   // Every file still exists, so none can be missing.
   const isKept = kind === 'rename' || kind === 'gzip';
   const gaps = followed.items.filter(({ type }) => isKept && type === 'gap');
   expect(gaps, `${kind} with seed ${seed}`).toEqual([]);
 }
+
+/** Leaves again and again, and resumes after the last record. Another follow has the reader of the log at work. */
+async function resumeOften(kind: RotationKind, seed: number): Promise<void> {
+  const random = seededRandom(seed);
+  const dir = tempDir();
+  const log = new SteppedLog(dir, { kind, random, rotations: ROTATIONS });
+  onTestFinished(() => log.close());
+  // Polls alone notice changes late: what is searched is often ahead of the reader.
+  const bufferBytes = random() < 0.5 ? 2000 : 200_000;
+  const hub = openHub(dir, { events: false, pollMs: 1 + random() * 20, bufferBytes, times: { listMs: 60_000 } });
+  const other = collectFollow(hub, { family: 'app.log' });
+  await other.ready;
+  const writing = setInterval(() => {
+    for (let steps = random() ** 2 * 60; steps > 0; steps--) log.step();
+  }, 1);
+  onTestFinished(() => clearInterval(writing));
+  const items: FollowItem[] = [];
+  const isComplete = () => log.isDone && recordTexts(items).at(-1)?.includes(`#${log.last}#`);
+  for (let start: FollowQuery['start'] = { timeMs: 0 }; !isComplete(); ) {
+    const abort = new AbortController();
+    let left = 1 + random() * 6;
+    for await (const batch of hub.follow({ family: 'app.log', raw: true, start }, { signal: abort.signal })) {
+      items.push(...batch);
+      const last = onlyRecords(batch).at(-1);
+      if (last) start = { cursor: resumeCursor(last) };
+      if (--left <= 0 || isComplete()) abort.abort();
+    }
+  }
+  await other.stop();
+  await hub.close();
+  expect(findFaults(items, log, 0), `${kind} with seed ${seed}`).toEqual([]);
+}
+
+test.each(['rename', 'gzip'] as const)('%s: a follow that resumes gets every line once', async (kind) => {
+  for (let run = 0; run < RUNS; run++) await resumeOften(kind, FIRST_SEED + run);
+});
 
 test.each(['rename', 'gzip', 'copy', 'delete'] as const)(
   '%s: no line is lost, none comes twice, whatever happens between two calls',

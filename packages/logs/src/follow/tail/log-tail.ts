@@ -4,31 +4,20 @@ import { isFileFailure, undefinedIfUnreadable } from '../../log-error.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import { RecordRing } from '../ring/record-ring.ts';
 import { RingWriter } from '../ring/ring-writer.ts';
-import { type FamilyDeps, familyMembers, type SeenMember } from './family-files.ts';
+import { familyMembers, type SeenMember } from './family-files.ts';
 import { KnownFiles } from './known-files.ts';
 import { OpenFiles } from './open-files.ts';
-import type { AssemblerTimes } from './record-assembler.ts';
+import { PollCount } from './poll-count.ts';
 import { type FoundFile, ReplacementCount } from './replacement-count.ts';
 import { LINGER_MS, RotatedFiles } from './rotated-files.ts';
 import { Rotation } from './rotation.ts';
 import { readFileId, type TailFile } from './tail-file.ts';
 import { type TailAction, type TailEvent, type TailState, transition, unreadableEvent } from './tail-state.ts';
+import type { TailDeps, TailTarget } from './tail-target.ts';
+import type { TailText } from './tail-text.ts';
 
 /** A rotation by rename leaves the name missing for a moment; it is reported only if it stays missing. */
 const MISSING_MS = 500;
-
-export interface TailDeps extends FamilyDeps {
-  times: AssemblerTimes & Partial<Record<'missingMs' | 'lingerMs' | 'listMs', number | undefined>>;
-  limitBytes(): number;
-  onRead(): void;
-}
-
-export interface TailTarget {
-  /** The file name followed. */
-  name: string;
-  /** The family searched for successors at a rotation; `undefined` to follow only this name. */
-  family: string | undefined;
-}
 
 /**
  * Reads one log as it grows, for all its followers. Polls find out what happened to the live file; what follows from it
@@ -47,6 +36,7 @@ export class LogTail {
   readonly #rotation: Rotation;
   readonly #replacements = new ReplacementCount();
   readonly #woken = new Condition();
+  readonly #polls = new PollCount();
   #state: TailState = 'starting';
   #file: TailFile | undefined;
   #name: string;
@@ -109,9 +99,14 @@ export class LogTail {
     return text?.format.timed === true || text?.firstTimeMs !== undefined;
   }
 
+  /** The text that is being written to the ring: in the middle of a rotation not that of the live file. */
+  get text(): TailText | undefined {
+    return this.#rotation.emitting ?? this.#file?.text;
+  }
+
   /** Cursor of the position (not the record) at which the ring's next entry begins. */
   get positionCursor(): string | undefined {
-    const text = this.#file?.text;
+    const { text } = this;
     if (!text || text.head.length === 0) return undefined;
     return text.ref.cursors.at(text.emittedOffset, Buffer.alloc(0));
   }
@@ -136,6 +131,13 @@ export class LogTail {
   wake({ all = false } = {}): void {
     this.#pollRotated ||= all;
     this.#woken.notify();
+  }
+
+  /** Resolves when everything that was written before the call was read, even if no poll had noticed it yet. */
+  async catchUp(): Promise<void> {
+    const polled = this.#polls.next();
+    this.wake({ all: true });
+    await polled;
   }
 
   /** A file system event: the name was created, renamed or deleted. */
@@ -204,12 +206,14 @@ export class LogTail {
       for (;;) {
         await this.#woken.wait();
         if (this.#isEnded) return;
-        await this.#whileReadable(() => this.#poll());
+        await this.#polls.run(() => this.#whileReadable(() => this.#poll()));
         if (this.#isEnded) return;
         this.writer.flushWhenDue(() => (this.#file ? [...this.rotated.all, this.#file] : this.rotated.all));
       }
     } catch (error) {
       await this.#fail(error);
+    } finally {
+      this.#polls.close();
     }
   }
 
@@ -263,6 +267,7 @@ export class LogTail {
     const files = old ? await this.#rotation.followReplacement(old, { next, atLeast }) : 1;
     this.#replacements.follow(files, replacements);
     this.#file = next;
+    this.#rotation.settle();
   }
 
   async #readNew(file: TailFile, { sizeBytes, modifiedNs }: LogHandle): Promise<void> {

@@ -33,9 +33,20 @@ export interface Replacement {
 /** Emits what is lost sight of when the live file of a log is replaced or truncated. */
 export class Rotation {
   readonly #deps: RotationDeps;
+  #emitting: TailText | undefined;
 
   constructor(deps: RotationDeps) {
     this.#deps = deps;
+  }
+
+  /** The text of a file between the old one and the next one that is being emitted, or was emitted last. */
+  get emitting(): TailText | undefined {
+    return this.#emitting;
+  }
+
+  /** The live file is read again. */
+  settle(): void {
+    this.#emitting = undefined;
   }
 
   /**
@@ -98,6 +109,7 @@ export class Rotation {
     // The rest of the old text was read from its copy; the new text is in the live file.
     file.text.name = liveName();
     file.restart();
+    this.settle();
   }
 
   /**
@@ -111,6 +123,7 @@ export class Rotation {
       await this.#emitWholeFile(member, file);
       this.#emitTruncated();
     }
+    this.settle();
     this.#deps.known.remember(members);
   }
 
@@ -158,6 +171,7 @@ export class Rotation {
     const { open, writer, known, rotated, files } = this.#deps;
     if (!member.compressed) {
       const file = await open.open(member.handle, 'start', before);
+      this.#emitting = file.text;
       await open.drain(file);
       writer.write(file.text.flushLines());
       known.addMark(file.text.mark);
@@ -166,6 +180,7 @@ export class Rotation {
     }
     const { name, format } = member;
     const text = new TailText({ name, offset: 0, head: Buffer.alloc(0), format, scrubber: files.scrubber });
+    this.#emitting = text;
     try {
       for await (const data of readMember(member, 0)) await writer.writeAll(text.push(data, performance.now()));
     } catch (error) {

@@ -1,6 +1,7 @@
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import type { SeenMember } from './family-files.ts';
-import { LogTail, type TailDeps, type TailTarget } from './log-tail.ts';
+import { LogTail } from './log-tail.ts';
+import type { TailDeps, TailTarget } from './tail-target.ts';
 
 /** A log is read a little longer after its last follower has left, so that a quick reconnect can continue. */
 const KEEP_MS = 1000;

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { CHECK_BYTES, decodeCursor, encodeMark, fnv1a, type RecordMark } from '../../cursor/cursor.ts';
@@ -7,7 +7,6 @@ import { groupFamilies } from '../../file/families.ts';
 import { isSystemError, LogError } from '../../log-error.ts';
 import { detectFormat } from '../../parse/detect-format.ts';
 import type { Zone } from '../../parse/zone.ts';
-import { listFiles } from '../../read/list.ts';
 import { RecordMatcher } from '../../scan/match/record-matcher.ts';
 import type { FoundRecord, SearchItem, SearchQuery } from '../../types.ts';
 import type { Search } from '../history/history.ts';
@@ -20,7 +19,7 @@ interface Text {
 /** The slow, obvious search: reads whole files one by one; does not support regexes. */
 export function fileSearch(dir: string, zone: Zone): Search {
   return async function* search(query: SearchQuery): AsyncGenerator<SearchItem[]> {
-    const texts = await readTexts(dir, query);
+    const texts = readTexts(dir, query);
     const all = texts.flatMap((text, file) => parseRecords(text, zone, query).map((record) => ({ ...record, file })));
     const findPosition = (cursor: string) => findMark(texts, cursor);
     const { start, until, order } = query;
@@ -54,9 +53,9 @@ interface TextPosition {
   offset: number;
 }
 
-async function readTexts(dir: string, { file, family }: SearchQuery): Promise<Text[]> {
-  const names = (await listFiles(dir)).map(({ name }) => name);
-  const members = groupFamilies(names).find(({ name }) => name === family)?.files ?? [];
+function readTexts(dir: string, { file, family }: SearchQuery): Text[] {
+  // All at one moment: nothing is renamed between listing and reading.
+  const members = groupFamilies(readdirSync(dir)).find(({ name }) => name === family)?.files ?? [];
   const wanted = file !== undefined ? [file] : members.map(({ name }) => name);
   return wanted.flatMap((name) => {
     try {
