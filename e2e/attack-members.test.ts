@@ -13,9 +13,12 @@ const BRACKETS = '['.repeat(16 * MIB - 1024);
 const WHOLE = ['node', 'config', 'config/settings', 'log/list', 'log/files', 'log/histogram', 'log/digest'];
 
 /** A node that looks at its member all the time. */
-function startNodeWithMember(address: string, timeoutMs = scaled(5000)): Promise<AttackedNode> {
+function startNodeWithMember(
+  address: string,
+  { timeoutMs = scaled(5000), env = {} }: { timeoutMs?: number; env?: Record<string, string> } = {},
+): Promise<AttackedNode> {
   const flags = ['--cluster-members', `liar=http://${address}`, '--cluster-refresh', '200ms'];
-  return AttackedNode.start({ flags: [...flags, '--cluster-member-timeout', `${timeoutMs}ms`] });
+  return AttackedNode.start({ flags: [...flags, '--cluster-member-timeout', `${timeoutMs}ms`], env });
 }
 
 it('a member that responds with brackets alone costs no more than their bytes', async () => {
@@ -89,16 +92,15 @@ it('a member that makes up names of files fills no memory, however long it is fo
     more();
     return true;
   };
-  const node = await startNodeWithMember(await startFakeMember({ behave }));
-  const memory = node.residentMib;
+  // Resident memory also has what is not collected yet. With this limit the node ends if it keeps all names and cursors.
+  const env = { NODE_OPTIONS: '--max-old-space-size=72' };
+  const node = await startNodeWithMember(await startFakeMember({ behave }), { env });
   for (const path of ['api/v1/cluster/log/follow', 'api/v1/cluster/nodes/liar/log/follow']) {
     emitted = 0;
     const stop = drain(`${node.url}${path}`);
     await eventually(() => expect(emitted).toBe(total));
     stop();
   }
-  // Keeping all names and cursors would take 200 MiB more than what the streams themselves leave to be collected.
-  expect(node.residentMib - memory).toBeLessThan(240);
   await node.expectHealthy();
 });
 
@@ -158,7 +160,7 @@ it.each<[string, (socket: Socket) => void]>([
   await once(server, 'listening');
   onTestFinished(() => void server.close());
   // What never ends costs the whole timeout.
-  const node = await startNodeWithMember(`127.0.0.1:${(server.address() as AddressInfo).port}`, 2000);
+  const node = await startNodeWithMember(`127.0.0.1:${(server.address() as AddressInfo).port}`, { timeoutMs: 2000 });
   const memory = node.residentMib;
   const { status, text } = await node.request('api/v1/cluster/nodes/liar/log/list');
   expect(status).toBeGreaterThanOrEqual(502);
