@@ -5,6 +5,7 @@ import { createHiddenNames } from './file/hidden-names.ts';
 import type { LogHandle } from './file/log-handle.ts';
 import { SharedLookup } from './file/shared-lookup.ts';
 import { SharedReads } from './file/shared-reads.ts';
+import { readEncoding } from './file/utf16.ts';
 import { LogError } from './log-error.ts';
 import { MAX_COMPARED_NAMES, nearestNames } from './nearest-names.ts';
 import { createZone, type Zone } from './parse/zone.ts';
@@ -117,8 +118,9 @@ export class LogDir {
   /** The last `size` bytes of a file's text, cut to whole lines. The caller closes the stream. */
   async tail(name: string, size: number, options: ReadOptions = {}): Promise<ByteStream> {
     if (!Number.isInteger(size) || size < 1) throw new RangeError(`size must be a positive integer, not ${size}`);
-    if (decoderOf(name) === undefined)
-      return tail({ handle: await this.#acquire(name), reads: this.#reads }, size, options);
+    // The bytes of UTF-16 are returned as they are, unless secrets are masked, which are only found in UTF-8.
+    const isDecoded = decoderOf(name) !== undefined || (this.#reads.scrubber && (await this.#isUtf16(name)));
+    if (!isDecoded) return tail({ handle: await this.#acquire(name), reads: this.#reads }, size, options);
     // Decoding takes longer than gunzipping, which does not occupy this thread.
     const { handle, text } = await (await this.#loadEngine()).openText(name, options);
     return tail({ handle, reads: this.#reads }, size, { ...options, text });
@@ -126,11 +128,11 @@ export class LogDir {
 
   /**
    * A file as it is on disk, except for masked secrets. The caller closes it. A compressed file whose text contains
-   * secrets is refused: they cannot be masked in it. With `text`, it is opened as its uncompressed text, which the
-   * offsets of its records refer to; one of a compression that is not read is refused.
+   * secrets is refused: they cannot be masked in it. With `text`, it is opened as its uncompressed text in UTF-8,
+   * which the offsets of its records refer to; one of a compression that is not read is refused.
    */
   async open(name: string, { text = false, ...options }: ReadOptions & { text?: boolean } = {}): Promise<OpenLog> {
-    if (text && isPackedName(name)) {
+    if (text && (isPackedName(name) || (await this.#isUtf16(name)))) {
       const packed = await (await this.#loadEngine()).openText(name, options);
       return openLog({ handle: packed.handle, reads: this.#reads }, packed.text);
     }
@@ -199,6 +201,15 @@ export class LogDir {
     const names = await this.#names.get('');
     const { listFamily } = await import('./read/list-family.ts');
     return (await listFamily(this.path, family, names, { isHidden: this.#isHidden })) ?? this.#listings.get('');
+  }
+
+  async #isUtf16(name: string): Promise<boolean> {
+    const handle = await this.#acquire(name);
+    try {
+      return (await readEncoding(handle)) !== undefined;
+    } finally {
+      handle.release();
+    }
   }
 
   async #acquire(name: string): Promise<LogHandle> {

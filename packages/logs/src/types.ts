@@ -19,7 +19,7 @@ export interface LogFileDetails extends LogEntry {
   /** Being written, or rotated. */
   state: 'live' | 'rotated';
   compressed: boolean;
-  /** The name of the detected format, or `binary`, `empty`, or with a `problem` `utf-16` or `unreadable`. */
+  /** The name of the detected format, or `binary`, `empty`, or with a `problem` `unreadable`. */
   format: string;
   /** Epoch ms of the first timestamp near the start; `null` if there is none. */
   firstTimeMs: number | null;

@@ -29,7 +29,7 @@ export const LOG_SCHEMAS = {
     ),
     family: text('The log it belongs to: the name of its live file.'),
     state: oneOf('Whether it is being written or was rotated.', ['live', 'rotated']),
-    format: text('The detected format; "binary", "empty", "utf-16" and "unreadable" are files without one.'),
+    format: text('The detected format; "binary", "empty" and "unreadable" are files without one.'),
     firstTimeMs: nullableInteger('Epoch milliseconds of the first timestamp, if one was found.'),
     lastTimeMs: nullableInteger(
       'Epoch milliseconds of the last timestamp, if one was found; of a compressed file, once its end was read.',

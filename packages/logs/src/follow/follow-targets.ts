@@ -1,13 +1,8 @@
 import { refuseUndecoded } from '../file/compression.ts';
-import { readFd } from '../file/fs-calls.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
-import { refuseUtf16 } from '../file/utf16.ts';
-import { LogError, unreadable } from '../log-error.ts';
+import { LogError } from '../log-error.ts';
 import type { SeenMember } from './tail/family-files.ts';
 import type { TailTarget } from './tail/tail-target.ts';
-
-/** A byte order mark. */
-const MARK_BYTES = 2;
 
 /** The family of every log in the directory, with the name of its live file. */
 export function toTargets(families: ReadonlyMap<string, readonly SeenMember[]>): TailTarget[] {
@@ -35,17 +30,7 @@ async function refuseUndecodedText(name: string, handles: HandleCache): Promise<
   const handle = await handles.acquire(name);
   try {
     refuseUndecoded(handle);
-    refuseUtf16(name, await readMark(name, handle.fd));
   } finally {
     handle.release();
-  }
-}
-
-async function readMark(name: string, fd: number): Promise<Buffer> {
-  const mark = Buffer.alloc(MARK_BYTES);
-  try {
-    return mark.subarray(0, await readFd(fd, mark, { position: 0, length: MARK_BYTES }));
-  } catch (error) {
-    throw unreadable(name, error);
   }
 }

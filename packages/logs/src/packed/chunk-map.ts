@@ -1,4 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { type Utf16, Utf16Decoder } from '../file/utf16.ts';
+import { GzStream } from '../gzip/gz-stream.ts';
 import { type DecoderName, decodeSync } from './decoders.ts';
 import { DecodeFault } from './packed-input.ts';
 
@@ -11,6 +13,9 @@ const CHUNK_BYTES = 256 * 1024;
  * so this is enough for several hundred MiB of it.
  */
 const MAX_PACKED_BYTES = 32 * 1024 ** 2;
+
+/** Text inflated in one step, which may exceed it a little. */
+const STEP_BYTES = 128 * 1024;
 
 /** Fast, and the difference in size is small. */
 const DEFLATE_LEVEL = 1;
@@ -31,6 +36,14 @@ export interface ChunkMap {
   shared: SharedArrayBuffer;
 }
 
+export interface ChunkedFile {
+  fd: number;
+  sizeBytes: number;
+  decoder: DecoderName | 'gzip';
+  /** If its text is UTF-16, which is transcoded. */
+  encoding?: Utf16 | undefined;
+}
+
 export interface BuildChunkMapOptions {
   /** Polled before every read and every piece of text; if true, building throws an AbortError. */
   isCancelled?: () => boolean;
@@ -39,18 +52,19 @@ export interface BuildChunkMapOptions {
 
 /** Decodes a file once. Damage is reported in the map of what can be read; throws if reading fails. */
 export function buildChunkMap(
-  file: { fd: number; sizeBytes: number; decoder: DecoderName },
+  file: ChunkedFile,
   { isCancelled = () => false, maxPackedBytes = MAX_PACKED_BYTES }: BuildChunkMapOptions = {},
 ): ChunkMap {
   const goOnOrThrow = () => {
     if (isCancelled()) throw new DOMException('unpacking was cancelled', 'AbortError');
   };
   const chunks = new Chunks();
+  const decoder = file.encoding && new Utf16Decoder(file.encoding);
   let problem: PackedProblem | null = null;
   try {
-    for (const piece of decodeSync(file, goOnOrThrow)) {
+    for (const piece of readPieces(file, goOnOrThrow)) {
       goOnOrThrow();
-      chunks.add(piece);
+      chunks.add(decoder ? decoder.write(piece) : piece);
       if (chunks.packedBytes <= maxPackedBytes) continue;
       problem = { code: 'LOG_FILE_UNSUPPORTED', detail: limitDetail(chunks.flushedBytes) };
       break;
@@ -62,6 +76,21 @@ export function buildChunkMap(
   }
   if (problem?.code !== 'LOG_FILE_UNSUPPORTED') chunks.flush();
   return { kind: 'chunks', textBytes: chunks.flushedBytes, problem, shared: chunks.toShared() };
+}
+
+function readPieces({ decoder, ...file }: ChunkedFile, beforeRead: () => void): Iterable<Uint8Array> {
+  return decoder === 'gzip' ? inflateSync(file, beforeRead) : decodeSync({ ...file, decoder }, beforeRead);
+}
+
+function* inflateSync({ fd, sizeBytes }: Omit<ChunkedFile, 'decoder'>, beforeRead: () => void): Generator<Uint8Array> {
+  const stream = new GzStream(fd, sizeBytes, { beforeRead });
+  const piece = Buffer.allocUnsafe(2 * STEP_BYTES);
+  for (let from = 0; stream.step(STEP_BYTES); from = stream.textAt) {
+    yield piece.subarray(0, stream.copyText(piece, 0, from, stream.textAt));
+  }
+  const { fault, mismatch } = stream;
+  if (fault) throw new DecodeFault(fault.kind, fault.detail);
+  if (mismatch !== undefined) throw new DecodeFault('damaged', mismatch);
 }
 
 function limitDetail(textBytes: number): string {

@@ -2,7 +2,6 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isCompressedName } from '../file/compression.ts';
 import { isSettled } from '../file/file-stamp.ts';
 import { SharedLookup } from '../file/shared-lookup.ts';
-import { UTF16_FORMAT, utf16Problem } from '../file/utf16.ts';
 import type { DescribeResult } from '../scan/jobs.ts';
 import type { LogFileDetails } from '../types.ts';
 import type { EndsSummary } from './head-summary.ts';
@@ -148,7 +147,7 @@ export class FileDetails {
       format: summary.format,
       firstTimeMs: summary.firstTimeMs,
       lastTimeMs: summary.lastTimeMs,
-      problem: summary.format === UTF16_FORMAT ? utf16Problem(name) : summary.problem,
+      problem: summary.problem,
       family: membership.family,
       state: membership.state,
     };

@@ -1,4 +1,3 @@
-import { UTF16_FORMAT } from '../file/utf16.ts';
 import type { FormatDetector } from '../parse/detect-format.ts';
 import type { Format, LineHead } from '../parse/format.ts';
 import type { LogFileDetails } from '../types.ts';
@@ -7,8 +6,6 @@ import type { LogFileDetails } from '../types.ts';
 export const INSPECTED_BYTES = 64 * 1024;
 
 export type EndsSummary = Pick<LogFileDetails, 'format' | 'firstTimeMs' | 'lastTimeMs'>;
-
-export const UTF16_SUMMARY: EndsSummary = { format: UTF16_FORMAT, firstTimeMs: null, lastTimeMs: null };
 
 export const EMPTY_SUMMARY: EndsSummary = { format: 'empty', firstTimeMs: null, lastTimeMs: null };
 

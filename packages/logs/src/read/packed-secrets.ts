@@ -2,6 +2,7 @@ import { isPackedName } from '../file/compression.ts';
 import { fileStamp, isSettled } from '../file/file-stamp.ts';
 import { type RangeSource, readRange } from '../file/read-range.ts';
 import { unpack } from '../file/unpack.ts';
+import { decodeAnyUtf16, readEncoding } from '../file/utf16.ts';
 import { LogError } from '../log-error.ts';
 import type { Scrubber } from '../scrub/scrubber.ts';
 import type { ReadOptions } from '../types.ts';
@@ -14,30 +15,41 @@ export class PackedSecrets {
   readonly #known = new Map<string, boolean>();
 
   /**
-   * Throws `RAW_HAS_SECRETS` for a compressed file whose text contains secrets, or cannot be decompressed to find out.
+   * Throws `RAW_HAS_SECRETS` for a compressed or UTF-16 file whose text contains secrets, or cannot be decompressed to find out.
    */
   async refuse(file: RangeSource, options: ReadOptions): Promise<void> {
     const { handle, reads } = file;
     const { scrubber } = reads;
-    if (!scrubber || !isPackedName(handle.name) || handle.sizeBytes === 0) return;
+    if (!scrubber || handle.sizeBytes === 0) return;
+    const isPacked = isPackedName(handle.name);
+    if (!isPacked && (await readEncoding(handle)) === undefined) return;
     const key = `${fileStamp(handle)}:${scrubber.id}`;
     const isLasting = isSettled(handle);
     const hasSecrets = this.#known.get(key) ?? (await this.#inspect(file, scrubber, options));
     if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
     if (isLasting) this.#known.set(key, hasSecrets);
     if (hasSecrets)
-      throw refusal(handle.name, 'its text contains secrets, which cannot be masked in a compressed file');
+      throw refusal(
+        handle.name,
+        `its text contains secrets, which cannot be masked in ${isPacked ? 'a compressed file' : 'UTF-16'}`,
+      );
   }
 
   /** Throws for a file that was not scanned completely: anything may follow padding, and is decompressed with it. */
   async #inspect(file: RangeSource, scrubber: Scrubber, options: ReadOptions): Promise<boolean> {
     const { name } = file.handle;
+    if (!isPackedName(name)) {
+      return holdsSecrets(
+        decodeAnyUtf16(readRange(file, 0, file.handle.sizeBytes, { ...options, packed: true })),
+        scrubber,
+      );
+    }
     let packedBytes = 0;
     try {
       const onEnd = (bytes: number) => {
         packedBytes = bytes;
       };
-      if (await holdsSecrets(unpack(file, { ...options, onEnd }), scrubber)) return true;
+      if (await holdsSecrets(decodeAnyUtf16(unpack(file, { ...options, onEnd })), scrubber)) return true;
     } catch (error) {
       if (!(error instanceof LogError) || error.code !== 'LOG_FILE_CORRUPT') throw error;
       throw refusal(name, 'it is damaged, so it cannot be checked for secrets', error);

@@ -1,8 +1,9 @@
 import { fnv1a } from '../cursor/cursor.ts';
-import { decoderOf } from '../file/compression.ts';
+import { decoderOf, isCompressedName } from '../file/compression.ts';
 import { buildGzMap } from '../gzip/gz-map.ts';
 import { ScanKernel } from '../kernel/scan-kernel.ts';
 import { buildChunkMap } from '../packed/chunk-map.ts';
+import { buildUtf16Map } from '../packed/utf16-map.ts';
 import { BUILT_IN_FORMATS, FormatSet } from '../parse/format-set.ts';
 import { createZone, type Zone } from '../parse/zone.ts';
 import { CleanParts, CleanRanges, CleanReads } from '../scrub/clean-ranges.ts';
@@ -171,10 +172,11 @@ export class JobRunner {
   }
 }
 
-function buildPackedMap({ name, fd, sizeBytes }: ScanFile, { isCancelled }: Run): PackedMap {
-  const decoder = decoderOf(name);
-  if (decoder === undefined) return buildGzMap(fd, sizeBytes, { isCancelled });
-  return buildChunkMap({ fd, sizeBytes, decoder }, { isCancelled });
+function buildPackedMap({ name, fd, sizeBytes, encoding }: ScanFile, { isCancelled }: Run): PackedMap {
+  if (encoding && !isCompressedName(name)) return buildUtf16Map({ fd, sizeBytes, encoding }, { isCancelled });
+  const decoder = decoderOf(name) ?? 'gzip';
+  if (decoder === 'gzip' && !encoding) return buildGzMap(fd, sizeBytes, { isCancelled });
+  return buildChunkMap({ fd, sizeBytes, decoder, encoding }, { isCancelled });
 }
 
 function checkAt({ file, offset, bytes }: CheckJob, scrubbers: ScrubberSource): number {

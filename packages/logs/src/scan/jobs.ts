@@ -1,7 +1,9 @@
 import type { BlockSummary, TailSummary } from '../block-index/block-index.ts';
 import type { FileMark } from '../cursor/cursor.ts';
+import type { Utf16 } from '../file/utf16.ts';
 import type { GzMap } from '../gzip/gz-map.ts';
 import type { ChunkMap } from '../packed/chunk-map.ts';
+import type { Utf16Map } from '../packed/utf16-map.ts';
 import type { FormatName } from '../parse/format.ts';
 import type { UserFormat } from '../parse/user-format.ts';
 import type { ScrubRules } from '../scrub/scrubber.ts';
@@ -20,6 +22,8 @@ export interface ScanFile {
   /** Length of the text: the same, unless it is compressed. */
   textBytes: number;
   packedMap: PackedMap | undefined;
+  /** If it is UTF-16. */
+  encoding?: Utf16 | undefined;
   /** Where its text begins; only NULs precede it. */
   textStart: number;
   /** For a plain file: length and hash of the first bytes of its text. If they differ later, the file was truncated. */
@@ -123,7 +127,7 @@ export interface VerifyJob {
 }
 
 /** How the text of a compressed file is read from any offset. */
-export type PackedMap = GzMap | ChunkMap;
+export type PackedMap = GzMap | ChunkMap | Utf16Map;
 
 export interface PackedMapJob {
   kind: 'packed-map';

@@ -70,6 +70,7 @@ export class ScanContext {
       textBytes: handle.sizeBytes,
       packedMap: undefined,
       textStart: file.textStart,
+      encoding: file.encoding,
       start: file.compressed ? undefined : startCheck(file),
       scrub: this.#scrubber()?.rules,
       format,
@@ -77,7 +78,7 @@ export class ScanContext {
       zone: this.zone.id,
       writtenMs: Number(handle.modifiedNs / 1_000_000n),
     };
-    if (!file.compressed) return plain;
+    if (!isMapped(file)) return plain;
     const packedMap = await this.#packedMap(file, plain, flag);
     if (packedMap.problem && !problems.some((problem) => problem.file === name)) {
       problems.push({ file: name, ...packedMap.problem });
@@ -87,7 +88,7 @@ export class ScanContext {
 
   /** Whether `prepare` is fast: a compressed file need not be decompressed first. */
   isReady(file: OpenFile): boolean {
-    return !file.compressed || this.#packedMaps.has(packedMapKey(file));
+    return !isMapped(file) || this.#packedMaps.has(packedMapKey(file));
   }
 
   /** The index of a file. The times of its records depend on its format and, without a year, on when it was written. */
@@ -119,6 +120,11 @@ export class ScanContext {
       if (index >= MAX_PACKED_MAPS || (index > 0 && bytes > MAX_PACKED_MAP_BYTES)) this.#packedMaps.delete(key);
     }
   }
+}
+
+/** Whether its text is not just its bytes: it is read by means of a map. */
+function isMapped({ compressed, encoding }: OpenFile): boolean {
+  return compressed || encoding !== undefined;
 }
 
 function startCheck({ firstBytes }: OpenFile): ScanFile['start'] {

@@ -81,7 +81,7 @@ function FamilyRow({
 
 function FileRow({ id, file, isInFamily }: { id: string; file: NodeFile; isInFamily: boolean }) {
   const href = viewUrl({ ...ALL_LOGS, sources: [{ node: id, log: { kind: 'file', name: file.name } }] });
-  const canRead = !['binary', 'unreadable', 'utf-16'].includes(file.format);
+  const canRead = !['binary', 'unreadable'].includes(file.format);
   const rawUrl = `/api/v1/cluster/nodes/${encodeURIComponent(id)}/log/raw?${new URLSearchParams({ file: file.name })}`;
   return (
     <tr>

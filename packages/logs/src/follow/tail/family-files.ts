@@ -7,6 +7,7 @@ import type { LogHandle } from '../../file/log-handle.ts';
 import { findTextStart, maskStart, readStart } from '../../file/read-start.ts';
 import { SharedReads } from '../../file/shared-reads.ts';
 import { packedHead, unpackRange } from '../../file/unpack.ts';
+import { decodeUtf16, detectUtf16 } from '../../file/utf16.ts';
 import { isFileFailure, undefinedIfUnreadable } from '../../log-error.ts';
 import type { Format } from '../../parse/format.ts';
 import { BUILT_IN_FORMATS, type FormatSet } from '../../parse/format-set.ts';
@@ -205,13 +206,19 @@ export async function readFileStart(
   handle: LogHandle,
   { zone, formats = BUILT_IN_FORMATS, scrubber, format: likely }: FamilyDeps,
 ): Promise<FileStart> {
-  const first = await readTextStart(handle, scrubber());
+  const first = decodeStart(await readTextStart(handle, scrubber()), scrubber());
   const start = first[0] === 0 ? await readStartAfterHole(handle, scrubber()) : first;
   const head = start.subarray(0, HEAD_BYTES);
   const likelyMs = likely && findFirstTime(start, likely);
   if (likely && likelyMs !== undefined) return { format: likely, head, firstTimeMs: likelyMs };
   const format = formats.detect(start, { zone, writtenMs: Number(handle.modifiedNs / 1_000_000n) });
   return { format, head, firstTimeMs: findFirstTime(start, format) };
+}
+
+/** In UTF-8. */
+function decodeStart(bytes: Buffer, scrubber: Scrubber | undefined): Buffer {
+  const encoding = detectUtf16(bytes);
+  return encoding ? maskStart(decodeUtf16(bytes, encoding), START_BYTES, scrubber) : bytes;
 }
 
 /** The first bytes of the text; of an incomplete archive, what can be unpacked. Secrets are masked. */

@@ -1,3 +1,4 @@
+import { decodeAnyUtf16 } from '../../file/utf16.ts';
 import { isFileFailure } from '../../log-error.ts';
 import type { RecordRing } from '../ring/record-ring.ts';
 import type { RingWriter } from '../ring/ring-writer.ts';
@@ -154,7 +155,7 @@ export class Rotation {
       for (const copy of copies) {
         for await (const data of readBeyond(copy, file)) {
           file.text.name = copy.name;
-          await this.#deps.writer.writeAll(file.text.push(data, performance.now()));
+          await this.#deps.writer.writeAll(file.push(data));
         }
         if (file.position > position) return;
       }
@@ -182,7 +183,8 @@ export class Rotation {
     const text = new TailText({ name, offset: 0, head: Buffer.alloc(0), format, scrubber: files.scrubber });
     this.#emitting = text;
     try {
-      for await (const data of readMember(member, 0)) await writer.writeAll(text.push(data, performance.now()));
+      for await (const data of decodeAnyUtf16(readMember(member, 0)))
+        await writer.writeAll(text.push(data, performance.now()));
     } catch (error) {
       if (!isFileFailure(error)) throw error;
       this.#emitGap('gone');

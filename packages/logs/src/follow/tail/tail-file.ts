@@ -2,6 +2,7 @@ import { HEAD_BYTES } from '../../cursor/cursor.ts';
 import { readFd, statFd } from '../../file/fs-calls.ts';
 import type { LogHandle } from '../../file/log-handle.ts';
 import { countNuls, findTextStart, maskStart } from '../../file/read-start.ts';
+import { decodeUtf16, detectUtf16, readEncoding, type Utf16, Utf16Decoder } from '../../file/utf16.ts';
 import type { Format } from '../../parse/format.ts';
 import { BUILT_IN_FORMATS, type FormatSet } from '../../parse/format-set.ts';
 import type { Zone } from '../../parse/zone.ts';
@@ -9,6 +10,7 @@ import type { Scrubber } from '../../scrub/scrubber.ts';
 import type { RecordEntry } from '../ring/ring-entry.ts';
 import type { AssemblerTimes } from './record-assembler.ts';
 import { TailText } from './tail-text.ts';
+import { findUtf16End } from './utf16-end.ts';
 
 /** Size of one read. Larger ones would delay other logs, and the bytes stay in memory while the ring holds them. */
 export const READ_BYTES = 256 * 1024;
@@ -63,6 +65,7 @@ export class TailFile {
   #before: Buffer = Buffer.alloc(0);
   #sampleBytes = 0;
   #expected: Buffer = Buffer.alloc(0);
+  #utf16: { encoding: Utf16; decoder: Utf16Decoder; position: number } | undefined;
   /** It was truncated, and nothing of the new text was read. */
   isRestarted = false;
 
@@ -85,8 +88,9 @@ export class TailFile {
     return this.text.name;
   }
 
+  /** Offset in the file of the next byte to read. In UTF-16 it is not that of the text, which is in UTF-8. */
   get position(): number {
-    return this.text.position;
+    return this.#utf16?.position ?? this.text.position;
   }
 
   get before(): Buffer {
@@ -108,11 +112,25 @@ export class TailFile {
     const isDoubtful = got < buffer.length || data.includes(0);
     if (isDoubtful && !(await this.#hasBefore(position))) return TRUNCATED;
     if (data.length === 0) return { entries: [], truncated: false, bytes: 0 };
+    if (position === 0) this.#startUtf16(detectUtf16(data));
     await this.#learnFormat(position + data.length, position === this.text.start ? data : undefined);
-    const entries = this.text.push(data, performance.now());
+    const entries = this.push(data);
     // Within a hole at the start of the text there is nothing to compare.
-    if (!this.text.isUnread) this.#before = Buffer.from(buffer.subarray(Math.max(0, got - BEFORE_BYTES), got));
+    if (!this.text.isUnread || this.#utf16)
+      this.#before = Buffer.from(buffer.subarray(Math.max(0, got - BEFORE_BYTES), got));
     return { entries, truncated: false, bytes: data.length };
+  }
+
+  /** Continues with these bytes of the file, or of a copy of it. */
+  push(data: Buffer): RecordEntry[] {
+    if (!this.#utf16) return this.text.push(data, performance.now());
+    this.#utf16.position += data.length;
+    return this.text.push(this.#utf16.decoder.write(data), performance.now());
+  }
+
+  #startUtf16(encoding: Utf16 | undefined, position = 0): void {
+    const isStart = position === 0;
+    this.#utf16 = encoding && { encoding, decoder: new Utf16Decoder(encoding, { isStart }), position };
   }
 
   /** Whether the bytes before the position are unchanged. */
@@ -133,6 +151,7 @@ export class TailFile {
     this.#sampleBytes = 0;
     this.quietNs = -1n;
     this.#expected = Buffer.alloc(0);
+    this.#utf16 = undefined;
     this.isRestarted = true;
   }
 
@@ -157,6 +176,8 @@ export class TailFile {
 
   async #skipToEnd(sizeBytes: number): Promise<void> {
     const { fd } = this.handle;
+    const encoding = await readEncoding(this.handle);
+    if (encoding) return this.#skipUtf16(sizeBytes, encoding);
     const ending = Buffer.alloc(Math.min(SAMPLE_BYTES, sizeBytes));
     const from = sizeBytes - ending.length;
     const got = await readFd(fd, ending, { position: from, length: ending.length });
@@ -178,6 +199,23 @@ export class TailFile {
     this.#before = Buffer.from(before.subarray(-BEFORE_BYTES));
   }
 
+  /** All of it is transcoded to know the offset in the text. */
+  async #skipUtf16(sizeBytes: number, encoding: Utf16): Promise<void> {
+    const { decoder, ...end } = await findUtf16End(this.handle, sizeBytes, {
+      encoding,
+      sampleBytes: SAMPLE_BYTES,
+      beforeBytes: BEFORE_BYTES,
+    });
+    const format = this.#detect(end.sample);
+    const head = maskStart(Buffer.from(end.sample), HEAD_BYTES, this.#options.scrubber());
+    const start = { name: this.handle.name, offset: end.textBytes, format, before: end.before, head };
+    this.text = new TailText({ ...start, ...textOptions(this.#options) });
+    this.text.firstTimeMs = findFirstTime(end.sample, format);
+    this.#sampleBytes = end.sample.length;
+    this.#utf16 = { encoding, decoder, position: end.position };
+    this.#before = end.rawBefore;
+  }
+
   /** The start of the text, which identifies its format and the file, and its offset after a hole. */
   async #readSample(end: number): Promise<{ sample: Buffer; headFrom: number }> {
     const read = async (position: number) => {
@@ -196,7 +234,7 @@ export class TailFile {
     const isOld = nowMs - this.formatMs > FORMAT_MS;
     const step = this.text.format.timed ? SAMPLE_STEP : UNTIMED_STEP;
     if (!isOld && (this.#sampleBytes >= SAMPLE_BYTES || end < this.#sampleBytes * step)) return;
-    const position = this.text.start;
+    const position = this.#utf16 ? 0 : this.text.start;
     const length = Math.min(end - position, SAMPLE_BYTES);
     let sample = start?.subarray(0, length);
     if (!sample || sample.length < length) {
@@ -204,6 +242,7 @@ export class TailFile {
       const got = await readFd(this.handle.fd, sample, { position, length });
       sample = sample.subarray(0, got);
     }
+    if (this.#utf16) sample = decodeUtf16(sample, this.#utf16.encoding);
     // After a hole; as long as there is only a hole, nothing can be detected.
     sample = sample.subarray(countNuls(sample));
     if (sample.length === 0) return;

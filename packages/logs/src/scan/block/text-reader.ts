@@ -4,6 +4,7 @@ import { statsStamp } from '../../file/file-stamp.ts';
 import { GzText } from '../../gzip/gz-text.ts';
 import { truncated, unreadable } from '../../log-error.ts';
 import { ChunkText } from '../../packed/chunk-map.ts';
+import { Utf16Text } from '../../packed/utf16-map.ts';
 import type { CleanParts, CleanReads } from '../../scrub/clean-ranges.ts';
 import { ScrubbedText, type ScrubbedTextOptions } from '../../scrub/scrubbed-text.ts';
 import type { Scrubber, ScrubRules } from '../../scrub/scrubber.ts';
@@ -102,6 +103,7 @@ export function assertNotTruncated({ name, fd, textStart, start }: ScanFile): vo
 
 function openWithHole({ name, fd, sizeBytes, textBytes, packedMap }: ScanFile): TextReader {
   if (packedMap?.kind === 'chunks') return new ChunkText(packedMap);
+  if (packedMap?.kind === 'utf-16') return new Utf16Text(fd, packedMap, { name });
   if (packedMap) return new GzText(fd, sizeBytes, packedMap, { name });
   return {
     sizeBytes: textBytes,

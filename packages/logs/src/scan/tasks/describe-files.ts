@@ -1,19 +1,13 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { sep } from 'node:path';
 import { READ_FLAGS } from '../../file/open-inside.ts';
-import { isUtf16 } from '../../file/utf16.ts';
+import { decodeUtf16, detectUtf16 } from '../../file/utf16.ts';
 import { systemCode } from '../../log-error.ts';
 import type { FormatDetector } from '../../parse/detect-format.ts';
 import { FormatSet } from '../../parse/format-set.ts';
 import type { Zone } from '../../parse/zone.ts';
 import type { FileSummary } from '../../read/file-details.ts';
-import {
-  EMPTY_SUMMARY,
-  type EndsSummary,
-  HeadSummary,
-  INSPECTED_BYTES,
-  UTF16_SUMMARY,
-} from '../../read/head-summary.ts';
+import { EMPTY_SUMMARY, type EndsSummary, HeadSummary, INSPECTED_BYTES } from '../../read/head-summary.ts';
 import { JobCancelled } from '../cancel-flag.ts';
 import type { DescribeJob, DescribeResult } from '../jobs.ts';
 
@@ -67,11 +61,14 @@ function describeOne(path: string, buffer: Buffer, detector: FormatDetector): En
     if (stats.size === 0) return EMPTY_SUMMARY;
     const head = readPart(fd, buffer.subarray(0, Math.min(INSPECTED_BYTES, stats.size)), 0);
     if (head.length === 0) return EMPTY_SUMMARY;
-    if (isUtf16(head)) return UTF16_SUMMARY;
-    const summary = new HeadSummary(head, { detector, writtenMs: Math.floor(stats.mtimeMs) });
+    const encoding = detectUtf16(head);
+    const toText = (bytes: Buffer) => (encoding ? decodeUtf16(bytes, encoding) : bytes);
+    const summary = new HeadSummary(toText(head), { detector, writtenMs: Math.floor(stats.mtimeMs) });
     const isWhole = stats.size <= INSPECTED_BYTES;
-    const tail = isWhole ? head : readPart(fd, buffer.subarray(INSPECTED_BYTES), stats.size - INSPECTED_BYTES);
-    return summary.withTail(tail, { isWhole });
+    // UTF-16 has two bytes for a character.
+    const tailFrom = stats.size - (encoding ? stats.size % 2 : 0) - INSPECTED_BYTES;
+    const tail = isWhole ? head : readPart(fd, buffer.subarray(INSPECTED_BYTES), tailFrom);
+    return summary.withTail(toText(tail), { isWhole });
   } catch (error) {
     // Examined again in a way that reports the error.
     if (systemCode(error) === undefined) throw error;

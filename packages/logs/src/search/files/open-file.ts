@@ -9,7 +9,7 @@ import type { LogHandle } from '../../file/log-handle.ts';
 import { findTextStart, maskStart, readStart } from '../../file/read-start.ts';
 import type { SharedReads } from '../../file/shared-reads.ts';
 import { packedHead, unpackRange } from '../../file/unpack.ts';
-import { refuseUtf16 } from '../../file/utf16.ts';
+import { decodeUtf16, detectUtf16, type Utf16 } from '../../file/utf16.ts';
 import { LogError } from '../../log-error.ts';
 import type { FormatName, LineHead } from '../../parse/format.ts';
 import { BUILT_IN_FORMATS, type FormatSet } from '../../parse/format-set.ts';
@@ -37,6 +37,8 @@ export interface OpenFile extends FileFacts {
   name: string;
   handle: LogHandle;
   compressed: boolean;
+  /** If it is UTF-16: its text is transcoded to UTF-8, and offsets count in that. */
+  encoding: Utf16 | undefined;
   /** The first bytes of its text. */
   head: Buffer;
   /** Where its text begins: after a hole, if the file was truncated under a writer without O_APPEND. */
@@ -78,14 +80,14 @@ export class FileOpener {
     try {
       refuseUndecoded(handle);
       const compressed = isPackedName(name);
-      const { head, textStart, firstBytes } = await this.#start(handle, compressed, options);
-      refuseUtf16(name, compressed ? head : firstBytes);
+      const { head, textStart, firstBytes, encoding } = await this.#start(handle, compressed, options);
       const mark = markFile(head);
-      const facts = await this.#facts({ handle, compressed, mark, textStart }, options);
+      const facts = await this.#facts({ handle, compressed, encoding, mark, textStart }, options);
       return {
         name,
         handle,
         compressed,
+        encoding,
         head,
         textStart,
         firstBytes,
@@ -126,22 +128,44 @@ export class FileOpener {
   /** Where the text begins, and its first bytes: masked, and for a plain file also unmasked. */
   async #start(handle: LogHandle, compressed: boolean, options: ReadOptions): Promise<FileStart> {
     const { scrubber } = this.#reads;
-    if (compressed) {
-      const head = await this.#unpacked(handle, 0, HEAD_BYTES, options);
-      if (head[0] !== 0) return { head, textStart: 0, firstBytes: NOTHING };
-      const behind = await packedHead({ handle, reads: this.#reads }, HEAD_BYTES, options);
-      return { head: behind.head, textStart: behind.start, firstBytes: NOTHING };
-    }
+    if (compressed) return this.#packedStart(handle, options);
     const most = HEAD_BYTES + (scrubber?.rightBytes ?? 0);
     let bytes = await readPart(handle, 0, most);
+    const encoding = detectUtf16(bytes);
+    if (encoding) {
+      const text = decodeUtf16(await readPart(handle, 0, MAX_UTF16_BYTES * most), encoding);
+      const firstBytes = Buffer.from(bytes.subarray(0, HEAD_BYTES));
+      return { head: maskStart(text, HEAD_BYTES, scrubber), textStart: 0, firstBytes, encoding };
+    }
     const textStart = bytes[0] === 0 ? await readTextStart(handle) : 0;
     if (textStart > 0) bytes = await readPart(handle, textStart, most);
     const firstBytes = Buffer.from(bytes.subarray(0, HEAD_BYTES));
-    return { head: maskStart(bytes, HEAD_BYTES, scrubber), textStart, firstBytes };
+    return { head: maskStart(bytes, HEAD_BYTES, scrubber), textStart, firstBytes, encoding: undefined };
+  }
+
+  async #packedStart(handle: LogHandle, options: ReadOptions): Promise<FileStart> {
+    const raw = await this.#unpacked(handle, 0, HEAD_BYTES, options);
+    const encoding = detectUtf16(raw);
+    const start = { textStart: 0, firstBytes: NOTHING, encoding };
+    if (encoding) {
+      const { scrubber } = this.#reads;
+      const most = HEAD_BYTES + (scrubber?.rightBytes ?? 0);
+      const text = decodeUtf16(await this.#unpacked(handle, 0, MAX_UTF16_BYTES * most, options), encoding);
+      return { ...start, head: maskStart(text, HEAD_BYTES, scrubber) };
+    }
+    if (raw[0] !== 0) return { ...start, head: raw };
+    const behind = await packedHead({ handle, reads: this.#reads }, HEAD_BYTES, options);
+    return { ...start, head: behind.head, textStart: behind.start };
   }
 
   /** The start of the text, from which its format is detected. */
-  async #sample({ handle, compressed, textStart }: StartedFile, options: ReadOptions): Promise<Buffer> {
+  async #sample({ handle, compressed, encoding, textStart }: StartedFile, options: ReadOptions): Promise<Buffer> {
+    if (encoding) {
+      const raw = compressed
+        ? await this.#unpacked(handle, 0, SAMPLE_BYTES, options)
+        : await readPart(handle, 0, SAMPLE_BYTES);
+      return maskStart(decodeUtf16(raw, encoding), SAMPLE_BYTES, this.#reads.scrubber);
+    }
     if (compressed) return this.#unpacked(handle, textStart, textStart + SAMPLE_BYTES, options);
     const most = Math.min(SAMPLE_BYTES, handle.sizeBytes - textStart);
     return readStart(handle.fd, most, this.#reads.scrubber, textStart);
@@ -162,8 +186,11 @@ export class FileOpener {
 
 const NOTHING = Buffer.alloc(0);
 
-type FileStart = Pick<OpenFile, 'head' | 'textStart' | 'firstBytes'>;
-type StartedFile = Pick<OpenFile, 'handle' | 'compressed' | 'mark' | 'textStart'>;
+/** Bytes of UTF-16 of which at least one byte of UTF-8 is made, byte order mark included. */
+const MAX_UTF16_BYTES = 3;
+
+type FileStart = Pick<OpenFile, 'head' | 'textStart' | 'firstBytes' | 'encoding'>;
+type StartedFile = Pick<OpenFile, 'handle' | 'compressed' | 'encoding' | 'mark' | 'textStart'>;
 
 /**
  * A file of nothing but NULs is not a truncated log, and is read as it is; unless it has grown: then its text begins
