@@ -69,10 +69,9 @@ function checkUnreadable(
   const unreadable = files.filter((file) => file.problem !== null);
   if (unreadable.length === 0) return [];
   const detail = `${count(unreadable.length, 'file')} cannot be read: ${names(unreadable, ({ name, problem: why }) => `${name} (${why})`)}`;
-  // What is encoded in UTF-16 was read; of the others, the reason says whether they could be.
-  const paths = unreadable.filter(({ format }) => format === 'unreadable').map(({ name }) => join(dir, name));
+  const paths = unreadable.map(({ name }) => join(dir, name));
   const grant = `if permissions are missing: "setfacl -m u:${user}:r ${paths.slice(0, MAX_NAMES).join(' ')}"`;
-  const remedy = ['act on the reason given for each', ...(paths.length > 0 ? [grant] : [])].join('; ');
+  const remedy = `act on the reason given for each; ${grant}`;
   return [unreadable.length === files.length ? problem(detail, remedy) : warning(detail, remedy)];
 }
 
