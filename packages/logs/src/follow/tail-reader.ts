@@ -26,8 +26,10 @@ export interface Junction {
   unread: string | undefined;
 }
 
-export function currentJunction({ ring, positionCursor: until, text }: LogTail): Junction {
-  return { seq: ring.nextSeq, until, unread: text?.isUnemitted ? text.name : undefined };
+export function currentJunction({ ring, positionCursor: until, text, isRotating }: LogTail): Junction {
+  // In the middle of a rotation, what the last events say happened after the position.
+  const seq = isRotating ? ring.afterLastRecord : ring.nextSeq;
+  return { seq, until, unread: text?.isUnemitted ? text.name : undefined };
 }
 
 /** One follower's position in one log: a sequence number, not a queue. */

@@ -65,6 +65,12 @@ export class RecordRing {
     return this.#firstSeq + this.#entries.length - this.#dropped;
   }
 
+  /** Sequence number of the first event after the newest record. */
+  get afterLastRecord(): number {
+    const last = this.findLast(({ kind }) => kind === 'record');
+    return last === undefined ? this.#firstSeq : last + 1;
+  }
+
   get costBytes(): number {
     return this.#costBytes;
   }

@@ -139,13 +139,12 @@ async function resumeOften(kind: RotationKind, seed: number): Promise<void> {
   expect(findFaults(items, log, 0), `${kind} with seed ${seed}`).toEqual([]);
 }
 
-test.each(['rename', 'gzip'] as const)('%s: a follow that resumes gets every line once', async (kind) => {
-  for (let run = 0; run < RUNS; run++) await resumeOften(kind, FIRST_SEED + run);
+const KINDS = ['rename', 'gzip', 'copy', 'delete'] as const;
+
+test.each(KINDS)('%s: a follow that resumes gets every line once', async (kind) => {
+  for (let run = 0; run < RUNS / 2; run++) await resumeOften(kind, FIRST_SEED + run);
 });
 
-test.each(['rename', 'gzip', 'copy', 'delete'] as const)(
-  '%s: no line is lost, none comes twice, whatever happens between two calls',
-  async (kind) => {
-    for (let run = 0; run < RUNS; run++) await follow(kind, FIRST_SEED + run);
-  },
-);
+test.each(KINDS)('%s: no line is lost, none comes twice, whatever happens between two calls', async (kind) => {
+  for (let run = 0; run < RUNS; run++) await follow(kind, FIRST_SEED + run);
+});

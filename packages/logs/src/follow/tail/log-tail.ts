@@ -1,4 +1,3 @@
-import { Condition } from '../../condition.ts';
 import type { LogHandle } from '../../file/log-handle.ts';
 import { isFileFailure, undefinedIfUnreadable } from '../../log-error.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
@@ -7,7 +6,7 @@ import { RingWriter } from '../ring/ring-writer.ts';
 import { familyMembers, type SeenMember } from './family-files.ts';
 import { KnownFiles } from './known-files.ts';
 import { OpenFiles } from './open-files.ts';
-import { PollCount } from './poll-count.ts';
+import { PollLoop } from './poll-loop.ts';
 import { type FoundFile, ReplacementCount } from './replacement-count.ts';
 import { LINGER_MS, RotatedFiles } from './rotated-files.ts';
 import { Rotation } from './rotation.ts';
@@ -35,8 +34,7 @@ export class LogTail {
   readonly #known = new KnownFiles();
   readonly #rotation: Rotation;
   readonly #replacements = new ReplacementCount();
-  readonly #woken = new Condition();
-  readonly #polls = new PollCount();
+  readonly #polls = new PollLoop();
   #state: TailState = 'starting';
   #file: TailFile | undefined;
   #name: string;
@@ -104,6 +102,10 @@ export class LogTail {
     return this.#rotation.emitting ?? this.#file?.text;
   }
 
+  get isRotating(): boolean {
+    return this.#rotation.emitting !== undefined;
+  }
+
   /** Cursor of the position (not the record) at which the ring's next entry begins. */
   get positionCursor(): string | undefined {
     const { text } = this;
@@ -130,14 +132,13 @@ export class LogTail {
   /** Polls the file now, or again after the poll in progress. `all`: the rotated files, too. */
   wake({ all = false } = {}): void {
     this.#pollRotated ||= all;
-    this.#woken.notify();
+    this.#polls.wake();
   }
 
   /** Resolves when everything that was written before the call was read, even if no poll had noticed it yet. */
   async catchUp(): Promise<void> {
-    const polled = this.#polls.next();
-    this.wake({ all: true });
-    await polled;
+    this.#pollRotated = true;
+    if (!this.#isEnded) await this.#polls.pollNow();
   }
 
   /** A file system event: the name was created, renamed or deleted. */
@@ -203,17 +204,14 @@ export class LogTail {
   /** Runs until the tail is stopped, or a defect ends it. */
   async #pollWhenWoken(): Promise<void> {
     try {
-      for (;;) {
-        await this.#woken.wait();
-        if (this.#isEnded) return;
-        await this.#polls.run(() => this.#whileReadable(() => this.#poll()));
-        if (this.#isEnded) return;
+      await this.#polls.run(async () => {
+        if (!this.#isEnded) await this.#whileReadable(() => this.#poll());
+        if (this.#isEnded) return false;
         this.writer.flushWhenDue(() => (this.#file ? [...this.rotated.all, this.#file] : this.rotated.all));
-      }
+        return true;
+      });
     } catch (error) {
       await this.#fail(error);
-    } finally {
-      this.#polls.close();
     }
   }
 

@@ -40,7 +40,7 @@ export class Rotation {
     this.#deps = deps;
   }
 
-  /** The text of a file between the old one and the next one that is being emitted, or was emitted last. */
+  /** The text emitted last while a rotation is followed: that of the old file, then of those between it and the next. */
   get emitting(): TailText | undefined {
     return this.#emitting;
   }
@@ -56,6 +56,7 @@ export class Rotation {
    * including the next one.
    */
   async followReplacement(old: TailFile, replacement: Replacement): Promise<number> {
+    this.#emitting = old.text;
     try {
       return await this.#emitReplaced(old, replacement);
     } catch (error) {
@@ -96,6 +97,15 @@ export class Rotation {
    * truncation is lost, and nobody knows how much.
    */
   async followTruncation(file: TailFile): Promise<void> {
+    this.#emitting = file.text;
+    try {
+      await this.#emitTruncatedText(file);
+    } finally {
+      this.settle();
+    }
+  }
+
+  async #emitTruncatedText(file: TailFile): Promise<void> {
     const { writer, known, liveName } = this.#deps;
     const { copies, between, members } = await this.#findSuccessors(file);
     await this.#emitFromCopy(file, copies);
@@ -110,7 +120,6 @@ export class Rotation {
     // The rest of the old text was read from its copy; the new text is in the live file.
     file.text.name = liveName();
     file.restart();
-    this.settle();
   }
 
   /**
@@ -120,11 +129,14 @@ export class Rotation {
   async followUnseenTruncations(file: TailFile): Promise<void> {
     const { copies, between, members } = await this.#findSuccessors(file);
     releaseAll(copies);
-    for (const member of between) {
-      await this.#emitWholeFile(member, file);
-      this.#emitTruncated();
+    try {
+      for (const member of between) {
+        await this.#emitWholeFile(member, file);
+        this.#emitTruncated();
+      }
+    } finally {
+      this.settle();
     }
-    this.settle();
     this.#deps.known.remember(members);
   }
 

@@ -40,7 +40,6 @@ export class SteppedLog {
   readonly #rotating: Generator<void, void, undefined>;
   readonly #lines: number;
   readonly #pauses: number;
-  #timeMs = Date.UTC(2026, 10, 15, 10);
   #fd: number;
   isDone = false;
 
@@ -77,8 +76,7 @@ export class SteppedLog {
   #write(count: number): void {
     let text = '';
     for (let made = 0; made < count; made++) {
-      if (this.#options.random() < 0.5) this.#timeMs++;
-      const time = new Date(this.#timeMs).toISOString().replace('T', ' ').replace('Z', '');
+      const time = new Date().toISOString().replace('T', ' ').replace('Z', '');
       text += `${time}\tINFO\tbroker/runtime.go:172\t[x]: #${++this.last}# of many\n`;
     }
     writeSync(this.#fd, text);
