@@ -117,7 +117,7 @@ function secretFiles({ tls, cluster }: Settings): { key: string; path: string }[
   ].filter(({ path }) => path !== '');
 }
 
-/** Secret settings, and passwords within others, like in the URL of a registry. */
+/** Passwords within settings, like in the URL of a registry. */
 function collectSettingsSecrets({ values: settings }: LoadedSettings): KnownSecrets {
   const found = new SecretValues();
   const unscrubbedKeys: string[] = [];
@@ -125,11 +125,9 @@ function collectSettingsSecrets({ values: settings }: LoadedSettings): KnownSecr
   for (const { definition, value } of settings) {
     for (const text of [value].flat()) {
       if (typeof text !== 'string' || text === '') continue;
-      const secrets = definition.secret
-        ? [text]
-        : findCredentials(text, { path: [], secretKeys: [], isSecretName })
-            .filter(({ certain }) => certain)
-            .map(({ start, end }) => text.slice(start, end));
+      const secrets = findCredentials(text, { path: [], secretKeys: [], isSecretName })
+        .filter(({ certain }) => certain)
+        .map(({ start, end }) => text.slice(start, end));
       for (const secret of secrets) found.add(secret);
       if (secrets.some((secret) => !found.has(secret))) unscrubbedKeys.push(definition.key);
     }

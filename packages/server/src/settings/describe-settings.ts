@@ -3,17 +3,17 @@ import { type LoadedSettings, loadSettings, type SettingValue } from './load-set
 import type { SettingScalar } from './setting-kinds.ts';
 import { SECTIONS, SETTING_DEFINITIONS, type SettingDefinition } from './settings.ts';
 import { SettingsError } from './settings-error.ts';
-import { showText, toMaskedJson, toMaskedToml } from './show-value.ts';
+import { showText, toToml } from './show-value.ts';
 
-/** Each setting with its value, default and source, spelt as in the file; secrets are masked. */
+/** Each setting with its value, default and source, spelt as in the file. */
 export function settingEntries(loaded: LoadedSettings): SettingEntry[] {
   return loaded.values.map(({ definition, value, defaultValue, source }) => ({
     key: definition.key,
-    value: toMaskedJson(definition, value),
-    default: toMaskedJson(definition, defaultValue),
+    value: definition.kind.toJson(value),
+    default: definition.kind.toJson(defaultValue),
     changed: !equal(value, defaultValue),
     source,
-    secret: definition.secret,
+    secret: false,
   }));
 }
 
@@ -32,10 +32,10 @@ export async function compareWithDisk(loaded: LoadedSettings): Promise<NodeSetti
     return { state: missing ? 'missing' : 'broken', differs: [], detail: thrown.message };
   }
   const changes = loaded.values.flatMap(({ definition, defaultValue }) => {
-    const { key } = definition;
+    const { key, kind } = definition;
     const [atStart, onDisk] = [loaded, now].map(({ fileValues }) => fileValues.get(key) ?? defaultValue);
     if (atStart === undefined || onDisk === undefined || equal(atStart, onDisk)) return [];
-    return [{ key, atStart: toMaskedJson(definition, atStart), onDisk: toMaskedJson(definition, onDisk) }];
+    return [{ key, atStart: kind.toJson(atStart), onDisk: kind.toJson(onDisk) }];
   });
   if (changes.length === 0) return { state: 'same', differs: [], detail: null };
   return { state: 'changed', differs: changes.map(({ key }) => key), detail: null, changes };
@@ -45,7 +45,7 @@ function equal(a: SettingScalar, b: SettingScalar): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-/** The effective configuration as TOML that a node can be started with; secrets are masked. */
+/** The effective configuration as TOML that a node can be started with. */
 export function renderSettings(loaded: LoadedSettings): string {
   const origin = loaded.file === null ? 'No settings file was read.' : `Settings file: ${showText(loaded.file)}`;
   const head = ['# The settings this node runs with.', `# ${origin}`];
@@ -56,13 +56,12 @@ export function renderSettings(loaded: LoadedSettings): string {
   return `${[head.join('\n'), ...sections].join('\n\n')}\n`;
 }
 
-function renderValue({ definition, defaultValue, source, origin, text }: SettingValue): string {
-  const byDefault = toMaskedToml(definition, defaultValue);
+function renderValue({ definition, value, defaultValue, source, origin }: SettingValue): string {
   return [
     `# ${definition.about}`,
-    `# Default: ${byDefault}. Environment: ${definition.env}.`,
+    `# Default: ${toToml(definition, defaultValue)}. Environment: ${definition.env}.`,
     ...(source === 'default' ? [] : [`# Set by ${source === 'file' ? `file ${origin}` : origin}.`]),
-    `${definition.name} = ${text}`,
+    `${definition.name} = ${toToml(definition, value)}`,
   ].join('\n');
 }
 
@@ -76,8 +75,7 @@ export function settingsTable(): string {
 function toCells(definition: SettingDefinition): string[] {
   const { key, kind, env, flag, about } = definition;
   const limits = kind.limits === '' ? '' : ` (${kind.limits})`;
-  const byDefault = toMaskedToml(definition, definition.default);
-  return [code(key), `${kind.name}${limits}`, code(byDefault), code(env), code(flag), about];
+  return [code(key), `${kind.name}${limits}`, code(toToml(definition, definition.default)), code(env), code(flag), about];
 }
 
 function code(text: string): string {

@@ -12,10 +12,8 @@ import {
 } from './read-sources.ts';
 import type { SettingScalar } from './setting-kinds.ts';
 import { type PartialSettings, SETTING_DEFINITIONS, type SettingDefinition, type Settings } from './settings.ts';
-import { type Finding, formatProblems, SettingsError } from './settings-error.ts';
-import { showText, toMaskedToml } from './show-value.ts';
-
-const PRECEDENCE: readonly SettingSource[] = ['default', 'file', 'env', 'flag', 'option'];
+import { type Finding, formatProblems, PRECEDENCE, SettingsError } from './settings-error.ts';
+import { showText } from './show-value.ts';
 
 /** Where settings come from, in rising precedence; below them all are the defaults. */
 export interface SettingsSources {
@@ -38,8 +36,6 @@ export interface SettingValue {
   source: SettingSource;
   /** Where exactly: `environment PORTHOLE_HTTP_PORT`. */
   origin: string;
-  /** The value as a TOML literal, masked if secret. */
-  text: string;
 }
 
 export interface LoadedSettings {
@@ -102,7 +98,7 @@ function resolveSetting(definition: SettingDefinition, { layers, workDir, shownN
   const value = layer?.values.get(definition.key) ?? defaultValue;
   const source = layer?.source ?? 'default';
   const origin = describeOrigin(definition, source, shownName);
-  return { definition, value, defaultValue, source, origin, text: toMaskedToml(definition, value) };
+  return { definition, value, defaultValue, source, origin };
 }
 
 /** Through the kind's parser, which resolves paths and copies lists. */
@@ -115,9 +111,7 @@ function readDefault(definition: SettingDefinition, workDir: string): SettingSca
 function toSettings(values: readonly SettingValue[]): Settings {
   const sections: Record<string, Record<string, SettingScalar>> = {};
   for (const { definition, value } of values) {
-    const section = sections[definition.section] ?? {};
-    section[definition.property] = value;
-    sections[definition.section] = section;
+    sections[definition.section] = { ...sections[definition.section], [definition.property]: value };
   }
   // Each value was parsed by the kind of its row, as the type says; the compiler cannot follow the loop.
   return sections as Settings;

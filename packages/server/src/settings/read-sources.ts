@@ -1,9 +1,11 @@
-import { constants } from 'node:fs';
-import { type FileHandle, open } from 'node:fs/promises';
+import { isUtf8 } from 'node:buffer';
+import { constants, type Stats } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { SettingSource } from '@porthole/contract';
 import { parse, TomlError, type TomlTable } from 'smol-toml';
-import { asToml, type Notation, type Reading, refusalText, type SettingScalar } from './setting-kinds.ts';
+import { hasCode } from '../error-code.ts';
+import type { Notation, Reading, SettingScalar } from './setting-kinds.ts';
 import { SECTIONS, SETTING_DEFINITIONS, SETTINGS_BY_KEY, type SettingDefinition } from './settings.ts';
 import type { Finding } from './settings-error.ts';
 import { describeFound, quote, showText } from './show-value.ts';
@@ -46,21 +48,20 @@ interface Location {
 
 /** Adds the value to the layer, or reports why it was refused. */
 function take(layer: Layer, definition: SettingDefinition, reading: Reading<SettingScalar>, location: Location): void {
-  if (!('refused' in reading)) {
-    layer.values.set(definition.key, reading.value);
-    return;
+  const { key } = definition;
+  if ('value' in reading) layer.values.set(key, reading.value);
+  else {
+    const text = location.path === undefined ? reading.refused : `${key}: ${reading.refused}`;
+    report(layer, { code: 'BAD_VALUE', ...location, key, text });
   }
-  const refusal = refusalText(reading, definition);
-  const text = location.path === undefined ? refusal : `${definition.key}: ${refusal}`;
-  report(layer, { code: 'BAD_VALUE', ...location, key: definition.key, text });
 }
 
 /** A source with sections and values: the file, the options of a program. */
 interface Tree {
   notation: Notation;
+  /** How it names a setting within its section. */
+  by: 'name' | 'property';
   locate(...path: string[]): Location;
-  isSection(value: unknown): value is object;
-  findSetting(section: string, name: string): SettingDefinition | undefined;
   /** The message about a section that is unknown or has the wrong type. */
   wrongSection(section: string, value: unknown, known: boolean): string;
   unknownSetting(section: string, name: string): string;
@@ -69,14 +70,14 @@ interface Tree {
 function readTree(layer: Layer, sections: object, tree: Tree): void {
   for (const [section, value] of definedEntries(sections)) {
     const known = SECTIONS.includes(section);
-    if (!known || !tree.isSection(value)) {
+    if (!known || !isTable(value)) {
       const text = tree.wrongSection(section, value, known);
       report(layer, { code: known ? 'BAD_VALUE' : 'UNKNOWN_KEY', ...tree.locate(section), text });
       continue;
     }
     for (const [name, inner] of definedEntries(value)) {
       const location = tree.locate(section, name);
-      const definition = tree.findSetting(section, name);
+      const definition = SETTING_DEFINITIONS.find((each) => each.section === section && each[tree.by] === name);
       if (definition !== undefined) take(layer, definition, definition.kind.read(inner, tree.notation), location);
       else report(layer, { code: 'UNKNOWN_KEY', ...location, text: tree.unknownSetting(section, name) });
     }
@@ -97,11 +98,10 @@ export async function readFileLayer(file: string, at: string): Promise<Layer> {
   }
   readTree(layer, read.document, {
     notation: { form: 'toml', baseDir: dirname(file) },
+    by: 'name',
     locate: (...path) => ({ at, path }),
-    isSection: isTable,
-    findSetting: (section, name) => SETTINGS_BY_KEY.get(`${section}.${name}`),
     wrongSection: (section, value, known) => {
-      if (known) return `${section}: expected a table, found ${describeFound(value)}`;
+      if (known) return `${section}: expected a table, found ${describeFound(value, 'toml')}`;
       return isTable(value)
         ? `unknown table ${quote(keyText(section))}${didYouMean(closestMatch(section, SECTIONS))}`
         : `unknown key ${quote(keyText(section))}${suggestKey('', section)}`;
@@ -117,26 +117,19 @@ function keyText(...path: string[]): string {
 }
 
 function isTable(value: unknown): value is TomlTable {
-  return isRecord(value) && !(value instanceof Date);
-}
-
-function isRecord(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
 /** Settings from the embedding program. It may be JavaScript, so the object is validated completely. */
 export function readOptionLayer(options: object, baseDir: string): Layer {
   const layer = emptyLayer('option');
-  const notation = { form: 'option', baseDir } as const;
   readTree(layer, options, {
-    notation,
+    notation: { form: 'option', baseDir },
+    by: 'property',
     locate: (...path) => ({ at: `option ${path.map(showText).join('.')}` }),
-    isSection: isRecord,
-    findSetting: (section, property) =>
-      SETTING_DEFINITIONS.find((definition) => definition.section === section && definition.property === property),
     wrongSection: (section, value, known) =>
       known
-        ? `expected an object, found ${describeFound(asToml(value, notation))}`
+        ? `expected an object, found ${describeFound(value, 'option')}`
         : `unknown section${didYouMean(closestMatch(section, SECTIONS))}`,
     unknownSetting: (section, property) => `unknown setting${suggestProperty(section, property)}`,
   });
@@ -219,44 +212,31 @@ type SettingsFile = { text: string; document: TomlTable } | FileProblem;
 
 /** The text and values of the file, or its problem. */
 async function readSettingsFile(file: string): Promise<SettingsFile> {
-  let bytes: Buffer;
   try {
     // Without O_NONBLOCK, opening a FIFO would wait for a writer that may never come.
     await using handle = await open(file, constants.O_RDONLY | constants.O_NONBLOCK);
-    const unfit = await whyUnfit(handle);
-    if (unfit !== undefined) return { code: 'FILE_UNREADABLE', text: unfit };
-    bytes = await handle.readFile();
+    const unfit = whyUnfit(await handle.stat());
+    return unfit === undefined ? parseBytes(await handle.readFile()) : { code: 'FILE_UNREADABLE', text: unfit };
   } catch (thrown) {
-    return explainFailure(thrown);
+    if (!(thrown instanceof Error && 'code' in thrown)) throw thrown;
+    if (hasCode(thrown, 'ENOENT', 'ENOTDIR')) return { code: 'FILE_MISSING', text: 'no such file' };
+    const isDenied = hasCode(thrown, 'EACCES', 'EPERM');
+    const text = isDenied ? 'no permission to read it' : `cannot be read (${showText(String(thrown.code))})`;
+    return { code: 'FILE_UNREADABLE', text };
   }
-  return parseBytes(bytes);
 }
 
-async function whyUnfit(handle: FileHandle): Promise<string | undefined> {
-  const stats = await handle.stat();
+function whyUnfit(stats: Stats): string | undefined {
   if (stats.isDirectory()) return 'is a directory, not a file';
   if (!stats.isFile()) return 'is not a regular file';
   if (stats.size > MAX_FILE_BYTES) return `is too large for a settings file (${stats.size} of ${MAX_FILE_BYTES} bytes)`;
   return undefined;
 }
 
-function explainFailure(thrown: unknown): FileProblem {
-  if (!(thrown instanceof Error && 'code' in thrown)) throw thrown;
-  const code = String(thrown.code);
-  if (code === 'ENOENT' || code === 'ENOTDIR') return { code: 'FILE_MISSING', text: 'no such file' };
-  if (code === 'EACCES' || code === 'EPERM') return { code: 'FILE_UNREADABLE', text: 'no permission to read it' };
-  return { code: 'FILE_UNREADABLE', text: `cannot be read (${showText(code)})` };
-}
-
 function parseBytes(bytes: Buffer): SettingsFile {
-  let text: string;
-  try {
-    // Drops a byte order mark as well.
-    text = new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
-    return { code: 'SYNTAX', text: 'is not UTF-8 text' };
-  }
+  if (!isUtf8(bytes)) return { code: 'SYNTAX', text: 'is not UTF-8 text' };
+  // Drops a byte order mark as well.
+  const text = new TextDecoder().decode(bytes);
   try {
     return { text, document: parse(text, { integersAsBigInt: true, maxDepth: MAX_DEPTH }) };
   } catch (thrown) {

@@ -4,7 +4,6 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { renderSettings } from './describe-settings.ts';
 import type { SettingKind, SettingScalar } from './setting-kinds.ts';
 import { type PartialSettings, SETTING_DEFINITIONS } from './settings.ts';
-import { toMaskedJson, toMaskedToml } from './show-value.ts';
 import { SettingsDir } from './testing/settings-dir.ts';
 
 let dir: SettingsDir;
@@ -35,19 +34,6 @@ test('a file name with a line break stays within its comment', async () => {
   const loaded = await dir.load();
   const rendered = renderSettings({ ...loaded, file: '/etc/a\n[evil]\nx = 1' });
   expect(parse(rendered)).not.toHaveProperty('evil');
-});
-
-test('secrets are masked, empty ones stay empty', () => {
-  const [text] = SETTING_DEFINITIONS.filter(({ kind }) => kind.name === 'string');
-  const [list] = SETTING_DEFINITIONS.filter(({ kind }) => kind.shape === 'list');
-  if (text === undefined || list === undefined) throw new Error('no such kind');
-  const secretText = { ...text, secret: true };
-  const secretList = { ...list, secret: true };
-  expect(toMaskedToml(secretText, 'hunter2')).toBe('"******"');
-  expect(toMaskedToml(secretText, '')).toBe('""');
-  expect(toMaskedToml(secretList, ['hunter2', 'x'])).toBe('["******", "******"]');
-  expect(toMaskedJson(secretList, [])).toEqual([]);
-  expect(toMaskedJson(text, 'plain')).toBe('plain');
 });
 
 /** Anything of the right type, valid or not; the kind itself picks the valid ones. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { duration, integer, list, onOff, port, refusalText, type SettingKind, size } from './setting-kinds.ts';
+import { duration, integer, list, onOff, port, type SettingKind, size } from './setting-kinds.ts';
 import { describeKind } from './testing/describe-kind.ts';
 import { text } from './text-kinds.ts';
 
@@ -18,17 +18,6 @@ test.each<{ kind: SettingKind; value: unknown }>([
   { kind: text.path, value: null },
 ])('a program cannot give a $kind.name the value $value', ({ kind, value }) => {
   expect(kind.read(value, { form: 'option', baseDir: BASE })).toHaveProperty('refused');
-});
-
-test('the refused value of a secret setting is not repeated', () => {
-  for (const reading of [
-    text.string.read('hunter2\n', { form: 'text', baseDir: BASE }),
-    port.read('hunter2', { form: 'toml', baseDir: BASE }),
-  ]) {
-    if (!('refused' in reading)) throw new Error('accepted');
-    expect(refusalText(reading, { secret: true })).not.toContain('hunter2');
-    expect(refusalText(reading, { secret: false })).toContain('hunter2');
-  }
 });
 
 describeKind('list of hosts', {

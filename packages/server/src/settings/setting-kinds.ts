@@ -1,5 +1,5 @@
 import { DURATION_UNITS, durationText, readDuration } from '@porthole/contract';
-import { describeFound, escapeUnprintable, showValue } from './show-value.ts';
+import { describeFound, showValue } from './show-value.ts';
 
 /** The value of a setting, in memory and in the file. */
 export type SettingScalar = string | number | boolean | string[];
@@ -34,27 +34,17 @@ export interface SettingKind<T extends SettingScalar = SettingScalar> {
   toToml?(value: T): string;
 }
 
-export type Reading<T> = { value: T } | Refusal;
+/** The value, or the message that refuses it. */
+export type Reading<T> = { value: T } | { refused: string };
 
-interface Refusal {
-  refused: unknown;
-  wrong: 'type' | 'value';
-  /** Instead of what is accepted, for values of many parts. */
-  reason?: string;
-  kind: Pick<SettingKind, 'noun' | 'accepted'>;
+type KindNames = Pick<SettingKind, 'noun' | 'accepted'>;
+
+function refuseType({ noun }: KindNames, value: unknown, { form }: Notation): { refused: string } {
+  return { refused: `expected ${noun}, found ${describeFound(value, form)}` };
 }
 
-/** The message for a refused value. The value of a secret setting is not repeated. */
-export function refusalText({ refused, wrong, reason, kind }: Refusal, { secret }: { secret: boolean }): string {
-  if (secret) return `the value is not ${kind.noun} (${kind.accepted})`;
-  if (reason !== undefined) return escapeUnprintable(reason);
-  if (wrong === 'type') return `expected ${kind.noun}, found ${describeFound(refused)}`;
-  return `${showValue(refused)} is not ${kind.noun} (${kind.accepted})`;
-}
-
-/** Messages distinguish integers by `bigint`, as in values from the file. */
-export function asToml(value: unknown, { form }: Pick<Notation, 'form'>): unknown {
-  return form === 'option' && typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value;
+function refuseValue({ noun, accepted }: KindNames, value: unknown): { refused: string } {
+  return { refused: `${showValue(value)} is not ${noun} (${accepted})` };
 }
 
 interface KindRules<T extends SettingScalar, V> extends Partial<Omit<SettingKind<T>, 'read'>> {
@@ -68,10 +58,9 @@ interface KindRules<T extends SettingScalar, V> extends Partial<Omit<SettingKind
 
 export function defineKind<T extends SettingScalar, V>({ hasType, parse, ...kind }: KindRules<T, V>): SettingKind<T> {
   function read(value: unknown, notation: Notation): Reading<T> {
-    const refused = asToml(value, notation);
-    if (!hasType(value, notation.form)) return { refused, wrong: 'type', kind };
+    if (!hasType(value, notation.form)) return refuseType(kind, value, notation);
     const parsed = parse(value, notation.baseDir);
-    return parsed === undefined ? { refused, wrong: 'value', kind } : { value: parsed };
+    return parsed === undefined ? refuseValue(kind, value) : { value: parsed };
   }
   const name = kind.noun.replace(/^an? /, '');
   return { name, limits: '', shape: 'value', toJson: (value) => value, ...kind, read };
@@ -86,8 +75,8 @@ export function list(item: SettingKind<string>, plural: string, maxItems = MAX_I
   const kind = { name, noun: `a ${name}`, accepted: `at most ${maxItems}`, limits: '', shape: 'list' as const };
   function read(value: unknown, notation: Notation): Reading<string[]> {
     const given: unknown = notation.form === 'text' ? splitAtCommas(String(value)) : value;
-    if (!Array.isArray(given)) return { refused: asToml(given, notation), wrong: 'type', kind };
-    if (given.length > maxItems) return { refused: given, wrong: 'value', kind };
+    if (!Array.isArray(given)) return refuseType(kind, given, notation);
+    if (given.length > maxItems) return refuseValue(kind, given);
     const items: string[] = [];
     for (const each of given) {
       const reading = item.read(each, notation);
@@ -188,12 +177,12 @@ export function size(min: string, max: string): SettingKind<number> {
     noun: 'a size like "64MiB"',
     min,
     max,
-    units: unitNames(SIZE_UNITS),
-    parse: (text) => parseUnits(/^\d+$/.test(text) ? `${text}B` : text, SIZE_UNITS),
+    units: 'B, KB, KiB, MB, MiB, GB, GiB, TB, TiB',
+    parse: parseSize,
     inFile: ['string', 'bigint'],
     toJson: (bytes) => {
-      const text = formatUnits(bytes, SIZE_UNITS);
-      return bytes === 0 || /\dB$/.test(text) ? bytes : text;
+      const [unit, factor] = SIZE_UNITS.find(([, divisor]) => bytes > 0 && bytes % divisor === 0) ?? [];
+      return factor === undefined ? bytes : `${bytes / factor}${unit}`;
     },
   });
 }
@@ -207,27 +196,14 @@ function parseInteger(text: string): number | undefined {
   return /^(?:0|-?[1-9]\d{0,15})$/.test(text) ? Number(text) : undefined;
 }
 
-/** Factors by name, largest first: a value is written in the first unit that divides it. */
-type Units = Readonly<Record<string, number>>;
+/** A size is written in the first unit that divides it. Binary ones first: buffers and files are mostly powers of two. */
+const SIZE_UNITS = ['iB', 'B'].flatMap((suffix) =>
+  ['T', 'G', 'M', 'K'].map((prefix, index) => [prefix + suffix, (suffix === 'B' ? 1000 : 1024) ** (4 - index)] as const),
+);
 
-/** Binary units first: sizes of buffers and files are mostly powers of two. */
-const BINARY_UNITS = { TiB: 1024 ** 4, GiB: 1024 ** 3, MiB: 1024 ** 2, KiB: 1024 };
-const SIZE_UNITS: Units = { ...BINARY_UNITS, TB: 1000 ** 4, GB: 1000 ** 3, MB: 1000 ** 2, KB: 1000, B: 1 };
-
-/** From the smallest to the largest. */
-function unitNames(units: Units): string {
-  const bySize = Object.entries(units).sort(([, a], [, b]) => a - b);
-  return bySize.map(([name]) => name).join(', ');
-}
-
-function parseUnits(text: string, units: Units): number | undefined {
-  const [, digits = '', unit = ''] = /^(\d{1,16})([a-z]+)$/i.exec(text) ?? [];
-  const factor = Object.entries(units).find(([name]) => name.toLowerCase() === unit.toLowerCase())?.[1];
-  const value = Number(digits) * (factor ?? Number.NaN);
-  return Number.isSafeInteger(value) ? value : undefined;
-}
-
-function formatUnits(value: number, units: Units): string {
-  const [name, factor] = Object.entries(units).find(([, divisor]) => value % divisor === 0) ?? ['', 1];
-  return `${value / factor}${name}`;
+function parseSize(text: string): number | undefined {
+  const [, digits = '', unit = ''] = /^(\d{1,16})([a-z]*)$/i.exec(text) ?? [];
+  const factor = SIZE_UNITS.find(([name]) => name.toLowerCase() === unit.toLowerCase())?.[1];
+  const bytes = Number(digits) * (/^b?$/i.test(unit) ? 1 : (factor ?? Number.NaN));
+  return digits !== '' && Number.isSafeInteger(bytes) ? bytes : undefined;
 }

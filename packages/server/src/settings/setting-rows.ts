@@ -20,14 +20,12 @@ export interface SettingRow {
   name?: string;
   /** Instead of `--section-name`. */
   flag?: string;
-  /** Never shown, not even in an error. */
-  secret?: true;
 }
 
 /**
  * Every setting of a node, once: `Settings`, parsing, environment names, flags, the rendered configuration and the
  * documentation are made from this table. The outer name is the table of the file, the inner one the property of
- * `Settings`, with its unit.
+ * `Settings`, with its unit. Settings are shown to clients, so none is a secret: it names the file that holds one.
  */
 // biome-ignore format: a table, one or two lines per row
 export const SETTING_ROWS = {

@@ -50,7 +50,8 @@ export class SettingsError extends Error {
   }
 }
 
-const ORDER: readonly SettingSource[] = ['file', 'env', 'flag', 'option'];
+/** Sources in rising precedence. */
+export const PRECEDENCE: readonly SettingSource[] = ['default', 'file', 'env', 'flag', 'option'];
 
 /** The findings as messages with their position, the file first, by line. */
 export async function formatProblems(findings: readonly Finding[], fileText: string): Promise<SettingsProblem[]> {
@@ -58,7 +59,7 @@ export async function formatProblems(findings: readonly Finding[], fileText: str
   const lines = needsLines ? await locateKeys(fileText) : new Map<string, number>();
   return findings
     .map((finding) => toProblem(finding, finding.line ?? lines.get(pathId(finding.path ?? []))))
-    .sort((a, b) => ORDER.indexOf(a.source) - ORDER.indexOf(b.source) || (a.line ?? 0) - (b.line ?? 0));
+    .sort((a, b) => PRECEDENCE.indexOf(a.source) - PRECEDENCE.indexOf(b.source) || (a.line ?? 0) - (b.line ?? 0));
 }
 
 function toProblem({ code, source, at, text, column }: Finding, line: number | undefined): SettingsProblem {
@@ -81,10 +82,7 @@ async function locateKeys(text: string): Promise<Map<string, number>> {
   // Loaded here because it takes longer than all the rest of the settings, and only a wrong file needs it.
   const { ParseError, parseTOML } = await import('toml-eslint-parser');
   try {
-    for (const node of parseTOML(text, { tomlVersion: '1.1' }).body[0].body) {
-      if (node.type === 'TOMLTable') locateTable(lines, node);
-      else locatePair(lines, [], node);
-    }
+    for (const node of parseTOML(text, { tomlVersion: '1.1' }).body[0].body) locateNode(lines, [], node);
   } catch (thrown) {
     if (!(thrown instanceof ParseError)) throw thrown;
     lines.clear();
@@ -96,24 +94,14 @@ function pathId(path: readonly string[]): string {
   return JSON.stringify(path.slice(0, 2));
 }
 
-function locateTable(lines: Map<string, number>, table: AST.TOMLTable): void {
-  const path = table.resolvedKey.filter((part) => typeof part === 'string');
-  note(lines, path, table.key.loc.start.line);
-  for (const pair of table.body) locatePair(lines, path, pair);
-}
-
-function locatePair(lines: Map<string, number>, prefix: readonly string[], pair: AST.TOMLKeyValue): void {
-  const path = [...prefix, ...pair.key.keys.map((key) => (key.type === 'TOMLBare' ? key.name : key.value))];
-  note(lines, path, pair.key.loc.start.line);
-  if (path.length < 2 && pair.value.type === 'TOMLInlineTable') {
-    for (const inner of pair.value.body) locatePair(lines, path, inner);
-  }
-}
-
-/** Notes the line for the path and for the tables it opens on the way. */
-function note(lines: Map<string, number>, path: readonly string[], line: number): void {
+/** Notes the line of a table or key, of the tables its path opens on the way, and of what it contains. */
+function locateNode(lines: Map<string, number>, outer: readonly string[], node: AST.TOMLTable | AST.TOMLKeyValue): void {
+  const path = [...outer, ...node.key.keys.map((key) => (key.type === 'TOMLBare' ? key.name : key.value))];
   for (let length = 1; length <= Math.min(path.length, 2); length++) {
     const id = pathId(path.slice(0, length));
-    if (!lines.has(id)) lines.set(id, line);
+    if (!lines.has(id)) lines.set(id, node.key.loc.start.line);
   }
+  if (node.type === 'TOMLTable') for (const pair of node.body) locateNode(lines, path, pair);
+  else if (path.length < 2 && node.value.type === 'TOMLInlineTable')
+    for (const pair of node.value.body) locateNode(lines, path, pair);
 }

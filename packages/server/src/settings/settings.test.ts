@@ -10,6 +10,9 @@ describe.each(SETTING_DEFINITIONS.map((definition) => ({ key: definition.key, de
     test('has a default that its own kind accepts', () => {
       expect(definition.kind.read(definition.default, { form: 'option', baseDir: '/' })).toHaveProperty('value');
     });
+    test('is no secret: it names the file that holds one', () => {
+      expect(definition.name).not.toMatch(/(?:password|passphrase|secret|token|key)$/);
+    });
     test('goes by names of the usual form', () => {
       expect(definition.key).toMatch(/^[a-z]+\.[a-z]+(-[a-z]+)*$/);
       expect(definition.env).toMatch(/^PORTHOLE(_[A-Z]+)+$/);

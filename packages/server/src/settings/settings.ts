@@ -27,7 +27,7 @@ export type SettingKey = {
 }[Section];
 
 /** One row of the table with all its names. */
-export interface SettingDefinition extends Omit<SettingRow, 'default' | 'secret'> {
+export interface SettingDefinition extends Omit<SettingRow, 'default'> {
   key: string;
   section: string;
   name: string;
@@ -38,7 +38,6 @@ export interface SettingDefinition extends Omit<SettingRow, 'default' | 'secret'
   env: string;
   /** `--http-port` */
   flag: string;
-  secret: boolean;
 }
 
 /** All settings in the order of the table. */
@@ -64,7 +63,6 @@ function define(section: string, property: string, row: SettingRow): SettingDefi
     property,
     env: `PORTHOLE_${section}_${name}`.toUpperCase().replaceAll('-', '_'),
     flag: `--${row.flag ?? `${section}-${name}`}`,
-    secret: row.secret ?? false,
   };
 }
 

@@ -31,7 +31,12 @@ test.each<{ found: string; value: unknown }>([
   { found: 'a value of type undefined', value: undefined },
   { found: 'a value of type function', value: () => 0 },
 ])('a value is found as $found', ({ found, value }) => {
-  expect(describeFound(value)).toBe(found);
+  expect(describeFound(value, 'toml')).toBe(found);
+});
+
+test('a whole number of a program is an integer', () => {
+  expect(describeFound(5, 'option')).toBe('an integer 5');
+  expect(describeFound(5, 'toml')).toBe('a float 5');
 });
 
 test('a number of a thousand digits is cut', () => {

@@ -1,4 +1,4 @@
-import type { SettingScalar } from './setting-kinds.ts';
+import type { Notation, SettingScalar } from './setting-kinds.ts';
 import type { SettingDefinition } from './settings.ts';
 
 /** Enough to recognise a value without filling the terminal with a pasted key file. */
@@ -24,9 +24,13 @@ export function showValue(value: unknown): string {
   return describeType(value);
 }
 
-/** A value with its type, for "expected ..., found ...". A whole number is a `bigint` here, any other a float. */
-export function describeFound(value: unknown): string {
-  const noun = describeType(value);
+/**
+ * A value with its type, for "expected ..., found ...". A whole number is a `bigint` in a file, where any other is a
+ * float; programs have one type for both.
+ */
+export function describeFound(value: unknown, form: Notation['form']): string {
+  const isWhole = form === 'option' && typeof value === 'number' && Number.isInteger(value);
+  const noun = describeType(isWhole ? BigInt(value) : value);
   const named = typeof value === 'object' || typeof value === 'function' || value === undefined;
   return named ? noun : `${noun} ${showValue(value)}`;
 }
@@ -57,25 +61,19 @@ export function escapeUnprintable(text: string): string {
   return text.replace(UNPRINTABLE, (character) => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`);
 }
 
-type Masking = Pick<SettingDefinition, 'kind' | 'secret'>;
-
-const MASK = '******';
-
-/** A value as JSON, spelt as in the file. A secret is masked; an empty one stays empty, which shows that it is not set. */
-export function toMaskedJson(definition: Masking, value: SettingScalar): SettingScalar {
-  const json = definition.kind.toJson(value);
-  if (!definition.secret || json === '' || (Array.isArray(json) && json.length === 0)) return json;
-  return Array.isArray(json) ? json.map(() => MASK) : MASK;
+/** A setting as a TOML literal. */
+export function toToml({ kind }: Pick<SettingDefinition, 'kind'>, value: SettingScalar): string {
+  return kind.toToml?.(value) ?? tomlLiteral(kind.toJson(value));
 }
 
-/** The same as a TOML literal. */
-export function toMaskedToml(definition: Masking, value: SettingScalar): string {
-  if (definition.kind.toToml && !definition.secret) return definition.kind.toToml(value);
-  const json = toMaskedJson(definition, value);
-  return Array.isArray(json) ? `[${json.map(tomlLiteral).join(', ')}]` : tomlLiteral(json);
+/** JSON literals are valid TOML, except that TOML requires DEL to be escaped. Lists and tables are written inline. */
+export function tomlLiteral(value: unknown): string {
+  if (Array.isArray(value)) return `[${value.map(tomlLiteral).join(', ')}]`;
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value).replaceAll('\u007f', '\\u007f');
+  const pairs = Object.entries(value).map(([key, inner]) => `${tomlKey(key)} = ${tomlLiteral(inner)}`);
+  return `{ ${pairs.join(', ')} }`;
 }
 
-/** JSON literals are valid TOML, except that TOML requires DEL to be escaped. */
-export function tomlLiteral(value: string | number | boolean): string {
-  return JSON.stringify(value).replaceAll('\u007f', '\\u007f');
+function tomlKey(key: string): string {
+  return /^[A-Za-z0-9_-]+$/.test(key) ? key : tomlLiteral(key);
 }
