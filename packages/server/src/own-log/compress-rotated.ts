@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { type FileHandle, open, rename, stat, unlink, writeFile } from 'node:fs/promises';
+import { createReadStream, type Stats } from 'node:fs';
+import { open, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import { expectCode, hasCode } from '../error-code.ts';
+import { expectCode } from '../error-code.ts';
+import { statIfExists } from './open-log-file.ts';
 import { temporaryName } from './rotated-name.ts';
-
-const CHUNK_BYTES = 64 * 1024;
 
 /**
  * Replaces a rotated file by its compressed form. The original is removed only after the compressed file is on disk under
@@ -17,63 +16,36 @@ const CHUNK_BYTES = 64 * 1024;
 export async function compressRotated(dir: string, name: string): Promise<boolean> {
   const source = join(dir, name);
   const target = `${source}.gz`;
-  if (await isFile(target)) {
+  if (await statIfExists(target)) {
     // Either a crash happened between the last two steps, or the file is not ours: then both stay.
-    if (await holdsSame(source, target)) await remove(source);
+    if (await holdsSame(source, target)) await rm(source, { force: true });
     return true;
   }
   const temporary = join(dir, temporaryName(`${name}.gz`));
-  const input = await open(source, 'r');
   try {
-    const bytes = await writeCompressed(input, temporary);
-    if (await hasChanged(input, { source, bytes })) return false;
+    const before = await stat(source);
+    const bytes = await writeCompressed(source, temporary, before);
+    // Another process may have written one more batch, or the name was reserved and the file appeared only now.
+    const after = await stat(source);
+    if (after.size !== bytes || after.dev !== before.dev || after.ino !== before.ino) return false;
     await rename(temporary, target);
     await syncDir(dir);
-    await remove(source);
+    await rm(source, { force: true });
     return true;
   } finally {
-    await input.close();
-    await remove(temporary);
-  }
-}
-
-export async function remove(path: string): Promise<void> {
-  try {
-    await unlink(path);
-  } catch (thrown) {
-    if (!hasCode(thrown, 'ENOENT')) throw thrown;
+    await rm(temporary, { force: true });
   }
 }
 
 /** Returns the number of uncompressed bytes. */
-async function writeCompressed(input: FileHandle, temporary: string): Promise<number> {
-  const { atime, mtime } = await input.stat();
-  const output = await open(temporary, 'wx', 0o640);
+async function writeCompressed(source: string, temporary: string, { atime, mtime }: Stats): Promise<number> {
+  await using output = await open(temporary, 'wx', 0o640);
   const gzip = createGzip();
-  try {
-    await pipeline(readChunks(input), gzip, (chunks: AsyncIterable<Buffer>) => writeFile(output, chunks));
-    // Readers use the modification time of the file; compression must not change it.
-    await output.utimes(atime, mtime);
-    await output.sync();
-    return gzip.bytesWritten;
-  } finally {
-    await output.close();
-  }
-}
-
-/** Not the handle's own stream: closing the handle would wait for that stream, even after a failure. */
-async function* readChunks(input: FileHandle): AsyncGenerator<Buffer> {
-  for (;;) {
-    const { bytesRead, buffer } = await input.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES);
-    if (bytesRead === 0) return;
-    yield buffer.subarray(0, bytesRead);
-  }
-}
-
-/** Another process may have written one more batch, or the name was reserved and the file appeared only now. */
-async function hasChanged(input: FileHandle, compressed: { source: string; bytes: number }): Promise<boolean> {
-  const [held, named] = await Promise.all([input.stat(), stat(compressed.source)]);
-  return held.size !== compressed.bytes || held.dev !== named.dev || held.ino !== named.ino;
+  await pipeline(createReadStream(source), gzip, (chunks: AsyncIterable<Buffer>) => writeFile(output, chunks));
+  // Readers use the modification time of the file; compression must not change it.
+  await output.utimes(atime, mtime);
+  await output.sync();
+  return gzip.bytesWritten;
 }
 
 async function holdsSame(plain: string, compressed: string): Promise<boolean> {
@@ -89,21 +61,8 @@ async function holdsSame(plain: string, compressed: string): Promise<boolean> {
   return inPlain.digest('hex') === inCompressed.digest('hex');
 }
 
-async function isFile(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isFile();
-  } catch (thrown) {
-    if (hasCode(thrown, 'ENOENT')) return false;
-    throw thrown;
-  }
-}
-
 /** Otherwise a power failure could undo the rename although the original is already removed. */
 async function syncDir(dir: string): Promise<void> {
-  const handle = await open(dir, 'r');
-  try {
-    await handle.sync();
-  } finally {
-    await handle.close();
-  }
+  await using handle = await open(dir, 'r');
+  await handle.sync();
 }

@@ -1,8 +1,7 @@
-import { access, type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
+import { type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expectCode, hasCode } from '../error-code.ts';
-import type { LocalTime } from './local-time.ts';
-import { type OpenedLogFile, openLogFile } from './open-log-file.ts';
+import { type OpenedLogFile, openLogFile, statIfExists } from './open-log-file.ts';
 import { type Batch, resumeBatch } from './record-queue.ts';
 import type { RotatedNames } from './rotated-name.ts';
 
@@ -16,7 +15,8 @@ interface LiveFileOptions {
   readonly dir: string;
   readonly fileName: string;
   readonly names: RotatedNames;
-  readonly time: LocalTime;
+  /** The time of a record that starts with this text. */
+  readonly parseTime: (head: string) => number | undefined;
   readonly now: () => number;
   /** 0: no limit. */
   readonly maxFileBytes: number;
@@ -76,7 +76,7 @@ export class LiveFile {
     const handle = await this.#ensureCurrent(IDENTITY_CHECK_MS);
     const continues = resumeBatch(batch, { dev: this.#dev, ino: this.#ino, size: this.#bytes });
     try {
-      if (this.#isTorn && !continues) await this.#endTornLine(handle);
+      if (this.#isTorn && !continues) this.#bytes += (await handle.write('\n')).bytesWritten;
       this.#isTorn = false;
       this.#birthMs ??= this.#options.now();
       this.#inFlight = { fd: handle.fd, untilBytes: this.#bytes + batch.bytes.length - batch.offset };
@@ -127,7 +127,7 @@ export class LiveFile {
     }
   }
 
-  #adopt({ handle, isNew, stats, firstTime, isTorn }: OpenedLogFile): FileHandle {
+  #adopt({ handle, isNew, stats, head, isTorn }: OpenedLogFile): FileHandle {
     this.#handle = handle;
     this.#wasCreated ??= isNew;
     this.#isDistrusted = false;
@@ -138,7 +138,7 @@ export class LiveFile {
     this.#canRotate = stats.isFile();
     // The time of the first record: not every file system stores a birth time, and no copy preserves it.
     const writtenMs = stats.birthtimeMs > 0 ? Math.min(stats.birthtimeMs, stats.mtimeMs) : stats.mtimeMs;
-    this.#birthMs = stats.size === 0 ? undefined : (this.#options.time.parse(firstTime) ?? writtenMs);
+    this.#birthMs = stats.size === 0 ? undefined : (this.#options.parseTime(head) ?? writtenMs);
     return handle;
   }
 
@@ -158,11 +158,11 @@ export class LiveFile {
   }
 
   async #rotate(): Promise<void> {
-    const { dir, fileName, names, now, onRotated, onError } = this.#options;
+    const { now, onRotated, onError } = this.#options;
     try {
       // Later than the last one even if the clock was set back, so that names sort like the records.
       const atMs = Math.max(now(), this.#lastStampMs + 1);
-      this.#lastStampMs = await moveAside({ dir, fileName, names, atMs });
+      this.#lastStampMs = await moveAside(this.#options, atMs);
     } catch (thrown) {
       this.#noRotationBeforeMs = now() + ROTATION_RETRY_MS;
       onError(thrown);
@@ -171,11 +171,6 @@ export class LiveFile {
     await this.close();
     onRotated();
     await this.#ensureCurrent(0);
-  }
-
-  async #endTornLine(handle: FileHandle): Promise<void> {
-    await handle.write('\n');
-    this.#bytes += 1;
   }
 }
 
@@ -195,20 +190,13 @@ export async function writeRest(sink: ByteSink, batch: Batch): Promise<number> {
   return batch.offset - from;
 }
 
-interface MoveAside {
-  readonly dir: string;
-  readonly fileName: string;
-  readonly names: RotatedNames;
-  readonly atMs: number;
-}
-
 /**
  * Renames the live file to the first free rotated name at or after `atMs`; returns the time in that name.
  * The name is reserved by creating it exclusively, because rename alone would silently replace a file.
  */
-async function moveAside({ dir, fileName, names, atMs }: MoveAside): Promise<number> {
+async function moveAside({ dir, fileName, names }: LiveFileOptions, atMs: number): Promise<number> {
   for (let stampMs = atMs; ; stampMs += 1) {
-    const target = join(dir, names.plainName(stampMs));
+    const target = join(dir, names.at(stampMs));
     if (!(await reserve(target))) continue;
     try {
       await rename(join(dir, fileName), target);
@@ -221,22 +209,12 @@ async function moveAside({ dir, fileName, names, atMs }: MoveAside): Promise<num
 }
 
 async function reserve(target: string): Promise<boolean> {
-  if (await exists(`${target}.gz`)) return false;
+  if (await statIfExists(`${target}.gz`)) return false;
   try {
     await (await open(target, 'wx', 0o640)).close();
     return true;
   } catch (thrown) {
     if (hasCode(thrown, 'EEXIST')) return false;
-    throw thrown;
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await access(path);
-    return true;
-  } catch (thrown) {
-    if (hasCode(thrown, 'ENOENT')) return false;
     throw thrown;
   }
 }

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, type Stats } from 'node:fs';
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { type FileHandle, lstat, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { hasCode } from '../error-code.ts';
 
@@ -15,16 +15,16 @@ const OPEN_FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | c
 const FILE_MODE = 0o640;
 const DIR_MODE = 0o750;
 
-/** Length of `YYYY-MM-DD hh:mm:ss.mmm`. */
-const TIME_BYTES = 23;
+/** Of the first record, for its time: length of `YYYY-MM-DD hh:mm:ss.mmm`. */
+const HEAD_BYTES = 23;
 
 export interface OpenedLogFile {
   readonly handle: FileHandle;
   /** Created by this call: no other process can have it open. */
   readonly isNew: boolean;
   readonly stats: Stats;
-  /** The time column of the first record, if there is one. */
-  readonly firstTime: string;
+  /** The start of the first record, if there is one. */
+  readonly head: string;
   /** The last line lacks its line feed. */
   readonly isTorn: boolean;
 }
@@ -35,11 +35,11 @@ export async function openLogFile(path: string): Promise<OpenedLogFile> {
   const { handle, isNew } = await openOrCreate(path);
   try {
     const stats = await handle.stat();
-    if (!stats.isFile() || stats.size === 0) return { handle, isNew, stats, firstTime: '', isTorn: false };
-    const head = await handle.read(Buffer.alloc(TIME_BYTES), 0, TIME_BYTES, 0);
+    if (!stats.isFile() || stats.size === 0) return { handle, isNew, stats, head: '', isTorn: false };
+    const first = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
     const tail = await handle.read(Buffer.alloc(1), 0, 1, stats.size - 1);
-    const firstTime = head.buffer.toString('latin1', 0, head.bytesRead);
-    return { handle, isNew, stats, firstTime, isTorn: tail.bytesRead === 1 && tail.buffer[0] !== LINE_FEED };
+    const head = first.buffer.toString('latin1', 0, first.bytesRead);
+    return { handle, isNew, stats, head, isTorn: tail.bytesRead === 1 && tail.buffer[0] !== LINE_FEED };
   } catch (thrown) {
     await handle.close();
     throw thrown;
@@ -67,5 +67,15 @@ export function withLogFileSync(path: string, use: (fd: number, stats: Stats, is
     use(fd, stats, last[0] !== LINE_FEED);
   } finally {
     closeSync(fd);
+  }
+}
+
+/** Does not follow links: their targets are not ours. */
+export async function statIfExists(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path);
+  } catch (thrown) {
+    if (hasCode(thrown, 'ENOENT')) return undefined;
+    throw thrown;
   }
 }

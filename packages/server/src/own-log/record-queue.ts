@@ -1,9 +1,7 @@
 /** Records waiting to be written, oldest first, bounded in bytes. Records that do not fit are dropped and counted. */
 export class RecordQueue {
   readonly #maxBytes: number;
-  #records: string[] = [];
-  #head = 0;
-  #returned: Batch | undefined;
+  #records: Buffer[] = [];
   #queuedBytes = 0;
   #accepted = 0;
   #dropped = 0;
@@ -29,20 +27,18 @@ export class RecordQueue {
 
   /** Bytes of the oldest record; 0 when there is none. */
   get firstBytes(): number {
-    const first = this.#records[this.#head];
-    return first === undefined ? 0 : Buffer.byteLength(first);
+    return this.#records[0]?.length ?? 0;
   }
 
   push(record: string): boolean {
-    const bytes = Buffer.byteLength(record);
-    if (this.#queuedBytes + bytes > this.#maxBytes) {
-      this.drop(1);
-      return false;
-    }
-    this.#records.push(record);
-    this.#queuedBytes += bytes;
-    this.#accepted += 1;
-    return true;
+    const bytes = Buffer.from(record);
+    const fits = this.#queuedBytes + bytes.length <= this.#maxBytes;
+    if (fits) {
+      this.#records.push(bytes);
+      this.#queuedBytes += bytes.length;
+      this.#accepted += 1;
+    } else this.drop(1);
+    return fits;
   }
 
   drop(records: number): void {
@@ -62,41 +58,18 @@ export class RecordQueue {
 
   /** Takes complete records of at most `maxBytes` in total, at least one if there is any. `release` frees their space. */
   take(maxBytes: number): Batch | undefined {
-    if (this.#returned) return this.#takeReturned();
-    const start = this.#head;
-    let bytes = 0;
-    for (let record = this.#records[this.#head]; record !== undefined; record = this.#records[this.#head]) {
-      const more = Buffer.byteLength(record);
-      if (this.#head > start && bytes + more > maxBytes) break;
-      bytes += more;
-      this.#head += 1;
+    let bytes = this.firstBytes;
+    let records = 1;
+    for (let next = this.#records[1]; next && bytes + next.length <= maxBytes; next = this.#records[records]) {
+      bytes += next.length;
+      records += 1;
     }
-    if (this.#head === start) return undefined;
-    const taken = this.#records.slice(start, this.#head);
-    this.#forgetTaken();
-    return { bytes: Buffer.from(taken.join('')), records: taken.length, offset: 0 };
+    const taken = this.#records.splice(0, records);
+    return taken.length === 0 ? undefined : { bytes: Buffer.concat(taken), records: taken.length, offset: 0 };
   }
 
   release(batch: Batch): void {
     this.#queuedBytes -= batch.bytes.length;
-  }
-
-  /** Returns a batch that could not be written: the next `take` returns it again. */
-  putBack(batch: Batch): void {
-    this.#returned = batch;
-  }
-
-  #takeReturned(): Batch | undefined {
-    const batch = this.#returned;
-    this.#returned = undefined;
-    return batch;
-  }
-
-  /** Compacting only when the rest is the smaller half keeps the cost per record constant. */
-  #forgetTaken(): void {
-    if (this.#head * 2 < this.#records.length) return;
-    this.#records = this.#records.slice(this.#head);
-    this.#head = 0;
   }
 }
 

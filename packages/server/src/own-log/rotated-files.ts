@@ -1,7 +1,8 @@
-import { lstat, readdir, stat } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { hasCode } from '../error-code.ts';
-import { compressRotated, remove } from './compress-rotated.ts';
+import { compressRotated } from './compress-rotated.ts';
+import { statIfExists } from './open-log-file.ts';
 import type { RotatedName, RotatedNames } from './rotated-name.ts';
 
 /** Files also expire while nothing is rotated. */
@@ -51,7 +52,7 @@ export class RotatedFiles {
     const { dir, names } = this.#options;
     for (const name of await listDir(dir)) {
       const pid = names.parseTemporary(name);
-      if (pid !== undefined && (await isLeftOver(join(dir, name), pid))) await remove(join(dir, name));
+      if (pid !== undefined && (await isLeftOver(join(dir, name), pid))) await rm(join(dir, name), { force: true });
     }
   }
 
@@ -82,7 +83,10 @@ export class RotatedFiles {
     const { dir, names, gzip } = this.#options;
     const found = (await listDir(dir)).map((name) => names.parse(name)).filter((file) => file !== undefined);
     const doomed = this.#chooseDoomed(found);
-    for (const { name } of doomed) if (await isRegularFile(join(dir, name))) await remove(join(dir, name));
+    for (const { name } of doomed) {
+      const path = join(dir, name);
+      if ((await statIfExists(path))?.isFile()) await rm(path, { force: true });
+    }
     if (!gzip) return SWEEP_EVERY_MS;
     let nextMs = SWEEP_EVERY_MS;
     for (const file of found) {
@@ -105,9 +109,10 @@ export class RotatedFiles {
     const { dir, gzipDelayMs, onError } = this.#options;
     const path = join(dir, name);
     try {
-      if (!(await isRegularFile(path))) return SWEEP_EVERY_MS;
+      const stats = await statIfExists(path);
+      if (!stats?.isFile()) return SWEEP_EVERY_MS;
       // A rename changes ctime, by the system's clock, whatever clock the log uses.
-      const restMs = Math.min((await stat(path)).ctimeMs + gzipDelayMs - Date.now(), gzipDelayMs);
+      const restMs = Math.min(stats.ctimeMs + gzipDelayMs - Date.now(), gzipDelayMs);
       if (gzipDelayMs > 0 && restMs > 0) return restMs;
       return (await compressRotated(dir, name)) ? SWEEP_EVERY_MS : gzipDelayMs;
     } catch (thrown) {
@@ -127,20 +132,10 @@ async function listDir(dir: string): Promise<string[]> {
   }
 }
 
-/** Does not follow links: their targets are not ours. */
-async function isRegularFile(path: string): Promise<boolean> {
-  try {
-    return (await lstat(path)).isFile();
-  } catch (thrown) {
-    if (hasCode(thrown, 'ENOENT')) return false;
-    throw thrown;
-  }
-}
-
 async function isLeftOver(path: string, pid: number): Promise<boolean> {
-  if (!(await isRegularFile(path))) return false;
-  if (pid === process.pid || !isAlive(pid)) return true;
-  return Date.now() - (await stat(path)).mtimeMs > TEMPORARY_MAX_AGE_MS;
+  const stats = await statIfExists(path);
+  if (!stats?.isFile()) return false;
+  return pid === process.pid || !isAlive(pid) || Date.now() - stats.mtimeMs > TEMPORARY_MAX_AGE_MS;
 }
 
 function isAlive(pid: number): boolean {

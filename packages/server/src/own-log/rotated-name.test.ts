@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { createRotatedNames, temporaryName } from './rotated-name.ts';
+import { RotatedNames, temporaryName } from './rotated-name.ts';
 
-const names = createRotatedNames('porthole.log');
+const names = new RotatedNames('porthole.log');
 const ROTATED_AT_MS = Date.parse('2026-11-15T00:21:26.600Z');
 
 test('a rotated file carries the UTC time of its rotation', () => {
-  expect(names.plainName(ROTATED_AT_MS)).toBe('porthole-2026-11-15T00-21-26.600.log');
+  expect(names.at(ROTATED_AT_MS)).toBe('porthole-2026-11-15T00-21-26.600.log');
 });
 
 test.each([
@@ -51,6 +51,6 @@ test('a temporary names its process and nothing else passes for one', () => {
 });
 
 test.each(['node', 'a.b.log', '.hidden'])('names made after "%s" read back', (fileName) => {
-  const own = createRotatedNames(fileName);
-  expect(own.parse(own.plainName(ROTATED_AT_MS))?.rotatedAtMs).toBe(ROTATED_AT_MS);
+  const own = new RotatedNames(fileName);
+  expect(own.parse(own.at(ROTATED_AT_MS))?.rotatedAtMs).toBe(ROTATED_AT_MS);
 });

@@ -2,10 +2,9 @@ import { extname } from 'node:path';
 
 /** `2026-11-15T00-21-26.600`: UTC, without the colons that some file systems do not allow. */
 const STAMP = /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d\.\d{3})$/;
-const STAMP_CHARS = 23;
 
-/** The ending of names made by `temporaryName`. */
-const TEMPORARY_TAIL = /^\.(\d{1,10})-[0-9a-f]{8}\.tmp$/;
+/** Names made by `temporaryName`. */
+const TEMPORARY = /^\.(.*)\.(\d{1,10})-[0-9a-f]{8}\.tmp$/s;
 
 export interface RotatedName {
   readonly name: string;
@@ -16,33 +15,33 @@ export interface RotatedName {
 }
 
 /** Names of rotated files of `fileName`: names that do not match exactly are not ours. */
-export interface RotatedNames {
-  plainName(rotatedAtMs: number): string;
-  parse(name: string): RotatedName | undefined;
-  /** The process id in the name of a temporary file; undefined for any other name. */
-  parseTemporary(name: string): number | undefined;
-}
+export class RotatedNames {
+  readonly #prefix: string;
+  readonly #extension: string;
 
-export function createRotatedNames(fileName: string): RotatedNames {
-  const extension = extname(fileName);
-  const prefix = `${fileName.slice(0, fileName.length - extension.length)}-`;
-  const parse = (name: string): RotatedName | undefined => {
+  constructor(fileName: string) {
+    this.#extension = extname(fileName);
+    this.#prefix = `${fileName.slice(0, fileName.length - this.#extension.length)}-`;
+  }
+
+  /** The name of a file rotated at this time. */
+  at(rotatedAtMs: number): string {
+    return `${this.#prefix}${toStamp(rotatedAtMs)}${this.#extension}`;
+  }
+
+  parse(name: string): RotatedName | undefined {
     const isCompressed = name.endsWith('.gz');
     const plainName = isCompressed ? name.slice(0, -'.gz'.length) : name;
-    if (!plainName.startsWith(prefix) || !plainName.endsWith(extension)) return undefined;
-    const rotatedAtMs = parseStamp(plainName.slice(prefix.length, plainName.length - extension.length));
+    if (!plainName.startsWith(this.#prefix) || !plainName.endsWith(this.#extension)) return undefined;
+    const rotatedAtMs = parseStamp(plainName.slice(this.#prefix.length, plainName.length - this.#extension.length));
     return rotatedAtMs === undefined ? undefined : { name, plainName, rotatedAtMs, isCompressed };
-  };
-  return {
-    plainName: (rotatedAtMs) => `${prefix}${toStamp(rotatedAtMs)}${extension}`,
-    parse,
-    parseTemporary: (name) => {
-      const targetChars = prefix.length + STAMP_CHARS + extension.length + '.gz'.length;
-      const target = parse(name.slice(1, 1 + targetChars));
-      const pid = TEMPORARY_TAIL.exec(name.slice(1 + targetChars))?.[1];
-      return name.startsWith('.') && target?.isCompressed && pid !== undefined ? Number(pid) : undefined;
-    },
-  };
+  }
+
+  /** The process id in the name of a temporary file; undefined for any other name. */
+  parseTemporary(name: string): number | undefined {
+    const [, target = '', pid] = TEMPORARY.exec(name) ?? [];
+    return this.parse(target)?.isCompressed ? Number(pid) : undefined;
+  }
 }
 
 /** Hidden, with process id and a random part, so that two processes never write the same one. */

@@ -75,7 +75,14 @@ export function settingsTable(): string {
 function toCells(definition: SettingDefinition): string[] {
   const { key, kind, env, flag, about } = definition;
   const limits = kind.limits === '' ? '' : ` (${kind.limits})`;
-  return [code(key), `${kind.name}${limits}`, code(toToml(definition, definition.default)), code(env), code(flag), about];
+  return [
+    code(key),
+    `${kind.name}${limits}`,
+    code(toToml(definition, definition.default)),
+    code(env),
+    code(flag),
+    about,
+  ];
 }
 
 function code(text: string): string {

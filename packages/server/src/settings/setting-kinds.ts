@@ -198,7 +198,9 @@ function parseInteger(text: string): number | undefined {
 
 /** A size is written in the first unit that divides it. Binary ones first: buffers and files are mostly powers of two. */
 const SIZE_UNITS = ['iB', 'B'].flatMap((suffix) =>
-  ['T', 'G', 'M', 'K'].map((prefix, index) => [prefix + suffix, (suffix === 'B' ? 1000 : 1024) ** (4 - index)] as const),
+  ['T', 'G', 'M', 'K'].map(
+    (prefix, index) => [prefix + suffix, (suffix === 'B' ? 1000 : 1024) ** (4 - index)] as const,
+  ),
 );
 
 function parseSize(text: string): number | undefined {

@@ -95,7 +95,11 @@ function pathId(path: readonly string[]): string {
 }
 
 /** Notes the line of a table or key, of the tables its path opens on the way, and of what it contains. */
-function locateNode(lines: Map<string, number>, outer: readonly string[], node: AST.TOMLTable | AST.TOMLKeyValue): void {
+function locateNode(
+  lines: Map<string, number>,
+  outer: readonly string[],
+  node: AST.TOMLTable | AST.TOMLKeyValue,
+): void {
   const path = [...outer, ...node.key.keys.map((key) => (key.type === 'TOMLBare' ? key.name : key.value))];
   for (let length = 1; length <= Math.min(path.length, 2); length++) {
     const id = pathId(path.slice(0, length));
