@@ -1,7 +1,7 @@
 import { type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expectCode, hasCode } from '../error-code.ts';
-import { type OpenedLogFile, openLogFile, statIfExists } from './open-log-file.ts';
+import { type InFlight, type OpenedLogFile, openLogFile, statIfExists } from './open-log-file.ts';
 import { type Batch, resumeBatch } from './record-queue.ts';
 import type { RotatedNames } from './rotated-name.ts';
 
@@ -42,7 +42,7 @@ export class LiveFile {
   #checkedMs = 0;
   #noRotationBeforeMs = Number.NEGATIVE_INFINITY;
   #lastStampMs = Number.NEGATIVE_INFINITY;
-  #inFlight: { readonly fd: number; readonly untilBytes: number } | undefined;
+  #inFlight: InFlight | undefined;
 
   constructor(options: LiveFileOptions) {
     this.#options = options;
@@ -54,8 +54,7 @@ export class LiveFile {
     return this.#wasCreated ?? false;
   }
 
-  /** The running write: it is done when the file has that many bytes. */
-  get inFlight(): { readonly fd: number; readonly untilBytes: number } | undefined {
+  get inFlight(): InFlight | undefined {
     return this.#inFlight;
   }
 

@@ -1,7 +1,8 @@
-import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, type Stats } from 'node:fs';
+import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, type Stats, writeSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { hasCode } from '../error-code.ts';
+import { type Batch, resumeBatch } from './record-queue.ts';
 
 const LINE_FEED = 0x0a;
 
@@ -56,8 +57,46 @@ async function openOrCreate(path: string): Promise<Pick<OpenedLogFile, 'handle' 
   }
 }
 
-/** Synchronous variant for a process that is about to exit: calls `use` with the open file and closes it. */
-export function withLogFileSync(path: string, use: (fd: number, stats: Stats, isTorn: boolean) => void): void {
+/** Does not follow links: their targets are not ours. */
+export async function statIfExists(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path);
+  } catch (thrown) {
+    if (hasCode(thrown, 'ENOENT')) return undefined;
+    throw thrown;
+  }
+}
+
+/** A running write: it is done when the file has that many bytes. */
+export interface InFlight {
+  readonly fd: number;
+  readonly untilBytes: number;
+}
+
+/** A running write needs microseconds; if it takes longer than this, a duplicate record is better than a missing one. */
+const IN_FLIGHT_WAIT_MS = 500;
+
+/**
+ * Writes the rest of the batches synchronously, in order. Waits for the first one if it is being written. If writing fails,
+ * it throws, and the batches know how far they were written.
+ */
+export function flushRestSync(path: string, batches: readonly Batch[], inFlight: InFlight | undefined): void {
+  const [current] = batches;
+  if (current && inFlight && hasLanded(inFlight)) current.offset = current.bytes.length;
+  const rest = batches.filter((batch) => batch.offset < batch.bytes.length);
+  if (rest.length === 0) return;
+  withLogFileSync(path, (fd, stats, isTorn) => {
+    let needsLineFeed = isTorn;
+    for (const batch of rest) {
+      if (!resumeBatch(batch, stats) && needsLineFeed) writeSync(fd, '\n');
+      needsLineFeed = false;
+      writeRestSync(fd, batch);
+    }
+  });
+}
+
+/** Calls `use` with the open file and closes it. */
+function withLogFileSync(path: string, use: (fd: number, stats: Stats, isTorn: boolean) => void): void {
   mkdirSync(dirname(path), { recursive: true, mode: DIR_MODE });
   const fd = openSync(path, OPEN_FLAGS, FILE_MODE);
   try {
@@ -70,12 +109,21 @@ export function withLogFileSync(path: string, use: (fd: number, stats: Stats, is
   }
 }
 
-/** Does not follow links: their targets are not ours. */
-export async function statIfExists(path: string): Promise<Stats | undefined> {
+/** The write continues in the thread pool while this thread sleeps; the size of the file shows when it is done. */
+function hasLanded({ fd, untilBytes }: InFlight): boolean {
+  const sleeper = new Int32Array(new SharedArrayBuffer(4));
+  for (let waitedMs = 0; waitedMs < IN_FLIGHT_WAIT_MS; waitedMs += 1) {
+    if (fstatSync(fd).size >= untilBytes) return true;
+    Atomics.wait(sleeper, 0, 0, 1);
+  }
+  return false;
+}
+
+function writeRestSync(fd: number, batch: Batch): void {
   try {
-    return await lstat(path);
+    while (batch.offset < batch.bytes.length) batch.offset += writeSync(fd, batch.bytes, batch.offset);
   } catch (thrown) {
-    if (hasCode(thrown, 'ENOENT')) return undefined;
+    batch.stoppedAt = fstatSync(fd);
     throw thrown;
   }
 }

@@ -1,9 +1,8 @@
-import { fstatSync, writeSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { errorMessage } from '@porthole/contract';
 import { LiveFile } from './live-file.ts';
-import { withLogFileSync } from './open-log-file.ts';
-import { type Batch, RecordQueue, resumeBatch } from './record-queue.ts';
+import { flushRestSync } from './open-log-file.ts';
+import { type Batch, RecordQueue } from './record-queue.ts';
 import { RotatedFiles } from './rotated-files.ts';
 import { RotatedNames } from './rotated-name.ts';
 
@@ -129,7 +128,7 @@ export class RotatingLog {
 
   /** Queues one record with its line feed. Never throws and never waits for the disk. */
   write(record: string): void {
-    if (this.#closing) this.#queue.drop(1);
+    if (this.#closing !== undefined) this.#queue.drop(1);
     else if (this.#queue.push(record)) this.#start();
   }
 
@@ -140,7 +139,7 @@ export class RotatingLog {
 
   /** Resolves when what is queued now is written, or an attempt to write it failed (see `stats`). */
   async flush(): Promise<void> {
-    if (this.#closing) return this.#closing;
+    if (this.#closing !== undefined) return this.#closing;
     const until = this.#queue.accepted;
     // A running step may have started before the disk recovered; only attempts from now on count.
     await this.#step;
@@ -159,7 +158,7 @@ export class RotatingLog {
     const running = this.#step && this.#batches[0];
     this.#takeBatch(Number.POSITIVE_INFINITY);
     try {
-      flushRestSync(this.#file, this.#batches);
+      flushRestSync(this.#file.path, this.#batches, this.#file.inFlight);
       const done = this.#batches.filter((batch) => batch !== running);
       this.#batches = running ? [running] : [];
       for (const batch of done) this.#settle(batch);
@@ -180,7 +179,7 @@ export class RotatingLog {
   }
 
   #start(): void {
-    if (this.#isPumping || this.#closing || this.#retryTimer) return;
+    if (this.#isPumping || this.#closing !== undefined || this.#retryTimer) return;
     this.#isPumping = true;
     // Deferred: the records of this turn of the event loop are written together.
     setImmediate(() => void this.#pump());
@@ -254,47 +253,4 @@ export class RotatingLog {
 function assertFileName(fileName: string): void {
   const isPlain = fileName !== '' && basename(fileName) === fileName && !['.', '..'].includes(fileName);
   if (!isPlain || fileName.includes('\0')) throw new TypeError(`"${fileName}" is not a plain file name`);
-}
-
-/** A running write needs microseconds; if it takes longer than this, a duplicate record is better than a missing one. */
-const IN_FLIGHT_WAIT_MS = 500;
-
-/**
- * Writes the rest of the batches synchronously, in order. Waits for the first one if it is being written. If writing fails,
- * it throws, and the batches know how far they were written.
- */
-function flushRestSync(file: LiveFile, batches: readonly Batch[]): void {
-  const [current] = batches;
-  if (current && hasLanded(file)) current.offset = current.bytes.length;
-  const rest = batches.filter((batch) => batch.offset < batch.bytes.length);
-  if (rest.length === 0) return;
-  withLogFileSync(file.path, (fd, stats, isTorn) => {
-    let needsLineFeed = isTorn;
-    for (const batch of rest) {
-      if (!resumeBatch(batch, stats) && needsLineFeed) writeSync(fd, '\n');
-      needsLineFeed = false;
-      writeRestSync(fd, batch);
-    }
-  });
-}
-
-/** The write continues in the thread pool while this thread sleeps; the size of the file shows when it is done. */
-function hasLanded(file: LiveFile): boolean {
-  const { inFlight } = file;
-  if (!inFlight) return false;
-  const sleeper = new Int32Array(new SharedArrayBuffer(4));
-  for (let waitedMs = 0; waitedMs < IN_FLIGHT_WAIT_MS; waitedMs += 1) {
-    if (fstatSync(inFlight.fd).size >= inFlight.untilBytes) return true;
-    Atomics.wait(sleeper, 0, 0, 1);
-  }
-  return false;
-}
-
-function writeRestSync(fd: number, batch: Batch): void {
-  try {
-    while (batch.offset < batch.bytes.length) batch.offset += writeSync(fd, batch.bytes, batch.offset);
-  } catch (thrown) {
-    batch.stoppedAt = fstatSync(fd);
-    throw thrown;
-  }
 }
