@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { CommandDefinition } from './command-definition.ts';
 import { COMMAND_TREE } from './command-tree.ts';
 import { updateDocsPage } from './docs-page.ts';
-import { EXIT } from './exit-codes.ts';
+import { EXIT } from './exit.ts';
 
 const PAGE = join(import.meta.dirname, '../../../docs/cli.md');
 

@@ -1,4 +1,4 @@
-import { EXIT } from './exit-codes.ts';
+import { EXIT } from './exit.ts';
 
 /** How long the work may take to end after a signal before the process exits: a node may never respond. */
 const GRACE_MS = 2000;

@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import type { CommandDefinition } from './command-definition.ts';
 import { COMMAND_TREE } from './command-tree.ts';
-import { EXIT } from './exit-codes.ts';
+import { EXIT } from './exit.ts';
 import { interruptionIn } from './interrupt.ts';
 import { type FlagValue, Invocation } from './invocation.ts';
 import { type ColorChoice, Terminal } from './output/terminal.ts';

@@ -6,7 +6,7 @@ import { COMMAND_TREE } from './command-tree.ts';
 import { type FlagValue, Invocation } from './invocation.ts';
 import type { Terminal } from './output/terminal.ts';
 import { FILTERS, parameterFlags, toFlag } from './parameter-flags.ts';
-import { recordFilter } from './records/record-filter.ts';
+import { recordFilter } from './records/record-flags.ts';
 import type { LogSource } from './sources/log-source.ts';
 
 const COMMANDS: [RouteId, command: string][] = [

@@ -4,8 +4,7 @@ import { MAX_TIMER_MS, type StrictOptions } from './client-options.ts';
 import type { Clock } from './clock.ts';
 import { HeldBytes } from './held-bytes.ts';
 import { remoteText } from './remote-text.ts';
-import type { ClientDeps, ClientRequest } from './request.ts';
-import { chooseBody, LAST_EVENT_ID } from './request-body.ts';
+import { type ClientDeps, type ClientRequest, chooseBody, LAST_EVENT_ID } from './request.ts';
 import { responseError } from './response-error.ts';
 
 /** Maximum bytes read of an error body. */

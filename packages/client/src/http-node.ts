@@ -52,8 +52,7 @@ import { follow } from './follow.ts';
 import { NodeFollowPosition } from './node-follow-position.ts';
 import { IDENTITY_ENCODING, openRemoteLog } from './remote-log.ts';
 import type { ClientDeps } from './request.ts';
-import { countLimits, openSearch } from './search-call.ts';
-import { searchItems } from './search-stream.ts';
+import { countLimits, openSearch, searchItems } from './search-stream.ts';
 import { rejectPage, requestJson, sendRequest } from './send-request.ts';
 
 /** Additional stall time: a node may wait for its members while it creates a bundle. */

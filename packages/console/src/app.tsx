@@ -1,7 +1,7 @@
 import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 import { ClusterPage } from './pages/cluster/cluster-page.tsx';
-import { ConfigPage } from './pages/config/lazy-config.ts';
+import { ConfigPage } from './pages/config/lazy-config.tsx';
 import { PlainPage } from './pages/logs/plain-page.tsx';
 import { WorkspacePage } from './pages/logs/workspace-page.tsx';
 import { NodePage } from './pages/node/node-page.tsx';

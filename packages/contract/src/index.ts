@@ -57,8 +57,6 @@ export type {
 } from './node-state.ts';
 export { encodeBodyParameters, MAX_BODY_BYTES, parseBodyParameters } from './params/body-parameters.ts';
 export { MEMBER_ID, MEMBER_ROLE } from './params/codecs.ts';
-export { DEFAULT_VIEW_BYTES } from './params/file-parameters.ts';
-export { FILTER_ROWS } from './params/filter-parameters.ts';
 export { decodeFollowPositions, encodeFollowPositions } from './params/follow-positions.ts';
 export {
   describeParameter,
@@ -69,6 +67,7 @@ export {
   parseParameters,
 } from './params/parameter.ts';
 export { optionalValue, type Query } from './params/query.ts';
+export { DEFAULT_VIEW_BYTES, FILTER_ROWS } from './params/record-parameters.ts';
 export { formatSourceText, type LogSourceText, parseSourceText } from './params/source-text.ts';
 export { contextJson, exactJson, indentJson, isObjectText } from './records/exact-json.ts';
 export { showHidden } from './records/hidden-characters.ts';
@@ -128,8 +127,7 @@ export {
 } from './routes/member-routes.ts';
 export { buildOpenApi } from './routes/openapi.ts';
 export { PATHS } from './routes/paths.ts';
-export { isRole, mayUse, ROLES, type Role, type RouteRole } from './routes/roles.ts';
-export type { Route } from './routes/route.ts';
+export { isRole, mayUse, ROLES, type Role, type Route, type RouteRole } from './routes/route.ts';
 export { COMMON_ERRORS, getRoute, ROUTE_IDS, ROUTES, type RouteId } from './routes/routes.ts';
 export {
   BUNDLE_MANIFEST_SCHEMA,

@@ -1,12 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorMessage } from '@porthole/contract';
-import { findPortOwner } from './doctor/open-descriptors.ts';
+import { findPortOwner } from './doctor/open-files.ts';
 import { probeNode } from './doctor/probe-node.ts';
-import { hasCode } from './error-code.ts';
+import { hasCode, StartError } from './errors.ts';
 import { type GrpcAdapter, startGrpcServer } from './grpc/grpc-server.ts';
 import { type BoundHttpServer, startHttpServer } from './http/http-server.ts';
 import type { Settings } from './settings/settings.ts';
-import { StartError } from './start-error.ts';
 import { type TlsFiles, tlsServerOptions } from './tls-files.ts';
 
 /** Slower requests are attacks or broken clients; a normal client sends its few hundred bytes at once. */

@@ -19,16 +19,14 @@ import { NodeCluster } from './cluster/node-cluster.ts';
 import { type ConfigSource, createOwnConfig } from './config/config-source.ts';
 import { ConfigThread } from './config/config-thread.ts';
 import { NodeSecrets } from './config/node-secrets.ts';
-import { openFilesNeeded } from './doctor/check-open-files.ts';
-import { findOtherHolders } from './doctor/open-descriptors.ts';
-import { createHealth, type Health } from './health.ts';
+import { findOtherHolders, openFilesNeeded } from './doctor/open-files.ts';
+import { StartError } from './errors.ts';
+import { createHealth, type Health, probeLogDir } from './health.ts';
 import { LocalNode } from './local-node.ts';
-import { probeLogDir } from './log-dir-probe.ts';
 import { type OwnLog, openOwnLog } from './own-log/own-log.ts';
 import { readFormats } from './settings/format-kind.ts';
 import type { LoadedSettings } from './settings/load-settings.ts';
 import type { Settings } from './settings/settings.ts';
-import { StartError } from './start-error.ts';
 import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 
 /** The parts of a node that need no port. */

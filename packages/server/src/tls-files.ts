@@ -2,8 +2,8 @@ import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type TlsOptions } from 'node:tls';
 import { errorMessage } from '@porthole/contract';
+import { StartError } from './errors.ts';
 import type { Settings } from './settings/settings.ts';
-import { StartError } from './start-error.ts';
 
 export interface TlsFiles {
   cert: Buffer;

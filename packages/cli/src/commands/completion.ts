@@ -3,9 +3,8 @@ import { bashScript } from '../completion/bash-script.ts';
 import { completedCommands } from '../completion/completed-command.ts';
 import { fishScript } from '../completion/fish-script.ts';
 import { zshScript } from '../completion/zsh-script.ts';
-import { EXIT } from '../exit-codes.ts';
+import { EXIT, ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
-import { ProgramError } from '../program-error.ts';
 
 const SCRIPTS = new Map([
   ['bash', bashScript],

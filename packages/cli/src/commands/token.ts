@@ -1,5 +1,5 @@
 import { createToken } from '@porthole/server/tokens';
-import { EXIT } from '../exit-codes.ts';
+import { EXIT } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 
 export async function run(invocation: Invocation): Promise<number> {

@@ -1,5 +1,5 @@
 import { ownVersion } from '@porthole/server/version';
-import { EXIT } from '../exit-codes.ts';
+import { EXIT } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 
 /** Prints the same as bin/porthole.cjs, for command lines that it does not handle itself. */

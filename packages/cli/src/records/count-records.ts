@@ -1,12 +1,12 @@
 import type { MemberReport } from '@porthole/contract';
 import type { Histogram, Zone } from '@porthole/logs';
-import { EXIT } from '../exit-codes.ts';
+import { EXIT } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import { Progress } from '../output/progress.ts';
 import type { LogSource } from '../sources/log-source.ts';
 import { openSources } from '../sources/open-sources.ts';
 import { Receipt } from './receipt.ts';
-import { shownZone } from './record-filter.ts';
+import { shownZone } from './record-flags.ts';
 
 /** The result of a node reports its coverage, that of a cluster its members. */
 type Count = { end: Histogram['end'] } | { members: readonly MemberReport[] };

@@ -1,14 +1,13 @@
 import { exactJson } from '@porthole/contract';
 import type { FollowQuery, Zone } from '@porthole/logs';
-import { EXIT } from '../exit-codes.ts';
+import { EXIT, ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import type { RecordStyle } from '../output/format-record.ts';
 import { visibleText } from '../output/visible-text.ts';
-import { ProgramError } from '../program-error.ts';
 import type { LogSource, PrintableRecord } from '../sources/log-source.ts';
-import { explainItem, type FollowEvent } from './explain-item.ts';
+import { explainItem, type FollowEvent } from './explain.ts';
 import { Receipt } from './receipt.ts';
-import { recordFilter } from './record-filter.ts';
+import { recordFilter } from './record-flags.ts';
 import { RecordPrinter } from './record-printer.ts';
 
 export interface FollowOptions {

@@ -3,7 +3,7 @@ import type { Histogram } from '@porthole/logs';
 import { formatBytes } from '../output/format-bytes.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { visibleText } from '../output/visible-text.ts';
-import { explainReport, explainStale, isMissing } from './explain-report.ts';
+import { explainReport, explainStale, isMissing } from './explain.ts';
 
 type FileProblem = Histogram['end']['problems'][number];
 type DuplicateFile = NonNullable<Histogram['end']['duplicates']>[number];

@@ -1,6 +1,6 @@
 import { PortholeError } from '@porthole/contract';
 import type { SearchQuery } from '@porthole/logs';
-import { EXIT } from '../exit-codes.ts';
+import { EXIT } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import type { RecordStyle } from '../output/format-record.ts';
 import { Progress } from '../output/progress.ts';

@@ -2,7 +2,7 @@ import type { Stats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { errorMessage } from '@porthole/contract';
-import { ProgramError } from '../program-error.ts';
+import { ProgramError } from '../exit.ts';
 
 export interface LocalPath {
   dir: string;

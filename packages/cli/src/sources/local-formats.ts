@@ -1,6 +1,6 @@
 import type { UserFormat } from '@porthole/logs';
+import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
-import { ProgramError } from '../program-error.ts';
 
 /** The log formats from the settings, for local files. A node uses its own. */
 export async function localFormats(invocation: Invocation): Promise<UserFormat[]> {

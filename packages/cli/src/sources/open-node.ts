@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { NodeClient } from '@porthole/client';
 import { errorMessage } from '@porthole/contract';
+import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
-import { ProgramError } from '../program-error.ts';
 import { httpFetch } from './http-fetch.ts';
 
 /** Address of a node with default settings. */

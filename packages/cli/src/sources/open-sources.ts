@@ -20,12 +20,11 @@ import {
   WorkerPool,
   type Zone,
 } from '@porthole/logs';
+import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
-import { ProgramError } from '../program-error.ts';
-import { ClusterLogs } from './cluster-logs.ts';
 import { findPath, type LocalPath } from './find-path.ts';
 import { localFormats } from './local-formats.ts';
-import type { FileHolder, LogSource, LogState, OpenSources } from './log-source.ts';
+import { ClusterLogs, type FileHolder, type LogSource, type LogState, type OpenSources } from './log-source.ts';
 import { isUrl, openNode } from './open-node.ts';
 import { queryCluster, resolveNodeRef } from './query-cluster.ts';
 

@@ -1,8 +1,8 @@
 import type { NodeClient } from '@porthole/client';
 import { type ClusterState, codeOf, matchesPattern } from '@porthole/contract';
 import { nearestNames } from '@porthole/logs';
+import { ProgramError } from '../exit.ts';
 import { visibleText } from '../output/visible-text.ts';
-import { ProgramError } from '../program-error.ts';
 
 /** More would not help. */
 const SHOWN_IDS = 10;

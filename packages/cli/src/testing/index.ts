@@ -5,5 +5,5 @@ export { Invocation } from '../invocation.ts';
 export { formatRecord, type RecordStyle } from '../output/format-record.ts';
 export { formatInstant, formatTime } from '../output/format-time.ts';
 export type { Colors } from '../output/terminal.ts';
-export { explainItem } from '../records/explain-item.ts';
-export { timeFlag } from '../records/record-filter.ts';
+export { explainItem } from '../records/explain.ts';
+export { timeFlag } from '../records/record-flags.ts';

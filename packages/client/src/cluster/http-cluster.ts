@@ -29,8 +29,7 @@ import type { DigestQuery, FollowQuery, HistogramQuery, SearchQuery } from '@por
 import { decodeClusterDigest, decodeClusterHistogram, decodeLists } from '../decode-response.ts';
 import { follow } from '../follow.ts';
 import type { ClientDeps } from '../request.ts';
-import { countLimits, openSearch } from '../search-call.ts';
-import { searchItems } from '../search-stream.ts';
+import { countLimits, openSearch, searchItems } from '../search-stream.ts';
 import { requestJson } from '../send-request.ts';
 import { ClusterFollowPosition } from './cluster-follow-position.ts';
 

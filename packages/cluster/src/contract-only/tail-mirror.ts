@@ -5,7 +5,7 @@ import { inParallel } from '../fan-out/in-parallel.ts';
 import { expectFailure } from '../fan-out/member-failure.ts';
 import { orAborted } from '../fan-out/with-deadline.ts';
 import { LONGEST_LINE_BYTES, type TailNode, viewFailure } from './fetch-tail.ts';
-import { MirrorDirs } from './mirror-dirs.ts';
+import { MirrorDirs } from './mirror-dir.ts';
 import { afterAppend, firstRead, type MirroredFile } from './mirrored-file.ts';
 import { planFiles, type TailLimits } from './plan-files.ts';
 import { type Rest, TailSource } from './tail-source.ts';

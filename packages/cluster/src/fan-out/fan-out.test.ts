@@ -6,8 +6,8 @@ import { describe, expect, it } from 'vitest';
 import { fakeCluster } from '../testing/fake-cluster.ts';
 import { FakeNode } from '../testing/fake-node.ts';
 import { fanOut } from './fan-out.ts';
+import { toOutcome } from './member-failure.ts';
 import type { Peer } from './peers.ts';
-import { toOutcome } from './to-outcome.ts';
 
 const OPTIONS = { timeoutMs: 1000, maxParallel: 8, countOf: () => 1 };
 

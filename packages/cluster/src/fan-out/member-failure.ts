@@ -1,4 +1,58 @@
+import { codeOf, errorMessage, type MemberOutcome, type MemberReport } from '@porthole/contract';
+
 /** Rethrows what has no code: that is a mistake in this program, not a member that failed or a cancelled request. */
 export function expectFailure(error: unknown): undefined {
   if (!(error instanceof Error && 'code' in error) || error instanceof TypeError) throw error;
+}
+
+/** How many causes to follow for a system error code. */
+const MAX_CAUSES = 8;
+
+const TLS_CODES =
+  /^(ERR_TLS|ERR_SSL|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|ERROR_IN_CERT|EPROTO)/;
+
+const TIMEOUT_CODES: ReadonlySet<string> = new Set([
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+]);
+
+/** Converts the failure of a member into the outcome of its report. */
+export function toOutcome(error: unknown): Pick<MemberReport, 'outcome' | 'detail'> {
+  const message = errorMessage(error);
+  const code = codeOf(error);
+  const outcome = code === 'UNREACHABLE' ? unreachable(error) : OUTCOMES[code];
+  if (outcome !== undefined) return { outcome, detail: message };
+  if (error instanceof Error && error.name === 'TimeoutError') return { outcome: 'timeout', detail: message };
+  return { outcome: 'failed', detail: `${code}: ${message}` };
+}
+
+const OUTCOMES: Readonly<Record<string, MemberOutcome>> = {
+  MEMBER_REFUSED: 'refused',
+  UNAUTHENTICATED: 'auth',
+  FORBIDDEN: 'auth',
+  NOT_SUPPORTED: 'not supported',
+  BAD_ANSWER: 'version',
+  DEADLINE_EXCEEDED: 'timeout',
+};
+
+function unreachable(error: unknown): MemberOutcome | undefined {
+  const codes = systemCodes(error);
+  if (codes.some((code) => TLS_CODES.test(code))) return 'tls';
+  if (codes.some((code) => TIMEOUT_CODES.has(code))) return 'timeout';
+  // A truncated response or an error of a proxy means that there was a connection.
+  const status = error instanceof Error && 'status' in error ? error.status : null;
+  if (typeof status === 'number') return undefined;
+  return status === undefined || codes.length > 1 ? 'refused' : undefined;
+}
+
+function systemCodes(error: unknown): string[] {
+  const codes: string[] = [];
+  let next = error;
+  for (let depth = 0; depth < MAX_CAUSES && next instanceof Error; depth++) {
+    if ('code' in next && typeof next.code === 'string') codes.push(next.code);
+    next = next instanceof AggregateError ? next.errors[0] : next.cause;
+  }
+  return codes;
 }

@@ -1,6 +1,6 @@
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import { encodeEtcdValue, readEtcdValue } from './etcd-value.ts';
+import { encodeEtcdValue, readEtcdValue } from './etcd-members.ts';
 import { startTestEtcd, type TestEtcd } from './testing/etcd.ts';
 import { joinEtcd, memberIds, RecordingLog, testSelf } from './testing/members.ts';
 

@@ -9,9 +9,8 @@ import {
 } from '@porthole/contract';
 import type { DepartedState, MemberSnapshot } from '../state/snapshots/member-snapshot.ts';
 import type { SnapshotCache } from '../state/snapshots/snapshot-cache.ts';
-import type { Membership } from './membership.ts';
+import { byId, type Membership } from './membership.ts';
 import { readNodeObject } from './node-object.ts';
-import { byId } from './self-member.ts';
 import { UNKNOWN_ROLE } from './static-members.ts';
 
 /** Outcomes that mean the member does not respond at all. */

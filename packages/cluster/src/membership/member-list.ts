@@ -1,7 +1,6 @@
 import type { Member, MembershipState } from '@porthole/contract';
 import type { MemberDraft } from './member-draft.ts';
-import type { Departure, MembershipLog } from './membership.ts';
-import { byId } from './self-member.ts';
+import { byId, type Departure, type MembershipLog } from './membership.ts';
 
 interface MemberListOptions {
   kind: MembershipState['kind'];

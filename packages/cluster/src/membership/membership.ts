@@ -1,4 +1,6 @@
 import type { Member, MembershipState, NodeObject } from '@porthole/contract';
+import { checkMemberId } from './member-id.ts';
+import { readAddress } from './member-url.ts';
 
 /** What a node writes to the registry on a clean shutdown. */
 export interface Departure {
@@ -40,4 +42,16 @@ type LogMethod = (tag: string, message: string, context?: Readonly<Record<string
 export interface MembershipLog {
   readonly info: LogMethod;
   readonly warn: LogMethod;
+}
+
+/** This node as other members see it. */
+export type SelfMember = Omit<Member, 'isSelf'>;
+
+/** Throws PARAMETER_INVALID if other members would reject it. */
+export function selfMember({ id, role, node, url }: SelfMember): Member {
+  return { id: checkMemberId(id), role, node, url: readAddress(url).url, isSelf: true };
+}
+
+export function byId(left: Member, right: Member): number {
+  return left.id < right.id ? -1 : 1;
 }

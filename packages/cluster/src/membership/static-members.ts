@@ -1,8 +1,7 @@
 import { type Member, type MembershipState, PortholeError } from '@porthole/contract';
 import { checkMemberId, quote } from './member-id.ts';
 import { type Address, readAddress } from './member-url.ts';
-import type { Membership } from './membership.ts';
-import { byId, type SelfMember, selfMember } from './self-member.ts';
+import { byId, type Membership, type SelfMember, selfMember } from './membership.ts';
 
 /** Role of a member whose role is not known yet. */
 export const UNKNOWN_ROLE = 'unknown';

@@ -19,7 +19,7 @@ import {
   type RoleDiff,
   silentNodes,
 } from './drift-matrix.ts';
-import { settingsByKey } from './setting-marks.ts';
+import { settingsByKey } from './setting-values.ts';
 
 const value = (setting: SettingJson | null, nodes: string[], more: Partial<ConfigValue> = {}): ConfigValue => ({
   value: setting,

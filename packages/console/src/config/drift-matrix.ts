@@ -1,6 +1,5 @@
 import type { ClusterConfigDiff, ClusterNode, ConfigDifference, ConfigValue, MemberReport } from '@porthole/client';
-import { defaultLabel, type SettingsByKey, SOURCE_LABELS } from './setting-marks.ts';
-import { type ShownValue, showValue } from './setting-text.ts';
+import { defaultLabel, type SettingsByKey, type ShownValue, SOURCE_LABELS, showValue } from './setting-values.ts';
 
 export type RoleDiff = ClusterConfigDiff['roles'][number];
 

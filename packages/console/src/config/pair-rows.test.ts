@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diffLines } from './line-diff.ts';
 import { foldRows, type PairSide, pairRows } from './pair-rows.ts';
-import { settingsByKey } from './setting-marks.ts';
+import { settingsByKey } from './setting-values.ts';
 import { TomlText } from './toml-text.ts';
 
 function side(text: string, fingerprints: Record<string, string> = {}): PairSide {

@@ -1,5 +1,5 @@
 import type { DiffRow, LineDiff } from './line-diff.ts';
-import type { SettingsByKey } from './setting-marks.ts';
+import type { SettingsByKey } from './setting-values.ts';
 import type { TomlText } from './toml-text.ts';
 import { MASK } from './toml-tokens.ts';
 

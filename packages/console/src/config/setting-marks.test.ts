@@ -1,6 +1,6 @@
 import type { SettingEntry } from '@porthole/client';
 import { expect, it } from 'vitest';
-import { countSettings, settingMark } from './setting-marks.ts';
+import { countSettings, settingMark } from './setting-values.ts';
 
 const entry = (fields: Partial<SettingEntry>): SettingEntry => ({
   key: 'lease-ttl',

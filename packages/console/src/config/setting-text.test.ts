@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { shortFingerprint, showValue } from './setting-text.ts';
+import { shortFingerprint, showValue } from './setting-values.ts';
 
 it.each([
   ['30s', { text: '30s', kind: 'value', fingerprint: null }],

@@ -1,5 +1,4 @@
-import { Store } from './store.ts';
-import { tryStorage } from './try-storage.ts';
+import { Store, tryStorage } from './store.ts';
 import type { ZoneName } from './view.ts';
 
 export type Theme = 'system' | 'light' | 'dark';

@@ -1,6 +1,5 @@
 import { createClient, type NodeClient } from '@porthole/client';
-import { Store } from './store.ts';
-import { tryStorage } from './try-storage.ts';
+import { Store, tryStorage } from './store.ts';
 
 const KEY = 'porthole.token';
 

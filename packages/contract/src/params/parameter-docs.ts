@@ -1,7 +1,13 @@
 import { AROUND_DOCS, BUNDLE_DOCS, CLUSTER_DOCS, DOWNLOAD_DOCS, MEMBER_DOCS } from './docs/cluster-docs.ts';
-import { FILE_DOCS } from './docs/file-docs.ts';
-import { FILTER_DOCS, SELECTION_DOCS } from './docs/filter-docs.ts';
-import { COUNT_DOCS, FOLLOW_DOCS, PAGE_DOCS, SEARCH_DOCS } from './docs/record-docs.ts';
+import {
+  COUNT_DOCS,
+  FILE_DOCS,
+  FILTER_DOCS,
+  FOLLOW_DOCS,
+  PAGE_DOCS,
+  SEARCH_DOCS,
+  SELECTION_DOCS,
+} from './docs/record-docs.ts';
 import type { DocsKey, Parameter, ParameterRow } from './parameter.ts';
 
 const DOCS = {

@@ -1,5 +1,16 @@
-import { FILE_ROWS, RANGE_ROWS, VIEW_ROWS } from '../params/file-parameters.ts';
+import { BUNDLE_ROWS, DOWNLOAD_ROWS, TICKET_FOR_ROW, TICKET_ROW } from '../params/cluster-parameters.ts';
 import { documentParameters } from '../params/parameter-docs.ts';
+import {
+  BUDGET_ROW,
+  DIGEST_ROWS,
+  FILE_ROWS,
+  FOLLOW_ROWS,
+  HISTOGRAM_ROWS,
+  LAST_EVENT_ID_ROW,
+  RANGE_ROWS,
+  SEARCH_ROWS,
+  VIEW_ROWS,
+} from '../params/record-parameters.ts';
 import { PATHS } from './paths.ts';
 import { JSON_TYPE, type Route, TEXT_TYPE } from './route.ts';
 
@@ -59,6 +70,112 @@ export const LOG_ROUTES = {
       'LOG_FILE_UNSUPPORTED',
       ...FILE_ERRORS,
     ],
+    stream: true,
+  },
+} as const satisfies Record<string, Route>;
+
+const FILTER_ERRORS = [
+  'PARAMETER_INVALID',
+  'REGEX_INVALID',
+  'REGEX_TOO_COMPLEX',
+  'FILE_NAME_INVALID',
+  'LOG_FILE_NOT_FOUND',
+  'LOG_FAMILY_NOT_FOUND',
+  'LOG_DIR_UNREADABLE',
+  'TOO_MANY_STREAMS',
+] as const;
+
+const CURSOR_ERRORS = ['CURSOR_INVALID', 'CURSOR_GONE', 'BODY_TOO_LARGE', 'CONTENT_TYPE_UNSUPPORTED'] as const;
+
+/** Requests about records. */
+export const RECORD_ROUTES = {
+  logSearch: {
+    path: PATHS.logSearch,
+    role: 'viewer',
+    summary: 'Search logs',
+    description:
+      'Records that meet all conditions, as they are found: one JSON object per line, the last an `end` with the reason why the search ended and its coverage. Without conditions, the records next to a position in a file.',
+    parameters: documentParameters([...SEARCH_ROWS, BUDGET_ROW]),
+    response: { contentType: 'application/x-ndjson', schema: 'SearchItem', each: 'line' },
+    errors: [...FILTER_ERRORS, ...CURSOR_ERRORS, 'TOO_MANY_SEARCHES'],
+    post: true,
+    stream: true,
+  },
+  logFollow: {
+    path: PATHS.logFollow,
+    role: 'viewer',
+    summary: 'Follow logs',
+    description:
+      'Records as they are written, as server-sent events, through rotation and truncation, which are events too.',
+    parameters: documentParameters([...FOLLOW_ROWS, LAST_EVENT_ID_ROW]),
+    response: { contentType: 'text/event-stream', schema: 'FollowItem', each: 'event' },
+    errors: [...FILTER_ERRORS, ...CURSOR_ERRORS],
+    post: true,
+    stream: true,
+  },
+  logHistogram: {
+    path: PATHS.logHistogram,
+    role: 'viewer',
+    summary: 'Count records over time',
+    description: 'The number of records per bucket of time and level.',
+    parameters: documentParameters([...HISTOGRAM_ROWS, BUDGET_ROW]),
+    response: { contentType: JSON_TYPE, schema: 'Histogram' },
+    errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES'],
+    stream: true,
+  },
+  logDigest: {
+    path: PATHS.logDigest,
+    role: 'viewer',
+    summary: 'Group records',
+    description:
+      'Records grouped by level and by the call site that wrote them, or by the pattern of their message if the log does not name it.',
+    parameters: documentParameters([...DIGEST_ROWS, BUDGET_ROW]),
+    response: { contentType: JSON_TYPE, schema: 'Digest' },
+    errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES'],
+    stream: true,
+  },
+} as const satisfies Record<string, Route>;
+
+/** Downloads: records as text, tickets for browsers, support bundles. */
+export const DOWNLOAD_ROUTES = {
+  clusterLogDownload: {
+    path: PATHS.clusterLogDownload,
+    role: 'viewer',
+    summary: 'Download records of all members',
+    description:
+      'Every record that meets all conditions, however many, oldest first, merged by time, as text: each exactly as in its file. The last line begins with `# porthole: complete` or `# porthole: INCOMPLETE` and says what is missing; a file without it is truncated.',
+    parameters: documentParameters([...DOWNLOAD_ROWS, TICKET_ROW]),
+    response: { contentType: 'text/plain; charset=utf-8' },
+    errors: [
+      'PARAMETER_INVALID',
+      'MEMBER_NOT_FOUND',
+      'REQUEST_LOOP',
+      'REGEX_INVALID',
+      'REGEX_TOO_COMPLEX',
+      'TOO_MANY_STREAMS',
+      'TOO_MANY_SEARCHES',
+    ],
+    stream: true,
+  },
+  downloadTicket: {
+    path: PATHS.downloadTicket,
+    role: 'any',
+    summary: 'Get a download ticket',
+    description:
+      'A ticket for one download, for browsers, which send no token with a link: added to that URL as its last parameter `ticket`, it stands for the `Authorization` header of this request, once and for a short time. For `/log/raw` and `/cluster/log/download`.',
+    parameters: documentParameters([TICKET_FOR_ROW]),
+    response: { contentType: JSON_TYPE, schema: 'DownloadTicket' },
+    errors: ['PARAMETER_INVALID'],
+  },
+  bundle: {
+    path: PATHS.bundle,
+    role: 'admin',
+    summary: 'Download a support bundle',
+    description:
+      'Configurations, their differences, logs of a time range, counts and health of all members as one ZIP archive, streamed while it is created. Its last file, `manifest.json`, lists the others with their SHA-256, and what is missing. Secrets are masked as in all other responses. One at a time.',
+    parameters: documentParameters(BUNDLE_ROWS),
+    response: { contentType: 'application/zip' },
+    errors: ['PARAMETER_INVALID', 'MEMBER_NOT_FOUND', 'REQUEST_LOOP', 'TOO_MANY_STREAMS', 'BUNDLE_UNDER_WAY'],
     stream: true,
   },
 } as const satisfies Record<string, Route>;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { isRole, mayUse, type Role, type RouteRole } from './roles.ts';
+import { isRole, mayUse, type Role, type RouteRole } from './route.ts';
 
 it.each<[Role[], RouteRole[]]>([
   [[], ['none', 'any']],

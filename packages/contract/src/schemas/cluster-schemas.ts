@@ -15,8 +15,7 @@ import type {
   MemberFileProblem,
   MembershipState,
 } from '../cluster-state.ts';
-import { LOG_SCHEMAS } from './log-schemas.ts';
-import { END_REASON, FOLLOW_END, FOLLOW_EVENTS, RECORD_SCHEMAS } from './record-schemas.ts';
+import { END_REASON, FOLLOW_END, FOLLOW_EVENTS, LOG_SCHEMAS, RECORD_SCHEMAS } from './record-schemas.ts';
 import type { ResponseTypes, SentTypes } from './response-types.ts';
 import {
   anyOf,

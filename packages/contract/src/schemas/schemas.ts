@@ -1,7 +1,6 @@
 import type { NodeConfig, NodeObject, NodeProblem, NodeSettings, SettingChange, SettingEntry } from '../node-state.ts';
 import { CLUSTER_SCHEMAS } from './cluster-schemas.ts';
-import { LOG_SCHEMAS } from './log-schemas.ts';
-import { RECORD_SCHEMAS } from './record-schemas.ts';
+import { LOG_SCHEMAS, RECORD_SCHEMAS } from './record-schemas.ts';
 import type { DownloadTicket, Readiness, ResponseTypes, SentTypes } from './response-types.ts';
 import {
   anyValue,

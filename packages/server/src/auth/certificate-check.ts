@@ -1,8 +1,7 @@
 import type { Socket } from 'node:net';
 import { type PeerCertificate, TLSSocket } from 'node:tls';
 import { errorMessage } from '@porthole/contract';
-import type { AuthResult, Identity } from './identity.ts';
-import { createRoleRules } from './role-rules.ts';
+import { type AuthResult, createRoleRules, type Identity } from './identity.ts';
 
 const MAX_NAME_CHARS = 128;
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { createRateLimit } from '../transport/rate-limit.ts';
+import { createRateLimit } from '../transport/request-policy.ts';
 import { DownloadTickets } from './download-tickets.ts';
 import { createFailureLimit } from './failure-limit.ts';
 import { JwtCheck } from './jwt-check.ts';

@@ -1,4 +1,4 @@
-import { ROLES, type Role } from '@porthole/contract';
+import { isRole, ROLES, type Role } from '@porthole/contract';
 
 /** How a client was authenticated. */
 export type CredentialKind = 'token' | 'jwt' | 'certificate' | 'anonymous';
@@ -17,3 +17,34 @@ export const ANONYMOUS: Identity = { name: 'anonymous', kind: 'anonymous', roles
 
 /** The identity of a client, or why authentication failed, as a message for the client. */
 export type AuthResult = { identity: Identity } | { refusal: string };
+
+interface RoleRule {
+  pattern: RegExp;
+  roles: readonly Role[];
+}
+
+/** Maps values to roles by rules like `ops-*=viewer+config`, which were validated with the settings. */
+export function createRoleRules(rules: readonly string[]): (values: readonly string[]) => Role[] {
+  const parsed = rules.map(parseRule);
+  return (values) => {
+    const given = new Set(
+      parsed.flatMap(({ pattern, roles }) => (values.some((value) => pattern.test(value)) ? roles : [])),
+    );
+    return ROLES.filter((role) => given.has(role));
+  };
+}
+
+function parseRule(rule: string): RoleRule {
+  const equals = rule.lastIndexOf('=');
+  const source = rule
+    .slice(0, equals)
+    .replace(/[\\^$.|?+()[\]{}/]/g, '\\$&')
+    .replace(/\*+/g, '.*');
+  return {
+    pattern: new RegExp(`^${source}$`, 'su'),
+    roles: rule
+      .slice(equals + 1)
+      .split('+')
+      .filter(isRole),
+  };
+}

@@ -1,6 +1,5 @@
 import type { JSONWebKeySet, JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
-import type { AuthResult, Identity } from './identity.ts';
-import { createRoleRules } from './role-rules.ts';
+import { type AuthResult, createRoleRules, type Identity } from './identity.ts';
 
 /** Valid JWTs are cached by their hash: verifying a signature costs more than a small response. */
 const MAX_KNOWN = 10_000;

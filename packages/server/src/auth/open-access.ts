@@ -1,7 +1,7 @@
 import { errorMessage } from '@porthole/contract';
+import { StartError } from '../errors.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { Settings } from '../settings/settings.ts';
-import { StartError } from '../start-error.ts';
 import { describeFailure } from '../transport/request-log.ts';
 import { Access } from './access.ts';
 import { CertificateCheck } from './certificate-check.ts';

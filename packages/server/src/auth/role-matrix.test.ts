@@ -13,8 +13,7 @@ import {
 } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import type { MethodName } from '../grpc/calls/calls.ts';
-import { METHOD_ROUTES, requiredRole } from '../grpc/method-routes.ts';
-import { loadServiceDefinition } from '../grpc/service-definition.ts';
+import { loadServiceDefinition, METHOD_ROUTES, requiredRole } from '../grpc/service-definition.ts';
 import { connect } from '../grpc/testing/connect.ts';
 import { type GuardedNode, ROLE_NAMES, startGuardedNode } from './testing/guarded-node.ts';
 import { signJwt } from './testing/jwt-maker.ts';

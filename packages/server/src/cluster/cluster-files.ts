@@ -3,8 +3,8 @@ import { createSecureContext } from 'node:tls';
 import type { SecretFingerprint } from '@porthole/cluster';
 import { errorMessage } from '@porthole/contract';
 import type { ReloadedGroup } from '../auth/reloaded-files.ts';
+import { StartError } from '../errors.ts';
 import type { Settings } from '../settings/settings.ts';
-import { StartError } from '../start-error.ts';
 import type { MemberTls } from './member-fetch.ts';
 
 /** How etcd is contacted. */

@@ -2,7 +2,7 @@ import { PortholeError } from '@porthole/contract';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { redactToml } from './redact-toml.ts';
-import { collectTomlSecrets } from './secrets/toml-secrets.ts';
+import { collectTomlSecrets } from './run-config-task.ts';
 import { CONFIG_CORPUS } from './testing/config-corpus.ts';
 import { flattenToml } from './toml/flatten-toml.ts';
 import { TomlError } from './toml/toml-error.ts';

@@ -7,10 +7,10 @@ import type { LoadedSettings } from '../settings/load-settings.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { ConfigSource } from './config-source.ts';
 import type { ConfigThread } from './config-thread.ts';
+import type { KnownSecrets } from './run-config-task.ts';
 import { findCredentials } from './secrets/find-credentials.ts';
 import { isSecretKey } from './secrets/secret-keys.ts';
 import { SecretValues } from './secrets/secret-values.ts';
-import type { KnownSecrets } from './secrets/toml-secrets.ts';
 
 const NOT_MASKED = 'until then its secrets are not masked in the text of logs, but those known before';
 

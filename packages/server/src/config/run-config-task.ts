@@ -1,6 +1,6 @@
 import type { SettingJson } from '@porthole/contract';
 import { redactToml } from './redact-toml.ts';
-import { collectTomlSecrets, type KnownSecrets } from './secrets/toml-secrets.ts';
+import { findTomlSecrets } from './secrets/toml-secrets.ts';
 import { type FlatSetting, flattenToml } from './toml/flatten-toml.ts';
 
 /** A task on the text of a configuration, as data: it runs on this thread or another. */
@@ -38,4 +38,33 @@ function flatten(text: string, secretKeys: readonly string[]): FlattenedConfig {
   const clear: FlattenedConfig['clear'] = [];
   const fingerprint = (key: string, value: SettingJson) => String(clear.push([key, value]) - 1);
   return { flat: flattenToml(text, { secretKeys, fingerprint }), clear };
+}
+
+/** The secrets of a configuration, to be masked in logs. */
+export interface KnownSecrets {
+  values: string[];
+  /** Keys of secrets that are too short or too common to be looked for. */
+  unscrubbedKeys: string[];
+}
+
+/** All secrets of a TOML text, those in comments included. Throws `TomlError`. */
+export function collectTomlSecrets(text: string, secretKeys: readonly string[]): KnownSecrets {
+  const { values } = findTomlSecrets(text, secretKeys);
+  const clear = new Map<string, SettingJson>();
+  const fingerprint = (key: string, value: SettingJson) => {
+    clear.set(key, value);
+    return '';
+  };
+  const settings = flattenToml(text, { secretKeys, fingerprint });
+  const unscrubbed = settings.filter(
+    ({ key, secret }) => secret && listTexts(clear.get(key)).some((value) => !values.has(value)),
+  );
+  return { values: [...values.long], unscrubbedKeys: unscrubbed.map(({ key }) => key) };
+}
+
+/** A value without a secret needs no fingerprint. */
+function listTexts(value: SettingJson | undefined): string[] {
+  if (Array.isArray(value)) return value.flatMap(listTexts);
+  if (typeof value === 'number') return [String(value)];
+  return typeof value === 'string' && value.trim() !== '' ? [value] : [];
 }

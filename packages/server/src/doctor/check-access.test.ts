@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkAccess } from './check-access.ts';
+import { checkAccess } from './check-credentials.ts';
 import { runCheck } from './testing/run-check.ts';
 
 const outside = { host: '0.0.0.0' };

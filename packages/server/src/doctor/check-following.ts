@@ -1,5 +1,5 @@
 import { watch } from 'node:fs';
-import { probeLogDir } from '../log-dir-probe.ts';
+import { probeLogDir } from '../health.ts';
 import { type CheckContext, type CheckOutcome, ok, servedLogDir, warning } from './check-result.ts';
 
 /** A node watches one directory; other programs of the same user share these limits. */

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { AUDIENCE, createSigner, ISSUER, toKeySet } from '../auth/testing/jwt-maker.ts';
 import { freePorts } from '../testing/free-ports.ts';
 import { tempDir } from '../testing/test-node.ts';
-import { checkJwtKeys } from './check-jwt-keys.ts';
+import { checkJwtKeys } from './check-credentials.ts';
 import { runCheck } from './testing/run-check.ts';
 
 const rules = { jwtIssuer: ISSUER, jwtAudience: AUDIENCE, jwtRoles: ['ops=viewer'] };

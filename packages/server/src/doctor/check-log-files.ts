@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { createZone, LogDir, type LogFileDetails } from '@porthole/logs';
-import { probeLogDir } from '../log-dir-probe.ts';
+import { checkUserFormats, createZone, LogDir, type LogFileDetails } from '@porthole/logs';
+import { probeLogDir } from '../health.ts';
 import { readFormats } from '../settings/format-kind.ts';
 import { type CheckContext, type CheckOutcome, ok, problem, servedLogDir, warning } from './check-result.ts';
 
@@ -128,4 +128,26 @@ export async function checkLogDir({ settings, system }: CheckContext): Promise<C
     ? `set ${name} (${flag} DIR) to the directory that holds the logs`
     : `grant access: "setfacl -m u:${system.userName}:rx ${dir}", or run the node as the owner of the logs`;
   return [problem(detail, remedy)];
+}
+
+/** The formats from the settings, each against its samples. */
+export async function checkLogFormats({ settings, system }: CheckContext): Promise<CheckOutcome[]> {
+  const formats = readFormats(settings.log.formats);
+  if (formats.length === 0) return [];
+  const zone = createZone(settings.node.timeZone);
+  const problems = await checkUserFormats(formats, { zone, nowMs: system.nowMs() });
+  return formats.flatMap(({ name, samples }) => {
+    const label = `log.formats: format "${name}"`;
+    if (samples.length === 0)
+      return [warning(`${label} has no samples`, 'add lines of the log as samples, with their time and level')];
+    const found = problems.get(name) ?? [];
+    if (found.length === 0)
+      return [ok(`${label} reads its ${samples.length === 1 ? 'sample' : `${samples.length} samples`}`)];
+    return found.map((reason) =>
+      problem(
+        `${label}: ${reason}`,
+        'correct its lines, times or levels, or the sample; docs/formats.md explains layouts',
+      ),
+    );
+  });
 }

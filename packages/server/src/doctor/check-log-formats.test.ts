@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readFormats } from '../settings/format-kind.ts';
 import { loadSettings } from '../settings/load-settings.ts';
 import { tempDir } from '../testing/test-node.ts';
-import { checkLogFormats } from './check-log-formats.ts';
+import { checkLogFormats } from './check-log-files.ts';
 import { runCheck } from './testing/run-check.ts';
 
 const PAGE = new URL('../../../../docs/formats.md', import.meta.url);

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkOpenFiles } from './check-open-files.ts';
+import { checkOpenFiles } from './open-files.ts';
 import { runCheck } from './testing/run-check.ts';
 
 const settings = { http: { maxStreams: 1000 } };

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { open, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { hasCode } from '../error-code.ts';
+import { hasCode } from '../errors.ts';
 import { type CheckContext, type CheckOutcome, ok, problem, warning } from './check-result.ts';
-import { findOtherHolders } from './open-descriptors.ts';
+import { findOtherHolders } from './open-files.ts';
 
 const MIB = 1024 ** 2;
 

@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import { type CheckContext, type CheckOutcome, ok, problem, warning } from './check-result.ts';
-import { findPortOwner } from './open-descriptors.ts';
+import { findPortOwner } from './open-files.ts';
 import { type ProbedNode, probeNode } from './probe-node.ts';
 
 /** Smaller clock differences may be due to the time the response took. */

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
-import { StartError } from '../start-error.ts';
+import { StartError } from '../errors.ts';
 import { CERTIFICATE_BLOCKS, readTlsFiles } from '../tls-files.ts';
 import { type CheckContext, type CheckOutcome, ok, problem, warning } from './check-result.ts';
 

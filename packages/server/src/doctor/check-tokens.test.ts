@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
 import { tempDir } from '../testing/test-node.ts';
-import { checkTokens } from './check-tokens.ts';
+import { checkTokens } from './check-credentials.ts';
 import { runCheck } from './testing/run-check.ts';
 
 function checkFile(text: string, mode: number) {

@@ -1,6 +1,6 @@
 import { get as getPlain, type IncomingMessage } from 'node:http';
 import { get as getTls } from 'node:https';
-import { expectCode } from '../error-code.ts';
+import { expectCode } from '../errors.ts';
 
 /** A node on the same machine responds at once. */
 const TIMEOUT_MS = 2000;

@@ -1,18 +1,15 @@
 import { type LoadedSettings, loadSettings, type SettingsSources } from '../settings/load-settings.ts';
 import { SettingsError, type SettingsProblemCode } from '../settings/settings-error.ts';
-import { checkAccess } from './check-access.ts';
 import { checkClock, checkTimeZone } from './check-clock.ts';
+import { checkAccess, checkJwtKeys, checkTokens } from './check-credentials.ts';
 import { checkFollowing } from './check-following.ts';
-import { checkJwtKeys } from './check-jwt-keys.ts';
-import { checkLogDir, checkLogFiles } from './check-log-files.ts';
-import { checkLogFormats } from './check-log-formats.ts';
-import { checkOpenFiles } from './check-open-files.ts';
+import { checkLogDir, checkLogFiles, checkLogFormats } from './check-log-files.ts';
 import { checkOwnLog } from './check-own-log.ts';
 import { checkPorts } from './check-ports.ts';
 import { type CheckContext, type CheckOutcome, type CheckResult, ok, problem, warning } from './check-result.ts';
 import { checkServiceConfig } from './check-service-config.ts';
 import { checkTls } from './check-tls.ts';
-import { checkTokens } from './check-tokens.ts';
+import { checkOpenFiles } from './open-files.ts';
 import { type SystemFacts, THIS_SYSTEM } from './system-facts.ts';
 
 export interface DoctorReport {

@@ -1,7 +1,7 @@
 import { readFile, stat, statfs } from 'node:fs/promises';
 import { userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
-import { expectCode, hasCode } from '../error-code.ts';
+import { expectCode, hasCode } from '../errors.ts';
 
 /** What the checks need to know about the machine. An interface, so that tests can replace single facts. */
 export interface SystemFacts {

@@ -11,8 +11,8 @@ import type { StreamUser } from '../transport/stream-slots.ts';
 import { type ChunkCall, getHttp2Stream } from './chunk-call.ts';
 import { toCallStatus } from './errors.ts';
 import type { GateOptions } from './gate.ts';
-import { findCallRoute, isKnownCall, requiredRole } from './method-routes.ts';
 import { toQuery } from './request-query.ts';
+import { findCallRoute, isKnownCall, requiredRole } from './service-definition.ts';
 
 /** The status a call ends with, as far as known. */
 interface SentStatus {

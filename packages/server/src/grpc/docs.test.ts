@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { getRoute } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import type { MethodName } from './calls/calls.ts';
-import { METHOD_ROUTES } from './method-routes.ts';
-import { loadServiceDefinition } from './service-definition.ts';
+import { loadServiceDefinition, METHOD_ROUTES } from './service-definition.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/grpc.md'), 'utf8');
 

@@ -1,7 +1,7 @@
 import { Metadata, status } from '@grpc/grpc-js';
 import { ERROR_KINDS, toProblem } from '@porthole/contract';
-import { retryAfterSeconds } from '../transport/retry-after.ts';
-import { wellFormed } from './messages/well-formed.ts';
+import { retryAfterSeconds } from '../auth/failure-limit.ts';
+import { wellFormed } from './messages/record-messages.ts';
 
 /** Details are percent-encoded in a header; many clients accept 8 KiB of headers, and a character may need nine bytes. */
 const MAX_DETAIL_CHARACTERS = 700;

@@ -11,7 +11,7 @@ import type { StreamUser } from '../transport/stream-slots.ts';
 import { CallLifecycle, OversizedRequest, stoppingError } from './call-lifecycle.ts';
 import { ChunkCall } from './chunk-call.ts';
 import { toCallStatus } from './errors.ts';
-import { isHealthCall } from './method-routes.ts';
+import { isHealthCall } from './service-definition.ts';
 
 export interface GateOptions {
   policy: Pick<RequestPolicy, 'access' | 'accessLog' | 'checkRate' | 'isStopping' | 'metrics'>;

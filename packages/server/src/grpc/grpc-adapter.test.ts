@@ -10,7 +10,7 @@ import {
 import type { AddressInfo } from 'node:net';
 import { eventually } from '@porthole/logs/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { hasCode } from '../error-code.ts';
+import { hasCode } from '../errors.ts';
 import { startTestNode } from '../testing/test-node.ts';
 import { limitResets } from './grpc-adapter.ts';
 import { connect as call } from './testing/connect.ts';

@@ -4,7 +4,7 @@ import { loadSync } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { getRoute, type NodeState } from '@porthole/contract';
 import { HealthImplementation, protoPath } from 'grpc-health-check';
-import { hasCode } from '../error-code.ts';
+import { hasCode } from '../errors.ts';
 import type { Logger } from '../own-log/logger.ts';
 import { describeFailure, RequestLog } from '../transport/request-log.ts';
 import type { RequestPolicy } from '../transport/request-policy.ts';
@@ -14,10 +14,10 @@ import { createLogCalls } from './calls/log-calls.ts';
 import { createRecordCalls } from './calls/record-calls.ts';
 import { Gate } from './gate.ts';
 import type { GrpcAdapter } from './grpc-server.ts';
-import { METHOD_ROUTES } from './method-routes.ts';
 import { type ResponderDeps, respondStream, respondUnary } from './respond-call.ts';
 import {
   loadServiceDefinition,
+  METHOD_ROUTES,
   type NodeStateDefinition,
   reflectedPackage,
   SERVICE_NAME,

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { getRoute, parseDigestRequest, parseFollowRequest, parseSearchRequest } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import type { RecordFilterMessage } from './generated/messages.ts';
-import { METHOD_ROUTES } from './method-routes.ts';
 import { toQuery } from './request-query.ts';
+import { METHOD_ROUTES } from './service-definition.ts';
 
 const CLOCK = { nowMs: 0, offsetMsAt: () => 0 };
 

@@ -1,5 +1,5 @@
 import { getRoute, type Parameter, type Query } from '@porthole/contract';
-import { METHOD_ROUTES } from './method-routes.ts';
+import { METHOD_ROUTES } from './service-definition.ts';
 
 /** Rows of the parameter table that have a field in a request message, by the name of the parameter. */
 const ROWS: ReadonlyMap<string, { field: string; codec: Parameter['codec'] }> = new Map(

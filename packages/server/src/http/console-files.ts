@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PortholeError } from '@porthole/contract';
-import { hasCode } from '../error-code.ts';
+import { hasCode } from '../errors.ts';
 import type { Encoding } from './response/console-response.ts';
 
 /** A file of the console, with the compressed variants from the build. */

@@ -10,15 +10,13 @@ import { ConsoleFiles } from './console-files.ts';
 import { createCors } from './request/cors.ts';
 import { createRequestHandler } from './request/handle-request.ts';
 import { createHostCheck } from './request/host-check.ts';
-import { createBundleRoutes } from './routes/bundle-routes.ts';
 import { createClusterRoutes } from './routes/cluster-routes.ts';
-import { createDownloadRoutes } from './routes/download-routes.ts';
-import { createHealthRoutes } from './routes/health-routes.ts';
+import { createBundleRoutes, createDownloadRoutes } from './routes/download-routes.ts';
 import { createLogRoutes } from './routes/log-routes.ts';
 import { createMemberRoutes } from './routes/member-routes.ts';
+import { createHealthRoutes, createStateRoutes } from './routes/node-routes.ts';
 import { createPageRoutes } from './routes/page-routes.ts';
 import { createRecordRoutes } from './routes/record-routes.ts';
-import { createStateRoutes } from './routes/state-routes.ts';
 
 export interface HttpAdapterDeps {
   settings: Settings;

@@ -11,7 +11,7 @@ import {
   sendRequest,
 } from '../testing/send-request.ts';
 import { countConnections, startTestNode } from '../testing/test-node.ts';
-import { createRateLimit } from '../transport/rate-limit.ts';
+import { createRateLimit } from '../transport/request-policy.ts';
 
 const BIG = Buffer.alloc(64 * 1024 * 1024, 'a line of a log file\n');
 

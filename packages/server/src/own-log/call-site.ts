@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { expectCode } from '../error-code.ts';
+import { expectCode } from '../errors.ts';
 import { escapeText } from './escape-text.ts';
 
 /** A program has a few hundred log calls; more means generated code, where memory matters more than speed. */

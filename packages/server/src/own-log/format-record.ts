@@ -1,5 +1,5 @@
-import { encodeWithin, escapeLabel, escapeText } from './escape-text.ts';
-import { renderContext, toText } from './render-context.ts';
+import { types } from 'node:util';
+import { encodeWithin, escapeLabel, escapeText, quoteJson } from './escape-text.ts';
 
 /** Readers split lines at 64 KiB or earlier; a record with its line feed stays well below. */
 export const MAX_RECORD_BYTES = 16 * 1024;
@@ -41,4 +41,154 @@ const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 
 export function isAtLeast(level: LogLevel, minimum: LogLevel): boolean {
   return LOG_LEVELS.indexOf(level) >= LOG_LEVELS.indexOf(minimum);
+}
+
+/** Deeper values are object graphs, which are of no use in a log line. */
+const MAX_DEPTH = 8;
+
+const MAX_KEY_BYTES = 256;
+
+/** No entry is started with less space: enough for a short key and the marker of a cut value. */
+const MIN_ENTRY_BYTES = 64;
+
+/** Reserved for closing brackets, the "more" marker at each depth and one last cut key and value. */
+const SLACK_BYTES = MAX_DEPTH * 40 + 256;
+
+/** Two brackets and a comma: empty lists must not be free. */
+const BRACKETS_BYTES = 3;
+
+/** Non-enumerable properties of errors, in reading order; the stack comes last as it is the longest. */
+const ERROR_KEYS: readonly string[] = ['name', 'message', 'code'];
+const LATE_ERROR_KEYS: readonly string[] = ['cause', 'errors', 'stack'];
+
+interface Rendering {
+  remainingBytes: number;
+  /** The objects around the current value, to detect cycles. */
+  readonly around: object[];
+}
+
+/**
+ * The context as a JSON object of at most `maxBytes` on one line, or '' if it is empty. Never throws: values that JSON does
+ * not support are described, values that throw are marked as unreadable, and what does not fit is counted.
+ */
+function renderContext(context: unknown, maxBytes: number): string {
+  const state: Rendering = { remainingBytes: maxBytes - SLACK_BYTES, around: [] };
+  const json = renderValue(context, state);
+  if (json === '{}' || json === undefined) return '';
+  return json.startsWith('{') ? json : `{"value":${json}}`;
+}
+
+/** undefined: the value is undefined and left out. */
+function renderValue(value: unknown, state: Rendering): string | undefined {
+  switch (typeof value) {
+    case 'undefined':
+      return undefined;
+    case 'string':
+      return spend(encodeWithin(value, Math.max(MIN_ENTRY_BYTES / 2, state.remainingBytes), quoteJson), state);
+    case 'number':
+      return spend(Number.isFinite(value) ? String(value) : `"${value}"`, state);
+    case 'boolean':
+      return spend(String(value), state);
+    case 'bigint':
+      return renderValue(value.toString(), state);
+    case 'symbol':
+      return renderValue(String(value), state);
+    case 'function':
+      return renderValue('[function]', state);
+    case 'object':
+      return value === null ? spend('null', state) : renderObject(value, state);
+  }
+}
+
+function renderObject(value: object, state: Rendering): string | undefined {
+  if (state.around.includes(value)) return renderValue('[circular]', state);
+  if (state.around.length >= MAX_DEPTH) return renderValue('[nested deeper]', state);
+  state.around.push(value);
+  try {
+    return renderContent(value, state);
+  } catch (thrown) {
+    return renderValue(unreadable(thrown), state);
+  } finally {
+    state.around.pop();
+  }
+}
+
+function renderContent(value: object, state: Rendering): string | undefined {
+  if (ArrayBuffer.isView(value)) return renderValue(`[${value.byteLength} bytes]`, state);
+  if (types.isNativeError(value) || value instanceof Error) return renderEntries(value, errorKeys(value), state);
+  const toJson: unknown = Reflect.get(value, 'toJSON');
+  if (typeof toJson === 'function') {
+    const plain: unknown = Reflect.apply(toJson, value, ['']);
+    // An object whose `toJSON` returns itself is then rendered like any other.
+    if (plain !== value) return renderPlain(plain, state);
+  }
+  return renderPlain(value, state);
+}
+
+function renderPlain(value: unknown, state: Rendering): string | undefined {
+  if (typeof value !== 'object' || value === null) return renderValue(value, state);
+  if (Array.isArray(value)) return renderItems(value, state);
+  if (value instanceof Set || value instanceof Map) return renderItems([...value], state);
+  return renderEntries(value, Object.keys(value), state);
+}
+
+function renderItems(items: readonly unknown[], state: Rendering): string {
+  state.remainingBytes -= BRACKETS_BYTES;
+  const parts: string[] = [];
+  for (let index = 0; index < items.length; index += 1) {
+    if (state.remainingBytes < MIN_ENTRY_BYTES) {
+      parts.push(`"(+${items.length - index} more)"`);
+      break;
+    }
+    parts.push(renderProperty(items, String(index), state) ?? spend('null', state));
+  }
+  return `[${parts.join(',')}]`;
+}
+
+function renderEntries(holder: object, keys: readonly string[], state: Rendering): string {
+  state.remainingBytes -= BRACKETS_BYTES;
+  const parts: string[] = [];
+  for (const [index, key] of keys.entries()) {
+    if (state.remainingBytes < MIN_ENTRY_BYTES) {
+      parts.push(`"…":"(+${keys.length - index} more)"`);
+      break;
+    }
+    const name = encodeWithin(key, Math.min(MAX_KEY_BYTES, state.remainingBytes), quoteJson);
+    const value = renderProperty(holder, key, state);
+    if (value !== undefined) parts.push(spend(`${name}:`, state) + value);
+  }
+  return `{${parts.join(',')}}`;
+}
+
+function renderProperty(holder: object, key: string, state: Rendering): string | undefined {
+  let value: unknown;
+  try {
+    value = Reflect.get(holder, key);
+  } catch (thrown) {
+    value = unreadable(thrown);
+  }
+  return renderValue(value, state);
+}
+
+function errorKeys(error: object): string[] {
+  return [...new Set([...ERROR_KEYS, ...Object.keys(error), ...LATE_ERROR_KEYS])];
+}
+
+function unreadable(thrown: unknown): string {
+  return `[unreadable: ${toText(thrown)}]`;
+}
+
+/** The text of any value, even if `toString` throws. */
+function toText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  try {
+    return String(value);
+  } catch {
+    return '[unreadable]'; // a `toString` of the host program failed: the record is written all the same
+  }
+}
+
+function spend(json: string, state: Rendering): string {
+  state.remainingBytes -= Buffer.byteLength(json) + 1;
+  return json;
 }

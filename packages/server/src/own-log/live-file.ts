@@ -1,6 +1,6 @@
 import { type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expectCode, hasCode } from '../error-code.ts';
+import { expectCode, hasCode } from '../errors.ts';
 import { type InFlight, type OpenedLogFile, openLogFile, statIfExists } from './open-log-file.ts';
 import { type Batch, resumeBatch } from './record-queue.ts';
 import type { RotatedNames } from './rotated-name.ts';

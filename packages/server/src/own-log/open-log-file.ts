@@ -1,7 +1,7 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readSync, type Stats, writeSync } from 'node:fs';
 import { type FileHandle, lstat, mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { hasCode } from '../error-code.ts';
+import { hasCode } from '../errors.ts';
 import { type Batch, resumeBatch } from './record-queue.ts';
 
 const LINE_FEED = 0x0a;

@@ -2,7 +2,7 @@ import { chmod, mkdir, readdir, readFile, stat, symlink, utimes, writeFile } fro
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { compressRotated } from './compress-rotated.ts';
+import { compressRotated } from './rotated-files.ts';
 import {
   familyLines,
   logNames,

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { SettingSource } from '@porthole/contract';
 import { parse, TomlError, type TomlTable } from 'smol-toml';
-import { hasCode } from '../error-code.ts';
+import { hasCode } from '../errors.ts';
 import type { Notation, Reading, SettingScalar } from './setting-kinds.ts';
 import { SECTIONS, SETTING_DEFINITIONS, SETTINGS_BY_KEY, type SettingDefinition } from './settings.ts';
 import type { Finding } from './settings-error.ts';

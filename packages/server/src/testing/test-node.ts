@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { WorkerPool } from '@porthole/logs';
 import { onTestFinished } from 'vitest';
-import { hasCode } from '../error-code.ts';
+import { hasCode } from '../errors.ts';
 import type { PartialSettings } from '../settings/settings.ts';
 import { type RunningNode, type StartNodeOptions, startNode } from '../start-node.ts';
 

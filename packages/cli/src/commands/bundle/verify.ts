@@ -1,11 +1,10 @@
 import { createHash } from 'node:crypto';
 import { type BundleManifest, MANIFEST_NAME } from '@porthole/contract';
-import { EXIT } from '../../exit-codes.ts';
+import { EXIT, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { formatBytes } from '../../output/format-bytes.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
-import { ProgramError } from '../../program-error.ts';
 import { damaged, ZipArchive } from './zip-archive.ts';
 
 /** Checks a bundle and lists what is missing from it. */

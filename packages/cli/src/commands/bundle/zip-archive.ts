@@ -1,7 +1,7 @@
 import { type FileHandle, open } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { createInflateRaw } from 'node:zlib';
-import { ProgramError } from '../../program-error.ts';
+import { ProgramError } from '../../exit.ts';
 
 const END_SIGNATURE = Buffer.from('PK\x05\x06', 'latin1');
 const END_BYTES = 22;

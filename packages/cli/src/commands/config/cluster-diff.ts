@@ -1,13 +1,12 @@
 import type { ClusterConfigDiff } from '@porthole/contract';
-import { EXIT } from '../../exit-codes.ts';
+import { EXIT, ProgramError } from '../../exit.ts';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { visibleText } from '../../output/visible-text.ts';
-import { ProgramError } from '../../program-error.ts';
 import { Receipt } from '../../records/receipt.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { queryCluster } from '../../sources/query-cluster.ts';
-import { isDrift, outlierTable } from './outlier-table.ts';
+import { isDrift, outlierTable } from './difference-tables.ts';
 
 /** Compares the configurations of all nodes, role by role. */
 export async function diffCluster(invocation: Invocation): Promise<number> {

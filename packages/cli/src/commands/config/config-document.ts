@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { type FlatSetting, flattenToml, redactToml, TomlError } from '@porthole/server/config';
+import { ProgramError } from '../../exit.ts';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { visibleText } from '../../output/visible-text.ts';
-import { ProgramError } from '../../program-error.ts';
-import { explainReport } from '../../records/explain-report.ts';
+import { explainReport } from '../../records/explain.ts';
 import { isUrl, openNode } from '../../sources/open-node.ts';
 import { queryCluster } from '../../sources/query-cluster.ts';
 

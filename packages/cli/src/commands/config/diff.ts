@@ -1,12 +1,11 @@
-import { EXIT } from '../../exit-codes.ts';
+import { EXIT, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
-import { ProgramError } from '../../program-error.ts';
 import { diffCluster } from './cluster-diff.ts';
 import { type Comparison, compareConfigs } from './compare-configs.ts';
 import { readConfig } from './config-document.ts';
-import { differenceTable } from './difference-table.ts';
+import { differenceTable } from './difference-tables.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
 export async function run(invocation: Invocation): Promise<number> {

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { type FlatSetting, markToml, pickToml, type TomlMark } from '@porthole/server/config';
-import { EXIT } from '../../exit-codes.ts';
+import { EXIT } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';

@@ -5,7 +5,7 @@ import { LogDir } from '@porthole/logs';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DEMO_LOGS } from './demo-logs.ts';
 import { LiveLog } from './live-log.ts';
-import { createRandom } from './seeded-random.ts';
+import { createRandom } from './record-source.ts';
 import { writeHistory } from './write-records.ts';
 
 const NOW = Date.parse('2026-11-15T12:00:00Z');

@@ -1,12 +1,14 @@
-import { mkdtempSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { EXIT } from '../../exit-codes.ts';
+import { type PartialSettings, type RunningNode, startNode } from '@porthole/server';
+import { EXIT } from '../../exit.ts';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
-import { demoNodes } from './demo-nodes.ts';
-import { startDemoNodes } from './start-demo-nodes.ts';
-import { writeLive } from './write-records.ts';
+import { type DemoNode, demoConfig, demoNodes } from './demo-nodes.ts';
+import { type WrittenLog, writeHistory, writeLive } from './write-records.ts';
 
 const DEFAULT_NODES = 3;
 
@@ -65,4 +67,108 @@ function printSuggestions({ terminal }: Invocation, { url, count }: { url: strin
   for (const line of ['logs -f -l warn', ...(count === 1 ? one : several)])
     terminal.note(`  porthole ${line}${option}`);
   terminal.note('Ctrl-C stops the demo and removes its files');
+}
+
+const DEFAULT_PORT = '7300';
+
+interface RunningDemo {
+  /** URL of the first node. */
+  url: string;
+  /** Logs of each node. */
+  logs: WrittenLog[][];
+  stop(): Promise<void>;
+}
+
+/** Starts the demo nodes, each with its own files below the directory. */
+async function startDemoNodes(invocation: Invocation, dir: string, nodes: readonly DemoNode[]): Promise<RunningDemo> {
+  const running: RunningNode[] = [];
+  const stop = async () => {
+    await Promise.all(running.map((node) => node.stop()));
+  };
+  try {
+    const ports = await portsFor(invocation, nodes.length);
+    const logs = nodes.map((node) => writeFiles(join(dir, node.id), node));
+    for (const [index, node] of nodes.entries()) {
+      const settings = settingsFor(node, join(dir, node.id));
+      const cluster = { ...settings.cluster, ...clusterSettings(invocation, nodes, { ports, index }) };
+      const listenFlags = listenFlagsFor(invocation, ports[index], index);
+      running.push(await startNode({ flags: listenFlags, settings: { ...settings, cluster } }));
+    }
+    return { url: running[0]?.url ?? '', logs, stop };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+/** All ports must be known before the first node starts: its member list contains them. */
+async function portsFor(invocation: Invocation, count: number): Promise<string[]> {
+  const first = invocation.text('http-port') ?? (await defaultPort(invocation));
+  if (count === 1) return [first];
+  const free = (await freePorts(count)).map(String);
+  return Number(first) === 0 ? free : [first, ...free.slice(1)];
+}
+
+/** The default port, or a free one if it is taken: `npm start` may be running. */
+async function defaultPort({ terminal }: Invocation): Promise<string> {
+  if (await isFree(Number(DEFAULT_PORT))) return DEFAULT_PORT;
+  const [free = 0] = await freePorts(1);
+  terminal.note(
+    `port ${DEFAULT_PORT} is in use, perhaps by another node; using ${free} instead (choose one with --http-port)`,
+  );
+  return String(free);
+}
+
+function writeFiles(dir: string, { seed, trouble, config }: DemoNode): WrittenLog[] {
+  const logDir = join(dir, 'log');
+  mkdirSync(logDir, { recursive: true });
+  writeFileSync(join(dir, 'broker.toml'), demoConfig(config));
+  return writeHistory(logDir, { seed, trouble, nowMs: Date.now() });
+}
+
+/** As flags, so that an invalid port gives the same error as in "porthole serve". */
+function listenFlagsFor(invocation: Invocation, port: string | undefined, index: number): Record<string, string> {
+  const grpc = index === 0 ? invocation.text('grpc-port') : '0';
+  return { ...(port !== undefined && { 'http.port': port }), ...(grpc !== undefined && { 'grpc.port': grpc }) };
+}
+
+function settingsFor({ id }: DemoNode, dir: string): PartialSettings {
+  return {
+    node: { hostName: id },
+    service: { logDir: join(dir, 'log'), configFile: join(dir, 'broker.toml') },
+    logging: { dir: join(dir, 'porthole') },
+    cluster: { name: 'demo', nodeId: id },
+  };
+}
+
+/** Discovery by etcd, which also knows roles, or by a static list of members. */
+function clusterSettings(
+  invocation: Invocation,
+  nodes: readonly DemoNode[],
+  { ports, index }: { ports: readonly string[]; index: number },
+): PartialSettings['cluster'] {
+  const etcd = invocation.text('etcd');
+  if (etcd !== undefined) return { role: 'broker', etcd: [etcd] };
+  const members = nodes.map(({ id }, at) => `${id}=http://127.0.0.1:${ports[at]}`);
+  return { members: members.filter((_, at) => at !== index) };
+}
+
+/**
+ * Finds free ports. All are held until the last one is known, so that they differ; afterwards nothing reserves them, but the
+ * system hands out others first.
+ */
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
+  await Promise.all(servers.map((server) => once(server, 'listening')));
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const server = createServer();
+    server.once('error', () => resolve(false));
+    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
+  });
 }

@@ -3,8 +3,7 @@ import { createZone } from '@porthole/logs';
 import { formatTime } from '../../output/format-time.ts';
 import { DEMO_LOGS, type DemoLog } from './demo-logs.ts';
 import { LiveLog } from './live-log.ts';
-import type { Mood, RecordSource, RecordTime } from './record-source.ts';
-import { createRandom } from './seeded-random.ts';
+import { createRandom, type Mood, type RecordSource, type RecordTime } from './record-source.ts';
 
 /** How far back the logs reach. */
 const HISTORY_MS = 6 * 3_600_000;

@@ -1,5 +1,5 @@
 import { type CheckResult, type DoctorReport, runDoctor } from '@porthole/server/doctor';
-import { EXIT } from '../../exit-codes.ts';
+import { EXIT } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import type { Colors } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';

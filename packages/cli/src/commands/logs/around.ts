@@ -1,15 +1,12 @@
 import { type AroundRequest, type ClusterRecord, parseSpan } from '@porthole/contract';
 import { createZone, type Zone } from '@porthole/logs';
-import { EXIT } from '../../exit-codes.ts';
+import { EXIT, ProgramError } from '../../exit.ts';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
-import { ProgramError } from '../../program-error.ts';
 import { Receipt } from '../../records/receipt.ts';
-import { shownZone, sourceClock, timeFlag } from '../../records/record-filter.ts';
+import { recordStyle, shownZone, sourceClock, timeFlag } from '../../records/record-flags.ts';
 import { RecordPrinter } from '../../records/record-printer.ts';
-import { recordStyle } from '../../records/record-style.ts';
-import { ClusterLogs } from '../../sources/cluster-logs.ts';
-import type { LogSource } from '../../sources/log-source.ts';
+import { ClusterLogs, type LogSource } from '../../sources/log-source.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { queryCluster } from '../../sources/query-cluster.ts';
 

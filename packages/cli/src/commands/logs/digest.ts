@@ -1,13 +1,13 @@
 import { type ClusterDigest, exactJson } from '@porthole/contract';
 import type { Digest, DigestQuery, Zone } from '@porthole/logs';
+import { ProgramError } from '../../exit.ts';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { type Column, formatTable } from '../../output/format-table.ts';
 import { formatTime } from '../../output/format-time.ts';
 import { visibleText } from '../../output/visible-text.ts';
-import { ProgramError } from '../../program-error.ts';
 import { countRecords } from '../../records/count-records.ts';
-import { recordFilter, sourceClock, timeFlag } from '../../records/record-filter.ts';
+import { recordFilter, sourceClock, timeFlag } from '../../records/record-flags.ts';
 import type { LogSource } from '../../sources/log-source.ts';
 
 const DEFAULT_GROUPS = 50;

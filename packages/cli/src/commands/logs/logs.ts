@@ -1,11 +1,10 @@
 import type { SearchQuery } from '@porthole/logs';
+import { ProgramError } from '../../exit.ts';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
-import { ProgramError } from '../../program-error.ts';
 import { mergeRecords, type SourcedRecord } from '../../records/merge-records.ts';
-import { recordFilter, shownZone } from '../../records/record-filter.ts';
+import { contextCounts, recordFilter, recordStyle, shownZone } from '../../records/record-flags.ts';
 import { RecordRun } from '../../records/record-run.ts';
-import { contextCounts, recordStyle } from '../../records/record-style.ts';
 import type { LogSource } from '../../sources/log-source.ts';
 import { openSources } from '../../sources/open-sources.ts';
 

@@ -1,12 +1,11 @@
 import { type ClusterLogFiles, codeOf, type MemberSelection } from '@porthole/contract';
 import { createZone, LogDir, type LogFileDetails, type Zone } from '@porthole/logs';
-import { EXIT } from '../../exit-codes.ts';
+import { EXIT, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { formatBytes } from '../../output/format-bytes.ts';
 import { type Column, formatTable } from '../../output/format-table.ts';
 import { formatTime } from '../../output/format-time.ts';
 import { visibleText } from '../../output/visible-text.ts';
-import { ProgramError } from '../../program-error.ts';
 import { Receipt } from '../../records/receipt.ts';
 import { findPath, type LocalPath } from '../../sources/find-path.ts';
 import { localFormats } from '../../sources/local-formats.ts';

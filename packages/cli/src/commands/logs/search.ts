@@ -2,9 +2,8 @@ import type { SearchQuery } from '@porthole/logs';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { mergeRecords } from '../../records/merge-records.ts';
-import { recordFilter, shownZone } from '../../records/record-filter.ts';
+import { contextCounts, recordFilter, recordStyle, shownZone } from '../../records/record-flags.ts';
 import { RecordRun } from '../../records/record-run.ts';
-import { contextCounts, recordStyle } from '../../records/record-style.ts';
 import { openSources } from '../../sources/open-sources.ts';
 
 const DEFAULT_LIMIT = 1000;

@@ -1,8 +1,8 @@
-import { EXIT } from '../../exit-codes.ts';
+import { EXIT } from '../../exit.ts';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { visibleText } from '../../output/visible-text.ts';
-import { explainReport, isMissing } from '../../records/explain-report.ts';
+import { explainReport, isMissing } from '../../records/explain.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { queryCluster } from '../../sources/query-cluster.ts';
 

@@ -1,5 +1,5 @@
 import type { RunningNode } from '@porthole/server';
-import { EXIT } from '../../exit-codes.ts';
+import { EXIT } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { settingsFromFlags } from './setting-flags.ts';
 

@@ -6,9 +6,8 @@ import type { MemberList } from '../member-list.ts';
 import type { Address } from '../member-url.ts';
 import type { MembershipLog } from '../membership.ts';
 import { type EtcdAccess, EtcdConnection } from './etcd-connection.ts';
-import { listPrefixes } from './list-prefixes.ts';
+import { type KeyChange, listPrefixes, watchPrefixes } from './prefixes.ts';
 import { Registration, type RegistrationOptions } from './registration.ts';
-import { type KeyChange, watchPrefixes } from './watch-prefixes.ts';
 
 /** A read-only session has no lease to keep alive, so it polls instead. */
 const CHECK_MS = 5000;

@@ -2,7 +2,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { readAddress } from '../member-url.ts';
 import { startTestEtcd } from '../testing/etcd.ts';
 import { EtcdConnection } from './etcd-connection.ts';
-import { type KeyChange, watchPrefixes } from './watch-prefixes.ts';
+import { type KeyChange, watchPrefixes } from './prefixes.ts';
 
 async function connect() {
   const etcd = await startTestEtcd();

@@ -2,10 +2,9 @@ import { type Member, PortholeError } from '@porthole/contract';
 import type { EtcdAccess } from '../etcd/etcd-connection.ts';
 import { checkMemberId, quote } from '../member-id.ts';
 import { readAddress } from '../member-url.ts';
-import type { Membership, MembershipLog } from '../membership.ts';
+import { type Membership, type MembershipLog, type SelfMember, selfMember } from '../membership.ts';
 import { readJsonObject, readNodeObject, refusal } from '../node-object.ts';
 import { RegistryMembers } from '../registry-members.ts';
-import { type SelfMember, selfMember } from '../self-member.ts';
 
 const DEFAULT_NAMESPACE = '/lindb-cluster';
 

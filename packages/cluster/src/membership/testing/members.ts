@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest';
 import { createEtcdMembers, type EtcdMembersOptions } from '../etcd-members.ts';
-import type { Membership, MembershipLog } from '../membership.ts';
-import type { SelfMember } from '../self-member.ts';
+import type { Membership, MembershipLog, SelfMember } from '../membership.ts';
 
 /** A node description with a port derived from its id. */
 export function testSelf(id: string, given: Partial<SelfMember> = {}): SelfMember {

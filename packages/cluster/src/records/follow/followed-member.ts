@@ -6,8 +6,8 @@ import {
   PortholeError,
 } from '@porthole/contract';
 import type { FollowItem, FollowQuery, FoundRecord } from '@porthole/logs/types';
+import { toOutcome } from '../../fan-out/member-failure.ts';
 import type { Peer } from '../../fan-out/peers.ts';
-import { toOutcome } from '../../fan-out/to-outcome.ts';
 import { deadlineExceeded, withDeadline } from '../../fan-out/with-deadline.ts';
 import { type ClusterDeps, getClock } from '../cluster-deps.ts';
 import { toMemberFollow } from '../member-query.ts';

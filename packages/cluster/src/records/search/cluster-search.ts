@@ -1,9 +1,29 @@
-import type { ClusterItem, SearchOptions } from '@porthole/contract';
+import type {
+  CallOptions,
+  ClusterEnd,
+  ClusterItem,
+  MemberDuplicateFile,
+  MemberFileProblem,
+  MemberReport,
+  SearchOptions,
+} from '@porthole/contract';
+import { inParallel } from '../../fan-out/in-parallel.ts';
+import { withDeadline } from '../../fan-out/with-deadline.ts';
 import { type ClusterDeps, getClock, getLimits } from '../cluster-deps.ts';
+import type { MemberLane } from '../merge/member-lane.ts';
 import { mergeByTime, type PreviousRecord } from '../merge/merge-by-time.ts';
-import { throwIfRejected } from '../refusals.ts';
-import { buildSearchEnd } from './search-end.ts';
-import { type ClusterSearch, membersToQuery, parseStartPosition, type StartPosition } from './search-members.ts';
+import { isLogMissing, laneReport, throwIfRejected } from '../refusals.ts';
+import { clusterCoverage, memberCoverage } from './cluster-coverage.ts';
+import { encodeClusterCursor, type MemberPosition } from './cluster-cursor.ts';
+import { type QueriedMember, resumePosition } from './resume-position.ts';
+import {
+  type ClusterSearch,
+  membersToQuery,
+  parseStartPosition,
+  positionAtTime,
+  type StartPosition,
+} from './search-members.ts';
+import { positionAfter } from './snapshot-position.ts';
 
 /**
  * Searches all selected members and emits their records merged by time, in batches as they become known: an empty one first,
@@ -52,4 +72,137 @@ function previousRecord(deps: ClusterDeps, { lastNode, reachedMs, order }: Start
   if (lastNode === undefined || reachedMs === null) return undefined;
   const { uncertaintyMs } = getClock(deps.clocks, lastNode);
   return { id: lastNode, key: order === 'newest' ? -reachedMs : reachedMs, uncertaintyMs };
+}
+
+interface SearchFacts extends CallOptions {
+  request: ClusterSearch;
+  queried: readonly QueriedMember[];
+  /** Reports of members that were not queried. */
+  reports: readonly MemberReport[];
+  reachedMs: number | null;
+  /** Where the previous page stopped, or the start time. */
+  beganMs: number | null;
+  lastNode: string | undefined;
+  startedMs: number;
+}
+
+/** Builds the end: why the search ended, a report per member, and where to resume. */
+async function buildSearchEnd(deps: ClusterDeps, facts: SearchFacts): Promise<ClusterEnd> {
+  const { queried, startedMs } = facts;
+  const positions = await resumePositions(deps, facts);
+  const { order } = facts.request;
+  const reports = [
+    ...facts.reports,
+    ...queried.map((member) => ({ ...laneReport(member.lane, deps), ...memberCoverage(member, order) })),
+  ];
+  const sum = (count: (member: QueriedMember) => number) => queried.reduce((total, member) => total + count(member), 0);
+  return {
+    type: 'end',
+    reason: endReason(facts, positions),
+    records: sum(({ lane }) => lane.delivered),
+    scannedBytes: sum(({ lane }) => lane.end?.scannedBytes ?? 0),
+    skippedBytes: sum(({ lane }) => lane.end?.skippedBytes ?? 0),
+    ...clusterCoverage({ ...facts, order }),
+    elapsedMs: Math.round(performance.now() - startedMs),
+    members: reports.sort((a, b) => (a.id < b.id ? -1 : 1)),
+    membership: deps.membership.state,
+    problems: fileProblems(queried),
+    ...duplicateFiles(queried),
+    cursor: nextCursor(facts, positions),
+  };
+}
+
+/** Per member: a broken one must not fill the response. */
+const MAX_LISTED = 100;
+
+/** Files that members did not read. */
+function fileProblems(queried: readonly QueriedMember[]): MemberFileProblem[] {
+  return listed(queried, 'problems', ['file', 'code', 'detail']);
+}
+
+/** Files that members skipped as copies of others. */
+function duplicateFiles(queried: readonly QueriedMember[]): { duplicates?: MemberDuplicateFile[] } {
+  const duplicates = listed(queried, 'duplicates', ['file', 'sameAs']);
+  return duplicates.length === 0 ? {} : { duplicates };
+}
+
+/** Collects a list from the ends of all members: the named texts of each entry. The entries are untrusted. */
+function listed<K extends string>(
+  queried: readonly QueriedMember[],
+  list: 'problems' | 'duplicates',
+  names: readonly K[],
+): (Record<K, string> & { node: string })[] {
+  return queried.flatMap(({ lane }) => {
+    const own: unknown = lane.end?.[list];
+    return (Array.isArray(own) ? own : [])
+      .filter((entry): entry is Record<K, string> => hasTexts(entry, names))
+      .slice(0, MAX_LISTED)
+      .map((entry) => ({ ...pick(entry, names), node: lane.id }));
+  });
+}
+
+function hasTexts(value: unknown, names: readonly string[]): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const fields = value as Record<string, unknown>;
+  return names.every((name) => typeof fields[name] === 'string');
+}
+
+function pick<K extends string>(entry: Record<K, string>, names: readonly K[]): Record<K, string> {
+  return Object.fromEntries(names.map((name) => [name, entry[name]])) as Record<K, string>;
+}
+
+function resumePositions(deps: ClusterDeps, { queried, request, signal }: SearchFacts): Promise<MemberPosition[]> {
+  const { memberTimeoutMs: timeoutMs, maxParallel } = getLimits(deps);
+  return inParallel(queried, maxParallel, async (member) => {
+    const { lane, began } = member;
+    if (isLogMissing(lane.problem)) return 'done';
+    if (lane.snapshot) return positionInSnapshot(lane, began);
+    try {
+      return await withDeadline((leaving) => resumePosition(member, { signal: leaving }), {
+        timeoutMs,
+        ...(signal && { signal }),
+      });
+    } catch {
+      signal?.throwIfAborted();
+      // The member fails or sends nonsense, so its families are unknown: resume at the time that was reached.
+      return lane.lastAtMs === undefined ? began : positionAtTime(lane.lastAtMs, request.order);
+    }
+  });
+}
+
+/** The rest of a snapshot comes with the next page. */
+function positionInSnapshot({ snapshot, last, end, hasNext }: MemberLane, began: MemberPosition): MemberPosition {
+  if (!snapshot) return 'done';
+  if (end && !hasNext) return end.cursor === null ? 'done' : { cursor: end.cursor };
+  return last ? { cursor: positionAfter(snapshot, last) } : began;
+}
+
+function endReason({ queried, request }: SearchFacts, positions: readonly MemberPosition[]): ClusterEnd['reason'] {
+  const delivered = queried.reduce((total, { lane }) => total + lane.delivered, 0);
+  const isUnfinished = positions.some((position) => position !== 'done');
+  const ends = queried.flatMap(({ lane }) => (lane.end ? [lane.end.reason] : []));
+  if (isUnfinished && delivered >= request.limit) return 'limit';
+  if (ends.includes('time budget')) return 'time budget';
+  return ends.includes('limit') ? 'limit' : 'exhausted';
+}
+
+/**
+ * Only if something remains on a member that sent something: paging until there is no cursor must terminate, even if a member
+ * never responds. Such a member is retried as long as there are others.
+ */
+function nextCursor(
+  { queried, request, reachedMs, lastNode, reports }: SearchFacts,
+  positions: readonly MemberPosition[],
+): string | null {
+  const goesOn = queried.some(
+    ({ lane }, index) => lane.hasAnswered && !hasFailedAtOnce(lane) && positions[index] !== 'done',
+  );
+  if (!goesOn) return null;
+  const members = new Map(queried.map(({ lane }, index) => [lane.id, positions[index] ?? 'done']));
+  for (const { id, outcome } of reports) if (outcome === 'ok') members.set(id, 'done');
+  return encodeClusterCursor({ order: request.order, reachedMs, members, ...(lastNode !== undefined && { lastNode }) });
+}
+
+function hasFailedAtOnce({ problem, delivered }: QueriedMember['lane']): boolean {
+  return problem !== undefined && delivered === 0;
 }

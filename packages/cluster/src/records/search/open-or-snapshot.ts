@@ -1,6 +1,6 @@
 import type { MemberReport } from '@porthole/contract';
 import type { SearchItem } from '@porthole/logs/types';
-import { toOutcome } from '../../fan-out/to-outcome.ts';
+import { toOutcome } from '../../fan-out/member-failure.ts';
 import { withDeadline } from '../../fan-out/with-deadline.ts';
 import type { ChosenMember } from '../../state/choose-members.ts';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';

@@ -1,5 +1,5 @@
 import type { Level } from '@porthole/client';
-import { isComplete } from '../model/member-reports.ts';
+import { isComplete } from '../model/reports.ts';
 import type { HistogramResult } from '../source/log-source.ts';
 
 /** Levels that have a chip. */

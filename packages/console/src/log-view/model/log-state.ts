@@ -2,7 +2,7 @@ import type { MemberReport } from '@porthole/client';
 import type { Problem } from '../../state/to-problem.ts';
 import type { Extent, HistogramResult, Page, PagePosition, RowFilter, ShownRecord } from '../source/log-source.ts';
 import type { ShowOptions } from './bring-into-view.ts';
-import { type MemberReports, NO_REPORTS, type RequestKind } from './member-reports.ts';
+import { type MemberReports, NO_REPORTS, type RequestKind } from './reports.ts';
 import { RowBuffer } from './row-buffer.ts';
 import type { Edge, FindQuery, FindStatus, FollowStatus, Row, WorkspaceState } from './workspace-state.ts';
 

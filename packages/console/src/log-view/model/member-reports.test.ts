@@ -1,6 +1,6 @@
 import type { MemberReport } from '@porthole/client';
 import { expect, it } from 'vitest';
-import { addReports, type MemberReports, NO_REPORTS, worstReports } from './member-reports.ts';
+import { addReports, type MemberReports, NO_REPORTS, worstReports } from './reports.ts';
 
 const report = (id: string, outcome: MemberReport['outcome']): MemberReport => ({
   id,

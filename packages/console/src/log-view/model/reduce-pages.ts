@@ -2,10 +2,9 @@ import type { MemberReport } from '@porthole/client';
 import type { Problem } from '../../state/to-problem.ts';
 import { type Page, type PagePosition, recordKey, type ShownRecord } from '../source/log-source.ts';
 import { bringIntoView } from './bring-into-view.ts';
-import { mergeDuplicates, mergeProblems } from './file-problems.ts';
 import { FIRST_RECORDS } from './load-pages.ts';
 import { type Direction, EDGES, type LogAction, type LogState, type ScanTotals } from './log-state.ts';
-import { addReports, type RequestKind, worstReports } from './member-reports.ts';
+import { addReports, mergeDuplicates, mergeProblems, type RequestKind, worstReports } from './reports.ts';
 import { RowBuffer, recordRow } from './row-buffer.ts';
 import type { Edge, Row } from './workspace-state.ts';
 

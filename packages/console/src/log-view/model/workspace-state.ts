@@ -8,7 +8,7 @@ import type {
   RowFilter,
   ShownRecord,
 } from '../source/log-source.ts';
-import type { ShownProblem } from './file-problems.ts';
+import type { ShownProblem } from './reports.ts';
 
 /* The state of a workspace and its operations: the boundary between logic and view. */
 

@@ -2,10 +2,9 @@ import { Component } from 'preact';
 import { nodeColour } from '../../state/cluster.ts';
 import type { ZoneName } from '../../state/view.ts';
 import { formatBytes, formatDate, formatTime } from '../../ui/format.ts';
-import type { TextMatcher } from '../find/text-pieces.ts';
+import { type TextMatcher, textPieces } from '../find/text-pieces.ts';
 import type { ShownRecord } from '../source/log-source.ts';
 import { CELL, FOCUSED_ROW, ROW } from './grid-roles.ts';
-import { MessageText } from './message-text.tsx';
 import {
   contextText,
   hiddenBytes,
@@ -114,4 +113,24 @@ export class RecordRow extends Component<RecordRowProps> {
       </span>
     );
   }
+}
+
+/** Text with colours and highlighted matches: rendered as text nodes only. */
+export function MessageText({ text, matcher }: { text: string; matcher: TextMatcher | null }) {
+  return (
+    <>
+      {textPieces(text, matcher).map(({ text: piece, classes, colours, isMatch }, index) => {
+        const inner = isMatch ? <mark key={index}>{piece}</mark> : piece;
+        return classes === '' ? (
+          inner
+        ) : (
+          // An object sets properties one by one, which the content security policy allows; a style attribute it would
+          // block.
+          <span key={index} class={classes} {...(colours && { style: { ...colours } })}>
+            {inner}
+          </span>
+        );
+      })}
+    </>
+  );
 }

@@ -1,8 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Store } from '../../state/store.ts';
 import { formatDate } from '../../ui/format.ts';
-import { failedFiles } from '../model/file-problems.ts';
-import { isComplete } from '../model/member-reports.ts';
+import { failedFiles, isComplete } from '../model/reports.ts';
 import type { Row, Workspace, WorkspaceState } from '../model/workspace-state.ts';
 import type { ShownRecord } from '../source/log-source.ts';
 import { gridRole } from './grid-roles.ts';

@@ -20,12 +20,12 @@ import {
   timeExtent,
   timeOfFraction,
 } from './log-source.ts';
-import { readSearch } from './read-search.ts';
 import {
   anchorStartMs,
   isOnAnchorSide,
   type PageAnchor,
   type ResolvedRecord,
+  readSearch,
   resolveRecord,
 } from './resolve-record.ts';
 

@@ -6,7 +6,7 @@ import type {
   MemberReport,
   RecordFilter,
 } from '@porthole/client';
-import type { ShownProblem } from '../model/file-problems.ts';
+import type { ShownProblem } from '../model/reports.ts';
 
 /** A record as it is shown: with its node and, if it has a timestamp, the time by the clock of the queried node. */
 export type ShownRecord = ClusterRecord;

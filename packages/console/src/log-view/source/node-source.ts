@@ -11,7 +11,7 @@ import type {
   RowFilter,
   ShownRecord,
 } from './log-source.ts';
-import { readSearch } from './read-search.ts';
+import { readSearch } from './resolve-record.ts';
 import { clockOffset, type KnownNodes, okReport, shiftFilter, showRecord } from './shown-record.ts';
 
 /** Prefix of a file name in `next`, when no record marks the position. Never starts a cursor. */

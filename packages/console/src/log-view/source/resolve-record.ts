@@ -1,6 +1,5 @@
 import { type ClusterState, PortholeError } from '@porthole/client';
 import { type RecordKey, recordKey, type ShownRecord } from './log-source.ts';
-import { readSearch } from './read-search.ts';
 import { isShown } from './shown-record.ts';
 
 /** Records of one millisecond of one node that are searched for the target. */
@@ -65,4 +64,23 @@ export function isOnAnchorSide(
     return direction === 'newer' ? candidate.offset >= record.offset : candidate.offset < record.offset;
   if (candidate.atMs === undefined || side === 'next' || direction === 'older') return true;
   return candidate.atMs >= atMs;
+}
+
+/** A whole response: its records in order, and its end. Read to the last byte, so that the connection can be reused. */
+export async function readSearch<Item extends { type: 'record' | 'end' }>(
+  batches: AsyncIterable<Item[]>,
+): Promise<{ records: Extract<Item, { type: 'record' }>[]; end: Extract<Item, { type: 'end' }> }> {
+  const records: Extract<Item, { type: 'record' }>[] = [];
+  let end: Extract<Item, { type: 'end' }> | undefined;
+  for await (const items of batches)
+    for (const item of items) {
+      if (isEnd(item)) end = item;
+      else records.push(item as Extract<Item, { type: 'record' }>);
+    }
+  if (end) return { records, end };
+  throw new PortholeError('BAD_ANSWER', 'the response ended early: its closing record is missing');
+}
+
+function isEnd<Item extends { type: string }>(item: Item): item is Extract<Item, { type: 'end' }> {
+  return item.type === 'end';
 }

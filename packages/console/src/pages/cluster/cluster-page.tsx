@@ -11,9 +11,8 @@ import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { FailureNote, Loading, PartialNote } from '../../ui/notes.tsx';
 import { groupView, nodesText } from './call-sites.ts';
 import { ClusterHead } from './cluster-head.tsx';
-import { callSites, recent } from './cluster-resources.ts';
+import { callSites, isUnconfigured, ownSettings, recent } from './cluster-resources.ts';
 import { DriftCard, SettingsCard } from './config-cards.tsx';
-import { DemoHint } from './demo-hint.tsx';
 import { NodeTable } from './node-table.tsx';
 import type { RecentCounts } from './recent-counts.ts';
 
@@ -142,4 +141,45 @@ function lostNodes(nodes: readonly ClusterNode[], { range }: RecentCounts): { id
 function columnView({ startMs, endMs }: CountColumn): View {
   const range = { kind: 'fixed', fromMs: startMs, toMs: endMs } as const;
   return { ...ALL_LOGS, range, minLevel: 'WARN', isLive: false };
+}
+
+/** Its name among what was dismissed. */
+const NAME = 'demo hint';
+
+/** What to do with a node that has nothing but itself to show: look at the demo cluster, or point it at a service. */
+function DemoHint() {
+  const isDismissed = useStore(preferences.dismissed).includes(NAME);
+  const { value } = useResource(ownSettings);
+  const demoUrl = document.querySelector<HTMLMetaElement>('meta[name="porthole-demo"]')?.content;
+  if (isDismissed || !(demoUrl || (value && isUnconfigured(value)))) return null;
+  return (
+    <section class="card hint-card" aria-labelledby="hint-title">
+      <div class="card-head">
+        <h2 id="hint-title">Nothing is configured yet</h2>
+        <button type="button" class="link-button" onClick={() => preferences.dismiss(NAME)}>
+          dismiss
+        </button>
+      </div>
+      <p>
+        {demoUrl && (
+          <a class="button button-primary" href={demoUrl}>
+            Open the demo cluster
+          </a>
+        )}
+        <span>
+          This node shows its own log and settings.{' '}
+          {demoUrl ? (
+            'The demo has three made-up nodes with live logs, one of them unhealthy; it stops with this node.'
+          ) : (
+            <>
+              <code>npx porthole demo</code> runs a made-up cluster to look around in.
+            </>
+          )}
+        </span>
+      </p>
+      <p class="dim">
+        To show a service: <code>porthole serve --log-dir /var/log/my-service --service-config service.toml</code>
+      </p>
+    </section>
+  );
 }

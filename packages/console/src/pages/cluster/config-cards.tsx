@@ -1,4 +1,4 @@
-import { showValue } from '../../config/setting-text.ts';
+import { showValue } from '../../config/setting-values.ts';
 import { cluster } from '../../state/cluster.ts';
 import { ALL_CONFIG } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';

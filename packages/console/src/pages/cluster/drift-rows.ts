@@ -1,5 +1,5 @@
 import type { ClusterConfigDiff, ConfigDifference } from '@porthole/client';
-import { showValue } from '../../config/setting-text.ts';
+import { showValue } from '../../config/setting-values.ts';
 
 /** A key that differs unexpectedly. */
 export interface DriftRow {

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'preact/hooks';
 import { findInLines, stepMatch } from '../../config/find-lines.ts';
 import type { KnownConfig } from '../../config/load-node-config.ts';
-import { countSettings, settingsByKey } from '../../config/setting-marks.ts';
+import { countSettings, settingsByKey } from '../../config/setting-values.ts';
 import { configGetCommand } from '../../state/cli-command.ts';
 import { copyText } from '../../state/notice.ts';
 import type { ConfigShape } from '../../state/view.ts';

@@ -1,8 +1,13 @@
 import type { SettingChange, SettingEntry } from '@porthole/client';
-import { defaultLabel, SOURCE_LABELS } from '../../config/setting-marks.ts';
-import { showValue } from '../../config/setting-text.ts';
+import {
+  defaultLabel,
+  type ShownValue,
+  SOURCE_LABELS,
+  shortFingerprint,
+  showValue,
+} from '../../config/setting-values.ts';
+import { MASK } from '../../config/toml-tokens.ts';
 import { LineChunks } from './toml/line-chunks.tsx';
-import { ValueText } from './value-text.tsx';
 
 interface SettingsTableProps {
   settings: readonly SettingEntry[];
@@ -92,5 +97,18 @@ export function ChangesTable({ changes }: { changes: readonly SettingChange[] })
       </table>
       {rest > 0 && <p class="config-note">{rest} more; the settings have them all.</p>}
     </div>
+  );
+}
+
+/** A value in a cell; descriptions and secrets have their own style. */
+export function ValueText({ shown: { text, kind, fingerprint } }: { shown: ShownValue }) {
+  if (kind === 'value') return <span class="value-text">{text}</span>;
+  if (kind !== 'secret') return <em class="value-word">{text}</em>;
+  const title = fingerprint === null ? 'A secret; its value never leaves the node' : `Fingerprint ${fingerprint}`;
+  return (
+    <span class={`toml-mask${text === MASK ? ' is-whole' : ''}`} title={title}>
+      {text.replaceAll(MASK, '••••••')}
+      {fingerprint !== null && <> {shortFingerprint(fingerprint)}</>}
+    </span>
   );
 }

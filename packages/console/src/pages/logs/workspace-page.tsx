@@ -10,9 +10,7 @@ import { canFollow, type LogsView, resolveRange, type TimeRange } from '../../st
 import { viewUrl } from '../../state/view-url.ts';
 import { useStore } from '../../ui/hooks.ts';
 import { DetailsDrawer } from './details/details-drawer.tsx';
-import { LiveSummary } from './status/live-summary.tsx';
-import { StatusBar } from './status/status-bar.tsx';
-import { DegradedNote, SkippedFilesNote, WorkspaceFailure } from './status/workspace-notes.tsx';
+import { DegradedNote, LiveSummary, SkippedFilesNote, StatusBar, WorkspaceFailure } from './status/status.tsx';
 import { FindBar } from './toolbar/find-bar.tsx';
 import { GoToTime } from './toolbar/go-to-time.tsx';
 import { SourceBar } from './toolbar/source-bar.tsx';

@@ -6,10 +6,10 @@ import { ALL_LOGS, type LogsView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { CountChart } from '../../ui/chart/count-chart.tsx';
 import { type CountColumn, sumColumns } from '../../ui/chart/count-columns.ts';
-import { formatAge, formatCount, formatDate, formatTime } from '../../ui/format.ts';
+import { formatAge, formatBytes, formatCount, formatDate, formatSecond, formatTime } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { FailureNote, Loading } from '../../ui/notes.tsx';
-import { FilesCard } from './files-card.tsx';
+import type { FileFamily } from './file-families.ts';
 import { HealthCard } from './health-card.tsx';
 import { IdentityCard } from './identity-card.tsx';
 import {
@@ -18,6 +18,7 @@ import {
   type HourCounts,
   hourResource,
   type NewestErrors,
+  type NodeFiles,
   newestErrorsResource,
 } from './node-resources.ts';
 import { ReportNote } from './report-note.tsx';
@@ -133,6 +134,63 @@ function ErrorRow({ id, record }: { id: string; record: ClusterRecord }) {
         <code>{source ?? file}</code>
         <span class="site-message">{message.split('\n', 1)[0]}</span>
       </a>
+    </li>
+  );
+}
+
+const SHOWN = 6;
+
+/** Summary of the log files of a node. */
+function FilesCard({ id, files }: { id: string; files: Resource<NodeFiles> }) {
+  const { value, asOfMs, failure } = useResource(files);
+  const tabUrl = viewUrl({ page: 'node', id, tab: 'logs', text: '' });
+  const sizeBytes = value?.files.reduce((sum, { size }) => sum + size, 0) ?? 0;
+  return (
+    <section class="card list-card" aria-labelledby="files-title">
+      <div class="card-head">
+        <h2 id="files-title">
+          {value
+            ? `${formatCount(value.files.length)} log ${value.files.length === 1 ? 'file' : 'files'}, ${formatBytes(sizeBytes)}`
+            : 'Log files'}
+        </h2>
+        <a href={tabUrl}>all files →</a>
+      </div>
+      {failure && <FailureNote what="The files" failure={failure} asOfMs={asOfMs} onRetry={() => files.reload()} />}
+      {!value && !failure && <Loading what="the files" />}
+      <ul class="fact-list">
+        {value?.families.slice(0, SHOWN).map((family) => (
+          <FamilyLine key={family.name} id={id} family={family} />
+        ))}
+      </ul>
+      {value && value.families.length > SHOWN && (
+        <p>
+          <a href={tabUrl}>{value.families.length - SHOWN} more logs →</a>
+        </p>
+      )}
+      <ReportNote report={value?.report ?? null} />
+    </section>
+  );
+}
+
+function FamilyLine({ id, family: { name, files, sizeBytes, lastTimeMs } }: { id: string; family: FileFamily }) {
+  const zone = useStore(preferences.zone);
+  const nowMs = useNow();
+  const log = { kind: 'family', name } as const;
+  return (
+    <li>
+      <a class="mono" href={viewUrl({ ...ALL_LOGS, sources: [{ node: id, log }] })}>
+        {name}
+      </a>
+      <span class="fact">
+        {formatBytes(sizeBytes)}
+        {files.length > 1 && <span class="dim"> in {files.length} files</span>}
+        {lastTimeMs !== null && (
+          <span class="dim" title={formatSecond(lastTimeMs, zone)}>
+            {' '}
+            · last line {formatAge(lastTimeMs, nowMs)}
+          </span>
+        )}
+      </span>
     </li>
   );
 }

@@ -8,7 +8,7 @@ import {
   type TICKET_ROW,
 } from '../cluster-parameters.ts';
 import type { DocsOf, ParameterDocs } from '../parameter.ts';
-import { FILTER_DOCS } from './filter-docs.ts';
+import { FILTER_DOCS } from './record-docs.ts';
 
 /** gRPC has no routes of the cluster. */
 const NOT_IN_GRPC = { absent: 'gRPC serves a single node' };

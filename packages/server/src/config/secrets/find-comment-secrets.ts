@@ -1,6 +1,8 @@
 import { readCommentedToml, readCommentedValue, readContinuation } from '../toml/commented-toml.ts';
 import type { LocatedComment } from '../toml/locate-comments.ts';
-import { findCommentedTomlSecrets } from './find-commented-toml-secrets.ts';
+import { parseLoosely } from '../toml/parse-toml.ts';
+import { listStatements, type TomlLeaf } from '../toml/toml-statements.ts';
+import { openingQuotes, readTomlString } from '../toml/toml-string.ts';
 import { findCredentials } from './find-credentials.ts';
 import type { MaskRange } from './mask-ranges.ts';
 import { isSecretKey } from './secret-keys.ts';
@@ -95,4 +97,114 @@ class CommentScan {
     }
     return findCredentials(text, { path: comment.table, secretKeys: this.#secretKeys, isSecretName, isComment: true });
   }
+}
+
+/** Consecutive comment lines, without their comment characters. */
+interface Run {
+  /** For each line: its comment, and the offset within it. */
+  lines: { index: number; by: number; text: string }[];
+  table: readonly string[];
+}
+
+const STATEMENT = /^\s*(?:\[|(?:[\w-]+|"[^"]*"|'[^']*')[\w."' \t-]*=)/;
+
+/**
+ * Secrets of configuration that is commented out, found as if it were not: whole tables, lists of arguments, names and
+ * their values. Of a run of comments that is not TOML as a whole, the lines that look like it are read; at last each line.
+ */
+function findCommentedTomlSecrets(
+  comments: readonly LocatedComment[],
+  secretKeys: readonly string[],
+): Map<LocatedComment, MaskRange[]> {
+  const found = new Map<LocatedComment, MaskRange[]>();
+  for (const run of groupRuns(comments)) {
+    if (!run.lines.some(({ text }) => STATEMENT.test(text))) continue;
+    for (const { index, range } of findRunSecrets(run, secretKeys)) {
+      const comment = comments[index];
+      if (comment) found.set(comment, [...(found.get(comment) ?? []), range]);
+    }
+  }
+  return found;
+}
+
+function groupRuns(comments: readonly LocatedComment[]): Run[] {
+  const runs: Run[] = [];
+  let previous: LocatedComment | undefined;
+  for (const [index, comment] of comments.entries()) {
+    const by = /^[#!]*[ \t]?/.exec(comment.text)?.[0].length ?? 0;
+    const line = { index, by, text: comment.text.slice(by).replace(/\r$/, '') };
+    const continues =
+      previous?.ownLine &&
+      comment.ownLine &&
+      comment.line === previous.line + 1 &&
+      comment.statementIndex === previous.statementIndex;
+    if (continues) runs.at(-1)?.lines.push(line);
+    else runs.push({ lines: [line], table: comment.table });
+    previous = comment;
+  }
+  return runs;
+}
+
+interface Found {
+  index: number;
+  range: MaskRange;
+}
+
+function findRunSecrets(run: Run, secretKeys: readonly string[]): Found[] {
+  const isStatement = ({ text }: { text: string }) => STATEMENT.test(text);
+  return (
+    readAsToml(run, secretKeys) ??
+    readAsToml({ ...run, lines: run.lines.filter(isStatement) }, secretKeys) ??
+    run.lines.filter(isStatement).flatMap((line) => readAsToml({ ...run, lines: [line] }, secretKeys) ?? [])
+  );
+}
+
+function readAsToml({ lines, table }: Run, secretKeys: readonly string[]): Found[] | undefined {
+  const text = lines.map((line) => line.text).join('\n');
+  const ast = parseLoosely(text);
+  if (!ast) return undefined;
+  const leaves = listStatements(ast, secretKeys, table).flatMap((statement) => statement.leaves);
+  const ranges = leaves.flatMap((leaf) => rangesIn(leaf, { text, secretKeys }));
+  return splitByLine(ranges, lines);
+}
+
+/** The secret parts of a value, with positions in the text. */
+function rangesIn(leaf: TomlLeaf, { text, secretKeys }: { text: string; secretKeys: readonly string[] }): MaskRange[] {
+  const [start, end] = leaf.node.range;
+  if (leaf.node.kind !== 'string') return leaf.secret ? [{ start, end }] : [];
+  const raw = text.slice(start, end);
+  const quotes = openingQuotes(raw).length;
+  const whole = { start: start + quotes, end: end - quotes };
+  if (leaf.secret) return [whole];
+  const isSecretName = (name: string) => isSecretKey([name], secretKeys);
+  const parts = [...leaf.parts, ...findCredentials(leaf.node.value, { path: leaf.path, secretKeys, isSecretName })];
+  if (parts.length === 0) return [];
+  const { value, positions } = readTomlString(raw);
+  if (value !== leaf.node.value) return [whole];
+  return parts.map((part) => ({
+    start: start + (positions[part.start] ?? quotes),
+    end: start + (positions[part.end] ?? raw.length - quotes),
+  }));
+}
+
+function splitByLine(ranges: readonly MaskRange[], lines: Run['lines']): Found[] {
+  const found: Found[] = [];
+  let from = 0;
+  const starts = lines.map(({ text }) => {
+    const start = from;
+    from += text.length + 1;
+    return start;
+  });
+  for (const range of ranges) {
+    for (const [at, { index, by, text }] of lines.entries()) {
+      const lineStart = starts[at] ?? 0;
+      const start = Math.max(range.start, lineStart) - lineStart;
+      const end = Math.min(range.end, lineStart + text.length) - lineStart;
+      if (end > start && text.slice(start, end).trim() !== '') {
+        const blanks = text.slice(start, end).search(/\S/);
+        found.push({ index, range: { start: start + blanks + by, end: end + by } });
+      }
+    }
+  }
+  return found;
 }

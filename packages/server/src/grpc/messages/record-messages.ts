@@ -20,7 +20,6 @@ import type {
   SearchEndMessage,
   SearchItemMessage,
 } from '../generated/messages.ts';
-import { wellFormed } from './well-formed.ts';
 
 /** Context records are separate items after their match: together they could exceed the message size clients accept. */
 export function searchItemMessages(item: SearchItem): SearchItemMessage[] {
@@ -131,4 +130,12 @@ function groupMessage({
     is_new: isNew,
     sample: recordMessage(sample),
   };
+}
+
+/** Lone surrogates, which JSON in a log line can contain (`"\ud83d"`). */
+const LONE_SURROGATES = /\p{Surrogate}/gu;
+
+/** Text that can be encoded as UTF-8: strict clients reject a whole message for one invalid string. */
+export function wellFormed(text: string): string {
+  return text.replace(LONE_SURROGATES, '\ufffd');
 }

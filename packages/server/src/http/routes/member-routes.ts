@@ -10,9 +10,9 @@ import {
 } from '@porthole/contract';
 import type { RouteHandler } from '../response/route-response.ts';
 import { createLogRoutes } from './log-routes.ts';
+import { createStateRoutes } from './node-routes.ts';
 import { createRecordRoutes, type RecordRouteOptions } from './record-routes.ts';
 import { requireCluster } from './require-cluster.ts';
-import { createStateRoutes } from './state-routes.ts';
 
 type MemberRoutes = Readonly<Record<MemberRouteId, RouteHandler>>;
 

@@ -11,7 +11,7 @@ import {
   silentNodes,
 } from '../../../config/drift-matrix.ts';
 import { loadSettings } from '../../../config/load-node-config.ts';
-import { type SettingsByKey, settingsByKey } from '../../../config/setting-marks.ts';
+import { type SettingsByKey, settingsByKey } from '../../../config/setting-values.ts';
 import { configDiffCommand } from '../../../state/cli-command.ts';
 import { navigation } from '../../../state/navigation.ts';
 import { copyText } from '../../../state/notice.ts';

@@ -9,7 +9,7 @@ import { navigation } from '../../../state/navigation.ts';
 import type { ConfigView } from '../../../state/view.ts';
 import { viewUrl } from '../../../state/view-url.ts';
 import { AsOf } from '../config-notes.tsx';
-import { ValueText } from '../value-text.tsx';
+import { ValueText } from '../settings-table.tsx';
 
 interface DriftTableProps {
   view: ConfigView;

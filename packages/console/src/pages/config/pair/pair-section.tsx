@@ -2,7 +2,7 @@ import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { diffLines } from '../../../config/line-diff.ts';
 import { type KnownConfig, loadNodeConfig } from '../../../config/load-node-config.ts';
 import { type PairRows, pairRows } from '../../../config/pair-rows.ts';
-import { countSettings, settingsByKey } from '../../../config/setting-marks.ts';
+import { countSettings, settingsByKey } from '../../../config/setting-values.ts';
 import { configPairCommand } from '../../../state/cli-command.ts';
 import { navigation } from '../../../state/navigation.ts';
 import { copyText } from '../../../state/notice.ts';

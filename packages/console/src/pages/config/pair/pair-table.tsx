@@ -1,9 +1,9 @@
 import { useMemo, useState } from 'preact/hooks';
 import { foldRows, type PairRow, type PairRows, type PairSide } from '../../../config/pair-rows.ts';
-import { settingMark } from '../../../config/setting-marks.ts';
+import { settingMark } from '../../../config/setting-values.ts';
 import { formatCount } from '../../../ui/format.ts';
 import { LineChunks } from '../toml/line-chunks.tsx';
-import { TomlCode } from '../toml/toml-line.tsx';
+import { TomlCode } from '../toml/toml-view.tsx';
 
 interface PairTableProps {
   pair: PairRows;

@@ -1,6 +1,6 @@
 import { indentJson, type MemberClock } from '@porthole/client';
 import { useEffect, useRef } from 'preact/hooks';
-import { MessageText } from '../../../log-view/rows/message-text.tsx';
+import { MessageText } from '../../../log-view/rows/record-row.tsx';
 import {
   contextText,
   levelTone,

@@ -1,6 +1,5 @@
 import { hiddenBelow, isPartialCount } from '../../../log-view/chart/level-counts.ts';
-import { failedFiles } from '../../../log-view/model/file-problems.ts';
-import { isComplete } from '../../../log-view/model/member-reports.ts';
+import { failedFiles, isComplete } from '../../../log-view/model/reports.ts';
 import type { WorkspaceState } from '../../../log-view/model/workspace-state.ts';
 import { recordTime } from '../../../log-view/rows/record-text.ts';
 import type { ShownRecord } from '../../../log-view/source/log-source.ts';

@@ -1,0 +1,67 @@
+import type { ClusterFollowItem, ClusterRecord, MemberReport, MembershipState } from '@porthole/contract';
+import type { FollowItem, FoundRecord } from '@porthole/logs';
+import { formatBytes } from '../output/format-bytes.ts';
+
+/** What a follow emits besides records. */
+export type FollowEvent = Exclude<FollowItem, FoundRecord> | Exclude<ClusterFollowItem, ClusterRecord>;
+
+/** Describes an event of a follow; for a cluster, prefixed with the node. */
+export function explainItem(item: FollowEvent): string {
+  if (item.type === 'member') return explainMember(item);
+  return 'node' in item ? `${item.node}: ${explainEvent(item)}` : explainEvent(item);
+}
+
+function explainMember({ node, report }: Extract<FollowEvent, { type: 'member' }>): string {
+  if (report.outcome === 'ok') return `following ${node}`;
+  // A departed member is followed again only if it registers again.
+  const hasDeparted = report.outcome === 'gone' || report.outcome === 'left';
+  return hasDeparted ? explainReport(report) : `${explainReport(report)}; retrying`;
+}
+
+function explainEvent(item: Exclude<FollowEvent, { type: 'member' }>): string {
+  switch (item.type) {
+    case 'rotated':
+      return `${item.family} was rotated to ${item.from}`;
+    case 'truncated':
+      return `${item.file} was truncated${item.lostBytes === null ? '' : `, ${formatBytes(item.lostBytes)} lost`}; reading from the start`;
+    case 'gap':
+      return explainGap(item);
+    case 'missing':
+      return `${item.family} does not exist; waiting for it`;
+    case 'reconnecting':
+      return `${item.reason}; retrying in ${(item.waitMs / 1000).toFixed(1)} s`;
+    case 'skipped':
+      return item.detail;
+    case 'end':
+      return item.reason === 'stopping' ? 'the node is stopping' : 'ended';
+  }
+}
+
+const GAP_REASONS = {
+  slow: 'this reader was too slow',
+  truncated: 'the file was truncated',
+  gone: 'a file was removed before it could be read',
+} as const;
+
+function explainGap({ family, reason, bytes }: Extract<FollowItem, { type: 'gap' }>): string {
+  const log = family === '' ? 'the logs' : family;
+  const amount = bytes === null ? 'records' : `up to ${formatBytes(bytes)}`;
+  return `${amount} of ${log} may be missing here: ${GAP_REASONS[reason]}`;
+}
+
+/** Whether data is missing: a member that left cleanly is not expected to respond. */
+export function isMissing({ outcome, isPartial }: Pick<MemberReport, 'outcome' | 'isPartial'>): boolean {
+  return isPartial === true || (outcome !== 'ok' && outcome !== 'left');
+}
+
+/** Why the records of a member are missing. */
+export function explainReport({ id, outcome, detail }: MemberReport): string {
+  if (outcome === 'ok') return `${id}: ${detail}`;
+  return `${id}: ${outcome}${detail === null ? '' : `: ${detail}`}`;
+}
+
+/** Why the list of members may be outdated. */
+export function explainStale({ kind, detail, asOfMs }: MembershipState): string {
+  const why = detail === null ? '' : ` (${detail})`;
+  return `the registry (${kind}) is unavailable${why}; using its members as of ${new Date(asOfMs).toISOString()}`;
+}

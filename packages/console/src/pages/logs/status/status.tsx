@@ -1,0 +1,186 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { failedFiles, type ShownProblem, skippedFiles } from '../../../log-view/model/reports.ts';
+import type { FollowStatus, Workspace, WorkspaceState } from '../../../log-view/model/workspace-state.ts';
+import type { SeenRows } from '../../../log-view/rows/row-list.tsx';
+import type { LogSource } from '../../../log-view/source/log-source.ts';
+import { cluster } from '../../../state/cluster.ts';
+import type { Store } from '../../../state/store.ts';
+import { ALL_LOGS, type LogsView, type ZoneName } from '../../../state/view.ts';
+import { viewUrl } from '../../../state/view-url.ts';
+import { formatCount, zoneLabel } from '../../../ui/format.ts';
+import { useResource, useStore } from '../../../ui/hooks.ts';
+import { isDegraded, problemText } from '../../cluster/node-health.ts';
+import { statusTexts } from './status-texts.ts';
+
+export interface StatusBarProps {
+  state: WorkspaceState;
+  source: LogSource;
+  seen: Store<SeenRows>;
+  zone: ZoneName;
+  onRetry: () => void;
+}
+
+/** Position of the view, growth rate of the log, and what is not shown. */
+export function StatusBar({ state, source, seen, zone, onRetry }: StatusBarProps) {
+  const { last } = useStore(seen);
+  const nowMs = Date.now();
+  const focused = state.rows.find(({ key }) => key === state.focusedKey);
+  const record = focused?.kind === 'record' ? focused.record : last;
+  const fraction = record && state.extent ? source.fractionAt(record, state.extent) : undefined;
+  const failed = failedFiles(state.problems);
+  const silent = state.members.filter(({ outcome }) => outcome !== 'ok');
+  return (
+    <footer class="status-bar">
+      {statusTexts({ state, record, fraction, zone, nowMs }).map((text) => (
+        <span key={text}>{text}</span>
+      ))}
+      {failed.length > 0 ? (
+        <span
+          class="is-problem"
+          title={failed.map(({ node, file, detail }) => `${node} ${file}: ${detail}`).join('\n')}
+        >
+          {failed.length} {failed.length === 1 ? 'file was' : 'files were'} only partly read
+        </span>
+      ) : null}
+      {state.duplicates.length > 0 ? (
+        <span
+          title={state.duplicates.map(({ node, file, sameAs }) => `${node} ${file}: same text as ${sameAs}`).join('\n')}
+        >
+          {state.duplicates.length} {state.duplicates.length === 1 ? 'copy' : 'copies'} skipped
+        </span>
+      ) : null}
+      {silent.length > 0 ? (
+        <span
+          class="is-problem"
+          title={silent.map(({ id, outcome, detail }) => `${id}: ${outcome} ${detail ?? ''}`).join('\n')}
+        >
+          {state.members.length - silent.length} of {state.members.length} nodes responded ·{' '}
+          <button type="button" class="link-button" onClick={onRetry}>
+            retry
+          </button>
+        </span>
+      ) : null}
+      <span class="bar-space" />
+      <span>times in {zoneLabel(zone, nowMs)} · clock-corrected</span>
+    </footer>
+  );
+}
+
+/** Files listed; the title has all of them. */
+const MAX_NAMED = 3;
+
+/** Names degraded nodes and their problems: their logs may be incomplete. */
+export function DegradedNote({ sources }: Pick<LogsView, 'sources'>) {
+  const { value } = useResource(cluster);
+  const isShown = (id: string) => sources.length === 0 || sources.some(({ node }) => node === id || /[*?]/.test(node));
+  const degraded = (value?.nodes ?? []).filter((node) => isDegraded(node) && isShown(node.id));
+  if (degraded.length === 0) return null;
+  return (
+    <p class="degraded-note" role="status">
+      {degraded.map(({ id, problems }) => (
+        <span key={id}>
+          <strong>{id}</strong> is degraded: {problemText(problems)}
+        </span>
+      ))}
+    </p>
+  );
+}
+
+/** Names the files that are not included, with links to those that are text. */
+export function SkippedFilesNote({ problems }: { problems: readonly ShownProblem[] }) {
+  const files = skippedFiles(problems);
+  if (files.length === 0) return null;
+  const all = files.map(({ node, file, detail }) => `${node} ${file}: ${detail}`).join('\n');
+  const more = files.length - MAX_NAMED;
+  return (
+    <p class="left-out" role="status" title={all}>
+      {files.length === 1 ? '1 file is' : `${files.length} files are`} not shown (binary or without timestamps):{' '}
+      {files.slice(0, MAX_NAMED).map(({ node, file, detail }, index) => (
+        <span key={`${node} ${file}`}>
+          {index > 0 ? ', ' : ''}
+          {detail.startsWith('binary') ? (
+            <span class="mono">{file}</span>
+          ) : (
+            <a class="mono" href={viewUrl({ ...ALL_LOGS, sources: [{ node, log: { kind: 'file', name: file } }] })}>
+              {file}
+            </a>
+          )}{' '}
+          on {node}
+        </span>
+      ))}
+      {more > 0 ? ` and ${more} more` : ''}
+    </p>
+  );
+}
+
+/** Why nothing can be shown. */
+export function WorkspaceFailure({ failure, onRetry }: { failure: WorkspaceState['failure']; onRetry: () => void }) {
+  if (!failure) return null;
+  return (
+    <div class="workspace-failure" role="alert">
+      <p>
+        <code>{failure.code}</code> {failure.detail}
+      </p>
+      <button type="button" class="button" onClick={onRetry}>
+        Try again
+      </button>
+    </div>
+  );
+}
+
+/** Minimum time between announcements to screen readers. */
+const EVERY_MS = 5000;
+
+/** Announces new records to screen readers. */
+export function LiveSummary({ workspace }: { workspace: Workspace }) {
+  const [text, setText] = useState('');
+  const announced = useRef({ key: '', errors: 0, records: 0 });
+  useEffect(() => {
+    const timer = setInterval(() => setText(summarize(workspace, announced.current)), EVERY_MS);
+    return () => clearInterval(timer);
+  }, [workspace]);
+  return (
+    <p class="sr-only" role="status" aria-live="polite">
+      {text}
+    </p>
+  );
+}
+
+interface Announced {
+  key: string;
+  errors: number;
+  records: number;
+}
+
+function summarize({ state }: Workspace, announced: Announced): string {
+  const { records, errors } =
+    state.follow.state === 'live' ? sinceLast(state.rows, announced) : waiting(state.follow, announced);
+  if (records === 0) return '';
+  const lines = `${formatCount(records)} new ${records === 1 ? 'line' : 'lines'}`;
+  return errors === 0 ? lines : `${lines}, ${formatCount(errors)} ${errors === 1 ? 'error' : 'errors'}`;
+}
+
+/** Rows after the one that was last at the previous announcement. */
+function sinceLast(rows: Workspace['state']['rows'], announced: Announced): { records: number; errors: number } {
+  let records = 0;
+  let errors = 0;
+  for (const row of rows.toReversed()) {
+    if (row.key === announced.key) break;
+    if (row.kind !== 'record') continue;
+    records++;
+    if (row.record.level === 'ERROR' || row.record.level === 'FATAL') errors++;
+  }
+  const isFirst = announced.key === '';
+  announced.key = rows.at(-1)?.key ?? '';
+  return isFirst ? { records: 0, errors: 0 } : { records, errors };
+}
+
+function waiting({ newRecords, newErrors }: FollowStatus, announced: Announced): { records: number; errors: number } {
+  const more = {
+    records: Math.max(0, newRecords - announced.records),
+    errors: Math.max(0, newErrors - announced.errors),
+  };
+  announced.records = newRecords;
+  announced.errors = newErrors;
+  return more;
+}

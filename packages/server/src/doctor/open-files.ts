@@ -1,0 +1,90 @@
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import { expectCode } from '../errors.ts';
+import { type CheckContext, type CheckOutcome, ok, warning } from './check-result.ts';
+
+const LISTENING = '0A';
+
+/** Ids of other processes that have this file open. Only on Linux, and only processes of the same user. */
+export async function findOtherHolders(path: string): Promise<number[]> {
+  const found = new Set<number>();
+  for await (const { pid, target } of openDescriptors()) {
+    if (target === path && Number(pid) !== process.pid) found.add(Number(pid));
+  }
+  return [...found];
+}
+
+/**
+ * The program that listens on a port, like `nginx (process 42)`. `undefined` if it is unknown: not on Linux, or a
+ * program of another user.
+ */
+export async function findPortOwner(port: number): Promise<string | undefined> {
+  const inodes = await listeningInodes(port);
+  if (inodes.size === 0) return undefined;
+  for await (const { pid, target } of openDescriptors()) {
+    const [, inode = ''] = /^socket:\[(\d+)\]$/.exec(target) ?? [];
+    if (inodes.has(inode)) return `${await programName(pid)} (process ${pid})`;
+  }
+  return undefined;
+}
+
+/** The descriptors of all processes of this user. Processes may end meanwhile; whatever cannot be read is left out. */
+async function* openDescriptors(): AsyncGenerator<{ pid: string; target: string }> {
+  for (const pid of await listDir('/proc')) {
+    if (!/^\d+$/.test(pid)) continue;
+    for (const fd of await listDir(`/proc/${pid}/fd`)) {
+      yield { pid, target: (await readlink(`/proc/${pid}/fd/${fd}`).catch(expectCode)) ?? '' };
+    }
+  }
+}
+
+/** The kernel lists sockets with their address in hexadecimal and their inode in the tenth column. */
+async function listeningInodes(port: number): Promise<Set<string>> {
+  const ending = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  const inodes = new Set<string>();
+  for (const table of ['tcp', 'tcp6']) {
+    for (const row of (await readText(`/proc/net/${table}`)).split('\n').slice(1)) {
+      const [, local = '', , state, , , , , , inode = ''] = row.trim().split(/\s+/);
+      if (state === LISTENING && local.endsWith(ending)) inodes.add(inode);
+    }
+  }
+  return inodes;
+}
+
+async function programName(pid: string): Promise<string> {
+  return (await readText(`/proc/${pid}/comm`)).trim() || 'a program';
+}
+
+/** Empty on other systems than Linux, and for processes that ended meanwhile or belong to other users. */
+async function readText(path: string): Promise<string> {
+  return (await readFile(path, 'utf8').catch(expectCode)) ?? '';
+}
+
+async function listDir(path: string): Promise<string[]> {
+  return (await readdir(path).catch(expectCode)) ?? [];
+}
+
+/** Each response holds a connection and a file. */
+const PER_STREAM = 2;
+
+/** Open files of an idle node: its own log, ports, cached descriptors, threads and their pipes. */
+const BESIDES = 128;
+
+/** Descriptors needed for the maximum number of responses and everything else except follows. */
+export function openFilesNeeded({ maxStreams }: { maxStreams: number }): number {
+  return maxStreams * PER_STREAM + BESIDES;
+}
+
+/** Whether the process may open enough files for the maximum number of responses. */
+export async function checkOpenFiles({ settings: { http }, system }: CheckContext): Promise<CheckOutcome[]> {
+  const limit = await system.maxOpenFiles();
+  if (limit === undefined) return [];
+  const needed = openFilesNeeded(http);
+  const shown = Number.isFinite(limit) ? `${limit} files may be open` : 'any number of files may be open';
+  if (limit >= needed) return [ok(`${shown}, http.max-streams = ${http.maxStreams} needs about ${needed}`)];
+  return [
+    warning(
+      `only ${shown}, but http.max-streams = ${http.maxStreams} needs about ${needed}`,
+      `raise it ("ulimit -n ${needed}", or LimitNOFILE=${needed} in the systemd unit), or lower http.max-streams`,
+    ),
+  ];
+}

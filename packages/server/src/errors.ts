@@ -1,0 +1,17 @@
+/** Whether the system or Node.js failed with one of these codes. */
+export function hasCode(thrown: unknown, ...codes: readonly string[]): boolean {
+  return thrown instanceof Error && 'code' in thrown && codes.some((code) => code === thrown.code);
+}
+
+/**
+ * Rethrows what has no code, which is a mistake in this program; for files, streams and members that may fail in any
+ * way.
+ */
+export function expectCode(thrown: unknown): undefined {
+  if (!(thrown instanceof Error && 'code' in thrown) || thrown instanceof TypeError) throw thrown;
+}
+
+/** The node cannot start, and the message says what to do about it. */
+export class StartError extends Error {
+  override readonly name = 'StartError';
+}
