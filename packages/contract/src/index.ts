@@ -58,6 +58,7 @@ export type {
 export { encodeBodyParameters, MAX_BODY_BYTES, parseBodyParameters } from './params/body-parameters.ts';
 export { MEMBER_ID, MEMBER_ROLE } from './params/codecs.ts';
 export { decodeFollowPositions, encodeFollowPositions } from './params/follow-positions.ts';
+export { DEFAULT_VIEW_BYTES, FILTER_ROWS } from './params/log-parameters.ts';
 export {
   describeParameter,
   encodeParameters,
@@ -67,7 +68,6 @@ export {
   parseParameters,
 } from './params/parameter.ts';
 export { optionalValue, type Query } from './params/query.ts';
-export { DEFAULT_VIEW_BYTES, FILTER_ROWS } from './params/record-parameters.ts';
 export { formatSourceText, type LogSourceText, parseSourceText } from './params/source-text.ts';
 export { contextJson, exactJson, indentJson, isObjectText } from './records/exact-json.ts';
 export { showHidden } from './records/hidden-characters.ts';

@@ -10,16 +10,15 @@ import {
   text,
   timestamp,
 } from './codecs.ts';
+import { FILTER_ROWS, SELECTION_ROWS } from './log-parameters.ts';
 import type { ParameterRow } from './parameter.ts';
 import {
   BACK_ROW,
   DIGEST_ROWS,
-  FILTER_ROWS,
   HISTOGRAM_ROWS,
   LAST_EVENT_ID_ROW,
   PAGE_ROWS,
   RAW_ROW,
-  SELECTION_ROWS,
   TIME_ROW,
 } from './record-parameters.ts';
 

@@ -6,8 +6,8 @@ import { getMemberOperation, getMemberRoute, MEMBER_ROUTE_IDS } from '../routes/
 import { buildOpenApi } from '../routes/openapi.ts';
 import { getRoute, ROUTE_IDS } from '../routes/routes.ts';
 import { CLOCK, describeRefusal } from '../testing/describe-refusal.ts';
+import type { FILTER_ROWS } from './log-parameters.ts';
 import { encodeParameters, type Parameter, parseParameters } from './parameter.ts';
-import type { FILTER_ROWS } from './record-parameters.ts';
 
 /** A valid text for every codec whose values are not known from its schema. */
 const SAMPLES: Readonly<Record<string, string>> = {

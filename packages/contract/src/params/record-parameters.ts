@@ -1,78 +1,16 @@
 import {
-  caseSensitivity,
   choice,
   computedDuration,
   cursor,
   duration,
-  familyName,
-  fileName,
   flag,
-  level,
   recordLimit,
   text,
-  texts,
   timestamp,
-  viewSize,
   wholeNumber,
 } from './codecs.ts';
+import { FILTER_ROWS, SELECTION_ROWS } from './log-parameters.ts';
 import type { ParameterRow } from './parameter.ts';
-
-/* Which logs, and which records. A new filter is a row here and in docs/filter-docs.ts, its matching in `logs`, and where it is shown. */
-
-/** Enough for what a person searches for, and few enough to match every byte of a log against all of them. */
-export const MAX_TERMS = 32;
-export const MAX_TERM_BYTES = 1024;
-export const MAX_REGEX_BYTES = 2048;
-
-/** Which logs. */
-export const SELECTION_ROWS = [
-  { name: 'file', field: 'file', codec: fileName },
-  { name: 'family', field: 'family', codec: familyName },
-] as const satisfies readonly ParameterRow[];
-
-/** Which records. Every condition that is given must hold. */
-export const FILTER_ROWS = [
-  { name: 'from', field: 'fromMs', codec: timestamp },
-  { name: 'to', field: 'toMs', codec: timestamp },
-  { name: 'level', field: 'minLevel', codec: level },
-  { name: 'q', field: 'terms', codec: texts({ maxBytes: MAX_TERM_BYTES }) },
-  { name: 'regex', field: 'regex', codec: text({ maxBytes: MAX_REGEX_BYTES }) },
-  { name: 'not', field: 'excluded', codec: texts({ maxBytes: MAX_TERM_BYTES }) },
-  { name: 'case', field: 'caseSensitive', codec: caseSensitivity },
-  { name: 'source', field: 'source', codec: text({ maxBytes: MAX_TERM_BYTES }) },
-  { name: 'component', field: 'component', codec: text({ maxBytes: MAX_TERM_BYTES }) },
-] as const satisfies readonly ParameterRow[];
-
-/* The parameters of the routes that return the bytes of one file. */
-
-export const DEFAULT_VIEW_BYTES = 1_048_576;
-
-const REQUIRED_FILE_ROW = {
-  name: 'file',
-  required: true,
-  field: 'file',
-  codec: fileName,
-  docs: 'requiredFile',
-} as const satisfies ParameterRow;
-
-export const VIEW_ROWS = [
-  REQUIRED_FILE_ROW,
-  { name: 'size', field: 'sizeBytes', codec: viewSize, default: DEFAULT_VIEW_BYTES },
-] as const satisfies readonly ParameterRow[];
-
-export const FILE_ROWS = [
-  REQUIRED_FILE_ROW,
-  { name: 'text', field: 'text', codec: flag },
-] as const satisfies readonly ParameterRow[];
-
-const header = text();
-
-/** Byte ranges and conditional requests. */
-export const RANGE_ROWS = [
-  { name: 'Range', in: 'header', field: 'range', codec: header },
-  { name: 'If-Range', in: 'header', field: 'ifRange', codec: header },
-  { name: 'If-None-Match', in: 'header', field: 'ifNoneMatch', codec: header },
-] as const satisfies readonly ParameterRow[];
 
 /* The parameters of a node's search, follow, histogram and digest. */
 

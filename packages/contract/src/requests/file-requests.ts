@@ -1,7 +1,7 @@
 import { PortholeError } from '../errors/errors.ts';
+import { FILE_ROWS, VIEW_ROWS } from '../params/log-parameters.ts';
 import { encodeParameters, parseParameters } from '../params/parameter.ts';
 import type { Query } from '../params/query.ts';
-import { FILE_ROWS, VIEW_ROWS } from '../params/record-parameters.ts';
 
 /** Names one log file. The log directory decides whether the name is safe, before it touches the disk. */
 export interface FileRequest {

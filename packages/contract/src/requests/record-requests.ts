@@ -9,6 +9,7 @@ import type {
 } from '@porthole/logs/types';
 import { PortholeError } from '../errors/errors.ts';
 import type { SearchOptions } from '../node-state.ts';
+import { FILTER_ROWS, MAX_TERMS } from '../params/log-parameters.ts';
 import {
   encodeParameters,
   type ParameterRow,
@@ -18,15 +19,7 @@ import {
   quotedName,
 } from '../params/parameter.ts';
 import type { Query } from '../params/query.ts';
-import {
-  BUDGET_ROW,
-  DIGEST_ROWS,
-  FILTER_ROWS,
-  FOLLOW_ROWS,
-  HISTOGRAM_ROWS,
-  MAX_TERMS,
-  SEARCH_ROWS,
-} from '../params/record-parameters.ts';
+import { BUDGET_ROW, DIGEST_ROWS, FOLLOW_ROWS, HISTOGRAM_ROWS, SEARCH_ROWS } from '../params/record-parameters.ts';
 import { type RequestClock, rangeProblem } from '../time/time-text.ts';
 
 /*

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { codeOf } from '../errors/errors.ts';
-import { DEFAULT_VIEW_BYTES } from '../params/record-parameters.ts';
+import { DEFAULT_VIEW_BYTES } from '../params/log-parameters.ts';
 import { parseFileRequest, parseViewRequest } from './file-requests.ts';
 
 function parse(query: string) {

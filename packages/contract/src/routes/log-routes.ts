@@ -1,15 +1,13 @@
 import { BUNDLE_ROWS, DOWNLOAD_ROWS, TICKET_FOR_ROW, TICKET_ROW } from '../params/cluster-parameters.ts';
+import { FILE_ROWS, RANGE_ROWS, VIEW_ROWS } from '../params/log-parameters.ts';
 import { documentParameters } from '../params/parameter-docs.ts';
 import {
   BUDGET_ROW,
   DIGEST_ROWS,
-  FILE_ROWS,
   FOLLOW_ROWS,
   HISTOGRAM_ROWS,
   LAST_EVENT_ID_ROW,
-  RANGE_ROWS,
   SEARCH_ROWS,
-  VIEW_ROWS,
 } from '../params/record-parameters.ts';
 import { PATHS } from './paths.ts';
 import { JSON_TYPE, type Route, TEXT_TYPE } from './route.ts';

@@ -1,23 +1,25 @@
+import {
+  type FILE_ROWS,
+  type FILTER_ROWS,
+  MAX_REGEX_BYTES,
+  MAX_TERM_BYTES,
+  MAX_TERMS,
+  type RANGE_ROWS,
+  type SELECTION_ROWS,
+  type VIEW_ROWS,
+} from '../log-parameters.ts';
 import type { DocsOf } from '../parameter.ts';
 import {
   type BUCKET_ROWS,
   type BUDGET_ROW,
-  type FILE_ROWS,
-  type FILTER_ROWS,
   type FOLLOW_ROWS,
   type GROUP_ROWS,
   type LAST_EVENT_ID_ROW,
   MAX_BACK_RECORDS,
   MAX_CONTEXT_RECORDS,
-  MAX_REGEX_BYTES,
-  MAX_TERM_BYTES,
-  MAX_TERMS,
   type PAGE_ROWS,
   type POSITION_ROWS,
-  type RANGE_ROWS,
   type RAW_ROW,
-  type SELECTION_ROWS,
-  type VIEW_ROWS,
 } from '../record-parameters.ts';
 
 const BY_ARGUMENT = { absent: 'the WHERE argument names logs and files' };
