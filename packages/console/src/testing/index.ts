@@ -13,7 +13,7 @@ export {
   recordKey,
   type ShownRecord,
 } from '../log-view/source/log-source.ts';
-export { timePreview } from '../pages/logs/toolbar/go-to-time.tsx';
+export { timePreview } from '../pages/logs/toolbar/time-input-clock.ts';
 export { logsQuery } from '../state/logs-url.ts';
 export { ALL_LOGS, type LogsView, type SourceChoice } from '../state/view.ts';
 export { parseView, viewUrl } from '../state/view-url.ts';

@@ -2,7 +2,7 @@ import { rangeProblem, readTime } from '@porthole/contract';
 import { useRef, useState } from 'preact/hooks';
 import type { TimeRange, ZoneName } from '../../../state/view.ts';
 import { formatShortTime, formatSpan } from '../../../ui/format.ts';
-import { formatTimeInput, timeInputClock, timePreview } from './go-to-time.tsx';
+import { formatTimeInput, timeInputClock, timePreview } from './time-input-clock.ts';
 
 const SPANS_MIN = [5, 15, 60, 360, 1440];
 
