@@ -265,7 +265,7 @@ describe.each([
         vi.useRealTimers();
         rmSync(edited.path);
       }),
-      { numRuns: 3 * MORE },
+      { numRuns: 2 * MORE },
     );
   });
 });

@@ -50,7 +50,7 @@ describe('what was learned from earlier scans', () => {
           }
         }
       }),
-      { numRuns: 8 * MORE },
+      { numRuns: 5 * MORE },
     );
   });
 

@@ -158,7 +158,7 @@ describe('an invalid cursor', () => {
         await expect(runSearch(logs, { start: { cursor } })).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
         await expect(runSearch(logs, { until: cursor })).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
       }),
-      { numRuns: 35 * MORE },
+      { numRuns: 20 * MORE },
     );
   });
 
@@ -215,7 +215,7 @@ describe('an invalid cursor', () => {
           }
         },
       ),
-      { numRuns: 10 * MORE },
+      { numRuns: 6 * MORE },
     );
   });
 });

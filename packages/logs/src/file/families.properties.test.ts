@@ -3,6 +3,9 @@ import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
 import { type Family, groupFamilies, groupManyFamilies, groupRotatedFamilies } from './families.ts';
 
+/** `MORE=20 SEED=random` searches for new cases. */
+const MORE = Number(process.env.MORE ?? 1);
+
 /** Renders a day of 2026 and an index within it; a later day, and a larger index of one day, is newer. */
 const STYLES: Record<string, (stem: string, date: string, index: number) => string> = {
   logrotate: (stem, date, index) => `${stem}.log-${date.replaceAll('-', '')}-${1_731_628_800 + index}`,
@@ -68,7 +71,7 @@ describe('whatever the names are', () => {
           expect(files.filter((file) => file.compressed && file.state === 'live')).toEqual([]);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: 400 * MORE },
     );
   });
 
@@ -80,7 +83,7 @@ describe('whatever the names are', () => {
       fc.property(shuffled, ([names, others]) => {
         expect(groupFamilies(others)).toEqual(groupFamilies(names));
       }),
-      { numRuns: 500 },
+      { numRuns: 200 * MORE },
     );
   });
 
@@ -93,7 +96,7 @@ describe('whatever the names are', () => {
         expect(families.filter((family) => !isUnrelated(family))).toEqual(groupFamilies(names));
         expect(families.filter(isUnrelated)).toEqual(groupFamilies(unrelated));
       }),
-      { numRuns: 500 },
+      { numRuns: 200 * MORE },
     );
   });
 });

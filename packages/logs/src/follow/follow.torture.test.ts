@@ -150,7 +150,7 @@ test('no line is lost, none comes twice, whatever the rotation', {
   // It has ended while a number was on its way.
   rotator.child.stdin.on('error', (error: NodeJS.ErrnoException) => expect(error.code).toBe('EPIPE'));
   const reporting = setInterval(() => {
-    rotator.child.stdin.write(`${Math.min(...inKept.map(({ run: { ledger } }) => ledger.rotations))}\n`);
+    rotator.child.stdin.write(`${Math.min(...inKept.map(({ run: { ledger } }) => ledger.last))}\n`);
   }, 50);
   const done = JSON.parse(await rotator.output) as Record<string, number>;
   clearInterval(reporting);

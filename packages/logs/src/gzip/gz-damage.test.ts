@@ -29,6 +29,11 @@ function unpacked(bytes: Buffer): Buffer | undefined {
   }
 }
 
+/** Every byte of head and trailer, and one of three between them; all with MORE. */
+function isTried(position: number, { length }: Buffer): boolean {
+  return MORE > 1 || position < 24 || position >= length - 12 || position % 3 === 0;
+}
+
 function isPrefix(part: Buffer, whole: Buffer): boolean {
   return part.equals(whole.subarray(0, part.length));
 }
@@ -40,6 +45,7 @@ describe.each(FILES)('a file %s', (_, packed) => {
     const write = gzFile();
     let longest = 0;
     for (let length = 1; length < packed.length; length++) {
+      if (!isTried(length, packed)) continue;
       const { map, text: got } = readAll(write(packed.subarray(0, length)));
       if (!isPrefix(got, text)) expect.fail(`other text when cut at ${length}`);
       expect(got.length).toBeGreaterThanOrEqual(longest);
@@ -54,6 +60,7 @@ describe.each(FILES)('a file %s', (_, packed) => {
   test('with any byte changed gives its text up to there, and the same as zlib where zlib can read it', () => {
     const write = gzFile();
     for (let position = 0; position < packed.length; position++) {
+      if (!isTried(position, packed)) continue;
       const { textBytes } = buildGzMap(write(packed.subarray(0, position)).fd, position);
       const before = text.subarray(0, textBytes);
       for (const bits of [1 << (position % 8), 0xff]) {

@@ -86,7 +86,7 @@ describe('a search that pauses in the middle of blocks', () => {
   it.each(['oldest', 'newest'] as const)('finds every record once, %s first, page by page', async (order) => {
     const dir = tempDir();
     const text = slowText(3000);
-    const lines = Array.from({ length: 160 }, (_, n) => `${HEAD}${text.slice(n, n + 700)}${n % 20 === 0 ? 'Q' : ''}\n`);
+    const lines = Array.from({ length: 100 }, (_, n) => `${HEAD}${text.slice(n, n + 700)}${n % 20 === 0 ? 'Q' : ''}\n`);
     writeFileSync(join(dir, 'a.log'), lines.join(''));
     const logs = openDir(dir, { workers: 2 });
     const query = { file: 'a.log', regex: '[ab]*a[ab]{300}Q', order };
@@ -108,7 +108,7 @@ describe('a search that pauses in the middle of blocks', () => {
   it('continues from its cursor when its budget ended it, and misses nothing', async () => {
     const dir = tempDir();
     const text = slowText(1000);
-    const lines = Array.from({ length: 12 }, (_, n) => `${HEAD}${text.slice(n, n + 950)}Q\n`);
+    const lines = Array.from({ length: 8 }, (_, n) => `${HEAD}${text.slice(n, n + 950)}Q\n`);
     writeFileSync(join(dir, 'slow.log'), lines.join(''));
     const logs = openDir(dir, { workers: 1 });
     const query = { file: 'slow.log', regex: SLOW_REGEX };
@@ -155,7 +155,7 @@ describe('a follow with a slow regex', () => {
 
 it('the plain search that waits also covers many blocks', async () => {
   const dir = writeSlowLog({ records: 4000, characters: 2000 });
-  writeFileSync(join(dir, 'plain.log'), `${HEAD}a plain line\n`.repeat(200_000));
+  writeFileSync(join(dir, 'plain.log'), `${HEAD}a plain line\n`.repeat(60_000));
   const logs = openDir(dir, { workers: 1 });
   const abort = new AbortController();
   const slowOnes = [1, 2, 3].map(() => runSearch(logs, slow, { signal: abort.signal }));

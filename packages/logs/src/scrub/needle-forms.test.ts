@@ -89,6 +89,7 @@ describe('the forms of a secret', () => {
           expect(scrubbed(value, form.toString('latin1')).includes('\n')).toBe(form.includes(10));
         }
       }),
+      { numRuns: 40 * Number(process.env.MORE ?? 1) },
     );
   });
 });

@@ -7,6 +7,9 @@ import { ScrubFeed } from './scrub-feed.ts';
 import { Scrubber } from './scrubber.ts';
 import { slowScrub } from './testing/slow-scrub.ts';
 
+/** `MORE=20 SEED=random` searches for new cases. */
+const MORE = Number(process.env.MORE ?? 1);
+
 /** More than one pass of the kernel. */
 const LONG_BYTES = 200_000;
 
@@ -103,7 +106,7 @@ describe('a scrubber', () => {
           if (leaked >= 0) expect(length - leaked).toBeLessThanOrEqual(2);
         }
       }),
-      { numRuns: 30 },
+      { numRuns: 15 * MORE },
     );
   });
 
@@ -131,7 +134,7 @@ describe('a scrubber', () => {
         createScrubber(needles).mask(bytes, { atEnd: true });
         expect(bytes.equals(slowScrub(text, needles))).toBe(true);
       }),
-      { numRuns: 60 },
+      { numRuns: 25 * MORE },
     );
   });
 

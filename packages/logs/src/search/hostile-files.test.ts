@@ -257,9 +257,9 @@ describe('a file of NULs', () => {
 describe('after every kind of search', () => {
   test('no file, thread or query is left', async () => {
     const dir = tempDir();
-    for (let index = 0; index < 3; index++) writeFileSync(join(dir, `a.log.${index + 1}`), lines(8000, 10 - index));
+    for (let index = 0; index < 3; index++) writeFileSync(join(dir, `a.log.${index + 1}`), lines(3000, 10 - index));
     writeFileSync(join(dir, 'a.log'), '');
-    writeFileSync(join(dir, 'b.log.gz'), gzipSync(lines(8000, 1)));
+    writeFileSync(join(dir, 'b.log.gz'), gzipSync(lines(3000, 1)));
     writeFileSync(join(dir, 'broken.log.gz'), 'no archive');
     const logs = openDir(dir, { ...OPTIONS, workers: 2 });
     const ways: (() => Promise<unknown>)[] = [

@@ -77,7 +77,7 @@ describe('a search', () => {
           expectContext(found, expected, records, { before, after });
         }
       }),
-      { numRuns: 10 * MORE },
+      { numRuns: 6 * MORE },
     );
   });
 
@@ -104,7 +104,7 @@ describe('a search', () => {
           expectSame(found, expected);
         },
       ),
-      { numRuns: 9 * MORE },
+      { numRuns: 6 * MORE },
     );
   });
 

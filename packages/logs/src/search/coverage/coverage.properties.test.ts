@@ -49,7 +49,7 @@ describe('the coverage of a search', () => {
           if (query.family !== undefined && isWhole) expectCoveredToEnd(response, records, { order, filter });
         }
       }),
-      { numRuns: 5 * MORE },
+      { numRuns: 3 * MORE },
     );
   });
 });
@@ -98,7 +98,7 @@ describe('the coverage of a count', () => {
           expect(digest.end.records).toBeGreaterThanOrEqual(inRange.length);
         }
       }),
-      { numRuns: 5 * MORE },
+      { numRuns: 3 * MORE },
     );
   });
 });
