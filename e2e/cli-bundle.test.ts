@@ -7,7 +7,7 @@ import { freePorts, readBundle } from '@porthole/server/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startLindbNode } from './testing/lindb-node.ts';
 import { writeBrokerLog } from './testing/log-fixture.ts';
-import { runToEnd, serve, tempDir } from './testing/program.ts';
+import { runCommand, runToEnd, serve, tempDir } from './testing/program.ts';
 
 const ENV = { TZ: 'UTC' };
 const RANGE = ['--since', '2026-11-15 05:00', '--until', '2026-11-15 06:00'];
@@ -22,7 +22,7 @@ async function startNode(...flags: string[]) {
   const program = serve(home, '--log-dir', logDir, '--node-time-zone', 'UTC', '--cluster-node-id', 'n1', ...flags);
   const url = (await program.ready()).replace(/\/$/, '');
   const cwd = tempDir();
-  const bundle = (...args: string[]) => runToEnd(['bundle', ...args, '--url', url], cwd, ENV);
+  const bundle = (...args: string[]) => runCommand(['bundle', ...args, '--url', url], cwd, ENV);
   return { cwd, url, bundle };
 }
 
@@ -93,7 +93,7 @@ describe('porthole bundle', () => {
     const { code, stdout, stderr } = await bundle(...RANGE, '-o', 'part.zip');
     expect({ code, stdout }).toEqual({ code: 3, stdout: 'part.zip\n' });
     expect(stderr).toContain('porthole: warning: config/dead.toml is missing: refused');
-    const verified = await runToEnd(['bundle', 'verify', 'part.zip'], cwd, ENV);
+    const verified = await runCommand(['bundle', 'verify', 'part.zip'], cwd, ENV);
     expect(verified).toMatchObject({ code: 3, stdout: '', stderr });
     expect(await bundle(...RANGE, 'n1', '-o', 'whole.zip')).toMatchObject({ code: 0, stdout: 'whole.zip\n' });
   });
@@ -153,7 +153,7 @@ describe('porthole bundle', () => {
       [await startWithBundle(Buffer.from('hello')), 'not a ZIP archive'],
     ];
     for (const [url, message] of servers) {
-      const { code, stdout, stderr } = await runToEnd(['bundle', '-o', 'bad.zip', '--url', url], cwd, ENV);
+      const { code, stdout, stderr } = await runCommand(['bundle', '-o', 'bad.zip', '--url', url], cwd, ENV);
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       expect(stderr).toContain(message);
     }
@@ -165,7 +165,7 @@ describe('porthole bundle verify', () => {
   it('reports whether a bundle is intact, or what is wrong with it', async () => {
     const { cwd, bundle } = await startNode();
     await bundle('-o', 'a.zip');
-    const verify = (file: string) => runToEnd(['bundle', 'verify', file], cwd, ENV);
+    const verify = (file: string) => runCommand(['bundle', 'verify', file], cwd, ENV);
     expect(await verify('a.zip')).toMatchObject({ code: 0, stdout: '' });
     truncateSync(join(cwd, 'a.zip'), 1000);
     expect(await verify('a.zip')).toMatchObject({

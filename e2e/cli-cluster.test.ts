@@ -13,7 +13,7 @@ import {
   startClusterNode,
 } from './testing/cluster-node.ts';
 import { startLindbNode } from './testing/lindb-node.ts';
-import { Program, runToEnd, tempDir } from './testing/program.ts';
+import { Program, runCommand, runToEnd, tempDir } from './testing/program.ts';
 import { runOnTerminal } from './testing/pseudo-terminal.ts';
 
 const ENV = { TZ: 'UTC' };
@@ -38,7 +38,7 @@ const NODES = {
 };
 
 async function runCli({ url }: Pick<FakeClusterNode, 'url'>, ...args: string[]) {
-  const { code, stdout, stderr } = await runToEnd([...args, '--url', url], tempDir(), ENV);
+  const { code, stdout, stderr } = await runCommand([...args, '--url', url], tempDir(), ENV);
   return { code, stdout, stderr };
 }
 

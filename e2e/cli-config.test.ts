@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { startLindbNode } from './testing/lindb-node.ts';
-import { runToEnd, serve, tempDir } from './testing/program.ts';
+import { runCommand, runToEnd, serve, tempDir } from './testing/program.ts';
 import { runOnTerminal } from './testing/pseudo-terminal.ts';
 
 const A = `# The broker.
@@ -51,12 +51,12 @@ describe('porthole config get', () => {
       '{\n  "http": {\n    "port": 9000,\n    "hosts": [\n      "a",\n      "b"\n    ]\n  }\n}\n',
     ],
   ])('of a file with %j gives only that', async (words, stdout) => {
-    const outcome = await runToEnd(['config', 'get', './a.toml', ...words], withFiles());
+    const outcome = await runCommand(['config', 'get', './a.toml', ...words], withFiles());
     expect(outcome).toEqual({ code: 0, signal: null, stdout, stderr: '' });
   });
 
   it('reports an unknown key with the nearest names and exit code 1, after printing the known ones', async () => {
-    const outcome = await runToEnd(['config', 'get', 'a.toml', 'http.prot', 'user.name', '-o', 'flat'], withFiles());
+    const outcome = await runCommand(['config', 'get', 'a.toml', 'http.prot', 'user.name', '-o', 'flat'], withFiles());
     expect(outcome).toEqual({
       code: 1,
       signal: null,
@@ -68,23 +68,28 @@ describe('porthole config get', () => {
   it('of a node prints what the node returns', async () => {
     const cwd = withFiles();
     const url = await serve(cwd, '--service-config', 'a.toml').ready();
-    expect(await runToEnd(['config', 'get', url], cwd)).toEqual({ code: 0, signal: null, stdout: A_SHOWN, stderr: '' });
-    const byFlag = await runToEnd(['config', 'get', '--url', url, 'http.port', '-o', 'flat'], cwd);
+    expect(await runCommand(['config', 'get', url], cwd)).toEqual({
+      code: 0,
+      signal: null,
+      stdout: A_SHOWN,
+      stderr: '',
+    });
+    const byFlag = await runCommand(['config', 'get', '--url', url, 'http.port', '-o', 'flat'], cwd);
     expect(byFlag.stdout).toBe('http.port = 9000\n');
-    const byVariable = await runToEnd(['config', 'get', 'http.port', '-o', 'flat'], cwd, { PORTHOLE_URL: url });
+    const byVariable = await runCommand(['config', 'get', 'http.port', '-o', 'flat'], cwd, { PORTHOLE_URL: url });
     expect(byVariable.stdout).toBe('http.port = 9000\n');
   });
 
   it('of a node that shows itself gives the settings it runs with', async () => {
     const cwd = tempDir();
     const url = await serve(cwd).ready();
-    const { code, stdout } = await runToEnd(['config', 'get', url, 'http.max-streams', '-o', 'flat'], cwd);
+    const { code, stdout } = await runCommand(['config', 'get', url, 'http.max-streams', '-o', 'flat'], cwd);
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'http.max-streams = 128\n' });
   });
 
   it('masks the secrets of a node that does not', async () => {
     const url = await startLindbNode({}, `[etcd]\n## Default: "s3cret-pw"\npassword = "s3cret-pw"\n`);
-    const { code, stdout } = await runToEnd(['config', 'get', url], tempDir());
+    const { code, stdout } = await runCommand(['config', 'get', url], tempDir());
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: '[etcd]\n## Default: "******"\npassword = "******"\n',
@@ -94,16 +99,16 @@ describe('porthole config get', () => {
   it('fails with exit code 2 without a node, a file or valid TOML', async () => {
     const cwd = tempDir();
     writeFileSync(join(cwd, 'broken.toml'), 'a = 1\npassword = hunter-two\n');
-    const unreachable = await runToEnd(['config', 'get', 'http://127.0.0.1:1'], cwd);
+    const unreachable = await runCommand(['config', 'get', 'http://127.0.0.1:1'], cwd);
     expect(unreachable).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('Is the node running?') });
-    expect(await runToEnd(['config', 'get', './absent.toml'], cwd)).toEqual({
+    expect(await runCommand(['config', 'get', './absent.toml'], cwd)).toEqual({
       code: 2,
       signal: null,
       stdout: '',
       stderr:
         'porthole: no such file ./absent.toml; name a node by its URL (http://127.0.0.1:7300) or a node of the cluster with a colon (broker-1:)\n',
     });
-    expect(await runToEnd(['config', 'get', 'broken.toml'], cwd)).toEqual({
+    expect(await runCommand(['config', 'get', 'broken.toml'], cwd)).toEqual({
       code: 2,
       signal: null,
       stdout: '',
@@ -126,7 +131,7 @@ describe('porthole config get', () => {
     expect(plain).toEqual({ code: 0, output: A_SHOWN });
     const never = await runOnTerminal(['config', 'get', 'a.toml', '--color', 'never'], { cwd });
     expect(never.output).toBe(A_SHOWN);
-    const forced = await runToEnd(['config', 'get', 'a.toml', 'user.name', '-o', 'flat'], cwd, { FORCE_COLOR: '1' });
+    const forced = await runCommand(['config', 'get', 'a.toml', 'user.name', '-o', 'flat'], cwd, { FORCE_COLOR: '1' });
     expect(forced.stdout).toBe('\u001b[36muser.name\u001b[39m = "admin"\n');
   });
 
@@ -135,7 +140,7 @@ describe('porthole config get', () => {
     writeFileSync(join(cwd, 'c.toml'), 'a = "\u009b31m\u202e"\r\n');
     const shown = await runOnTerminal(['config', 'get', 'c.toml'], { cwd, env: { NO_COLOR: '1' } });
     expect(shown.output).toBe('a = "\\x9b31m\\u202e"\n');
-    expect((await runToEnd(['config', 'get', 'c.toml'], cwd)).stdout).toBe('a = "\u009b31m\u202e"\r\n');
+    expect((await runCommand(['config', 'get', 'c.toml'], cwd)).stdout).toBe('a = "\u009b31m\u202e"\r\n');
   });
 });
 
@@ -158,12 +163,12 @@ describe('porthole config diff', () => {
   });
 
   it('prints nothing for equal ones except what was not compared', async () => {
-    const outcome = await runToEnd(['config', 'diff', 'a.toml', './a.toml'], withFiles());
+    const outcome = await runCommand(['config', 'diff', 'a.toml', './a.toml'], withFiles());
     expect(outcome).toEqual({ code: 0, signal: null, stdout: '', stderr: MASKED });
   });
 
   it('as JSON lists differences, and what could not be compared', async () => {
-    const { code, stdout } = await runToEnd(['config', 'diff', 'a.toml', 'b.toml', '-o', 'json'], withFiles());
+    const { code, stdout } = await runCommand(['config', 'diff', 'a.toml', 'b.toml', '-o', 'json'], withFiles());
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toEqual({
       a: 'a.toml',
@@ -181,14 +186,14 @@ describe('porthole config diff', () => {
   it('as a unified diff says what diff says of the flat lists', async () => {
     const cwd = withFiles();
     for (const name of ['a', 'b']) {
-      const { stdout } = await runToEnd(['config', 'get', `${name}.toml`, '-o', 'flat'], cwd);
+      const { stdout } = await runCommand(['config', 'get', `${name}.toml`, '-o', 'flat'], cwd);
       writeFileSync(join(cwd, `${name}.flat`), `${stdout.trim().split('\n').sort().join('\n')}\n`);
     }
     const labels = ['--label', 'a.toml', '--label', 'b.toml'];
     const wanted = runForOutput('diff', ['-u', ...labels, 'a.flat', 'b.flat'], cwd);
-    const { code, stdout } = await runToEnd(['config', 'diff', 'a.toml', 'b.toml', '-o', 'unified'], cwd);
+    const { code, stdout } = await runCommand(['config', 'diff', 'a.toml', 'b.toml', '-o', 'unified'], cwd);
     expect({ code, stdout }).toEqual({ code: 1, stdout: wanted });
-    const { stdout: coloured } = await runToEnd(
+    const { stdout: coloured } = await runCommand(
       ['config', 'diff', 'a.toml', 'b.toml', '-o', 'unified', '--color'],
       cwd,
     );
@@ -198,19 +203,19 @@ describe('porthole config diff', () => {
   it('compares a node with a file, and two nodes', async () => {
     const cwd = withFiles();
     const url = (await serve(cwd, '--service-config', 'a.toml').ready()).replace(/\/$/, '');
-    expect((await runToEnd(['config', 'diff', url, 'a.toml'], cwd)).code).toBe(0);
+    expect((await runCommand(['config', 'diff', url, 'a.toml'], cwd)).code).toBe(0);
     const lindb = await startLindbNode({}, B);
-    const { code, stdout } = await runToEnd(['config', 'diff', url, lindb, '-o', 'json'], cwd);
+    const { code, stdout } = await runCommand(['config', 'diff', url, lindb, '-o', 'json'], cwd);
     expect(code).toBe(1);
     expect(JSON.parse(stdout)).toMatchObject({ a: url, b: lindb, uncomparable: ['user.password'] });
     expect(stdout).not.toMatch(/hunter-two|other-pass/);
   });
 
   it('needs both: one that cannot be read is exit code 2', async () => {
-    const outcome = await runToEnd(['config', 'diff', 'a.toml', 'http://127.0.0.1:1'], withFiles());
+    const outcome = await runCommand(['config', 'diff', 'a.toml', 'http://127.0.0.1:1'], withFiles());
     expect(outcome).toMatchObject({ code: 2, stdout: '' });
     expect(outcome.stderr).toContain('http://127.0.0.1:1');
-    expect((await runToEnd(['config', 'diff', 'a.toml'], withFiles())).code).toBe(2);
+    expect((await runCommand(['config', 'diff', 'a.toml'], withFiles())).code).toBe(2);
   });
 
   it('stands below one another what does not fit a narrow terminal, without losing a letter', async () => {

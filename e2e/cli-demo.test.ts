@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Program, runToEnd, tempDir } from './testing/program.ts';
+import { Program, runCommand, runToEnd, tempDir } from './testing/program.ts';
 
 /** The demo, with a directory for what it writes. */
 function startDemo(...flags: string[]): { program: Program; tmp: string } {
@@ -41,7 +41,7 @@ describe('porthole demo', () => {
   it('is a cluster whose nodes know each other, one of them sick and configured differently', async () => {
     const { program, tmp } = startDemo('--rate', '0');
     const url = await program.ready();
-    const ask = (...words: string[]) => runToEnd([...words, '--url', url], tmp, { TZ: 'UTC' });
+    const ask = (...words: string[]) => runCommand([...words, '--url', url], tmp, { TZ: 'UTC' });
     expect(await ask('nodes', '-o', 'names')).toMatchObject({
       code: 0,
       stdout: 'demo-broker-1\ndemo-broker-2\ndemo-broker-3\n',

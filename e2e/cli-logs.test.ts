@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { BROKER_LINES, BROKER_RECORDS, writeBrokerLog } from './testing/log-fixture.ts';
-import { BINARY, runToEnd, serve, tempDir } from './testing/program.ts';
+import { BINARY, runCommand, runToEnd, serve, tempDir } from './testing/program.ts';
 import { runOnTerminal } from './testing/pseudo-terminal.ts';
 
 const ENV = { TZ: 'UTC' };
@@ -15,7 +15,7 @@ function inDir(): string {
 }
 
 async function logs(cwd: string, ...args: string[]) {
-  const { code, stdout, stderr } = await runToEnd(['logs', ...args], cwd, ENV);
+  const { code, stdout, stderr } = await runCommand(['logs', ...args], cwd, ENV);
   return { code, stdout, stderr };
 }
 

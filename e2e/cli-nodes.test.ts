@@ -6,7 +6,7 @@ import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
 import { startLindbNode } from './testing/lindb-node.ts';
 import { BROKER_LINES, BROKER_RECORDS, writeBrokerLog } from './testing/log-fixture.ts';
-import { Program, runToEnd, serve, tempDir } from './testing/program.ts';
+import { Program, runCommand, runToEnd, serve, tempDir } from './testing/program.ts';
 import { TerminalProgram } from './testing/pseudo-terminal.ts';
 
 const ENV = { TZ: 'UTC' };
@@ -38,7 +38,7 @@ describe('a node and a directory are asked alike', () => {
     ];
     for (const line of lines) {
       const ask = (where: string) =>
-        runToEnd(
+        runCommand(
           line.map((word) => (word === 'WHERE' ? where : word)),
           cwd,
           ENV,
@@ -60,7 +60,7 @@ describe('a node and a directory are asked alike', () => {
 
   it('a name that is not there is answered with one that is', async () => {
     const { url, cwd } = await startNode();
-    const { code, stdout, stderr } = await runToEnd(['logs', 'brokre.log', '--url', url], cwd, ENV);
+    const { code, stdout, stderr } = await runCommand(['logs', 'brokre.log', '--url', url], cwd, ENV);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toBe('porthole: no log file named "brokre.log"; did you mean "broker.log"?\n');
   });
@@ -83,7 +83,7 @@ describe('a node that does not answer', () => {
     writeFileSync(join(cwd, 'mine'), `${token}\n`);
     const { url } = await startNode('--auth-token-file', join(cwd, 'tokens'));
     const ask = (args: string[], env = {}) =>
-      runToEnd(['logs', '-n', '1', '--url', url, ...args], cwd, { ...ENV, ...env });
+      runCommand(['logs', '-n', '1', '--url', url, ...args], cwd, { ...ENV, ...env });
     const refused = await ask([]);
     expect(refused.code).toBe(2);
     expect(refused.stderr).toContain('--token-file');
@@ -183,7 +183,7 @@ describe('porthole logs --follow', () => {
 describe('porthole logs download', () => {
   it('writes the file as it is, only when it is not there yet', async () => {
     const { url, cwd, logDir } = await startNode();
-    const get = (...args: string[]) => runToEnd(['logs', 'download', ...args, '--url', url], cwd, ENV);
+    const get = (...args: string[]) => runCommand(['logs', 'download', ...args, '--url', url], cwd, ENV);
     expect(await get('broker.log')).toMatchObject({ code: 0, stdout: '', stderr: 'porthole: broker.log: 490 B\n' });
     const bytes = readFileSync(join(logDir, 'broker.log'));
     expect(readFileSync(join(cwd, 'broker.log')).equals(bytes)).toBe(true);
@@ -201,7 +201,7 @@ describe('a node that only answers the contract', () => {
   it('gives its configuration, its list, and what the ends of its files hold', async () => {
     const url = await startLindbNode({ 'lind-broker.log': `cut\n${BROKER_LINES.join('\n')}\n` });
     const cwd = tempDir();
-    const ask = (...args: string[]) => runToEnd([...args, '--url', url], cwd, ENV);
+    const ask = (...args: string[]) => runCommand([...args, '--url', url], cwd, ENV);
     const found = await ask('logs', 'lind-broker.log', '-l', 'error');
     // Not all of the file could be read: its first line is never sent.
     expect(found).toMatchObject({ code: 3, stdout: `${BROKER_RECORDS[3]}\n` });

@@ -4,7 +4,7 @@ import { createClient, type NodeClient } from '@porthole/client';
 import type { ClusterEnd, ClusterFollowItem, ClusterNodes, ClusterRecord } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { expect, onTestFinished } from 'vitest';
-import { Program, runToEnd, tempDir } from './program.ts';
+import { Program, runCommand, tempDir } from './program.ts';
 
 /** Short, so that what waits for them is quick; long enough for a machine that does much else. */
 const SHORT_LIMITS = [
@@ -98,7 +98,7 @@ export class ClusterProcess {
 
   /** Runs the command line against it. */
   cli(...args: string[]) {
-    return runToEnd([...args, '--url', this.#url], this.cwd);
+    return runCommand([...args, '--url', this.#url], this.cwd);
   }
 
   /** What it keeps of the other members on its disk. */

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -91,6 +91,48 @@ export function tempDir(): string {
 /** Runs a command line to its end. */
 export function runToEnd(args: readonly string[], cwd: string, env?: Record<string, string>): Promise<Outcome> {
   return new Program(args, { cwd, ...(env && { env }) }).end();
+}
+
+/**
+ * Runs a command line to its end like `runToEnd`, in a process that has run others before: for tests of what a command
+ * does, not of its process. Commands take turns.
+ */
+export async function runCommand(
+  args: readonly string[],
+  cwd: string,
+  env: Record<string, string> = {},
+): Promise<Outcome> {
+  host ??= startHost();
+  const { PATH = '' } = process.env;
+  const outcome = Promise.all([host, turn]).then(([child]) =>
+    nextMessage<Outcome>(child, { args, cwd, env: { PATH, ...env } }),
+  );
+  turn = outcome.catch(() => {});
+  return outcome;
+}
+
+let host: Promise<ChildProcess> | undefined;
+let turn: Promise<unknown> = Promise.resolve();
+
+/** Ends with this thread, when its channel is closed. */
+async function startHost(): Promise<ChildProcess> {
+  const child = fork(join(import.meta.dirname, 'command-host.mjs'), { execArgv: [] });
+  child.unref();
+  child.channel?.unref();
+  await nextMessage(child);
+  return child;
+}
+
+function nextMessage<T>(child: ChildProcess, sent?: object): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const onExit = () => reject(new Error(`the host of commands has ended: ${JSON.stringify(sent)}`));
+    child.once('exit', onExit);
+    child.once('message', (message) => {
+      child.off('exit', onExit);
+      resolve(message as T);
+    });
+    if (sent) child.send(sent);
+  });
 }
 
 /** `serve` on free ports, everything it writes below the directory. */
