@@ -43,16 +43,16 @@ function judgeLnav() {
 }
 
 function judgeByLnav(dir, fixture) {
-  const path = join(dir, `${fixture}.log`);
+  const path = join(dir, `${fixture.replace('/', '-')}.log`);
   copyFileSync(fileURLToPath(new URL(`${fixture}.log`, FIXTURES)), path);
-  utimesSync(path, FIXTURE_WRITTEN_MS / 1000, FIXTURE_WRITTEN_MS / 1000);
+  const { records: all, writtenMs } = logs.readTruth(fixture);
+  utimesSync(path, writtenMs / 1000, writtenMs / 1000);
   const query = ';SELECT log_time_msecs AS ms, log_level AS level FROM all_logs';
   const { stdout } = spawnSync('lnav', ['-n', '-c', query, '-c', ':write-json-to -', path], {
     encoding: 'utf8',
     env: { ...process.env, TZ: FIXTURE_ZONE, HOME: dir },
   });
   const rows = stdout.trim().startsWith('[') ? JSON.parse(stdout) : [];
-  const all = logs.readTruth(fixture);
   // Lines before the first record are none to it.
   const truth = all.some(({ time }) => time !== undefined) ? all.filter(({ time }) => time !== undefined) : all;
   if (rows.length === 0) return ['not recognised'];

@@ -79,3 +79,17 @@ it('threads describe many files with it', async () => {
     new Set([`gateway ${FIRST_MS + 2000}`]),
   );
 });
+
+it.each([
+  ['docker', (text: string) => JSON.stringify({ log: `${text}\n`, stream: 'stdout', time: '2026-11-15T10:00:09Z' })],
+  ['cri', (text: string) => `2026-11-15T10:00:09.000000000Z stdout F ${text}`],
+])('applies to the lines inside those of %s', async (wrapper, wrap) => {
+  const path = tempDir();
+  const lines = [line(2), line(3, 'ALARM')].join('').trimEnd().split('\n');
+  writeFileSync(join(path, 'pod.log'), lines.map((text) => `${wrap(text)}\n`).join(''));
+  const dir = openDir(path, { zone: createZone('UTC'), formats });
+  expect(await dir.details()).toMatchObject([{ format: `${wrapper}+gateway`, firstTimeMs: FIRST_MS + 2000 }]);
+  expect(await search(dir, { family: 'pod.log', minLevel: 'WARN' })).toMatchObject([
+    { timeMs: FIRST_MS + 3000, level: 'ERROR', message: 'value 3\n  raw', context: { device: 'sensor-7' } },
+  ]);
+});

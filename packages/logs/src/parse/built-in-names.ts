@@ -15,6 +15,7 @@ const CODED_FORMATS = [
   'syslog',
   'syslog-5424',
   'iso',
+  'python-basic',
   'text',
 ] as const;
 

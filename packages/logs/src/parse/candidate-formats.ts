@@ -1,5 +1,6 @@
 import type { FormatName, FormatOptions } from './format.ts';
 import type { ShapedFormat } from './formats/define-format.ts';
+import { compileLayoutFormat, hasPartialTime, type LayoutDefinition } from './formats/layout/layout-format.ts';
 import type { Zone } from './zone.ts';
 
 export type FormatCreator = (options: FormatOptions) => ShapedFormat;
@@ -10,6 +11,18 @@ export interface CandidateFormat {
   /** Its times may lack a year or a date. */
   isPartial: boolean;
   create: FormatCreator;
+}
+
+/** Compiled when it is first needed: most files are recognised before most formats are tried. */
+export function lazyLayout<Name extends string>(
+  definition: LayoutDefinition & { name: Name },
+): CandidateFormat & { name: Name } {
+  let compiled: ReturnType<typeof compileLayoutFormat> | undefined;
+  const create: FormatCreator = (options) => {
+    compiled ??= compileLayoutFormat(definition);
+    return compiled.create(options);
+  };
+  return { name: definition.name, isPartial: hasPartialTime(definition), create };
 }
 
 /** Every format in its order, created when it is first tried: most files are recognised by one of the first. */

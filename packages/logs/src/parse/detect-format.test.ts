@@ -49,5 +49,5 @@ test('text beyond the first 64 KiB does not matter', () => {
 
 test('a format can be created by its name', () => {
   for (const name of FORMAT_NAMES) expect(createFormat(name, OPTIONS).name).toBe(name);
-  expect(FORMAT_NAMES.filter((name) => !createFormat(name, OPTIONS).timed)).toEqual(['text']);
+  expect(FORMAT_NAMES.filter((name) => !createFormat(name, OPTIONS).timed)).toEqual(['python-basic', 'text']);
 });

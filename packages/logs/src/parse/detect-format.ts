@@ -1,5 +1,5 @@
 import type { BuiltInFormatName } from './built-in-names.ts';
-import { type CandidateFormat, type FormatCreator, LazyFormats } from './candidate-formats.ts';
+import { type CandidateFormat, type FormatCreator, LazyFormats, lazyLayout } from './candidate-formats.ts';
 import type { Format, FormatName, FormatOptions, LineHead, WrapperName } from './format.ts';
 import { createCapnslogFormat } from './formats/capnslog-format.ts';
 import { createContractFormat } from './formats/contract-format.ts';
@@ -13,14 +13,15 @@ import {
   LAYOUT_DEFINITIONS,
   type LayoutName,
 } from './formats/layout/definitions.ts';
-import { compileLayoutFormat, hasPartialTime, type LayoutDefinition } from './formats/layout/layout-format.ts';
 import { createLindbAccessFormat, createLindbSlowSqlFormat } from './formats/lindb-formats.ts';
 import { createLog4jFormat } from './formats/log4j-format.ts';
 import { createNginxAccessFormat, createNginxErrorFormat } from './formats/nginx-formats.ts';
+import { createPythonBasicFormat } from './formats/python-basic-format.ts';
 import { createSyslog5424Format, createSyslogFormat } from './formats/syslog-formats.ts';
 import { createTextFormat } from './formats/text-format.ts';
 import { createTidbFormat } from './formats/tidb-format.ts';
 import { startsWith } from './formats/tokens/byte-scan.ts';
+import { createW3cFormat, w3cColumn, withStatusColumn } from './formats/w3c-format.ts';
 import { unwrapSample } from './formats/wrapped/unwrap-sample.ts';
 import { createWrappedFormat, createWrapper, ELSEWHERE, WRAPPER_NAMES } from './formats/wrapped/wrapped-format.ts';
 import { completeLines, isUntimedJson, type SampleLine as Line } from './sample-lines.ts';
@@ -45,15 +46,6 @@ const TYPICAL_SHARE = 0.5;
 /** A built-in format is overruled by one from the settings unless it finds times in more than this many times as many lines. */
 const OVERRULED_FACTOR = 2;
 
-/** Compiled when it is first needed: most files are recognised before most formats are tried. */
-const lazyLayout = <Name extends string>(definition: LayoutDefinition & { name: Name }) => {
-  let compiled: ReturnType<typeof compileLayoutFormat> | undefined;
-  const create: FormatCreator = (options) => {
-    compiled ??= compileLayoutFormat(definition);
-    return compiled.create(options);
-  };
-  return { name: definition.name, isPartial: hasPartialTime(definition), create };
-};
 const LAYOUT_FORMATS = LAYOUT_DEFINITIONS.map(lazyLayout);
 const FALLBACKS = FALLBACK_LAYOUTS.map(lazyLayout);
 
@@ -86,6 +78,7 @@ const CREATORS: Record<BuiltInFormatName, FormatCreator> = {
   syslog: createSyslogFormat,
   iso: createIsoFormat,
   ...creatorsByName(FALLBACKS),
+  'python-basic': createPythonBasicFormat,
   text: createTextFormat,
 };
 
@@ -117,8 +110,15 @@ export function createFormat(
   added: readonly CandidateFormat[] = [],
 ): ShapedFormat {
   const { wrappers, plain } = splitName(name);
-  const { create } = added.find((format) => format.name === plain) ?? { create: CREATORS[plain as BuiltInFormatName] };
+  const { create } = added.find((format) => format.name === plain) ?? { create: builtInCreator(plain) };
   return wrappers.reduceRight((inner, wrapper) => wrap(wrapper, inner, { ...options, added }), create(options));
+}
+
+function builtInCreator(name: FormatName): FormatCreator {
+  const column = w3cColumn(name);
+  return column === undefined
+    ? CREATORS[name as BuiltInFormatName]
+    : (options) => createW3cFormat(CREATORS.w3c(options), column);
 }
 
 /** The parts of a name like `docker+ansi+iso`, the outermost first. */
@@ -193,7 +193,17 @@ export class FormatDetector {
     const isEnough = some.length <= FIRST_LINES || (first && first.timed >= ENOUGH_TIMED);
     const lines = isEnough ? some : completeLines(bytes, Number.POSITIVE_INFINITY);
     const best = isEnough ? first : this.#pickFromAll(sample, lines);
-    return best?.format ?? CREATORS[isUntimedJson(sample, lines) ? 'json' : 'text']({ zone: this.#zone, writtenMs });
+    if (best?.format.name === 'w3c') return withStatusColumn(best.format, bytes, lines);
+    return best?.format ?? this.#untimed(sample, lines, writtenMs);
+  }
+
+  #untimed(sample: Buffer, lines: readonly Line[], writtenMs: number): ShapedFormat {
+    const options = { zone: this.#zone, writtenMs };
+    if (isUntimedJson(sample, lines)) return CREATORS.json(options);
+    const python = CREATORS['python-basic'](options);
+    const [first] = lines;
+    // The first line alone decides, so that the format stays the same while the file grows.
+    return first && python.isTypical(sample, first.start, first.end) ? python : CREATORS.text(options);
   }
 
   /** Lines that may have times decide if there are many of them; else all lines. */

@@ -50,7 +50,7 @@ export interface Format {
   readonly timed: boolean;
   /**
    * Whether the line `[start, end)` starts a record; if so, `head` is filled. `end` may include the line's CR and LF.
-   * Reads nothing outside the line, creates no strings, never throws.
+   * Reads nothing outside the line, but for formats whose levels are on lines below; creates no strings, never throws.
    */
   readHead(bytes: Buffer, start: number, end: number, head: LineHead): boolean;
   /** Decodes the whole record `[start, end)`, continuation lines included. */

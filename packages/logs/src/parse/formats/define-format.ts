@@ -19,6 +19,8 @@ export interface ShapedFormat extends Format {
   readonly firstBytes?: Uint8Array;
   /** Whether the line has a time where a record has one; faster than `readHead`, which is used unless it is given. */
   hasTime?(bytes: Buffer, start: number, end: number): boolean;
+  /** Whether the level is on a line below the first one of a record. */
+  readonly readsBelow?: boolean;
   /** What a line starts with that shows that a file has this format, whatever its other lines are. */
   readonly header?: string;
   isTypical(bytes: Buffer, start: number, end: number): boolean;

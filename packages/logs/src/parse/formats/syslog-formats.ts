@@ -13,6 +13,9 @@ const LETTER_T = 84;
 /** What is in the host's position in lines that only look like syslog. */
 const LEVEL_WORD = /^\W?(?:trace|debug|info|notice|warn|warning|error|fatal|critical)\W?$/i;
 
+/** Sent over UDP, a line may have no host: ` haproxy[12]: message`. */
+const BODY_WITHOUT_HOST = /^ ([^\s:[\]]+)\[(\d+)\]: ?(.*)$/s;
+
 const BODY = /^ ([^\s:]\S*[^\s:]|[^\s:]) ([^\s:[\]]+)(?:\[([^\]\s]*)\])?: ?(.*)$/s;
 
 /** RFC 3164: `<34>Oct 11 22:14:15 host app[123]: message`, as written to files without `<34>`, or with rsyslog's ISO time. */
@@ -52,6 +55,8 @@ export function createSyslogFormat(options: FormatOptions): ShapedFormat {
       return true;
     },
     readColumns(body) {
+      const [, soleTag, solePid, soleMessage] = BODY_WITHOUT_HOST.exec(body) ?? [];
+      if (soleTag) return columns(soleMessage ?? '', { tag: soleTag, context: { pid: solePid } });
       const [, host, tag, pid, message] = BODY.exec(body) ?? [];
       if (!host || !tag || LEVEL_WORD.test(host)) return undefined;
       return columns(message ?? '', { tag, context: { host, pid } });

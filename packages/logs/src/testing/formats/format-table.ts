@@ -6,7 +6,7 @@ import { LOG_SYSTEMS } from './systems.ts';
 
 export const FIXTURES = new URL('../../parse/fixtures/', import.meta.url);
 
-/** A zone that is neither UTC nor, most likely, the local zone; and when all fixtures were written. */
+/** A zone that is neither UTC nor, most likely, the local zone; and when fixtures were written that do not say so. */
 export const FIXTURE_ZONE = 'Asia/Shanghai';
 export const FIXTURE_WRITTEN_MS = Date.parse('2026-11-15T00:30:00Z');
 
@@ -19,12 +19,13 @@ export interface JudgedRecord {
 /** What is wrong, or nothing. */
 export type Verdict = readonly ('records' | 'times' | 'levels' | 'not recognised')[];
 
-/** The records that a fixture has. */
-export function readTruth(fixture: string): JudgedRecord[] {
-  const { records } = JSON.parse(readFileSync(new URL(`${fixture}.json`, FIXTURES), 'utf8')) as {
+/** The records that a fixture has, and when it was written. */
+export function readTruth(fixture: string): { records: JudgedRecord[]; writtenMs: number } {
+  const { records, written } = JSON.parse(readFileSync(new URL(`${fixture}.json`, FIXTURES), 'utf8')) as {
     records: JudgedRecord[];
+    written?: string;
   };
-  return records;
+  return { records, writtenMs: written === undefined ? FIXTURE_WRITTEN_MS : Date.parse(written) };
 }
 
 /** The same number of records, times and levels in the same order. */
@@ -41,8 +42,9 @@ function judge(found: readonly JudgedRecord[], truth: readonly JudgedRecord[]): 
 /** How Porthole reads a fixture. */
 export function judgeFixture(fixture: string): { format: string; verdict: Verdict } {
   const bytes = readFileSync(new URL(`${fixture}.log`, FIXTURES));
-  const format = detectFormat(bytes, { zone: createZone(FIXTURE_ZONE), writtenMs: FIXTURE_WRITTEN_MS });
-  return { format: format.name, verdict: judge(readRecords(bytes, format), readTruth(fixture)) };
+  const { records, writtenMs } = readTruth(fixture);
+  const format = detectFormat(bytes, { zone: createZone(FIXTURE_ZONE), writtenMs });
+  return { format: format.name, verdict: judge(readRecords(bytes, format), records) };
 }
 
 function readRecords(bytes: Buffer, format: Format): JudgedRecord[] {

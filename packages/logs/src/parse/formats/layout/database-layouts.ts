@@ -39,6 +39,10 @@ export const DATABASE_LAYOUTS = [
     programs: 'PostgreSQL csvlog',
     times: [ISO],
     lines: ['{time},{_?},{_?},{pid:int},{_?},{session},{_:int},{_?},{_},{_?},{_:int},{level},{code},{message}'],
+    csv: [
+      ...['detail', 'hint', 'internalQuery', 'internalPosition', 'context', 'query', 'position', 'location'],
+      ...['application', 'backend', 'leader', 'queryId'],
+    ],
   },
   {
     name: 'mongodb',

@@ -2,8 +2,10 @@ import type { FormatOptions, LineHead, RecordFields } from '../../format.ts';
 import type { Level } from '../../level.ts';
 import { createZone } from '../../zone.ts';
 import { columns, headFields, type ShapedFormat, splitRecord, trimLineEnd } from '../define-format.ts';
+import { readCsvFields } from '../lines/csv-fields.ts';
 import { findLevel } from '../tokens/find-level.ts';
 import { compileLineLayout, type LineLayout, LineMatcher } from './line-layout.ts';
+import { LinesBelow } from './lines-below.ts';
 import { type CompiledTime, compileTimeLayout, isPartialTime } from './time-layout.ts';
 
 /** Time and level are within this much of a line. */
@@ -25,6 +27,10 @@ export interface LayoutDefinition {
   findsLevel?: boolean;
   /** A file with a line that starts with this has this format, however its other lines look. */
   header?: string;
+  /** Layout of a line with the level, and perhaps the message, among the `lines` below the first line of a record. */
+  below?: { layout: string; lines: number };
+  /** Names of comma-separated values: the rest of the record, from its message on. */
+  csv?: readonly string[];
   /** The zone of times without one, if it is not that of the node. */
   zone?: 'UTC';
   /** Level texts besides the usual words and letters. */
@@ -50,7 +56,10 @@ export function compileLayoutFormat(definition: LayoutDefinition): {
           ? first
           : (bytes, start, end, time) => readers.some((reader) => reader(bytes, start, end, time));
       const matchers = lines.map((line) => new LineMatcher(line, readTime, definition.levels));
-      return { ...createLayoutFormat(definition, matchers), firstBytes };
+      const { below, levels } = definition;
+      const matcher = below && new LineMatcher(compileLineLayout(below.layout), readTime, levels);
+      const format = createLayoutFormat(definition, matchers, matcher && new LinesBelow(matcher, below.lines));
+      return { ...format, firstBytes };
     },
   };
 }
@@ -91,35 +100,39 @@ function collectFirstBytes(times: readonly CompiledTime[], lines: readonly LineL
   return table;
 }
 
+/** The matcher whose head matches, or else one whose time does. Sets its time and rank. */
+function matchHead(
+  { matchers, leads }: { matchers: readonly LineMatcher[]; leads: readonly LineMatcher[] },
+  bytes: Buffer,
+  start: number,
+  end: number,
+): { matcher: LineMatcher; bodyAt: number } | undefined {
+  for (const matcher of matchers) {
+    const to = matcher.match(bytes, start, end, matcher.layout.headParts);
+    if (to >= 0) return { matcher, bodyAt: to };
+  }
+  for (const matcher of leads) {
+    const to = matcher.match(bytes, start, end, matcher.layout.timeParts);
+    if (to >= 0) return { matcher, bodyAt: to };
+  }
+  return undefined;
+}
+
 function createLayoutFormat(
-  { name, lines, header, findsLevel = false }: LayoutDefinition,
+  { name, lines, header, csv, findsLevel = false }: LayoutDefinition,
   matchers: readonly LineMatcher[],
+  below: LinesBelow | undefined,
 ): ShapedFormat {
   /** One for each way in which lines start, up to the time. */
   const leads = [...new Map(matchers.map((matcher) => [describeLead(matcher.layout), matcher])).values()];
-  /** The matcher whose head matches, or else one whose time does. Sets its time and rank. */
-  const matchHead = (
-    bytes: Buffer,
-    start: number,
-    end: number,
-  ): { matcher: LineMatcher; bodyAt: number } | undefined => {
-    for (const matcher of matchers) {
-      const to = matcher.match(bytes, start, end, matcher.layout.headParts);
-      if (to >= 0) return { matcher, bodyAt: to };
-    }
-    for (const matcher of leads) {
-      const to = matcher.match(bytes, start, end, matcher.layout.timeParts);
-      if (to >= 0) return { matcher, bodyAt: to };
-    }
-    return undefined;
-  };
   const head: LineHead = { timeMs: Number.NaN, rank: 0 };
   const readHead = (bytes: Buffer, start: number, lineEnd: number): number => {
     const end = Math.min(lineEnd, start + MAX_HEAD_BYTES);
-    const found = matchHead(bytes, start, end);
+    const found = matchHead({ matchers, leads }, bytes, start, end);
     if (!found) return -1;
     head.timeMs = found.matcher.timeMs;
     head.rank = found.matcher.rank || (findsLevel ? findLevel(bytes, found.bodyAt, end) : 0);
+    if (below) head.rank ||= below.readRank(bytes, lineEnd, bytes.length);
     return found.bodyAt;
   };
   const matchLine = (candidates: readonly LineMatcher[], bytes: Buffer, start: number, lineEnd: number) =>
@@ -130,6 +143,7 @@ function createLayoutFormat(
     name,
     timed: true,
     ...(header && { header }),
+    ...(below && { readsBelow: true }),
     readHead(bytes, start, end, target) {
       if (readHead(bytes, start, trimLineEnd(bytes, start, end)) < 0) return false;
       target.timeMs = head.timeMs;
@@ -140,10 +154,12 @@ function createLayoutFormat(
       const { lineEnd, more } = splitRecord(bytes, start, end);
       const bodyAt = readHead(bytes, start, lineEnd);
       if (bodyAt < 0) return { message: bytes.toString('utf8', start, lineEnd) + more };
+      if (below) head.rank = below.readRank(bytes, lineEnd, end);
       const known = headFields(head);
       const matcher = matchLine(matchers, bytes, start, lineEnd);
+      if (matcher && csv) return { ...known, ...toColumns(matcher, bytes, { names: csv, more }) };
       const fields = matcher ? toColumns(matcher, bytes) : { message: bytes.toString('utf8', bodyAt, lineEnd).trim() };
-      const message = fields.message + more;
+      const message = below?.readMessage(bytes, lineEnd, end) ?? fields.message + more;
       return { ...known, ...fields, message: fields.message === '' ? message.replace(/^\n/, '') : message };
     },
     hasTime(bytes, start, end) {
@@ -154,7 +170,11 @@ function createLayoutFormat(
   };
 }
 
-function toColumns(matcher: LineMatcher, bytes: Buffer): Omit<RecordFields, 'timeMs' | 'level'> {
+function toColumns(
+  matcher: LineMatcher,
+  bytes: Buffer,
+  csv?: { names: readonly string[]; more: string },
+): Omit<RecordFields, 'timeMs' | 'level'> {
   let message = '';
   let source: string | undefined;
   let tag: string | undefined;
@@ -164,6 +184,11 @@ function toColumns(matcher: LineMatcher, bytes: Buffer): Omit<RecordFields, 'tim
     else if (name === 'source') source = String(value);
     else if (name === 'logger') tag = String(value);
     else context.push([name, value]);
+  }
+  if (csv) {
+    const [first = '', ...others] = readCsvFields(message + csv.more);
+    message = first;
+    for (const [index, value] of others.entries()) if (value) context.push([csv.names[index] ?? 'more', value]);
   }
   return columns(message, { ...(source && { source }), ...(tag && { tag }), context });
 }

@@ -48,6 +48,16 @@ export const PROXY_LAYOUTS = [
     ],
   },
   {
+    name: 'haproxy',
+    programs: 'HAProxy, without syslog',
+    times: ['dd/MMM/yyyy:HH:mm:ss.S'],
+    lines: [
+      '{remoteAddr} [{time}] {frontend} {backend} {timers} {status:http} {bytes} {_} {_} {termination} {message}',
+      '{remoteAddr} [{time}] {frontend} {backend} {timers} {bytes:int} {termination} {message}',
+    ],
+    others: ['{remoteAddr} [{time}] {message}'],
+  },
+  {
     name: 'squid',
     programs: 'Squid access logs',
     times: ['epoch'],

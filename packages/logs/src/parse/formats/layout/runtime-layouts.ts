@@ -10,6 +10,13 @@ export const RUNTIME_LAYOUTS = [
     levels: { CONFIG: 'DEBUG' },
   },
   {
+    name: 'jul',
+    programs: 'java.util.logging on two lines',
+    times: ['MMM d, yyyy H:mm:ss a'],
+    lines: ['{time} {logger:word} {method:word}', '{time} {logger:word}'],
+    below: { layout: '{level:SEVERE|WARNING|INFO|CONFIG|FINE|FINER|FINEST}: {message?}', lines: 1 },
+  },
+  {
     name: 'spark',
     programs: 'Spark and Hadoop with short dates',
     times: ['yy/MM/dd HH:mm:ss'],
@@ -117,6 +124,12 @@ export const RUNTIME_LAYOUTS = [
     programs: 'Consul, Vault, Nomad',
     times: [ISO],
     lines: ['{time} [{level}] {logger:word}: {message}'],
+  },
+  {
+    name: 'winston',
+    programs: 'winston with a label, as its documentation formats lines',
+    times: [ISO],
+    lines: ['{time} [{logger}] {level:error|warn|info|http|verbose|debug|silly}: {message?}'],
   },
   {
     name: 'zap-console',

@@ -13,7 +13,7 @@ export interface ReadTime {
 }
 
 /**
- * Reads `YYYY-MM-DD[T ]hh:mm:ss[.,fraction][zone]` at `start`; dates may also be separated by `/` and `.`. The zone is
+ * Reads `YYYY-MM-DD[T :]hh:mm:ss[.,fraction][zone]` at `start`; dates may also be separated by `/` and `.`. The zone is
  * `Z`, `±hh`, `±hhmm` or `±hh:mm`, or after a space ` ±hhmm`, ` ±hh:mm`, ` UTC`, ` GMT`; a time without one is in
  * `zone`.
  */
@@ -22,7 +22,7 @@ export function readIsoTime(bytes: Buffer, start: number, end: number, zone: Zon
   const separator = bytes[start + 4];
   if ((separator !== MINUS && separator !== 47 && separator !== 46) || bytes[start + 7] !== separator) return false;
   const between = bytes[start + 10];
-  if (between !== SPACE && between !== 84) return false;
+  if (between !== SPACE && between !== 84 && between !== COLON) return false;
   const century = twoDigits(bytes, start);
   const yearOfCentury = twoDigits(bytes, start + 2);
   if ((century | yearOfCentury) < 0) return false;

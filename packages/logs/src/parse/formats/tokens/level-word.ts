@@ -2,6 +2,7 @@ import { LEVEL_WORDS, type Level, LONGEST_LEVEL, levelRank, parseLevel } from '.
 
 /** Level words of third-party programs, in addition to those `parseLevel` knows. */
 const MORE_WORDS: Readonly<Record<string, Level>> = {
+  SILLY: 'TRACE',
   TRC: 'TRACE',
   TRCE: 'TRACE',
   VERBOSE: 'TRACE',

@@ -1,6 +1,6 @@
 import { parseJson } from '../../exact-context.ts';
 import type { Zone } from '../../zone.ts';
-import { isDigit, skipDigits } from './byte-scan.ts';
+import { isDigit, skipDigits, startsWith } from './byte-scan.ts';
 import { readIsoTime } from './iso-time.ts';
 import { priorityRank, readLevelWord } from './level-word.ts';
 
@@ -46,10 +46,15 @@ export function readLevelToken(bytes: Buffer, start: number, end: number): numbe
   if (!isDigit(bytes[start])) {
     // MongoDB writes debug levels as D1 to D5.
     if (length === 1 || (length === 2 && isDigit(bytes[start + 1]))) return letterRank(bytes[start]);
-    return readLevelWord(bytes, start, end);
+    // MySQL's JSON sink has labels `System`, `Error`, `Warning` and `Note`.
+    return readLevelWord(bytes, start, end) || (isSystem(bytes, start, end) ? 3 : 0);
   }
   const digit = (bytes[start] ?? 48) - 48;
   return length === 2 && isDigit(bytes[start + 1]) && digit <= 6 ? digit : 0;
+}
+
+function isSystem(bytes: Buffer, start: number, end: number): boolean {
+  return end - start === 6 && startsWith(bytes, start, end, 'System');
 }
 
 /** The rank of a severity of syslog, journald or GELF, 0 (emergency) to 7 (debug); 0 if it is not one. */

@@ -37,6 +37,9 @@ const CREATORS: Readonly<Record<WrapperName, (zone: Zone) => LineWrapper>> = {
   indented: createIndentedWrapper,
 };
 
+/** Behind every line that may start a record, whoever scans a text has loaded at least this much. */
+const MAX_BELOW_BYTES = 4096;
+
 export const WRAPPER_NAMES = Object.keys(CREATORS) as readonly WrapperName[];
 
 export function createWrapper(name: WrapperName, { zone }: Pick<FormatOptions, 'zone'>): LineWrapper {
@@ -77,10 +80,16 @@ export function createWrappedFormat(
     if (isPartial) return isWhole ? timeMs + offsetMs : outerMs;
     return isWhole && Math.abs(offsetMs) <= MAX_OFFSET_MS ? timeMs + offsetMs : timeMs;
   };
+  /** The level on a line below, which must be unwrapped, too. */
+  const rankBelow = (bytes: Buffer, start: number): number => {
+    const text = unwrapText(wrapper, bytes.subarray(start, start + MAX_BELOW_BYTES));
+    return inner.readHead(text, 0, lineEndAfter(text, 0, text.length), head) ? head.rank : 0;
+  };
   const readHead = (bytes: Buffer, start: number, end: number, target: LineHead): boolean => {
     const lineEnd = Math.min(trimLineEnd(bytes, start, end), start + MAX_HEAD_BYTES);
     if (!wrapper.readInner(bytes, start, lineEnd, line)) return false;
     if (!inner.readHead(line.bytes, line.start, line.end, target)) return false;
+    if (inner.readsBelow) target.rank = rankBelow(bytes, start);
     if (wrapper.timed) target.timeMs = completeTime(target.timeMs, wrapper.readTime(bytes, start, lineEnd));
     return true;
   };
