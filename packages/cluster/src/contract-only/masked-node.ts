@@ -1,7 +1,7 @@
 import type { CallOptions, NodeConfig, NodeDescription, NodeState, ViewRequest } from '@porthole/contract';
 import { scrubTail } from '@porthole/logs';
 import type { ByteStream, LogEntry } from '@porthole/logs/types';
-import { orAborted } from '../fan-out/with-deadline.ts';
+import { orAborted } from '../fan-out/bounded-calls.ts';
 import { DelegatedNode, type Operation } from './delegated-node.ts';
 import type { OneMemberMasking } from './member-masking.ts';
 

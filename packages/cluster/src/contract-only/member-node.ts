@@ -9,7 +9,7 @@ import {
   type ViewRequest,
 } from '@porthole/contract';
 import type { ByteStream, LogEntry } from '@porthole/logs/types';
-import { orAborted } from '../fan-out/with-deadline.ts';
+import { orAborted } from '../fan-out/bounded-calls.ts';
 import type { ContractNode } from './contract-node.ts';
 import { DelegatedNode, type Operation } from './delegated-node.ts';
 import { viewFailure } from './fetch-tail.ts';

@@ -1,9 +1,8 @@
 import { type CallOptions, codeOf, errorMessage } from '@porthole/contract';
 import { groupFamilies, type Scrubbing, type UserFormat, type WorkerPool, type Zone } from '@porthole/logs';
 import type { FileProblem, LogEntry, LogSelection } from '@porthole/logs/types';
-import { inParallel } from '../fan-out/in-parallel.ts';
+import { inParallel, orAborted } from '../fan-out/bounded-calls.ts';
 import { expectFailure } from '../fan-out/member-failure.ts';
-import { orAborted } from '../fan-out/with-deadline.ts';
 import { LONGEST_LINE_BYTES, type TailNode, viewFailure } from './fetch-tail.ts';
 import { MirrorDirs } from './mirror-dir.ts';
 import { afterAppend, firstRead, type MirroredFile } from './mirrored-file.ts';

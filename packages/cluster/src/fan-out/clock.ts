@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallOptions, type MemberClock, type NodeDescription, PortholeError } from '@porthole/contract';
 import type { Membership } from '../membership/membership.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel, withDeadline } from './bounded-calls.ts';
 import type { Peer, Peers } from './peers.ts';
-import { withDeadline } from './with-deadline.ts';
 
 /** Clock offsets of the members. */
 export interface Clocks {

@@ -1,9 +1,8 @@
 import type { CallOptions, MemberReport } from '@porthole/contract';
-import { inParallel } from './in-parallel.ts';
+import { inParallel, withDeadline } from './bounded-calls.ts';
 import { toOutcome } from './member-failure.ts';
 import type { Peer } from './peers.ts';
 import type { SharedBudget } from './response-budget.ts';
-import { withDeadline } from './with-deadline.ts';
 
 export interface FanOutOptions<T> extends CallOptions {
   /** Per member. */

@@ -1,6 +1,6 @@
 import { type Member, type MembershipState, PATHS, PortholeError } from '@porthole/contract';
+import { readAddress } from '../membership/member-address.ts';
 import { createMemberNetworks, type MemberNetworks } from '../membership/member-networks.ts';
-import { readAddress } from '../membership/member-url.ts';
 
 /** Bytes to read of a health response. */
 const MAX_PROBE_BYTES = 1024;

@@ -1,9 +1,8 @@
 import { type CallOptions, codeOf } from '@porthole/contract';
 import type { MemberDirectory } from '../membership/member-directory.ts';
+import { inParallel, withDeadline } from './bounded-calls.ts';
 import type { ClockTable } from './clock.ts';
-import { inParallel } from './in-parallel.ts';
 import type { Peers } from './peers.ts';
-import { withDeadline } from './with-deadline.ts';
 
 /** Fraction of the timeout for discovering the role: the request itself needs the rest. */
 const SHARE = 0.4;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { EtcdConnection } from './etcd/etcd-connection.ts';
-import { readAddress } from './member-url.ts';
+import { readAddress } from './member-address.ts';
 import { startTestEtcd } from './testing/etcd.ts';
 import { joinEtcd, memberIds } from './testing/members.ts';
 

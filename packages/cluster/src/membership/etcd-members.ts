@@ -1,7 +1,6 @@
 import { codeOf, MEMBER_ID, type Member, PortholeError } from '@porthole/contract';
 import type { EtcdAccess } from './etcd/etcd-connection.ts';
-import { checkMemberId, quote } from './member-id.ts';
-import { readAddress } from './member-url.ts';
+import { checkMemberId, quote, readAddress } from './member-address.ts';
 import { type Departure, type Membership, type MembershipLog, type SelfMember, selfMember } from './membership.ts';
 import { readJsonObject, readNodeObject, refusal } from './node-object.ts';
 import { RegistryMembers } from './registry-members.ts';

@@ -1,5 +1,5 @@
 import { errorMessage, type Member } from '@porthole/contract';
-import { quote } from './member-id.ts';
+import { quote } from './member-address.ts';
 import type { Departure } from './membership.ts';
 
 /** Rejections to list by name; the rest are counted. */

@@ -2,8 +2,8 @@ import { isIP } from 'node:net';
 import { codeOf } from '@porthole/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { readAddress } from './member-address.ts';
 import { createMemberNetworks } from './member-networks.ts';
-import { readAddress } from './member-url.ts';
 
 const isRefused = (host: string, networks: readonly string[] = []): boolean => {
   try {

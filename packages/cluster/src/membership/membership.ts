@@ -1,6 +1,5 @@
 import type { Member, MembershipState, NodeObject } from '@porthole/contract';
-import { checkMemberId } from './member-id.ts';
-import { readAddress } from './member-url.ts';
+import { checkMemberId, readAddress } from './member-address.ts';
 
 /** What a node writes to the registry on a clean shutdown. */
 export interface Departure {

@@ -3,9 +3,9 @@ import { errorMessage, type Member, type MembershipState, PortholeError } from '
 import type { EtcdAccess } from './etcd/etcd-connection.ts';
 import type { RegistrationOptions } from './etcd/registration.ts';
 import type { RegistrySession } from './etcd/registry-session.ts';
+import { type Address, readAddress } from './member-address.ts';
 import type { MemberDraft, ReadDeparture, ReadMember } from './member-draft.ts';
 import { MemberList } from './member-list.ts';
-import { type Address, readAddress } from './member-url.ts';
 import type { Departure, Membership, MembershipLog } from './membership.ts';
 
 /** A node rather starts without its registry than late. */

@@ -1,6 +1,5 @@
 import { type Member, type MembershipState, PortholeError } from '@porthole/contract';
-import { checkMemberId, quote } from './member-id.ts';
-import { type Address, readAddress } from './member-url.ts';
+import { type Address, checkMemberId, quote, readAddress } from './member-address.ts';
 import { byId, type Membership, type SelfMember, selfMember } from './membership.ts';
 
 /** Role of a member whose role is not known yet. */

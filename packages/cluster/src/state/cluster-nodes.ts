@@ -10,8 +10,8 @@ import {
   type NodeProblem,
   PortholeError,
 } from '@porthole/contract';
+import { type Deadline, withDeadline } from '../fan-out/bounded-calls.ts';
 import { fanOut, type MemberResponse } from '../fan-out/fan-out.ts';
-import { type Deadline, withDeadline } from '../fan-out/with-deadline.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
 import type { Membership } from '../membership/membership.ts';
 import { type ChosenMember, chooseMembers } from './choose-members.ts';

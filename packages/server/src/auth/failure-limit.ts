@@ -1,4 +1,4 @@
-import { type ErrorCode, PortholeError } from '@porthole/contract';
+import { PortholeError } from '@porthole/contract';
 import { clientNetwork } from './client-network.ts';
 
 const MINUTE_MS = 60_000;
@@ -45,18 +45,4 @@ export function createFailureLimit(
     const retryAfterSeconds = Math.max(1, Math.ceil((seen.sinceMs + MINUTE_MS - timeMs) / 1000));
     throw new TooManyFailures(perMinute, { retryAfterSeconds, isFirst: seen.failures === perMinute + 1 });
   };
-}
-
-/** Within a second a slot is freed or the bucket refilled; restarting a node and creating a bundle take longer. */
-const SECONDS: Partial<Record<ErrorCode, number>> = {
-  RATE_LIMITED: 1,
-  TOO_MANY_STREAMS: 1,
-  TOO_MANY_SEARCHES: 1,
-  BUNDLE_UNDER_WAY: 10,
-  SHUTTING_DOWN: 5,
-};
-
-/** When a retry may succeed; `undefined` if unknown. */
-export function retryAfterSeconds(thrown: unknown, code: ErrorCode): number | undefined {
-  return thrown instanceof TooManyFailures ? thrown.retryAfterSeconds : SECONDS[code];
 }

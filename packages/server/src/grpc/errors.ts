@@ -1,6 +1,6 @@
 import { Metadata, status } from '@grpc/grpc-js';
 import { ERROR_KINDS, toProblem } from '@porthole/contract';
-import { retryAfterSeconds } from '../auth/failure-limit.ts';
+import { retryAfterSeconds } from '../transport/request-policy.ts';
 import { wellFormed } from './messages/record-messages.ts';
 
 /** Details are percent-encoded in a header; many clients accept 8 KiB of headers, and a character may need nine bytes. */

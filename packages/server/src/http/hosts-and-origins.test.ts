@@ -2,7 +2,7 @@ import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
 import { exchange, requestProblem, sendRequest } from '../testing/send-request.ts';
 import { startTestNode } from '../testing/test-node.ts';
-import { createHostCheck } from './request/host-check.ts';
+import { createHostCheck } from './request/hosts-and-origins.ts';
 
 describe('the Host header of a node without tokens', () => {
   it.each([

@@ -13,7 +13,7 @@ export { loadServiceDefinition } from '../grpc/service-definition.ts';
 export { connectNode } from '../grpc/testing/connect.ts';
 export { GrpcNode } from '../grpc/testing/grpc-node.ts';
 export { findRoute, parseTarget } from '../http/request/find-route.ts';
-export { createHostCheck } from '../http/request/host-check.ts';
+export { createHostCheck } from '../http/request/hosts-and-origins.ts';
 export { chooseEncoding } from '../http/response/console-response.ts';
 export { parseByteRange } from '../http/routes/log-routes.ts';
 export { type LoadedSettings, loadSettings } from '../settings/load-settings.ts';

@@ -1,9 +1,10 @@
 import { setMaxListeners } from 'node:events';
-import { PortholeError, type RequestClock } from '@porthole/contract';
+import { type ErrorCode, PortholeError, type RequestClock } from '@porthole/contract';
 import { createZone, type LogDir } from '@porthole/logs';
 import type { Access } from '../auth/access.ts';
 import type { AccessLog } from '../auth/access-log.ts';
 import { clientNetwork } from '../auth/client-network.ts';
+import { TooManyFailures } from '../auth/failure-limit.ts';
 import type { ReloadedFiles } from '../auth/reloaded-files.ts';
 import type { NodeCluster } from '../cluster/node-cluster.ts';
 import { createMetrics, type NodeMetrics } from '../metrics/metrics.ts';
@@ -119,4 +120,18 @@ export function createRateLimit(
     }
     bucket.tokens--;
   };
+}
+
+/** Within a second a slot is freed or the bucket refilled; restarting a node and creating a bundle take longer. */
+const SECONDS: Partial<Record<ErrorCode, number>> = {
+  RATE_LIMITED: 1,
+  TOO_MANY_STREAMS: 1,
+  TOO_MANY_SEARCHES: 1,
+  BUNDLE_UNDER_WAY: 10,
+  SHUTTING_DOWN: 5,
+};
+
+/** When a retry may succeed; `undefined` if unknown. */
+export function retryAfterSeconds(thrown: unknown, code: ErrorCode): number | undefined {
+  return thrown instanceof TooManyFailures ? thrown.retryAfterSeconds : SECONDS[code];
 }

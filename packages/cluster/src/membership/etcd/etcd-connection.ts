@@ -7,7 +7,7 @@ import {
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
-import type { Address } from '../member-url.ts';
+import type { Address } from '../member-address.ts';
 import {
   type EtcdDefinition,
   loadEtcdDefinition,

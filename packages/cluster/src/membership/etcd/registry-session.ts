@@ -1,9 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf, type Member } from '@porthole/contract';
+import { type Address, quote } from '../member-address.ts';
 import { MemberDraft, type ReadDeparture, type ReadMember } from '../member-draft.ts';
-import { quote } from '../member-id.ts';
 import type { MemberList } from '../member-list.ts';
-import type { Address } from '../member-url.ts';
 import type { MembershipLog } from '../membership.ts';
 import { type EtcdAccess, EtcdConnection } from './etcd-connection.ts';
 import { type KeyChange, listPrefixes, watchPrefixes } from './prefixes.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { readAddress } from '../member-url.ts';
+import { readAddress } from '../member-address.ts';
 import { startTestEtcd } from '../testing/etcd.ts';
 import { EtcdConnection } from './etcd-connection.ts';
 import { type KeyChange, watchPrefixes } from './prefixes.ts';

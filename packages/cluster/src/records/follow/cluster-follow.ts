@@ -7,7 +7,7 @@ import {
 } from '@porthole/contract';
 import { Condition } from '@porthole/logs';
 import type { FollowQuery } from '@porthole/logs/types';
-import { inParallel } from '../../fan-out/in-parallel.ts';
+import { inParallel } from '../../fan-out/bounded-calls.ts';
 import { isSelected, type Peer } from '../../fan-out/peers.ts';
 import { chooseMembers } from '../../state/choose-members.ts';
 import { departedReport } from '../../state/state-deps.ts';

@@ -6,9 +6,9 @@ import {
   PortholeError,
 } from '@porthole/contract';
 import type { FollowItem, FollowQuery, FoundRecord } from '@porthole/logs/types';
+import { deadlineExceeded, withDeadline } from '../../fan-out/bounded-calls.ts';
 import { toOutcome } from '../../fan-out/member-failure.ts';
 import type { Peer } from '../../fan-out/peers.ts';
-import { deadlineExceeded, withDeadline } from '../../fan-out/with-deadline.ts';
 import { type ClusterDeps, getClock } from '../cluster-deps.ts';
 import { toMemberFollow } from '../member-query.ts';
 import { isInvalidRequest } from '../refusals.ts';

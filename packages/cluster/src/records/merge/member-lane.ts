@@ -1,7 +1,7 @@
 import { type ClusterRecord, type MemberClock, type MemberReport, PortholeError } from '@porthole/contract';
 import type { FoundRecord, SearchEnd, SearchItem } from '@porthole/logs/types';
+import { deadlineExceeded } from '../../fan-out/bounded-calls.ts';
 import { toOutcome } from '../../fan-out/member-failure.ts';
-import { deadlineExceeded } from '../../fan-out/with-deadline.ts';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
 import { coveredRange } from '../search/cluster-coverage.ts';
 import type { SnapshotReport } from '../search/open-or-snapshot.ts';

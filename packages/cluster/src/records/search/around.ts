@@ -10,7 +10,7 @@ import {
 } from '@porthole/contract';
 import { decodeCursor, groupFamilies } from '@porthole/logs';
 import type { FoundRecord, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
-import { withDeadline } from '../../fan-out/with-deadline.ts';
+import { withDeadline } from '../../fan-out/bounded-calls.ts';
 import { chooseMembers } from '../../state/choose-members.ts';
 import { SnapshotNode } from '../../state/snapshots/snapshot-node.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from '../cluster-deps.ts';

@@ -7,8 +7,7 @@ import type {
   MemberReport,
   SearchOptions,
 } from '@porthole/contract';
-import { inParallel } from '../../fan-out/in-parallel.ts';
-import { withDeadline } from '../../fan-out/with-deadline.ts';
+import { inParallel, withDeadline } from '../../fan-out/bounded-calls.ts';
 import { type ClusterDeps, getClock, getLimits } from '../cluster-deps.ts';
 import type { MemberLane } from '../merge/member-lane.ts';
 import { mergeByTime, type PreviousRecord } from '../merge/merge-by-time.ts';

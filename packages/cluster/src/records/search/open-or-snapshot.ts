@@ -1,7 +1,7 @@
 import type { MemberReport } from '@porthole/contract';
 import type { SearchItem } from '@porthole/logs/types';
+import { withDeadline } from '../../fan-out/bounded-calls.ts';
 import { toOutcome } from '../../fan-out/member-failure.ts';
-import { withDeadline } from '../../fan-out/with-deadline.ts';
 import type { ChosenMember } from '../../state/choose-members.ts';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
 import { departedReport } from '../../state/state-deps.ts';

@@ -1,6 +1,6 @@
 import { type CallOptions, exactJson, type NodeConfig, type NodeState } from '@porthole/contract';
 import type { FoundRecord, LogFileDetails } from '@porthole/logs/types';
-import { withDeadline } from '../../fan-out/with-deadline.ts';
+import { withDeadline } from '../../fan-out/bounded-calls.ts';
 import { maskConfig } from '../settings/cluster-config.ts';
 import type { Masked } from '../settings/remember-masked.ts';
 import type { QueriedMember } from '../state-deps.ts';

@@ -1,7 +1,7 @@
 import type { Member, MemberClock, NodeConfig } from '@porthole/contract';
 import { codeOf, exactJson } from '@porthole/contract';
 import type { FoundRecord, LogFileDetails } from '@porthole/logs/types';
-import { checkMemberId } from '../../membership/member-id.ts';
+import { checkMemberId } from '../../membership/member-address.ts';
 
 /** The last known configuration, records and files of a member. */
 export interface MemberSnapshot {

@@ -1,6 +1,6 @@
+import { withDeadline } from '../../fan-out/bounded-calls.ts';
 import type { Clocks } from '../../fan-out/clock.ts';
 import type { Peer, Peers } from '../../fan-out/peers.ts';
-import { withDeadline } from '../../fan-out/with-deadline.ts';
 import type { Masked } from '../settings/remember-masked.ts';
 import { type FetchedSnapshot, fetchSnapshot } from './fetch-snapshot.ts';
 import type { SnapshotCache } from './snapshot-cache.ts';

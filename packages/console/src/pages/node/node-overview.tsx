@@ -10,8 +10,7 @@ import { formatAge, formatBytes, formatCount, formatDate, formatSecond, formatTi
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { FailureNote, Loading } from '../../ui/notes.tsx';
 import type { FileFamily } from './file-families.ts';
-import { HealthCard } from './health-card.tsx';
-import { IdentityCard } from './identity-card.tsx';
+import { HealthCard, IdentityCard } from './node-cards.tsx';
 import {
   descriptionResource,
   filesResource,

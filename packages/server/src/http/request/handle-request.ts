@@ -23,8 +23,8 @@ import type { RouteHandler, RouteRequest, RouteResponse } from '../response/rout
 import { ResponseWriter, sendResponse } from '../response/send-response.ts';
 import { VIA_HEADER } from '../routes/require-cluster.ts';
 import { authorizeRequest, type RequestContext, type RequestGate, readCredentials } from './authorize-request.ts';
-import type { createCors } from './cors.ts';
 import { type RouteTarget, routeOperation, routeTemplate } from './find-route.ts';
+import type { createCors } from './hosts-and-origins.ts';
 import { readBody } from './read-body.ts';
 
 export interface RequestHandlerDeps {

@@ -1,6 +1,6 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { type ErrorCode, PortholeError, toProblem } from '@porthole/contract';
-import { retryAfterSeconds } from '../../auth/failure-limit.ts';
+import { retryAfterSeconds } from '../../transport/request-policy.ts';
 import type { BodyResponse } from './route-response.ts';
 
 /** The parts of a request that decide the form of an error. */

@@ -7,8 +7,8 @@ import type { Logger } from '../../own-log/logger.ts';
 import { RequestLog } from '../../transport/request-log.ts';
 import { StreamSlots } from '../../transport/stream-slots.ts';
 import { startHttpServer } from '../http-server.ts';
-import { createCors } from '../request/cors.ts';
 import { createRequestHandler } from '../request/handle-request.ts';
+import { createCors } from '../request/hosts-and-origins.ts';
 import type { RouteHandler } from '../response/route-response.ts';
 import type { RecordRouteOptions } from '../routes/record-routes.ts';
 

@@ -1,5 +1,4 @@
 import { PortholeError } from '@porthole/contract';
-import { quote } from './member-id.ts';
 
 /** A host and port to connect to. */
 export interface Address {
@@ -32,4 +31,24 @@ export function readAddress(text: string): Address {
   const isTls = url.protocol === 'https:';
   const port = url.port === '' ? (isTls ? 443 : 80) : Number(url.port);
   return { url: url.origin, isTls, host: url.hostname.replace(/^\[|\]$/g, ''), port };
+}
+
+const MEMBER_ID = /^[A-Za-z0-9.:_-]{1,128}$/;
+
+/** Throws PARAMETER_INVALID for an invalid member id. */
+export function checkMemberId(id: string): string {
+  // Ids are used in URL paths and as object keys, where these have a special meaning.
+  const isSpecial = id === '.' || id === '..' || id in Object.prototype;
+  if (!MEMBER_ID.test(id) || isSpecial) {
+    throw new PortholeError(
+      'PARAMETER_INVALID',
+      `invalid member id ${quote(id)}: expected at most 128 letters, digits and .:_-`,
+    );
+  }
+  return id;
+}
+
+/** Untrusted text, shortened and escaped for a message. */
+export function quote(text: string): string {
+  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}...` : text);
 }
