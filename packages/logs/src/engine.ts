@@ -1,4 +1,3 @@
-import { stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import { BlockIndexes } from './block-index/block-index.ts';
 import { DirStamp } from './file/file-stamp.ts';
@@ -8,7 +7,7 @@ import type { SharedReads } from './file/shared-reads.ts';
 import type { TextSource } from './file/text-source.ts';
 import { FollowHub } from './follow/follow-hub.ts';
 import { followLimit } from './follow/follow-limit.ts';
-import { isSystemError, LogError, systemCode } from './log-error.ts';
+import { LogError } from './log-error.ts';
 import { FormatSet } from './parse/format-set.ts';
 import type { UserFormat } from './parse/user-format.ts';
 import type { Zone } from './parse/zone.ts';
@@ -19,6 +18,7 @@ import { matchRegex } from './scan/match-regex.ts';
 import { WorkerPool } from './scan/worker-pool.ts';
 import type { Scrubbing } from './scrub/scrubbing.ts';
 import { digest } from './search/digest.ts';
+import { findMissingDir } from './search/files/missing-dir.ts';
 import { leaveOutUntimed, type OpenFamily, openFamily, releaseFamily } from './search/files/open-family.ts';
 import { FileOpener } from './search/files/open-file.ts';
 import { packedText } from './search/files/packed-text.ts';
@@ -78,6 +78,10 @@ export interface EngineDeps {
   zone: Zone;
   /** Lists all files; with `family`, at least the files of that family. */
   list(family?: string): Promise<SeenFile[]>;
+  /** Whether all files are directly in the directory. */
+  isFlat?: boolean;
+  /** What the last listing could not list. */
+  listProblems?(): readonly FileProblem[];
   /** Opens a file by name; the error for an unknown name includes a suggestion. */
   acquire(name: string): Promise<LogHandle>;
 }
@@ -244,7 +248,9 @@ export class LogEngine {
       const quiet = await DirStamp.take(this.#deps.dir);
       const seen = await this.#deps.list(selection.family);
       const opened = await this.#openListed(seen, selection, options);
-      if (attempt === MAX_ATTEMPTS || options.signal?.aborted || (await quiet.isSame())) return opened;
+      // The directories below are not watched: they are listed again.
+      const isQuiet = (this.#deps.isFlat ?? true) && (await quiet.isSame());
+      if (attempt === MAX_ATTEMPTS || options.signal?.aborted || isQuiet) return opened;
       try {
         const family = selection.family;
         if (await haveSameFiles(seen, await this.#deps.list(family), family)) return opened;
@@ -279,18 +285,10 @@ export class LogEngine {
       throw error;
     }
     if (problem) opened[0]?.problems.push(problem);
+    if (file === undefined && selection.family === undefined) {
+      opened[0]?.problems.push(...(this.#deps.listProblems?.() ?? []));
+    }
     return opened;
-  }
-}
-
-async function findMissingDir(dir: string): Promise<FileProblem | undefined> {
-  try {
-    await stat(dir);
-    return undefined;
-  } catch (error) {
-    if (!isSystemError(error)) throw error;
-    const why = systemCode(error) === 'ENOENT' ? 'does not exist' : `cannot be read: ${systemCode(error)}`;
-    return { file: '.', code: 'LOG_DIR_UNREADABLE', detail: `the log directory ${why}` };
   }
 }
 

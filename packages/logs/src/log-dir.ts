@@ -3,15 +3,14 @@ import { decoderOf, isPackedName, refuseUndecoded } from './file/compression.ts'
 import { HandleCache } from './file/handle-cache.ts';
 import { createHiddenNames } from './file/hidden-names.ts';
 import type { LogHandle } from './file/log-handle.ts';
-import { SharedLookup } from './file/shared-lookup.ts';
+import { assertSafeName } from './file/safe-name.ts';
 import { SharedReads } from './file/shared-reads.ts';
+import { FLAT, type LogTree } from './file/tree.ts';
 import { readEncoding } from './file/utf16.ts';
 import { LogError } from './log-error.ts';
-import { MAX_COMPARED_NAMES, nearestNames } from './nearest-names.ts';
 import { createZone, type Zone } from './parse/zone.ts';
+import { DirListing } from './read/dir-listing.ts';
 import { FileDetails, type FileSummary } from './read/file-details.ts';
-import { listFiles, readSomeNames, type SeenFile } from './read/list.ts';
-import type { ListedNames } from './read/list-family.ts';
 import { openLog } from './read/open-log.ts';
 import { PackedSecrets } from './read/packed-secrets.ts';
 import { tail } from './read/tail.ts';
@@ -38,6 +37,8 @@ export interface LogDirOptions extends EngineOptions {
   zone?: Zone;
   /** Name patterns, with `*` and `?`, of logs to hide, including their rotated files. */
   hidden?: readonly string[];
+  /** Whether files in directories below are logs, too, and where links may lead. */
+  tree?: LogTree | undefined;
   /** What is masked in the text of the files, before it is returned or searched. */
   scrubbing?: Scrubbing;
 }
@@ -59,14 +60,13 @@ const LAST_RECORDS = 100;
 export class LogDir {
   readonly path: string;
   readonly #zone: Zone;
+  readonly #tree: LogTree;
   readonly #isHidden: (name: string) => boolean;
   readonly #handles: HandleCache;
   readonly #scrubbing: Scrubbing;
   readonly #reads: SharedReads;
   readonly #packed = new PackedSecrets();
-  /** Concurrent listings share one. */
-  readonly #listings: SharedLookup<SeenFile[]>;
-  readonly #names: SharedLookup<ListedNames>;
+  readonly #listing: DirListing;
   readonly #details: FileDetails;
 
   readonly #options: LogDirOptions;
@@ -74,22 +74,19 @@ export class LogDir {
   #started: LogEngine | undefined;
 
   constructor(path: string, options: LogDirOptions = {}) {
-    const { zone = createZone(), hidden = [], scrubbing = new Scrubbing() } = options;
+    const { zone = createZone(), hidden = [], scrubbing = new Scrubbing(), tree = FLAT } = options;
+    this.#tree = tree;
     this.path = path;
     this.#options = options;
     this.#zone = zone;
     this.#scrubbing = scrubbing;
     this.#reads = new SharedReads(() => scrubbing.current);
     this.#isHidden = createHiddenNames(hidden);
-    this.#handles = new HandleCache(path, this.#isHidden);
+    this.#handles = new HandleCache(path, this.#isHidden, tree);
     const statMany = async (names: readonly string[]) => (await this.#loadEngine()).stat(names);
-    this.#listings = new SharedLookup(() => listFiles(path, { isHidden: this.#isHidden, statMany }));
-    this.#names = new SharedLookup(async () => {
-      const { listNames } = await import('./read/list-family.ts');
-      return listNames(path, { isHidden: this.#isHidden });
-    });
+    this.#listing = new DirListing(path, { isHidden: this.#isHidden, tree, statMany });
     this.#details = new FileDetails({
-      list: () => this.#listings.get(''),
+      list: () => this.#listing.all(),
       describe: (name) => this.#describe(name),
       describeMany: async (names) => (await this.#loadEngine()).describe(names),
       lastTime: (name) => this.#lastTime(name),
@@ -102,8 +99,10 @@ export class LogDir {
     return { openFiles: this.#handles.openCount, lentBuffers: this.#reads.lentBuffers, ...engine };
   }
 
+  /** The files directly in the directory. */
   async list(): Promise<LogEntry[]> {
-    return (await this.#listings.get('')).map(({ name, size }) => ({ name, size }));
+    const files = await this.#listing.all();
+    return files.flatMap(({ name, size }) => (name.includes('/') ? [] : [{ name, size }]));
   }
 
   /**
@@ -115,9 +114,10 @@ export class LogDir {
     return [...(await this.#details.all())];
   }
 
-  /** The last `size` bytes of a file's text, cut to whole lines. The caller closes the stream. */
+  /** The last `size` bytes of the text of a file directly in the directory, cut to whole lines. The caller closes it. */
   async tail(name: string, size: number, options: ReadOptions = {}): Promise<ByteStream> {
     if (!Number.isInteger(size) || size < 1) throw new RangeError(`size must be a positive integer, not ${size}`);
+    assertSafeName(name);
     // The bytes of UTF-16 are returned as they are, unless secrets are masked, which are only found in UTF-8.
     const isDecoded = decoderOf(name) !== undefined || (this.#reads.scrubber && (await this.#isUtf16(name)));
     if (!isDecoded) return tail({ handle: await this.#acquire(name), reads: this.#reads }, size, options);
@@ -186,21 +186,15 @@ export class LogDir {
         reads: this.#reads,
         scrubbing: this.#scrubbing,
         zone: this.#zone,
-        list: (family?: string) => this.#list(family),
+        list: (family?: string) => (family === undefined ? this.#listing.all() : this.#listing.ofFamily(family)),
+        isFlat: this.#tree.depth === 0,
+        listProblems: () => this.#listing.problems,
         acquire: (name: string) => this.#acquire(name),
       };
       this.#started = new LogEngine(deps, this.#options);
       return this.#started;
     });
     return this.#engine;
-  }
-
-  /** Lists all files; with `family`, at least the files of that family. */
-  async #list(family: string | undefined): Promise<SeenFile[]> {
-    if (family === undefined) return this.#listings.get('');
-    const names = await this.#names.get('');
-    const { listFamily } = await import('./read/list-family.ts');
-    return (await listFamily(this.path, family, names, { isHidden: this.#isHidden })) ?? this.#listings.get('');
   }
 
   async #isUtf16(name: string): Promise<boolean> {
@@ -222,27 +216,10 @@ export class LogDir {
   }
 
   async #withHint(error: LogError, name: string): Promise<LogError> {
-    const seen = await readSomeNames(this.path, MAX_COMPARED_NAMES + 1);
-    const near = nearestNames(
-      name,
-      seen.filter((candidate) => !this.#isHidden(candidate)),
-    );
-    const isNear = (candidate: string) => near.includes(candidate);
-    const files = near.length > 0 ? await this.#listForHint(isNear) : [];
-    const names = near.filter((candidate) => files.some((file) => file.name === candidate));
+    const names = await this.#listing.findSimilar(name);
     if (names.length === 0) return error;
     const hint = names.map((candidate) => JSON.stringify(candidate)).join(' or ');
     return new LogError(error.code, `${error.message}; did you mean ${hint}?`, { cause: error });
-  }
-
-  async #listForHint(wanted: (name: string) => boolean): Promise<SeenFile[]> {
-    try {
-      return await listFiles(this.path, { wanted, isHidden: this.#isHidden });
-    } catch (error) {
-      // The caller reports why the file cannot be opened; a hint is optional.
-      if (error instanceof LogError) return [];
-      throw error;
-    }
   }
 
   async #lastTime(name: string): Promise<number | null> {

@@ -26,6 +26,7 @@ import { LocalNode } from './local-node.ts';
 import { type OwnLog, openOwnLog } from './own-log/own-log.ts';
 import { readFormats } from './settings/format-kind.ts';
 import type { LoadedSettings } from './settings/load-settings.ts';
+import { readTree } from './settings/log-tree.ts';
 import type { Settings } from './settings/settings.ts';
 import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 
@@ -136,6 +137,7 @@ type LogDirDeps = Pick<LogDirOptions, 'zone' | 'hidden' | 'scrubbing'> & {
 function openLogDir({ log, search, follow, http }: Settings, { path, threads, ...deps }: LogDirDeps): LogDir {
   return new LogDir(path, {
     formats: readFormats(log.formats),
+    tree: readTree(log),
     workers: search.workers,
     maxQueued: search.maxQueued,
     maxIndexBytes: search.maxIndexBytes,

@@ -12,7 +12,8 @@ export interface LocalPath {
 
 /**
  * The local file or directory a word names, or `undefined` if there is none. Symbolic links are resolved: the directory of
- * their target is the one that is read.
+ * their target is the one that is read. With `onlyExplicit`, a word without directories is a log of a node; one like
+ * `nginx/access.log` is, too, unless there is such a file.
  */
 export async function findPath(word: string, onlyExplicit: boolean): Promise<LocalPath | undefined> {
   const isExplicit = word.includes('/') || word === '.' || word === '..';
@@ -23,7 +24,8 @@ export async function findPath(word: string, onlyExplicit: boolean): Promise<Loc
     if (stats.isDirectory()) return { dir: path, file: undefined };
     if (stats.isFile()) return { dir: dirname(path), file: basename(path) };
   } catch (error) {
-    if (!isExplicit && isMissing(error)) return undefined;
+    const mayBeRemote = !isExplicit || (onlyExplicit && !/^(\/|\.\.?(\/|$))/.test(word));
+    if (mayBeRemote && isMissing(error)) return undefined;
     throw new ProgramError(`${word}: ${explainPathError(error)}`, { cause: error });
   }
   throw new ProgramError(`${word}: neither a file nor a directory`);

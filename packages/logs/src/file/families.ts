@@ -94,7 +94,7 @@ function* groupInSteps(names: readonly string[]): Generator<void, Grouped> {
       yield;
       left = NAMES_PER_STEP;
     }
-    const rotated = parseRotatedName(name, present);
+    const rotated = parsePath(name, present);
     if (!rotated && !isCompressedName(name)) {
       live.push(name);
       continue;
@@ -108,6 +108,17 @@ function* groupInSteps(names: readonly string[]): Generator<void, Grouped> {
   const lone = live.filter((name) => groups.get(name)?.push({ name, rotated: undefined }) === undefined);
   for (const members of groups.values()) if (members.length > 1) members.sort(compareMembers);
   return { groups, lone: adoptLinks(groups, lone) };
+}
+
+/** A rotated file is in the directory of its log. */
+function parsePath(path: string, present: ReadonlySet<string>): RotatedName | undefined {
+  const end = path.lastIndexOf('/') + 1;
+  if (end === 0) return parseRotatedName(path, present);
+  const dir = path.slice(0, end);
+  const rotated = parseRotatedName(path.slice(end), { has: (name) => present.has(dir + name) });
+  if (!rotated) return undefined;
+  const { family, link } = rotated;
+  return { ...rotated, family: dir + family, ...(link !== undefined && { link: dir + link }) };
 }
 
 /**

@@ -1,5 +1,4 @@
 import type { BigIntStats } from 'node:fs';
-import { basename } from 'node:path';
 import { LogError, systemCode, unreadable } from '../log-error.ts';
 import { type FoundEntry, findEntry } from './find-entry.ts';
 import { closeFd } from './fs-calls.ts';
@@ -7,6 +6,7 @@ import type { LogHandle } from './log-handle.ts';
 import { notALog, openInside } from './open-inside.ts';
 import { assertSafeName } from './safe-name.ts';
 import { SharedLookup } from './shared-lookup.ts';
+import { FLAT, type LogTree } from './tree.ts';
 
 /** An unused descriptor is closed after this long: a deleted file must not hold its disk space because of us. */
 const IDLE_MS = 1000;
@@ -31,14 +31,16 @@ interface Entry {
 export class HandleCache {
   readonly #dir: string;
   readonly #isHidden: (name: string) => boolean;
+  readonly #tree: LogTree;
   readonly #entries = new Map<string, Entry>();
   readonly #lookups: SharedLookup<FoundEntry>;
   #open = 0;
   #sweeper: NodeJS.Timeout | undefined;
 
   /** Files with hidden names, and links to them, are treated as missing. */
-  constructor(dir: string, isHidden: (name: string) => boolean = () => false) {
+  constructor(dir: string, isHidden: (name: string) => boolean = () => false, tree: LogTree = FLAT) {
     this.#dir = dir;
+    this.#tree = tree;
     this.#isHidden = isHidden;
     this.#lookups = new SharedLookup((name) => findEntry(dir, name));
   }
@@ -49,7 +51,7 @@ export class HandleCache {
   }
 
   async acquire(name: string): Promise<LogHandle> {
-    assertSafeName(name);
+    assertSafeName(name, this.#tree.depth);
     if (this.#isHidden(name)) throw notALog(name);
     try {
       const found = await this.#lookups.get(name);
@@ -74,15 +76,15 @@ export class HandleCache {
   }
 
   async #openFresh(name: string, found: FoundEntry): Promise<LogHandle> {
-    const { fd, stats, target } = await openInside(this.#dir, name, found);
+    const { fd, stats, target } = await openInside(this.#dir, name, { ...found, roots: this.#tree.roots });
     this.#open++;
     const entry: Entry = { fd, ino: stats.ino, dev: stats.dev, users: 0, idleSince: 0, current: false };
-    if (target && this.#isHidden(basename(target.toString()))) {
+    if (target !== undefined && this.#isHidden(target)) {
       this.#closeEntry(entry);
       throw notALog(name);
     }
     // A link is verified again for every request, so its descriptor is not cached.
-    if (target) return this.#lend(entry, name, stats);
+    if (target !== undefined) return this.#lend(entry, name, stats);
     const cached = this.#cachedFor(name, stats);
     if (cached) {
       // Another request opened the same file first.

@@ -30,13 +30,15 @@ const AROUND = `(?:[^\\p{L}]|(?<!\\p{L})(?:${COPY_WORDS.join('|')})(?!\\p{L}))*`
  * Returns a test for hidden names: names that match the patterns (`*` for any characters, `?` for one), and any other
  * name that may belong to the same log: rotated, compressed, numbered, dated, copied, opened in an editor, partially
  * written. When in doubt a name is hidden, so case is ignored, as some file systems do. Only the name is tested, so
- * that no file is exposed at any point of a rotation.
+ * that no file is exposed at any point of a rotation. Of a path, each part is tested.
  */
 export function createHiddenNames(patterns: readonly string[]): (name: string) => boolean {
   if (patterns.length === 0) return () => false;
   const forms = patterns.map(toForm);
   const isHidden = (name: string) => forms.some((form) => form.test(name));
-  return (name) => name.length <= MAX_NAME_CHARS && possibleLogs(name.normalize('NFKC')).some(isHidden);
+  const isHiddenPart = (name: string) =>
+    name.length <= MAX_NAME_CHARS && possibleLogs(name.normalize('NFKC')).some(isHidden);
+  return (name) => (name.includes('/') ? name.split('/').some(isHiddenPart) : isHiddenPart(name));
 }
 
 /**
@@ -65,7 +67,7 @@ function toSource(pattern: string): string {
 function possibleLogs(name: string): string[] {
   const names = [name];
   // Compressed by us or another program: `.app.log.1.gz.4711-0a0b0c0d.tmp` is an unfinished `app.log.1.gz`.
-  let rest = name.replace(/^\./, '').replace(/(\.gz)\..*$/s, '$1');
+  let rest = name.replace(/^\./, '').replace(/(\.(?:gz|zst|xz|bz2))\..*$/s, '$1');
   for (let mark = 0; mark < MAX_MARKS; mark++) {
     const rotated = parseRotatedName(rest.replace(/\.tmp$/i, ''), EVERY_NAME);
     if (!rotated || rotated.family === rest) break;

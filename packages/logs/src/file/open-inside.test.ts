@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { LogError } from '../log-error.ts';
 import { readTail } from '../testing/read-bytes.ts';
 import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
-import { isWithin } from './open-inside.ts';
+import { isWithin } from './tree.ts';
 
 /** `MORE=4` tries longer. */
 const MORE = Number(process.env.MORE ?? 1);

@@ -1,5 +1,8 @@
 import { compressionSuffix } from './compression.ts';
 
+/** The names of a directory. */
+type NameSet = Pick<ReadonlySet<string>, 'has'>;
+
 /**
  * `.log`, `.json`, `.out`: follows a date or number inserted before it. A compression suffix is not an extension of a
  * log.
@@ -64,7 +67,7 @@ type Reading = Omit<RotatedName, 'compressed'>;
  * numbering, where its configuration decides whether `app.log` or the largest is live), and names that consist of a
  * date only.
  */
-export function parseRotatedName(name: string, names: ReadonlySet<string>): RotatedName | undefined {
+export function parseRotatedName(name: string, names: NameSet): RotatedName | undefined {
   const suffix = compressionSuffix(name);
   const compressed = suffix !== '';
   const plain = name.slice(0, name.length - suffix.length);
@@ -78,7 +81,7 @@ export function parseRotatedName(name: string, names: ReadonlySet<string>): Rota
  * A suffix of the whole name: `app.log.1`, `app.log-20261115`, `messages.2`; with a date before the extension, both
  * count.
  */
-function readEnding(plain: string, names: ReadonlySet<string>): Reading | undefined {
+function readEnding(plain: string, names: NameSet): Reading | undefined {
   const stamp = findStamp(plain);
   if (stamp) return readDatedFile(stamp.before, [OLDER, ...stamp.numbers]) ?? readStampEnding(stamp);
   const ending = nameEnding(plain);
@@ -120,7 +123,7 @@ function readStampEnding({ before, separator, numbers, isExtended, hasMillisecon
 /** A suffix before the extension: `app-2026-11-15.log`, `app.old.log`, `app.1.log`. */
 function readMiddle(
   plain: string,
-  { names, compressed }: { names: ReadonlySet<string>; compressed: boolean },
+  { names, compressed }: { names: NameSet; compressed: boolean },
 ): Reading | undefined {
   const { stem, extension } = splitExtension(plain);
   if (!extension) return undefined;

@@ -3,14 +3,23 @@ import { LogError } from '../log-error.ts';
 /** Longest name Linux file systems accept. */
 const MAX_NAME_BYTES = 255;
 
-/** Rejects every name that could mean anything but an entry directly in the log directory. Does not access the disk. */
-export function assertSafeName(name: string): void {
+/**
+ * Rejects every name that could mean anything but an entry of the log directory, or of a directory up to `depth` levels
+ * below it. Does not access the disk.
+ */
+export function assertSafeName(name: string, depth = 0): void {
   if (name === '') throw new LogError('FILE_NAME_MISSING', 'the file name is empty');
-  const reason = whyUnsafe(name);
+  const parts = depth > 0 ? name.split('/') : [name];
+  const reason = parts.map(whyUnsafe).find((found) => found !== undefined) ?? whyTooDeep(parts, depth);
   if (reason) throw new LogError('FILE_NAME_INVALID', `invalid file name: ${reason}`);
 }
 
+function whyTooDeep(parts: readonly string[], depth: number): string | undefined {
+  return parts.length - 1 > depth ? `it is more than ${depth} directories deep (log.recursive-depth)` : undefined;
+}
+
 function whyUnsafe(name: string): string | undefined {
+  if (name === '') return 'a directory in it has no name';
   if (name === '.' || name === '..') return '"." and ".." are directories';
   if (name.includes('/') || name.includes('\\')) return 'it must not contain "/" or "\\"';
   if (name.includes('\0')) return 'it must not contain NUL';

@@ -207,7 +207,8 @@ async function findMemberships(files: readonly SeenFile[]): Promise<ReadonlyMap<
 
 /** A name that is not UTF-8 on disk cannot be opened as shown; a link must be verified to stay inside the directory. */
 function isPlain({ name, isLink }: SeenFile): boolean {
-  return !isLink && !isCompressedName(name) && !name.includes('\uFFFD');
+  // A file in a directory below is opened with the checks of its path.
+  return !isLink && !isCompressedName(name) && !name.includes('\uFFFD') && !name.includes('/');
 }
 
 function isTurnEnd(index: number): boolean {

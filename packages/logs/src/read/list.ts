@@ -1,10 +1,9 @@
 import type { BigIntStats } from 'node:fs';
 import { opendir, readdir, realpath, stat } from 'node:fs/promises';
-import { basename } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { rawPath, shownName } from '../file/find-entry.ts';
 import { statEntry } from '../file/fs-calls.ts';
-import { isWithin } from '../file/open-inside.ts';
+import { isHomeOrWithin, nameBelow, realHomes } from '../file/tree.ts';
 import { LogError, systemCode, ThreadLost } from '../log-error.ts';
 import type { StatResult } from '../scan/jobs.ts';
 import { ENTRY_KINDS, STAT_NUMBERS } from '../scan/tasks/stat-entries.ts';
@@ -42,6 +41,8 @@ export interface ListOptions {
   wanted?(name: string): boolean;
   /** Files with such names, and links to them, are treated as missing. */
   isHidden?(name: string): boolean;
+  /** Directories that links may lead to, besides this one. */
+  roots?: readonly string[];
   /** Stats many entries at once, in worker threads; used from `manyFrom` entries on. */
   manyFrom?: number | undefined;
   statMany?: ((names: readonly string[]) => Promise<StatResult>) | undefined;
@@ -53,7 +54,7 @@ export interface ListOptions {
  */
 export async function listFiles(
   dir: string,
-  { wanted = () => true, isHidden = () => false, statMany, manyFrom }: ListOptions = {},
+  { wanted = () => true, isHidden = () => false, roots, statMany, manyFrom }: ListOptions = {},
 ): Promise<SeenFile[]> {
   const names = await readNames(dir);
   const some: string[] = [];
@@ -63,21 +64,21 @@ export async function listFiles(
     // Testing for hidden names takes several regexes for each name.
     if (index % NAMES_PER_TURN === NAMES_PER_TURN - 1) await nextTurn();
   }
-  return statFiles(dir, some, { isHidden, statMany, manyFrom });
+  return statFiles(dir, some, { isHidden, ...(roots && { roots }), statMany, manyFrom });
 }
 
 /** The entries that are files, sorted by name. The names are raw. */
 export async function statFiles(
   dir: string,
   names: readonly string[],
-  { isHidden = () => false, statMany, manyFrom = MIN_MANY }: Omit<ListOptions, 'wanted'>,
+  { isHidden = () => false, roots = [], statMany, manyFrom = MIN_MANY }: Omit<ListOptions, 'wanted'>,
 ): Promise<SeenFile[]> {
   const files: SeenFile[] = [];
   const many = statMany && names.length >= manyFrom ? await statInWorkers(names, { statMany, files }) : names;
   const queue = many.values();
   const worker = async () => {
     for (const raw of queue) {
-      const found = await statInside(dir, rawPath(dir, raw), isHidden);
+      const found = await statInside(dir, rawPath(dir, raw), { isHidden, roots });
       if (!found?.stats.isFile()) continue;
       const { dev, ino, size, mtimeNs, ctimeNs, birthtimeNs } = found.stats;
       const stats = new SeenStats(BigInt64Array.of(dev, ino, size, mtimeNs, ctimeNs, birthtimeNs), 0);
@@ -89,12 +90,12 @@ export async function statFiles(
 }
 
 /**
- * Raw names only, one character per byte. If types are requested, Node stats each entry itself on file systems that do
+ * Raw names only, one character per byte, of the directory or of one `below` it. If types are requested, Node stats each entry itself on file systems that do
  * not report types, and fails altogether if one of them was deleted in the meantime.
  */
-export async function readNames(dir: string): Promise<string[]> {
+export async function readNames(dir: string, below?: string): Promise<string[]> {
   try {
-    return await readdir(dir, 'latin1');
+    return await readdir(below === undefined ? dir : rawPath(dir, below), 'latin1');
   } catch (error) {
     if (systemCode(error) === 'ENOENT') return [];
     throw dirUnreadable(error);
@@ -148,12 +149,12 @@ export async function readSomeNames(dir: string, most: number): Promise<string[]
 async function statInside(
   dir: string,
   path: string | Buffer,
-  isHidden: (name: string) => boolean,
+  options: LinkOptions,
 ): Promise<{ stats: BigIntStats; isLink: boolean } | undefined> {
   try {
     const stats = await statEntry(path);
     if (!stats.isSymbolicLink()) return { stats, isLink: false };
-    const target = await statLinkTarget(dir, path, isHidden);
+    const target = await statLinkTarget(dir, path, options);
     return target && { stats: target, isLink: true };
   } catch (error) {
     // Only the directory itself can deny access to its entries; that must not look like an empty directory.
@@ -163,15 +164,18 @@ async function statInside(
   }
 }
 
-async function statLinkTarget(
+type LinkOptions = Required<Pick<ListOptions, 'isHidden' | 'roots'>>;
+
+export async function statLinkTarget(
   dir: string,
   link: string | Buffer,
-  isHidden: (name: string) => boolean,
+  { isHidden, roots }: LinkOptions,
 ): Promise<BigIntStats | undefined> {
   try {
     const target = await realpath(link, 'buffer');
-    if (isHidden(basename(target.toString()))) return undefined;
-    return isWithin(await realpath(dir, 'buffer'), target) ? await stat(target, { bigint: true }) : undefined;
+    const homes = await realHomes(dir, { roots });
+    if (!isHomeOrWithin(homes, target) || isHidden(nameBelow(homes, target))) return undefined;
+    return await stat(target, { bigint: true });
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
     return undefined;

@@ -1,5 +1,5 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tempDir } from '../testing/test-node.ts';
 import { checkLogDir, checkLogFiles } from './check-log-files.ts';
@@ -8,10 +8,13 @@ import { runCheck } from './testing/run-check.ts';
 const NOW = Date.parse('2026-11-15T12:00:00Z');
 
 /** Checks these files at noon, in UTC. */
-function checkFiles(files: Readonly<Record<string, string>>) {
+function checkFiles(files: Readonly<Record<string, string>>, log: { recursive?: boolean } = {}) {
   const dir = tempDir();
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text);
-  const settings = { service: { logDir: dir }, node: { timeZone: 'UTC' } };
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(dir, name)), { recursive: true });
+    writeFileSync(join(dir, name), text);
+  }
+  const settings = { service: { logDir: dir }, node: { timeZone: 'UTC' }, log };
   return runCheck(checkLogFiles, { settings, system: { nowMs: () => NOW } });
 }
 
@@ -60,6 +63,16 @@ describe('the files of the log directory', () => {
     expect(await checkFiles(files)).toMatchObject([
       { state: 'ok' },
       { state: 'warning', detail: '2 files of unknown format: core (binary), notes.txt (text)' },
+    ]);
+  });
+
+  test('files in directories below are checked if they are served', async () => {
+    const files = { 'nginx/access.log': line('11:59:00.000') };
+    expect(await checkFiles(files)).toMatchObject([
+      { state: 'warning', remedy: expect.stringContaining('turn on log.recursive') },
+    ]);
+    expect(await checkFiles(files, { recursive: true })).toMatchObject([
+      { state: 'ok', detail: expect.stringMatching(/^1 log in 1 file/) },
     ]);
   });
 

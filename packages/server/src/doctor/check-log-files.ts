@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { checkUserFormats, createZone, LogDir, type LogFileDetails } from '@porthole/logs';
 import { probeLogDir } from '../health.ts';
 import { readFormats } from '../settings/format-kind.ts';
+import { readTree } from '../settings/log-tree.ts';
 import { type CheckContext, type CheckOutcome, ok, problem, servedLogDir, warning } from './check-result.ts';
 
 /** Normal clock difference between machines that write and read logs. */
@@ -21,13 +22,13 @@ export async function checkLogFiles({ settings, system }: CheckContext): Promise
   const dir = servedLogDir(settings);
   if (!(await probeLogDir(dir)).ok) return [];
   const formats = readFormats(settings.log.formats);
-  const logs = new LogDir(dir, { zone: createZone(settings.node.timeZone), formats });
+  const logs = new LogDir(dir, { zone: createZone(settings.node.timeZone), formats, tree: readTree(settings.log) });
   try {
     const files = await logs.details();
     const families = new Set(files.map(({ family }) => family)).size;
     const counted = `${count(families, 'log')} in ${count(files.length, 'file')}`;
     const isOwn = settings.service.logDir === '';
-    if (files.length === 0) return [isOwn ? ok('none yet') : empty(dir)];
+    if (files.length === 0) return [isOwn ? ok('none yet') : empty(dir, settings.log.recursive)];
     const times = checkTimes(files, { nowMs: system.nowMs(), counted, isOwn });
     return [times, ...checkUnreadable(files, { dir, user: system.userName }), ...checkUnknownFormats(files)];
   } finally {
@@ -35,8 +36,10 @@ export async function checkLogFiles({ settings, system }: CheckContext): Promise
   }
 }
 
-function empty(dir: string): CheckOutcome {
-  return warning(`no log files in ${dir}`, 'correct service.log-dir (--log-dir DIR); subdirectories are not searched');
+function empty(dir: string, isRecursive: boolean): CheckOutcome {
+  const remedy = 'correct service.log-dir (--log-dir DIR)';
+  const below = 'turn on log.recursive if the logs are in directories below it';
+  return warning(`no log files in ${dir}`, isRecursive ? remedy : `${remedy}, or ${below}`);
 }
 
 function checkTimes(

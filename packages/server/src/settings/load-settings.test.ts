@@ -69,7 +69,7 @@ test('without any source every setting has its default', async () => {
       access: 'security',
       gzip: false,
     },
-    log: { formats: [] },
+    log: { recursive: false, recursiveDepth: 4, recursiveFiles: 10_000, roots: [], formats: [] },
     logs: { scrub: true, scrubPatterns: [] },
     search: { workers: 2, maxQueued: 64, budgetMs: 30_000, maxRecords: 10_000, maxIndexBytes: 16 * 1024 ** 2 },
     follow: { bufferBytes: 4 * 1024 ** 2, maxLogs: 2000, heartbeatMs: 15_000, pollMs: 250 },

@@ -129,6 +129,13 @@ export const SETTING_ROWS = {
     gzip: { kind: onOff, default: false, about: 'Compress rotated files.' },
   },
   log: {
+    recursive: { kind: onOff, default: false,
+      about: 'Serve the files in the directories below the log directory, too, named by their path (`nginx/access.log`). The three basic operations list and view only the files directly in it.' },
+    recursiveDepth: { kind: integer(1, 16), default: 4, about: 'Levels of directories read with `log.recursive`.' },
+    recursiveFiles: { kind: integer(1, 1_000_000), default: 10_000,
+      about: 'Maximum number of entries of those directories. More are not listed, and responses about all logs report it.' },
+    roots: { kind: list(text.path, 'directories'), default: [],
+      about: 'Directories outside the log directory that links in it may lead to. Other links that leave it are not followed.' },
     formats: { kind: formatList, default: [],
       about: 'Log formats of your own, tried before the built-in ones: tables with `name`, `lines`, `times` and optionally `levels` and `samples`, see docs/formats.md. In a variable or flag: the same as JSON.' },
   },

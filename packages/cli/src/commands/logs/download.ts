@@ -92,9 +92,10 @@ async function save(chunks: AsyncIterable<Uint8Array>, path: string): Promise<vo
   }
 }
 
+/** A log in a directory below is saved by its path: `nginx_access.log`. */
 function safeName(file: string): string {
-  const name = basename(file);
-  if (name !== file || name === '.' || name === '..')
-    throw new ProgramError(`invalid file name ${JSON.stringify(file)}`);
-  return name;
+  const parts = file.split('/');
+  const isUnsafe = parts.some((part) => part === '' || part === '.' || part === '..' || part !== basename(part));
+  if (isUnsafe) throw new ProgramError(`invalid file name ${JSON.stringify(file)}`);
+  return parts.join('_');
 }

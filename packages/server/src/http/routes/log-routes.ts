@@ -24,7 +24,9 @@ export function createLogRoutes(node: NodeState): Record<LogRouteId, RouteHandle
       const { file, text = false } = parseFileRequest(request.query);
       const log = await node.openLog({ file, text }, request);
       try {
-        return await rawResponse(log, request, text ? plainName(log.name) : log.name);
+        // A log in a directory below is saved by its path.
+        const savedAs = (text ? plainName(log.name) : log.name).replaceAll('/', '_');
+        return await rawResponse(log, request, savedAs);
       } catch (error) {
         await log.close();
         throw error;
