@@ -154,7 +154,7 @@ function parseKey(text: string | null): RecordKey | null {
   return node && cursor ? { node, cursor } : null;
 }
 
-/** Neither ids nor file names contain a slash. */
+/** Ids contain no slash. */
 function splitOnce(text: string): [string, string] {
   const index = text.indexOf('/');
   return index < 0 ? [text, ''] : [text.slice(0, index), text.slice(index + 1)];

@@ -8,7 +8,7 @@ export interface LogSourceText {
 
 /** `NODE`, `NODE/FAMILY`, `NODE/=FILE`; a family whose name begins with `=` has a second slash before it. */
 export function parseSourceText(text: string): LogSourceText | undefined {
-  // Neither ids nor file names contain a slash.
+  // Ids contain no slash; the names of logs in directories do, but do not begin with one.
   const slash = text.indexOf('/');
   const [node, name] = slash < 0 ? [text, ''] : [text.slice(0, slash), text.slice(slash + 1)];
   if (!node) return undefined;
