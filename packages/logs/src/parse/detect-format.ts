@@ -1,6 +1,6 @@
 import type { BuiltInFormatName } from './built-in-names.ts';
 import { type CandidateFormat, type FormatCreator, LazyFormats, lazyLayout } from './candidate-formats.ts';
-import type { Format, FormatName, FormatOptions, LineHead, WrapperName } from './format.ts';
+import type { Format, FormatName, FormatOptions, WrapperName } from './format.ts';
 import { createCapnslogFormat } from './formats/capnslog-format.ts';
 import { createContractFormat } from './formats/contract-format.ts';
 import type { ShapedFormat } from './formats/define-format.ts';
@@ -20,11 +20,11 @@ import { createPythonBasicFormat } from './formats/python-basic-format.ts';
 import { createSyslog5424Format, createSyslogFormat } from './formats/syslog-formats.ts';
 import { createTextFormat } from './formats/text-format.ts';
 import { createTidbFormat } from './formats/tidb-format.ts';
-import { startsWith } from './formats/tokens/byte-scan.ts';
 import { createW3cFormat, w3cColumn, withStatusColumn } from './formats/w3c-format.ts';
 import { unwrapSample } from './formats/wrapped/unwrap-sample.ts';
 import { createWrappedFormat, createWrapper, ELSEWHERE, WRAPPER_NAMES } from './formats/wrapped/wrapped-format.ts';
-import { completeLines, isUntimedJson, type SampleLine as Line } from './sample-lines.ts';
+import { type Candidate, pickBest } from './pick-format.ts';
+import { completeLines, groupLines, isUntimedJson, type SampleLine as Line } from './sample-lines.ts';
 import type { Zone } from './zone.ts';
 
 /** More of a file does not improve detection. */
@@ -37,25 +37,14 @@ const ENOUGH_TIMED = 12;
 /** Lines with digits that decide if those do not: trying all formats on hundreds of lines took 15 ms. */
 const MANY_LINES = 48;
 
-/** A more specific format wins over a general one that finds times in slightly more lines. */
-const NEARLY_AS_MANY = 0.9;
-
-/** Of the lines in which a format finds times, at least this share must be typical of it. */
-const TYPICAL_SHARE = 0.5;
+/** Lines that differ in more than digits: more of them are not tried. */
+const MAX_GROUPS = 96;
 
 /** A built-in format is overruled by one from the settings unless it finds times in more than this many times as many lines. */
 const OVERRULED_FACTOR = 2;
 
 const LAYOUT_FORMATS = LAYOUT_DEFINITIONS.map(lazyLayout);
 const FALLBACKS = FALLBACK_LAYOUTS.map(lazyLayout);
-
-const FALLBACK_NAMES: ReadonlySet<string> = new Set(FALLBACKS.map(({ name }) => name));
-
-/** A fallback is used if it finds times in more than this share of the lines. */
-const FALLBACK_SHARE = 0.5;
-
-/** Other formats are preferred if they find times in at least this share of those: DETAIL lines are not records of their own. */
-const PREFERRED_SHARE = 0.2;
 
 function creatorsByName<Name extends string>(formats: readonly { name: Name; create: FormatCreator }[]) {
   return Object.fromEntries(formats.map(({ name, create }) => [name, create])) as Record<Name, FormatCreator>;
@@ -209,86 +198,17 @@ export class FormatDetector {
   /** Lines that may have times decide if there are many of them; else all lines. */
   #pickFromAll(sample: Buffer, lines: readonly Line[]): Candidate | undefined {
     let count = 0;
-    const end = lines.findIndex(({ mayHaveTime: may }) => may && ++count === MANY_LINES) + 1;
+    const end = lines.findIndex(({ mayHaveUsualTime: may }) => may && ++count === MANY_LINES) + 1;
     const best = end > 0 ? this.#pick(sample, lines.slice(0, end)) : undefined;
     return best ?? this.#pick(sample, lines);
   }
 
   #pick(sample: Buffer, lines: readonly Line[]): Candidate | undefined {
-    const builtIn = pickBest(this.#formats, sample, lines);
-    const added = pickBest(this.#added, sample, lines);
+    const usual = lines.filter(({ mayHaveUsualTime: may }) => may);
+    const builtIn = pickBest(this.#formats, sample, { lines, groups: groupLines(sample, usual).slice(0, MAX_GROUPS) });
+    if (this.#added.candidates.length === 0) return builtIn;
+    const likely = lines.filter(({ mayHaveTime: may }) => may);
+    const added = pickBest(this.#added, sample, { lines, groups: groupLines(sample, likely).slice(0, MAX_GROUPS) });
     return added && added.timed * OVERRULED_FACTOR >= (builtIn?.timed ?? 0) ? added : builtIn;
   }
-}
-
-interface Candidate {
-  format: ShapedFormat;
-  /** Lines that start a record with a time. */
-  timed: number;
-  /** Whether enough of these are typical of this format; computed only where it decides, because it creates strings. */
-  isTypical: boolean | undefined;
-}
-
-function pickBest(formats: Iterable<ShapedFormat>, sample: Buffer, lines: readonly Line[]): Candidate | undefined {
-  const isTypical = (candidate: Candidate) => {
-    candidate.isTypical ??= hasTypicalLines(candidate, sample, lines);
-    return candidate.isTypical;
-  };
-  const candidates: Candidate[] = [];
-  let most = 0;
-  for (const format of formats) {
-    if (!format.timed || FALLBACK_NAMES.has(format.name)) continue;
-    const timed = countTimed(format, sample, lines);
-    if (timed === 0) continue;
-    const candidate: Candidate = { format, timed, isTypical: undefined };
-    candidates.push(candidate);
-    if (timed <= most || !isTypical(candidate)) continue;
-    most = timed;
-    // No later format can find more, and of equal ones the first is chosen.
-    if (most === lines.length) break;
-  }
-  const fallback = most < lines.length * PREFERRED_SHARE ? pickFallback(formats, sample, lines, most) : undefined;
-  if (fallback && isTypical(fallback)) return fallback;
-  return candidates.find((candidate) => candidate.timed >= most * NEARLY_AS_MANY && isTypical(candidate));
-}
-
-/** The fallback that finds times in enough lines, where other formats find them in `most` lines. */
-function pickFallback(
-  formats: Iterable<ShapedFormat>,
-  sample: Buffer,
-  lines: readonly Line[],
-  most: number,
-): Candidate | undefined {
-  for (const format of formats) {
-    if (!FALLBACK_NAMES.has(format.name)) continue;
-    const timed = countTimed(format, sample, lines);
-    if (timed > lines.length * FALLBACK_SHARE && most < timed * PREFERRED_SHARE)
-      return { format, timed, isTypical: undefined };
-  }
-  return undefined;
-}
-
-function countTimed(format: ShapedFormat, bytes: Buffer, lines: readonly Line[]): number {
-  const head: LineHead = { timeMs: Number.NaN, rank: 0 };
-  let timed = 0;
-  for (const line of lines) if (isTimed(format, bytes, line, head)) timed++;
-  return timed;
-}
-
-function isTimed(format: ShapedFormat, bytes: Buffer, { start, end, mayHaveTime: may }: Line, head: LineHead): boolean {
-  if (!may || format.firstBytes?.[bytes[start] ?? 0] === 0) return false;
-  if (format.hasTime) return format.hasTime(bytes, start, end);
-  return format.readHead(bytes, start, end, head) && !Number.isNaN(head.timeMs);
-}
-
-function hasTypicalLines({ format, timed }: Candidate, bytes: Buffer, lines: readonly Line[]): boolean {
-  const head: LineHead = { timeMs: Number.NaN, rank: 0 };
-  let typical = 0;
-  const { header } = format;
-  if (header && lines.some(({ start, end }) => startsWith(bytes, start, end, header))) return true;
-  for (const line of lines) {
-    if (isTimed(format, bytes, line, head) && format.isTypical(bytes, line.start, line.end)) typical++;
-    if (typical >= timed * TYPICAL_SHARE) return true;
-  }
-  return false;
 }

@@ -3,7 +3,7 @@ import { compileTimeLayout, TimeLayoutError } from './time-layout.ts';
 
 /**
  * Limits of layouts from the settings. The end of a field is searched for with the text after it: time is linear in the
- * line, with the length of that text as a factor.
+ * line.
  */
 export const LAYOUT_LIMITS = { layouts: 8, characters: 256, literalBytes: 32, fields: 32 };
 

@@ -23,6 +23,8 @@ interface Part {
   mayBeEmpty: boolean;
   /** What ends a field: the literal after it, spaces, or the end of the line. */
   until: number[] | 'space' | 'end';
+  /** Of a text in `until`: for each length, how much of its start the bytes matched so far end with. */
+  borders: number[];
 }
 
 /** A compiled line layout. */
@@ -65,6 +67,7 @@ export function compileLineLayout(layout: string): LineLayout {
     else if (next !== undefined && part.kind === 'field' && next.kind !== 'time' && next.kind !== 'level')
       throw new LineLayoutError(`the layout ${JSON.stringify(layout)} has two fields with nothing between them`);
   });
+  for (const part of parts) if (typeof part.until !== 'string') part.borders = findBorders(part.until);
   const timeParts = parts.findIndex(({ kind }) => kind === 'time') + 1;
   const levelParts = parts.findIndex(({ kind }) => kind === 'level' || kind === 'status') + 1;
   return { parts, timeParts, headParts: Math.max(timeParts, levelParts) };
@@ -72,7 +75,7 @@ export function compileLineLayout(layout: string): LineLayout {
 
 function makePart(kind: PartKind, text: string): Part {
   const codes = kind === 'literal' ? [...Buffer.from(text)] : NO_CODES;
-  return { kind, text, codes, type: undefined, mayBeEmpty: false, until: 'end' };
+  return { kind, text, codes, type: undefined, mayBeEmpty: false, until: 'end', borders: NO_CODES };
 }
 
 function addLiteral(parts: Part[], text: string): void {
@@ -180,16 +183,31 @@ function matchLiteral(codes: readonly number[], bytes: Buffer, at: number, end: 
 }
 
 /** Where a field ends: not after `limit`, or after `end` if it is not limited. */
-function findEnd({ until }: Part, bytes: Buffer, start: number, limit: number, end: number): number {
+function findEnd({ until, borders }: Part, bytes: Buffer, start: number, limit: number, end: number): number {
   if (until === 'end') return limit === end ? end : -1;
   if (until === 'space') {
     let at = start;
     while (at < limit && bytes[at] !== SPACE && bytes[at] !== TAB) at++;
     return at < limit || limit === end ? at : -1;
   }
-  for (let at = start; at + until.length <= end && at <= limit; at++)
-    if (bytes[at] === until[0] && matchLiteral(until, bytes, at, end) >= 0) return at;
+  // Knuth, Morris and Pratt: comparing the text at every byte took as many times as long as the text has bytes.
+  const last = Math.min(end, limit + until.length);
+  for (let at = start, matched = 0; at < last; at++) {
+    while (matched > 0 && bytes[at] !== until[matched]) matched = borders[matched - 1] ?? 0;
+    if (bytes[at] === until[matched]) matched++;
+    if (matched === until.length) return at + 1 - matched;
+  }
   return -1;
+}
+
+function findBorders(text: readonly number[]): number[] {
+  const borders = text.map(() => 0);
+  for (let at = 1, matched = 0; at < text.length; at++) {
+    while (matched > 0 && text[at] !== text[matched]) matched = borders[matched - 1] ?? 0;
+    if (text[at] === text[matched]) matched++;
+    borders[at] = matched;
+  }
+  return borders;
 }
 
 /** Reads a level: one of the given texts, a level word, or its first letter alone. */
