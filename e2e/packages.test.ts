@@ -77,7 +77,7 @@ async function typeCheck(project: string, source: string, moduleResolution: 'nod
 
 describe.each([
   { project: 'client', name: '@porthole/client', mostBytes: 250_000 },
-  { project: 'cli', name: 'porthole', mostBytes: 2_850_000 },
+  { project: 'cli', name: 'porthole', mostBytes: 2_950_000 },
 ])('the package $name', ({ project, name, mostBytes }) => {
   it('is small, and holds no source, no test and no path into this checkout', () => {
     const files = readPackageFiles(project, name);
