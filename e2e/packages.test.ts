@@ -56,10 +56,17 @@ function readPackageFiles(project: string, name: string): { path: string; text: 
     .map((path) => ({ path: path.slice(folder.length + 1), text: readFileSync(path, 'utf8') }));
 }
 
-/** Type-checks a program of a user, who has the types of Node.js and nothing else of ours. */
-async function typeCheck(project: string, source: string, moduleResolution: 'nodenext' | 'bundler'): Promise<string> {
-  const file = join(work, project, 'user.ts');
-  writeFileSync(file, source);
+/** Type-checks programs of a user, who has the types of Node.js and nothing else of ours. */
+async function typeCheck(
+  project: string,
+  sources: Readonly<Record<string, string>>,
+  moduleResolution: 'nodenext' | 'bundler',
+): Promise<string> {
+  const files = Object.entries(sources).map(([name, source]) => {
+    const file = join(work, project, `${name}.ts`);
+    writeFileSync(file, source);
+    return file;
+  });
   const options = ['--noEmit', '--strict', '--target', 'es2022', '--lib', 'es2023,dom,dom.asynciterable'];
   const resolution = [
     '--module',
@@ -68,7 +75,7 @@ async function typeCheck(project: string, source: string, moduleResolution: 'nod
     moduleResolution,
   ];
   const types = ['--typeRoots', join(root, 'node_modules/@types'), '--types', 'node'];
-  const args = [join(root, 'node_modules/typescript/bin/tsc'), ...options, ...resolution, ...types, file];
+  const args = [join(root, 'node_modules/typescript/bin/tsc'), ...options, ...resolution, ...types, ...files];
   return execute(process.execPath, args, { cwd: join(work, project) }).then(
     ({ stdout }) => stdout,
     ({ stdout }: { stdout: string }) => stdout,
@@ -123,10 +130,11 @@ describe('the SDK in an empty project', () => {
   });
 
   it.each(['nodenext', 'bundler'] as const)('has types that hold with %s', async (resolution) => {
-    expect(await typeCheck('client', source, resolution)).toBe('');
-    if (resolution === 'bundler') return;
     const wrong = source.replace("order: 'oldest'", "order: 'sideways'");
-    expect(await typeCheck('client', wrong, resolution)).toContain('sideways');
+    const found = await typeCheck('client', { right: source, wrong }, resolution);
+    // One error, in the program that is wrong.
+    expect(found.match(/error TS\d+/g)).toHaveLength(1);
+    expect(found).toMatch(/^wrong\.ts.*sideways/);
   });
 
   it('asks a node', async () => {
@@ -179,25 +187,27 @@ describe('the program in an empty project', () => {
     expect(stdout).toBe(`porthole ${version} (node ${process.versions.node})\n`);
   });
 
-  it("the README's embedding example runs, with types", async () => {
-    const readme = readFileSync(join(root, 'README.md'), 'utf8');
-    const example = /```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
+  const example = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1] ?? '';
+  const source = `
+    import { startNode, type RunningNode } from 'porthole';
+    const node: RunningNode = await startNode({ settings: { http: { port: 0 }, grpc: { port: 0 } }, config: () => 'a = 1' });
+    console.log((await node.state.config()).config);
+    await node.stop();
+  `;
+
+  it('has types for embedding it', async () => {
+    expect(await typeCheck('cli', { example, source }, 'nodenext')).toBe('');
+  });
+
+  it("the README's embedding example runs", async () => {
     expect(example).toContain("from 'porthole'");
-    expect(await typeCheck('cli', example, 'nodenext')).toBe('');
     const file = join(work, 'cli', 'readme.mjs');
     writeFileSync(file, `${example}console.log(node.url);\nawait node.stop();\n`);
     const { stdout } = await execute(process.execPath, [file], { cwd: join(work, 'cli') });
     expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/m);
   });
 
-  it('startNode gives a service its own node, with types', async () => {
-    const source = `
-      import { startNode, type RunningNode } from 'porthole';
-      const node: RunningNode = await startNode({ settings: { http: { port: 0 }, grpc: { port: 0 } }, config: () => 'a = 1' });
-      console.log((await node.state.config()).config);
-      await node.stop();
-    `;
-    expect(await typeCheck('cli', source, 'nodenext')).toBe('');
+  it('startNode gives a service its own node', async () => {
     const file = join(work, 'cli', 'user.mjs');
     writeFileSync(file, source.replace(', type RunningNode', '').replace(': RunningNode', ''));
     const { stdout } = await execute(process.execPath, [file], { cwd: join(work, 'cli') });

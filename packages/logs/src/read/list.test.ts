@@ -182,8 +182,8 @@ describe('a missing or unreadable directory', () => {
 
 /** What an ordinary user sees. */
 function viewAsNobody(dir: string, name: string): { list: unknown; details: unknown; tail: unknown } {
-  const script = join(import.meta.dirname, '../testing/view-as-nobody.ts');
-  const run = spawnSync(process.execPath, ['--import', 'tsx', script, dir, name], { cwd: import.meta.dirname });
+  const script = join(import.meta.dirname, '../testing/view-as-nobody.mjs');
+  const run = spawnSync(process.execPath, [script, dir, name]);
   expect(run.stderr.toString()).toBe('');
   return JSON.parse(run.stdout.toString());
 }

@@ -92,8 +92,8 @@ describe('a family with a file that is', () => {
     const { dir } = family(Buffer.from(lines(100, 2)), 'a.log.1');
     chmodSync(dir, 0o755);
     chmodSync(join(dir, 'a.log.1'), 0o000);
-    const script = join(import.meta.dirname, '../testing/search-as-nobody.ts');
-    const returned = execFileSync(process.execPath, ['--import', 'tsx', script, dir, 'a.log', 'a.log'], {
+    const script = join(import.meta.dirname, '../testing/search-as-nobody.mjs');
+    const returned = execFileSync(process.execPath, [script, dir, 'a.log', 'a.log'], {
       encoding: 'utf8',
     });
     const { records, end } = JSON.parse(returned) as { records: FoundRecord[]; end: SearchEnd };

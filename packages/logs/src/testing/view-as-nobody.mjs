@@ -1,5 +1,5 @@
-/* Prints what a directory, and one file of it, look like to an ordinary user. */
-import { LogDir } from '../log-dir.ts';
+/* Prints what a directory, and one file of it, look like to an ordinary user. By the built package, which loads quickly. */
+import { LogDir } from '../../dist/log-dir.js';
 
 /** Debian's "nobody". */
 const NOBODY = 65534;
@@ -13,7 +13,7 @@ if (process.getuid?.() === 0) {
 
 const [, , dir = '', name = ''] = process.argv;
 const logs = new LogDir(dir);
-const toFailure = (error: { code?: string; message: string }) => ({ code: error.code, message: error.message });
+const toFailure = (error) => ({ code: error.code, message: error.message });
 const views = {
   list: await logs.list().catch(toFailure),
   details: await logs.details().catch(toFailure),
