@@ -71,8 +71,7 @@ describe('the README in a fresh checkout', () => {
     await Promise.all(
       asking.map(async (command) => {
         take(command);
-        // What npx finds, which takes longer to find than to run; that it finds it is shown by the tests below.
-        const { stdout } = await shell(`PORTHOLE_URL=${url} ${command.replaceAll('npx porthole', FOUND_BY_NPX)}`);
+        const { stdout } = await shell(`PORTHOLE_URL=${url} ${asFound(command)}`);
         // One node differs from nobody.
         if (!command.endsWith('config diff')) expect(stdout.length, command).toBeGreaterThan(0);
       }),
@@ -89,7 +88,7 @@ describe('the README in a fresh checkout', () => {
   });
 
   it('npx porthole demo shows a made-up node', async () => {
-    const command = `${take('npx porthole demo')} --http-port 0 --grpc-port 0`;
+    const command = `${asFound(take('npx porthole demo'))} --http-port 0 --grpc-port 0`;
     const { url: address, child } = await serve('sh', ['-c', `exec ${command}`]);
     const list = (await (await fetch(`${address}api/v1/log/list`)).json()) as unknown[];
     expect(list.length).toBeGreaterThan(3);
@@ -115,7 +114,7 @@ describe('the README in a fresh checkout', () => {
     await mkdir(join(work, 'lindb'));
     await writeFile(join(work, 'lindb', 'lind-broker.log'), 'one line\n');
     await writeFile(join(work, 'broker.toml'), 'password = "hush-hush"\nport = 9000\n');
-    const pointed = command
+    const pointed = asFound(command)
       .replace('/var/log/lindb', join(work, 'lindb'))
       .replace('/etc/lindb/broker.toml', join(work, 'broker.toml'));
     const { url: address, child } = await serve('sh', ['-c', `exec ${pointed}`]);
@@ -126,9 +125,9 @@ describe('the README in a fresh checkout', () => {
   });
 
   it('a token made as shown opens a node that listens to other machines', async () => {
-    const { stderr } = await shell(take('npx porthole token ops >> tokens'));
+    const { stderr } = await shell(asFound(take('npx porthole token ops >> tokens')));
     const token = stderr.trim().split(' ').at(-1);
-    const command = take('npx porthole serve --http-host 0.0.0.0 --auth-token-file tokens');
+    const command = asFound(take('npx porthole serve --http-host 0.0.0.0 --auth-token-file tokens'));
     const { url: address, child } = await serve('sh', ['-c', `exec ${command}`]);
     const list = `http://127.0.0.1:${new URL(address).port}/api/v1/log/list`;
     expect((await fetch(list)).status).toBe(401);
@@ -140,10 +139,10 @@ describe('the README in a fresh checkout', () => {
     const readme = await readFile(join(root, 'README.md'), 'utf8');
     const code = /```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
     await writeFile(join(checkout, 'snippet.ts'), `${code}console.log(node.url);\nawait node.stop();\n`);
-    const { stdout } = await shell('npx tsx snippet.ts');
+    const { stdout } = await shell('node_modules/.bin/tsx snippet.ts');
     expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/m);
 
-    const { url: address, child } = await serve('npx', ['tsx', 'examples/embedded-service.ts']);
+    const { url: address, child } = await serve('node_modules/.bin/tsx', ['examples/embedded-service.ts']);
     const { config, node: self } = (await (await fetch(`${address}api/v1/config`)).json()) as ConfigResponse;
     expect(config).toBe('database = "postgres://shop:******@db.example.org/orders"\n\n[orders]\nper-second = 5\n');
     expect(self.version).toBe('2.4.0');
@@ -168,6 +167,11 @@ function take(command: string): string {
   expect(commands).toContain(command);
   commands = commands.filter((other) => other !== command);
   return command;
+}
+
+/** What npx finds, which takes longer to find than to run; that it finds it is shown by the node that joins a cluster. */
+function asFound(command: string): string {
+  return command.replaceAll('npx porthole', FOUND_BY_NPX);
 }
 
 function shellCommands(markdown: string): string[] {
