@@ -54,7 +54,13 @@ async function startPlanted(): Promise<TestNode> {
       http: { port },
       service: { configFile },
       node: { timeZone: 'UTC' },
-      cluster: { nodeId: 'n1', members: [`n1=http://127.0.0.1:${port}`] },
+      cluster: {
+        nodeId: 'n1',
+        members: [`n1=http://127.0.0.1:${port}`],
+        // A busy machine must not leave the records out.
+        memberTimeoutMs: 60_000,
+        firstBatchTimeoutMs: 60_000,
+      },
     },
     files: {
       'a.log': text,
