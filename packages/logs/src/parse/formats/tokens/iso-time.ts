@@ -61,14 +61,17 @@ function zoneWidth(bytes: Buffer, at: number, end: number): number {
   if (first === 90) return isWordEnd(bytes, at + 1, end) ? 1 : 0;
   if (first === PLUS || first === MINUS) return offsetWidth(bytes, at, end);
   if (first !== SPACE) return 0;
-  if (startsWith(bytes, at + 1, end, 'UTC') || startsWith(bytes, at + 1, end, 'GMT')) {
+  const letter = bytes[at + 1];
+  if (
+    (letter === 85 && startsWith(bytes, at + 1, end, 'UTC')) ||
+    (letter === 71 && startsWith(bytes, at + 1, end, 'GMT'))
+  )
     return isWordEnd(bytes, at + 4, end) ? 4 : 0;
-  }
   // ` CEST` before more text could be a word of the message; PostgreSQL and PgBouncer write ` [` behind it.
   const wordEnd = skipLetters(bytes, at + 1, end);
   if (wordEnd > at + 1) {
-    const isAlone = wordEnd === end || startsWith(bytes, wordEnd, end, ' [');
-    return isAlone && zoneNameOffset(bytes, at + 1, wordEnd) !== undefined ? wordEnd - at : 0;
+    if (zoneNameOffset(bytes, at + 1, wordEnd) === undefined) return 0;
+    return wordEnd === end || startsWith(bytes, wordEnd, end, ' [') ? wordEnd - at : 0;
   }
   const width = offsetWidth(bytes, at + 1, end);
   // ` -03` alone could be a number of the message; before ` [` it is what PostgreSQL writes for zones without a name.

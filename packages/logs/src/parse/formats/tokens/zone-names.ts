@@ -52,9 +52,14 @@ const OFFSETS_BY_KEY = new Map(
   Object.entries(HOURS).map(([name, hours]) => [nameKey(Buffer.from(name), 0, name.length), hours * HOUR_MS]),
 );
 
+/** A table with 1 for each byte that is the last letter of a name: not one of INFO or WARN, which often follow a time. */
+const LAST_LETTERS = new Uint8Array(256);
+for (const name of Object.keys(HOURS)) LAST_LETTERS[name.charCodeAt(name.length - 1)] = 1;
+
 /** The offset of the zone abbreviation `[start, end)`; `NaN` if it is ambiguous, `undefined` if it is not known. */
 export function zoneNameOffset(bytes: Uint8Array, start: number, end: number): number | undefined {
-  return end <= start || end - start > LONGEST ? undefined : OFFSETS_BY_KEY.get(nameKey(bytes, start, end));
+  if (end <= start || end - start > LONGEST || LAST_LETTERS[bytes[end - 1] ?? 0] === 0) return undefined;
+  return OFFSETS_BY_KEY.get(nameKey(bytes, start, end));
 }
 
 function nameKey(bytes: Uint8Array, start: number, end: number): number {
