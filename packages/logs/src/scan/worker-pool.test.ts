@@ -116,6 +116,8 @@ describe('a cancelled job', () => {
   it('that does not stop is terminated with its thread, and the next job gets another', async () => {
     const pool = openPool(1);
     const file = openFile(10);
+    // The thread has started: it is in the middle of the regex when the flag is set.
+    await pool.run({ kind: 'align', file, offset: 0 });
     const flag = new CancelFlag();
     const stuck = pool.run(slowJob(), flag);
     const next = pool.run({ ...slowJob(), filter: { regex: 'a' } });

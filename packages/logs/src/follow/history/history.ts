@@ -87,7 +87,9 @@ export async function* emitSince(
         from = lost.timeMs === undefined ? undefined : { timeMs: lost.timeMs };
         last = undefined;
         if (from) continue;
-      } else if (last !== undefined && round < MAX_ROUNDS) {
+      } else if ((last !== undefined || !isHeld) && round < MAX_ROUNDS) {
+        // The end of the range may be renamed at this moment, or the reader has not noticed yet that it was deleted.
+        await reader.tail.catchUp();
         continue;
       } else {
         const toMs = last === undefined && isHeld && !limits ? firstTimeFrom(ring, seq) : undefined;
