@@ -1,8 +1,8 @@
 import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { FakeLindb } from '@porthole/cluster/testing';
 import { eventually } from '@porthole/logs/testing';
+import { freePorts } from '@porthole/server/testing';
 import { describe, expect, it } from 'vitest';
 import { startLindbNode } from './testing/lindb-node.ts';
 import { BROKER_LINES, BROKER_RECORDS, writeBrokerLog } from './testing/log-fixture.ts';
@@ -68,7 +68,8 @@ describe('a node and a directory are asked alike', () => {
 
 describe('a node that does not answer', () => {
   it('is reported with the way out and exit code 2', async () => {
-    const url = `http://127.0.0.1:${await closedPort()}`;
+    const [port] = await freePorts(1);
+    const url = `http://127.0.0.1:${port}`;
     const { code, stdout, stderr } = await runToEnd(['logs', '--url', url], tempDir(), ENV);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^porthole: .*ECONNREFUSED.*--url or PORTHOLE_URL.*\n$/);
@@ -119,7 +120,8 @@ describe('porthole logs --follow', () => {
   });
 
   it('goes on after the node was gone for a while, without losing or repeating a line', async () => {
-    const { url, cwd, logDir, program: node } = await startNode();
+    const [port = 0] = await freePorts(1);
+    const { url, cwd, logDir, program: node } = await startNode('--http-port', String(port));
     const path = join(logDir, 'broker.log');
     const record = (n: number) => `2026-11-15 06:00:0${n}.000\tINFO\ta.go:1\t[A]: line ${n}`;
     const program = new Program(['logs', 'broker.log', '-f', '-n', '1', '--url', url], { cwd, env: ENV });
@@ -129,9 +131,8 @@ describe('porthole logs --follow', () => {
     await node.end();
     appendFileSync(path, `${record(2)}\n`);
     await eventually(() => expect(program.stderr).toContain('retrying in'));
-    const { port } = new URL(url);
     const again = new Program(
-      ['serve', '--http-port', port, '--grpc-port', '0', '--log-dir', logDir, '--node-time-zone', 'UTC'],
+      ['serve', '--http-port', String(port), '--grpc-port', '0', '--log-dir', logDir, '--node-time-zone', 'UTC'],
       { cwd },
     );
     await again.ready();
@@ -234,12 +235,3 @@ describe('a node that only answers the contract', () => {
     expect(await runToEnd(['logs', '--url', url], tempDir(), ENV)).toMatchObject({ code: 1, stdout: '' });
   });
 });
-
-/** A port that nobody listens on. */
-async function closedPort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { startCuttingProxy } from '@porthole/client/testing';
 import { eventually } from '@porthole/logs/testing';
+import { freePorts } from '@porthole/server/testing';
 import { expect, test } from 'vitest';
 import { FollowingClient, followByCli, followByEvents, followBySdk } from './testing/following-clients.ts';
 import { Program, tempDir } from './testing/program.ts';
@@ -26,9 +27,9 @@ function serveLogs(cwd: string, port: number): Program {
 test('whatever logrotate does, every client gets every line that is on disk once, and a gap for others', async () => {
   const cwd = tempDir();
   const logs = new RotatedLogs(cwd);
-  let node = serveLogs(cwd, 0);
+  const [port = 0] = await freePorts(1);
+  let node = serveLogs(cwd, port);
   const url = await node.ready();
-  const port = Number(new URL(url).port);
   const proxy = await startCuttingProxy(port, () => CUT_BYTES);
   const stop = new AbortController();
   const { signal } = stop;

@@ -1,7 +1,7 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { PartialSettings, RunningNode } from '@porthole/server';
-import { startWithSharedThreads, tempDir, testSettings } from '@porthole/server/testing';
+import { freePorts, startWithSharedThreads, tempDir, testSettings } from '@porthole/server/testing';
 import { onTestFinished } from 'vitest';
 
 /** A real node that can be stopped and started again on the same port, over the same logs. */
@@ -30,6 +30,7 @@ export class RestartableNode {
 
   async start(): Promise<void> {
     const { http, node, ...settings } = this.#settings;
+    if (this.#port === 0) [this.#port = 0] = await freePorts(1);
     this.#running = await startWithSharedThreads({
       settings: testSettings(this.#dir, {
         ...settings,
@@ -37,7 +38,6 @@ export class RestartableNode {
         http: { ...http, port: this.#port },
       }),
     });
-    this.#port = this.#running.node.httpPort;
   }
 
   async stop(): Promise<void> {
