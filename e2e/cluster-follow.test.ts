@@ -34,8 +34,9 @@ it('a member whose clock is ahead joins a running follow, is restarted, and the 
   const ofFast = () => followed.messages.filter((message) => written.includes(message));
   const areThere = () => eventually(() => expect(ofFast()).toEqual(written));
 
-  // It is followed from when it came online; its times are corrected from its first line on.
-  await eventually(() => expect(followed.memberOutcomes('fast')).toEqual(['ok']));
+  // It is followed from when it came online; its times are corrected from its first line on. On a busy machine it may be
+  // late at first.
+  await eventually(() => expect(followed.memberOutcomes('fast').at(-1)).toBe('ok'));
   for (const text of ['joined', 'joined', 'joined']) write(text);
   await areThere();
   for (const item of followed.items)
