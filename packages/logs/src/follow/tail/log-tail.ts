@@ -15,9 +15,6 @@ import { type TailAction, type TailEvent, type TailState, transition, unreadable
 import type { TailDeps, TailTarget } from './tail-target.ts';
 import type { TailText } from './tail-text.ts';
 
-/** A rotation by rename leaves the name missing for a moment; it is reported only if it stays missing. */
-const MISSING_MS = 500;
-
 /**
  * Reads one log as it grows, for all its followers. Polls find out what happened to the live file; what follows from it
  * is in the table of `tail-state.ts`, whose actions are executed here.
@@ -227,7 +224,7 @@ export class LogTail {
       if (!isFileFailure(error)) throw error;
       const nowMs = performance.now();
       this.#unreadableSinceMs ??= nowMs;
-      const { missingMs = MISSING_MS, lingerMs = LINGER_MS } = this.deps.times;
+      const { missingMs, lingerMs = LINGER_MS } = this.deps.times;
       await this.#dispatch(unreadableEvent(this.#state, nowMs - this.#unreadableSinceMs, { missingMs, lingerMs }));
     }
   }

@@ -164,15 +164,22 @@ export function transition(state: TailState, event: TailEvent): Transition {
   return entry;
 }
 
+/** A rotation by rename leaves the name missing for a moment; it is reported only if it stays missing. */
+const MISSING_MS = 500;
+
 export interface MissingTimes {
   /** A name that has been missing for so long is reported. */
-  missingMs: number;
+  missingMs?: number | undefined;
   /** A file that has been missing for so long is closed, once it was reported. */
   lingerMs: number;
 }
 
 /** The event for a poll that found no readable file, `forMs` after the first such poll in a row. */
-export function unreadableEvent(state: TailState, forMs: number, { missingMs, lingerMs }: MissingTimes): TailEvent {
+export function unreadableEvent(
+  state: TailState,
+  forMs: number,
+  { missingMs = MISSING_MS, lingerMs }: MissingTimes,
+): TailEvent {
   if (state === 'starting' || state === 'waiting' || forMs < missingMs) return 'unreadable';
   return forMs < lingerMs ? 'unreadable-long' : 'unreadable-very-long';
 }
