@@ -41,13 +41,13 @@ export const LONGEST = [
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
-    const places = new Map(sorted.map((file) => [file, placeOf(file)]));
-    return sorted.sort((a, b) => (places.get(a) ?? 0) - (places.get(b) ?? 0));
+    const ranks = new Map(sorted.map((file) => [file, rankFile(file)]));
+    return sorted.sort((a, b) => (ranks.get(a) ?? 0) - (ranks.get(b) ?? 0));
   }
 }
 
-function placeOf({ moduleId, project }: TestSpecification): number {
+function rankFile({ moduleId, project }: TestSpecification): number {
   if (project.config.isolate) return -1;
-  const place = LONGEST.findIndex((path) => moduleId.endsWith(`/${path}`));
-  return place < 0 ? LONGEST.length : place;
+  const rank = LONGEST.findIndex((path) => moduleId.endsWith(`/${path}`));
+  return rank < 0 ? LONGEST.length : rank;
 }

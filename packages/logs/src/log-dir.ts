@@ -1,5 +1,5 @@
 import type { EngineOptions, EngineUsage, LogEngine } from './engine.ts';
-import { decoderOf, isPackedName, refuseUndecoded } from './file/compression.ts';
+import { findDecoder, isPackedName, refuseUndecoded } from './file/compression.ts';
 import { HandleCache } from './file/handle-cache.ts';
 import { createHiddenNames } from './file/hidden-names.ts';
 import type { LogHandle } from './file/log-handle.ts';
@@ -119,7 +119,7 @@ export class LogDir {
     if (!Number.isInteger(size) || size < 1) throw new RangeError(`size must be a positive integer, not ${size}`);
     assertSafeName(name);
     // The bytes of UTF-16 are returned as they are, unless secrets are masked, which are only found in UTF-8.
-    const isDecoded = decoderOf(name) !== undefined || (this.#reads.scrubber && (await this.#isUtf16(name)));
+    const isDecoded = findDecoder(name) !== undefined || (this.#reads.scrubber && (await this.#isUtf16(name)));
     if (!isDecoded) return tail({ handle: await this.#acquire(name), reads: this.#reads }, size, options);
     // Decoding takes longer than gunzipping, which does not occupy this thread.
     const { handle, text } = await (await this.#loadEngine()).openText(name, options);

@@ -37,7 +37,7 @@ export function isPackedName(name: string): boolean {
 }
 
 /** What decodes the text of a file of this name; `undefined` for plain files and gzip, which zlib decodes. */
-export function decoderOf(name: string): DecoderName | undefined {
+export function findDecoder(name: string): DecoderName | undefined {
   const found = COMPRESSIONS.get(compressionSuffix(name).toLowerCase())?.name;
   return found === 'zstd' || found === 'xz' || found === 'bzip2' ? found : undefined;
 }

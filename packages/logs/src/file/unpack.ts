@@ -2,7 +2,7 @@ import { LogError, systemCode } from '../log-error.ts';
 import { DecodeFault } from '../packed/packed-input.ts';
 import { scrubRange } from '../scrub/scrub-feed.ts';
 import type { ReadOptions } from '../types.ts';
-import { decoderOf } from './compression.ts';
+import { findDecoder } from './compression.ts';
 import { gunzip } from './gunzip.ts';
 import { type RangeSource, readRange } from './read-range.ts';
 import { countNuls } from './read-start.ts';
@@ -104,7 +104,7 @@ export interface UnpackOptions extends ReadOptions {
 
 /** The whole text of a compressed file, secrets not masked. */
 export async function* unpack(file: RangeSource, options: UnpackOptions): AsyncGenerator<Buffer, void, undefined> {
-  const decoder = decoderOf(file.handle.name);
+  const decoder = findDecoder(file.handle.name);
   if (decoder === undefined) return yield* gunzip(file, options);
   const { signal, onEnd } = options;
   // Loaded when needed: most logs are plain or gzip.
@@ -125,7 +125,10 @@ function asLogError(fault: DecodeFault, name: string): LogError {
   const [code, what] =
     fault.kind === 'unsupported'
       ? (['LOG_FILE_UNSUPPORTED', 'cannot be decompressed'] as const)
-      : (['LOG_FILE_CORRUPT', fault.kind === 'cut' ? 'is truncated' : `is not valid ${decoderOf(name)} data`] as const);
+      : ([
+          'LOG_FILE_CORRUPT',
+          fault.kind === 'cut' ? 'is truncated' : `is not valid ${findDecoder(name)} data`,
+        ] as const);
   const message = `${JSON.stringify(name)} ${what}: ${fault.message}; download it raw to get its bytes unchanged`;
   return new LogError(code, message, { cause: fault });
 }

@@ -7,7 +7,7 @@ import { FIXTURES, type FixtureName, fixture, fixtureText } from './testing/fixt
 const TEXT = fixtureText();
 const MORE = Number(process.env.MORE ?? 1);
 
-const decoderOf = (name: FixtureName): DecoderName =>
+const findDecoder = (name: FixtureName): DecoderName =>
   name.endsWith('.zst') ? 'zstd' : name.endsWith('.xz') ? 'xz' : 'bzip2';
 
 interface Decoded {
@@ -42,7 +42,7 @@ async function decode(decoder: DecoderName, bytes: Buffer, sizes: readonly numbe
 
 describe.each(FIXTURES)('%s', (name) => {
   const packed = fixture(name);
-  const decoder = decoderOf(name);
+  const decoder = findDecoder(name);
 
   test('has the text that was compressed, however it arrives', async () => {
     for (const sizes of [[65_536], [1000, 1, 77]]) {

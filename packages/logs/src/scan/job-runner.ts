@@ -1,5 +1,5 @@
 import { fnv1a } from '../cursor/cursor.ts';
-import { decoderOf, isCompressedName } from '../file/compression.ts';
+import { findDecoder, isCompressedName } from '../file/compression.ts';
 import { buildGzMap } from '../gzip/gz-map.ts';
 import { ScanKernel } from '../kernel/scan-kernel.ts';
 import { buildChunkMap } from '../packed/chunk-map.ts';
@@ -174,7 +174,7 @@ export class JobRunner {
 
 function buildPackedMap({ name, fd, sizeBytes, encoding }: ScanFile, { isCancelled }: Run): PackedMap {
   if (encoding && !isCompressedName(name)) return buildUtf16Map({ fd, sizeBytes, encoding }, { isCancelled });
-  const decoder = decoderOf(name) ?? 'gzip';
+  const decoder = findDecoder(name) ?? 'gzip';
   if (decoder === 'gzip' && !encoding) return buildGzMap(fd, sizeBytes, { isCancelled });
   return buildChunkMap({ fd, sizeBytes, decoder, encoding }, { isCancelled });
 }

@@ -71,12 +71,12 @@ function valueEnd(words: readonly string[], kind: number, at: number): number {
   if (unit === undefined || !isUnit(unit) || !NUMBER.test(words[at] ?? '')) return at + 1;
   const number = words[at + 2];
   const larger = words[at + 3] ?? '';
-  const isRepeated = number?.startsWith('(') && tailOf(unit) === '' && NUMBER.test(number);
-  return isRepeated && isUnit(larger) && tailOf(larger).startsWith(')') ? at + 4 : at + 2;
+  const isRepeated = number?.startsWith('(') && readTail(unit) === '' && NUMBER.test(number);
+  return isRepeated && isUnit(larger) && readTail(larger).startsWith(')') ? at + 4 : at + 2;
 }
 
 function quantityShape(words: readonly string[], at: number, end: number): string {
-  const tail = tailOf(words[end - 1] ?? '');
+  const tail = readTail(words[end - 1] ?? '');
   // The parenthesis of the larger unit belongs to the value.
   return `${words[at]?.startsWith('(') ? '(' : ''}*${end - at > 2 ? tail.slice(1) : tail}`;
 }
@@ -84,11 +84,11 @@ function quantityShape(words: readonly string[], at: number, end: number): strin
 function isUnit(word: string): boolean {
   if (word.length > MAX_UNIT_CHARACTERS) return false;
   const [unit] = UNIT.exec(word) ?? [];
-  return unit !== undefined && tailOf(word).length === word.length - unit.length;
+  return unit !== undefined && readTail(word).length === word.length - unit.length;
 }
 
 /** Punctuation at the end of a word. */
-function tailOf(word: string): string {
+function readTail(word: string): string {
   return /[^\w%µ*]*$/.exec(word)?.[0] ?? '';
 }
 

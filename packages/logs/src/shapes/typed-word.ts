@@ -13,7 +13,7 @@ export const OTHER = 32;
 
 /** The kind of each UTF-16 code unit: a table of all of them is read without a check of its bounds. */
 export const WORD_KINDS: Uint8Array = new Uint8Array(0x10000).fill(OTHER);
-for (let code = 0; code < 128; code++) WORD_KINDS[code] = kindOf(String.fromCharCode(code));
+for (let code = 0; code < 128; code++) WORD_KINDS[code] = classify(String.fromCharCode(code));
 
 const URL = /[a-z][a-z0-9+.-]*:\/\/[^\s"'<>()[\]{},;]*/gi;
 /** IPv6 and hardware addresses, and times. */
@@ -29,7 +29,7 @@ const NO_NAME = '()';
 /** Hexadecimal numbers without a digit are recognized from this length on. */
 const HEX_CHARACTERS = 8;
 
-function kindOf(character: string): number {
+function classify(character: string): number {
   if (/\d/.test(character)) return DIGIT;
   if (character === '=') return MARK | DELIMITER;
   if (/[/\\]/.test(character)) return MARK;

@@ -85,7 +85,7 @@ function offerDemo(page: ConsoleFile, demoUrl: string): ConsoleFile {
   const content = new URL(demoUrl).href.replaceAll('"', '%22');
   const tag = `<meta name="porthole-demo" content="${content}">`;
   const plain = Buffer.from(page.plain.toString().replace('</head>', () => `${tag}\n</head>`));
-  return { ...page, plain, hash: hashOf(plain), encoded: new Map() };
+  return { ...page, plain, hash: hashBytes(plain), encoded: new Map() };
 }
 
 async function readAssets(folder: string): Promise<Map<string, ConsoleFile>> {
@@ -108,14 +108,14 @@ async function readBuilt(folder: string, name: string): Promise<ConsoleFile> {
   }
   return {
     contentType: CONTENT_TYPES[extname(name)] ?? 'application/octet-stream',
-    hash: hashOf(plain),
+    hash: hashBytes(plain),
     isHashed: HASHED_NAME.test(name),
     plain,
     encoded,
   };
 }
 
-function hashOf(bytes: Buffer): string {
+function hashBytes(bytes: Buffer): string {
   return createHash('sha256').update(bytes).digest('base64url').slice(0, 22);
 }
 

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import { decoderOf, plainName } from '../../file/compression.ts';
+import { findDecoder, plainName } from '../../file/compression.ts';
 import { fileStamp, isSettled } from '../../file/file-stamp.ts';
 import { readFd } from '../../file/fs-calls.ts';
 import { SharedReads } from '../../file/shared-reads.ts';
@@ -88,7 +88,7 @@ async function comparePlain(a: OpenFile, b: OpenFile, options: ReadOptions): Pro
 async function comparePacked(plain: OpenFile, packed: OpenFile, options: ReadOptions): Promise<OpenFile | undefined> {
   const isNamedAlike = plainName(packed.name) === plain.name;
   if (plain.firstMs === null && plain.handle.sizeBytes < LEAST_UNTIMED_BYTES && !isNamedAlike) return undefined;
-  if (decoderOf(packed.name) !== undefined) return compareUnpacked(plain, packed, { ...options, isNamedAlike });
+  if (findDecoder(packed.name) !== undefined) return compareUnpacked(plain, packed, { ...options, isNamedAlike });
   const { sizeBytes } = packed.handle;
   const trailer = await readPart(packed, { position: Math.max(0, sizeBytes - 8), length: Math.min(8, sizeBytes) });
   const textBytes = trailer.length === 8 ? trailer.readUInt32LE(4) : 0;
