@@ -3,13 +3,34 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { SETTING_DEFINITIONS } from '@porthole/server/settings';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { Program, runToEnd, serve, tempDir } from './testing/program.ts';
+import { Program, runCommand, runToEnd, serve, tempDir } from './testing/program.ts';
 
 describe('porthole', () => {
   it('without a command shows what it can do', async () => {
     const { code, stdout } = await runToEnd([], tempDir());
     expect(code).toBe(0);
     expect(stdout).toMatch(/serve.*token.*version/s);
+  });
+
+  it('help takes the whole path of a command, and lists --version', async () => {
+    const cwd = tempDir();
+    const [asked, flag] = [
+      ['help', 'logs', 'search'],
+      ['logs', 'search', '--help'],
+    ].map((line) => runCommand(line, cwd));
+    expect(await asked).toMatchObject({ code: 0, stdout: expect.stringMatching(/^Usage: porthole logs search /) });
+    expect(await asked).toEqual(await flag);
+    expect((await runCommand(['help'], cwd)).stdout).toMatch(/-V, --version +print the version/);
+    expect(await runCommand(['help', 'logs', 'serach'], cwd)).toMatchObject({ code: 2 });
+    expect((await runCommand(['--version', '--quiet'], cwd)).stdout).toMatch(/^porthole \d+\.\d+\.\d+ \(node /);
+  });
+
+  it.each([
+    { args: ['logs', '-f', 'search', 'x'], said: 'error: "porthole logs search" has no flag --follow\n' },
+    { args: ['logs', '-o', 'raw', 'digest'], said: 'error: invalid --output "raw" for "porthole logs digest"' },
+  ])('refuses $args: a flag before the command is not ignored', async ({ args, said }) => {
+    const { code, stderr } = await runCommand(args, tempDir());
+    expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(said) });
   });
 
   it('serve --help lists every flag with its default, and examples', async () => {

@@ -1,17 +1,20 @@
 import type { CommandDefinition } from './command-definition.ts';
 import { BUNDLE_COMMAND } from './commands/bundle/definition.ts';
 import { CONFIG_COMMAND } from './commands/config/definition.ts';
+import { CONTEXT_COMMAND } from './commands/context/definition.ts';
 import { DEMO_COMMAND } from './commands/demo/definition.ts';
 import { DOCTOR_COMMAND } from './commands/doctor/definition.ts';
 import { LOGS_COMMAND } from './commands/logs/definition.ts';
 import { NODES_COMMAND } from './commands/nodes/definition.ts';
 import { SERVE_COMMAND } from './commands/serve/definition.ts';
 import { checkTokenOwner, checkTokenRoles } from './flag-checks.ts';
+import { GLOBAL_FLAGS } from './shared-flags.ts';
 
 /** All commands. Help, completion, docs/cli.md and the parser are generated from it. */
 export const COMMAND_TREE: CommandDefinition = {
   name: 'porthole',
   about: 'A window into every node of a cluster: what it is configured to do, and what it is saying.',
+  flags: GLOBAL_FLAGS,
   notes: ['Exit codes: 0 ok, 1 no match or a difference, 2 error, 3 partial, 130 interrupted, 143 terminated.'],
   commands: [
     SERVE_COMMAND,
@@ -21,6 +24,7 @@ export const COMMAND_TREE: CommandDefinition = {
     LOGS_COMMAND,
     BUNDLE_COMMAND,
     DOCTOR_COMMAND,
+    CONTEXT_COMMAND,
     {
       name: 'token',
       about: 'create a bearer token: prints the token once to stderr and its line for auth.token-file to stdout',

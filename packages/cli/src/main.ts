@@ -6,18 +6,21 @@ import { interruptionIn } from './interrupt.ts';
 import { type FlagValue, Invocation } from './invocation.ts';
 import { type ColorChoice, Terminal } from './output/terminal.ts';
 import { TerminalFilter } from './output/terminal-filter.ts';
-import { buildProgram } from './program.ts';
+import { buildProgram, expandHelp, VERSION_REQUESTED } from './program.ts';
 
 /** Runs one command line and sets the exit code; the process ends when the command is done. */
 export async function run(argv: readonly string[]): Promise<void> {
   const filter = new TerminalFilter().install();
   endWithOutput();
   try {
-    const program = await buildProgram(COMMAND_TREE, argv, (...command) => runCommand(filter, ...command));
+    const line = expandHelp(argv, COMMAND_TREE);
+    const program = await buildProgram(COMMAND_TREE, line, (...command) => runCommand(filter, ...command));
     // Not a default action: it would take a mistyped command for its argument.
-    if (argv.length <= 2) program.help();
-    await program.parseAsync(argv);
+    if (line.length <= 2) program.help();
+    await program.parseAsync(line);
   } catch (error) {
+    if (error instanceof CommanderError && error.code === VERSION_REQUESTED)
+      return run([...argv.slice(0, 2), 'version']);
     process.exitCode = reportError(error);
   }
 }
@@ -29,10 +32,9 @@ async function runCommand(
   flags: Record<string, FlagValue>,
 ): Promise<void> {
   const command = await definition.load?.();
-  const { color } = flags;
-  process.exitCode = await command?.run(
-    new Invocation(args, flags, new Terminal(filter, color as ColorChoice | undefined)),
-  );
+  const color = flags['no-color'] ? 'never' : (flags.color as ColorChoice | undefined);
+  const terminal = new Terminal(filter, { color, isQuiet: flags.quiet === true });
+  process.exitCode = await command?.run(new Invocation(args, flags, terminal));
 }
 
 /**

@@ -1,4 +1,4 @@
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, CommanderError, InvalidArgumentError, Option } from 'commander';
 import type { ArgumentDefinition, CommandDefinition, FlagDefinition } from './command-definition.ts';
 import { loadFlags } from './command-definition.ts';
 import type { FlagValue } from './invocation.ts';
@@ -19,15 +19,40 @@ export async function buildProgram(tree: CommandDefinition, argv: readonly strin
     .configureHelp({ optionDescription: ({ description }) => description })
     .enablePositionalOptions()
     .exitOverride();
-  const isWanted = wantedBranch(argv);
-  for (const child of tree.commands ?? []) await addCommand(program, child, { isWanted, onCommand });
+  const flags = await loadFlags(tree);
+  for (const flag of flags) program.addOption(toOption(flag));
+  program.on('option:version', () => {
+    throw new CommanderError(0, VERSION_REQUESTED, '');
+  });
+  const branch = { isWanted: wantedBranch(argv), onCommand, above: [{ command: program, flags }] };
+  for (const child of tree.commands ?? []) await addCommand(program, child, branch);
   addNotes(program, tree);
   return program;
+}
+
+/** Code of the error that ends the parsing of a line with --version. */
+export const VERSION_REQUESTED = 'porthole.version';
+
+/** A command on the line and the flags it has. */
+interface ParsedCommand {
+  command: Command;
+  flags: readonly FlagDefinition[];
 }
 
 interface Branch {
   isWanted(name: string): boolean;
   onCommand: OnCommand;
+  /** The program, then the commands down to the parent. */
+  above: readonly ParsedCommand[];
+}
+
+/** `help logs search` is `logs search --help`; a line that names no command is left to the parser. */
+export function expandHelp(argv: readonly string[], tree: CommandDefinition): readonly string[] {
+  const [node = '', program = '', first, ...names] = argv;
+  if (first !== 'help' || names.length === 0) return argv;
+  let at: CommandDefinition | undefined = tree;
+  for (const name of names) at = at?.commands?.find((child) => child.name === name || child.alias === name);
+  return [node, program, ...names, ...(at ? ['--help'] : [])];
 }
 
 /** `help X` and mistyped commands only need names and descriptions, so unnamed commands are added without flags. */
@@ -48,10 +73,39 @@ async function addCommand(parent: Command, definition: CommandDefinition, branch
   const flags = await loadFlags(definition);
   for (const argument of definition.args ?? []) command.addArgument(toArgument(argument));
   for (const flag of flags) command.addOption(toOption(flag));
-  for (const child of definition.commands ?? []) await addCommand(command, child, branch);
+  const own = { command, flags };
+  const below = { ...branch, above: [...branch.above, own] };
+  for (const child of definition.commands ?? []) await addCommand(command, child, below);
   addNotes(command, definition);
   if (!definition.load) return;
-  command.action(() => branch.onCommand(definition, command.args, byLongName(command.opts(), flags)));
+  command.action(() => branch.onCommand(definition, command.args, collectFlags(own, branch.above)));
+}
+
+/** The flags of a command, also those before its name; what follows it wins. */
+function collectFlags(own: ParsedCommand, above: readonly ParsedCommand[]): Record<string, FlagValue> {
+  const collected = byLongName(own);
+  for (const parent of above.toReversed()) {
+    for (const [long, value] of Object.entries(byLongName(parent))) {
+      const flag = own.flags.find((known) => known.long === long);
+      if (flag) collected[long] = inherit(own.command, flag, { value, after: collected[long] });
+      // Flags of the program concern many commands, but not all.
+      else if (parent !== above[0]) own.command.error(`error: "${commandPath(own.command)}" has no flag --${long}`);
+    }
+  }
+  return collected;
+}
+
+function inherit(
+  command: Command,
+  { long, choices }: FlagDefinition,
+  { value, after }: { value: FlagValue; after: FlagValue | undefined },
+): FlagValue {
+  if (Array.isArray(value) && Array.isArray(after)) return [...value, ...after];
+  if (after !== undefined) return after;
+  const problem = typeof value === 'string' ? notOneOf(value, choices) : undefined;
+  if (problem !== undefined)
+    command.error(`error: invalid --${long} ${JSON.stringify(value)} for "${commandPath(command)}". ${problem}`);
+  return value;
 }
 
 /** `porthole logs search`. */
@@ -111,12 +165,16 @@ function checked(text: string, check: (text: string) => string | undefined): str
   return text;
 }
 
-/** Commander stores options under camel-cased names. */
-function byLongName(options: Record<string, FlagValue>, flags: readonly FlagDefinition[]): Record<string, FlagValue> {
+/** Commander stores options under camel-cased names, and `--no-x` as the value `false` of `--x`. */
+function byLongName({ command, flags }: ParsedCommand): Record<string, FlagValue> {
+  const options: Record<string, FlagValue> = command.opts();
   const named: Record<string, FlagValue> = {};
   for (const { long } of flags) {
-    const value = options[new Option(`--${long}`).attributeName()];
-    if (value !== undefined) named[long] = value;
+    const option = new Option(`--${long}`);
+    const value = options[option.attributeName()];
+    if (option.negate) {
+      if (value === false) named[long] = true;
+    } else if (value !== undefined && value !== false) named[long] = value;
   }
   return named;
 }

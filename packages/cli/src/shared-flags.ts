@@ -2,13 +2,20 @@ import type { ArgumentDefinition, FlagDefinition } from './command-definition.ts
 import { checkTimeZone, checkWholeNumber } from './flag-checks.ts';
 import { FILTERS, parameterFlags, toFlag } from './parameter-flags.ts';
 
-/** The node that requests go to. */
+/** The node that requests go to, and how. */
 export const NODE_FLAGS: readonly FlagDefinition[] = [
   {
     long: 'url',
     value: 'url',
-    default: 'http://127.0.0.1:7300',
+    default: 'that of the context in use, else http://127.0.0.1:7300',
     about: 'address of the node; also PORTHOLE_URL',
+  },
+  // Not "--context": that is the context of a match, as in grep.
+  {
+    long: 'use-context',
+    short: 'c',
+    value: 'name',
+    about: 'address and credentials of this context, see "porthole context"; also PORTHOLE_CONTEXT',
   },
   {
     long: 'token-file',
@@ -16,16 +23,37 @@ export const NODE_FLAGS: readonly FlagDefinition[] = [
     complete: 'file',
     about: 'file with the token for the node; PORTHOLE_TOKEN may hold the token itself',
   },
+  {
+    long: 'ca-file',
+    value: 'file',
+    complete: 'file',
+    default: 'the authorities that Node.js knows',
+    about: 'certificates (PEM) of the authorities to trust for an https address',
+  },
+  { long: 'cert-file', value: 'file', complete: 'file', about: 'client certificate (PEM); needs --key-file' },
+  { long: 'key-file', value: 'file', complete: 'file', about: 'private key (PEM) of the client certificate' },
 ];
 
-export const COLOR_FLAG: FlagDefinition = {
-  long: 'color',
-  value: 'when',
-  alone: 'always',
-  choices: ['auto', 'always', 'never'],
-  default: 'auto: on terminals, unless NO_COLOR is set',
-  about: 'colours',
-};
+/** How a command prints. */
+export const OUTPUT_FLAGS: readonly FlagDefinition[] = [
+  {
+    long: 'color',
+    value: 'when',
+    alone: 'always',
+    choices: ['auto', 'always', 'never'],
+    default: 'auto: on terminals, unless NO_COLOR is set',
+    about: 'colours',
+  },
+  { long: 'no-color', about: 'no colours, like --color never' },
+  { long: 'quiet', short: 'q', about: 'print only data and errors: no progress, notes or warnings' },
+];
+
+/** Accepted before the command as well; those that a command does not have are ignored there. */
+export const GLOBAL_FLAGS: readonly FlagDefinition[] = [
+  ...NODE_FLAGS,
+  ...OUTPUT_FLAGS,
+  { long: 'version', short: 'V', about: 'print the version' },
+];
 
 /** Selects records: every filter of the parameter table. */
 export const FILTER_FLAGS: readonly FlagDefinition[] = FILTERS.flatMap(toFlag);

@@ -5,6 +5,12 @@ export type Colors = ReturnType<typeof pico.createColors>;
 
 export type ColorChoice = 'auto' | 'always' | 'never';
 
+export interface TerminalOptions {
+  color?: ColorChoice | undefined;
+  /** No notes and no warnings. */
+  isQuiet?: boolean;
+}
+
 const DEFAULT_COLUMNS = 80;
 
 /** The output of the program: data to stdout, everything else to stderr. */
@@ -13,15 +19,19 @@ export class Terminal {
   /** Colours for stderr, which may be a terminal when stdout is not. */
   readonly noteColors: Colors;
   readonly isTty = process.stdout.isTTY === true;
-  /** Whether stderr is a terminal: only then is progress shown. */
-  readonly isWatched = process.stderr.isTTY === true;
+  /** Whether stderr is a terminal and not quiet: only then is progress shown. */
+  readonly isWatched: boolean;
 
   readonly #filter: TerminalFilter;
+  readonly #isQuiet: boolean;
 
   /** Informs the filter whether the program uses colours. */
-  constructor(filter: TerminalFilter, choice: ColorChoice = 'auto') {
+  constructor(filter: TerminalFilter, { color = 'auto', isQuiet = false }: TerminalOptions = {}) {
     this.#filter = filter;
-    const painted = { stdout: wantsColor(choice, this.isTty), stderr: wantsColor(choice, this.isWatched) };
+    this.#isQuiet = isQuiet;
+    const isTtyStderr = process.stderr.isTTY === true;
+    this.isWatched = isTtyStderr && !isQuiet;
+    const painted = { stdout: wantsColor(color, this.isTty), stderr: wantsColor(color, isTtyStderr) };
     filter.paint(painted);
     this.colors = pico.createColors(painted.stdout);
     this.noteColors = pico.createColors(painted.stderr);
@@ -45,11 +55,11 @@ export class Terminal {
 
   /** Prints a message to stderr. */
   note(text: string): void {
-    process.stderr.write(`porthole: ${text}\n`);
+    if (!this.#isQuiet) process.stderr.write(`porthole: ${text}\n`);
   }
 
   warn(text: string): void {
-    process.stderr.write(`porthole: ${this.noteColors.yellow('warning')}: ${text}\n`);
+    if (!this.#isQuiet) process.stderr.write(`porthole: ${this.noteColors.yellow('warning')}: ${text}\n`);
   }
 }
 

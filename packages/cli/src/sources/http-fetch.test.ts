@@ -1,7 +1,9 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { httpFetch } from './http-fetch.ts';
+import { createHttpFetch } from './http-fetch.ts';
+
+const httpFetch = createHttpFetch();
 
 async function startServer(listener: RequestListener): Promise<string> {
   const server = createServer(listener);

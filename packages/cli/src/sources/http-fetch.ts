@@ -1,4 +1,6 @@
 import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
+import { PortholeError } from '@porthole/contract';
+import type { ClientTls } from './tls-files.ts';
 
 /** What the SDK uses of a request and of its response. */
 type Init = Pick<RequestInit, 'method' | 'body' | 'signal'> & { headers?: Record<string, string> };
@@ -9,19 +11,40 @@ type FetchResponse = Pick<Response, 'status' | 'ok' | 'type'> & {
 
 /**
  * A fetch on node:http with what the SDK uses of one. The global one compiles its parser at the first call, which takes longer
- * than most commands.
+ * than most commands. Failures of TLS are explained and not retried: they last.
  */
-export const httpFetch = ((url: string, init?: Init): Promise<FetchResponse> => send(url, init)) as typeof fetch;
+export function createHttpFetch(tls: ClientTls = {}): typeof fetch {
+  return ((url: string, init?: Init): Promise<FetchResponse> => send(url, init, tls)) as typeof fetch;
+}
 
-async function send(url: string, { method = 'GET', body, headers, signal }: Init = {}): Promise<FetchResponse> {
-  const options: RequestOptions = { method, ...(headers && { headers }), ...(signal && { signal }) };
-  const request = url.startsWith('https:') ? (await import('node:https')).request : requestHttp;
+async function send(
+  url: string,
+  { method = 'GET', body, headers, signal }: Init = {},
+  tls: ClientTls,
+): Promise<FetchResponse> {
+  const isTls = /^https:/i.test(url);
+  const options: RequestOptions & ClientTls = {
+    method,
+    ...(headers && { headers }),
+    ...(signal && { signal }),
+    ...(isTls && tls),
+  };
+  const request = isTls ? (await import('node:https')).request : requestHttp;
   return new Promise((resolve, reject) => {
     const sent = request(url, options, (response) => resolve(describeResponse(response)));
-    // As the global one: the cause is what the SDK shows.
-    sent.on('error', (cause) => reject(new TypeError('fetch failed', { cause })));
+    sent.on('error', (cause) => void explainFailure(cause).then(reject, reject));
     sent.end(body);
   });
+
+  async function explainFailure(cause: Error): Promise<Error> {
+    if (!signal?.aborted) {
+      const { explainTlsFailure } = await import('./explain-tls.ts');
+      const reason = await explainTlsFailure({ url, hasCertificate: tls.cert !== undefined, error: cause });
+      if (reason !== undefined) return new PortholeError('UNREACHABLE', reason, { cause });
+    }
+    // As the global one: the cause is what the SDK shows.
+    return new TypeError('fetch failed', { cause });
+  }
 }
 
 function describeResponse(response: IncomingMessage): FetchResponse {

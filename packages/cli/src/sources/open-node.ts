@@ -3,39 +3,44 @@ import type { NodeClient } from '@porthole/client';
 import { errorMessage } from '@porthole/contract';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
-import { httpFetch } from './http-fetch.ts';
+import { findEndpoint } from './endpoint.ts';
+import { createHttpFetch } from './http-fetch.ts';
 
-/** Address of a node with default settings. */
-const DEFAULT_URL = 'http://127.0.0.1:7300';
-
-export function isUrl(text: string): boolean {
-  return /^https?:\/\//i.test(text);
+/** A client for this address, or for the node that flags, environment and contexts name. */
+export async function openNode(invocation: Invocation, address?: string): Promise<NodeClient> {
+  const endpoint = await findEndpoint(invocation, address);
+  const { tokenFile, caFile, certFile, keyFile } = endpoint;
+  const token = tokenFile === undefined ? invocation.env.PORTHOLE_TOKEN || undefined : await readTokenFile(tokenFile);
+  const hasTls = (caFile ?? certFile ?? keyFile) !== undefined;
+  const tls = hasTls ? await (await import('./tls-files.ts')).readTlsFiles(endpoint) : undefined;
+  const { createClient } = await import('@porthole/client');
+  return createNamed(endpoint.url, (url) =>
+    createClient({ url, fetch: createHttpFetch(tls), ...(token !== undefined && { token }) }),
+  );
 }
 
-/** A client for this address, or for `--url`, `PORTHOLE_URL` or the local node. */
-export async function openNode(invocation: Invocation, address?: string): Promise<NodeClient> {
-  const { PORTHOLE_URL } = invocation.env;
-  const url = address ?? invocation.text('url') ?? (PORTHOLE_URL || DEFAULT_URL);
+/** The address of a context, as clients accept it. */
+export async function checkAddress(address: string): Promise<string> {
   const { createClient } = await import('@porthole/client');
-  const token = await readToken(invocation);
+  return createNamed(address, (url) => createClient({ url }).url);
+}
+
+function createNamed<T>(url: string, create: (url: string) => T): T {
   try {
-    return createClient({
-      url: isUrl(url) ? url : `http://${url}`,
-      fetch: httpFetch,
-      ...(token !== undefined && { token }),
-    });
+    return create(url);
   } catch (error) {
-    throw new ProgramError(`invalid node address ${JSON.stringify(url)}: ${errorMessage(error)}`, {
+    throw new ProgramError(`invalid node address ${JSON.stringify(withoutCredentials(url))}: ${errorMessage(error)}`, {
       cause: error,
     });
   }
 }
 
+function withoutCredentials(url: string): string {
+  return url.replace(/\/\/[^/]*@/, '//***@');
+}
+
 /** Never from an argument: every user of the machine can read those. */
-async function readToken(invocation: Invocation): Promise<string | undefined> {
-  const path = invocation.text('token-file');
-  const { PORTHOLE_TOKEN } = invocation.env;
-  if (path === undefined) return PORTHOLE_TOKEN || undefined;
+export async function readTokenFile(path: string): Promise<string> {
   try {
     const token = (await readFile(path, 'utf8')).trim();
     if (/^\S+$/.test(token)) return token;

@@ -22,10 +22,11 @@ import {
 } from '@porthole/logs';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
+import { isUrl, namesNode } from './endpoint.ts';
 import { findPath, type LocalPath } from './find-path.ts';
 import { localFormats } from './local-formats.ts';
 import { ClusterLogs, type FileHolder, type LogSource, type LogState, type OpenSources } from './log-source.ts';
-import { isUrl, openNode } from './open-node.ts';
+import { openNode } from './open-node.ts';
 import { queryCluster, resolveNodeRef } from './query-cluster.ts';
 
 /** In addition to the main thread, which scans as well. */
@@ -76,8 +77,8 @@ class SourceOpener {
     const isAddress = target !== undefined && isUrl(target);
     if (this.#wantsAll) return this.#members(isAddress ? target : undefined, { file: isAddress ? undefined : target });
     if (isAddress) return { ...(await this.#node(target)), label: target, selection: {} };
-    // With --url, a plain word can only be a log name on that node.
-    const path = target === undefined ? undefined : await findPath(target, this.#invocation.text('url') !== undefined);
+    // With --url or -c, a plain word can only be a log name on that node.
+    const path = target === undefined ? undefined : await findPath(target, namesNode(this.#invocation));
     if (path) return this.#local(target ?? '', path);
     const ref = target?.includes(':') ? await resolveNodeRef(await openNode(this.#invocation), target) : undefined;
     if (ref) return this.#members(undefined, { nodes: [ref.node], file: ref.file });

@@ -204,6 +204,8 @@ test('unknown variables are ignored, those close to ours with a warning', async 
     env: {
       PORTHOLE_URL: 'http://x',
       PORTHOLE_TOKEN: 't',
+      PORTHOLE_CONTEXT: 'prod',
+      PORTHOLE_PAGER: 'less',
       PORTHOLE_SERVICE_HOST: '10.0.0.1',
       PORTHOLE_PORT: 'tcp://10.0.0.1:80',
       PORTHOLE_PORT_7300_TCP_ADDR: '10.0.0.1',

@@ -139,7 +139,13 @@ export function readOptionLayer(options: object, baseDir: string): Layer {
 const PREFIX = 'PORTHOLE_';
 
 /** Read by the command line and the loader; not settings. */
-const OTHER_VARIABLES = new Set(['PORTHOLE_URL', 'PORTHOLE_TOKEN', 'PORTHOLE_CONFIG']);
+const OTHER_VARIABLES = new Set([
+  'PORTHOLE_URL',
+  'PORTHOLE_TOKEN',
+  'PORTHOLE_CONFIG',
+  'PORTHOLE_CONTEXT',
+  'PORTHOLE_PAGER',
+]);
 
 /** Kubernetes puts `PORTHOLE_HTTP_PORT=tcp://10.0.0.1:80` into every pod beside a service named `porthole-http`. */
 const SERVICE_LINK = /^(?:tcp|udp|sctp):\/\//;

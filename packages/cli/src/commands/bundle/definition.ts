@@ -1,6 +1,6 @@
 import type { CommandDefinition } from '../../command-definition.ts';
 import { parameterFlags } from '../../parameter-flags.ts';
-import { COLOR_FLAG, NODE_FLAGS, ZONE_FLAGS } from '../../shared-flags.ts';
+import { NODE_FLAGS, OUTPUT_FLAGS, ZONE_FLAGS } from '../../shared-flags.ts';
 
 export const BUNDLE_COMMAND: CommandDefinition = {
   name: 'bundle',
@@ -29,7 +29,7 @@ export const BUNDLE_COMMAND: CommandDefinition = {
       about: 'read times in this zone',
     })),
     ...NODE_FLAGS,
-    COLOR_FLAG,
+    ...OUTPUT_FLAGS,
   ],
   notes: [
     'The nodes mask secrets. The archive is verified against the hashes of its manifest, renamed, and its name printed on stdout. Needs the admin role.\n' +
@@ -45,7 +45,7 @@ export const BUNDLE_COMMAND: CommandDefinition = {
       name: 'verify',
       about: 'check the files of a bundle against the hashes of its manifest and list what is missing',
       args: [{ name: 'file', about: 'the bundle', complete: 'file' }],
-      flags: [COLOR_FLAG],
+      flags: OUTPUT_FLAGS,
       notes: [
         'Exit codes: 0 intact and complete, 2 damaged, or not a bundle, 3 intact, but something was missing when it was created.',
       ],

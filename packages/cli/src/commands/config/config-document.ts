@@ -5,7 +5,8 @@ import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { explainReport } from '../../records/explain.ts';
-import { isUrl, openNode } from '../../sources/open-node.ts';
+import { isUrl } from '../../sources/endpoint.ts';
+import { openNode } from '../../sources/open-node.ts';
 import { queryCluster } from '../../sources/query-cluster.ts';
 
 /** A configuration with all secrets masked. */

@@ -1,5 +1,5 @@
 import type { CommandDefinition } from '../../command-definition.ts';
-import { COLOR_FLAG, NODE_FLAGS } from '../../shared-flags.ts';
+import { NODE_FLAGS, OUTPUT_FLAGS } from '../../shared-flags.ts';
 
 export const CONFIG_COMMAND: CommandDefinition = {
   name: 'config',
@@ -28,7 +28,7 @@ export const CONFIG_COMMAND: CommandDefinition = {
           about: 'output format; flat prints one key = value per line, values as JSON',
         },
         ...NODE_FLAGS,
-        COLOR_FLAG,
+        ...OUTPUT_FLAGS,
       ],
       examples: [
         ['porthole config get', 'all of it'],
@@ -66,7 +66,7 @@ export const CONFIG_COMMAND: CommandDefinition = {
         },
         { long: 'role', value: 'role', about: 'for a cluster, only nodes with this role' },
         ...NODE_FLAGS,
-        COLOR_FLAG,
+        ...OUTPUT_FLAGS,
       ],
       notes: [
         'For a cluster, values that are equal but written differently from the majority (5s and 5000ms) are shown but do not count as a difference. Exit codes: 0 no difference, 1 differences found, 2 error, 3 no difference, but some nodes did not respond.',

@@ -4,7 +4,7 @@ import { EXIT } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
-import { isUrl } from '../../sources/open-node.ts';
+import { isUrl } from '../../sources/endpoint.ts';
 import { type ConfigDocument, isMemberRef, readConfig } from './config-document.ts';
 import { nestSettings, type Selection, selectSettings } from './select-settings.ts';
 

@@ -1,5 +1,5 @@
 import type { CommandDefinition } from '../../command-definition.ts';
-import { COLOR_FLAG } from '../../shared-flags.ts';
+import { OUTPUT_FLAGS } from '../../shared-flags.ts';
 
 export const DOCTOR_COMMAND: CommandDefinition = {
   name: 'doctor',
@@ -15,7 +15,7 @@ export const DOCTOR_COMMAND: CommandDefinition = {
       default: 'text',
       about: 'output format',
     } as const;
-    return [output, COLOR_FLAG, ...SERVE_FLAGS];
+    return [output, ...OUTPUT_FLAGS, ...SERVE_FLAGS];
   },
   notes: [
     'Takes the flags, environment and settings file of "porthole serve" and checks whether it would start and work with them.',

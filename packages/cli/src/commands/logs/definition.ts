@@ -2,12 +2,12 @@ import type { CommandDefinition, FlagDefinition } from '../../command-definition
 import { checkCountOrAll, checkSpan } from '../../flag-checks.ts';
 import { parameterFlags } from '../../parameter-flags.ts';
 import {
-  COLOR_FLAG,
   CONFIG_FLAG,
   CONTEXT_FLAGS,
   FILTER_FLAGS,
   MEMBER_FLAGS,
   NODE_FLAGS,
+  OUTPUT_FLAGS,
   PREFIX_FLAG,
   RECORD_OUTPUT,
   ROTATED_FLAG,
@@ -28,7 +28,7 @@ const RECORD_FLAGS = [
   PREFIX_FLAG,
 ];
 
-const END_FLAGS = [...MEMBER_FLAGS, ...ZONE_FLAGS, CONFIG_FLAG, ...NODE_FLAGS, COLOR_FLAG];
+const END_FLAGS = [...MEMBER_FLAGS, ...ZONE_FLAGS, CONFIG_FLAG, ...NODE_FLAGS, ...OUTPUT_FLAGS];
 
 export const LOGS_COMMAND: CommandDefinition = {
   name: 'logs',
@@ -127,7 +127,7 @@ export const LOGS_COMMAND: CommandDefinition = {
         PREFIX_FLAG,
         ...ZONE_FLAGS.filter(({ long }) => long === 'time-zone'),
         ...NODE_FLAGS,
-        COLOR_FLAG,
+        ...OUTPUT_FLAGS,
       ],
       notes: [
         'In pretty output, > marks the record itself and ~ a record whose order relative to the one above is uncertain.',
@@ -158,7 +158,7 @@ export const LOGS_COMMAND: CommandDefinition = {
         },
         { long: 'force', about: 'overwrite existing files' },
         ...NODE_FLAGS,
-        COLOR_FLAG,
+        ...OUTPUT_FLAGS,
       ],
       examples: [
         ['porthole logs download broker.log broker.log.1.gz --to /tmp', 'two files'],

@@ -7,9 +7,10 @@ import { type Column, formatTable } from '../../output/format-table.ts';
 import { formatTime } from '../../output/format-time.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { Receipt } from '../../records/receipt.ts';
+import { isUrl } from '../../sources/endpoint.ts';
 import { findPath, type LocalPath } from '../../sources/find-path.ts';
 import { localFormats } from '../../sources/local-formats.ts';
-import { isUrl, openNode } from '../../sources/open-node.ts';
+import { openNode } from '../../sources/open-node.ts';
 import { queryCluster, resolveNodeRef } from '../../sources/query-cluster.ts';
 
 /** A node that only implements the contract lists name and size. */

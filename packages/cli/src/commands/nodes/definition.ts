@@ -1,5 +1,5 @@
 import type { CommandDefinition } from '../../command-definition.ts';
-import { COLOR_FLAG, NODE_FLAGS, ZONE_FLAGS } from '../../shared-flags.ts';
+import { NODE_FLAGS, OUTPUT_FLAGS, ZONE_FLAGS } from '../../shared-flags.ts';
 
 export const NODES_COMMAND: CommandDefinition = {
   name: 'nodes',
@@ -19,7 +19,7 @@ export const NODES_COMMAND: CommandDefinition = {
       about: 'show times in this zone',
     })),
     ...NODE_FLAGS,
-    COLOR_FLAG,
+    ...OUTPUT_FLAGS,
   ],
   notes: [
     'Missing nodes are marked with !, and stderr shows the reason. STATE is up, unreachable (registered but not responding), failed (its registration expired without a clean shutdown), left (shut down cleanly), degraded (up, but a health check fails), or unknown (not responding while the registry is unavailable). CLOCK is the offset of its clock from the clock of the queried node, with the uncertainty. ERRORS counts records of level error and above in the last 15 minutes.\n' +
@@ -34,7 +34,7 @@ export const NODES_COMMAND: CommandDefinition = {
       name: 'forget',
       about: 'remove a node that left or failed from the list, with its snapshot, on every node of the cluster',
       args: [{ name: 'node', about: 'the id of the node' }],
-      flags: [...NODE_FLAGS, COLOR_FLAG],
+      flags: [...NODE_FLAGS, ...OUTPUT_FLAGS],
       notes: [
         'Needs the admin role if authentication is enabled. A node that is still registered cannot be forgotten; one that registers again reappears. Nodes are forgotten automatically after cluster.last-words-keep.\n' +
           'Exit codes: 0 forgotten, 2 error, 3 some nodes did not respond and may still list it.',

@@ -1,0 +1,56 @@
+import type { Context } from '../contexts/context-file.ts';
+import type { Invocation } from '../invocation.ts';
+
+/** Address of a node with default settings. */
+const DEFAULT_URL = 'http://127.0.0.1:7300';
+
+export function isUrl(text: string): boolean {
+  return /^https?:\/\//i.test(text);
+}
+
+/** Whether the command line names a node, so that plain words are names of its logs. */
+export function namesNode(invocation: Invocation): boolean {
+  return (invocation.text('url') ?? invocation.text('use-context')) !== undefined;
+}
+
+/**
+ * The node a command concerns: this address, `--url`, `-c`, `PORTHOLE_URL`, `PORTHOLE_CONTEXT`, the context in use, or the
+ * local one; the first that is given. Flags win over the files of a context.
+ */
+export async function findEndpoint(invocation: Invocation, address?: string): Promise<Context> {
+  const given = address ?? invocation.text('url');
+  const context = await findNamedContext(invocation, given !== undefined);
+  const url = withScheme(given ?? context?.url ?? (invocation.env.PORTHOLE_URL || DEFAULT_URL));
+  // What a context holds is sent to its own address only.
+  const files = context !== undefined && isSameOrigin(url, withScheme(context.url)) ? context : {};
+  return { ...files, ...filesFromFlags(invocation), url };
+}
+
+async function findNamedContext(invocation: Invocation, hasAddress: boolean): Promise<Context | undefined> {
+  const { env, terminal } = invocation;
+  const named = invocation.text('use-context');
+  if (named === undefined && (hasAddress || env.PORTHOLE_URL)) return undefined;
+  const { findContext, readContexts } = await import('../contexts/context-file.ts');
+  const contexts = await readContexts(env, terminal);
+  const name = named ?? (env.PORTHOLE_CONTEXT || contexts.current);
+  return name === null ? undefined : findContext(contexts, name);
+}
+
+function filesFromFlags(invocation: Invocation): Partial<Context> {
+  const [tokenFile, caFile] = [invocation.text('token-file'), invocation.text('ca-file')];
+  const [certFile, keyFile] = [invocation.text('cert-file'), invocation.text('key-file')];
+  return {
+    ...(tokenFile !== undefined && { tokenFile }),
+    ...(caFile !== undefined && { caFile }),
+    ...(certFile !== undefined && { certFile }),
+    ...(keyFile !== undefined && { keyFile }),
+  };
+}
+
+function withScheme(url: string): string {
+  return isUrl(url) ? url : `http://${url}`;
+}
+
+function isSameOrigin(a: string, b: string): boolean {
+  return URL.canParse(a) && URL.canParse(b) && new URL(a).origin === new URL(b).origin;
+}
