@@ -5,6 +5,7 @@ import { ConfigPage } from './pages/config/lazy-config.tsx';
 import { PlainPage } from './pages/logs/plain-page.tsx';
 import { WorkspacePage } from './pages/logs/workspace-page.tsx';
 import { NodePage } from './pages/node/node-page.tsx';
+import { linkTo } from './state/base-path.ts';
 import { cluster } from './state/cluster.ts';
 import { navigation } from './state/navigation.ts';
 import { notice } from './state/notice.ts';
@@ -98,8 +99,8 @@ function NotFoundPage({ view }: { view: Extract<View, { page: 'unknown' }> }) {
         The console has no page <code>{view.path}</code>.
       </p>
       <p>
-        <a href="/">Cluster</a> · <a href="/logs">Logs</a> · <a href="/config">Configuration</a> ·{' '}
-        <a href="/docs">API</a>
+        <a href={linkTo('/')}>Cluster</a> · <a href={linkTo('/logs')}>Logs</a> ·{' '}
+        <a href={linkTo('/config')}>Configuration</a> · <a href={linkTo('/docs')}>API</a>
       </p>
     </div>
   );

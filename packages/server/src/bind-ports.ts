@@ -1,10 +1,10 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import { errorMessage } from '@porthole/contract';
 import { findPortOwner } from './doctor/open-files.ts';
 import { probeNode } from './doctor/probe-node.ts';
 import { hasCode, StartError } from './errors.ts';
-import { type GrpcAdapter, startGrpcServer } from './grpc/grpc-server.ts';
+import { type BoundGrpcServer, type GrpcAdapter, startGrpcServer } from './grpc/grpc-server.ts';
 import { type BoundHttpServer, startHttpServer } from './http/http-server.ts';
+import type { RequestHandler } from './http/request/handle-request.ts';
 import type { Settings } from './settings/settings.ts';
 import { type TlsFiles, tlsServerOptions } from './tls-files.ts';
 
@@ -12,9 +12,11 @@ import { type TlsFiles, tlsServerOptions } from './tls-files.ts';
 export const ARRIVAL_TIMEOUT_MS = 20_000;
 
 export interface BoundPorts {
-  /** The address HTTP actually listens on. */
+  /** The address HTTP actually listens on; empty for a Unix socket. */
   host: string;
+  /** 0 for a Unix socket. */
   httpPort: number;
+  /** 0 if gRPC is off. */
   grpcPort: number;
   /** Uses other certificates for new connections; existing ones are not affected. Only if TLS was on at start. */
   renewTls(files: TlsFiles): void;
@@ -26,7 +28,9 @@ export interface BoundPorts {
 
 export interface PortOptions {
   tls: TlsFiles | undefined;
-  onRequest(request: IncomingMessage, response: ServerResponse): void;
+  /** Whether the settings came from a command line: messages then name flags instead of options. */
+  hasFlags: boolean;
+  onRequest: RequestHandler;
   /** Called with the first connection to the gRPC port. */
   openGrpcAdapter(): Promise<GrpcAdapter>;
   /** Called when `openGrpcAdapter` fails. */
@@ -36,17 +40,20 @@ export interface PortOptions {
 /** Binds gRPC, then HTTP: the gRPC port reported over HTTP is already open. */
 async function bindPorts(settings: Settings, options: PortOptions): Promise<BoundPorts> {
   const { http, grpc } = settings;
-  const { onRequest, openGrpcAdapter: openAdapter, onGrpcFailure: onFailure } = options;
+  const { onRequest, openGrpcAdapter: openAdapter, onGrpcFailure: onFailure, hasFlags } = options;
   const tls = options.tls && tlsServerOptions(options.tls);
-  const { host, maxHeaderBytes, stallTimeoutMs } = http;
-  const rpc = await startGrpcServer({ host, port: grpc.port, tls, openAdapter, onFailure }).catch(async (error) => {
-    throw await explainBindError(error, 'grpc.port', settings);
-  });
+  const { host, socket, maxHeaderBytes, stallTimeoutMs } = http;
+  const rpc = grpc.enabled
+    ? await startGrpcServer({ host, port: grpc.port, tls, openAdapter, onFailure }).catch(async (error) => {
+        throw await explainBindError(error, 'grpc.port', { ...settings, hasFlags });
+      })
+    : NO_GRPC;
   let web: BoundHttpServer;
   try {
     web = await startHttpServer({
       host,
       port: http.port,
+      socket,
       maxHeaderBytes,
       arrivalTimeoutMs: ARRIVAL_TIMEOUT_MS,
       stallTimeoutMs,
@@ -55,7 +62,9 @@ async function bindPorts(settings: Settings, options: PortOptions): Promise<Boun
     });
   } catch (error) {
     await rpc.stop(0);
-    throw await explainBindError(error, 'http.port', settings);
+    throw socket === ''
+      ? await explainBindError(error, 'http.port', { ...settings, hasFlags })
+      : new StartError(`http.socket ${socket} cannot be bound: ${errorMessage(error)}`, { cause: error });
   }
   return {
     host: web.host,
@@ -72,6 +81,8 @@ async function bindPorts(settings: Settings, options: PortOptions): Promise<Boun
     },
   };
 }
+
+const NO_GRPC: BoundGrpcServer = { port: 0, renewTls() {}, retireConnections() {}, async stop() {} };
 
 /** Pairs of default ports to try when other nodes use them. */
 const MAX_PAIRS = 16;
@@ -95,7 +106,7 @@ export async function bindFreePorts(
     const grpc = { ...settings.grpc, port: settings.grpc.port + (isDefault.grpc ? step : 0) };
     try {
       const bound = await bindPorts({ ...settings, http, grpc }, options);
-      return taken.length === 0 ? bound : { ...bound, warning: describePortChange(taken, bound) };
+      return taken.length === 0 ? bound : { ...bound, warning: describePortChange(taken, bound, options) };
     } catch (error) {
       const isOurs = error instanceof PortConflict && (error.port === http.port ? isDefault.http : isDefault.grpc);
       if (!isOurs || (taken.length === 0 && !error.isPorthole) || taken.length >= MAX_PAIRS) throw error;
@@ -104,9 +115,20 @@ export async function bindFreePorts(
   }
 }
 
-function describePortChange([first]: readonly PortConflict[], { httpPort, grpcPort }: BoundPorts): string {
+function describePortChange(
+  [first]: readonly PortConflict[],
+  { httpPort, grpcPort }: BoundPorts,
+  { hasFlags }: PortOptions,
+): string {
   const [reason = ''] = first?.message.split(': choose') ?? [];
-  return `${reason}: listening on ${httpPort} (gRPC ${grpcPort}) instead; choose others with --http-port and --grpc-port`;
+  const [http, grpc] = (['http.port', 'grpc.port'] as const).map((setting) => nameSetting(setting, hasFlags));
+  const listening = grpcPort === 0 ? `${httpPort}` : `${httpPort} (gRPC ${grpcPort})`;
+  return `${reason}: listening on ${listening} instead; choose others with ${http} and ${grpc}`;
+}
+
+/** As the reader writes it: on a command line or in a program. */
+function nameSetting(setting: 'http.port' | 'grpc.port', hasFlags: boolean): string {
+  return hasFlags ? `--${setting.replace('.', '-')}` : `the option settings.${setting}`;
 }
 
 /** A port that is in use, and by whom. */
@@ -125,7 +147,7 @@ class PortConflict extends StartError {
 async function explainBindError(
   error: unknown,
   setting: 'http.port' | 'grpc.port',
-  { http, grpc, tls }: Settings,
+  { http, grpc, tls, hasFlags }: Settings & { hasFlags: boolean },
 ): Promise<StartError> {
   const port = setting === 'http.port' ? http.port : grpc.port;
   const reason = errorMessage(error);
@@ -139,8 +161,8 @@ async function explainBindError(
     { host: http.host, isTls, grpcPort: setting === 'grpc.port' ? port : undefined },
   );
   const owner = node ?? (await findPortOwner(port)) ?? 'another program';
-  const flag = `--${setting.replace('.', '-')}`;
-  const message = `port ${port} is in use by ${owner}: choose another one with ${flag} N (0: any free port)`;
+  const name = nameSetting(setting, hasFlags);
+  const message = `port ${port} is in use by ${owner}: choose another one with ${name}${hasFlags ? ' N' : ''} (0: any free port)`;
   return new PortConflict(port, message, { isPorthole: node !== undefined, cause: error });
 }
 

@@ -79,7 +79,7 @@ export async function openNodeComponents(
   const { scrubbing, secrets, config } = await openSecretsAndConfig(loaded, { text: options.configText, fingerprint });
   const ownLog = await startOwnLog(settings, zone);
   secrets.reportTo(ownLog.component('logs'));
-  warnings.push(...secrets.startWarnings(config), ...(await ownLogWarnings(ownLog, settings)));
+  warnings.push(...secrets.startWarnings(config), ...(await ownLogWarnings(ownLog, loaded)));
   const hidden = await hiddenLogs(settings, logPath);
   const reloadedFiles = new ReloadedFiles(ownLog.component('auth'));
   const accessLog = createAccessLog({
@@ -150,20 +150,22 @@ function openLogDir({ log, search, follow, http }: Settings, { path, threads, ..
   });
 }
 
-async function ownLogWarnings(ownLog: OwnLog, { logging: { dir } }: Settings): Promise<string[]> {
+async function ownLogWarnings(ownLog: OwnLog, { settings, sources }: LoadedSettings): Promise<string[]> {
+  const { dir } = settings.logging;
+  const name = sources.flags ? '--logging-dir DIR' : 'the option settings.logging.dir';
   const { isFailing, lastError } = ownLog.stats();
   // Reading the open files of every process takes longer than the rest of a start.
   const others = ownLog.isNew ? [] : await findOtherHolders(ownLog.file);
   return [
     ...(isFailing ? [`logging.dir: the own log cannot be written to ${ownLog.file}: ${lastError}; retrying`] : []),
-    ...(others.length > 0 ? [sharedLogDir(dir, others)] : []),
+    ...(others.length > 0 ? [sharedLogDir(dir, others, name)] : []),
   ];
 }
 
 /** Both nodes would rotate and delete the files, and the log would mix the records of both. */
-function sharedLogDir(dir: string, others: readonly number[]): string {
+function sharedLogDir(dir: string, others: readonly number[], name: string): string {
   const who = `process${others.length === 1 ? '' : 'es'} ${others.join(', ')}`;
-  return `logging.dir: another node (${who}) writes its own log to ${dir} too: give each its own with --logging-dir DIR`;
+  return `logging.dir: another node (${who}) writes its own log to ${dir} too: give each its own with ${name}`;
 }
 
 /** An unreadable directory prevents the start; a missing one may be created later. */

@@ -99,7 +99,7 @@ describe('stop', () => {
 
 describe('a node that cannot start', () => {
   it.each(['http', 'grpc'] as const)(
-    'because its %s port is taken says so with the flag to use, and leaves nothing open',
+    'because its %s port is taken says so with the option to use, and leaves nothing open',
     async (which) => {
       const dir = tempDir();
       mkdirSync(join(dir, 'logs'));
@@ -111,7 +111,7 @@ describe('a node that cannot start', () => {
       const starting = startNode({ settings: testSettings(dir, ports) });
       await expect(starting).rejects.toThrow(
         new RegExp(
-          `^port ${taken} is in use by node .*\\(process ${process.pid}\\): choose another one with --${which}-port N`,
+          `^port ${taken} is in use by node .*\\(process ${process.pid}\\): choose another one with the option settings\\.${which}\\.port`,
         ),
       );
       expect(await canBind(free)).toBe(true);

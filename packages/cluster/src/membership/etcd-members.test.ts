@@ -180,7 +180,7 @@ describe('members that register in etcd', () => {
     ['a lease of no time', { leaseSeconds: 0 }],
     ['an id with a slash', { self: testSelf('a/b') }],
     ['an id that is a way up', { self: testSelf('..') }],
-    ['a URL with a path', { self: testSelf('a', { url: 'http://h:1/x' }) }],
+    ['a URL with a query', { self: testSelf('a', { url: 'http://h:1/x?y' }) }],
   ])('are refused at once with %s', async (_, options) => {
     const refused = joinEtcd('a', 'http://127.0.0.1:1', options);
     await expect(refused).rejects.toMatchObject({ code: 'PARAMETER_INVALID' });

@@ -1,6 +1,6 @@
 import { codeOf, MEMBER_ID, type Member, PortholeError } from '@porthole/contract';
 import type { EtcdAccess } from './etcd/etcd-connection.ts';
-import { checkMemberId, quote, readAddress } from './member-address.ts';
+import { checkMemberId, quote, readMemberAddress } from './member-address.ts';
 import { type Departure, type Membership, type MembershipLog, type SelfMember, selfMember } from './membership.ts';
 import { readJsonObject, readNodeObject, refusal } from './node-object.ts';
 import { RegistryMembers } from './registry-members.ts';
@@ -76,7 +76,7 @@ export function readEtcdValue(name: string, value: Uint8Array): Member {
   if (id !== name) throw refusal('its id differs from its key');
   if (typeof role !== 'string' || !ROLE.test(role)) throw refusal('its role is not a short name');
   if (typeof url !== 'string') throw refusal('its url is not a string');
-  return { id, role, node: readNodeObject(node), url: readAddress(url).url, isSelf: false };
+  return { id, role, node: readNodeObject(node), url: readMemberAddress(url).url, isSelf: false };
 }
 
 /** Below the key of the member, so that permission to register includes permission to leave; ids contain no slash. */

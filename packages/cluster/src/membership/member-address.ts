@@ -2,12 +2,26 @@ import { PortholeError } from '@porthole/contract';
 
 /** A host and port to connect to. */
 export interface Address {
-  /** Scheme, host and port. */
+  /** Scheme, host and port; of a member also its base path. */
   url: string;
   isTls: boolean;
   /** Without IPv6 brackets. */
   host: string;
   port: number;
+}
+
+/** A base path, as of `http.base-path`. */
+const BASE_PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)*$/;
+
+/** Parses the URL of a member, which may be mounted at a path: `https://host:port/ops`. */
+export function readMemberAddress(text: string): Address {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  const path = url?.pathname.replace(/\/$/, '') ?? '';
+  if (!url || path === '' || !BASE_PATH.test(path) || !url.href.replace(/\/$/, '').endsWith(path))
+    return readAddress(text);
+  url.pathname = '';
+  const address = readAddress(url.href);
+  return { ...address, url: address.url + path };
 }
 
 /**

@@ -1,5 +1,5 @@
 import type { Member, MembershipState, NodeObject } from '@porthole/contract';
-import { checkMemberId, readAddress } from './member-address.ts';
+import { checkMemberId, readMemberAddress } from './member-address.ts';
 
 /** What a node writes to the registry on a clean shutdown. */
 export interface Departure {
@@ -48,7 +48,7 @@ export type SelfMember = Omit<Member, 'isSelf'>;
 
 /** Throws PARAMETER_INVALID if other members would reject it. */
 export function selfMember({ id, role, node, url }: SelfMember): Member {
-  return { id: checkMemberId(id), role, node, url: readAddress(url).url, isSelf: true };
+  return { id: checkMemberId(id), role, node, url: readMemberAddress(url).url, isSelf: true };
 }
 
 export function byId(left: Member, right: Member): number {

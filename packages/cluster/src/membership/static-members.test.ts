@@ -43,13 +43,19 @@ describe('a fixed list of members', () => {
     });
   });
 
+  it('may be mounted at a path', () => {
+    const { members } = createStaticMembers({ self, members: ['b=http://b:2/ops/'] });
+    expect(members.find(({ id }) => id === 'b')).toMatchObject({ url: 'http://b:2/ops', node: { httpPort: 2 } });
+  });
+
   it.each([
     [''],
     ['b:2'],
     ['ftp://b:2'],
     ['http://'],
     ['http://u:secret@b:2'],
-    ['http://b:2/path'],
+    ['http://b:2/path?x=1'],
+    ['http://b:2/a//b'],
     ['http://b:2?x=1'],
     ['=http://b:2'],
     ['sp ace=http://b:2'],

@@ -1,5 +1,5 @@
 import { type Member, type MembershipState, PortholeError } from '@porthole/contract';
-import { type Address, checkMemberId, quote, readAddress } from './member-address.ts';
+import { type Address, checkMemberId, quote, readMemberAddress } from './member-address.ts';
 import { byId, type Membership, type SelfMember, selfMember } from './membership.ts';
 
 /** Role of a member whose role is not known yet. */
@@ -61,7 +61,7 @@ export function createStaticMembers(options: StaticMembersOptions): Membership {
 
 function readEntry(text: string): Member {
   const [, id, url = ''] = /^(?:([^=/]*)=)?(.*)$/s.exec(text) ?? [];
-  const address = readAddress(url);
+  const address = readMemberAddress(url);
   return {
     id: checkMemberId(id ?? `${address.host}:${address.port}`),
     role: UNKNOWN_ROLE,

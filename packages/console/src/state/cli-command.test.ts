@@ -48,11 +48,11 @@ describe('the command of a view', () => {
     ['a call site', { callSite: 'a.go:1', component: 'KV' }, 'porthole logs --all --source a.go:1 --component KV'],
     ['a text that is only marked', { text: 'x', isCaseSensitive: true }, 'porthole logs --all'],
   ])('%s', (_name, given, command) => {
-    expect(cliCommand({ ...VIEW, ...given }, { origin: 'http://n1:9000' })).toBe(`${command} --url http://n1:9000`);
+    expect(cliCommand({ ...VIEW, ...given }, { url: 'http://n1:9000' })).toBe(`${command} --url http://n1:9000`);
   });
 });
 
-const options = { origin: 'http://127.0.0.1:7300' };
+const options = { url: 'http://127.0.0.1:7300' };
 
 it('a node is addressed with a colon, as a member of the cluster', () => {
   expect(configGetCommand('broker-2', options)).toBe('porthole config get broker-2: --url http://127.0.0.1:7300');

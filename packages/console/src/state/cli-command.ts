@@ -6,13 +6,13 @@ const UNQUOTED = /^[\w@%+=:,./-]+$/;
 
 interface CommandOptions {
   /** URL of the node that serves this page. */
-  origin: string;
+  url: string;
 }
 
 /** The command that prints the records of a view, using the node that serves this page. */
-export function cliCommand(view: LogsView, { origin }: CommandOptions): string {
+export function cliCommand(view: LogsView, { url }: CommandOptions): string {
   const flags = [...sourceArgs(view.sources), ...filterArgs(view), ...startArgs(view)];
-  return buildCommand(['logs', ...flags], origin);
+  return buildCommand(['logs', ...flags], url);
 }
 
 function sourceArgs(sources: readonly SourceChoice[]): string[] {
@@ -58,8 +58,8 @@ function startArgs({ isLive, timeMs, range }: LogsView): string[] {
   return ['--since', new Date(timeMs).toISOString()];
 }
 
-function buildCommand(args: readonly string[], origin: string): string {
-  return ['porthole', ...args, '--url', origin].map(quote).join(' ');
+function buildCommand(args: readonly string[], url: string): string {
+  return ['porthole', ...args, '--url', url].map(quote).join(' ');
 }
 
 function quote(arg: string): string {
@@ -67,20 +67,20 @@ function quote(arg: string): string {
 }
 
 /** The command that prints the configuration of one node. */
-export function configGetCommand(nodeId: string, { origin }: CommandOptions): string {
-  return buildCommand(['config', 'get', `${nodeId}:`], origin);
+export function configGetCommand(nodeId: string, { url }: CommandOptions): string {
+  return buildCommand(['config', 'get', `${nodeId}:`], url);
 }
 
 /** The command that compares the configurations of two nodes. */
-export function configPairCommand(left: string, right: string, { origin }: CommandOptions): string {
-  return buildCommand(['config', 'diff', `${left}:`, `${right}:`, '-o', 'unified'], origin);
+export function configPairCommand(left: string, right: string, { url }: CommandOptions): string {
+  return buildCommand(['config', 'diff', `${left}:`, `${right}:`, '-o', 'unified'], url);
 }
 
 /** The command that shows the drift of the cluster. */
 export function configDiffCommand(
   { role, showExpected }: { role: string | null; showExpected: boolean },
-  { origin }: CommandOptions,
+  { url }: CommandOptions,
 ): string {
   const flags = [...(role === null ? [] : ['--role', role]), ...(showExpected ? ['--expected'] : [])];
-  return buildCommand(['config', 'diff', ...flags], origin);
+  return buildCommand(['config', 'diff', ...flags], url);
 }

@@ -29,7 +29,7 @@ const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 test('a rejected request is repeated with the entered token', async () => {
   const { guardedFetch, tried } = guarded('secret');
-  const session = new Session({ origin: 'http://a.example', fetch: guardedFetch, storage: undefined });
+  const session = new Session({ url: 'http://a.example', fetch: guardedFetch, storage: undefined });
   const responses = Promise.all([session.client.config(), session.client.config()]);
   await turn();
   expect(session.isTokenDialogOpen.value).toBe(true);
@@ -42,7 +42,7 @@ test('a rejected request is repeated with the entered token', async () => {
 test('a rejected token is requested again and not stored', async () => {
   const { guardedFetch } = guarded('secret');
   const stored = fakeStorage({ 'porthole.token': 'old' });
-  const session = new Session({ origin: 'http://a.example', fetch: guardedFetch, storage: stored });
+  const session = new Session({ url: 'http://a.example', fetch: guardedFetch, storage: stored });
   const response = session.client.config();
   await turn();
   expect([session.isTokenDialogOpen.value, session.rejection.value, stored.stored.size]).toEqual([true, 'expired', 0]);
@@ -56,7 +56,7 @@ test('a token that never worked is invalid, one that worked before has expired',
   const { guardedFetch } = guarded('secret');
   let isRevoked = false;
   const revocable: typeof fetch = (input, init) => guardedFetch(input, isRevoked ? {} : init);
-  const session = new Session({ origin: 'http://a.example', fetch: revocable, storage: undefined });
+  const session = new Session({ url: 'http://a.example', fetch: revocable, storage: undefined });
   const response = session.client.config();
   await turn();
   session.give('wrong', { keep: false });
@@ -75,7 +75,7 @@ test('a token that never worked is invalid, one that worked before has expired',
 
 test('declining the dialog fails the request, and the dialog stays closed', async () => {
   const { guardedFetch } = guarded('secret');
-  const session = new Session({ origin: 'http://a.example', fetch: guardedFetch, storage: undefined });
+  const session = new Session({ url: 'http://a.example', fetch: guardedFetch, storage: undefined });
   const response = session.client.config();
   const refused = expect(response).rejects.toMatchObject({ code: 'UNAUTHENTICATED', status: 401 });
   await turn();
@@ -89,7 +89,7 @@ test('declining the dialog fails the request, and the dialog stays closed', asyn
 
 test('an aborted request does not wait for the dialog', async () => {
   const { guardedFetch } = guarded('secret');
-  const session = new Session({ origin: 'http://a.example', fetch: guardedFetch, storage: undefined });
+  const session = new Session({ url: 'http://a.example', fetch: guardedFetch, storage: undefined });
   const leaving = new AbortController();
   const response = session.client.config({ signal: leaving.signal });
   const left = expect(response).rejects.toThrow('left');
@@ -104,7 +104,7 @@ test('without storage the token lasts as long as the page', async () => {
     throw new DOMException('storage is forbidden', 'SecurityError');
   };
   const session = new Session({
-    origin: 'http://a.example',
+    url: 'http://a.example',
     fetch: guardedFetch,
     storage: { getItem: forbidden, setItem: forbidden, removeItem: forbidden },
   });
@@ -113,7 +113,7 @@ test('without storage the token lasts as long as the page', async () => {
 });
 
 test('a token that a header cannot carry is rejected before sending', () => {
-  const session = new Session({ origin: 'http://a.example', fetch, storage: undefined });
+  const session = new Session({ url: 'http://a.example', fetch, storage: undefined });
   expect(['abc', '', 'a b', 'ä', 'a\n'].map((token) => session.canSend(token))).toEqual([
     true,
     false,

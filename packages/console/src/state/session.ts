@@ -1,4 +1,5 @@
 import { createClient, type NodeClient } from '@porthole/client';
+import { nodeUrl } from './base-path.ts';
 import { Store, tryStorage } from './store.ts';
 
 const KEY = 'porthole.token';
@@ -14,7 +15,8 @@ const REQUEST_MS = 15 * 60_000;
 type TokenStorage = Pick<Storage, 'getItem' | 'setItem' | 'removeItem'>;
 
 export interface SessionDeps {
-  origin: string;
+  /** The URL of the node. */
+  url: string;
   fetch: typeof fetch;
   /** Keeps a token for the lifetime of the tab; `undefined` if the browser forbids it. */
   storage: TokenStorage | undefined;
@@ -45,7 +47,7 @@ export class Session {
     this.#wasAccepted = this.#token !== undefined;
     this.hasToken.set(this.#wasAccepted);
     this.client = createClient({
-      url: deps.origin,
+      url: deps.url,
       fetch: (input, init) => this.#sendRequest(input, init),
       timeoutMs: REQUEST_MS,
     });
@@ -53,7 +55,7 @@ export class Session {
 
   /** Sends a request like the client does, for routes without a client method. */
   fetch(path: string, init?: RequestInit): Promise<Response> {
-    return this.#sendRequest(new URL(path, this.#deps.origin), init);
+    return this.#sendRequest(this.#deps.url + path, init);
   }
 
   /** Whether a header can carry the token. */
@@ -142,7 +144,7 @@ export class Session {
 }
 
 export const session = new Session({
-  origin: globalThis.window?.location.origin ?? 'http://localhost',
+  url: globalThis.window ? nodeUrl(globalThis.window.location) : 'http://localhost',
   fetch: (...args) => globalThis.fetch(...args),
   storage: tryStorage(() => globalThis.window?.sessionStorage),
 });

@@ -1,3 +1,4 @@
+import { linkTo, withoutBase } from './base-path.ts';
 import { logsProblems, logsQuery, type ParameterChecks, parseLogs, queryProblems } from './logs-url.ts';
 import { ALL_CONFIG, type ConfigShape, type ConfigView, type NodeView, type View } from './view.ts';
 
@@ -6,11 +7,12 @@ const TABS: Readonly<Record<string, NodeView['tab']>> = { config: 'config', logs
 
 /** The view of a URL. Never throws: invalid parts are ignored, and `addressProblems` names them. */
 export function parseView(url: URL): View {
-  const path = url.pathname.replace(/(?<=.)\/$/, '');
+  const path = withoutBase(url.pathname)?.replace(/(?<=.)\/$/, '');
   if (path === '/') return { page: 'cluster' };
   if (path === '/logs') return parseLogs(url.searchParams);
   if (path === '/config') return parseConfig(url.searchParams);
-  return parseNode(path, url.searchParams) ?? { page: 'unknown', path: url.pathname };
+  const node = path === undefined ? undefined : parseNode(path, url.searchParams);
+  return node ?? { page: 'unknown', path: url.pathname };
 }
 
 /** The parts of a URL that `parseView` ignores, as sentences. */
@@ -39,7 +41,7 @@ function expectedShape(value: string): string | null {
 export function viewUrl(view: View): string {
   switch (view.page) {
     case 'cluster':
-      return '/';
+      return linkTo('/');
     case 'logs':
       return buildUrl('/logs', logsQuery(view));
     case 'config':
@@ -54,7 +56,7 @@ export function viewUrl(view: View): string {
 function buildUrl(path: string, query: URLSearchParams): string {
   // These are valid in a query and common in log text: keep them readable.
   const text = query.toString().replaceAll('%2F', '/').replaceAll('%3A', ':').replaceAll('%3D', '=');
-  return text ? `${path}?${text}` : path;
+  return linkTo(text ? `${path}?${text}` : path);
 }
 
 function parseNode(path: string, query: URLSearchParams): NodeView | undefined {

@@ -1,4 +1,5 @@
 import { PATHS } from '@porthole/contract';
+import { linkTo } from '../state/base-path.ts';
 import { showNotice } from '../state/notice.ts';
 import { session } from '../state/session.ts';
 import { toProblem } from '../state/to-problem.ts';
@@ -7,12 +8,12 @@ import { toProblem } from '../state/to-problem.ts';
 const KEEP_MS = 60_000;
 
 /**
- * Lets the browser save a URL of this node, of any size, with its own progress and cancel button. A link carries no
+ * Lets the browser save a path of this node, of any size, with its own progress and cancel button. A link carries no
  * token; a ticket replaces it.
  */
-export async function startDownload(url: string, name?: string): Promise<void> {
+export async function startDownload(path: string, name?: string): Promise<void> {
   try {
-    saveUrl(session.hasToken.value ? await withTicket(url) : url, name);
+    saveUrl(linkTo(session.hasToken.value ? await withTicket(path) : path), name);
     showNotice('Download started: the browser shows its progress');
   } catch (thrown) {
     const { code, detail } = toProblem(thrown);
@@ -20,11 +21,11 @@ export async function startDownload(url: string, name?: string): Promise<void> {
   }
 }
 
-async function withTicket(url: string): Promise<string> {
-  const response = await session.fetch(`${PATHS.downloadTicket}?${new URLSearchParams({ for: url })}`);
+async function withTicket(path: string): Promise<string> {
+  const response = await session.fetch(`${PATHS.downloadTicket}?${new URLSearchParams({ for: path })}`);
   if (!response.ok) throw new Error(`the node issued no download ticket (status ${response.status})`);
   const { ticket } = (await response.json()) as { ticket: string };
-  return `${url}${url.includes('?') ? '&' : '?'}ticket=${ticket}`;
+  return `${path}${path.includes('?') ? '&' : '?'}ticket=${ticket}`;
 }
 
 /** Saves content as a file. */

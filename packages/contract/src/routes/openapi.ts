@@ -7,7 +7,7 @@ import type { Route } from './route.ts';
 import { COMMON_ERRORS, getRoute, ROUTE_IDS } from './routes.ts';
 
 /** The interface as an OpenAPI 3.1 document, generated from the route table, the schemas and the error table. */
-export function buildOpenApi({ version }: { version: string }): JsonSchema {
+export function buildOpenApi({ version, basePath = '' }: { version: string; basePath?: string }): JsonSchema {
   const paths: Record<string, unknown> = {};
   for (const id of ROUTE_IDS) {
     const route = getRoute(id);
@@ -25,7 +25,7 @@ export function buildOpenApi({ version }: { version: string }): JsonSchema {
       description: 'Configuration and logs of a node and its cluster. Every GET also supports HEAD.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
-    servers: [{ url: '/', description: 'The node that serves this document.' }],
+    servers: [{ url: basePath || '/', description: 'The node that serves this document.' }],
     security: [{ bearer: [] }, { certificate: [] }, {}],
     paths,
     components: {

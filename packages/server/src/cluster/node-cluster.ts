@@ -73,7 +73,8 @@ export class NodeCluster implements ClusterState {
   /** Joins, once the ports are bound. A registry that does not respond does not prevent the start. */
   async start(node: NodeObject, url: string): Promise<void> {
     const { role, nodeId } = this.#deps.settings.cluster;
-    const id = nodeId || `${node.hostName}:${node.httpPort}`.replace(/[^A-Za-z0-9.:_-]/g, '-').slice(-128);
+    const name = node.httpPort === 0 ? node.hostName : `${node.hostName}:${node.httpPort}`;
+    const id = nodeId || name.replace(/[^A-Za-z0-9.:_-]/g, '-').slice(-128);
     this.#self = { id, role, node, url: url.replace(/\/$/, '') };
     if (this.isConfigured) await this.#open();
   }

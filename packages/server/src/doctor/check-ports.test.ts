@@ -34,6 +34,14 @@ describe('ports', () => {
     ]);
   });
 
+  test('that are not opened are not looked at', async () => {
+    const settings = { http: { socket: '/run/node.sock' }, grpc: { enabled: false } };
+    expect(await runCheck(checkPorts, { settings })).toEqual([
+      { state: 'ok', detail: 'http.socket /run/node.sock is used instead of http.port' },
+      { state: 'ok', detail: 'grpc.enabled is false: gRPC is off' },
+    ]);
+  });
+
   test('in use by another program are a problem, and the program is named', async () => {
     const port = await takenPort();
     const outcomes = await runCheck(checkPorts, { settings: { http: { port: 0 }, grpc: { port } } });

@@ -10,14 +10,23 @@ const CLOCK_MS = 1000;
 export async function checkPorts({ settings: { http, grpc, tls }, system }: CheckContext): Promise<CheckOutcome[]> {
   const { host } = http;
   const isTls = tls.certFile !== '';
-  const httpCheck = await checkPort({ name: 'http.port', host, port: http.port }, () =>
-    probeNode({ host, port: http.port, isTls, nowMs: system.nowMs }),
-  );
+  const httpCheck: PortCheck =
+    http.socket === ''
+      ? await checkPort({ name: 'http.port', host, port: http.port }, () =>
+          probeNode({ host, port: http.port, isTls, nowMs: system.nowMs }),
+        )
+      : { outcome: ok(`http.socket ${http.socket} is used instead of http.port`) };
+  if (!grpc.enabled) return [httpCheck.outcome, ok('grpc.enabled is false: gRPC is off')];
   // gRPC has no unauthenticated method to identify a node: request its gRPC port from the node on the HTTP port instead.
   const grpcCheck = await checkPort({ name: 'grpc.port', host, port: grpc.port }, async () =>
     httpCheck.node?.grpcPort === grpc.port ? httpCheck.node : undefined,
   );
   return [httpCheck.outcome, grpcCheck.outcome];
+}
+
+interface PortCheck {
+  outcome: CheckOutcome;
+  node?: ProbedNode | undefined;
 }
 
 interface PortSetting {
@@ -26,10 +35,7 @@ interface PortSetting {
   port: number;
 }
 
-async function checkPort(
-  setting: PortSetting,
-  probe: () => Promise<ProbedNode | undefined>,
-): Promise<{ outcome: CheckOutcome; node?: ProbedNode | undefined }> {
+async function checkPort(setting: PortSetting, probe: () => Promise<ProbedNode | undefined>): Promise<PortCheck> {
   const { name, host, port } = setting;
   if (port === 0) return { outcome: ok(`${name} is 0: any free port`) };
   const refusal = await tryToBind(host, port);

@@ -38,18 +38,26 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
 /** As the build names files: `console-C5DL2DVR.js`. */
 const HASHED_NAME = /-[0-9A-Z]{8}\.[a-z]+$/;
 
+/** What differs between nodes in the page of the console. */
+interface PageOptions {
+  /** Where a demo runs. */
+  demoUrl?: string | undefined;
+  /** The path the node is mounted at. */
+  basePath?: string | undefined;
+}
+
 /**
  * The built console. All of it is read into memory at the first request: this costs nothing at start, a rebuild never
  * mixes with what a running node serves, and no name from a request reaches the file system.
  */
 export class ConsoleFiles {
   readonly #folder: string;
-  readonly #demoUrl: string | undefined;
+  readonly #pageOptions: PageOptions;
   #built: Promise<BuiltConsole> | undefined;
 
-  constructor({ folder = builtFolder(), demoUrl }: { folder?: string; demoUrl?: string | undefined } = {}) {
+  constructor({ folder = builtFolder(), ...pageOptions }: PageOptions & { folder?: string } = {}) {
     this.#folder = folder;
-    this.#demoUrl = demoUrl;
+    this.#pageOptions = pageOptions;
   }
 
   async page(): Promise<ConsoleFile> {
@@ -61,7 +69,7 @@ export class ConsoleFiles {
   }
 
   #read(): Promise<BuiltConsole> {
-    this.#built ??= readConsole(this.#folder, this.#demoUrl).catch((error) => {
+    this.#built ??= readConsole(this.#folder, this.#pageOptions).catch((error) => {
       this.#built = undefined; // it may be built later
       throw hasCode(error, 'ENOENT') ? notBuilt(error) : error;
     });
@@ -75,16 +83,25 @@ function builtFolder(): string {
   return fileURLToPath(new URL(isWorkspace ? '../../../console/web' : './console', import.meta.url));
 }
 
-async function readConsole(folder: string, demoUrl: string | undefined): Promise<BuiltConsole> {
+async function readConsole(folder: string, options: PageOptions): Promise<BuiltConsole> {
   const [page, assets] = await Promise.all([readBuilt(folder, 'index.html'), readAssets(join(folder, 'assets'))]);
-  return { page: demoUrl === undefined ? page : offerDemo(page, demoUrl), assets };
+  return { page: adaptPage(page, options), assets };
 }
 
-/** The page with the address of the demo for its script to find. It is small: compression would gain nothing. */
-function offerDemo(page: ConsoleFile, demoUrl: string): ConsoleFile {
-  const content = new URL(demoUrl).href.replaceAll('"', '%22');
-  const tag = `<meta name="porthole-demo" content="${content}">`;
-  const plain = Buffer.from(page.plain.toString().replace('</head>', () => `${tag}\n</head>`));
+/** The page with what its script has to know, and its links below the base path. It is small: compression would gain nothing. */
+function adaptPage(page: ConsoleFile, { demoUrl, basePath = '' }: PageOptions): ConsoleFile {
+  if (demoUrl === undefined && basePath === '') return page;
+  const tags = [
+    ...(basePath === '' ? [] : [`<meta name="porthole-base" content="${basePath}">`]),
+    ...(demoUrl === undefined
+      ? []
+      : [`<meta name="porthole-demo" content="${new URL(demoUrl).href.replaceAll('"', '%22')}">`]),
+  ];
+  const text = page.plain
+    .toString()
+    .replace(/(?<= (?:href|src)=")(?=\/)/g, () => basePath)
+    .replace('</head>', () => `${tags.join('\n')}\n</head>`);
+  const plain = Buffer.from(text);
   return { ...page, plain, hash: hashBytes(plain), encoded: new Map() };
 }
 

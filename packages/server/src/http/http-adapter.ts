@@ -1,4 +1,3 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ClusterState, NodeState } from '@porthole/contract';
 import { DownloadTickets } from '../auth/download-tickets.ts';
 import type { Health } from '../health.ts';
@@ -7,8 +6,9 @@ import type { Settings } from '../settings/settings.ts';
 import { RequestLog } from '../transport/request-log.ts';
 import type { RequestPolicy } from '../transport/request-policy.ts';
 import { ConsoleFiles } from './console-files.ts';
-import { createRequestHandler } from './request/handle-request.ts';
+import { createRequestHandler, type RequestHandler } from './request/handle-request.ts';
 import { createCors, createHostCheck } from './request/hosts-and-origins.ts';
+import type { HttpRequest } from './request/http-exchange.ts';
 import { createClusterRoutes } from './routes/cluster-routes.ts';
 import { createBundleRoutes, createDownloadRoutes } from './routes/download-routes.ts';
 import { createLogRoutes } from './routes/log-routes.ts';
@@ -29,22 +29,29 @@ export interface HttpAdapterDeps {
   /** Offered by the console. */
   demoUrl?: string | undefined;
   ownLog: OwnLog;
+  /** Further names of this node in the `Host` header. */
+  hostNames?: readonly string[];
+  /** Throws for a client that is not served without credentials; for nodes that cannot know who can reach them. */
+  checkAnonymous?(request: HttpRequest): void;
 }
 
 /** Connects HTTP requests to the node: authorization, routes, metrics. */
-export function createHttpAdapter(deps: HttpAdapterDeps): (request: IncomingMessage, response: ServerResponse) => void {
-  const { settings, policy, state, cluster, health, version, hostName, demoUrl, ownLog } = deps;
+export function createHttpAdapter(deps: HttpAdapterDeps): RequestHandler {
+  const { settings, policy, state, cluster, health, version, hostName, demoUrl, ownLog, hostNames = [] } = deps;
   const { http, node, follow, auth } = settings;
+  const { basePath } = http;
   const { access, accessLog, slots, metrics, checkRate, isStopping, answerTimeoutMs } = policy;
   const recordOptions = { ...policy, heartbeatMs: follow.heartbeatMs };
   const tickets = new DownloadTickets();
   return createRequestHandler({
     gate: {
+      basePath,
       tickets,
       maxUrlBytes: http.maxUrlBytes,
       access,
       protectsMetrics: auth.protectMetrics,
-      checkHost: createHostCheck([hostName, http.host, node.hostIp, ...http.allowedHosts]),
+      checkHost: createHostCheck([hostName, http.host, node.hostIp, ...hostNames, ...http.allowedHosts]),
+      ...(deps.checkAnonymous && { checkAnonymous: deps.checkAnonymous }),
       checkRate,
       isStopping,
     },
@@ -56,7 +63,7 @@ export function createHttpAdapter(deps: HttpAdapterDeps): (request: IncomingMess
       ...createClusterRoutes(cluster, recordOptions),
       ...createDownloadRoutes(cluster, { ...recordOptions, tickets }),
       ...createBundleRoutes(cluster, { ...policy, ...settings.bundle, health }),
-      ...createPageRoutes({ consoleFiles: new ConsoleFiles({ demoUrl }), version }),
+      ...createPageRoutes({ consoleFiles: new ConsoleFiles({ demoUrl, basePath }), version, basePath }),
     },
     memberRoutes: createMemberRoutes(cluster, recordOptions),
     cors: createCors(http.corsOrigins),

@@ -1,8 +1,10 @@
+import { unlink } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import { type AddressInfo, Server as NetServer, type Socket } from 'node:net';
+import { connect, Server as NetServer, type Socket } from 'node:net';
 import type { TlsOptions, Server as TlsServer } from 'node:tls';
 import { PortholeError } from '@porthole/contract';
+import { hasCode } from '../errors.ts';
 import { ReaderStalled } from '../transport/deadline.ts';
 import { Connections } from './connections.ts';
 import { problemResponse } from './response/problem-response.ts';
@@ -22,6 +24,8 @@ const IDLE_SWEEP_MS = 20;
 export interface HttpServerOptions {
   host: string;
   port: number;
+  /** Path of a Unix socket to listen on instead of host and port; empty: none. */
+  socket?: string;
   maxHeaderBytes: number;
   /** Time limit for receiving a request with headers and body. */
   arrivalTimeoutMs: number;
@@ -34,6 +38,7 @@ export interface HttpServerOptions {
 }
 
 export interface BoundHttpServer {
+  /** Empty for a Unix socket, whose port is 0. */
   host: string;
   port: number;
   /** For new connections. */
@@ -46,7 +51,7 @@ export interface BoundHttpServer {
 
 /** Binds the HTTP port. Rejects with the system's error if the address cannot be bound. */
 export async function startHttpServer(options: HttpServerOptions): Promise<BoundHttpServer> {
-  const { host, port, tls, onRequest, maxHeaderBytes, arrivalTimeoutMs, stallTimeoutMs } = options;
+  const { host, port, socket = '', tls, onRequest, maxHeaderBytes, arrivalTimeoutMs, stallTimeoutMs } = options;
   const limits = {
     maxHeaderSize: maxHeaderBytes,
     requestTimeout: arrivalTimeoutMs,
@@ -63,17 +68,17 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Bound
     onRequest,
     mostHandshakes: options.mostHandshakes,
   });
-  server.setTimeout(stallTimeoutMs, (socket) => endIdle(socket, connections.unfinishedResponse(socket)));
-  server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
+  server.setTimeout(stallTimeoutMs, (client) => endIdle(client, connections.unfinishedResponse(client)));
+  server.on('clientError', (error: NodeJS.ErrnoException, client: Socket) => {
     // Within an unfinished response the refusal would be taken for a part of it.
-    if (connections.unfinishedResponse(socket) || error.code === 'ECONNRESET' || !socket.writable) socket.destroy();
-    else refuse(socket, toRefusal(error.code, arrivalTimeoutMs));
+    if (connections.unfinishedResponse(client) || error.code === 'ECONNRESET' || !client.writable) client.destroy();
+    else refuse(client, toRefusal(error.code, arrivalTimeoutMs));
   });
-  await listen(server, host, port);
-  const address = server.address() as AddressInfo;
+  await (socket === '' ? listen(server, { host, port }) : listenOnSocket(server, socket));
+  const address = server.address();
   return {
-    host: address.address,
-    port: address.port,
+    host: typeof address === 'object' && address ? address.address : '',
+    port: typeof address === 'object' && address ? address.port : 0,
     renewTls: (renewed) => (server as unknown as TlsServer).setSecureContext(renewed),
     retireConnections: () => connections.retire(),
     stop: (drainMs) => stopServer(server, connections, drainMs),
@@ -88,10 +93,32 @@ function endIdle(socket: Socket, response: ServerResponse | undefined): void {
   else if (socket.writableLength > 0) response.destroy(new ReaderStalled());
 }
 
-function listen(server: Server, host: string, port: number): Promise<void> {
+/** A process that was killed leaves its socket behind: one that nobody listens on is removed. */
+async function listenOnSocket(server: Server, path: string): Promise<void> {
+  try {
+    await listen(server, { path });
+  } catch (error) {
+    if (!hasCode(error, 'EADDRINUSE') || (await connectionError(path)) !== 'ECONNREFUSED') throw error;
+    await unlink(path);
+    await listen(server, { path });
+  }
+}
+
+/** Why a socket cannot be connected; `undefined` if it can. */
+function connectionError(path: string): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    const client = connect({ path }, () => {
+      client.destroy();
+      resolve(undefined);
+    });
+    client.once('error', (error: NodeJS.ErrnoException) => resolve(error.code));
+  });
+}
+
+function listen(server: Server, where: { host: string; port: number } | { path: string }): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ host, port }, () => {
+    server.listen(where, () => {
       server.off('error', reject);
       resolve();
     });

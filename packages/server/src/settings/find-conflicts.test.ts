@@ -35,6 +35,7 @@ test.each([
   ['jwt-roles = ["ops=viewer"]', 'set auth.jwks-url or auth.jwks-file'],
   ['client-roles = ["CN:a=viewer"]', 'set auth.client-ca-file as well'],
   ['client-ca-file = "ca"\nclient-roles = ["CN:a=viewer"]', 'set tls.cert-file and tls.key-file as well'],
+  ['[http]\nsocket = "s"\n[cluster]\netcd = ["http://a"]', 'other members cannot reach a Unix socket'],
   [`client-ca-file = "ca"\n${TLS}`, 'set auth.client-roles to rules like "CN:ops-*=viewer"'],
 ])('refused, with the way out:\n%s', async (text, message) => {
   await expect(dir.loadText(`[auth]\n${text}`)).rejects.toThrow(message);

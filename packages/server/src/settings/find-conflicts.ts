@@ -21,7 +21,7 @@ const RULES: readonly Rule[] = [
   bothOrNone('tls.cert-file', 'tls.key-file'),
   {
     keys: ['http.port', 'grpc.port'],
-    broken: ({ http, grpc }) => http.port !== 0 && http.port === grpc.port,
+    broken: ({ http, grpc }) => grpc.enabled && http.socket === '' && http.port !== 0 && http.port === grpc.port,
     text: ({ http: { port } }) =>
       `http.port and grpc.port are both ${port} - set them to different ports, or to 0 for any free port`,
   },
@@ -36,6 +36,13 @@ const RULES: readonly Rule[] = [
     broken: ({ http }) => http.maxUrlBytes > http.maxHeaderBytes,
     text: 'http.max-url-bytes is above http.max-header-bytes, which counts the URL too - raise http.max-header-bytes as well',
   },
+  ...(['cluster.members', 'cluster.etcd'] as const).map(
+    (members): Rule => ({
+      keys: ['http.socket', members],
+      broken: (settings) => isSet(settings, 'http.socket') && isSet(settings, members),
+      text: `http.socket and ${members} are both set, but other members cannot reach a Unix socket - set one of them`,
+    }),
+  ),
   notBoth('cluster.members', 'cluster.etcd', 'who the members are'),
   needs('cluster.lindb-namespace', 'cluster.etcd', 'is a namespace in etcd, but cluster.etcd is empty'),
   bothOrNone('cluster.etcd-user', 'cluster.etcd-password-file'),

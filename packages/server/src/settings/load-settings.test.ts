@@ -25,6 +25,8 @@ test('without any source every setting has its default', async () => {
     http: {
       host: '127.0.0.1',
       port: 7300,
+      socket: '',
+      basePath: '',
       allowedHosts: [],
       corsOrigins: [],
       maxHeaderBytes: 16_384,
@@ -35,7 +37,7 @@ test('without any source every setting has its default', async () => {
       stallTimeoutMs: 30_000,
       answerTimeoutMs: 60_000,
     },
-    grpc: { port: 7301, maxRequestBytes: 64 * 1024 },
+    grpc: { enabled: true, port: 7301, maxRequestBytes: 64 * 1024 },
     auth: {
       tokenFile: '',
       allowAnonymous: false,

@@ -87,6 +87,8 @@ function anySettings(): fc.Arbitrary<PartialSettings> {
       keyFile: '',
     };
     const known = options.cluster?.members;
+    const isInCluster = [known, options.cluster?.etcd].some((list) => Array.isArray(list) && list.length > 0);
+    if (isInCluster) Object.assign(http ?? {}, { socket: '' });
     Object.assign(options.cluster ?? {}, cluster, Array.isArray(known) && known.length > 0 && { etcd: [] });
     const auth = {
       allowAnonymous: true,

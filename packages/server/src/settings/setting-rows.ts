@@ -42,6 +42,10 @@ export const SETTING_ROWS = {
     host: { kind: text.host, default: '127.0.0.1',
       about: 'Address HTTP and gRPC listen on. Any address other than loopback requires credentials (`auth.token-file`, JWTs, client certificates) or `auth.allow-anonymous`.' },
     port: { kind: port, default: 7300, about: 'HTTP port. 0: any free port.' },
+    socket: { kind: text.path, default: '',
+      about: 'Path of a Unix socket HTTP listens on instead of `http.host` and `http.port`. A socket that no process uses any more is replaced.' },
+    basePath: { kind: text.basePath, default: '',
+      about: 'Path that everything is served below, the console included: `"/ops"`. A reverse proxy must pass it on.' },
     allowedHosts: { kind: list(text.host, 'hosts'), default: [],
       about: "Additional names accepted in the `Host` header when no credentials are required. Loopback names, the host name and the node's address are always accepted." },
     corsOrigins: { kind: list(text.origin, 'origins'), default: [],
@@ -62,6 +66,7 @@ export const SETTING_ROWS = {
       about: 'Time limit for the first byte of a response.' },
   },
   grpc: {
+    enabled: { kind: onOff, default: true, about: 'Whether gRPC is served.' },
     port: { kind: port, default: 7301, about: 'gRPC port, on the address of `http.host`. 0: any free port.' },
     maxRequestBytes: { kind: size('1KiB', '1MiB'), default: 64 * KIB,
       about: 'Maximum size of a gRPC request message.' },

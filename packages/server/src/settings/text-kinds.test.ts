@@ -26,6 +26,19 @@ describeKind('string', {
   refusedToml: [1n, 1.5, true, ['x'], {}],
 });
 
+describeKind('base path', {
+  kind: text.basePath,
+  text: [
+    ['', ''],
+    ['/', ''],
+    ['/ops', '/ops'],
+    ['/ops/logs/', '/ops/logs'],
+  ],
+  toml: [['/a.b~c_d-e', '/a.b~c_d-e']],
+  refusedText: ['ops', '//ops', '/ops//', '/../ops', '/ops/.', '/a b', '/a?b', '/a%20b', '/a"b', 'http://a/ops'],
+  refusedToml: [1n],
+});
+
 describeKind('path', {
   kind: text.path,
   text: [
@@ -265,9 +278,21 @@ describeKind('endpoint', {
 
 describeKind('member address', {
   kind: text.memberAddress,
-  text: [...ENDPOINTS, ['broker-1=http://10.0.0.7:7300/', 'broker-1=http://10.0.0.7:7300']],
+  text: [
+    ...ENDPOINTS,
+    ['broker-1=http://10.0.0.7:7300/', 'broker-1=http://10.0.0.7:7300'],
+    ['http://10.0.0.7:8080/ops/', 'http://10.0.0.7:8080/ops'],
+  ],
   toml: [...ENDPOINTS, ['b:1=https://b', 'b:1=https://b']],
-  refusedText: [...NO_ENDPOINTS, '=http://a:1', '..=http://a:1', 'a/b=http://a:1', 'a=b=http://a:1', 'a='],
+  refusedText: [
+    ...NO_ENDPOINTS.filter((text) => text !== 'http://a:1/path'),
+    'http://a:1/../b',
+    '=http://a:1',
+    '..=http://a:1',
+    'a/b=http://a:1',
+    'a=b=http://a:1',
+    'a=',
+  ],
   refusedToml: [1n, ['http://a:1']],
 });
 

@@ -62,6 +62,7 @@ export const text = {
   /** Absolute once read; empty stays empty. A "~" taken literally would quietly create a directory of that name. */
   path: textKind('a path', `at most ${MAX_TEXT} characters, no control characters; "~" is not expanded`,
     (given, baseDir) => given === '' || (!/^~(?:\/|$)/.test(given) && resolve(baseDir, given))),
+  basePath: textKind('a base path', 'like "/ops" or "/ops/logs": letters, digits and "._~-" between slashes, or ""', parseBasePath),
   host: textKind('a host', 'a name or an IP address, without scheme and port', parseHost),
   ip: textKind('an IP address', 'one that other machines can reach, or ""',
     (given) => given === '' || (isIP(given) !== 0 && !/^[0:.]+$/.test(given))),
@@ -86,11 +87,17 @@ export const text = {
     (given) => /^[A-Za-z0-9._-]{1,64}$/.test(given)),
   role: textKind('a role', '1 to 32 letters, digits, dashes and underscores', (given) => MEMBER_ROLE.test(given)),
   memberId: textKind('a member id', '1 to 128 letters, digits and ".:_-", or ""', (given) => given === '' || isMemberId(given)),
-  memberAddress: textKind('a member', 'a URL like "http://10.0.0.7:7300", or "ID=URL", without a path, a user and a password',
+  memberAddress: textKind('a member', 'a URL like "http://10.0.0.7:7300" or "http://10.0.0.7:8080/ops", or "ID=URL", without a query, a user and a password',
     parseMember),
   /** Of a registry. */
   endpoint: textKind('a URL', 'like "http://10.0.0.7:2379", without a path, a user and a password', parseEndpoint),
 };
+
+/** Without a slash at the end. `.` and `..` have a meaning in paths. */
+function parseBasePath(given: string): string | false {
+  const path = given.replace(/\/$/, '');
+  return /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)*$/.test(path) && path;
+}
 
 /** Lower case, IPv6 without brackets. */
 function parseHost(given: string): string | false {
@@ -104,8 +111,11 @@ function parseHost(given: string): string | false {
 /** The URL of a member, optionally with its id: `broker-1=https://10.0.0.7:7300`. */
 function parseMember(given: string): string | false {
   const [, id, url = ''] = /^(?:([^=/]*)=)?(.*)$/s.exec(given) ?? [];
-  const address = parseEndpoint(url);
-  if (address === false || id === undefined) return address;
+  const [, origin = '', path = ''] = /^(https?:\/\/[^/]*)(.*)$/is.exec(url) ?? [];
+  const [endpoint, basePath] = [parseOrigin(origin), parseBasePath(path)];
+  if (endpoint === false || basePath === false) return false;
+  const address = endpoint + basePath;
+  if (id === undefined) return address;
   return isMemberId(id) && `${id}=${address}`;
 }
 

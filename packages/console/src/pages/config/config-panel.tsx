@@ -2,6 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { findInLines, stepMatch } from '../../config/find-lines.ts';
 import type { KnownConfig } from '../../config/load-node-config.ts';
 import { countSettings, settingsByKey } from '../../config/setting-values.ts';
+import { nodeUrl } from '../../state/base-path.ts';
 import { configGetCommand } from '../../state/cli-command.ts';
 import { copyText } from '../../state/notice.ts';
 import type { ConfigShape } from '../../state/view.ts';
@@ -141,7 +142,7 @@ function ShapeSwitch({ shapes, shape, onShape }: ShapeSwitchProps) {
 }
 
 function CopyCommand({ id }: { id: string }) {
-  const command = configGetCommand(id, { origin: location.origin });
+  const command = configGetCommand(id, { url: nodeUrl(location) });
   return (
     <button type="button" class="button" title={command} onClick={() => void copyText(command, 'Command')}>
       Copy as CLI

@@ -1,3 +1,4 @@
+import { linkTo } from '../../state/base-path.ts';
 import { preferences } from '../../state/preferences.ts';
 import { session } from '../../state/session.ts';
 import { ALL_LOGS } from '../../state/view.ts';
@@ -82,7 +83,7 @@ function FamilyRow({
 function FileRow({ id, file, isInFamily }: { id: string; file: NodeFile; isInFamily: boolean }) {
   const href = viewUrl({ ...ALL_LOGS, sources: [{ node: id, log: { kind: 'file', name: file.name } }] });
   const canRead = !['binary', 'unreadable'].includes(file.format);
-  const rawUrl = `/api/v1/cluster/nodes/${encodeURIComponent(id)}/log/raw?${new URLSearchParams({ file: file.name })}`;
+  const rawPath = `/api/v1/cluster/nodes/${encodeURIComponent(id)}/log/raw?${new URLSearchParams({ file: file.name })}`;
   return (
     <tr>
       <th scope="row" class={isInFamily ? 'is-inner' : undefined}>
@@ -120,7 +121,7 @@ function FileRow({ id, file, isInFamily }: { id: string; file: NodeFile; isInFam
             <span aria-hidden="true"> · </span>
           </>
         )}
-        <DownloadLink href={rawUrl} name={file.name} />
+        <DownloadLink path={rawPath} name={file.name} />
       </td>
     </tr>
   );
@@ -134,15 +135,15 @@ function TimeCell({ timeMs }: { timeMs: number | null }) {
 }
 
 /** Saves a file through the browser; with a ticket if the node requires a token. */
-function DownloadLink({ href, name }: { href: string; name: string }) {
+function DownloadLink({ path, name }: { path: string; name: string }) {
   const hasToken = useStore(session.hasToken);
   const download = (event: MouseEvent) => {
     if (!hasToken) return;
     event.preventDefault();
-    void startDownload(href, name);
+    void startDownload(path, name);
   };
   return (
-    <a href={href} download={name} aria-label={`download ${name}`} onClick={download}>
+    <a href={linkTo(path)} download={name} aria-label={`download ${name}`} onClick={download}>
       download
     </a>
   );

@@ -1,7 +1,9 @@
 import type { ClusterNodes } from '@porthole/client';
+import { linkTo } from '../../state/base-path.ts';
 import { preferences, type Theme } from '../../state/preferences.ts';
 import { sheet } from '../../state/sheet.ts';
 import type { View } from '../../state/view.ts';
+import { viewUrl } from '../../state/view-url.ts';
 import { zoneLabel } from '../format.ts';
 import { useNow, useStore } from '../hooks.ts';
 
@@ -22,14 +24,18 @@ export function Header({ view, nodes }: { view: View; nodes: ClusterNodes | null
   const self = nodes?.nodes.find(({ isSelf }) => isSelf);
   return (
     <header class="header">
-      <a class="brand" href="/" aria-label="Porthole: the cluster">
+      <a class="brand" href={linkTo('/')} aria-label="Porthole: the cluster">
         <span class="logo" aria-hidden="true" />
         <strong>Porthole</strong>
       </a>
       {nodes && <span class="cluster-name">{nodes.cluster}</span>}
       <nav class="page-links" aria-label="Pages">
         {PAGES.map(({ href, name, pages }) => (
-          <a key={href} href={href} aria-current={pages.some((page) => page === view.page) ? 'page' : undefined}>
+          <a
+            key={href}
+            href={linkTo(href)}
+            aria-current={pages.some((page) => page === view.page) ? 'page' : undefined}
+          >
             {name}
           </a>
         ))}
@@ -43,7 +49,7 @@ export function Header({ view, nodes }: { view: View; nodes: ClusterNodes | null
         </button>
         {self && (
           <span class="via" title="The node that serves this page and queries the others">
-            via <a href={`/nodes/${self.id}`}>{self.id}</a>
+            via <a href={viewUrl({ page: 'node', id: self.id, tab: 'overview', text: '' })}>{self.id}</a>
           </span>
         )}
         <ZoneSwitch />

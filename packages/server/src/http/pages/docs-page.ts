@@ -10,14 +10,14 @@ import {
   type Route,
 } from '@porthole/contract';
 
-/** The API as a page, from the same tables as the OpenAPI document. */
-export function docsPage({ version }: { version: string }): string {
+/** The API as a page, from the same tables as the OpenAPI document. Links are below the base path. */
+export function docsPage({ version, basePath = '' }: { version: string; basePath?: string }): string {
   const routes = ROUTE_IDS.map(getRoute).filter(({ page }) => !page);
   return layout(
-    'API · Porthole',
+    { title: 'API · Porthole', basePath },
     html`<h1>Node state interface <small>${version}</small></h1>
-<p class="sub">Read-only: every route supports GET and HEAD. Unknown parameters are ignored. Machine-readable: <a href="/openapi.json">openapi.json</a> (OpenAPI 3.1). Every route can also return ${links(COMMON_ERRORS)}.</p>
-${routes.map(routeSection)}
+<p class="sub">Read-only: every route supports GET and HEAD. Unknown parameters are ignored. Machine-readable: <a href="${basePath}/openapi.json">openapi.json</a> (OpenAPI 3.1). Every route can also return ${links(COMMON_ERRORS)}.</p>
+${routes.map((route) => routeSection(route, basePath))}
 ${memberSection()}
 <h2 id="errors">Errors</h2>
 <p>Every error is an <code>application/problem+json</code> document (RFC 9457) with <code>type, title, status, detail, code</code>; a client that accepts only <code>text/plain</code> gets the detail as text. Codes are a closed list.</p>
@@ -26,13 +26,16 @@ ${memberSection()}
   );
 }
 
-function routeSection({ path, summary, description, parameters, response, errors, role }: Route): Html {
+function routeSection(
+  { path, summary, description, parameters, response, errors, role }: Route,
+  basePath: string,
+): Html {
   const rows = parameters.map((row) => {
     const { name, in: location = 'query', required, codec } = row;
     const { type, repeated } = codec.schema;
     return html`<tr><td class="mono">${name}</td><td>${location}</td><td>${type}</td><td>${required ? 'required' : repeated ? 'repeatable' : 'optional'}</td><td>${prose(describeParameter(row))}</td></tr>`;
   });
-  const example = parameters.length === 0 ? html` · <a href="${path}">open</a>` : html``;
+  const example = parameters.length === 0 ? html` · <a href="${basePath}${path}">open</a>` : html``;
   return html`<section><h2>${summary}</h2><p><code>GET ${path}</code>${example}</p><p>${prose(description)}</p>
 ${rows.length > 0 ? html`<div class="card"><table><thead><tr><th>Parameter</th><th>In</th><th>Type</th><th></th><th>Meaning</th></tr></thead><tbody>${rows}</tbody></table></div>` : undefined}
 <p class="sub">Returns <code>${response.contentType}</code>. ${needed(role)} ${errors.length > 0 ? html`Errors: ${links(errors)}.` : undefined}</p></section>`;
@@ -69,21 +72,29 @@ function prose(text: string): Html[] {
   return text.split('`').map((part, index) => (index % 2 === 1 ? html`<code>${part}</code>` : html`${part}`));
 }
 
+const PAGE_LINKS = [
+  ['/', 'Console'],
+  ['/docs', 'API'],
+  ['/openapi.json', 'OpenAPI'],
+  ['/metrics', 'Metrics'],
+  ['/health/ready', 'Health'],
+] as const;
+
 /** The frame of every page. */
-function layout(title: string, content: Html): string {
+function layout({ title, basePath }: { title: string; basePath: string }, content: Html): string {
   return html`<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${title}</title>
-<link rel="icon" href="/assets/porthole.svg" type="image/svg+xml">
-<link rel="stylesheet" href="/assets/porthole.css">
+<link rel="icon" href="${basePath}/assets/porthole.svg" type="image/svg+xml">
+<link rel="stylesheet" href="${basePath}/assets/porthole.css">
 </head>
 <body>
 <header>
-<img src="/assets/porthole.svg" alt="" width="22" height="22"><b>Porthole</b>
-<nav aria-label="Pages"><a href="/">Console</a><a href="/docs">API</a><a href="/openapi.json">OpenAPI</a><a href="/metrics">Metrics</a><a href="/health/ready">Health</a></nav>
+<img src="${basePath}/assets/porthole.svg" alt="" width="22" height="22"><b>Porthole</b>
+<nav aria-label="Pages">${PAGE_LINKS.map(([path, name]) => html`<a href="${basePath}${path}">${name}</a>`)}</nav>
 </header>
 <main>${content}</main>
 </body>

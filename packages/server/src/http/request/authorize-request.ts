@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { getRoute, PortholeError, type RouteId, type RouteRole } from '@porthole/contract';
 import type { Access, Credentials } from '../../auth/access.ts';
 import { plainAddress } from '../../auth/client-network.ts';
@@ -7,6 +6,7 @@ import type { Identity } from '../../auth/identity.ts';
 import { HttpRefusal } from '../response/problem-response.ts';
 import type { RouteRequest } from '../response/route-response.ts';
 import { findRoute, parseTarget, type RouteTarget } from './find-route.ts';
+import { type HttpRequest, remoteAddress, requestUrl } from './http-exchange.ts';
 
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="porthole"' };
 
@@ -15,12 +15,16 @@ export const TICKETED: ReadonlySet<RouteId> = new Set(['logRaw', 'clusterLogDown
 
 /** The checks of a request, with limits from the settings. */
 export interface RequestGate {
+  /** All routes are below it: `/ops`. Empty: the root. */
+  basePath?: string;
   maxUrlBytes: number;
   access: Access;
   tickets: DownloadTickets;
   /** Whether metrics need credentials. */
   protectsMetrics: boolean;
   checkHost(host: string | undefined): void;
+  /** Throws for a client that is not served without credentials; called if none are configured. */
+  checkAnonymous?(request: HttpRequest): void;
   checkRate(address: string | undefined): void;
   isStopping(): boolean;
 }
@@ -40,19 +44,20 @@ export interface AuthorizedRequest {
 
 /** Checks, in this order: size, rate, host, route, credentials, role, method. Throws the error for the client. */
 export async function authorizeRequest(
-  request: IncomingMessage,
+  request: HttpRequest,
   gate: RequestGate,
   context: RequestContext,
 ): Promise<AuthorizedRequest> {
-  const { url = '/', headers } = request;
+  const { headers } = request;
+  const url = requestUrl(request);
   if (url.length > gate.maxUrlBytes) {
     throw new PortholeError(
       'URL_TOO_LONG',
       `the URL is longer than ${gate.maxUrlBytes} bytes, the limit set by http.max-url-bytes`,
     );
   }
-  gate.checkRate(request.socket.remoteAddress);
-  const { path, query, authority } = parseTarget(url);
+  gate.checkRate(remoteAddress(request));
+  const { path, query, authority, target: ownTarget } = parseTarget(url, gate.basePath);
   context.query = query;
   if (headers.host === undefined && request.httpVersion === '1.1') {
     throw new PortholeError('BAD_REQUEST', 'the "Host" header is missing');
@@ -62,21 +67,23 @@ export async function authorizeRequest(
   const target = findRoute(path);
   context.target = target;
   const role = requiredRole(target, gate);
+  if (role !== 'none' && !gate.access.isGuarded) gate.checkAnonymous?.(request);
   const credentials = readCredentials(request);
   // Only on routes that accept tickets; a header takes precedence.
   if (credentials.authorization === undefined && target && TICKETED.has(target.route) && query.has('ticket')) {
-    credentials.authorization = gate.tickets.redeem(url);
+    credentials.authorization = gate.tickets.redeem(ownTarget);
     query.delete('ticket');
   }
   await authenticate(credentials, role, { gate, context });
-  if (target === undefined) throw new PortholeError('ROUTE_NOT_FOUND', 'no such route; see /docs');
+  if (target === undefined)
+    throw new PortholeError('ROUTE_NOT_FOUND', `no such route; see ${gate.basePath ?? ''}/docs`);
   const method = checkMethod(request, target);
   if (gate.isStopping() && getRoute(target.route).role !== 'none')
     throw new PortholeError('SHUTTING_DOWN', 'the node is stopping');
   return { target, method };
 }
 
-function checkMethod({ method = '' }: IncomingMessage, { route }: RouteTarget): AuthorizedRequest['method'] {
+function checkMethod({ method = '' }: HttpRequest, { route }: RouteTarget): AuthorizedRequest['method'] {
   const { method: only, post } = getRoute(route);
   if (only !== undefined) {
     if (method === only) return only;
@@ -88,7 +95,7 @@ function checkMethod({ method = '' }: IncomingMessage, { route }: RouteTarget): 
 }
 
 /** Node uses the first one, a proxy may have used the last. `rawHeaders` alternates names and values. */
-function hasTwoHosts({ rawHeaders }: IncomingMessage): boolean {
+function hasTwoHosts({ rawHeaders }: HttpRequest): boolean {
   let hosts = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];
@@ -103,8 +110,9 @@ function requiredRole(target: RouteTarget | undefined, { protectsMetrics }: Requ
   return target.route === 'metrics' && !protectsMetrics ? 'none' : getRoute(target.route).role;
 }
 
-export function readCredentials({ headers, socket }: IncomingMessage): Credentials {
-  return { authorization: headers.authorization, socket, address: plainAddress(socket.remoteAddress) };
+export function readCredentials(request: HttpRequest): Credentials {
+  const { headers, socket } = request;
+  return { authorization: headers.authorization, socket, address: plainAddress(remoteAddress(request)) };
 }
 
 async function authenticate(

@@ -70,23 +70,39 @@ function findMemberRoute(path: string): RouteTarget | undefined {
 }
 
 interface RequestTarget {
+  /** Empty if it is outside the base path. */
   path: string;
+  /** Path and query. */
+  target: string;
   query: URLSearchParams;
   /** The authority of an absolute-form target; it counts instead of the Host header. */
   authority: string | undefined;
 }
 
-/** Takes the request target apart. No path is decoded or normalised: routes are compared as they are written. */
-export function parseTarget(target: string): RequestTarget {
-  if (target.startsWith('/')) return splitQuery(target, undefined);
-  const absolute = /^https?:\/\/([^/?#]*)(.*)$/i.exec(target);
+/**
+ * Takes the request target apart, without the base path. No path is decoded or normalised: routes are compared as they are
+ * written.
+ */
+export function parseTarget(given: string, basePath = ''): RequestTarget {
+  if (given.startsWith('/')) return splitQuery(withoutBase(given, basePath), undefined);
+  const absolute = /^https?:\/\/([^/?#]*)(.*)$/i.exec(given);
   if (!absolute) throw new PortholeError('BAD_REQUEST', 'the request target is not a path');
   const [, authority = '', rest = ''] = absolute;
-  return splitQuery(rest.startsWith('/') ? rest : `/${rest}`, authority);
+  return splitQuery(withoutBase(rest.startsWith('/') ? rest : `/${rest}`, basePath), authority);
+}
+
+/** Without its path if that is outside the base. */
+function withoutBase(target: string, basePath: string): string {
+  if (basePath === '') return target;
+  const rest = target.startsWith(basePath) ? target.slice(basePath.length) : undefined;
+  if (rest?.startsWith('/')) return rest;
+  const mark = target.indexOf('?');
+  const query = mark < 0 ? '' : target.slice(mark);
+  return rest === query ? `/${query}` : query;
 }
 
 function splitQuery(target: string, authority: string | undefined): RequestTarget {
   const mark = target.indexOf('?');
-  if (mark < 0) return { path: target, query: new URLSearchParams(), authority };
-  return { path: target.slice(0, mark), query: new URLSearchParams(target.slice(mark + 1)), authority };
+  if (mark < 0) return { path: target, target, query: new URLSearchParams(), authority };
+  return { path: target.slice(0, mark), target, query: new URLSearchParams(target.slice(mark + 1)), authority };
 }

@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import {
   codeOf,
   ERROR_KINDS,
@@ -23,8 +23,9 @@ import type { RouteHandler, RouteRequest, RouteResponse } from '../response/rout
 import { ResponseWriter, sendResponse } from '../response/send-response.ts';
 import { VIA_HEADER } from '../routes/require-cluster.ts';
 import { authorizeRequest, type RequestContext, type RequestGate, readCredentials } from './authorize-request.ts';
-import { type RouteTarget, routeOperation, routeTemplate } from './find-route.ts';
+import { parseTarget, type RouteTarget, routeOperation, routeTemplate } from './find-route.ts';
 import type { createCors } from './hosts-and-origins.ts';
+import { type HttpRequest, type HttpResponse, remoteAddress, requestUrl } from './http-exchange.ts';
 import { readBody } from './read-body.ts';
 
 export interface RequestHandlerDeps {
@@ -51,10 +52,11 @@ const NO_REQUEST = { query: NO_QUERY, method: 'GET', member: undefined, rest: ''
 /** Routes whose responses end only when the client disconnects or its credentials end. */
 const FOLLOWS: ReadonlySet<RouteId> = new Set(['logFollow', 'clusterLogFollow']);
 
+/** `source` is the request as the program that embeds the node has it. */
+export type RequestHandler = (request: HttpRequest, response: HttpResponse, source?: unknown) => void;
+
 /** Handles a request: authorizes, runs the route, sends the response, counts. All failures are handled here. */
-export function createRequestHandler(
-  handling: RequestHandlerDeps,
-): (request: IncomingMessage, response: ServerResponse) => void {
+export function createRequestHandler(handling: RequestHandlerDeps): RequestHandler {
   return (request, response) => {
     const lifecycle = new RequestLifecycle(handling, request, response);
     lifecycle.run().catch((error) => handling.log.unfinished(error));
@@ -71,8 +73,8 @@ class RequestLifecycle implements RouteRequest, RequestContext {
   member: string | undefined = undefined;
   rest = '';
   readonly #handling: RequestHandlerDeps;
-  readonly #request: IncomingMessage;
-  readonly #response: ServerResponse;
+  readonly #request: HttpRequest;
+  readonly #response: HttpResponse;
   readonly #writer: ResponseWriter;
   readonly #deadline: Deadline;
   readonly #startedMs = performance.now();
@@ -87,7 +89,7 @@ class RequestLifecycle implements RouteRequest, RequestContext {
   #unwatchSession: (() => void) | undefined;
   #routeResponse: RouteResponse | undefined;
 
-  constructor(handling: RequestHandlerDeps, request: IncomingMessage, response: ServerResponse) {
+  constructor(handling: RequestHandlerDeps, request: HttpRequest, response: HttpResponse) {
     this.#id = handling.log.newId();
     this.headers = request.headers;
     this.#handling = handling;
@@ -157,7 +159,7 @@ class RequestLifecycle implements RouteRequest, RequestContext {
       this.#isSuspicious = error instanceof TooManyFailures && error.isFirst;
       const page = this.#isUnknownPage(error) ? await this.#notFoundPage() : undefined;
       return withHeaders(
-        page ?? problemResponse(error, { accept: this.headers.accept, url: this.#request.url }),
+        page ?? problemResponse(error, { accept: this.headers.accept, url: requestUrl(this.#request) }),
         extra,
       );
     }
@@ -170,9 +172,10 @@ class RequestLifecycle implements RouteRequest, RequestContext {
   #isUnknownPage(error: unknown): boolean {
     const code = codeOf(error);
     if (this.target !== undefined || (code !== 'ROUTE_NOT_FOUND' && code !== 'UNAUTHENTICATED')) return false;
-    const { method, url = '/' } = this.#request;
+    const { method } = this.#request;
+    const { path } = parseTarget(requestUrl(this.#request), this.#handling.gate.basePath);
     const isRead = method === 'GET' || method === 'HEAD';
-    return isRead && !/^\/(api|metrics)(\/|$|\?)/.test(url) && acceptsPages(this.headers.accept);
+    return isRead && !/^\/(api|metrics)(\/|$)/.test(path) && acceptsPages(this.headers.accept);
   }
 
   async #notFoundPage(): Promise<RouteResponse> {
@@ -185,7 +188,7 @@ class RequestLifecycle implements RouteRequest, RequestContext {
 
   #streamUser(route: RouteId): StreamUser {
     const { identity } = this;
-    const address = plainAddress(this.#request.socket.remoteAddress);
+    const address = plainAddress(remoteAddress(this.#request));
     return {
       client: clientKey({ identity, address }),
       isMember: identity?.isMember ?? false,
@@ -241,7 +244,7 @@ class RequestLifecycle implements RouteRequest, RequestContext {
     metrics.countRequest({ route: this.#operation, method, status, bytes: this.#writer.sentBytes, seconds });
     accessLog.note({
       identity: this.identity,
-      address: plainAddress(this.#request.socket.remoteAddress),
+      address: plainAddress(remoteAddress(this.#request)),
       transport: 'http',
       route: this.target?.route,
       operation: this.target ? routeOperation(this.target) : 'none',

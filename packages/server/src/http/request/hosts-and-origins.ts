@@ -1,7 +1,8 @@
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { HttpRefusal } from '../response/problem-response.ts';
 import type { BodyResponse } from '../response/route-response.ts';
+import type { HttpRequest } from './http-exchange.ts';
 
 /**
  * Refuses host names that are not the node's: a page of another site can make a browser resolve its own name to this
@@ -32,12 +33,12 @@ const EXPOSED = 'Content-Length, Content-Range, ETag, Last-Modified, Retry-After
 /** Headers that let pages of configured origins read responses. */
 export function createCors(origins: readonly string[]): {
   /** `undefined` while no origin is configured. */
-  headersFor(request: IncomingMessage): OutgoingHttpHeaders | undefined;
+  headersFor(request: HttpRequest): OutgoingHttpHeaders | undefined;
   /** The response to a preflight request; `undefined` for other requests and origins that are not allowed. */
-  preflight(request: IncomingMessage): BodyResponse | undefined;
+  preflight(request: HttpRequest): BodyResponse | undefined;
 } {
   const allowed = new Set(origins);
-  const headersFor = ({ headers: { origin } }: IncomingMessage): OutgoingHttpHeaders | undefined => {
+  const headersFor = ({ headers: { origin } }: HttpRequest): OutgoingHttpHeaders | undefined => {
     if (allowed.size === 0) return undefined;
     if (origin === undefined || !(allowed.has(origin) || allowed.has('*'))) return { vary: 'Origin' };
     return { vary: 'Origin', 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED };

@@ -1,6 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import { MAX_BODY_BYTES, parseBodyParameters } from '@porthole/contract';
 import { HttpRefusal } from '../response/problem-response.ts';
+import type { HttpRequest } from './http-exchange.ts';
 
 /** The body of a refused request is not read. */
 const CLOSE = { connection: 'close' } as const;
@@ -9,7 +9,7 @@ const CLOSE = { connection: 'close' } as const;
  * Adds the parameters in the body of a request to those of its URL. Only JSON is accepted: a page of another origin cannot
  * send it without a preflight request. Reads at most `MAX_BODY_BYTES` into memory.
  */
-export async function readBody(request: IncomingMessage, query: URLSearchParams): Promise<void> {
+export async function readBody(request: HttpRequest, query: URLSearchParams): Promise<void> {
   const {
     'content-type': type = '',
     'content-encoding': encoding = 'identity',
@@ -18,6 +18,12 @@ export async function readBody(request: IncomingMessage, query: URLSearchParams)
   if (type.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json' || encoding !== 'identity')
     throw new HttpRefusal('CONTENT_TYPE_UNSUPPORTED', 'send the parameters as application/json, not compressed', CLOSE);
   if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  for (const [name, value] of parseBodyParameters(await readText(request))) query.append(name, value);
+}
+
+/** A program that embeds the node may have a body parser, which has read the body already. */
+async function readText(request: HttpRequest): Promise<string> {
+  if (request.body !== undefined && request.body !== null) return textOf(request.body);
   const chunks: Buffer[] = [];
   let bytes = 0;
   for await (const chunk of request as AsyncIterable<Buffer>) {
@@ -25,7 +31,13 @@ export async function readBody(request: IncomingMessage, query: URLSearchParams)
     if (bytes > MAX_BODY_BYTES) throw tooLarge();
     chunks.push(chunk);
   }
-  for (const [name, value] of parseBodyParameters(Buffer.concat(chunks).toString('utf8'))) query.append(name, value);
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function textOf(body: unknown): string {
+  const text = typeof body === 'string' || Buffer.isBuffer(body) ? String(body) : JSON.stringify(body);
+  if (Buffer.byteLength(text) > MAX_BODY_BYTES) throw tooLarge();
+  return text;
 }
 
 function tooLarge(): HttpRefusal {

@@ -1,5 +1,6 @@
-import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import type { OutgoingHttpHeaders } from 'node:http';
 import { ClientDisconnected, ReaderStalled } from '../../transport/deadline.ts';
+import type { HttpResponse } from '../request/http-exchange.ts';
 import type { RouteResponse } from './route-response.ts';
 
 /** For responses without their own policy. The pages need one style sheet and one image of their own origin. */
@@ -55,11 +56,11 @@ async function sendOpenEnded(writer: ResponseWriter, chunks: AsyncIterable<Uint8
 
 /** Writes as promises, which settle with the callback of the write or, if the connection is lost, with the close. */
 export class ResponseWriter {
-  readonly #response: ServerResponse;
+  readonly #response: HttpResponse;
   #pending: ((reason: Error) => void) | undefined;
   #sentBytes = 0;
 
-  constructor(response: ServerResponse) {
+  constructor(response: HttpResponse) {
     this.#response = response;
   }
 

@@ -16,9 +16,10 @@ const CONSOLE_HEADERS = {
 export interface PageRouteDeps {
   consoleFiles: ConsoleFiles;
   version: string;
+  basePath?: string;
 }
 
-export function createPageRoutes({ consoleFiles, version }: PageRouteDeps): Record<PageRouteId, RouteHandler> {
+export function createPageRoutes({ consoleFiles, ...node }: PageRouteDeps): Record<PageRouteId, RouteHandler> {
   // Built once, on first use: it blocks the event loop for some milliseconds.
   let docs: RouteResponse | undefined;
   let openApi: RouteResponse | undefined;
@@ -34,11 +35,11 @@ export function createPageRoutes({ consoleFiles, version }: PageRouteDeps): Reco
       return consoleResponse(file, headers);
     },
     docs: () => {
-      docs ??= textResponse(docsPage({ version }), 'text/html; charset=utf-8');
+      docs ??= textResponse(docsPage(node), 'text/html; charset=utf-8');
       return docs;
     },
     openapi: () => {
-      openApi ??= jsonResponse(buildOpenApi({ version }));
+      openApi ??= jsonResponse(buildOpenApi(node));
       return openApi;
     },
     style: () => textResponse(STYLE, 'text/css; charset=utf-8'),

@@ -12,6 +12,7 @@ import {
 } from '../../../config/drift-matrix.ts';
 import { loadSettings } from '../../../config/load-node-config.ts';
 import { type SettingsByKey, settingsByKey } from '../../../config/setting-values.ts';
+import { nodeUrl } from '../../../state/base-path.ts';
 import { configDiffCommand } from '../../../state/cli-command.ts';
 import { navigation } from '../../../state/navigation.ts';
 import { copyText } from '../../../state/notice.ts';
@@ -99,7 +100,7 @@ export function DriftSection({ view, nodes, diff, onRetry }: DriftSectionProps) 
 
 /** Tools for the whole matrix. */
 function DriftTools({ view }: { view: ConfigView }) {
-  const command = configDiffCommand(view, { origin: location.origin });
+  const command = configDiffCommand(view, { url: nodeUrl(location) });
   return (
     <div class="config-tools">
       <FindBox

@@ -3,6 +3,7 @@ import type { diffLines } from '../../../config/line-diff.ts';
 import { type KnownConfig, loadNodeConfig } from '../../../config/load-node-config.ts';
 import { type PairRows, pairRows } from '../../../config/pair-rows.ts';
 import { countSettings, settingsByKey } from '../../../config/setting-values.ts';
+import { nodeUrl } from '../../../state/base-path.ts';
 import { configPairCommand } from '../../../state/cli-command.ts';
 import { navigation } from '../../../state/navigation.ts';
 import { copyText } from '../../../state/notice.ts';
@@ -123,7 +124,7 @@ function NodeChoice({ label, ids, value, onChoose }: NodeChoiceProps) {
 }
 
 function CopyPair({ left, right }: { left: string; right: string }) {
-  const command = configPairCommand(left, right, { origin: location.origin });
+  const command = configPairCommand(left, right, { url: nodeUrl(location) });
   return (
     <button type="button" class="button" title={command} onClick={() => void copyText(command, 'Command')}>
       Copy as CLI

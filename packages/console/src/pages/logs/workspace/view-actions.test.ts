@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { SourceChoice } from '../../../state/view.ts';
 import { readPart } from '../details/record-rest.tsx';
-import { bytesAround, downloadUrl } from './view-actions.ts';
+import { bytesAround, downloadPath } from './view-actions.ts';
 
 /** A file in memory, read in small chunks that reuse their memory. */
 function nodeWith(text: string) {
@@ -31,7 +31,7 @@ test('a single file is downloaded as it is, everything else as records', () => {
   const family = { node: 'n', log: { kind: 'family', name: 'x.log' } } as const;
   const file = { node: 'n:1', log: { kind: 'file', name: 'x.log.1' } } as const;
   const url = (sources: readonly SourceChoice[], filter = {}, withNode = false) =>
-    downloadUrl({ sources, filter, withNode });
+    downloadPath({ sources, filter, withNode });
   expect(url([file])).toBe('/api/v1/cluster/nodes/n%3A1/log/raw?file=x.log.1');
   expect(url([])).toBe('/api/v1/cluster/log/download');
   // A log is more than its live file.

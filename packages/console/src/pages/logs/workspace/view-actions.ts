@@ -3,6 +3,7 @@ import { encodeFilter, formatSourceText, PATHS } from '@porthole/contract';
 import type { Workspace } from '../../../log-view/model/workspace-state.ts';
 import { rawLine } from '../../../log-view/rows/record-text.ts';
 import type { RowFilter, ShownRecord } from '../../../log-view/source/log-source.ts';
+import { nodeUrl } from '../../../state/base-path.ts';
 import { cliCommand } from '../../../state/cli-command.ts';
 import { copyText, showNotice } from '../../../state/notice.ts';
 import { session } from '../../../state/session.ts';
@@ -36,7 +37,7 @@ interface DownloadRequest {
 export function viewActions(parts: { view: LogsView; workspace: Workspace; withNode: boolean }): ViewActions {
   const { view, workspace, withNode } = parts;
   return {
-    copyCli: () => void copyText(cliCommand(view, { origin: location.origin }), 'Command'),
+    copyCli: () => void copyText(cliCommand(view, { url: nodeUrl(location) }), 'Command'),
     copyLink: () => void copyText(location.origin + viewUrl(linkView(view, focusedRecord(workspace))), 'Link'),
     copyLine: (record) =>
       void copyText(
@@ -44,7 +45,7 @@ export function viewActions(parts: { view: LogsView; workspace: Workspace; withN
         record.cut ? `The first part of the line (of ${formatBytes(record.bytes)})` : 'Line',
       ),
     download: () =>
-      void startDownload(downloadUrl({ sources: view.sources, filter: workspace.state.filter, withNode })),
+      void startDownload(downloadPath({ sources: view.sources, filter: workspace.state.filter, withNode })),
     downloadAround: (record) => void saveAround(record),
   };
 }
@@ -66,11 +67,11 @@ function linkView(view: LogsView, record: ShownRecord | null): LogsView {
   return record ? { ...view, at: toRecordKey(record), timeMs: null, isLive: false } : view;
 }
 
-/** The URL of a download of any size: a single file as it is, otherwise the matching records. */
-export function downloadUrl({ sources, filter, withNode }: DownloadRequest): string {
+/** The path of a download of any size: a single file as it is, otherwise the matching records. */
+export function downloadPath({ sources, filter, withNode }: DownloadRequest): string {
   const [only, ...others] = sources;
   const isWhole = Object.keys(filter).length === 0;
-  if (only?.log?.kind === 'file' && others.length === 0 && isWhole) return rawUrl(only.node, only.log.name);
+  if (only?.log?.kind === 'file' && others.length === 0 && isWhole) return rawPath(only.node, only.log.name);
   const query = new URLSearchParams();
   for (const source of sources) query.append('src', formatSourceText(source));
   for (const [name, value] of encodeFilter(filter)) query.append(name, value);
@@ -78,7 +79,7 @@ export function downloadUrl({ sources, filter, withNode }: DownloadRequest): str
   return query.size === 0 ? PATHS.clusterLogDownload : `${PATHS.clusterLogDownload}?${query}`;
 }
 
-function rawUrl(node: string, file: string): string {
+function rawPath(node: string, file: string): string {
   return `${PATHS.clusterNodes}/${encodeURIComponent(node)}/log/raw?${new URLSearchParams({ file })}`;
 }
 

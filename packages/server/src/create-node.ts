@@ -1,0 +1,89 @@
+import { PortholeError } from '@porthole/contract';
+import { plainAddress } from './auth/client-network.ts';
+import { StartError } from './errors.ts';
+import type { HttpAdapterDeps } from './http/http-adapter.ts';
+import { remoteAddress } from './http/request/http-exchange.ts';
+import {
+  announceNode,
+  type EmbeddedNode,
+  hostAddress,
+  type NodeOptions,
+  type OpenNode,
+  openNode,
+  stopNode,
+  toEmbeddedNode,
+  unreachableUrl,
+} from './open-node.ts';
+import { isLoopbackHost } from './settings/find-conflicts.ts';
+import type { Settings } from './settings/settings.ts';
+
+export interface CreateNodeOptions extends NodeOptions {
+  /** The URL the node is reachable by, with its path: `https://shop.example.org/ops`. Required in a cluster. */
+  url?: string;
+}
+
+/**
+ * Creates a node that opens no port: its program passes requests to `handler` or `fetch`. Listens to no events of the
+ * process; the program closes it.
+ */
+export async function createNode({ url, ...options }: CreateNodeOptions = {}): Promise<EmbeddedNode> {
+  const reachedBy = url === undefined ? undefined : parseUrl(url);
+  const open = await openNode(options, {
+    checkAnonymous: onlyThisMachine,
+    ...(reachedBy && { hostNames: [reachedBy.hostname] }),
+  });
+  const { node, components } = open;
+  try {
+    checkSettings(open, reachedBy);
+    node.hostIp = hostAddress(open.loaded.settings.node.hostIp, '');
+    node.httpPort = reachedBy ? portOf(reachedBy) : 0;
+    const { credentialFiles, cluster, reloadedFiles } = components;
+    await reloadedFiles.start([...credentialFiles, ...cluster.files]);
+    await cluster.start(node, reachedBy?.href ?? unreachableUrl(node));
+  } catch (error) {
+    await open.close();
+    throw error;
+  }
+  const stopHeartbeat = announceNode(open, reachedBy?.href ?? '');
+  return toEmbeddedNode(open, () => {
+    open.refuseRequests();
+    stopHeartbeat();
+    return stopNode(open);
+  });
+}
+
+function parseUrl(url: string): URL {
+  if (!/^https?:\/\/[^@\\\s?#]+$/i.test(url) || !URL.canParse(url))
+    throw new StartError(
+      `option url: ${JSON.stringify(url)} is not a URL like "https://shop.example.org/ops", without a query`,
+    );
+  return new URL(url);
+}
+
+function portOf({ port, protocol }: URL): number {
+  return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
+}
+
+function checkSettings({ loaded: { settings }, components: { cluster } }: OpenNode, url: URL | undefined): void {
+  if (settings.tls.certFile !== '')
+    throw new StartError(
+      'option tls.certFile: createNode opens no port; set up TLS and client certificates on the server it is mounted in',
+    );
+  if (cluster.isConfigured && !url)
+    throw new StartError('option url: a node in a cluster needs the URL at which the other members reach it');
+}
+
+/** The node cannot know which addresses its program listens on, so it looks at where each request comes from. */
+function onlyThisMachine({ auth }: Settings): HttpAdapterDeps['checkAnonymous'] {
+  if (auth.allowAnonymous) return undefined;
+  return (request) => {
+    const address = remoteAddress(request);
+    // A request on a Unix socket has no address.
+    if (address === undefined ? request.socket : isLoopbackHost(plainAddress(address))) return;
+    const unknown = address === undefined ? ', and fetch() was not given the address of the client' : '';
+    throw new PortholeError(
+      'FORBIDDEN',
+      `without credentials this node serves only its own machine${unknown}: the program that embeds it sets "authenticate", auth.token-file or auth.allow-anonymous`,
+    );
+  };
+}

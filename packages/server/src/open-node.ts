@@ -1,0 +1,202 @@
+import { isIP } from 'node:net';
+import { hostname, networkInterfaces } from 'node:os';
+import type { NodeObject, NodeState } from '@porthole/contract';
+import type { WorkerPool } from '@porthole/logs';
+import { type EmbeddedHttp, EmbeddedResponses } from './http/embedded/embedded-http.ts';
+import { createHttpAdapter, type HttpAdapterDeps } from './http/http-adapter.ts';
+import type { RequestHandler } from './http/request/handle-request.ts';
+import { type NodeComponents, openNodeComponents } from './node-components.ts';
+import type { Logger } from './own-log/logger.ts';
+import { type LoadedSettings, loadSettings, type SettingsSources } from './settings/load-settings.ts';
+import type { PartialSettings, Settings } from './settings/settings.ts';
+import { describeFailure } from './transport/request-log.ts';
+import { createRequestPolicy, type RequestPolicy } from './transport/request-policy.ts';
+import { ownVersion } from './version.ts';
+
+export interface NodeOptions extends Omit<SettingsSources, 'options'> {
+  /** Settings given by the program itself; they win over file, environment and flags. */
+  settings?: PartialSettings;
+  /** Returns the embedding service's configuration as TOML text; without it, the node shows its own settings. */
+  config?: () => string | Promise<string>;
+  /** The version reported in the node object; Porthole's own by default. */
+  version?: string;
+  /** URL of a demo cluster, which the console offers while nothing is configured. */
+  demoUrl?: string;
+  /** Worker pool shared with other nodes of this process, instead of `search.workers` of its own. The caller closes it. */
+  threads?: WorkerPool;
+}
+
+/** A node without ports of its own, as a part of a program that has a server. */
+export interface EmbeddedNode extends EmbeddedHttp {
+  readonly node: NodeObject;
+  /** The same responses as over HTTP, without the network. */
+  readonly state: NodeState;
+  /** Warnings for the operator; the node has started anyway. */
+  readonly warnings: readonly string[];
+  /** For records of the embedding service in the node's log. */
+  logger(component: string): Logger;
+  /**
+   * Ends follows, waits up to `node.stop-timeout` for running responses, flushes the log. Later requests are refused with
+   * `SHUTTING_DOWN`. Idempotent.
+   */
+  close(): Promise<void>;
+  /** Reloads credential and certificate files, changed or not; invalid ones are ignored and the old version stays in use. */
+  reload(): Promise<void>;
+  /** Flushes the own log synchronously, for a process that is about to exit. */
+  flushLogSync(): void;
+  /**
+   * Logs to the own log that an unexpected error ends the process, and flushes it. Without the error's message, which may
+   * contain a secret or what a client has sent: everyone who may read logs can read this one.
+   */
+  logCrash(error: unknown): void;
+}
+
+/** A node whose components are open and that is not reachable yet. */
+export interface OpenNode {
+  loaded: LoadedSettings;
+  /** Completed when it is known where the node is reachable, which is before any request can arrive. */
+  node: NodeObject;
+  components: NodeComponents;
+  policy: RequestPolicy;
+  log: Logger;
+  onRequest: RequestHandler;
+  embedded: EmbeddedResponses;
+  /** From now on requests are refused. */
+  refuseRequests(): void;
+  /** Closes everything but ports. */
+  close(): Promise<void>;
+}
+
+/** Opens everything that needs no port: settings, own log, logs, configuration, access. */
+export async function openNode(
+  options: NodeOptions,
+  reach: Pick<HttpAdapterDeps, 'hostNames'> & {
+    checkAnonymous?(settings: Settings): HttpAdapterDeps['checkAnonymous'];
+  } = {},
+): Promise<OpenNode> {
+  const { settings: given, config: configText, version = ownVersion(), threads, demoUrl, ...sources } = options;
+  const loaded = await loadSettings({ ...sources, ...(given && { options: given }) });
+  const { settings } = loaded;
+  const hostName = settings.node.hostName || hostname();
+  const node: NodeObject = { hostIp: '', hostName, grpcPort: 0, httpPort: 0, version, onlineTime: Date.now() };
+  const phase = { isStopping: false };
+  const isStopping = () => phase.isStopping;
+  const components = await openNodeComponents(loaded, { configText, node: () => node, isStopping, threads });
+  const policy = createRequestPolicy({ ...components, settings, isStopping });
+  const checkAnonymous = reach.checkAnonymous?.(settings);
+  const onRequest = createHttpAdapter({
+    ...components,
+    ...(reach.hostNames && { hostNames: reach.hostNames }),
+    ...(checkAnonymous && { checkAnonymous }),
+    policy,
+    settings,
+    version,
+    hostName,
+    demoUrl,
+  });
+  return {
+    loaded,
+    node,
+    components,
+    policy,
+    log: components.ownLog.component('node'),
+    onRequest,
+    embedded: new EmbeddedResponses(onRequest, policy),
+    refuseRequests() {
+      phase.isStopping = true;
+    },
+    close: async () => {
+      await components.cluster.close();
+      policy.metrics.close();
+      await components.close();
+    },
+  };
+}
+
+/** Logs that the node is ready, with all warnings, and then every minute that it is alive. Returns what stops that. */
+export function announceNode({ components, node, policy, log }: OpenNode, url: string): () => void {
+  const { logs, warnings } = components;
+  for (const warning of warnings) log.warn('start', warning);
+  const { grpcPort, version } = node;
+  log.info('start', 'the node is ready', { url, grpcPort, version, logDir: logs.path });
+  return startHeartbeat(log, () => ({ openStreams: policy.slots.taken, openFiles: logs.usage.openFiles }));
+}
+
+/** Ends what runs, in reverse order of the start. `stopServing` waits for running responses. */
+export async function stopNode(
+  open: OpenNode,
+  stopServing: (drainMs: number) => Promise<unknown> = async () => {},
+): Promise<void> {
+  const { loaded, components, policy, log, embedded, close } = open;
+  log.info('stop', 'the node is stopping', { openStreams: policy.slots.taken });
+  // First leave the list of members, so that no more requests arrive.
+  await components.cluster.close();
+  policy.endFollows();
+  const { stopTimeoutMs } = loaded.settings.node;
+  await Promise.all([stopServing(stopTimeoutMs), embedded.close(stopTimeoutMs)]);
+  log.info('stop', 'the node has stopped');
+  await close();
+}
+
+/** The node as its program uses it. `stop` is called once. */
+export function toEmbeddedNode({ node, components, log, embedded }: OpenNode, stop: () => Promise<void>): EmbeddedNode {
+  let stopped: Promise<void> | undefined;
+  const flushLogSync = () => {
+    components.accessLog.flushSync();
+    components.ownLog.flushSync();
+  };
+  return {
+    node,
+    handler: embedded.handler,
+    fetch: embedded.fetch,
+    state: components.state,
+    warnings: components.warnings,
+    logger: (component) => components.ownLog.component(component),
+    close: () => {
+      stopped ??= stop();
+      return stopped;
+    },
+    reload: () => components.reloadedFiles.check({ all: true }),
+    flushLogSync,
+    logCrash(error) {
+      log.error('crash', 'an unexpected error ends the process; stderr has the message', {
+        error: describeFailure(error),
+      });
+      flushLogSync();
+    },
+  };
+}
+
+/** Often enough to see when a node was alive, rare enough not to fill the log. */
+const PERIOD_MS = 60_000;
+
+/** Logs the state of the process to the own log once a minute; returns a function that stops it. */
+function startHeartbeat(log: Logger, facts: () => Record<string, number>): () => void {
+  const timer = setInterval(() => {
+    const { rss, heapUsed } = process.memoryUsage();
+    const toMiB = (bytes: number) => Math.round(bytes / 1_048_576);
+    log.info('heartbeat', 'heartbeat', { rssMiB: toMiB(rss), heapMiB: toMiB(heapUsed), ...facts() });
+  }, PERIOD_MS).unref();
+  return () => clearInterval(timer);
+}
+
+/** Wildcard addresses: a node listens on them, but cannot be reached by them. */
+const UNSPECIFIED = new Set(['0.0.0.0', '::', '']);
+
+/** The address others can use: the configured one, else the bound one, else the first non-loopback address. */
+export function hostAddress(configured: string, bound: string): string {
+  if (configured !== '') return configured;
+  if (!UNSPECIFIED.has(bound) && isIP(bound) !== 0) return bound;
+  const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const outside = addresses.filter(({ internal }) => !internal);
+  return (outside.find(({ family }) => family === 'IPv4') ?? outside[0])?.address ?? '127.0.0.1';
+}
+
+/** For a node that no other one can reach: nobody uses it. */
+export function unreachableUrl({ hostIp }: NodeObject): string {
+  return `http://${urlHost(hostIp)}/`;
+}
+
+export function urlHost(address: string): string {
+  return address.includes(':') ? `[${address}]` : address;
+}
