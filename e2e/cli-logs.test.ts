@@ -32,7 +32,10 @@ describe('porthole logs FILE, piped', () => {
     { args: [], records: BROKER_RECORDS },
     { args: ['-n', '2'], records: [error, info] },
     { args: ['-n', 'all'], records: BROKER_RECORDS },
+    { args: ['-n', '0'], records: [] },
     { args: ['-l', 'warn'], records: [warn, error] },
+    { args: ['-l', 'Warning'], records: [warn, error] },
+    { args: ['-l', 'ERR'], records: [error] },
     { args: ['-l', 'error', '-B', '1'], records: [warn, error] },
     { args: ['-g', 'SLOW'], records: [warn] },
     { args: ['-g', 'broker', '-g', 'started'], records: [debug] },
@@ -45,6 +48,7 @@ describe('porthole logs FILE, piped', () => {
     { args: ['-S', '2026-11-15T06:01:00+01:00', '-n', '1'], records: [info] },
     { args: ['-S', '2026-11-15 06:01:00', '-z', 'Europe/Berlin'], records: [warn, error, info] },
     { args: ['-S', '2026-11-15 05:01:00', '--log-zone', 'Europe/Berlin', '-z', 'UTC'], records: [], code: 1 },
+    { args: ['-S', '2026-11-15 04:01:00', '--log-zone', 'Europe/Berlin', '--utc'], records: [warn, error, info] },
     { args: ['-g', 'nothing like this'], records: [], code: 1 },
     { args: ['-n', '1', '--prefix'], records: [`broker.log:${info}`] },
   ])('$args', async ({ args, records, code = 0 }) => {
@@ -162,6 +166,7 @@ describe('porthole logs on a terminal', () => {
     { args: [], env: { NO_COLOR: '1' } },
     { args: [], env: { NO_COLOR: '1', FORCE_COLOR: '1' } },
     { args: ['--color', 'never'], env: { FORCE_COLOR: '1' } },
+    { args: ['--no-color'], env: { FORCE_COLOR: '1' } },
     { args: [], env: { TERM: 'dumb' } },
     { args: [], env: { FORCE_COLOR: '0' } },
   ])('has no colour with $args and $env', async ({ args, env }) => {
@@ -277,7 +282,8 @@ describe('porthole logs ls, histogram, digest and search', () => {
 
 describe('porthole logs with errors', () => {
   it.each([
-    { args: ['-n', '0'], says: 'whole number of at least 1, or all' },
+    { args: ['-n', '-1'], says: 'Expected a whole number, or all' },
+    { args: ['--utc', '-z', 'UTC'], says: '--utc cannot be combined with --time-zone' },
     { args: ['-l', 'loud'], says: 'trace, debug, info, warn, error or fatal' },
     { args: ['-S', 'soon'], says: 'invalid --since "soon": expected RFC 3339' },
     { args: ['-S', '25:00'], says: 'invalid --since "25:00": there is no hour 25' },
@@ -311,5 +317,6 @@ describe('porthole logs with errors', () => {
     const { code, stdout, stderr } = await logs(cwd, '.');
     expect({ code, stdout }).toEqual({ code: 3, stdout: said(...BROKER_RECORDS).stdout });
     expect(stderr).toMatch(/^porthole: warning: broken\.log\.1\.gz: LOG_FILE_CORRUPT: .*\n$/);
+    expect(await logs(cwd, '.', '-q')).toEqual({ code: 3, stdout, stderr: '' });
   });
 });

@@ -116,7 +116,11 @@ let turn: Promise<unknown> = Promise.resolve();
 
 /** Ends with this thread, when its channel is closed. */
 async function startHost(): Promise<ChildProcess> {
-  const child = fork(join(import.meta.dirname, 'command-host.mjs'), { execArgv: [] });
+  const child = fork(join(import.meta.dirname, 'command-host.mjs'), {
+    execArgv: [],
+    // What is piped into the tests is not for the commands.
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
   child.unref();
   child.channel?.unref();
   await nextMessage(child);

@@ -23,7 +23,8 @@ export class TerminalProgram {
     const { PATH } = process.env;
     this.#child = spawn('script', ['-qefc', `stty cols ${columns} rows 40 -echo; exec ${words}`, '/dev/null'], {
       cwd,
-      env: { PATH, TERM: 'xterm', TZ: 'UTC', SHELL: '/bin/sh', ...env },
+      // Without a pager, which would wait for keys.
+      env: { PATH, TERM: 'xterm', TZ: 'UTC', SHELL: '/bin/sh', PAGER: 'cat', ...env },
       stdio: ['pipe', 'pipe', 'inherit'],
     });
     this.#child.stdout?.on('data', (part: Buffer) => {

@@ -13,7 +13,7 @@ export interface FlagDefinition {
   many?: true;
   /** The value is optional; this one applies when the flag is given alone. */
   alone?: string;
-  /** The allowed values. */
+  /** The allowed values; with a check, those to show. */
   choices?: readonly string[];
   complete?: Completion;
   /** Returns what is wrong with a value, or `undefined`. */
@@ -45,6 +45,8 @@ export interface CommandDefinition {
   examples?: readonly (readonly [string, string])[];
   /** Paragraphs shown below the flags. */
   notes?: readonly string[];
+  /** Output longer than the terminal is shown with a pager. */
+  isPaged?: true;
   commands?: readonly CommandDefinition[];
   /** Imports the implementation when the command runs. Absent where a command only groups subcommands. */
   load?: () => Promise<CommandModule>;

@@ -10,6 +10,10 @@ export function checkCountOrAll(text: string): string | undefined {
   return text === 'all' || /^[1-9]\d{0,8}$/.test(text) ? undefined : 'Expected a whole number of at least 1, or all.';
 }
 
+export function checkCountFromZero(text: string): string | undefined {
+  return text === 'all' ? undefined : checkWholeNumber(text) && 'Expected a whole number, or all.';
+}
+
 export function checkSpan(text: string): string | undefined {
   return parseSpan(text) === undefined ? 'Expected a duration like 500ms, 5s or 1m.' : undefined;
 }

@@ -12,7 +12,10 @@ export function interruptSignal({ graceMs = GRACE_MS } = {}): AbortSignal {
     const interrupted = new Interrupted(name);
     if (controller.signal.aborted) process.exit(interrupted.exitCode);
     controller.abort(interrupted);
-    if (Number.isFinite(graceMs)) setTimeout(() => process.exit(interrupted.exitCode), graceMs).unref();
+    if (!Number.isFinite(graceMs)) return;
+    // Without the listener the work has ended, and only a pager is open.
+    const isWorking = () => process.listeners('SIGINT').includes(onSignal);
+    setTimeout(() => isWorking() && process.exit(interrupted.exitCode), graceMs).unref();
   };
   process.on('SIGINT', onSignal);
   process.on('SIGTERM', onSignal);

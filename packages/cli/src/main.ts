@@ -1,7 +1,7 @@
 import { CommanderError } from 'commander';
 import type { CommandDefinition } from './command-definition.ts';
 import { COMMAND_TREE } from './command-tree.ts';
-import { EXIT } from './exit.ts';
+import { EXIT, ProgramError } from './exit.ts';
 import { interruptionIn } from './interrupt.ts';
 import { type FlagValue, Invocation } from './invocation.ts';
 import { type ColorChoice, Terminal } from './output/terminal.ts';
@@ -34,7 +34,25 @@ async function runCommand(
   const command = await definition.load?.();
   const color = flags['no-color'] ? 'never' : (flags.color as ColorChoice | undefined);
   const terminal = new Terminal(filter, { color, isQuiet: flags.quiet === true });
-  process.exitCode = await command?.run(new Invocation(args, flags, terminal));
+  if (definition.isPaged && terminal.isTty && !flags['no-pager'] && !flags.follow) await startPager(terminal);
+  try {
+    process.exitCode = await command?.run(new Invocation(args, withZone(flags), terminal));
+  } finally {
+    await terminal.close();
+  }
+}
+
+async function startPager(terminal: Terminal): Promise<void> {
+  const { findPager } = await import('./output/pager.ts');
+  const command = findPager(process.env);
+  if (command !== undefined) await terminal.page(command);
+}
+
+/** `--utc` is short for a time zone. */
+function withZone(flags: Record<string, FlagValue>): Record<string, FlagValue> {
+  if (!flags.utc) return flags;
+  if (flags['time-zone'] !== undefined) throw new ProgramError('--utc cannot be combined with --time-zone');
+  return { ...flags, 'time-zone': 'UTC' };
 }
 
 /**

@@ -1,5 +1,7 @@
 import { getRoute, type RouteId } from '@porthole/contract';
+import { LEVEL_NAMES } from '@porthole/contract/testing';
 import { createZone } from '@porthole/logs';
+import { LEVELS_BY_WORD } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
 import { type CommandDefinition, loadFlags } from './command-definition.ts';
 import { COMMAND_TREE } from './command-tree.ts';
@@ -51,6 +53,17 @@ describe('the flags of a command', () => {
     expect(grep).toMatchObject({ value: 'text', many: true });
     expect(parameterFlags('logDigest', ['limit'])).toMatchObject([{ default: '50' }]);
     expect(parameterFlags('clusterLogMoment', ['around'])).toMatchObject([{ default: '5s' }]);
+  });
+
+  it('take levels in any case and by the names that programs log them with', () => {
+    const [level] = parameterFlags('logSearch', ['level']);
+    for (const name of ['warn', 'WARN', 'Warning', 'err', 'CRIT', ...Object.keys(LEVEL_NAMES)])
+      expect(level?.check?.(name), name).toBeUndefined();
+    expect(level?.check?.('loud')).toBe('Expected trace, debug, info, warn, error or fatal.');
+    const meanings = Object.fromEntries(
+      Object.keys(LEVEL_NAMES).map((name) => [name, LEVELS_BY_WORD[name.toUpperCase()]]),
+    );
+    expect(LEVEL_NAMES).toEqual(meanings);
   });
 
   it('do not exist without a parameter', () => {

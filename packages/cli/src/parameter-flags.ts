@@ -1,4 +1,4 @@
-import { FILTER_ROWS, formatDefault, getRoute, type Parameter, type RouteId } from '@porthole/contract';
+import { FILTER_ROWS, formatDefault, getRoute, type Parameter, PortholeError, type RouteId } from '@porthole/contract';
 import type { FlagDefinition } from './command-definition.ts';
 import { checkWholeNumber } from './flag-checks.ts';
 import type { Invocation } from './invocation.ts';
@@ -35,12 +35,23 @@ export function toFlag(parameter: Parameter): FlagDefinition[] {
   return [
     {
       ...flag,
-      ...(values && { choices: values }),
+      ...(values && { choices: values, check: (text: string) => notAccepted(parameter, text) }),
       ...(repeated && { many: true }),
       ...(type === 'integer' && { check: checkWholeNumber }),
       ...(byDefault && { default: byDefault }),
     },
   ];
+}
+
+/** Codecs also accept other names of their values, such as "warning" for "warn". */
+function notAccepted({ codec, name }: Parameter, text: string): string | undefined {
+  try {
+    codec.parse([text], name, {});
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof PortholeError)) throw error;
+    return `${error.message.replace(/^.*: expected/s, 'Expected')}.`;
+  }
 }
 
 /** The flags on a command line as the parameters of a request, and what errors call these. */

@@ -97,14 +97,14 @@ function collectFlags(own: ParsedCommand, above: readonly ParsedCommand[]): Reco
 
 function inherit(
   command: Command,
-  { long, choices }: FlagDefinition,
+  flag: FlagDefinition,
   { value, after }: { value: FlagValue; after: FlagValue | undefined },
 ): FlagValue {
   if (Array.isArray(value) && Array.isArray(after)) return [...value, ...after];
   if (after !== undefined) return after;
-  const problem = typeof value === 'string' ? notOneOf(value, choices) : undefined;
+  const problem = typeof value === 'string' ? findProblem(value, flag) : undefined;
   if (problem !== undefined)
-    command.error(`error: invalid --${long} ${JSON.stringify(value)} for "${commandPath(command)}". ${problem}`);
+    command.error(`error: invalid --${flag.long} ${JSON.stringify(value)} for "${commandPath(command)}". ${problem}`);
   return value;
 }
 
@@ -146,12 +146,20 @@ function toOption({
   const words = choices ? `: ${choices.join(', ')}` : '';
   const option = new Option(names + shownValue, `${about}${words}${byDefault ? ` (default: ${byDefault})` : ''}`);
   if (alone !== undefined) option.preset(alone);
-  const parse = (text: string) => checked(text, (given) => notOneOf(given, choices) ?? check?.(given));
+  const parse = (text: string) => checked(text, (given) => findProblem(given, { choices, check }));
   if (value !== undefined)
     option.argParser((text: string, before: unknown) =>
       many ? [...(Array.isArray(before) ? before : []), parse(text)] : parse(text),
     );
   return option;
+}
+
+/** The check decides where there is one: it may accept other names of the choices. */
+function findProblem(
+  text: string,
+  { choices, check }: { [Key in 'choices' | 'check']?: FlagDefinition[Key] | undefined },
+): string | undefined {
+  return check ? check(text) : notOneOf(text, choices);
 }
 
 function notOneOf(text: string, choices: readonly string[] | undefined): string | undefined {

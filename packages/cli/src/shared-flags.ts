@@ -48,10 +48,17 @@ export const OUTPUT_FLAGS: readonly FlagDefinition[] = [
   { long: 'quiet', short: 'q', about: 'print only data and errors: no progress, notes or warnings' },
 ];
 
+/** Of commands whose output may be long. */
+export const PAGER_FLAG: FlagDefinition = {
+  long: 'no-pager',
+  about: 'do not show long output on a terminal with PORTHOLE_PAGER, PAGER or less',
+};
+
 /** Accepted before the command as well; those that a command does not have are ignored there. */
 export const GLOBAL_FLAGS: readonly FlagDefinition[] = [
   ...NODE_FLAGS,
   ...OUTPUT_FLAGS,
+  PAGER_FLAG,
   { long: 'version', short: 'V', about: 'print the version' },
 ];
 
@@ -67,6 +74,7 @@ export const ZONE_FLAGS: readonly FlagDefinition[] = [
     default: 'the zone of the logs',
     about: 'show and read times in this zone',
   },
+  { long: 'utc', about: 'short for --time-zone UTC' },
   {
     long: 'log-zone',
     value: 'zone',
@@ -75,6 +83,9 @@ export const ZONE_FLAGS: readonly FlagDefinition[] = [
     about: 'zone for local files whose timestamps have none',
   },
 ];
+
+/** Those of commands that read no local files. */
+export const SHOWN_ZONE_FLAGS: readonly FlagDefinition[] = ZONE_FLAGS.filter(({ long }) => long !== 'log-zone');
 
 /** Formats of local files. */
 export const CONFIG_FLAG: FlagDefinition = {
@@ -132,5 +143,5 @@ export const SOURCE_ARGUMENT: ArgumentDefinition = {
   many: true,
   complete: 'file',
   about:
-    'a local file or directory, the URL of a node, the name of a log on the node at --url, or NODE:FILE or NODE: for nodes of its cluster (NODE may contain * and ?); default: all logs of the node at --url',
+    'a local file or directory, - for standard input, the URL of a node, the name of a log on the node at --url, or NODE:FILE or NODE: for nodes of its cluster (NODE may contain * and ?); default: what is piped in, else all logs of the node at --url',
 };

@@ -45,13 +45,18 @@ export class TerminalFilter {
     this.#writeStderr(`${ERASE_LINE}${filtered(text, this.#painted.stderr)}`);
   }
 
+  /** A filter for chunks of a stream: characters may be split between them. */
+  chunkFilter(name: 'stdout' | 'stderr'): (chunk: string | Uint8Array) => string {
+    const decoder = new StringDecoder('utf8');
+    return (chunk) =>
+      // Invalid UTF-8, such as a raw C1 control, becomes U+FFFD.
+      filtered(typeof chunk === 'string' ? chunk : decoder.write(Buffer.from(chunk)), this.#painted[name]);
+  }
+
   #wrapStream(name: 'stdout' | 'stderr'): (text: string) => unknown {
     const stream = process[name];
     const write = stream.write.bind(stream);
-    const decoder = new StringDecoder('utf8');
-    const filterChunk = (chunk: string | Uint8Array) =>
-      // Invalid UTF-8, such as a raw C1 control, becomes U+FFFD.
-      filtered(typeof chunk === 'string' ? chunk : decoder.write(Buffer.from(chunk)), this.#painted[name]);
+    const filterChunk = this.chunkFilter(name);
     stream.write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
       const done = rest.find((argument) => typeof argument === 'function') as (() => void) | undefined;
       return write(filterChunk(chunk), 'utf8', done);

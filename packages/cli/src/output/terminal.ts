@@ -1,4 +1,5 @@
 import pico from 'picocolors';
+import type { Pager } from './pager.ts';
 import type { TerminalFilter } from './terminal-filter.ts';
 
 export type Colors = ReturnType<typeof pico.createColors>;
@@ -12,6 +13,7 @@ export interface TerminalOptions {
 }
 
 const DEFAULT_COLUMNS = 80;
+const DEFAULT_ROWS = 24;
 
 /** The output of the program: data to stdout, everything else to stderr. */
 export class Terminal {
@@ -24,6 +26,9 @@ export class Terminal {
 
   readonly #filter: TerminalFilter;
   readonly #isQuiet: boolean;
+  #pager: Pager | undefined;
+  /** Messages that wait for the pager. */
+  #waiting: string[] = [];
 
   /** Informs the filter whether the program uses colours. */
   constructor(filter: TerminalFilter, { color = 'auto', isQuiet = false }: TerminalOptions = {}) {
@@ -42,24 +47,51 @@ export class Terminal {
     return this.isTty ? process.stdout.columns || DEFAULT_COLUMNS : Number.POSITIVE_INFINITY;
   }
 
+  /** Shows output longer than a screen with this pager from now on. */
+  async page(command: string): Promise<void> {
+    const { Pager } = await import('./pager.ts');
+    this.#pager = new Pager({
+      command,
+      rows: process.stdout.rows || DEFAULT_ROWS,
+      columns: this.columns,
+      writeDirectly: (chunk) => void process.stdout.write(chunk),
+      filter: this.#filter.chunkFilter('stdout'),
+    });
+  }
+
+  /** Ends the output: waits until a pager is quit, then prints the messages that waited for it. */
+  async close(): Promise<void> {
+    await this.#pager?.close();
+    for (const line of this.#waiting) process.stderr.write(line);
+    this.#waiting = [];
+  }
+
   /** Writes data; waits for a slow reader. */
   async write(text: string | Uint8Array): Promise<void> {
-    if (text.length === 0 || process.stdout.write(text)) return;
+    if (text.length === 0) return;
+    if (this.#pager) return this.#pager.write(text);
+    if (process.stdout.write(text)) return;
     await new Promise<void>((resolve) => process.stdout.once('drain', resolve));
   }
 
   /** Replaces the progress line; an empty text removes it. */
   status(text: string): void {
-    this.#filter.drawOver(text);
+    if (!this.#pager?.isActive) this.#filter.drawOver(text);
   }
 
   /** Prints a message to stderr. */
   note(text: string): void {
-    if (!this.#isQuiet) process.stderr.write(`porthole: ${text}\n`);
+    this.#print(`porthole: ${text}\n`);
   }
 
   warn(text: string): void {
-    if (!this.#isQuiet) process.stderr.write(`porthole: ${this.noteColors.yellow('warning')}: ${text}\n`);
+    this.#print(`porthole: ${this.noteColors.yellow('warning')}: ${text}\n`);
+  }
+
+  #print(line: string): void {
+    if (this.#isQuiet) return;
+    if (this.#pager?.isActive) this.#waiting.push(line);
+    else process.stderr.write(line);
   }
 }
 

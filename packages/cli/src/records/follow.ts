@@ -78,5 +78,6 @@ async function followOne(
 }
 
 function startFromTail(tail: number): FollowQuery['start'] {
+  if (tail === 0) return 'end';
   return tail === Number.POSITIVE_INFINITY ? { timeMs: 0 } : { back: Math.min(tail, MAX_BACK) };
 }

@@ -1,33 +1,17 @@
 import { availableParallelism } from 'node:os';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { NodeClient } from '@porthole/client';
-import {
-  type CallOptions,
-  codeOf,
-  type FileRequest,
-  loadGaps,
-  type MemberSelection,
-  type SearchOptions,
-} from '@porthole/contract';
-import {
-  createZone,
-  type DigestQuery,
-  type FollowItem,
-  type FollowQuery,
-  type HistogramQuery,
-  LogDir,
-  type SearchQuery,
-  WorkerPool,
-  type Zone,
-} from '@porthole/logs';
+import { codeOf, type MemberSelection } from '@porthole/contract';
+import { createZone, LogDir, WorkerPool, type Zone } from '@porthole/logs';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import { isUrl, namesNode } from './endpoint.ts';
 import { findPath, type LocalPath } from './find-path.ts';
 import { localFormats } from './local-formats.ts';
+import { LocalLogs, StdinLogs } from './local-logs.ts';
 import { ClusterLogs, type FileHolder, type LogSource, type LogState, type OpenSources } from './log-source.ts';
 import { openNode } from './open-node.ts';
 import { queryCluster, resolveNodeRef } from './query-cluster.ts';
+import { hasPipedInput, STDIN_FILE, StdinSpool } from './stdin-spool.ts';
 
 /** In addition to the main thread, which scans as well. */
 const OTHER_THREADS = Math.max(1, Math.min(8, availableParallelism()) - 1);
@@ -46,17 +30,35 @@ const CONTRACT_LIMITS = {
 /** Local queries have no limit; records are printed as they are found. */
 const LOCAL_RECORDS = Number.MAX_SAFE_INTEGER;
 
-/** Opens the source of each argument; without arguments, all logs of the node. */
+/** Opens the source of each argument; without arguments, what is piped in, else all logs of the node. */
 export async function openSources(invocation: Invocation, targets: readonly string[]): Promise<OpenSources> {
   const opener = new SourceOpener(invocation);
+  const isPiped = targets.length === 0 && !wantsNode(invocation) && hasPipedInput();
+  const byDefault = isPiped ? STDIN : undefined;
   try {
     const sources: LogSource[] = [];
-    for (const target of targets.length === 0 ? [undefined] : targets) sources.push(await opener.open(target));
+    for (const target of targets.length === 0 ? [byDefault] : targets) sources.push(await opener.open(target));
+    if (isPiped && opener.isInputEmpty) invocation.terminal.note(NO_INPUT);
     return { sources, close: () => opener.close() };
   } catch (error) {
     await opener.close();
     throw error;
   }
+}
+
+/** Argument for standard input. */
+const STDIN = '-';
+
+const NO_INPUT = 'standard input is empty; to read the logs of a node instead, name it with --url';
+
+/** Whether flags or the environment name a node or nodes. */
+function wantsNode(invocation: Invocation): boolean {
+  const { PORTHOLE_URL, PORTHOLE_CONTEXT } = invocation.env;
+  return namesNode(invocation) || wantsAll(invocation) || Boolean(PORTHOLE_URL || PORTHOLE_CONTEXT);
+}
+
+function wantsAll(invocation: Invocation): boolean {
+  return invocation.isOn('all') || invocation.text('role') !== undefined;
 }
 
 /** A source before its logs are selected. */
@@ -68,6 +70,7 @@ class SourceOpener {
   readonly #dirs = new Map<string, LogDir>();
   readonly #nodes = new Map<string, Promise<Backend>>();
   readonly #cleanups: (() => Promise<void>)[] = [];
+  #spool: StdinSpool | undefined;
 
   constructor(invocation: Invocation) {
     this.#invocation = invocation;
@@ -75,7 +78,9 @@ class SourceOpener {
 
   async open(target: string | undefined): Promise<LogSource> {
     const isAddress = target !== undefined && isUrl(target);
-    if (this.#wantsAll) return this.#members(isAddress ? target : undefined, { file: isAddress ? undefined : target });
+    if (target === STDIN) return this.#stdin();
+    if (wantsAll(this.#invocation))
+      return this.#members(isAddress ? target : undefined, { file: isAddress ? undefined : target });
     if (isAddress) return { ...(await this.#node(target)), label: target, selection: {} };
     // With --url or -c, a plain word can only be a log name on that node.
     const path = target === undefined ? undefined : await findPath(target, namesNode(this.#invocation));
@@ -92,8 +97,22 @@ class SourceOpener {
     for (const remove of this.#cleanups) await remove();
   }
 
-  get #wantsAll(): boolean {
-    return this.#invocation.isOn('all') || this.#invocation.text('role') !== undefined;
+  /** Whether standard input was read and had no byte. */
+  get isInputEmpty(): boolean {
+    return this.#spool?.isEmpty === true;
+  }
+
+  async #stdin(): Promise<LogSource> {
+    if (this.#spool) throw new ProgramError('standard input can be read only once');
+    const spool = await StdinSpool.start({ isFollowed: this.#invocation.isOn('follow') });
+    this.#spool = spool;
+    this.#cleanups.push(() => spool.close());
+    const zone = createZone(this.#invocation.text('log-zone'));
+    const dir = await this.#openDir(spool.dir, zone);
+    this.#dirs.set(spool.dir, dir);
+    const source = singleBackend(new StdinLogs(dir, spool));
+    const selection = { file: STDIN_FILE };
+    return { ...source, label: STDIN, selection, zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
   }
 
   /** Some members of the cluster of a node. */
@@ -181,41 +200,4 @@ class SourceOpener {
 /** A source that holds its own files. */
 function singleBackend(state: LogState & FileHolder): Pick<LogSource, 'state' | 'holderFor' | 'isCluster'> {
   return { state, holderFor: () => state, isCluster: false };
-}
-
-/** A local directory with the interface of a node. */
-class LocalLogs implements LogState, FileHolder {
-  readonly #dir: LogDir;
-
-  constructor(dir: LogDir) {
-    this.#dir = dir;
-  }
-
-  logFiles(options?: CallOptions) {
-    return this.#dir.details(options);
-  }
-
-  openLog({ file, text = false }: FileRequest) {
-    return this.#dir.open(file, { text });
-  }
-
-  searchLogs(query: SearchQuery, options?: SearchOptions) {
-    return this.#dir.search(query, options);
-  }
-
-  followLogs(query: FollowQuery, options: CallOptions = {}) {
-    return loadGaps<FollowItem>(this.#dir.follow(query, options), query, {
-      ...options,
-      search: (_, missed) => this.#dir.search(missed, options),
-      wait: (ms, signal) => wait(ms, undefined, signal && { signal }),
-    });
-  }
-
-  logHistogram(query: HistogramQuery, options?: SearchOptions) {
-    return this.#dir.histogram(query, options);
-  }
-
-  logDigest(query: DigestQuery, options?: SearchOptions) {
-    return this.#dir.digest(query, options);
-  }
 }

@@ -44,15 +44,26 @@ export const MEMBER_ROLE = /^[A-Za-z0-9_-]{1,32}$/;
 /** For more, use a pattern. */
 const MAX_SELECTIONS = 64;
 
-const LEVEL_NAMES: Readonly<Record<string, Level>> = {
+/** Names of levels that people and programs use; the same words mean the same levels in logs. */
+export const LEVEL_NAMES: Readonly<Record<string, Level>> = {
   trace: 'TRACE',
+  verbose: 'TRACE',
   debug: 'DEBUG',
   info: 'INFO',
+  information: 'INFO',
+  notice: 'INFO',
   warn: 'WARN',
   warning: 'WARN',
   error: 'ERROR',
   err: 'ERROR',
+  severe: 'ERROR',
   fatal: 'FATAL',
+  critical: 'FATAL',
+  crit: 'FATAL',
+  alert: 'FATAL',
+  emergency: 'FATAL',
+  emerg: 'FATAL',
+  panic: 'FATAL',
 };
 
 const encoder = new TextEncoder();

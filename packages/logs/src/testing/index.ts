@@ -3,6 +3,7 @@ export { encodeMark } from '../cursor/cursor.ts';
 export { buildGzMap } from '../gzip/gz-map.ts';
 export { gzFile } from '../gzip/testing/gz-file.ts';
 export { createFormat, detectFormat, FORMAT_NAMES, FormatDetector } from '../parse/detect-format.ts';
+export { LEVELS_BY_WORD } from '../parse/formats/tokens/level-word.ts';
 export { parseTimestamp } from '../parse/timestamp.ts';
 export { createZone } from '../parse/zone.ts';
 export { RegexPrefilter } from '../regex/prefilter.ts';

@@ -1,6 +1,6 @@
 import type { CommandDefinition } from '../../command-definition.ts';
 import { parameterFlags } from '../../parameter-flags.ts';
-import { NODE_FLAGS, OUTPUT_FLAGS, ZONE_FLAGS } from '../../shared-flags.ts';
+import { NODE_FLAGS, OUTPUT_FLAGS, SHOWN_ZONE_FLAGS } from '../../shared-flags.ts';
 
 export const BUNDLE_COMMAND: CommandDefinition = {
   name: 'bundle',
@@ -24,10 +24,7 @@ export const BUNDLE_COMMAND: CommandDefinition = {
       default: 'porthole-bundle-CLUSTER-TIME.zip in the working directory',
       about: 'output file, or - for stdout; an existing file is not overwritten',
     },
-    ...ZONE_FLAGS.filter(({ long }) => long === 'time-zone').map((flag) => ({
-      ...flag,
-      about: 'read times in this zone',
-    })),
+    ...SHOWN_ZONE_FLAGS.map((flag) => (flag.long === 'utc' ? flag : { ...flag, about: 'read times in this zone' })),
     ...NODE_FLAGS,
     ...OUTPUT_FLAGS,
   ],

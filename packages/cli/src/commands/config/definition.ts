@@ -1,5 +1,5 @@
 import type { CommandDefinition } from '../../command-definition.ts';
-import { NODE_FLAGS, OUTPUT_FLAGS } from '../../shared-flags.ts';
+import { NODE_FLAGS, OUTPUT_FLAGS, PAGER_FLAG } from '../../shared-flags.ts';
 
 export const CONFIG_COMMAND: CommandDefinition = {
   name: 'config',
@@ -29,6 +29,7 @@ export const CONFIG_COMMAND: CommandDefinition = {
         },
         ...NODE_FLAGS,
         ...OUTPUT_FLAGS,
+        PAGER_FLAG,
       ],
       examples: [
         ['porthole config get', 'all of it'],
@@ -36,6 +37,7 @@ export const CONFIG_COMMAND: CommandDefinition = {
         ['porthole config get /etc/lindb/broker.toml coordinator', 'a table of a file'],
         ['porthole config get broker-2: http', 'a table of another node of the cluster'],
       ],
+      isPaged: true,
       load: () => import('./get.ts'),
     },
     {
@@ -67,6 +69,7 @@ export const CONFIG_COMMAND: CommandDefinition = {
         { long: 'role', value: 'role', about: 'for a cluster, only nodes with this role' },
         ...NODE_FLAGS,
         ...OUTPUT_FLAGS,
+        PAGER_FLAG,
       ],
       notes: [
         'For a cluster, values that are equal but written differently from the majority (5s and 5000ms) are shown but do not count as a difference. Exit codes: 0 no difference, 1 differences found, 2 error, 3 no difference, but some nodes did not respond.',
@@ -76,6 +79,7 @@ export const CONFIG_COMMAND: CommandDefinition = {
         ['porthole config diff http://10.8.0.21:7300 http://10.8.0.22:7300', 'two nodes'],
         ['porthole config diff http://10.8.0.21:7300 broker.toml -o unified', 'a node against a file'],
       ],
+      isPaged: true,
       load: () => import('./diff.ts'),
     },
   ],

@@ -1,5 +1,5 @@
 import type { CommandDefinition, FlagDefinition } from '../../command-definition.ts';
-import { checkCountOrAll, checkSpan } from '../../flag-checks.ts';
+import { checkCountFromZero, checkCountOrAll, checkSpan } from '../../flag-checks.ts';
 import { parameterFlags } from '../../parameter-flags.ts';
 import {
   CONFIG_FLAG,
@@ -8,9 +8,11 @@ import {
   MEMBER_FLAGS,
   NODE_FLAGS,
   OUTPUT_FLAGS,
+  PAGER_FLAG,
   PREFIX_FLAG,
   RECORD_OUTPUT,
   ROTATED_FLAG,
+  SHOWN_ZONE_FLAGS,
   SOURCE_ARGUMENT,
   ZONE_FLAGS,
 } from '../../shared-flags.ts';
@@ -28,7 +30,7 @@ const RECORD_FLAGS = [
   PREFIX_FLAG,
 ];
 
-const END_FLAGS = [...MEMBER_FLAGS, ...ZONE_FLAGS, CONFIG_FLAG, ...NODE_FLAGS, ...OUTPUT_FLAGS];
+const END_FLAGS = [...MEMBER_FLAGS, ...ZONE_FLAGS, CONFIG_FLAG, ...NODE_FLAGS, ...OUTPUT_FLAGS, PAGER_FLAG];
 
 export const LOGS_COMMAND: CommandDefinition = {
   name: 'logs',
@@ -36,7 +38,7 @@ export const LOGS_COMMAND: CommandDefinition = {
   args: [SOURCE_ARGUMENT],
   flags: [
     { long: 'follow', short: 'f', about: 'keep printing new records (survives rotation)' },
-    ...parameterFlags('logFollow', ['tail'], { check: checkCountOrAll }),
+    ...parameterFlags('logFollow', ['tail'], { check: checkCountFromZero }),
     ...RECORD_FLAGS,
     ...END_FLAGS,
   ],
@@ -52,6 +54,7 @@ export const LOGS_COMMAND: CommandDefinition = {
     ['porthole logs --all -f -l error', 'errors of all nodes of the cluster as they are logged'],
     ["porthole logs 'broker-*:lind-broker.log' -S 10m", 'one log of several nodes, merged by time'],
   ],
+  isPaged: true,
   load: () => import('./logs.ts'),
   commands: [
     {
@@ -68,6 +71,7 @@ export const LOGS_COMMAND: CommandDefinition = {
         ['porthole logs ls /var/log', 'the files of a directory'],
         ['porthole logs ls --all', 'the files of all nodes of the cluster'],
       ],
+      isPaged: true,
       load: () => import('./ls.ts'),
     },
     {
@@ -84,6 +88,7 @@ export const LOGS_COMMAND: CommandDefinition = {
         ['porthole logs search timeout', 'all logs of the local node'],
         ['porthole logs search "connection reset" ./logs -S 2h -o json', 'the last two hours of a local directory'],
       ],
+      isPaged: true,
       load: () => import('./search.ts'),
     },
     {
@@ -98,6 +103,7 @@ export const LOGS_COMMAND: CommandDefinition = {
         ...END_FLAGS,
       ],
       examples: [['porthole logs digest -l warn --new-since 1h', 'which warnings are new']],
+      isPaged: true,
       load: () => import('./digest.ts'),
     },
     {
@@ -112,6 +118,7 @@ export const LOGS_COMMAND: CommandDefinition = {
         ...END_FLAGS,
       ],
       examples: [['porthole logs histogram -S 24h -l error', 'errors of the last day over time']],
+      isPaged: true,
       load: () => import('./histogram.ts'),
     },
     {
@@ -125,9 +132,10 @@ export const LOGS_COMMAND: CommandDefinition = {
         ...parameterFlags('clusterLogMoment', ['limit', 'role']),
         output(['pretty', 'json', 'logfmt']),
         PREFIX_FLAG,
-        ...ZONE_FLAGS.filter(({ long }) => long === 'time-zone'),
+        ...SHOWN_ZONE_FLAGS,
         ...NODE_FLAGS,
         ...OUTPUT_FLAGS,
+        PAGER_FLAG,
       ],
       notes: [
         'In pretty output, > marks the record itself and ~ a record whose order relative to the one above is uncertain.',
@@ -136,6 +144,7 @@ export const LOGS_COMMAND: CommandDefinition = {
         ['porthole logs around --time "14:03:20" --around 10s', 'twenty seconds of all nodes'],
         ['porthole logs around --at broker-1:CURSOR', 'around a record found before'],
       ],
+      isPaged: true,
       load: () => import('./around.ts'),
     },
     {

@@ -1,5 +1,5 @@
 import type { SearchQuery } from '@porthole/logs';
-import { ProgramError } from '../../exit.ts';
+import { EXIT, ProgramError } from '../../exit.ts';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { mergeRecords, type SourcedRecord } from '../../records/merge-records.ts';
@@ -40,7 +40,7 @@ export async function run(invocation: Invocation): Promise<number> {
     try {
       if (tail === Number.POSITIVE_INFINITY) await printAll(records, queries);
       else await printNewest(records, queries, tail);
-      return records.exitCode();
+      return tail === 0 ? EXIT.ok : records.exitCode();
     } finally {
       records.end();
     }

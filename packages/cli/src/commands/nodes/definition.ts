@@ -1,5 +1,5 @@
 import type { CommandDefinition } from '../../command-definition.ts';
-import { NODE_FLAGS, OUTPUT_FLAGS, ZONE_FLAGS } from '../../shared-flags.ts';
+import { NODE_FLAGS, OUTPUT_FLAGS, PAGER_FLAG, SHOWN_ZONE_FLAGS } from '../../shared-flags.ts';
 
 export const NODES_COMMAND: CommandDefinition = {
   name: 'nodes',
@@ -13,14 +13,14 @@ export const NODES_COMMAND: CommandDefinition = {
       default: 'table',
       about: 'output format; json prints one node per line',
     },
-    ...ZONE_FLAGS.filter(({ long }) => long === 'time-zone').map((flag) => ({
-      ...flag,
-      default: "the system's",
-      about: 'show times in this zone',
-    })),
+    ...SHOWN_ZONE_FLAGS.map((flag) =>
+      flag.long === 'utc' ? flag : { ...flag, default: "the system's", about: 'show times in this zone' },
+    ),
     ...NODE_FLAGS,
     ...OUTPUT_FLAGS,
+    PAGER_FLAG,
   ],
+  isPaged: true,
   notes: [
     'Missing nodes are marked with !, and stderr shows the reason. STATE is up, unreachable (registered but not responding), failed (its registration expired without a clean shutdown), left (shut down cleanly), degraded (up, but a health check fails), or unknown (not responding while the registry is unavailable). CLOCK is the offset of its clock from the clock of the queried node, with the uncertainty. ERRORS counts records of level error and above in the last 15 minutes.\n' +
       'Exit codes: 0 all nodes except those that left are up and healthy, 2 error, 3 some are not.',

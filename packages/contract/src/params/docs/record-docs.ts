@@ -58,7 +58,7 @@ export const FILTER_DOCS: DocsOf<typeof FILTER_ROWS> = {
   },
   level: {
     meaning:
-      'This level or a higher one; letter case is ignored, `warning` and `err` are accepted too. Records without a level never match.',
+      'This level or a higher one; letter case is ignored, other common names such as `warning`, `err` or `critical` are accepted too. Records without a level never match.',
     proto: 'min_level',
     cli: { long: 'level', short: 'l', value: 'level', about: 'this level and above' },
   },
