@@ -1,5 +1,6 @@
 import type { Level } from '@porthole/logs/types';
 import { PortholeError } from '../errors/errors.ts';
+import { LEVEL_NAMES } from '../records/levels.ts';
 import { parseSpan } from '../time/duration-text.ts';
 import { type RequestClock, readTime, timeText } from '../time/time-text.ts';
 import { onlyText, quoteInput } from './query.ts';
@@ -43,28 +44,6 @@ export const MEMBER_ROLE = /^[A-Za-z0-9_-]{1,32}$/;
 
 /** For more, use a pattern. */
 const MAX_SELECTIONS = 64;
-
-/** Names of levels that people and programs use; the same words mean the same levels in logs. */
-export const LEVEL_NAMES: Readonly<Record<string, Level>> = {
-  trace: 'TRACE',
-  verbose: 'TRACE',
-  debug: 'DEBUG',
-  info: 'INFO',
-  information: 'INFO',
-  notice: 'INFO',
-  warn: 'WARN',
-  warning: 'WARN',
-  error: 'ERROR',
-  err: 'ERROR',
-  severe: 'ERROR',
-  fatal: 'FATAL',
-  critical: 'FATAL',
-  crit: 'FATAL',
-  alert: 'FATAL',
-  emergency: 'FATAL',
-  emerg: 'FATAL',
-  panic: 'FATAL',
-};
 
 const encoder = new TextEncoder();
 
