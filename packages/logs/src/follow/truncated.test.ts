@@ -207,7 +207,7 @@ describe('a file truncated under a writer that does not append', () => {
         const { records, end } = await found(logs, { order });
         const messages = records.map(({ message }) => message);
         expect(order === 'newest' ? messages.reverse() : messages).toEqual(['\tat frame 1\n\tat frame 2', 'number 3']);
-        expect(end?.problems).toEqual([]);
+        expect(end?.problems).toMatchObject([{ code: 'NUL_BYTES' }]);
       }
       expect(await logs.histogram({ family: 'app.log', buckets: 10 })).toMatchObject({ untimed: 1 });
     },

@@ -91,6 +91,13 @@ export interface FirstAtJob {
   scanFrom?: number | undefined;
 }
 
+export interface FirstAtResult {
+  /** The size of the text if there is no such record. */
+  offset: number;
+  /** All before it was passed over because of the times around it. */
+  scannedFrom: number;
+}
+
 /** The earliest and the latest time of the records of a part. */
 export interface TimesJob extends ScanPart {
   kind: 'times';
@@ -275,7 +282,7 @@ export interface JobResults {
   digest: DigestResult;
   times: ScanReport;
   seek: SeekResult;
-  'first-at': number;
+  'first-at': FirstAtResult;
   align: number;
   check: number;
   verify: VerifyResult;

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -140,6 +140,36 @@ describe('records more than a minute out of order', () => {
             start = end.cursor === null ? undefined : { cursor: end.cursor };
           } while (start);
           expect(found).toEqual(order === 'newest' ? inRange.toReversed() : inRange);
+        },
+      ),
+      { numRuns: 8 * MORE },
+    );
+  });
+
+  test('are where a start at a time begins, in files nothing is known of', async () => {
+    const root = tempDir();
+    let made = 0;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(stretch, { minLength: 2, maxLength: 6 }),
+        fc.nat(6),
+        fc.nat(100_000),
+        fc.constantFrom(-1, 0, 30_000, HOUR_MS),
+        async (stretches, rotatedAfter, at, plusMs) => {
+          const dir = join(root, `d${made++}`);
+          mkdirSync(dir);
+          const { text, times } = render(stretches, 'a');
+          if (times.length === 0) return;
+          const older = render(stretches.slice(0, rotatedAfter), 'a').text.length;
+          if (older > 0) writeFileSync(join(dir, 'a.log.1'), text.subarray(0, older));
+          writeFileSync(join(dir, 'a.log'), text.subarray(older));
+          const timeMs = (times[at % times.length] ?? 0) + plusMs;
+          const all = await runSearch(openDir(dir, { zone: UTC }), { family: 'a.log' });
+          const { records, end } = await runSearch(openDir(dir, { zone: UTC }), { start: { timeMs }, family: 'a.log' });
+          const first = all.records.findIndex((record) => (record.timeMs ?? 0) >= timeMs);
+          const expected = first < 0 ? [] : all.records.slice(first);
+          expect([records[0]?.message, records.length]).toEqual([expected[0]?.message, expected.length]);
+          expect(end.unreadBytes).toBe(0);
         },
       ),
       { numRuns: 8 * MORE },

@@ -1,12 +1,14 @@
 import type { CheckedIndex } from '../block-index/checked-index.ts';
 import { decodeCursor, encodeMark, fnv1a } from '../cursor/cursor.ts';
-import { BLOCK_BYTES } from '../scan/block/blocks.ts';
+import { BLOCK_BYTES, blockAt } from '../scan/block/blocks.ts';
 import type { CancelFlag } from '../scan/cancel-flag.ts';
 import { disorderNear, SMALL_BYTES } from '../scan/tasks/seek-time.ts';
 import type { SearchQuery, StartPoint } from '../types.ts';
 import { noteUntimed, type OpenFamily } from './files/open-family.ts';
 import { findRecord, findShortened, recordGone } from './find-record.ts';
+import { learnTimes } from './plan/learn-times.ts';
 import type { ScanContext } from './scan-context.ts';
+import type { ScanTally } from './scan-tally.ts';
 
 /** A position in a family: the index of a file, and an offset in its text. */
 export interface RecordPosition {
@@ -28,6 +30,8 @@ export const LAST_POSITION: RecordPosition = { file: Number.MAX_SAFE_INTEGER, of
 export interface PositionFinder {
   scanContext: ScanContext;
   flag: CancelFlag;
+  /** Of what is read, and left unread, to find them. */
+  tally: ScanTally;
 }
 
 /** The part of a family a query covers. */
@@ -186,29 +190,44 @@ async function positionAtOffset(
   return { file: 0, offset: await scanContext.pool.run({ kind: 'align', file: scanFile, offset }, flag) };
 }
 
-/** The first record, in the family's order, that is not older. */
-async function positionAtTime(
-  { scanContext, flag }: PositionFinder,
-  { files, problems }: OpenFamily,
-  timeMs: number,
-): Promise<RecordPosition> {
-  const slackMs = disorderNear(scanContext.zone, timeMs);
-  for (const [number, file] of files.entries()) {
-    const next = files[number + 1]?.firstMs;
-    // All of it is older than the start of the next one.
+/**
+ * The first record, in the family's order, that is not older. What the bisection of a large file passes over is read as
+ * far as the query may read more than it needs, nearest first; the rest counts as unread.
+ */
+async function positionAtTime(finder: PositionFinder, family: OpenFamily, timeMs: number): Promise<RecordPosition> {
+  const { scanContext, flag, tally } = finder;
+  const slackAt = (at: number) => disorderNear(scanContext.zone, at);
+  for (const [number, file] of family.files.entries()) {
     if (!file.timed) {
-      noteUntimed(problems, file.name);
+      noteUntimed(family.problems, file.name);
       continue;
     }
     // Lines before its first timestamp continue the last record of the previous file: they are not older either.
     if (file.firstMs !== null && file.firstMs >= timeMs) return { file: number, offset: 0 };
     const index = scanContext.indexFor(file);
-    const known = index.times((at) => disorderNear(scanContext.zone, at));
-    if (typeof next === 'number' && next < timeMs - slackMs && known.isInOrder && known.maxMs < timeMs) continue;
-    const scanFile = await scanContext.prepare(file, flag, problems);
+    const known = index.times(slackAt);
+    const next = family.files[number + 1]?.firstMs;
+    // All of it is older than the start of the next one.
+    const isBefore = typeof next === 'number' && next < timeMs - slackAt(timeMs);
+    const isLarge = file.compressed || file.handle.sizeBytes > Math.max(SMALL_BYTES, tally.extraBytes);
+    if (isBefore && isLarge && known.isInOrder && known.maxMs < timeMs) {
+      tally.leaveUnread(file.handle.sizeBytes);
+      continue;
+    }
+    const scanFile = await scanContext.prepare(file, flag, family.problems);
+    const firstAt = (scanFrom: number | undefined) =>
+      scanContext.pool.run({ kind: 'first-at', file: scanFile, timeMs, scanFrom }, flag);
     const isSmall = scanFile.textBytes <= SMALL_BYTES;
-    const scanFrom = scanStart(index, timeMs, (at) => disorderNear(scanContext.zone, at)) ?? (isSmall ? 0 : undefined);
-    const offset = await scanContext.pool.run({ kind: 'first-at', file: scanFile, timeMs, scanFrom }, flag);
+    const scanFrom = scanStart(index, timeMs, slackAt) ?? (isSmall ? 0 : undefined);
+    const first = await firstAt(scanFrom);
+    let { offset } = first;
+    if (scanFrom === undefined && first.scannedFrom > 0) {
+      const passed = blocksBefore(first.scannedFrom);
+      await learnTimes(finder, { file: scanFile, index }, passed);
+      const early = scanStart(index, timeMs, slackAt) ?? firstBlockAt(index, passed, timeMs);
+      if (early === undefined) leaveUnknown(finder, index, passed);
+      else ({ offset } = await firstAt(early));
+    }
     if (offset < scanFile.textBytes) return { file: number, offset };
   }
   return LAST_POSITION;
@@ -220,4 +239,21 @@ function scanStart(index: CheckedIndex, timeMs: number, slackAt: (timeMs: number
   let block = 0;
   for (let known = index.get(block)?.all; known && !(known.maxMs >= timeMs); known = index.get(block)?.all) block++;
   return block * BLOCK_BYTES;
+}
+
+/** The blocks before the one at an offset, the nearest first. */
+function blocksBefore(offset: number): number[] {
+  return Array.from({ length: blockAt(offset) }, (_, step) => blockAt(offset) - 1 - step);
+}
+
+/** The offset of the first of these blocks that is known to contain the time. */
+function firstBlockAt(index: CheckedIndex, blocks: readonly number[], timeMs: number): number | undefined {
+  const first = blocks.findLast((block) => (index.peek(block)?.all?.maxMs ?? -Infinity) >= timeMs);
+  return first === undefined ? undefined : first * BLOCK_BYTES;
+}
+
+/** Counts blocks of which nothing is known as unread. */
+function leaveUnknown({ tally }: PositionFinder, index: CheckedIndex, blocks: readonly number[]): void {
+  const unknown = blocks.filter((block) => !index.get(block)?.all);
+  if (unknown.length > 0) tally.leaveUnread(unknown.length * BLOCK_BYTES);
 }

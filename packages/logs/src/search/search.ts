@@ -31,7 +31,7 @@ export async function* searchLines(
   const scans: FamilyScan[] = [];
   try {
     await scanContext.checkRegex(query, stop.newFlag());
-    const parts = await findParts(scanContext, families, { query, stop });
+    const parts = await findParts(scanContext, families, { query, stop, tally });
     yield Buffer.alloc(0);
     let emitted = 0;
     const recordsOptions = { filter: query, raw: query.raw ?? false, wanted: () => query.limit - emitted };
@@ -99,9 +99,9 @@ interface FamilyScan {
 async function findParts(
   scanContext: ScanContext,
   families: readonly OpenFamily[],
-  { query, stop }: { query: SearchQuery; stop: StopReason },
+  { query, stop, tally }: { query: SearchQuery; stop: StopReason; tally: ScanTally },
 ): Promise<FamilyPart[] | undefined> {
-  const finder = { scanContext, flag: stop.newSeekFlag() };
+  const finder = { scanContext, flag: stop.newSeekFlag(), tally };
   try {
     const parts = await allSettled(families.map((family) => findRange(finder, family, query)));
     if (stop.reason === 'cancelled') return undefined;

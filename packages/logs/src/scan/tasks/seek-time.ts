@@ -3,7 +3,7 @@ import type { Zone } from '../../parse/zone.ts';
 import { BlockScanner } from '../block/block-scanner.ts';
 import { BLOCK_BYTES, blockAt, blockCount, headScanBytes } from '../block/blocks.ts';
 import { openTextReader, type TextReader } from '../block/text-reader.ts';
-import type { ScanFile, SeekResult } from '../jobs.ts';
+import type { FirstAtResult, ScanFile, SeekResult } from '../jobs.ts';
 import type { ScanTools } from './scan-part.ts';
 
 /**
@@ -89,28 +89,25 @@ function upperBound(probe: TimeProbe, zone: Zone, toMs: number): number {
   return high;
 }
 
-/**
- * The offset of the first record, in file order, that is not older than `timeMs`; the size of the text if there is
- * none.
- */
+/** The first record, in file order, that is not older than `timeMs`. */
 export function firstAt(
   file: ScanFile,
   { timeMs, scanFrom }: { timeMs: number; scanFrom?: number | undefined },
   tools: ScanTools,
-): number {
+): FirstAtResult {
   const text = openTextReader(file, tools);
-  const low = scanFrom ?? seekFirst(text, timeMs, tools);
+  const firstBlock = blockAt(scanFrom ?? seekFirst(text, timeMs, tools));
+  const scannedFrom = firstBlock * BLOCK_BYTES;
   const scanner = new BlockScanner(tools.kernel, text, tools);
-  for (let block = blockAt(low); block < blockCount(text.sizeBytes); block++) {
+  for (let block = firstBlock; block < blockCount(text.sizeBytes); block++) {
     if (tools.isCancelled()) break;
     scanner.load(block);
     const { count, starts, times } = scanner.records();
     for (let index = 0; index < count; index++) {
-      const offset = scanner.toOffset(starts[index] ?? 0);
-      if (offset >= low && (times[index] ?? Number.NaN) >= timeMs) return offset;
+      if ((times[index] ?? Number.NaN) >= timeMs) return { offset: scanner.toOffset(starts[index] ?? 0), scannedFrom };
     }
   }
-  return text.sizeBytes;
+  return { offset: text.sizeBytes, scannedFrom };
 }
 
 function seekFirst(text: TextReader, timeMs: number, tools: ScanTools): number {

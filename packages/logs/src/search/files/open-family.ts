@@ -32,6 +32,7 @@ export async function openFamily(
     }
     const isFilled = ({ handle, compressed, textStart }: OpenFile) => handle.sizeBytes > (compressed ? 0 : textStart);
     const filled = files.filter(isFilled);
+    for (const file of files) if (file.textStart > 0) noteHole(problems, file.name, 0);
     for (const file of files) if (!isFilled(file)) file.handle.release();
     return { name, problems, ...(await withoutCopies(inTimeOrder(filled), opener, options)) };
   } catch (error) {
@@ -53,15 +54,17 @@ export function releaseFamily({ files }: OpenFamily): void {
 /** Records the failure of one file, so that it does not fail the whole query. */
 export function noteProblem(problems: FileProblem[], file: string, error: unknown): undefined {
   if (!(error instanceof LogError)) throw error;
-  if (error.code !== 'LOG_FILE_NOT_FOUND' && !problems.some((problem) => problem.file === file)) {
-    problems.push({ file, code: error.code, detail: error.message });
-  }
+  if (error.code !== 'LOG_FILE_NOT_FOUND') addProblem(problems, { file, code: error.code, detail: error.message });
+}
+
+/** Once for each file: several scans of it may meet the same. */
+function addProblem(problems: FileProblem[], added: FileProblem): void {
+  if (!problems.some(({ file, code }) => file === added.file && code === added.code)) problems.push(added);
 }
 
 /** A query by time cannot be applied to a file without timestamps. */
 export function noteUntimed(problems: FileProblem[], file: string): void {
-  if (problems.some((problem) => problem.file === file)) return;
-  problems.push({
+  addProblem(problems, {
     file,
     code: 'NO_TIMES',
     detail: 'the file has no timestamps, so a time range cannot be applied to it',
@@ -70,8 +73,7 @@ export function noteUntimed(problems: FileProblem[], file: string): void {
 
 /** Detected only while it was scanned: what had been skipped by then may contain matches. */
 export function noteOutOfOrder(problems: FileProblem[], file: string): void {
-  if (problems.some((problem) => problem.file === file)) return;
-  problems.push({
+  addProblem(problems, {
     file,
     code: 'OUT_OF_ORDER',
     detail:
@@ -81,8 +83,7 @@ export function noteOutOfOrder(problems: FileProblem[], file: string): void {
 
 /** A run of NULs in the file, which is part of no record. */
 export function noteHole(problems: FileProblem[], file: string, offset: number): void {
-  if (problems.some((problem) => problem.file === file)) return;
-  problems.push({
+  addProblem(problems, {
     file,
     code: 'NUL_BYTES',
     detail: `NUL bytes at offset ${offset} were skipped: a crash, or a truncation while it was written, left a hole`,
