@@ -1,11 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { ClientOptions } from '@porthole/client';
+import { type ClientError, type ClientOptions, createClient } from '@porthole/client';
 import { eventually } from '@porthole/logs/testing';
-import { startTestNode, tempDir } from '@porthole/server/testing';
+import { startGuardedNode, startTestNode, tempDir } from '@porthole/server/testing';
 import { expect, it, onTestFinished } from 'vitest';
 
 const root = join(import.meta.dirname, '..');
@@ -20,26 +20,61 @@ const LOG =
 const serve = () =>
   startTestNode({ files: { 'porthole.log': LOG }, settings: { node: { timeZone: 'UTC', hostName: 'broker-0' } } });
 
-it('the code of docs/sdk.md runs as it stands there', async () => {
+/** The TypeScript in a document, with other addresses and files than a reader has. */
+function readCode(path: string, replaced: Readonly<Record<string, string>>): string[] {
+  const blocks = [...read(path).matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code);
+  return blocks.map((block) =>
+    Object.entries(replaced).reduce((code, [from, to]) => code.replaceAll(from, () => to), block),
+  );
+}
+
+it('the code of docs/sdk.md and of the READMEs runs as it stands there', async () => {
   const { running } = await serve();
-  const blocks = [...read('docs/sdk.md').matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code = '']) => code);
-  expect(blocks).toHaveLength(6);
-  const program = join(tempDir(), 'program.mts');
-  writeFileSync(program, blocks.join('\n').replaceAll('http://127.0.0.1:7300', running.url));
+  const secured = await startGuardedNode();
+  const client = secured.issueCertificate('viewer');
+  const replaced = {
+    'http://127.0.0.1:7300': running.url,
+    'https://127.0.0.1:7300': secured.running.url,
+    'ca.pem': secured.authority.certFile,
+    'client.pem': client.certFile,
+    'client-key.pem': client.keyFile,
+  };
+  const blocks = readCode('docs/sdk.md', replaced);
+  expect(blocks).toHaveLength(9);
+  const [readme = ''] = readCode('README.md', replaced).filter((code) => code.includes('@porthole/client'));
+  const [packageReadme = ''] = readCode('packages/client/README.md', replaced);
+  const folder = tempDir();
+  writeFileSync(join(folder, 'readme.mts'), readme);
+  writeFileSync(join(folder, 'package-readme.mts'), packageReadme);
+  const program = join(folder, 'program.mts');
+  const others = "import './readme.mts';\nimport './package-readme.mts';\nconsole.log('---');\n";
+  writeFileSync(program, `${blocks.join('\n')}${others}`);
+  // Packages of others are found from here.
+  symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'));
   const { stdout } = await promisify(execFile)(TSX, [...SOURCE, program], { cwd: root });
   const lines = stdout.split('\n');
-  expect(lines[0]).toMatch(/^broker-0 runs \d/);
+  expect(lines.filter((line) => line === 'timeout of shard 3')).toHaveLength(2); // of the two READMEs
+  expect(stdout).toMatch(/^broker-0 runs \d/m);
   expect(lines).toContain(`porthole.log ${LOG.length}`);
   expect(stdout).toContain(LOG);
-  expect(lines).toContain('exhausted 2');
+  expect(lines).toContain('end []');
+  expect(lines).toContain('exhausted 1');
   expect(lines).toContain('ERROR timeout of shard 3');
   expect(lines).toContainEqual(expect.stringMatching(/^\S+ \d+ timeout of shard 3$/));
   expect(lines).toContainEqual(expect.stringMatching(/^asked \S+: ok/));
-  expect(lines.at(-2)).toContain(`GET ${running.url}api/v1/log/view?file=no-such.log&size=1000: `);
+  expect(lines).toContain('over TLS 0');
+  expect(lines.at(-3)).toContain(`GET ${running.url}api/v1/log/view?file=no-such.log: `);
+  // Without its authority and certificate it is an error that says so.
+  const error = await createClient({ url: secured.running.url, retries: 0 })
+    .listLogs()
+    .catch((thrown: unknown) => thrown);
+  expect(error).toMatchObject({ name: 'ClientError', code: 'UNREACHABLE', failure: 'tls', isRetryable: true });
+  expect((error as ClientError).systemCode).toMatch(/CERT|SIGNATURE/);
 });
 
 it('docs/sdk.md lists exactly the options', () => {
-  const documented = [...read('docs/sdk.md').matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
+  const [, section = ''] = read('docs/sdk.md').split('## Options\n');
+  const documented = [...(section.split('\n## ')[0] ?? '').matchAll(/^\| `(\w+)` \|/gm)].map(([, name]) => name);
   // Does not compile with one missing.
   const options: Record<keyof Required<ClientOptions>, true> = {
     url: true,

@@ -1,4 +1,32 @@
-import { PortholeError, type ResponseBudget } from '@porthole/contract';
+import type { ResponseBudget } from '@porthole/contract';
+import { CLIENT_OPTIONS, checkNames, invalid } from './check-arguments.ts';
+
+/** What a request is sent with: a part of the `RequestInit` of every `fetch`. */
+export interface FetchInit {
+  method: string;
+  headers: Record<string, string>;
+  body?: string;
+  signal: AbortSignal;
+  redirect: 'manual';
+  cache: 'no-store';
+}
+
+/** What is read of a response: a part of the `Response` of every `fetch`. */
+export interface FetchResponse {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly type: string;
+  readonly headers: { get(name: string): string | null };
+  readonly body: {
+    getReader(): {
+      read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+      cancel(): Promise<void>;
+    };
+  } | null;
+}
+
+/** The `fetch` of browsers, of Node.js, of undici, or any function like them. */
+export type FetchFunction = (url: string, init: FetchInit) => Promise<FetchResponse>;
 
 export interface ClientOptions {
   /** Base address of the node. A path is allowed, for nodes behind a proxy. Credentials in it are rejected: use `token`. */
@@ -8,7 +36,7 @@ export interface ClientOptions {
   /** Sent with every request. */
   headers?: Readonly<Record<string, string>>;
   /** Used instead of the global fetch, for proxies, private CAs and tests. */
-  fetch?: typeof fetch;
+  fetch?: FetchFunction;
   /** Timeout until the response head, and for the whole response unless it is a stream. Default: 30,000. */
   timeoutMs?: number;
   /** A stream without a byte for this long is lost. Default: 45,000; nodes send a heartbeat every 15 s. */
@@ -36,7 +64,7 @@ export interface StrictOptions {
   base: string;
   token(): Promise<string | undefined>;
   headers: Readonly<Record<string, string>>;
-  fetch: typeof fetch;
+  fetch: FetchFunction;
   timeoutMs: number;
   stallMs: number;
   retries: number;
@@ -51,7 +79,9 @@ export interface StrictOptions {
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 export function strictOptions(options: ClientOptions): StrictOptions {
+  checkNames('createClient()', options, { kinds: CLIENT_OPTIONS, what: 'option' });
   const { token, headers = {}, fetch: send = globalThis.fetch } = options;
+  if (send === undefined) throw invalid('there is no global fetch: pass one as the option "fetch"');
   return {
     base: normalizeBaseUrl(options.url),
     token: async () => checkedToken(typeof token === 'function' ? await token() : token),
@@ -72,7 +102,7 @@ export function strictOptions(options: ClientOptions): StrictOptions {
 function normalizeBaseUrl(given: string | URL): string {
   const url = URL.canParse(String(given)) ? new URL(given) : undefined;
   if (url === undefined || !/^https?:$/.test(url.protocol))
-    throw invalid('"url" must be the http or https address of a node');
+    throw invalid('"url" must be the http or https address of a node, like "http://127.0.0.1:7300"');
   // The URL is not shown: it contains the credentials.
   if (url.username || url.password)
     throw invalid('"url" contains credentials, which would appear in errors and logs: use "token" or "headers"');
@@ -100,8 +130,4 @@ function checkedToken(token: string | undefined): string | undefined {
   if (token !== undefined && !/^[\x21-\x7e]+$/.test(token))
     throw invalid('the token is empty or has characters that a header cannot carry');
   return token;
-}
-
-function invalid(message: string): PortholeError {
-  return new PortholeError('PARAMETER_INVALID', message);
 }

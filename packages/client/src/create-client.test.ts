@@ -77,3 +77,33 @@ it('uses the fetch it is given', async () => {
   expect(await createClient({ url: 'http://nowhere', fetch: own }).listLogs()).toEqual([{ name: 'a.log', size: 1 }]);
   expect(asked).toEqual(['http://nowhere/api/v1/log/list']);
 });
+
+it.each([
+  ['ENOTFOUND', 'dns'],
+  ['ECONNREFUSED', 'refused'],
+  ['DEPTH_ZERO_SELF_SIGNED_CERT', 'tls'],
+  ['ERR_SSL_WRONG_VERSION_NUMBER', 'tls'],
+  ['UND_ERR_CONNECT_TIMEOUT', 'timeout'],
+  ['ECONNRESET', 'lost'],
+])('a connection that fails with %s is "%s"', async (systemCode, failure) => {
+  const fail = async () => {
+    const cause = Object.assign(new Error('it failed'), { code: systemCode });
+    throw new TypeError('fetch failed', { cause: new AggregateError([cause]) });
+  };
+  const error = await catchFailure(createClient({ url: 'http://nowhere', fetch: fail, retries: 0 }).listLogs());
+  expect(error).toMatchObject({ code: 'UNREACHABLE', status: undefined, failure, systemCode, isRetryable: true });
+});
+
+it('errors have what the node says, the id of the request and the requested wait', async () => {
+  const body = '{"code":"RATE_LIMITED","detail":"too many requests"}';
+  const odd = await startOddServer(respondWith(429, body, { 'retry-after': '7', 'x-request-id': 'r-1' }));
+  const error = await catchFailure(createClient({ url: odd.url, retries: 0 }).config());
+  const expected = {
+    code: 'RATE_LIMITED',
+    status: 429,
+    detail: 'too many requests',
+    requestId: 'r-1',
+    failure: undefined,
+  };
+  expect(error).toMatchObject({ ...expected, retryAfterMs: 7000, isRetryable: true });
+});

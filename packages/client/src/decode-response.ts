@@ -78,7 +78,7 @@ export function decodeHistogram(value: unknown): Histogram | undefined {
   return { ...value, buckets, end: endWithSkipped(decodeEnd(value.end, skipped), skipped) } as unknown as Histogram;
 }
 
-export function decodeDigest(value: unknown, { limit }: { limit: number }): Digest | undefined {
+export function decodeDigest(value: unknown, { limit = Infinity }: { limit?: number }): Digest | undefined {
   if (!isObject(value) || !Array.isArray(value.groups) || !isObject(value.end)) return undefined;
   if (value.groups.length > limit) return undefined;
   const skipped = new SkippedItems();

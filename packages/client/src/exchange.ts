@@ -1,7 +1,8 @@
 import { errorMessage, PortholeError } from '@porthole/contract';
 import { ClientError } from './client-error.ts';
-import { MAX_TIMER_MS, type StrictOptions } from './client-options.ts';
+import { type FetchResponse, MAX_TIMER_MS, type StrictOptions } from './client-options.ts';
 import type { Clock } from './clock.ts';
+import { type ConnectionFailure, classifyFailure } from './connection-failure.ts';
 import { HeldBytes } from './held-bytes.ts';
 import { remoteText } from './remote-text.ts';
 import { type ClientDeps, type ClientRequest, chooseBody, LAST_EVENT_ID } from './request.ts';
@@ -22,6 +23,8 @@ const REMOTE_MESSAGES: ReadonlySet<string> = new Set(['ERR_TLS_CERT_ALTNAME_INVA
 const PATIENCE = 10;
 const MS_PER_BYTE = 1;
 
+const TIMED_OUT = { failure: 'timeout' } as const;
+
 /** One request and its response, to the last byte. The caller reads it to its end or closes it. */
 export class Exchange {
   readonly path: string;
@@ -40,8 +43,8 @@ export class Exchange {
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** The timeout error, if it timed out. */
   #timedOut: ClientError | undefined;
-  #response: Response | undefined;
-  #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  #response: FetchResponse | undefined;
+  #reader: ReturnType<NonNullable<FetchResponse['body']>['getReader']> | undefined;
   readonly #held: HeldBytes;
   /** The response was read completely. */
   #isWhole = false;
@@ -131,18 +134,19 @@ export class Exchange {
     return this.error('BAD_ANSWER', message, cause);
   }
 
-  /** The error of a truncated response. */
+  /** The error of a truncated response, or of none. */
   cut(message: string, cause?: unknown): ClientError {
-    return this.error('UNREACHABLE', message, cause);
+    return this.error('UNREACHABLE', message, cause, classifyFailure(cause));
   }
 
-  error(code: ClientError['code'], message: string, cause?: unknown): ClientError {
-    return new ClientError(code, message, {
-      method: this.method,
-      url: this.url,
-      status: this.#response?.status,
-      cause,
-    });
+  error(
+    code: ClientError['code'],
+    message: string,
+    cause?: unknown,
+    failure: { failure?: ConnectionFailure; systemCode?: string } = {},
+  ): ClientError {
+    const { method, url } = this;
+    return new ClientError(code, message, { method, url, status: this.#response?.status, cause, ...failure });
   }
 
   /** Releases the connection, or aborts it if the response has not ended. Idempotent. */
@@ -211,7 +215,9 @@ export class Exchange {
   /** Aborts when the timeout expires. */
   #startDeadline(): void {
     const message = `${this.options.base} did not respond within ${this.#timeoutMs} ms`;
-    this.#endAfter(this.#deadline - performance.now(), () => this.error('DEADLINE_EXCEEDED', message));
+    this.#endAfter(this.#deadline - performance.now(), () =>
+      this.error('DEADLINE_EXCEEDED', message, undefined, TIMED_OUT),
+    );
   }
 
   /** Aborts when the response stalls. */
@@ -219,7 +225,9 @@ export class Exchange {
     const { base } = this.options;
     const isLate = this.#allowanceMs < this.#stallMs;
     const message = isLate ? `${base} sends too slowly` : `${base} sent no byte for ${this.#stallMs} ms`;
-    this.#endAfter(Math.max(0, Math.min(this.#stallMs, this.#allowanceMs)), () => this.cut(message));
+    this.#endAfter(Math.max(0, Math.min(this.#stallMs, this.#allowanceMs)), () =>
+      this.error('UNREACHABLE', message, undefined, TIMED_OUT),
+    );
   }
 
   #endAfter(ms: number, why: () => ClientError): void {

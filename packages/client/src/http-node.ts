@@ -1,7 +1,6 @@
 import {
   type BundleRequest,
   type CallOptions,
-  type ClusterState,
   encodeBundle,
   encodeDigest,
   encodeHistogram,
@@ -14,20 +13,15 @@ import {
   type NodeConfig,
   type NodeDescription,
   type NodeSettings,
-  type NodeState,
   PATHS,
   type SearchOptions,
-  type ViewRequest,
 } from '@porthole/contract';
 import type {
   ByteStream,
   Digest,
-  DigestQuery,
   FollowItem,
-  FollowQuery,
   FoundRecord,
   Histogram,
-  HistogramQuery,
   LogEntry,
   LogFileDetails,
   OpenLog,
@@ -35,7 +29,20 @@ import type {
   SearchQuery,
 } from '@porthole/logs/types';
 import { bodyBytes } from './body-bytes.ts';
+import { checkArguments, checkOptions } from './check-arguments.ts';
 import { type ClientOptions, strictOptions } from './client-options.ts';
+import type {
+  ClusterClient,
+  DigestRequest,
+  FollowRequest,
+  HistogramRequest,
+  NodeClient,
+  RecordsEvent,
+  RecordsOptions,
+  RecordsRequest,
+  SearchRequest,
+  ViewLogRequest,
+} from './client-requests.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
 import { HttpCluster } from './cluster/http-cluster.ts';
 import {
@@ -50,6 +57,7 @@ import {
 import type { Exchange } from './exchange.ts';
 import { follow } from './follow.ts';
 import { NodeFollowPosition } from './node-follow-position.ts';
+import { readFollow, readPages } from './read-records.ts';
 import { IDENTITY_ENCODING, openRemoteLog } from './remote-log.ts';
 import type { ClientDeps } from './request.ts';
 import { countLimits, openSearch, searchItems } from './search-stream.ts';
@@ -66,19 +74,6 @@ const MAX_HISTOGRAM_BYTES = 4 * 1024 ** 2;
 
 const ENCODER = new TextEncoder();
 
-/** A node over HTTP. */
-export interface NodeClient extends NodeState {
-  /** Base address without a trailing slash. */
-  readonly url: string;
-  /** Queries over all nodes of its cluster. Nodes without cluster support fail on the first request. */
-  readonly cluster: ClusterState;
-  /**
-   * A support bundle of all nodes of its cluster: a ZIP archive, streamed while it is created. Its last file is a `BundleManifest`.
-   * The caller closes the response.
-   */
-  bundle(request: BundleRequest, options?: CallOptions): Promise<ByteStream>;
-}
-
 export class HttpNode implements NodeClient {
   readonly url: string;
   readonly #deps: ClientDeps;
@@ -88,57 +83,61 @@ export class HttpNode implements NodeClient {
     this.url = deps.options.base;
   }
 
-  get cluster(): ClusterState {
+  get cluster(): ClusterClient {
     const deps = this.#deps;
     return new HttpCluster(deps, (pathPrefix) => new HttpNode({ ...deps, pathPrefix }));
   }
 
-  describe(options: CallOptions = {}): Promise<NodeDescription> {
-    return requestJson(
-      { path: PATHS.node, maxBytes: MAX_DESCRIPTION_BYTES, ...options },
-      this.#deps,
-      decodeDescription,
-    );
+  async describe(options: CallOptions = {}): Promise<NodeDescription> {
+    checkOptions('describe', options);
+    const httpRequest = { path: PATHS.node, maxBytes: MAX_DESCRIPTION_BYTES, ...options };
+    return requestJson(httpRequest, this.#deps, decodeDescription);
   }
 
-  config(options: CallOptions = {}): Promise<NodeConfig> {
+  async config(options: CallOptions = {}): Promise<NodeConfig> {
+    checkOptions('config', options);
     return requestJson({ path: PATHS.config, ...options }, this.#deps, decodeConfig);
   }
 
-  settings(options: CallOptions = {}): Promise<NodeSettings> {
+  async settings(options: CallOptions = {}): Promise<NodeSettings> {
+    checkOptions('settings', options);
     return requestJson({ path: PATHS.settings, ...options }, this.#deps, decodeSettings);
   }
 
-  listLogs(options: CallOptions = {}): Promise<LogEntry[]> {
+  async listLogs(options: CallOptions = {}): Promise<LogEntry[]> {
+    checkOptions('listLogs', options);
     return requestJson({ path: PATHS.logList, ...options }, this.#deps, decodeLogList);
   }
 
-  logFiles(options: CallOptions = {}): Promise<LogFileDetails[]> {
+  async logFiles(options: CallOptions = {}): Promise<LogFileDetails[]> {
+    checkOptions('logFiles', options);
     return requestJson({ path: PATHS.logFiles, ...options }, this.#deps, decodeLogFiles);
   }
 
-  async viewLog(request: ViewRequest, options: CallOptions = {}): Promise<ByteStream> {
-    const httpRequest = {
-      path: PATHS.logView,
-      query: encodeView(request),
-      headers: IDENTITY_ENCODING,
-      isPaced: true,
-      ...options,
-    };
+  async viewLog(request: ViewLogRequest, options: CallOptions = {}): Promise<ByteStream> {
+    checkArguments('viewLog', request, options);
+    const query = encodeView(request);
+    const httpRequest = { path: PATHS.logView, query, headers: IDENTITY_ENCODING, isPaced: true, ...options };
     // A newline may be added to the last line.
-    return bodyBytes(await sendRequest(httpRequest, this.#deps), { maxBytes: request.sizeBytes + 1 });
+    const maxBytes = (request.sizeBytes ?? Number.POSITIVE_INFINITY) + 1;
+    return bodyBytes(await sendRequest(httpRequest, this.#deps), { maxBytes });
   }
 
-  openLog(request: FileRequest, { signal }: CallOptions = {}): Promise<OpenLog> {
-    return openRemoteLog(request, this.#deps, signal);
+  async openLog(request: FileRequest, options: CallOptions = {}): Promise<OpenLog> {
+    checkArguments('openLog', request, options);
+    return openRemoteLog(request, this.#deps, options.signal);
   }
 
-  async *searchLogs(request: SearchQuery, options: SearchOptions = {}): AsyncGenerator<SearchItem[], void, undefined> {
+  async *searchLogs(
+    request: SearchRequest = {},
+    options: SearchOptions = {},
+  ): AsyncGenerator<SearchItem[], void, undefined> {
+    checkArguments('searchLogs', request, options);
     yield* searchItems(await this.#search(request, options), request);
   }
 
   async *searchLogLines(
-    request: SearchQuery,
+    request: SearchRequest = {},
     options: SearchOptions = {},
   ): AsyncGenerator<Uint8Array, void, undefined> {
     // Decoded and re-encoded: only understood fields are passed on.
@@ -147,34 +146,50 @@ export class HttpNode implements NodeClient {
     }
   }
 
-  followLogs(request: FollowQuery, { signal, gaps = 'load' }: FollowOptions = {}): AsyncIterable<FollowItem[]> {
-    const options = signal ? { signal } : {};
-    const position = new NodeFollowPosition(request);
-    const followed = follow({ path: PATHS.logFollow, position }, this.#deps, options);
+  followLogs(request: FollowRequest = {}, options: FollowOptions = {}): AsyncIterable<FollowItem[]> {
+    checkArguments('followLogs', request, options);
+    const { gaps = 'load', signal } = options;
+    const query = { ...request, start: request.start ?? 'end' };
+    const limits = signal ? { signal } : {};
+    const position = new NodeFollowPosition(query);
+    const followed = follow({ path: PATHS.logFollow, position }, this.#deps, limits);
     const onLoaded = (records: readonly FoundRecord[]) => {
       position.track([...records], { heartbeat: false, ids: [] });
     };
     if (gaps === 'report') return followed;
     const { wait } = this.#deps.clock;
-    const search = (_: unknown, query: SearchQuery) => this.searchLogs(query, options);
-    return loadGaps(followed, request, { wait, ...options, search, onLoaded });
+    const search = (_: unknown, page: SearchQuery) => this.searchLogs(page, limits);
+    return loadGaps(followed, query, { wait, ...limits, search, onLoaded });
   }
 
-  async logHistogram(request: HistogramQuery, options: SearchOptions = {}): Promise<Histogram> {
+  async *records(
+    request: RecordsRequest = {},
+    options: RecordsOptions<RecordsEvent> = {},
+  ): AsyncGenerator<FoundRecord, void, undefined> {
+    checkArguments('records', request, options);
+    const { follow: _, ...query } = request;
+    if (request.follow) yield* readFollow(this.followLogs(query as FollowRequest, options), options.onEvent);
+    else yield* readPages<SearchItem>((page, limits) => this.searchLogs(page, limits), query as SearchRequest, options);
+  }
+
+  async logHistogram(request: HistogramRequest = {}, options: SearchOptions = {}): Promise<Histogram> {
+    checkArguments('logHistogram', request, options);
     const { budget, ...limits } = countLimits(options, this.#deps);
     const query = encodeHistogram(request, budget);
     const httpRequest = { path: PATHS.logHistogram, query, maxBytes: MAX_HISTOGRAM_BYTES, ...limits };
     return requestJson(httpRequest, this.#deps, decodeHistogram);
   }
 
-  async logDigest(request: DigestQuery, options: SearchOptions = {}): Promise<Digest> {
+  async logDigest(request: DigestRequest = {}, options: SearchOptions = {}): Promise<Digest> {
+    checkArguments('logDigest', request, options);
     const { budget, ...limits } = countLimits(options, this.#deps);
     const query = encodeDigest(request, budget);
     const httpRequest = { path: PATHS.logDigest, query, ...limits };
     return requestJson(httpRequest, this.#deps, (value) => decodeDigest(value, request));
   }
 
-  async bundle(request: BundleRequest, options: CallOptions = {}): Promise<ByteStream> {
+  async bundle(request: Partial<BundleRequest> = {}, options: CallOptions = {}): Promise<ByteStream> {
+    checkArguments('bundle', request, options);
     const httpRequest = {
       path: PATHS.bundle,
       query: encodeBundle(request),
@@ -191,7 +206,7 @@ export class HttpNode implements NodeClient {
     }
   }
 
-  #search(request: SearchQuery, options: SearchOptions): Promise<Exchange> {
+  #search(request: SearchRequest, options: SearchOptions): Promise<Exchange> {
     return openSearch({ path: PATHS.logSearch, query: encodeSearch(request, options) }, options, this.#deps);
   }
 }

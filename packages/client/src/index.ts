@@ -81,6 +81,21 @@ export type {
   StartPoint,
 } from '@porthole/logs/types';
 export { ClientError } from './client-error.ts';
-export type { ClientOptions } from './client-options.ts';
-export type { NodeClient } from './http-node.ts';
+export type { ClientOptions, FetchFunction, FetchInit, FetchResponse } from './client-options.ts';
+export type {
+  AroundLogRequest,
+  ClusterClient,
+  ClusterRecordsEvent,
+  DigestRequest,
+  FollowRequest,
+  HistogramRequest,
+  NodeClient,
+  NodeOperations,
+  RecordsEvent,
+  RecordsOptions,
+  RecordsRequest,
+  SearchRequest,
+  ViewLogRequest,
+} from './client-requests.ts';
+export type { ConnectionFailure } from './connection-failure.ts';
 export { createClient } from './http-node.ts';

@@ -1,7 +1,8 @@
 import { eventually } from '@porthole/logs/testing';
 import { countConnections, sendRequest, startTestNode } from '@porthole/server/testing';
 import { expect, it } from 'vitest';
-import { createClient, type NodeClient } from './http-node.ts';
+import type { NodeClient } from './client-requests.ts';
+import { createClient } from './http-node.ts';
 import { catchFailure } from './testing/catch-failure.ts';
 
 /** More than the socket buffers hold, so that a reader that leaves does so midway. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { NodeClient } from './http-node.ts';
+import type { NodeClient } from './client-requests.ts';
 import { catchFailure } from './testing/catch-failure.ts';
 import { type Handler, HTML_HEADERS, JSON_HEADERS, startOddServer } from './testing/odd-server.ts';
 import { testClient } from './testing/test-client.ts';

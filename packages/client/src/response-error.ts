@@ -1,5 +1,6 @@
 import { ERROR_KINDS, type ErrorCode, isErrorCode } from '@porthole/contract';
-import { ClientError } from './client-error.ts';
+import { ClientError, type ClientErrorFacts } from './client-error.ts';
+import type { FetchResponse } from './client-options.ts';
 import { isCodeLike, remoteText } from './remote-text.ts';
 
 /** What is known about the response, for the error. */
@@ -7,7 +8,7 @@ export interface ResponseFacts {
   method: string;
   url: string;
   status: number;
-  headers: Headers;
+  headers: FetchResponse['headers'];
   /** Path of the requested route. */
   path: string;
 }
@@ -41,7 +42,15 @@ export interface ProblemBody {
 export function responseError(facts: ResponseFacts, { body, nowMs, hidesTexts }: ProblemBody): ClientError {
   const { method, url, status, headers, path } = facts;
   const { code, detail, remoteCode } = hidesTexts ? withoutTexts(readProblem(body)) : readProblem(body);
-  const errorFacts = { method, url, status, retryAfterMs: retryAfter(headers.get('retry-after'), nowMs) };
+  const requestId = headers.get('x-request-id');
+  const errorFacts = {
+    method,
+    url,
+    status,
+    detail,
+    requestId: requestId === null || hidesTexts ? undefined : remoteText(requestId),
+    retryAfterMs: retryAfter(headers.get('retry-after'), nowMs),
+  };
   if (code === 'ROUTE_NOT_FOUND' || code === 'METHOD_NOT_ALLOWED') return notSupported(path, errorFacts, detail);
   if (code !== undefined) return new ClientError(code, detail ?? `the node responded with ${status}`, errorFacts);
   if (remoteCode !== undefined) {
@@ -60,11 +69,7 @@ function codeForStatus(status: number): ErrorCode {
 }
 
 /** The node does not have the route: it only implements the contract, or the address is not that of a node. */
-export function notSupported(
-  path: string,
-  facts: { method: string; url: string; status: number },
-  reason: string | undefined,
-): ClientError {
+export function notSupported(path: string, facts: ClientErrorFacts, reason: string | undefined): ClientError {
   const why = reason === undefined ? '' : `: ${reason}`;
   return new ClientError('NOT_SUPPORTED', `the node has no ${path}${why}`, facts);
 }

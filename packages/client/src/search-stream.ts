@@ -9,10 +9,10 @@ const NEWLINE = 10;
 
 const NOTHING = new Uint8Array(0);
 
-/** The requested numbers; more is rejected. */
+/** The requested numbers; more is rejected. What was not requested is up to the node. */
 export interface SearchBounds {
   /** Maximum number of records. */
-  limit: number;
+  limit?: number | undefined;
   /** Maximum number of context records of each. */
   before?: number | undefined;
   after?: number | undefined;
@@ -28,7 +28,7 @@ export async function* searchItems<T extends { type: string }>(
 ): AsyncGenerator<T[], void, undefined> {
   const decoder = new TextDecoder();
   const skipped = new SkippedItems();
-  let left = bounds.limit;
+  let left = bounds.limit ?? Infinity;
   let ended = false;
   try {
     yield [];

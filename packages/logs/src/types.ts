@@ -1,5 +1,5 @@
-import type { FormatName, RecordFields } from './parse/format.ts';
 import type { Level } from './parse/level.ts';
+import type { FormatName, RecordFields } from './parse/record-fields.ts';
 
 export type { LogErrorCode } from './log-error.ts';
 export type { FormatName, Level, RecordFields };

@@ -1,5 +1,4 @@
 import {
-  type AroundRequest,
   type CallOptions,
   type ClusterConfig,
   type ClusterConfigDiff,
@@ -9,7 +8,7 @@ import {
   type ClusterItem,
   type ClusterLogFiles,
   type ClusterNodes,
-  type ClusterState,
+  type ClusterRecord,
   encodeAround,
   encodeClusterDigest,
   encodeClusterHistogram,
@@ -20,14 +19,26 @@ import {
   loadGaps,
   MEMBER_ID,
   type MemberSelection,
-  type NodeState,
   PATHS,
   PortholeError,
   type SearchOptions,
 } from '@porthole/contract';
-import type { DigestQuery, FollowQuery, HistogramQuery, SearchQuery } from '@porthole/logs/types';
+import { checkArguments, checkOptions } from '../check-arguments.ts';
+import type {
+  AroundLogRequest,
+  ClusterClient,
+  ClusterRecordsEvent,
+  DigestRequest,
+  FollowRequest,
+  HistogramRequest,
+  NodeOperations,
+  RecordsOptions,
+  RecordsRequest,
+  SearchRequest,
+} from '../client-requests.ts';
 import { decodeClusterDigest, decodeClusterHistogram, decodeLists } from '../decode-response.ts';
 import { follow } from '../follow.ts';
+import { readFollow, readPages } from '../read-records.ts';
 import type { ClientDeps } from '../request.ts';
 import { countLimits, openSearch, searchItems } from '../search-stream.ts';
 import { requestJson } from '../send-request.ts';
@@ -37,81 +48,106 @@ import { ClusterFollowPosition } from './cluster-follow-position.ts';
 const NO_IDS = ['.', '..'];
 
 /** All nodes of a cluster, queried through one of them over HTTP. */
-export class HttpCluster implements ClusterState {
+export class HttpCluster implements ClusterClient {
   readonly #deps: ClientDeps;
-  readonly #nodeAt: (path: string) => NodeState;
+  readonly #nodeAt: (path: string) => NodeOperations;
 
   /** `nodeAt` creates a node with another base path. */
-  constructor(deps: ClientDeps, nodeAt: (path: string) => NodeState) {
+  constructor(deps: ClientDeps, nodeAt: (path: string) => NodeOperations) {
     this.#deps = deps;
     this.#nodeAt = nodeAt;
   }
 
-  nodes(options: CallOptions = {}): Promise<ClusterNodes> {
+  async nodes(options: CallOptions = {}): Promise<ClusterNodes> {
+    checkOptions('cluster.nodes', options);
     return requestJson({ path: PATHS.clusterNodes, ...options }, this.#deps, decodeLists<ClusterNodes>('nodes'));
   }
 
-  config(request: MemberSelection, options: CallOptions = {}): Promise<ClusterConfig> {
+  async config(request: MemberSelection = {}, options: CallOptions = {}): Promise<ClusterConfig> {
+    checkArguments('cluster.config', request, options);
     const httpRequest = { path: PATHS.clusterConfig, query: encodeMembers(request), ...options };
     return requestJson(httpRequest, this.#deps, decodeLists<ClusterConfig>('configs'));
   }
 
-  configDiff(request: MemberSelection, options: CallOptions = {}): Promise<ClusterConfigDiff> {
+  async configDiff(request: MemberSelection = {}, options: CallOptions = {}): Promise<ClusterConfigDiff> {
+    checkArguments('cluster.configDiff', request, options);
     const httpRequest = { path: PATHS.clusterConfigDiff, query: encodeMembers(request), ...options };
     return requestJson(httpRequest, this.#deps, decodeLists<ClusterConfigDiff>('roles', 'members'));
   }
 
-  logFiles(request: MemberSelection, options: CallOptions = {}): Promise<ClusterLogFiles> {
+  async logFiles(request: MemberSelection = {}, options: CallOptions = {}): Promise<ClusterLogFiles> {
+    checkArguments('cluster.logFiles', request, options);
     const httpRequest = { path: PATHS.clusterLogFiles, query: encodeMembers(request), ...options };
     return requestJson(httpRequest, this.#deps, decodeLists<ClusterLogFiles>('files', 'members'));
   }
 
   async *searchLogs(
-    request: SearchQuery & MemberSelection,
+    request: SearchRequest & MemberSelection = {},
     options: SearchOptions = {},
   ): AsyncGenerator<ClusterItem[], void, undefined> {
+    checkArguments('cluster.searchLogs', request, options);
     const httpRequest = { path: PATHS.clusterLogSearch, query: encodeClusterSearch(request, options) };
     yield* searchItems<ClusterItem>(await openSearch(httpRequest, options, this.#deps), request);
   }
 
   followLogs(
-    request: FollowQuery & MemberSelection,
-    { signal, gaps = 'load' }: FollowOptions = {},
+    request: FollowRequest & MemberSelection = {},
+    options: FollowOptions = {},
   ): AsyncIterable<ClusterFollowItem[]> {
-    const options = signal ? { signal } : {};
+    checkArguments('cluster.followLogs', request, options);
+    const { gaps = 'load', signal } = options;
+    const query = { ...request, start: request.start ?? 'end' };
+    const limits = signal ? { signal } : {};
     const { clock } = this.#deps;
-    const position = new ClusterFollowPosition(request, clock);
-    const followed = follow<ClusterFollowItem>({ path: PATHS.clusterLogFollow, position }, this.#deps, options);
+    const position = new ClusterFollowPosition(query, clock);
+    const followed = follow<ClusterFollowItem>({ path: PATHS.clusterLogFollow, position }, this.#deps, limits);
     if (gaps === 'report') return followed;
-    const { nodes: _nodes, role: _role, ...wanted } = request;
+    const { nodes: _nodes, role: _role, ...wanted } = query;
     return loadGaps<ClusterFollowItem>(followed, wanted, {
       wait: clock.wait,
-      ...options,
+      ...limits,
       // The cursors are those of the member.
-      search: (gap, query) => this.member('node' in gap ? gap.node : '').searchLogs(query, options),
+      search: (gap, page) => this.member('node' in gap ? gap.node : '').searchLogs(page, limits),
     });
   }
 
-  logHistogram(request: HistogramQuery & MemberSelection, options: SearchOptions = {}): Promise<ClusterHistogram> {
+  async *records(
+    request: RecordsRequest & MemberSelection = {},
+    options: RecordsOptions<ClusterRecordsEvent> = {},
+  ): AsyncGenerator<ClusterRecord, void, undefined> {
+    checkArguments('cluster.records', request, options);
+    const { follow: _, ...query } = request;
+    if (request.follow) yield* readFollow(this.followLogs(query as FollowRequest, options), options.onEvent);
+    else
+      yield* readPages<ClusterItem>((page, limits) => this.searchLogs(page, limits), query as SearchRequest, options);
+  }
+
+  async logHistogram(
+    request: HistogramRequest & MemberSelection = {},
+    options: SearchOptions = {},
+  ): Promise<ClusterHistogram> {
+    checkArguments('cluster.logHistogram', request, options);
     const { budget, ...limits } = countLimits(options, this.#deps);
     const httpRequest = { path: PATHS.clusterLogHistogram, query: encodeClusterHistogram(request, budget), ...limits };
     return requestJson(httpRequest, this.#deps, decodeClusterHistogram);
   }
 
-  logDigest(request: DigestQuery & MemberSelection, options: SearchOptions = {}): Promise<ClusterDigest> {
+  async logDigest(request: DigestRequest & MemberSelection = {}, options: SearchOptions = {}): Promise<ClusterDigest> {
+    checkArguments('cluster.logDigest', request, options);
     const { budget, ...limits } = countLimits(options, this.#deps);
     const httpRequest = { path: PATHS.clusterLogDigest, query: encodeClusterDigest(request, budget), ...limits };
     return requestJson(httpRequest, this.#deps, decodeClusterDigest);
   }
 
-  async *around(request: AroundRequest, options: CallOptions = {}): AsyncGenerator<ClusterItem[], void, undefined> {
+  async *around(request: AroundLogRequest, options: CallOptions = {}): AsyncGenerator<ClusterItem[], void, undefined> {
+    checkArguments('cluster.around', request, options);
     const httpRequest = { path: PATHS.clusterLogMoment, query: encodeAround(request) };
     // The limit is per member.
-    yield* searchItems<ClusterItem>(await openSearch(httpRequest, options, this.#deps), { limit: Infinity });
+    yield* searchItems<ClusterItem>(await openSearch(httpRequest, options, this.#deps), {});
   }
 
   /** Unknown members fail on the first request. */
-  member(id: string): NodeState {
+  member(id: string): NodeOperations {
     return this.#nodeAt(memberPath(id));
   }
 

@@ -1,6 +1,6 @@
 import type { FollowItem, FollowQuery, FoundRecord } from '@porthole/logs/types';
 import { onTestFinished } from 'vitest';
-import type { NodeClient } from '../http-node.ts';
+import type { NodeClient } from '../client-requests.ts';
 
 export interface CollectedFollow {
   readonly items: FollowItem[];

@@ -72,7 +72,10 @@ export function parseClusterSearchRequest(
   return toSearchQuery(parseConditions(CLUSTER_SEARCH_ROWS, query, { clock, maxRecords }), maxRecords);
 }
 
-export function encodeClusterSearch(query: SearchQuery & MemberSelection, budget: Budget = {}): URLSearchParams {
+export function encodeClusterSearch(
+  query: Partial<SearchQuery> & MemberSelection,
+  budget: Budget = {},
+): URLSearchParams {
   // With the positions of a single node, which the cluster refuses.
   return encodeParameters([...SEARCH_ROWS, BUDGET_ROW, ...MEMBER_ROWS], { ...query, ...query.start, ...budget });
 }
@@ -99,7 +102,10 @@ export function parseClusterHistogramRequest(query: Query, clock: RequestClock):
   return parseConditions(CLUSTER_HISTOGRAM_ROWS, query, { clock });
 }
 
-export function encodeClusterHistogram(query: HistogramQuery & MemberSelection, budget: Budget = {}): URLSearchParams {
+export function encodeClusterHistogram(
+  query: Partial<HistogramQuery> & MemberSelection,
+  budget: Budget = {},
+): URLSearchParams {
   return encodeParameters([...HISTOGRAM_ROWS, BUDGET_ROW, ...MEMBER_ROWS], { ...query, ...budget });
 }
 
@@ -107,7 +113,10 @@ export function parseClusterDigestRequest(query: Query, clock: RequestClock): Di
   return checkDigest(parseConditions(CLUSTER_DIGEST_ROWS, query, { clock }));
 }
 
-export function encodeClusterDigest(query: DigestQuery & MemberSelection, budget: Budget = {}): URLSearchParams {
+export function encodeClusterDigest(
+  query: Partial<DigestQuery> & MemberSelection,
+  budget: Budget = {},
+): URLSearchParams {
   return encodeParameters([...DIGEST_ROWS, BUDGET_ROW, ...MEMBER_ROWS], { ...query, ...budget });
 }
 
@@ -116,7 +125,7 @@ export function parseAroundRequest(query: Query, clock: RequestClock, { maxRecor
   return { ...rest, at: toAroundTarget({ node, cursor, timeMs }), limit: Math.min(limit, maxRecords) };
 }
 
-export function encodeAround(request: AroundRequest): URLSearchParams {
+export function encodeAround(request: Pick<AroundRequest, 'at'> & Partial<AroundRequest>): URLSearchParams {
   return encodeParameters(AROUND_ROWS, { ...request, ...request.at });
 }
 
@@ -170,7 +179,7 @@ export function parseBundleRequest(query: Query, clock: RequestClock): BundleReq
   return { fromMs, toMs, ...members };
 }
 
-export function encodeBundle(request: BundleRequest): URLSearchParams {
+export function encodeBundle(request: Partial<BundleRequest>): URLSearchParams {
   return encodeParameters(BUNDLE_ROWS, request);
 }
 

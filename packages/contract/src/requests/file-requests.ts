@@ -29,7 +29,8 @@ export function encodeFile(request: FileRequest): URLSearchParams {
   return encodeParameters(FILE_ROWS, request);
 }
 
-export function encodeView(request: ViewRequest): URLSearchParams {
+/** Without a size, the default of the node applies. */
+export function encodeView(request: FileRequest & Partial<ViewRequest>): URLSearchParams {
   return encodeParameters(VIEW_ROWS, request);
 }
 

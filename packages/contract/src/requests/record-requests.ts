@@ -51,7 +51,8 @@ export function parseSearchRequest(query: Query, clock: RequestClock, { maxRecor
   return toSearchQuery(values, maxRecords);
 }
 
-export function encodeSearch(query: SearchQuery, budget: Budget = {}): URLSearchParams {
+/** What is left out has the default of the node, here and below. */
+export function encodeSearch(query: Partial<SearchQuery>, budget: Budget = {}): URLSearchParams {
   return encodeParameters([...SEARCH_ROWS, BUDGET_ROW], { ...query, ...query.start, ...budget });
 }
 
@@ -74,7 +75,7 @@ export function parseHistogramRequest(query: Query, clock: RequestClock): Histog
   return parseConditions(HISTOGRAM_ROWS, query, { clock });
 }
 
-export function encodeHistogram(query: HistogramQuery, budget: Budget = {}): URLSearchParams {
+export function encodeHistogram(query: Partial<HistogramQuery>, budget: Budget = {}): URLSearchParams {
   return encodeParameters([...HISTOGRAM_ROWS, BUDGET_ROW], { ...query, ...budget });
 }
 
@@ -82,7 +83,7 @@ export function parseDigestRequest(query: Query, clock: RequestClock): DigestQue
   return checkDigest(parseConditions(DIGEST_ROWS, query, { clock }));
 }
 
-export function encodeDigest(query: DigestQuery, budget: Budget = {}): URLSearchParams {
+export function encodeDigest(query: Partial<DigestQuery>, budget: Budget = {}): URLSearchParams {
   return encodeParameters([...DIGEST_ROWS, BUDGET_ROW], { ...query, ...budget });
 }
 

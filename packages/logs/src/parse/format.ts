@@ -1,11 +1,7 @@
-import type { Level } from './level.ts';
+import type { FormatName, RecordFields } from './record-fields.ts';
 import type { Zone } from './zone.ts';
 
-/**
- * The name of a built-in format or of one from the settings, behind the names of what is around its lines:
- * `docker+json`, `cri+ansi+iso`. A record of any format is its first line and its continuation lines.
- */
-export type FormatName = string;
+export type { FormatName, RecordFields } from './record-fields.ts';
 
 /** What may be around every line of another format. */
 export type WrapperName = 'docker' | 'cri' | 'ansi' | 'compose' | 'indented';
@@ -16,23 +12,6 @@ export interface LineHead {
   timeMs: number;
   /** Rank of the level, 1 (TRACE) to 6 (FATAL); 0 if there is none. */
   rank: number;
-}
-
-/** A record as columns. Missing columns are absent; the message is always present. */
-export interface RecordFields {
-  timeMs?: number;
-  level?: Level;
-  /** `file:line` of the code that wrote it. */
-  source?: string;
-  /** Names of the component that wrote it: bracketed tags, a logger's name, a program. */
-  tags?: string[];
-  message: string;
-  context?: Record<string, unknown>;
-  /**
-   * The context as written in the log, JSON on one line: only if `context` does not serialize to the same tokens,
-   * because of numbers that are too large or written like `1.0`, duplicate keys, or numeric keys.
-   */
-  contextText?: string;
 }
 
 /** What formats need to know about a file to parse its times. */

@@ -3,6 +3,7 @@ export { bearerToken } from '../auth/access.ts';
 export { JwtCheck } from '../auth/jwt-check.ts';
 export { hashSecret } from '../auth/same-secret.ts';
 export { createAuthority, issue, issueExpired, issueForNode } from '../auth/testing/certificates.ts';
+export { startGuardedNode } from '../auth/testing/guarded-node.ts';
 export { AUDIENCE, createSigner, ISSUER, signJwt, toKeySet } from '../auth/testing/jwt-maker.ts';
 export { mergedLog } from '../bundle/merged-log.ts';
 export { readBundle } from '../bundle/testing/bundle-cluster.ts';

@@ -1,0 +1,105 @@
+import type {
+  AroundRequest,
+  BundleRequest,
+  CallOptions,
+  ClusterConfig,
+  ClusterConfigDiff,
+  ClusterDigest,
+  ClusterEnd,
+  ClusterFollowItem,
+  ClusterHistogram,
+  ClusterItem,
+  ClusterLogFiles,
+  ClusterRecord,
+  ClusterState,
+  FileRequest,
+  FollowOptions,
+  MemberSelection,
+  NodeState,
+  SearchOptions,
+  ViewRequest,
+} from '@porthole/contract';
+import type {
+  ByteStream,
+  Digest,
+  DigestQuery,
+  FollowItem,
+  FollowQuery,
+  FoundRecord,
+  Histogram,
+  HistogramQuery,
+  SearchEnd,
+  SearchItem,
+  SearchQuery,
+} from '@porthole/logs/types';
+
+/* Requests as callers write them: what is left out is not sent, so that the defaults of the node apply. */
+
+export type SearchRequest = Partial<SearchQuery>;
+/** Without a `start` it begins with the next record. */
+export type FollowRequest = Partial<FollowQuery>;
+export type HistogramRequest = Partial<HistogramQuery>;
+export type DigestRequest = Partial<DigestQuery>;
+export type ViewLogRequest = FileRequest & Partial<ViewRequest>;
+export type AroundLogRequest = Pick<AroundRequest, 'at'> & Partial<AroundRequest>;
+
+/** Which records: those that exist, page by page until none is left or `limit` is reached; with `follow`, those to come. */
+export type RecordsRequest = (SearchRequest & { follow?: false }) | (FollowRequest & { follow: true });
+
+export interface RecordsOptions<Event> extends SearchOptions, FollowOptions {
+  /**
+   * Called with everything that is not a record: the closing record of each page with its coverage; of a follow the gaps
+   * that could not be loaded, rotations and lost connections.
+   */
+  onEvent?(event: Event): void;
+}
+
+/** What happens besides records. */
+export type RecordsEvent = SearchEnd | Exclude<FollowItem, FoundRecord>;
+export type ClusterRecordsEvent = ClusterEnd | Exclude<ClusterFollowItem, ClusterRecord>;
+
+/** The operations of one node, with optional parameters. */
+export interface NodeOperations extends NodeState {
+  viewLog(request: ViewLogRequest, options?: CallOptions): Promise<ByteStream>;
+  searchLogs(request?: SearchRequest, options?: SearchOptions): AsyncIterable<SearchItem[]>;
+  searchLogLines(request?: SearchRequest, options?: SearchOptions): AsyncIterable<Uint8Array>;
+  followLogs(request?: FollowRequest, options?: FollowOptions): AsyncIterable<FollowItem[]>;
+  logHistogram(request?: HistogramRequest, options?: SearchOptions): Promise<Histogram>;
+  logDigest(request?: DigestRequest, options?: SearchOptions): Promise<Digest>;
+  /** One record at a time, over all pages; gaps of a follow are loaded. Leaving the loop ends it. */
+  records(
+    request?: RecordsRequest,
+    options?: RecordsOptions<RecordsEvent>,
+  ): AsyncGenerator<FoundRecord, void, undefined>;
+}
+
+/** All nodes of a cluster, with optional parameters. */
+export interface ClusterClient extends ClusterState {
+  config(request?: MemberSelection, options?: CallOptions): Promise<ClusterConfig>;
+  configDiff(request?: MemberSelection, options?: CallOptions): Promise<ClusterConfigDiff>;
+  logFiles(request?: MemberSelection, options?: CallOptions): Promise<ClusterLogFiles>;
+  searchLogs(request?: SearchRequest & MemberSelection, options?: SearchOptions): AsyncIterable<ClusterItem[]>;
+  followLogs(request?: FollowRequest & MemberSelection, options?: FollowOptions): AsyncIterable<ClusterFollowItem[]>;
+  logHistogram(request?: HistogramRequest & MemberSelection, options?: SearchOptions): Promise<ClusterHistogram>;
+  logDigest(request?: DigestRequest & MemberSelection, options?: SearchOptions): Promise<ClusterDigest>;
+  around(request: AroundLogRequest, options?: CallOptions): AsyncIterable<ClusterItem[]>;
+  member(id: string): NodeOperations;
+  /** One record at a time, merged by time, over all pages; gaps of a follow are loaded. Leaving the loop ends it. */
+  records(
+    request?: RecordsRequest & MemberSelection,
+    options?: RecordsOptions<ClusterRecordsEvent>,
+  ): AsyncGenerator<ClusterRecord, void, undefined>;
+}
+
+/** A node over HTTP. */
+export interface NodeClient extends NodeOperations {
+  /** Base address without a trailing slash. */
+  readonly url: string;
+  /** Queries over all nodes of its cluster. Nodes without cluster support fail on the first request. */
+  readonly cluster: ClusterClient;
+  /**
+   * A support bundle of all nodes of its cluster: a ZIP archive, streamed while it is created. Its last file is a
+   * `BundleManifest`. Without times: of the last hour. The caller closes the response.
+   */
+  bundle(request?: Partial<BundleRequest>, options?: CallOptions): Promise<ByteStream>;
+}

@@ -1,0 +1,37 @@
+/**
+ * Why there was no response: the name of the host is unknown, the connection was refused, TLS failed (certificates, or one
+ * side does not use TLS), it took too long, or the connection was lost. Browsers do not say: `lost`, unless it took too long.
+ */
+export type ConnectionFailure = 'dns' | 'refused' | 'tls' | 'timeout' | 'lost';
+
+/** How many causes to follow for a system error code. */
+const MAX_CAUSES = 8;
+
+const FAILURES: readonly (readonly [RegExp, ConnectionFailure])[] = [
+  [
+    /^(ERR_TLS|ERR_SSL|CERT_|CRL_|DEPTH_ZERO_|SELF_SIGNED_|UNABLE_TO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|PATH_LENGTH_EXCEEDED|ERROR_IN_CERT|EPROTO)/,
+    'tls',
+  ],
+  [/^(ENOTFOUND|EAI_)/, 'dns'],
+  [/^(ETIMEDOUT|UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT)$/, 'timeout'],
+  [/^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EHOSTDOWN|EACCES|EPERM|ENOENT|EADDRNOTAVAIL)$/, 'refused'],
+];
+
+/** The kind of a failed connection and the code of the system, like `CERT_HAS_EXPIRED`, if there is one. */
+export function classifyFailure(error: unknown): { failure: ConnectionFailure; systemCode?: string } {
+  const [systemCode] = findCodes(error);
+  if (systemCode === undefined) return { failure: 'lost' };
+  const [, failure = 'lost'] = FAILURES.find(([codes]) => codes.test(systemCode)) ?? [];
+  return { failure, systemCode };
+}
+
+/** The codes of the innermost causes first: the outer ones only say that something failed. */
+function findCodes(error: unknown): string[] {
+  const codes: string[] = [];
+  let next = error;
+  for (let depth = 0; depth < MAX_CAUSES && next instanceof Error; depth++) {
+    if ('code' in next && typeof next.code === 'string') codes.unshift(next.code);
+    next = next instanceof AggregateError ? next.errors[0] : next.cause;
+  }
+  return codes;
+}

@@ -1,0 +1,86 @@
+import { codeOf, PortholeError, type SearchOptions } from '@porthole/contract';
+import type { StartPoint } from '@porthole/logs/types';
+import { ClientError } from './client-error.ts';
+import type { RecordsOptions, SearchRequest } from './client-requests.ts';
+
+/** Records per page. Nodes that allow fewer (`search.max-records`) decide themselves. */
+const PAGE_RECORDS = 1000;
+
+type PageItem = { type: 'record' } | { type: 'end'; elapsedMs: number; cursor: string | null };
+
+/** One page: a search of a node or of a cluster. */
+type SearchPage<Item> = (request: SearchRequest, options: SearchOptions) => AsyncIterable<Item[]>;
+
+type RecordOf<Item> = Extract<Item, { type: 'record' }>;
+type EventOf<Item> = Exclude<Item, { type: 'record' }>;
+type OnEvent<Item> = ((event: EventOf<Item>) => void) | undefined;
+
+/** The records of all pages. The limit and the budget are those of all pages together. */
+export async function* readPages<Item extends PageItem>(
+  search: SearchPage<Item>,
+  { limit = Number.POSITIVE_INFINITY, ...request }: SearchRequest,
+  { onEvent, budgetMs, ...options }: RecordsOptions<EventOf<Item>>,
+): AsyncGenerator<RecordOf<Item>, void, undefined> {
+  let pageRecords: number | undefined = PAGE_RECORDS;
+  let left = limit;
+  let leftMs = budgetMs;
+  for (let start = request.start; ; ) {
+    const size: { limit?: number } = pageRecords === undefined ? {} : { limit: Math.min(left, pageRecords) };
+    const page = search(
+      { ...request, ...(start && { start }), ...size },
+      { ...options, ...(leftMs !== undefined && { budgetMs: leftMs }) },
+    );
+    try {
+      const { found, elapsedMs, cursor } = yield* readPage(page, left, onEvent);
+      left -= found;
+      if (leftMs !== undefined) leftMs -= elapsedMs;
+      if (cursor === null || left <= 0 || (leftMs !== undefined && leftMs <= 0)) return;
+      if (found === 0) checkProgress(start, cursor);
+      start = { cursor };
+    } catch (error) {
+      if (!isPageTooLarge(error, size.limit)) throw error;
+      pageRecords = undefined;
+    }
+  }
+}
+
+async function* readPage<Item extends PageItem>(batches: AsyncIterable<Item[]>, limit: number, onEvent: OnEvent<Item>) {
+  let found = 0;
+  for await (const items of batches) {
+    for (const item of items) {
+      if (item.type === 'end') {
+        onEvent?.(item as EventOf<Item>);
+        return { found, elapsedMs: item.elapsedMs, cursor: item.cursor };
+      }
+      if (++found > limit) break;
+      yield item as RecordOf<Item>;
+    }
+    if (found > limit) break;
+  }
+  return { found, elapsedMs: 0, cursor: null };
+}
+
+/** The records of a follow. */
+export async function* readFollow<Item extends { type: string }>(
+  batches: AsyncIterable<Item[]>,
+  onEvent: OnEvent<Item>,
+): AsyncGenerator<RecordOf<Item>, void, undefined> {
+  for await (const items of batches) {
+    for (const item of items) {
+      if (item.type === 'record') yield item as RecordOf<Item>;
+      else onEvent?.(item as EventOf<Item>);
+    }
+  }
+}
+
+/** A page that ends where it started would be requested forever. */
+function checkProgress(start: StartPoint | undefined, cursor: string): void {
+  if (start && 'cursor' in start && start.cursor === cursor)
+    throw new PortholeError('DEADLINE_EXCEEDED', 'the search does not get on within the time budget of the node');
+}
+
+/** The node may allow fewer records per page. If something else is wrong, the next attempt fails in the same way. */
+function isPageTooLarge(error: unknown, limit: number | undefined): boolean {
+  const isRefused = error instanceof ClientError && codeOf(error) === 'PARAMETER_INVALID';
+  return isRefused && limit !== undefined && Number.isInteger(limit) && limit > 0;
+}
