@@ -62,7 +62,7 @@ fuzz('JWTs', {
     const verdict = await check.check(token, hashSecret(token));
     // Base64 leaves some bits of a last character unread; but for these, only the very token is taken.
     if ('identity' in verdict) expect(decodeParts(token)).toEqual(decodeParts(signed));
-    else expect(verdict.refusal).not.toContain(token);
+    else expect(JSON.stringify(verdict)).not.toContain(token);
   },
 });
 

@@ -1,3 +1,6 @@
+export type { Authenticate, AuthenticatedUser, AuthenticateRequest } from './auth/authenticate-hook.ts';
+export { type MarkedValue, type Marks, mark } from './config/mark.ts';
+export type { ConfigOption, ProgramConfig } from './config/program-config.ts';
 export { type CreateNodeOptions, createNode } from './create-node.ts';
 export { StartError } from './errors.ts';
 export type { EmbeddedHttp, FetchContext, HandlerContext } from './http/embedded/embedded-http.ts';

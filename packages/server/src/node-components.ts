@@ -12,6 +12,7 @@ import {
 } from '@porthole/logs';
 import type { Access } from './auth/access.ts';
 import { ACCESS_LOG, type AccessLog, createAccessLog, hiddenLogs } from './auth/access-log.ts';
+import type { Authenticate } from './auth/authenticate-hook.ts';
 import { type OpenedAccess, openAccess } from './auth/open-access.ts';
 import { ReloadedFiles, type ReloadedGroup } from './auth/reloaded-files.ts';
 import { ClusterFiles } from './cluster/cluster-files.ts';
@@ -19,6 +20,8 @@ import { NodeCluster } from './cluster/node-cluster.ts';
 import { type ConfigSource, createOwnConfig } from './config/config-source.ts';
 import { ConfigThread } from './config/config-thread.ts';
 import { NodeSecrets } from './config/node-secrets.ts';
+import { type ConfigOption, createConfigReader } from './config/program-config.ts';
+import type { ConfigText } from './config/service-config.ts';
 import { findOtherHolders, openFilesNeeded } from './doctor/open-files.ts';
 import { StartError } from './errors.ts';
 import { createHealth, type Health, probeLogDir } from './health.ts';
@@ -51,8 +54,9 @@ export interface NodeComponents {
 }
 
 export interface NodeComponentsOptions {
-  /** Returns the configuration of an embedding service as TOML text. */
-  configText: (() => string | Promise<string>) | undefined;
+  /** The configuration of the program that embeds the node. */
+  config: ConfigOption | undefined;
+  authenticate: Authenticate | undefined;
   node(): NodeObject;
   isStopping(): boolean;
   /** Worker pool shared with other nodes of this process, instead of `search.workers` of its own. */
@@ -70,13 +74,14 @@ export async function openNodeComponents(
   const opened = await openAccess(settings, {
     log: () => ownLog.component('auth'),
     memberToken: () => clusterFiles.token,
+    authenticate: options.authenticate,
   });
   const { access } = opened;
   const clusterFiles = await ClusterFiles.open(settings);
   const logPath = settings.service.logDir || settings.logging.dir;
   const warnings = [...loaded.warnings, ...opened.warnings, ...(await logDirWarnings(logPath, settings))];
   const fingerprint = await clusterFiles.fingerprint();
-  const { scrubbing, secrets, config } = await openSecretsAndConfig(loaded, { text: options.configText, fingerprint });
+  const { scrubbing, secrets, config } = await openSecretsAndConfig(loaded, { given: options.config, fingerprint });
   const ownLog = await startOwnLog(settings, zone);
   secrets.reportTo(ownLog.component('logs'));
   warnings.push(...secrets.startWarnings(config), ...(await ownLogWarnings(ownLog, loaded)));
@@ -113,19 +118,19 @@ async function closeAll(...components: { close(): Promise<void> }[]): Promise<vo
 }
 
 interface ConfigOptions {
-  text: NodeComponentsOptions['configText'];
+  given: NodeComponentsOptions['config'];
   fingerprint: SecretFingerprint | undefined;
 }
 
 /** The configuration this node shows, and the secrets in it and in its own settings, which are masked in log text. */
-async function openSecretsAndConfig(loaded: LoadedSettings, { text, fingerprint }: ConfigOptions) {
+async function openSecretsAndConfig(loaded: LoadedSettings, { given, fingerprint }: ConfigOptions) {
   const { scrub, scrubPatterns } = loaded.settings.logs;
   const scrubbing = new Scrubbing({ patterns: PATTERN_NAMES.filter((name) => scrub && scrubPatterns.includes(name)) });
   const secrets = new NodeSecrets(loaded, scrubbing);
   await secrets.addOwn();
   const thread = new ConfigThread(loaded.settings.config.secretKeys);
-  const onText = (found: string) => secrets.addText(found, thread);
-  const config = await openConfig(loaded, { text, fingerprint, onText, thread });
+  const onText = (found: ConfigText) => secrets.addText(found, thread);
+  const config = await openConfig(loaded, { given, fingerprint, onText, thread });
   return { scrubbing, secrets, config };
 }
 
@@ -178,17 +183,18 @@ async function logDirWarnings(path: string, { service }: Settings): Promise<stri
 }
 
 interface OpenConfigOptions extends ConfigOptions {
-  onText(text: string): Promise<void>;
+  onText(config: ConfigText): Promise<void>;
   thread: ConfigThread;
 }
 
-async function openConfig(loaded: LoadedSettings, { text, ...open }: OpenConfigOptions): Promise<ConfigSource> {
+async function openConfig(loaded: LoadedSettings, { given, ...open }: OpenConfigOptions): Promise<ConfigSource> {
   const { service, config } = loaded.settings;
-  if (!text && service.configFile === '') return createOwnConfig(loaded);
+  if (given === undefined && service.configFile === '') return createOwnConfig(loaded);
   // Loaded on demand: masking is a fifth of the code, and a node that shows its own settings starts without it.
   const { createTextConfig, openServiceConfig } = await import('./config/service-config.ts');
   const { secretKeys, maxBytes } = config;
-  if (text) return createTextConfig(text, { file: null, secretKeys, ...open });
+  if (given !== undefined)
+    return createTextConfig(createConfigReader(given, { maxBytes }), { file: null, secretKeys, ...open });
   return openServiceConfig({ file: service.configFile, secretKeys, maxBytes, ...open });
 }
 

@@ -2,6 +2,8 @@ import { isIP } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import type { NodeObject, NodeState } from '@porthole/contract';
 import type { WorkerPool } from '@porthole/logs';
+import type { Authenticate } from './auth/authenticate-hook.ts';
+import type { ConfigOption } from './config/program-config.ts';
 import { type EmbeddedHttp, EmbeddedResponses } from './http/embedded/embedded-http.ts';
 import { createHttpAdapter, type HttpAdapterDeps } from './http/http-adapter.ts';
 import type { RequestHandler } from './http/request/handle-request.ts';
@@ -13,11 +15,16 @@ import { describeFailure } from './transport/request-log.ts';
 import { createRequestPolicy, type RequestPolicy } from './transport/request-policy.ts';
 import { ownVersion } from './version.ts';
 
-export interface NodeOptions extends Omit<SettingsSources, 'options'> {
+export interface NodeOptions extends Omit<SettingsSources, 'options' | 'hasCredentials'> {
   /** Settings given by the program itself; they win over file, environment and flags. */
   settings?: PartialSettings;
-  /** Returns the embedding service's configuration as TOML text; without it, the node shows its own settings. */
-  config?: () => string | Promise<string>;
+  /**
+   * The configuration of the program: an object or TOML text, or a function of one, which is called whenever it is needed.
+   * Without it, the node shows its own settings.
+   */
+  config?: ConfigOption;
+  /** Identifies clients, so that the sessions of the program decide who may read what. */
+  authenticate?: Authenticate;
   /** The version reported in the node object; Porthole's own by default. */
   version?: string;
   /** URL of a demo cluster, which the console offers while nothing is configured. */
@@ -74,14 +81,15 @@ export async function openNode(
     checkAnonymous?(settings: Settings): HttpAdapterDeps['checkAnonymous'];
   } = {},
 ): Promise<OpenNode> {
-  const { settings: given, config: configText, version = ownVersion(), threads, demoUrl, ...sources } = options;
-  const loaded = await loadSettings({ ...sources, ...(given && { options: given }) });
+  const { settings: given, config, authenticate, version = ownVersion(), threads, demoUrl, ...sources } = options;
+  const hasCredentials = authenticate !== undefined;
+  const loaded = await loadSettings({ ...sources, hasCredentials, ...(given && { options: given }) });
   const { settings } = loaded;
   const hostName = settings.node.hostName || hostname();
   const node: NodeObject = { hostIp: '', hostName, grpcPort: 0, httpPort: 0, version, onlineTime: Date.now() };
   const phase = { isStopping: false };
   const isStopping = () => phase.isStopping;
-  const components = await openNodeComponents(loaded, { configText, node: () => node, isStopping, threads });
+  const components = await openNodeComponents(loaded, { config, authenticate, node: () => node, isStopping, threads });
   const policy = createRequestPolicy({ ...components, settings, isStopping });
   const checkAnonymous = reach.checkAnonymous?.(settings);
   const onRequest = createHttpAdapter({

@@ -40,6 +40,7 @@ type RequestErrorCode =
   | 'RATE_LIMITED'
   | 'HEADERS_TOO_LARGE'
   | 'CONFIG_UNAVAILABLE'
+  | 'AUTH_UNAVAILABLE'
   | 'MEMBER_NOT_FOUND'
   | 'MEMBER_REGISTERED'
   | 'MEMBER_REFUSED'
@@ -122,6 +123,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   LOG_FILE_TRUNCATED: { http: 500, grpc: 'DATA_LOSS', retryable: true, title: 'Log file shrank while it was read' },
   LOG_DIR_UNREADABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'Log directory cannot be read' },
   CONFIG_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'Configuration cannot be read' },
+  AUTH_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'Credentials cannot be checked' },
   TOO_MANY_STREAMS: { http: 503, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many streams' },
   TOO_MANY_SEARCHES: { http: 503, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many searches' },
   BUNDLE_UNDER_WAY: {

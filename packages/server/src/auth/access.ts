@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { mayUse, PortholeError, type RouteRole } from '@porthole/contract';
+import { type Authenticate, type AuthenticateRequest, askProgram } from './authenticate-hook.ts';
 import type { CertificateCheck } from './certificate-check.ts';
 import { ANONYMOUS, type AuthResult, type Identity } from './identity.ts';
 import { JwtCheck } from './jwt-check.ts';
@@ -12,12 +13,16 @@ const NOT_KNOWN = 'the token is not known to this node';
 /** Fails closed: a client that cannot be identified is refused, and counts as a failed attempt. */
 const NOT_CHECKED = 'the credentials could not be checked';
 
+const PROGRAM_FAILED = 'the service that this node is a part of failed to check who sent this request';
+
 /** The credentials of a request. */
 export interface Credentials {
   authorization: string | undefined;
   /** `undefined` if it is already closed. */
   socket: Socket | undefined;
   address: string;
+  /** The request, for the program that embeds the node. */
+  describe?(): AuthenticateRequest;
 }
 
 /** The configured kinds of credentials. Tokens are read through a function because their file may be reloaded. */
@@ -27,6 +32,8 @@ export interface AccessDeps {
   certificates?: CertificateCheck | undefined;
   /** The current cluster token. */
   memberToken?: (() => string | undefined) | undefined;
+  /** The program that embeds the node identifies clients without credentials of the node. */
+  authenticate?: Authenticate | undefined;
   /** Counts a failed attempt and throws if there were too many. */
   countFailure(address: string): void;
   /** Called with unexpected errors during authentication. */
@@ -46,8 +53,8 @@ export class Access {
 
   /** Whether credentials are required. */
   get isGuarded(): boolean {
-    const { tokens, jwt, certificates } = this.#deps;
-    return tokens !== undefined || jwt !== undefined || certificates !== undefined;
+    const { tokens, jwt, certificates, authenticate } = this.#deps;
+    return [tokens, jwt, certificates, authenticate].some((kind) => kind !== undefined);
   }
 
   /** Requests without valid credentials since the start. */
@@ -56,8 +63,8 @@ export class Access {
   }
 
   /**
-   * Authenticates a request. Returns a promise only for a JWT that is not cached; all else is synchronous. Never throws:
-   * any error is a refusal.
+   * Authenticates a request. Returns a promise only for a JWT that is not cached, and if the program that embeds the node is
+   * asked; all else is synchronous. Never throws: any error is a refusal.
    */
   authenticate(credentials: Credentials): AuthResult | Promise<AuthResult> {
     const refuse = (error: unknown): AuthResult => {
@@ -66,9 +73,24 @@ export class Access {
     };
     try {
       const found = this.#authenticate(credentials);
-      return found instanceof Promise ? found.catch(refuse) : found;
+      const own = found instanceof Promise ? found.catch(refuse) : found;
+      if (!this.#deps.authenticate || (!(own instanceof Promise) && 'identity' in own)) return own;
+      return this.#orProgram(own, credentials);
     } catch (error) {
       return refuse(error);
+    }
+  }
+
+  /** Whoever the node itself does not know may be known to the program that embeds it. */
+  async #orProgram(own: AuthResult | Promise<AuthResult>, { describe }: Credentials): Promise<AuthResult> {
+    const found = await own;
+    const { authenticate } = this.#deps;
+    if ('identity' in found || !authenticate || !describe) return found;
+    try {
+      return await askProgram(authenticate, describe());
+    } catch (error) {
+      this.#deps.onError?.(error);
+      return { isUnknown: true };
     }
   }
 
@@ -86,6 +108,10 @@ export class Access {
     wanted: RouteRole,
     { credentials, where }: { credentials: Credentials; where: string },
   ): Identity | undefined {
+    if ('isUnknown' in verdict) {
+      if (wanted === 'none') return undefined;
+      throw new PortholeError('AUTH_UNAVAILABLE', PROGRAM_FAILED);
+    }
     if ('refusal' in verdict) {
       if (wanted === 'none') return undefined;
       this.#failures++;
@@ -112,6 +138,7 @@ export class Access {
 
   async #revalidate({ credentials, wanted }: OpenSession): Promise<CredentialsEnded | undefined> {
     const verdict = await this.authenticate(credentials);
+    if ('isUnknown' in verdict) return new CredentialsEnded('AUTH_UNAVAILABLE', PROGRAM_FAILED);
     if ('refusal' in verdict) return new CredentialsEnded('UNAUTHENTICATED', verdict.refusal || NOT_KNOWN);
     const { identity } = verdict;
     return mayUse(identity.roles, wanted)

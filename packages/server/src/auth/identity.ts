@@ -1,7 +1,7 @@
 import { isRole, ROLES, type Role } from '@porthole/contract';
 
 /** How a client was authenticated. */
-export type CredentialKind = 'token' | 'jwt' | 'certificate' | 'anonymous';
+export type CredentialKind = 'token' | 'jwt' | 'certificate' | 'program' | 'anonymous';
 
 /** An authenticated client. */
 export interface Identity {
@@ -15,8 +15,11 @@ export interface Identity {
 /** Every client, if no credentials are required. */
 export const ANONYMOUS: Identity = { name: 'anonymous', kind: 'anonymous', roles: ROLES };
 
-/** The identity of a client, or why authentication failed, as a message for the client. */
-export type AuthResult = { identity: Identity } | { refusal: string };
+/**
+ * The identity of a client; or why it was refused, as a message for the client; or that nothing is known, because the
+ * program that embeds the node failed to identify it.
+ */
+export type AuthResult = { identity: Identity } | { refusal: string } | { isUnknown: true };
 
 interface RoleRule {
   pattern: RegExp;

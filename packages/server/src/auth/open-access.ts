@@ -4,6 +4,7 @@ import type { Logger } from '../own-log/logger.ts';
 import type { Settings } from '../settings/settings.ts';
 import { describeFailure } from '../transport/request-log.ts';
 import { Access } from './access.ts';
+import type { Authenticate } from './authenticate-hook.ts';
 import { CertificateCheck } from './certificate-check.ts';
 import { createFailureLimit } from './failure-limit.ts';
 import { JwtCheck, type KeySource } from './jwt-check.ts';
@@ -22,10 +23,17 @@ export interface OpenedAccess {
   keyFailure(): string | undefined;
 }
 
+export interface OpenAccessDeps {
+  log(): Logger;
+  memberToken?(): string | undefined;
+  /** Identifies clients without credentials of the node. */
+  authenticate?: Authenticate | undefined;
+}
+
 /** Sets up the configured kinds of credentials. Throws if the node cannot start with them. */
 export async function openAccess(
   { auth }: Pick<Settings, 'auth'>,
-  { log, memberToken }: { log: () => Logger; memberToken?: () => string | undefined },
+  { log, memberToken, authenticate }: OpenAccessDeps,
 ): Promise<OpenedAccess> {
   const files: ReloadedGroup[] = [];
   const warnings: string[] = [];
@@ -36,6 +44,7 @@ export async function openAccess(
     jwt: keys && createJwtCheck(auth, keys),
     certificates: auth.clientCaFile === '' ? undefined : new CertificateCheck(auth.clientRoles),
     memberToken,
+    authenticate,
     countFailure: createFailureLimit(auth.maxFailuresPerMinute),
     onError: warnOnce((error) =>
       log().error('auth', 'unexpected error while checking credentials; the request was refused', {

@@ -43,9 +43,13 @@ export class ConfigThread {
     this.#shortCharacters = shortCharacters;
   }
 
-  /** Throws `TomlError` if the text is not TOML, and `PortholeError` if it cannot be masked. */
-  async run<K extends ConfigTask['kind']>(kind: K, text: string): Promise<ConfigResults[K]> {
-    const task: ConfigTask = { kind, text, secretKeys: this.#secretKeys };
+  /** `secretKeys` are patterns of further secret keys. Throws `TomlError` if the text is not TOML, and `PortholeError` if it cannot be masked. */
+  async run<K extends ConfigTask['kind']>(
+    kind: K,
+    text: string,
+    secretKeys: readonly string[] = [],
+  ): Promise<ConfigResults[K]> {
+    const task: ConfigTask = { kind, text, secretKeys: [...this.#secretKeys, ...secretKeys] };
     if (text.length <= this.#shortCharacters) {
       const { runConfigTask } = await import('./run-config-task.ts');
       return runConfigTask(task) as ConfigResults[K];

@@ -11,6 +11,7 @@ import type { KnownSecrets } from './run-config-task.ts';
 import { findCredentials } from './secrets/find-credentials.ts';
 import { isSecretKey } from './secrets/secret-keys.ts';
 import { SecretValues } from './secrets/secret-values.ts';
+import type { ConfigText } from './service-config.ts';
 
 const NOT_MASKED = 'until then its secrets are not masked in the text of logs, but those known before';
 
@@ -38,8 +39,8 @@ export class NodeSecrets {
   }
 
   /** Adds the secrets of a service's configuration, which is valid TOML. */
-  async addText(text: string, thread: ConfigThread): Promise<void> {
-    if (this.#isOn) this.#add(await thread.run('secrets', text));
+  async addText({ text, secretKeys }: ConfigText, thread: ConfigThread): Promise<void> {
+    if (this.#isOn) this.#add(await thread.run('secrets', text, secretKeys));
   }
 
   /** Called when the own log is open. */

@@ -170,7 +170,7 @@ describe('the configuration text of an embedding service', () => {
     };
     const { port } = await startTestNode({ config });
     const { status, detail } = await requestProblem(port, '/api/v1/config');
-    expect(status).toBe(500);
+    expect(status).toBe(503);
     expect(detail).not.toContain('hunter2');
   });
 });

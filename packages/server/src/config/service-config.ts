@@ -1,6 +1,12 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import type { SecretFingerprint } from '@porthole/cluster';
-import { errorMessage, type NodeSettings, PortholeError, type SettingEntry } from '@porthole/contract';
+import {
+  errorMessage,
+  type NodeSettings,
+  PortholeError,
+  type SettingEntry,
+  type SettingSource,
+} from '@porthole/contract';
 import type { ConfigSource } from './config-source.ts';
 import { ConfigThread } from './config-thread.ts';
 import { readConfigFile } from './read-config-file.ts';
@@ -15,7 +21,16 @@ export interface TextConfigOptions {
   /** Fingerprint of the cluster, added to every masked value so that members can be compared. */
   fingerprint?: SecretFingerprint | undefined;
   /** Called with every new text before it is shown. */
-  onText?: ((text: string) => Promise<void>) | undefined;
+  onText?: ((config: ConfigText) => Promise<void>) | undefined;
+}
+
+/** A configuration as TOML text. */
+export interface ConfigText {
+  text: string;
+  /** Patterns of further secret keys. */
+  secretKeys: readonly string[];
+  /** By key; without them, all values come from a file. */
+  sources?: ReadonlyMap<string, SettingSource>;
 }
 
 export interface ServiceConfigOptions extends TextConfigOptions {
@@ -25,13 +40,13 @@ export interface ServiceConfigOptions extends TextConfigOptions {
 
 /** The configuration of the service: its file, read again for every request. */
 export async function openServiceConfig({ file, maxBytes, ...options }: ServiceConfigOptions): Promise<ConfigSource> {
-  const read = () => readConfigFile(file, { maxBytes });
+  const read = async () => ({ text: await readConfigFile(file, { maxBytes }), secretKeys: [] });
   return createTextConfig(read, { file, ...options });
 }
 
 /** A configuration whose TOML text is fetched whenever it is needed. */
 export async function createTextConfig(
-  read: () => string | Promise<string>,
+  read: () => Promise<ConfigText>,
   { file, secretKeys, thread: given, fingerprint: ofCluster, onText }: TextConfigOptions & { file: string | null },
 ): Promise<ConfigSource> {
   const thread = given ?? new ConfigThread(secretKeys);
@@ -44,23 +59,23 @@ export async function createTextConfig(
   /** The last masked text: masking costs far more than reading, and files rarely change. */
   let last: { raw: string; masked: string; flattened: FlattenedConfig; flat: FlatSetting[] } | undefined;
   const load = async () => {
-    const raw = await read();
-    if (last?.raw === raw) return last;
-    const { masked, flattened } = await mask(raw, { where, thread });
-    const shown = { raw, masked, flattened, flat: withFingerprints(flattened, ownFingerprint) };
-    await onText?.(raw);
-    last = shown;
-    return shown;
+    const given = await read();
+    // Other secret keys make another masked text of it.
+    const raw = [given.text, ...given.secretKeys].join('\0');
+    if (last?.raw !== raw) {
+      const { masked, flattened } = await mask(given, { where, thread });
+      await onText?.(given);
+      last = { raw, masked, flattened, flat: withFingerprints(flattened, ownFingerprint) };
+    }
+    return { ...last, sources: given.sources };
   };
   /** With fingerprints by the cluster's token, which may have changed since the text was masked. */
-  let lastComparable: { raw: string; mark: string; entries: SettingEntry[] } | undefined;
-  const comparable = (raw: string, flattened: FlattenedConfig, fingerprint: SecretFingerprint): SettingEntry[] => {
+  let lastComparable: { raw: string; mark: string; flat: FlatSetting[] } | undefined;
+  const comparable = (raw: string, flattened: FlattenedConfig, fingerprint: SecretFingerprint): FlatSetting[] => {
     const mark = fingerprint('', '');
-    if (lastComparable?.raw !== raw || lastComparable.mark !== mark) {
-      const flat = withFingerprints(flattened, fingerprint);
-      lastComparable = { raw, mark, entries: flat.map((setting) => toEntry(setting, true)) };
-    }
-    return lastComparable.entries;
+    if (lastComparable?.raw !== raw || lastComparable.mark !== mark)
+      lastComparable = { raw, mark, flat: withFingerprints(flattened, fingerprint) };
+    return lastComparable.flat;
   };
   let startProblem: string | undefined;
   const atStart: MaskedConfig | undefined = await load().then(
@@ -79,9 +94,9 @@ export async function createTextConfig(
       return {
         observes: 'service',
         file,
-        settings: ofCluster
-          ? comparable(now.raw, now.flattened, ofCluster)
-          : now.flat.map((setting) => toEntry(setting, false)),
+        settings: (ofCluster ? comparable(now.raw, now.flattened, ofCluster) : now.flat).map((setting) =>
+          toEntry(setting, { isExposed: ofCluster !== undefined, sources: now.sources }),
+        ),
         disk: compare(atStart, now),
       };
     },
@@ -101,9 +116,12 @@ interface MaskedConfig {
   flat: FlatSetting[];
 }
 
-async function mask(raw: string, { where, thread }: { where: string; thread: ConfigThread }) {
+async function mask({ text, secretKeys }: ConfigText, { where, thread }: { where: string; thread: ConfigThread }) {
   try {
-    return { masked: await thread.run('mask', raw), flattened: await thread.run('settings', raw) };
+    return {
+      masked: await thread.run('mask', text, secretKeys),
+      flattened: await thread.run('settings', text, secretKeys),
+    };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     throw new PortholeError('CONFIG_UNAVAILABLE', `${where} cannot be shown: ${error.message}`, { cause: error });
@@ -118,9 +136,13 @@ function withFingerprints({ flat, clear }: FlattenedConfig, fingerprint: SecretF
 }
 
 /** Only what the file contains: the service's defaults are unknown, and whether it has read the file. */
-function toEntry({ key, value, secret, fingerprint }: FlatSetting, isExposed: boolean): SettingEntry {
+function toEntry(
+  { key, value, secret, fingerprint }: FlatSetting,
+  { isExposed, sources }: { isExposed: boolean; sources: ConfigText['sources'] },
+): SettingEntry {
   const exposed = isExposed && fingerprint !== undefined && { fingerprint };
-  return { key, value, default: null, changed: null, source: 'file', secret, ...exposed };
+  const source = sources ? (sources.get(key) ?? 'option') : 'file';
+  return { key, value, default: null, changed: null, source, secret, ...exposed };
 }
 
 /** Compares the current file with the file at the start of the node. The service may run with either. */

@@ -77,6 +77,14 @@ export class CallLifecycle {
       authorization: authorization?.toString(),
       socket: getHttp2Stream(this.#call).session?.socket,
       address: plainAddress(peerAddress(this.#call)),
+      describe: () => ({
+        transport: 'grpc',
+        method: 'POST',
+        url: this.#path,
+        headers: Object.fromEntries(Object.entries(metadata.getMap()).map(([name, value]) => [name, String(value)])),
+        address: plainAddress(peerAddress(this.#call)),
+        source: metadata,
+      }),
     };
     this.#credentials = credentials;
     const decide = (verdict: AuthResult) => {

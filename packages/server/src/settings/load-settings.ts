@@ -24,6 +24,8 @@ export interface SettingsSources {
   flags?: Readonly<Record<string, FlagValue>>;
   /** Given by the program that embeds the node. */
   options?: PartialSettings;
+  /** The program that embeds the node authenticates its clients. */
+  hasCredentials?: boolean;
   /** Base of relative paths outside the file; default: the working directory. */
   workDir?: string;
 }
@@ -66,7 +68,8 @@ export async function loadSettings(sources: SettingsSources = {}): Promise<Loade
   const values = SETTING_DEFINITIONS.map((definition) => resolveSetting(definition, { layers, workDir, shownName }));
   const settings = toSettings(values);
   const findings = layers.flatMap((layer) => layer.findings);
-  findings.push(...conflictFindings(settings, values, findings));
+  const ruledOut = sources.hasCredentials ? ['auth.allow-anonymous'] : [];
+  findings.push(...conflictFindings(settings, values, { findings, ruledOut }));
   if (findings.length > 0) throw new SettingsError(await formatProblems(findings, fileLayer?.text ?? ''));
 
   return {
@@ -121,9 +124,9 @@ function toSettings(values: readonly SettingValue[]): Settings {
 function conflictFindings(
   settings: Settings,
   values: readonly SettingValue[],
-  findings: readonly Finding[],
+  { findings, ruledOut }: { findings: readonly Finding[]; ruledOut: readonly string[] },
 ): Finding[] {
-  const refused = new Set(findings.flatMap(({ key }) => (key === undefined ? [] : [key])));
+  const refused = new Set([...findings.flatMap(({ key }) => (key === undefined ? [] : [key])), ...ruledOut]);
   return findConflicts(settings, refused).flatMap(({ keys, text }) => {
     const involved = keys.flatMap((key) => values.filter(({ definition }) => definition.key === key));
     const ranked = involved.sort((a, b) => PRECEDENCE.indexOf(b.source) - PRECEDENCE.indexOf(a.source));

@@ -34,6 +34,8 @@ export interface RequestContext {
   target: RouteTarget | undefined;
   query: URLSearchParams;
   identity: Identity | undefined;
+  /** The request as the program that embeds the node has it. */
+  source: unknown;
 }
 
 /** A request that passed all checks. */
@@ -68,7 +70,7 @@ export async function authorizeRequest(
   context.target = target;
   const role = requiredRole(target, gate);
   if (role !== 'none' && !gate.access.isGuarded) gate.checkAnonymous?.(request);
-  const credentials = readCredentials(request);
+  const credentials = readCredentials(request, context.source);
   // Only on routes that accept tickets; a header takes precedence.
   if (credentials.authorization === undefined && target && TICKETED.has(target.route) && query.has('ticket')) {
     credentials.authorization = gate.tickets.redeem(ownTarget);
@@ -110,9 +112,12 @@ function requiredRole(target: RouteTarget | undefined, { protectsMetrics }: Requ
   return target.route === 'metrics' && !protectsMetrics ? 'none' : getRoute(target.route).role;
 }
 
-export function readCredentials(request: HttpRequest): Credentials {
-  const { headers, socket } = request;
-  return { authorization: headers.authorization, socket, address: plainAddress(remoteAddress(request)) };
+/** `source` is the request as the program that embeds the node has it. */
+export function readCredentials(request: HttpRequest, source: unknown): Credentials {
+  const { headers, socket, method = '' } = request;
+  const address = plainAddress(remoteAddress(request));
+  const describe = () => ({ transport: 'http' as const, method, url: requestUrl(request), headers, address, source });
+  return { authorization: headers.authorization, socket, address, describe };
 }
 
 async function authenticate(

@@ -57,15 +57,22 @@ export type RequestHandler = (request: HttpRequest, response: HttpResponse, sour
 
 /** Handles a request: authorizes, runs the route, sends the response, counts. All failures are handled here. */
 export function createRequestHandler(handling: RequestHandlerDeps): RequestHandler {
-  return (request, response) => {
-    const lifecycle = new RequestLifecycle(handling, request, response);
+  return (request, response, source = request) => {
+    const lifecycle = new RequestLifecycle(handling, { request, response, source });
     lifecycle.run().catch((error) => handling.log.unfinished(error));
   };
+}
+
+interface Arrival {
+  request: HttpRequest;
+  response: HttpResponse;
+  source: unknown;
 }
 
 /** One request, from its arrival to the last byte of the response. Routes see it as a `RouteRequest`. */
 class RequestLifecycle implements RouteRequest, RequestContext {
   readonly headers: IncomingHttpHeaders;
+  readonly source: unknown;
   query = NO_QUERY;
   method: RouteRequest['method'] = 'GET';
   target: RouteTarget | undefined = undefined;
@@ -89,7 +96,8 @@ class RequestLifecycle implements RouteRequest, RequestContext {
   #unwatchSession: (() => void) | undefined;
   #routeResponse: RouteResponse | undefined;
 
-  constructor(handling: RequestHandlerDeps, request: HttpRequest, response: HttpResponse) {
+  constructor(handling: RequestHandlerDeps, { request, response, source }: Arrival) {
+    this.source = source;
     this.#id = handling.log.newId();
     this.headers = request.headers;
     this.#handling = handling;
@@ -197,7 +205,7 @@ class RequestLifecycle implements RouteRequest, RequestContext {
   }
 
   #watchSession(route: RouteId): void {
-    const session = { credentials: readCredentials(this.#request), wanted: getRoute(route).role };
+    const session = { credentials: readCredentials(this.#request, this.source), wanted: getRoute(route).role };
     this.#unwatchSession = this.#handling.gate.access.watchSession({
       ...session,
       end: (reason) => this.#deadline.abort(reason),
