@@ -5,12 +5,14 @@ type ProgramName =
   | 'etcd'
   | 'git'
   | 'grep'
+  | 'journalctl'
   | 'lnav'
   | 'logrotate'
   | 'nginx'
   | 'openssl'
   | 'python3-grpcio'
   | 'systemd-analyze'
+  | 'systemd-journal-remote'
   | 'wc'
   | 'wrk';
 

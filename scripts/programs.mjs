@@ -13,6 +13,7 @@ const PACKAGES = {
   faketime: 'faketime',
   git: 'git',
   grep: 'grep',
+  journalctl: 'systemd',
   lnav: 'lnav',
   logrotate: 'logrotate',
   nginx: 'nginx-light',
@@ -21,6 +22,7 @@ const PACKAGES = {
   'python3-grpcio': 'python3-grpcio',
   strace: 'strace',
   'systemd-analyze': 'systemd',
+  'systemd-journal-remote': 'systemd-journal-remote',
   wc: 'coreutils',
   wrk: 'wrk',
 };
@@ -28,6 +30,7 @@ const PACKAGES = {
 /** What is no program but is needed like one, by a file that shows it is there. */
 const FILES = {
   'python3-grpcio': '/usr/lib/python3/dist-packages/grpc/__init__.py',
+  'systemd-journal-remote': '/usr/lib/systemd/systemd-journal-remote',
 };
 
 /** Debian keeps servers where the PATH of an ordinary user does not look. */

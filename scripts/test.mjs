@@ -17,6 +17,7 @@ try {
     'etcd',
     'faketime',
     'git',
+    'journalctl',
     'lnav',
     'logrotate',
     'openssl',
@@ -24,6 +25,7 @@ try {
     'python3-grpcio',
     'strace',
     'systemd-analyze',
+    'systemd-journal-remote',
   ]);
 } catch (error) {
   fail(error.message);

@@ -95,6 +95,15 @@ export const CONFIG_FLAG: FlagDefinition = {
   about: 'settings file (TOML) whose log.formats apply to local files; also PORTHOLE_CONFIG',
 };
 
+/** The journal of another machine, or of a mounted disk. */
+export const JOURNAL_FLAG: FlagDefinition = {
+  long: 'journal-dir',
+  value: 'dir',
+  complete: 'file',
+  default: "this machine's",
+  about: 'directory of the files that journal: reads; also PORTHOLE_LOG_JOURNAL_DIR',
+};
+
 export const CONTEXT_FLAGS: readonly FlagDefinition[] = [
   ...parameterFlags('logSearch', ['after-context', 'before-context']),
   {
@@ -143,5 +152,5 @@ export const SOURCE_ARGUMENT: ArgumentDefinition = {
   many: true,
   complete: 'file',
   about:
-    'a local file or directory, - for standard input, the URL of a node, the name of a log on the node at --url, or NODE:FILE or NODE: for nodes of its cluster (NODE may contain * and ?); default: what is piped in, else all logs of the node at --url',
+    'a local file or directory, - for standard input, the URL of a node, the name of a log on the node at --url, NODE:FILE or NODE: for nodes of its cluster (NODE may contain * and ?), or journal: or journal:UNIT for the systemd journal of this machine; default: what is piped in, else all logs of the node at --url',
 };

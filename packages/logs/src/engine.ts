@@ -5,6 +5,7 @@ import type { HandleCache } from './file/handle-cache.ts';
 import type { LogHandle } from './file/log-handle.ts';
 import type { SharedReads } from './file/shared-reads.ts';
 import type { TextSource } from './file/text-source.ts';
+import { followDespite } from './follow/follow-despite.ts';
 import { FollowHub } from './follow/follow-hub.ts';
 import { followLimit } from './follow/follow-limit.ts';
 import { LogError } from './log-error.ts';
@@ -80,8 +81,8 @@ export interface EngineDeps {
   list(family?: string): Promise<SeenFile[]>;
   /** Whether all files are directly in the directory. */
   isFlat?: boolean;
-  /** What the last listing could not list. */
-  listProblems?(): readonly FileProblem[];
+  /** Why some of the selected logs are missing or incomplete. */
+  problems?(selection: LogSelection): readonly FileProblem[];
   /** Opens a file by name; the error for an unknown name includes a suggestion. */
   acquire(name: string): Promise<LogHandle>;
 }
@@ -173,7 +174,7 @@ export class LogEngine {
   }
 
   follow(query: FollowQuery, options: ReadOptions): AsyncGenerator<FollowItem[], void, undefined> {
-    return this.#hub.follow(query, options);
+    return followDespite(this.#deps.problems?.(query) ?? [], query, this.#hub.follow(query, options));
   }
 
   /** Whether one of the files of the log has timestamps near its start: the live one may have just been rotated. */
@@ -265,6 +266,8 @@ export class LogEngine {
 
   async #openListed(seen: readonly SeenFile[], selection: Selection, options: SearchOptions): Promise<OpenFamily[]> {
     const { file } = selection;
+    // Before the files are opened: a log that catches up meanwhile is longer than what is read of it.
+    const problems = this.#deps.problems?.(selection) ?? [];
     // A family omits files that no longer exist; a file requested by name must exist.
     if (file !== undefined) (await this.#deps.acquire(file)).release();
     const families = file === undefined ? await selectFamilies(seen, selection) : [{ name: file, files: [file] }];
@@ -284,10 +287,9 @@ export class LogEngine {
       if (options.signal?.aborted && !(error instanceof LogError)) return [];
       throw error;
     }
-    if (problem) opened[0]?.problems.push(problem);
-    if (file === undefined && selection.family === undefined) {
-      opened[0]?.problems.push(...(this.#deps.listProblems?.() ?? []));
-    }
+    // Nothing to read and something wrong must not look like quiet logs.
+    if (problems.length > 0 && opened.length === 0) opened.push({ name: '', files: [], duplicates: [], problems: [] });
+    opened[0]?.problems.push(...(problem ? [problem] : []), ...problems);
     return opened;
   }
 }

@@ -3,7 +3,7 @@ export { decodeCursor, resumeCursor } from './cursor/cursor.ts';
 export { isPackedName, plainName } from './file/compression.ts';
 export { groupFamilies } from './file/families.ts';
 export { createHiddenNames } from './file/hidden-names.ts';
-export type { LogTree } from './file/tree.ts';
+export type { LogMount, LogTree } from './file/tree.ts';
 export { LogDir, type LogDirOptions } from './log-dir.ts';
 export { LogError, type LogErrorCode } from './log-error.ts';
 export { editDistance, nearestNames } from './nearest-names.ts';
@@ -27,6 +27,7 @@ export type {
   ByteStream,
   Digest,
   DigestQuery,
+  FileProblem,
   FollowItem,
   FollowQuery,
   FoundRecord,

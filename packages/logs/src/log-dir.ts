@@ -5,7 +5,7 @@ import { createHiddenNames } from './file/hidden-names.ts';
 import type { LogHandle } from './file/log-handle.ts';
 import { assertSafeName } from './file/safe-name.ts';
 import { SharedReads } from './file/shared-reads.ts';
-import { FLAT, type LogTree } from './file/tree.ts';
+import { FLAT, findMount, type LogTree } from './file/tree.ts';
 import { readEncoding } from './file/utf16.ts';
 import { LogError } from './log-error.ts';
 import { createZone, type Zone } from './parse/zone.ts';
@@ -20,12 +20,14 @@ import type {
   ByteStream,
   Digest,
   DigestQuery,
+  FileProblem,
   FollowItem,
   FollowQuery,
   Histogram,
   HistogramQuery,
   LogEntry,
   LogFileDetails,
+  LogSelection,
   OpenLog,
   ReadOptions,
   SearchItem,
@@ -187,14 +189,22 @@ export class LogDir {
         scrubbing: this.#scrubbing,
         zone: this.#zone,
         list: (family?: string) => (family === undefined ? this.#listing.all() : this.#listing.ofFamily(family)),
-        isFlat: this.#tree.depth === 0,
-        listProblems: () => this.#listing.problems,
+        isFlat: this.#tree.depth === 0 && !this.#tree.mounts,
+        problems: (selection: LogSelection) => this.#problems(selection),
         acquire: (name: string) => this.#acquire(name),
       };
       this.#started = new LogEngine(deps, this.#options);
       return this.#started;
     });
     return this.#engine;
+  }
+
+  /** What the last listing could not list, and why logs of mounts are missing or incomplete. */
+  #problems({ file, family = file }: LogSelection): readonly FileProblem[] {
+    const { mounts = [] } = this.#tree;
+    if (family === undefined) return [...this.#listing.problems, ...mounts.flatMap((mount) => mount.problems())];
+    const found = findMount(this.#tree, family)?.problems() ?? [];
+    return found.filter((problem) => problem.file === family);
   }
 
   async #isUtf16(name: string): Promise<boolean> {

@@ -13,7 +13,8 @@ export type LogErrorCode =
   | 'REGEX_TOO_COMPLEX'
   | 'CURSOR_INVALID'
   | 'CURSOR_GONE'
-  | 'TOO_MANY_SEARCHES';
+  | 'TOO_MANY_SEARCHES'
+  | 'JOURNAL_UNAVAILABLE';
 
 /** A failure of the log engine. The message says what happened to which file, and may be shown to the client. */
 export class LogError extends Error {

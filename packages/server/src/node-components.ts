@@ -5,6 +5,7 @@ import {
   createZone,
   LogDir,
   type LogDirOptions,
+  type LogMount,
   PATTERN_NAMES,
   Scrubbing,
   type WorkerPool,
@@ -25,6 +26,7 @@ import type { ConfigText } from './config/service-config.ts';
 import { findOtherHolders, openFilesNeeded } from './doctor/open-files.ts';
 import { StartError } from './errors.ts';
 import { createHealth, type Health, probeLogDir } from './health.ts';
+import type { Journal } from './journal/open-journal.ts';
 import { LocalNode } from './local-node.ts';
 import { type OwnLog, openOwnLog } from './own-log/own-log.ts';
 import { readFormats } from './settings/format-kind.ts';
@@ -93,7 +95,9 @@ export async function openNodeComponents(
     isDenied: createHiddenNames(hidden),
     open: () => openOwnLog({ ...settings.logging, level: 'info', zone, fileName: ACCESS_LOG }),
   });
-  const logs = openLogDir(settings, { path: logPath, zone, hidden, scrubbing, threads: options.threads });
+  const journal = await startJournal(settings, ownLog);
+  const mounts = journal ? [journal.mount] : undefined;
+  const logs = openLogDir(settings, { path: logPath, zone, hidden, scrubbing, threads: options.threads, mounts });
   const observes = settings.service.logDir === '' ? config.observes : 'service';
   const { role } = settings.cluster;
   const problems = () => health.problems();
@@ -104,13 +108,15 @@ export async function openNodeComponents(
     'log directory': () => probeLogDir(logPath),
     configuration: () => config.check(),
     'own log': async () => checkOwnLog(ownLog),
+    ...(journal && { journal: async () => journal.check() }),
     ...(access.isGuarded && { credentials: async () => checkCredentials(opened, reloadedFiles) }),
     ...(cluster.isConfigured && { cluster: async () => checkCluster(cluster) }),
   };
   const health = createHealth(checks, options.isStopping);
   const credentialFiles = [...opened.files, ...secrets.watchedFiles(config)];
+  const close = () => closeAll(reloadedFiles, logs, ...(journal ? [journal] : []), accessLog, ownLog);
   const components = { tls, access, accessLog, credentialFiles, reloadedFiles, ownLog, logs, config, state, cluster };
-  return { ...components, health, warnings, close: () => closeAll(reloadedFiles, logs, accessLog, ownLog) };
+  return { ...components, health, warnings, close };
 }
 
 async function closeAll(...components: { close(): Promise<void> }[]): Promise<void> {
@@ -137,12 +143,13 @@ async function openSecretsAndConfig(loaded: LoadedSettings, { given, fingerprint
 type LogDirDeps = Pick<LogDirOptions, 'zone' | 'hidden' | 'scrubbing'> & {
   path: string;
   threads: WorkerPool | undefined;
+  mounts: readonly LogMount[] | undefined;
 };
 
-function openLogDir({ log, search, follow, http }: Settings, { path, threads, ...deps }: LogDirDeps): LogDir {
+function openLogDir({ log, search, follow, http }: Settings, { path, threads, mounts, ...deps }: LogDirDeps): LogDir {
   return new LogDir(path, {
     formats: readFormats(log.formats),
-    tree: readTree(log),
+    tree: { ...readTree(log), ...(mounts && { mounts }) },
     workers: search.workers,
     maxQueued: search.maxQueued,
     maxIndexBytes: search.maxIndexBytes,
@@ -196,6 +203,13 @@ async function openConfig(loaded: LoadedSettings, { given, ...open }: OpenConfig
   if (given !== undefined)
     return createTextConfig(createConfigReader(given, { maxBytes }), { file: null, secretKeys, ...open });
   return openServiceConfig({ file: service.configFile, secretKeys, maxBytes, ...open });
+}
+
+/** Loaded on demand: few nodes read it. */
+async function startJournal(settings: Settings, ownLog: OwnLog): Promise<Journal | undefined> {
+  if (!settings.log.journal) return undefined;
+  const { openJournal } = await import('./journal/open-journal.ts');
+  return openJournal(settings, ownLog.component('journal'));
 }
 
 /** Opens the own log and waits for its first record, so that a failing disk is noticed at once. */

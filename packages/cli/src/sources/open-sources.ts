@@ -6,6 +6,7 @@ import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import { isUrl, namesNode } from './endpoint.ts';
 import { findPath, type LocalPath } from './find-path.ts';
+import { isJournal, journalLog } from './journal-name.ts';
 import { localFormats } from './local-formats.ts';
 import { LocalLogs, StdinLogs } from './local-logs.ts';
 import { ClusterLogs, type FileHolder, type LogSource, type LogState, type OpenSources } from './log-source.ts';
@@ -79,6 +80,7 @@ class SourceOpener {
   async open(target: string | undefined): Promise<LogSource> {
     const isAddress = target !== undefined && isUrl(target);
     if (target === STDIN) return this.#stdin();
+    if (target !== undefined && isJournal(target)) return this.#journal(target);
     if (wantsAll(this.#invocation))
       return this.#members(isAddress ? target : undefined, { file: isAddress ? undefined : target });
     if (isAddress) return { ...(await this.#node(target)), label: target, selection: {} };
@@ -136,6 +138,19 @@ class SourceOpener {
     };
     const selection = file === undefined ? {} : await this.#select(source, file);
     return { ...source, label: nodes?.join(' ') ?? 'all nodes', selection };
+  }
+
+  /** The journal of this machine, or with `--url` or `--all` those of nodes that serve them. */
+  async #journal(target: string): Promise<LogSource> {
+    const selection = { family: journalLog(target) };
+    if (wantsAll(this.#invocation)) return { ...(await this.#members(undefined, { file: undefined })), selection };
+    if (namesNode(this.#invocation)) return { ...(await this.#node(undefined)), label: target, selection };
+    const { openJournal } = await import('./journal-logs.ts');
+    const zone = createZone(this.#invocation.text('log-zone'));
+    const logs = await openJournal(this.#invocation, target, (dir) => this.#openDir(dir, zone));
+    this.#cleanups.push(() => logs.close());
+    const source = { ...singleBackend(logs), zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
+    return { ...source, label: target, selection: logs.selection };
   }
 
   async #local(label: string, { dir, file }: LocalPath): Promise<LogSource> {

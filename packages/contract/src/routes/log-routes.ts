@@ -107,7 +107,7 @@ export const RECORD_ROUTES = {
       'Records as they are written, as server-sent events, through rotation and truncation, which are events too.',
     parameters: documentParameters([...FOLLOW_ROWS, LAST_EVENT_ID_ROW]),
     response: { contentType: 'text/event-stream', schema: 'FollowItem', each: 'event' },
-    errors: [...FILTER_ERRORS, ...CURSOR_ERRORS],
+    errors: [...FILTER_ERRORS, ...CURSOR_ERRORS, 'JOURNAL_UNAVAILABLE'],
     post: true,
     stream: true,
   },

@@ -6,7 +6,7 @@ import type { LogHandle } from './log-handle.ts';
 import { notALog, openInside } from './open-inside.ts';
 import { assertSafeName } from './safe-name.ts';
 import { SharedLookup } from './shared-lookup.ts';
-import { FLAT, type LogTree } from './tree.ts';
+import { FLAT, findMount, type LogTree, locate } from './tree.ts';
 
 /** An unused descriptor is closed after this long: a deleted file must not hold its disk space because of us. */
 const IDLE_MS = 1000;
@@ -42,7 +42,10 @@ export class HandleCache {
     this.#dir = dir;
     this.#tree = tree;
     this.#isHidden = isHidden;
-    this.#lookups = new SharedLookup((name) => findEntry(dir, name));
+    this.#lookups = new SharedLookup((name) => {
+      const at = locate(dir, tree, name);
+      return findEntry(at.dir, at.name);
+    });
   }
 
   /** Open descriptors, in use or cached. */
@@ -51,7 +54,8 @@ export class HandleCache {
   }
 
   async acquire(name: string): Promise<LogHandle> {
-    assertSafeName(name, this.#tree.depth);
+    const at = locate(this.#dir, this.#tree, name);
+    assertSafeName(at.name, at.depth);
     if (this.#isHidden(name)) throw notALog(name);
     try {
       const found = await this.#lookups.get(name);
@@ -76,7 +80,10 @@ export class HandleCache {
   }
 
   async #openFresh(name: string, found: FoundEntry): Promise<LogHandle> {
-    const { fd, stats, target } = await openInside(this.#dir, name, { ...found, roots: this.#tree.roots });
+    const at = locate(this.#dir, this.#tree, name);
+    // What is in a mount was put there by us: links in it lead nowhere else.
+    const roots = findMount(this.#tree, name) ? [] : this.#tree.roots;
+    const { fd, stats, target } = await openInside(at.dir, at.name, { ...found, roots });
     this.#open++;
     const entry: Entry = { fd, ino: stats.ino, dev: stats.dev, users: 0, idleSince: 0, current: false };
     if (target !== undefined && this.#isHidden(target)) {

@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { sep } from 'node:path';
 import { systemCode } from '../log-error.ts';
+import type { FileProblem } from '../types.ts';
 
 const SEPARATOR = Buffer.from(sep);
 
@@ -12,6 +13,34 @@ export interface LogTree {
   maxEntries: number;
   /** Directories that links may lead to, besides the log directory. */
   roots: readonly string[];
+  mounts?: readonly LogMount[];
+}
+
+/** A directory elsewhere. The files directly in it are logs, named `NAME/FILE`, whatever the depth is. */
+export interface LogMount {
+  name: string;
+  path: string;
+  /** Why some of its logs are missing or incomplete, by the names of their live files. */
+  problems(): readonly FileProblem[];
+}
+
+/** Where a name is looked up. */
+export interface Location {
+  dir: string;
+  name: string;
+  /** How many directories the name may have. */
+  depth: number;
+}
+
+export function findMount({ mounts = [] }: Pick<LogTree, 'mounts'>, name: string): LogMount | undefined {
+  return mounts.find((mount) => name.startsWith(`${mount.name}/`));
+}
+
+export function locate(dir: string, tree: LogTree, name: string): Location {
+  const mount = findMount(tree, name);
+  return mount
+    ? { dir: mount.path, name: name.slice(mount.name.length + 1), depth: 0 }
+    : { dir, name, depth: tree.depth };
 }
 
 /** Only the files directly in the directory, and links that stay in it. */

@@ -1,5 +1,5 @@
 import { SharedLookup } from '../file/shared-lookup.ts';
-import type { LogTree } from '../file/tree.ts';
+import { findMount, type LogMount, type LogTree } from '../file/tree.ts';
 import { LogError } from '../log-error.ts';
 import { MAX_COMPARED_NAMES, nearestNames } from '../nearest-names.ts';
 import type { FileProblem } from '../types.ts';
@@ -18,7 +18,7 @@ export class DirListing {
   readonly #options: DirListingOptions;
   readonly #files: SharedLookup<SeenFile[]>;
   readonly #names: SharedLookup<ListedNames>;
-  /** What the last listing of the directories below could not list. */
+  /** What the last listing of other directories could not list. */
   problems: readonly FileProblem[] = [];
 
   constructor(path: string, options: DirListingOptions) {
@@ -37,7 +37,8 @@ export class DirListing {
 
   /** At least the files of one log. */
   async ofFamily(family: string): Promise<SeenFile[]> {
-    if (this.#options.tree.depth > 0) return this.all();
+    const { tree } = this.#options;
+    if (tree.depth > 0 || findMount(tree, family)) return this.all();
     const names = await this.#names.get('');
     const { listFamily } = await import('./list-family.ts');
     return (await listFamily(this.#path, family, names, this.#listOptions)) ?? this.all();
@@ -62,11 +63,34 @@ export class DirListing {
   async #list(): Promise<SeenFile[]> {
     const { isHidden, tree, statMany } = this.#options;
     const flat = await listFiles(this.#path, { ...this.#listOptions, statMany });
-    if (tree.depth === 0) return flat;
-    const { listTree } = await import('./list-tree.ts');
-    const { files, problems } = await listTree(this.#path, { tree, isHidden });
+    const { mounts = [] } = tree;
+    if (tree.depth === 0 && mounts.length === 0) return flat;
+    const problems: FileProblem[] = [];
+    const listed = [flat];
+    if (tree.depth > 0) {
+      const { listTree } = await import('./list-tree.ts');
+      // A mount takes the place of a directory with its name.
+      const isCovered = (name: string) => mounts.some((mount) => `${name}/`.startsWith(`${mount.name}/`));
+      const below = await listTree(this.#path, { tree, isHidden: (name) => isCovered(name) || isHidden(name) });
+      listed.push(below.files);
+      problems.push(...below.problems);
+    }
+    for (const mount of mounts) listed.push(await this.#listMount(mount, problems));
     this.problems = problems;
-    return [...flat, ...files].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+    return listed.flat().sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  }
+
+  /** The files of a mount by their names here. That it cannot be read is a problem of its logs, not of the others. */
+  async #listMount({ name, path }: LogMount, problems: FileProblem[]): Promise<SeenFile[]> {
+    const shown = (file: string) => `${name}/${file}`;
+    try {
+      const files = await listFiles(path, { isHidden: (file) => this.#options.isHidden(shown(file)) });
+      return files.map((file) => ({ ...file, name: shown(file.name) }));
+    } catch (error) {
+      if (!(error instanceof LogError)) throw error;
+      problems.push({ file: name, code: error.code, detail: error.message });
+      return [];
+    }
   }
 
   async #listSome(wanted: (name: string) => boolean): Promise<SeenFile[]> {

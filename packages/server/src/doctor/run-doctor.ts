@@ -3,6 +3,7 @@ import { SettingsError, type SettingsProblemCode } from '../settings/settings-er
 import { checkClock, checkTimeZone } from './check-clock.ts';
 import { checkAccess, checkJwtKeys, checkTokens } from './check-credentials.ts';
 import { checkFollowing } from './check-following.ts';
+import { checkJournal } from './check-journal.ts';
 import { checkLogDir, checkLogFiles, checkLogFormats } from './check-log-files.ts';
 import { checkOwnLog } from './check-own-log.ts';
 import { checkPorts } from './check-ports.ts';
@@ -94,6 +95,7 @@ export const CHECKS: readonly Check[] = [
   { name: 'log directory', run: checkLogDir },
   { name: 'log files', run: checkLogFiles },
   { name: 'log formats', run: checkLogFormats },
+  { name: 'journal', run: checkJournal },
   { name: 'own log', run: checkOwnLog },
   { name: 'service configuration', run: checkServiceConfig },
   { name: 'ports', run: checkPorts },

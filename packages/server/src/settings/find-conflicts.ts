@@ -44,6 +44,7 @@ const RULES: readonly Rule[] = [
     }),
   ),
   notBoth('cluster.members', 'cluster.etcd', 'who the members are'),
+  needs('log.journal-units', 'log.journal', 'selects units of the journal, which is not read'),
   needs('cluster.lindb-namespace', 'cluster.etcd', 'is a namespace in etcd, but cluster.etcd is empty'),
   bothOrNone('cluster.etcd-user', 'cluster.etcd-password-file'),
   bothOrNone('cluster.etcd-cert-file', 'cluster.etcd-key-file'),
@@ -118,12 +119,12 @@ function jwtNeeds(key: SettingKey, otherwise: string): Rule {
   };
 }
 
-/** Whether a text or list is not empty. */
+/** Whether a text or list is not empty, or a switch is on. */
 function isSet(settings: Settings, key: SettingKey): boolean {
   const { section = '', property = '' } = SETTINGS_BY_KEY.get(key) ?? {};
   const sections: Readonly<Record<string, Readonly<Record<string, unknown>>>> = settings;
   const value = sections[section]?.[property];
-  return Array.isArray(value) ? value.length > 0 : value !== '';
+  return Array.isArray(value) ? value.length > 0 : value !== '' && value !== false;
 }
 
 /** Whether any kind of credentials is configured. */

@@ -72,7 +72,8 @@ function anySettings(): fc.Arbitrary<PartialSettings> {
     SETTING_DEFINITIONS.forEach(({ section, property }, index) => {
       options[section] = { ...options[section], [property]: values[index] ?? '' };
     });
-    const { http, grpc, tls } = options;
+    const { http, grpc, tls, log } = options;
+    if (!log?.journal) Object.assign(log ?? {}, { journalUnits: [] });
     if (http?.port === grpc?.port) Object.assign(options, { grpc: { port: 0 } });
     if ((tls?.certFile === '') !== (tls?.keyFile === '')) Object.assign(options, { tls: {} });
     if (Number(http?.maxUrlBytes) > Number(http?.maxHeaderBytes))

@@ -10,6 +10,9 @@ const DAY_MS = 86_400_000;
 /** The longest list that was measured: bench/README.md. */
 const MAX_STATIC_MEMBERS = 1000;
 
+/** Each is read by a process of its own. */
+const MAX_UNITS = 16;
+
 export interface SettingRow {
   kind: SettingKind;
   /** As in memory: milliseconds, bytes; a relative path counts from the working directory. */
@@ -141,6 +144,14 @@ export const SETTING_ROWS = {
       about: 'Maximum number of entries of those directories. More are not listed, and responses about all logs report it.' },
     roots: { kind: list(text.path, 'directories'), default: [],
       about: 'Directories outside the log directory that links in it may lead to. Other links that leave it are not followed.' },
+    journal: { kind: onOff, default: false, flag: 'journal',
+      about: 'Serve the systemd journal of this machine as a log, too (`journal/all.log`), read with `journalctl`. The user of the node must be in the group systemd-journal.' },
+    journalUnits: { kind: list(text.unitName, 'systemd units', MAX_UNITS), default: [], flag: 'journal-unit',
+      about: 'Only these units of the journal, each as a log of its own: `["nginx", "sshd.service"]`. Empty: all units in one log.' },
+    journalDir: { kind: text.path, default: '', flag: 'journal-dir',
+      about: "Directory of the journal files, as of a mounted host. Empty: this machine's." },
+    journalMaxBytes: { name: 'journal-max-size', kind: size('8MiB', '1TiB'), default: 256 * MIB,
+      about: 'Maximum size of what is kept of the journal, in `journal` next to `logging.dir`; the oldest entries are removed first.' },
     formats: { kind: formatList, default: [],
       about: 'Log formats of your own, tried before the built-in ones: tables with `name`, `lines`, `times` and optionally `levels` and `samples`, see docs/formats.md. In a variable or flag: the same as JSON.' },
   },

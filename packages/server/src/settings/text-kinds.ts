@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { isRole, MEMBER_ID, MEMBER_ROLE, ROLES } from '@porthole/contract';
+import { parseUnitName, UNIT_NAMES } from '../journal/unit-name.ts';
 import { defineKind, type SettingKind } from './setting-kinds.ts';
 
 /** The longest path Linux accepts; no setting is longer. */
@@ -77,6 +78,8 @@ export const text = {
     (given) => given === '' || (/^https?:\/\/[^@\\\s#]+$/i.test(given) && URL.canParse(given))),
   algorithm: textKind('a signature algorithm with a public key',
     `one of ${ALGORITHMS.join(', ')}; never "none" or a shared secret`, (given) => ALGORITHMS.includes(given)),
+  /** Its full name: `nginx` is `nginx.service`. */
+  unitName: textKind('a systemd unit', UNIT_NAMES, (given) => parseUnitName(given) ?? false),
   claimPath: textKind('a claim', 'the name of a claim, like "groups", or a path to one, like "realm_access.roles"',
     (given) => /^[^.\s]+(?:\.[^.\s]+){0,7}$/.test(given)),
   roleRule: textKind('a role rule', `like "ops-*=viewer+config", "*" stands for any characters; ${ROLES_TEXT}`, isRoleRule),

@@ -5,6 +5,7 @@ import {
   CONFIG_FLAG,
   CONTEXT_FLAGS,
   FILTER_FLAGS,
+  JOURNAL_FLAG,
   MEMBER_FLAGS,
   NODE_FLAGS,
   OUTPUT_FLAGS,
@@ -30,7 +31,7 @@ const RECORD_FLAGS = [
   PREFIX_FLAG,
 ];
 
-const END_FLAGS = [...MEMBER_FLAGS, ...ZONE_FLAGS, CONFIG_FLAG, ...NODE_FLAGS, ...OUTPUT_FLAGS, PAGER_FLAG];
+const END_FLAGS = [...MEMBER_FLAGS, ...ZONE_FLAGS, CONFIG_FLAG, JOURNAL_FLAG, ...NODE_FLAGS, ...OUTPUT_FLAGS, PAGER_FLAG];
 
 export const LOGS_COMMAND: CommandDefinition = {
   name: 'logs',
@@ -52,6 +53,7 @@ export const LOGS_COMMAND: CommandDefinition = {
     ['porthole logs ./some.log -l error -C 3', 'errors in a local file, with 3 records of context'],
     ['porthole logs /var/log/lindb -g timeout -o json', 'a directory, as JSON'],
     ['porthole logs --all -f -l error', 'errors of all nodes of the cluster as they are logged'],
+    ['porthole logs journal:nginx -f', 'a unit of the systemd journal, live'],
     ["porthole logs 'broker-*:lind-broker.log' -S 10m", 'one log of several nodes, merged by time'],
   ],
   isPaged: true,

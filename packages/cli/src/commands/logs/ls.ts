@@ -9,6 +9,7 @@ import { visibleText } from '../../output/visible-text.ts';
 import { Receipt } from '../../records/receipt.ts';
 import { isUrl } from '../../sources/endpoint.ts';
 import { findPath, type LocalPath } from '../../sources/find-path.ts';
+import { isJournal } from '../../sources/journal-name.ts';
 import { localFormats } from '../../sources/local-formats.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { queryCluster, resolveNodeRef } from '../../sources/query-cluster.ts';
@@ -52,6 +53,10 @@ async function list(invocation: Invocation, where: string | undefined, receipt: 
   const role = invocation.text('role');
   if (invocation.isOn('all') || role !== undefined)
     return listMembers(invocation, { file: where, ...(role !== undefined && { role }) }, receipt);
+  if (where !== undefined && isJournal(where))
+    throw new ProgramError(
+      `${where} has no files; "porthole logs ${where}" reads it, "journalctl --field=_SYSTEMD_UNIT" lists its units`,
+    );
   const path = where === undefined || isAddress ? undefined : await findPath(where, false);
   if (path) return listLocal(path, invocation);
   const ref = where?.includes(':') && !isAddress ? await resolveNodeRef(await openNode(invocation), where) : undefined;

@@ -31,7 +31,7 @@ export const MESSAGE_KEYS = [
 export const SOURCE_KEYS = ['caller', 'source'];
 export const TAG_KEYS = [
   ...['logger', 'component', 'name', 'module', 'subsys', 'logger_name', 'loggername', '@module', 'c', 'category'],
-  ...['channel', 'target', 'syslog_identifier', 'log.logger'],
+  ...['channel', 'target', 'syslog_identifier', 'log.logger', '_systemd_unit'],
 ];
 
 /** Objects whose members stand for those of the record, if it has none itself: ECS, tracing, logstash. */

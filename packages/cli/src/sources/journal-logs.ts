@@ -1,0 +1,194 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { type CallOptions, type FileRequest, PortholeError, type SearchOptions } from '@porthole/contract';
+import type {
+  DigestQuery,
+  FollowItem,
+  FollowQuery,
+  FoundRecord,
+  Histogram,
+  HistogramQuery,
+  LogDir,
+  LogSelection,
+  SearchItem,
+  SearchQuery,
+} from '@porthole/logs';
+import { JournalSpool, parseUnitName, UNIT_NAMES } from '@porthole/server/journal';
+import { ProgramError } from '../exit.ts';
+import type { Invocation } from '../invocation.ts';
+import { visibleText } from '../output/visible-text.ts';
+import { journalUnit } from './journal-name.ts';
+import { followRange, isJournalCursor, queryRange, type ReadRange } from './journal-range.ts';
+import { LocalLogs } from './local-logs.ts';
+import type { FileHolder, LogState } from './log-source.ts';
+
+/** Of the temporary copy that is queried: the newest entries are kept. */
+const MAX_BYTES = 256 * 1024 ** 2;
+
+interface JournalDeps {
+  /** The directory of the copy. */
+  dir: string;
+  fileName: string;
+  openDir(dir: string): Promise<LogDir>;
+  openSpool(range: ReadRange['range']): Promise<JournalSpool>;
+}
+
+/** The journal of this machine. `journalctl` runs when the first query says what is needed of it. */
+export async function openJournal(
+  invocation: Invocation,
+  target: string,
+  openDir: JournalDeps['openDir'],
+): Promise<JournalLogs> {
+  const { terminal, env } = invocation;
+  const unit = parseUnit(target);
+  const given = invocation.text('journal-dir') ?? (env.PORTHOLE_LOG_JOURNAL_DIR || undefined);
+  const directory = given === undefined ? '' : resolve(given);
+  const dir = await mkdtemp(join(tmpdir(), 'porthole-journal-'));
+  const fileName = `${unit ?? 'journal'}.log`;
+  const warn = (_tag: string, message: string, context: Readonly<Record<string, unknown>> = {}) =>
+    terminal.warn(visibleText([target, message, ...Object.values(context)].join(': ')));
+  const log = { info: () => {}, warn };
+  const openSpool = (range: ReadRange['range']) =>
+    JournalSpool.open({ dir, fileName, selection: { directory, unit }, maxBytes: MAX_BYTES, range, log });
+  return new JournalLogs({ dir, fileName, openDir, openSpool });
+}
+
+function parseUnit(target: string): string | undefined {
+  const given = journalUnit(target);
+  if (given === undefined) return undefined;
+  const unit = parseUnitName(given);
+  if (unit === undefined)
+    throw new ProgramError(
+      `invalid unit ${JSON.stringify(given)} in ${JSON.stringify(target)}: expected ${UNIT_NAMES}`,
+    );
+  return unit;
+}
+
+/** What was copied for the first query. */
+interface Copy {
+  logs: LocalLogs;
+  dir: LogDir;
+  spool: JournalSpool;
+  /** Why records may be missing. */
+  limits: string | undefined;
+}
+
+/**
+ * Queries on a temporary copy of the entries they need: all of them work as on files. Cursors are those of journald, so
+ * that they are still valid when the copy is gone.
+ */
+class JournalLogs implements LogState, FileHolder {
+  readonly selection: LogSelection;
+  readonly #deps: JournalDeps;
+  #copy: Promise<Copy> | undefined;
+
+  constructor(deps: JournalDeps) {
+    this.#deps = deps;
+    this.selection = { family: deps.fileName };
+  }
+
+  async logFiles(options?: CallOptions) {
+    return (await this.#open({ range: 'all', isPart: true }, options)).logs.logFiles(options);
+  }
+
+  async openLog(request: FileRequest) {
+    return (await this.#open({ range: 'all', isPart: true })).logs.openLog(request);
+  }
+
+  async *searchLogs(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<SearchItem[], void, undefined> {
+    const copy = await this.#open(queryRange(query), options);
+    const { start, ...rest } = query;
+    const from = start && 'cursor' in start ? { start: { cursor: await findCursor(copy, start.cursor) } } : { start };
+    const found = { ...rest, ...(from.start && { start: from.start }) };
+    for await (const items of copy.logs.searchLogs(found, options))
+      yield items.map((item) => (item.type === 'end' ? withLimits(item, copy) : withJournalCursor(item)));
+  }
+
+  async *followLogs(query: FollowQuery, options: CallOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
+    const copy = await this.#open(followRange(query), options);
+    const { start } = query;
+    const from =
+      typeof start === 'object' && 'cursor' in start ? { cursor: await findCursor(copy, start.cursor) } : start;
+    copy.spool.start();
+    for await (const items of copy.logs.followLogs({ ...query, start: from }, options))
+      yield items.map((item) => (item.type === 'record' ? withJournalCursor(item) : item));
+  }
+
+  async logHistogram(query: HistogramQuery, options: SearchOptions = {}) {
+    const copy = await this.#open(queryRange(query), options);
+    const histogram = await copy.logs.logHistogram(query, options);
+    return { ...histogram, end: withLimits(histogram.end, copy) };
+  }
+
+  async logDigest(query: DigestQuery, options: SearchOptions = {}) {
+    const copy = await this.#open(queryRange(query), options);
+    const digest = await copy.logs.logDigest(query, options);
+    const groups = digest.groups.map((group) => ({ ...group, sample: withJournalCursor(group.sample) }));
+    return { ...digest, groups, end: withLimits(digest.end, copy) };
+  }
+
+  async close(): Promise<void> {
+    try {
+      const copy = await this.#copy?.catch(() => undefined); // Whoever needed it got the error.
+      await copy?.dir.close();
+      await copy?.spool.close();
+    } finally {
+      await rm(this.#deps.dir, { recursive: true, force: true });
+    }
+  }
+
+  #open(range: ReadRange, options: CallOptions = {}): Promise<Copy> {
+    this.#copy ??= this.#fill(range, options);
+    return this.#copy;
+  }
+
+  async #fill({ range, isPart }: ReadRange, { signal }: CallOptions): Promise<Copy> {
+    const spool = await this.#deps.openSpool(range);
+    try {
+      await spool.catchUp(signal);
+      signal?.throwIfAborted();
+    } catch (error) {
+      await spool.close();
+      throw error;
+    }
+    const dir = await this.#deps.openDir(this.#deps.dir);
+    return { logs: new LocalLogs(dir), dir, spool, limits: explainLimits(spool, { range, isPart }) };
+  }
+}
+
+function explainLimits(spool: JournalSpool, { range, isPart }: ReadRange): string | undefined {
+  const { incomplete } = spool.status;
+  const isCut = typeof range === 'object' && 'lines' in range && !isPart && spool.entries >= range.lines;
+  const cut = 'only the newest entries of the journal were read; narrow the time range with --since';
+  const reasons = [...(incomplete === undefined ? [] : [incomplete]), ...(isCut || spool.isTrimmed ? [cut] : [])];
+  return reasons.length === 0 ? undefined : reasons.join('; ');
+}
+
+function withLimits<T extends Histogram['end']>(end: T, { limits }: Copy): T {
+  return limits === undefined ? end : { ...end, limits };
+}
+
+/** The cursor in the copy for one of journald; those of the copy are returned as they are. */
+async function findCursor({ logs }: Copy, cursor: string): Promise<string> {
+  if (!isJournalCursor(cursor)) return cursor;
+  const terms = [`"__CURSOR":${JSON.stringify(cursor)}`];
+  const query = { terms, caseSensitive: true, order: 'oldest', limit: 1, before: 0, after: 0 } as const;
+  for await (const items of logs.searchLogs(query))
+    for (const item of items) if (item.type === 'record') return item.cursor;
+  throw new PortholeError(
+    'CURSOR_GONE',
+    'the journal no longer has the entry of this cursor; start from a time instead',
+  );
+}
+
+function withJournalCursor(record: FoundRecord): FoundRecord {
+  const { before, after, context } = record;
+  const cursor = context?.__CURSOR;
+  return {
+    ...record,
+    ...(typeof cursor === 'string' && { cursor }),
+    ...(before && { before: before.map(withJournalCursor) }),
+    ...(after && { after: after.map(withJournalCursor) }),
+  };
+}

@@ -1,0 +1,85 @@
+import { access, constants, readdir } from 'node:fs/promises';
+import { userInfo } from 'node:os';
+import { join } from 'node:path';
+import { hasCode } from '../errors.ts';
+
+/** Where journald writes, on disk and in memory; each has a directory per machine. */
+const SYSTEM_DIRS = ['/var/log/journal', '/run/log/journal'];
+
+/** More are not examined. */
+const MAX_FILES = 10_000;
+
+/** The files of a journal, and how many of them this user cannot read. */
+export interface JournalFiles {
+  files: number;
+  unreadable: number;
+}
+
+/**
+ * Looks at the files themselves: `journalctl` silently leaves out those that it may not read, as long as there is one
+ * that it may.
+ */
+export async function findJournalFiles(directory: string): Promise<JournalFiles> {
+  const found: JournalFiles = { files: 0, unreadable: 0 };
+  for (const dir of directory === '' ? SYSTEM_DIRS : [directory]) await addFiles(dir, found, 1);
+  return found;
+}
+
+async function addFiles(dir: string, found: JournalFiles, depth: number): Promise<void> {
+  for (const entry of await list(dir, found)) {
+    if (found.files >= MAX_FILES) return;
+    const path = join(dir, entry.name);
+    if (entry.isDirectory() && depth > 0) await addFiles(path, found, depth - 1);
+    else if (/\.journal~?$/.test(entry.name)) {
+      found.files++;
+      if (!(await isReadable(path))) found.unreadable++;
+    }
+  }
+}
+
+async function list(dir: string, found: JournalFiles) {
+  try {
+    return await readdir(dir, { withFileTypes: true });
+  } catch (error) {
+    if (hasCode(error, 'EACCES')) {
+      found.files++;
+      found.unreadable++;
+    } else if (!hasCode(error, 'ENOENT', 'ENOTDIR')) throw error;
+    return [];
+  }
+}
+
+/** A file that was vacuumed meanwhile is not missing. */
+async function isReadable(path: string): Promise<boolean> {
+  try {
+    await access(path, constants.R_OK);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return true;
+    if (hasCode(error, 'EACCES', 'EPERM')) return false;
+    throw error;
+  }
+}
+
+/** Why entries are missing, with the way out; `undefined` if none are. */
+export function explainFiles({ files, unreadable }: JournalFiles, directory: string): string | undefined {
+  if (files === 0) {
+    const where = directory === '' ? `${SYSTEM_DIRS.join(' and ')} have` : `${directory} has`;
+    return `${where} no journal files: is systemd-journald running? log.journal-dir names another directory`;
+  }
+  if (unreadable === 0) return undefined;
+  const user = userName();
+  const which = unreadable === files ? 'the journal files' : `${unreadable} of ${files} journal files`;
+  const remedy = `add the user to the group systemd-journal ("usermod -aG systemd-journal ${user}") and start again`;
+  return `the user ${user} may not read ${which}: ${remedy}`;
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch (error) {
+    // A user id without a name, as in many containers.
+    if (!(error instanceof Error)) throw error;
+    return String(process.getuid?.() ?? 'of this process');
+  }
+}
