@@ -142,9 +142,11 @@ class SourceOpener {
 
   /** The journal of this machine, or with `--url` or `--all` those of nodes that serve them. */
   async #journal(target: string): Promise<LogSource> {
-    const selection = { family: journalLog(target) };
-    if (wantsAll(this.#invocation)) return { ...(await this.#members(undefined, { file: undefined })), selection };
-    if (namesNode(this.#invocation)) return { ...(await this.#node(undefined)), label: target, selection };
+    if (wantsAll(this.#invocation) || namesNode(this.#invocation)) {
+      const selection = { family: journalLog(target) };
+      if (wantsAll(this.#invocation)) return { ...(await this.#members(undefined, { file: undefined })), selection };
+      return { ...(await this.#node(undefined)), label: target, selection };
+    }
     const { openJournal } = await import('./journal-logs.ts');
     const zone = createZone(this.#invocation.text('log-zone'));
     const logs = await openJournal(this.#invocation, target, (dir) => this.#openDir(dir, zone));
