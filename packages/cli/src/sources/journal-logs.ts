@@ -1,4 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { type CallOptions, type FileRequest, PortholeError, type SearchOptions } from '@porthole/contract';
@@ -81,11 +82,13 @@ interface Copy {
 class JournalLogs implements LogState, FileHolder {
   readonly selection: LogSelection;
   readonly #deps: JournalDeps;
+  readonly #remove = () => rmSync(this.#deps.dir, { recursive: true, force: true });
   #copy: Promise<Copy> | undefined;
 
   constructor(deps: JournalDeps) {
     this.#deps = deps;
     this.selection = { family: deps.fileName };
+    process.once('exit', this.#remove);
   }
 
   async logFiles(options?: CallOptions) {
@@ -134,7 +137,8 @@ class JournalLogs implements LogState, FileHolder {
       await copy?.dir.close();
       await copy?.spool.close();
     } finally {
-      await rm(this.#deps.dir, { recursive: true, force: true });
+      process.off('exit', this.#remove);
+      this.#remove();
     }
   }
 
