@@ -31,7 +31,15 @@ const RECORD_FLAGS = [
   PREFIX_FLAG,
 ];
 
-const END_FLAGS = [...MEMBER_FLAGS, ...ZONE_FLAGS, CONFIG_FLAG, JOURNAL_FLAG, ...NODE_FLAGS, ...OUTPUT_FLAGS, PAGER_FLAG];
+const END_FLAGS = [
+  ...MEMBER_FLAGS,
+  ...ZONE_FLAGS,
+  CONFIG_FLAG,
+  JOURNAL_FLAG,
+  ...NODE_FLAGS,
+  ...OUTPUT_FLAGS,
+  PAGER_FLAG,
+];
 
 export const LOGS_COMMAND: CommandDefinition = {
   name: 'logs',
