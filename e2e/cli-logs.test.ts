@@ -111,6 +111,30 @@ describe('porthole logs FILE, piped', () => {
     expect((await logs(cwd, '.', '-n', 'all')).stdout.split('\n')[2]).toContain('between');
   });
 
+  it('tells files of the same name apart', async () => {
+    const cwd = tempDir();
+    for (const [index, dir] of ['a', 'b'].entries()) {
+      mkdirSync(join(cwd, dir));
+      writeFileSync(join(cwd, dir, 'x.log'), `2026-11-15 05:00:0${index}.000\tINFO\tb.go:1\tin ${dir}\n`);
+    }
+    const shown =
+      'a/x.log 2026-11-15 05:00:00.000 INFO  in a b.go:1\nb/x.log 2026-11-15 05:00:01.000 INFO  in b b.go:1\n';
+    expect((await logs(cwd, 'a/x.log', 'b/x.log', '-o', 'pretty')).stdout).toBe(shown);
+    expect((await logs(cwd, 'a', 'b', '-o', 'pretty')).stdout).toBe(shown);
+    expect((await logs(cwd, 'a', '-o', 'pretty')).stdout).toMatch(/^x\.log 2026/);
+    const [first = ''] = (await logs(cwd, 'a', 'b', '-o', 'json')).stdout.split('\n');
+    expect(JSON.parse(first)).toMatchObject({ file: 'x.log', target: 'a/x.log' });
+    expect((await logs(cwd, 'ls', 'a', 'b', '-o', 'names')).stdout).toBe('a/x.log\nb/x.log\n');
+  });
+
+  it('shows of an access log what is not in its message already', async () => {
+    const cwd = tempDir();
+    const request = '"GET /a?b=1 HTTP/1.1" 404 46 "-" "curl/8.5.0"';
+    writeFileSync(join(cwd, 'access.log'), `10.8.0.1 - - [15/Nov/2026:05:00:00 +0000] ${request}\n`);
+    const { stdout } = await logs(cwd, 'access.log', '-o', 'pretty');
+    expect(stdout).toBe(`2026-11-15 05:00:00.000 WARN  ${request} {"remoteAddr":"10.8.0.1"}\n`);
+  });
+
   it('reads rotated and compressed files of the log with --rotated', async () => {
     const { gzipSync } = await import('node:zlib');
     const cwd = tempDir();
@@ -224,9 +248,10 @@ describe('porthole logs ls, histogram, digest and search', () => {
       code: 0,
       stderr: '',
       stdout: [
-        `2026-11-15 05:00  ${'-'.repeat(79)}  2`,
-        `2026-11-15 05:01  ${'+'.repeat(40)}${' '.repeat(39)}  1`,
-        `2026-11-15 05:02  ${'#'.repeat(40)}${'-'.repeat(39)}  2`,
+        `TIME              ${' '.repeat(62)}  TOTAL  ERROR  WARN`,
+        `2026-11-15 05:00  ${'-'.repeat(62)}      2      0     0`,
+        `2026-11-15 05:01  ${'+'.repeat(31)}${' '.repeat(31)}      1      0     1`,
+        `2026-11-15 05:02  ${'#'.repeat(31)}${'-'.repeat(31)}      2      1     0`,
         '# error and above  + warn  - other; 1 min per row',
         '',
       ].join('\n'),
@@ -240,7 +265,9 @@ describe('porthole logs ls, histogram, digest and search', () => {
       cwd: inDir(),
       columns: 40,
     });
-    for (const line of output.split('\n').slice(0, 3)) expect(line).toHaveLength(40);
+    const lines = output.split('\n').slice(0, 4);
+    for (const line of lines) expect(line).toHaveLength(40);
+    expect(lines[3]).toBe('11-15 05:02  ####---      2      1     0');
   });
 
   it('digest groups by source location', async () => {
@@ -256,14 +283,22 @@ describe('porthole logs ls, histogram, digest and search', () => {
     );
   });
 
-  it('digest fits a narrow terminal by truncating only its last column', async () => {
-    const { output } = await runOnTerminal(['logs', 'digest', 'broker.log', '-l', 'error', '--color', 'never'], {
-      cwd: inDir(),
-      columns: 100,
-    });
-    const [, row = ''] = output.split('\n');
+  it('digest fits a narrow terminal by truncating only its last column, then leaving out columns', async () => {
+    const line = ['logs', 'digest', 'broker.log', '-l', 'error', '--color', 'never'];
+    const [wide, narrow] = await Promise.all(
+      [100, 40].map((columns) => runOnTerminal(line, { cwd: inDir(), columns })),
+    );
+    const [, row = ''] = wide?.output.split('\n') ?? [];
     expect(row).toHaveLength(100);
     expect(row).toMatch(/panic when process.*…$/);
+    expect(narrow?.output).toBe(
+      [
+        'porthole: the terminal is too narrow for: FIRST, LAST',
+        'COUNT  LEVEL  WHERE         NEWEST',
+        '    1  ERROR  broker…o:191  panic when …',
+        '',
+      ].join('\n'),
+    );
   });
 
   it('search prints newest first, and nothing else when piped', async () => {
@@ -276,7 +311,22 @@ describe('porthole logs ls, histogram, digest and search', () => {
 
   it('search reports what it scanned on a terminal', async () => {
     const { output } = await runOnTerminal(['logs', 'search', 'slow', '.', '-o', 'raw'], { cwd: inDir() });
-    expect(output).toMatch(/^2026.*slow query.*\nporthole: 1 record; scanned 490 B in 0\.\d s\n$/);
+    expect(output).toMatch(/^2026.*slow query.*\nporthole: 1 record; scanned 490 B in \d\.\d s\n$/);
+  });
+
+  it('logs reports on a terminal that nothing matches, or that there is more', async () => {
+    const cwd = inDir();
+    const on = async (...args: string[]) => (await runOnTerminal(['logs', '.', '-o', 'raw', ...args], { cwd })).output;
+    const [none, part, filtered, all] = await Promise.all([
+      on('-g', 'nothing'),
+      on('-n', '1'),
+      on('-n', '1', '-l', 'info'),
+      on('-n', '5'),
+    ]);
+    expect(none).toMatch(/^porthole: no match; scanned 490 B in \d\.\d s\n$/);
+    expect(part).toMatch(/; more available: -n 10\n$/);
+    expect(filtered).toMatch(/; more may be available: -n 10\n$/);
+    expect(all).not.toContain('porthole:');
   });
 });
 

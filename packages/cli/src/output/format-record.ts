@@ -31,9 +31,9 @@ export function formatRecord(record: PrintableRecord, style: RecordStyle): strin
 }
 
 /** `NODE:FILE` as commands accept it; only the file for a single node. */
-function formatFileLabel({ node, file }: PrintableRecord, colors: Colors): string {
+function formatFileLabel({ node, file, target = file }: PrintableRecord, colors: Colors): string {
   const paint = node === undefined ? colors.cyan : nodeColor(node, colors);
-  return paint(visibleText(node === undefined ? file : `${node}:${file}`));
+  return paint(visibleText(node === undefined ? target : `${node}:${file}`));
 }
 
 function rawText({ raw, message }: PrintableRecord, { isTty }: RecordStyle): string {
@@ -44,7 +44,7 @@ function rawText({ raw, message }: PrintableRecord, { isTty }: RecordStyle): str
 function prettyText(record: PrintableRecord, style: RecordStyle): string {
   const { level, source, tags = [], message, cut, bytes } = record;
   const { colors } = style;
-  const context = contextJson(record);
+  const context = contextJson(withoutRepetition(record));
   const [firstLine = '', ...lines] = visibleText(message).split('\n');
   const parts = [
     timeText(record, style),
@@ -58,6 +58,17 @@ function prettyText(record: PrintableRecord, style: RecordStyle): string {
   const rest = cut ? colors.dim(` ... (${bytes} bytes in all)`) : '';
   return [first, ...lines.map((line) => marked(line, style))].join('\n') + rest;
 }
+
+/** The message of an access log is most of its line: of the context, only what is not in it is shown. */
+function withoutRepetition(record: PrintableRecord): Pick<PrintableRecord, 'context' | 'contextText'> {
+  const { context, contextText, message } = record;
+  if (!context || contextText !== undefined || !ACCESS_KEYS.every((key) => Object.hasOwn(context, key))) return record;
+  const rest = Object.entries(context).filter(([, value]) => !message.includes(String(value)));
+  return rest.length === 0 ? {} : { context: Object.fromEntries(rest) };
+}
+
+/** What the context of every access log has. */
+const ACCESS_KEYS = ['method', 'uri', 'status'] as const;
 
 /** For several nodes, the corrected time followed by `~` if the order is uncertain or `>` for the anchor. */
 function timeText(record: PrintableRecord, { colors, zone, anchor }: RecordStyle): string | undefined {
@@ -94,12 +105,12 @@ export function marksPattern(texts: readonly string[], isCaseSensitive: boolean)
 }
 
 function logfmtText(record: PrintableRecord, { zone }: RecordStyle): string {
-  const { timeMs, atMs = timeMs, level, source, tags = [], message, node, file, cut } = record;
+  const { timeMs, atMs = timeMs, level, source, tags = [], message, node, file, target = file, cut } = record;
   const pairs: [string, unknown][] = [
     ['time', atMs === undefined ? undefined : formatInstant(atMs, zone)],
     ['level', level?.toLowerCase()],
     ['node', node],
-    ['file', file],
+    ['file', target],
     ['source', source],
     ['component', tags.length > 0 ? tags.join(' ') : undefined],
     ['msg', message],

@@ -39,13 +39,16 @@ export async function countRecords<T extends Count>(
       const result = await query(source, zone);
       signal.throwIfAborted();
       progress.clear();
-      receipt.add('end' in result ? result.end : result);
+      receipt.add('end' in result ? result.end : result, source.place);
       isNothing &&= isEmpty(result);
       isCut ||= 'end' in result && result.end.reason === 'time budget';
       if (sources.length > 1) terminal.note(`${source.label}:`);
       await terminal.write(text(result, zone));
     }
     progress.end();
+    // Counts of a cluster do not report their bytes.
+    const scanned = receipt.scannedBytes > 0 ? `; ${receipt.describe()}` : '';
+    if (isNothing && terminal.isWatched) terminal.note(`no match${scanned}`);
     receipt.warn(terminal);
     if (isCut) terminal.warn('scan stopped by the time budget of the node; narrow the time range with --since');
     if (receipt.isPartial || isCut) return EXIT.partial;

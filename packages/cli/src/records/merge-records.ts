@@ -17,6 +17,8 @@ export interface MergeOptions {
   order: 'newest' | 'oldest';
   /** Ends after this many records, once every lane has reported what it covered. */
   limit?: number;
+  /** Called if it ended before the lanes. */
+  onMore?(): void;
 }
 
 /** Large enough for efficient writes, small enough to appear promptly. */
@@ -25,7 +27,7 @@ const BATCH_RECORDS = 256;
 /** Merges the records of all lanes by time. A record without a timestamp stays after its predecessor in its lane. */
 export async function* mergeRecords(
   lanes: readonly Lane[],
-  { order, limit = Number.POSITIVE_INFINITY }: MergeOptions,
+  { order, limit = Number.POSITIVE_INFINITY, onMore }: MergeOptions,
 ): AsyncGenerator<SourcedRecord[], void, undefined> {
   const heads = lanes.map((lane) => new Head(lane, order));
   try {
@@ -46,6 +48,7 @@ export async function* mergeRecords(
       }
     }
     if (batch.length > 0) yield batch;
+    if (heads.some(({ hasNext }) => hasNext)) onMore?.();
     await Promise.all(lanes.map((lane) => lane.finish()));
   } finally {
     await Promise.all(lanes.map(({ batches }) => batches.return()));
@@ -74,7 +77,12 @@ class Head {
 
   /** Whether the next record, or the end, is known. */
   get isFilled(): boolean {
-    return this.isDone || this.#index < this.#records.length;
+    return this.isDone || this.hasNext;
+  }
+
+  /** Whether it holds a record. */
+  get hasNext(): boolean {
+    return this.#index < this.#records.length;
   }
 
   /** The lane with the smallest rank is next. */

@@ -34,21 +34,16 @@ export class Receipt {
   #stale: string | undefined;
   scannedBytes = 0;
 
-  add({
-    scannedBytes = 0,
-    skippedBytes = 0,
-    problems = [],
-    duplicates = [],
-    limits,
-    members = [],
-    membership,
-  }: Coverage): void {
+  /** `place` is that of the source, see there. */
+  add(coverage: Coverage, place = ''): void {
+    const { scannedBytes = 0, skippedBytes = 0, problems = [], duplicates = [] } = coverage;
+    const { limits, members = [], membership } = coverage;
     this.scannedBytes += scannedBytes + skippedBytes;
     for (const duplicate of duplicates) {
-      const label = fileLabel(duplicate);
+      const label = `${place}${fileLabel(duplicate)}`;
       this.#notices.set(label, `${label} not read: same text as ${duplicate.sameAs}`);
     }
-    for (const problem of problems) this.#addProblem(problem);
+    for (const problem of problems) this.#addProblem(problem, place);
     if (limits !== undefined) this.#problems.set('limits', limits);
     for (const report of members) {
       if (isMissing(report) || report.isPartial) this.#problems.set(report.id, explainReport(report));
@@ -56,8 +51,8 @@ export class Receipt {
     if (membership?.state === 'stale') this.#stale = explainStale(membership);
   }
 
-  #addProblem({ node, file, code, detail }: FileProblem & { node?: string }): void {
-    const label = fileLabel({ node, file });
+  #addProblem({ node, file, code, detail }: FileProblem & { node?: string }, place: string): void {
+    const label = `${place}${fileLabel({ node, file })}`;
     // Not requested by name, so nothing is missing.
     if (code === 'LEFT_OUT') this.#leftOut.add(label);
     else if (code === 'NUL_BYTES') this.#notices.set(`${label} ${code}`, `${label}: ${detail}`);
@@ -103,9 +98,11 @@ export class Receipt {
     );
   }
 
-  toString(): string {
+  /** With the percentage of a total, if that is known. */
+  describe(totalBytes?: number): string {
     const seconds = (performance.now() - this.#startedMs) / 1000;
-    return `scanned ${formatBytes(this.scannedBytes)} in ${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
+    const share = totalBytes ? ` (${Math.min(99, Math.floor((100 * this.scannedBytes) / totalBytes))} %)` : '';
+    return `scanned ${formatBytes(this.scannedBytes)}${share} in ${seconds.toFixed(seconds < 10 ? 1 : 0)} s`;
   }
 }
 

@@ -66,7 +66,10 @@ export class RecordPrinter {
   async #add({ source, record }: SourcedRecord): Promise<void> {
     const { style } = this.#options;
     const isExact = style.format === 'raw' && !style.isTty && !style.prefix;
-    if (!isExact) return void this.#parts.push(formatRecord(record, style));
+    if (!isExact) {
+      const named = source.place ? { ...record, target: `${source.place}${record.file}` } : record;
+      return void this.#parts.push(formatRecord(named, style));
+    }
     if (this.#openEnd !== undefined && this.#openEnd !== positionKey(record, record.offset)) this.#parts.push('\n');
     const { text, isOpen } = await this.#exactText({ source, record });
     this.#parts.push(text);

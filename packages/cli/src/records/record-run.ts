@@ -12,10 +12,21 @@ import { RecordPrinter } from './record-printer.ts';
 /** On a terminal a long search runs in slices, each of which reports progress. */
 const SLICE_MS = 500;
 
+/** How many times the limit is suggested where there are more records. */
+const MORE = 10;
+
 export interface RunOptions {
   style: RecordStyle;
   hasContext: boolean;
   signal: AbortSignal;
+}
+
+export interface ReceiptOptions {
+  limit: number;
+  /** Also if all records were printed. */
+  isAlways: boolean;
+  /** Whether one record more than the limit was requested. */
+  isSure?: boolean;
 }
 
 /** Runs the queries of one command line, prints the records and determines the exit code. */
@@ -25,27 +36,39 @@ export class RecordRun {
   readonly #signal: AbortSignal;
   readonly #printer: RecordPrinter;
   readonly #progress: Progress;
+  readonly #sources: LogSource[] = [];
   #count = 0;
+  #hasMore = false;
+  /** Of all sources; `undefined` until it is known. */
+  #totalBytes: number | undefined;
+  #isTotalRequested = false;
 
   constructor(invocation: Invocation, { style, hasContext, signal }: RunOptions) {
     const { terminal } = invocation;
     this.#invocation = invocation;
     this.#signal = signal;
-    this.#progress = new Progress(terminal, () => `${this.receipt}, ${this.#count} found; Ctrl-C to stop`);
+    this.#progress = new Progress(terminal, () => this.#progressText());
     const { receipt } = this;
     this.#printer = new RecordPrinter(terminal, { style, hasContext, signal, progress: this.#progress, receipt });
   }
 
+  /** Notes that there may be more records than those printed. */
+  readonly addMore = (): void => {
+    this.#hasMore = true;
+  };
+
   /** The matching records of one source, at most `count`. */
   lane(source: LogSource, query: Omit<SearchQuery, 'limit'>, count: number): Lane {
+    this.#sources.push(source);
     const sliceMs = this.#invocation.terminal.isWatched ? SLICE_MS : undefined;
     let hasEnough = false;
     const isEnough = () => hasEnough;
-    const options = { count, signal: this.#signal, receipt: this.receipt, sliceMs, isEnough };
+    const { receipt, addMore: onMore } = this;
+    const options = { count, signal: this.#signal, receipt, sliceMs, isEnough, onMore };
     const batches = findRecords(source, query, options);
     const finish = async () => {
       hasEnough = true;
-      while (!(await batches.next()).done);
+      for await (const rest of batches) if (rest.length > 0) onMore();
     };
     return { source, batches, finish };
   }
@@ -68,13 +91,46 @@ export class RecordRun {
     return this.#count > 0 ? EXIT.ok : EXIT.different;
   }
 
-  /** Prints a summary if stderr is a terminal. */
-  printReceipt(): void {
+  /** Prints a summary if stderr is a terminal: always, or only if something is missing from the output. */
+  printReceipt({ limit, isAlways, isSure = false }: ReceiptOptions): void {
+    const { terminal } = this.#invocation;
     this.#progress.clear();
-    const { isWatched } = this.#invocation.terminal;
-    if (isWatched)
-      this.#invocation.terminal.note(`${this.#count} ${this.#count === 1 ? 'record' : 'records'}; ${this.receipt}`);
+    if (!terminal.isWatched) return;
+    const scanned = this.receipt.describe();
+    const found = `${this.#count} ${this.#count === 1 ? 'record' : 'records'}`;
+    if (this.#count === 0) terminal.note(`no match; ${scanned}`);
+    else if (this.#hasMore)
+      terminal.note(`${found}; ${scanned}; more ${isSure ? '' : 'may be '}available: -n ${limit * MORE}`);
+    else if (isAlways) terminal.note(`${found}; ${scanned}`);
   }
+
+  #progressText(): string {
+    if (!this.#isTotalRequested) {
+      this.#isTotalRequested = true;
+      // Only for the percentage: without it the search itself reports what is wrong.
+      totalBytes(this.#sources, this.#signal).then(
+        (bytes) => {
+          this.#totalBytes = bytes;
+        },
+        () => {},
+      );
+    }
+    return `${this.receipt.describe(this.#totalBytes)}, ${this.#count} found; Ctrl-C to stop`;
+  }
+}
+
+/** Bytes of the selected files; `undefined` if some are compressed: how much text they contain is not known. */
+async function totalBytes(sources: readonly LogSource[], signal: AbortSignal): Promise<number | undefined> {
+  let bytes = 0;
+  for (const { state, selection } of sources) {
+    for (const { name, family, size, compressed } of await state.logFiles({ signal })) {
+      if (selection.file !== undefined ? name !== selection.file : selection.family && family !== selection.family)
+        continue;
+      if (compressed) return undefined;
+      bytes += size;
+    }
+  }
+  return bytes;
 }
 
 interface FindOptions {
@@ -87,18 +143,20 @@ interface FindOptions {
   sliceMs?: number | undefined;
   /** No further page is requested once this holds; the page under way is read to its closing record. */
   isEnough?: () => boolean;
+  /** Called if the search stopped at `count` records, so that there may be more. */
+  onMore(): void;
 }
 
 /** The source and what to search in it. */
-interface QueriedSource extends Pick<LogSource, 'selection' | 'maxRecords'> {
+interface QueriedSource extends Pick<LogSource, 'selection' | 'maxRecords' | 'place'> {
   state: Pick<LogState, 'searchLogs'>;
 }
 
 /** Yields batches of records, requesting pages until there are enough or no more. */
 async function* findRecords(
-  { state, selection, maxRecords }: QueriedSource,
+  { state, selection, maxRecords, place }: QueriedSource,
   query: Omit<SearchQuery, 'limit'>,
-  { count, signal, receipt, sliceMs, isEnough = () => false }: FindOptions,
+  { count, signal, receipt, sliceMs, isEnough = () => false, onMore }: FindOptions,
 ): AsyncGenerator<PrintableRecord[], void, undefined> {
   let remaining = count;
   let start = query.start;
@@ -116,13 +174,14 @@ async function* findRecords(
       if (records.length > 0) yield records;
       const end = items.at(-1);
       if (end?.type !== 'end') continue;
-      receipt.add(end);
+      receipt.add(end, place);
       if (end.reason === 'cancelled') throw signal.aborted ? signal.reason : searchEndedEarly();
       cursor = end.reason === 'exhausted' ? null : end.cursor;
     }
     if (cursor === null) return;
     start = { cursor };
   }
+  if (remaining <= 0) onMore();
 }
 
 function searchEndedEarly(): PortholeError {

@@ -27,7 +27,9 @@ import type {
 
 /** Queries on the logs of a node, of local files, or of all nodes of a cluster. */
 export interface LogState {
-  logFiles(options?: CallOptions): Promise<Pick<LogFileDetails, 'name' | 'family'>[]>;
+  logFiles(
+    options?: CallOptions,
+  ): Promise<(Pick<LogFileDetails, 'name' | 'family' | 'size'> & { compressed?: boolean })[]>;
   searchLogs(query: SearchQuery, options?: SearchOptions): AsyncIterable<(SearchItem | ClusterItem)[]>;
   followLogs(query: FollowQuery, options?: CallOptions): AsyncIterable<(FollowItem | ClusterFollowItem)[]>;
   logHistogram(query: HistogramQuery, options?: SearchOptions): Promise<Histogram | ClusterHistogram>;
@@ -35,7 +37,11 @@ export interface LogState {
 }
 
 /** A record; those of a cluster carry their node and corrected time. */
-export type PrintableRecord = FoundRecord & Partial<Pick<ClusterRecord, 'node' | 'atMs' | 'isUnsure'>>;
+export type PrintableRecord = FoundRecord &
+  Partial<Pick<ClusterRecord, 'node' | 'atMs' | 'isUnsure'>> & {
+    /** The file with its directory or node, where files of several sources have the same name. */
+    target?: string;
+  };
 
 /** A node or directory that has a file. */
 export type FileHolder = Pick<NodeState, 'openLog' | 'searchLogs'>;
@@ -44,6 +50,8 @@ export type FileHolder = Pick<NodeState, 'openLog' | 'searchLogs'>;
 export interface LogSource {
   /** A path, or a name on a node. */
   label: string;
+  /** What tells its files from those of the other sources: a directory or host with a slash, or nothing. */
+  place?: string;
   state: LogState;
   selection: LogSelection;
   /** Returns the holder of the files of a record of this node. */

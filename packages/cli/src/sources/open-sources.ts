@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os';
+import { dirname, join } from 'node:path';
 import type { NodeClient } from '@porthole/client';
 import { codeOf, type MemberSelection } from '@porthole/contract';
 import { createZone, LogDir, WorkerPool, type Zone } from '@porthole/logs';
@@ -40,11 +41,26 @@ export async function openSources(invocation: Invocation, targets: readonly stri
     const sources: LogSource[] = [];
     for (const target of targets.length === 0 ? [byDefault] : targets) sources.push(await opener.open(target));
     if (isPiped && opener.isInputEmpty) invocation.terminal.note(NO_INPUT);
-    return { sources, close: () => opener.close() };
+    return { sources: tellApart(sources), close: () => opener.close() };
   } catch (error) {
     await opener.close();
     throw error;
   }
+}
+
+/** Gives each source a place where files of another one may have the same name. */
+function tellApart(sources: readonly LogSource[]): LogSource[] {
+  return sources.map((source, index) => {
+    const { label, isCluster, selection } = source;
+    const name = selection.file ?? selection.family;
+    const isAmbiguous = sources.some(
+      (other, at) => at !== index && [undefined, name].includes(other.selection.file ?? other.selection.family),
+    );
+    if (isCluster || label === STDIN || (name !== undefined && !isAmbiguous) || sources.length < 2) return source;
+    if (isUrl(label)) return { ...source, place: `${new URL(label).host}/` };
+    const dir = name === undefined ? label : dirname(label);
+    return { ...source, place: dir === '' || dir === '.' ? '' : join(dir, '/') };
+  });
 }
 
 /** Argument for standard input. */

@@ -1,4 +1,5 @@
 import type { ConfigDifference, ConfigValue } from '@porthole/contract';
+import { displayWidth } from '../../output/display-width.ts';
 import { formatTable } from '../../output/format-table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
@@ -56,11 +57,6 @@ function tableIfItFits(titles: readonly string[], rows: readonly string[][], ter
     rows,
     terminal,
   );
-}
-
-/** An upper bound: characters from U+1100 on may be two columns wide. */
-function displayWidth(text: string): number {
-  return [...text].reduce((width, letter) => width + ((letter.codePointAt(0) ?? 0) >= 0x1100 ? 2 : 1), 0);
 }
 
 function outlierRows(role: string, { key, values }: ConfigDifference): string[][] {

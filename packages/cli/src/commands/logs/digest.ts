@@ -16,9 +16,9 @@ const COUNT_COLUMN: Column = { title: 'COUNT', align: 'right' };
 
 const GROUP_COLUMNS: readonly Column[] = [
   { title: 'LEVEL' },
-  { title: 'WHERE' },
-  { title: 'FIRST' },
-  { title: 'LAST' },
+  { title: 'WHERE', minWidth: 12 },
+  { title: 'FIRST', hideRank: 3 },
+  { title: 'LAST', hideRank: 2 },
   { title: 'NEWEST' },
 ];
 
@@ -63,7 +63,7 @@ function formatDigest(digest: Digest | ClusterDigest, invocation: Invocation, zo
     time(lastMs),
     visibleText(sample.message).replace(/\s+/g, ' '),
   ]);
-  const columns = [COUNT_COLUMN, ...(isCluster ? [{ title: 'NODES' }] : []), ...GROUP_COLUMNS];
+  const columns = [COUNT_COLUMN, ...(isCluster ? [{ title: 'NODES', hideRank: 1 }] : []), ...GROUP_COLUMNS];
   const { terminal } = invocation;
   if (totalGroups > groups.length)
     terminal.note(`${totalGroups - groups.length} smaller groups not shown; raise --limit to see them`);

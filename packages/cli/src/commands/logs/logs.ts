@@ -16,6 +16,8 @@ type BaseQuery = Omit<SearchQuery, 'limit' | 'order'>;
 interface SourceQuery {
   source: LogSource;
   query: BaseQuery;
+  /** One record more is requested, to know whether there is one; with a filter that could take a scan of everything. */
+  hasOneMore: boolean;
 }
 
 /** Prints the newest records, all records from a start on, or with --follow new ones as they are logged. */
@@ -35,12 +37,15 @@ export async function run(invocation: Invocation): Promise<number> {
     const raw = style.format === 'raw';
     const queries = sources.map((source): SourceQuery => {
       const filter = recordFilter(invocation, source, zone);
-      return { source, query: { ...filter, before, after, ...(raw && { raw }), ...parseStart(invocation, sources) } };
+      const query = { ...filter, before, after, ...(raw && { raw }), ...parseStart(invocation, sources) };
+      return { source, query, hasOneMore: invocation.terminal.isWatched && Object.keys(filter).length === 0 };
     });
     try {
       if (tail === Number.POSITIVE_INFINITY) await printAll(records, queries);
       else await printNewest(records, queries, tail);
-      return tail === 0 ? EXIT.ok : records.exitCode();
+      if (tail === 0) return EXIT.ok;
+      records.printReceipt({ limit: tail, isAlways: false, isSure: queries.every(({ hasOneMore }) => hasOneMore) });
+      return records.exitCode();
     } finally {
       records.end();
     }
@@ -59,9 +64,12 @@ async function printAll(records: RecordRun, queries: readonly SourceQuery[]): Pr
 
 /** Reads newest first, prints oldest first. */
 async function printNewest(records: RecordRun, queries: readonly SourceQuery[], count: number): Promise<void> {
-  const lanes = queries.map(({ source, query }) => records.lane(source, { ...query, order: 'newest' }, count));
+  const lanes = queries.map(({ source, query, hasOneMore }) =>
+    records.lane(source, { ...query, order: 'newest' }, hasOneMore ? count + 1 : count),
+  );
   const newest: SourcedRecord[] = [];
-  for await (const batch of mergeRecords(lanes, { order: 'newest', limit: count })) newest.push(...batch);
+  for await (const batch of mergeRecords(lanes, { order: 'newest', limit: count, onMore: records.addMore }))
+    newest.push(...batch);
   await records.print(oldestFirst(newest));
 }
 

@@ -1,3 +1,4 @@
+import { basename, join } from 'node:path';
 import { type ClusterLogFiles, codeOf, type MemberSelection } from '@porthole/contract';
 import { createZone, LogDir, type LogFileDetails, type Zone } from '@porthole/logs';
 import { EXIT, ProgramError } from '../../exit.ts';
@@ -16,7 +17,10 @@ import { queryCluster, resolveNodeRef } from '../../sources/query-cluster.ts';
 
 /** A node that only implements the contract lists name and size. */
 type ListedFile = Pick<LogFileDetails, 'name' | 'size'> &
-  Partial<Omit<ClusterLogFiles['files'][number], 'name' | 'size'>>;
+  Partial<Omit<ClusterLogFiles['files'][number], 'name' | 'size'>> & {
+    /** The argument it was listed for, where there are several. */
+    target?: string;
+  };
 
 interface Listing {
   files: ListedFile[];
@@ -24,12 +28,12 @@ interface Listing {
 }
 
 const COLUMNS: readonly Column[] = [
-  { title: 'NAME' },
+  { title: 'NAME', minWidth: 16 },
   { title: 'SIZE', align: 'right' },
-  { title: 'STATE' },
-  { title: 'FORMAT' },
-  { title: 'FIRST' },
-  { title: 'LAST' },
+  { title: 'STATE', hideRank: 2 },
+  { title: 'FORMAT', hideRank: 3 },
+  { title: 'FIRST', hideRank: 4 },
+  { title: 'LAST', hideRank: 1, minWidth: 19 },
 ];
 
 export async function run(invocation: Invocation): Promise<number> {
@@ -38,7 +42,8 @@ export async function run(invocation: Invocation): Promise<number> {
   let zone = createZone(invocation.text('time-zone') ?? invocation.text('log-zone'));
   for (const where of invocation.args.length > 0 ? invocation.args : [undefined]) {
     const { files, logZone } = await list(invocation, where, receipt);
-    listed.push(...files);
+    const isOneOfMany = where !== undefined && invocation.args.length > 1;
+    listed.push(...(isOneOfMany ? files.map((file) => ({ ...file, target: where })) : files));
     if (invocation.text('time-zone') === undefined) zone = logZone;
   }
   const problems = listed.filter(({ problem }) => problem);
@@ -106,14 +111,14 @@ function formatFiles(files: readonly ListedFile[], invocation: Invocation, zone:
   const hasNodes = files.some(({ node }) => node !== undefined);
   const rows = files.map((file) => [
     ...(hasNodes ? [visibleText(file.node ?? '-')] : []),
-    visibleText(file.name),
+    visibleText(fileName(file)),
     formatBytes(file.size),
     file.compressed ? `${file.state}, ${visibleText(nameSuffix(file.name))}` : (file.state ?? '-'),
     file.format ?? '-',
     time(file.firstTimeMs),
     time(file.lastTimeMs),
   ]);
-  return formatTable([...(hasNodes ? [{ title: 'NODE' }] : []), ...COLUMNS], rows, invocation.terminal);
+  return formatTable([...(hasNodes ? [{ title: 'NODE', minWidth: 8 }] : []), ...COLUMNS], rows, invocation.terminal);
 }
 
 /** Without its dot: `gz`, `zst`. */
@@ -122,6 +127,12 @@ function nameSuffix(name: string): string {
 }
 
 /** A name that other commands accept. */
-function fileLabel({ node, name }: ListedFile): string {
-  return node === undefined ? name : `${node}:${name}`;
+function fileLabel(file: ListedFile): string {
+  return file.node === undefined ? fileName(file) : `${file.node}:${file.name}`;
+}
+
+/** Of several directories or nodes, with the one it is in: names may be the same. */
+function fileName({ node, name, target }: ListedFile): string {
+  if (target === undefined || node !== undefined || basename(target) === name) return target ?? name;
+  return isUrl(target) ? `${new URL(target).host}/${name}` : join(target, name);
 }

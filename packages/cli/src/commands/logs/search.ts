@@ -33,8 +33,9 @@ export async function run(given: Invocation): Promise<number> {
       };
       return records.lane(source, query, limit);
     });
-    for await (const batch of mergeRecords(lanes, { order, limit })) await records.print(batch);
-    records.printReceipt();
+    for await (const batch of mergeRecords(lanes, { order, limit, onMore: records.addMore }))
+      await records.print(batch);
+    records.printReceipt({ limit, isAlways: true });
     return records.exitCode();
   } finally {
     records.end();

@@ -72,13 +72,13 @@ async function describeSelf(client: NodeClient): Promise<ClusterNode> {
 
 const COLUMNS: readonly Column[] = [
   { title: '  NODE' },
-  { title: 'ROLE' },
-  { title: 'ADDRESS' },
-  { title: 'VERSION' },
-  { title: 'UP SINCE' },
-  { title: 'CLOCK', align: 'right' },
-  { title: 'LAST RECORD', align: 'right' },
-  { title: 'ERRORS', align: 'right' },
+  { title: 'ROLE', hideRank: 4 },
+  { title: 'ADDRESS', hideRank: 3 },
+  { title: 'VERSION', hideRank: 7 },
+  { title: 'UP SINCE', hideRank: 6 },
+  { title: 'CLOCK', align: 'right', hideRank: 5 },
+  { title: 'LAST RECORD', align: 'right', hideRank: 2 },
+  { title: 'ERRORS', align: 'right', hideRank: 1 },
   { title: 'STATE' },
 ];
 
