@@ -13,7 +13,8 @@ type Count = { end: Histogram['end'] } | { members: readonly MemberReport[] };
 
 export interface CountOptions<T extends Count> {
   query(source: LogSource, zone: Zone): Promise<T>;
-  text(result: T, zone: Zone): string;
+  /** `target` is the argument, where there are several. */
+  text(result: T, zone: Zone, target?: string): string;
   isEmpty(result: T): boolean;
   signal: AbortSignal;
 }
@@ -43,7 +44,7 @@ export async function countRecords<T extends Count>(
       isNothing &&= isEmpty(result);
       isCut ||= 'end' in result && result.end.reason === 'time budget';
       if (sources.length > 1) terminal.note(`${source.label}:`);
-      await terminal.write(text(result, zone));
+      await terminal.write(text(result, zone, sources.length > 1 ? source.label : undefined));
     }
     progress.end();
     // Counts of a cluster do not report their bytes.

@@ -7,3 +7,4 @@ export { formatInstant, formatTime } from '../output/format-time.ts';
 export type { Colors } from '../output/terminal.ts';
 export { explainItem } from '../records/explain.ts';
 export { timeFlag } from '../records/record-flags.ts';
+export { OUTPUT_SCHEMAS, outputSchemaDocument } from './output-schemas.ts';

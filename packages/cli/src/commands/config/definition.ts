@@ -23,9 +23,10 @@ export const CONFIG_COMMAND: CommandDefinition = {
           long: 'output',
           short: 'o',
           value: 'format',
-          choices: ['toml', 'json', 'flat'],
+          choices: ['toml', 'json', 'flat', 'value'],
           default: 'toml',
-          about: 'output format; flat prints one key = value per line, values as JSON',
+          about:
+            'output format; flat prints one key = value per line, values as JSON; value only the values of keys, texts without quotes',
         },
         ...NODE_FLAGS,
         ...OUTPUT_FLAGS,
@@ -34,6 +35,7 @@ export const CONFIG_COMMAND: CommandDefinition = {
       examples: [
         ['porthole config get', 'all of it'],
         ['porthole config get http.port -o flat', 'one key'],
+        ['port=$(porthole config get http.port -o value)', 'its value, for a script'],
         ['porthole config get /etc/lindb/broker.toml coordinator', 'a table of a file'],
         ['porthole config get broker-2: http', 'a table of another node of the cluster'],
       ],

@@ -67,12 +67,13 @@ async function diffCluster(invocation: Invocation): Promise<number> {
   const node = await openNode(invocation);
   const options = { signal: interruptSignal() };
   const diff = await queryCluster(node, (cluster) => cluster.configDiff(role === undefined ? {} : { role }, options));
-  if (output === 'json') await terminal.write(`${JSON.stringify(diff, null, 2)}\n`);
+  const hasDrift = diff.roles.some(({ differences }) => differences.some(isDrift));
+  if (output === 'json') await terminal.write(`${JSON.stringify({ equal: !hasDrift, ...diff }, null, 2)}\n`);
   else await writeTable(diff, invocation);
   const receipt = new Receipt();
   receipt.add(diff);
   receipt.warn(terminal);
-  if (diff.roles.some(({ differences }) => differences.some(isDrift))) return EXIT.different;
+  if (hasDrift) return EXIT.different;
   return receipt.isPartial ? EXIT.partial : EXIT.ok;
 }
 

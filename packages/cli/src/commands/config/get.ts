@@ -1,12 +1,12 @@
 import { existsSync } from 'node:fs';
 import { type FlatSetting, markToml, pickToml, type TomlMark } from '@porthole/server/config';
-import { EXIT } from '../../exit.ts';
+import { EXIT, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { isUrl } from '../../sources/endpoint.ts';
 import { type ConfigDocument, isMemberRef, readConfig } from './config-document.ts';
-import { nestSettings, type Selection, selectSettings } from './select-settings.ts';
+import { isSameKey, nestSettings, type Selection, selectSettings } from './select-settings.ts';
 
 export async function run(invocation: Invocation): Promise<number> {
   const { args, terminal } = invocation;
@@ -16,6 +16,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const document = await readConfig(invocation, where);
   const selection = selectSettings(document.settings, keys);
   const output = invocation.text('output') ?? 'toml';
+  if (output === 'value') requireSingleValues(keys, document.settings);
   if (selection.settings.length > 0 || keys.length === 0)
     await terminal.write(render(output, { document, selection, terminal, isWhole: keys.length === 0 }));
   for (const { key, near } of selection.unknown) {
@@ -25,6 +26,16 @@ export async function run(invocation: Invocation): Promise<number> {
   if (document.staleness !== undefined) terminal.warn(visibleText(document.staleness));
   if (selection.unknown.length > 0) return EXIT.different;
   return document.staleness === undefined ? EXIT.ok : EXIT.partial;
+}
+
+/** A table has no value of its own, and an array of tables neither. */
+function requireSingleValues(keys: readonly string[], settings: readonly FlatSetting[]): void {
+  if (keys.length === 0) throw new ProgramError('-o value needs one key or several');
+  for (const key of keys) {
+    const selected = selectSettings(settings, [key]).settings;
+    const isTable = selected.length > 1 || selected.some((setting) => !isSameKey(setting.key, key));
+    if (isTable) throw new ProgramError(`${key} is a table; -o value needs keys of values`);
+  }
 }
 
 /** Keys contain no slash outside quotes; a word without one is a file if it ends with .toml and exists. */
@@ -42,6 +53,7 @@ interface Rendering {
 
 function render(output: string, { document, selection, terminal, isWhole }: Rendering): string {
   if (output === 'json') return `${JSON.stringify(nestSettings(selection.settings), null, 2)}\n`;
+  if (output === 'value') return selection.settings.map((setting) => valueLine(setting, terminal)).join('');
   if (output === 'flat') return selection.settings.map((setting) => settingLine(setting, terminal)).join('');
   const text = isWhole ? document.text : pickToml(document.text, selection.isWanted);
   // Piped without colours: byte for byte.
@@ -70,4 +82,10 @@ function paintToml(text: string, marks: readonly TomlMark[], { colors, isTty }: 
 function settingLine({ key, value }: Pick<FlatSetting, 'key' | 'value'>, { colors, isTty }: Terminal): string {
   const shown = isTty ? visibleText : (text: string) => text;
   return `${colors.cyan(shown(key))} = ${shown(JSON.stringify(value))}\n`;
+}
+
+/** A text as it is: scripts use it without parsing. */
+function valueLine({ value }: Pick<FlatSetting, 'value'>, { isTty }: Terminal): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return `${isTty ? visibleText(text) : text}\n`;
 }

@@ -76,6 +76,12 @@ export function parseKeyPath(text: string): KeyPath | undefined {
   return path.length > 0 ? path : undefined;
 }
 
+/** Whether two key paths name the same key, however they are quoted. */
+export function isSameKey(a: string, b: string): boolean {
+  const [left, right] = [parseKeyPath(a) ?? [a], parseKeyPath(b) ?? [b]];
+  return left.length === right.length && isWithin(left, right);
+}
+
 /** Whether the path equals the other one or is below it. */
 export function isWithin(path: KeyPath, outer: KeyPath): boolean {
   return outer.length <= path.length && outer.every((part, index) => part === path[index]);

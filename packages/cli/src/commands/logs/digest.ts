@@ -30,7 +30,7 @@ export function run(invocation: Invocation): Promise<number> {
   const signal = interruptSignal();
   return countRecords(invocation, {
     query: (source, zone) => source.state.logDigest(buildQuery(invocation, source, zone), { signal }),
-    text: (digest, zone) => formatDigest(digest, invocation, zone),
+    text: (digest, zone, target) => formatDigest(digest, invocation, { zone, target }),
     isEmpty: ({ groups }) => groups.length === 0,
     signal,
   });
@@ -49,9 +49,13 @@ function buildQuery(invocation: Invocation, source: LogSource, zone: Zone): Dige
   };
 }
 
-function formatDigest(digest: Digest | ClusterDigest, invocation: Invocation, zone: Zone): string {
+function formatDigest(
+  digest: Digest | ClusterDigest,
+  invocation: Invocation,
+  { zone, target }: { zone: Zone; target: string | undefined },
+): string {
   const { groups, totalGroups, ungrouped } = digest;
-  if (invocation.text('output') === 'json') return `${exactJson(digest)}\n`;
+  if (invocation.text('output') === 'json') return `${exactJson({ ...digest, ...(target !== undefined && { target }) })}\n`;
   const time = (timeMs: number | null) => (timeMs === null ? '-' : formatTime(timeMs, zone).slice(0, 19));
   const isCluster = 'members' in digest;
   const rows = groups.map(({ level, source, shape, count, firstMs, lastMs, isNew, sample, ...more }) => [

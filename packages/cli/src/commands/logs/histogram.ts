@@ -18,7 +18,7 @@ export function run(invocation: Invocation): Promise<number> {
   const signal = interruptSignal();
   return countRecords(invocation, {
     query: (source, zone) => source.state.logHistogram(buildQuery(invocation, source, zone), { signal }),
-    text: (histogram, zone) => formatHistogram(histogram, invocation, zone),
+    text: (histogram, zone, target) => formatHistogram(histogram, invocation, { zone, target }),
     isEmpty: ({ buckets, untimed }) => buckets.length === 0 && untimed === 0,
     signal,
   });
@@ -37,9 +37,13 @@ function buildQuery(invocation: Invocation, source: LogSource, zone: Zone): Hist
   };
 }
 
-function formatHistogram(histogram: Histogram | ClusterHistogram, invocation: Invocation, zone: Zone): string {
+function formatHistogram(
+  histogram: Histogram | ClusterHistogram,
+  invocation: Invocation,
+  { zone, target }: { zone: Zone; target: string | undefined },
+): string {
   const format = invocation.text('output') ?? 'chart';
-  if (format === 'json') return `${JSON.stringify(histogram)}\n`;
+  if (format === 'json') return `${JSON.stringify({ ...histogram, ...(target !== undefined && { target }) })}\n`;
   if (format === 'tsv') return formatTsv(histogram, zone);
   const { untimed } = histogram;
   if (untimed > 0)

@@ -1,0 +1,154 @@
+import { type JsonSchema, SCHEMAS } from '@porthole/contract';
+
+/* What commands print with -o json; docs/cli-output.schema.json is made from it, and tests hold real output against it. */
+
+/** A schema of the contract, with more fields that may be present. */
+function extended(name: keyof typeof SCHEMAS, optional: Record<string, JsonSchema>): JsonSchema {
+  const { properties, ...rest } = SCHEMAS[name] as JsonSchema & { properties: object };
+  return { ...rest, properties: { ...properties, ...optional } };
+}
+
+const text = (description: string): JsonSchema => ({ type: 'string', description });
+
+const TARGET = { target: text('The argument it belongs to, where several are given.') };
+
+const RECORDS: JsonSchema = {
+  description: 'A record; with --follow also what happens to the logs and nodes, by its type.',
+  anyOf: [
+    extended('FoundRecord', { target: text('The file with its directory or node, where several have the same name.') }),
+    { $ref: '#/components/schemas/ClusterRecord' },
+    { $ref: '#/components/schemas/FollowItem' },
+    { $ref: '#/components/schemas/ClusterFollowItem' },
+  ],
+};
+
+const CONTEXT: JsonSchema = {
+  type: 'object',
+  description: 'A context; its files are named, not shown.',
+  properties: {
+    name: text('For -c.'),
+    isCurrent: { type: 'boolean', description: 'Whether it is in use.' },
+    url: text('Address of the node.'),
+    tokenFile: text('Path.'),
+    caFile: text('Path.'),
+    certFile: text('Path.'),
+    keyFile: text('Path.'),
+  },
+  required: ['name', 'isCurrent', 'url'],
+  additionalProperties: false,
+};
+
+/** The argument `{ name, size }` of a node that only implements the contract. */
+const LOG_FILE: JsonSchema = {
+  ...extended('ClusterLogFile', TARGET),
+  description: 'A log file; nodes that only implement the contract list name and size, only clusters the node.',
+  required: ['name', 'size'],
+};
+
+const EQUAL: JsonSchema = { type: 'boolean', description: 'Whether there is no difference; then the exit code is 0.' };
+
+const CONFIG_VALUE: JsonSchema = { description: 'The value; absent where the configuration does not have the key.' };
+
+const CONFIG_DIFF: JsonSchema = {
+  type: 'object',
+  description: 'Of two configurations their differences, of a cluster those of each role.',
+  required: ['equal'],
+  oneOf: [
+    {
+      properties: {
+        equal: EQUAL,
+        a: text('The first configuration, as given.'),
+        b: text('The second one.'),
+        differences: {
+          type: 'array',
+          items: {
+            type: 'object',
+            properties: { key: text('Dotted key.'), a: CONFIG_VALUE, b: CONFIG_VALUE },
+            required: ['key'],
+            additionalProperties: false,
+          },
+        },
+        uncomparable: { type: 'array', items: { type: 'string' }, description: 'Keys masked on both sides.' },
+      },
+      required: ['a', 'b', 'differences', 'uncomparable'],
+      additionalProperties: false,
+    },
+    extended('ClusterConfigDiff', { equal: EQUAL }),
+  ],
+};
+
+const DOCTOR: JsonSchema = {
+  type: 'object',
+  properties: {
+    healthy: { type: 'boolean', description: 'Whether there is no problem; then the exit code is 0.' },
+    findings: {
+      type: 'array',
+      items: {
+        type: 'object',
+        properties: {
+          name: text('Name of the check.'),
+          state: { enum: ['ok', 'warning', 'problem'] },
+          detail: text('What was found.'),
+          remedy: text('What to do about it.'),
+        },
+        required: ['name', 'state', 'detail'],
+        additionalProperties: false,
+      },
+    },
+    skipped: { type: 'array', items: { type: 'string' }, description: 'Checks that need valid settings.' },
+  },
+  required: ['healthy', 'findings', 'skipped'],
+  additionalProperties: false,
+};
+
+export interface OutputSchema {
+  /** One JSON text per line, each of this schema; otherwise one for all. */
+  isLines: boolean;
+  schema: JsonSchema;
+}
+
+const lines = (schema: JsonSchema): OutputSchema => ({ isLines: true, schema });
+const whole = (schema: JsonSchema): OutputSchema => ({ isLines: false, schema });
+
+/** By command. */
+export const OUTPUT_SCHEMAS: Readonly<Record<string, OutputSchema>> = {
+  nodes: lines({ $ref: '#/components/schemas/ClusterNode' }),
+  'config get': whole({ type: 'object', description: 'The configuration, or the selected keys and tables of it.' }),
+  'config diff': whole(CONFIG_DIFF),
+  logs: lines(RECORDS),
+  'logs ls': lines(LOG_FILE),
+  'logs search': lines(RECORDS),
+  'logs digest': lines({ anyOf: [extended('Digest', TARGET), extended('ClusterDigest', TARGET)] }),
+  'logs histogram': lines({ anyOf: [extended('Histogram', TARGET), extended('ClusterHistogram', TARGET)] }),
+  'logs around': lines({ $ref: '#/components/schemas/ClusterRecord' }),
+  doctor: whole(DOCTOR),
+  'context list': lines(CONTEXT),
+  'context show': whole(CONTEXT),
+};
+
+/** One document with the schema of each command in `$defs`, and of the contract what these refer to. */
+export function outputSchemaDocument(): JsonSchema {
+  const $defs = Object.fromEntries(
+    Object.entries(OUTPUT_SCHEMAS).map(([command, { isLines, schema }]) => [
+      command,
+      { title: `porthole ${command} -o json${isLines ? ', each line' : ''}`, ...schema },
+    ]),
+  );
+  const schemas: Record<string, JsonSchema> = {};
+  const collect = (value: unknown) => {
+    for (const [, name = ''] of JSON.stringify(value).matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
+      const schema = (SCHEMAS as Readonly<Record<string, JsonSchema>>)[name];
+      if (schema === undefined || schemas[name]) continue;
+      schemas[name] = schema;
+      collect(schema);
+    }
+  };
+  collect($defs);
+  return {
+    $schema: 'https://json-schema.org/draft/2020-12/schema',
+    $id: 'https://porthole.example/cli-output.schema.json',
+    title: 'Output of porthole with -o json',
+    $defs,
+    components: { schemas },
+  };
+}
