@@ -2,7 +2,13 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestNode } from '@porthole/server/testing';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { COMMAND_TREE, type CommandDefinition, loadFlags, OUTPUT_SCHEMAS, outputSchemaDocument } from 'porthole/testing';
+import {
+  COMMAND_TREE,
+  type CommandDefinition,
+  loadFlags,
+  OUTPUT_SCHEMAS,
+  outputSchemaDocument,
+} from 'porthole/testing';
 import { expect, it } from 'vitest';
 import { runCommand } from './testing/program.ts';
 

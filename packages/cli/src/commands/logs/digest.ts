@@ -55,7 +55,8 @@ function formatDigest(
   { zone, target }: { zone: Zone; target: string | undefined },
 ): string {
   const { groups, totalGroups, ungrouped } = digest;
-  if (invocation.text('output') === 'json') return `${exactJson({ ...digest, ...(target !== undefined && { target }) })}\n`;
+  if (invocation.text('output') === 'json')
+    return `${exactJson({ ...digest, ...(target !== undefined && { target }) })}\n`;
   const time = (timeMs: number | null) => (timeMs === null ? '-' : formatTime(timeMs, zone).slice(0, 19));
   const isCluster = 'members' in digest;
   const rows = groups.map(({ level, source, shape, count, firstMs, lastMs, isNew, sample, ...more }) => [
