@@ -46,6 +46,8 @@ describe('porthole config get', () => {
     [['http.port'], '# The broker.\n[http]\n# Where it listens.\nport = 9000\n'],
     [['user', '-o', 'flat'], 'user.name = "admin"\nuser.password = "******"\n'],
     [['http.hosts', 'user.name', '-o', 'flat'], 'http.hosts = ["a","b"]\nuser.name = "admin"\n'],
+    [['user.name', '-o', 'value'], 'admin\n'],
+    [['http.hosts', '"user".name', '-o', 'value'], '["a","b"]\nadmin\n'],
     [
       ['http', '-o', 'json'],
       '{\n  "http": {\n    "port": 9000,\n    "hosts": [\n      "a",\n      "b"\n    ]\n  }\n}\n',
@@ -56,6 +58,11 @@ describe('porthole config get', () => {
   });
 
   it('reports an unknown key with the nearest names and exit code 1, after printing the known ones', async () => {
+    expect(await runCommand(['config', 'get', 'a.toml', 'user', '-o', 'value'], withFiles())).toMatchObject({
+      code: 2,
+      stdout: '',
+      stderr: 'porthole: user is a table; -o value needs keys of values\n',
+    });
     const outcome = await runCommand(['config', 'get', 'a.toml', 'http.prot', 'user.name', '-o', 'flat'], withFiles());
     expect(outcome).toEqual({
       code: 1,
