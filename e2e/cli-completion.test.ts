@@ -1,6 +1,13 @@
-import { execFileSync } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { startTestNode } from '@porthole/server/testing';
 import { describe, expect, it } from 'vitest';
-import { runToEnd, tempDir } from './testing/program.ts';
+import { BINARY, runCommand, runToEnd, tempDir } from './testing/program.ts';
+
+/** The machine may be busy. */
+const PATIENT = { PORTHOLE_COMPLETE_MS: '60000' };
 
 describe('porthole completion', () => {
   it('prints a script that bash completes with', async () => {
@@ -27,4 +34,58 @@ describe('porthole completion', () => {
       stderr: 'porthole: no completion for shell "tcsh": expected bash, zsh or fish\n',
     });
   });
+
+  it('knows contexts, nodes, logs and keys, and is silent about errors', async () => {
+    const { cwd, url } = await startNamedNode();
+    const lines: [kind: string, line: string, offered: string[]][] = [
+      ['node', 'porthole --url URL nodes forget ', ['here']],
+      ['log', 'porthole logs download --url=URL a', ['a.log']],
+      ['source', "porthole logs -l 'a b' --url URL ", ['a.log', 'b.log', 'here:']],
+      ['source', 'porthole logs --url URL here:b', ['here:b.log']],
+      ['source', 'porthole logs --url URL ./', []],
+      ['key', 'porthole config get --url URL http.po', ['http.port']],
+      ['key', 'porthole config get a.toml us', ['user.name', 'user']],
+      ['context', 'porthole nodes -c ', ['prod', 'test']],
+      ['context', 'porthole nodes -c t', ['test']],
+      ['node', 'porthole nodes forget --url http://127.0.0.1:1 ', []],
+      ['node', 'porthole nodes forget -c absent ', []],
+      ['nothing', 'porthole ', []],
+    ];
+    for (const [kind, line, offered] of lines) {
+      const outcome = await runCommand(['__complete', kind, line.replace('URL', url)], cwd, { HOME: cwd, ...PATIENT });
+      const stdout = offered.map((text) => `${text}\n`).join('');
+      expect(outcome, line).toEqual({ code: 0, signal: null, stdout, stderr: '' });
+    }
+  });
+
+  it('offers in bash what the program knows, also after a colon', async () => {
+    const { cwd, url } = await startNamedNode();
+    const { stdout: script } = await runCommand(['completion', 'bash'], cwd);
+    const program = `porthole() { '${process.execPath}' '${BINARY}' "$@"; }`;
+    const ask = (line: string, words: string) =>
+      `COMP_LINE='${line}'; COMP_POINT=\${#COMP_LINE}; COMP_WORDS=(${words}); COMP_CWORD=$((\${#COMP_WORDS[@]} - 1)); _porthole; printf '%s\\n' "\${COMPREPLY[@]}"`;
+    const lines = [
+      ask('porthole logs here:b', 'porthole logs here : b'),
+      ask('porthole logs download a', 'porthole logs download a'),
+      ask('porthole nodes -c pr', 'porthole nodes -c pr'),
+    ];
+    const env = { PATH: process.env.PATH, HOME: cwd, PORTHOLE_URL: url, ...PATIENT };
+    const run = promisify(execFile);
+    const { stdout } = await run('bash', ['--norc', '-c', [script, program, ...lines].join('\n')], { cwd, env });
+    expect(stdout.split('\n')).toEqual(['b.log', 'a.log', 'prod', '']);
+  });
 });
+
+/** A node with the id `here` and two logs, two contexts, and a configuration file. */
+async function startNamedNode() {
+  const { port, dir } = await startTestNode({
+    settings: { cluster: { nodeId: 'here' } },
+    files: { 'a.log': '', 'b.log': '' },
+  });
+  writeFileSync(join(dir, 'a.toml'), '[user]\nname = "ann"\n');
+  mkdirSync(join(dir, '.config/porthole'), { recursive: true });
+  const contexts = { prod: { url: 'http://127.0.0.1:1' }, test: { url: 'http://127.0.0.1:1' } };
+  const file = join(dir, '.config/porthole/contexts.json');
+  writeFileSync(file, JSON.stringify({ version: 1, contexts }), { mode: 0o600 });
+  return { cwd: dir, url: `http://127.0.0.1:${port}` };
+}

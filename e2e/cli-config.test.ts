@@ -47,7 +47,7 @@ describe('porthole config get', () => {
     [['user', '-o', 'flat'], 'user.name = "admin"\nuser.password = "******"\n'],
     [['http.hosts', 'user.name', '-o', 'flat'], 'http.hosts = ["a","b"]\nuser.name = "admin"\n'],
     [['user.name', '-o', 'value'], 'admin\n'],
-    [['http.hosts', '"user".name', '-o', 'value'], '["a","b"]\nadmin\n'],
+    [['"user".name', 'http.hosts', '-o', 'value'], 'admin\n["a","b"]\n'],
     [
       ['http', '-o', 'json'],
       '{\n  "http": {\n    "port": 9000,\n    "hosts": [\n      "a",\n      "b"\n    ]\n  }\n}\n',

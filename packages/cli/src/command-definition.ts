@@ -1,7 +1,28 @@
 import type { Invocation } from './invocation.ts';
 
+/** Values that only the program knows, when they are completed. */
+export type DynamicCompletion =
+  | 'context'
+  /** Id of a node of the cluster. */
+  | 'node'
+  /** A log of the node, or `NODE:FILE`. */
+  | 'log'
+  /** The same, or a local file. */
+  | 'source'
+  /** Key or table of a configuration, or a local file. */
+  | 'key';
+
 /** How shells complete a value. */
-export type Completion = 'file' | 'directory' | readonly string[];
+export type Completion = 'file' | 'directory' | DynamicCompletion | readonly string[];
+
+/** Whether local files are offered as well. */
+export function offersFiles(completion: Completion | undefined): boolean {
+  return completion === 'file' || completion === 'source' || completion === 'key';
+}
+
+export function isDynamic(completion: Completion | undefined): completion is DynamicCompletion {
+  return typeof completion === 'string' && completion !== 'file' && completion !== 'directory';
+}
 
 export interface FlagDefinition {
   /** Without its dashes. */

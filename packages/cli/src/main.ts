@@ -8,11 +8,15 @@ import { type ColorChoice, Terminal } from './output/terminal.ts';
 import { TerminalFilter } from './output/terminal-filter.ts';
 import { buildProgram, expandHelp, VERSION_REQUESTED } from './program.ts';
 
+/** What completion scripts call: no command for people, so not among the commands. */
+const COMPLETE = '__complete';
+
 /** Runs one command line and sets the exit code; the process ends when the command is done. */
 export async function run(argv: readonly string[]): Promise<void> {
   const filter = new TerminalFilter().install();
   endWithOutput();
   try {
+    if (argv[2] === COMPLETE) return await (await import('./completion/complete.ts')).complete(argv.slice(3), filter);
     const line = expandHelp(argv, COMMAND_TREE);
     const program = await buildProgram(COMMAND_TREE, line, (...command) => runCommand(filter, ...command));
     // Not a default action: it would take a mistyped command for its argument.

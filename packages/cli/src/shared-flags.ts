@@ -15,6 +15,7 @@ export const NODE_FLAGS: readonly FlagDefinition[] = [
     long: 'use-context',
     short: 'c',
     value: 'name',
+    complete: 'context',
     about: 'address and credentials of this context, see "porthole context"; also PORTHOLE_CONTEXT',
   },
   {
@@ -150,7 +151,7 @@ export const SOURCE_ARGUMENT: ArgumentDefinition = {
   name: 'target',
   optional: true,
   many: true,
-  complete: 'file',
+  complete: 'source',
   about:
     'a local file or directory, - for standard input, the URL of a node, the name of a log on the node at --url, NODE:FILE or NODE: for nodes of its cluster (NODE may contain * and ?), or journal: or journal:UNIT for the systemd journal of this machine; default: what is piped in, else all logs of the node at --url',
 };

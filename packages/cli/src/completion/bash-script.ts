@@ -1,4 +1,4 @@
-import type { Completion } from '../command-definition.ts';
+import { type Completion, isDynamic, offersFiles } from '../command-definition.ts';
 import { type CompletedCommand, type CompletedFlag, quoteShell } from './completed-command.ts';
 
 /** Completion script for bash 3.2 (macOS) and later; does not need bash-completion. */
@@ -38,6 +38,16 @@ _${program}_paths() {
   local word
   compopt -o filenames 2> /dev/null
   while IFS= read -r word; do COMPREPLY+=("$word"); done < <(compgen "$1" -- "$cur")
+}
+
+# Asks the program, by the line so far: bash splits words at colons.
+_${program}_dynamic() {
+  local word line=\${COMP_LINE:0:COMP_POINT} last
+  last=\${line##*[[:space:]]}
+  last=\${last%"$cur"}
+  while IFS= read -r word; do
+    COMPREPLY+=("\${word#"$last"}")
+  done < <("\${COMP_WORDS[0]}" __complete "$1" "$line" 2> /dev/null)
 }
 
 _${program}_is_command() {
@@ -108,9 +118,13 @@ function argumentCases(program: string, { path, commands, args, hasManyArgs }: C
 }
 
 function complete(program: string, completion: Completion | undefined): string {
-  if (completion === 'file') return `_${program}_paths -f`;
   if (completion === 'directory') return `_${program}_paths -d`;
-  return completion === undefined ? 'return 0' : words(program, completion);
+  const parts = [
+    ...(offersFiles(completion) ? [`_${program}_paths -f`] : []),
+    ...(isDynamic(completion) ? [`_${program}_dynamic ${completion}`] : []),
+  ];
+  if (parts.length > 0) return parts.join('; ');
+  return Array.isArray(completion) ? words(program, completion) : 'return 0';
 }
 
 function words(program: string, choices: readonly string[]): string {

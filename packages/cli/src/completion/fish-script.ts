@@ -1,4 +1,4 @@
-import type { Completion } from '../command-definition.ts';
+import { type Completion, isDynamic, offersFiles } from '../command-definition.ts';
 import { type CompletedCommand, type CompletedFlag, quoteFish } from './completed-command.ts';
 
 /** Completion script for fish 3 and later. */
@@ -49,23 +49,27 @@ function commandRows(program: string, { path, commands, flags, args }: Completed
   const here = `complete -c ${program} -n ${quoteFish(`__${program}_at ${quoteFish(path)}`)}`;
   return [
     ...commands.map(({ name, about }) => `${here} -a ${quoteFish(name)} -d ${describe(about)}`),
-    ...flags.map((flag) => `${here} ${flagRow(flag)}`),
-    ...args.flatMap((completion) => (completion === undefined ? [] : [`${here} ${values(completion)}`])),
+    ...flags.map((flag) => `${here} ${flagRow(program, flag)}`),
+    ...args.flatMap((completion) => (completion === undefined ? [] : [`${here} ${values(program, completion)}`])),
   ];
 }
 
-function flagRow({ long, short, about, value, complete }: CompletedFlag): string {
+function flagRow(program: string, { long, short, about, value, complete }: CompletedFlag): string {
   const names = short === undefined ? `-l ${long}` : `-s ${short} -l ${long}`;
   const described = `${names} -d ${describe(about)}`;
   if (value === 'none' || (value === 'optional' && complete === undefined)) return described;
   // "-x": requires a value and does not complete files.
-  return complete === 'file' ? `${described} -r -F` : `${described} -x${complete ? ` ${values(complete)}` : ''}`;
+  return complete === 'file'
+    ? `${described} -r -F`
+    : `${described} -x${complete ? ` ${values(program, complete)}` : ''}`;
 }
 
-function values(completion: Completion): string {
-  if (completion === 'file') return '-F';
+function values(program: string, completion: Completion): string {
   if (completion === 'directory') return "-a '(__fish_complete_directories)'";
-  return `-a ${quoteFish(completion.join(' '))}`;
+  const files = offersFiles(completion) ? '-F' : '';
+  if (isDynamic(completion))
+    return `${files} -a ${quoteFish(`(${program} __complete ${completion} (commandline -cp | string collect) 2> /dev/null)`)}`.trim();
+  return Array.isArray(completion) ? `-a ${quoteFish(completion.join(' '))}` : files;
 }
 
 function describe(about: string): string {

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import type { NodeClient } from '@porthole/client';
+import type { ClientOptions, NodeClient } from '@porthole/client';
 import { errorMessage } from '@porthole/contract';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
@@ -7,7 +7,11 @@ import { findEndpoint } from './endpoint.ts';
 import { createHttpFetch } from './http-fetch.ts';
 
 /** A client for this address, or for the node that flags, environment and contexts name. */
-export async function openNode(invocation: Invocation, address?: string): Promise<NodeClient> {
+export async function openNode(
+  invocation: Invocation,
+  address?: string,
+  options: Pick<ClientOptions, 'retries'> = {},
+): Promise<NodeClient> {
   const endpoint = await findEndpoint(invocation, address);
   const { tokenFile, caFile, certFile, keyFile } = endpoint;
   const token = tokenFile === undefined ? invocation.env.PORTHOLE_TOKEN || undefined : await readTokenFile(tokenFile);
@@ -15,7 +19,7 @@ export async function openNode(invocation: Invocation, address?: string): Promis
   const tls = hasTls ? await (await import('./tls-files.ts')).readTlsFiles(endpoint) : undefined;
   const { createClient } = await import('@porthole/client');
   return createNamed(endpoint.url, (url) =>
-    createClient({ url, fetch: createHttpFetch(tls), ...(token !== undefined && { token }) }),
+    createClient({ ...options, url, fetch: createHttpFetch(tls), ...(token !== undefined && { token }) }),
   );
 }
 

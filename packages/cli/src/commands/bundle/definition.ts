@@ -11,6 +11,7 @@ export const BUNDLE_COMMAND: CommandDefinition = {
       name: 'node',
       optional: true,
       many: true,
+      complete: 'node',
       about: 'only these nodes: ids, or patterns with * and ?; default: all nodes of the cluster',
     },
   ],

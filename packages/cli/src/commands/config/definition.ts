@@ -13,7 +13,7 @@ export const CONFIG_COMMAND: CommandDefinition = {
           name: 'node-or-key',
           optional: true,
           many: true,
-          complete: 'file',
+          complete: 'key',
           about:
             'optionally the URL of a node, NODE: for a node of the cluster, or a TOML file; then keys or tables: http, http.port',
         },

@@ -16,7 +16,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const document = await readConfig(invocation, where);
   const selection = selectSettings(document.settings, keys);
   const output = invocation.text('output') ?? 'toml';
-  if (output === 'value') requireSingleValues(keys, document.settings);
+  if (output === 'value') selection.settings = selectValues(keys, document.settings);
   if (selection.settings.length > 0 || keys.length === 0)
     await terminal.write(render(output, { document, selection, terminal, isWhole: keys.length === 0 }));
   for (const { key, near } of selection.unknown) {
@@ -28,14 +28,15 @@ export async function run(invocation: Invocation): Promise<number> {
   return document.staleness === undefined ? EXIT.ok : EXIT.partial;
 }
 
-/** A table has no value of its own, and an array of tables neither. */
-function requireSingleValues(keys: readonly string[], settings: readonly FlatSetting[]): void {
+/** In the order of the keys. A table has no value of its own, and an array of tables neither. */
+function selectValues(keys: readonly string[], settings: readonly FlatSetting[]): FlatSetting[] {
   if (keys.length === 0) throw new ProgramError('-o value needs one key or several');
-  for (const key of keys) {
+  return keys.flatMap((key) => {
     const selected = selectSettings(settings, [key]).settings;
     const isTable = selected.length > 1 || selected.some((setting) => !isSameKey(setting.key, key));
     if (isTable) throw new ProgramError(`${key} is a table; -o value needs keys of values`);
-  }
+    return selected;
+  });
 }
 
 /** Keys contain no slash outside quotes; a word without one is a file if it ends with .toml and exists. */

@@ -22,7 +22,7 @@ export function selectSettings(all: readonly FlatSetting[], keys: readonly strin
 }
 
 /** All keys and their tables. */
-function settingNames(settings: readonly FlatSetting[]): string[] {
+export function settingNames(settings: readonly FlatSetting[]): string[] {
   const names = new Set<string>();
   for (const { key } of settings) {
     names.add(key);

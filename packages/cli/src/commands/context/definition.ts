@@ -7,7 +7,7 @@ const FILE_FLAGS = NODE_FLAGS.filter(({ long }) => long.endsWith('-file')).map(
     flag.long === 'token-file' ? { ...flag, about: 'file with the token for the node' } : flag,
 );
 
-const NAME = { name: 'name', about: 'the name of the context' } as const;
+const NAME = { name: 'name', about: 'the name of the context', complete: 'context' } as const;
 
 function output(choices: readonly string[]): FlagDefinition {
   return { long: 'output', short: 'o', value: 'format', choices, default: choices[0] ?? '', about: 'output format' };

@@ -135,7 +135,15 @@ export const LOGS_COMMAND: CommandDefinition = {
       name: 'around',
       alias: 'moment',
       about: 'show what every node of the cluster logged around a record or a time',
-      args: [{ name: 'node', optional: true, many: true, about: 'only these nodes: ids, or patterns with * and ?' }],
+      args: [
+        {
+          name: 'node',
+          optional: true,
+          many: true,
+          complete: 'node',
+          about: 'only these nodes: ids, or patterns with * and ?',
+        },
+      ],
       flags: [
         ...parameterFlags('clusterLogMoment', ['at', 'time']),
         ...parameterFlags('clusterLogMoment', ['around'], { check: checkSpan }),
@@ -164,6 +172,7 @@ export const LOGS_COMMAND: CommandDefinition = {
         {
           name: 'file',
           many: true,
+          complete: 'log',
           about: 'file names as listed by "porthole logs ls"; NODE:FILE for another node of the cluster',
         },
       ],

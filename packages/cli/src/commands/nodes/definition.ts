@@ -33,7 +33,7 @@ export const NODES_COMMAND: CommandDefinition = {
     {
       name: 'forget',
       about: 'remove a node that left or failed from the list, with its snapshot, on every node of the cluster',
-      args: [{ name: 'node', about: 'the id of the node' }],
+      args: [{ name: 'node', complete: 'node', about: 'the id of the node' }],
       flags: [...NODE_FLAGS, ...OUTPUT_FLAGS],
       notes: [
         'Needs the admin role if authentication is enabled. A node that is still registered cannot be forgotten; one that registers again reappears. Nodes are forgotten automatically after cluster.last-words-keep.\n' +
