@@ -6,7 +6,7 @@ import { delimiter, join } from 'node:path';
 
 /** The Debian package of each. */
 const PACKAGES = {
-  chromium: 'chromium',
+  chromium: 'chromium-headless-shell',
   curl: 'curl',
   dd: 'coreutils',
   etcd: 'etcd-server',
@@ -25,6 +25,14 @@ const PACKAGES = {
   'systemd-journal-remote': 'systemd-journal-remote',
   wc: 'coreutils',
   wrk: 'wrk',
+};
+
+/**
+ * Programs that do the same, the better one first: the headless shell is the browser without its windows, tabs and address
+ * bar, and loads a page in half the time of a core.
+ */
+const NAMES = {
+  chromium: ['chromium-headless-shell', 'chromium'],
 };
 
 /** What is no program but is needed like one, by a file that shows it is there. */
@@ -51,7 +59,8 @@ export function ensurePrograms(names) {
 function findProgram(name) {
   if (FILES[name] !== undefined) return existsSync(FILES[name]) ? FILES[name] : undefined;
   const dirs = [...(process.env.PATH ?? '').split(delimiter).filter((dir) => dir !== ''), ...SYSTEM_DIRS];
-  return dirs.map((dir) => join(dir, name)).find(isExecutable);
+  const paths = (NAMES[name] ?? [name]).flatMap((file) => dirs.map((dir) => join(dir, file)));
+  return paths.find(isExecutable);
 }
 
 function isExecutable(path) {
