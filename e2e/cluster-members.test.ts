@@ -1,13 +1,14 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer as createTlsServer } from 'node:https';
 import { join } from 'node:path';
+import { createClient } from '@porthole/client';
 import { startTestEtcd } from '@porthole/cluster/testing';
 import { eventually, scaled } from '@porthole/logs/testing';
-import { freePorts, selfSigned } from '@porthole/server/testing';
+import { freePorts, selfSigned, startTestNode } from '@porthole/server/testing';
 import { expect, it } from 'vitest';
 import { listen, respond, startFakeMember, startTrap } from './testing/cluster-fake-member.ts';
 import { MISBEHAVIOURS } from './testing/cluster-misbehaviours.ts';
-import { ClusterProcess } from './testing/cluster-process.ts';
+import { ClusterProcess, renderRecord, searchCluster } from './testing/cluster-process.ts';
 import { startLindbNode } from './testing/lindb-node.ts';
 import { runToEnd, tempDir } from './testing/program.ts';
 
@@ -17,17 +18,13 @@ const SHORT = ['--cluster-member-timeout', '1s', '--cluster-first-batch-timeout'
 /** Far above the deadlines: finds a member that is waited for, not a busy machine. */
 const LONGEST_MS = scaled(10_000);
 
-const withMembers = (members: Readonly<Record<string, string>>) => [
-  '--cluster-members',
-  Object.entries(members)
-    .map(([id, address]) => `${id}=${address.includes('://') ? address : `http://${address}`}`)
-    .join(','),
-];
+const memberList = (members: Readonly<Record<string, string>>) =>
+  Object.entries(members).map(([id, address]) => `${id}=${address.includes('://') ? address : `http://${address}`}`);
 
 it.each(Object.entries(MISBEHAVIOURS))(
   'a member with %s costs its deadline at most, and never the answer',
   async (_name, { behave, search, state }) => {
-    const asked = await startNodeWithMembers({ good: await goodMember(), liar: await startFakeMember({ behave }) });
+    const asked = await startHere({ good: await goodMember(), liar: await startFakeMember({ behave }) });
     await eventually(async () => {
       const { outcomes, messages, end } = await asked.search({ order: 'newest', limit: 20 });
       expect(outcomes).toEqual({ asked: 'ok', good: 'ok', liar: search });
@@ -44,7 +41,7 @@ it.each(Object.entries(MISBEHAVIOURS))(
 
 it('an answer that stops at a time that is none goes on all the same', async () => {
   const behave = MISBEHAVIOURS['times that are none']?.behave;
-  const asked = await startNodeWithMembers({
+  const asked = await startHere({
     good: await goodMember(),
     liar: await startFakeMember(behave ? { behave } : {}),
   });
@@ -161,9 +158,34 @@ async function idsBy(node: ClusterProcess): Promise<string[]> {
 async function startNodeWithMembers(members: Readonly<Record<string, string>>, flags: readonly string[] = []) {
   const cwd = tempDir();
   writeFileSync(join(cwd, 'token'), 'ph_not-the-right-one\n');
-  const asked = await ClusterProcess.start('asked', { cwd, flags: [...SHORT, ...withMembers(members), ...flags] });
+  const asked = await ClusterProcess.start('asked', {
+    cwd,
+    flags: [...SHORT, '--cluster-members', memberList(members).join(','), ...flags],
+  });
   asked.write('own');
   return asked;
+}
+
+/** A node in this process: what a liar does to it is the same in one of its own, which takes ten times as long to start. */
+async function startHere(members: Readonly<Record<string, string>>) {
+  const { running } = await startTestNode({
+    files: { 'service.log': renderRecord('own') },
+    settings: {
+      node: { timeZone: 'UTC' },
+      cluster: {
+        nodeId: 'asked',
+        members: memberList(members),
+        memberTimeoutMs: 1000,
+        firstBatchTimeoutMs: 500,
+        refreshMs: 200,
+      },
+    },
+  });
+  const client = createClient({ url: running.url, retries: 0 });
+  return {
+    search: (request: Parameters<typeof searchCluster>[1]) => searchCluster(client, request),
+    nodes: () => client.cluster.nodes(),
+  };
 }
 
 function goodMember(): Promise<string> {

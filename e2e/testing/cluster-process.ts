@@ -155,10 +155,11 @@ interface FoundInCluster {
   outcomes: Record<string, string>;
 }
 
-async function searchCluster(
+/** Collects a search of all members that the node asks. */
+export async function searchCluster(
   client: NodeClient,
   { order = 'oldest', cursor, nodes, role, limit = 1000 }: SearchParams,
-) {
+): Promise<FoundInCluster> {
   const records: ClusterRecord[] = [];
   let end: ClusterEnd | undefined;
   const selection = {
@@ -220,15 +221,16 @@ interface RecordTime {
   zoneHours?: number;
 }
 
-/** Adds a record to the log of the service below a directory: with the current time in UTC by default. */
-export function writeRecord(
-  cwd: string,
-  message: string,
-  { timeMs = Date.now(), zoneHours = 0 }: RecordTime = {},
-): void {
-  const time = new Date(timeMs + zoneHours * HOUR_MS).toISOString().slice(0, 23).replace('T', ' ');
+/** Adds a record to the log of the service below a directory. */
+export function writeRecord(cwd: string, message: string, when?: RecordTime): void {
   mkdirSync(join(cwd, 'logs'), { recursive: true });
-  appendFileSync(join(cwd, 'logs', 'service.log'), `${time}\tINFO\tmain.go:1\t[Test]: ${message}\n`);
+  appendFileSync(join(cwd, 'logs', 'service.log'), renderRecord(message, when));
+}
+
+/** A line of the service: with the current time in UTC by default. */
+export function renderRecord(message: string, { timeMs = Date.now(), zoneHours = 0 }: RecordTime = {}): string {
+  const time = new Date(timeMs + zoneHours * HOUR_MS).toISOString().slice(0, 23).replace('T', ' ');
+  return `${time}\tINFO\tmain.go:1\t[Test]: ${message}\n`;
 }
 
 function throughCommand([command = '', ...words]: readonly string[], args: readonly string[], cwd: string): Program {
