@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ERROR_KINDS } from '../errors/errors.ts';
 import { SCHEMAS } from '../schemas/schemas.ts';
@@ -10,15 +11,21 @@ import { getMemberOperation, MEMBER_ROUTE_IDS } from './member-routes.ts';
 import { buildOpenApi } from './openapi.ts';
 import { getRoute, ROUTE_IDS, type RouteId } from './routes.ts';
 
+interface Media {
+  schema: object;
+  example?: unknown;
+  examples?: object;
+}
+
 interface Operation {
   operationId: string;
   parameters: { name: string; in: string; required: boolean; schema: object }[];
-  responses: Record<string, { description: string; content?: Record<string, { schema: object }> }>;
+  responses: Record<string, { description: string; content?: Record<string, Media> }>;
 }
 
 const document = buildOpenApi({ version: '1.2.3' }) as unknown as {
   paths: Record<string, { get: Operation; delete: Operation }>;
-  components: { schemas: object };
+  components: { schemas: object; examples: Record<string, { value: unknown }> };
 };
 
 const LINTER = join(dirname(createRequire(import.meta.url).resolve('@redocly/cli/package.json')), 'bin/cli.js');
@@ -82,7 +89,30 @@ describe('the OpenAPI document', () => {
   it('documents a stream by its items', () => {
     const { description, content } = document.paths['/api/v1/log/follow']?.get.responses[200] ?? {};
     expect(description).toContain('one per event');
-    expect(content).toEqual({ 'text/event-stream': { schema: { $ref: '#/components/schemas/FollowItem' } } });
+    expect(content).toMatchObject({ 'text/event-stream': { schema: { $ref: '#/components/schemas/FollowItem' } } });
+  });
+
+  it('documents a stream of lines as one document, too', () => {
+    const { content = {} } = document.paths['/api/v1/log/search']?.get.responses[200] ?? {};
+    expect(Object.keys(content)).toEqual(['application/x-ndjson', 'application/json; charset=utf-8']);
+  });
+
+  it('has an example of every response that has a schema, and each is valid', () => {
+    const ajv = new Ajv2020({ strict: false }).addSchema({ $id: 'all', components: document.components });
+    const check = (schema: object, value: unknown) => {
+      const validate = ajv.compile(JSON.parse(JSON.stringify(schema).replaceAll('"#/', '"all#/')) as object);
+      expect({ valid: validate(value), errors: validate.errors }).toEqual({ valid: true, errors: null });
+    };
+    const media = Object.values(document.paths)
+      .flatMap((path) => Object.values(path))
+      .flatMap(({ responses }) => Object.values(responses))
+      .flatMap(({ content = {} }) => Object.values(content));
+    for (const { schema, example, examples = {} } of media) {
+      if (example !== undefined) check(schema, example);
+      else if ('$ref' in schema) expect(Object.values(examples)).toHaveLength(1);
+    }
+    for (const [name, { value }] of Object.entries(document.components.examples))
+      check({ $ref: `#/components/schemas/${name}` }, value);
   });
 
   it('has the routes of a member with its id in the path, and with the errors of forwarding', () => {

@@ -1,9 +1,10 @@
 import { ERROR_KINDS, type ErrorCode } from '../errors/errors.ts';
 import { describeParameter, type Parameter } from '../params/parameter.ts';
 import type { JsonSchema } from '../schemas/schema-builders.ts';
-import { SCHEMAS } from '../schemas/schemas.ts';
+import { SCHEMAS, type SchemaName } from '../schemas/schemas.ts';
 import { getMemberOperation, getMemberRoute, MEMBER_ROUTE_IDS } from './member-routes.ts';
-import type { Route } from './route.ts';
+import { EXAMPLE_ENDS, EXAMPLES } from './openapi-examples.ts';
+import { JSON_TYPE, type Route } from './route.ts';
 import { COMMON_ERRORS, getRoute, ROUTE_IDS } from './routes.ts';
 
 /** The interface as an OpenAPI 3.1 document, generated from the route table, the schemas and the error table. */
@@ -30,6 +31,7 @@ export function buildOpenApi({ version, basePath = '' }: { version: string; base
     paths,
     components: {
       schemas: SCHEMAS,
+      examples: Object.fromEntries(Object.entries(EXAMPLES).map(([name, value]) => [name, { value }])),
       securitySchemes: {
         bearer: {
           type: 'http',
@@ -104,8 +106,7 @@ function toParameter(parameter: Parameter): JsonSchema {
 }
 
 function successResponses({ response, otherResponses = {} }: Route): JsonSchema {
-  const schema = response.schema ? { $ref: `#/components/schemas/${response.schema}` } : { type: 'string' };
-  const content = { [response.contentType]: { schema } };
+  const content = { [response.contentType]: toMedia(response.schema), ...documentMedia(response) };
   const others = Object.entries(otherResponses).map(([status, description]) => [
     status,
     { description, ...(status !== '304' && { content }) },
@@ -114,6 +115,24 @@ function successResponses({ response, otherResponses = {} }: Route): JsonSchema 
     ? `Many of these, one per ${response.each}; the last is an \`end\`.`
     : 'The response.';
   return { 200: { description, content }, ...Object.fromEntries(others) };
+}
+
+function toMedia(name: SchemaName | undefined): JsonSchema {
+  if (name === undefined) return { schema: { type: 'string' } };
+  const schema = { $ref: `#/components/schemas/${name}` };
+  return { schema, ...(name in EXAMPLES && { examples: { [name]: { $ref: `#/components/examples/${name}` } } }) };
+}
+
+/** Streams of lines are one document for clients that ask for JSON. */
+function documentMedia({ schema: name, each }: Route['response']): JsonSchema {
+  if (each !== 'line' || (name !== 'SearchItem' && name !== 'ClusterItem')) return {};
+  const item = { $ref: `#/components/schemas/${name}` };
+  const properties = {
+    records: { type: 'array', items: item, description: 'Everything but the closing record.' },
+    end: { ...item, description: 'The closing record.' },
+  };
+  const schema = { type: 'object', properties, required: ['records', 'end'], additionalProperties: false };
+  return { [JSON_TYPE]: { schema, example: { records: [EXAMPLES[name]], end: EXAMPLE_ENDS[name] } } };
 }
 
 /** One entry per status, naming the codes it can carry. */
@@ -125,7 +144,7 @@ function errorResponses(codes: readonly ErrorCode[], { role, otherResponses = {}
     if ((role === 'none' && isOfAccess) || status in otherResponses) continue;
     byStatus.set(status, [...(byStatus.get(status) ?? []), code]);
   }
-  const content = { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } };
+  const content = { 'application/problem+json': toMedia('Problem') };
   const responses = [...byStatus].map(([status, list]) => [
     status,
     { description: list.map((code) => `${code}: ${ERROR_KINDS[code].title}.`).join(' '), content },

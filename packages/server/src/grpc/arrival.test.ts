@@ -29,7 +29,7 @@ async function startImpatient(arrivalTimeoutMs: number): Promise<number> {
           accessLog: QUIET_ACCESS_LOG,
           slots: new StreamSlots({ max: 1 }),
           metrics: { countRequest() {}, countCut() {}, countCall() {}, render: async () => '', close() {} },
-          checkRate() {},
+          checkRate: () => undefined,
           clock: () => ({ nowMs: Date.now(), offsetMsAt: () => 0 }),
           maxRecords: 1,
           searchBudgetMs: HOUR_MS,

@@ -95,11 +95,11 @@ describe('pages of other origins', () => {
     const { port } = await startTestNode({ settings: { http: { corsOrigins: [origin] } } });
     for (const path of ['/api/v1/config', '/api/v1/log/view']) {
       const { headers } = await sendRequest(port, path, { headers: { origin } });
-      expect(headers).toMatchObject({ 'access-control-allow-origin': origin, vary: 'Origin' });
+      expect(headers).toMatchObject({ 'access-control-allow-origin': origin, vary: expect.stringMatching(/^Origin/) });
       expect(headers['access-control-allow-credentials']).toBeUndefined();
     }
     const { headers } = await sendRequest(port, '/api/v1/config', { headers: { origin: 'https://evil.example' } });
-    expect(headers).toMatchObject({ vary: 'Origin' });
+    expect(headers.vary).toBe('Origin, Accept-Encoding');
     expect(headers['access-control-allow-origin']).toBeUndefined();
   });
 

@@ -21,8 +21,8 @@ export interface RequestPolicy {
   accessLog: AccessLog;
   slots: StreamSlots;
   metrics: NodeMetrics;
-  /** Throws for a client that exceeds the request rate. */
-  checkRate(address: string | undefined): void;
+  /** Counts a request. Throws for a client that exceeds the request rate. `undefined`: there is no limit. */
+  checkRate(address: string | undefined): RateState | undefined;
   /** Called for every request. */
   clock(): RequestClock;
   maxRecords: number;
@@ -89,6 +89,25 @@ export function createRequestPolicy(deps: RequestPolicyDeps): RequestPolicy {
 /** Maximum number of tracked clients; the least recently seen is evicted. Eviction only ever allows more requests. */
 const MAX_CLIENTS = 10_000;
 
+/** How much of its request rate a client has left. */
+export interface RateState {
+  perSecond: number;
+  remaining: number;
+}
+
+/** More requests than allowed. */
+export class RateExceeded extends PortholeError {
+  readonly rate: RateState;
+
+  constructor(perSecond: number) {
+    super(
+      'RATE_LIMITED',
+      `more than ${perSecond} requests a second from one address (IPv6: one /64); see http.max-requests-per-second`,
+    );
+    this.rate = { perSecond, remaining: 0 };
+  }
+}
+
 interface Bucket {
   tokens: number;
   filledAtMs: number;
@@ -101,8 +120,8 @@ interface Bucket {
 export function createRateLimit(
   perSecond: number,
   now: () => number = () => performance.now(),
-): (address: string | undefined) => void {
-  if (perSecond === 0) return () => {};
+): RequestPolicy['checkRate'] {
+  if (perSecond === 0) return () => undefined;
   const buckets = new Map<string, Bucket>();
   return (address) => {
     const client = clientNetwork(address);
@@ -114,11 +133,9 @@ export function createRateLimit(
     buckets.delete(client); // re-inserted as the newest
     buckets.set(client, bucket);
     if (buckets.size > MAX_CLIENTS) buckets.delete(buckets.keys().next().value ?? '');
-    if (bucket.tokens < 1) {
-      const message = `more than ${perSecond} requests a second from one address (IPv6: one /64); see http.max-requests-per-second`;
-      throw new PortholeError('RATE_LIMITED', message);
-    }
+    if (bucket.tokens < 1) throw new RateExceeded(perSecond);
     bucket.tokens--;
+    return { perSecond, remaining: Math.floor(bucket.tokens) };
   };
 }
 

@@ -3,6 +3,7 @@ import type { Access, Credentials } from '../../auth/access.ts';
 import { plainAddress } from '../../auth/client-network.ts';
 import type { DownloadTickets } from '../../auth/download-tickets.ts';
 import type { Identity } from '../../auth/identity.ts';
+import type { RateState } from '../../transport/request-policy.ts';
 import { HttpRefusal } from '../response/problem-response.ts';
 import type { RouteRequest } from '../response/route-response.ts';
 import { findRoute, parseTarget, type RouteTarget } from './find-route.ts';
@@ -25,7 +26,7 @@ export interface RequestGate {
   checkHost(host: string | undefined): void;
   /** Throws for a client that is not served without credentials; called if none are configured. */
   checkAnonymous?(request: HttpRequest): void;
-  checkRate(address: string | undefined): void;
+  checkRate(address: string | undefined): RateState | undefined;
   isStopping(): boolean;
 }
 
@@ -36,6 +37,8 @@ export interface RequestContext {
   identity: Identity | undefined;
   /** The request as the program that embeds the node has it. */
   source: unknown;
+  /** If requests are limited. */
+  rate: RateState | undefined;
 }
 
 /** A request that passed all checks. */
@@ -58,7 +61,7 @@ export async function authorizeRequest(
       `the URL is longer than ${gate.maxUrlBytes} bytes, the limit set by http.max-url-bytes`,
     );
   }
-  gate.checkRate(remoteAddress(request));
+  context.rate = gate.checkRate(remoteAddress(request));
   const { path, query, authority, target: ownTarget } = parseTarget(url, gate.basePath);
   context.query = query;
   if (headers.host === undefined && request.httpVersion === '1.1') {

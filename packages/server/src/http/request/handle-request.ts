@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders } from 'node:http';
 import {
   codeOf,
   ERROR_KINDS,
@@ -16,7 +16,11 @@ import { CredentialsEnded } from '../../auth/session-revalidation.ts';
 import type { NodeMetrics } from '../../metrics/metrics.ts';
 import { ClientDisconnected, Deadline, ReaderStalled } from '../../transport/deadline.ts';
 import type { LoggedRequest, RequestLog } from '../../transport/request-log.ts';
+import { RateExceeded, type RateState } from '../../transport/request-policy.ts';
 import type { StreamSlots, StreamUser } from '../../transport/stream-slots.ts';
+import { compressResponse } from '../response/compress-response.ts';
+import { rateHeaders, timingHeaders, withHeaders } from '../response/extra-headers.ts';
+import { asJsonDocument } from '../response/json-document.ts';
 import { problemResponse } from '../response/problem-response.ts';
 import { RecordCount } from '../response/record-count.ts';
 import type { RouteHandler, RouteRequest, RouteResponse } from '../response/route-response.ts';
@@ -77,6 +81,7 @@ class RequestLifecycle implements RouteRequest, RequestContext {
   method: RouteRequest['method'] = 'GET';
   target: RouteTarget | undefined = undefined;
   identity: Identity | undefined = undefined;
+  rate: RateState | undefined = undefined;
   member: string | undefined = undefined;
   rest = '';
   readonly #handling: RequestHandlerDeps;
@@ -131,7 +136,9 @@ class RequestLifecycle implements RouteRequest, RequestContext {
     try {
       const response = await this.#decide();
       this.#deadline.met();
-      await sendResponse(this.#writer, response, { headOnly: this.#request.method === 'HEAD' });
+      await sendResponse(this.#writer, compressResponse(response, this.headers), {
+        headOnly: this.#request.method === 'HEAD',
+      });
     } catch (error) {
       this.#cut(error);
     } finally {
@@ -159,8 +166,10 @@ class RequestLifecycle implements RouteRequest, RequestContext {
       if (method === 'POST') await this.#deadline.race(readBody(this.#request, this.query), () => {});
       if (FOLLOWS.has(target.route)) this.#watchSession(target.route);
       const handler = target.member === undefined ? routes[target.route] : memberRoutes[target.route];
+      const times = { receivedMs: this.#startedMs, begunMs: performance.now() };
       this.#routeResponse = await this.#deadline.race(Promise.resolve(handler(this)), closeStream);
-      return withHeaders(this.#counted(this.#routeResponse), extra);
+      const response = asJsonDocument(this.#counted(this.#routeResponse), this.headers);
+      return withHeaders(response, extra, rateHeaders(this.rate), timingHeaders(target.route, times, response));
     } catch (error) {
       if (this.#response.closed) throw error; // the client has disconnected
       this.#explain(error);
@@ -169,6 +178,7 @@ class RequestLifecycle implements RouteRequest, RequestContext {
       return withHeaders(
         page ?? problemResponse(error, { accept: this.headers.accept, url: requestUrl(this.#request) }),
         extra,
+        rateHeaders(error instanceof RateExceeded ? error.rate : this.rate),
       );
     }
   }
@@ -274,12 +284,6 @@ class RequestLifecycle implements RouteRequest, RequestContext {
 /** Whether a browser opens a page: scripts and command line tools do not accept HTML explicitly. */
 function acceptsPages(accept = ''): boolean {
   return accept.split(',').some((part) => part.split(';', 1)[0]?.trim().toLowerCase() === 'text/html');
-}
-
-function withHeaders(response: RouteResponse, extra: OutgoingHttpHeaders | undefined): RouteResponse {
-  if (!extra) return response;
-  const vary = [response.headers.vary, extra.vary].filter((part) => part !== undefined).join(', ');
-  return { ...response, headers: { ...response.headers, ...extra, vary } };
 }
 
 function closeStream(response: RouteResponse): void {

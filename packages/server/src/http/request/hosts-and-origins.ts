@@ -28,7 +28,8 @@ function hostName(host: string): string {
   return name.toLowerCase().replace(/\.$/, '');
 }
 
-const EXPOSED = 'Content-Length, Content-Range, ETag, Last-Modified, Retry-After';
+const EXPOSED =
+  'Content-Length, Content-Range, ETag, Last-Modified, RateLimit, RateLimit-Policy, Retry-After, Server-Timing';
 
 /** Headers that let pages of configured origins read responses. */
 export function createCors(origins: readonly string[]): {

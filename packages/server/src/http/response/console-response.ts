@@ -44,7 +44,10 @@ export type Encoding = 'br' | 'gzip';
  * The available encoding that an `Accept-Encoding` header prefers; the first one of equals. `undefined`: identity, also for
  * a header that accepts nothing at all.
  */
-export function chooseEncoding(header: string | undefined, available: readonly Encoding[]): Encoding | undefined {
+export function chooseEncoding<Name extends string>(
+  header: string | undefined,
+  available: readonly Name[],
+): Name | undefined {
   const weights = parseWeights(header ?? '');
   const getWeight = (coding: string) => weights.get(coding) ?? weights.get('*') ?? 0;
   const best = Math.max(0, ...available.map(getWeight));

@@ -58,7 +58,7 @@ export async function serveRoutes(
       tickets: new DownloadTickets(),
       protectsMetrics: true,
       checkHost() {},
-      checkRate() {},
+      checkRate: () => undefined,
       isStopping: () => false,
     },
     routes: routes as Record<RouteId, RouteHandler>,
