@@ -17,6 +17,12 @@ const TARGETS = [
   { sources: 'packages/cluster/proto', output: 'packages/cluster/src/membership/etcd/generated', int64: 'string' },
 ];
 
+/** Of the health service only the descriptor, for reflection: what is made of it at run time is refused by strict clients. */
+const HEALTH = {
+  sources: 'node_modules/grpc-health-check/proto',
+  descriptor: 'packages/server/src/grpc/generated/health-descriptor.ts',
+};
+
 const SCALARS = {
   TYPE_BOOL: 'boolean',
   TYPE_BYTES: 'Uint8Array',
@@ -28,20 +34,31 @@ const SCALARS = {
 /** Does nothing where the output is newer than everything it is made of. */
 export function generateProto() {
   for (const target of TARGETS) generate(target);
+  const { sources, descriptor } = HEALTH;
+  if (modifiedMs(join(ROOT, descriptor)) > newestMs(sources)) return;
+  writeFileSync(join(ROOT, descriptor), `${noticeOf(sources)}${descriptorModule(describe(sources, 'binpb'))}`);
 }
 
 function generate({ sources, output, int64 }) {
   const folder = join(ROOT, output);
   const messages = join(folder, 'messages.ts');
   const descriptor = join(folder, 'descriptor.ts');
-  const newest = Math.max(...[fileURLToPath(import.meta.url), ...filesBelow(join(ROOT, sources))].map(modifiedMs));
-  if (Math.min(modifiedMs(messages), modifiedMs(descriptor)) > newest) return;
+  if (Math.min(modifiedMs(messages), modifiedMs(descriptor)) > newestMs(sources)) return;
   mkdirSync(folder, { recursive: true });
-  const notice = `// Made by scripts/proto.mjs from ${sources}/; do not edit.\n`;
+  const notice = noticeOf(sources);
   const files = JSON.parse(describe(sources, 'json').toString()).file;
   const scalars = { ...SCALARS, TYPE_INT64: int64 };
   writeFileSync(messages, `${notice}\n${files.flatMap((file) => declarations(file, scalars)).join('\n\n')}\n`);
   writeFileSync(descriptor, `${notice}${descriptorModule(describe(sources, 'binpb'))}`);
+}
+
+function noticeOf(sources) {
+  return `// Made by scripts/proto.mjs from ${sources}/; do not edit.\n`;
+}
+
+/** Of the sources and of this program. */
+function newestMs(sources) {
+  return Math.max(...[fileURLToPath(import.meta.url), ...filesBelow(join(ROOT, sources))].map(modifiedMs));
 }
 
 function filesBelow(folder) {

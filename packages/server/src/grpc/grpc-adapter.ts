@@ -1,9 +1,8 @@
 import { constants, type Http2Server, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
 import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
-import { loadSync } from '@grpc/proto-loader';
 import { ReflectionService } from '@grpc/reflection';
 import { getRoute, type NodeState } from '@porthole/contract';
-import { HealthImplementation, protoPath } from 'grpc-health-check';
+import { HealthImplementation } from 'grpc-health-check';
 import { hasCode } from '../errors.ts';
 import type { Logger } from '../own-log/logger.ts';
 import { describeFailure, RequestLog } from '../transport/request-log.ts';
@@ -52,7 +51,7 @@ export function createGrpcAdapter(deps: GrpcAdapterDeps): GrpcAdapter {
   server.addService(limited(definition, deps), implementation(definition, { ...deps, log }, gate));
   const health = new HealthImplementation({ '': 'SERVING', [SERVICE_NAME]: 'SERVING' });
   health.addToServer(server);
-  new ReflectionService({ ...loadSync(protoPath, { keepCase: true }), ...reflectedPackage() }).addToServer(server);
+  new ReflectionService(reflectedPackage()).addToServer(server);
   // TLS is terminated before: certificates can then be renewed while the service runs.
   const connections = server.createConnectionInjector(ServerCredentials.createInsecure());
   for (const http2Server of getHttp2Servers(server)) {

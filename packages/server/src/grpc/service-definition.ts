@@ -3,6 +3,7 @@ import { loadFileDescriptorSetFromBuffer, type PackageDefinition } from '@grpc/p
 import { getRoute, type RouteId, type RouteRole } from '@porthole/contract';
 import type { MethodName } from './calls/calls.ts';
 import { DESCRIPTOR_BASE64 } from './generated/descriptor.ts';
+import { DESCRIPTOR_BASE64 as HEALTH_BASE64 } from './generated/health-descriptor.ts';
 
 /** Names as in the .proto, numbers as numbers, default values for fields without presence. */
 const OPTIONS = { keepCase: true, longs: Number, enums: String, defaults: true };
@@ -16,18 +17,23 @@ export function loadServiceDefinition(): NodeStateDefinition {
 }
 
 /**
- * The descriptor for reflection, from the compiler: the one written by proto-loader does not say which fields are optional.
+ * The descriptors for reflection, from the compiler: those written by proto-loader do not say which fields are optional, and
+ * have relative names, which strict clients refuse.
  */
 export function reflectedPackage(): PackageDefinition {
-  const file = onlyFile(descriptorSet());
-  return { [SERVICE_NAME]: { format: '', type: {}, fileDescriptorProtos: [file] } } as unknown as PackageDefinition;
+  const files = { [SERVICE_NAME]: descriptorSet(), [HEALTH_NAME]: Buffer.from(HEALTH_BASE64, 'base64') };
+  const entries = Object.entries(files).map(([name, set]) => [
+    name,
+    { format: '', type: {}, fileDescriptorProtos: [onlyFile(set)] },
+  ]);
+  return Object.fromEntries(entries) as PackageDefinition;
 }
 
 function descriptorSet(): Buffer {
   return Buffer.from(DESCRIPTOR_BASE64, 'base64');
 }
 
-/** A descriptor set with one file is that file after a tag and its length; the service imports no other file. */
+/** A descriptor set with one file is that file after a tag and its length; neither service imports another file. */
 function onlyFile(set: Buffer): Buffer {
   let start = 1;
   while (((set[start] ?? 0) & 0x80) !== 0) start++;
@@ -52,7 +58,8 @@ export const METHOD_ROUTES: Readonly<Record<MethodName, RouteId>> = {
   DigestLogs: 'logDigest',
 };
 
-const HEALTH_PREFIX = '/grpc.health.v1.Health/';
+const HEALTH_NAME = 'grpc.health.v1.Health';
+const HEALTH_PREFIX = `/${HEALTH_NAME}/`;
 
 export function isHealthCall(path: string): boolean {
   return path.startsWith(HEALTH_PREFIX);
@@ -67,7 +74,7 @@ export function findCallRoute(path: string): RouteId | undefined {
 
 /** Whether the path is that of an existing method: anything else is made up by a client. */
 export function isKnownCall(path: string): boolean {
-  return findCallRoute(path) !== undefined || /^\/grpc\.health\.v1\.Health\/(?:Check|Watch)$/.test(path);
+  return findCallRoute(path) !== undefined || /^\/grpc\.health\.v1\.Health\/(?:Check|List|Watch)$/.test(path);
 }
 
 /** The role a call requires. Reflection is for all authenticated clients. */
