@@ -6,6 +6,7 @@ const CODED_FORMATS = [
   'lindb-access',
   'lindb-slow-sql',
   'json',
+  'otlp',
   'glog',
   'capnslog',
   'tidb',

@@ -16,6 +16,7 @@ import {
 import { createLindbAccessFormat, createLindbSlowSqlFormat } from './formats/lindb-formats.ts';
 import { createLog4jFormat } from './formats/log4j-format.ts';
 import { createNginxAccessFormat, createNginxErrorFormat } from './formats/nginx-formats.ts';
+import { createOtlpFormat } from './formats/otlp-format.ts';
 import { createPythonBasicFormat } from './formats/python-basic-format.ts';
 import { createSyslog5424Format, createSyslogFormat } from './formats/syslog-formats.ts';
 import { createTextFormat } from './formats/text-format.ts';
@@ -55,6 +56,7 @@ const CREATORS: Record<BuiltInFormatName, FormatCreator> = {
   'lindb-access': createLindbAccessFormat,
   'lindb-slow-sql': createLindbSlowSqlFormat,
   contract: createContractFormat,
+  otlp: createOtlpFormat,
   json: createJsonFormat,
   tidb: createTidbFormat,
   glog: createGlogFormat,

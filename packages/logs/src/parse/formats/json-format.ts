@@ -109,7 +109,17 @@ function takeMessage(members: Member[]): string | undefined {
     if (typeof text === 'string') return text.replace(/\r?\n$/, '');
   }
   const other = takeFirst(members, ['msg', 'message'], () => true);
-  return other === undefined ? undefined : (other.valueText ?? JSON.stringify(other.value));
+  if (other === undefined) return undefined;
+  return isByteList(other.value)
+    ? Buffer.from(other.value).toString()
+    : (other.valueText ?? JSON.stringify(other.value));
+}
+
+/** As journalctl writes a message that is not printable UTF-8. */
+function isByteList(value: unknown): value is number[] {
+  return (
+    Array.isArray(value) && value.length > 0 && value.every((item) => Number.isInteger(item) && item >= 0 && item < 256)
+  );
 }
 
 /** The message among the members of an object that stands for the record; it stays in the context. */

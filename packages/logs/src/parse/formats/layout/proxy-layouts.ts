@@ -3,6 +3,16 @@ import type { LayoutDefinition } from './layout-format.ts';
 
 export const PROXY_LAYOUTS = [
   {
+    name: 'zerolog-console',
+    programs: 'Traefik 3 and others with zerolog on a console',
+    times: [ISO],
+    lines: [
+      '{time} {level:TRC|DBG|INF|WRN|ERR|FTL|PNC} {source:word} > {message?}',
+      '{time} {level:TRC|DBG|INF|WRN|ERR|FTL|PNC} {message?}',
+    ],
+    levels: { PNC: 'FATAL' },
+  },
+  {
     name: 'apache-error',
     programs: 'Apache HTTP Server error logs',
     times: [CTIME],

@@ -5,7 +5,20 @@ export type KeyKind = 'time' | 'level' | 'priority' | 'gelf' | undefined;
  * Names of keys, in any case. Of several with a value that fits, the first in the line counts; docs/formats.md lists them.
  */
 export const TIME_KEYS = [
-  ...['time', 'ts', 'timestamp', '@timestamp', 't', '@t', 'date', 'datetime', 'asctime', 'timemillis', '@time'],
+  ...[
+    'time',
+    'ts',
+    'timestamp',
+    '@timestamp',
+    't',
+    '@t',
+    'date',
+    'datetime',
+    'date_time',
+    'asctime',
+    'timemillis',
+    '@time',
+  ],
   ...[
     'eventtime',
     'log_time',
