@@ -26,6 +26,16 @@ describe('completion in zsh', () => {
   });
 });
 
+describe('completion of what only the program knows', () => {
+  it.each([
+    ['zsh', zshScript, ":value: _porthole_dynamic context'", "'1: : _porthole_dynamic node'"],
+    ['fish', fishScript, '__complete context (commandline -cp', '__complete node (commandline -cp'],
+  ])('is asked for in %s', (_shell, write, flag, argument) => {
+    expect(write('porthole', commands)).toContain(flag);
+    expect(write('porthole', commands)).toContain(argument);
+  });
+});
+
 describe('completion in fish', () => {
   it('has a line for every command and every flag, where they are possible', () => {
     const lines = fishScript('porthole', commands).split('\n');

@@ -91,7 +91,8 @@ function argumentSpec(
 function action(program: string, completion: Completion | undefined): string {
   if (completion === 'file') return '_files';
   if (completion === 'directory') return '_files -/';
-  if (isDynamic(completion)) return `_${program}_dynamic${offersFiles(completion) ? '_or_files' : ''} ${completion}`;
+  // After a space it is called as it is; otherwise _arguments would add options of its own.
+  if (isDynamic(completion)) return ` _${program}_dynamic${offersFiles(completion) ? '_or_files' : ''} ${completion}`;
   return Array.isArray(completion)
     ? `(${completion.map((word: string) => word.replace(/[ ()\\]/g, '\\$&')).join(' ')})`
     : '';
