@@ -2,6 +2,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSy
 import { createRequire, SourceMap } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { CONSOLE } from './console.mjs';
+import { mergeChunks } from './merge-chunks.mjs';
 import { ROOT } from './steps.mjs';
 
 /* Makes the two published packages: each bundles the built files of the packages it needs, so that it depends on none of ours. */
@@ -34,6 +35,12 @@ const BUNDLES = [
   },
 ];
 
+/** What threads and the most frequent command load. */
+const isFast = (name) => /^(main|worker|(logs|engine|job-runner)-\w+)\.js$/.test(name);
+
+/** And what services load, which is not to become more. */
+const isImportant = (name) => isFast(name) || name === 'index.js' || name === 'config-worker.js';
+
 /** Where the program finds the page: beside its code. */
 const CONSOLE_COPY = join(ROOT, 'packages/cli/lib/console');
 
@@ -46,7 +53,7 @@ export async function bundle() {
 async function bundleCode() {
   const newest = Math.max(
     ...PACKAGES.map((path) => timeOf(join(path, 'dist/.tsbuildinfo'))),
-    timeOf(join(ROOT, 'scripts/bundle.mjs')),
+    ...['bundle.mjs', 'merge-chunks.mjs'].map((name) => timeOf(join(ROOT, 'scripts', name))),
   );
   const stale = BUNDLES.filter(({ name }) => timeOf(stampOf(name)) < newest);
   if (stale.length === 0) return;
@@ -54,7 +61,7 @@ async function bundleCode() {
   for (const { name, platform, entries, types, inside, files } of stale) {
     const outdir = join(ROOT, 'packages', name, 'lib');
     rmSync(outdir, { recursive: true, force: true });
-    const { outputFiles } = await build({
+    const options = {
       entryPoints: Object.fromEntries(
         Object.entries(entries).map(([out, file]) => [out, join(ROOT, 'packages', file)]),
       ),
@@ -72,7 +79,9 @@ async function bundleCode() {
       // Names of files hold a hash of paths relative to this: the same wherever the build is started from.
       absWorkingDir: ROOT,
       logLevel: 'warning',
-    });
+    };
+    const built = await build(options);
+    const outputFiles = await mergeChunks(build, built.outputFiles, { isImportant, isFast, options });
     for (const { path, contents } of outputFiles) if (!path.endsWith('.map')) write(path, contents);
     if (platform === 'node') write(join(outdir, 'places.json'), JSON.stringify(placesOf(outputFiles)));
     copyTypes(join(ROOT, 'packages', types), outdir);
