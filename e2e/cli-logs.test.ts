@@ -56,6 +56,18 @@ describe('porthole logs FILE, piped', () => {
     expect(start).toBe(BROKER_LINES[0]);
   });
 
+  it('reads the directories below with -R, and tells equal names apart', async () => {
+    const cwd = inDir();
+    mkdirSync(join(cwd, 'pods/shop/cart'), { recursive: true });
+    writeBrokerLog(join(cwd, 'pods/shop/cart'));
+    const names = await logs(cwd, 'ls', '.', '-R', '-o', 'names');
+    expect(names).toEqual(said('broker.log', 'pods/shop/cart/broker.log'));
+    expect(await logs(cwd, 'ls', '.', '-o', 'names')).toEqual(said('broker.log'));
+    const found = await logs(cwd, '.', '-R', '-g', 'slow', '--prefix');
+    expect(found).toEqual(said(`pods/shop/cart/broker.log:${warn}`, `broker.log:${warn}`));
+    expect(await logs(cwd, 'pods', '-R', '-n', '1')).toEqual(said(info));
+  });
+
   it('sets groups of context apart', async () => {
     const result = await logs(inDir(), 'broker.log', '-g', 'start', '-g', 'broker', '-C', '1');
     expect(result).toEqual(said(start, debug, warn));

@@ -105,6 +105,12 @@ export const JOURNAL_FLAG: FlagDefinition = {
   about: 'directory of the files that journal: reads; also PORTHOLE_LOG_JOURNAL_DIR',
 };
 
+export const RECURSIVE_FLAG: FlagDefinition = {
+  long: 'recursive',
+  short: 'R',
+  about: 'read the directories below a local directory, too; a node has the setting log.recursive',
+};
+
 export const CONTEXT_FLAGS: readonly FlagDefinition[] = [
   ...parameterFlags('logSearch', ['after-context', 'before-context']),
   {

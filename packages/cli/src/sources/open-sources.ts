@@ -8,7 +8,7 @@ import type { Invocation } from '../invocation.ts';
 import { isUrl, namesNode } from './endpoint.ts';
 import { findPath, type LocalPath } from './find-path.ts';
 import { isJournal, journalLog } from './journal-name.ts';
-import { localFormats } from './local-formats.ts';
+import { localFormats, localOptions } from './local-options.ts';
 import { LocalLogs, StdinLogs } from './local-logs.ts';
 import { ClusterLogs, type FileHolder, type LogSource, type LogState, type OpenSources } from './log-source.ts';
 import { openNode } from './open-node.ts';
@@ -181,8 +181,8 @@ class SourceOpener {
   }
 
   async #openDir(dir: string, zone: Zone): Promise<LogDir> {
-    const formats = await localFormats(this.#invocation);
-    return new LogDir(dir, { zone, formats, scansHere: true, workers: OTHER_THREADS });
+    const options = await localOptions(this.#invocation, zone);
+    return new LogDir(dir, { ...options, scansHere: true, workers: OTHER_THREADS });
   }
 
   #node(url: string | undefined) {

@@ -11,7 +11,7 @@ import { Receipt } from '../../records/receipt.ts';
 import { isUrl } from '../../sources/endpoint.ts';
 import { findPath, type LocalPath } from '../../sources/find-path.ts';
 import { isJournal } from '../../sources/journal-name.ts';
-import { localFormats } from '../../sources/local-formats.ts';
+import { localOptions } from '../../sources/local-options.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { queryCluster, resolveNodeRef } from '../../sources/query-cluster.ts';
 
@@ -93,7 +93,7 @@ async function listMembers(
 
 async function listLocal({ dir, file }: LocalPath, invocation: Invocation): Promise<Listing> {
   const zone = createZone(invocation.text('log-zone'));
-  const logs = new LogDir(dir, { zone, formats: await localFormats(invocation) });
+  const logs = new LogDir(dir, await localOptions(invocation, zone));
   try {
     const details = await logs.details();
     return { files: details.filter(({ name }) => file === undefined || name === file), logZone: zone };

@@ -1,6 +1,15 @@
-import type { UserFormat } from '@porthole/logs';
+import type { LogDirOptions, UserFormat, Zone } from '@porthole/logs';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
+
+/** Defaults of `log.recursive-depth` and `log.recursive-files` on a node. Links may not lead out of the directory. */
+const TREE = { depth: 4, maxEntries: 10_000, roots: [] };
+
+/** How a local directory is read. */
+export async function localOptions(invocation: Invocation, zone: Zone): Promise<LogDirOptions> {
+  const tree = invocation.isOn('recursive') ? TREE : undefined;
+  return { zone, tree, formats: await localFormats(invocation) };
+}
 
 /** The log formats from the settings, for local files. A node uses its own. */
 export async function localFormats(invocation: Invocation): Promise<UserFormat[]> {
