@@ -111,17 +111,19 @@ describe('what the console reports', () => {
     await eventually(async () => expect(await page.getByText('line 28', { exact: true }).count()).toBe(0));
   });
 
-  it('choosing a time range with an end stops following, and the choice is marked', async () => {
-    const [{ url }] = await startCluster([{ files: { 'a.log': countedLines(30), 'b.log': line(1, 'b') } }, {}]);
+  it('a log below the directory is chosen, and a time range with an end stops following; choices are marked', async () => {
+    const files = { 'web/a.log': countedLines(30), 'b.log': line(1, 'b') };
+    const [{ url }] = await startCluster([{ files, settings: { log: { recursive: true } } }, {}]);
     const { page } = await openConsole(browser, url, { path: '/logs?src=n1' });
     await eventually(async () => expect(await findPill(page).textContent()).toBe('Live'));
     await page.getByRole('button', { name: '+ source' }).click();
-    for (const name of ['All logs of n1', 'a.log', 'b.log']) expect(await page.getByLabel(name).isChecked()).toBe(true);
+    for (const name of ['All logs of n1', 'web/a.log', 'b.log']) expect(await page.getByLabel(name).isChecked()).toBe(true);
     expect(await page.getByLabel('All logs of all nodes').isChecked()).toBe(false);
     await page.getByLabel('b.log').uncheck();
     expect(await page.getByLabel('All logs of n1').isChecked()).toBe(false);
     await page.getByRole('button', { name: 'Show 1 log' }).click();
-    await eventually(async () => expect(page.url()).toContain('src=n1/a.log'));
+    await eventually(async () => expect(decodeURIComponent(page.url())).toContain('src=n1/web/a.log'));
+    await waitUntilVisible(page.getByText('line 30', { exact: true }));
     await page.locator('.range-menu summary').click();
     await page.getByLabel('To', { exact: true }).fill('2099-01-01 00:00');
     await page.locator('.range-menu form button').click();

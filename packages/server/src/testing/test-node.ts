@@ -9,7 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { WorkerPool } from '@porthole/logs';
 import { onTestFinished } from 'vitest';
 import { hasCode } from '../errors.ts';
@@ -61,7 +61,10 @@ export async function startTestNode({ files = {}, settings = {}, ...rest }: Test
   const dir = tempDir();
   const logDir = join(dir, 'logs');
   mkdirSync(logDir);
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(logDir, name), content);
+  for (const [name, content] of Object.entries(files)) {
+    mkdirSync(dirname(join(logDir, name)), { recursive: true });
+    writeFileSync(join(logDir, name), content);
+  }
   const running = await startWithSharedThreads({ ...rest, settings: testSettings(dir, settings) });
   onTestFinished(() => running.stop());
   return { running, port: running.node.httpPort, dir, logDir };
