@@ -117,7 +117,8 @@ describe('what the console reports', () => {
     const { page } = await openConsole(browser, url, { path: '/logs?src=n1' });
     await eventually(async () => expect(await findPill(page).textContent()).toBe('Live'));
     await page.getByRole('button', { name: '+ source' }).click();
-    for (const name of ['All logs of n1', 'web/a.log', 'b.log']) expect(await page.getByLabel(name).isChecked()).toBe(true);
+    for (const name of ['All logs of n1', 'web/a.log', 'b.log'])
+      expect(await page.getByLabel(name).isChecked()).toBe(true);
     expect(await page.getByLabel('All logs of all nodes').isChecked()).toBe(false);
     await page.getByLabel('b.log').uncheck();
     expect(await page.getByLabel('All logs of n1').isChecked()).toBe(false);

@@ -8,7 +8,7 @@ import { LOGS_COMMAND } from './commands/logs/definition.ts';
 import { NODES_COMMAND } from './commands/nodes/definition.ts';
 import { SERVE_COMMAND } from './commands/serve/definition.ts';
 import { checkTokenOwner, checkTokenRoles } from './flag-checks.ts';
-import { GLOBAL_FLAGS } from './shared-flags.ts';
+import { GLOBAL_FLAGS, NODE_FLAGS } from './shared-flags.ts';
 
 /** All commands. Help, completion, docs/cli.md and the parser are generated from it. */
 export const COMMAND_TREE: CommandDefinition = {
@@ -45,6 +45,14 @@ export const COMMAND_TREE: CommandDefinition = {
         ['porthole serve --auth-token-file tokens --http-host 0.0.0.0', 'start a node that accepts these tokens'],
       ],
       load: () => import('./commands/token.ts'),
+    },
+    {
+      name: 'mcp',
+      about: 'serve the Model Context Protocol on standard input and output, for an assistant that starts this program',
+      flags: NODE_FLAGS,
+      notes: ['The assistant gets tools that only read; docs/assistants.md lists them.'],
+      examples: [['porthole mcp -c prod', 'the command to enter in the settings of the assistant']],
+      load: () => import('./commands/mcp.ts'),
     },
     {
       name: 'completion',

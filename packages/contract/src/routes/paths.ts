@@ -8,6 +8,7 @@ export const PATHS = {
   metrics: '/metrics',
   openapi: '/openapi.json',
   docs: '/docs',
+  mcp: '/mcp',
   console: '/',
   style: '/assets/porthole.css',
   icon: '/assets/porthole.svg',

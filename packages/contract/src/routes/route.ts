@@ -36,8 +36,8 @@ export interface Route {
   errors: readonly ErrorCode[];
   /** Who may use it, if authentication is enabled. Not optional: no route is added without deciding it. */
   role: RouteRole;
-  /** The method, if it is not GET (or HEAD): it changes something. */
-  method?: 'DELETE';
+  /** The method, if it is not GET (or HEAD). */
+  method?: 'DELETE' | 'POST';
   /** Also accepts POST with the parameters as a JSON object, for cursors that are too long for a URL. */
   post?: true;
   /** Counts against the limit of concurrent streams. */

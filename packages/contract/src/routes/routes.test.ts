@@ -26,6 +26,7 @@ describe('the route table', () => {
       '/health/live',
       '/health/ready',
       '/logs',
+      '/mcp',
       '/metrics',
       '/nodes/{id}',
       '/openapi.json',
@@ -49,6 +50,7 @@ describe('the route table', () => {
     expect(ROUTE_IDS.filter((id) => getRoute(id).role === 'any')).toEqual([
       'downloadTicket',
       'metrics',
+      'mcp',
       'openapi',
       'docs',
     ]);

@@ -67,6 +67,18 @@ export const ROUTES = {
     response: { contentType: 'text/plain; version=0.0.4; charset=utf-8' },
     errors: [],
   },
+  mcp: {
+    path: PATHS.mcp,
+    role: 'any',
+    method: 'POST',
+    summary: 'Assistants',
+    description:
+      'The Model Context Protocol over HTTP: tools that only read. Each needs the role of what it reads. Off unless `mcp.enabled` is set.',
+    parameters: [],
+    response: { contentType: JSON_TYPE },
+    errors: ['ROUTE_NOT_FOUND', 'CONTENT_TYPE_UNSUPPORTED', 'BODY_TOO_LARGE'],
+    page: true,
+  },
   openapi: {
     path: PATHS.openapi,
     role: 'any',

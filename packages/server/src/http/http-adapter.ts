@@ -12,6 +12,7 @@ import type { HttpRequest } from './request/http-exchange.ts';
 import { createClusterRoutes } from './routes/cluster-routes.ts';
 import { createBundleRoutes, createDownloadRoutes } from './routes/download-routes.ts';
 import { createLogRoutes } from './routes/log-routes.ts';
+import { createMcpRoute } from './routes/mcp-routes.ts';
 import { createMemberRoutes } from './routes/member-routes.ts';
 import { createHealthRoutes, createStateRoutes } from './routes/node-routes.ts';
 import { createPageRoutes } from './routes/page-routes.ts';
@@ -40,7 +41,7 @@ export function createHttpAdapter(deps: HttpAdapterDeps): RequestHandler {
   const { settings, policy, state, cluster, health, version, hostName, demoUrl, ownLog, hostNames = [] } = deps;
   const { http, node, follow, auth } = settings;
   const { basePath } = http;
-  const { access, accessLog, slots, metrics, checkRate, isStopping, answerTimeoutMs } = policy;
+  const { access, accessLog, slots, metrics, checkRate, isStopping, answerTimeoutMs, stallTimeoutMs } = policy;
   const recordOptions = { ...policy, heartbeatMs: follow.heartbeatMs };
   const tickets = new DownloadTickets();
   return createRequestHandler({
@@ -63,6 +64,7 @@ export function createHttpAdapter(deps: HttpAdapterDeps): RequestHandler {
       ...createClusterRoutes(cluster, recordOptions),
       ...createDownloadRoutes(cluster, { ...recordOptions, tickets }),
       ...createBundleRoutes(cluster, { ...policy, ...settings.bundle, health }),
+      ...createMcpRoute({ isEnabled: settings.mcp.enabled, basePath, version }),
       ...createPageRoutes({ consoleFiles: new ConsoleFiles({ demoUrl, basePath }), version, basePath }),
     },
     memberRoutes: createMemberRoutes(cluster, recordOptions),
@@ -72,5 +74,6 @@ export function createHttpAdapter(deps: HttpAdapterDeps): RequestHandler {
     accessLog,
     log: new RequestLog(ownLog.component('http')),
     answerTimeoutMs,
+    stallTimeoutMs,
   });
 }

@@ -74,6 +74,10 @@ export const SETTING_ROWS = {
     maxRequestBytes: { kind: size('1KiB', '1MiB'), default: 64 * KIB,
       about: 'Maximum size of a gRPC request message.' },
   },
+  mcp: {
+    enabled: { kind: onOff, default: false,
+      about: 'Whether assistants are served at `/mcp` (Model Context Protocol). Each tool needs the role of what it reads.' },
+  },
   auth: {
     tokenFile: { kind: text.path, default: '',
       about: 'File with hashed bearer tokens, reloaded when it changes. When set, every request needs credentials: one of these tokens, or another configured kind.' },

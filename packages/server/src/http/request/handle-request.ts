@@ -21,11 +21,20 @@ import type { StreamSlots, StreamUser } from '../../transport/stream-slots.ts';
 import { compressResponse } from '../response/compress-response.ts';
 import { rateHeaders, timingHeaders, withHeaders } from '../response/extra-headers.ts';
 import { asJsonDocument } from '../response/json-document.ts';
-import { problemResponse } from '../response/problem-response.ts';
+import { acceptsPages, problemResponse } from '../response/problem-response.ts';
 import { RecordCount } from '../response/record-count.ts';
-import type { RouteHandler, RouteRequest, RouteResponse } from '../response/route-response.ts';
+import {
+  type AskInit,
+  type AskingHandler,
+  type AskingRequest,
+  closeStream,
+  type RouteHandler,
+  type RouteRequest,
+  type RouteResponse,
+} from '../response/route-response.ts';
 import { ResponseWriter, sendResponse } from '../response/send-response.ts';
 import { VIA_HEADER } from '../routes/require-cluster.ts';
+import { askRoute } from './ask-route.ts';
 import { authorizeRequest, type RequestContext, type RequestGate, readCredentials } from './authorize-request.ts';
 import { parseTarget, type RouteTarget, routeOperation, routeTemplate } from './find-route.ts';
 import type { createCors } from './hosts-and-origins.ts';
@@ -34,7 +43,7 @@ import { readBody } from './read-body.ts';
 
 export interface RequestHandlerDeps {
   gate: RequestGate;
-  routes: Readonly<Record<RouteId, RouteHandler>>;
+  routes: Readonly<Record<Exclude<RouteId, 'mcp'>, RouteHandler>> & { readonly mcp: AskingHandler };
   /** Routes of a member of the cluster; the request has its id. */
   memberRoutes: Readonly<Record<MemberRouteId, RouteHandler>>;
   cors: ReturnType<typeof createCors>;
@@ -43,6 +52,7 @@ export interface RequestHandlerDeps {
   accessLog: AccessLog;
   log: RequestLog;
   answerTimeoutMs: number;
+  stallTimeoutMs: number;
 }
 
 /** Status in metrics and logs for a client that disconnected before the response began, as in nginx. Never sent. */
@@ -74,7 +84,7 @@ interface Arrival {
 }
 
 /** One request, from its arrival to the last byte of the response. Routes see it as a `RouteRequest`. */
-class RequestLifecycle implements RouteRequest, RequestContext {
+class RequestLifecycle implements AskingRequest, RequestContext {
   readonly headers: IncomingHttpHeaders;
   readonly source: unknown;
   query = NO_QUERY;
@@ -84,6 +94,7 @@ class RequestLifecycle implements RouteRequest, RequestContext {
   rate: RateState | undefined = undefined;
   member: string | undefined = undefined;
   rest = '';
+  body = '';
   readonly #handling: RequestHandlerDeps;
   readonly #request: HttpRequest;
   readonly #response: HttpResponse;
@@ -163,7 +174,8 @@ class RequestLifecycle implements RouteRequest, RequestContext {
       this.member = target.member;
       this.rest = target.rest;
       if (getRoute(target.route).stream) this.#releaseSlot = slots.take(this.#streamUser(target.route));
-      if (method === 'POST') await this.#deadline.race(readBody(this.#request, this.query), () => {});
+      if (method === 'POST')
+        this.body = await this.#deadline.race(readBody(this.#request, this.query, target), () => {});
       if (FOLLOWS.has(target.route)) this.#watchSession(target.route);
       const handler = target.member === undefined ? routes[target.route] : memberRoutes[target.route];
       const times = { receivedMs: this.#startedMs, begunMs: performance.now() };
@@ -181,6 +193,12 @@ class RequestLifecycle implements RouteRequest, RequestContext {
         rateHeaders(error instanceof RateExceeded ? error.rate : this.rate),
       );
     }
+  }
+
+  ask(url: string, init: AskInit): Promise<Response> {
+    const { source } = this;
+    const outer = { request: this.#request, source, stallTimeoutMs: this.#handling.stallTimeoutMs };
+    return askRoute(createRequestHandler(this.#handling), outer, url, init);
   }
 
   /**
@@ -279,14 +297,4 @@ class RequestLifecycle implements RouteRequest, RequestContext {
     });
     log.completed(this.#logged, { status, bytes: this.#writer.sentBytes, ms: seconds * 1000 });
   }
-}
-
-/** Whether a browser opens a page: scripts and command line tools do not accept HTML explicitly. */
-function acceptsPages(accept = ''): boolean {
-  return accept.split(',').some((part) => part.split(';', 1)[0]?.trim().toLowerCase() === 'text/html');
-}
-
-function closeStream(response: RouteResponse): void {
-  // The response has ended already: there is no one left to report a failure to.
-  if ('stream' in response) response.stream.close().catch(() => {});
 }

@@ -54,3 +54,8 @@ export class HttpRefusal extends PortholeError {
     this.headers = headers;
   }
 }
+
+/** Whether a browser opens a page: scripts and command line tools do not accept HTML explicitly. */
+export function acceptsPages(accept = ''): boolean {
+  return accept.split(',').some((part) => part.split(';', 1)[0]?.trim().toLowerCase() === 'text/html');
+}

@@ -18,6 +18,24 @@ export interface RouteRequest {
   signal: AbortSignal;
 }
 
+/** A request that asks other routes. */
+export interface AskingRequest extends RouteRequest {
+  /** As text. */
+  body: string;
+  /**
+   * The response of another route to the same client with its credentials: authorized, limited, counted and logged like
+   * any other request.
+   */
+  ask(url: string, init: AskInit): Promise<Response>;
+}
+
+export interface AskInit {
+  method: string;
+  headers: Readonly<Record<string, string>>;
+  body?: string;
+  signal: AbortSignal;
+}
+
 /** The response of a route, as data; it is written to the socket in one place. */
 export type RouteResponse = BodyResponse | StreamResponse;
 
@@ -38,6 +56,8 @@ export interface StreamResponse extends ResponseHead {
 export interface StreamBody extends Omit<ByteStream, 'sizeBytes'> {
   sizeBytes: number | undefined;
 }
+
+export type AskingHandler = (request: AskingRequest) => RouteResponse | Promise<RouteResponse>;
 
 export type RouteHandler = (request: RouteRequest) => RouteResponse | Promise<RouteResponse>;
 
@@ -73,4 +93,9 @@ const ENTRIES_PER_PIECE = 500;
 
 export function textResponse(body: string, contentType: string): BodyResponse {
   return { status: 200, headers: { 'content-type': contentType }, body };
+}
+
+export function closeStream(response: RouteResponse): void {
+  // The response has ended already: there is no one left to report a failure to.
+  if ('stream' in response) response.stream.close().catch(() => {});
 }

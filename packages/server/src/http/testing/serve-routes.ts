@@ -75,6 +75,7 @@ export async function serveRoutes(
     },
     log: new RequestLog(QUIET),
     answerTimeoutMs,
+    stallTimeoutMs: 30_000,
   });
   const server = await startHttpServer({
     host: '127.0.0.1',

@@ -1,0 +1,176 @@
+import type { ClusterNode, ConfigDifference, MemberSelection, SettingEntry } from '@porthole/contract';
+import { countNodes, describeMembers, describeMembership, takeFirst } from './coverage.ts';
+import { cutText } from './tool-result.ts';
+import type { Tool } from './tools.ts';
+
+const MOST_NODES = 200;
+const MOST_SETTINGS = 300;
+const MOST_DIFFERENCES = 200;
+const MOST_FILES = 300;
+
+/** Characters of one value. */
+const VALUE_CHARACTERS = 2000;
+
+const NODES = {
+  type: 'array',
+  items: { type: 'string' },
+  maxItems: 100,
+  description: 'Ids of nodes, or patterns with * and ?. Default: all nodes of the cluster.',
+} as const;
+
+const ROLE = { type: 'string', description: 'Only nodes with this role.' } as const;
+
+/** What nodes there are, how they are configured, and which logs they have. */
+export const CONFIG_TOOLS: readonly Tool[] = [
+  {
+    name: 'list_nodes',
+    title: 'List nodes',
+    description:
+      'The nodes of the cluster: id, role, state, errors of the last 15 minutes, time of the newest record, failing health checks. Start here.',
+    input: {},
+    async run(_args, { client, signal }) {
+      const { cluster, membership, nodes } = await client.cluster.nodes({ signal });
+      const { taken, gaps } = takeFirst(nodes, MOST_NODES, 'nodes');
+      const reports = nodes.map(({ report }) => report);
+      return {
+        coverage: {
+          about: `the state of every node of the cluster (${nodes.length})`,
+          gaps: [...describeMembership(membership), ...describeMembers(reports), ...gaps],
+        },
+        data: { cluster, nodes: taken.map(describeNode) },
+      };
+    },
+  },
+  {
+    name: 'get_config',
+    title: 'Get configuration',
+    description:
+      'The configuration of one node, by key: value, default, where it was set. Secrets are masked. Use "key" or "changed" to see less.',
+    input: {
+      node: { type: 'string', description: 'Id of the node. Default: the node that is asked.' },
+      key: { type: 'string', description: 'Only keys that contain this text.' },
+      changed: { type: 'boolean', description: 'Only keys that differ from their default.' },
+    },
+    async run({ node, key, changed }, { client, signal }) {
+      const state = typeof node === 'string' ? client.cluster.member(node) : client;
+      const { settings, file, disk } = await state.settings({ signal });
+      const wanted = settings.filter(
+        (entry) =>
+          (typeof key !== 'string' || entry.key.includes(key)) && (changed !== true || entry.changed !== false),
+      );
+      const { taken, gaps } = takeFirst(wanted, MOST_SETTINGS, 'keys');
+      const of = typeof node === 'string' ? `node ${node}` : 'this node';
+      return {
+        coverage: { about: `every ${wanted.length < settings.length ? 'matching ' : ''}key of ${of}`, gaps },
+        data: { file, disk: { state: disk.state, differs: disk.differs }, settings: taken.map(describeSetting) },
+      };
+    },
+  },
+  {
+    name: 'compare_config',
+    title: 'Compare configurations',
+    description:
+      'The keys in which nodes of the same role differ, with their values and which nodes have them. Addresses and names, which are expected to differ, are left out unless "expected" is true.',
+    input: {
+      nodes: NODES,
+      role: ROLE,
+      expected: { type: 'boolean', description: 'Include differences that are expected.' },
+    },
+    async run({ expected, ...selection }, { client, signal }) {
+      const { roles, members } = await client.cluster.configDiff(toSelection(selection), { signal });
+      const gaps = describeMembers(members);
+      const compared = roles.map(({ role, nodes, comparedKeys, notCompared, differences }) => {
+        const shown = takeFirst(
+          differences.filter(({ isExpected }) => expected === true || !isExpected),
+          MOST_DIFFERENCES,
+          `differences of role ${role}`,
+        );
+        gaps.push(...shown.gaps);
+        if (notCompared.length > 0) gaps.push(`secrets that could not be compared: ${notCompared.join(', ')}`);
+        return { role, nodes, comparedKeys, differences: shown.taken.map(describeDifference) };
+      });
+      return { coverage: { about: `every difference between ${countNodes(members)}`, gaps }, data: compared };
+    },
+  },
+  {
+    name: 'list_logs',
+    title: 'List log files',
+    description: 'The log files of nodes: name, log they belong to, size, format, first and last time.',
+    input: { nodes: NODES, role: ROLE },
+    async run(selection, { client, signal }) {
+      const { files, members } = await client.cluster.logFiles(toSelection(selection), { signal });
+      const { taken, gaps } = takeFirst(files, MOST_FILES, 'files');
+      const problems = files.flatMap(({ node, name, problem }) => (problem ? [`${node} ${name}: ${problem}`] : []));
+      return {
+        coverage: {
+          about: `every log file of ${countNodes(members)}`,
+          gaps: [...describeMembers(members), ...problems.slice(0, 20), ...gaps],
+        },
+        data: taken.map(({ node, name, family, size, format, firstTimeMs, lastTimeMs, state }) => ({
+          node,
+          file: name,
+          log: family,
+          state,
+          bytes: size,
+          format,
+          first: toIso(firstTimeMs),
+          last: toIso(lastTimeMs),
+        })),
+      };
+    },
+  },
+];
+
+/** The members that the arguments of a tool select. */
+export function toSelection({ nodes, role }: Readonly<Record<string, unknown>>): MemberSelection {
+  return {
+    ...(Array.isArray(nodes) && nodes.length > 0 && { nodes: nodes.map(String) }),
+    ...(typeof role === 'string' && { role }),
+  };
+}
+
+export function toIso(timeMs: number | null | undefined): string | null {
+  return typeof timeMs === 'number' ? new Date(timeMs).toISOString() : null;
+}
+
+function describeNode(node: ClusterNode) {
+  const { id, role, state, recentErrors, lastRecordMs, lastSeenMs, clock, timeZone, uptimeMs, problems } = node;
+  return {
+    id,
+    role,
+    state,
+    since: toIso(node.sinceMs),
+    version: node.node.version,
+    errorsOfLast15Minutes: recentErrors,
+    newestRecord: toIso(lastRecordMs),
+    lastSeen: toIso(lastSeenMs),
+    uptimeSeconds: uptimeMs === null ? null : Math.round(uptimeMs / 1000),
+    clockAheadMs: clock?.offsetMs ?? null,
+    timeZone,
+    failingChecks: problems,
+  };
+}
+
+function describeSetting({ key, value, default: usual, changed, source, secret }: SettingEntry) {
+  return { key, value: shorten(value), default: shorten(usual), changed, source, ...(secret && { secret }) };
+}
+
+function describeDifference({ key, secret, isExpected, values }: ConfigDifference) {
+  return {
+    key,
+    ...(secret && { secret }),
+    ...(isExpected && { isExpected }),
+    values: values.map(({ value, nodes, isMajority, isSameMeaning }) => ({
+      value: shorten(value),
+      nodes: nodes.slice(0, 50),
+      nodeCount: nodes.length,
+      isMajority,
+      ...(isSameMeaning && { isSameMeaning }),
+    })),
+  };
+}
+
+function shorten(value: unknown): unknown {
+  const text = JSON.stringify(value) ?? '';
+  return text.length > VALUE_CHARACTERS ? cutText(text, VALUE_CHARACTERS) : value;
+}

@@ -1,0 +1,51 @@
+import type { ClusterEnd, MemberReport, MembershipState } from '@porthole/contract';
+
+/**
+ * Of what the result of a tool is the whole, in words: whoever reads it must not mistake a part for the whole. `gaps` is
+ * empty if nothing is missing.
+ */
+export interface ResultCoverage {
+  /** What was read: `every matching record of 3 nodes`. */
+  about: string;
+  gaps: string[];
+}
+
+export function describeSearch(end: ClusterEnd, limit: number): ResultCoverage {
+  const gaps = [...describeMembership(end.membership), ...describeMembers(end.members)];
+  if (end.reason === 'limit')
+    gaps.push(`there are more than ${limit} records: pass "cursor" to continue, or narrow the question`);
+  if (end.reason === 'time budget') gaps.push('the time for one search was used up: pass "cursor" to continue');
+  if (end.reason === 'cancelled') gaps.push('the search was cancelled');
+  for (const { node, file, code, detail } of end.problems ?? []) gaps.push(`${node} ${file}: ${code}: ${detail}`);
+  const { coveredFromMs, coveredToMs } = end;
+  const range =
+    typeof coveredFromMs === 'number' && typeof coveredToMs === 'number'
+      ? ` from ${new Date(coveredFromMs).toISOString()} to ${new Date(coveredToMs).toISOString()}`
+      : '';
+  return { about: `every matching record${range} of ${countNodes(end.members)}`, gaps };
+}
+
+/** One line for each member of which something is missing, or of which an earlier state is shown. */
+export function describeMembers(members: readonly MemberReport[]): string[] {
+  return members.flatMap(({ id, outcome, detail, isPartial, asOfMs }) => {
+    const asOf = asOfMs === null ? '' : `; its state of ${new Date(asOfMs).toISOString()} is shown`;
+    if (outcome !== 'ok') return [`node ${id}: ${outcome}${detail === null ? '' : `: ${detail}`}${asOf}`];
+    return isPartial ? [`node ${id}: only a part: ${detail ?? 'for an unknown reason'}`] : [];
+  });
+}
+
+export function describeMembership({ state, detail, asOfMs }: MembershipState): string[] {
+  if (state === 'ok') return [];
+  const since = new Date(asOfMs).toISOString();
+  return [`the list of nodes is that of ${since}, because the registry does not respond (${detail ?? 'unknown'})`];
+}
+
+export function countNodes(members: readonly MemberReport[]): string {
+  return members.length === 1 ? 'node '.concat(members[0]?.id ?? '') : `${members.length} nodes`;
+}
+
+/** The first `most` of a list. What is left out is a gap. */
+export function takeFirst<T>(items: readonly T[], most: number, what: string): { taken: T[]; gaps: string[] } {
+  const gaps = items.length > most ? [`${items.length - most} of ${items.length} ${what} are left out`] : [];
+  return { taken: items.slice(0, most), gaps };
+}

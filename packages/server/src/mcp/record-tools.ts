@@ -1,0 +1,282 @@
+import type { NodeClient } from '@porthole/client';
+import {
+  type ClusterEnd,
+  type ClusterItem,
+  type ClusterRecord,
+  contextJson,
+  LEVELS,
+  PortholeError,
+  readTime,
+} from '@porthole/contract';
+import { createZone, type FoundRecord, type Level, type RecordFilter } from '@porthole/logs';
+import { toIso, toSelection } from './config-tools.ts';
+import { countNodes, describeMembers, describeSearch } from './coverage.ts';
+import { cutText, shownCharacters } from './tool-result.ts';
+import type { Tool, ToolContext } from './tools.ts';
+
+type Args = Readonly<Record<string, unknown>>;
+
+const MOST_RECORDS = 200;
+const DEFAULT_RECORDS = 40;
+const MOST_GROUPS = 100;
+const DEFAULT_GROUPS = 30;
+
+/** Characters of one record that was asked for by itself. */
+const RECORD_CHARACTERS = 50_000;
+
+/** A search that takes longer returns what it has found. */
+const BUDGET_MS = 20_000;
+
+const TIME = 'RFC 3339, "2026-11-15 14:05" or "14:05" in the zone of the node, or how long ago: 15m, 2h, 3d';
+
+const SELECTION = {
+  nodes: {
+    type: 'array',
+    items: { type: 'string' },
+    maxItems: 100,
+    description: 'Ids of nodes, or patterns with * and ?. Default: all nodes of the cluster.',
+  },
+  role: { type: 'string', description: 'Only nodes with this role.' },
+  log: { type: 'string', description: 'Only this log with its rotated files, as "log" in list_logs.' },
+} as const;
+
+const FILTERS = {
+  since: { type: 'string', description: `Only records from this time on: ${TIME}.` },
+  until: { type: 'string', description: 'Only records before this time.' },
+  level: {
+    type: 'string',
+    enum: LEVELS.map((level) => level.toLowerCase()),
+    description: 'This level or a higher one. Records without a level never match.',
+  },
+  texts: {
+    type: 'array',
+    items: { type: 'string' },
+    maxItems: 10,
+    description: 'Texts that must all occur, ignoring case.',
+  },
+  exclude: { type: 'array', items: { type: 'string' }, maxItems: 10, description: 'Texts that must not occur.' },
+  regex: { type: 'string', description: 'A regular expression (RE2) found anywhere in the record, ignoring case.' },
+} as const;
+
+const CURSOR = { type: 'string', description: '"cursor" of a record, from another tool.' } as const;
+const NODE = { type: 'string', description: '"node" of that record.' } as const;
+
+function count(most: number, usual: number, what: string) {
+  return {
+    type: 'integer',
+    minimum: 1,
+    maximum: most,
+    description: `Maximum number of ${what}. Default: ${usual}.`,
+  } as const;
+}
+
+/** What nodes have logged. */
+export const RECORD_TOOLS: readonly Tool[] = [
+  {
+    name: 'search_logs',
+    title: 'Search logs',
+    description:
+      'Records of all nodes, merged by time, newest first. Give "since" whenever you can. Long records are cut; get_record returns them whole.',
+    input: {
+      ...FILTERS,
+      ...SELECTION,
+      order: { type: 'string', enum: ['newest', 'oldest'], description: 'Which come first. Default: newest.' },
+      limit: count(MOST_RECORDS, DEFAULT_RECORDS, 'records'),
+      cursor: { type: 'string', description: 'Continues a search with the same arguments: "cursor" of its result.' },
+    },
+    async run(args, context) {
+      const { client, signal } = context;
+      const limit = toCount(args.limit, DEFAULT_RECORDS);
+      const order = args.order === 'oldest' ? 'oldest' : 'newest';
+      const start = typeof args.cursor === 'string' ? { start: { cursor: args.cursor } } : {};
+      const query = { ...(await toFilter(args, context)), ...toSelection(args), order, limit, ...start } as const;
+      return collect(client.cluster.searchLogs(query, { signal, budgetMs: BUDGET_MS }), limit);
+    },
+  },
+  {
+    name: 'digest_logs',
+    title: 'Group records',
+    description:
+      'Groups records that come from the same line of code, or have the same text but for what varies, with counts, times and a sample: what is frequent, and with "new_since" what is new. The first thing to ask about an incident.',
+    input: {
+      ...FILTERS,
+      ...SELECTION,
+      new_since: { type: 'string', description: `Marks groups that did not occur before this time: ${TIME}.` },
+      only_new: { type: 'boolean', description: 'Only groups that are new.' },
+      limit: count(MOST_GROUPS, DEFAULT_GROUPS, 'groups, the largest first'),
+    },
+    async run(args, context) {
+      const { client, signal } = context;
+      const limit = toCount(args.limit, DEFAULT_GROUPS);
+      const newSinceMs = (await readTimes(context, { new_since: args.new_since })).new_since;
+      const query = {
+        ...(await toFilter(args, context)),
+        ...toSelection(args),
+        limit,
+        ...(newSinceMs !== undefined && { newSinceMs }),
+        ...(args.only_new === true && { onlyNew: true }),
+      };
+      const { groups, totalGroups, ungrouped, members } = await client.cluster.logDigest(query, {
+        signal,
+        budgetMs: BUDGET_MS,
+      });
+      const gaps = describeMembers(members);
+      if (totalGroups > groups.length) gaps.push(`at least ${totalGroups - groups.length} smaller groups are left out`);
+      if (ungrouped > 0) gaps.push(`${ungrouped} records are in no group, because there were too many groups`);
+      return {
+        coverage: { about: `every group of matching records of ${countNodes(members)}`, gaps },
+        data: groups.map(({ sample, firstMs, lastMs, level, source, shape, count: records, isNew, nodes }) => ({
+          records,
+          level,
+          source,
+          ...(shape !== null && { shape }),
+          ...(newSinceMs !== undefined && { isNew }),
+          first: toIso(firstMs),
+          last: toIso(lastMs),
+          nodes,
+          sample: describeRecord(sample, shownCharacters(limit)),
+        })),
+      };
+    },
+  },
+  {
+    name: 'logs_around',
+    title: 'Records around a time',
+    description: 'What every node logged around a time, or around a record, oldest first: what led to it, and where.',
+    input: {
+      time: { type: 'string', description: `The time: ${TIME}. Or give "node" and "cursor" of a record.` },
+      node: NODE,
+      cursor: CURSOR,
+      seconds: { type: 'number', exclusiveMinimum: 0, maximum: 3600, description: 'Before and after. Default: 5.' },
+      nodes: SELECTION.nodes,
+      role: SELECTION.role,
+      limit: count(100, 20, 'records of each node'),
+    },
+    async run(args, context) {
+      const limit = toCount(args.limit, 20);
+      const spanMs = (typeof args.seconds === 'number' ? args.seconds : 5) * 1000;
+      const at = await toMoment(args, context);
+      const request = { at, beforeMs: spanMs, afterMs: spanMs, limit, ...toSelection(args) };
+      return collect(context.client.cluster.around(request, { signal: context.signal }), MOST_RECORDS);
+    },
+  },
+  {
+    name: 'get_record',
+    title: 'Get one record',
+    description: 'One record with its whole text, and records of the same log before and after it.',
+    input: {
+      node: NODE,
+      cursor: CURSOR,
+      before: { type: 'integer', minimum: 0, maximum: 50, description: 'Records before it. Default: 0.' },
+      after: { type: 'integer', minimum: 0, maximum: 50, description: 'Records after it. Default: 0.' },
+    },
+    required: ['node', 'cursor'],
+    async run({ node, cursor, before, after }, { client, signal }) {
+      const around = { before: toCount(before, 0), after: toCount(after, 0) };
+      const query = { start: { record: String(cursor) }, order: 'oldest', limit: 1, raw: true, ...around } as const;
+      for await (const items of client.cluster.member(String(node)).searchLogs(query, { signal })) {
+        for (const item of items) {
+          if (item.type !== 'record') continue;
+          const { raw = '', before: earlier = [], after: later = [] } = item;
+          const gaps = [
+            ...(item.cut ? ['the record is longer than what a node returns'] : []),
+            ...(raw.length > RECORD_CHARACTERS ? [`its text is cut after ${RECORD_CHARACTERS} characters`] : []),
+          ];
+          const most = shownCharacters(earlier.length + later.length + 1);
+          const describe = (record: FoundRecord) => describeRecord({ node: String(node), ...record }, most);
+          const data = {
+            record: { ...describe(item), text: cutText(raw, RECORD_CHARACTERS) },
+            before: earlier.map(describe),
+            after: later.map(describe),
+          };
+          return { coverage: { about: 'the whole record', gaps }, data };
+        }
+      }
+      throw new PortholeError('CURSOR_GONE', 'the record no longer exists');
+    },
+  },
+];
+
+/** A merged search with its coverage. */
+async function collect(batches: AsyncIterable<ClusterItem[]>, limit: number) {
+  const records: ClusterRecord[] = [];
+  let end: ClusterEnd | undefined;
+  for await (const items of batches) {
+    for (const item of items) {
+      if (item.type === 'end') end = item;
+      else records.push(item);
+    }
+  }
+  if (!end) throw new PortholeError('INTERNAL', 'the node sent no end of its response');
+  const shown = records.slice(0, MOST_RECORDS);
+  const coverage = describeSearch(end, limit);
+  if (shown.length < records.length)
+    coverage.gaps.push(`${records.length - shown.length} of ${records.length} records are left out: ask for fewer`);
+  const most = shownCharacters(Math.max(1, shown.length));
+  const data = { records: shown.map((record) => describeRecord(record, most)), cursor: end.cursor };
+  return { coverage, data };
+}
+
+function describeRecord(record: FoundRecord & { node: string; atMs?: number }, most: number) {
+  const { node, file, level, source, tags, message, cursor, isUnsure } = record as ClusterRecord;
+  const context = contextJson(record);
+  return {
+    time: toIso(record.atMs ?? record.timeMs),
+    ...(isUnsure && { orderIsUnsure: true }),
+    node,
+    file,
+    ...(level && { level }),
+    ...(source !== undefined && { source }),
+    ...(tags && { tags: tags.slice(0, 10) }),
+    message: cutText(message, most),
+    ...(context !== undefined && { context: cutText(context, most) }),
+    cursor,
+  };
+}
+
+async function toFilter(args: Args, context: ToolContext): Promise<RecordFilter & { family?: string }> {
+  const { since, until } = await readTimes(context, { since: args.since, until: args.until });
+  const texts = (value: unknown) => (Array.isArray(value) ? value.map(String).filter((text) => text !== '') : []);
+  const { level, regex, log } = args;
+  return {
+    ...(since !== undefined && { fromMs: since }),
+    ...(until !== undefined && { toMs: until }),
+    ...(typeof level === 'string' && { minLevel: level.toUpperCase() as Level }),
+    ...(texts(args.texts).length > 0 && { terms: texts(args.texts) }),
+    ...(texts(args.exclude).length > 0 && { excluded: texts(args.exclude) }),
+    ...(typeof regex === 'string' && regex !== '' && { regex }),
+    ...(typeof log === 'string' && log !== '' && { family: log }),
+  };
+}
+
+async function toMoment({ time, node, cursor }: Args, context: ToolContext) {
+  if (typeof node === 'string' && typeof cursor === 'string') return { node, cursor };
+  const { time: timeMs } = await readTimes(context, { time });
+  if (timeMs === undefined)
+    throw new PortholeError('PARAMETER_INVALID', 'give either "time", or "node" and "cursor" of a record');
+  return { timeMs };
+}
+
+/** Times as the node reads them: by its clock and in its zone. */
+async function readTimes<Name extends string>(
+  { client, signal }: { client: Pick<NodeClient, 'describe'>; signal: AbortSignal },
+  given: Record<Name, unknown>,
+): Promise<Partial<Record<Name, number>>> {
+  const named = Object.entries(given).flatMap(([name, text]) =>
+    typeof text === 'string' && text !== '' ? [{ name: name as Name, text }] : [],
+  );
+  if (named.length === 0) return {};
+  const { clockMs, timeZone } = await client.describe({ signal });
+  const clock = { nowMs: clockMs, offsetMsAt: createZone(timeZone).offsetMsAt };
+  const times: Partial<Record<Name, number>> = {};
+  for (const { name, text } of named) {
+    const reading = readTime(text, clock);
+    if ('problem' in reading) throw new PortholeError('PARAMETER_INVALID', `${name}: ${reading.problem}`);
+    times[name] = reading.timeMs;
+  }
+  return times;
+}
+
+function toCount(value: unknown, usual: number): number {
+  return typeof value === 'number' ? value : usual;
+}
