@@ -8,6 +8,7 @@ import type { LogSource, LogState, PrintableRecord } from '../sources/log-source
 import type { Lane, SourcedRecord } from './merge-records.ts';
 import { Receipt } from './receipt.ts';
 import { RecordPrinter } from './record-printer.ts';
+import { totalBytes } from './total-bytes.ts';
 
 /** On a terminal a long search runs in slices, each of which reports progress. */
 const SLICE_MS = 500;
@@ -117,20 +118,6 @@ export class RecordRun {
     }
     return `${this.receipt.describe(this.#totalBytes)}, ${this.#count} found; Ctrl-C to stop`;
   }
-}
-
-/** Bytes of the selected files; `undefined` if some are compressed: how much text they contain is not known. */
-async function totalBytes(sources: readonly LogSource[], signal: AbortSignal): Promise<number | undefined> {
-  let bytes = 0;
-  for (const { state, selection } of sources) {
-    for (const { name, family, size, compressed } of await state.logFiles({ signal })) {
-      if (selection.file !== undefined ? name !== selection.file : selection.family && family !== selection.family)
-        continue;
-      if (compressed) return undefined;
-      bytes += size;
-    }
-  }
-  return bytes;
 }
 
 interface FindOptions {

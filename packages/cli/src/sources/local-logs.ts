@@ -24,6 +24,10 @@ export class LocalLogs implements LogState, FileHolder {
     return this.dir.details(options);
   }
 
+  listLogs() {
+    return this.dir.list();
+  }
+
   openLog({ file, text = false }: FileRequest) {
     return this.dir.open(file, { text });
   }

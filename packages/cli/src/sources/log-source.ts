@@ -18,6 +18,7 @@ import type {
   FoundRecord,
   Histogram,
   HistogramQuery,
+  LogEntry,
   LogFileDetails,
   LogSelection,
   SearchItem,
@@ -27,9 +28,9 @@ import type {
 
 /** Queries on the logs of a node, of local files, or of all nodes of a cluster. */
 export interface LogState {
-  logFiles(
-    options?: CallOptions,
-  ): Promise<(Pick<LogFileDetails, 'name' | 'family' | 'size'> & { compressed?: boolean })[]>;
+  logFiles(options?: CallOptions): Promise<Pick<LogFileDetails, 'name' | 'family'>[]>;
+  /** Names and sizes only, without reading the files. */
+  listLogs?(options?: CallOptions): Promise<LogEntry[]>;
   searchLogs(query: SearchQuery, options?: SearchOptions): AsyncIterable<(SearchItem | ClusterItem)[]>;
   followLogs(query: FollowQuery, options?: CallOptions): AsyncIterable<(FollowItem | ClusterFollowItem)[]>;
   logHistogram(query: HistogramQuery, options?: SearchOptions): Promise<Histogram | ClusterHistogram>;
