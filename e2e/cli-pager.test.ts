@@ -30,7 +30,7 @@ it('PORTHOLE_PAGER gets all of it, and less than a screen goes to the terminal',
   expect(readFileSync(join(cwd, 'paged'), 'utf8')).toBe(LINES.join(''));
   const others = { cwd, env: { PORTHOLE_PAGER: 'touch other' } };
   const [short, unpaged] = await Promise.all([
-    runOnTerminal(['logs', '-n', '1', 'a.log', '-g', 'line 7', '-o', 'raw'], others),
+    runOnTerminal(['logs', '-q', '-n', '1', 'a.log', '-g', 'line 7', '-o', 'raw'], others),
     runOnTerminal(['--no-pager', 'logs', '-o', 'raw', 'a.log'], others),
   ]);
   expect(short).toEqual({ code: 0, output: LINES[79] });
