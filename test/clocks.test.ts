@@ -9,6 +9,7 @@ const ROOT = join(import.meta.dirname, '..');
  * waits) uses `performance.now()`, which does not jump.
  */
 const TIMES_OF_DAY: Readonly<Record<string, string>> = {
+  'client/src/check-arguments.ts': 'only named, in a message',
   'client/src/clock.ts': 'the time of day next to a clock that does not jump',
   'cluster/src/contract-only/tail-mirror.ts': 'as of when a copy is shown',
   'cluster/src/fan-out/clock.ts': 'clocks of members are compared with it',
@@ -32,11 +33,12 @@ const TIMES_OF_DAY: Readonly<Record<string, string>> = {
   'server/src/transport/request-policy.ts': 'relative times in requests',
   'server/src/grpc/call-lifecycle.ts': 'the deadline of a call, as the library has it',
   'server/src/http/routes/download-routes.ts': 'the name a download is saved by',
+  'server/src/journal/journal-spool.ts': 'names of rotated files',
   'server/src/local-node.ts': 'the clock that is shown to others',
   'server/src/own-log/own-log.ts': 'timestamps, and ages of files, which outlive the process',
   'server/src/own-log/rotated-files.ts': 'compared with times of the file system',
   'server/src/bind-ports.ts': 'compared with the start of another process',
-  'server/src/start-node.ts': 'when the node came online',
+  'server/src/open-node.ts': 'when the node came online',
 };
 
 it('what lasts some time is measured by a clock that does not jump', () => {
