@@ -59,6 +59,7 @@ async function bindPorts(settings: Settings, options: PortOptions): Promise<Boun
       stallTimeoutMs,
       tls,
       onRequest,
+      onHttp2Request: onRequest,
     });
   } catch (error) {
     await rpc.stop(0);

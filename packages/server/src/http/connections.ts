@@ -1,5 +1,6 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Http2Sessions } from './http2-sessions.ts';
 
 /**
  * Pipelined requests that may wait on one connection. Node's parser emits everything it received, a thousand or more at
@@ -21,6 +22,8 @@ export interface ConnectionsOptions {
   onRequest: OnRequest;
   /** Limit of concurrent TLS handshakes; further connections are closed. */
   mostHandshakes?: number | undefined;
+  /** Connections of HTTP/2 end by themselves when they are asked to. */
+  http2?: Http2Sessions | undefined;
 }
 
 /** The state of an established connection. */
@@ -38,8 +41,10 @@ export class Connections {
   /** Raw sockets; with TLS these are below the established ones, and exist already during the handshake. */
   readonly #accepted = new Set<Socket>();
   readonly #established = new Map<Socket, Connection>();
+  readonly #http2: Http2Sessions | undefined;
 
-  constructor(server: Server, { secure, onRequest, mostHandshakes = MOST_HANDSHAKES }: ConnectionsOptions) {
+  constructor(server: Server, { secure, onRequest, mostHandshakes = MOST_HANDSHAKES, http2 }: ConnectionsOptions) {
+    this.#http2 = http2;
     server.on('connection', (socket: Socket) => {
       this.#accepted.add(socket);
       socket.once('close', () => this.#accepted.delete(socket));
@@ -76,11 +81,13 @@ export class Connections {
    * those whose last bytes still wait for a slow client.
    */
   closeIdle(): void {
+    this.#http2?.retire();
     for (const [socket, connection] of this.#established) if (this.#isIdle(socket, connection)) socket.destroy();
   }
 
   /** Closes the connections that are open now, each as soon as it is idle. */
   retire(): void {
+    this.#http2?.retire();
     const retired = new Set(this.#established.keys());
     const sweep = () => {
       for (const socket of retired) {
@@ -95,6 +102,7 @@ export class Connections {
   }
 
   #isIdle(socket: Socket, { bytesRead }: Connection): boolean {
+    if (this.#http2?.has(socket)) return false;
     return !this.unfinishedResponse(socket) && socket.bytesRead === bytesRead;
   }
 

@@ -7,6 +7,8 @@ import { PortholeError } from '@porthole/contract';
 import { hasCode } from '../errors.ts';
 import { ReaderStalled } from '../transport/deadline.ts';
 import { Connections } from './connections.ts';
+import { Http2Sessions } from './http2-sessions.ts';
+import type { HttpRequest, HttpResponse } from './request/http-exchange.ts';
 import { problemResponse } from './response/problem-response.ts';
 
 /** How often Node checks for late requests within the arrival timeout. */
@@ -35,6 +37,8 @@ export interface HttpServerOptions {
   /** Limit of concurrent TLS handshakes; default 1,024. */
   mostHandshakes?: number;
   onRequest(request: IncomingMessage, response: ServerResponse): void;
+  /** Requests over HTTP/2, which clients can choose with TLS. Without it, only HTTP/1.1 is offered. */
+  onHttp2Request?(request: HttpRequest, response: HttpResponse): void;
 }
 
 export interface BoundHttpServer {
@@ -60,13 +64,21 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Bound
     connectionsCheckingInterval: arrivalTimeoutMs / ARRIVAL_CHECKS,
     requireHostHeader: false, // checked in authorizeRequest, which responds with a problem document
   };
+  const http2 = tls && openHttp2(options);
   const server = tls
-    ? createTlsServer({ handshakeTimeout: arrivalTimeoutMs, ...limits, ...tls })
+    ? createTlsServer({
+        handshakeTimeout: arrivalTimeoutMs,
+        ALPNProtocols: http2 ? ['h2', 'http/1.1'] : ['http/1.1'],
+        ...limits,
+        ...tls,
+      })
     : createServer(limits);
+  http2?.takeFrom(server as unknown as TlsServer);
   const connections = new Connections(server, {
     secure: tls !== undefined,
     onRequest,
     mostHandshakes: options.mostHandshakes,
+    http2,
   });
   server.setTimeout(stallTimeoutMs, (client) => endIdle(client, connections.unfinishedResponse(client)));
   server.on('clientError', (error: NodeJS.ErrnoException, client: Socket) => {
@@ -83,6 +95,11 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Bound
     retireConnections: () => connections.retire(),
     stop: (drainMs) => stopServer(server, connections, drainMs),
   };
+}
+
+function openHttp2({ maxHeaderBytes, stallTimeoutMs, onHttp2Request }: HttpServerOptions): Http2Sessions | undefined {
+  if (onHttp2Request === undefined) return undefined;
+  return new Http2Sessions({ maxHeaderBytes, stallTimeoutMs, keepAliveMs: KEEP_ALIVE_MS, onRequest: onHttp2Request });
 }
 
 /** Called when a connection was inactive for the stall timeout or the keep-alive time. */
