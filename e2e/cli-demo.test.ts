@@ -62,7 +62,7 @@ describe('porthole demo', () => {
   });
 
   it('writes on, and rotates', async () => {
-    const { program } = startDemo('--rate', '20000');
+    const { program } = startDemo('--rate', '20000', '--nodes', '1');
     const url = await program.ready();
     const rotated = async () => {
       const list = await fetchJson<{ name: string }[]>(url, 'api/v1/log/list');
@@ -105,7 +105,7 @@ describe('porthole demo', () => {
     ['--http-port', '65536'],
   ])('refuses %s %s', async (...flags) => {
     const tmp = tempDir();
-    const { code, stdout, stderr } = await runToEnd(['demo', ...flags], tmp, { TMPDIR: tmp });
+    const { code, stdout, stderr } = await runCommand(['demo', ...flags], tmp, { TMPDIR: tmp });
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(flags[0]);
     expect(readdirSync(tmp)).toEqual([]);

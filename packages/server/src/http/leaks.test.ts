@@ -12,6 +12,9 @@ const FILES = { 'a.log': lines(1_000), 'middle.log': lines(450_000), 'big.log': 
 
 const MIB = 1024 * 1024;
 
+/** Ten responses each. `MORE=20` makes it twenty times as many. */
+const ROUNDS = 240 * Number(process.env.MORE ?? 1);
+
 /** Of each ten answers five are read to the end, three are dropped after the head and two before it. */
 const READ = ['log/view?file=a.log', 'log/raw?file=a.log', 'log/list', 'config', 'log/view?file=absent'];
 const DROPPED = ['log/raw?file=big.log', 'log/view?file=big.log&size=8000000', 'log/raw?file=middle.log'];
@@ -39,7 +42,7 @@ function heldBytes(): number {
   return heapUsed + arrayBuffers;
 }
 
-it('5,000 responses, half of them dropped midway, leave nothing behind', async () => {
+it('thousands of responses, half of them dropped midway, leave nothing behind', async () => {
   const { port, logDir } = await startTestNode({
     files: FILES,
     settings: { http: { maxStreams: 1000, maxStreamsPerClient: 1000 } },
@@ -62,9 +65,9 @@ it('5,000 responses, half of them dropped midway, leave nothing behind', async (
     await Promise.all(Array.from({ length: 20 }, worker));
   };
 
-  await rounds(100); // fills caches and pools, whose size is bounded
+  await rounds(60); // fills caches and pools, whose size is bounded
   const before = heldBytes();
-  await rounds(400);
+  await rounds(ROUNDS);
 
   await eventually(async () => {
     const text = (await sendRequest(port, '/metrics')).body.toString();
@@ -72,10 +75,10 @@ it('5,000 responses, half of them dropped midway, leave nothing behind', async (
     expect(text).toMatch(/^porthole_open_log_files 0$/m);
     expect(text).not.toMatch(/status="5\d\d"|reason="source"\} [1-9]/);
     const cut = Number(/^porthole_http_cut_answers_total\{reason="client"\} (\d+)$/m.exec(text)?.[1]);
-    expect(cut).toBeGreaterThan(400); // of the others the last byte was with the system already
+    expect(cut).toBeGreaterThan(ROUNDS); // of the others the last byte was with the system already
   });
   agent.destroy();
   await eventually(() => expect(countConnections(port)).toBe(0));
   await eventually(() => expect(countOpenFiles(logDir)).toBe(0));
-  expect((heldBytes() - before) / MIB).toBeLessThan(16);
+  expect((heldBytes() - before) / MIB).toBeLessThan(10);
 });
