@@ -94,10 +94,12 @@ test.each(['oldest', 'newest'] as const)(
 describe('holes of NULs inside a log', () => {
   const lineOf = (number: number) => {
     const time = new Date(START + number * 1000).toISOString();
+    // Long, so that a block has hundreds of them and not thousands.
+    const message = `${'x'.repeat(300)} line ${number}`;
     return {
-      contract: `${time.slice(0, -1).replace('T', ' ')}\tERROR\ta.go:1\tline ${number}\n`,
-      json: `${JSON.stringify({ time, level: 'error', msg: `line ${number}` })}\n`,
-      iso: `${time} ERROR [main] app - line ${number}\n`,
+      contract: `${time.slice(0, -1).replace('T', ' ')}\tERROR\ta.go:1\t${message}\n`,
+      json: `${JSON.stringify({ time, level: 'error', msg: message })}\n`,
+      iso: `${time} ERROR [main] app - ${message}\n`,
     };
   };
   const cases = [
