@@ -171,6 +171,8 @@ describe('a node that serves the journal', () => {
     }
     expect(types).toEqual(['skipped', 'end']);
 
+    const { code, stderr } = await runCommand(['logs', 'journal:', '--journal-dir', empty.dir], tempDir());
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/^porthole: .*has no journal files.*\n$/)]);
     const settings = { log: { journal: true, journalDir: empty.dir } };
     const { findings } = await runDoctor({ options: settings });
     expect(findings.filter(({ name }) => name === 'journal')).toMatchObject([{ state: 'problem', detail }]);

@@ -98,7 +98,14 @@ function explainError(error: unknown): string {
 }
 
 /** Errors whose message is written for the user. */
-const USER_ERRORS = new Set(['ProgramError', 'SettingsError', 'StartError', 'LogError', 'PortholeError']);
+const USER_ERRORS = new Set([
+  'ProgramError',
+  'SettingsError',
+  'StartError',
+  'LogError',
+  'PortholeError',
+  'JournalError',
+]);
 
 function explainClientError(error: Error & { code?: string; url?: string }): string {
   const { code = '', message } = error;
