@@ -1,5 +1,6 @@
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import { Scrubbing } from '../scrub/scrubbing.ts';
@@ -130,6 +131,31 @@ test('while a file is being compressed it is read once, from the plain file', as
   const { records, end } = await runSearch(openDir(dir), {});
   expect(end.duplicates).toEqual([{ file: 'a.log.1.zst', sameAs: 'a.log.1' }]);
   expect(records).toHaveLength(2000);
+});
+
+test.each([
+  { bz2: fixture('streams.bz2'), what: 'from one of two that are equal' },
+  { bz2: fixture('streams.bz2').subarray(0, -30), what: 'from the complete one' },
+])('while a file is compressed anew it is read once, $what', async ({ bz2 }) => {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'a.log.1.bz2'), bz2);
+  writeFileSync(join(dir, 'a.log.1.zst'), fixture('default.zst'));
+  const { records, end } = await runSearch(openDir(dir), {});
+  expect(end.duplicates).toHaveLength(1);
+  expect([records.length, end.problems]).toEqual([2000, []]);
+});
+
+test('archives of different texts are both read, and so are those of other files', async () => {
+  const dir = tempDir();
+  writeFileSync(
+    join(dir, 'a.log.1.gz'),
+    gzipSync(Buffer.concat([TEXT.subarray(0, -30), Buffer.from('another end\n')])),
+  );
+  writeFileSync(join(dir, 'a.log.1.zst'), fixture('default.zst'));
+  writeFileSync(join(dir, 'a.log.2.xz'), fixture('default.xz'));
+  const { records, end } = await runSearch(openDir(dir), {});
+  expect(end.duplicates).toBeUndefined();
+  expect(records.length).toBeGreaterThan(5990);
 });
 
 /** A gigabyte of zeros in 32 KiB: blocks that repeat one byte. */

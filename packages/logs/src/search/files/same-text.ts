@@ -53,7 +53,7 @@ export class CopyFinder {
 }
 
 async function compare(a: OpenFile, b: OpenFile, options: ReadOptions): Promise<OpenFile | undefined> {
-  if (a.compressed && b.compressed) return undefined;
+  if (a.compressed && b.compressed) return compareArchives(a, b, options);
   if (a.compressed) return comparePacked(b, a, options);
   if (b.compressed) return comparePacked(a, b, options);
   return comparePlain(a, b, options);
@@ -136,6 +136,63 @@ async function compareUnpacked(
     // Incomplete, as it is while being written: what exists of it is the beginning of the plain text. Damage is
     // reported.
     return isCut(error) && (isNamedAlike || position > 0) ? plain : undefined;
+  }
+}
+
+/** Two archives of one file, as there are while it is compressed anew: the text is compared. Of long ones both are read. */
+async function compareArchives(a: OpenFile, b: OpenFile, options: ReadOptions): Promise<OpenFile | undefined> {
+  if (plainName(a.name) !== plainName(b.name)) return undefined;
+  const [one, two] = [new UnpackedText(a, options), new UnpackedText(b, options)];
+  try {
+    for (let compared = 0; compared < MAX_COMPARED_BYTES; ) {
+      const [left, right] = [await one.peek(), await two.peek()];
+      const length = Math.min(left.length, right.length);
+      if (length === 0 && compared === 0) return undefined;
+      if (length === 0) return right.length > 0 ? b : a;
+      if (!left.subarray(0, length).equals(right.subarray(0, length))) return undefined;
+      one.skip(length);
+      two.skip(length);
+      compared += length;
+    }
+    return undefined;
+  } catch (error) {
+    // Damage is reported when it is read.
+    if (error instanceof LogError && error.code === 'LOG_FILE_CORRUPT') return undefined;
+    throw error;
+  } finally {
+    await one.close();
+    await two.close();
+  }
+}
+
+/** The text of an archive from its start, piece by piece. One that is incomplete ends early. */
+class UnpackedText {
+  readonly #pieces: AsyncGenerator<Buffer, void, undefined>;
+  #piece: Buffer = Buffer.alloc(0);
+
+  constructor({ handle }: OpenFile, { signal }: ReadOptions) {
+    this.#pieces = unpack({ handle, reads: new SharedReads() }, { signal });
+  }
+
+  /** What comes next; empty at the end. */
+  async peek(): Promise<Buffer> {
+    while (this.#piece.length === 0) {
+      const next = await this.#pieces.next().catch((error: unknown) => {
+        if (error instanceof LogError && isCut(error)) return { done: true, value: undefined } as const;
+        throw error;
+      });
+      if (next.done) break;
+      this.#piece = next.value;
+    }
+    return this.#piece;
+  }
+
+  skip(bytes: number): void {
+    this.#piece = this.#piece.subarray(bytes);
+  }
+
+  async close(): Promise<void> {
+    await this.#pieces.return();
   }
 }
 
