@@ -10,6 +10,8 @@ const MIN_BODY_BYTES = 1024;
 /** Shorter ends of files are sent as they are: compressing takes longer than the transfer in most networks. */
 const MIN_FILE_BYTES = 64 * 1024;
 
+const COMPRESSIBLE = /^(text\/(?!event-stream)|application\/(json|x-ndjson))/;
+
 /** Windows of 256 KiB: the memory of a response is about twice that. Larger ones hardly make logs smaller. */
 const WINDOW_BITS = 18;
 
@@ -76,13 +78,15 @@ export function compressResponse(response: RouteResponse, requestHeaders: Incomi
   };
 }
 
+/** Its size first: most responses are short, and this is asked of every one. */
 function isCompressible(response: RouteResponse): boolean {
   const { headers } = response;
-  const type = String(headers['content-type'] ?? '');
-  if (!/^(text\/(?!event-stream)|application\/(json|x-ndjson))/.test(type)) return false;
-  if (headers['content-encoding'] !== undefined || headers.etag !== undefined) return false;
-  if ('body' in response) return response.body.length >= MIN_BODY_BYTES;
-  return (response.stream.sizeBytes ?? Number.POSITIVE_INFINITY) >= MIN_FILE_BYTES;
+  const isLong =
+    'body' in response
+      ? response.body.length >= MIN_BODY_BYTES
+      : response.stream.sizeBytes === undefined || response.stream.sizeBytes >= MIN_FILE_BYTES;
+  if (!isLong || headers['content-encoding'] !== undefined || headers.etag !== undefined) return false;
+  return COMPRESSIBLE.test(String(headers['content-type']));
 }
 
 /**

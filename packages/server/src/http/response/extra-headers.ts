@@ -49,13 +49,16 @@ export function rateHeaders(rate: RateState | undefined): OutgoingHttpHeaders | 
   return { 'ratelimit-policy': `"requests";q=${perSecond};w=1`, ratelimit: `"requests";r=${remaining};t=1` };
 }
 
-/** The response with further headers; the values of `Vary` are joined. */
+/** The response with further headers, of which there may be none; the values of `Vary` are joined. */
 export function withHeaders(
   response: RouteResponse,
-  ...extras: readonly (OutgoingHttpHeaders | undefined)[]
+  first: OutgoingHttpHeaders | undefined,
+  second?: OutgoingHttpHeaders,
+  third?: OutgoingHttpHeaders,
 ): RouteResponse {
-  if (extras.every((extra) => extra === undefined)) return response;
-  const headers: OutgoingHttpHeaders = Object.assign({}, response.headers, ...extras);
-  const varied = [response, ...extras.map((extra) => ({ headers: extra }))].flatMap((part) => part.headers?.vary ?? []);
+  // Most have none, and this is done for every response.
+  if (first === undefined && second === undefined && third === undefined) return response;
+  const headers = { ...response.headers, ...first, ...second, ...third };
+  const varied = [response.headers.vary, first?.vary].filter((part) => part !== undefined);
   return { ...response, headers: varied.length === 0 ? headers : { ...headers, vary: varied.join(', ') } };
 }
