@@ -29,8 +29,8 @@ function isActedOn(character: string): boolean {
   return !['\n', '\t', '\r'].includes(character) && /[\p{Cc}\p{Bidi_Control}]/u.test(character);
 }
 
-/** Not run here: they stay until they are stopped, and show nothing that others serve. */
-const STAYING = new Set(['serve', 'demo']);
+/** Not run here: they stay until they are stopped; what others serve, they show to programs only (mcp) or not at all. */
+const STAYING = new Set(['serve', 'demo', 'mcp']);
 
 /** Ways to call each command; an output format that is a choice is added by itself. */
 const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
