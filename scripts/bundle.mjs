@@ -15,7 +15,7 @@ const BUNDLES = [
     name: 'client',
     platform: 'neutral',
     entries: { index: 'client/dist/index.js' },
-    types: 'client/dist/index.d.ts',
+    types: { index: 'client/dist/index.d.ts' },
     inside: ['eventsource-parser'],
     files: {},
   },
@@ -26,10 +26,16 @@ const BUNDLES = [
     entries: {
       main: 'cli/dist/main.js',
       index: 'server/dist/index.js',
+      pino: 'server/dist/service-log/pino.js',
+      winston: 'server/dist/service-log/winston.js',
       worker: 'logs/dist/scan/worker.js',
       'config-worker': 'server/dist/config/config-worker.js',
     },
-    types: 'server/dist/index.d.ts',
+    types: {
+      index: 'server/dist/index.d.ts',
+      pino: 'server/dist/service-log/pino.d.ts',
+      winston: 'server/dist/service-log/winston.d.ts',
+    },
     inside: ['eventsource-parser'],
     files: { proto: 'proto/porthole' },
   },
@@ -71,6 +77,8 @@ async function bundleCode() {
       format: 'esm',
       platform,
       target: 'es2022',
+      // The manifest beside a program that bundles this one is that of the program.
+      define: { PORTHOLE_VERSION: JSON.stringify(versionOf(name)) },
       // Our own packages by their built files, the packages of others stay where they are installed.
       plugins: [{ name: 'ours', setup: (made) => resolveOurs(made, inside) }],
       legalComments: 'inline',
@@ -84,7 +92,7 @@ async function bundleCode() {
     const outputFiles = await mergeChunks(build, built.outputFiles, { isImportant, isFast, options });
     for (const { path, contents } of outputFiles) if (!path.endsWith('.map')) write(path, contents);
     if (platform === 'node') write(join(outdir, 'places.json'), JSON.stringify(placesOf(outputFiles)));
-    copyTypes(join(ROOT, 'packages', types), outdir);
+    copyTypes(types, outdir);
     for (const other of inside) cpSync(join(ROOT, 'node_modules', other, 'LICENSE'), join(outdir, `${other}.LICENSE`));
     for (const [to, from] of Object.entries(files)) cpSync(join(ROOT, from), join(outdir, to), { recursive: true });
     cpSync(join(ROOT, 'LICENSE'), join(ROOT, 'packages', name, 'LICENSE'));
@@ -149,9 +157,13 @@ function builtFile(specifier, condition) {
   return join(path, exports[`.${sub}`][condition].replace('./lib/', './dist/'));
 }
 
-/** Copies the declarations reached from one, each under its package, with imports that lead from file to file. */
-function copyTypes(start, outdir) {
-  const waiting = [start];
+function versionOf(name) {
+  return JSON.parse(readFileSync(join(ROOT, 'packages', name, 'package.json'), 'utf8')).version;
+}
+
+/** Copies the declarations reached from the entries, each under its package, with imports that lead from file to file. */
+function copyTypes(entries, outdir) {
+  const waiting = Object.values(entries).map((file) => join(ROOT, 'packages', file));
   const known = new Set(waiting);
   const targetOf = (file) => join(outdir, 'types', relative(join(ROOT, 'packages'), file).replace('/dist/', '/'));
   for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
@@ -171,6 +183,10 @@ function copyTypes(start, outdir) {
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, text.replace(/\n?\/\/# sourceMappingURL=.*\n?$/, '\n'));
   }
-  const path = relative(outdir, targetOf(start)).replace(/\.d\.ts$/, '.js');
-  writeFileSync(join(outdir, 'index.d.ts'), `export * from './${path}';\n`);
+  for (const [name, file] of Object.entries(entries)) {
+    const path = relative(outdir, targetOf(join(ROOT, 'packages', file))).replace(/\.d\.ts$/, '.js');
+    const isDefault = /^export default /m.test(readFileSync(join(ROOT, 'packages', file), 'utf8'));
+    const text = `export * from './${path}';\n${isDefault ? `export { default } from './${path}';\n` : ''}`;
+    writeFileSync(join(outdir, `${name}.d.ts`), text);
+  }
 }

@@ -7,6 +7,7 @@ export type { LogMount, LogTree } from './file/tree.ts';
 export { LogDir, type LogDirOptions } from './log-dir.ts';
 export { LogError, type LogErrorCode } from './log-error.ts';
 export { editDistance, nearestNames } from './nearest-names.ts';
+export { packageFile } from './package-file.ts';
 export { decodeRecord, type LogRecord } from './parse/decode-record.ts';
 export { readContext, splitMembers } from './parse/exact-context.ts';
 export type { FormatName } from './parse/format.ts';

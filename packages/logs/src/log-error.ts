@@ -1,3 +1,5 @@
+import { types } from 'node:util';
+
 export type LogErrorCode =
   | 'FILE_NAME_MISSING'
   | 'FILE_NAME_INVALID'
@@ -48,13 +50,13 @@ export function unreadable(name: string, cause: unknown): LogError {
 
 /** The code of a failed system call (`ENOENT`), or `undefined` for any other error. */
 export function systemCode(thrown: unknown): string | undefined {
-  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  const code = types.isNativeError(thrown) && 'code' in thrown ? thrown.code : undefined;
   return typeof code === 'string' ? code : undefined;
 }
 
 /** A failed call to the operating system. Node's own errors (`ERR_INVALID_ARG_TYPE`) have a code, but no errno. */
 export function isSystemError(thrown: unknown): boolean {
-  return thrown instanceof Error && 'errno' in thrown && typeof thrown.errno === 'number';
+  return types.isNativeError(thrown) && 'errno' in thrown && typeof thrown.errno === 'number';
 }
 
 /** A file or directory that is missing, unreadable or damaged. Anything else is a defect and must not be taken for it. */

@@ -1,13 +1,12 @@
 import { PortholeError } from '@porthole/contract';
 import { plainAddress } from './auth/client-network.ts';
+import type { EmbeddedNode, NodeOptions } from './embedded-node.ts';
 import { StartError } from './errors.ts';
 import type { HttpAdapterDeps } from './http/http-adapter.ts';
 import { remoteAddress } from './http/request/http-exchange.ts';
 import {
   announceNode,
-  type EmbeddedNode,
   hostAddress,
-  type NodeOptions,
   type OpenNode,
   openNode,
   stopNode,

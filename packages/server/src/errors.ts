@@ -1,6 +1,11 @@
-/** Whether the system or Node.js failed with one of these codes. */
+import { types } from 'node:util';
+
+/**
+ * Whether the system or Node.js failed with one of these codes. Not by `instanceof`: under Jest and in other contexts of
+ * `node:vm` the errors of the system are of another realm.
+ */
 export function hasCode(thrown: unknown, ...codes: readonly string[]): boolean {
-  return thrown instanceof Error && 'code' in thrown && codes.some((code) => code === thrown.code);
+  return types.isNativeError(thrown) && 'code' in thrown && codes.some((code) => code === thrown.code);
 }
 
 /**
@@ -8,7 +13,8 @@ export function hasCode(thrown: unknown, ...codes: readonly string[]): boolean {
  * way.
  */
 export function expectCode(thrown: unknown): undefined {
-  if (!(thrown instanceof Error && 'code' in thrown) || thrown instanceof TypeError) throw thrown;
+  const isError = thrown instanceof Error || types.isNativeError(thrown);
+  if (!(isError && 'code' in thrown) || thrown instanceof TypeError) throw thrown;
 }
 
 /** The node cannot start, and the message says what to do about it. */

@@ -1,4 +1,5 @@
 import { access, constants, stat } from 'node:fs/promises';
+import { types } from 'node:util';
 import { type NodeProblem, type Readiness, toProblem } from '@porthole/contract';
 
 /** The current state of one thing the node depends on. */
@@ -73,7 +74,7 @@ export async function probeLogDir(dir: string): Promise<LogDirStatus> {
     await access(dir, constants.R_OK | constants.X_OK);
     return { ok: true, missing: false, detail: `${dir} is readable` };
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = types.isNativeError(error) && 'code' in error ? error.code : undefined;
     if (code === 'ENOENT') return { ok: false, missing: true, detail: `${dir} does not exist` };
     return { ok: false, missing: false, detail: `${dir} cannot be read: ${code ?? error}` };
   }

@@ -1,11 +1,10 @@
 import type { ReloadedGroup } from './auth/reloaded-files.ts';
 import { ARRIVAL_TIMEOUT_MS, type BoundPorts, bindFreePorts, type PortOptions } from './bind-ports.ts';
+import type { EmbeddedNode, NodeOptions } from './embedded-node.ts';
 import type { NodeComponents } from './node-components.ts';
 import {
   announceNode,
-  type EmbeddedNode,
   hostAddress,
-  type NodeOptions,
   type OpenNode,
   openNode,
   stopNode,

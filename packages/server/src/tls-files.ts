@@ -1,6 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createSecureContext, type TlsOptions } from 'node:tls';
+import { types } from 'node:util';
 import { errorMessage } from '@porthole/contract';
 import { StartError } from './errors.ts';
 import type { Settings } from './settings/settings.ts';
@@ -92,7 +93,7 @@ async function readSecret(setting: string, path: string): Promise<Buffer> {
   try {
     return await readFile(path);
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : error;
+    const code = types.isNativeError(error) && 'code' in error ? error.code : error;
     throw new StartError(`${setting}: ${path} cannot be read: ${code}`, { cause: error });
   }
 }

@@ -1,4 +1,5 @@
 import { pipeline } from 'node:stream/promises';
+import { types } from 'node:util';
 import { createGunzip } from 'node:zlib';
 import { LogError } from '../log-error.ts';
 import type { ReadOptions } from '../types.ts';
@@ -39,7 +40,7 @@ async function* copies(file: RangeSource, signal: AbortSignal | undefined): Asyn
 
 /** Converts zlib errors of a damaged archive; other errors pass through. */
 function asGzipError(thrown: unknown, name: string): unknown {
-  const code = thrown instanceof Error && 'code' in thrown ? String(thrown.code) : '';
+  const code = types.isNativeError(thrown) && 'code' in thrown ? String(thrown.code) : '';
   if (!code.startsWith('Z_')) return thrown;
   const what = code === 'Z_BUF_ERROR' ? 'is truncated' : 'is not valid gzip data';
   return new LogError(

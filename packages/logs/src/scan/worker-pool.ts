@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { LogError, type LogErrorCode, systemCode, ThreadLost } from '../log-error.ts';
+import { packageFile } from '../package-file.ts';
 import { CancelFlag, JobCancelled } from './cancel-flag.ts';
 import type { Job, JobResults } from './jobs.ts';
 import { ScanHere } from './scan-here.ts';
@@ -36,10 +37,9 @@ const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 
 const SHORT_BLOCKS = 16;
 
 /** Node does not run TypeScript in threads: tests, which run the source, use the built file. */
-const WORKER_URL = new URL(
-  import.meta.url.endsWith('.ts') ? '../../dist/scan/worker.js' : './worker.js',
-  import.meta.url,
-);
+function workerUrl(moduleUrl: string | undefined = import.meta.url): URL {
+  return packageFile(moduleUrl?.endsWith('.ts') ? '../../dist/scan/worker.js' : './worker.js', moduleUrl);
+}
 
 interface Waiting {
   task: WorkerTask;
@@ -204,7 +204,7 @@ export class WorkerPool {
   #start(): Thread | undefined {
     const stuck = [...this.#threads].filter(({ isStuck }) => isStuck).length;
     if (this.#threads.size >= this.#most + (stuck >= this.#most ? 1 : 0)) return undefined;
-    const worker = new Worker(WORKER_URL, { resourceLimits: RESOURCE_LIMITS, execArgv: [] });
+    const worker = new Worker(workerUrl(), { resourceLimits: RESOURCE_LIMITS, execArgv: [] });
     const timers = { timer: undefined, stopTimer: undefined };
     const thread: Thread = { worker, isReady: false, isStuck: false, current: undefined, ...timers };
     this.#threads.add(thread);

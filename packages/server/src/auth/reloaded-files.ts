@@ -1,6 +1,7 @@
 import { type FSWatcher, watch } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { types } from 'node:util';
 import { errorMessage } from '@porthole/contract';
 import type { Logger } from '../own-log/logger.ts';
 
@@ -83,7 +84,7 @@ export class ReloadedFiles {
       this.#watchers.push(watcher);
     } catch (error) {
       // Not every file system can be watched; polling continues.
-      if (!(error instanceof Error && 'code' in error)) throw error;
+      if (!(types.isNativeError(error) && 'code' in error)) throw error;
     }
   }
 
@@ -117,7 +118,7 @@ async function readMark({ paths }: ReloadedGroup): Promise<string> {
       const { dev, ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });
       return [dev, ino, size, mtimeNs, ctimeNs].join(':');
     } catch (error) {
-      return error instanceof Error && 'code' in error ? String(error.code) : 'unreadable';
+      return types.isNativeError(error) && 'code' in error ? String(error.code) : 'unreadable';
     }
   });
   return (await Promise.all(marks)).join('/');

@@ -1,5 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { type ErrorCode, PortholeError } from '@porthole/contract';
+import { packageFile } from '@porthole/logs';
 import type { ConfigResults, ConfigTask } from './run-config-task.ts';
 import { TomlError } from './toml/toml-error.ts';
 
@@ -16,10 +17,10 @@ const IDLE_MS = 5000;
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512 };
 
 /** Node does not run TypeScript in threads: tests, which run the source, use the built worker. */
-const WORKER_URL = new URL(
-  import.meta.url.endsWith('.ts') ? '../../dist/config/config-worker.js' : './config-worker.js',
-  import.meta.url,
-);
+function workerUrl(moduleUrl: string | undefined = import.meta.url): URL {
+  const name = moduleUrl?.endsWith('.ts') ? '../../dist/config/config-worker.js' : './config-worker.js';
+  return packageFile(name, moduleUrl);
+}
 
 export type ConfigWorkerResponse =
   | { result: ConfigResults[ConfigTask['kind']] }
@@ -94,7 +95,7 @@ export class ConfigThread {
   }
 
   #start(): Worker {
-    const worker = new Worker(WORKER_URL, { resourceLimits: RESOURCE_LIMITS, execArgv: [] });
+    const worker = new Worker(workerUrl(), { resourceLimits: RESOURCE_LIMITS, execArgv: [] });
     // A failure during a task is reported by the task; an idle thread is simply replaced by the next task.
     worker.on('error', () => {});
     worker.on('exit', () => {

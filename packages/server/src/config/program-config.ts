@@ -1,10 +1,6 @@
 import { PortholeError } from '@porthole/contract';
+import type { ConfigOption } from './config-option.ts';
 import type { ConfigText } from './service-config.ts';
-
-/** The configuration of a program: TOML text or an object, whose values can be marked with `mark`. */
-export type ProgramConfig = string | object;
-
-export type ConfigOption = ProgramConfig | (() => ProgramConfig | Promise<ProgramConfig>);
 
 /** Starting a node and every request for the configuration wait for it. */
 const TIMEOUT_MS = 10_000;

@@ -1,5 +1,6 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { types } from 'node:util';
 import { PortholeError } from '@porthole/contract';
 
 /** The text of a configuration file. Throws `CONFIG_UNAVAILABLE` for anything that cannot be read as such. */
@@ -22,7 +23,7 @@ export async function readConfigFile(path: string, { maxBytes }: { maxBytes: num
     if (error instanceof TypeError) throw unavailable(path, 'it is not UTF-8 text', error);
     throw unavailable(
       path,
-      error instanceof Error && 'code' in error ? String(error.code) : 'it cannot be read',
+      types.isNativeError(error) && 'code' in error ? String(error.code) : 'it cannot be read',
       error,
     );
   }

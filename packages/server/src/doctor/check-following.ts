@@ -1,4 +1,5 @@
 import { watch } from 'node:fs';
+import { types } from 'node:util';
 import { probeLogDir } from '../health.ts';
 import { type CheckContext, type CheckOutcome, ok, servedLogDir, warning } from './check-result.ts';
 
@@ -39,6 +40,6 @@ function tryToWatch(dir: string): string | undefined {
     watcher.close();
     return undefined;
   } catch (error) {
-    return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    return types.isNativeError(error) && 'code' in error ? String(error.code) : String(error);
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { open, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { types } from 'node:util';
 import { hasCode } from '../errors.ts';
 import { type CheckContext, type CheckOutcome, ok, problem, warning } from './check-result.ts';
 import { findOtherHolders } from './open-files.ts';
@@ -18,7 +19,7 @@ export async function checkOwnLog({ settings: { logging }, system }: CheckContex
     const where = existing === logging.dir ? `${logging.dir} is writable` : `${logging.dir} can be created`;
     return [ok(where), checkSpace(await system.freeBytes(existing), logging), ...(await checkWriters(logging.dir))];
   } catch (error) {
-    const reason = error instanceof Error && 'code' in error ? error.code : error;
+    const reason = types.isNativeError(error) && 'code' in error ? error.code : error;
     return [
       problem(
         `${logging.dir} is not writable: ${reason}`,

@@ -3,6 +3,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PortholeError } from '@porthole/contract';
+import { packageFile } from '@porthole/logs';
 import { hasCode } from '../errors.ts';
 import type { Encoding } from './response/console-response.ts';
 
@@ -51,11 +52,11 @@ interface PageOptions {
  * mixes with what a running node serves, and no name from a request reaches the file system.
  */
 export class ConsoleFiles {
-  readonly #folder: string;
+  readonly #folder: string | undefined;
   readonly #pageOptions: PageOptions;
   #built: Promise<BuiltConsole> | undefined;
 
-  constructor({ folder = builtFolder(), ...pageOptions }: PageOptions & { folder?: string } = {}) {
+  constructor({ folder, ...pageOptions }: PageOptions & { folder?: string } = {}) {
     this.#folder = folder;
     this.#pageOptions = pageOptions;
   }
@@ -69,7 +70,7 @@ export class ConsoleFiles {
   }
 
   #read(): Promise<BuiltConsole> {
-    this.#built ??= readConsole(this.#folder, this.#pageOptions).catch((error) => {
+    this.#built ??= readConsole(this.#folder ?? builtFolder(), this.#pageOptions).catch((error) => {
       this.#built = undefined; // it may be built later
       throw hasCode(error, 'ENOENT') ? notBuilt(error) : error;
     });
@@ -78,9 +79,10 @@ export class ConsoleFiles {
 }
 
 /** Next to the installed bundle; in the workspace, where the console package builds it. */
-function builtFolder(): string {
-  const isWorkspace = /\/http\/console-files\.[jt]s$/.test(import.meta.url);
-  return fileURLToPath(new URL(isWorkspace ? '../../../console/web' : './console', import.meta.url));
+function builtFolder(moduleUrl: string | undefined = import.meta.url): string {
+  const isWorkspace = /\/http\/console-files\.[jt]s$/.test(moduleUrl ?? '');
+  if (isWorkspace) return fileURLToPath(new URL('../../../console/web', moduleUrl));
+  return fileURLToPath(new URL('.', packageFile('./console/index.html', moduleUrl)));
 }
 
 async function readConsole(folder: string, options: PageOptions): Promise<BuiltConsole> {

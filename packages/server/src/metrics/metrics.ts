@@ -1,5 +1,6 @@
 import { readdir } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { types } from 'node:util';
 import type { LogDir } from '@porthole/logs';
 import { type Metric, renderMetrics } from './prometheus-text.ts';
 import { CallCounts, type CallOutcome, type CutReason, RequestCounts, type RequestOutcome } from './request-counts.ts';
@@ -139,7 +140,7 @@ async function countOpenFds(): Promise<number | undefined> {
   try {
     return (await readdir('/proc/self/fd')).length;
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error)) throw error;
+    if (!(types.isNativeError(error) && 'code' in error)) throw error;
     return undefined;
   }
 }

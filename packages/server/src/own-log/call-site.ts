@@ -73,10 +73,10 @@ export function shortenFrame(stack: string): string {
 
 /** Maps frames of bundled code to their source files, using the map the build writes next to the bundle. */
 export class SourceLocations {
-  readonly #file: URL;
+  readonly #file: URL | undefined;
   #locations: Readonly<Record<string, string>> | undefined;
 
-  constructor(file: URL = new URL('./places.json', import.meta.url)) {
+  constructor(file?: URL) {
     this.#file = file;
   }
 
@@ -89,9 +89,14 @@ export class SourceLocations {
     return known === undefined ? stack : `Error\n    at ${known}:1`;
   }
 
-  #read(): Readonly<Record<string, string>> {
+  #read(moduleUrl: string | undefined = import.meta.url): Readonly<Record<string, string>> {
+    // Empty in a bundle of CommonJS.
+    if (!this.#file && !moduleUrl) return {};
     try {
-      return JSON.parse(readFileSync(this.#file, 'utf8')) as Record<string, string>;
+      return JSON.parse(readFileSync(this.#file ?? new URL('./places.json', moduleUrl), 'utf8')) as Record<
+        string,
+        string
+      >;
     } catch (thrown) {
       // Without it, locations name the bundle. A damaged file must not keep a record from being written.
       if (!(thrown instanceof SyntaxError)) expectCode(thrown);

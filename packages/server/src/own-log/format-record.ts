@@ -12,7 +12,8 @@ const MAX_MESSAGE_BYTES = MAX_RECORD_BYTES / 2;
 export interface RecordFields {
   /** As in the file, in the time zone of the log. */
   readonly time: string;
-  readonly level: LogLevel;
+  readonly level: ServiceLevel;
+  /** Empty: the column is left out. */
   readonly source: string;
   readonly component: string;
   readonly tag: string;
@@ -24,7 +25,8 @@ export interface RecordFields {
 export function formatRecord({ time, level, source, component, tag, message, context }: RecordFields): string {
   const labels = tag === '' ? label(component) : `${label(component)} ${label(tag)}`;
   const text = encodeWithin(toText(message), MAX_MESSAGE_BYTES, escapeText);
-  const line = `${time}\t${level.toUpperCase()}\t${source}\t${labels}: ${text}`;
+  const site = source === '' ? '' : `${source}\t`;
+  const line = `${time}\t${level.toUpperCase()}\t${site}${labels}: ${text}`;
   if (context === undefined || context === null) return `${line}\n`;
   const json = renderContext(context, MAX_RECORD_BYTES - Buffer.byteLength(line) - '\t\n'.length);
   return json === '' ? `${line}\n` : `${line}\t${json}\n`;
@@ -36,6 +38,9 @@ function label(name: string): string {
 
 /** From the least to the most severe. The file has them in upper case. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error';
+
+/** The levels of services: the node itself needs no more than the above. */
+export type ServiceLevel = 'trace' | LogLevel | 'fatal';
 
 const LOG_LEVELS: readonly LogLevel[] = ['debug', 'info', 'warn', 'error'];
 

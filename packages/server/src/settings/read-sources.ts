@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { constants, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { types } from 'node:util';
 import type { SettingSource } from '@porthole/contract';
 import { parse, TomlError, type TomlTable } from 'smol-toml';
 import { hasCode } from '../errors.ts';
@@ -224,7 +225,7 @@ async function readSettingsFile(file: string): Promise<SettingsFile> {
     const unfit = whyUnfit(await handle.stat());
     return unfit === undefined ? parseBytes(await handle.readFile()) : { code: 'FILE_UNREADABLE', text: unfit };
   } catch (thrown) {
-    if (!(thrown instanceof Error && 'code' in thrown)) throw thrown;
+    if (!(types.isNativeError(thrown) && 'code' in thrown)) throw thrown;
     if (hasCode(thrown, 'ENOENT', 'ENOTDIR')) return { code: 'FILE_MISSING', text: 'no such file' };
     const isDenied = hasCode(thrown, 'EACCES', 'EPERM');
     const text = isDenied ? 'no permission to read it' : `cannot be read (${showText(String(thrown.code))})`;
