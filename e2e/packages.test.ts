@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { startTestNode } from '@porthole/server/testing';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeEmbedding } from './testing/embedding-cases.ts';
 import { Program } from './testing/program.ts';
 
 const execute = promisify(execFile);
@@ -218,3 +219,5 @@ describe('the program in an empty project', () => {
     expect(stdout).toBe('a = 1\n');
   });
 });
+
+describe('the package in programs of others', () => describeEmbedding(() => join(work, 'cli')));

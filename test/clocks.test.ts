@@ -39,6 +39,9 @@ const TIMES_OF_DAY: Readonly<Record<string, string>> = {
   'server/src/own-log/rotated-files.ts': 'compared with times of the file system',
   'server/src/bind-ports.ts': 'compared with the start of another process',
   'server/src/open-node.ts': 'when the node came online',
+  'server/src/service-log/pino.ts': 'timestamps of records that have none',
+  'server/src/service-log/service-log.ts': 'timestamps, and ages of files, which outlive the process',
+  'server/src/service-log/winston.ts': 'timestamps of records that have none',
 };
 
 it('what lasts some time is measured by a clock that does not jump', () => {

@@ -4,12 +4,12 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
 export const LONGEST = [
   'test/node-state.test.ts',
   'e2e/readme.test.ts',
+  'e2e/packages.test.ts',
   'packages/logs/src/scan/block-borders.test.ts',
   'e2e/console-access.test.ts',
   'test/release.test.ts',
   'e2e/console-logs-find.test.ts',
   'packages/logs/src/scan/slow-regex.test.ts',
-  'e2e/packages.test.ts',
   'e2e/cluster-members.test.ts',
   'packages/server/src/bundle/bundle-limits.test.ts',
   'e2e/console-truth.test.ts',

@@ -1,0 +1,3 @@
+const { createNode, startNode } = require('porthole');
+
+console.log(typeof createNode, typeof startNode);

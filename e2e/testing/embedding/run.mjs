@@ -1,0 +1,3 @@
+import { tryNode } from './host.mjs';
+
+void tryNode().then((result) => console.log(JSON.stringify(result)));
