@@ -73,6 +73,7 @@ export function createAccessLog({ mode, isGuarded, isDenied, open }: AccessLogDe
   let opening: Promise<OwnLog> | undefined;
   let opened: OwnLog | undefined;
   let log: Logger | undefined;
+  let isClosed = false;
   const isOfInterest = (entry: AccessEntry) =>
     mode === 'all' ||
     entry.isSuspicious ||
@@ -88,13 +89,15 @@ export function createAccessLog({ mode, isGuarded, isDenied, open }: AccessLogDe
   return {
     logsAll: mode === 'all',
     note(entry) {
-      if (mode === 'off' || !isOfInterest(entry)) return;
+      // A program that embeds the node may still pass on requests.
+      if (mode === 'off' || isClosed || !isOfInterest(entry)) return;
       if (log) return writeEntry(log, entry);
       opening ??= openLog();
       // Opening fails only for an invalid file name, and the name is a constant.
       opening.then(() => log && writeEntry(log, entry)).catch(() => {});
     },
     async close() {
+      isClosed = true;
       // An access log that could not be opened has nothing to close.
       await (await opening?.catch(() => undefined))?.close();
     },
