@@ -56,6 +56,19 @@ describe('the scroll position', () => {
     expect(scroller.targetScrollTop(makeInput(makeRows(105, 200)))).toBe(307 - 5 * 20);
   });
 
+  test('the user has moved the view, unless a shorter list or a jump did', () => {
+    const scroller = opened(makeRows(0, 500), 5000);
+    expect(scroller.readerMoved(5300, makeInput(makeRows(0, 500)), 5000)).toBe(300);
+    // The anchor of a list that lost its first 400 rows is at its start; the browser has moved the view to its end.
+    const shorter = makeInput(makeRows(400, 500));
+    const end = scroller.maxTop(shorter.tops);
+    expect(scroller.readerMoved(end, shorter, 0)).toBe(0);
+    expect(scroller.readerMoved(end - 100, shorter, 0)).toBe(-100);
+    const anchor = { key: 'r450', align: 'center' } as const;
+    const jump = makeInput(makeRows(400, 500), { generation: 2, anchor });
+    expect(scroller.readerMoved(end - 300, jump, scroller.targetScrollTop(jump))).toBe(0);
+  });
+
   test('scrolling sets a new anchor', () => {
     const rows = makeRows(100, 200);
     const scroller = opened(rows, 307);

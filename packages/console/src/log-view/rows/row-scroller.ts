@@ -58,6 +58,16 @@ export class RowScroller {
     return { first: rowAt(tops, top), last: rowAt(tops, top + this.view.heightPx - 1) };
   }
 
+  /**
+   * How far the user has scrolled since the last rendering, without an event yet: it must not be undone. A browser also
+   * moves the view when the list becomes shorter, and a jump to other rows is meant to move it.
+   */
+  readerMoved(actual: number, { tops, generation, isLive }: ScrollInput, scrollTop: number): number {
+    if (isLive || generation !== this.#generation) return 0;
+    const moved = Math.round(actual - Math.min(this.view.scrollTop, this.maxTop(tops)));
+    return Math.abs(moved) > 1 && Math.abs(actual - scrollTop) > 1 ? moved : 0;
+  }
+
   /** The rows are rendered and scrolled. */
   settle({ rows, tops, generation, focusedKey }: ScrollInput, scrollTop: number): void {
     this.#generation = generation;

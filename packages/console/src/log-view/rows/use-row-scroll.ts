@@ -50,15 +50,13 @@ export function useRowScroll(workspace: Workspace, state: WorkspaceState, isWrap
     // Renders again before painting, at the right position.
     if (!element || !isMeasured) return;
     const actual = element.scrollTop;
-    // Do not undo scrolling of the user whose event has not been dispatched yet.
-    const moved = Math.round(actual - scroller.view.scrollTop);
-    const isReader = Math.abs(moved) > 1 && Math.abs(actual - scrollTop) > 1 && !input.isLive;
-    const wanted = isReader ? scrollTop + moved : scrollTop;
+    const moved = scroller.readerMoved(actual, input, scrollTop);
+    const wanted = scrollTop + moved;
     if (Math.abs(wanted - actual) >= 1) element.scrollTop = wanted;
     scroller.settle(input, wanted);
     const isOtherHeight = isWrapped && measure(block.current, state.rows, drawn.first, heights);
     // The view differs from what was rendered, and the pending scroll event adds nothing.
-    if (isReader || isOtherHeight) redraw();
+    if (moved !== 0 || isOtherHeight) redraw();
   });
   useEffect(() => loadMoreNearEdges(workspace, state, scroller, tops));
 
