@@ -63,7 +63,8 @@ test('whatever logrotate does, every client gets every line that is on disk once
   ];
   const programs = [
     followByCli(url, [], { client: client('CLI all'), cwd }),
-    followByCli(url, logs.names, { client: client('CLI names'), cwd }),
+    // With rotated files: what a busy node has not read of the live file when it is truncated is only in the copy.
+    followByCli(url, ['--rotated', ...logs.names], { client: client('CLI names'), cwd }),
   ];
 
   await logs.write(RATE);

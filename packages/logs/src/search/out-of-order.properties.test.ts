@@ -93,7 +93,7 @@ describe('records more than a minute out of order', () => {
           }
         },
       ),
-      { numRuns: 12 * MORE },
+      { numRuns: 8 * MORE },
     );
   });
 
@@ -142,7 +142,7 @@ describe('records more than a minute out of order', () => {
           expect(found).toEqual(order === 'newest' ? inRange.toReversed() : inRange);
         },
       ),
-      { numRuns: 8 * MORE },
+      { numRuns: 6 * MORE },
     );
   });
 
@@ -172,7 +172,7 @@ describe('records more than a minute out of order', () => {
           expect(end.unreadBytes).toBe(0);
         },
       ),
-      { numRuns: 8 * MORE },
+      { numRuns: 5 * MORE },
     );
   });
 
