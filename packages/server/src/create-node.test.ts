@@ -135,7 +135,7 @@ describe('a node without a port', () => {
     await node.close();
     for (const text of await Promise.all(texts)) expect(text).toContain('"reason":"stopping"');
     expect(await requestProblem(port, '/ops/api/v1/config')).toMatchObject({ status: 503, code: 'SHUTTING_DOWN' });
-    expect(countOpenFiles(dir)).toBe(0);
+    await eventually(() => expect(countOpenFiles(dir)).toBe(0));
   });
 
   it('ends a reader of fetch that takes nothing', async () => {
