@@ -4,9 +4,11 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { startTestNode } from '@porthole/server/testing';
 import { publint } from 'publint';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { describeEmbedding } from './testing/embedding-cases.ts';
 import { Program } from './testing/program.ts';
 
@@ -190,6 +192,14 @@ describe('the program in an empty project', () => {
     };
     const { stdout } = await execute('npx', ['porthole', 'version'], { cwd: join(work, 'cli') });
     expect(stdout).toBe(`porthole ${version} (node ${process.versions.node})\n`);
+  });
+
+  it('npx porthole mcp answers an assistant', async () => {
+    const transport = new StdioClientTransport({ command: join(work, 'cli', FOUND_BY_NPX), args: ['mcp'] });
+    const client = new Client({ name: 'test', version: '1' });
+    onTestFinished(() => client.close());
+    await client.connect(transport);
+    expect((await client.listTools()).tools.length).toBeGreaterThan(5);
   });
 
   const example = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, 'README.md'), 'utf8'))?.[1] ?? '';

@@ -117,16 +117,20 @@ function familyName(file: string): string {
  * response may not know it although another one did.
  */
 function withoutUnknownCoverage(response: unknown, model: unknown): unknown {
-  const [end, expected] = [response, model].map((given) => (given as Partial<Searched> | undefined)?.answer?.end);
-  if (end && expected && end.coveredFromMs === null && end.coveredToMs === null) {
+  const [end, expected] = [response, model].map((given) => (given as Partial<Searched> | undefined)?.result?.end);
+  if (end && expected && (isUnknown(end) || isUnknown(expected))) {
     end.coveredFromMs = expected.coveredFromMs;
     end.coveredToMs = expected.coveredToMs;
   }
   return response;
 }
 
+function isUnknown({ coveredFromMs, coveredToMs }: Searched['result']['end']): boolean {
+  return coveredFromMs === null && coveredToMs === null;
+}
+
 interface Searched {
-  answer: { end: { coveredFromMs: unknown; coveredToMs: unknown } };
+  result: { end: { coveredFromMs: unknown; coveredToMs: unknown } };
 }
 
 async function expectAlike(query: SearchQuery): Promise<void> {
