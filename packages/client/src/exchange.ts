@@ -1,12 +1,12 @@
 import { errorMessage, PortholeError } from '@porthole/contract';
-import { ClientError } from './client-error.ts';
 import { type FetchResponse, MAX_TIMER_MS, type StrictOptions } from './client-options.ts';
 import type { Clock } from './clock.ts';
-import { type ConnectionFailure, classifyFailure } from './connection-failure.ts';
+import { ClientError } from './errors/client-error.ts';
+import { type ConnectionFailure, classifyFailure } from './errors/connection-failure.ts';
+import { responseError } from './errors/response-error.ts';
 import { HeldBytes } from './held-bytes.ts';
 import { remoteText } from './remote-text.ts';
 import { type ClientDeps, type ClientRequest, chooseBody, LAST_EVENT_ID } from './request.ts';
-import { responseError } from './response-error.ts';
 
 /** Maximum bytes read of an error body. */
 const MAX_PROBLEM_BYTES = 64 * 1024;

@@ -1,6 +1,6 @@
 import { type CallOptions, type ErrorCode, errorMessage } from '@porthole/contract';
 import type { FollowItem } from '@porthole/logs/types';
-import { ClientError } from './client-error.ts';
+import { ClientError } from './errors/client-error.ts';
 import { checkEventStream, readEvents } from './event-stream.ts';
 import { Exchange } from './exchange.ts';
 import type { ClientDeps, ClientRequest } from './request.ts';

@@ -80,7 +80,6 @@ export type {
   SearchQuery,
   StartPoint,
 } from '@porthole/logs/types';
-export { ClientError } from './client-error.ts';
 export type { ClientOptions, FetchFunction, FetchInit, FetchResponse } from './client-options.ts';
 export type {
   AroundLogRequest,
@@ -97,5 +96,6 @@ export type {
   SearchRequest,
   ViewLogRequest,
 } from './client-requests.ts';
-export type { ConnectionFailure } from './connection-failure.ts';
+export { ClientError } from './errors/client-error.ts';
+export type { ConnectionFailure } from './errors/connection-failure.ts';
 export { createClient } from './http-node.ts';

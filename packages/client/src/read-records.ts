@@ -1,7 +1,7 @@
 import { codeOf, PortholeError, type SearchOptions } from '@porthole/contract';
 import type { StartPoint } from '@porthole/logs/types';
-import { ClientError } from './client-error.ts';
 import type { RecordsOptions, SearchRequest } from './client-requests.ts';
+import { ClientError } from './errors/client-error.ts';
 
 /** Records per page. Nodes that allow fewer (`search.max-records`) decide themselves. */
 const PAGE_RECORDS = 1000;

@@ -1,7 +1,7 @@
 import { encodeFile, type FileRequest, isSameFile, PATHS } from '@porthole/contract';
 import type { OpenLog, ReadOptions } from '@porthole/logs/types';
 import { bodyBytes, contentLength } from './body-bytes.ts';
-import { ClientError } from './client-error.ts';
+import { ClientError } from './errors/client-error.ts';
 import { Exchange } from './exchange.ts';
 import type { ClientDeps } from './request.ts';
 import { rejectPage, sendRequest } from './send-request.ts';

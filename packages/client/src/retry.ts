@@ -1,6 +1,6 @@
-import { ClientError } from './client-error.ts';
 import type { StrictOptions } from './client-options.ts';
 import type { Clock } from './clock.ts';
+import { ClientError } from './errors/client-error.ts';
 
 /** Statuses of transient failures. */
 const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);

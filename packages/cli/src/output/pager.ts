@@ -82,7 +82,7 @@ export class Pager {
     this.#child = child;
     const stop = () => child.kill();
     process.once('exit', stop);
-    // The exit tells the same.
+    // The exit code reports the same.
     child.stdin?.on('error', () => {});
     this.#exited = new Promise((resolve) => {
       child.once('exit', (code) => {

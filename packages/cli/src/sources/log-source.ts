@@ -51,7 +51,7 @@ export type FileHolder = Pick<NodeState, 'openLog' | 'searchLogs'>;
 export interface LogSource {
   /** A path, or a name on a node. */
   label: string;
-  /** What tells its files from those of the other sources: a directory or host with a slash, or nothing. */
+  /** What distinguishes its files from those of the other sources: a directory or host with a slash, or nothing. */
   place?: string;
   state: LogState;
   selection: LogSelection;

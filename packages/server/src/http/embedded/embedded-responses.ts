@@ -5,7 +5,7 @@ import type { HttpRequest, HttpResponse } from '../request/http-exchange.ts';
 import type { EmbeddedHttp } from './embedded-http.ts';
 import { FetchResponse } from './fetch-response.ts';
 
-/** Middleware replaces these to compress or to save sessions, and then drops the callbacks that tell what was flushed. */
+/** Middleware replaces these to compress or to save sessions, and then drops the callbacks that report what was flushed. */
 const REPLACED = ['writeHead', 'write', 'end', 'flushHeaders'] as const;
 
 export class EmbeddedResponses implements EmbeddedHttp {

@@ -24,26 +24,26 @@ import { asJsonDocument } from '../response/json-document.ts';
 import { acceptsPages, problemResponse } from '../response/problem-response.ts';
 import { RecordCount } from '../response/record-count.ts';
 import {
-  type AskInit,
-  type AskingHandler,
-  type AskingRequest,
   closeStream,
   type RouteHandler,
   type RouteRequest,
   type RouteResponse,
+  type SubrequestHandler,
+  type SubrequestInit,
+  type SubrequestSource,
 } from '../response/route-response.ts';
 import { ResponseWriter, sendResponse } from '../response/send-response.ts';
 import { VIA_HEADER } from '../routes/require-cluster.ts';
-import { askRoute } from './ask-route.ts';
 import { authorizeRequest, type RequestContext, type RequestGate, readCredentials } from './authorize-request.ts';
 import { parseTarget, type RouteTarget, routeOperation, routeTemplate } from './find-route.ts';
 import type { createCors } from './hosts-and-origins.ts';
 import { type HttpRequest, type HttpResponse, remoteAddress, requestUrl } from './http-exchange.ts';
 import { readBody } from './read-body.ts';
+import { sendSubrequest } from './subrequest.ts';
 
 export interface RequestHandlerDeps {
   gate: RequestGate;
-  routes: Readonly<Record<Exclude<RouteId, 'mcp'>, RouteHandler>> & { readonly mcp: AskingHandler };
+  routes: Readonly<Record<Exclude<RouteId, 'mcp'>, RouteHandler>> & { readonly mcp: SubrequestHandler };
   /** Routes of a member of the cluster; the request has its id. */
   memberRoutes: Readonly<Record<MemberRouteId, RouteHandler>>;
   cors: ReturnType<typeof createCors>;
@@ -84,7 +84,7 @@ interface Arrival {
 }
 
 /** One request, from its arrival to the last byte of the response. Routes see it as a `RouteRequest`. */
-class RequestLifecycle implements AskingRequest, RequestContext {
+class RequestLifecycle implements SubrequestSource, RequestContext {
   readonly headers: IncomingHttpHeaders;
   readonly source: unknown;
   query = NO_QUERY;
@@ -195,10 +195,10 @@ class RequestLifecycle implements AskingRequest, RequestContext {
     }
   }
 
-  ask(url: string, init: AskInit): Promise<Response> {
+  subrequest(url: string, init: SubrequestInit): Promise<Response> {
     const { source } = this;
     const outer = { request: this.#request, source, stallTimeoutMs: this.#handling.stallTimeoutMs };
-    return askRoute(createRequestHandler(this.#handling), outer, url, init);
+    return sendSubrequest(createRequestHandler(this.#handling), outer, url, init);
   }
 
   /**

@@ -18,18 +18,18 @@ export interface RouteRequest {
   signal: AbortSignal;
 }
 
-/** A request that asks other routes. */
-export interface AskingRequest extends RouteRequest {
+/** A request whose handler sends subrequests. */
+export interface SubrequestSource extends RouteRequest {
   /** As text. */
   body: string;
   /**
    * The response of another route to the same client with its credentials: authorized, limited, counted and logged like
    * any other request.
    */
-  ask(url: string, init: AskInit): Promise<Response>;
+  subrequest(url: string, init: SubrequestInit): Promise<Response>;
 }
 
-export interface AskInit {
+export interface SubrequestInit {
   method: string;
   headers: Readonly<Record<string, string>>;
   body?: string;
@@ -57,7 +57,7 @@ export interface StreamBody extends Omit<ByteStream, 'sizeBytes'> {
   sizeBytes: number | undefined;
 }
 
-export type AskingHandler = (request: AskingRequest) => RouteResponse | Promise<RouteResponse>;
+export type SubrequestHandler = (request: SubrequestSource) => RouteResponse | Promise<RouteResponse>;
 
 export type RouteHandler = (request: RouteRequest) => RouteResponse | Promise<RouteResponse>;
 

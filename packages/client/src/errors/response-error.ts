@@ -1,7 +1,7 @@
 import { ERROR_KINDS, type ErrorCode, isErrorCode } from '@porthole/contract';
+import type { FetchResponse } from '../client-options.ts';
+import { isCodeLike, remoteText } from '../remote-text.ts';
 import { ClientError, type ClientErrorFacts } from './client-error.ts';
-import type { FetchResponse } from './client-options.ts';
-import { isCodeLike, remoteText } from './remote-text.ts';
 
 /** What is known about the response, for the error. */
 export interface ResponseFacts {

@@ -1,9 +1,9 @@
 import { FetchResponse } from '../embedded/fetch-response.ts';
-import type { AskInit } from '../response/route-response.ts';
+import type { SubrequestInit } from '../response/route-response.ts';
 import type { RequestHandler } from './handle-request.ts';
 import { type HttpRequest, remoteAddress } from './http-exchange.ts';
 
-/** A request during which another route is asked. */
+/** The request that a subrequest is part of. */
 interface OuterRequest {
   request: HttpRequest;
   source: unknown;
@@ -11,27 +11,27 @@ interface OuterRequest {
 }
 
 /** Handles a request of the same client, with its credentials and on its connection, like any that arrives. */
-export function askRoute(
+export function sendSubrequest(
   onRequest: RequestHandler,
   { request, source, stallTimeoutMs }: OuterRequest,
   url: string,
-  { signal, ...init }: AskInit,
+  { signal, ...init }: SubrequestInit,
 ): Promise<Response> {
   const response = new FetchResponse({ isHead: false, stallTimeoutMs });
   const leave = () => response.destroy();
   signal.addEventListener('abort', leave, { once: true });
   response.once('close', () => signal.removeEventListener('abort', leave));
-  onRequest(innerRequest(request, url, init), response, source);
+  onRequest(toSubrequest(request, url, init), response, source);
   return response.response;
 }
 
 /** Headers that describe the outer request only. */
 const OUTER = /^(content-|accept|mcp-|transfer-|if-|range$|origin$|expect$)/;
 
-function innerRequest(
+function toSubrequest(
   outer: HttpRequest,
   url: string,
-  { method, headers, body }: Omit<AskInit, 'signal'>,
+  { method, headers, body }: Omit<SubrequestInit, 'signal'>,
 ): HttpRequest {
   const { pathname, search } = new URL(url);
   const kept = Object.entries(outer.headers).filter(([name]) => !OUTER.test(name));
