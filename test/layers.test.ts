@@ -2,14 +2,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
+/** The entry of the engine that browsers load too. */
+const PURE = '@porthole/logs/query';
+
 /** What each package may import; in order, lowest first; `typesOnly` packages may be imported for their types. */
 const LAYERS: Readonly<Record<string, { may: readonly string[]; typesOnly?: readonly string[] }>> = {
   logs: { may: [] },
-  contract: { may: [], typesOnly: ['@porthole/logs'] },
-  client: { may: ['@porthole/contract'], typesOnly: ['@porthole/logs'] },
+  contract: { may: [PURE], typesOnly: ['@porthole/logs'] },
+  client: { may: [PURE, '@porthole/contract'], typesOnly: ['@porthole/logs'] },
   cluster: { may: ['@porthole/logs', '@porthole/contract', '@porthole/client'] },
   server: { may: ['@porthole/logs', '@porthole/contract', '@porthole/client', '@porthole/cluster'] },
-  console: { may: ['@porthole/contract', '@porthole/client'], typesOnly: ['@porthole/logs'] },
+  console: { may: [PURE, '@porthole/contract', '@porthole/client'], typesOnly: ['@porthole/logs'] },
   cli: { may: ['@porthole/logs', '@porthole/contract', '@porthole/client', '@porthole/server'] },
 };
 
@@ -64,7 +67,8 @@ describe('the layers', () => {
         )
         .filter(({ target, isType }) => {
           const from = packageName(target);
-          return target.includes('/src/') || !(may.includes(from) || (isType && typesOnly.includes(from)));
+          const isAllowed = may.includes(from) || may.includes(target) || (isType && typesOnly.includes(from));
+          return target.includes('/src/') || !isAllowed;
         })
         .map(({ target }) => `${file} imports ${target}`),
     );
@@ -87,6 +91,17 @@ describe('the layers', () => {
     const wrong = readSources(name).flatMap(({ file, imports }) =>
       imports.filter(({ target }) => target.startsWith('node:')).map(({ target }) => `${file} imports ${target}`),
     );
+    expect(wrong).toEqual([]);
+  });
+
+  it('the part of the engine that browsers load asks nothing of Node, nor of the rest of the engine', () => {
+    const wrong = readSources('logs')
+      .filter(({ file }) => file.startsWith('query/'))
+      .flatMap(({ file, imports }) =>
+        imports
+          .filter(({ target, isType }) => !isType && !target.startsWith('./'))
+          .map(({ target }) => `${file} imports ${target}`),
+      );
     expect(wrong).toEqual([]);
   });
 

@@ -28,6 +28,8 @@ export type {
   ByteStream,
   Digest,
   DigestQuery,
+  Fields,
+  FieldsQuery,
   FileProblem,
   FollowItem,
   FollowQuery,
@@ -43,4 +45,6 @@ export type {
   SearchItem,
   SearchQuery,
   StartPoint,
+  Top,
+  TopQuery,
 } from './types.ts';

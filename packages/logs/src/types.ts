@@ -1,8 +1,18 @@
 import type { Level } from './parse/level.ts';
 import type { FormatName, RecordFields } from './parse/record-fields.ts';
+import type { QueryNode } from './query/query-node.ts';
 
 export type { LogErrorCode } from './log-error.ts';
-export type { FormatName, Level, RecordFields };
+export type {
+  FieldSummary,
+  Fields,
+  FieldsQuery,
+  FieldType,
+  Top,
+  TopQuery,
+  TopValue,
+} from './query/count-types.ts';
+export type { FormatName, Level, QueryNode, RecordFields };
 
 /** One file of the log directory, exactly the fields of the contract. */
 export interface LogEntry {
