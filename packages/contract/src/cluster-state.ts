@@ -2,6 +2,8 @@ import type {
   DigestGroup,
   DigestQuery,
   DuplicateFile,
+  FieldSummary,
+  Fields,
   FileProblem,
   FollowItem,
   FollowQuery,
@@ -11,6 +13,8 @@ import type {
   LogFileDetails,
   SearchEnd,
   SearchQuery,
+  Top,
+  TopValue,
 } from '@porthole/logs/types';
 import type {
   CallOptions,
@@ -236,6 +240,27 @@ export interface ClusterDigest {
   /** A minimum: members return only their largest groups. */
   totalGroups: number;
   ungrouped: number;
+  members: MemberReport[];
+}
+
+/** The fields of matching records of all members. */
+export interface ClusterFields extends Omit<Fields, 'fields' | 'end'> {
+  /**
+   * A field that several members have is one entry. Which values they share is not known: then `distinct` is a minimum
+   * and not exact.
+   */
+  fields: (FieldSummary & { nodes: Record<string, number> })[];
+  /** If a member ran out of time: the part that all members that responded have examined; `null`: everything. */
+  counted: ClusterHistogram['counted'];
+  members: MemberReport[];
+}
+
+/** Counts by value of a field, of all members. */
+export interface ClusterTop extends Omit<Top, 'values' | 'end'> {
+  /** Counts of all members, and of each. */
+  values: (TopValue & { nodes: Record<string, number> })[];
+  /** If a member ran out of time: the part that all members that responded have counted; `null`: everything. */
+  counted: ClusterHistogram['counted'];
   members: MemberReport[];
 }
 
