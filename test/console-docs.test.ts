@@ -31,6 +31,7 @@ it('the page about the console lists every URL parameter', () => {
       sources: [{ node: 'n1', log: null }],
       range: { kind: 'fixed', fromMs: 0, toMs: 1 },
       minLevel: 'WARN',
+      query: 'a=1',
       text: 'x',
       isRegex: true,
       isCaseSensitive: true,

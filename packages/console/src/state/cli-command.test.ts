@@ -7,6 +7,7 @@ const VIEW: LogsView = {
   sources: [],
   range: null,
   minLevel: null,
+  query: '',
   text: '',
   isRegex: false,
   isCaseSensitive: false,
@@ -39,6 +40,13 @@ describe('the command of a view', () => {
       'porthole logs --all --since 1970-01-01T00:00:00.000Z --until 1970-01-01T00:00:01.500Z',
     ],
     ['a time', { timeMs: 0 }, 'porthole logs --all --since 1970-01-01T00:00:00.000Z'],
+    ['a query', { query: 'shard=13 cost>500ms' }, "porthole logs --all -Q 'shard=13 cost>500ms'"],
+    ['a query that excludes', { query: '-"a b"' }, 'porthole logs --all \'--query=-"a b"\''],
+    [
+      'a query that matches case',
+      { query: 'Foo', isCaseSensitive: true },
+      'porthole logs --all -Q Foo --case-sensitive',
+    ],
     ['only matches', { text: "it's", isOnlyMatches: true }, "porthole logs --all --grep 'it'\\''s'"],
     [
       'a regex and exclusions',

@@ -22,12 +22,14 @@ function sourceArgs(sources: readonly SourceChoice[]): string[] {
 }
 
 function filterArgs(view: LogsView): string[] {
-  const { range, minLevel, text, isRegex, isCaseSensitive, isOnlyMatches, excluded, callSite, component } = view;
+  const { range, minLevel, query, text, isRegex, isOnlyMatches, excluded, callSite, component } = view;
   const isSearched = isOnlyMatches && text !== '';
-  const isCased = isCaseSensitive && (isSearched || excluded.length > 0);
+  const hasQuery = query.trim() !== '';
+  const isCased = view.isCaseSensitive && (isSearched || hasQuery || excluded.length > 0);
   return [
     ...rangeArgs(range),
     ...(minLevel === null ? [] : ['--level', minLevel.toLowerCase()]),
+    ...(hasQuery ? (query.startsWith('-') ? [`--query=${query}`] : ['-Q', query]) : []),
     ...(isSearched ? flagged(isRegex ? '--regex' : '--grep', text) : []),
     ...excluded.flatMap((word) => flagged('--exclude', word)),
     ...(isCased ? ['--case-sensitive'] : []),

@@ -48,6 +48,7 @@ export function parseLogs(query: URLSearchParams): LogsView {
     sources: query.getAll('src').flatMap((text) => parseSourceText(text) ?? []),
     range,
     minLevel: parseFilter('level', query) ?? null,
+    query: query.get('query') ?? '',
     text: query.get('q') ?? '',
     excluded: query.getAll('not').flatMap((text) => parseFilter('not', text) ?? []),
     callSite: parseFilter('site', query) ?? null,
@@ -63,6 +64,8 @@ const CHECKS: Readonly<Record<string, ((value: string) => string | null) | null>
   src: (value) => (parseSourceText(value) ? null : 'expected NODE, NODE/FAMILY or NODE/=FILE'),
   last: (value) => (parseSpan(value) ? null : 'expected a span such as 15m or 2h'),
   at: (value) => (parseKey(value) ? null : 'this link is damaged'),
+  // The query box shows what is wrong with it.
+  query: null,
   q: null,
   ...Object.fromEntries((Object.keys(FILTERS) as FilterName[]).map((name) => [name, filterCheck(name)])),
   live: expectedSwitch,
@@ -86,6 +89,7 @@ export function logsQuery(view: LogsView): URLSearchParams {
   for (const source of view.sources) query.append('src', formatSourceText(source));
   writeRange(query, view.range);
   if (view.minLevel) query.set('level', String(FILTERS.level.codec.encode(view.minLevel)));
+  if (view.query) query.set('query', view.query);
   if (view.text) query.set('q', view.text);
   for (const text of view.excluded) query.append('not', text);
   if (view.callSite) query.set('site', view.callSite);

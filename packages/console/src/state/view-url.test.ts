@@ -39,6 +39,7 @@ describe('a view and its URL', () => {
       '/logs?site=kv/job.go:175&at=a/cursor',
       { ...ALL_LOGS, callSite: 'kv/job.go:175', at: { node: 'a', cursor: 'cursor' }, isLive: false },
     ],
+    ['/logs?query=shard=13+cost%3E500ms', { ...ALL_LOGS, query: 'shard=13 cost>500ms' }],
     ['/nowhere', { page: 'unknown', path: '/nowhere' }],
   ];
 
@@ -69,6 +70,7 @@ describe('a view and its URL', () => {
       'live',
       're',
       'chart',
+      'query',
       'q',
       'not',
       'site',
@@ -172,6 +174,7 @@ function views(): fc.Arbitrary<View> {
           'FATAL' as const,
         ),
       ),
+      query: text,
       text,
       isRegex: fc.boolean(),
       isCaseSensitive: fc.boolean(),

@@ -37,6 +37,8 @@ export interface LogsView {
   sources: readonly SourceChoice[];
   range: TimeRange | null;
   minLevel: Level | null;
+  /** Only records that match this query; empty: all. Kept as written: it may be invalid. */
+  query: string;
   /** The search text. */
   text: string;
   isRegex: boolean;
@@ -65,6 +67,7 @@ export const ALL_LOGS: LogsView = {
   sources: [],
   range: null,
   minLevel: null,
+  query: '',
   text: '',
   isRegex: false,
   isCaseSensitive: false,

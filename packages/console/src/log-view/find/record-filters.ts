@@ -18,7 +18,10 @@ export function withLevel(filter: RowFilter, level: Level): RowFilter {
  * single regex and a single case rule for all of its texts.
  */
 export function withFind(filter: RowFilter, { text, isRegex, isCaseSensitive }: FindQuery): RowFilter | undefined {
-  const hasTexts = filter.regex !== undefined || (filter.terms ?? []).length + (filter.excluded ?? []).length > 0;
+  const hasTexts =
+    filter.regex !== undefined ||
+    filter.query !== undefined ||
+    (filter.terms ?? []).length + (filter.excluded ?? []).length > 0;
   const isSameCase = !hasTexts || (filter.caseSensitive ?? false) === isCaseSensitive;
   const cased = isSameCase ? { ...filter, caseSensitive: isCaseSensitive } : filter;
   if (!isRegex && isSameCase) return { ...cased, terms: [...(filter.terms ?? []), text] };

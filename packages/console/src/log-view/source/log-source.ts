@@ -17,10 +17,14 @@ export interface RecordKey {
   cursor: string;
 }
 
-export type RowFilter = Pick<
-  RecordFilter,
-  'fromMs' | 'toMs' | 'minLevel' | 'terms' | 'excluded' | 'caseSensitive' | 'regex' | 'source' | 'component'
->;
+export interface RowFilter
+  extends Pick<
+    RecordFilter,
+    'fromMs' | 'toMs' | 'minLevel' | 'terms' | 'excluded' | 'caseSensitive' | 'regex' | 'source' | 'component'
+  > {
+  /** As written. */
+  query?: string;
+}
 
 /** Where a page of records begins, in the requested direction. */
 export type PagePosition =

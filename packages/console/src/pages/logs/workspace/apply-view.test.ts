@@ -20,6 +20,7 @@ describe('the URL', () => {
     const narrow = view({
       range: { kind: 'last', spanMs: 1000 },
       minLevel: 'WARN',
+      query: 'shard=13',
       excluded: ['ping'],
       callSite: 'a.go:1',
       component: 'KV',
@@ -28,6 +29,7 @@ describe('the URL', () => {
     expect(toFilter(narrow, 5000)).toEqual({
       fromMs: 4000,
       minLevel: 'WARN',
+      query: 'shard=13',
       excluded: ['ping'],
       caseSensitive: true,
       source: 'a.go:1',
@@ -50,6 +52,7 @@ describe('the URL', () => {
   test('another position needs no new counts, another filter does', () => {
     expect(countKey(view({ timeMs: 5 }))).toBe(countKey(view()));
     expect(countKey(view({ minLevel: 'WARN' }))).not.toBe(countKey(view()));
+    expect(countKey(view({ query: 'shard=13' }))).not.toBe(countKey(view()));
   });
 });
 

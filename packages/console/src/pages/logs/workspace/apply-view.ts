@@ -10,6 +10,7 @@ export function toFilter(view: LogsView, nowMs: number): RowFilter {
   return {
     ...resolveRange(view.range, nowMs),
     ...(view.minLevel !== null && { minLevel: view.minLevel }),
+    ...(view.query.trim() !== '' && { query: view.query }),
     ...(isByText && !view.isRegex && { terms: [view.text] }),
     ...(isByText && view.isRegex && { regex: view.text }),
     ...(view.excluded.length > 0 && { excluded: view.excluded }),
