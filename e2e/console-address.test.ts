@@ -1,4 +1,4 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
 import type { Browser, Page } from 'playwright-core';
@@ -135,3 +135,45 @@ async function centred(link: string): Promise<void> {
   expect(await row.getAttribute('aria-selected')).toBe('true');
   await waitUntilVisible(findRow(page, 'line 301'));
 }
+
+it('a saved view survives a reload, and is renamed, opened, exported, deleted and imported', async () => {
+  const node = await startAlone({ 'a.log': countedLines(30) });
+  const { page } = await openConsole(browser, node.url, { path: '/logs?level=error' });
+  await waitUntilVisible(findRow(page, 'line 30'));
+  const dialog = page.getByRole('dialog', { name: 'Saved views' });
+  const views = dialog.getByRole('list', { name: 'Saved views' }).getByRole('link');
+  const openViews = () => page.getByRole('button', { name: 'Views', exact: true }).click();
+  await openViews();
+  await dialog.getByLabel('Save this view as').fill('Errors only');
+  await dialog.getByRole('button', { name: 'Save', exact: true }).click();
+  await waitUntilVisible(views.getByText('Errors only'));
+  await dialog.getByRole('button', { name: 'Rename Errors only' }).click();
+  await dialog.getByLabel('New name of Errors only').fill('Errors');
+  await page.keyboard.press('Enter');
+  await waitUntilVisible(dialog.getByRole('button', { name: 'Rename Errors', exact: true }));
+
+  await page.goto(new URL('/logs', node.url).href);
+  await waitUntilVisible(findRow(page, 'line 29'));
+  await openViews();
+  await views.filter({ hasText: 'Errors' }).click();
+  await dialog.waitFor({ state: 'hidden' });
+  await address(page, { level: 'error' });
+
+  await openViews();
+  const [download] = await Promise.all([
+    page.waitForEvent('download'),
+    dialog.getByRole('button', { name: 'Export' }).click(),
+  ]);
+  const file = readFileSync(await download.path());
+  await dialog.getByRole('button', { name: 'Delete Errors' }).click();
+  await waitUntilVisible(dialog.getByText('No saved views yet.'));
+  const chooseFile = (buffer: Buffer) =>
+    dialog
+      .getByLabel('File with saved views')
+      .setInputFiles({ name: 'views.json', mimeType: 'application/json', buffer });
+  await chooseFile(Buffer.from('{"version":1,"views":[{"name":"x","query":"https://evil.example/?level=error"}]}'));
+  await waitUntilVisible(dialog.getByText(/^0 views imported · skipped x: .* is not a parameter of this page$/));
+  await chooseFile(file);
+  await waitUntilVisible(dialog.getByText('1 view imported'));
+  await waitUntilVisible(views.filter({ hasText: 'Errors' }));
+});

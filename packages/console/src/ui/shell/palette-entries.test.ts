@@ -7,6 +7,7 @@ const entries = paletteEntries({
   shellActions: [{ name: 'Show all keys', run() {} }],
   nodeIds: ['a', 'b'],
   configKeys: ['query.timeout'],
+  savedViews: [{ name: 'Slow\u202e queries', query: 'q=slow' }],
 });
 
 const viewOf = (name: string) => {
@@ -22,6 +23,10 @@ test('has entries for every node, its logs and its configuration', () => {
   expect(viewOf('b')).toEqual({ page: 'node', id: 'b', tab: 'overview', text: '' });
   expect(viewOf('Logs of b')).toEqual({ ...ALL_LOGS, sources: [{ node: 'b', log: null }] });
   expect(viewOf('Configuration of b')).toEqual({ page: 'node', id: 'b', tab: 'config', text: '' });
+});
+
+test('a saved view is opened by its name, in which nothing is hidden', () => {
+  expect(viewOf('Slow⇄ queries')).toEqual({ ...ALL_LOGS, text: 'slow' });
 });
 
 test('a configuration key links to its values on all nodes', () => {

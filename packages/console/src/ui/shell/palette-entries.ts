@@ -1,11 +1,13 @@
+import { visibleText } from '../../log-view/rows/record-text.ts';
 import type { Action } from '../../state/actions.ts';
 import { preferences } from '../../state/preferences.ts';
+import { openSaved, type SavedView } from '../../state/saved-views.ts';
 import { sheet } from '../../state/sheet.ts';
 import { ALL_CONFIG, ALL_LOGS, type View } from '../../state/view.ts';
 
 export interface PaletteEntry {
   /** Kind of entry, shown next to it. */
-  group: 'Here' | 'Page' | 'Node' | 'Logs' | 'Configuration' | 'Console';
+  group: 'Here' | 'Page' | 'View' | 'Node' | 'Logs' | 'Configuration' | 'Console';
   name: string;
   keys?: string | undefined;
   target: { kind: 'go'; view: View } | { kind: 'run'; run: () => void };
@@ -18,6 +20,7 @@ interface PaletteContents {
   shellActions: readonly Action[];
   nodeIds: readonly string[];
   configKeys: readonly string[];
+  savedViews: readonly SavedView[];
 }
 
 /** Longer lists are not read: type more. */
@@ -39,7 +42,13 @@ export const SHELL_ACTIONS: readonly Action[] = [
 ];
 
 /** All pages and actions, nearest first. */
-export function paletteEntries({ actions, shellActions, nodeIds, configKeys }: PaletteContents): PaletteEntry[] {
+export function paletteEntries({
+  actions,
+  shellActions,
+  nodeIds,
+  configKeys,
+  savedViews,
+}: PaletteContents): PaletteEntry[] {
   const last15Min = { kind: 'last', spanMs: 900_000 } as const;
   return [
     ...actions.map((action) => actionEntry('Here', action)),
@@ -47,6 +56,7 @@ export function paletteEntries({ actions, shellActions, nodeIds, configKeys }: P
     goTo('Page', 'Logs of all nodes', ALL_LOGS),
     goTo('Page', 'Errors of all nodes, last 15 min', { ...ALL_LOGS, range: last15Min, minLevel: 'ERROR' }),
     goTo('Page', 'Configuration: what differs', ALL_CONFIG),
+    ...savedViews.map((saved) => goTo('View', visibleText(saved.name), openSaved(saved))),
     ...nodeIds.map((id) => goTo('Node', id, { page: 'node', id, tab: 'overview', text: '' })),
     ...nodeIds.map((id) => goTo('Logs', `Logs of ${id}`, { ...ALL_LOGS, sources: [{ node: id, log: null }] })),
     ...nodeIds.map((id) => goTo('Logs', `Log files of ${id}`, { page: 'node', id, tab: 'logs', text: '' })),

@@ -2,6 +2,7 @@ import { useEffect, useId, useMemo, useState } from 'preact/hooks';
 import { actions } from '../../state/actions.ts';
 import { cluster, configKeys } from '../../state/cluster.ts';
 import { navigation } from '../../state/navigation.ts';
+import { savedViews } from '../../state/saved-views.ts';
 import { sheet } from '../../state/sheet.ts';
 import { Dialog } from '../dialog.tsx';
 import { useResource, useStore } from '../hooks.ts';
@@ -89,6 +90,7 @@ function useEntries(query: string): PaletteEntry[] {
   const nodes = useStore(cluster.state).value?.nodes;
   const keys = useResource(configKeys).value;
   const here = useStore(actions.list);
+  const views = useStore(savedViews.list);
   const all = useMemo(
     () =>
       paletteEntries({
@@ -96,8 +98,9 @@ function useEntries(query: string): PaletteEntry[] {
         shellActions: SHELL_ACTIONS,
         nodeIds: nodes?.map(({ id }) => id) ?? [],
         configKeys: keys ?? [],
+        savedViews: views,
       }),
-    [here, nodes, keys],
+    [here, nodes, keys, views],
   );
   return useMemo(() => fuzzyFilter(all, query, ({ name }) => name).slice(0, SHOWN_ENTRIES), [all, query]);
 }

@@ -5,6 +5,7 @@ import { canFollow, type LogsView, type SourceChoice, type ZoneName } from '../.
 import { formatCount } from '../../../ui/format.ts';
 import { sourceName } from '../sources/picked-sources.ts';
 import { SourceChooser } from '../sources/source-chooser.tsx';
+import { ViewsButton } from '../views/saved-views-dialog.tsx';
 import { RangeMenu } from './range-menu.tsx';
 
 interface SourceBarProps {
@@ -59,6 +60,7 @@ export function SourceBar({ view, zone, follow, workspace, actions, change, onFo
         + source
       </button>
       <span class="bar-space" />
+      <ViewsButton view={view} />
       <LogActions {...actions} />
       <RangeMenu range={view.range} zone={zone} onChange={(range) => change({ range, at: null, timeMs: null })} />
       <FollowPills follow={follow} workspace={workspace} isClosed={!canFollow(view.range)} onFollow={onFollow} />

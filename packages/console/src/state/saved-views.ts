@@ -1,0 +1,201 @@
+import { logsProblems, logsQuery, parseLogs } from './logs-url.ts';
+import { Store, tryStorage } from './store.ts';
+import { canFollow, type LogsView } from './view.ts';
+
+/** A log view with a name: the query of its URL, never a whole address. */
+export interface SavedView {
+  name: string;
+  query: string;
+}
+
+/** What a file or the storage contained. */
+export interface ReadViews {
+  views: SavedView[];
+  /** Why each of the others was skipped, as sentences. */
+  skipped: string[];
+}
+
+type ViewStorage = Pick<Storage, 'getItem' | 'setItem'>;
+
+const KEY = 'porthole.views';
+
+/** Unreadable content is moved here before it is replaced. */
+const UNREADABLE_KEY = `${KEY}.unreadable`;
+
+const VERSION = 1;
+
+/** More would not be found again in a list. */
+export const MAX_VIEWS = 200;
+
+export const MAX_NAME_CHARACTERS = 80;
+
+/** Longer than any URL that servers accept. */
+const MAX_QUERY_CHARACTERS = 16_384;
+
+/** Some times what the largest list takes. */
+export const MAX_FILE_BYTES = 8_000_000;
+
+/** Named views, kept in the browser if it allows that. */
+export class SavedViews {
+  readonly list: Store<readonly SavedView[]>;
+  /** Whether the browser keeps them when the page is closed. */
+  readonly isKept: Store<boolean>;
+  readonly #storage: ViewStorage | undefined;
+
+  constructor(storage: ViewStorage | undefined) {
+    this.#storage = storage;
+    this.isKept = new Store(storage !== undefined && tryStorage(() => storage.getItem(KEY)) !== undefined);
+    this.list = new Store<readonly SavedView[]>(this.#stored() ?? []);
+  }
+
+  /** Reads them again: another tab may have changed them. */
+  reload(): void {
+    this.list.set(this.#current());
+  }
+
+  /** Adds a view, or replaces the one of this name. Returns what is wrong, or `null`. */
+  save(name: string, view: LogsView): string | null {
+    const saved = { name: tidyName(name), query: savedQuery(view) };
+    const problem = viewProblem(saved);
+    if (problem !== null) return problem;
+    const current = this.#current();
+    const others = current.filter((other) => other.name !== saved.name);
+    if (others.length >= MAX_VIEWS) return `There are ${MAX_VIEWS} saved views already: delete one first`;
+    const isThere = others.length < current.length;
+    this.#write(isThere ? current.map((other) => (other.name === saved.name ? saved : other)) : [...others, saved]);
+    return null;
+  }
+
+  /** Returns what is wrong, or `null`. */
+  rename(from: string, to: string): string | null {
+    const name = tidyName(to);
+    const problem = nameProblem(name);
+    if (problem !== null) return problem;
+    const current = this.#current();
+    if (name !== from && current.some((other) => other.name === name)) return `There is already a view named "${name}"`;
+    this.#write(current.map((view) => (view.name === from ? { ...view, name } : view)));
+    return null;
+  }
+
+  remove(name: string): void {
+    this.#write(this.#current().filter((view) => view.name !== name));
+  }
+
+  /** Adds views of a file; those with a name that is taken get another one. Returns the number added. */
+  add(views: readonly SavedView[]): number {
+    const current = this.#current();
+    const next = [...current];
+    for (const view of views) {
+      if (next.length >= MAX_VIEWS) break;
+      if (next.some(({ name, query }) => name === view.name && query === view.query)) continue;
+      next.push({ ...view, name: freeName(view.name, next) });
+    }
+    if (next.length > current.length) this.#write(next);
+    return next.length - current.length;
+  }
+
+  /** Of the storage rather than of this page: another tab may have changed them. */
+  #current(): readonly SavedView[] {
+    return (this.isKept.value ? this.#stored() : undefined) ?? this.list.value;
+  }
+
+  /** `undefined` if there are none that can be read. */
+  #stored(): readonly SavedView[] | undefined {
+    const text = tryStorage(() => this.#storage?.getItem(KEY));
+    return text ? readViews(text)?.views : undefined;
+  }
+
+  #write(views: readonly SavedView[]): void {
+    const isWritten = tryStorage(() => {
+      if (!this.#storage) return false;
+      const before = this.#storage.getItem(KEY);
+      if (before && !readViews(before)) this.#storage.setItem(UNREADABLE_KEY, before);
+      this.#storage.setItem(KEY, formatViews(views));
+      return true;
+    });
+    this.isKept.set(isWritten === true);
+    this.list.set(views);
+  }
+}
+
+/** The query of a view to return to: without the position in the log. */
+export function savedQuery(view: LogsView): string {
+  const isLive = view.range?.kind === 'fixed' ? view.isLive && canFollow(view.range) : true;
+  return logsQuery({ ...view, at: null, timeMs: null, isPlain: false, isLive }).toString();
+}
+
+/** The view of a query. Whatever is not a parameter of the log view is ignored. */
+export function openSaved({ query }: SavedView): LogsView {
+  return parseLogs(new URLSearchParams(query));
+}
+
+/** The content of a file, or of the storage. */
+export function formatViews(views: readonly SavedView[]): string {
+  return JSON.stringify({ type: 'porthole saved views', version: VERSION, views }, null, 1);
+}
+
+/** Reads such a content, of whatever origin; `undefined` if it is none. */
+export function readViews(text: string): ReadViews | undefined {
+  const content = parseObject(text);
+  if (content?.['version'] !== VERSION || !Array.isArray(content['views'])) return undefined;
+  const read: ReadViews = { views: [], skipped: [] };
+  for (const [index, value] of (content['views'] as unknown[]).entries()) {
+    const view = toView(value);
+    const problem =
+      view === undefined
+        ? 'not a view'
+        : read.views.length >= MAX_VIEWS
+          ? `there are more than ${MAX_VIEWS}`
+          : (viewProblem(view) ?? nameTaken(view, read.views));
+    if (view && problem === null) read.views.push(view);
+    else read.skipped.push(`${view?.name || `view ${index + 1}`}: ${problem}`);
+  }
+  return read;
+}
+
+function nameTaken({ name }: SavedView, views: readonly SavedView[]): string | null {
+  return views.some((other) => other.name === name) ? 'the name occurs twice' : null;
+}
+
+/** Only its name and its query: nothing else of a file is kept. */
+function toView(value: unknown): SavedView | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const { name, query } = value as Record<string, unknown>;
+  return typeof name === 'string' && typeof query === 'string' ? { name: tidyName(name), query } : undefined;
+}
+
+function viewProblem({ name, query }: SavedView): string | null {
+  if (query.length > MAX_QUERY_CHARACTERS) return `its query is longer than ${MAX_QUERY_CHARACTERS} characters`;
+  return nameProblem(name) ?? logsProblems(new URLSearchParams(query))[0] ?? null;
+}
+
+function nameProblem(name: string): string | null {
+  if (name === '') return 'Enter a name';
+  return name.length > MAX_NAME_CHARACTERS ? `The name has more than ${MAX_NAME_CHARACTERS} characters` : null;
+}
+
+function tidyName(name: string): string {
+  return name.trim().replace(/\s+/g, ' ');
+}
+
+function freeName(name: string, views: readonly SavedView[]): string {
+  const isTaken = (candidate: string) => views.some((other) => other.name === candidate);
+  for (let number = 1; ; number++) {
+    const suffix = number === 1 ? '' : ` (${number})`;
+    const candidate = name.slice(0, MAX_NAME_CHARACTERS - suffix.length) + suffix;
+    if (!isTaken(candidate)) return candidate;
+  }
+}
+
+function parseObject(text: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : undefined;
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}
+
+// Where storage is forbidden, even reading the property throws.
+export const savedViews = new SavedViews(tryStorage(() => globalThis.window?.localStorage));
