@@ -3,6 +3,11 @@
  * can be sent to threads.
  */
 
+type FieldScalar = string | number | boolean | null;
+
+/** The value of a field in a response. A number only where it is written as in the log; a list if there are several. */
+export type FieldJson = FieldScalar | FieldScalar[];
+
 /** `=` is, `:` contains as whole words; the others compare numbers, durations, sizes and levels. */
 export type FieldOperator = '=' | '!=' | ':' | '<' | '<=' | '>' | '>=';
 
