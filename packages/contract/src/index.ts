@@ -38,6 +38,7 @@ export {
   errorMessage,
   isErrorCode,
   PortholeError,
+  type PortholeErrorOptions,
   type Problem,
   toProblem,
 } from './errors/errors.ts';
@@ -71,6 +72,9 @@ export {
 } from './params/parameter.ts';
 export { optionalValue, type Query } from './params/query.ts';
 export { formatSourceText, type LogSourceText, parseSourceText } from './params/source-text.ts';
+export { formatQuery } from './query/format-query.ts';
+export { parseQuery } from './query/parse-query.ts';
+export { MAX_QUERY_LENGTH } from './query/query-limits.ts';
 export { contextJson, exactJson, indentJson, isObjectText } from './records/exact-json.ts';
 export { showHidden } from './records/hidden-characters.ts';
 export { LEVELS } from './records/levels.ts';

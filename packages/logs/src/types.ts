@@ -1,6 +1,6 @@
 import type { Level } from './parse/level.ts';
 import type { FormatName, RecordFields } from './parse/record-fields.ts';
-import type { QueryNode } from './query/query-node.ts';
+import type { FieldJson, QueryNode } from './query/query-node.ts';
 
 export type { LogErrorCode } from './log-error.ts';
 export type {
@@ -12,7 +12,7 @@ export type {
   TopQuery,
   TopValue,
 } from './query/count-types.ts';
-export type { FormatName, Level, QueryNode, RecordFields };
+export type { FieldJson, FormatName, Level, QueryNode, RecordFields };
 
 /** One file of the log directory, exactly the fields of the contract. */
 export interface LogEntry {
@@ -98,6 +98,8 @@ export interface RecordFilter {
   source?: string;
   /** One of the record's tags, ignoring case. */
   component?: string;
+  /** A query by field, besides the other conditions. */
+  query?: QueryNode;
 }
 
 /** Where to begin: everything before it (newest first: after it) is left out. */
@@ -123,6 +125,8 @@ export interface SearchQuery extends LogSelection, RecordFilter {
   until?: string;
   /** Include the original text of the record. */
   raw?: boolean;
+  /** Include these fields of the record; `*`: all. */
+  fields?: readonly string[];
 }
 
 /** A record and its position. */
@@ -142,6 +146,8 @@ export interface FoundRecord extends RecordFields {
   /** Follow only: its line is incomplete; the rest follows as a continued record. */
   unfinished?: true;
   raw?: string;
+  /** The requested ones that it has, by name. */
+  fields?: Record<string, FieldJson>;
   before?: FoundRecord[];
   after?: FoundRecord[];
 }
@@ -254,6 +260,7 @@ export interface FollowQuery extends LogSelection, RecordFilter {
    */
   start: 'end' | { back: number } | { timeMs: number } | { cursor: string; sinceMs?: number };
   raw?: boolean;
+  fields?: readonly string[];
 }
 
 export type FollowItem =

@@ -13,6 +13,8 @@ export interface ClientErrorFacts {
   cause?: unknown;
   /** The code in the response if this version does not know it. */
   remoteCode?: string | undefined;
+  /** Of QUERY_INVALID. */
+  position?: number | undefined;
 }
 
 /** A request that failed: no response, an error, or an invalid response. */
@@ -37,8 +39,8 @@ export class ClientError extends PortholeError {
   readonly remoteCode: string | undefined;
 
   constructor(code: ErrorCode, message: string, facts: ClientErrorFacts) {
-    const { cause } = facts;
-    super(code, message, cause === undefined ? undefined : { cause });
+    const { cause, position } = facts;
+    super(code, message, { ...(cause !== undefined && { cause }), position });
     this.method = facts.method;
     this.url = facts.url;
     this.status = facts.status;

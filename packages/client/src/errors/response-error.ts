@@ -41,7 +41,7 @@ export interface ProblemBody {
 /** The error of a response with an error status. */
 export function responseError(facts: ResponseFacts, { body, nowMs, hidesTexts }: ProblemBody): ClientError {
   const { method, url, status, headers, path } = facts;
-  const { code, detail, remoteCode } = hidesTexts ? withoutTexts(readProblem(body)) : readProblem(body);
+  const { code, detail, remoteCode, position } = hidesTexts ? withoutTexts(readProblem(body)) : readProblem(body);
   const requestId = headers.get('x-request-id');
   const errorFacts = {
     method,
@@ -52,7 +52,8 @@ export function responseError(facts: ResponseFacts, { body, nowMs, hidesTexts }:
     retryAfterMs: retryAfter(headers.get('retry-after'), nowMs),
   };
   if (code === 'ROUTE_NOT_FOUND' || code === 'METHOD_NOT_ALLOWED') return notSupported(path, errorFacts, detail);
-  if (code !== undefined) return new ClientError(code, detail ?? `the node responded with ${status}`, errorFacts);
+  if (code !== undefined)
+    return new ClientError(code, detail ?? `the node responded with ${status}`, { ...errorFacts, position });
   if (remoteCode !== undefined) {
     const message = `${remoteCode}: ${detail ?? `the node responded with ${status}`}`;
     return new ClientError(codeForStatus(status), message, { ...errorFacts, remoteCode });
@@ -83,6 +84,7 @@ interface Problem {
   code?: ErrorCode;
   detail?: string;
   remoteCode?: string;
+  position?: number;
 }
 
 /** Nodes of this kind send an object with a code; others a JSON string, or any text. */
@@ -90,10 +92,14 @@ function readProblem(body: string): Problem {
   const value = parseBody(body);
   if (typeof value === 'string') return value === '' ? {} : { detail: remoteText(value) };
   if (typeof value !== 'object' || value === null) return {};
-  const { code, detail, message } = value as Record<string, unknown>;
+  const { code, detail, message, position } = value as Record<string, unknown>;
   const text = [detail, message].find((candidate) => typeof candidate === 'string');
   const named = isErrorCode(code) ? { code } : isCodeLike(code) ? { remoteCode: code } : {};
-  return { ...named, ...(text !== undefined && { detail: remoteText(text as string) }) };
+  return {
+    ...named,
+    ...(text !== undefined && { detail: remoteText(text as string) }),
+    ...(Number.isSafeInteger(position) && { position: position as number }),
+  };
 }
 
 function parseBody(body: string): unknown {

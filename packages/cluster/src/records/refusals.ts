@@ -7,6 +7,7 @@ import type { MemberLane } from './merge/member-lane.ts';
 const INVALID_REQUEST_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
   'BAD_REQUEST',
   'PARAMETER_INVALID',
+  'QUERY_INVALID',
   'REGEX_INVALID',
   'REGEX_TOO_COMPLEX',
   'CURSOR_INVALID',

@@ -26,6 +26,7 @@ type RequestErrorCode =
   | 'BAD_REQUEST'
   | 'PARAMETER_INVALID'
   | 'SIZE_INVALID'
+  | 'QUERY_INVALID'
   | 'UNAUTHENTICATED'
   | 'FORBIDDEN'
   | 'HOST_NOT_ALLOWED'
@@ -63,6 +64,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   FILE_NAME_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'File name not allowed' },
   SIZE_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Size not valid' },
   PARAMETER_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Parameter not valid' },
+  QUERY_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Query not valid' },
   REGEX_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Regular expression not valid' },
   REGEX_TOO_COMPLEX: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Regular expression too complex' },
   CURSOR_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Not a cursor' },
@@ -144,14 +146,21 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
 /** Codes of clients; a node responds with one only for another node that it queried. */
 export const CLIENT_ERRORS: readonly ErrorCode[] = ['NOT_SUPPORTED', 'UNREACHABLE', 'BAD_ANSWER'];
 
+export interface PortholeErrorOptions extends ErrorOptions {
+  position?: number | undefined;
+}
+
 /** A failure with a code of the closed list. The message names what failed and is sent to the client. */
 export class PortholeError extends Error {
   override readonly name: string = 'PortholeError';
   readonly code: ErrorCode;
+  /** QUERY_INVALID: where the mistake is, as an index into the text of the query (UTF-16 units). */
+  declare readonly position?: number;
 
-  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+  constructor(code: ErrorCode, message: string, { position, ...options }: PortholeErrorOptions = {}) {
     super(message, options);
     this.code = code;
+    if (position !== undefined) this.position = position;
   }
 }
 
@@ -177,6 +186,8 @@ export interface Problem {
   status: number;
   detail: string;
   code: ErrorCode;
+  /** QUERY_INVALID: index of the mistake in the text of the query (UTF-16 units). */
+  position?: number;
 }
 
 export function toProblem(thrown: unknown): Problem {
@@ -184,5 +195,6 @@ export function toProblem(thrown: unknown): Problem {
   const { http, title } = ERROR_KINDS[code];
   // Only messages written for clients leave the node: those of an unexpected error may contain paths or worse.
   const detail = code === 'INTERNAL' ? 'internal error; the log of the node has the cause' : (thrown as Error).message;
-  return { type: `/docs#${code}`, title, status: http, detail, code };
+  const position = thrown instanceof PortholeError ? thrown.position : undefined;
+  return { type: `/docs#${code}`, title, status: http, detail, code, ...(position !== undefined && { position }) };
 }

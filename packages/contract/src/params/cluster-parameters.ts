@@ -15,6 +15,7 @@ import type { ParameterRow } from './parameter.ts';
 import {
   BACK_ROW,
   DIGEST_ROWS,
+  FIELDS_ROW,
   HISTOGRAM_ROWS,
   LAST_EVENT_ID_ROW,
   PAGE_ROWS,
@@ -45,6 +46,7 @@ export const CLUSTER_SEARCH_ROWS = [
   { name: 'cursor', field: 'cursor', codec: cursor, docs: 'clusterCursor' },
   TIME_ROW,
   RAW_ROW,
+  FIELDS_ROW,
 ] as const satisfies readonly ParameterRow[];
 
 export const CLUSTER_FOLLOW_ROWS = [
@@ -53,6 +55,7 @@ export const CLUSTER_FOLLOW_ROWS = [
   ...FILTER_ROWS,
   BACK_ROW,
   RAW_ROW,
+  FIELDS_ROW,
   { ...TIME_ROW, docs: 'clusterFollowTime' },
   { name: 'positions', field: 'positions', codec: text() },
 ] as const satisfies readonly ParameterRow[];

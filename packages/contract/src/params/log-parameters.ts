@@ -1,12 +1,22 @@
-import { caseSensitivity, familyName, fileName, flag, level, text, texts, timestamp, viewSize } from './codecs.ts';
+import { MAX_REGEX_BYTES, MAX_TERM_BYTES } from '../query/query-limits.ts';
+import {
+  caseSensitivity,
+  familyName,
+  fileName,
+  flag,
+  level,
+  query,
+  text,
+  texts,
+  timestamp,
+  viewSize,
+} from './codecs.ts';
 import type { ParameterRow } from './parameter.ts';
 
 /* Which logs, and which records. A new filter is a row here and in docs/record-docs.ts, its matching in `logs`, and where it is shown. */
 
 /** Enough for what a person searches for, and few enough to match every byte of a log against all of them. */
 export const MAX_TERMS = 32;
-export const MAX_TERM_BYTES = 1024;
-export const MAX_REGEX_BYTES = 2048;
 
 /** Which logs. */
 export const SELECTION_ROWS = [
@@ -25,6 +35,7 @@ export const FILTER_ROWS = [
   { name: 'case', field: 'caseSensitive', codec: caseSensitivity },
   { name: 'source', field: 'source', codec: text({ maxBytes: MAX_TERM_BYTES }) },
   { name: 'component', field: 'component', codec: text({ maxBytes: MAX_TERM_BYTES }) },
+  { name: 'query', field: 'query', codec: query },
 ] as const satisfies readonly ParameterRow[];
 
 /* The parameters of the routes that return the bytes of one file. */

@@ -20,6 +20,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   beforeMs: '30s',
   afterMs: '2s',
   positions: '@a=b',
+  query: 'shard=13',
 };
 
 const OPERATIONS = [

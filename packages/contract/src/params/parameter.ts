@@ -61,6 +61,8 @@ export type DocsOf<Rows extends readonly ParameterRow[]> = {
 
 type ValueOf<Row extends ParameterRow> = Exclude<ReturnType<Row['codec']['parse']>, undefined>;
 
+/** What an encoder takes, which may be more. */
+type WrittenOf<Row extends ParameterRow> = Parameters<Row['codec']['encode']>[0];
 type WithDefault<Row extends ParameterRow> = Row extends { default: unknown } ? Row : never;
 
 /** The parsed values of some parameters by their fields. Those with a default are always present. */
@@ -70,7 +72,7 @@ export type ParameterValues<Rows extends readonly ParameterRow[]> = {
 
 /** Some or all values, for writing. */
 type SomeValues<Rows extends readonly ParameterRow[]> = {
-  [Row in Rows[number] as Row['field']]?: ValueOf<Row> | undefined;
+  [Row in Rows[number] as Row['field']]?: WrittenOf<Row> | undefined;
 };
 
 export interface ParseOptions extends ParseContext {

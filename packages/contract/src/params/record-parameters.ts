@@ -3,6 +3,7 @@ import {
   computedDuration,
   cursor,
   duration,
+  fieldNames,
   flag,
   recordLimit,
   text,
@@ -18,6 +19,9 @@ export const MAX_CONTEXT_RECORDS = 100;
 export const MAX_BACK_RECORDS = 10_000;
 
 export const RAW_ROW = { name: 'raw', field: 'raw', codec: flag } as const satisfies ParameterRow;
+
+/** Which fields each record has beside its text. */
+export const FIELDS_ROW = { name: 'fields', field: 'fields', codec: fieldNames } as const satisfies ParameterRow;
 
 export const BUDGET_ROW = {
   name: 'budget',
@@ -44,7 +48,14 @@ export const POSITION_ROWS = [
   { name: 'until', field: 'until', codec: cursor },
 ] as const satisfies readonly ParameterRow[];
 
-export const SEARCH_ROWS = [...SELECTION_ROWS, ...FILTER_ROWS, ...PAGE_ROWS, ...POSITION_ROWS, RAW_ROW] as const;
+export const SEARCH_ROWS = [
+  ...SELECTION_ROWS,
+  ...FILTER_ROWS,
+  ...PAGE_ROWS,
+  ...POSITION_ROWS,
+  RAW_ROW,
+  FIELDS_ROW,
+] as const;
 
 export const BACK_ROW = {
   name: 'back',
@@ -59,6 +70,7 @@ export const FOLLOW_ROWS = [
   { ...TIME_ROW, docs: 'followTime' },
   { name: 'cursor', field: 'cursor', codec: cursor, docs: 'followCursor' },
   RAW_ROW,
+  FIELDS_ROW,
 ] as const satisfies readonly ParameterRow[];
 
 export const LAST_EVENT_ID_ROW = {

@@ -14,7 +14,13 @@ import { PATHS } from './paths.ts';
 import { JSON_TYPE, type Route } from './route.ts';
 
 const SELECTION_ERRORS = ['PARAMETER_INVALID', 'MEMBER_NOT_FOUND', 'REQUEST_LOOP'] as const;
-const RECORD_ERRORS = [...SELECTION_ERRORS, 'REGEX_INVALID', 'REGEX_TOO_COMPLEX', 'TOO_MANY_STREAMS'] as const;
+const RECORD_ERRORS = [
+  ...SELECTION_ERRORS,
+  'QUERY_INVALID',
+  'REGEX_INVALID',
+  'REGEX_TOO_COMPLEX',
+  'TOO_MANY_STREAMS',
+] as const;
 const BODY_ERRORS = ['BODY_TOO_LARGE', 'CONTENT_TYPE_UNSUPPORTED'] as const;
 
 const CURSOR_ERRORS = ['CURSOR_INVALID', 'CURSOR_GONE'] as const;

@@ -95,6 +95,7 @@ describe('the schemas', () => {
       'ClusterRecord',
       'ClusterEnd',
       'Setting',
+      'Problem',
     ]);
   });
 

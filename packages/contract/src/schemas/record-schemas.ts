@@ -2,6 +2,7 @@ import type {
   Digest,
   DigestGroup,
   DuplicateFile,
+  FieldJson,
   FileProblem,
   FollowItem,
   FoundRecord,
@@ -22,6 +23,7 @@ import {
   type Fields,
   integer,
   listOf,
+  mapOf,
   mark,
   nullableInteger,
   nullableText,
@@ -141,6 +143,14 @@ export const FOLLOW_END = exactObject<FollowEvent<'end'>>('The last event.', {
   reason: oneOf('Why.', ['cancelled', 'stopping']),
 });
 
+const SCALAR_TYPES = ['string', 'number', 'boolean', 'null'];
+
+const FIELD_VALUE: Schema<FieldJson> = {
+  type: [...SCALAR_TYPES, 'array'],
+  items: { type: SCALAR_TYPES },
+  description: 'The value; a list if there are several. A number only where it is written as in the log.',
+};
+
 /** Responses about records. */
 export const RECORD_SCHEMAS = {
   FoundRecord: exactObject<FoundRecord>(
@@ -170,6 +180,7 @@ export const RECORD_SCHEMAS = {
       continued: mark('Not the start of a record: the next part of one that was split because of its length.'),
       unfinished: mark('Follow: its line is incomplete; the rest follows as a continued record.'),
       raw: text('Its text exactly as in the file.'),
+      fields: mapOf(FIELD_VALUE, 'Those of the requested fields that it has, by name.'),
       before: listOf(ref('FoundRecord'), 'Records before it.'),
       after: listOf(ref('FoundRecord'), 'Records after it.'),
     },

@@ -121,13 +121,17 @@ export const SCHEMAS: Readonly<Record<SchemaName, JsonSchema>> = {
       }),
     ),
   }),
-  Problem: exactObject<ResponseTypes['Problem']>('An error (RFC 9457).', {
-    type: text('Link to the documentation of the code.'),
-    title: text('What the code means.'),
-    status: integer('The HTTP status.'),
-    detail: text('What went wrong this time.'),
-    code: text('Error code, from a closed list.'),
-  }),
+  Problem: exactObject<ResponseTypes['Problem']>(
+    'An error (RFC 9457).',
+    {
+      type: text('Link to the documentation of the code.'),
+      title: text('What the code means.'),
+      status: integer('The HTTP status.'),
+      detail: text('What went wrong this time.'),
+      code: text('Error code, from a closed list.'),
+    },
+    { position: integer('Of `QUERY_INVALID`: index of the mistake in the text of the query, in UTF-16 units.') },
+  ),
 } satisfies { [Name in keyof SentTypes]: Schema<SentTypes[Name]> };
 
 export type SchemaName = keyof ResponseTypes;

@@ -1,8 +1,7 @@
+import { MAX_REGEX_BYTES, MAX_TERM_BYTES } from '../../query/query-limits.ts';
 import {
   type FILE_ROWS,
   type FILTER_ROWS,
-  MAX_REGEX_BYTES,
-  MAX_TERM_BYTES,
   MAX_TERMS,
   type RANGE_ROWS,
   type SELECTION_ROWS,
@@ -12,6 +11,7 @@ import type { DocsOf } from '../parameter.ts';
 import {
   type BUCKET_ROWS,
   type BUDGET_ROW,
+  type FIELDS_ROW,
   type FOLLOW_ROWS,
   type GROUP_ROWS,
   type LAST_EVENT_ID_ROW,
@@ -98,6 +98,17 @@ export const FILTER_DOCS: DocsOf<typeof FILTER_ROWS> = {
     proto: 'component',
     cli: { long: 'component', value: 'name', about: 'logged by this component' },
   },
+  query: {
+    meaning:
+      'A query by field, such as `level>=warn shard=13 cost>500ms -"timeout"`, in the language of docs/query.md. Where it is wrong, the error 400 `QUERY_INVALID` has the `position`.',
+    proto: 'query',
+    cli: {
+      long: 'query',
+      short: 'Q',
+      value: 'query',
+      about: 'matching this query by field, like \'level>=warn shard=13 cost>500ms -"timeout"\'',
+    },
+  },
 };
 
 const HTTP_HEADER = { absent: 'a header of HTTP' };
@@ -150,7 +161,9 @@ export const PAGE_DOCS: DocsOf<typeof PAGE_ROWS> = {
   },
 };
 
-export const SEARCH_DOCS: DocsOf<typeof POSITION_ROWS | readonly [typeof RAW_ROW, typeof BUDGET_ROW]> = {
+export const SEARCH_DOCS: DocsOf<
+  typeof POSITION_ROWS | readonly [typeof RAW_ROW, typeof FIELDS_ROW, typeof BUDGET_ROW]
+> = {
   cursor: {
     meaning:
       'Start next to this record, in either order: use it to continue (pagination). Give at most one of `cursor`, `record`, `time` and `offset`.',
@@ -178,6 +191,12 @@ export const SEARCH_DOCS: DocsOf<typeof POSITION_ROWS | readonly [typeof RAW_ROW
     proto: 'raw',
     cli: { absent: '--output selects the form of records' },
   },
+  fields: {
+    meaning:
+      'Each record also has these fields by name, as queries name them; separate names by commas or repeat the parameter, `*` for all, at most 64.',
+    proto: 'fields',
+    cli: { absent: '--output selects the form of records' },
+  },
   budget: {
     meaning:
       'Stop scanning after this long, like `5s`; the end then has the reason `time budget`. `search.budget` applies too.',
@@ -188,7 +207,7 @@ export const SEARCH_DOCS: DocsOf<typeof POSITION_ROWS | readonly [typeof RAW_ROW
 
 type FollowRow = Exclude<
   (typeof FOLLOW_ROWS)[number] | typeof LAST_EVENT_ID_ROW,
-  (typeof SELECTION_ROWS | typeof FILTER_ROWS)[number] | typeof RAW_ROW
+  (typeof SELECTION_ROWS | typeof FILTER_ROWS)[number] | typeof RAW_ROW | typeof FIELDS_ROW
 >;
 
 export const FOLLOW_DOCS: DocsOf<readonly FollowRow[]> = {
