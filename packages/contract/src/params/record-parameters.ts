@@ -3,7 +3,6 @@ import {
   computedDuration,
   cursor,
   duration,
-  fieldNames,
   flag,
   recordLimit,
   text,
@@ -12,6 +11,7 @@ import {
 } from './codecs.ts';
 import { FILTER_ROWS, SELECTION_ROWS } from './log-parameters.ts';
 import type { ParameterRow } from './parameter.ts';
+import { fieldNames } from './query-codecs.ts';
 
 /* The parameters of a node's search, follow, histogram and digest. */
 

@@ -41,7 +41,7 @@ function formatText(text: string, caseSensitive: true | undefined): string {
 }
 
 function formatRegex({ pattern, caseSensitive }: { pattern: string; caseSensitive?: true }): string {
-  const body = pattern.replace(/\\[^]|\//g, (found) => (found === '/' ? '\\/' : found));
+  const body = pattern.replace(/\\.|\//gs, (found) => (found === '/' ? '\\/' : found));
   return `/${body}/${caseSensitive ? 'c' : ''}`;
 }
 

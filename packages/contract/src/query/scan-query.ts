@@ -39,8 +39,8 @@ const WORD = /[^\s()]+/y;
 const NAME = /[A-Za-z_@$][\w.@$-]*/y;
 /** `:` must be followed by its value at once, so that text like `error: disk full` is not taken for a field. */
 const OPERATOR = /\s*(<=|>=|!=|=|<|>)\s*|(:)(?!\/\/)/y;
-const QUOTED = /"((?:[^"\\]|\\[^])*)"/y;
-const REGEX = /\/((?:[^/\\]|\\[^])*)\//y;
+const QUOTED = /"((?:[^"\\]|\\.)*)"/sy;
+const REGEX = /\/((?:[^/\\]|\\.)*)\//sy;
 const LEADING_OPERATOR = /[=<>:]|!=/y;
 const KEYWORDS: Readonly<Record<string, SignToken['kind']>> = { AND: 'and', OR: 'or', NOT: 'not' };
 
@@ -111,7 +111,7 @@ function scanRegex(text: string, term: { start: number; at: number; parts?: Comp
   const place = { kind: 'term', start, end, ...parts, ...(parts && { value: { start: at, end } }) } as const;
   if (problem) return { ...place, problem };
   if (body === '') return { ...place, problem: { position: at, detail: 'the regular expression is empty' } };
-  const pattern = body.replace(/\\([^])/g, (pair, escaped: string) => (escaped === '/' ? '/' : pair));
+  const pattern = body.replace(/\\(.)/gs, (pair, escaped: string) => (escaped === '/' ? '/' : pair));
   const node: LeafNode = parts
     ? { kind: 'fieldRegex', field: parts.field.name, pattern, ...caseSensitive }
     : { kind: 'regex', pattern, ...caseSensitive };

@@ -117,7 +117,7 @@ describe('what is counted', () => {
     await connection.call('Describe', {});
     await connection.call('StatLog', { file: 'absent' }).catch(() => {});
     for await (const _message of connection.stream('ViewLog', { file: 'a.log' }));
-    const follow = connection.stream('FollowLogs', { cursor: '', raw: false });
+    const follow = connection.stream('FollowLogs', { cursor: '', raw: false, fields: [] });
     await follow.next();
     await follow.return(undefined);
     await checkHealth(running.node.grpcPort);

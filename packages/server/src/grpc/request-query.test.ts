@@ -18,11 +18,12 @@ const FILTER: RecordFilterMessage = {
   regex: '',
   source: '',
   component: '',
+  query: '',
 };
 
 describe('the fields of a message as parameters', () => {
   it('are absent if nothing is set', () => {
-    const search = { filter: FILTER, order: '', cursor: '', record: '', until: '', raw: false };
+    const search = { filter: FILTER, order: '', cursor: '', record: '', until: '', raw: false, fields: [] };
     expect(parseSearchRequest(toQuery(search), CLOCK, { maxRecords: 1000 })).toEqual({
       order: 'newest',
       limit: 200,

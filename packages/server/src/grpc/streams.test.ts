@@ -15,7 +15,7 @@ import { openIdleReader } from './testing/idle-reader.ts';
 const MIB = 1024 * 1024;
 const LINE = '2026-06-01 12:00:00.000\tINFO\tmain.go:1\t[Main]: a line of a log that is of some length\n';
 
-const SEARCH: SearchLogsRequestMessage = { order: '', cursor: '', record: '', until: '', raw: false };
+const SEARCH: SearchLogsRequestMessage = { order: '', cursor: '', record: '', until: '', raw: false, fields: [] };
 
 function writeBig(logDir: string, bytes = 64 * MIB): void {
   const block = LINE.repeat(Math.floor(MIB / LINE.length));
@@ -77,7 +77,12 @@ describe('a stream that its reader leaves', () => {
 
   it('ends in the middle of a follow', async () => {
     const node = await startTestNode({ files: { 'a.log': LINE } });
-    const messages = connect(node.running.node.grpcPort).stream('FollowLogs', { back: 1, cursor: '', raw: false });
+    const messages = connect(node.running.node.grpcPort).stream('FollowLogs', {
+      back: 1,
+      cursor: '',
+      raw: false,
+      fields: [],
+    });
     await messages.next();
     await messages.next();
     expect(await openStreams(node)).toBe(1);
@@ -89,7 +94,7 @@ describe('a stream that its reader leaves', () => {
 describe('the deadline of a caller', () => {
   it('ends a follow without new records, and releases everything', async () => {
     const node = await startTestNode({ files: { 'a.log': LINE } });
-    const request = { cursor: '', raw: false };
+    const request = { cursor: '', raw: false, fields: [] };
     const client = connect(node.running.node.grpcPort);
     await client.call('ListLogs', {}); // the first call loads the service, which may take longer than the deadline
     const call = client.open('FollowLogs', request, { deadline: Date.now() + 200 });
@@ -141,7 +146,7 @@ describe('streams over HTTP and gRPC', () => {
   it('share the slots', async () => {
     const node = await startTestNode({ files: { 'a.log': LINE }, settings: { http: { maxStreams: 1 } } });
     const connection = connect(node.running.node.grpcPort);
-    const follow = connection.stream('FollowLogs', { cursor: '', raw: false });
+    const follow = connection.stream('FollowLogs', { cursor: '', raw: false, fields: [] });
     await follow.next();
     await expect(connection.stream('ViewLog', { file: 'a.log' }).next()).rejects.toMatchObject({
       code: 'TOO_MANY_STREAMS',

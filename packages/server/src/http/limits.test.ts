@@ -41,7 +41,7 @@ describe('each limit is reported with the setting that changes it', () => {
     const settings = { http: { maxStreams: 8 } };
     const { port, running } = await startTestNode({ files: { 'a.log': 'text\n' }, settings });
     const grpc = connect(running.node.grpcPort);
-    const follow = grpc.stream('FollowLogs', { cursor: '', raw: false });
+    const follow = grpc.stream('FollowLogs', { cursor: '', raw: false, fields: [] });
     await follow.next();
     const held = await openRequest(port, '/api/v1/log/follow');
     const { status, code, detail } = await requestProblem(port, '/api/v1/log/view?file=a.log');

@@ -1,4 +1,11 @@
-import { encodeDigest, encodeFollow, encodeHistogram, encodeSearch, type SearchOptions } from '@porthole/contract';
+import {
+  encodeDigest,
+  encodeFollow,
+  encodeHistogram,
+  encodeSearch,
+  formatQuery,
+  type SearchOptions,
+} from '@porthole/contract';
 import type {
   DigestQuery,
   FollowQuery,
@@ -35,6 +42,7 @@ export function searchRequest(query: SearchQuery, { budgetMs }: Budget): SearchL
     offset: start.offset,
     until: query.until ?? '',
     raw: query.raw ?? false,
+    fields: [...(query.fields ?? [])],
     budget_ms: budgetMessage(budgetMs),
   };
 }
@@ -49,6 +57,7 @@ export function followRequest(query: FollowQuery): FollowLogsRequestMessage {
     time_ms: wholeMs(start.timeMs ?? start.sinceMs),
     cursor: start.cursor ?? '',
     raw: query.raw ?? false,
+    fields: [...(query.fields ?? [])],
   };
 }
 
@@ -82,6 +91,7 @@ function filterMessage(query: LogSelection & RecordFilter): RecordFilterMessage 
     regex: query.regex ?? '',
     source: query.source ?? '',
     component: query.component ?? '',
+    query: query.query === undefined ? '' : formatQuery(query.query),
   };
 }
 
