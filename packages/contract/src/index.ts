@@ -123,6 +123,7 @@ export {
   parseRecordFilter,
   parseSearchRequest,
   type SearchLimits,
+  type WithQueryText,
 } from './requests/record-requests.ts';
 export {
   getMemberOperation,

@@ -3,6 +3,7 @@ import type {
   FollowQuery,
   HistogramQuery,
   LogSelection,
+  QueryNode,
   RecordFilter,
   SearchQuery,
   StartPoint,
@@ -32,6 +33,9 @@ export interface SearchLimits {
   maxRecords: number;
 }
 
+/** A request whose query may be its text. */
+export type WithQueryText<Request extends RecordFilter> = Omit<Request, 'query'> & { query?: QueryNode | string };
+
 type Budget = Pick<SearchOptions, 'budgetMs'>;
 
 /** The conditions alone. What is not given is absent. */
@@ -40,7 +44,7 @@ export function parseRecordFilter(query: Query, options: ParseOptions): RecordFi
 }
 
 /** The conditions alone. */
-export function encodeFilter(filter: RecordFilter): URLSearchParams {
+export function encodeFilter(filter: WithQueryText<RecordFilter>): URLSearchParams {
   return encodeParameters(FILTER_ROWS, filter);
 }
 

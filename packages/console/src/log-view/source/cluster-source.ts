@@ -28,6 +28,7 @@ import {
   readSearch,
   resolveRecord,
 } from './resolve-record.ts';
+import { toRecordFilter } from './shown-record.ts';
 
 /** Resuming by time goes back this far, like the nodes do: a slow member may write older records a little later. */
 export const FOLLOW_OVERLAP_MS = 5000;
@@ -61,7 +62,7 @@ export class ClusterSource implements LogSource {
     if (searchStart === undefined) return NOTHING;
     const query: SearchQuery & MemberSelection = {
       ...this.#selection,
-      ...filter,
+      ...toRecordFilter(filter),
       order: direction === 'older' ? 'newest' : 'oldest',
       limit,
       before: 0,
@@ -90,7 +91,7 @@ export class ClusterSource implements LogSource {
     options: { signal: AbortSignal },
   ): AsyncGenerator<ClusterFollowItem[], void, undefined> {
     const start = from === 'end' ? from : { timeMs: await this.#followTime(from, options) };
-    const query = { ...this.#selection, ...filter, start, raw: true };
+    const query = { ...this.#selection, ...toRecordFilter(filter), start, raw: true };
     yield* this.#deps.cluster.followLogs(query, { ...options, gaps: 'report' });
   }
 
@@ -98,7 +99,7 @@ export class ClusterSource implements LogSource {
     { filter, buckets }: { filter: RowFilter; buckets: number },
     options: PageOptions = {},
   ): Promise<HistogramResult> {
-    const query = { ...this.#selection, ...filter, buckets };
+    const query = { ...this.#selection, ...toRecordFilter(filter), buckets };
     const { bucketMs, buckets: counts, counted, members } = await this.#deps.cluster.logHistogram(query, options);
     return { bucketMs, buckets: counts, counted, members };
   }

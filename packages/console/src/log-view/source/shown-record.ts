@@ -1,4 +1,5 @@
-import type { ClusterNodes, FoundRecord, MemberReport } from '@porthole/client';
+import type { ClusterNodes, FoundRecord, MemberReport, RecordFilter } from '@porthole/client';
+import { parseQuery } from '@porthole/contract';
 import type { RecordKey, RowFilter, ShownRecord } from './log-source.ts';
 
 /** Known clocks of the members; may be empty. */
@@ -15,13 +16,19 @@ export function showRecord(record: FoundRecord, node: string, offsetMs: number):
 }
 
 /** The filter in the time of a node with this clock offset. */
-export function shiftFilter(filter: RowFilter, offsetMs: number): RowFilter {
-  const { fromMs, toMs, ...rest } = filter;
+export function shiftFilter(filter: RowFilter, offsetMs: number): RecordFilter {
+  const { fromMs, toMs, ...rest } = toRecordFilter(filter);
   return {
     ...rest,
     ...(fromMs !== undefined && { fromMs: fromMs + offsetMs }),
     ...(toMs !== undefined && { toMs: toMs + offsetMs }),
   };
+}
+
+/** With the query parsed. Throws QUERY_INVALID. */
+export function toRecordFilter({ query = '', ...rest }: RowFilter): RecordFilter {
+  const node = parseQuery(query);
+  return { ...rest, ...(node && { query: node }) };
 }
 
 /** Whether more than the key of the record is known. */
