@@ -1,6 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { BlockIndexes } from './block-index/block-index.ts';
-import { DirStamp } from './file/file-stamp.ts';
 import type { HandleCache } from './file/handle-cache.ts';
 import type { LogHandle } from './file/log-handle.ts';
 import type { SharedReads } from './file/shared-reads.ts';
@@ -12,6 +10,7 @@ import { LogError } from './log-error.ts';
 import { FormatSet } from './parse/format-set.ts';
 import type { UserFormat } from './parse/user-format.ts';
 import type { Zone } from './parse/zone.ts';
+import type { Fields, FieldsQuery, Top, TopQuery } from './query/count-types.ts';
 import type { SeenFile } from './read/list.ts';
 import { CancelFlag } from './scan/cancel-flag.ts';
 import type { DescribeResult, StatResult } from './scan/jobs.ts';
@@ -19,15 +18,16 @@ import { matchRegex } from './scan/match-regex.ts';
 import { WorkerPool } from './scan/worker-pool.ts';
 import type { Scrubbing } from './scrub/scrubbing.ts';
 import { digest } from './search/digest.ts';
-import { findMissingDir } from './search/files/missing-dir.ts';
-import { leaveOutUntimed, type OpenFamily, openFamily, releaseFamily } from './search/files/open-family.ts';
+import { type FieldsOptions, fields } from './search/fields.ts';
+import type { OpenFamily } from './search/files/open-family.ts';
 import { FileOpener } from './search/files/open-file.ts';
+import { type OpenDeps, openSelected, type Selection } from './search/files/open-selected.ts';
 import { packedText } from './search/files/packed-text.ts';
-import { haveSameFiles, selectFamilies, withinLimit } from './search/files/selected-families.ts';
 import { histogram } from './search/histogram.ts';
 import { ScanContext } from './search/scan-context.ts';
-import { searchLines } from './search/search.ts';
+import { parseLines, searchLines } from './search/search.ts';
 import type { SearchOptions } from './search/stop-reason.ts';
+import { type TopOptions, top } from './search/top.ts';
 import type {
   Digest,
   DigestQuery,
@@ -38,16 +38,9 @@ import type {
   HistogramQuery,
   LogSelection,
   ReadOptions,
-  RecordFilter,
   SearchItem,
   SearchQuery,
 } from './types.ts';
-
-/** Attempts to open the files of a family while they are being renamed; after that the last set opened is used. */
-const MAX_ATTEMPTS = 10;
-
-/** Delay between attempts, multiplied by their number: a rotation takes a few milliseconds. */
-const ATTEMPT_MS = 2;
 
 export interface EngineOptions {
   /** Formats tried before the built-in ones; valid, as `parseUserFormats` returns them. */
@@ -102,12 +95,11 @@ export interface EngineUsage {
   watchers: number;
 }
 
-type Selection = LogSelection & Pick<RecordFilter, 'fromMs'>;
-
 /** Runs queries on a directory of logs. Loaded with the first query, so an idle node does not pay for it. */
 export class LogEngine {
   readonly #deps: EngineDeps;
   readonly #opener: FileOpener;
+  readonly #openDeps: OpenDeps;
   readonly #scanContext: ScanContext;
   readonly #hub: FollowHub;
   readonly #maxQueued: number;
@@ -119,6 +111,7 @@ export class LogEngine {
     this.#deps = deps;
     const formats = new FormatSet(options.formats);
     this.#opener = new FileOpener({ ...deps, formats });
+    this.#openDeps = { ...deps, opener: this.#opener };
     this.#maxQueued = maxQueued;
     this.#ownsThreads = options.threads === undefined;
     const pool = options.threads ?? new WorkerPool(workers, { scansHere });
@@ -149,28 +142,26 @@ export class LogEngine {
   async *searchLines(query: SearchQuery, options: SearchOptions): AsyncGenerator<Buffer, void, undefined> {
     const done = this.#begin();
     try {
-      yield* searchLines(this.#scanContext, await this.#open(query, options), query, options);
+      yield* searchLines(this.#scanContext, await openSelected(this.#openDeps, query, options), query, options);
     } finally {
       done();
     }
   }
 
-  async histogram(query: HistogramQuery, options: SearchOptions): Promise<Histogram> {
-    const done = this.#begin();
-    try {
-      return await histogram(this.#scanContext, await this.#open(query, options), query, options);
-    } finally {
-      done();
-    }
+  histogram(query: HistogramQuery, options: SearchOptions): Promise<Histogram> {
+    return this.#count(histogram, query, options);
   }
 
-  async digest(query: DigestQuery, options: SearchOptions): Promise<Digest> {
-    const done = this.#begin();
-    try {
-      return await digest(this.#scanContext, await this.#open(query, options), query, options);
-    } finally {
-      done();
-    }
+  digest(query: DigestQuery, options: SearchOptions): Promise<Digest> {
+    return this.#count(digest, query, options);
+  }
+
+  top(query: TopQuery, options: TopOptions): Promise<Top> {
+    return this.#count(top, query, options);
+  }
+
+  fields(query: FieldsQuery, options: FieldsOptions): Promise<Fields> {
+    return this.#count(fields, query, options);
   }
 
   follow(query: FollowQuery, options: ReadOptions): AsyncGenerator<FollowItem[], void, undefined> {
@@ -242,59 +233,16 @@ export class LogEngine {
     };
   }
 
-  /** Files are renamed one after the other during a rotation: opening them by name may miss one. */
-  async #open(selection: Selection, options: SearchOptions): Promise<OpenFamily[]> {
-    if (selection.file !== undefined) return this.#openListed([], selection, options);
-    for (let attempt = 1; ; attempt++) {
-      const quiet = await DirStamp.take(this.#deps.dir);
-      const seen = await this.#deps.list(selection.family);
-      const opened = await this.#openListed(seen, selection, options);
-      // The directories below are not watched: they are listed again.
-      const isQuiet = (this.#deps.isFlat ?? true) && (await quiet.isSame());
-      if (attempt === MAX_ATTEMPTS || options.signal?.aborted || isQuiet) return opened;
-      try {
-        const family = selection.family;
-        if (await haveSameFiles(seen, await this.#deps.list(family), family)) return opened;
-      } catch (error) {
-        opened.forEach(releaseFamily);
-        throw error;
-      }
-      opened.forEach(releaseFamily);
-      await delay(ATTEMPT_MS * (attempt - 1));
-    }
-  }
-
-  async #openListed(seen: readonly SeenFile[], selection: Selection, options: SearchOptions): Promise<OpenFamily[]> {
-    const { file } = selection;
-    // Before the files are opened: a log that catches up meanwhile is longer than what is read of it.
-    const problems = this.#deps.problems?.(selection) ?? [];
-    // A family omits files that no longer exist; a file requested by name must exist.
-    if (file !== undefined) (await this.#deps.acquire(file)).release();
-    const families = file === undefined ? await selectFamilies(seen, selection) : [{ name: file, files: [file] }];
-    const { within, problem } = withinLimit(families);
-    // A missing directory has no records, which must not look like a quiet one.
-    const missing = families.length === 0 ? await findMissingDir(this.#deps.dir) : undefined;
-    const opened: OpenFamily[] = missing ? [{ name: '', files: [], duplicates: [], problems: [missing] }] : [];
+  async #count<Q extends Selection, O extends SearchOptions, R>(
+    count: (scanContext: ScanContext, families: readonly OpenFamily[], query: Q, options: O) => Promise<R>,
+    query: Q,
+    options: O,
+  ): Promise<R> {
+    const done = this.#begin();
     try {
-      const isAll = file === undefined && selection.family === undefined;
-      for (const family of within) {
-        const all = await openFamily(this.#opener, family, options);
-        opened.push(isAll ? leaveOutUntimed(all) : all);
-      }
-    } catch (error) {
-      opened.forEach(releaseFamily);
-      // Cancelled while files were being opened: ends like a search cancelled later, with nothing scanned.
-      if (options.signal?.aborted && !(error instanceof LogError)) return [];
-      throw error;
+      return await count(this.#scanContext, await openSelected(this.#openDeps, query, options), query, options);
+    } finally {
+      done();
     }
-    // Nothing to read and something wrong must not look like quiet logs.
-    if (problems.length > 0 && opened.length === 0) opened.push({ name: '', files: [], duplicates: [], problems: [] });
-    opened[0]?.problems.push(...(problem ? [problem] : []), ...problems);
-    return opened;
   }
-}
-
-function parseLines(lines: Buffer): SearchItem[] {
-  const texts = lines.toString().split('\n').slice(0, -1);
-  return texts.map((text) => JSON.parse(text) as SearchItem);
 }

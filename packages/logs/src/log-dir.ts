@@ -9,13 +9,16 @@ import { FLAT, findMount, type LogTree } from './file/tree.ts';
 import { readEncoding } from './file/utf16.ts';
 import { LogError } from './log-error.ts';
 import { createZone, type Zone } from './parse/zone.ts';
+import type { Fields, FieldsQuery, Top, TopQuery } from './query/count-types.ts';
 import { DirListing } from './read/dir-listing.ts';
 import { FileDetails, type FileSummary } from './read/file-details.ts';
 import { openLog } from './read/open-log.ts';
 import { PackedSecrets } from './read/packed-secrets.ts';
 import { tail } from './read/tail.ts';
 import { Scrubbing } from './scrub/scrubbing.ts';
+import type { FieldsOptions } from './search/fields.ts';
 import type { SearchOptions } from './search/stop-reason.ts';
+import type { TopOptions } from './search/top.ts';
 import type {
   ByteStream,
   Digest,
@@ -165,6 +168,16 @@ export class LogDir {
 
   async digest(query: DigestQuery, options: SearchOptions = {}): Promise<Digest> {
     return (await this.#loadEngine()).digest(query, options);
+  }
+
+  /** Counts by value of a field, in bounded memory: see docs/adr/0030-counts-in-bounded-memory.md. */
+  async top(query: TopQuery, options: TopOptions = {}): Promise<Top> {
+    return (await this.#loadEngine()).top(query, options);
+  }
+
+  /** The fields of records; of a large range, those of a sample. */
+  async fields(query: FieldsQuery, options: FieldsOptions = {}): Promise<Fields> {
+    return (await this.#loadEngine()).fields(query, options);
   }
 
   /** New records as they are written, batch by batch, until the signal aborts. The first batch is empty. */

@@ -58,6 +58,7 @@ function jobsFor(file: ScanFile, filter: RecordFilter): Job[] {
     { ...records, newestFirst: false },
     { ...part, kind: 'histogram', bucketMs: 1000 },
     { ...part, kind: 'digest' },
+    { ...part, kind: 'top', by: 'message', values: undefined, bucketMs: undefined, limits: {} },
   ];
 }
 

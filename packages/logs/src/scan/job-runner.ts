@@ -28,9 +28,11 @@ import { RecordMatcher } from './match/record-matcher.ts';
 import { compileRegex, type SafeRegex } from './match/regex.ts';
 import { describeFiles } from './tasks/describe-files.ts';
 import { scanDigest } from './tasks/scan-digest.ts';
+import { scanFields } from './tasks/scan-fields.ts';
 import { scanHistogram } from './tasks/scan-histogram.ts';
 import { type ScanTools, scanTimes } from './tasks/scan-part.ts';
 import { scanRecords } from './tasks/scan-records.ts';
+import { scanTop } from './tasks/scan-top.ts';
 import { alignToRecord, firstAt, seekTime } from './tasks/seek-time.ts';
 import { statEntries } from './tasks/stat-entries.ts';
 
@@ -80,6 +82,10 @@ export class JobRunner {
         return scanHistogram(job, await this.#matcher(job.filter), this.#turn(job, run));
       case 'digest':
         return scanDigest(job, await this.#matcher(job.filter), this.#turn(job, run));
+      case 'top':
+        return scanTop(job, await this.#matcher(job.filter), this.#turn(job, run));
+      case 'fields':
+        return scanFields(job, await this.#matcher(job.filter), this.#turn(job, run));
       case 'times':
         return scanTimes(job, this.#tools(job.file, run));
       case 'seek':

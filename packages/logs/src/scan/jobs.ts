@@ -8,6 +8,7 @@ import type { FormatName } from '../parse/format.ts';
 import type { UserFormat } from '../parse/user-format.ts';
 import type { ScrubRules } from '../scrub/scrubber.ts';
 import type { RecordFilter } from '../types.ts';
+import type { FieldsJob, FieldsResult, TopJob, TopResult } from './count/count-jobs.ts';
 
 /** A file as a scanning thread needs it. The descriptor stays open until the job has ended. */
 export interface ScanFile {
@@ -186,6 +187,8 @@ export type Job =
   | RecordsJob
   | HistogramJob
   | DigestJob
+  | TopJob
+  | FieldsJob
   | TimesJob
   | SeekJob
   | FirstAtJob
@@ -280,6 +283,8 @@ export interface JobResults {
   records: RecordsResult;
   histogram: HistogramResult;
   digest: DigestResult;
+  top: TopResult;
+  fields: FieldsResult;
   times: ScanReport;
   seek: SeekResult;
   'first-at': FirstAtResult;

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { LogDir } from '../log-dir.ts';
 import { fillQuery, runSearch } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { SearchItem } from '../types.ts';
@@ -32,10 +33,12 @@ describe('a program that scans in its own thread', () => {
     ] as const)
       expect((await runSearch(here, query)).records).toEqual((await runSearch(threads, query)).records);
     const counts = { buckets: 10 };
-    expect({ ...(await here.histogram(counts)), end: null }).toEqual({
-      ...(await threads.histogram(counts)),
-      end: null,
-    });
+    const counted = async (logs: LogDir) => [
+      { ...(await logs.histogram(counts)), end: null },
+      { ...(await logs.top({ ...counts, by: 'source', limit: 5 })), end: null },
+      { ...(await logs.fields({ limit: 10 })), end: null },
+    ];
+    expect(await counted(here)).toEqual(await counted(threads));
   });
 
   it('stops between two jobs when cancelled', async () => {

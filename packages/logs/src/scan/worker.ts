@@ -29,7 +29,12 @@ port.postMessage('ready');
 
 /** Buffers that are transferred with the result instead of being copied. */
 function transferables(result: JobResults[Job['kind']]): ArrayBuffer[] {
-  if (typeof result !== 'object' || !('found' in result)) return [];
+  if (typeof result !== 'object') return [];
+  if ('counts' in result && 'text' in result.counts) {
+    const { text, ends, counts, errors, cells } = result.counts;
+    return [text.buffer, ends.buffer, counts.buffer, errors.buffer, cells.buffer];
+  }
+  if (!('found' in result)) return [];
   const { text, ends, offsets, times } = result.found;
   return [text.buffer, ends.buffer, offsets.buffer, times.buffer];
 }

@@ -90,6 +90,8 @@ test('every form of a secret is masked by the same number of bytes, in plain and
     const records = onlyRecords(await search(logs, { file: name }));
     expect(records.map((record) => `${record.raw}\n`).join('')).toBe(expected);
     expectNoSecret(await logs.digest({ file: name, limit: 100 }));
+    expectNoSecret(await logs.top({ file: name, by: 'message', limit: 100 }));
+    expectNoSecret(await logs.fields({ file: name, limit: 100 }));
   }
   expect((await raw(logs, 'a.log', 0, text.length * 2)).toString()).toBe(expected);
   expectNoSecret(await logs.details());

@@ -18,12 +18,13 @@ const MAX_BUCKETS = 10_000;
 export interface BucketOptions {
   spanMs: number;
   /** The requested width; increased if it would give too many buckets. */
-  bucketMs: number | undefined;
+  bucketMs?: number | undefined;
   buckets: number;
+  maxBuckets?: number | undefined;
 }
 
-export function bucketWidth({ spanMs, bucketMs, buckets }: BucketOptions): number {
-  const least = bucketMs === undefined ? spanMs / buckets : Math.max(bucketMs, spanMs / MAX_BUCKETS);
+export function bucketWidth({ spanMs, bucketMs, buckets, maxBuckets = MAX_BUCKETS }: BucketOptions): number {
+  const least = spanMs / Math.min(bucketMs === undefined ? buckets : Infinity, maxBuckets);
   if (bucketMs !== undefined && least <= bucketMs) return bucketMs;
   return WIDTHS.find((width) => width >= least) ?? Math.ceil(least / DAY) * DAY;
 }

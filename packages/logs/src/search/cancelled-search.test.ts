@@ -48,12 +48,14 @@ describe('a cancelled search', () => {
       const leaving = new AbortController();
       const options = { signal: leaving.signal };
       const aborted = turnsLater(turns, leaving);
-      const [counted, groups] = await Promise.all([
+      const counts = await Promise.all([
         logs.histogram({ buckets: 5 }, options),
         logs.digest({ limit: 5 }, options),
+        logs.top({ by: 'source', limit: 5, buckets: 5 }, options),
+        logs.fields({ limit: 5 }, options),
       ]);
       await aborted;
-      for (const { end } of [counted, groups]) expect(['cancelled', 'exhausted']).toContain(end.reason);
+      for (const { end } of counts) expect(['cancelled', 'exhausted']).toContain(end.reason);
     }
     expect(logs.usage).toMatchObject({ searches: 0, jobs: 0 });
   });

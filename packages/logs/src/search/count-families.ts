@@ -1,3 +1,4 @@
+import type { FieldsJob, TopJob } from '../scan/count/count-jobs.ts';
 import type { DigestJob, HistogramJob, JobResults } from '../scan/jobs.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import type { RecordFilter, SearchEnd } from '../types.ts';
@@ -10,7 +11,7 @@ import type { ScanContext } from './scan-context.ts';
 import { ScanTally } from './scan-tally.ts';
 import type { StopReason } from './stop-reason.ts';
 
-type CountJob = HistogramJob | DigestJob;
+type CountJob = HistogramJob | DigestJob | TopJob | FieldsJob;
 
 export interface Counted<J extends CountJob> {
   family: OpenFamily;
@@ -22,6 +23,10 @@ interface CountOptions<J extends CountJob> {
   filter: RecordFilter;
   stop: StopReason;
   takeKnown?: FamilyTask['takeKnown'];
+  /** Blocks of each family that are scanned; all if absent. */
+  sampleFor?: ((family: number) => FamilyTask['isChosen']) | undefined;
+  /** Maximum blocks of a part. */
+  mostBlocks?: number;
   jobFor(part: FilePart): J;
 }
 
@@ -86,7 +91,7 @@ export class FamilyCount<J extends CountJob> {
   }
 
   #openStream(family: OpenFamily, number: number): FamilyStream<J> {
-    const { filter, stop, takeKnown, jobFor } = this.#options;
+    const { filter, stop, takeKnown, sampleFor, mostBlocks = COUNTED_PART_BLOCKS, jobFor } = this.#options;
     const task: FamilyTask = {
       scanContext: this.#scanContext,
       family,
@@ -96,7 +101,8 @@ export class FamilyCount<J extends CountJob> {
       flag: stop.newFlag(),
       tally: this.#tally,
       takeKnown,
-      mostBlocks: COUNTED_PART_BLOCKS,
+      isChosen: sampleFor?.(number),
+      mostBlocks,
       ...(this.#progress[number] && { progress: this.#progress[number] }),
     };
     return { family, parts: runParts(task, jobFor), reachedMs: family.files[0]?.firstMs ?? -Infinity, isDone: false };

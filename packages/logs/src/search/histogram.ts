@@ -3,8 +3,8 @@ import { LEVELS_BY_RANK } from '../parse/level.ts';
 import type { HistogramJob, HistogramResult } from '../scan/jobs.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import { RANKS } from '../scan/tasks/scan-histogram.ts';
-import type { Histogram, HistogramBucket, HistogramQuery } from '../types.ts';
-import { bucketWidth } from './bucket-width.ts';
+import type { Histogram, HistogramBucket, HistogramQuery, RecordFilter } from '../types.ts';
+import { type BucketOptions, bucketWidth } from './bucket-width.ts';
 import { FamilyCount } from './count-families.ts';
 import { timeSpan } from './coverage/coverage.ts';
 import { type OpenFamily, releaseFamily } from './files/open-family.ts';
@@ -40,15 +40,16 @@ export async function histogram(
   }
 }
 
-async function chooseWidth(
+/** The width of the buckets: the requested one, or a round one that suits the time range. */
+export async function chooseWidth(
   scanContext: ScanContext,
   families: readonly OpenFamily[],
-  { fromMs, toMs, bucketMs, buckets }: HistogramQuery,
+  { fromMs, toMs, bucketMs, buckets, maxBuckets }: RecordFilter & Omit<BucketOptions, 'spanMs'>,
 ): Promise<number> {
   const span = fromMs === undefined || toMs === undefined ? await timeSpan(scanContext, families) : undefined;
   const first = fromMs ?? span?.firstMs ?? 0;
   const last = toMs ?? span?.lastMs ?? first;
-  return bucketWidth({ spanMs: Math.max(0, last - first), bucketMs, buckets });
+  return bucketWidth({ spanMs: Math.max(0, last - first), bucketMs, buckets, maxBuckets });
 }
 
 /** Counts by bucket and rank, from scans and from the index. */

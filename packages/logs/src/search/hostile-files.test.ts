@@ -270,6 +270,8 @@ describe('after every kind of search', () => {
       () => expect(runSearch(logs, { family: 'nowhere' })).rejects.toMatchObject({ code: 'LOG_FAMILY_NOT_FOUND' }),
       () => expect(runSearch(logs, { file: 'nowhere' })).rejects.toMatchObject({ code: 'LOG_FILE_NOT_FOUND' }),
       () => expect(logs.histogram({ buckets: 3, regex: '(' })).rejects.toMatchObject({ code: 'REGEX_INVALID' }),
+      () => expect(logs.top({ by: 'x', limit: 3, regex: '(' })).rejects.toMatchObject({ code: 'REGEX_INVALID' }),
+      () => expect(logs.fields({ limit: 3, regex: '(' })).rejects.toMatchObject({ code: 'REGEX_INVALID' }),
       () => logs.digest({ limit: 3, minLevel: 'INFO' }),
       // Started and abandoned: before the first batch, after it, in the middle.
       async () => void (await logs.search(fillQuery({})).return()),
@@ -295,6 +297,9 @@ describe('after every kind of search', () => {
       },
       () => runSearch(logs, {}, { budgetMs: 1 }),
       () => logs.histogram({ buckets: 3 }, { budgetMs: 0 }),
+      () => logs.top({ by: 'message', limit: 3, buckets: 3 }, { countLimits: { maxCells: 1 } }),
+      () => logs.top({ by: 'source', limit: 3, buckets: 3 }, { budgetMs: 0 }),
+      () => logs.fields({ limit: 3 }, { budgetMs: 0 }),
       () => logs.digest({ limit: 3 }, { signal: AbortSignal.timeout(1) }).catch(() => {}), // may be faster than the timeout
     ];
     for (let turn = 0; turn < 2; turn++) await Promise.all(ways.map((way) => way()));

@@ -51,6 +51,11 @@ export class ScanTally {
     for (const block of blocks) this.#skippedBytes += blockBytes(block, file.textBytes);
   }
 
+  /** Blocks that are not part of a sample. */
+  leaveOut({ file }: Pick<FilePart, 'file'>, blocks: readonly number[]): void {
+    for (const block of blocks) this.#unreadBytes += blockBytes(block, file.textBytes);
+  }
+
   /** Bytes that may still be read in addition to what the query needs. */
   get extraBytes(): number {
     return this.#extraBytes;

@@ -1,6 +1,6 @@
 import { decodeCursor, START_CURSOR } from '../cursor/cursor.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
-import type { SearchEnd, SearchQuery } from '../types.ts';
+import type { SearchEnd, SearchItem, SearchQuery } from '../types.ts';
 import { type CoveredPart, computeCoverage, type TimeRange } from './coverage/coverage.ts';
 import { familyRecords } from './family-records.ts';
 import { listDuplicates, type OpenFamily, releaseFamily } from './files/open-family.ts';
@@ -168,4 +168,10 @@ function nextCursor(reason: SearchEnd['reason'], lanes: readonly Lane[], { start
   if (cursors.length > 0) return cursors.join('~');
   // Nothing was scanned yet: continue where this search began.
   return start && 'cursor' in start ? start.cursor : START_CURSOR;
+}
+
+/** The items of a batch of `searchLines`. */
+export function parseLines(lines: Buffer): SearchItem[] {
+  const texts = lines.toString().split('\n').slice(0, -1);
+  return texts.map((text) => JSON.parse(text) as SearchItem);
 }

@@ -136,7 +136,7 @@ function fieldsJson(fields: ShownFields): string {
   return `${JSON.stringify({ ...fields, context: undefined }).slice(0, -1)},"context":${fields.contextText}}`;
 }
 
-function spanText(bytes: Buffer, start: number, end: number): string {
+export function spanText(bytes: Buffer, start: number, end: number): string {
   return bytes.toString('utf8', start, end).replace(/\r?\n$/, '');
 }
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LogDir } from '../../log-dir.ts';
+import { LEVELS_BY_RANK } from '../../parse/level.ts';
 import { type SearchResult, runSearch } from '../../testing/run-search.ts';
 import { randomDir } from '../../testing/random-dir.ts';
 import { BERLIN, logSpec, type WrittenFamily } from '../../testing/random-logs.ts';
@@ -96,6 +97,18 @@ describe('the coverage of a count', () => {
           if (digest.end.reason === 'exhausted') expectWhole(digest.end, records, filter);
           const inRange = records.filter((record) => matches(record, filter) && isIn(record, coveredRange(digest.end)));
           expect(digest.end.records).toBeGreaterThanOrEqual(inRange.length);
+
+          left = polls;
+          const top = await dir.top({ ...filter, by: 'level', limit: 10, bucketMs: width }, options);
+          expectBytes(top.end, {}, families);
+          if (top.end.reason === 'exhausted') expectWhole(top.end, records, filter);
+          const ofTop = records.filter((record) => matches(record, filter) && isIn(record, coveredRange(top.end)));
+          expect(top.end.records).toBeGreaterThanOrEqual(ofTop.length);
+          for (const { value, count, buckets: overTime } of top.values) {
+            const ofValue = ofTop.filter(({ rank }) => LEVELS_BY_RANK[rank] === value);
+            expect(count).toBeGreaterThanOrEqual(ofValue.length);
+            expect(sum((overTime ?? []).map((bucket) => bucket.count))).toBeLessThanOrEqual(count);
+          }
         }
       }),
       { numRuns: 3 * MORE },

@@ -40,6 +40,8 @@ export interface FamilyTask {
   ahead?: number | undefined;
   /** Handles a block by its index entry, if it can; only called for blocks entirely within the range. */
   takeKnown?: ((summary: BlockSummary) => boolean) | undefined;
+  /** Of a sample: whether a block, in scan order, is part of it. */
+  isChosen?: (() => boolean) | undefined;
   /** Maximum blocks of a part. */
   mostBlocks?: number;
   /** Whether single records can be scanned instead of blocks, if the candidates are known. */
@@ -98,9 +100,11 @@ export async function* fileParts(task: FamilyTask): AsyncGenerator<FilePart, voi
         newestFirst,
         most: blocks,
         takeKnown,
+        isChosen: task.isChosen,
         withPicks: task.withPicks,
       });
       tally.skip({ opened, file }, planned.skipped);
+      tally.leaveOut({ file }, planned.notChosen);
       if (newestFirst) end = planned.next;
       else first = planned.next;
       const { runs, picks } = planned;

@@ -33,6 +33,8 @@ export interface PlannedRuns {
   blocks: number;
   /** Blocks that need no scan, according to the index. */
   skipped: number[];
+  /** Blocks that are not part of the sample. */
+  notChosen: number[];
   /** Where planning continues; the range's end when all is planned. */
   next: number;
 }
@@ -46,20 +48,26 @@ export interface RunsRange {
   most: number;
   /** Whether the index entry of a block makes scanning it unnecessary. */
   takeKnown?: ((summary: BlockSummary) => boolean) | undefined;
+  /** Of a sample: whether the next block that can match is part of it. */
+  isChosen?: (() => boolean) | undefined;
   /** Whether single records may be planned. */
   withPicks?: boolean | undefined;
 }
 
 /** The next blocks, or single records, to scan, without those that cannot match. */
 export function planRuns(index: CheckedIndex, matcher: RecordMatcher, range: RunsRange): PlannedRuns {
-  const { first, end, newestFirst, most, takeKnown, withPicks = false } = range;
-  const planned = { runs: [] as number[], picks: [] as number[], blocks: 0, skipped: [] as number[] };
+  const { first, end, newestFirst, most, takeKnown, isChosen, withPicks = false } = range;
+  const planned: Omit<PlannedRuns, 'next'> = { runs: [], picks: [], blocks: 0, skipped: [], notChosen: [] };
   let step = 0;
   for (; step < end - first && planned.blocks < most && planned.picks.length < MAX_PICKS; step++) {
     const block = newestFirst ? end - 1 - step : first + step;
     const known = index.get(block);
     if (known && (!canMatch(known, matcher) || takeKnown?.(known))) {
       planned.skipped.push(block);
+      continue;
+    }
+    if (isChosen && !isChosen()) {
+      planned.notChosen.push(block);
       continue;
     }
     const picks = withPicks && matcher.minRank >= ERROR_RANK ? known?.errors : undefined;

@@ -1,0 +1,82 @@
+import type { RecordFields } from '../../parse/format.ts';
+import type { RecordFilter } from '../../types.ts';
+import type { RecordTable } from '../block/blocks.ts';
+import { trimHole } from '../block/nul-holes.ts';
+import { spanText } from '../block/record-formatter.ts';
+import { candidateSpans, createCandidates, tableSpans } from '../match/find-matches.ts';
+import type { RecordMatcher } from '../match/record-matcher.ts';
+import type { PartScan, ScanTools } from './scan-part.ts';
+
+/** A matching record in the loaded text. One object is reused. */
+export interface MatchedRecord {
+  start: number;
+  end: number;
+  /** `NaN` if it has none. */
+  timeMs: number;
+  rank: number;
+  /** It has no columns: all of it is message. */
+  isHeadless: boolean;
+}
+
+/** Calls `visit` for each matching record of a part, oldest first. */
+export function scanMatches(
+  scan: PartScan,
+  { filter, matcher, tools }: { filter: RecordFilter; matcher: RecordMatcher; tools: ScanTools },
+  visit: (record: MatchedRecord) => void,
+): void {
+  const { scanner, report } = scan;
+  const candidates = createCandidates(filter, matcher, tools);
+  const record: MatchedRecord = { start: 0, end: 0, timeMs: Number.NaN, rank: 0, isHeadless: false };
+  for (const block of scan.blocks()) {
+    if (!candidates && matcher.headOnly) {
+      visitTable(scan, scan.records(block), matcher, record, visit);
+      continue;
+    }
+    const spans = candidates ? candidateSpans(scanner, candidates, matcher) : tableSpans(scan.records(block), matcher);
+    for (const index of scan.matching(spans, matcher)) {
+      record.start = spans.starts[index] ?? 0;
+      record.end = spans.ends[index] ?? record.start;
+      const head = scanner.headAt(record.start);
+      record.timeMs = head?.timeMs ?? Number.NaN;
+      record.rank = head?.rank ?? 0;
+      record.isHeadless = head === undefined;
+      visit(record);
+    }
+    if (report.pausedAt !== undefined) break;
+  }
+}
+
+/** The records whose head alone decides. */
+function visitTable(
+  scan: PartScan,
+  { count, starts, times, ranks, end }: RecordTable,
+  { minRank, fromMs, toMs, hasTimes }: RecordMatcher,
+  record: MatchedRecord,
+  visit: (record: MatchedRecord) => void,
+): void {
+  const allInside = count > 0 && scan.isInside(starts[0] ?? 0) && scan.isInside(starts[count - 1] ?? 0);
+  for (let index = 0; index < count; index++) {
+    const start = starts[index] ?? 0;
+    const rank = ranks[index] ?? 0;
+    const timeMs = times[index] ?? Number.NaN;
+    if (rank < minRank || (hasTimes && !(timeMs >= fromMs && timeMs < toMs))) continue;
+    if (!allInside && !scan.isInside(start)) continue;
+    record.start = start;
+    record.end = index + 1 < count ? (starts[index + 1] ?? end) : end;
+    record.timeMs = timeMs;
+    record.rank = rank;
+    // Only the first record of a block may have no head.
+    record.isHeadless = index === 0 && scan.scanner.headAt(start) === undefined;
+    visit(record);
+  }
+}
+
+/** The columns of a matching record, all of its text included. */
+export function decodeMatch(
+  { scanner: { bytes } }: PartScan,
+  { start, end: spanEnd, isHeadless }: MatchedRecord,
+  { format }: ScanTools,
+): RecordFields {
+  const end = trimHole(bytes, start, spanEnd);
+  return isHeadless ? { message: spanText(bytes, start, end) } : format.decode(bytes, start, end);
+}

@@ -1,0 +1,146 @@
+import type { Top, TopQuery, TopValue } from '../query/count-types.ts';
+import { canonicalField } from '../query/index.ts';
+import { boundedValue, shownValue } from '../scan/count/bounded-value.ts';
+import type { TopJob } from '../scan/count/count-jobs.ts';
+import { MAX_CELLS } from '../scan/count/time-cells.ts';
+import { type CountLimits, type ValueCount, ValueCounts } from '../scan/count/value-counts.ts';
+import { FamilyCount } from './count-families.ts';
+import { type OpenFamily, releaseFamily } from './files/open-family.ts';
+import { chooseWidth } from './histogram.ts';
+import type { FilePart } from './plan/file-parts.ts';
+import type { ScanContext } from './scan-context.ts';
+import { type SearchOptions, StopReason } from './stop-reason.ts';
+
+/** 4 MiB: a part rarely has more different values than are counted exactly. */
+const PART_BLOCKS = 16;
+
+/** Desired buckets if only a width is requested that would give too many. */
+const DEFAULT_BUCKETS = 100;
+
+/** Buckets of a response, of all values together. */
+const MAX_BUCKETS_OF_ALL = MAX_CELLS / 2;
+
+export type TopOptions = SearchOptions & {
+  /** For tests. */
+  countLimits?: CountLimits;
+};
+
+/** Counts of matching records by value of a field. Takes ownership of the families and releases them. */
+export async function top(
+  scanContext: ScanContext,
+  families: readonly OpenFamily[],
+  query: TopQuery,
+  options: TopOptions = {},
+): Promise<Top> {
+  const stop = new StopReason(options);
+  try {
+    await scanContext.checkRegex(query, stop.newFlag());
+    const bucketMs = await chooseBuckets(scanContext, families, query);
+    const run = { scanContext, families, query, stop, bucketMs, limits: options.countLimits ?? {} };
+    const all = await countValues(run, query.values);
+    const { table, records, missing } = all;
+    let chosen = mostFrequent(table.values(), query.limit);
+    if (bucketMs !== undefined) chosen = await withBuckets(run, all, chosen);
+    const counted = chosen.reduce((sum, { count }) => sum + count, 0);
+    return {
+      by: canonicalField(query.by),
+      values: chosen.map((value) => toTopValue(value, bucketMs)),
+      others: Math.max(0, table.total + all.unwanted - counted),
+      missing,
+      distinct: table.distinct(),
+      isExact: table.isExact,
+      ...(bucketMs !== undefined && { bucketMs }),
+      end: await all.count.end(records),
+    };
+  } finally {
+    stop.end();
+    for (const family of families) releaseFamily(family);
+  }
+}
+
+interface TopRun {
+  scanContext: ScanContext;
+  families: readonly OpenFamily[];
+  query: TopQuery;
+  stop: StopReason;
+  bucketMs: number | undefined;
+  limits: CountLimits;
+}
+
+interface CountedAll {
+  count: FamilyCount<TopJob>;
+  table: ValueCounts;
+  records: number;
+  missing: number;
+  unwanted: number;
+}
+
+interface ChosenValue extends ValueCount {
+  /** Counts by bucket number; absent if they could not be counted. */
+  cells?: ReadonlyMap<number, number> | undefined;
+}
+
+/** The width of the buckets; wider than requested if all values together would have too many. */
+async function chooseBuckets(
+  scanContext: ScanContext,
+  families: readonly OpenFamily[],
+  { limit, values, buckets, bucketMs, ...filter }: TopQuery,
+): Promise<number | undefined> {
+  if (buckets === undefined && bucketMs === undefined) return undefined;
+  const rows = Math.max(1, Math.min(limit, values?.length ?? limit));
+  const maxBuckets = Math.max(1, Math.floor(MAX_BUCKETS_OF_ALL / rows));
+  return chooseWidth(scanContext, families, { ...filter, bucketMs, buckets: buckets ?? DEFAULT_BUCKETS, maxBuckets });
+}
+
+async function countValues(run: TopRun, values: readonly string[] | undefined): Promise<CountedAll> {
+  const { scanContext, families, query, stop, bucketMs, limits } = run;
+  const wanted = values && [...new Set(values.map((value) => boundedValue(value)))];
+  const jobFor = ({ file, runs, startBytes, endBytes }: FilePart): TopJob => {
+    const part = { file, runs, startBytes, endBytes };
+    return { kind: 'top', ...part, filter: query, by: query.by, values: wanted, bucketMs, limits };
+  };
+  const count = new FamilyCount(scanContext, families, { filter: query, stop, mostBlocks: PART_BLOCKS, jobFor });
+  const all: CountedAll = { count, table: new ValueCounts(limits), records: 0, missing: 0, unwanted: 0 };
+  for await (const { result } of count.results()) {
+    all.table.merge(result.counts);
+    all.records += result.records;
+    all.missing += result.missing;
+    all.unwanted += result.unwanted;
+  }
+  return all;
+}
+
+/** By count, equal ones by value. */
+function mostFrequent(values: Iterable<ValueCount>, limit: number): ValueCount[] {
+  const sorted = [...values].sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
+  return sorted.slice(0, limit);
+}
+
+/**
+ * The counts of the chosen values over time. If those of one were dropped while it was rare, all are counted again,
+ * only these and therefore exactly. If there is no time left for it, such values have no buckets.
+ */
+async function withBuckets(run: TopRun, { table, records }: CountedAll, chosen: ValueCount[]): Promise<ChosenValue[]> {
+  const cells = table.cellsFor(chosen.map(({ id }) => id));
+  const once = chosen.map((value): ChosenValue => ({ ...value, cells: cells.get(value.id) }));
+  if (cells.size === chosen.length || run.stop.poll() !== undefined) return once;
+  const again = await countValues(
+    run,
+    chosen.map(({ value }) => value),
+  );
+  // Fewer if it ran out of time, or if a file was truncated meanwhile.
+  if (run.stop.reason !== undefined || again.records !== records) return once;
+  const exact = mostFrequent(again.table.values(), chosen.length);
+  const exactCells = again.table.cellsFor(exact.map(({ id }) => id));
+  return exact.map((value) => ({ ...value, cells: exactCells.get(value.id) }));
+}
+
+function toTopValue({ value, count, error, cells }: ChosenValue, bucketMs = 0): TopValue {
+  const buckets = cells && [...cells].sort(([a], [b]) => a - b);
+  return {
+    value: shownValue(value),
+    count,
+    ...(error > 0 && { error }),
+    ...(buckets && { buckets: buckets.map(([bucket, inBucket]) => ({ startMs: bucket * bucketMs, count: inBucket })) }),
+  };
+}
