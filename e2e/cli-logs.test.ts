@@ -50,7 +50,6 @@ describe('porthole logs FILE, piped', () => {
     { args: ['-S', '2026-11-15 05:01:00', '--log-zone', 'Europe/Berlin', '-z', 'UTC'], records: [], code: 1 },
     { args: ['-S', '2026-11-15 04:01:00', '--log-zone', 'Europe/Berlin', '--utc'], records: [warn, error, info] },
     { args: ['-g', 'nothing like this'], records: [], code: 1 },
-    { args: ['-n', '1', '--prefix'], records: [`broker.log:${info}`] },
   ])('$args', async ({ args, records, code = 0 }) => {
     expect(await logs(inDir(), 'broker.log', ...args)).toEqual({ ...said(...records), code });
     expect(start).toBe(BROKER_LINES[0]);
@@ -222,17 +221,20 @@ describe('porthole logs on a terminal', () => {
     expect(stdout).toContain(`${esc}[31mERROR`);
   });
 
-  it.each(['pretty', 'raw', 'json', 'logfmt'])('lets nothing in a log talk to the terminal: %s', async (format) => {
-    const cwd = tempDir();
-    const attack = `${esc}]0;owned\u0007${esc}[2J\u009b31m\r\b\u202e`;
-    writeFileSync(
-      join(cwd, 'a.log'),
-      `2026-11-15 05:00:00.000\tINFO\ta.go:1\t[${attack}]: ${attack}\t{"${attack.replace(/\p{Cc}/gu, '')}k": "v"}\n`,
-    );
-    const { output } = await runOnTerminal(['logs', 'a.log', '-o', format, '--color', 'never'], { cwd });
-    expect(output).toContain('owned');
-    expect(output.replaceAll('\n', '').replaceAll('\t', '')).not.toMatch(/[\p{Cc}\u202e]/u);
-  });
+  it.each(['pretty', 'raw', 'json', 'logfmt', 'table', 'csv'])(
+    'lets nothing in a log talk to the terminal: %s',
+    async (format) => {
+      const cwd = tempDir();
+      const attack = `${esc}]0;owned\u0007${esc}[2J\u009b31m\r\b\u202e`;
+      writeFileSync(
+        join(cwd, 'a.log'),
+        `2026-11-15 05:00:00.000\tINFO\ta.go:1\t[${attack}]: ${attack}\t{"${attack.replace(/\p{Cc}/gu, '')}k": "v"}\n`,
+      );
+      const { output } = await runOnTerminal(['logs', 'a.log', '-o', format, '--color', 'never'], { cwd });
+      expect(output).toContain('owned');
+      expect(output.replaceAll('\n', '').replaceAll('\t', '')).not.toMatch(/[\p{Cc}\u202e]/u);
+    },
+  );
 });
 
 describe('porthole logs ls, histogram, digest and search', () => {
@@ -342,6 +344,51 @@ describe('porthole logs ls, histogram, digest and search', () => {
   });
 });
 
+describe('porthole logs by field', () => {
+  it('prints chosen columns as a table, CSV, lines of a template or logfmt', async () => {
+    const cwd = inDir();
+    const print = async (...args: string[]) => (await logs(cwd, 'broker.log', '-l', 'warn', ...args)).stdout;
+    expect(await print('--fields', 'time,source,message')).toBe(
+      [
+        'TIME                     SOURCE               MESSAGE',
+        '2026-11-15 05:01:00.000  query/leaf.go:61     slow query',
+        '2026-11-15 05:02:00.500  broker/state.go:191  panic when processing goroutine 1 [running]: main.go:17',
+        '',
+      ].join('\n'),
+    );
+    expect(await print('-o', 'csv')).toBe(
+      'time,level,source,component,message\r\n' +
+        '2026-11-15T05:01:00.000Z,WARN,query/leaf.go:61,Query Leaf,slow query\r\n' +
+        '2026-11-15T05:02:00.500Z,ERROR,broker/state.go:191,Broker State,"panic when processing\ngoroutine 1 [running]:\n\tmain.go:17"\r\n',
+    );
+    expect(await print('--template', '{time} {level} {file}', '-z', 'Asia/Kolkata')).toBe(
+      '2026-11-15T10:31:00.000+05:30 WARN broker.log\n2026-11-15T10:32:00.500+05:30 ERROR broker.log\n',
+    );
+    expect(await print('-o', 'logfmt', '--fields', 'level,source')).toBe(
+      'level=WARN source=query/leaf.go:61\nlevel=ERROR source=broker/state.go:191\n',
+    );
+  });
+
+  it('CSV has its header without a match; a field that no record has is named', async () => {
+    const cwd = inDir();
+    const none = await logs(cwd, 'broker.log', '-g', 'nothing', '-o', 'csv', '--fields', 'level,took');
+    expect(none).toEqual({ code: 1, stdout: 'level,took\r\n', stderr: '' });
+    expect(await logs(cwd, 'broker.log', '-n', '1', '-o', 'csv', '--fields', 'level,tok')).toEqual({
+      code: 0,
+      stdout: 'level,tok\r\nINFO,\r\n',
+      stderr: 'porthole: no record has the field "tok"\n',
+    });
+  });
+
+  it('shows where a query is wrong, before anything is contacted', async () => {
+    const { code, stdout, stderr } = await logs(tempDir(), '-Q', 'shard=13 cost>fast', '--url', 'http://127.0.0.1:1');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+    const [first, query, caret, end] = stderr.split('\n');
+    expect(first).toMatch(/^porthole: .* at character 15: /);
+    expect([query, caret, end]).toEqual(['  shard=13 cost>fast', '                ^', '']);
+  });
+});
+
 describe('porthole logs with errors', () => {
   it.each([
     { args: ['-n', '-1'], says: 'Expected a whole number, or all' },
@@ -356,7 +403,10 @@ describe('porthole logs with errors', () => {
     { args: ['--cursor', 'x', '-n', '5'], says: 'cannot be combined with --tail' },
     { args: ['-f', '-C', '2'], says: '--context cannot be combined with --follow' },
     { args: ['--levle', 'error'], says: 'Did you mean --level?' },
-    { args: ['-o', 'xml'], says: 'pretty, raw, json or logfmt' },
+    { args: ['-o', 'xml'], says: 'pretty, raw, json, logfmt, table, csv or template' },
+    { args: ['-o', 'template'], says: '-o template needs --template' },
+    { args: ['--template', '{time'], says: 'at character 1: "{" is not closed' },
+    { args: ['--fields', 'a', '-o', 'raw'], says: '--fields cannot be combined with -o raw' },
     { args: ['--color', 'maybe'], says: 'auto, always or never' },
   ])('rejects $args with the reason', async ({ args, says }) => {
     const { code, stdout, stderr } = await logs(inDir(), 'broker.log', ...args);

@@ -38,7 +38,7 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'nodes forget': [['EVIL']],
   'config get': [[], ['EVIL.key'], ['nothing.EVIL']],
   'config diff': [[]],
-  logs: [['-n', '5'], ['EVIL-missing.log']],
+  logs: [['-n', '5'], ['EVIL-missing.log'], ['-n', '5', '--template', 'EVIL {message} {EVIL}'], ['-Q', 'EVIL"']],
   'logs ls': [[]],
   'logs search': [['EVIL']],
   'logs digest': [[]],

@@ -1,5 +1,6 @@
 import type { ArgumentDefinition, FlagDefinition } from './command-definition.ts';
 import { checkTimeZone, checkWholeNumber } from './flag-checks.ts';
+import { RECORD_FORMATS } from './output/record-formats.ts';
 import { FILTERS, parameterFlags, toFlag } from './parameter-flags.ts';
 
 /** The node that requests go to, and how. */
@@ -132,9 +133,15 @@ export const RECORD_OUTPUT: FlagDefinition = {
   long: 'output',
   short: 'o',
   value: 'format',
-  choices: ['pretty', 'raw', 'json', 'logfmt'],
-  default: 'pretty on a terminal, else raw',
+  choices: RECORD_FORMATS,
+  default: 'pretty on a terminal, else raw; table with --fields',
   about: 'output format',
+};
+
+export const TEMPLATE_FLAG: FlagDefinition = {
+  long: 'template',
+  value: 'text',
+  about: "print each record like this, with fields in braces: '{time} {level} {shard}'; {{ for a brace",
 };
 
 export const PREFIX_FLAG: FlagDefinition = {

@@ -56,7 +56,7 @@ describe('completion in bash', () => {
     [['logs', 'search', '--outp'], ['--output']],
     [
       ['logs', '-o', ''],
-      ['pretty', 'raw', 'json', 'logfmt'],
+      ['pretty', 'raw', 'json', 'logfmt', 'table', 'csv', 'template'],
     ],
     [['config', 'diff', '--output', 'u'], ['unified']],
     [['config', 'diff', '--output', '=', 'u'], ['unified']],

@@ -18,11 +18,17 @@ export function cutMiddle(text: string, width: number): string {
   return `${head.join('')}…${tail.join('')}`;
 }
 
-function takeWidth(letters: readonly string[], width: number): string[] {
+/** As many of the letters as fit. */
+export function takeWidth(letters: readonly string[], width: number): string[] {
   let used = 0;
   const end = letters.findIndex((letter) => {
     used += displayWidth(letter);
     return used > width;
   });
   return letters.slice(0, end < 0 ? undefined : end);
+}
+
+/** Cuts a text without colours to a width, at its end. */
+export function cutEnd(text: string, width: number): string {
+  return displayWidth(text) <= width ? text : `${takeWidth([...text], width - 1).join('')}…`;
 }

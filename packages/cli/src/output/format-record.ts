@@ -1,11 +1,12 @@
 import { contextJson, exactJson } from '@porthole/contract';
 import { type Level, splitMembers, type Zone } from '@porthole/logs';
 import type { PrintableRecord } from '../sources/log-source.ts';
+import { columnText } from './column-text.ts';
 import { formatInstant, formatTime } from './format-time.ts';
+import type { RecordFormat } from './record-formats.ts';
+import type { RecordLayout } from './record-layout.ts';
 import type { Colors } from './terminal.ts';
 import { visibleJson, visibleText } from './visible-text.ts';
-
-export type RecordFormat = 'pretty' | 'raw' | 'json' | 'logfmt';
 
 export interface RecordStyle {
   format: RecordFormat;
@@ -17,6 +18,10 @@ export interface RecordStyle {
   prefix: boolean;
   /** The searched texts, to highlight them. */
   marks: RegExp | undefined;
+  /** Instead of `formatRecord`, for formats of columns. */
+  layout?: RecordLayout;
+  /** The columns of logfmt; all, if absent. */
+  columns?: readonly string[] | undefined;
   /** The record given to `logs around`. */
   anchor?: { node: string; cursor: string };
 }
@@ -104,7 +109,13 @@ export function marksPattern(texts: readonly string[], isCaseSensitive: boolean)
   return new RegExp(`(${patterns.join('|')})`, isCaseSensitive ? 'u' : 'iu');
 }
 
-function logfmtText(record: PrintableRecord, { zone }: RecordStyle): string {
+function logfmtText(record: PrintableRecord, { zone, columns }: RecordStyle): string {
+  if (columns) {
+    const chosen = columns.map((name) => [name, columnText(record, name, zone)] as const);
+    return chosen
+      .flatMap(([name, text]) => (text === undefined ? [] : [logfmtPair(name, logfmtValue(text))]))
+      .join(' ');
+  }
   const { timeMs, atMs = timeMs, level, source, tags = [], message, node, file, target = file, cut } = record;
   const pairs: [string, unknown][] = [
     ['time', atMs === undefined ? undefined : formatInstant(atMs, zone)],

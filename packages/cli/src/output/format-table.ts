@@ -15,7 +15,8 @@ const PARTS = ['top', 'bottom', 'left', 'mid', 'right'];
 const ENDS = ['', '-mid', '-left', '-right'];
 const NO_LINES = Object.fromEntries(PARTS.flatMap((part) => ENDS.map((end) => [part + end, ''])));
 
-const GAP = '  ';
+/** Between columns. */
+export const GAP = '  ';
 
 /** The last column is truncated first, at its end, to no less than this. */
 const MIN_LAST = 12;
@@ -56,7 +57,8 @@ interface Fit {
   widths: number[];
 }
 
-function fitColumns(columns: readonly Column[], natural: readonly number[], room: number): Fit {
+/** Which columns are shown in `room`, and how wide. */
+export function fitColumns(columns: readonly Column[], natural: readonly number[], room: number): Fit {
   const last = columns.length - 1;
   const smallest = (index: number) => {
     const width = natural[index] ?? 0;

@@ -17,6 +17,8 @@ export interface FollowOptions {
   signal: AbortSignal;
   /** Number of past records to print first. */
   tail: number;
+  /** Requested with each record. */
+  fields: readonly string[];
 }
 
 /** Nodes reject a follow that starts further back. */
@@ -45,13 +47,19 @@ function rejectUnsupportedFlags(invocation: Invocation): void {
 
 async function followOne(
   invocation: Invocation,
-  { source, zone, style, signal, tail }: FollowOptions & { source: LogSource },
+  { source, zone, style, signal, tail, fields }: FollowOptions & { source: LogSource },
 ): Promise<void> {
   const { fromMs, ...filter } = recordFilter(invocation, source, zone);
   const raw = style.format === 'raw';
   const cursor = invocation.text('cursor');
   const start = cursor !== undefined ? { cursor } : fromMs !== undefined ? { timeMs: fromMs } : startFromTail(tail);
-  const query: FollowQuery = { ...source.selection, ...filter, start, ...(raw && { raw }) };
+  const query: FollowQuery = {
+    ...source.selection,
+    ...filter,
+    start,
+    ...(raw && { raw }),
+    ...(fields.length > 0 && { fields }),
+  };
   const receipt = new Receipt();
   const printer = new RecordPrinter(invocation.terminal, { style, hasContext: false, signal, receipt });
   for await (const items of source.state.followLogs(query, { signal })) {

@@ -25,6 +25,8 @@ export class RecordPrinter {
   readonly #options: PrinterOptions;
   readonly #written = new Set<string>();
   #parts: (string | Uint8Array)[] = [];
+  /** Those of a layout, which formats them together. */
+  #rows: PrintableRecord[] = [];
   #isFirst = true;
   /** Where the last record ended, if without a newline: a record starting there continues its line. */
   #openEnd: string | undefined;
@@ -42,6 +44,11 @@ export class RecordPrinter {
     await this.#flush();
   }
 
+  /** Prints what a layout has left. */
+  async end(): Promise<void> {
+    await this.#terminal.write(this.#options.style.layout?.end() ?? '');
+  }
+
   async #addGroup({ source, record }: SourcedRecord): Promise<void> {
     // Context records are from the same node, but only the record itself names it.
     const around = record.node === undefined ? {} : { node: record.node };
@@ -51,7 +58,8 @@ export class RecordPrinter {
       ...(record.after ?? []).map((each) => ({ ...each, ...around })),
     ];
     const fresh = group.filter((each) => !this.#written.has(positionKey(each)));
-    if (!this.#isFirst && fresh.length === group.length) this.#parts.push('--\n');
+    const hasRows = this.#options.style.layout !== undefined;
+    if (!this.#isFirst && fresh.length === group.length && !hasRows) this.#parts.push('--\n');
     this.#isFirst = false;
     for (const each of fresh) {
       this.#written.add(positionKey(each));
@@ -68,6 +76,7 @@ export class RecordPrinter {
     const isExact = style.format === 'raw' && !style.isTty && !style.prefix;
     if (!isExact) {
       const named = source.place ? { ...record, target: `${source.place}${record.file}` } : record;
+      if (style.layout) return void this.#rows.push(named);
       return void this.#parts.push(formatRecord(named, style));
     }
     if (this.#openEnd !== undefined && this.#openEnd !== positionKey(record, record.offset)) this.#parts.push('\n');
@@ -89,8 +98,10 @@ export class RecordPrinter {
 
   /** Joins all parts into one write. */
   async #flush(): Promise<void> {
-    const parts = this.#parts;
+    const rows = this.#options.style.layout?.format(this.#rows) ?? '';
+    const parts = [...this.#parts, ...(rows === '' ? [] : [rows])];
     this.#parts = [];
+    this.#rows = [];
     if (parts.length === 0) return;
     if (this.#terminal.isTty) this.#options.progress?.clear();
     const isText = parts.every((part) => typeof part === 'string');

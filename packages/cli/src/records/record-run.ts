@@ -4,6 +4,7 @@ import { EXIT } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import type { RecordStyle } from '../output/format-record.ts';
 import { Progress } from '../output/progress.ts';
+import { visibleText } from '../output/visible-text.ts';
 import type { LogSource, LogState, PrintableRecord } from '../sources/log-source.ts';
 import type { Lane, SourcedRecord } from './merge-records.ts';
 import { Receipt } from './receipt.ts';
@@ -36,6 +37,7 @@ export class RecordRun {
   readonly #invocation: Invocation;
   readonly #signal: AbortSignal;
   readonly #printer: RecordPrinter;
+  readonly #absentFields: () => readonly string[];
   readonly #progress: Progress;
   readonly #sources: LogSource[] = [];
   #count = 0;
@@ -48,6 +50,7 @@ export class RecordRun {
     const { terminal } = invocation;
     this.#invocation = invocation;
     this.#signal = signal;
+    this.#absentFields = () => style.layout?.absent ?? [];
     this.#progress = new Progress(terminal, () => this.#progressText());
     const { receipt } = this;
     this.#printer = new RecordPrinter(terminal, { style, hasContext, signal, progress: this.#progress, receipt });
@@ -77,6 +80,16 @@ export class RecordRun {
   async print(records: readonly SourcedRecord[]): Promise<void> {
     this.#count += records.length;
     await this.#printer.print(records);
+  }
+
+  /** Call when all records are printed: completes the output, and names columns that nothing was found for. */
+  async finish(): Promise<void> {
+    await this.#printer.end();
+    if (this.#count === 0) return;
+    for (const name of this.#absentFields()) {
+      this.#progress.clear();
+      this.#invocation.terminal.note(visibleText(`no record has the field ${JSON.stringify(name)}`));
+    }
   }
 
   /** Removes the progress line; must be called on every exit path. */

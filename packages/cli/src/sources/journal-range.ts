@@ -52,6 +52,6 @@ function timeRange(fromMs: number | undefined, toMs: number | undefined): Journa
   };
 }
 
-function isFiltered({ minLevel, terms, excluded, regex, source, component }: RecordFilter): boolean {
-  return [minLevel, regex, source, component, terms?.[0], excluded?.[0]].some((value) => value !== undefined);
+function isFiltered({ minLevel, terms, excluded, regex, source, component, query }: RecordFilter): boolean {
+  return [minLevel, regex, source, component, query, terms?.[0], excluded?.[0]].some((value) => value !== undefined);
 }

@@ -5,6 +5,7 @@ import { codeOf, type MemberSelection } from '@porthole/contract';
 import { createZone, LogDir, WorkerPool, type Zone } from '@porthole/logs';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
+import { checkQuery } from '../records/check-query.ts';
 import { isUrl, namesNode } from './endpoint.ts';
 import { findPath, type LocalPath } from './find-path.ts';
 import { isJournal, journalLog } from './journal-name.ts';
@@ -34,6 +35,7 @@ const LOCAL_RECORDS = Number.MAX_SAFE_INTEGER;
 
 /** Opens the source of each argument; without arguments, what is piped in, else all logs of the node. */
 export async function openSources(invocation: Invocation, targets: readonly string[]): Promise<OpenSources> {
+  checkQuery(invocation);
   const opener = new SourceOpener(invocation);
   const isPiped = targets.length === 0 && !wantsNode(invocation) && hasPipedInput();
   const byDefault = isPiped ? STDIN : undefined;

@@ -16,6 +16,7 @@ import {
   ROTATED_FLAG,
   SHOWN_ZONE_FLAGS,
   SOURCE_ARGUMENT,
+  TEMPLATE_FLAG,
   ZONE_FLAGS,
 } from '../../shared-flags.ts';
 
@@ -27,8 +28,9 @@ const RECORD_FLAGS = [
   ...CONTEXT_FLAGS,
   ...FILTER_FLAGS,
   ROTATED_FLAG,
-  ...parameterFlags('logSearch', ['cursor']),
+  ...parameterFlags('logSearch', ['cursor', 'fields']),
   RECORD_OUTPUT,
+  TEMPLATE_FLAG,
   PREFIX_FLAG,
 ];
 

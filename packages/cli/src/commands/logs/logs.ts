@@ -4,6 +4,7 @@ import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { mergeRecords, type SourcedRecord } from '../../records/merge-records.ts';
 import { contextCounts, recordFilter, recordStyle, shownZone } from '../../records/record-flags.ts';
+import { recordOutput } from '../../records/record-output.ts';
 import { RecordRun } from '../../records/record-run.ts';
 import type { LogSource } from '../../sources/log-source.ts';
 import { openSources } from '../../sources/open-sources.ts';
@@ -22,6 +23,7 @@ interface SourceQuery {
 
 /** Prints the newest records, all records from a start on, or with --follow new ones as they are logged. */
 export async function run(invocation: Invocation): Promise<number> {
+  const { fields } = recordOutput(invocation);
   const signal = interruptSignal();
   const { sources, close } = await openSources(invocation, invocation.args);
   try {
@@ -30,19 +32,21 @@ export async function run(invocation: Invocation): Promise<number> {
     const tail = parseTail(invocation);
     if (invocation.isOn('follow')) {
       const { follow } = await import('../../records/follow.ts');
-      return await follow(invocation, { sources, zone, style, signal, tail });
+      return await follow(invocation, { sources, zone, style, signal, tail, fields });
     }
     const { before, after } = contextCounts(invocation);
     const records = new RecordRun(invocation, { style, hasContext: before + after > 0, signal });
     const raw = style.format === 'raw';
     const queries = sources.map((source): SourceQuery => {
       const filter = recordFilter(invocation, source, zone);
-      const query = { ...filter, before, after, ...(raw && { raw }), ...parseStart(invocation, sources) };
+      const wanted = { ...(raw && { raw }), ...(fields.length > 0 && { fields }) };
+      const query = { ...filter, before, after, ...wanted, ...parseStart(invocation, sources) };
       return { source, query, hasOneMore: invocation.terminal.isWatched && Object.keys(filter).length === 0 };
     });
     try {
       if (tail === Number.POSITIVE_INFINITY) await printAll(records, queries);
       else await printNewest(records, queries, tail);
+      await records.finish();
       if (tail === 0) return EXIT.ok;
       records.printReceipt({ limit: tail, isAlways: false, isSure: queries.every(({ hasOneMore }) => hasOneMore) });
       return records.exitCode();

@@ -3,6 +3,7 @@ import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { mergeRecords } from '../../records/merge-records.ts';
 import { contextCounts, recordFilter, recordStyle, shownZone } from '../../records/record-flags.ts';
+import { recordOutput } from '../../records/record-output.ts';
 import { RecordRun } from '../../records/record-run.ts';
 import { openSources } from '../../sources/open-sources.ts';
 
@@ -12,6 +13,7 @@ const DEFAULT_LIMIT = 1000;
 export async function run(given: Invocation): Promise<number> {
   const [text = '', ...targets] = given.args;
   const invocation = given.with({ grep: [text, ...given.texts('grep')] });
+  const { fields } = recordOutput(invocation);
   const signal = interruptSignal();
   const { sources, close } = await openSources(invocation, targets);
   const zone = shownZone(invocation, sources);
@@ -29,12 +31,14 @@ export async function run(given: Invocation): Promise<number> {
         before,
         after,
         ...(style.format === 'raw' && { raw: true }),
+        ...(fields.length > 0 && { fields }),
         ...(cursor !== undefined && { start: { cursor } }),
       };
       return records.lane(source, query, limit);
     });
     for await (const batch of mergeRecords(lanes, { order, limit, onMore: records.addMore }))
       await records.print(batch);
+    await records.finish();
     records.printReceipt({ limit, isAlways: true });
     return records.exitCode();
   } finally {

@@ -195,7 +195,11 @@ export const SEARCH_DOCS: DocsOf<
     meaning:
       'Each record also has these fields by name, as queries name them; separate names by commas or repeat the parameter, `*` for all, at most 64.',
     proto: 'fields',
-    cli: { absent: '--output selects the form of records' },
+    cli: {
+      long: 'fields',
+      value: 'names',
+      about: 'print these fields of each record, separated by commas; also time, node and file',
+    },
   },
   budget: {
     meaning:

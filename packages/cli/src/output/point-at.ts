@@ -1,0 +1,26 @@
+import { ProgramError } from '../exit.ts';
+import { displayWidth } from './display-width.ts';
+import { visibleText } from './visible-text.ts';
+
+/** Columns of the text that are shown on each side of the character. */
+const SHOWN_BEFORE = 50;
+const SHOWN_AFTER = 20;
+
+/** Two lines: the text, and a caret below the character at `position` (UTF-16), or behind its end. */
+export function pointAt(text: string, position: number): string {
+  const [before, after] = [oneLine(text.slice(0, position)), oneLine(text.slice(position))];
+  const isCut = [before.length > SHOWN_BEFORE, after.length > SHOWN_AFTER];
+  const head = `${isCut[0] ? '…' : ''}${before.slice(isCut[0] ? -SHOWN_BEFORE : 0)}`;
+  const tail = `${after.slice(0, SHOWN_AFTER)}${isCut[1] ? '…' : ''}`;
+  return `  ${head}${tail}\n  ${' '.repeat(displayWidth(head))}^`;
+}
+
+/** An error in a text on the command line, which shows where. */
+export function errorAt(message: string, text: string, position: number): ProgramError {
+  return new ProgramError(`${message}\n${pointAt(text, position)}`);
+}
+
+/** A tab or a newline would move the caret away. */
+function oneLine(text: string): string {
+  return visibleText(text).replace(/\s/g, ' ');
+}
