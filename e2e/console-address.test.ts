@@ -177,3 +177,28 @@ it('a saved view survives a reload, and is renamed, opened, exported, deleted an
   await waitUntilVisible(dialog.getByText('1 view imported'));
   await waitUntilVisible(views.filter({ hasText: 'Errors' }));
 });
+
+it('a field of a record becomes a column, which is moved, kept by the URL and removed', async () => {
+  const records = [12, 13, 130].map((shard) => line(1, `shard is hot\t{"shard":${shard},"note":"<b>${shard}"}`));
+  const node = await startAlone({ 'a.log': records.join('') });
+  const { page } = await openConsole(browser, node.url, { path: '/logs?columns=note' });
+  const cell = (text: string) => page.getByRole('gridcell', { name: text, exact: true });
+  await waitUntilVisible(cell('<b>130'));
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Enter');
+  const details = page.getByRole('complementary', { name: 'Details of the record' });
+  await details.getByRole('button', { name: 'Show shard as column' }).click();
+  for (const shard of ['12', '13', '130']) await waitUntilVisible(cell(shard));
+  await page.getByLabel('Column shard', { exact: true }).click();
+  await page.getByRole('button', { name: 'Move left' }).click();
+  const columns = () => new URL(page.url()).searchParams.get('columns');
+  await eventually(() => expect(columns()).toBe('shard,note'));
+  await page.reload();
+  await waitUntilVisible(cell('13'));
+  await page.getByLabel('Column note', { exact: true }).click();
+  await page.getByRole('button', { name: 'Remove column' }).click();
+  await eventually(() => expect(columns()).toBe('shard'));
+  expect(await cell('<b>130').count()).toBe(0);
+  await page.goBack();
+  await waitUntilVisible(cell('<b>130'));
+});

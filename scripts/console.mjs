@@ -29,6 +29,7 @@ const INPUTS = [
   'packages/console/tsconfig.json',
   'packages/client/src',
   'packages/contract/src',
+  'packages/logs/src/query',
   'package-lock.json',
   'scripts/console.mjs',
 ];

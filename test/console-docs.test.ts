@@ -39,6 +39,7 @@ it('the page about the console lists every URL parameter', () => {
       excluded: ['y'],
       callSite: 'a.go',
       component: 'A',
+      columns: ['shard'],
       at: { node: 'n1', cursor: 'c' },
       timeMs: 0,
       isLive: true,

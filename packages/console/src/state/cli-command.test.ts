@@ -15,6 +15,7 @@ const VIEW: LogsView = {
   excluded: [],
   callSite: null,
   component: null,
+  columns: [],
   at: null,
   timeMs: null,
   isLive: false,

@@ -1,6 +1,7 @@
 import { PortholeError } from '@porthole/client';
 import { durationText, FILTER_ROWS, formatSourceText, parseSourceText, parseSpan, timeText } from '@porthole/contract';
 import type { RecordKey } from '../log-view/source/log-source.ts';
+import { fieldNamesProblem, formatFieldNames, parseFieldNames } from './field-names.ts';
 import { ALL_LOGS, canFollow, type LogsView, type TimeRange } from './view.ts';
 
 type FilterRow = (typeof FILTER_ROWS)[number];
@@ -53,6 +54,7 @@ export function parseLogs(query: URLSearchParams): LogsView {
     excluded: query.getAll('not').flatMap((text) => parseFilter('not', text) ?? []),
     callSite: parseFilter('site', query) ?? null,
     component: parseFilter('tag', query) ?? null,
+    columns: parseFieldNames(query.get('columns') ?? ''),
     at,
     timeMs,
     isLive: canFollow(range) && flag(query.get('live'), isUsuallyLive({ at, timeMs, range })),
@@ -67,6 +69,7 @@ const CHECKS: Readonly<Record<string, ((value: string) => string | null) | null>
   // The query box shows what is wrong with it.
   query: null,
   q: null,
+  columns: fieldNamesProblem,
   ...Object.fromEntries((Object.keys(FILTERS) as FilterName[]).map((name) => [name, filterCheck(name)])),
   live: expectedSwitch,
   ...Object.fromEntries(Object.values(SWITCHES).map((name) => [name, expectedSwitch])),
@@ -94,6 +97,7 @@ export function logsQuery(view: LogsView): URLSearchParams {
   for (const text of view.excluded) query.append('not', text);
   if (view.callSite) query.set('site', view.callSite);
   if (view.component) query.set('tag', view.component);
+  if (view.columns.length > 0) query.set('columns', formatFieldNames(view.columns));
   for (const name of SWITCH_NAMES) if (view[name] !== ALL_LOGS[name]) query.set(SWITCHES[name], view[name] ? '1' : '0');
   if (view.timeMs !== null) query.set('t', timestampText(view.timeMs));
   if (view.at) query.set('at', `${view.at.node}/${view.at.cursor}`);

@@ -136,10 +136,10 @@ export function formatViews(views: readonly SavedView[]): string {
 
 /** Reads such a content, of whatever origin; `undefined` if it is none. */
 export function readViews(text: string): ReadViews | undefined {
-  const content = parseObject(text);
-  if (content?.['version'] !== VERSION || !Array.isArray(content['views'])) return undefined;
+  const { version, views } = parseObject(text) ?? {};
+  if (version !== VERSION || !Array.isArray(views)) return undefined;
   const read: ReadViews = { views: [], skipped: [] };
-  for (const [index, value] of (content['views'] as unknown[]).entries()) {
+  for (const [index, value] of (views as unknown[]).entries()) {
     const view = toView(value);
     const problem =
       view === undefined

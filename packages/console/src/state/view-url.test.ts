@@ -40,6 +40,7 @@ describe('a view and its URL', () => {
       { ...ALL_LOGS, callSite: 'kv/job.go:175', at: { node: 'a', cursor: 'cursor' }, isLive: false },
     ],
     ['/logs?query=shard=13+cost%3E500ms', { ...ALL_LOGS, query: 'shard=13 cost>500ms' }],
+    ['/logs?columns=shard,http.status', { ...ALL_LOGS, columns: ['shard', 'http.status'] }],
     ['/nowhere', { page: 'unknown', path: '/nowhere' }],
   ];
 
@@ -74,6 +75,7 @@ describe('a view and its URL', () => {
       'q',
       'not',
       'site',
+      'columns',
     );
     const values = fc.oneof(
       fc.string({ unit: 'binary' }),
@@ -107,6 +109,10 @@ describe('a view and its URL', () => {
     ['/logs?from=2026-11-15T11:00:00Z&to=2026-11-15T10:00:00Z', ['the time range is empty: from is not before to']],
     ['/logs?to=2026-11-15T10:00:00Z&live=1', ['live=1 is ignored: the time range has an end']],
     ['/logs?re=yes', ['re=yes is ignored: expected 0 or 1']],
+    [
+      '/logs?columns=a,a',
+      ['columns=a,a is ignored: expected at most 12 different names of fields, separated by commas'],
+    ],
     [
       '/config?expected=yes&as=list',
       ['expected=yes is ignored: expected 1', 'as=list is ignored: expected table or start'],
@@ -182,6 +188,7 @@ function views(): fc.Arbitrary<View> {
       excluded: fc.array(fc.string({ unit: 'grapheme', minLength: 1 })),
       callSite: orNull(fc.string({ unit: 'grapheme', minLength: 1 })),
       component: orNull(fc.string({ unit: 'grapheme', minLength: 1 })),
+      columns: fc.uniqueArray(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }), { maxLength: 12 }),
       at: orNull(fc.record({ node: name, cursor: fc.string({ unit: 'grapheme', minLength: 1 }) })),
       timeMs: orNull(time),
       isLive: fc.boolean(),

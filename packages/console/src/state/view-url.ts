@@ -55,7 +55,12 @@ export function viewUrl(view: View): string {
 
 function buildUrl(path: string, query: URLSearchParams): string {
   // These are valid in a query and common in log text: keep them readable.
-  const text = query.toString().replaceAll('%2F', '/').replaceAll('%3A', ':').replaceAll('%3D', '=');
+  const text = query
+    .toString()
+    .replaceAll('%2F', '/')
+    .replaceAll('%3A', ':')
+    .replaceAll('%3D', '=')
+    .replaceAll('%2C', ',');
   return linkTo(text ? `${path}?${text}` : path);
 }
 

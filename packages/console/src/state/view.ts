@@ -51,6 +51,8 @@ export interface LogsView {
   callSite: string | null;
   /** Only records with this tag. */
   component: string | null;
+  /** Fields shown as columns, in this order. */
+  columns: readonly string[];
   /** The focused record. */
   at: RecordKey | null;
   /** A time to go to. */
@@ -75,6 +77,7 @@ export const ALL_LOGS: LogsView = {
   excluded: [],
   callSite: null,
   component: null,
+  columns: [],
   at: null,
   timeMs: null,
   isLive: true,

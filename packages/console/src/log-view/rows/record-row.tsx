@@ -13,9 +13,12 @@ import {
   oneLine,
   recordTime,
   SHOWN_CHARACTERS,
-  tagsText,
   visibleText,
 } from './record-text.ts';
+import { columnText } from './row-values.ts';
+
+/** More have no room. */
+const MAX_TAGS = 5;
 
 interface RecordRowProps {
   id: string;
@@ -35,6 +38,8 @@ export interface RowStyle {
   /** Records of several nodes are shown. */
   withNode: boolean;
   matcher: TextMatcher | null;
+  /** Fields shown as columns. */
+  columns: readonly string[];
   /** Changes with the node colours. */
   colours: string;
 }
@@ -54,11 +59,20 @@ export class RecordRow extends Component<RecordRowProps> {
       <div id={id} class={classes.join(' ')} {...(isFocused ? FOCUSED_ROW : ROW)}>
         {this.#head()}
         <span class="row-source" {...CELL} title={record.source}>
-          {record.source ? visibleText(record.source.slice(0, 200)) : ''}
+          {record.source ? (
+            <span class="row-value" data-field="source">
+              {visibleText(record.source.slice(0, 200))}
+            </span>
+          ) : null}
         </span>
         <span class="row-tags" {...CELL}>
-          {visibleText(tagsText(record).slice(0, 200))}
+          {record.tags?.slice(0, MAX_TAGS).map((tag, index) => (
+            <span key={index} class="row-value" data-field="component" data-index={index}>
+              {`${index > 0 ? ' ' : ''}[${visibleText(tag.slice(0, 200))}]`}
+            </span>
+          ))}
         </span>
+        {rowStyle.columns.map((name) => this.#column(name))}
         {this.#message(rowStyle)}
       </div>
     );
@@ -83,6 +97,19 @@ export class RecordRow extends Component<RecordRowProps> {
           </span>
         ) : null}
       </>
+    );
+  }
+
+  #column(name: string) {
+    const text = columnText(this.props.record, name);
+    return (
+      <span key={name} class="row-column" {...CELL} title={text}>
+        {text === '' ? null : (
+          <span class="row-value" data-field={name}>
+            {text}
+          </span>
+        )}
+      </span>
     );
   }
 

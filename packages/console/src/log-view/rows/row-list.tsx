@@ -8,6 +8,7 @@ import { gridRole } from './grid-roles.ts';
 import { EdgeLine, EventLine, GapLine } from './notice-rows.tsx';
 import { RecordRow, type RowStyle } from './record-row.tsx';
 import { recordTime } from './record-text.ts';
+import { type PickedValues, pickedValues } from './row-values.ts';
 import { useRowScroll } from './use-row-scroll.ts';
 import { rowId, rowKeyAt, useRowSelection } from './use-row-selection.ts';
 
@@ -30,11 +31,13 @@ export interface RowListProps {
   rowStyle: RowStyle;
   seen: Store<SeenRows>;
   onOpen: (record: ShownRecord) => void;
+  /** A value in a row was clicked. */
+  onPick: (picked: PickedValues) => void;
 }
 
 /** The loaded rows, of which only those in view are in the DOM. One tab stop, which names the focused row. */
-export function RowList({ workspace, state, rowStyle, seen, onOpen }: RowListProps) {
-  const scroll = useRowScroll(workspace, state, rowStyle.isWrapped);
+export function RowList({ workspace, state, rowStyle, seen, onOpen, onPick }: RowListProps) {
+  const scroll = useRowScroll(workspace, state, rowStyle);
   const { tops, drawn } = scroll;
   useRowSelection(scroll.box, workspace, rowStyle.withNode);
   useReportSeen(seen, state.rows, scroll.seen);
@@ -66,7 +69,7 @@ export function RowList({ workspace, state, rowStyle, seen, onOpen }: RowListPro
         // A row that moves between pointer down and up would not be clicked.
         if (pressed.current !== null) readerMoves();
       }}
-      onClick={(event) => clickRow(event, { workspace, pressedKey: pressed.current, onOpen })}
+      onClick={(event) => clickRow(event, { workspace, pressedKey: pressed.current, onOpen, onPick })}
     >
       <EdgeLine
         edge={state.failure ? QUIET : state.top}
@@ -138,15 +141,20 @@ interface Clicked {
   /** The pressed row: another one may be under the pointer when it is released. */
   pressedKey: string | null;
   onOpen: (record: ShownRecord) => void;
+  onPick: (picked: PickedValues) => void;
 }
 
-/** A click opens the details of the row. */
-function clickRow(event: MouseEvent, { workspace, pressedKey, onOpen }: Clicked): void {
+/** A click on a value offers what can be done with it; elsewhere it opens the details of the row. */
+function clickRow(event: MouseEvent, { workspace, pressedKey, onOpen, onPick }: Clicked): void {
   const target = event.target instanceof Element ? event.target : null;
   const key = pressedKey ?? rowKeyAt(target);
   if (key === null || target?.closest('button') || document.getSelection()?.isCollapsed === false) return;
   const row = workspace.state.rows.find((candidate) => candidate.key === key);
-  if (row?.kind === 'record') onOpen(row.record);
+  if (row?.kind !== 'record') return;
+  // Only if the row was not replaced by another one while the button was down.
+  const picked = rowKeyAt(target) === key ? pickedValues(target, row.record) : null;
+  if (picked) onPick(picked);
+  else onOpen(row.record);
 }
 
 function useReportSeen(seen: Store<SeenRows>, rows: readonly Row[], { first, last }: { first: number; last: number }) {

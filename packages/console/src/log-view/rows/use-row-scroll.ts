@@ -1,6 +1,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Row, Workspace, WorkspaceState } from '../model/workspace-state.ts';
+import type { RowStyle } from './record-row.tsx';
 import { drawnText } from './record-text.ts';
 import { estimatedHeight, rowTops, type Tops } from './row-layout.ts';
 import { RowScroller, type ScrollInput } from './row-scroller.ts';
@@ -12,6 +13,9 @@ const CHARACTER_PX = 7.25;
 
 /** Columns in front of the message when all of them are shown. */
 const HEAD_PX = 520;
+
+/** Estimated width of a chosen column. */
+const COLUMN_PX = 110;
 
 /** More is loaded when fewer than this many view heights are left at an end. */
 const NEAR_HEIGHTS = 1.5;
@@ -27,7 +31,11 @@ export interface RowScroll {
 }
 
 /** Scrolls the list: keeps the anchor in place, sticks to the end while live, and loads more near the ends. */
-export function useRowScroll(workspace: Workspace, state: WorkspaceState, isWrapped: boolean): RowScroll {
+export function useRowScroll(
+  workspace: Workspace,
+  state: WorkspaceState,
+  { isWrapped, columns: fields }: Pick<RowStyle, 'isWrapped' | 'columns'>,
+): RowScroll {
   const box = useRef<HTMLDivElement>(null);
   const block = useRef<HTMLDivElement>(null);
   // Before the first measurement, render as many rows as a window could show: they are laid out once, not twice.
@@ -37,8 +45,9 @@ export function useRowScroll(workspace: Workspace, state: WorkspaceState, isWrap
   const redraw = () => draw((count) => count + 1);
   const widthPx = useSize(box, scroller, redraw);
   // Heights are valid for one width only.
-  const heights = useMemo(() => new Map<string, number>(), [widthPx, isWrapped]);
-  const columns = Math.max(20, (widthPx - (widthPx > 900 ? HEAD_PX : 140)) / CHARACTER_PX);
+  const heights = useMemo(() => new Map<string, number>(), [widthPx, isWrapped, fields.length]);
+  const headPx = (widthPx > 900 ? HEAD_PX : 140) + fields.length * COLUMN_PX;
+  const columns = Math.max(20, (widthPx - headPx) / CHARACTER_PX);
   dropRemovedHeights(heights, state.rows);
   const tops = rowTops(state.rows, (row) => (isWrapped ? wrappedHeight(row, heights, columns) : ROW_PX));
   const input: ScrollInput = { ...scrollInput(state), tops };

@@ -2,9 +2,12 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import { HistogramChart } from '../../log-view/chart/histogram-chart.tsx';
 import { OverviewGutter } from '../../log-view/chart/overview-gutter.tsx';
 import type { WorkspaceState } from '../../log-view/model/workspace-state.ts';
+import { RowFrame } from '../../log-view/rows/row-frame.tsx';
 import { LIST_ID, RowList } from '../../log-view/rows/row-list.tsx';
+import type { PickedValues } from '../../log-view/rows/row-values.ts';
 import type { HistogramResult, LogSource } from '../../log-view/source/log-source.ts';
 import { cluster } from '../../state/cluster.ts';
+import { formatFieldNames } from '../../state/field-names.ts';
 import { preferences } from '../../state/preferences.ts';
 import { canFollow, type LogsView, resolveRange, type TimeRange } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
@@ -14,6 +17,7 @@ import { DegradedNote, LiveSummary, SkippedFilesNote, StatusBar, WorkspaceFailur
 import { FindBar } from './toolbar/find-bar.tsx';
 import { GoToTime } from './toolbar/go-to-time.tsx';
 import { SourceBar } from './toolbar/source-bar.tsx';
+import { ValueMenu } from './values/value-menu.tsx';
 import { loadedMatches, useMatcher } from './workspace/loaded-matches.ts';
 import { focusedRecord, useLogKeys } from './workspace/run-command.ts';
 import { useLogWorkspace, useWorkspaceState } from './workspace/use-log-workspace.ts';
@@ -36,12 +40,16 @@ export function WorkspacePage({ view }: { view: LogsView }) {
   const histogram = useLastCounts(state, source);
   const matcher = useMatcher(state.find.query);
   const rowStyle = useMemo(
-    () => ({ zone, isWrapped: view.isWrapped, withNode: hasSeveral, matcher, colours: nodeIds.join() }),
-    [zone, view.isWrapped, hasSeveral, matcher, nodeIds.join()],
+    () => ({
+      ...{ zone, isWrapped: view.isWrapped, withNode: hasSeveral, matcher },
+      ...{ columns: view.columns, colours: nodeIds.join() },
+    }),
+    [zone, view.isWrapped, hasSeveral, matcher, formatFieldNames(view.columns), nodeIds.join()],
   );
   const field = useRef<HTMLInputElement>(null);
   const [isOpen, setOpen] = useState(false);
   const [isAskingTime, setAskingTime] = useState(false);
+  const [picked, setPicked] = useState<PickedValues | null>(null);
   const actions = viewActions({ view, workspace, withNode: hasSeveral });
   const record = isOpen ? focusedRecord(workspace) : null;
   const isLive = state.follow.state === 'live';
@@ -106,11 +114,13 @@ export function WorkspacePage({ view }: { view: LogsView }) {
       <SkippedFilesNote problems={state.problems} />
       <div class="workspace-body">
         <WorkspaceFailure failure={state.failure} onRetry={() => workspace.retry()} />
-        <RowList {...{ workspace, state, rowStyle, seen }} onOpen={open} />
+        <RowFrame columns={view.columns} withNode={hasSeveral} onChange={(columns) => change({ columns })}>
+          <RowList {...{ workspace, state, rowStyle, seen }} onOpen={open} onPick={setPicked} />
+        </RowFrame>
         <OverviewGutter {...{ source, state, seen, matches, zone }} onGo={(fraction) => workspace.jump({ fraction })} />
         {record ? (
           <DetailsDrawer
-            {...{ record, view, zone }}
+            {...{ record, view, zone, change }}
             onClose={closeDetails}
             onCopyLine={() => actions.copyLine(record)}
             onCopyLink={actions.copyLink}
@@ -120,6 +130,16 @@ export function WorkspacePage({ view }: { view: LogsView }) {
       </div>
       <StatusBar {...{ state, source, seen, zone }} onRetry={() => workspace.retry()} />
       <LiveSummary workspace={workspace} />
+      {picked ? (
+        <ValueMenu
+          {...{ picked, view, change }}
+          onLeave={() => setPicked(null)}
+          onClose={() => {
+            setPicked(null);
+            focusList();
+          }}
+        />
+      ) : null}
       <GoToTime
         isOpen={isAskingTime}
         zone={zone}

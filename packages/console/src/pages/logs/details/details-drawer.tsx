@@ -6,7 +6,6 @@ import {
   levelTone,
   recordTime,
   SHOWN_CHARACTERS,
-  tagsText,
   visibleText,
 } from '../../../log-view/rows/record-text.ts';
 import type { ShownRecord } from '../../../log-view/source/log-source.ts';
@@ -17,6 +16,7 @@ import { formatCount, formatDate, formatTime } from '../../../ui/format.ts';
 import { useStore } from '../../../ui/hooks.ts';
 import { CallSite } from './call-site.tsx';
 import { OtherNodes } from './other-nodes.tsx';
+import { RecordFieldList } from './record-fields.tsx';
 import { RecordRest } from './record-rest.tsx';
 
 /** A message up to this length is rendered at once; a longer one in pieces. */
@@ -26,6 +26,7 @@ interface DetailsDrawerProps {
   record: ShownRecord;
   view: LogsView;
   zone: ZoneName;
+  change: (change: Partial<LogsView>) => void;
   onClose: () => void;
   onCopyLine: () => void;
   onCopyLink: () => void;
@@ -36,7 +37,8 @@ interface DetailsDrawerProps {
 const MAX_LINES = 400;
 
 /** All details of one record. */
-export function DetailsDrawer({ record, view, zone, onClose, onCopyLine, onCopyLink, onDownload }: DetailsDrawerProps) {
+export function DetailsDrawer({ record, view, zone, change, ...actions }: DetailsDrawerProps) {
+  const { onClose, onCopyLine, onCopyLink, onDownload } = actions;
   const nodes = useStore(cluster.state).value?.nodes ?? [];
   const clock = nodes.find(({ id }) => id === record.node)?.clock ?? null;
   const isLong = record.cut === true || record.message.length > MESSAGE_CHARACTERS;
@@ -61,11 +63,16 @@ export function DetailsDrawer({ record, view, zone, onClose, onCopyLine, onCopyL
           </a>
         ) : null}
       </p>
-      {record.tags ? <p>{visibleText(tagsText(record))}</p> : null}
       <pre class="record-message">
         <MessageText text={record.message.slice(0, MESSAGE_CHARACTERS)} matcher={null} />
       </pre>
-      {record.context ? <JsonText text={contextText(record)} /> : null}
+      <RecordFieldList {...{ record, view, change }} />
+      {record.context ? (
+        <details class="json-details">
+          <summary>Context as JSON</summary>
+          <JsonText text={contextText(record)} />
+        </details>
+      ) : null}
       {isLong ? <RecordRest record={record} /> : null}
       <p class="dim">
         {record.file} · byte {formatCount(record.offset)} · {formatCount(record.bytes)} bytes
