@@ -72,8 +72,11 @@ export {
 } from './params/parameter.ts';
 export { optionalValue, type Query } from './params/query.ts';
 export { formatSourceText, type LogSourceText, parseSourceText } from './params/source-text.ts';
+export { addTerm } from './query/add-term.ts';
+export { explainQuery } from './query/explain-query.ts';
 export { formatQuery } from './query/format-query.ts';
 export { parseQuery } from './query/parse-query.ts';
+export { type QueryContext, queryContext } from './query/query-context.ts';
 export { MAX_QUERY_LENGTH } from './query/query-limits.ts';
 export { contextJson, exactJson, indentJson, isObjectText } from './records/exact-json.ts';
 export { showHidden } from './records/hidden-characters.ts';

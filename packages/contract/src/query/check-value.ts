@@ -1,6 +1,11 @@
-import type { ExistsNode, FieldNode, FieldOperator } from '@porthole/logs/query';
+import {
+  type ExistsNode,
+  type FieldNode,
+  type FieldOperator,
+  parseLevelName,
+  parseQuantity,
+} from '@porthole/logs/query';
 import { quoteInput } from '../params/query.ts';
-import { LEVEL_NAMES } from '../records/levels.ts';
 
 /** A comparison as written. */
 export interface WrittenComparison {
@@ -9,10 +14,6 @@ export interface WrittenComparison {
   value: string;
   isQuoted: boolean;
 }
-
-const NUMBER = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i;
-const DURATION = /^-?(?:\d+(?:\.\d+)?(?:ns|us|µs|μs|ms|s|m|h|d))+$/;
-const SIZE = /^-?\d+(?:\.\d+)?(?:[kmgt]i?)?b$/i;
 
 /** The condition, or what is wrong with its value. */
 export function checkValue(written: WrittenComparison): FieldNode | ExistsNode | { detail: string } {
@@ -30,7 +31,7 @@ export function checkValue(written: WrittenComparison): FieldNode | ExistsNode |
   if (operator === ':' && value === '')
     return { detail: `the value is empty; for records that have the field, write ${field}:*` };
   if (isText) return { kind: 'field', field, operator, value, ...(!isQuoted && value.includes('*') && WILDCARD) };
-  if (NUMBER.test(value) || DURATION.test(value) || SIZE.test(value)) return { kind: 'field', field, operator, value };
+  if (parseQuantity(value)) return { kind: 'field', field, operator, value };
   return {
     detail: `invalid value ${quoteInput(value)} for ${operator}: expected a number, a duration like 500ms or a size like 10MiB`,
   };
@@ -38,11 +39,10 @@ export function checkValue(written: WrittenComparison): FieldNode | ExistsNode |
 
 const WILDCARD = { wildcard: true } as const;
 
-/** Other common names are accepted, as everywhere; the query has ours. */
+/** Other common names are accepted, as everywhere, and `:` means the same as `=`; the query has one way of writing. */
 function checkLevel({ field, operator, value }: WrittenComparison): FieldNode | { detail: string } {
-  const name = value.toLowerCase();
-  const known = Object.hasOwn(LEVEL_NAMES, name) ? LEVEL_NAMES[name] : undefined;
+  const known = parseLevelName(value);
   if (known === undefined)
     return { detail: `invalid level ${quoteInput(value)}: expected trace, debug, info, warn, error or fatal` };
-  return { kind: 'field', field, operator, value: known.toLowerCase() };
+  return { kind: 'field', field, operator: operator === ':' ? '=' : operator, value: known.toLowerCase() };
 }

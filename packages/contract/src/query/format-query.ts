@@ -28,7 +28,8 @@ export function formatQuery(node: QueryNode): string {
   }
 }
 
-function formatOperand(node: QueryNode): string {
+/** As it is written beside other conditions. */
+export function formatOperand(node: QueryNode): string {
   const isJoined = (node.kind === 'and' || node.kind === 'or') && node.nodes.length > 1;
   return isJoined ? `(${formatQuery(node)})` : formatQuery(node);
 }
@@ -41,8 +42,12 @@ function formatText(text: string, caseSensitive: true | undefined): string {
 }
 
 function formatRegex({ pattern, caseSensitive }: { pattern: string; caseSensitive?: true }): string {
-  const body = pattern.replace(/\\.|\//gs, (found) => (found === '/' ? '\\/' : found));
-  return `/${body}/${caseSensitive ? 'c' : ''}`;
+  return `/${formatPattern(pattern)}/${caseSensitive ? 'c' : ''}`;
+}
+
+/** Between slashes. */
+export function formatPattern(pattern: string): string {
+  return pattern.replace(/\\.|\//gs, (found) => (found === '/' ? '\\/' : found));
 }
 
 function formatComparison({ field, operator, value, wildcard }: FieldNode): string {
@@ -54,12 +59,12 @@ function formatComparison({ field, operator, value, wildcard }: FieldNode): stri
   return `${start}${quote(value)}`;
 }
 
-function formatName(name: string): string {
+export function formatName(name: string): string {
   return /^[A-Za-z_@$][\w.@$-]*$/.test(name) ? name : quote(name);
 }
 
 /** Escapes no more than needed, so that texts of logs stay readable. */
-function quote(text: string): string {
+export function quote(text: string): string {
   return `"${text.replace(/\\(?=["\\]|$)|"/g, '\\$&')}"`;
 }
 

@@ -126,7 +126,8 @@ function scanComparison(text: string, parts: Comparison): TermToken {
   const at = operator.end;
   if (text[at] === '/' && operator.text === ':') return scanRegex(text, { start, at, parts });
   const quoted = text[at] === '"' ? readQuoted(text, at) : undefined;
-  if (text[at] === '"' && !quoted) return { ...unclosedQuote(text, { start, at }), ...parts };
+  if (text[at] === '"' && !quoted)
+    return { ...unclosedQuote(text, { start, at }), ...parts, value: { start: at, end: text.length } };
   const value = quoted?.content ?? matchAt(WORD, text, at)?.[0] ?? '';
   const end = quoted?.end ?? at + value.length;
   const term = { kind: 'term', start, end, ...parts, value: { start: at, end } } as const;
