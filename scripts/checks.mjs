@@ -1,12 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { ROOT } from './steps.mjs';
+import { COMPILER_ENV, ONE_CHECKER, ROOT } from './steps.mjs';
 
 /** Far more than any check says. */
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
-
-/** Several would check the types that they share once each; the cores are busy with the other checks. */
-const ONE_CHECKER = ['--checkers', '1'];
 
 /** What holds for the whole source without running it. The layers are a test, too: it reads the imports. */
 export const CHECKS = [
@@ -30,7 +27,11 @@ export function runChecks(checks) {
 
 async function runCheck({ name, command }) {
   try {
-    await promisify(execFile)(process.execPath, command, { cwd: ROOT, maxBuffer: MAX_OUTPUT_BYTES });
+    await promisify(execFile)(process.execPath, command, {
+      cwd: ROOT,
+      env: { ...process.env, ...COMPILER_ENV },
+      maxBuffer: MAX_OUTPUT_BYTES,
+    });
     return true;
   } catch ({ stdout, stderr, message }) {
     console.error(`${stdout || message}${stderr}\ncheck failed: ${name}`);

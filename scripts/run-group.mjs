@@ -8,9 +8,10 @@ const GRACE_MS = 5000;
  * Runs a program with our terminal, in a process group of its own: a signal that ends this process ends all that it
  * started, and nothing is left running. Resolves with its exit code.
  */
-export function runGroup(command, args, { cwd }) {
+export function runGroup(command, args, { cwd, env = {} }) {
   return new Promise((resolve, reject) => {
-    const child = spawn(command, args, { cwd, stdio: ['ignore', 'inherit', 'inherit'], detached: true });
+    const options = { cwd, env: { ...process.env, ...env }, detached: true };
+    const child = spawn(command, args, { ...options, stdio: ['ignore', 'inherit', 'inherit'] });
     const onSignal = (name) => {
       endGroup(child.pid, name);
       const timer = setTimeout(() => endGroup(child.pid, 'SIGKILL'), GRACE_MS);
