@@ -1,7 +1,8 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startTestEtcd } from '@porthole/cluster/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -24,7 +25,7 @@ beforeAll(async () => {
   checkout = join(work, 'checkout');
   await copySources(checkout);
   // As after an installation, which takes a third of the time of this file: test/install.test.ts tests that.
-  await execute('cp', ['-a', join(root, 'node_modules'), checkout]);
+  await copyPackages(join(checkout, 'node_modules'));
   commands = shellCommands(await readFile(join(root, 'README.md'), 'utf8'));
 });
 
@@ -184,15 +185,21 @@ async function copySources(target: string): Promise<void> {
   const { stdout } = await execute('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
     cwd: root,
   });
-  for (const file of stdout.split('\0').filter(Boolean)) {
-    await mkdir(dirname(join(target, file)), { recursive: true });
-    await cp(join(root, file), join(target, file)).catch(ignoreMissing);
-  }
+  // A tracked file that was deleted and not committed yet is still listed.
+  const files = stdout.split('\0').filter((file) => file !== '' && existsSync(join(root, file)));
+  await mkdir(target);
+  await execute('cp', ['--parents', '-t', target, ...files], { cwd: root });
 }
 
-/** A tracked file that was deleted and not committed yet is still listed. */
-function ignoreMissing(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'ENOENT') throw error;
+/** Links where the file system can: nothing there is written to, except what tests leave for later runs. */
+async function copyPackages(target: string): Promise<void> {
+  const from = join(root, 'node_modules');
+  await execute('cp', ['-al', from, target]).catch(async () => {
+    await rm(target, { recursive: true, force: true });
+    await execute('cp', ['-a', from, target]);
+  });
+  const kept = (await readdir(target)).filter((name) => name.startsWith('.vite') || name === '.cache');
+  for (const name of kept) await rm(join(target, name), { recursive: true });
 }
 
 function shell(command: string): Promise<{ stdout: string; stderr: string }> {
