@@ -29,10 +29,8 @@ const COMMON: ViteUserConfig['test'] = {
 /** These replace calls of the system, or measure what the thread holds: each has a thread of its own. */
 const ALONE = [
   'packages/*/src/**/*leaks.test.ts',
-  'packages/logs/src/log-dir.test.ts',
-  'packages/logs/src/file/{families.properties,gunzip,handle-cache,open-inside}.test.ts',
-  'packages/logs/src/follow/tail/{interleaving,rotation}.test.ts',
-  'packages/logs/src/gzip/gz-text.test.ts',
+  'packages/logs/src/file/handle-cache.test.ts',
+  'packages/logs/src/follow/tail/interleaving.test.ts',
   'packages/logs/src/block-index/edited-files.properties.test.ts',
   'packages/logs/src/search/hostile-files.test.ts',
   'e2e/soak.test.ts',
