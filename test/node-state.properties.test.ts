@@ -73,7 +73,8 @@ function toQuery({ filter, selection, start, until, rest }: QuerySpec, all: read
   const chosen = all[selection.at % Math.max(1, all.length)]?.file ?? '';
   const records = selection.at % 8 === 0 ? all : all.filter(({ file }) => isSelected(file, chosen, selection.kind));
   const at = (share: number) => records[share % Math.max(1, records.length)];
-  const { from, to, ...conditions } = filter;
+  // Queries are chosen among fields, and may be some that have no text: they are tested with the engine.
+  const { from, to, query: _query, ...conditions } = filter;
   const [fromMs, toMs] = [from, to].map((share) => share && timeAt(records, share));
   const last = until === undefined ? undefined : at(until);
   return {

@@ -16,6 +16,7 @@ export { findColumns, type RecordColumns, type Span } from './parse/record-colum
 export { checkUserFormats, parseUserFormats, type UserFormat } from './parse/user-format.ts';
 export { createZone, type Zone } from './parse/zone.ts';
 export { createRecordFilter, searchableText } from './scan/match/record-filter.ts';
+export { RegexConditions } from './scan/match/regex-conditions.ts';
 export { matchRegex } from './scan/match-regex.ts';
 export { WorkerPool } from './scan/worker-pool.ts';
 export { PATTERN_NAMES } from './scrub/patterns.ts';

@@ -1,4 +1,5 @@
 import { Condition } from '../condition.ts';
+import { RegexConditions } from '../scan/match/regex-conditions.ts';
 import type { FollowItem, FollowQuery, FoundRecord } from '../types.ts';
 import type { FollowLimit } from './follow-limit.ts';
 import { emitSince, type Search } from './history/history.ts';
@@ -98,9 +99,8 @@ export class FollowSession {
   }
 
   async #open(): Promise<void> {
-    const filter = pickFilter(this.#query);
-    if (filter.regex !== undefined)
-      await this.#deps.matchRegex(filter, [Buffer.alloc(0)], { signal: this.#stop.signal });
+    for (const regex of RegexConditions.of(pickFilter(this.#query))?.regexes ?? [])
+      await this.#deps.matchRegex(regex, [Buffer.alloc(0)], { signal: this.#stop.signal });
     this.#seenVersion = this.#deps.seen().version;
     const targets = await this.#deps.findTargets(this.#query);
     const queue = targets.values();
@@ -127,7 +127,8 @@ export class FollowSession {
       return undefined;
     }
     const filter = this.#deps.filterFor(pickFilter(this.#query));
-    const reader = new TailReader(tail, { filter, raw: this.#query.raw ?? false });
+    const { raw = false, fields } = this.#query;
+    const reader = new TailReader(tail, { filter, raw, fields });
     this.#readers.set(tail.family, reader);
     const listener = {
       notify: () => {
@@ -211,6 +212,7 @@ export class FollowSession {
       permits,
       filter: pickFilter(this.#query),
       raw: this.#query.raw ?? false,
+      fields: this.#query.fields,
       signal: this.#stop.signal,
     };
   }

@@ -1,4 +1,5 @@
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
+import { RegexConditions } from '../scan/match/regex-conditions.ts';
 import type { RecordFilter } from '../types.ts';
 import type { RecordEntry } from './ring/ring-entry.ts';
 
@@ -13,18 +14,18 @@ type Decision = boolean | Promise<boolean>;
 
 /** Evaluates a filter once per record for all followers that share it. */
 export class SharedFilter {
-  readonly #filter: RecordFilter;
   readonly #matcher: RecordMatcher;
+  readonly #regexes: RegexConditions | undefined;
   readonly #matchRegex: MatchRegex;
   readonly #decisions = new WeakMap<RecordEntry, Decision>();
   readonly #passesAll: boolean;
 
   constructor(filter: RecordFilter, matchRegex: MatchRegex) {
-    this.#filter = filter;
     this.#matcher = new RecordMatcher(filter);
+    this.#regexes = RegexConditions.of(filter);
     this.#matchRegex = matchRegex;
-    this.#passesAll =
-      this.#matcher.headOnly && !this.#matcher.hasTimes && this.#matcher.minRank === 0 && filter.regex === undefined;
+    const { headOnly, hasTimes, ranks } = this.#matcher;
+    this.#passesAll = headOnly && !hasTimes && !ranks.includes(0);
   }
 
   /** The entries that match. A part of a record matches if the start of the record does. */
@@ -46,11 +47,14 @@ export class SharedFilter {
       if (this.#decisions.has(entry)) continue;
       const matches = this.#matches(entry);
       this.#decisions.set(entry, matches);
-      if (matches && this.#filter.regex !== undefined) open.push(entry);
+      if (matches && this.#regexes) open.push(entry);
     }
-    if (open.length === 0) return;
-    const texts = open.map(({ piece }) => piece.bytes);
-    const results = this.#matchRegex(this.#filter, texts, {});
+    if (!this.#regexes || open.length === 0) return;
+    const records = open.map(({ piece: { bytes }, format }) => ({
+      fields: () => format.decode(bytes, 0, bytes.length),
+      text: () => bytes.toString(),
+    }));
+    const results = this.#regexes.decide(records, (filter, texts) => this.#matchRegex(filter, texts, {}));
     for (const [index, entry] of open.entries()) {
       const decision = results.then((matches) => {
         this.#decisions.set(entry, matches[index] ?? false);
@@ -70,7 +74,8 @@ export class SharedFilter {
 
 /** Only the filter parameters of a query. */
 export function pickFilter(query: RecordFilter): RecordFilter {
-  const { fromMs, toMs, minLevel, terms, excluded, caseSensitive, regex, source, component } = query;
-  const given = Object.entries({ fromMs, toMs, minLevel, terms, excluded, caseSensitive, regex, source, component });
+  const { fromMs, toMs, minLevel, terms, excluded, caseSensitive, regex, source, component, query: node } = query;
+  const columns = { minLevel, source, component };
+  const given = Object.entries({ fromMs, toMs, ...columns, terms, excluded, caseSensitive, regex, query: node });
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }

@@ -15,6 +15,8 @@ const BATCH_BYTES = 512 * 1024;
 export interface ReaderOptions {
   filter: SharedFilter;
   raw: boolean;
+  /** Names of the fields that each record carries. */
+  fields?: readonly string[] | undefined;
 }
 
 /** Where the ring continues what the files contain. */
@@ -39,7 +41,7 @@ export class TailReader {
   /** Where the follower joined: the ring has what was written since, even if the files were deleted meanwhile. */
   readonly joined: Junction;
   readonly #filter: SharedFilter;
-  readonly #raw: boolean;
+  readonly #shown: Pick<ReaderOptions, 'raw' | 'fields'>;
   #seq: number;
   /** Bytes of text in the log before the position. */
   #bytes: number;
@@ -47,10 +49,10 @@ export class TailReader {
   #last: RecordEntry | undefined;
   #lastCursor: string | null;
 
-  constructor(tail: LogTail, { filter, raw }: ReaderOptions) {
+  constructor(tail: LogTail, { filter, ...shown }: ReaderOptions) {
     this.tail = tail;
     this.#filter = filter;
-    this.#raw = raw;
+    this.#shown = shown;
     this.joined = currentJunction(tail);
     this.#seq = tail.ring.nextSeq;
     this.#bytes = tail.ring.bytesBefore(this.#seq);
@@ -127,7 +129,7 @@ export class TailReader {
     const wanted = await this.#filter.choose(fresh.filter((entry) => entry.kind === 'record'));
     for (const entry of fresh) {
       if (entry.kind === 'event') items.push(entry.event);
-      else if (wanted.has(entry)) items.push(entry.found({ raw: this.#raw }));
+      else if (wanted.has(entry)) items.push(entry.found(this.#shown));
     }
     return items;
   }

@@ -6,6 +6,7 @@ import { buildChunkMap } from '../packed/chunk-map.ts';
 import { buildUtf16Map } from '../packed/utf16-map.ts';
 import { BUILT_IN_FORMATS, FormatSet } from '../parse/format-set.ts';
 import { createZone, type Zone } from '../parse/zone.ts';
+import { hasRegex } from '../query/query-regexes.ts';
 import { CleanParts, CleanRanges, CleanReads } from '../scrub/clean-ranges.ts';
 import { Scrubber, type ScrubRules } from '../scrub/scrubber.ts';
 import type { RecordFilter } from '../types.ts';
@@ -25,7 +26,7 @@ import type {
   VerifyResult,
 } from './jobs.ts';
 import { RecordMatcher } from './match/record-matcher.ts';
-import { compileRegex, type SafeRegex } from './match/regex.ts';
+import { RegexCache } from './match/regex-cache.ts';
 import { describeFiles } from './tasks/describe-files.ts';
 import { scanDigest } from './tasks/scan-digest.ts';
 import { scanFields } from './tasks/scan-fields.ts';
@@ -51,8 +52,8 @@ interface Run {
 export class JobRunner {
   readonly #kernel = new ScanKernel();
   readonly #zones = new Map<string, Zone>();
-  /** The last regex used: all jobs of a search have the same. */
-  #regex: { key: string; regex: SafeRegex } | undefined;
+  /** Of the last filter with any: all jobs of a search have the same. */
+  readonly #regexes = new RegexCache();
   #scrubber: Scrubber | undefined;
   readonly #clean = new CleanRanges();
   readonly #cleanParts = new CleanParts(this.#kernel);
@@ -130,7 +131,7 @@ export class JobRunner {
   /** For a job that searches records. Without a regex every part is short; with one, a single block may not be. */
   #turn({ file, filter }: Pick<RecordsJob, 'file' | 'filter'>, run: Run): ScanTools {
     const tools = this.#tools(file, run);
-    if (filter.regex === undefined) return tools;
+    if (!hasRegex(filter)) return tools;
     const endMs = performance.now() + TURN_MS;
     return { ...tools, isDue: () => performance.now() >= endMs };
   }
@@ -159,18 +160,13 @@ export class JobRunner {
   }
 
   async #matcher(filter: RecordFilter): Promise<RecordMatcher> {
-    return new RecordMatcher(filter, await this.#compile(filter));
-  }
-
-  async #compile({ regex: pattern, caseSensitive = false }: RecordFilter): Promise<SafeRegex | undefined> {
-    if (pattern === undefined) return undefined;
-    const key = `${caseSensitive}:${pattern}`;
-    if (this.#regex?.key !== key) this.#regex = { key, regex: await compileRegex(pattern, { caseSensitive }) };
-    return this.#regex.regex;
+    return new RecordMatcher(filter, await this.#regexes.compile(filter));
   }
 
   async #testAll({ filter, texts }: RegexJob, isCancelled: () => boolean): Promise<boolean[]> {
-    const regex = await this.#compile(filter);
+    const findRegex = await this.#regexes.compile(filter);
+    const { regex: pattern, caseSensitive } = filter;
+    const regex = pattern === undefined ? undefined : findRegex({ pattern, ...(caseSensitive && { caseSensitive }) });
     return texts.map((text) => {
       if (isCancelled()) throw new JobCancelled();
       return regex?.test(Buffer.from(text.buffer, text.byteOffset, text.length).toString()) ?? true;

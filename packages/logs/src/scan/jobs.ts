@@ -54,6 +54,8 @@ export interface RecordsJob extends ScanPart {
   newestFirst: boolean;
   limit: number;
   raw: boolean;
+  /** Names of the fields that each record carries. */
+  fields?: readonly string[] | undefined;
   /** Limit for each record; default `SHOWN_BYTES`. */
   shownBytes?: number | undefined;
   /** Mark of the file, for cursors. */

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { LogError, type LogErrorCode, systemCode, ThreadLost } from '../log-error.ts';
 import { packageFile } from '../package-file.ts';
+import { hasRegex as filterHasRegex } from '../query/query-regexes.ts';
 import { CancelFlag, JobCancelled } from './cancel-flag.ts';
 import type { Job, JobResults } from './jobs.ts';
 import { ScanHere } from './scan-here.ts';
@@ -255,7 +256,7 @@ export class WorkerPool {
 }
 
 function hasRegex({ task: { job } }: Waiting): boolean {
-  return 'filter' in job && job.filter.regex !== undefined;
+  return 'filter' in job && filterHasRegex(job.filter);
 }
 
 function isLong({ task: { job }, flag }: Waiting): boolean {

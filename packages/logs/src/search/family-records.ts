@@ -6,6 +6,8 @@ import { noteFailure, partFrom, runParts } from './plan/run-parts.ts';
 export interface RecordsOptions {
   filter: RecordFilter;
   raw: boolean;
+  /** See `RecordsJob`. */
+  fields?: readonly string[] | undefined;
   shownBytes?: number;
   /** See `RecordsJob`. */
   restFrom?: number;
@@ -55,7 +57,7 @@ export async function* familyRecords(
 function recordsJob(
   part: FilePart,
   { newestFirst }: FamilyTask,
-  { filter, raw, shownBytes, restFrom, wanted }: RecordsOptions,
+  { filter, raw, fields, shownBytes, restFrom, wanted }: RecordsOptions,
 ): RecordsJob {
   const { file, runs, picks, startBytes, endBytes, opened } = part;
   return {
@@ -68,6 +70,7 @@ function recordsJob(
     filter,
     newestFirst,
     raw,
+    fields,
     shownBytes,
     restFrom,
     mark: opened.mark,

@@ -25,8 +25,7 @@ export async function histogram(
     const bucketMs = await chooseWidth(scanContext, families, query);
     const matcher = new RecordMatcher(query);
     const counts = new LevelCounts(bucketMs, matcher);
-    const takeKnown =
-      matcher.headOnly && query.regex === undefined ? (summary: BlockSummary) => counts.take(summary) : undefined;
+    const takeKnown = matcher.headOnly ? (summary: BlockSummary) => counts.take(summary) : undefined;
     const jobFor = ({ file, runs, startBytes, endBytes }: FilePart): HistogramJob => {
       return { kind: 'histogram', file, runs, startBytes, endBytes, filter: query, bucketMs };
     };
@@ -81,13 +80,13 @@ class LevelCounts {
   take({ all }: BlockSummary): boolean {
     if (!all) return false;
     const { minMs, maxMs, counts, untimed } = all;
-    const { minRank, hasTimes, fromMs, toMs } = this.#matcher;
+    const { ranks, hasTimes, fromMs, toMs } = this.#matcher;
     const bucket = Math.floor(minMs / this.#bucketMs);
     const isOneBucket = bucket === Math.floor(maxMs / this.#bucketMs);
     if (untimed > 0 || !isOneBucket || (hasTimes && !(minMs >= fromMs && maxMs < toMs))) return false;
     this.#addTo(
       bucket,
-      counts.map((count, rank) => (rank >= minRank ? count : 0)),
+      counts.map((count, rank) => (ranks[rank] === 1 ? count : 0)),
     );
     return true;
   }

@@ -1,6 +1,6 @@
 import { resumeCursor } from '../cursor/cursor.ts';
 import { CancelFlag } from '../scan/cancel-flag.ts';
-import { familyRecords, lineAt, parseRecord } from './family-records.ts';
+import { familyRecords, lineAt, parseRecord, type RecordsOptions } from './family-records.ts';
 import { noteProblem } from './files/open-family.ts';
 import type { OpenFile } from './files/open-file.ts';
 import type { FamilyTask } from './plan/file-parts.ts';
@@ -20,18 +20,14 @@ export interface RecordRest {
  */
 export async function recordRest(
   task: FamilyTask,
-  {
-    filter,
-    raw,
-    position,
-  }: { filter: Parameters<typeof familyRecords>[1]['filter']; raw: boolean; position: RecordPosition },
+  { position, ...recordsOptions }: Pick<RecordsOptions, 'filter' | 'raw' | 'fields'> & { position: RecordPosition },
 ): Promise<RecordRest | undefined> {
   const { family, flag, range: requested } = task;
   const file = family.files[position.file];
   if (!file || flag.isSet || (requested.to.file === position.file && requested.to.offset <= position.offset))
     return undefined;
   try {
-    return await readRest(task, { filter, raw, position, file });
+    return await readRest(task, { ...recordsOptions, position, file });
   } catch (error) {
     return flag.isSet ? undefined : noteProblem(family.problems, file.name, error);
   }
@@ -39,7 +35,7 @@ export async function recordRest(
 
 async function readRest(
   task: FamilyTask,
-  { filter, raw, position, file }: Parameters<typeof recordRest>[1] & { file: OpenFile },
+  { position, file, ...shown }: Parameters<typeof recordRest>[1] & { file: OpenFile },
 ): Promise<RecordRest | undefined> {
   const { scanContext, family, flag } = task;
   const scanFile = await scanContext.prepare(file, flag, family.problems);
@@ -47,7 +43,7 @@ async function readRest(
   const offset = await scanContext.pool.run({ kind: 'align', file: scanFile, offset: position.offset }, flag);
   if (offset >= position.offset) return undefined;
   const range = { from: { file: position.file, offset }, to: { file: position.file, offset: offset + 1 } };
-  const recordsOptions = { filter, raw, restFrom: position.offset, wanted: () => 1 };
+  const recordsOptions = { ...shown, restFrom: position.offset, wanted: () => 1 };
   // A separate flag and tally: leaving the loop ends the scan, and the record is scanned again with the others.
   const own = { flag: new CancelFlag(), tally: new ScanTally(), ahead: 0 };
   for await (const { found } of familyRecords({ ...task, ...own, range }, recordsOptions)) {

@@ -5,6 +5,7 @@ import { fileStamp, isSettled, isSettledForWriters } from '../file/file-stamp.ts
 import type { LogHandle } from '../file/log-handle.ts';
 import { BUILT_IN_FORMATS, type FormatSet } from '../parse/format-set.ts';
 import type { Zone } from '../parse/zone.ts';
+import { hasRegex } from '../query/query-regexes.ts';
 import { CancelFlag } from '../scan/cancel-flag.ts';
 import type { PackedMap, ScanFile } from '../scan/jobs.ts';
 import type { WorkerPool } from '../scan/worker-pool.ts';
@@ -48,7 +49,7 @@ export class ScanContext {
    * the flag is set nothing is scanned with it, so errors are ignored.
    */
   async checkRegex(filter: RecordFilter, flag: CancelFlag): Promise<void> {
-    if (filter.regex === undefined) return;
+    if (!hasRegex(filter)) return;
     try {
       await this.pool.run({ kind: 'regex', filter, texts: [] }, flag);
     } catch (error) {

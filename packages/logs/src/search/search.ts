@@ -34,7 +34,8 @@ export async function* searchLines(
     const parts = await findParts(scanContext, families, { query, stop, tally });
     yield Buffer.alloc(0);
     let emitted = 0;
-    const recordsOptions = { filter: query, raw: query.raw ?? false, wanted: () => query.limit - emitted };
+    const shown = { filter: query, raw: query.raw ?? false, fields: query.fields };
+    const recordsOptions = { ...shown, wanted: () => query.limit - emitted };
     const newestFirst = query.order === 'newest';
     const matcher = new RecordMatcher(query);
     let batch: Buffer[] = [];
@@ -43,7 +44,7 @@ export async function* searchLines(
       const progress = { reached: FIRST_POSITION, isComplete: false };
       const task = { scanContext, family, range, matcher, newestFirst, flag: stop.newFlag(), tally };
       const start = newestFirst ? range.to : range.from;
-      const rest = restFrom && (await recordRest(task, { filter: query, raw: recordsOptions.raw, position: restFrom }));
+      const rest = restFrom && (await recordRest(task, { ...shown, position: restFrom }));
       if (rest) {
         batch.push(rest.line);
         emitted++;

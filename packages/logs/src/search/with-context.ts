@@ -40,7 +40,7 @@ export async function* withContext(
 async function addContext(
   scanContext: ScanContext,
   families: readonly OpenFamily[],
-  { before, after, raw = false }: SearchQuery,
+  { before, after, raw = false, fields }: SearchQuery,
   { records, stop }: { records: (FoundRecord & { line: string })[]; stop: StopReason },
 ): Promise<string[]> {
   const found: string[] = [];
@@ -60,6 +60,7 @@ async function addContext(
       newestFirst: true,
       count: before,
       raw,
+      fields,
       shownBytes,
     };
     const newer = {
@@ -67,6 +68,7 @@ async function addContext(
       newestFirst: false,
       count: after,
       raw,
+      fields,
       shownBytes,
     };
     const [earlier, later] = await Promise.all([older, newer].map((side) => neighbours(scanContext, family, side)));
@@ -84,11 +86,12 @@ interface Side {
   newestFirst: boolean;
   count: number;
   raw: boolean;
+  fields: readonly string[] | undefined;
   shownBytes: number;
 }
 
 async function neighbours(scanContext: ScanContext, family: OpenFamily, side: Side): Promise<string[]> {
-  const { range, newestFirst, count, raw, shownBytes } = side;
+  const { range, newestFirst, count, raw, fields, shownBytes } = side;
   const found: string[] = [];
   if (count === 0) return found;
   const task = {
@@ -101,7 +104,7 @@ async function neighbours(scanContext: ScanContext, family: OpenFamily, side: Si
     tally: new ScanTally(),
     ahead: 0,
   };
-  const recordsOptions = { filter: {}, raw, shownBytes, wanted: () => count - found.length };
+  const recordsOptions = { filter: {}, raw, fields, shownBytes, wanted: () => count - found.length };
   for await (const { found: more } of familyRecords(task, recordsOptions)) {
     for (let index = 0; index < more.ends.length && found.length < count; index++) {
       found.push(lineText(lineAt(more, index)));

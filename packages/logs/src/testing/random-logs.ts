@@ -19,6 +19,13 @@ const BEGINNINGS = ['2026-06-01T10:00:00Z', '2026-10-24T23:20:00Z', '2026-03-29T
 export const WORDS = ['timeout', 'Disk', 'ärger', 'q=42', 'a.b', 'ERROR', 'flush', '日本'] as const;
 export const SOURCES = ['a.go:1', 'broker/runtime.go:172', 'x/y/time.go:7', 'b.ts:33'] as const;
 export const TAGS = ['Broker', 'storage', 'a b'] as const;
+/** Escapes, numbers that no parser keeps, and one name written in two ways. */
+const CONTEXTS = [
+  '{"q":"42"}',
+  '{"q":42,"http":{"status":500},"ids":[1,2,[3]],"note":"a \\u0041\\/\\"b","wait_ms":900}',
+  '{"big":12345678901234567890,"took":"1.5s","http.status":"404","q":null,"level":"low"}',
+  '{"q" : 42.0, "q":-0.5, "size":"10 KiB","took":"523.4ms","note":"Disk ÄRGER \u212A"}',
+] as const;
 const LEVEL_COLUMNS = ['INFO', 'INFO', 'WARN', 'ERROR', 'DEBUG', 'fatal', 'NOPE', ''] as const;
 
 /** A record of any format. */
@@ -31,7 +38,8 @@ interface RecordPiece {
   source: string;
   tag: string;
   words: readonly string[];
-  context: boolean;
+  /** As JSON; empty if it has none. */
+  context: string;
   more: readonly string[];
   crlf: boolean;
 }
@@ -64,7 +72,7 @@ const record: fc.Arbitrary<Piece> = fc.record({
   source: fc.constantFrom('', ...SOURCES),
   tag: fc.constantFrom('', '', ...TAGS),
   words: fc.array(fc.constantFrom(...WORDS), { maxLength: 3 }),
-  context: fc.boolean(),
+  context: fc.constantFrom('', '', ...CONTEXTS),
   more: fc.array(
     fc.constantFrom('\tat main()', '', 'goroutine 1', '  Timeout', '2026-13-01 00:00:00\tERROR\tno date'),
     {
@@ -259,7 +267,7 @@ const PLAIN: RecordPiece = {
   source: 'a.go:1',
   tag: '',
   words: [],
-  context: false,
+  context: '',
   more: [],
   crlf: false,
 };
@@ -278,12 +286,19 @@ function renderRecord(record: RecordPiece, style: Style, clock: Clock): Buffer {
       const columns = [`${day} ${time}`, level, source, (tag && `[${tag}]: `) + message].filter(
         (column) => column !== '',
       );
-      return Buffer.from(columns.join('\t') + (context ? '\t{"q":"42"}' : '') + end + more);
+      return Buffer.from(columns.join('\t') + (context && `\t${context}`) + end + more);
     }
     case 'json':
       return Buffer.from(
-        JSON.stringify({ ts: epochMs / 1000, level: level.toLowerCase(), caller: source, logger: tag, msg: message }) +
-          end,
+        JSON.stringify({
+          ts: epochMs / 1000,
+          level: level.toLowerCase(),
+          caller: source,
+          logger: tag,
+          msg: message,
+        }).slice(0, -1) +
+          (context && `,${context.slice(1, -1)}`) +
+          `}${end}`,
       );
     case 'glog':
       return Buffer.from(

@@ -3,6 +3,7 @@ import fc from 'fast-check';
 import type { Level } from '../parse/level.ts';
 import type { RecordFilter } from '../types.ts';
 import { SOURCES, TAGS, WORDS } from './random-logs.ts';
+import { type QuerySpec, queryOf, toQuery } from './random-query.ts';
 import type { SlowRecord, SlowStart } from './slow-logs.ts';
 
 const term = fc.oneof(
@@ -27,7 +28,11 @@ export interface FilterSpec {
   regex?: string;
   source?: string;
   component?: string;
+  /** Chosen among the fields of the records. */
+  query?: QuerySpec;
 }
+
+const querySpec = queryOf({ text: term, pattern });
 
 const share = fc.oneof(fc.nat(1000), fc.constantFrom(-100, 0, 1000, 1100));
 
@@ -52,18 +57,26 @@ export const filterSpec: fc.Arbitrary<FilterSpec> = fc.oneof(
       regex: pattern,
       source: fc.constantFrom(...SOURCES, 'runtime.go', 'time.go', 'time.go:7', 'untime.go'),
       component: fc.constantFrom(...TAGS, 'BROKER'),
+      query: querySpec,
     },
     { requiredKeys: [] },
   ),
+  fc.record({ query: querySpec }),
 );
 
 /** The times of records, as fractions in thousandths. */
-export function toFilter({ from, to, ...rest }: FilterSpec, records: readonly SlowRecord[]): RecordFilter {
+export function toFilter({ from, to, query, ...rest }: FilterSpec, records: readonly SlowRecord[]): RecordFilter {
   const times = records.map(({ timeMs }) => timeMs).filter((timeMs) => !Number.isNaN(timeMs));
   const first = times.reduce((a, b) => Math.min(a, b), Infinity);
   const last = times.reduce((a, b) => Math.max(a, b), -Infinity);
   const at = (part: number) => (times.length === 0 ? 0 : Math.round(first + ((last - first) * part) / 1000));
-  return { ...rest, ...(from !== undefined && { fromMs: at(from) }), ...(to !== undefined && { toMs: at(to) }) };
+  const node = query && toQuery(query, records);
+  return {
+    ...rest,
+    ...(node && { query: node }),
+    ...(from !== undefined && { fromMs: at(from) }),
+    ...(to !== undefined && { toMs: at(to) }),
+  };
 }
 
 /** Where to begin, as a kind of start point and a fraction of the log. */

@@ -8,6 +8,7 @@ import { SHOWN_BYTES } from '../scan/block/record-formatter.ts';
 import { mergeShapes } from '../shapes/merge-shapes.ts';
 import { messageShape } from '../shapes/message-shape.ts';
 import type { DigestGroup, FoundRecord, HistogramBucket, RecordFilter, SearchQuery } from '../types.ts';
+import { slowMatches } from './slow-query.ts';
 
 /** This much of a file's text determines its format and its first time. */
 const SAMPLE_BYTES = 64 * 1024;
@@ -173,6 +174,8 @@ export function matches(record: SlowRecord, filter: RecordFilter): boolean {
   if (filter.regex !== undefined) {
     if (!new RegExp(filter.regex, caseSensitive ? 'mu' : 'imu').test(record.text)) return false;
   }
+  if (filter.query && !slowMatches(filter.query, { fields: record.whole, text: record.text }, caseSensitive))
+    return false;
   return matchesColumns(record.whole, filter);
 }
 

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PortholeError } from '@porthole/contract';
-import { createRecordFilter, searchableText } from '@porthole/logs';
+import { createRecordFilter, RegexConditions, searchableText } from '@porthole/logs';
 import type { FoundRecord, LogSelection, RecordFilter, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
 import { deliveredBefore, positionAfter } from './snapshot-position.ts';
@@ -69,12 +69,16 @@ export async function snapshotFilter(
   const names = [...(files ?? []).map(({ name }) => name), ...records.map(({ file }) => file)];
   // Rejects an invalid regex even if there are no records.
   const matches = await createRecordFilter(query, names);
-  const { regex, caseSensitive = false, ...others } = query;
-  if (regex === undefined || !matchRegex) return (some) => filterInTurns(some, matches);
-  const matchesOthers = await createRecordFilter({ ...others, caseSensitive }, names);
+  const regexes = RegexConditions.of(query);
+  if (!regexes || !matchRegex) return (some) => filterInTurns(some, matches);
+  const matchesOthers = await createRecordFilter(query, names, { withRegexes: false });
   return async (some) => {
     const candidates = await filterInTurns(some, matchesOthers);
-    const isMatch = await matchRegex({ regex, caseSensitive }, candidates.map(searchableText));
+    const decoded = candidates.map((record) => ({
+      fields: () => record,
+      text: () => searchableText(record).toString(),
+    }));
+    const isMatch = await regexes.decide(decoded, matchRegex);
     return candidates.filter((_, index) => isMatch[index]);
   };
 }

@@ -39,6 +39,7 @@ export interface HistoryDeps {
   search: Search;
   filter: RecordFilter;
   raw: boolean;
+  fields?: readonly string[] | undefined;
   signal: AbortSignal;
   /** For reading the histories of several logs in parallel. */
   permits: Permits;
@@ -290,11 +291,11 @@ function isBusy(thrown: unknown): boolean {
 
 function queryFor(
   { tail }: TailReader,
-  { filter, raw }: HistoryDeps,
+  { filter, raw, fields }: HistoryDeps,
   range: Pick<SearchQuery, 'order' | 'limit' | 'start' | 'until' | 'toMs'>,
 ): SearchQuery {
   const { name, family } = tail.target;
   // By family, because what was emitted under this name may be in rotated files by now.
   const selection: LogSelection = family === undefined ? { file: name } : { family };
-  return { ...selection, ...filter, ...range, before: 0, after: 0, ...(raw && { raw }) };
+  return { ...selection, ...filter, ...range, before: 0, after: 0, ...(raw && { raw }), ...(fields && { fields }) };
 }

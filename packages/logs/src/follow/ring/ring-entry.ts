@@ -1,5 +1,6 @@
 import { CHECK_BYTES, type FileMark, fnv1a, markEncoder, resumeCursor } from '../../cursor/cursor.ts';
 import type { Format } from '../../parse/format.ts';
+import { fieldJson } from '../../query/field-json.ts';
 import { shownFields } from '../../scan/block/record-formatter.ts';
 import type { FollowItem, FoundRecord } from '../../types.ts';
 import type { Piece } from '../tail/record-assembler.ts';
@@ -85,7 +86,11 @@ export class RecordEntry {
     return this.#ref.cursors.at(offset + bytes.length, Buffer.alloc(0));
   }
 
-  found({ raw }: { raw: boolean }): FoundRecord {
+  found({ raw, fields }: { raw: boolean; fields?: readonly string[] | undefined }): FoundRecord {
+    if (fields && fields.length > 0) {
+      const found = this.found({ raw });
+      return { ...found, fields: fieldJson(found, fields) };
+    }
     if (raw) {
       this.#raw ??= this.#show(true);
       return this.#raw;

@@ -17,6 +17,9 @@ import { readLevelToken, readTimeToken } from './tokens/value-tokens.ts';
 /** Time and level may follow a stack trace or a request body; they are not searched for any further. */
 const MAX_HEAD_BYTES = 64 * 1024;
 
+/** How journalctl writes a message as a list of bytes. */
+export const BYTE_LIST_START = '"MESSAGE":[';
+
 /** One JSON object per line, as zap, pino, bunyan, logrus, slog, etcd, serilog and Docker write it. */
 export function createJsonFormat({ zone }: FormatOptions): ShapedFormat {
   const isTime = (text: Buffer) => !Number.isNaN(readTimeToken(text, 0, text.length, zone));
@@ -34,7 +37,7 @@ export function createJsonFormat({ zone }: FormatOptions): ShapedFormat {
       if (!members) return undefined;
       takeFirst(members, TIME_KEYS, ({ token }) => token !== undefined && isTime(Buffer.from(token)));
       takeLevel(members, isLevel);
-      return toColumns(members);
+      return toColumns(members, body);
     },
   });
 }
@@ -77,8 +80,8 @@ function toToken(value: unknown): string | undefined {
   return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
 }
 
-function toColumns(members: Member[]): Columns {
-  const message = takeMessage(members) ?? nestedMessage(members) ?? '';
+function toColumns(members: Member[], line: string): Columns {
+  const message = takeMessage(members, line) ?? nestedMessage(members) ?? '';
   const source = takeFirst(members, SOURCE_KEYS, (member) => toSource(member) !== undefined);
   const tags: string[] = [];
   for (const key of TAG_KEYS) {
@@ -102,7 +105,7 @@ function toContext(members: Member[]): ExactContext {
 }
 
 /** The best of the members that can be the message: `log` holds the line in Docker's files, but an object elsewhere. */
-function takeMessage(members: Member[]): string | undefined {
+function takeMessage(members: Member[], line: string): string | undefined {
   for (const key of MESSAGE_KEYS) {
     const text = takeFirst(members, [key], ({ value }) => typeof value === 'string')?.value;
     // Docker includes the line's newline.
@@ -110,12 +113,12 @@ function takeMessage(members: Member[]): string | undefined {
   }
   const other = takeFirst(members, ['msg', 'message'], () => true);
   if (other === undefined) return undefined;
-  return isByteList(other.value)
+  return line.includes(BYTE_LIST_START) && isByteList(other.value)
     ? Buffer.from(other.value).toString()
     : (other.valueText ?? JSON.stringify(other.value));
 }
 
-/** As journalctl writes a message that is not printable UTF-8. */
+/** A message that is not printable UTF-8. Searches for fields rely on this very text to find such records. */
 function isByteList(value: unknown): value is number[] {
   return (
     Array.isArray(value) && value.length > 0 && value.every((item) => Number.isInteger(item) && item >= 0 && item < 256)

@@ -1,5 +1,6 @@
 import { CHECK_BYTES, fnv1a, markEncoder } from '../../cursor/cursor.ts';
 import type { Format, RecordFields } from '../../parse/format.ts';
+import { fieldJson } from '../../query/field-json.ts';
 import type { FoundRecord } from '../../types.ts';
 import type { FoundLines, RecordsJob } from '../jobs.ts';
 import { trimHole } from './nul-holes.ts';
@@ -36,6 +37,7 @@ export class RecordFormatter {
   readonly #format: Format;
   readonly #lineStart: string;
   readonly #raw: boolean;
+  readonly #fields: readonly string[];
   readonly #shownBytes: number | undefined;
   readonly #restFrom: number;
   readonly #encode: ReturnType<typeof markEncoder>;
@@ -44,7 +46,8 @@ export class RecordFormatter {
   readonly #times: number[] = [];
   #resultBytes = 0;
 
-  constructor({ file, mark, raw, shownBytes, restFrom = 0 }: RecordsJob, format: Format) {
+  constructor({ file, mark, raw, fields = [], shownBytes, restFrom = 0 }: RecordsJob, format: Format) {
+    this.#fields = fields;
     this.#shownBytes = shownBytes;
     this.#restFrom = restFrom;
     this.#format = format;
@@ -76,6 +79,7 @@ export class RecordFormatter {
       raw: this.#raw,
       shownBytes: this.#shownBytes,
     });
+    if (this.#fields.length > 0) fields.fields = fieldJson(fields, this.#fields);
     const { offset, start, end } = span;
     const location = `"offset":${offset},"bytes":${end - start},"cursor":"${this.cursorFor(span)}"`;
     // A `FoundRecord`. Concatenating text takes half as long as serializing an object.
@@ -111,7 +115,7 @@ function spanFrom({ bytes, start, end, offset }: RecordSpan, from: number): Reco
   return { bytes, start: Math.min(end, start + from - offset), end, offset: from };
 }
 
-export type ShownFields = RecordFields & Pick<FoundRecord, 'cut' | 'continued' | 'raw'>;
+export type ShownFields = RecordFields & Pick<FoundRecord, 'cut' | 'continued' | 'raw' | 'fields'>;
 
 /** The fields shown of a record, wherever it was read. */
 export function shownFields(

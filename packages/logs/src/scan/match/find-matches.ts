@@ -1,13 +1,10 @@
-import { makeNeedle, type Needle } from '../../kernel/scan-kernel.ts';
-import type { FormatName, LineHead } from '../../parse/format.ts';
+import type { LineHead } from '../../parse/format.ts';
 import { Candidates } from '../../regex/candidates.ts';
-import type { RegexPrefilter } from '../../regex/prefilter.ts';
-import { textsRarity } from '../../regex/required-texts.ts';
-import type { RecordFilter } from '../../types.ts';
 import type { BlockScanner } from '../block/block-scanner.ts';
 import type { RecordTable } from '../block/blocks.ts';
 import type { PartScan, ScanTools } from '../tasks/scan-part.ts';
-import { isAscii, type RecordMatcher } from './record-matcher.ts';
+import type { RecordMatcher } from './record-matcher.ts';
+import { requiredNeedles } from './required-needles.ts';
 
 /**
  * Records of a block that may match, as positions in the loaded text, in file order: their heads match, their text has
@@ -25,40 +22,22 @@ export interface Spans {
  * only by text search at memory speed.
  */
 export function createCandidates(
-  filter: RecordFilter,
-  { prefilter }: RecordMatcher,
+  matcher: RecordMatcher,
   { kernel, format, textsOnly = false }: Pick<ScanTools, 'kernel' | 'format'> & { textsOnly?: boolean },
 ): Candidates | undefined {
-  const needleSets = requiredNeedles(filter, format.name, prefilter);
+  const { prefilter } = matcher;
+  const needleSets = requiredNeedles(matcher, format.name);
   const canWalk = !textsOnly && prefilter?.automaton !== undefined;
   return needleSets.length > 0 || canWalk ? new Candidates(kernel, needleSets, prefilter) : undefined;
-}
-
-/** Sets of texts; every matching record contains one of each set. The presumably rarest comes first. */
-function requiredNeedles(filter: RecordFilter, format: FormatName, prefilter: RegexPrefilter | undefined): Needle[][] {
-  const { terms = [], caseSensitive = false } = filter;
-  // In JSON, logfmt and wrapped lines, columns may be escaped, split or combined from several.
-  const isWritten = format !== 'json' && format !== 'iso' && !format.includes('+');
-  const { source, component }: RecordFilter = isWritten ? filter : {};
-  const conditions = [
-    ...(source === undefined ? [] : [{ texts: [source], caseSensitive: true }]),
-    ...terms.map((term) => ({ texts: [term], caseSensitive })),
-    ...(component === undefined ? [] : [{ texts: [component], caseSensitive: false }]),
-    ...(prefilter?.textSets ?? []).map((texts) => ({ texts, caseSensitive })),
-  ];
-  return conditions
-    .filter(({ texts, caseSensitive: exactly }) => texts.every((text) => text !== '' && (exactly || isAscii(text))))
-    .sort((a, b) => textsRarity(b.texts) - textsRarity(a.texts))
-    .map(({ texts, caseSensitive: exactly }) => texts.map((text) => makeNeedle(text, { caseSensitive: exactly })));
 }
 
 /** All records of the block whose heads match. */
 export function tableSpans(table: RecordTable, matcher: RecordMatcher): Spans {
   const spans: Spans = { starts: [], ends: [], firstContinues: false };
   const { count, starts, times, ranks, end } = table;
-  const { minRank, fromMs, toMs, hasTimes } = matcher;
+  const { ranks: matching, fromMs, toMs, hasTimes } = matcher;
   for (let index = 0; index < count; index++) {
-    if ((ranks[index] ?? 0) < minRank) continue;
+    if (matching[ranks[index] ?? 0] === 0) continue;
     if (hasTimes) {
       const time = times[index] ?? Number.NaN;
       if (!(time >= fromMs && time < toMs)) continue;

@@ -80,7 +80,7 @@ describe('a filter', () => {
         const whole = (those: readonly FoundRecord[]) =>
           those.filter(({ cut, continued }) => !cut && !continued).map(({ file, offset }) => `${file} ${offset}`);
         for (const each of wanted) {
-          const filter = toFilter(each, records as never);
+          const filter = toFilter(each, records.map((record) => ({ ...record, whole: record })) as never);
           const found = (await runSearch(logs, filter)).records;
           expect({ filter, kept: whole(await filterRecords(records, filter)) }).toEqual({ filter, kept: whole(found) });
         }

@@ -3,22 +3,20 @@ import type { Format } from '../../parse/format.ts';
 import { levelRank } from '../../parse/level.ts';
 import type { FoundRecord, LogSelection, RecordFilter } from '../../types.ts';
 import { RecordMatcher } from './record-matcher.ts';
-import { compileRegex } from './regex.ts';
+import { RegexCache } from './regex-cache.ts';
 
 /**
  * The filter of a search for records that are no longer in a file, using the engine's own matcher, so that a snapshot
  * of a log matches like the log itself. `files` are all file names of the records: they determine the family. Text is
- * searched in `raw`; for a record without it, in its columns. Rejects with REGEX_INVALID.
+ * searched in `raw`; for a record without it, in its columns. Rejects with REGEX_INVALID. Without regexes, the conditions
+ * that contain one are not tested: see `RegexConditions`.
  */
 export async function createRecordFilter(
   { file, family, ...filter }: LogSelection & RecordFilter,
   files: readonly string[],
+  { withRegexes = true }: { withRegexes?: boolean } = {},
 ): Promise<(record: FoundRecord) => boolean> {
-  const { regex, caseSensitive = false } = filter;
-  const matcher = new RecordMatcher(
-    filter,
-    regex === undefined ? undefined : await compileRegex(regex, { caseSensitive }),
-  );
+  const matcher = new RecordMatcher(filter, withRegexes ? await new RegexCache().compile(filter) : undefined);
   const wanted = family === undefined ? undefined : familyFiles(family, files);
   return (record) => {
     if (file !== undefined && record.file !== file) return false;

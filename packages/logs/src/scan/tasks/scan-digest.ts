@@ -19,7 +19,7 @@ export function scanDigest(job: DigestJob, matcher: RecordMatcher, tools: ScanTo
   const scan = new PartScan(job, tools);
   const { scanner, report } = scan;
   const groups = new Groups();
-  const candidates = createCandidates(job.filter, matcher, tools);
+  const candidates = createCandidates(matcher, tools);
 
   for (const block of scan.blocks()) {
     const spans = candidates ? candidateSpans(scanner, candidates, matcher) : tableSpans(scan.records(block), matcher);

@@ -9,7 +9,7 @@ import { PartScan, type ScanTools } from './scan-part.ts';
 export function scanFields(job: FieldsJob, matcher: RecordMatcher, tools: ScanTools): FieldsResult {
   const scan = new PartScan(job, tools);
   const table = new FieldTable(job.limits);
-  scanMatches(scan, { filter: job.filter, matcher, tools }, (record) => {
+  scanMatches(scan, { matcher, tools }, (record) => {
     table.count(recordFields(decodeMatch(scan, record, tools)));
   });
   return { ...scan.report, ...table.pack() };

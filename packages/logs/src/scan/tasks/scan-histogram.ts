@@ -40,7 +40,7 @@ export function scanHistogram(job: HistogramJob, matcher: RecordMatcher, tools: 
   const { scanner, report } = scan;
   const found = new BucketCounts();
   let untimed = 0;
-  const candidates = createCandidates(job.filter, matcher, tools);
+  const candidates = createCandidates(matcher, tools);
 
   for (const block of scan.blocks()) {
     if (!candidates && matcher.headOnly) {
@@ -62,7 +62,7 @@ export function scanHistogram(job: HistogramJob, matcher: RecordMatcher, tools: 
 function countTable(
   scan: PartScan,
   { count, starts, times, ranks }: RecordTable,
-  { minRank, fromMs, toMs, hasTimes }: RecordMatcher,
+  { ranks: matching, fromMs, toMs, hasTimes }: RecordMatcher,
   { found, bucketMs }: { found: BucketCounts; bucketMs: number },
 ): number {
   const allInside = count > 0 && scan.isInside(starts[0] ?? 0) && scan.isInside(starts[count - 1] ?? 0);
@@ -74,7 +74,7 @@ function countTable(
   for (let index = 0; index < count; index++) {
     const rank = ranks[index] ?? 0;
     const time = times[index] ?? Number.NaN;
-    if (rank < minRank || (hasTimes && !(time >= fromMs && time < toMs))) continue;
+    if (matching[rank] === 0 || (hasTimes && !(time >= fromMs && time < toMs))) continue;
     if (!allInside && !scan.isInside(starts[index] ?? 0)) continue;
     if (Number.isNaN(time)) {
       untimed++;

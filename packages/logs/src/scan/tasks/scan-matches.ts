@@ -1,5 +1,4 @@
 import type { RecordFields } from '../../parse/format.ts';
-import type { RecordFilter } from '../../types.ts';
 import type { RecordTable } from '../block/blocks.ts';
 import { trimHole } from '../block/nul-holes.ts';
 import { spanText } from '../block/record-formatter.ts';
@@ -21,11 +20,11 @@ export interface MatchedRecord {
 /** Calls `visit` for each matching record of a part, oldest first. */
 export function scanMatches(
   scan: PartScan,
-  { filter, matcher, tools }: { filter: RecordFilter; matcher: RecordMatcher; tools: ScanTools },
+  { matcher, tools }: { matcher: RecordMatcher; tools: ScanTools },
   visit: (record: MatchedRecord) => void,
 ): void {
   const { scanner, report } = scan;
-  const candidates = createCandidates(filter, matcher, tools);
+  const candidates = createCandidates(matcher, tools);
   const record: MatchedRecord = { start: 0, end: 0, timeMs: Number.NaN, rank: 0, isHeadless: false };
   for (const block of scan.blocks()) {
     if (!candidates && matcher.headOnly) {
@@ -50,7 +49,7 @@ export function scanMatches(
 function visitTable(
   scan: PartScan,
   { count, starts, times, ranks, end }: RecordTable,
-  { minRank, fromMs, toMs, hasTimes }: RecordMatcher,
+  { ranks: matching, fromMs, toMs, hasTimes }: RecordMatcher,
   record: MatchedRecord,
   visit: (record: MatchedRecord) => void,
 ): void {
@@ -59,7 +58,7 @@ function visitTable(
     const start = starts[index] ?? 0;
     const rank = ranks[index] ?? 0;
     const timeMs = times[index] ?? Number.NaN;
-    if (rank < minRank || (hasTimes && !(timeMs >= fromMs && timeMs < toMs))) continue;
+    if (matching[rank] === 0 || (hasTimes && !(timeMs >= fromMs && timeMs < toMs))) continue;
     if (!allInside && !scan.isInside(start)) continue;
     record.start = start;
     record.end = index + 1 < count ? (starts[index + 1] ?? end) : end;

@@ -76,9 +76,15 @@ export class PartScan {
         this.report.blocks.pop();
         return;
       }
-      if (matcher.matchesText(this.scanner.bytes, start, end, format)) yield index;
+      const isHeadless = index === 0 && this.isHeadless(spans);
+      if (matcher.matchesText(this.scanner.bytes, start, end, isHeadless ? undefined : format)) yield index;
       this.tested = { start, end };
     }
+  }
+
+  /** Whether the first of the spans has no columns: what precedes the first head of a file, whatever it looks like. */
+  isHeadless({ starts: [start = 0], firstContinues }: Spans): boolean {
+    return firstContinues || (this.scanner.isFirst && !this.scanner.headAt(start));
   }
 
   /** At least one record is tested: a search that is continued again and again must make progress. */

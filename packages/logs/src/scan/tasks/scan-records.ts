@@ -21,7 +21,7 @@ export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: Scan
   const show = new RecordFormatter(job, format);
   // Below that level most records match: scanning all of them adds more to the index.
   const byLevel = format.name === 'contract' && matcher.minRank >= WARN_RANK;
-  const candidates = createCandidates(job.filter, matcher, { ...tools, textsOnly: byLevel });
+  const candidates = createCandidates(matcher, { ...tools, textsOnly: byLevel });
   let last: number | undefined;
   let beforeLast: number | undefined;
   const result = (stopped: boolean, reached: RecordsResult['reached'] = null): RecordsResult => {
@@ -40,8 +40,7 @@ export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: Scan
       const [start = 0, end = 0] = [spans.starts[index], spans.ends[index]];
       if (show.count >= limit || show.resultBytes >= MAX_RESULT_BYTES) return result(true);
       const continued = index === 0 && spans.firstContinues;
-      // What precedes the first head of a file has no columns, whatever it looks like.
-      const headless = continued || (index === 0 && scanner.isFirst && !scanner.headAt(start));
+      const headless = index === 0 && scan.isHeadless(spans);
       const { bytes } = scanner;
       show.add({ bytes, start, end, offset: scanner.toOffset(start) }, { continued, headless });
     }

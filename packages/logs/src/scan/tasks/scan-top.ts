@@ -8,11 +8,11 @@ import { PartScan, type ScanTools } from './scan-part.ts';
 
 /** Matching records by value of a field. */
 export function scanTop(job: TopJob, matcher: RecordMatcher, tools: ScanTools): TopResult {
-  const { filter, bucketMs } = job;
+  const { bucketMs } = job;
   const scan = new PartScan(job, tools);
   const field = resolveField(job.by);
   const table = new TopTable(job);
-  scanMatches(scan, { filter, matcher, tools }, (record) => {
+  scanMatches(scan, { matcher, tools }, (record) => {
     const values = refValues(decodeMatch(scan, record, tools), field);
     const bucket = bucketMs === undefined ? Number.NaN : Math.floor(record.timeMs / bucketMs);
     table.count(values, bucket);

@@ -8,11 +8,11 @@ const MAX_PICKS = 256;
 
 /** Whether a block can contain a match, according to its index entry. */
 export function canMatch({ all, errors }: BlockSummary, matcher: RecordMatcher): boolean {
-  const { minRank, hasTimes, fromMs, toMs } = matcher;
+  const { minRank, ranks, hasTimes, fromMs, toMs } = matcher;
   if (minRank >= ERROR_RANK && errors?.length === 0) return false;
   if (!all) return true;
   if (hasTimes && !(all.maxMs >= fromMs && all.minMs < toMs)) return false;
-  return minRank === 0 || all.counts.some((count, rank) => rank >= minRank && count > 0);
+  return minRank === 0 || all.counts.some((count, rank) => ranks[rank] === 1 && count > 0);
 }
 
 /** Whether the index entry of a block may avoid scanning it. */

@@ -1,0 +1,88 @@
+import { makeNeedle, type Needle } from '../../kernel/scan-kernel.ts';
+import type { FormatName } from '../../parse/format.ts';
+import type { QueryNode, RegexNode } from '../../query/query-node.ts';
+import { textsRarity } from '../../regex/required-texts.ts';
+import { isAscii } from './compile-test.ts';
+import { fieldTexts } from './field-texts.ts';
+import type { RecordMatcher } from './record-matcher.ts';
+
+/** Texts of which every matching record contains one. */
+export interface RequiredSet {
+  texts: readonly RequiredText[];
+  /** Other ways to write them, so rare that they do not count when sets are compared. */
+  escapes?: readonly RequiredText[];
+}
+
+export interface RequiredText {
+  text: string;
+  caseSensitive: boolean;
+}
+
+/** Searching for more, one after the other, takes longer than parsing the records. */
+const MAX_TEXTS = 8;
+
+/** Sets of texts; every matching record contains one of each set. The presumably rarest comes first. */
+export function requiredNeedles({ conditions, findRegex }: RecordMatcher, format: FormatName): Needle[][] {
+  return conditions
+    .flatMap((node) => requiredSets(node, { format, findRegex }))
+    .sort((a, b) => rarity(b) - rarity(a))
+    .map(({ texts, escapes = [] }) => [...texts, ...escapes].map(({ text, ...how }) => makeNeedle(text, how)));
+}
+
+type Search = Pick<RecordMatcher, 'findRegex'> & { format: FormatName };
+
+function requiredSets(node: QueryNode, search: Search): RequiredSet[] {
+  switch (node.kind) {
+    case 'text':
+      return usable([{ texts: [{ text: node.text, caseSensitive: node.caseSensitive ?? false }] }]);
+    case 'regex':
+      return regexSets(node, search);
+    case 'field':
+    case 'fieldRegex':
+    case 'exists':
+      return usable(fieldTexts(node, search.format));
+    case 'and':
+      return node.nodes.flatMap((each) => requiredSets(each, search));
+    case 'or':
+      return unionSet(node.nodes.map((each) => rarest(requiredSets(each, search))));
+    case 'not':
+      return [];
+  }
+}
+
+function regexSets(node: RegexNode, { findRegex }: Search): RequiredSet[] {
+  const sets = findRegex?.(node).prefilter.textSets ?? [];
+  const caseSensitive = node.caseSensitive ?? false;
+  return usable(sets.map((texts) => ({ texts: texts.map((text) => ({ text, caseSensitive })) })));
+}
+
+/** Letters beyond ASCII cannot be searched for ignoring case. */
+function usable(sets: readonly RequiredSet[]): RequiredSet[] {
+  return sets.filter(({ texts }) =>
+    texts.every(({ text, caseSensitive }) => text !== '' && (caseSensitive || isAscii(text))),
+  );
+}
+
+/** One of several conditions holds, so that a text of one of their sets occurs. */
+function unionSet(sets: readonly (RequiredSet | undefined)[]): RequiredSet[] {
+  const texts = new Map<string, RequiredText>();
+  const escapes = new Map<string, RequiredText>();
+  for (const set of sets) {
+    if (!set) return [];
+    for (const each of set.texts) texts.set(JSON.stringify(each), each);
+    for (const each of set.escapes ?? []) escapes.set(JSON.stringify(each), each);
+  }
+  if (texts.size + escapes.size > MAX_TEXTS) return [];
+  return [{ texts: [...texts.values()], escapes: [...escapes.values()] }];
+}
+
+function rarest(sets: readonly RequiredSet[]): RequiredSet | undefined {
+  return sets.reduce<RequiredSet | undefined>(
+    (best, set) => (best && rarity(best) >= rarity(set) ? best : set),
+    undefined,
+  );
+}
+
+function rarity({ texts }: RequiredSet): number {
+  return textsRarity(texts.map(({ text }) => text));
+}
