@@ -2,6 +2,7 @@ import type { Level, RecordFilter } from '@porthole/logs/types';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CLOCK, describeRefusal } from '../testing/describe-refusal.ts';
+import { randomQuery } from '../testing/random-query.ts';
 import { encodeFile, encodeView, parseFileRequest, parseViewRequest } from './file-requests.ts';
 import {
   encodeDigest,
@@ -32,6 +33,7 @@ const times = fc.oneof(
   timeMs.map((toMs) => ({ toMs })),
   span,
 );
+const fields = fc.uniqueArray(fc.stringMatching(/^[\w.@$-]{1,12}$/), { minLength: 1, maxLength: 8 });
 const terms = fc.array(text, { minLength: 1, maxLength: 8 });
 const optional = fc.record(
   {
@@ -42,6 +44,7 @@ const optional = fc.record(
     regex: text,
     source: text,
     component: text,
+    query: randomQuery,
   },
   { requiredKeys: [] },
 );
@@ -63,6 +66,7 @@ const search = recordRequest(
       start: searchStart,
       until: cursor,
       raw: on,
+      fields,
     },
     { requiredKeys: ['order', 'limit', 'before', 'after'] },
   ),
@@ -73,7 +77,7 @@ const followStart = fc.oneof(
   fc.record({ timeMs }),
   fc.record({ cursor, sinceMs: timeMs }, { requiredKeys: ['cursor'] }),
 );
-const follow = recordRequest(fc.record({ start: followStart, raw: on }, { requiredKeys: ['start'] }));
+const follow = recordRequest(fc.record({ start: followStart, raw: on, fields }, { requiredKeys: ['start'] }));
 const histogram = recordRequest(
   fc.record(
     { bucketMs: fc.integer({ min: 1, max: 1e12 }), buckets: fc.integer({ min: 1, max: 1000 }) },
