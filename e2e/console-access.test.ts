@@ -161,7 +161,7 @@ describe.each([
     await fits();
     await detailsPanel(page).getByRole('button', { name: /Close/ }).click();
     await page.getByRole('button', { name: /^I: show/ }).click();
-    await page.getByRole('searchbox', { name: 'Find in the logs' }).fill('slow');
+    await page.getByRole('combobox', { name: 'Find in the logs' }).fill('slow');
     await page.getByRole('button', { name: 'Only matches' }).click();
     await waitUntilVisible(findRow(page, 'slow'));
     await page.getByLabel(/^Time range/).click();

@@ -46,7 +46,7 @@ it('a reload shows the same filters, search and range, and back and forward go t
   await page.getByLabel(/^Time range/).click();
   await page.getByRole('button', { name: 'Last 5 min' }).click();
   await address(page, { level: 'error', last: '5m' });
-  const field = page.getByRole('searchbox', { name: 'Find in the logs' });
+  const field = page.getByRole('combobox', { name: 'Find in the logs' });
   await field.fill('line 15');
   await address(page, { level: 'error', last: '5m', q: 'line 15' });
   await page.getByRole('button', { name: 'Only matches' }).click();

@@ -33,7 +33,7 @@ async function openLog(files: Record<string, string>, query = '') {
     settings: { node: { timeZone: 'UTC' }, cluster: { nodeId: 'n1' } },
   });
   const log = await LogPage.open(browser, `${running.url}logs?src=n1/a.log${query}`);
-  const field = log.page.getByRole('searchbox', { name: 'Find in the logs' });
+  const field = log.page.getByRole('combobox', { name: 'Find in the logs' });
   return { log, field, url: running.url, logDir, chip: (letter: string) => chip(log, letter) };
 }
 

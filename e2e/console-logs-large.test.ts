@@ -76,7 +76,7 @@ describe('a log of 10 GB', () => {
 
   it('a search shows its progress, and can be stopped and continued', async () => {
     const { log, shows } = await openLarge();
-    const field = log.page.getByRole('searchbox', { name: 'Find in the logs' });
+    const field = log.page.getByRole('combobox', { name: 'Find in the logs' });
     await field.fill('not in there');
     await field.press('Alt+Enter');
     await log.edges.first().getByRole('button', { name: 'Stop' }).click();

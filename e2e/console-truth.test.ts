@@ -21,7 +21,7 @@ afterAll(() => browser.close());
 
 const findPill = (page: Page) => page.locator('.source-bar .pill');
 const shownRows = (page: Page) => page.locator('.row-record, .rows-block [role="row"]');
-const findStatus = (page: Page) => page.getByRole('searchbox', { name: 'Find in the logs' });
+const findStatus = (page: Page) => page.getByRole('combobox', { name: 'Find in the logs' });
 
 /** Counts the lines of a file without loading it. */
 async function countLines(path: string): Promise<{ count: number; last: string }> {

@@ -88,6 +88,18 @@ const EVERYWHERE: KeyGroup = {
   ],
 };
 
+const QUERY_BOX: KeyGroup = {
+  name: 'Query box',
+  keys: [
+    { shown: 'Enter', meaning: 'older match' },
+    { shown: 'Shift+Enter', meaning: 'newer match' },
+    { shown: 'Ctrl+Space', meaning: 'completions' },
+    { shown: '↓ ↑', meaning: 'choose one; last queries in an empty box' },
+    { shown: 'Tab', meaning: 'insert the chosen one' },
+    { shown: 'Escape', meaning: 'close the list; back to the lines' },
+  ],
+};
+
 const CHARTS: KeyGroup = {
   name: 'Charts',
   keys: [
@@ -111,5 +123,5 @@ export function keyGroups(): KeyGroup[] {
   const lines = new Map<string, string[]>();
   for (const { meaning, shown } of LOG_KEYS) lines.set(meaning, [...(lines.get(meaning) ?? []), shown]);
   const logKeys = [...lines].map(([meaning, shown]) => ({ shown: shown.join(' '), meaning }));
-  return [EVERYWHERE, { name: 'Log lines', keys: logKeys }, CHARTS];
+  return [EVERYWHERE, { name: 'Log lines', keys: logKeys }, QUERY_BOX, CHARTS];
 }

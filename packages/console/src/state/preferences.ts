@@ -1,4 +1,4 @@
-import { Store, tryStorage } from './store.ts';
+import { readStoredTexts, Store, tryStorage } from './store.ts';
 import type { ZoneName } from './view.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
@@ -26,7 +26,7 @@ export class Preferences {
     const keys = storedChoice(storage, 'keys', ['on', 'off']);
     this.hasKeys = new Store(keys.value === 'on');
     this.hasKeys.subscribe(() => keys.set(this.hasKeys.value ? 'on' : 'off'));
-    this.dismissed = new Store(readList(tryStorage(() => storage?.getItem(DISMISSED_KEY))));
+    this.dismissed = new Store(readStoredTexts(storage, DISMISSED_KEY));
     this.dismissed.subscribe(() =>
       tryStorage(() => storage?.setItem(DISMISSED_KEY, JSON.stringify(this.dismissed.value))),
     );
@@ -48,20 +48,6 @@ function storedChoice<Choice extends string>(
   const store = new Store<Choice>(choices.find((choice) => choice === found) ?? choices[0]);
   store.subscribe(() => tryStorage(() => storage?.setItem(key, store.value)));
   return store;
-}
-
-function readList(text: string | null | undefined): string[] {
-  const value = parseJson(text ?? '[]');
-  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
 }
 
 // Where storage is forbidden, even reading the property throws.

@@ -35,3 +35,18 @@ export function tryStorage<T>(act: () => T): T | undefined {
     throw error;
   }
 }
+
+/** A stored list of texts. Anything may be in the storage: what is no such list is ignored. */
+export function readStoredTexts(storage: Pick<Storage, 'getItem'> | undefined, key: string): string[] {
+  const value = parseJson(tryStorage(() => storage?.getItem(key)) ?? '[]');
+  return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
+  }
+}

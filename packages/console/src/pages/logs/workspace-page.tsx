@@ -18,7 +18,7 @@ import { FindBar } from './toolbar/find-bar.tsx';
 import { GoToTime } from './toolbar/go-to-time.tsx';
 import { SourceBar } from './toolbar/source-bar.tsx';
 import { ValueMenu } from './values/value-menu.tsx';
-import { loadedMatches, useMatcher } from './workspace/loaded-matches.ts';
+import { loadedMatches, useMatcher, useRowMatcher } from './workspace/loaded-matches.ts';
 import { focusedRecord, useLogKeys } from './workspace/run-command.ts';
 import { useLogWorkspace, useWorkspaceState } from './workspace/use-log-workspace.ts';
 import { viewActions } from './workspace/view-actions.ts';
@@ -39,12 +39,13 @@ export function WorkspacePage({ view }: { view: LogsView }) {
   const hasSeveral = isSeveral(view, source.nodes, nodeIds.length);
   const histogram = useLastCounts(state, source);
   const matcher = useMatcher(state.find.query);
+  const rowMatcher = useRowMatcher(matcher, view);
   const rowStyle = useMemo(
     () => ({
-      ...{ zone, isWrapped: view.isWrapped, withNode: hasSeveral, matcher },
+      ...{ zone, isWrapped: view.isWrapped, withNode: hasSeveral, matcher: rowMatcher },
       ...{ columns: view.columns, colours: nodeIds.join() },
     }),
-    [zone, view.isWrapped, hasSeveral, matcher, formatFieldNames(view.columns), nodeIds.join()],
+    [zone, view.isWrapped, hasSeveral, rowMatcher, formatFieldNames(view.columns), nodeIds.join()],
   );
   const field = useRef<HTMLInputElement>(null);
   const [isOpen, setOpen] = useState(false);
@@ -107,7 +108,12 @@ export function WorkspacePage({ view }: { view: LogsView }) {
         }}
       />
       <DegradedNote sources={view.sources} />
-      <FindBar {...{ view, workspace, field, change }} find={state.find} histogram={histogram} onLeave={focusList} />
+      <FindBar
+        {...{ view, workspace, field, change, histogram }}
+        find={state.find}
+        rows={state.rows}
+        onLeave={focusList}
+      />
       {view.hasHistogram ? (
         <ChartPanel state={state} range={view.range} histogram={histogram} zone={zone} onGo={goTo} change={change} />
       ) : null}

@@ -1,95 +1,69 @@
 import type { RefObject } from 'preact';
-import { useEffect, useRef, useState } from 'preact/hooks';
-import type { FindStatus, Workspace } from '../../../log-view/model/workspace-state.ts';
+import type { FindStatus, Row, Workspace } from '../../../log-view/model/workspace-state.ts';
 import type { HistogramResult } from '../../../log-view/source/log-source.ts';
 import type { LogsView } from '../../../state/view.ts';
 import { formatCount } from '../../../ui/format.ts';
+import { QueryBox } from '../query-box/query-box.tsx';
+import { queryHistory } from '../query-box/query-history.ts';
+import { type ChangeView, type TypedQuery, useTypedQuery } from '../query-box/use-typed-query.ts';
 import { toFindQuery } from '../workspace/apply-view.ts';
 import { LevelChips } from './level-chips.tsx';
-
-/** Pause in typing after which the search runs. */
-const TYPING_MS = 250;
 
 interface FindBarProps {
   view: LogsView;
   find: FindStatus;
   histogram: HistogramResult | null;
   workspace: Workspace;
+  rows: readonly Row[];
   field: RefObject<HTMLInputElement>;
-  change: (change: Partial<LogsView>, options?: { replace?: boolean }) => void;
+  change: ChangeView;
   /** Returns the focus to the rows. */
   onLeave: () => void;
 }
 
-/** Search text, match mode and minimum level. */
-export function FindBar({ view, find, histogram, workspace, field, change, onLeave }: FindBarProps) {
-  const { text, write, commit, forget } = useTyping(view, change);
-  const exclude = () => {
-    if (text.trim() === '') return;
-    forget();
-    change({ text: '', excluded: [...new Set([...view.excluded, text])] });
+/** The query box, match mode and minimum level. */
+export function FindBar({ view, find, histogram, workspace, rows, field, change, onLeave }: FindBarProps) {
+  const typed = useTypedQuery(view, change);
+  const { content, commit } = typed;
+  const isQuery = content.kind !== 'find';
+  const step = (direction: 'older' | 'newer') => {
+    // The URL reaches the workspace only with the next render.
+    if (content.kind === 'find') workspace.setFind(toFindQuery({ ...view, text: content.text }));
+    workspace.findNext(direction);
   };
   const press = (event: KeyboardEvent) => {
-    if (event.key === 'Enter' && event.altKey) {
-      commit();
-      change({ text, isOnlyMatches: !view.isOnlyMatches });
-    } else if (event.key === 'Enter') {
-      commit();
-      // The URL reaches the workspace only with the next render.
-      workspace.setFind(toFindQuery({ ...view, text }));
-      workspace.findNext(event.shiftKey ? 'newer' : 'older');
-    } else if (event.key === 'Escape') {
-      commit();
-      onLeave();
-    } else return;
+    if (event.key !== 'Enter' && event.key !== 'Escape') return;
+    commit();
+    if (content.kind !== 'invalid') queryHistory.add(typed.text);
+    if (event.key === 'Escape') onLeave();
+    else if (!event.altKey) step(event.shiftKey ? 'newer' : 'older');
+    else if (!isQuery) change({ query: '', text: content.text, isOnlyMatches: !view.isOnlyMatches });
     event.preventDefault();
   };
   return (
     <search class="bar find-bar">
-      <div class={`find-field ${find.message && view.isRegex ? 'has-problem' : ''}`}>
-        <input
-          ref={field}
-          type="search"
-          aria-label="Find in the logs"
-          aria-describedby={find.message ? 'find-message' : undefined}
-          placeholder="Find ( / )"
-          spellcheck={false}
-          autocomplete="off"
-          value={text}
-          title="Enter: older match · Shift+Enter: newer match · Alt+Enter: only matches"
-          onInput={({ currentTarget }) => write(currentTarget.value)}
-          onKeyDown={press}
-        />
-        <Toggle
-          name="Aa"
-          title="Match case"
-          isOn={view.isCaseSensitive}
-          onChange={(isCaseSensitive) => change({ isCaseSensitive })}
-        />
-        <Toggle name=".*" title="Regular expression" isOn={view.isRegex} onChange={(isRegex) => change({ isRegex })} />
-        <button
-          type="button"
-          class="toggle"
-          title="Exclude records that contain this text"
-          aria-label="Exclude records that contain this text"
-          disabled={text.trim() === ''}
-          onClick={exclude}
-        >
-          not
-        </button>
-      </div>
+      <QueryBox
+        {...{ view, typed, rows, field }}
+        messageId={find.message ? 'find-message' : undefined}
+        hasProblem={find.message !== null && view.isRegex}
+        onKeyDown={press}
+      >
+        <FindToggles {...{ view, typed, change }} />
+      </QueryBox>
       <div class="segments">
         <button
           type="button"
-          aria-pressed={!view.isOnlyMatches}
-          title="Highlight matches and step through them"
+          aria-pressed={!view.isOnlyMatches && !isQuery}
+          disabled={isQuery}
+          title={isQuery ? 'A query always shows only matches' : 'Highlight matches and step through them'}
           onClick={() => change({ isOnlyMatches: false })}
         >
           Find
         </button>
         <button
           type="button"
-          aria-pressed={view.isOnlyMatches}
+          aria-pressed={view.isOnlyMatches || isQuery}
+          disabled={isQuery}
           title="Show only matching records (Alt+Enter)"
           onClick={() => change({ isOnlyMatches: true })}
         >
@@ -101,6 +75,37 @@ export function FindBar({ view, find, histogram, workspace, field, change, onLea
       <span class="bar-space" />
       <LevelChips histogram={histogram} minLevel={view.minLevel} onChange={(minLevel) => change({ minLevel })} />
     </search>
+  );
+}
+
+/** Buttons inside the query box. */
+function FindToggles({ view, typed, change }: Pick<FindBarProps, 'view' | 'change'> & { typed: TypedQuery }) {
+  const { content, clear, setRegex } = typed;
+  const text = content.kind === 'find' ? content.text : '';
+  const exclude = () => {
+    clear();
+    change({ query: '', text: '', excluded: [...new Set([...view.excluded, text])] });
+  };
+  return (
+    <>
+      <Toggle
+        name="Aa"
+        title="Match case"
+        isOn={view.isCaseSensitive}
+        onChange={(isCaseSensitive) => change({ isCaseSensitive })}
+      />
+      <Toggle name=".*" title="Regular expression" isOn={view.isRegex} onChange={setRegex} />
+      <button
+        type="button"
+        class="toggle"
+        title="Exclude records that contain this text"
+        aria-label="Exclude records that contain this text"
+        disabled={text.trim() === ''}
+        onClick={exclude}
+      >
+        not
+      </button>
+    </>
   );
 }
 
@@ -129,34 +134,12 @@ function Toggle({
   );
 }
 
-/** The field updates at once; the URL, and so the search, after a pause. `forget` cancels the pending update. */
-function useTyping(view: LogsView, change: FindBarProps['change']) {
-  const [text, setText] = useState(view.text);
-  const timer = useRef<ReturnType<typeof setTimeout>>();
-  useEffect(() => setText(view.text), [view.text]);
-  useEffect(() => () => clearTimeout(timer.current), []);
-  const forget = () => clearTimeout(timer.current);
-  const write = (next: string) => {
-    setText(next);
-    forget();
-    timer.current = setTimeout(() => change({ text: next }, { replace: true }), TYPING_MS);
-  };
-  // Text typed in one view must not change another one that Back returned to.
-  useEffect(() => {
-    addEventListener('popstate', forget);
-    return () => removeEventListener('popstate', forget);
-  }, []);
-  const commit = () => {
-    forget();
-    if (text !== view.text) change({ text }, { replace: true });
-  };
-  return { text, write, commit, forget };
-}
-
 /** Other filters of the view, each with a remove button. */
 function FilterChips({ view, change }: { view: LogsView; change: (change: Partial<LogsView>) => void }) {
-  const { excluded, callSite, component } = view;
+  const { query, text: found, excluded, callSite, component } = view;
   const conditions = [
+    // Otherwise it is in the box.
+    ...(query !== '' && found !== '' ? [{ text: `find ${found}`, rest: { text: '' } }] : []),
     ...excluded.map((text) => ({
       text: `not ${text}`,
       rest: { excluded: excluded.filter((other) => other !== text) },

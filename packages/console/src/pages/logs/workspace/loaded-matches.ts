@@ -1,9 +1,12 @@
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useMemo, useState } from 'preact/hooks';
 import { createMatcher } from '../../../log-view/find/create-matcher.ts';
+import { queryMatcher, unionMatcher } from '../../../log-view/find/query-matcher.ts';
 import type { TextMatcher } from '../../../log-view/find/text-pieces.ts';
 import type { FindQuery, Row } from '../../../log-view/model/workspace-state.ts';
 import { contextText } from '../../../log-view/rows/record-text.ts';
 import type { Extent, LogSource, ShownRecord } from '../../../log-view/source/log-source.ts';
+import { queryNode } from '../../../state/query-view.ts';
+import type { LogsView } from '../../../state/view.ts';
 
 /** More ticks would merge into a solid bar. */
 const MAX_TICKS = 300;
@@ -35,6 +38,27 @@ function isMatch(record: ShownRecord, matcher: TextMatcher): boolean {
   const result = matcher(record.message).length > 0 || matcher(contextText(record)).length > 0;
   results.set(record, result);
   return result;
+}
+
+/** Highlights the search text and what the query of a view asks for. */
+export function useRowMatcher(
+  find: TextMatcher | null,
+  view: Pick<LogsView, 'query' | 'isCaseSensitive'>,
+): TextMatcher | null {
+  const { query, isCaseSensitive } = view;
+  const [asked, setAsked] = useState<TextMatcher | null>(null);
+  useEffect(() => {
+    let isOver = false;
+    const take = (made: TextMatcher | null) => isOver || setAsked(() => made);
+    const node = queryNode(query);
+    // The box and the search report an invalid regex.
+    if (node) queryMatcher(node, { isCaseSensitive }).then(take, () => take(null));
+    else take(null);
+    return () => {
+      isOver = true;
+    };
+  }, [query, isCaseSensitive]);
+  return useMemo(() => (find && asked ? unionMatcher([find, asked]) : (find ?? asked)), [find, asked]);
 }
 
 /** The matcher of the search text; `null` until it is ready, or if it is invalid. */

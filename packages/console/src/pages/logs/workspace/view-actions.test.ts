@@ -39,6 +39,10 @@ test('a single file is downloaded as it is, everything else as records', () => {
   expect(url([file, family], { minLevel: 'WARN', terms: ['a b'] }, true)).toBe(
     '/api/v1/cluster/log/download?src=n%3A1%2F%3Dx.log.1&src=n%2Fx.log&level=warn&q=a+b&prefix=true',
   );
+  // The query is sent as it is written, also if it is not valid: the node refuses it.
+  expect(url([file], { query: 'shard=13 (' })).toBe(
+    '/api/v1/cluster/log/download?src=n%3A1%2F%3Dx.log.1&query=shard%3D13+%28',
+  );
 });
 
 test('copies the bytes around a record out of reused chunks and closes the file', async () => {
