@@ -92,16 +92,20 @@ export {
   encodeAround,
   encodeBundle,
   encodeClusterDigest,
+  encodeClusterFields,
   encodeClusterFollow,
   encodeClusterHistogram,
   encodeClusterSearch,
+  encodeClusterTop,
   encodeMembers,
   parseAroundRequest,
   parseBundleRequest,
   parseClusterDigestRequest,
+  parseClusterFieldsRequest,
   parseClusterFollowRequest,
   parseClusterHistogramRequest,
   parseClusterSearchRequest,
+  parseClusterTopRequest,
   parseDownloadRequest,
   parseMemberSelection,
 } from './requests/cluster-requests.ts';
@@ -115,16 +119,21 @@ export {
 } from './requests/file-requests.ts';
 export {
   encodeDigest,
+  encodeFields,
   encodeFilter,
   encodeFollow,
   encodeHistogram,
   encodeSearch,
+  encodeTop,
   parseBudget,
   parseDigestRequest,
+  parseExplainRequest,
+  parseFieldsRequest,
   parseFollowRequest,
   parseHistogramRequest,
   parseRecordFilter,
   parseSearchRequest,
+  parseTopRequest,
   type SearchLimits,
   type WithQueryText,
 } from './requests/record-requests.ts';
@@ -147,7 +156,7 @@ export {
   MANIFEST_NAME,
   type MissingEntry,
 } from './schemas/bundle-manifest.ts';
-export type { DownloadTicket, Readiness } from './schemas/response-types.ts';
+export type { DownloadTicket, QueryExplanation, Readiness } from './schemas/response-types.ts';
 export type { JsonSchema } from './schemas/schema-builders.ts';
 export { SCHEMAS, type SchemaName } from './schemas/schemas.ts';
 export { DURATION_UNITS, durationText, parseSpan, readDuration } from './time/duration-text.ts';

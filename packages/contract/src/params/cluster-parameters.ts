@@ -16,11 +16,13 @@ import {
   BACK_ROW,
   DIGEST_ROWS,
   FIELDS_ROW,
+  FIELDS_ROWS,
   HISTOGRAM_ROWS,
   LAST_EVENT_ID_ROW,
   PAGE_ROWS,
   RAW_ROW,
   TIME_ROW,
+  TOP_ROWS,
 } from './record-parameters.ts';
 
 /* The parameters of the cluster's routes: those of a node, and which members are queried. */
@@ -68,6 +70,8 @@ export const CLUSTER_LAST_EVENT_ID_ROW = {
 export const CLUSTER_HISTOGRAM_ROWS = [...MEMBER_ROWS, ...HISTOGRAM_ROWS] as const;
 
 export const CLUSTER_DIGEST_ROWS = [...MEMBER_ROWS, ...DIGEST_ROWS] as const;
+export const CLUSTER_FIELDS_ROWS = [...MEMBER_ROWS, ...FIELDS_ROWS] as const;
+export const CLUSTER_TOP_ROWS = [...MEMBER_ROWS, ...TOP_ROWS] as const;
 
 export const MEMBER_ID_ROW = {
   name: 'id',

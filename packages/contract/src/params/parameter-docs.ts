@@ -1,13 +1,6 @@
 import { AROUND_DOCS, BUNDLE_DOCS, CLUSTER_DOCS, DOWNLOAD_DOCS, MEMBER_DOCS } from './docs/cluster-docs.ts';
-import {
-  COUNT_DOCS,
-  FILE_DOCS,
-  FILTER_DOCS,
-  FOLLOW_DOCS,
-  PAGE_DOCS,
-  SEARCH_DOCS,
-  SELECTION_DOCS,
-} from './docs/record-docs.ts';
+import { COUNT_DOCS } from './docs/count-docs.ts';
+import { FILE_DOCS, FILTER_DOCS, FOLLOW_DOCS, PAGE_DOCS, SEARCH_DOCS, SELECTION_DOCS } from './docs/record-docs.ts';
 import type { DocsKey, Parameter, ParameterRow } from './parameter.ts';
 
 const DOCS = {

@@ -1,3 +1,4 @@
+import { MAX_TERM_BYTES } from '../query/query-limits.ts';
 import {
   choice,
   computedDuration,
@@ -6,12 +7,13 @@ import {
   flag,
   recordLimit,
   text,
+  texts,
   timestamp,
   wholeNumber,
 } from './codecs.ts';
 import { FILTER_ROWS, SELECTION_ROWS } from './log-parameters.ts';
 import type { ParameterRow } from './parameter.ts';
-import { fieldNames } from './query-codecs.ts';
+import { fieldNames, query } from './query-codecs.ts';
 
 /* The parameters of a node's search, follow, histogram and digest. */
 
@@ -100,3 +102,43 @@ export const GROUP_ROWS = [
 ] as const satisfies readonly ParameterRow[];
 
 export const DIGEST_ROWS = [...SELECTION_ROWS, ...FILTER_ROWS, ...GROUP_ROWS] as const;
+
+export const MAX_FIELD_SUMMARIES = 1000;
+/** As many as a node returns, so that the counts of several nodes can be merged. */
+export const MAX_TOP_VALUES = 10_000;
+/** Of those counted alone; together they fit into the body of a request. */
+export const MAX_GIVEN_VALUES = 1000;
+
+export const FIELD_LIMIT_ROW = {
+  name: 'limit',
+  field: 'limit',
+  codec: wholeNumber({ minimum: 1, maximum: MAX_FIELD_SUMMARIES }),
+  default: 100,
+  docs: 'fieldLimit',
+} as const satisfies ParameterRow;
+
+export const FIELDS_ROWS = [...SELECTION_ROWS, ...FILTER_ROWS, FIELD_LIMIT_ROW] as const;
+
+export const VALUE_ROWS = [
+  { name: 'by', required: true, field: 'by', codec: text({ maxBytes: MAX_TERM_BYTES }) },
+  {
+    name: 'limit',
+    field: 'limit',
+    codec: wholeNumber({ minimum: 1, maximum: MAX_TOP_VALUES }),
+    default: 10,
+    docs: 'topLimit',
+  },
+  { name: 'value', field: 'values', codec: texts({ maxBytes: MAX_TERM_BYTES }) },
+  { name: 'bucket', field: 'bucketMs', codec: duration({ example: '1m' }), docs: 'topBucket' },
+  { name: 'buckets', field: 'buckets', codec: wholeNumber({ minimum: 1, maximum: 1000 }), docs: 'topBuckets' },
+] as const satisfies readonly ParameterRow[];
+
+export const TOP_ROWS = [...SELECTION_ROWS, ...FILTER_ROWS, ...VALUE_ROWS] as const;
+
+export const EXPLAIN_ROW = {
+  name: 'query',
+  required: true,
+  field: 'query',
+  codec: query,
+  docs: 'explainedQuery',
+} as const satisfies ParameterRow;

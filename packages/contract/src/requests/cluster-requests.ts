@@ -1,10 +1,12 @@
 import type {
   DigestQuery,
+  FieldsQuery,
   FollowQuery,
   HistogramQuery,
   LogSelection,
   RecordFilter,
   SearchQuery,
+  TopQuery,
 } from '@porthole/logs/types';
 import type { AroundRequest, MemberSelection } from '../cluster-state.ts';
 import { PortholeError } from '../errors/errors.ts';
@@ -13,9 +15,11 @@ import {
   AROUND_ROWS,
   BUNDLE_ROWS,
   CLUSTER_DIGEST_ROWS,
+  CLUSTER_FIELDS_ROWS,
   CLUSTER_FOLLOW_ROWS,
   CLUSTER_HISTOGRAM_ROWS,
   CLUSTER_SEARCH_ROWS,
+  CLUSTER_TOP_ROWS,
   DOWNLOAD_ROWS,
   MEMBER_ROWS,
   RESUME_OVERLAP_MS,
@@ -24,17 +28,26 @@ import { MEMBER_ID } from '../params/codecs.ts';
 import { decodeFollowPositions } from '../params/follow-positions.ts';
 import { encodeParameters, parseParameters } from '../params/parameter.ts';
 import { optionalValue, type Query } from '../params/query.ts';
-import { BUDGET_ROW, DIGEST_ROWS, HISTOGRAM_ROWS, SEARCH_ROWS } from '../params/record-parameters.ts';
+import {
+  BUDGET_ROW,
+  DIGEST_ROWS,
+  FIELDS_ROWS,
+  HISTOGRAM_ROWS,
+  SEARCH_ROWS,
+  TOP_ROWS,
+} from '../params/record-parameters.ts';
 import { parseSourceText } from '../params/source-text.ts';
 import { type RequestClock, rangeProblem } from '../time/time-text.ts';
 import {
   checkDigest,
+  checkTop,
   fromFollowStart,
   parseConditions,
   resumeAfter,
   type SearchLimits,
   toFollowStart,
   toSearchQuery,
+  type WithQueryText,
 } from './record-requests.ts';
 
 /* Requests to the cluster: those of a node, and which members are queried. */
@@ -73,7 +86,7 @@ export function parseClusterSearchRequest(
 }
 
 export function encodeClusterSearch(
-  query: Partial<SearchQuery> & MemberSelection,
+  query: WithQueryText<Partial<SearchQuery>> & MemberSelection,
   budget: Budget = {},
 ): URLSearchParams {
   // With the positions of a single node, which the cluster refuses.
@@ -93,7 +106,7 @@ export function parseClusterFollowRequest(
   return { ...rest, start: lastEventId ? { timeMs: resumeTime(lastEventId) } : start };
 }
 
-export function encodeClusterFollow(query: FollowQuery & MemberSelection): URLSearchParams {
+export function encodeClusterFollow(query: WithQueryText<FollowQuery> & MemberSelection): URLSearchParams {
   const { cursor: positions, ...start } = fromFollowStart(query.start);
   return encodeParameters(CLUSTER_FOLLOW_ROWS, { ...query, ...start, positions });
 }
@@ -103,7 +116,7 @@ export function parseClusterHistogramRequest(query: Query, clock: RequestClock):
 }
 
 export function encodeClusterHistogram(
-  query: Partial<HistogramQuery> & MemberSelection,
+  query: WithQueryText<Partial<HistogramQuery>> & MemberSelection,
   budget: Budget = {},
 ): URLSearchParams {
   return encodeParameters([...HISTOGRAM_ROWS, BUDGET_ROW, ...MEMBER_ROWS], { ...query, ...budget });
@@ -114,10 +127,32 @@ export function parseClusterDigestRequest(query: Query, clock: RequestClock): Di
 }
 
 export function encodeClusterDigest(
-  query: Partial<DigestQuery> & MemberSelection,
+  query: WithQueryText<Partial<DigestQuery>> & MemberSelection,
   budget: Budget = {},
 ): URLSearchParams {
   return encodeParameters([...DIGEST_ROWS, BUDGET_ROW, ...MEMBER_ROWS], { ...query, ...budget });
+}
+
+export function parseClusterFieldsRequest(query: Query, clock: RequestClock): FieldsQuery & MemberSelection {
+  return parseConditions(CLUSTER_FIELDS_ROWS, query, { clock });
+}
+
+export function encodeClusterFields(
+  query: WithQueryText<Partial<FieldsQuery>> & MemberSelection,
+  budget: Budget = {},
+): URLSearchParams {
+  return encodeParameters([...FIELDS_ROWS, BUDGET_ROW, ...MEMBER_ROWS], { ...query, ...budget });
+}
+
+export function parseClusterTopRequest(query: Query, clock: RequestClock): TopQuery & MemberSelection {
+  return checkTop(parseConditions(CLUSTER_TOP_ROWS, query, { clock }));
+}
+
+export function encodeClusterTop(
+  query: WithQueryText<Partial<TopQuery>> & MemberSelection,
+  budget: Budget = {},
+): URLSearchParams {
+  return encodeParameters([...TOP_ROWS, BUDGET_ROW, ...MEMBER_ROWS], { ...query, ...budget });
 }
 
 export function parseAroundRequest(query: Query, clock: RequestClock, { maxRecords }: SearchLimits): AroundRequest {

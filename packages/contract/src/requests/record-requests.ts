@@ -1,5 +1,6 @@
 import type {
   DigestQuery,
+  FieldsQuery,
   FollowQuery,
   HistogramQuery,
   LogSelection,
@@ -7,6 +8,7 @@ import type {
   RecordFilter,
   SearchQuery,
   StartPoint,
+  TopQuery,
 } from '@porthole/logs/types';
 import { PortholeError } from '../errors/errors.ts';
 import type { SearchOptions } from '../node-state.ts';
@@ -20,7 +22,17 @@ import {
   quotedName,
 } from '../params/parameter.ts';
 import type { Query } from '../params/query.ts';
-import { BUDGET_ROW, DIGEST_ROWS, FOLLOW_ROWS, HISTOGRAM_ROWS, SEARCH_ROWS } from '../params/record-parameters.ts';
+import {
+  BUDGET_ROW,
+  DIGEST_ROWS,
+  EXPLAIN_ROW,
+  FIELDS_ROWS,
+  FOLLOW_ROWS,
+  HISTOGRAM_ROWS,
+  MAX_GIVEN_VALUES,
+  SEARCH_ROWS,
+  TOP_ROWS,
+} from '../params/record-parameters.ts';
 import { type RequestClock, rangeProblem } from '../time/time-text.ts';
 
 /*
@@ -56,7 +68,7 @@ export function parseSearchRequest(query: Query, clock: RequestClock, { maxRecor
 }
 
 /** What is left out has the default of the node, here and below. */
-export function encodeSearch(query: Partial<SearchQuery>, budget: Budget = {}): URLSearchParams {
+export function encodeSearch(query: WithQueryText<Partial<SearchQuery>>, budget: Budget = {}): URLSearchParams {
   return encodeParameters([...SEARCH_ROWS, BUDGET_ROW], { ...query, ...query.start, ...budget });
 }
 
@@ -71,7 +83,7 @@ export function parseFollowRequest(query: Query, clock: RequestClock, lastEventI
   return { ...rest, start: resumed };
 }
 
-export function encodeFollow(query: FollowQuery): URLSearchParams {
+export function encodeFollow(query: WithQueryText<FollowQuery>): URLSearchParams {
   return encodeParameters(FOLLOW_ROWS, { ...query, ...fromFollowStart(query.start) });
 }
 
@@ -79,7 +91,7 @@ export function parseHistogramRequest(query: Query, clock: RequestClock): Histog
   return parseConditions(HISTOGRAM_ROWS, query, { clock });
 }
 
-export function encodeHistogram(query: Partial<HistogramQuery>, budget: Budget = {}): URLSearchParams {
+export function encodeHistogram(query: WithQueryText<Partial<HistogramQuery>>, budget: Budget = {}): URLSearchParams {
   return encodeParameters([...HISTOGRAM_ROWS, BUDGET_ROW], { ...query, ...budget });
 }
 
@@ -87,8 +99,29 @@ export function parseDigestRequest(query: Query, clock: RequestClock): DigestQue
   return checkDigest(parseConditions(DIGEST_ROWS, query, { clock }));
 }
 
-export function encodeDigest(query: Partial<DigestQuery>, budget: Budget = {}): URLSearchParams {
+export function encodeDigest(query: WithQueryText<Partial<DigestQuery>>, budget: Budget = {}): URLSearchParams {
   return encodeParameters([...DIGEST_ROWS, BUDGET_ROW], { ...query, ...budget });
+}
+
+export function parseFieldsRequest(query: Query, clock: RequestClock): FieldsQuery {
+  return parseConditions(FIELDS_ROWS, query, { clock });
+}
+
+export function encodeFields(query: WithQueryText<Partial<FieldsQuery>>, budget: Budget = {}): URLSearchParams {
+  return encodeParameters([...FIELDS_ROWS, BUDGET_ROW], { ...query, ...budget });
+}
+
+export function parseTopRequest(query: Query, clock: RequestClock): TopQuery {
+  return checkTop(parseConditions(TOP_ROWS, query, { clock }));
+}
+
+export function encodeTop(query: WithQueryText<Partial<TopQuery>>, budget: Budget = {}): URLSearchParams {
+  return encodeParameters([...TOP_ROWS, BUDGET_ROW], { ...query, ...budget });
+}
+
+/** `undefined`: an empty query, which matches every record. */
+export function parseExplainRequest(query: Query): QueryNode | undefined {
+  return parseParameters([EXPLAIN_ROW], query).query;
 }
 
 /** How long the client wants to wait at most; the limit of the node applies too. */
@@ -123,6 +156,22 @@ export function parseConditions<const Rows extends readonly ParameterRow[]>(
       `${label('q')} and ${label('not')} are given ${count} times; at most ${MAX_TERMS} are allowed`,
     );
   return values;
+}
+
+/** The field whose values are counted is required, and not too many values are counted alone. */
+export function checkTop<Values extends Omit<TopQuery, 'by'>>(
+  values: Values & { by?: string },
+): Values & { by: string } {
+  const { by } = values;
+  if (by === undefined)
+    throw new PortholeError('PARAMETER_INVALID', '"by" is missing: give the name of the field to count by');
+  const count = values.values?.length ?? 0;
+  if (count > MAX_GIVEN_VALUES)
+    throw new PortholeError(
+      'PARAMETER_INVALID',
+      `"value" is given ${count} times; at most ${MAX_GIVEN_VALUES} are allowed`,
+    );
+  return { ...values, by };
 }
 
 interface StartValues {

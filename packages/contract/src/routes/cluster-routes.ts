@@ -1,10 +1,12 @@
 import {
   AROUND_ROWS,
   CLUSTER_DIGEST_ROWS,
+  CLUSTER_FIELDS_ROWS,
   CLUSTER_FOLLOW_ROWS,
   CLUSTER_HISTOGRAM_ROWS,
   CLUSTER_LAST_EVENT_ID_ROW,
   CLUSTER_SEARCH_ROWS,
+  CLUSTER_TOP_ROWS,
   MEMBER_ID_ROW,
   MEMBER_ROWS,
 } from '../params/cluster-parameters.ts';
@@ -117,6 +119,29 @@ export const CLUSTER_ROUTES = {
     parameters: documentParameters([...CLUSTER_DIGEST_ROWS, BUDGET_ROW]),
     response: { contentType: JSON_TYPE, schema: 'ClusterDigest' },
     errors: [...RECORD_ERRORS, 'TOO_MANY_SEARCHES'],
+    stream: true,
+  },
+  clusterLogFields: {
+    path: PATHS.clusterLogFields,
+    role: 'viewer',
+    summary: 'List fields of all members',
+    description:
+      'The fields that matching records of all members have, as `/log/fields` of each member reports them, with the number of records of each.',
+    parameters: documentParameters([...CLUSTER_FIELDS_ROWS, BUDGET_ROW]),
+    response: { contentType: JSON_TYPE, schema: 'ClusterFields' },
+    errors: [...RECORD_ERRORS, 'TOO_MANY_SEARCHES'],
+    stream: true,
+  },
+  clusterLogTop: {
+    path: PATHS.clusterLogTop,
+    role: 'viewer',
+    summary: 'Count records of all members by value',
+    description:
+      'The most frequent values of a field in the records of all members, with the number of each member. Exact where each member returned all of its values; otherwise marked, with the error of each count.',
+    parameters: documentParameters([...CLUSTER_TOP_ROWS, BUDGET_ROW]),
+    response: { contentType: JSON_TYPE, schema: 'ClusterTop' },
+    errors: [...RECORD_ERRORS, ...BODY_ERRORS, 'TOO_MANY_SEARCHES'],
+    post: true,
     stream: true,
   },
   clusterLogMoment: {

@@ -4,10 +4,13 @@ import { documentParameters } from '../params/parameter-docs.ts';
 import {
   BUDGET_ROW,
   DIGEST_ROWS,
+  EXPLAIN_ROW,
+  FIELDS_ROWS,
   FOLLOW_ROWS,
   HISTOGRAM_ROWS,
   LAST_EVENT_ID_ROW,
   SEARCH_ROWS,
+  TOP_ROWS,
 } from '../params/record-parameters.ts';
 import { PATHS } from './paths.ts';
 import { JSON_TYPE, type Route, TEXT_TYPE } from './route.ts';
@@ -84,7 +87,8 @@ const FILTER_ERRORS = [
   'TOO_MANY_STREAMS',
 ] as const;
 
-const CURSOR_ERRORS = ['CURSOR_INVALID', 'CURSOR_GONE', 'BODY_TOO_LARGE', 'CONTENT_TYPE_UNSUPPORTED'] as const;
+const BODY_ERRORS = ['BODY_TOO_LARGE', 'CONTENT_TYPE_UNSUPPORTED'] as const;
+const CURSOR_ERRORS = ['CURSOR_INVALID', 'CURSOR_GONE', ...BODY_ERRORS] as const;
 
 /** Requests about records. */
 export const RECORD_ROUTES = {
@@ -132,6 +136,38 @@ export const RECORD_ROUTES = {
     response: { contentType: JSON_TYPE, schema: 'Digest' },
     errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES'],
     stream: true,
+  },
+  logFields: {
+    path: PATHS.logFields,
+    role: 'viewer',
+    summary: 'List fields',
+    description:
+      'The fields that matching records have, with their types, the number of records and of values, and examples. Of a large range, evenly chosen parts are examined.',
+    parameters: documentParameters([...FIELDS_ROWS, BUDGET_ROW]),
+    response: { contentType: JSON_TYPE, schema: 'Fields' },
+    errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES'],
+    stream: true,
+  },
+  logTop: {
+    path: PATHS.logTop,
+    role: 'viewer',
+    summary: 'Count records by value',
+    description:
+      'The most frequent values of a field with the number of records, all other values together, and on request the counts over time. Exact for up to 50,000 different values; beyond that, counts are marked as lower bounds with their error.',
+    parameters: documentParameters([...TOP_ROWS, BUDGET_ROW]),
+    response: { contentType: JSON_TYPE, schema: 'Top' },
+    errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES', ...BODY_ERRORS],
+    post: true,
+    stream: true,
+  },
+  logExplain: {
+    path: PATHS.logExplain,
+    role: 'viewer',
+    summary: 'Explain a query',
+    description: 'A query in words, and its text as this version would write it.',
+    parameters: documentParameters([EXPLAIN_ROW]),
+    response: { contentType: JSON_TYPE, schema: 'QueryExplanation' },
+    errors: ['QUERY_INVALID'],
   },
 } as const satisfies Record<string, Route>;
 

@@ -16,6 +16,8 @@ export const MEMBER_ROUTE_IDS = [
   'logFollow',
   'logHistogram',
   'logDigest',
+  'logFields',
+  'logTop',
   'node',
 ] as const satisfies readonly RouteId[];
 

@@ -88,6 +88,18 @@ const CLUSTER_END: SentTypes['ClusterEnd'] = {
   cursor: null,
 };
 
+const SHARD = {
+  name: 'shard',
+  types: ['number'],
+  records: 120,
+  distinct: 16,
+  isDistinctExact: true,
+  examples: ['13', '4'],
+} satisfies SentTypes['FieldSummary'];
+
+const TOP = { by: 'shard', others: 103, missing: 1, distinct: 16, isExact: true };
+const SHARD_13 = { value: '13', count: 17 };
+
 const GROUP: SentTypes['DigestGroup'] = {
   level: 'ERROR',
   source: 'flow/write.go:88',
@@ -122,6 +134,12 @@ export const EXAMPLES = {
     end: COVERAGE,
   },
   Digest: { groups: [GROUP], totalGroups: 1, ungrouped: 0, end: COVERAGE },
+  Fields: { fields: [SHARD], totalFields: 1, records: 121, isSample: false, end: COVERAGE },
+  Top: { ...TOP, values: [SHARD_13], end: COVERAGE },
+  QueryExplanation: {
+    query: 'level>=warn shard=13',
+    words: 'level is WARN or higher and shard is "13"',
+  },
   NodeDescription: {
     node: NODE,
     observes: 'service',
@@ -191,6 +209,15 @@ export const EXAMPLES = {
     counted: null,
     members: [REPORT],
   },
+  ClusterFields: {
+    fields: [{ ...SHARD, nodes: { 'broker-1': 120 } }],
+    totalFields: 1,
+    records: 121,
+    isSample: false,
+    counted: null,
+    members: [REPORT],
+  },
+  ClusterTop: { ...TOP, values: [{ ...SHARD_13, nodes: { 'broker-1': 17 } }], counted: null, members: [REPORT] },
   ClusterDigest: {
     groups: [{ ...GROUP, sample: CLUSTER_RECORD, nodes: { 'broker-1': 17 } }],
     totalGroups: 1,

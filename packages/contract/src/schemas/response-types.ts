@@ -2,6 +2,8 @@ import type {
   Digest,
   DigestGroup,
   DuplicateFile,
+  FieldSummary,
+  Fields,
   FileProblem,
   FollowItem,
   FoundRecord,
@@ -11,12 +13,15 @@ import type {
   LogFileDetails,
   SearchEnd,
   SearchItem,
+  Top,
+  TopValue,
 } from '@porthole/logs/types';
 import type {
   ClusterConfig,
   ClusterConfigDiff,
   ClusterDigest,
   ClusterEnd,
+  ClusterFields,
   ClusterFollowItem,
   ClusterHistogram,
   ClusterItem,
@@ -24,6 +29,7 @@ import type {
   ClusterNode,
   ClusterNodes,
   ClusterRecord,
+  ClusterTop,
   ConfigDifference,
   ForgottenMember,
   MemberClock,
@@ -47,6 +53,13 @@ export interface DownloadTicket {
   /** Value of the parameter `ticket`. */
   ticket: string;
   expiresInMs: number;
+}
+
+/** A query in words. */
+export interface QueryExplanation {
+  /** As `formatQuery` writes it; empty if every record matches. */
+  query: string;
+  words: string;
 }
 
 /** The response of `/health/ready`. */
@@ -74,6 +87,11 @@ export interface ResponseTypes {
   DigestGroup: DigestGroup;
   Digest: Digest;
   FollowItem: FollowItem;
+  FieldSummary: FieldSummary;
+  Fields: Fields;
+  TopValue: TopValue;
+  Top: Top;
+  QueryExplanation: QueryExplanation;
   MemberReport: MemberReport;
   Membership: MembershipState;
   ClusterNode: ClusterNode;
@@ -95,6 +113,8 @@ export interface ResponseTypes {
   ClusterHistogram: ClusterHistogram;
   CountedPart: NonNullable<ClusterHistogram['counted']>;
   ClusterDigest: ClusterDigest;
+  ClusterFields: ClusterFields;
+  ClusterTop: ClusterTop;
   DownloadTicket: DownloadTicket;
   NodeDescription: NodeDescription;
   NodeProblem: NodeProblem;

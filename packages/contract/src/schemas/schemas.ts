@@ -1,5 +1,6 @@
 import type { NodeConfig, NodeObject, NodeProblem, NodeSettings, SettingChange, SettingEntry } from '../node-state.ts';
 import { CLUSTER_SCHEMAS } from './cluster-schemas.ts';
+import { FIELD_SCHEMAS } from './field-schemas.ts';
 import { LOG_SCHEMAS, RECORD_SCHEMAS } from './record-schemas.ts';
 import type { DownloadTicket, Readiness, ResponseTypes, SentTypes } from './response-types.ts';
 import {
@@ -36,6 +37,7 @@ export const SCHEMAS: Readonly<Record<SchemaName, JsonSchema>> = {
   }),
   ...LOG_SCHEMAS,
   ...RECORD_SCHEMAS,
+  ...FIELD_SCHEMAS,
   ...CLUSTER_SCHEMAS,
   DownloadTicket: exactObject<DownloadTicket>(
     'Stands for the credentials of the client that requested it, for one download.',

@@ -9,11 +9,9 @@ import {
 } from '../log-parameters.ts';
 import type { DocsOf } from '../parameter.ts';
 import {
-  type BUCKET_ROWS,
   type BUDGET_ROW,
   type FIELDS_ROW,
   type FOLLOW_ROWS,
-  type GROUP_ROWS,
   type LAST_EVENT_ID_ROW,
   MAX_BACK_RECORDS,
   MAX_CONTEXT_RECORDS,
@@ -242,38 +240,5 @@ export const FOLLOW_DOCS: DocsOf<readonly FollowRow[]> = {
       'The `id` of the last event seen: resumes after it, whatever the other parameters say. Browsers send it when they reconnect.',
     proto: { absent: 'a header of HTTP' },
     cli: { absent: 'the CLI resumes by itself' },
-  },
-};
-
-export const COUNT_DOCS: DocsOf<typeof BUCKET_ROWS | typeof GROUP_ROWS> = {
-  bucket: {
-    meaning:
-      'Width of a bucket: `1m`, or milliseconds. Without it, the width is chosen to give about `buckets` buckets.',
-    proto: 'bucket_ms',
-    cli: {
-      long: 'bucket',
-      value: 'span',
-      about: 'bucket width, like 1m; default: chosen to give about --buckets buckets',
-    },
-  },
-  buckets: {
-    meaning: 'About this many buckets, where the width is chosen: 1 to 1000.',
-    proto: 'buckets',
-    cli: { long: 'buckets', value: 'n', about: 'approximate number of buckets', default: '40' },
-  },
-  groupLimit: {
-    meaning: 'Return at most this many groups, the largest ones: 1 to 1000.',
-    proto: 'limit',
-    cli: { long: 'limit', short: 'n', value: 'n', about: 'show the n largest groups' },
-  },
-  newSince: {
-    meaning: 'Mark groups whose first record is not older than this time, written like `from`.',
-    proto: 'new_since_ms',
-    cli: { long: 'new-since', value: 'time', about: 'mark groups first seen at or after this time' },
-  },
-  onlyNew: {
-    meaning: '`true`: return only the groups marked new; needs `newSince`.',
-    proto: 'only_new',
-    cli: { long: 'only-new', about: 'show only those groups; needs --new-since' },
   },
 };
