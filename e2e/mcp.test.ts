@@ -48,7 +48,7 @@ async function connect(transport: Parameters<Client['connect']>[0]): Promise<{ c
 async function checkTools(client: Client): Promise<void> {
   const { tools } = await client.listTools();
   const names = ['list_nodes', 'get_config', 'compare_config', 'list_logs'];
-  const ofRecords = ['search_logs', 'digest_logs', 'logs_around', 'get_record'];
+  const ofRecords = ['search_logs', 'digest_logs', 'logs_around', 'get_record', 'list_fields', 'top_values'];
   expect(tools.map(({ name }) => name)).toEqual([...names, ...ofRecords]);
   for (const { annotations } of tools) expect(annotations).toMatchObject({ readOnlyHint: true });
   expect(client.getInstructions()).toContain('never conclude from a PARTIAL result');
@@ -101,6 +101,22 @@ async function checkRecords(ask: Ask): Promise<void> {
   expect(`${one.before[0].message} ${one.after[0].message}`).toMatch(/line 29.*line 31/);
 }
 
+/** Conditions by field, and counts by value. */
+async function checkFields(ask: Ask): Promise<void> {
+  const { fields } = (await ask('list_fields')).data();
+  expect(fields).toContainEqual(expect.objectContaining({ name: 'level', types: ['level'], records: 66 }));
+  const top = await ask('top_values', { field: 'level', query: '-level=info' });
+  expect(top.text).toMatch(/^COMPLETE: this is the count of every matching record of 2 nodes by this field\.\n/);
+  expect(top.data()).toMatchObject({
+    counts: 'exact',
+    values: [{ value: 'ERROR', records: 7, nodes: { n1: 7 } }],
+    recordsWithOtherValues: 0,
+  });
+  const { records } = (await ask('search_logs', { query: 'level=error "line 60"' })).data();
+  expect(records).toMatchObject([{ level: 'ERROR', message: 'line 60' }]);
+  expect((await ask('search_logs', { query: 'level>=' })).text).toMatch(/^QUERY_INVALID: .*at character 8/);
+}
+
 async function checkErrors(ask: Ask): Promise<void> {
   expect((await ask('search_logs', { since: 'tomorrowish' })).text).toMatch(/^PARAMETER_INVALID: since: /);
   expect((await ask('search_logs', { regex: '(' })).text).toMatch(/^REGEX_INVALID: /);
@@ -118,6 +134,7 @@ it('an assistant that starts the program reads the cluster', async () => {
   await checkPages(ask);
   await checkQuotation(ask);
   await checkRecords(ask);
+  await checkFields(ask);
   await checkErrors(ask);
   await other?.running.stop();
   expect((await ask('search_logs', { texts: ['line 30'] })).text).toMatch(/^PARTIAL: .*\n- node n2: /);

@@ -40,7 +40,7 @@ it('the code of docs/sdk.md and of the READMEs runs as it stands there', async (
     'client-key.pem': client.keyFile,
   };
   const blocks = readCode('docs/sdk.md', replaced);
-  expect(blocks).toHaveLength(9);
+  expect(blocks).toHaveLength(10);
   const [readme = ''] = readCode('README.md', replaced).filter((code) => code.includes('@porthole/client'));
   const [packageReadme = ''] = readCode('packages/client/README.md', replaced);
   const folder = tempDir();
@@ -60,6 +60,7 @@ it('the code of docs/sdk.md and of the READMEs runs as it stands there', async (
   expect(lines).toContain('end []');
   expect(lines).toContain('exhausted 1');
   expect(lines).toContain('ERROR timeout of shard 3');
+  expect(lines).toContain('0 others, exact');
   expect(lines).toContainEqual(expect.stringMatching(/^\S+ \d+ timeout of shard 3$/));
   expect(lines).toContainEqual(expect.stringMatching(/^asked \S+: ok/));
   expect(lines).toContain('over TLS 0');

@@ -29,6 +29,10 @@ const START: Kind = {
   expected: 'an object like { cursor } or { timeMs }',
   is: (value) => OBJECT.is(value) && !(value instanceof Date),
 };
+const QUERY: Kind = {
+  expected: 'a string like "shard=13 cost>500ms", or a parsed query',
+  is: (value) => TEXT.is(value) || (OBJECT.is(value) && TEXT.is((value as { kind?: unknown }).kind)),
+};
 const FOLLOW_START: Kind = {
   expected: '"end" or an object like { back: 10 }, { timeMs } or { cursor }',
   is: (value) => value === 'end' || START.is(value),
@@ -49,6 +53,7 @@ const CONDITIONS: ArgumentKinds = {
   regex: TEXT,
   source: TEXT,
   component: TEXT,
+  query: QUERY,
 };
 const SEARCH: ArgumentKinds = {
   ...CONDITIONS,
@@ -59,10 +64,13 @@ const SEARCH: ArgumentKinds = {
   start: START,
   until: TEXT,
   raw: FLAG,
+  fields: TEXTS,
 };
-const FOLLOW: ArgumentKinds = { ...CONDITIONS, start: FOLLOW_START, raw: FLAG };
+const FOLLOW: ArgumentKinds = { ...CONDITIONS, start: FOLLOW_START, raw: FLAG, fields: TEXTS };
 const HISTOGRAM: ArgumentKinds = { ...CONDITIONS, bucketMs: NUMBER, buckets: NUMBER };
 const DIGEST: ArgumentKinds = { ...CONDITIONS, limit: NUMBER, newSinceMs: TIME, onlyNew: FLAG };
+const FIELDS: ArgumentKinds = { ...CONDITIONS, limit: NUMBER };
+const TOP: ArgumentKinds = { by: TEXT, ...CONDITIONS, limit: NUMBER, values: TEXTS, bucketMs: NUMBER, buckets: NUMBER };
 const AROUND: ArgumentKinds = { at: START, beforeMs: NUMBER, afterMs: NUMBER, limit: NUMBER };
 
 /** The parameters of each method. */
@@ -74,6 +82,8 @@ export const PARAMETERS = {
   followLogs: FOLLOW,
   logHistogram: HISTOGRAM,
   logDigest: DIGEST,
+  logFields: FIELDS,
+  logTop: TOP,
   records: { ...SEARCH, ...FOLLOW, follow: FLAG },
   bundle: { fromMs: TIME, toMs: TIME, ...MEMBERS },
   'cluster.config': MEMBERS,
@@ -83,6 +93,8 @@ export const PARAMETERS = {
   'cluster.followLogs': { ...FOLLOW, ...MEMBERS },
   'cluster.logHistogram': { ...HISTOGRAM, ...MEMBERS },
   'cluster.logDigest': { ...DIGEST, ...MEMBERS },
+  'cluster.logFields': { ...FIELDS, ...MEMBERS },
+  'cluster.logTop': { ...TOP, ...MEMBERS },
   'cluster.records': { ...SEARCH, ...FOLLOW, follow: FLAG, ...MEMBERS },
   'cluster.around': { ...AROUND, ...MEMBERS },
 } satisfies Readonly<Record<string, ArgumentKinds>>;
@@ -117,11 +129,13 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   fromMs: ['from', 'since'],
   toMs: ['to', 'until'],
   minLevel: ['level'],
-  terms: ['q', 'query', 'text', 'grep', 'term'],
+  terms: ['q', 'text', 'grep', 'term'],
   excluded: ['not', 'exclude'],
   caseSensitive: ['case'],
   sizeBytes: ['size'],
   bucketMs: ['bucket'],
+  values: ['value'],
+  by: ['field'],
   newSinceMs: ['newSince'],
   beforeMs: ['before'],
   afterMs: ['after'],

@@ -6,12 +6,14 @@ import type {
   ClusterConfigDiff,
   ClusterDigest,
   ClusterEnd,
+  ClusterFields,
   ClusterFollowItem,
   ClusterHistogram,
   ClusterItem,
   ClusterLogFiles,
   ClusterRecord,
   ClusterState,
+  ClusterTop,
   FileRequest,
   FollowOptions,
   MemberSelection,
@@ -23,23 +25,35 @@ import type {
   ByteStream,
   Digest,
   DigestQuery,
+  Fields,
+  FieldsQuery,
   FollowItem,
   FollowQuery,
   FoundRecord,
   Histogram,
   HistogramQuery,
+  QueryNode,
   SearchEnd,
   SearchItem,
   SearchQuery,
+  Top,
+  TopQuery,
 } from '@porthole/logs/types';
 
 /* Requests as callers write them: what is left out is not sent, so that the defaults of the node apply. */
 
-export type SearchRequest = Partial<SearchQuery>;
+/** Conditions by field, as text of the query language or parsed: `shard=13 cost>500ms`. */
+export interface QueryCondition {
+  query?: string | QueryNode;
+}
+
+export type SearchRequest = Partial<Omit<SearchQuery, 'query'>> & QueryCondition;
 /** Without a `start` it begins with the next record. */
-export type FollowRequest = Partial<FollowQuery>;
-export type HistogramRequest = Partial<HistogramQuery>;
-export type DigestRequest = Partial<DigestQuery>;
+export type FollowRequest = Partial<Omit<FollowQuery, 'query'>> & QueryCondition;
+export type HistogramRequest = Partial<Omit<HistogramQuery, 'query'>> & QueryCondition;
+export type DigestRequest = Partial<Omit<DigestQuery, 'query'>> & QueryCondition;
+export type FieldsRequest = Partial<Omit<FieldsQuery, 'query'>> & QueryCondition;
+export type TopRequest = Pick<TopQuery, 'by'> & Partial<Omit<TopQuery, 'query'>> & QueryCondition;
 export type ViewLogRequest = FileRequest & Partial<ViewRequest>;
 export type AroundLogRequest = Pick<AroundRequest, 'at'> & Partial<AroundRequest>;
 
@@ -66,6 +80,8 @@ export interface NodeOperations extends NodeState {
   followLogs(request?: FollowRequest, options?: FollowOptions): AsyncIterable<FollowItem[]>;
   logHistogram(request?: HistogramRequest, options?: SearchOptions): Promise<Histogram>;
   logDigest(request?: DigestRequest, options?: SearchOptions): Promise<Digest>;
+  logFields(request?: FieldsRequest, options?: SearchOptions): Promise<Fields>;
+  logTop(request: TopRequest, options?: SearchOptions): Promise<Top>;
   /** One record at a time, over all pages; gaps of a follow are loaded. Leaving the loop ends it. */
   records(
     request?: RecordsRequest,
@@ -82,6 +98,8 @@ export interface ClusterClient extends ClusterState {
   followLogs(request?: FollowRequest & MemberSelection, options?: FollowOptions): AsyncIterable<ClusterFollowItem[]>;
   logHistogram(request?: HistogramRequest & MemberSelection, options?: SearchOptions): Promise<ClusterHistogram>;
   logDigest(request?: DigestRequest & MemberSelection, options?: SearchOptions): Promise<ClusterDigest>;
+  logFields(request?: FieldsRequest & MemberSelection, options?: SearchOptions): Promise<ClusterFields>;
+  logTop(request: TopRequest & MemberSelection, options?: SearchOptions): Promise<ClusterTop>;
   around(request: AroundLogRequest, options?: CallOptions): AsyncIterable<ClusterItem[]>;
   member(id: string): NodeOperations;
   /** One record at a time, merged by time, over all pages; gaps of a follow are loaded. Leaving the loop ends it. */

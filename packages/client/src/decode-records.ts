@@ -10,6 +10,8 @@ import {
   isCursor,
   isDuplicate,
   isEndCursor,
+  isFieldSummary,
+  isFieldValues,
   isGroup,
   isObject,
   isProblem,
@@ -17,6 +19,7 @@ import {
   isShallow,
   isText,
   isTime,
+  isTopValue,
   isTrue,
 } from './field-checks.ts';
 import { isFileName, remoteText } from './remote-text.ts';
@@ -225,6 +228,16 @@ export function decodeBuckets(value: unknown, skipped: SkippedItems): unknown[] 
   return decodeList(value, isBucket, 'an invalid bucket', skipped);
 }
 
+/** The valid fields of a list. */
+export function decodeFieldSummaries(value: unknown, skipped: SkippedItems): unknown[] {
+  return decodeList(value, isFieldSummary, 'an invalid field', skipped);
+}
+
+/** The valid values of a count by value. */
+export function decodeTopValues(value: unknown, skipped: SkippedItems): unknown[] {
+  return decodeList(value, isTopValue, 'an invalid value', skipped);
+}
+
 /** Whether a field of a record is valid. */
 const FIELDS: ReadonlyMap<string, (field: unknown) => boolean> = new Map<string, (field: unknown) => boolean>([
   ['type', (field) => field === 'record'],
@@ -239,6 +252,7 @@ const FIELDS: ReadonlyMap<string, (field: unknown) => boolean> = new Map<string,
   ['tags', (field) => Array.isArray(field) && field.every(isText)],
   ['context', (field) => isObject(field) && isShallow(field)],
   ['contextText', isContextText],
+  ['fields', isFieldValues],
   ['cut', isTrue],
   ['continued', isTrue],
   ['unfinished', isTrue],

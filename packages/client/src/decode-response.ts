@@ -1,14 +1,24 @@
 import type {
   ClusterDigest,
+  ClusterFields,
   ClusterHistogram,
+  ClusterTop,
   NodeConfig,
   NodeDescription,
   NodeObject,
   NodeProblem,
   NodeSettings,
 } from '@porthole/contract';
-import type { Digest, Histogram, LogEntry, LogFileDetails, SearchEnd } from '@porthole/logs/types';
-import { decodeBuckets, decodeEnd, decodeGroups, decodeReports, SkippedItems } from './decode-records.ts';
+import type { Digest, Fields, Histogram, LogEntry, LogFileDetails, SearchEnd, Top } from '@porthole/logs/types';
+import {
+  decodeBuckets,
+  decodeEnd,
+  decodeFieldSummaries,
+  decodeGroups,
+  decodeReports,
+  decodeTopValues,
+  SkippedItems,
+} from './decode-records.ts';
 import { isObject } from './field-checks.ts';
 import { isFileName, remoteText } from './remote-text.ts';
 
@@ -17,7 +27,7 @@ import { isFileName, remoteText } from './remote-text.ts';
  * three responses of the contract also come from other implementations, so their fields are normalized.
  */
 
-type Fields = Readonly<Record<string, unknown>>;
+type RawFields = Readonly<Record<string, unknown>>;
 
 /** Maximum health problems per node. */
 const MAX_PROBLEMS = 32;
@@ -28,7 +38,7 @@ export function decodeConfig(value: unknown): NodeConfig | undefined {
 }
 
 /** Nodes without a gRPC port omit it; others add fields. */
-function decodeNode(node: Fields): NodeObject {
+function decodeNode(node: RawFields): NodeObject {
   return {
     hostIp: toText(node.hostIp),
     hostName: toText(node.hostName),
@@ -86,6 +96,36 @@ export function decodeDigest(value: unknown, { limit = Infinity }: { limit?: num
   return { ...value, groups, end: endWithSkipped(decodeEnd(value.end, skipped), skipped) } as unknown as Digest;
 }
 
+export function decodeFields(value: unknown, { limit = Infinity }: { limit?: number }): Fields | undefined {
+  if (!isObject(value) || !Array.isArray(value.fields) || !isObject(value.end)) return undefined;
+  if (value.fields.length > limit) return undefined;
+  const skipped = new SkippedItems();
+  const fields = decodeFieldSummaries(value.fields, skipped);
+  return { ...value, fields, end: endWithSkipped(decodeEnd(value.end, skipped), skipped) } as unknown as Fields;
+}
+
+export function decodeTop(value: unknown, { limit = Infinity }: { limit?: number }): Top | undefined {
+  if (!isObject(value) || !Array.isArray(value.values) || !isObject(value.end)) return undefined;
+  if (value.values.length > limit) return undefined;
+  const skipped = new SkippedItems();
+  const values = decodeTopValues(value.values, skipped);
+  return { ...value, values, end: endWithSkipped(decodeEnd(value.end, skipped), skipped) } as unknown as Top;
+}
+
+export function decodeClusterFields(value: unknown): ClusterFields | undefined {
+  if (!isObject(value) || !Array.isArray(value.fields) || !Array.isArray(value.members)) return undefined;
+  const skipped = new SkippedItems();
+  const fields = decodeFieldSummaries(value.fields, skipped);
+  return { ...value, fields, members: membersWithSkipped(value.members, skipped) } as unknown as ClusterFields;
+}
+
+export function decodeClusterTop(value: unknown): ClusterTop | undefined {
+  if (!isObject(value) || !Array.isArray(value.values) || !Array.isArray(value.members)) return undefined;
+  const skipped = new SkippedItems();
+  const values = decodeTopValues(value.values, skipped);
+  return { ...value, values, members: membersWithSkipped(value.members, skipped) } as unknown as ClusterTop;
+}
+
 export function decodeClusterHistogram(value: unknown): ClusterHistogram | undefined {
   if (!isObject(value) || !Array.isArray(value.buckets) || !Array.isArray(value.members)) return undefined;
   const skipped = new SkippedItems();
@@ -125,7 +165,7 @@ function isEntry(value: unknown): value is LogEntry {
 
 function isDetails(value: unknown): boolean {
   if (!isEntry(value)) return false;
-  const { family, problem } = value as LogEntry & Fields;
+  const { family, problem } = value as LogEntry & RawFields;
   return (family === undefined || isFileName(family)) && (problem == null || typeof problem === 'string');
 }
 

@@ -21,6 +21,9 @@ const MAX_PATH_CHARACTERS = 1024;
 /** Maximum length of ids and outcomes of members. */
 const MAX_ID_CHARACTERS = 256;
 
+/** Maximum length of a counted value; longer ones are cut by the node. */
+const MAX_VALUE_CHARACTERS = 1024;
+
 /** Maximum of `Date`. */
 const MAX_TIME_MS = 8.64e15;
 
@@ -106,4 +109,50 @@ export function isBucket(value: unknown): value is Fields {
   return (
     isObject(value) && isTime(value.startMs) && isObject(value.counts) && Object.values(value.counts).every(isCount)
   );
+}
+
+export function isFieldSummary(value: unknown): value is Fields {
+  return (
+    isObject(value) &&
+    isShortText(value.name) &&
+    [value.records, value.distinct].every(isCount) &&
+    [value.types, value.examples].every((list) => Array.isArray(list) && list.every(isShortText)) &&
+    hasCounts(value.nodes)
+  );
+}
+
+export function isTopValue(value: unknown): value is Fields {
+  return (
+    isObject(value) &&
+    isShortText(value.value) &&
+    isCount(value.count) &&
+    (value.error === undefined || isCount(value.error)) &&
+    (value.buckets === undefined || (Array.isArray(value.buckets) && value.buckets.every(isCountBucket))) &&
+    hasCounts(value.nodes)
+  );
+}
+
+function isShortText(value: unknown): boolean {
+  return isText(value) && value.length <= MAX_VALUE_CHARACTERS;
+}
+
+function isCountBucket(value: unknown): boolean {
+  return isObject(value) && isTime(value.startMs) && isCount(value.count);
+}
+
+/** Counts of members, in the response of a cluster. */
+function hasCounts(nodes: unknown): boolean {
+  return nodes === undefined || (isObject(nodes) && Object.values(nodes).every(isCount));
+}
+
+/** Fields of a record that were asked for by name. */
+export function isFieldValues(value: unknown): boolean {
+  return (
+    isObject(value) &&
+    Object.values(value).every((each) => isScalar(each) || (Array.isArray(each) && each.every(isScalar)))
+  );
+}
+
+function isScalar(value: unknown): boolean {
+  return value === null || ['string', 'number', 'boolean'].includes(typeof value);
 }

@@ -3,8 +3,10 @@ import {
   type CallOptions,
   encodeBundle,
   encodeDigest,
+  encodeFields,
   encodeHistogram,
   encodeSearch,
+  encodeTop,
   encodeView,
   exactJson,
   type FileRequest,
@@ -19,6 +21,7 @@ import {
 import type {
   ByteStream,
   Digest,
+  Fields,
   FollowItem,
   FoundRecord,
   Histogram,
@@ -27,6 +30,7 @@ import type {
   OpenLog,
   SearchItem,
   SearchQuery,
+  Top,
 } from '@porthole/logs/types';
 import { bodyBytes } from './body-bytes.ts';
 import { checkArguments, checkOptions } from './check-arguments.ts';
@@ -34,6 +38,7 @@ import { type ClientOptions, strictOptions } from './client-options.ts';
 import type {
   ClusterClient,
   DigestRequest,
+  FieldsRequest,
   FollowRequest,
   HistogramRequest,
   NodeClient,
@@ -41,6 +46,7 @@ import type {
   RecordsOptions,
   RecordsRequest,
   SearchRequest,
+  TopRequest,
   ViewLogRequest,
 } from './client-requests.ts';
 import { SYSTEM_CLOCK } from './clock.ts';
@@ -49,14 +55,17 @@ import {
   decodeConfig,
   decodeDescription,
   decodeDigest,
+  decodeFields,
   decodeHistogram,
   decodeLogFiles,
   decodeLogList,
   decodeSettings,
+  decodeTop,
 } from './decode-response.ts';
 import type { Exchange } from './exchange.ts';
 import { follow } from './follow.ts';
 import { NodeFollowPosition } from './node-follow-position.ts';
+import { parseRequest } from './parse-request.ts';
 import { readFollow, readPages } from './read-records.ts';
 import { IDENTITY_ENCODING, openRemoteLog } from './remote-log.ts';
 import type { ClientDeps } from './request.ts';
@@ -71,6 +80,9 @@ const MAX_DESCRIPTION_BYTES = 256 * 1024;
 
 /** Ten thousand buckets and the problems. */
 const MAX_HISTOGRAM_BYTES = 4 * 1024 ** 2;
+
+/** A thousand fields with their examples. */
+const MAX_FIELDS_BYTES = 8 * 1024 ** 2;
 
 const ENCODER = new TextEncoder();
 
@@ -149,7 +161,7 @@ export class HttpNode implements NodeClient {
   followLogs(request: FollowRequest = {}, options: FollowOptions = {}): AsyncIterable<FollowItem[]> {
     checkArguments('followLogs', request, options);
     const { gaps = 'load', signal } = options;
-    const query = { ...request, start: request.start ?? 'end' };
+    const query = { ...parseRequest(request), start: request.start ?? 'end' };
     const limits = signal ? { signal } : {};
     const position = new NodeFollowPosition(query);
     const followed = follow({ path: PATHS.logFollow, position }, this.#deps, limits);
@@ -175,7 +187,7 @@ export class HttpNode implements NodeClient {
   async logHistogram(request: HistogramRequest = {}, options: SearchOptions = {}): Promise<Histogram> {
     checkArguments('logHistogram', request, options);
     const { budget, ...limits } = countLimits(options, this.#deps);
-    const query = encodeHistogram(request, budget);
+    const query = encodeHistogram(parseRequest(request), budget);
     const httpRequest = { path: PATHS.logHistogram, query, maxBytes: MAX_HISTOGRAM_BYTES, ...limits };
     return requestJson(httpRequest, this.#deps, decodeHistogram);
   }
@@ -183,9 +195,24 @@ export class HttpNode implements NodeClient {
   async logDigest(request: DigestRequest = {}, options: SearchOptions = {}): Promise<Digest> {
     checkArguments('logDigest', request, options);
     const { budget, ...limits } = countLimits(options, this.#deps);
-    const query = encodeDigest(request, budget);
+    const query = encodeDigest(parseRequest(request), budget);
     const httpRequest = { path: PATHS.logDigest, query, ...limits };
     return requestJson(httpRequest, this.#deps, (value) => decodeDigest(value, request));
+  }
+
+  async logFields(request: FieldsRequest = {}, options: SearchOptions = {}): Promise<Fields> {
+    checkArguments('logFields', request, options);
+    const { budget, ...limits } = countLimits(options, this.#deps);
+    const query = encodeFields(parseRequest(request), budget);
+    const httpRequest = { path: PATHS.logFields, query, maxBytes: MAX_FIELDS_BYTES, ...limits };
+    return requestJson(httpRequest, this.#deps, (value) => decodeFields(value, request));
+  }
+
+  async logTop(request: TopRequest, options: SearchOptions = {}): Promise<Top> {
+    checkArguments('logTop', request, options);
+    const { budget, ...limits } = countLimits(options, this.#deps);
+    const query = encodeTop(parseRequest(request), budget);
+    return requestJson({ path: PATHS.logTop, query, ...limits }, this.#deps, (value) => decodeTop(value, request));
   }
 
   async bundle(request: Partial<BundleRequest> = {}, options: CallOptions = {}): Promise<ByteStream> {
@@ -207,7 +234,11 @@ export class HttpNode implements NodeClient {
   }
 
   #search(request: SearchRequest, options: SearchOptions): Promise<Exchange> {
-    return openSearch({ path: PATHS.logSearch, query: encodeSearch(request, options) }, options, this.#deps);
+    return openSearch(
+      { path: PATHS.logSearch, query: encodeSearch(parseRequest(request), options) },
+      options,
+      this.#deps,
+    );
   }
 }
 

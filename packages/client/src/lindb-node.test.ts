@@ -46,6 +46,8 @@ const BEYOND: [string, string, (client: NodeClient) => Promise<unknown> | AsyncI
   ['followLogs', '/api/v1/log/follow', (client) => client.followLogs({ start: 'end' })],
   ['logHistogram', '/api/v1/log/histogram', (client) => client.logHistogram({ buckets: 1 })],
   ['logDigest', '/api/v1/log/digest', (client) => client.logDigest({ limit: 1 })],
+  ['logFields', '/api/v1/log/fields', (client) => client.logFields()],
+  ['logTop', '/api/v1/log/top', (client) => client.logTop({ by: 'shard' })],
 ];
 
 describe.each([

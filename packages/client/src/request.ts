@@ -36,8 +36,16 @@ const MAX_URL_CHARACTERS = 6 * 1024;
 const POST_PATHS: ReadonlySet<string> = new Set([
   PATHS.logSearch,
   PATHS.logFollow,
+  PATHS.logHistogram,
+  PATHS.logDigest,
+  PATHS.logFields,
+  PATHS.logTop,
   PATHS.clusterLogSearch,
   PATHS.clusterLogFollow,
+  PATHS.clusterLogHistogram,
+  PATHS.clusterLogDigest,
+  PATHS.clusterLogFields,
+  PATHS.clusterLogTop,
 ]);
 
 export const LAST_EVENT_ID = 'last-event-id';

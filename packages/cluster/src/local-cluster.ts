@@ -4,12 +4,14 @@ import type {
   ClusterConfig,
   ClusterConfigDiff,
   ClusterDigest,
+  ClusterFields,
   ClusterFollowItem,
   ClusterHistogram,
   ClusterItem,
   ClusterLogFiles,
   ClusterNodes,
   ClusterState,
+  ClusterTop,
   ForgetOptions,
   ForgottenMember,
   MemberSelection,
@@ -18,7 +20,14 @@ import type {
   SearchOptions,
 } from '@porthole/contract';
 import type { Scrubbing, UserFormat, Zone } from '@porthole/logs';
-import type { DigestQuery, FollowQuery, HistogramQuery, SearchQuery } from '@porthole/logs/types';
+import type {
+  DigestQuery,
+  FieldsQuery,
+  FollowQuery,
+  HistogramQuery,
+  SearchQuery,
+  TopQuery,
+} from '@porthole/logs/types';
 import { MemberMasking } from './contract-only/member-masking.ts';
 import { removeStaleTails } from './contract-only/tails-dir.ts';
 import { ClockTable } from './fan-out/clock.ts';
@@ -34,7 +43,9 @@ import { searchCluster } from './records/search/cluster-search.ts';
 import { clusterFiles } from './state/cluster-files.ts';
 import { clusterNodes, forgetMember, type NodesDeps } from './state/cluster-nodes.ts';
 import { clusterDigest } from './state/counts/cluster-digest.ts';
+import { clusterFields } from './state/counts/cluster-fields.ts';
 import { clusterHistogram } from './state/counts/cluster-histogram.ts';
+import { clusterTop } from './state/counts/cluster-top.ts';
 import { clusterConfig } from './state/settings/cluster-config.ts';
 import { configDiff } from './state/settings/config-diff.ts';
 import type { SettingsDeps } from './state/settings/fetch-settings.ts';
@@ -239,6 +250,16 @@ export class LocalCluster implements ClusterState {
   async logDigest(request: DigestQuery & MemberSelection, options?: SearchOptions): Promise<ClusterDigest> {
     await this.#discoverRoles(request, options);
     return clusterDigest(this.#state, request, options);
+  }
+
+  async logFields(request: FieldsQuery & MemberSelection, options?: SearchOptions): Promise<ClusterFields> {
+    await this.#discoverRoles(request, options);
+    return clusterFields(this.#state, request, options);
+  }
+
+  async logTop(request: TopQuery & MemberSelection, options?: SearchOptions): Promise<ClusterTop> {
+    await this.#discoverRoles(request, options);
+    return clusterTop(this.#state, request, options);
   }
 
   async *around(request: AroundRequest, options?: CallOptions): AsyncGenerator<ClusterItem[], void, undefined> {

@@ -18,15 +18,8 @@ export type {
   ConfigValue,
   ForgetOptions,
   ForgottenMember,
-  Member,
-  MemberClock,
   MemberDuplicateFile,
   MemberFileProblem,
-  MemberOutcome,
-  MemberReport,
-  MemberSelection,
-  MemberState,
-  MembershipState,
 } from './cluster-state.ts';
 export { type ConfigShape, flattenSettings, type SettingPath } from './config/flatten-settings.ts';
 export {
@@ -42,6 +35,15 @@ export {
   type Problem,
   toProblem,
 } from './errors/errors.ts';
+export type {
+  Member,
+  MemberClock,
+  MemberOutcome,
+  MemberReport,
+  MemberSelection,
+  MemberState,
+  MembershipState,
+} from './member.ts';
 export type {
   CallOptions,
   FollowOptions,

@@ -2,6 +2,8 @@ import type {
   ByteStream,
   Digest,
   DigestQuery,
+  Fields,
+  FieldsQuery,
   FollowItem,
   FollowQuery,
   Histogram,
@@ -11,6 +13,8 @@ import type {
   OpenLog,
   SearchItem,
   SearchQuery,
+  Top,
+  TopQuery,
 } from '@porthole/logs/types';
 import type { FileRequest, ViewRequest } from './requests/file-requests.ts';
 
@@ -160,4 +164,8 @@ export interface NodeState {
   logHistogram(request: HistogramQuery, options?: SearchOptions): Promise<Histogram>;
   /** Records grouped by level and call site. */
   logDigest(request: DigestQuery, options?: SearchOptions): Promise<Digest>;
+  /** The fields of matching records. */
+  logFields(request: FieldsQuery, options?: SearchOptions): Promise<Fields>;
+  /** Counts by value of a field. */
+  logTop(request: TopQuery, options?: SearchOptions): Promise<Top>;
 }

@@ -16,6 +16,8 @@ import type {
   ByteStream,
   Digest,
   DigestQuery,
+  Fields,
+  FieldsQuery,
   FollowItem,
   FollowQuery,
   Histogram,
@@ -26,6 +28,8 @@ import type {
   OpenLog,
   SearchItem,
   SearchQuery,
+  Top,
+  TopQuery,
   Zone,
 } from '@porthole/logs';
 import type { ConfigSource } from './config/config-source.ts';
@@ -114,5 +118,13 @@ export class LocalNode implements NodeState {
 
   logDigest(request: DigestQuery, options: SearchOptions = {}): Promise<Digest> {
     return this.#deps.logs.digest(request, options);
+  }
+
+  logFields(request: FieldsQuery, options: SearchOptions = {}): Promise<Fields> {
+    return this.#deps.logs.fields(request, options);
+  }
+
+  logTop(request: TopQuery, options: SearchOptions = {}): Promise<Top> {
+    return this.#deps.logs.top(request, options);
   }
 }

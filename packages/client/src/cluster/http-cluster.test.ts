@@ -40,6 +40,22 @@ const CALLS: [string, string, Call, Record<string, unknown>][] = [
     (cluster) => cluster.logDigest({ limit: 5, ...SOME }, { budgetMs: 7000 }),
     { groups: [], totalGroups: 0, ungrouped: 0, members: [] },
   ],
+  [
+    'logFields',
+    `/api/v1/cluster/log/fields?level=warn&limit=5&budget=24000&${SOME_TEXT}`,
+    (cluster) => cluster.logFields({ limit: 5, minLevel: 'WARN', ...SOME }),
+    { fields: [], totalFields: 0, records: 0, isSample: false, counted: null, members: [] },
+  ],
+  [
+    'logTop',
+    `/api/v1/cluster/log/top?query=shard%3D13&by=shard&limit=5&budget=7000&${SOME_TEXT}`,
+    (cluster) =>
+      cluster.logTop(
+        { by: 'shard', limit: 5, query: { kind: 'field', field: 'shard', operator: '=', value: '13' }, ...SOME },
+        { budgetMs: 7000 },
+      ),
+    { by: 'shard', values: [], others: 0, missing: 0, distinct: 0, isExact: true, counted: null, members: [] },
+  ],
 ];
 
 const STREAMS: [string, string, (cluster: ClusterState) => AsyncIterable<ClusterItem[]>][] = [

@@ -3,16 +3,20 @@ import {
   type ClusterConfig,
   type ClusterConfigDiff,
   type ClusterDigest,
+  type ClusterFields,
   type ClusterFollowItem,
   type ClusterHistogram,
   type ClusterItem,
   type ClusterLogFiles,
   type ClusterNodes,
   type ClusterRecord,
+  type ClusterTop,
   encodeAround,
   encodeClusterDigest,
+  encodeClusterFields,
   encodeClusterHistogram,
   encodeClusterSearch,
+  encodeClusterTop,
   encodeMembers,
   type FollowOptions,
   type ForgottenMember,
@@ -29,15 +33,24 @@ import type {
   ClusterClient,
   ClusterRecordsEvent,
   DigestRequest,
+  FieldsRequest,
   FollowRequest,
   HistogramRequest,
   NodeOperations,
   RecordsOptions,
   RecordsRequest,
   SearchRequest,
+  TopRequest,
 } from '../client-requests.ts';
-import { decodeClusterDigest, decodeClusterHistogram, decodeLists } from '../decode-response.ts';
+import {
+  decodeClusterDigest,
+  decodeClusterFields,
+  decodeClusterHistogram,
+  decodeClusterTop,
+  decodeLists,
+} from '../decode-response.ts';
 import { follow } from '../follow.ts';
+import { parseRequest } from '../parse-request.ts';
 import { readFollow, readPages } from '../read-records.ts';
 import type { ClientDeps } from '../request.ts';
 import { countLimits, openSearch, searchItems } from '../search-stream.ts';
@@ -86,7 +99,7 @@ export class HttpCluster implements ClusterClient {
     options: SearchOptions = {},
   ): AsyncGenerator<ClusterItem[], void, undefined> {
     checkArguments('cluster.searchLogs', request, options);
-    const httpRequest = { path: PATHS.clusterLogSearch, query: encodeClusterSearch(request, options) };
+    const httpRequest = { path: PATHS.clusterLogSearch, query: encodeClusterSearch(parseRequest(request), options) };
     yield* searchItems<ClusterItem>(await openSearch(httpRequest, options, this.#deps), request);
   }
 
@@ -96,7 +109,7 @@ export class HttpCluster implements ClusterClient {
   ): AsyncIterable<ClusterFollowItem[]> {
     checkArguments('cluster.followLogs', request, options);
     const { gaps = 'load', signal } = options;
-    const query = { ...request, start: request.start ?? 'end' };
+    const query = { ...parseRequest(request), start: request.start ?? 'end' };
     const limits = signal ? { signal } : {};
     const { clock } = this.#deps;
     const position = new ClusterFollowPosition(query, clock);
@@ -128,15 +141,29 @@ export class HttpCluster implements ClusterClient {
   ): Promise<ClusterHistogram> {
     checkArguments('cluster.logHistogram', request, options);
     const { budget, ...limits } = countLimits(options, this.#deps);
-    const httpRequest = { path: PATHS.clusterLogHistogram, query: encodeClusterHistogram(request, budget), ...limits };
-    return requestJson(httpRequest, this.#deps, decodeClusterHistogram);
+    const query = encodeClusterHistogram(parseRequest(request), budget);
+    return requestJson({ path: PATHS.clusterLogHistogram, query, ...limits }, this.#deps, decodeClusterHistogram);
   }
 
   async logDigest(request: DigestRequest & MemberSelection = {}, options: SearchOptions = {}): Promise<ClusterDigest> {
     checkArguments('cluster.logDigest', request, options);
     const { budget, ...limits } = countLimits(options, this.#deps);
-    const httpRequest = { path: PATHS.clusterLogDigest, query: encodeClusterDigest(request, budget), ...limits };
-    return requestJson(httpRequest, this.#deps, decodeClusterDigest);
+    const query = encodeClusterDigest(parseRequest(request), budget);
+    return requestJson({ path: PATHS.clusterLogDigest, query, ...limits }, this.#deps, decodeClusterDigest);
+  }
+
+  async logFields(request: FieldsRequest & MemberSelection = {}, options: SearchOptions = {}): Promise<ClusterFields> {
+    checkArguments('cluster.logFields', request, options);
+    const { budget, ...limits } = countLimits(options, this.#deps);
+    const query = encodeClusterFields(parseRequest(request), budget);
+    return requestJson({ path: PATHS.clusterLogFields, query, ...limits }, this.#deps, decodeClusterFields);
+  }
+
+  async logTop(request: TopRequest & MemberSelection, options: SearchOptions = {}): Promise<ClusterTop> {
+    checkArguments('cluster.logTop', request, options);
+    const { budget, ...limits } = countLimits(options, this.#deps);
+    const query = encodeClusterTop(parseRequest(request), budget);
+    return requestJson({ path: PATHS.clusterLogTop, query, ...limits }, this.#deps, decodeClusterTop);
   }
 
   async *around(request: AroundLogRequest, options: CallOptions = {}): AsyncGenerator<ClusterItem[], void, undefined> {

@@ -14,6 +14,8 @@ import type {
   ByteStream,
   Digest,
   DigestQuery,
+  Fields,
+  FieldsQuery,
   FileProblem,
   FollowItem,
   FollowQuery,
@@ -24,6 +26,8 @@ import type {
   OpenLog,
   SearchItem,
   SearchQuery,
+  Top,
+  TopQuery,
 } from '@porthole/logs/types';
 import { type TailNode, viewFailure } from './fetch-tail.ts';
 import { followTails } from './follow-tails.ts';
@@ -174,6 +178,20 @@ export class ContractNode implements NodeState {
     return this.#run(query, options, async (dir, fix) => {
       const digest = await dir.logs.digest(query, options);
       return { ...digest, end: await fix(digest.end) };
+    });
+  }
+
+  async logFields(query: FieldsQuery, options: SearchOptions = {}): Promise<Fields> {
+    return this.#run(query, options, async (dir, fix) => {
+      const fields = await dir.logs.fields(query, options);
+      return { ...fields, end: await fix(fields.end) };
+    });
+  }
+
+  async logTop(query: TopQuery, options: SearchOptions = {}): Promise<Top> {
+    return this.#run(query, options, async (dir, fix) => {
+      const top = await dir.logs.top(query, options);
+      return { ...top, end: await fix(top.end) };
     });
   }
 

@@ -9,6 +9,8 @@ import type {
 import type {
   Digest,
   DigestQuery,
+  Fields,
+  FieldsQuery,
   FollowItem,
   FollowQuery,
   Histogram,
@@ -17,15 +19,28 @@ import type {
   OpenLog,
   SearchItem,
   SearchQuery,
+  Top,
+  TopQuery,
 } from '@porthole/logs/types';
 
 /** Operations beyond the contract. */
 export type Operation = Exclude<keyof NodeState, 'describe' | 'config' | 'listLogs' | 'viewLog'>;
 
+/** An operation with what it was called with. */
+export interface DelegatedCall {
+  request?: object | undefined;
+  options: CallOptions;
+}
+
+interface Given {
+  request?: object;
+  options: CallOptions | undefined;
+}
+
 /** Delegates operations beyond the contract to the node that a subclass provides. */
 export abstract class DelegatedNode implements Pick<NodeState, Operation> {
   /** The node to delegate to; rejects if there is none. */
-  protected abstract nodeFor(operation: Operation, options: CallOptions): Promise<NodeState>;
+  protected abstract nodeFor(operation: Operation, call: DelegatedCall): Promise<NodeState>;
 
   /** Maps an error of that node. */
   protected toThrown(_operation: Operation, error: unknown): unknown {
@@ -33,39 +48,47 @@ export abstract class DelegatedNode implements Pick<NodeState, Operation> {
   }
 
   settings(options?: CallOptions): Promise<NodeSettings> {
-    return this.#call('settings', options, (node) => node.settings(options));
+    return this.#call('settings', { options }, (node) => node.settings(options));
   }
 
   logFiles(options?: CallOptions): Promise<LogFileDetails[]> {
-    return this.#call('logFiles', options, (node) => node.logFiles(options));
+    return this.#call('logFiles', { options }, (node) => node.logFiles(options));
   }
 
   openLog(request: FileRequest, options?: CallOptions): Promise<OpenLog> {
-    return this.#call('openLog', options, (node) => node.openLog(request, options));
+    return this.#call('openLog', { request, options }, (node) => node.openLog(request, options));
   }
 
   searchLogs(request: SearchQuery, options?: SearchOptions): AsyncIterable<SearchItem[]> {
-    return this.#stream('searchLogs', options, (node) => node.searchLogs(request, options));
+    return this.#stream('searchLogs', { request, options }, (node) => node.searchLogs(request, options));
   }
 
   searchLogLines(request: SearchQuery, options?: SearchOptions): AsyncIterable<Uint8Array> {
-    return this.#stream('searchLogLines', options, (node) => node.searchLogLines(request, options));
+    return this.#stream('searchLogLines', { request, options }, (node) => node.searchLogLines(request, options));
   }
 
   followLogs(request: FollowQuery, options?: FollowOptions): AsyncIterable<FollowItem[]> {
-    return this.#stream('followLogs', options, (node) => node.followLogs(request, options));
+    return this.#stream('followLogs', { request, options }, (node) => node.followLogs(request, options));
   }
 
   logHistogram(request: HistogramQuery, options?: SearchOptions): Promise<Histogram> {
-    return this.#call('logHistogram', options, (node) => node.logHistogram(request, options));
+    return this.#call('logHistogram', { request, options }, (node) => node.logHistogram(request, options));
   }
 
   logDigest(request: DigestQuery, options?: SearchOptions): Promise<Digest> {
-    return this.#call('logDigest', options, (node) => node.logDigest(request, options));
+    return this.#call('logDigest', { request, options }, (node) => node.logDigest(request, options));
   }
 
-  async #call<T>(operation: Operation, options: CallOptions = {}, call: (node: NodeState) => Promise<T>): Promise<T> {
-    const node = await this.nodeFor(operation, options);
+  logFields(request: FieldsQuery, options?: SearchOptions): Promise<Fields> {
+    return this.#call('logFields', { request, options }, (node) => node.logFields(request, options));
+  }
+
+  logTop(request: TopQuery, options?: SearchOptions): Promise<Top> {
+    return this.#call('logTop', { request, options }, (node) => node.logTop(request, options));
+  }
+
+  async #call<T>(operation: Operation, given: Given, call: (node: NodeState) => Promise<T>): Promise<T> {
+    const node = await this.nodeFor(operation, { ...given, options: given.options ?? {} });
     try {
       return await call(node);
     } catch (error) {
@@ -75,10 +98,10 @@ export abstract class DelegatedNode implements Pick<NodeState, Operation> {
 
   async *#stream<T>(
     operation: Operation,
-    options: CallOptions = {},
+    given: Given,
     open: (node: NodeState) => AsyncIterable<T>,
   ): AsyncGenerator<T, void, undefined> {
-    const node = await this.nodeFor(operation, options);
+    const node = await this.nodeFor(operation, { ...given, options: given.options ?? {} });
     try {
       yield* open(node);
     } catch (error) {

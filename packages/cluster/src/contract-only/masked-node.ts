@@ -2,7 +2,7 @@ import type { CallOptions, NodeConfig, NodeDescription, NodeState, ViewRequest }
 import { scrubTail } from '@porthole/logs';
 import type { ByteStream, LogEntry } from '@porthole/logs/types';
 import { orAborted } from '../fan-out/bounded-calls.ts';
-import { DelegatedNode, type Operation } from './delegated-node.ts';
+import { type DelegatedCall, DelegatedNode, type Operation } from './delegated-node.ts';
 import type { OneMemberMasking } from './member-masking.ts';
 
 /**
@@ -58,7 +58,7 @@ export class MaskedNode extends DelegatedNode implements NodeState {
   }
 
   /** The member, after it described itself; throws why it did not. */
-  protected async nodeFor(_operation: Operation, options: CallOptions): Promise<NodeState> {
+  protected async nodeFor(_operation: Operation, { options }: DelegatedCall): Promise<NodeState> {
     if (!this.#isPorthole) await this.describe(options);
     return this.#node;
   }

@@ -20,6 +20,8 @@ const BEYOND: [string, (node: NodeState) => Promise<unknown>][] = [
   ['followLogs', (node) => firstBatch(node)],
   ['logHistogram', (node) => node.logHistogram({ buckets: 1 })],
   ['logDigest', (node) => node.logDigest({ limit: 1 })],
+  ['logFields', (node) => node.logFields({ limit: 1 })],
+  ['logTop', (node) => node.logTop({ by: 'level', limit: 1 })],
 ];
 
 async function collectItems<T>(stream: AsyncIterable<T>): Promise<T[]> {
@@ -65,6 +67,8 @@ const SERVED = {
   followLogs: 'ok',
   logHistogram: 'ok',
   logDigest: 'ok',
+  logFields: 'ok',
+  logTop: 'ok',
 };
 
 it.each(BEYOND.map(([name]) => name))(
@@ -107,6 +111,37 @@ it('an older Porthole node is not requested again for what it lacks, and is not 
   for (let round = 0; round < 3; round++)
     await expect(member.logDigest({ limit: 1 })).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
   expect(asked).toBe(1);
+});
+
+it('a node without the routes that came with queries is not sent any: it would ignore them and return everything', async () => {
+  const query = { kind: 'field', field: 'shard', operator: '=', value: '13' } as const;
+  const isNew = { now: false };
+  const client = new FakeNode({
+    describe: async () =>
+      ({ clockMs: 1, capabilities: ['logSearch', ...(isNew.now ? ['logTop'] : [])] }) as NodeDescription,
+    follow: async function* () {
+      yield [];
+    },
+  });
+  const calls: [string, (node: NodeState) => Promise<unknown>][] = [
+    ['search', (node) => collectItems(node.searchLogs({ ...SEARCH, query }))],
+    ['fields of records', (node) => collectItems(node.searchLogs({ ...SEARCH, fields: ['shard'] }))],
+    ['follow', (node) => collectItems(node.followLogs({ start: 'end', query }))],
+    ['lines', (node) => collectItems(node.searchLogLines({ ...SEARCH, query }))],
+    ['histogram', (node) => node.logHistogram({ buckets: 1, query })],
+    ['digest', (node) => node.logDigest({ limit: 1, query })],
+  ];
+  const member = memberNode(client);
+  for (const [name, call] of calls)
+    await expect(call(member), name).rejects.toMatchObject({ code: 'NOT_SUPPORTED', message: /is older/ });
+  expect(client.searches.length + client.follows.length).toBe(0);
+  await collectItems(member.searchLogs(SEARCH));
+  expect(client.searches).toEqual([SEARCH]);
+  // Its next description, which is requested to measure its clock, is of a newer version.
+  isNew.now = true;
+  await member.describe();
+  await collectItems(member.searchLogs({ ...SEARCH, query }));
+  expect(client.searches.at(-1)).toEqual({ ...SEARCH, query });
 });
 
 it('a server that responds 404 to everything is not taken for a contract-only node', async () => {

@@ -6,16 +6,24 @@ import {
   type NodeDescription,
   type NodeObject,
   type NodeState,
+  PortholeError,
+  type RouteId,
   type ViewRequest,
 } from '@porthole/contract';
 import type { ByteStream, LogEntry } from '@porthole/logs/types';
 import { orAborted } from '../fan-out/bounded-calls.ts';
 import type { ContractNode } from './contract-node.ts';
-import { DelegatedNode, type Operation } from './delegated-node.ts';
+import { type DelegatedCall, DelegatedNode, type Operation } from './delegated-node.ts';
 import { viewFailure } from './fetch-tail.ts';
 
 /** Error codes of a member that did not respond. */
 const ABSENT_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 'DEADLINE_EXCEEDED', 'MEMBER_REFUSED']);
+
+/** The route that came with queries: a node without it ignores them and would return everything. */
+const QUERY_ROUTE: RouteId = 'logTop';
+
+/** Parameters that such a node ignores. */
+const QUERY_PARAMETERS = ['query', 'fields'] as const;
 
 export interface MemberNodeOptions {
   client: NodeState;
@@ -39,6 +47,8 @@ export class MemberNode extends DelegatedNode implements NodeState {
   #isKnown = false;
   #contract: { node: ContractNode; as: NodeObject; reason: unknown } | undefined;
   #describing: Promise<NodeDescription> | undefined;
+  /** Routes it has, as it last described itself. */
+  #capabilities: unknown;
 
   constructor(options: MemberNodeOptions) {
     super();
@@ -60,7 +70,7 @@ export class MemberNode extends DelegatedNode implements NodeState {
 
   async describe(options: CallOptions = {}): Promise<NodeDescription> {
     if (this.#contract) throw this.#contract.reason;
-    if (this.#isKnown) return this.#options.client.describe(options);
+    if (this.#isKnown) return this.#fetchDescription(options);
     // The first request finds out what the member supports. Its response is not shared: it contains the current time.
     if (this.#describing !== undefined) {
       await orAborted(
@@ -100,10 +110,11 @@ export class MemberNode extends DelegatedNode implements NodeState {
   }
 
   /** The node to delegate to, after finding out what the member supports; throws if that fails or it lacks the operation. */
-  protected async nodeFor(operation: Operation, options: CallOptions): Promise<NodeState> {
+  protected async nodeFor(operation: Operation, { request, options }: DelegatedCall): Promise<NodeState> {
     if (!this.#isKnown && !this.#contract) await this.#detect(options);
     if (this.#contract) return this.#contract.node;
     if (this.#unsupported.has(operation)) throw this.#unsupported.get(operation);
+    if (hasQuery(request)) await this.#requireQueries(options);
     return this.#options.client;
   }
 
@@ -112,13 +123,25 @@ export class MemberNode extends DelegatedNode implements NodeState {
     return error;
   }
 
+  async #fetchDescription(options: CallOptions): Promise<NodeDescription> {
+    const description = await this.#options.client.describe(options);
+    this.#isPorthole = true;
+    this.#isKnown = true;
+    this.#capabilities = description.capabilities;
+    return description;
+  }
+
+  /** Throws for a node that does not know queries. */
+  async #requireQueries(options: CallOptions): Promise<void> {
+    if (this.#capabilities === undefined) await this.describe(options);
+    const isNew = Array.isArray(this.#capabilities) && this.#capabilities.includes(QUERY_ROUTE);
+    if (!isNew) throw new PortholeError('NOT_SUPPORTED', 'the node is older and does not know "query" and "fields"');
+  }
+
   async #describeFirst(options: CallOptions): Promise<NodeDescription> {
     const { client, createContractNode } = this.#options;
     try {
-      const description = await client.describe(options);
-      this.#isPorthole = true;
-      this.#isKnown = true;
-      return description;
+      return await this.#fetchDescription(options);
     } catch (reason) {
       if (codeOf(reason) !== 'NOT_SUPPORTED') {
         options.signal?.throwIfAborted();
@@ -156,4 +179,9 @@ export class MemberNode extends DelegatedNode implements NodeState {
       if (ABSENT_CODES.has(codeOf(error)) || codeOf(error) === 'BAD_ANSWER') throw error;
     }
   }
+}
+
+function hasQuery(request: object | undefined): boolean {
+  const given: Partial<Record<string, unknown>> = { ...request };
+  return QUERY_PARAMETERS.some((name) => given[name] !== undefined);
 }

@@ -89,6 +89,8 @@ export class FakeNode implements NodeState {
   openLog = refused;
   logHistogram = refused;
   logDigest = refused;
+  logFields = refused;
+  logTop = refused;
   searchLogLines = refuse;
 }
 

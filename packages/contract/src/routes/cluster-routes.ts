@@ -108,7 +108,8 @@ export const CLUSTER_ROUTES = {
     description: 'The number of records per bucket of time and level, of all members and of each.',
     parameters: documentParameters([...CLUSTER_HISTOGRAM_ROWS, BUDGET_ROW]),
     response: { contentType: JSON_TYPE, schema: 'ClusterHistogram' },
-    errors: [...RECORD_ERRORS, 'TOO_MANY_SEARCHES'],
+    errors: [...RECORD_ERRORS, ...BODY_ERRORS, 'TOO_MANY_SEARCHES'],
+    post: true,
     stream: true,
   },
   clusterLogDigest: {
@@ -118,7 +119,8 @@ export const CLUSTER_ROUTES = {
     description: 'Records of all members grouped by level and call site, with the number of each member.',
     parameters: documentParameters([...CLUSTER_DIGEST_ROWS, BUDGET_ROW]),
     response: { contentType: JSON_TYPE, schema: 'ClusterDigest' },
-    errors: [...RECORD_ERRORS, 'TOO_MANY_SEARCHES'],
+    errors: [...RECORD_ERRORS, ...BODY_ERRORS, 'TOO_MANY_SEARCHES'],
+    post: true,
     stream: true,
   },
   clusterLogFields: {
@@ -129,7 +131,8 @@ export const CLUSTER_ROUTES = {
       'The fields that matching records of all members have, as `/log/fields` of each member reports them, with the number of records of each.',
     parameters: documentParameters([...CLUSTER_FIELDS_ROWS, BUDGET_ROW]),
     response: { contentType: JSON_TYPE, schema: 'ClusterFields' },
-    errors: [...RECORD_ERRORS, 'TOO_MANY_SEARCHES'],
+    errors: [...RECORD_ERRORS, ...BODY_ERRORS, 'TOO_MANY_SEARCHES'],
+    post: true,
     stream: true,
   },
   clusterLogTop: {

@@ -123,7 +123,8 @@ export const RECORD_ROUTES = {
     description: 'The number of records per bucket of time and level.',
     parameters: documentParameters([...HISTOGRAM_ROWS, BUDGET_ROW]),
     response: { contentType: JSON_TYPE, schema: 'Histogram' },
-    errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES'],
+    errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES', ...BODY_ERRORS],
+    post: true,
     stream: true,
   },
   logDigest: {
@@ -134,7 +135,8 @@ export const RECORD_ROUTES = {
       'Records grouped by level and by the call site that wrote them, or by the pattern of their message if the log does not name it.',
     parameters: documentParameters([...DIGEST_ROWS, BUDGET_ROW]),
     response: { contentType: JSON_TYPE, schema: 'Digest' },
-    errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES'],
+    errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES', ...BODY_ERRORS],
+    post: true,
     stream: true,
   },
   logFields: {
@@ -145,7 +147,8 @@ export const RECORD_ROUTES = {
       'The fields that matching records have, with their types, the number of records and of values, and examples. Of a large range, evenly chosen parts are examined.',
     parameters: documentParameters([...FIELDS_ROWS, BUDGET_ROW]),
     response: { contentType: JSON_TYPE, schema: 'Fields' },
-    errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES'],
+    errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES', ...BODY_ERRORS],
+    post: true,
     stream: true,
   },
   logTop: {

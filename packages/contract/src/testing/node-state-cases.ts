@@ -6,6 +6,7 @@ import { NODE_CASES } from './node-state-cases/node-cases.ts';
 import type { NodeStateCase } from './node-state-cases/node-state-case.ts';
 import { OPEN_CASES } from './node-state-cases/open-cases.ts';
 import { POSITION_CASES } from './node-state-cases/position-cases.ts';
+import { QUERY_CASES } from './node-state-cases/query-cases.ts';
 import { REFUSAL_CASES } from './node-state-cases/refusal-cases.ts';
 import { SEARCH_CASES } from './node-state-cases/search-cases.ts';
 import { SHARED_CONFIG, sharedFiles } from './node-state-cases/shared-files.ts';
@@ -24,6 +25,7 @@ export const NODE_STATE_CASES: readonly NodeStateCase[] = [
   ...SEARCH_CASES,
   ...POSITION_CASES,
   ...COUNT_CASES,
+  ...QUERY_CASES,
   ...FOLLOW_CASES,
   ...FOLLOW_CHANGE_CASES,
   ...CANCELLATION_CASES,

@@ -80,7 +80,7 @@ describe('the roles', () => {
       const channel = credentials.createSsl(node.authority.cert, certificate?.key, certificate?.cert);
       const connection = connect(node.running.node.grpcPort, { channel, ...(token !== undefined && { token }) });
       const call = async (method: MethodName) => {
-        const request = { file: 'a.log', cursor: '', raw: false } as never;
+        const request = { file: 'a.log', cursor: '', raw: false, by: 'level' } as never;
         if (!definition[method].responseStream) return connection.call(method, request);
         const stream = connection.stream(method, request);
         await stream.next();

@@ -11,7 +11,16 @@ import {
   PortholeError,
   type SearchOptions,
 } from '@porthole/contract';
-import type { DigestQuery, FollowQuery, HistogramQuery, Scrubbing, SearchQuery, Zone } from '@porthole/logs';
+import type {
+  DigestQuery,
+  FieldsQuery,
+  FollowQuery,
+  HistogramQuery,
+  Scrubbing,
+  SearchQuery,
+  TopQuery,
+  Zone,
+} from '@porthole/logs';
 import type { ReloadedGroup } from '../auth/reloaded-files.ts';
 import { ConfigThread } from '../config/config-thread.ts';
 import { TomlError } from '../config/toml/toml-error.ts';
@@ -127,6 +136,14 @@ export class NodeCluster implements ClusterState {
 
   async logDigest(request: DigestQuery & MemberSelection, options?: SearchOptions) {
     return (await this.#open()).logDigest(request, options);
+  }
+
+  async logFields(request: FieldsQuery & MemberSelection, options?: SearchOptions) {
+    return (await this.#open()).logFields(request, options);
+  }
+
+  async logTop(request: TopQuery & MemberSelection, options?: SearchOptions) {
+    return (await this.#open()).logTop(request, options);
   }
 
   async *around(request: AroundRequest, options?: CallOptions) {

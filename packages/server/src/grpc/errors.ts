@@ -14,9 +14,10 @@ export interface CallStatus {
 
 /** The one place where an error becomes a gRPC status, with the same code and message as over HTTP. */
 export function toCallStatus(thrown: unknown): CallStatus {
-  const { code, detail } = toProblem(thrown);
+  const { code, detail, position } = toProblem(thrown);
   const metadata = new Metadata();
   metadata.set('porthole-code', code);
+  if (position !== undefined) metadata.set('porthole-position', String(position));
   const retryAfter = retryAfterSeconds(thrown, code);
   if (retryAfter !== undefined) metadata.set('retry-after', String(retryAfter));
   const shown = detail.length > MAX_DETAIL_CHARACTERS ? `${detail.slice(0, MAX_DETAIL_CHARACTERS)}...` : detail;

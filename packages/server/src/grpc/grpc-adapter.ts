@@ -11,6 +11,7 @@ import type { RequestPolicy } from '../transport/request-policy.ts';
 import { boundingRequests } from './call-lifecycle.ts';
 import { type Calls, createNodeCalls, type MethodName, type StreamCall, type UnaryCall } from './calls/calls.ts';
 import { createLogCalls } from './calls/log-calls.ts';
+import { createQueryCalls } from './calls/query-calls.ts';
 import { createRecordCalls } from './calls/record-calls.ts';
 import { Gate } from './gate.ts';
 import type { GrpcAdapter } from './grpc-server.ts';
@@ -94,7 +95,12 @@ function implementation(
   { state, policy, log }: Pick<GrpcAdapterDeps, 'state' | 'policy'> & { log: RequestLog },
   gate: Gate,
 ): UntypedServiceImplementation {
-  const calls: Calls = { ...createNodeCalls(state), ...createLogCalls(state), ...createRecordCalls(state, policy) };
+  const calls: Calls = {
+    ...createNodeCalls(state),
+    ...createLogCalls(state),
+    ...createRecordCalls(state, policy),
+    ...createQueryCalls(),
+  };
   const names = Object.keys(calls) as MethodName[];
   const handlers = names.map((method) => {
     const takesSlot = getRoute(METHOD_ROUTES[method]).stream ?? false;

@@ -56,6 +56,9 @@ export const METHOD_ROUTES: Readonly<Record<MethodName, RouteId>> = {
   FollowLogs: 'logFollow',
   CountLogs: 'logHistogram',
   DigestLogs: 'logDigest',
+  ListFields: 'logFields',
+  CountValues: 'logTop',
+  ExplainQuery: 'logExplain',
 };
 
 const HEALTH_NAME = 'grpc.health.v1.Health';

@@ -60,6 +60,8 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   logFollow: ['back=50&raw=true'],
   logHistogram: ['buckets=10', 'q=login'],
   logDigest: ['limit=1000'],
+  logFields: ['limit=1000'],
+  logTop: ['by=message&limit=1000'],
   clusterLogSearch: ['limit=1000&raw=true'],
   clusterLogFollow: ['back=50&raw=true'],
   clusterLogMoment: [`time=${new Date(Date.now() - 590_000).toISOString()}`],
@@ -117,7 +119,14 @@ it('secrets of a member that masks nothing itself are in no response of any rout
   await requestAll();
   expect(masked).toEqual(
     expect.arrayContaining([
-      ...['member config', 'member logView', 'member logSearch', 'member logFollow', 'member logDigest'],
+      ...[
+        'member config',
+        'member logView',
+        'member logSearch',
+        'member logFollow',
+        'member logDigest',
+        'member logTop',
+      ],
       ...['clusterConfig', 'clusterConfigDiff', 'clusterLogSearch', 'clusterLogFollow', 'clusterLogMoment'],
     ]),
   );

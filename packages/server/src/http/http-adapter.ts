@@ -16,6 +16,7 @@ import { createMcpRoute } from './routes/mcp-routes.ts';
 import { createMemberRoutes } from './routes/member-routes.ts';
 import { createHealthRoutes, createStateRoutes } from './routes/node-routes.ts';
 import { createPageRoutes } from './routes/page-routes.ts';
+import { createQueryRoutes } from './routes/query-routes.ts';
 import { createRecordRoutes } from './routes/record-routes.ts';
 
 export interface HttpAdapterDeps {
@@ -61,6 +62,7 @@ export function createHttpAdapter(deps: HttpAdapterDeps): RequestHandler {
       ...createStateRoutes(state),
       ...createLogRoutes(state),
       ...createRecordRoutes(state, recordOptions),
+      ...createQueryRoutes(),
       ...createClusterRoutes(cluster, recordOptions),
       ...createDownloadRoutes(cluster, { ...recordOptions, tickets }),
       ...createBundleRoutes(cluster, { ...policy, ...settings.bundle, health }),

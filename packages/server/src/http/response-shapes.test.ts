@@ -21,7 +21,7 @@ const jsonRoutes = ROUTE_IDS.flatMap((id) => {
 });
 
 /** What some cannot do without. */
-const REQUESTS = '?file=a.log&time=0&for=/api/v1/log/raw';
+const REQUESTS = '?file=a.log&time=0&for=/api/v1/log/raw&by=level';
 
 describe('the answer of', () => {
   it.each(jsonRoutes)('$path is exactly a $schema', async ({ path, schema }) => {

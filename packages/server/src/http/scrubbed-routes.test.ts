@@ -84,6 +84,8 @@ const QUERIES: Readonly<Record<string, readonly string[]>> = {
   logFollow: ['back=50&raw=true', 'file=a.log&back=5'],
   logHistogram: ['buckets=10'],
   logDigest: ['limit=1000'],
+  logFields: ['limit=1000'],
+  logTop: ['by=message&limit=1000'],
   clusterLogSearch: ['limit=1000&raw=true'],
   clusterLogFollow: ['back=50'],
   clusterLogMoment: ['time=2026-11-15T10:01:00Z'],
@@ -139,6 +141,7 @@ describe('a secret of the configuration that is all over the logs', () => {
       'logSearch',
       'logFollow',
       'logDigest',
+      'logTop',
       'clusterLogSearch',
       'clusterLogFollow',
     ];

@@ -1,20 +1,20 @@
-import type { NodeClient } from '@porthole/client';
-import {
-  type ClusterEnd,
-  type ClusterItem,
-  type ClusterRecord,
-  contextJson,
-  LEVELS,
-  PortholeError,
-  readTime,
-} from '@porthole/contract';
-import { createZone, type FoundRecord, type Level, type RecordFilter } from '@porthole/logs';
+import { type ClusterEnd, type ClusterItem, type ClusterRecord, contextJson, PortholeError } from '@porthole/contract';
+import type { FoundRecord } from '@porthole/logs';
 import { toIso, toSelection } from './config-tools.ts';
 import { countNodes, describeMembers, describeSearch } from './coverage.ts';
+import {
+  type Args,
+  BUDGET_MS,
+  count,
+  FILTERS,
+  readTimes,
+  SELECTION,
+  TIME,
+  toCount,
+  toFilter,
+} from './record-arguments.ts';
 import { cutText, shownCharacters } from './tool-result.ts';
 import type { Tool, ToolContext } from './tools.ts';
-
-type Args = Readonly<Record<string, unknown>>;
 
 const MOST_RECORDS = 200;
 const DEFAULT_RECORDS = 40;
@@ -24,51 +24,8 @@ const DEFAULT_GROUPS = 30;
 /** Characters of one record that was asked for by itself. */
 const RECORD_CHARACTERS = 50_000;
 
-/** A search that takes longer returns what it has found. */
-const BUDGET_MS = 20_000;
-
-const TIME = 'RFC 3339, "2026-11-15 14:05" or "14:05" in the zone of the node, or how long ago: 15m, 2h, 3d';
-
-const SELECTION = {
-  nodes: {
-    type: 'array',
-    items: { type: 'string' },
-    maxItems: 100,
-    description: 'Ids of nodes, or patterns with * and ?. Default: all nodes of the cluster.',
-  },
-  role: { type: 'string', description: 'Only nodes with this role.' },
-  log: { type: 'string', description: 'Only this log with its rotated files, as "log" in list_logs.' },
-} as const;
-
-const FILTERS = {
-  since: { type: 'string', description: `Only records from this time on: ${TIME}.` },
-  until: { type: 'string', description: 'Only records before this time.' },
-  level: {
-    type: 'string',
-    enum: LEVELS.map((level) => level.toLowerCase()),
-    description: 'This level or a higher one. Records without a level never match.',
-  },
-  texts: {
-    type: 'array',
-    items: { type: 'string' },
-    maxItems: 10,
-    description: 'Texts that must all occur, ignoring case.',
-  },
-  exclude: { type: 'array', items: { type: 'string' }, maxItems: 10, description: 'Texts that must not occur.' },
-  regex: { type: 'string', description: 'A regular expression (RE2) found anywhere in the record, ignoring case.' },
-} as const;
-
 const CURSOR = { type: 'string', description: '"cursor" of a record, from another tool.' } as const;
 const NODE = { type: 'string', description: '"node" of that record.' } as const;
-
-function count(most: number, usual: number, what: string) {
-  return {
-    type: 'integer',
-    minimum: 1,
-    maximum: most,
-    description: `Maximum number of ${what}. Default: ${usual}.`,
-  } as const;
-}
 
 /** What nodes have logged. */
 export const RECORD_TOOLS: readonly Tool[] = [
@@ -234,49 +191,10 @@ function describeRecord(record: FoundRecord & { node: string; atMs?: number }, m
   };
 }
 
-async function toFilter(args: Args, context: ToolContext): Promise<RecordFilter & { family?: string }> {
-  const { since, until } = await readTimes(context, { since: args.since, until: args.until });
-  const texts = (value: unknown) => (Array.isArray(value) ? value.map(String).filter((text) => text !== '') : []);
-  const { level, regex, log } = args;
-  return {
-    ...(since !== undefined && { fromMs: since }),
-    ...(until !== undefined && { toMs: until }),
-    ...(typeof level === 'string' && { minLevel: level.toUpperCase() as Level }),
-    ...(texts(args.texts).length > 0 && { terms: texts(args.texts) }),
-    ...(texts(args.exclude).length > 0 && { excluded: texts(args.exclude) }),
-    ...(typeof regex === 'string' && regex !== '' && { regex }),
-    ...(typeof log === 'string' && log !== '' && { family: log }),
-  };
-}
-
 async function toMoment({ time, node, cursor }: Args, context: ToolContext) {
   if (typeof node === 'string' && typeof cursor === 'string') return { node, cursor };
   const { time: timeMs } = await readTimes(context, { time });
   if (timeMs === undefined)
     throw new PortholeError('PARAMETER_INVALID', 'give either "time", or "node" and "cursor" of a record');
   return { timeMs };
-}
-
-/** Times as the node reads them: by its clock and in its zone. */
-async function readTimes<Name extends string>(
-  { client, signal }: { client: Pick<NodeClient, 'describe'>; signal: AbortSignal },
-  given: Record<Name, unknown>,
-): Promise<Partial<Record<Name, number>>> {
-  const named = Object.entries(given).flatMap(([name, text]) =>
-    typeof text === 'string' && text !== '' ? [{ name: name as Name, text }] : [],
-  );
-  if (named.length === 0) return {};
-  const { clockMs, timeZone } = await client.describe({ signal });
-  const clock = { nowMs: clockMs, offsetMsAt: createZone(timeZone).offsetMsAt };
-  const times: Partial<Record<Name, number>> = {};
-  for (const { name, text } of named) {
-    const reading = readTime(text, clock);
-    if ('problem' in reading) throw new PortholeError('PARAMETER_INVALID', `${name}: ${reading.problem}`);
-    times[name] = reading.timeMs;
-  }
-  return times;
-}
-
-function toCount(value: unknown, usual: number): number {
-  return typeof value === 'number' ? value : usual;
 }

@@ -1,6 +1,7 @@
 import type { NodeClient } from '@porthole/client';
 import type { JsonSchema } from '@porthole/contract';
 import { CONFIG_TOOLS } from './config-tools.ts';
+import { FIELD_TOOLS } from './field-tools.ts';
 import { RECORD_TOOLS } from './record-tools.ts';
 import type { ToolResult } from './tool-result.ts';
 
@@ -23,4 +24,4 @@ export interface Tool {
   run(args: Readonly<Record<string, unknown>>, context: ToolContext): Promise<ToolResult>;
 }
 
-export const TOOLS: readonly Tool[] = [...CONFIG_TOOLS, ...RECORD_TOOLS];
+export const TOOLS: readonly Tool[] = [...CONFIG_TOOLS, ...RECORD_TOOLS, ...FIELD_TOOLS];

@@ -18,6 +18,7 @@ export interface SendRequestOptions {
   method?: string;
   headers?: OutgoingHttpHeaders;
   agent?: Agent;
+  body?: string;
   /** Where the request comes from. */
   localAddress?: string;
 }
@@ -34,13 +35,13 @@ export async function sendRequest(port: number, path: string, options: SendReque
 export function openRequest(
   port: number,
   path: string,
-  { method = 'GET', headers = {}, agent, localAddress }: SendRequestOptions = {},
+  { method = 'GET', headers = {}, body, agent, localAddress }: SendRequestOptions = {},
 ): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const outgoing = request({ host: '127.0.0.1', port, path, method, headers, agent: agent ?? false, localAddress });
     outgoing.once('response', resolve);
     outgoing.once('error', reject);
-    outgoing.end();
+    outgoing.end(body);
   });
 }
 
@@ -53,10 +54,10 @@ export async function requestProblem(
   port: number,
   path: string,
   options?: SendRequestOptions,
-): Promise<{ status: number; code: string; detail: string; headers: IncomingHttpHeaders }> {
+): Promise<{ status: number; code: string; detail: string; position?: number; headers: IncomingHttpHeaders }> {
   const { status, headers, body } = await sendRequest(port, path, options);
-  const { code, detail } = JSON.parse(body.toString()) as { code: string; detail: string };
-  return { status, code, detail, headers };
+  const { code, detail, position } = JSON.parse(body.toString()) as { code: string; detail: string; position?: number };
+  return { status, code, detail, ...(position !== undefined && { position }), headers };
 }
 
 /** A connection that ends with the test. It reads nothing until someone listens. */

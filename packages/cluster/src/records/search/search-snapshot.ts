@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PortholeError } from '@porthole/contract';
 import { createRecordFilter, RegexConditions, searchableText } from '@porthole/logs';
+import { fieldJson } from '@porthole/logs/query';
 import type { FoundRecord, LogSelection, RecordFilter, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
 import { deliveredBefore, positionAfter } from './snapshot-position.ts';
@@ -22,7 +23,7 @@ export async function* searchSnapshot(
 ): AsyncGenerator<SearchItem[], void, undefined> {
   const filter = await snapshotFilter(snapshot, query, matchRegex);
   yield [];
-  const { order, limit, start, raw = false } = query;
+  const { order, limit, start, raw = false, fields } = query;
   const timeMs = start && 'timeMs' in start ? start.timeMs : undefined;
   const isInside = (at: number) => timeMs === undefined || (order === 'newest' ? at < timeMs : at >= timeMs);
   const inOrder = order === 'newest' ? snapshot.records : snapshot.records.toReversed();
@@ -34,7 +35,7 @@ export async function* searchSnapshot(
   const isCut = matching.length > page.length && last !== undefined;
   const end = snapshotEnd(page);
   yield [
-    ...page.map((record) => (raw ? record : withoutRaw(record))),
+    ...page.map((record) => withFields(raw ? record : withoutRaw(record), fields)),
     isCut ? { ...end, reason: 'limit', cursor: positionAfter(snapshot, last) } : end,
   ];
 }
@@ -42,6 +43,11 @@ export async function* searchSnapshot(
 /** A snapshot has the raw text of each record; responses include it only on request. */
 function withoutRaw({ raw: _raw, ...record }: FoundRecord): FoundRecord {
   return record;
+}
+
+/** With the fields that were asked for. */
+function withFields(record: FoundRecord, names: readonly string[] | undefined): FoundRecord {
+  return names === undefined ? record : { ...record, fields: fieldJson(record, names) };
 }
 
 /** Filters the records, yielding to the event loop in between: there may be many. */

@@ -10,7 +10,7 @@ import type { Digest, DigestGroup, DigestQuery } from '@porthole/logs/types';
 import { chooseMembers } from '../choose-members.ts';
 import { isRecord } from '../snapshots/member-snapshot.ts';
 import { type QueriedMember, queryMembers, type StateDeps } from '../state-deps.ts';
-import { correctedQuery, memberBudget, withTruncation } from './counting.ts';
+import { correctedQuery, isCount, memberBudget, withTruncation } from './counting.ts';
 
 /** Maximum groups of a node. */
 const MAX_GROUPS = 1000;
@@ -75,10 +75,6 @@ function isGroup({ count, firstMs, lastMs, sample, level, source, shape }: Diges
   const areTimes = [firstMs, lastMs].every((timeMs) => timeMs === null || Number.isFinite(timeMs));
   const areTexts = [level, source, shape].every((text) => text === null || typeof text === 'string');
   return isCount(count) && areTimes && areTexts && isRecord(sample);
-}
-
-function isCount(value: unknown): boolean {
-  return Number.isSafeInteger(value) && Number(value) >= 0;
 }
 
 type ClusterGroup = ClusterDigest['groups'][number];

@@ -84,3 +84,8 @@ export function correctedQuery<Q extends TimedQuery>(request: Q, offsetMs: numbe
     ...(newSinceMs !== undefined && { newSinceMs: newSinceMs + offsetMs }),
   };
 }
+
+/** Whether a number of another member is a count. */
+export function isCount(value: unknown): boolean {
+  return Number.isSafeInteger(value) && Number(value) >= 0;
+}

@@ -13,6 +13,8 @@ import type {
   Digest,
   DigestGroup,
   DigestQuery,
+  Fields,
+  FieldsQuery,
   FollowItem,
   FoundRecord,
   Histogram,
@@ -25,8 +27,11 @@ import type {
   SearchEnd,
   SearchItem,
   SearchQuery,
+  Top,
+  TopQuery,
 } from '@porthole/logs/types';
 import { type MatchRegex, searchSnapshot, snapshotEnd, snapshotFilter } from '../../records/search/search-snapshot.ts';
+import { countFields, countTop } from './count-snapshot.ts';
 import type { MemberSnapshot } from './member-snapshot.ts';
 
 /**
@@ -118,6 +123,16 @@ export class SnapshotNode implements NodeState {
   async logDigest(query: DigestQuery): Promise<Digest> {
     const records = await this.#matching(query);
     return { ...groupRecords(records, query), ungrouped: 0, end: countEnd(records) };
+  }
+
+  async logFields(query: FieldsQuery): Promise<Fields> {
+    const records = await this.#matching(query);
+    return { ...countFields(records, query), end: countEnd(records) };
+  }
+
+  async logTop(query: TopQuery): Promise<Top> {
+    const records = await this.#matching(query);
+    return { ...countTop(records, query), end: countEnd(records) };
   }
 
   async #matching(query: LogSelection & RecordFilter): Promise<FoundRecord[]> {

@@ -34,6 +34,8 @@ export function fakeNode(able: Partial<NodeState> = {}): NodeState {
     followLogs: () => refuseStream(),
     logHistogram: refuse('logHistogram'),
     logDigest: refuse('logDigest'),
+    logFields: refuse('logFields'),
+    logTop: refuse('logTop'),
     ...able,
   };
 }

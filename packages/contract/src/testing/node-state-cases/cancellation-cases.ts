@@ -62,6 +62,8 @@ const IMMEDIATE_CALLS: Calls = [
 const CALLS_WITH_END: Calls = [
   ['a histogram', async (node) => (await node.logHistogram({ buckets: 10 }, ABORTED)).end.reason],
   ['a digest', async (node) => (await node.logDigest({ limit: 10 }, ABORTED)).end.reason],
+  ['a list of fields', async (node) => (await node.logFields({ limit: 10 }, ABORTED)).end.reason],
+  ['a count by value', async (node) => (await node.logTop({ by: 'level', limit: 10 }, ABORTED)).end.reason],
   ['a search', (node) => searchEnd(node, 'before')],
   ['a search by lines', (node) => linesEnd(node, 'before')],
 ];

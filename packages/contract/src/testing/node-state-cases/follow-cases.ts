@@ -1,7 +1,7 @@
 import type { FollowItem, FollowQuery } from '@porthole/logs/types';
 import { expect } from 'vitest';
 import { type NodeStateCase, nodeCase } from './node-state-case.ts';
-import { Following, itemMessages, search } from './responses.ts';
+import { Following, itemMessages, parsedQuery, search } from './responses.ts';
 import { BASE_TIME_MS, line, ODD_NAME } from './shared-files.ts';
 
 const START = [
@@ -104,6 +104,8 @@ const FILTERS: readonly [Omit<FollowQuery, 'start'>, string[]][] = [
   [{ regex: '\\bf[a-z]+', caseSensitive: true }, ['four']],
   [{ source: 'a.go:2' }, ['two']],
   [{ component: 'TWO' }, ['two']],
+  [{ query: parsedQuery('level<=warn -two') }, ['one', 'four']],
+  [{ query: parsedQuery('n.m=null five'), fields: ['n.m', 'level'] }, ['FIVE']],
   [{ fromMs: BASE_TIME_MS + 1000, toMs: BASE_TIME_MS + 4000 }, ['two', 'three', 'four']],
 ];
 

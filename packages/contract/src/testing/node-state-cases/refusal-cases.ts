@@ -54,6 +54,7 @@ const NAMES: readonly NodeStateCase[] = (
     refused(code, `a search by lines by ${named}`, (node) => searchByLines(node, { file })),
     refused(code, `a histogram by ${named}`, (node) => node.logHistogram({ file, buckets: 10 })),
     refused(code, `a digest by ${named}`, (node) => node.logDigest({ file, limit: 10 })),
+    refused(code, `counts by value by ${named}`, (node) => node.logTop({ file, by: 'level', limit: 10 })),
     refused(code, `a follow by ${named}`, (node) => Following.begin(node, { file, start: 'end' })),
   ];
 });
@@ -66,6 +67,7 @@ const FAMILIES: readonly NodeStateCase[] = ['', 'nothing.log', 'brokr.log', '..'
       refused(code, `a search of ${named}`, (node) => search(node, { family })),
       refused(code, `a histogram of ${named}`, (node) => node.logHistogram({ family, buckets: 10 })),
       refused(code, `a digest of ${named}`, (node) => node.logDigest({ family, limit: 10 })),
+      refused(code, `fields of ${named}`, (node) => node.logFields({ family, limit: 10 })),
       refused(code, `a follow of ${named}`, (node) => Following.begin(node, { family, start: 'end' })),
     ];
   },
@@ -82,6 +84,23 @@ const REGEXES: readonly NodeStateCase[] = ['(', 'a**', '[z-a]', '\\', '(?=lookah
     ];
   },
 );
+
+const QUERY_REGEXES: readonly NodeStateCase[] = (
+  [
+    { kind: 'regex', pattern: '(' },
+    { kind: 'not', node: { kind: 'fieldRegex', field: 'shard', pattern: 'a**' } },
+  ] as const
+).flatMap((query) => {
+  const named = `the query ${JSON.stringify(query)}`;
+  const code = 'REGEX_INVALID';
+  return [
+    refused(code, `a search by ${named}`, (node) => search(node, { query })),
+    refused(code, `a histogram by ${named}`, (node) => node.logHistogram({ query, buckets: 10 })),
+    refused(code, `fields by ${named}`, (node) => node.logFields({ query, limit: 10 })),
+    refused(code, `counts by value by ${named}`, (node) => node.logTop({ query, by: 'level', limit: 10 })),
+    refused(code, `a follow by ${named}`, (node) => Following.begin(node, { query, start: 'end' })),
+  ];
+});
 
 const CURSORS: readonly NodeStateCase[] = ['', 'nonsense', 'ü+%&#', '~', `${'a'.repeat(2000)}`].flatMap((cursor) => {
   const named = `the cursor ${JSON.stringify(cursor.slice(0, 40))}`;
@@ -161,6 +180,8 @@ const OTHERS: readonly NodeStateCase[] = [
         await catchFailure(() => searchByLines(node)),
         await catchFailure(() => node.logHistogram({ buckets: 1 })),
         await catchFailure(() => node.logDigest({ limit: 1 })),
+        await catchFailure(() => node.logFields({ limit: 1 })),
+        await catchFailure(() => node.logTop({ by: 'level', limit: 1 })),
       ];
       await dir.releaseSearch();
       return { refusals, later: await search(node) };
@@ -177,6 +198,7 @@ export const REFUSAL_CASES: readonly NodeStateCase[] = [
   ...NAMES,
   ...FAMILIES,
   ...REGEXES,
+  ...QUERY_REGEXES,
   ...CURSORS,
   ...GONE_FILES,
   ...OTHERS,

@@ -4,12 +4,14 @@ import type {
   FollowItem,
   FollowQuery,
   FoundRecord,
+  QueryNode,
   SearchEnd,
   SearchItem,
   SearchQuery,
 } from '@porthole/logs/types';
 import { codeOf, errorMessage } from '../../errors/errors.ts';
 import type { NodeState, SearchOptions } from '../../node-state.ts';
+import { parseQuery } from '../../query/parse-query.ts';
 
 /** One character for each byte, so that a difference can be read. */
 export async function readLatin1(chunks: AsyncIterable<Uint8Array>): Promise<string> {
@@ -160,4 +162,11 @@ export class Following {
       this.items.push(...batch.value);
     return this.items;
   }
+}
+
+/** The query of a text that has one. */
+export function parsedQuery(text: string): QueryNode {
+  const node = parseQuery(text);
+  if (node === undefined) throw new Error('the text of the query is empty');
+  return node;
 }

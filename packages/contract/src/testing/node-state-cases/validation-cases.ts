@@ -1,11 +1,13 @@
 import type {
   DigestQuery,
+  FieldsQuery,
   FollowQuery,
   HistogramQuery,
   Level,
   LogSelection,
   RecordFilter,
   SearchQuery,
+  TopQuery,
 } from '@porthole/logs/types';
 import { expect } from 'vitest';
 import type { ErrorCode } from '../../errors/errors.ts';
@@ -80,6 +82,18 @@ const DIGESTS: readonly Partial<DigestQuery>[] = [
   { newSinceMs: 9e15 },
 ];
 
+const FIELDS: readonly Partial<FieldsQuery>[] = [{ fromMs: 2, toMs: 1 }, { limit: 0 }, { limit: 1001 }];
+
+const TOPS: readonly Partial<TopQuery>[] = [
+  { fromMs: 2, toMs: 1 },
+  { by: '' },
+  { limit: 0 },
+  { limit: 10_001 },
+  { buckets: 0 },
+  { buckets: 1001 },
+  { bucketMs: 0.5 },
+];
+
 const FOLLOWS: readonly Partial<FollowQuery>[] = [
   ...FILTERS,
   { start: { back: 10_001 } },
@@ -100,6 +114,16 @@ export const VALIDATION_CASES: readonly NodeStateCase[] = [
   ...DIGESTS.map((query) =>
     rejectedByValidation('PARAMETER_INVALID', `a digest of ${formatQuery(query)}`, (node) =>
       node.logDigest({ limit: 10, ...query }),
+    ),
+  ),
+  ...FIELDS.map((query) =>
+    rejectedByValidation('PARAMETER_INVALID', `a list of fields of ${formatQuery(query)}`, (node) =>
+      node.logFields({ limit: 10, ...query }),
+    ),
+  ),
+  ...TOPS.map((query) =>
+    rejectedByValidation('PARAMETER_INVALID', `a count by value of ${formatQuery(query)}`, (node) =>
+      node.logTop({ by: 'level', limit: 10, ...query }),
     ),
   ),
   ...FOLLOWS.map((query) =>

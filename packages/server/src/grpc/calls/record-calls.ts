@@ -2,18 +2,27 @@ import {
   type NodeState,
   parseBudget,
   parseDigestRequest,
+  parseFieldsRequest,
   parseFollowRequest,
   parseHistogramRequest,
   parseSearchRequest,
+  parseTopRequest,
 } from '@porthole/contract';
 import type { FollowItem } from '@porthole/logs';
 import type { RequestPolicy } from '../../transport/request-policy.ts';
 import type { RecordMessage } from '../generated/messages.ts';
-import { countsMessage, digestMessage, followItemMessage, searchItemMessages } from '../messages/record-messages.ts';
+import {
+  countsMessage,
+  digestMessage,
+  fieldsMessage,
+  followItemMessage,
+  searchItemMessages,
+  topMessage,
+} from '../messages/record-messages.ts';
 import { toQuery } from '../request-query.ts';
 import type { Calls } from './calls.ts';
 
-type RecordMethod = 'SearchLogs' | 'FollowLogs' | 'CountLogs' | 'DigestLogs';
+type RecordMethod = 'SearchLogs' | 'FollowLogs' | 'CountLogs' | 'DigestLogs' | 'ListFields' | 'CountValues';
 
 export type RecordCallPolicy = Pick<
   RequestPolicy,
@@ -56,6 +65,18 @@ export function createRecordCalls(node: NodeState, policy: RecordCallPolicy): Pi
       const request = parseDigestRequest(query, clock());
       const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
       return digestMessage(await node.logDigest(request, { ...options, budgetMs }));
+    },
+    ListFields: async (message, options) => {
+      const query = toQuery(message);
+      const request = parseFieldsRequest(query, clock());
+      const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
+      return fieldsMessage(await node.logFields(request, { ...options, budgetMs }));
+    },
+    CountValues: async (message, options) => {
+      const query = toQuery(message);
+      const request = parseTopRequest(query, clock());
+      const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
+      return topMessage(await node.logTop(request, { ...options, budgetMs }));
     },
   };
 }
@@ -114,6 +135,7 @@ export function* inBoundedMessages<Item extends object>(items: readonly Item[]):
 function countUnits({ record, before, after }: ItemWithRecord): number {
   const found = record ?? before ?? after;
   if (!found) return RECORD_UNITS;
-  const { message, raw, context_json, cursor } = found;
-  return RECORD_UNITS + message.length + cursor.length + (raw?.length ?? 0) + (context_json?.length ?? 0);
+  const { message, raw, context_json, fields_json, cursor } = found;
+  const texts = [message, cursor, raw, context_json, fields_json];
+  return texts.reduce((units, text) => units + (text?.length ?? 0), RECORD_UNITS);
 }

@@ -2,20 +2,24 @@ import { contextJson } from '@porthole/contract';
 import type {
   Digest,
   DigestGroup,
+  Fields,
   FollowItem,
   FoundRecord,
   Histogram,
   HistogramBucket,
   SearchEnd,
   SearchItem,
+  Top,
 } from '@porthole/logs/types';
 import type {
   CountBucketMessage,
   CountLogsResponseMessage,
+  CountValuesResponseMessage,
   DigestGroupMessage,
   DigestLogsResponseMessage,
   FollowItemMessage,
   Level as LevelName,
+  ListFieldsResponseMessage,
   RecordMessage,
   SearchEndMessage,
   SearchItemMessage,
@@ -70,6 +74,7 @@ export function recordMessage(record: FoundRecord): RecordMessage {
     continued: record.continued ?? false,
     unfinished: record.unfinished ?? false,
     raw,
+    fields_json: record.fields && wellFormed(JSON.stringify(record.fields)),
   };
 }
 
@@ -100,6 +105,41 @@ export function countsMessage({ bucketMs, buckets, untimed, end }: Histogram): C
 
 export function digestMessage({ groups, totalGroups, ungrouped, end }: Digest): DigestLogsResponseMessage {
   return { groups: groups.map(groupMessage), total_groups: totalGroups, ungrouped, end: endMessage(end) };
+}
+
+export function fieldsMessage({ fields, totalFields, records, isSample, end }: Fields): ListFieldsResponseMessage {
+  return {
+    fields: fields.map((field) => ({
+      name: wellFormed(field.name),
+      types: field.types,
+      records: field.records,
+      distinct: field.distinct,
+      is_distinct_exact: field.isDistinctExact,
+      examples: field.examples.map(wellFormed),
+    })),
+    total_fields: totalFields,
+    records,
+    is_sample: isSample,
+    end: endMessage(end),
+  };
+}
+
+export function topMessage(top: Top): CountValuesResponseMessage {
+  return {
+    by: wellFormed(top.by),
+    values: top.values.map(({ value, count, error, buckets = [] }) => ({
+      value: wellFormed(value),
+      count,
+      error,
+      buckets: buckets.map(({ startMs, count: records }) => ({ start_ms: startMs, count: records })),
+    })),
+    others: top.others,
+    missing: top.missing,
+    distinct: top.distinct,
+    is_exact: top.isExact,
+    bucket_ms: top.bucketMs,
+    end: endMessage(top.end),
+  };
 }
 
 function bucketMessage({ startMs, counts }: HistogramBucket): CountBucketMessage {

@@ -13,6 +13,8 @@ import type {
   ByteStream,
   Digest,
   DigestQuery,
+  Fields,
+  FieldsQuery,
   FollowItem,
   FollowQuery,
   FoundRecord,
@@ -23,6 +25,8 @@ import type {
   OpenLog,
   SearchItem,
   SearchQuery,
+  Top,
+  TopQuery,
 } from '@porthole/logs/types';
 import type { ReadLogRequestMessage, RecordMessage } from '../generated/messages.ts';
 import { Connection, type ConnectOptions } from './connection.ts';
@@ -33,12 +37,21 @@ import {
   readDescription,
   readDigest,
   readEnd,
+  readFields,
   readFileDetails,
   readFollowItem,
   readRecord,
   readSettings,
+  readTop,
 } from './read-messages.ts';
-import { countRequest, digestRequest, followRequest, searchRequest } from './write-requests.ts';
+import {
+  countRequest,
+  digestRequest,
+  fieldsRequest,
+  followRequest,
+  searchRequest,
+  topRequest,
+} from './write-requests.ts';
 
 /** A `NodeState` over gRPC, with the same responses as the node itself. */
 export class GrpcNode implements NodeState {
@@ -152,6 +165,14 @@ export class GrpcNode implements NodeState {
 
   async logDigest(query: DigestQuery, options: SearchOptions = {}): Promise<Digest> {
     return readDigest(await this.#connection.call('DigestLogs', digestRequest(query, options), pickSignal(options)));
+  }
+
+  async logFields(query: FieldsQuery, options: SearchOptions = {}): Promise<Fields> {
+    return readFields(await this.#connection.call('ListFields', fieldsRequest(query, options), pickSignal(options)));
+  }
+
+  async logTop(query: TopQuery, options: SearchOptions = {}): Promise<Top> {
+    return readTop(await this.#connection.call('CountValues', topRequest(query, options), pickSignal(options)));
   }
 }
 

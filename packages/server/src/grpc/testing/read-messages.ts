@@ -2,20 +2,25 @@ import type { NodeConfig, NodeDescription, NodeObject, NodeSettings } from '@por
 import { readContext } from '@porthole/logs';
 import type {
   Digest,
+  Fields,
+  FieldType,
   FollowItem,
   FoundRecord,
   Histogram,
   Level,
   LogFileDetails,
   SearchEnd,
+  Top,
 } from '@porthole/logs/types';
 import type {
   CountLogsResponseMessage,
+  CountValuesResponseMessage,
   DescribeResponseMessage,
   DigestLogsResponseMessage,
   FollowItemMessage,
   GetConfigResponseMessage,
   GetSettingsResponseMessage,
+  ListFieldsResponseMessage,
   LogFileMessage,
   NodeMessage,
   RecordMessage,
@@ -106,7 +111,7 @@ export function readFileDetails(file: LogFileMessage): LogFileDetails {
 }
 
 export function readRecord(message: RecordMessage): FoundRecord {
-  const { time_ms, level, source, tags, context_json, cut, continued, unfinished, raw } = message;
+  const { time_ms, level, source, tags, context_json, cut, continued, unfinished, raw, fields_json } = message;
   return {
     type: 'record',
     file: message.file,
@@ -123,6 +128,7 @@ export function readRecord(message: RecordMessage): FoundRecord {
     ...(continued && { continued }),
     ...(unfinished && { unfinished }),
     ...(typeof raw === 'string' && { raw }),
+    ...(typeof fields_json === 'string' && { fields: JSON.parse(fields_json) as NonNullable<FoundRecord['fields']> }),
   };
 }
 
@@ -191,5 +197,41 @@ export function readDigest({ groups, total_groups, ungrouped, end }: DigestLogsR
     totalGroups: total_groups,
     ungrouped,
     end: readEnd(present(end)),
+  };
+}
+
+export function readFields({ fields, total_fields, records, is_sample, end }: ListFieldsResponseMessage): Fields {
+  return {
+    fields: fields.map(({ types, is_distinct_exact, ...field }) => ({
+      ...field,
+      types: types as FieldType[],
+      isDistinctExact: is_distinct_exact,
+    })),
+    totalFields: total_fields,
+    records,
+    isSample: is_sample,
+    end: readEnd(present(end)),
+  };
+}
+
+export function readTop(top: CountValuesResponseMessage): Top {
+  const { by, others, missing, distinct, is_exact, bucket_ms } = top;
+  const isOverTime = typeof bucket_ms === 'number';
+  return {
+    by,
+    values: top.values.map(({ value, count, error, buckets }) => ({
+      value,
+      count,
+      ...(typeof error === 'number' && { error }),
+      ...(isOverTime && {
+        buckets: buckets.map(({ start_ms, count: records }) => ({ startMs: start_ms, count: records })),
+      }),
+    })),
+    others,
+    missing,
+    distinct,
+    isExact: is_exact,
+    ...(isOverTime && { bucketMs: bucket_ms }),
+    end: readEnd(present(top.end)),
   };
 }

@@ -1,23 +1,29 @@
 import {
   encodeDigest,
+  encodeFields,
   encodeFollow,
   encodeHistogram,
   encodeSearch,
+  encodeTop,
   formatQuery,
   type SearchOptions,
 } from '@porthole/contract';
 import type {
   DigestQuery,
+  FieldsQuery,
   FollowQuery,
   HistogramQuery,
   LogSelection,
   RecordFilter,
   SearchQuery,
+  TopQuery,
 } from '@porthole/logs/types';
 import type {
   CountLogsRequestMessage,
+  CountValuesRequestMessage,
   DigestLogsRequestMessage,
   FollowLogsRequestMessage,
+  ListFieldsRequestMessage,
   RecordFilterMessage,
   SearchLogsRequestMessage,
 } from '../generated/messages.ts';
@@ -74,6 +80,24 @@ export function digestRequest(query: DigestQuery, { budgetMs }: Budget): DigestL
     limit: query.limit,
     new_since_ms: wholeMs(query.newSinceMs),
     only_new: query.onlyNew ?? false,
+    budget_ms: budgetMessage(budgetMs),
+  };
+}
+
+export function fieldsRequest(query: FieldsQuery, { budgetMs }: Budget): ListFieldsRequestMessage {
+  encodeFields(query);
+  return { filter: filterMessage(query), limit: query.limit, budget_ms: budgetMessage(budgetMs) };
+}
+
+export function topRequest(query: TopQuery, { budgetMs }: Budget): CountValuesRequestMessage {
+  encodeTop(query);
+  return {
+    filter: filterMessage(query),
+    by: query.by,
+    limit: query.limit,
+    values: [...(query.values ?? [])],
+    buckets: query.buckets,
+    bucket_ms: query.bucketMs,
     budget_ms: budgetMessage(budgetMs),
   };
 }

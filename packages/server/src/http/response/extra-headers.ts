@@ -10,6 +10,8 @@ const TIMED: ReadonlySet<RouteId> = new Set<RouteId>([
   'logSearch',
   'logHistogram',
   'logDigest',
+  'logFields',
+  'logTop',
   'clusterNodes',
   'clusterConfig',
   'clusterConfigDiff',
@@ -17,6 +19,8 @@ const TIMED: ReadonlySet<RouteId> = new Set<RouteId>([
   'clusterLogSearch',
   'clusterLogHistogram',
   'clusterLogDigest',
+  'clusterLogFields',
+  'clusterLogTop',
   'clusterLogMoment',
 ]);
 

@@ -11,8 +11,8 @@ const CLUSTER_IDS = ROUTE_IDS.filter((id) => {
   const { path, method } = getRoute(id);
   return path.startsWith('/api/v1/cluster/') && method === undefined;
 });
-/** `time` is what a moment cannot do without. */
-const REQUEST_PATHS = CLUSTER_IDS.map((id) => `${getRoute(id).path}?time=@1`);
+/** `time` is what a moment cannot do without, and `by` what counts by value cannot. */
+const REQUEST_PATHS = CLUSTER_IDS.map((id) => `${getRoute(id).path}?time=@1&by=shard`);
 
 const WHOLE: [string, keyof typeof CLUSTER_RESPONSES, string][] = [
   [PATHS.clusterNodes, 'nodes', 'ClusterNodes'],
@@ -21,6 +21,8 @@ const WHOLE: [string, keyof typeof CLUSTER_RESPONSES, string][] = [
   [PATHS.clusterLogFiles, 'logFiles', 'ClusterLogFiles'],
   [PATHS.clusterLogHistogram, 'logHistogram', 'ClusterHistogram'],
   [PATHS.clusterLogDigest, 'logDigest', 'ClusterDigest'],
+  [PATHS.clusterLogFields, 'logFields', 'ClusterFields'],
+  [PATHS.clusterLogTop, 'logTop', 'ClusterTop'],
 ];
 
 describe('the order to forget a member', () => {
@@ -62,7 +64,9 @@ describe('a response of the cluster', () => {
   it.each(WHOLE)('of %s is what the cluster returns', async (path, verb) => {
     const cluster = new FakeCluster();
     const { port } = await serveCluster(cluster);
-    expect(await requestJson(port, path)).toEqual(CLUSTER_RESPONSES[verb]);
+    expect(await requestJson(port, path === PATHS.clusterLogTop ? `${path}?by=shard` : path)).toEqual(
+      CLUSTER_RESPONSES[verb],
+    );
     expect(cluster.calls.map((asked) => asked.verb)).toEqual([verb]);
     expect(cluster.last?.options.signal).toBeInstanceOf(AbortSignal);
   });
@@ -80,7 +84,7 @@ describe('a response of the cluster', () => {
       cluster.found.push([]);
       cluster.followed.push([]);
       const { port } = await serveCluster(cluster);
-      const { status, headers } = await sendRequest(port, `${path}?time=@1`, { method: 'HEAD' });
+      const { status, headers } = await sendRequest(port, `${path}?time=@1&by=shard`, { method: 'HEAD' });
       expect({ status, type: headers['content-type'] }).toEqual({ status: 200, type: answer.contentType });
     },
   );

@@ -8,10 +8,15 @@ import {
   parseAroundRequest,
   parseBudget,
   parseClusterDigestRequest,
+  parseClusterFieldsRequest,
   parseClusterFollowRequest,
   parseClusterHistogramRequest,
   parseClusterSearchRequest,
+  parseClusterTopRequest,
   parseMemberSelection,
+  type Query,
+  type RequestClock,
+  type SearchOptions,
 } from '@porthole/contract';
 import { EVENT_STREAM_HEADERS, EventEncoder, lastEventId, openFollowStream } from '../response/follow-stream.ts';
 import { openStream } from '../response/open-stream.ts';
@@ -29,8 +34,12 @@ type ClusterRouteId =
   | 'clusterLogFollow'
   | 'clusterLogHistogram'
   | 'clusterLogDigest'
+  | 'clusterLogFields'
+  | 'clusterLogTop'
   | 'clusterLogMoment';
 
+type ParseCount<Request> = (query: Query, clock: RequestClock) => Request;
+type CountCluster<Request> = (cluster: ClusterState, request: Request, limits: SearchOptions) => Promise<object>;
 type ClusterHandler = (cluster: ClusterState, request: RouteRequest) => Promise<RouteResponse>;
 
 /** What this node answers for all members. Without a cluster every answer is that it cannot. */
@@ -45,6 +54,11 @@ export function createClusterRoutes(
     (handler: ClusterHandler): RouteHandler =>
     (request) =>
       handler(clusterFor(request), request);
+  const countRoute = <Request>(parse: ParseCount<Request>, count: CountCluster<Request>) =>
+    route(async (all, { query, signal }) => {
+      const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
+      return jsonResponse(await count(all, parse(query, clock()), { signal, budgetMs }));
+    });
   return {
     clusterNodes: route(async (all, { signal }) => jsonResponse(await all.nodes({ signal }))),
     // A member passes the order on: it is carried out here, and goes no further.
@@ -73,16 +87,12 @@ export function createClusterRoutes(
       const stream = await openFollowStream(follow, { encoder, heartbeatMs, signal, stopping });
       return { status: 200, headers: EVENT_STREAM_HEADERS, stream };
     }),
-    clusterLogHistogram: route(async (all, { query, signal }) => {
-      const request = parseClusterHistogramRequest(query, clock());
-      const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
-      return jsonResponse(await all.logHistogram(request, { signal, budgetMs }));
-    }),
-    clusterLogDigest: route(async (all, { query, signal }) => {
-      const request = parseClusterDigestRequest(query, clock());
-      const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
-      return jsonResponse(await all.logDigest(request, { signal, budgetMs }));
-    }),
+    clusterLogHistogram: countRoute(parseClusterHistogramRequest, (all, request, limits) =>
+      all.logHistogram(request, limits),
+    ),
+    clusterLogDigest: countRoute(parseClusterDigestRequest, (all, request, limits) => all.logDigest(request, limits)),
+    clusterLogFields: countRoute(parseClusterFieldsRequest, (all, request, limits) => all.logFields(request, limits)),
+    clusterLogTop: countRoute(parseClusterTopRequest, (all, request, limits) => all.logTop(request, limits)),
     clusterLogMoment: route(async (all, { query, signal }) =>
       linesResponse(all.around(parseAroundRequest(query, clock(), { maxRecords }), { signal })),
     ),

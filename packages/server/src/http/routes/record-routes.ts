@@ -3,10 +3,14 @@ import {
   type NodeState,
   parseBudget,
   parseDigestRequest,
+  parseFieldsRequest,
   parseFollowRequest,
   parseHistogramRequest,
   parseSearchRequest,
+  parseTopRequest,
+  type Query,
   type RequestClock,
+  type SearchOptions,
 } from '@porthole/contract';
 import type { FollowItem, FollowQuery } from '@porthole/logs';
 import {
@@ -19,7 +23,10 @@ import {
 import { openStream } from '../response/open-stream.ts';
 import { jsonResponse, type RouteHandler } from '../response/route-response.ts';
 
-type RecordRouteId = 'logSearch' | 'logFollow' | 'logHistogram' | 'logDigest';
+type RecordRouteId = 'logSearch' | 'logFollow' | 'logHistogram' | 'logDigest' | 'logFields' | 'logTop';
+
+type ParseCount<Request> = (query: Query, clock: RequestClock) => Request;
+type CountRecords<Request> = (request: Request, limits: SearchOptions) => Promise<object>;
 
 export interface RecordRouteOptions {
   /** Called for every request. */
@@ -36,6 +43,12 @@ export interface RecordRouteOptions {
 export function createRecordRoutes(node: NodeState, options: RecordRouteOptions): Record<RecordRouteId, RouteHandler> {
   const { clock, maxRecords, searchBudgetMs, countBudgetMs, heartbeatMs, stopping } = options;
   const encoder = new EventEncoder(cursorId);
+  const countRoute =
+    <Request>(parse: ParseCount<Request>, count: CountRecords<Request>): RouteHandler =>
+    async ({ query, signal }) => {
+      const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
+      return jsonResponse(await count(parse(query, clock()), { signal, budgetMs }));
+    };
   return {
     logSearch: async ({ query, signal }) => {
       const request = parseSearchRequest(query, clock(), { maxRecords });
@@ -51,18 +64,10 @@ export function createRecordRoutes(node: NodeState, options: RecordRouteOptions)
       const stream = await openFollowStream(follow, { encoder, heartbeatMs, signal, stopping });
       return { status: 200, headers: EVENT_STREAM_HEADERS, stream };
     },
-    logHistogram: async ({ query, signal }) => {
-      const request = parseHistogramRequest(query, clock());
-      return jsonResponse(
-        await node.logHistogram(request, { signal, budgetMs: parseBudget(query, { mostMs: countBudgetMs }) }),
-      );
-    },
-    logDigest: async ({ query, signal }) => {
-      const request = parseDigestRequest(query, clock());
-      return jsonResponse(
-        await node.logDigest(request, { signal, budgetMs: parseBudget(query, { mostMs: countBudgetMs }) }),
-      );
-    },
+    logHistogram: countRoute(parseHistogramRequest, (request, limits) => node.logHistogram(request, limits)),
+    logDigest: countRoute(parseDigestRequest, (request, limits) => node.logDigest(request, limits)),
+    logFields: countRoute(parseFieldsRequest, (request, limits) => node.logFields(request, limits)),
+    logTop: countRoute(parseTopRequest, (request, limits) => node.logTop(request, limits)),
   };
 }
 

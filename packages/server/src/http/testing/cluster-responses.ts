@@ -3,10 +3,12 @@ import type {
   ClusterConfigDiff,
   ClusterDigest,
   ClusterEnd,
+  ClusterFields,
   ClusterHistogram,
   ClusterLogFiles,
   ClusterNodes,
   ClusterRecord,
+  ClusterTop,
   ForgottenMember,
   MemberReport,
   MembershipState,
@@ -74,6 +76,8 @@ export const CLUSTER_RESPONSES: {
   logFiles: ClusterLogFiles;
   logHistogram: ClusterHistogram;
   logDigest: ClusterDigest;
+  logFields: ClusterFields;
+  logTop: ClusterTop;
 } = {
   nodes: {
     cluster: 'porthole',
@@ -199,5 +203,37 @@ export const CLUSTER_RESPONSES: {
     totalGroups: 1,
     ungrouped: 0,
     members: [OK],
+  },
+  logFields: {
+    fields: [
+      {
+        name: 'shard',
+        types: ['number', 'text'],
+        records: 5,
+        distinct: 2,
+        isDistinctExact: false,
+        examples: ['13'],
+        nodes: { a: 3, b: 2 },
+      },
+    ],
+    totalFields: 7,
+    records: 9,
+    isSample: true,
+    counted: null,
+    members: [OK],
+  },
+  logTop: {
+    by: 'shard',
+    values: [
+      { value: '13', count: 5, nodes: { a: 3, b: 2 }, buckets: [{ startMs: 0, count: 5 }] },
+      { value: '7', count: 1, error: 1, nodes: { a: 1 } },
+    ],
+    others: 3,
+    missing: 1,
+    distinct: 4,
+    isExact: false,
+    bucketMs: 1000,
+    counted: { fromMs: 0, toMs: 5 },
+    members: [OK, DEAD],
   },
 };

@@ -43,6 +43,8 @@ export class FakeCluster implements ClusterState {
   logFiles = (request: object, options?: SearchOptions) => this.#respond('logFiles', request, options);
   logHistogram = (request: object, options?: SearchOptions) => this.#respond('logHistogram', request, options);
   logDigest = (request: object, options?: SearchOptions) => this.#respond('logDigest', request, options);
+  logFields = (request: object, options?: SearchOptions) => this.#respond('logFields', request, options);
+  logTop = (request: object, options?: SearchOptions) => this.#respond('logTop', request, options);
 
   searchLogs = (request: object, options?: SearchOptions) => this.#streamed('searchLogs', this.found, request, options);
   followLogs = (request: object, options?: SearchOptions) =>

@@ -6,7 +6,9 @@ export type { ServeOptions };
 
 /** The record routes on a port of their own, in front of whatever answers them; stopped when the test ends. */
 export function serveRecords(
-  state: Partial<Pick<NodeState, 'searchLogLines' | 'followLogs' | 'logHistogram' | 'logDigest'>>,
+  state: Partial<
+    Pick<NodeState, 'searchLogLines' | 'followLogs' | 'logHistogram' | 'logDigest' | 'logFields' | 'logTop'>
+  >,
   options?: ServeOptions,
 ): Promise<Served> {
   return serveRoutes((policy) => ({ routes: createRecordRoutes(state as NodeState, policy) }), options);

@@ -1,0 +1,86 @@
+import type { NodeObject } from './node-state.ts';
+
+/** A node as the registry lists it. */
+export interface Member {
+  /** Identifies it within the cluster: letters, digits and `.:_-`, at most 128. */
+  id: string;
+  /** What it does in its cluster, as it reports: `node` unless set; `unknown` until a member of a static list has reported it. */
+  role: string;
+  node: NodeObject;
+  /** Address it is queried at. Never taken from a request. */
+  url: string;
+  isSelf: boolean;
+}
+
+/** Which members are queried; all of them if nothing is given. */
+export interface MemberSelection {
+  /** Ids, or patterns with `*` and `?`. */
+  nodes?: readonly string[];
+  role?: string;
+}
+
+/**
+ * The state of a member as this node sees it. Every operation and every report uses this one state.
+ * `up`: it responds. `unreachable`: registered, but it does not respond. `left`: it deregistered when it stopped.
+ * `failed`: its registration ended without that. `unknown`: it does not respond, and the registry is unavailable, so whether
+ * it still is a member is unknown.
+ */
+export type MemberState = 'up' | 'unreachable' | 'left' | 'failed' | 'unknown';
+
+/** Why the part of a member is in a response, or is not. */
+export type MemberOutcome =
+  | 'ok'
+  /** No connection. */
+  | 'refused'
+  /** Not within its deadline. */
+  | 'timeout'
+  | 'tls'
+  | 'auth'
+  /** It has only the routes of the contract, or is older. */
+  | 'not supported'
+  /** Its response is not one of this interface. */
+  | 'version'
+  /** It refused the request or the response was cut off; `detail` has its code. */
+  | 'failed'
+  /** It has failed: it is no longer registered. What is shown is its snapshot. */
+  | 'gone'
+  /** It shut down cleanly. What is shown is its snapshot; this is not a failure. */
+  | 'left';
+
+/** One per member that was queried, in every response of the cluster. */
+export interface MemberReport {
+  id: string;
+  outcome: MemberOutcome;
+  detail: string | null;
+  elapsedMs: number;
+  /** What it returned: records, groups, files. */
+  count: number;
+  /** Time of the snapshot that is shown, if it is not current. */
+  asOfMs: number | null;
+  /** What it returned is not all that was requested: `detail` says why. */
+  isPartial?: true;
+  /** Absent in the responses of earlier versions. */
+  state?: MemberState;
+  /** When it entered this state, as far as the responding node knows; `null`: not known. */
+  sinceMs?: number | null;
+  /** Of a search: the time range of which the response has all its matching records, by the clock of the responding node. */
+  coveredFromMs?: number | null;
+  coveredToMs?: number | null;
+}
+
+/** How reliable the list of members is. */
+export interface MembershipState {
+  kind: 'alone' | 'static' | 'etcd' | 'lindb';
+  /** `stale`: the registry does not respond; these are the last known members. */
+  state: 'ok' | 'stale';
+  detail: string | null;
+  asOfMs: number;
+}
+
+/** Its clock compared with that of this node. */
+export interface MemberClock {
+  /** To take off its times. */
+  offsetMs: number;
+  /** The true offset is within this much of it. */
+  uncertaintyMs: number;
+}
