@@ -8,6 +8,8 @@ interface Exports {
   find(from: number, to: number, length: number, i: number, j: number): number;
   heads(from: number, to: number, limit: number, rank: number, letters: number): number;
   checksum(from: number, to: number): number;
+  lastTab(from: number, to: number): number;
+  jsonPath(from: number, to: number, length: number): number;
   walk(from: number, to: number, row: number, firstRow: number): number;
   walkFour(a: number, b: number, c: number, d: number, length: number, firstRow: number): number;
 }
@@ -45,6 +47,9 @@ export class ScanKernel {
   readonly rowsAddress: number;
   /** Rows in which the last walk ended. */
   readonly reached: Uint32Array;
+  /** The path for `jsonPath`, and the first value it found: start, end, and whether it has escapes. */
+  readonly path: Uint8Array;
+  readonly foundValue: Uint32Array;
   /** Finds secrets in `text`. */
   readonly grams: GramKernel;
   /** The automaton whose rows are loaded. */
@@ -75,6 +80,8 @@ export class ScanKernel {
     this.rows = new Uint32Array(buffer, at('ROWS'), at('ROWS_BYTES') / 4);
     this.rowsAddress = at('ROWS');
     this.reached = new Uint32Array(buffer, at('REACHED'), 4);
+    this.path = new Uint8Array(buffer, at('PATH'), at('MAX_PATH'));
+    this.foundValue = new Uint32Array(buffer, at('FOUND_VALUE'), 3);
     fillLevelWords(new DataView(buffer, at('LEVEL_WORDS')));
   }
 
@@ -106,6 +113,19 @@ export class ScanKernel {
   /** A hash of the text `[from, to)`. */
   checksum(from: number, to: number): number {
     return this.#exports.checksum(from, to) >>> 0;
+  }
+
+  /** The last tab of `[from, to)`; negative if there is none. */
+  lastTab(from: number, to: number): number {
+    return this.#exports.lastTab(from, to);
+  }
+
+  /**
+   * How many values the JSON object `[from, to)` has at the path, whose first bytes are in `path`; the first one is left
+   * in `foundValue`. Negative: the text is no object, or too unusual to be read without parsing it.
+   */
+  jsonPath(from: number, to: number, pathBytes: number): number {
+    return this.#exports.jsonPath(from, to, pathBytes);
   }
 
   setNeedle(needle: Needle): void {

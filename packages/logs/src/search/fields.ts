@@ -11,7 +11,7 @@ import type { ScanContext } from './scan-context.ts';
 import { type SearchOptions, StopReason } from './stop-reason.ts';
 
 /** Of a range with more text about so much is examined: every record of it is parsed completely. */
-const MAX_SAMPLE_BYTES = 64 * 1024 ** 2;
+const MAX_SAMPLE_BYTES = 16 * 1024 ** 2;
 
 /** Text is about so much larger than the compressed file. */
 const COMPRESSION = 8;

@@ -52,7 +52,7 @@ describe('top', () => {
       only: fc.constantFrom(undefined, [0, 2], [1, 1, 5]),
     });
     await fc.assert(
-      fc.asyncProperty(specs, fc.array(query, { minLength: 1, maxLength: 4 }), async (logSpecs, queries) => {
+      fc.asyncProperty(specs, fc.array(query, { minLength: 1, maxLength: 3 }), async (logSpecs, queries) => {
         const records = write(logSpecs).flatMap((family) => timedOnly(readFamilyRecords(family, BERLIN)));
         for (const { filter: wanted, by, limit, buckets, maxCells, only } of [...queries, ...queries]) {
           const filter = toFilter(wanted, records);
@@ -76,7 +76,7 @@ describe('top', () => {
           expect([found.end.records, found.end.reason]).toEqual([matching.length, 'exhausted']);
         }
       }),
-      { numRuns: 5 * MORE },
+      { numRuns: 4 * MORE },
     );
   });
 });

@@ -124,8 +124,10 @@ async function withBuckets(run: TopRun, { table, records }: CountedAll, chosen: 
   const cells = table.cellsFor(chosen.map(({ id }) => id));
   const once = chosen.map((value): ChosenValue => ({ ...value, cells: cells.get(value.id) }));
   if (cells.size === chosen.length || run.stop.poll() !== undefined) return once;
+  // Buckets are so wide that those of the chosen values fit.
+  const exactRun = { ...run, limits: { ...run.limits, maxCells: MAX_CELLS } };
   const again = await countValues(
-    run,
+    exactRun,
     chosen.map(({ value }) => value),
   );
   // Fewer if it ran out of time, or if a file was truncated meanwhile.

@@ -50,6 +50,15 @@ export const TAG_KEYS = [
 /** Objects whose members stand for those of the record, if it has none itself: ECS, tracing, logstash. */
 export const NESTED_KEYS = ['log', 'fields', '@fields'];
 
+const TAKEN_KEYS: ReadonlySet<string> = new Set(
+  [TIME_KEYS, LEVEL_KEYS, PRIORITY_KEYS, GELF_KEYS, MESSAGE_KEYS, SOURCE_KEYS, TAG_KEYS].flat(),
+);
+
+/** Whether a member with this key may be a column of a JSON record instead of a part of its context. */
+export function isTakenKey(key: string): boolean {
+  return TAKEN_KEYS.has(key) || TAKEN_KEYS.has(key.toLowerCase());
+}
+
 interface KnownKey {
   text: Buffer;
   kind: KeyKind;

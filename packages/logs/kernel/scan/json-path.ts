@@ -1,0 +1,229 @@
+/* Finds the values at a path of a JSON object, without parsing it. Part of ../scan.ts. */
+import { FOUND_VALUE, PATH, TEXT } from '../scan';
+
+const TAB: u8 = 9;
+const SPACE: u8 = 32;
+const QUOTE: u8 = 34;
+const PLUS: u8 = 43;
+const COMMA: u8 = 44;
+const MINUS: u8 = 45;
+const DOT: u8 = 46;
+const SLASH: u8 = 47;
+const ZERO: u8 = 48;
+const COLON: u8 = 58;
+const OPEN_BRACKET: u8 = 91;
+const BACKSLASH: u8 = 92;
+const CLOSE_BRACKET: u8 = 93;
+const OPEN_BRACE: u8 = 123;
+const CLOSE_BRACE: u8 = 125;
+
+/** Deeper text is left to the parser, which has a limit of its own. */
+const MAX_DEPTH: u32 = 64;
+
+/** How a value is on the path: it is not, or it is what the path leads to. Otherwise so much of the path leads to it. */
+const OFF: i32 = -1;
+const AT_END: i32 = -2;
+
+/** Instead of a position: the text is invalid, or unusual. */
+const FAILED: u32 = 0;
+
+/** The end of the text, the length of the path, and the state of the current call. */
+let stop: u32 = 0;
+let pathBytes: u32 = 0;
+let depth: u32 = 0;
+let count: i32 = 0;
+let hasEscape: bool = false;
+
+/** The last tab of `[from, to)`; negative if there is none. */
+export function lastTab(from: u32, to: u32): i32 {
+  const tab = i8x16.splat(TAB);
+  let at = TEXT + to;
+  while (at >= TEXT + from + 16) {
+    at -= 16;
+    const bits = i8x16.bitmask(i8x16.eq(v128.load(at), tab));
+    if (bits !== 0) return at - TEXT + 31 - clz(bits);
+  }
+  while (at > TEXT + from) {
+    at--;
+    if (load<u8>(at) === TAB) return at - TEXT;
+  }
+  return -1;
+}
+
+/**
+ * How many values the object `[from, to)` has at the path of `length` bytes in PATH. Where the first one is, without
+ * its quotes, is left in FOUND_VALUE, and whether it has escapes. Negative: the text is no object, or unusual.
+ */
+export function jsonPath(from: u32, to: u32, length: u32): i32 {
+  stop = TEXT + to;
+  pathBytes = length;
+  depth = 0;
+  count = 0;
+  if (from >= to || load<u8>(TEXT + from) !== OPEN_BRACE) return -1;
+  const end = readObject(TEXT + from, 0);
+  return end !== FAILED && skipSpace(end) === stop ? count : -1;
+}
+
+/** The position after the value at `at`. */
+function readValue(at: u32, on: i32): u32 {
+  if (at >= stop) return FAILED;
+  const first = load<u8>(at);
+  if (first === QUOTE) {
+    const end = readString(at);
+    if (on === AT_END && end !== FAILED) found(at + 1, end - 1, hasEscape);
+    return end;
+  }
+  if (first === OPEN_BRACE) return readObject(at, on === AT_END ? OFF : on);
+  if (first === OPEN_BRACKET) return readArray(at, on);
+  const end = first === MINUS || isDigit(first) ? readNumber(at) : readLiteral(at);
+  if (on === AT_END && end !== FAILED) found(at, end, false);
+  return end;
+}
+
+function readObject(start: u32, on: i32): u32 {
+  if (++depth > MAX_DEPTH) return FAILED;
+  let at = skipSpace(start + 1);
+  if (at < stop && load<u8>(at) === CLOSE_BRACE) return leave(at);
+  while (at < stop) {
+    if (load<u8>(at) !== QUOTE) return FAILED;
+    const keyEnd = readString(at);
+    // A key of the path may be written with escapes.
+    if (keyEnd === FAILED || hasEscape) return FAILED;
+    const memberOn = on < 0 ? OFF : follow(at + 1, keyEnd - 1, on);
+    at = skipSpace(keyEnd);
+    if (at >= stop || load<u8>(at) !== COLON) return FAILED;
+    at = readValue(skipSpace(at + 1), memberOn);
+    if (at === FAILED) return FAILED;
+    at = skipSpace(at);
+    if (at >= stop) return FAILED;
+    const next = load<u8>(at);
+    if (next === CLOSE_BRACE) return leave(at);
+    if (next !== COMMA) return FAILED;
+    at = skipSpace(at + 1);
+  }
+  return FAILED;
+}
+
+/** Its elements are on the path where it is. */
+function readArray(start: u32, on: i32): u32 {
+  if (++depth > MAX_DEPTH) return FAILED;
+  let at = skipSpace(start + 1);
+  if (at < stop && load<u8>(at) === CLOSE_BRACKET) return leave(at);
+  while (at < stop) {
+    at = readValue(at, on);
+    if (at === FAILED) return FAILED;
+    at = skipSpace(at);
+    if (at >= stop) return FAILED;
+    const next = load<u8>(at);
+    if (next === CLOSE_BRACKET) return leave(at);
+    if (next !== COMMA) return FAILED;
+    at = skipSpace(at + 1);
+  }
+  return FAILED;
+}
+
+function leave(at: u32): u32 {
+  depth--;
+  return at + 1;
+}
+
+/** Where the value of the key `[start, end)` is on the path, whose first `on` bytes lead to the key. */
+function follow(start: u32, end: u32, on: i32): i32 {
+  const behind = <u32>on + end - start;
+  if (behind > pathBytes) return OFF;
+  let pathAt = PATH + <u32>on;
+  for (let at = start; at < end; at++, pathAt++) if (load<u8>(at) !== load<u8>(pathAt)) return OFF;
+  if (behind === pathBytes) return AT_END;
+  return load<u8>(PATH + behind) === DOT ? <i32>behind + 1 : OFF;
+}
+
+/** The position after the closing quote of the string at `start`. */
+function readString(start: u32): u32 {
+  hasEscape = false;
+  let at = start + 1;
+  while (at < stop) {
+    const byte = load<u8>(at);
+    if (byte === QUOTE) return at + 1;
+    if (byte < SPACE) return FAILED;
+    if (byte === BACKSLASH) {
+      hasEscape = true;
+      at = escapeEnd(at + 1);
+      if (at === FAILED) return FAILED;
+    } else {
+      at++;
+    }
+  }
+  return FAILED;
+}
+
+/** The position after the escape whose letter is at `at`. */
+function escapeEnd(at: u32): u32 {
+  if (at >= stop) return FAILED;
+  switch (load<u8>(at)) {
+    case QUOTE:
+    case BACKSLASH:
+    case SLASH:
+    case 98: // b
+    case 102: // f
+    case 110: // n
+    case 114: // r
+    case 116: // t
+      return at + 1;
+    case 117: // u
+      if (at + 5 > stop) return FAILED;
+      for (let digit: u32 = 1; digit <= 4; digit++) if (!isHexDigit(load<u8>(at + digit))) return FAILED;
+      return at + 5;
+    default:
+      return FAILED;
+  }
+}
+
+function readNumber(start: u32): u32 {
+  const whole = load<u8>(start) === MINUS ? start + 1 : start;
+  let at = skipDigits(whole);
+  if (at === FAILED || (load<u8>(whole) === ZERO && at > whole + 1)) return FAILED;
+  if (at < stop && load<u8>(at) === DOT) at = skipDigits(at + 1);
+  if (at === FAILED || at >= stop || (load<u8>(at) | 0x20) !== 101) return at;
+  const sign = load<u8>(at + 1);
+  return skipDigits(sign === PLUS || sign === MINUS ? at + 2 : at + 1);
+}
+
+/** The position after at least one digit. */
+function skipDigits(start: u32): u32 {
+  let at = start;
+  while (at < stop && isDigit(load<u8>(at))) at++;
+  return at > start ? at : FAILED;
+}
+
+function readLiteral(at: u32): u32 {
+  // As little-endian numbers: "true", "fals" and "null".
+  const word = load<u32>(at);
+  if ((word === 0x65757274 || word === 0x6c6c756e) && at + 4 <= stop) return at + 4;
+  return word === 0x736c6166 && load<u8>(at + 4) === 101 && at + 5 <= stop ? at + 5 : FAILED;
+}
+
+function skipSpace(start: u32): u32 {
+  let at = start;
+  while (at < stop) {
+    const byte = load<u8>(at);
+    if (byte !== SPACE && byte !== TAB && byte !== 10 && byte !== 13) break;
+    at++;
+  }
+  return at;
+}
+
+function found(start: u32, end: u32, isEscaped: bool): void {
+  if (count++ > 0) return;
+  store<u32>(FOUND_VALUE, start - TEXT);
+  store<u32>(FOUND_VALUE + 4, end - TEXT);
+  store<u32>(FOUND_VALUE + 8, isEscaped ? 1 : 0);
+}
+
+function isDigit(byte: u8): bool {
+  return byte >= ZERO && byte <= 57;
+}
+
+function isHexDigit(byte: u8): bool {
+  const letter = byte | 0x20;
+  return isDigit(byte) || (letter >= 97 && letter <= 102);
+}

@@ -1,0 +1,191 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { ScanKernel } from '../../kernel/scan-kernel.ts';
+import { BUILT_IN_FORMATS } from '../../parse/format-set.ts';
+import { createZone } from '../../parse/zone.ts';
+import { fieldValues } from '../../query/index.ts';
+import { randomJsonObject } from '../../testing/random-json.ts';
+import { createQuickCount } from './quick-count.ts';
+import { TopTable } from './top-table.ts';
+import { ValueCounts } from './value-counts.ts';
+
+/** `MORE=20 SEED=random` searches for new cases. */
+const MORE = Number(process.env.MORE ?? 1);
+
+const kernel = new ScanKernel();
+const head = { timeMs: Number.NaN, rank: 0 };
+
+const FIELDS = [
+  'a',
+  'b',
+  'a.b',
+  '1',
+  '__proto__',
+  'type',
+  'x',
+  'é',
+  'a.a',
+  'level',
+  'source',
+  'component',
+  'message',
+  'c/d',
+];
+
+/** JSON, with what is nearly JSON. */
+const json = fc.oneof(
+  { weight: 4, arbitrary: randomJsonObject },
+  {
+    weight: 2,
+    arbitrary: fc.constantFrom(
+      ...[
+        '{}',
+        '{ }',
+        '{"a":1}',
+        '{"a":"x y","b":[1,"2",[3]]}',
+        '{"a":{"b":true}}',
+        '{"a.b":null}',
+        '{"a":[{"b":1},{"b":2}]}',
+      ],
+      ...[
+        '{"a":"","x":-0.5e-7}',
+        '{"a":01}',
+        '{"a":1.}',
+        '{"a":+1}',
+        '{"a":tru}',
+        '{"a":true1}',
+        '{"a":1,}',
+        '{"a":1}}',
+        '{"a" : 1 }',
+      ],
+      ...[
+        '{"a":"\\x"}',
+        '{"a":"\\u00zz"}',
+        '{"\\u0061":1}',
+        '{"c\\/d":1}',
+        '{"a":"\t"}',
+        '{"a":1e}',
+        '{"a":-}',
+        '{"a":"b\\"}',
+        '{"a"}',
+        '{a:1}',
+      ],
+      ...[
+        '{"a":[]}',
+        '{"a":[1,]}',
+        '{"a":[}',
+        '{"a":nul}',
+        '{"a":falsE}',
+        '{"msg":"a=1","b":"a\\u003d1"}',
+        '{"MESSAGE":[97,61,49]}',
+        '{"a":é}',
+      ],
+      ...[
+        `{"a":${'['.repeat(80)}1${']'.repeat(80)}}`,
+        '{"A":1,"a":2,"a":3}',
+        '{"b":"}\\"{","a":"ok"}',
+        '{"Level":"warn","a":1}',
+      ],
+    ),
+  },
+);
+
+const message = fc.constantFrom(
+  '',
+  'text',
+  'a=1',
+  'x="y z" b=2',
+  'a =1',
+  'type=;',
+  '[a=3]',
+  'ends in }',
+  '{"a":1}',
+  'é=1,c/d=2',
+  '\\u0061=1',
+);
+const tags = fc.constantFrom('', '[Query]: ', '[Query] [Leaf]: ', '[A][A]: ', '[]: ', '[open ');
+const lineEnd = fc.constantFrom('\n', '\n', '\r\n', '', '\nmore a=1\n', '\nmore\t{"a":5}\n', '\r');
+
+const contractLine = fc
+  .tuple(
+    fc.constantFrom('\t', '\t', ' '),
+    fc.constantFrom('INFO\t', 'WARN\t', ''),
+    tags,
+    message,
+    fc.option(json),
+    lineEnd,
+  )
+  .map(([separator, level, tag, text, context, end]) => {
+    const columns = [`${level}a.go:1`, tag + text, ...(context === null ? [] : [context])].filter(
+      (column) => column !== '',
+    );
+    return `2026-06-01 10:00:00.000${separator}${columns.join('\t')}${end}`;
+  });
+
+const jsonLine = fc
+  .tuple(json, fc.constantFrom('', ' ', 'x'), lineEnd)
+  .map(([text, behind, end]) => text + behind + end);
+
+/** What is counted for each record without decoding it; `undefined` if it must be decoded. */
+function quickValues(format: 'contract' | 'json', by: string, records: readonly string[]) {
+  const table = new TopTable({ values: undefined, limits: {} });
+  const made = BUILT_IN_FORMATS.create(format, { zone: createZone('UTC'), writtenMs: 0 });
+  let length = 1;
+  const starts = records.map((record) => {
+    const start = length;
+    length += kernel.text.write(record, start);
+    return start;
+  });
+  kernel.text[0] = 10;
+  const bytes = kernel.text.subarray(0, length);
+  const count = createQuickCount(by, { format: made, kernel, table });
+  const expected = new Map<string, number>();
+  const found = { quick: 0, missing: 0, expected, expectedMissing: 0 };
+  for (const [index, start] of starts.entries()) {
+    const end = starts[index + 1] ?? length;
+    const isHead = made.readHead(bytes, start, end, head);
+    const record = { start, end, timeMs: head.timeMs, rank: isHead ? head.rank : 0, isHeadless: !isHead };
+    if (!isHead || !count(bytes, record, Number.NaN)) continue;
+    found.quick++;
+    const values = new Set(fieldValues(made.decode(bytes, start, end), by));
+    if (values.size === 0) found.expectedMissing++;
+    for (const value of values) expected.set(value, (expected.get(value) ?? 0) + 1);
+  }
+  const { counts, missing, records: counted } = table.result();
+  expect(counted).toBe(found.quick);
+  const all = new ValueCounts();
+  all.merge(counts);
+  return { ...found, missing, counts: new Map([...all.values()].map((value) => [value.value, value.count])) };
+}
+
+describe('counting without decoding', () => {
+  test.each([
+    ['contract', contractLine],
+    ['json', jsonLine],
+  ] as const)('finds what decoding finds: %s', (format, line) => {
+    fc.assert(
+      fc.property(fc.array(line, { minLength: 1, maxLength: 8 }), fc.constantFrom(...FIELDS), (lines, by) => {
+        // A record without a line break can only be the last one.
+        const records = lines.map((text, index) =>
+          index < lines.length - 1 && !text.endsWith('\n') ? `${text}\n` : text,
+        );
+        const { counts, missing, expected, expectedMissing } = quickValues(format, by, records);
+        expect(counts).toEqual(expected);
+        expect(missing).toBe(expectedMissing);
+      }),
+      { numRuns: 300 * MORE },
+    );
+  });
+
+  test('is possible for ordinary records', () => {
+    const contract = (context: string) => `2026-06-01 10:00:00.000\tINFO\ta.go:1\t[Q] [L]: text\t${context}\n`;
+    const contexts = ['{"a":1,"b":"x"}', '{"b":{"a":true},"c":[{}]}', '{"http":{"status":500}}', '{"x":"a\\"b"}'];
+    for (const by of ['a', 'b.a', 'http.status', 'nothing', 'level', 'source', 'component']) {
+      expect(quickValues('contract', by, contexts.map(contract)).quick).toBe(contexts.length);
+    }
+    const lines = contexts.map((context) => `{"ts":1,"level":"info","msg":"text",${context.slice(1)}\n`);
+    for (const by of ['a', 'b.a', 'http.status', 'nothing', 'level']) {
+      expect(quickValues('json', by, lines).quick).toBe(lines.length);
+    }
+  });
+});
