@@ -6,6 +6,10 @@ import { startTestNode } from '@porthole/server/testing';
 import { describe, expect, it } from 'vitest';
 import { BINARY, runCommand, runToEnd, tempDir } from './testing/program.ts';
 
+const SHARDS = [13, 13, 130, 7]
+  .map((shard) => `2026-11-15 05:00:00.000\tINFO\ta.go:1\tready\t{"shard":${shard}}\n`)
+  .join('');
+
 /** The machine may be busy. */
 const PATIENT = { PORTHOLE_COMPLETE_MS: '60000' };
 
@@ -45,6 +49,10 @@ describe('porthole completion', () => {
       ['source', 'porthole logs --url URL ./', []],
       ['key', 'porthole config get --url URL http.po', ['http.port']],
       ['key', 'porthole config get a.toml us', ['user.name', 'user']],
+      ['field', 'porthole logs top --url URL sh', ['shard']],
+      ['field', 'porthole logs --url URL --fields level,sh', ['level,shard']],
+      ['query', 'porthole logs --url URL -Q sh', ['shard']],
+      ['query', 'porthole logs --url URL -Q shard=1', ['shard=13', 'shard=130']],
       ['context', 'porthole nodes -c ', ['prod', 'test']],
       ['context', 'porthole nodes -c t', ['test']],
       ['node', 'porthole nodes forget --url http://127.0.0.1:1 ', []],
@@ -80,7 +88,7 @@ describe('porthole completion', () => {
 async function startNamedNode() {
   const { port, dir } = await startTestNode({
     settings: { cluster: { nodeId: 'here' } },
-    files: { 'a.log': '', 'b.log': '' },
+    files: { 'a.log': '', 'b.log': SHARDS },
   });
   writeFileSync(join(dir, 'a.toml'), '[user]\nname = "ann"\n');
   mkdirSync(join(dir, '.config/porthole'), { recursive: true });

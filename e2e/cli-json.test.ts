@@ -26,6 +26,8 @@ const LINES: Readonly<Record<string, readonly string[]>> = {
   'logs search': ['logs search broken', 'logs search broken LOGS', 'logs search broken --all'],
   'logs digest': ['logs digest', 'logs digest LOGS LOGS/a.log', 'logs digest --all'],
   'logs histogram': ['logs histogram', 'logs histogram LOGS LOGS/a.log', 'logs histogram --all'],
+  'logs top': ['logs top took', 'logs top took LOGS LOGS/a.log --buckets 3', 'logs top took --all'],
+  'logs fields': ['logs fields', 'logs fields LOGS LOGS/a.log', 'logs fields --all'],
   'logs around': ['logs around --time 2026-11-15T05:00:00Z'],
   doctor: ['doctor'],
   'context list': ['context list'],

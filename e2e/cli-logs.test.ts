@@ -50,6 +50,11 @@ describe('porthole logs FILE, piped', () => {
     { args: ['-S', '2026-11-15 05:01:00', '--log-zone', 'Europe/Berlin', '-z', 'UTC'], records: [], code: 1 },
     { args: ['-S', '2026-11-15 04:01:00', '--log-zone', 'Europe/Berlin', '--utc'], records: [warn, error, info] },
     { args: ['-g', 'nothing like this'], records: [], code: 1 },
+    { args: ['-Q', 'level>=warn'], records: [warn, error] },
+    { args: ['-Q', 'took>=2s OR http=9000'], records: [start, warn] },
+    { args: ['-l', 'debug', '-Q', '-component:query started'], records: [debug] },
+    { args: ['-Q', 'took>1h'], records: [], code: 1 },
+    { args: ['-n', '1', '--prefix'], records: [`broker.log:${info}`] },
   ])('$args', async ({ args, records, code = 0 }) => {
     expect(await logs(inDir(), 'broker.log', ...args)).toEqual({ ...said(...records), code });
     expect(start).toBe(BROKER_LINES[0]);
@@ -345,6 +350,48 @@ describe('porthole logs ls, histogram, digest and search', () => {
 });
 
 describe('porthole logs by field', () => {
+  it('top counts by value, in the order of the counts', async () => {
+    const cwd = inDir();
+    expect(await logs(cwd, 'top', 'component', '.')).toEqual({
+      code: 0,
+      stdout: [
+        'component  COUNT  SHARE',
+        `Broker         4  40.0%  ${'#'.repeat(60)}`,
+        `Runtime        3  30.0%  ${'#'.repeat(45)}`,
+        `Leaf           1  10.0%  ${'#'.repeat(15)}`,
+        `Query          1  10.0%  ${'#'.repeat(15)}`,
+        `State          1  10.0%  ${'#'.repeat(15)}`,
+        '',
+      ].join('\n'),
+      stderr: '',
+    });
+    const took = await logs(cwd, 'top', 'took', 'broker.log', '-Q', 'level:warn');
+    expect(took).toMatchObject({ code: 0, stdout: expect.stringMatching(/^took +COUNT .*\n3s +1 +100\.0% +#+\n$/) });
+    const csv = await logs(cwd, 'top', 'level', '.', '-n', '1', '-o', 'csv');
+    expect(csv.stdout).toBe('level,count\r\nINFO,2\r\n');
+    const none = await logs(cwd, 'top', 'tok', '.');
+    expect(none).toMatchObject({ code: 1, stdout: expect.stringMatching(/^tok +.*\nwithout tok +5 +100\.0% .*\n$/) });
+  });
+
+  it('top over time draws a line of blocks, and fits a narrow terminal', async () => {
+    const cwd = inDir();
+    const args = ['logs', 'top', 'level', 'broker.log', '--bucket', '1m', '--no-pager', '--color', 'never'];
+    const { output } = await runOnTerminal(args, { cwd, columns: 40, env: ENV });
+    expect(output).toMatch(/^INFO +2 +40\.0% +█ █\s*$/m);
+    for (const line of output.split('\n')) expect(line.trimEnd().length).toBeLessThanOrEqual(40);
+  });
+
+  it('fields lists names, types, counts and examples', async () => {
+    const { code, stdout, stderr } = await logs(inDir(), 'fields', '.');
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    const rows = stdout
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(/ {2,}/));
+    expect(rows).toContainEqual(['http', 'number', '1', '1', '9000']);
+    expect(rows).toContainEqual(['took', 'duration', '1', '1', '3s']);
+  });
+
   it('prints chosen columns as a table, CSV, lines of a template or logfmt', async () => {
     const cwd = inDir();
     const print = async (...args: string[]) => (await logs(cwd, 'broker.log', '-l', 'warn', ...args)).stdout;
@@ -369,6 +416,39 @@ describe('porthole logs by field', () => {
     );
   });
 
+  it('prints chosen fields as a table, CSV, lines of a template, logfmt or JSON', async () => {
+    const cwd = inDir();
+    const print = async (...args: string[]) => (await logs(cwd, 'broker.log', '-l', 'warn', ...args)).stdout;
+    expect(await print('--fields', 'time,took,message')).toBe(
+      [
+        'TIME                     took  MESSAGE',
+        '2026-11-15 05:01:00.000  3s    slow query',
+        '2026-11-15 05:02:00.500  -     panic when processing goroutine 1 [running]: main.go:17',
+        '',
+      ].join('\n'),
+    );
+    expect(await print('-o', 'csv', '--fields', 'level,took,message')).toBe(
+      'level,took,message\r\nWARN,3s,slow query\r\nERROR,,"panic when processing\ngoroutine 1 [running]:\n\tmain.go:17"\r\n',
+    );
+    expect(await print('-o', 'csv', '-Q', 'took:*')).toBe(
+      'time,level,source,component,message\r\n2026-11-15T05:01:00.000Z,WARN,query/leaf.go:61,Query Leaf,slow query\r\n',
+    );
+    expect(await print('--template', '{level} {took} {file}', '-z', 'Asia/Kolkata')).toBe(
+      'WARN 3s broker.log\nERROR  broker.log\n',
+    );
+    expect(await print('-o', 'logfmt', '--fields', 'level,took')).toBe('level=WARN took=3s\nlevel=ERROR\n');
+    const [json = '{}'] = (await print('-o', 'json', '--fields', 'took,level')).split('\n');
+    expect(JSON.parse(json)).toMatchObject({ message: 'slow query', fields: { took: '3s', level: 'WARN' } });
+    const [all = '{}'] = (await print('-o', 'json')).split('\n');
+    expect((JSON.parse(all) as { fields: object }).fields).toEqual({
+      level: 'WARN',
+      source: 'query/leaf.go:61',
+      component: ['Query', 'Leaf'],
+      message: 'slow query',
+      took: '3s',
+    });
+  });
+
   it('CSV has its header without a match; a field that no record has is named', async () => {
     const cwd = inDir();
     const none = await logs(cwd, 'broker.log', '-g', 'nothing', '-o', 'csv', '--fields', 'level,took');
@@ -378,6 +458,24 @@ describe('porthole logs by field', () => {
       stdout: 'level,tok\r\nINFO,\r\n',
       stderr: 'porthole: no record has the field "tok"\n',
     });
+  });
+
+  it('--explain prints the filters as one query and in words, and contacts nobody', async () => {
+    const args = [
+      'search',
+      'slow',
+      '-l',
+      'warn',
+      '-Q',
+      '(shard=13 OR shard=14)',
+      '--explain',
+      '--url',
+      'http://127.0.0.1:1',
+    ];
+    const { code, stdout, stderr } = await logs(tempDir(), ...args);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.split('\n')[0]).toBe('level>=warn slow (shard=13 OR shard=14)');
+    expect(stdout.split('\n')).toHaveLength(3);
   });
 
   it('shows where a query is wrong, before anything is contacted', async () => {

@@ -43,6 +43,8 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'logs search': [['EVIL']],
   'logs digest': [[]],
   'logs histogram': [[]],
+  'logs top': [['component'], ['EVIL']],
+  'logs fields': [[]],
   'logs around': [['-t', '2026-11-15T10:00:00Z']],
   'logs download': [['EVIL.log', '--to', '-'], ['EVIL-missing.log']],
   bundle: [['EVIL-missing']],

@@ -10,7 +10,11 @@ export type DynamicCompletion =
   /** The same, or a local file. */
   | 'source'
   /** Key or table of a configuration, or a local file. */
-  | 'key';
+  | 'key'
+  /** Name of a field of the node's records. */
+  | 'field'
+  /** A query by field. */
+  | 'query';
 
 /** How shells complete a value. */
 export type Completion = 'file' | 'directory' | DynamicCompletion | readonly string[];

@@ -20,6 +20,10 @@ const COMMANDS: [RouteId, command: string][] = [
   ['clusterLogHistogram', 'logs histogram'],
   ['logDigest', 'logs digest'],
   ['clusterLogDigest', 'logs digest'],
+  ['logTop', 'logs top'],
+  ['clusterLogTop', 'logs top'],
+  ['logFields', 'logs fields'],
+  ['clusterLogFields', 'logs fields'],
   ['clusterLogMoment', 'logs around'],
   ['bundle', 'bundle'],
 ];

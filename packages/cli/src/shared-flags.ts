@@ -65,7 +65,10 @@ export const GLOBAL_FLAGS: readonly FlagDefinition[] = [
 ];
 
 /** Selects records: every filter of the parameter table. */
-export const FILTER_FLAGS: readonly FlagDefinition[] = FILTERS.flatMap(toFlag);
+export const FILTER_FLAGS: readonly FlagDefinition[] = [
+  ...FILTERS.flatMap(toFlag).map((flag) => (flag.long === 'query' ? { ...flag, complete: 'query' as const } : flag)),
+  { long: 'explain', about: 'print the filters as one query and in words, and do nothing else' },
+];
 
 export const ZONE_FLAGS: readonly FlagDefinition[] = [
   {

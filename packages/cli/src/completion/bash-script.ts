@@ -45,6 +45,8 @@ _${program}_dynamic() {
   local word line=\${COMP_LINE:0:COMP_POINT} last
   last=\${line##*[[:space:]]}
   last=\${last%"$cur"}
+  # A query goes on after the name of a field.
+  [[ $1 == query ]] && compopt -o nospace 2> /dev/null
   while IFS= read -r word; do
     COMPREPLY+=("\${word#"$last"}")
   done < <("\${COMP_WORDS[0]}" __complete "$1" "$line" 2> /dev/null)

@@ -17,7 +17,14 @@ export const CANDIDATES: Readonly<Record<DynamicCompletion, Candidates>> = {
   log: listLogs,
   source: listLogs,
   key: listKeys,
+  field: (invocation, { last }) => listFields(invocation, last),
+  query: listQueries,
 };
+
+/** What a node needs to scan for a completion; someone waits. */
+const BUDGET_MS = 800;
+const MAX_FIELDS = 1000;
+const MAX_VALUES = 50;
 
 /** Whoever presses the key again tries again. */
 function openOnce(invocation: Invocation, address?: string): Promise<NodeClient> {
@@ -56,4 +63,26 @@ async function listKeys(invocation: Invocation, { words }: SplitLine): Promise<s
   const address = words.find((word, index) => isUrl(word) && !words[index - 1]?.startsWith('-'));
   const { config } = await (await openOnce(invocation, address)).config();
   return settingNames(flattenToml(config));
+}
+
+/** Of a list separated by commas, names for its last part. */
+async function listFields(invocation: Invocation, last: string): Promise<string[]> {
+  const given = last.slice(0, last.lastIndexOf(',') + 1);
+  return (await fieldNames(invocation)).map((name) => `${given}${name}`);
+}
+
+async function fieldNames(invocation: Invocation): Promise<string[]> {
+  const { fields } = await (await openOnce(invocation)).logFields({ limit: MAX_FIELDS }, { budgetMs: BUDGET_MS });
+  return fields.map(({ name }) => name);
+}
+
+/** A query whose last term is completed: the name of a field, or a frequent value of it. */
+async function listQueries(invocation: Invocation, { last }: SplitLine): Promise<string[]> {
+  const { queryContext } = await import('@porthole/contract');
+  const term = queryContext(last, last.length);
+  const given = last.slice(0, term.start);
+  if (term.kind !== 'value') return (await fieldNames(invocation)).map((name) => `${given}${name}`);
+  const query = { by: term.field, limit: MAX_VALUES };
+  const top = await (await openOnce(invocation)).logTop(query, { budgetMs: BUDGET_MS });
+  return top.values.map(({ value }) => `${given}${value}`);
 }

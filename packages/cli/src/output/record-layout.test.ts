@@ -94,7 +94,7 @@ describe('a table of records', () => {
   it('leaves out no column that was asked for', () => {
     const { notes, ...given } = options([...DEFAULTS, 'shard'], { columns: 40, isTty: true });
     const [header = ''] = new TableLayout(given).format([RECORD]).split('\n');
-    expect(header).toMatch(/^TIME +LEVEL +SOURCE .*…$/);
+    expect(header).toMatch(/^TIME +LEVEL +SOURCE +COM…NT +…$/);
     expect(notes).toEqual([]);
   });
 });

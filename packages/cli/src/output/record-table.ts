@@ -12,6 +12,11 @@ const MAX_WIDTH = 40;
 /** Narrower terminals get times without the year and the fraction: `11-15 05:00:00`. */
 const WIDE_COLUMNS = 72;
 
+const MIN_WIDTH = 6;
+
+/** Cut, they would say nothing. */
+const WHOLE: ReadonlySet<string> = new Set(['time', 'level']);
+
 /** Of the columns that have a usual one: the first records may all be INFO, of one place. */
 const USUAL_WIDTHS: Readonly<Record<string, number>> = { level: 5 };
 
@@ -77,7 +82,9 @@ function title(name: string): string {
   return isField(name) ? name : name.toUpperCase();
 }
 
+/** Chosen columns become narrow instead. */
 function toColumn(name: string, isChosen: boolean): Column {
-  const hideRank = isChosen ? undefined : HIDE_RANKS[name];
+  if (isChosen) return { title: title(name), ...(!WHOLE.has(name) && { minWidth: MIN_WIDTH }) };
+  const hideRank = HIDE_RANKS[name];
   return { title: title(name), ...(hideRank !== undefined && { hideRank }) };
 }

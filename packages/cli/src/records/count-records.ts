@@ -12,6 +12,8 @@ import { shownZone } from './record-flags.ts';
 type Count = { end: Histogram['end'] } | { members: readonly MemberReport[] };
 
 export interface CountOptions<T extends Count> {
+  /** All arguments, unless given. */
+  targets?: readonly string[];
   query(source: LogSource, zone: Zone): Promise<T>;
   /** `target` is the argument, where there are several. */
   text(result: T, zone: Zone, target?: string): string;
@@ -22,10 +24,11 @@ export interface CountOptions<T extends Count> {
 /** Queries the sources one after the other and prints their counts. Resolves with the exit code. */
 export async function countRecords<T extends Count>(
   invocation: Invocation,
-  { query, text, isEmpty, signal }: CountOptions<T>,
+  { targets = invocation.args, query, text, isEmpty, signal }: CountOptions<T>,
 ): Promise<number> {
+  if (invocation.isOn('explain')) return (await import('./explain-filter.ts')).explainFilter(invocation);
   const { terminal } = invocation;
-  const { sources, close } = await openSources(invocation, invocation.args);
+  const { sources, close } = await openSources(invocation, targets);
   const receipt = new Receipt();
   const startedMs = performance.now();
   const progress = new Progress(

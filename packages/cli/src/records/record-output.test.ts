@@ -24,8 +24,8 @@ describe('the output of records', () => {
     expect(parse({ template: '{time} {shard}/{shard}' }).fields).toEqual(['shard']);
   });
 
-  it('in JSON carries the chosen fields', () => {
-    expect(parse({ output: 'json', fields: ['*'] }).fields).toEqual(['*']);
+  it('in JSON carries all fields, or the chosen ones', () => {
+    expect(parse({ output: 'json' }).fields).toEqual(['*']);
     expect(parse({ output: 'json', fields: ['time,level,shard'] }).fields).toEqual(['level', 'shard']);
   });
 

@@ -56,9 +56,9 @@ function chosenColumns(invocation: Invocation): string[] | undefined {
   return columns.length === 0 ? undefined : columns;
 }
 
-/** JSON carries the chosen fields; the other formats need those that are not part of every record. */
+/** JSON carries all fields unless some are chosen; the other formats need those that are not part of every record. */
 function requestedFields(format: RecordFormat, columns: readonly string[]): string[] {
   if (format !== 'json') return [...new Set(columns.filter(isField))];
   const own: readonly string[] = OWN_COLUMNS;
-  return columns.filter((name) => !own.includes(name));
+  return columns.length === 0 ? [ALL_FIELDS] : columns.filter((name) => !own.includes(name));
 }

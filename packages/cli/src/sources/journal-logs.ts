@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { type CallOptions, type FileRequest, PortholeError, type SearchOptions } from '@porthole/contract';
 import type {
   DigestQuery,
+  FieldsQuery,
   FollowItem,
   FollowQuery,
   FoundRecord,
@@ -14,6 +15,7 @@ import type {
   LogSelection,
   SearchItem,
   SearchQuery,
+  TopQuery,
 } from '@porthole/logs';
 import { JournalSpool, parseUnitName, UNIT_NAMES } from '@porthole/server/journal';
 import { ProgramError } from '../exit.ts';
@@ -129,6 +131,18 @@ class JournalLogs implements LogState, FileHolder {
     const digest = await copy.logs.logDigest(query, options);
     const groups = digest.groups.map((group) => ({ ...group, sample: withJournalCursor(group.sample) }));
     return { ...digest, groups, end: withLimits(digest.end, copy) };
+  }
+
+  async logTop(query: TopQuery, options: SearchOptions = {}) {
+    const copy = await this.#open(queryRange(query), options);
+    const top = await copy.logs.logTop(query, options);
+    return { ...top, end: withLimits(top.end, copy) };
+  }
+
+  async logFields(query: FieldsQuery, options: SearchOptions = {}) {
+    const copy = await this.#open(queryRange(query), options);
+    const fields = await copy.logs.logFields(query, options);
+    return { ...fields, end: withLimits(fields.end, copy) };
   }
 
   async close(): Promise<void> {

@@ -2,12 +2,14 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { type CallOptions, type FileRequest, loadGaps, type SearchOptions } from '@porthole/contract';
 import type {
   DigestQuery,
+  FieldsQuery,
   FollowItem,
   FollowQuery,
   HistogramQuery,
   LogDir,
   SearchItem,
   SearchQuery,
+  TopQuery,
 } from '@porthole/logs';
 import type { FileHolder, LogState } from './log-source.ts';
 import type { StdinSpool } from './stdin-spool.ts';
@@ -50,6 +52,14 @@ export class LocalLogs implements LogState, FileHolder {
 
   logDigest(query: DigestQuery, options?: SearchOptions) {
     return this.dir.digest(query, options);
+  }
+
+  logTop(query: TopQuery, options?: SearchOptions) {
+    return this.dir.top(query, options);
+  }
+
+  logFields(query: FieldsQuery, options?: SearchOptions) {
+    return this.dir.fields(query, options);
   }
 }
 

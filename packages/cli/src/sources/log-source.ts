@@ -1,11 +1,13 @@
 import type {
   CallOptions,
   ClusterDigest,
+  ClusterFields,
   ClusterFollowItem,
   ClusterHistogram,
   ClusterItem,
   ClusterRecord,
   ClusterState,
+  ClusterTop,
   MemberSelection,
   NodeState,
   SearchOptions,
@@ -13,6 +15,8 @@ import type {
 import type {
   Digest,
   DigestQuery,
+  Fields,
+  FieldsQuery,
   FollowItem,
   FollowQuery,
   FoundRecord,
@@ -23,6 +27,8 @@ import type {
   LogSelection,
   SearchItem,
   SearchQuery,
+  Top,
+  TopQuery,
   Zone,
 } from '@porthole/logs';
 
@@ -35,6 +41,8 @@ export interface LogState {
   followLogs(query: FollowQuery, options?: CallOptions): AsyncIterable<(FollowItem | ClusterFollowItem)[]>;
   logHistogram(query: HistogramQuery, options?: SearchOptions): Promise<Histogram | ClusterHistogram>;
   logDigest(query: DigestQuery, options?: SearchOptions): Promise<Digest | ClusterDigest>;
+  logTop(query: TopQuery, options?: SearchOptions): Promise<Top | ClusterTop>;
+  logFields(query: FieldsQuery, options?: SearchOptions): Promise<Fields | ClusterFields>;
 }
 
 /** A record; those of a cluster carry their node and corrected time. */
@@ -101,5 +109,13 @@ export class ClusterLogs implements LogState {
 
   logDigest(query: DigestQuery, options?: SearchOptions) {
     return this.#cluster.logDigest({ ...query, ...this.#members }, options);
+  }
+
+  logTop(query: TopQuery, options?: SearchOptions) {
+    return this.#cluster.logTop({ ...query, ...this.#members }, options);
+  }
+
+  logFields(query: FieldsQuery, options?: SearchOptions) {
+    return this.#cluster.logFields({ ...query, ...this.#members }, options);
   }
 }

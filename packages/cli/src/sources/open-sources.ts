@@ -14,6 +14,7 @@ import { localFormats, localOptions } from './local-options.ts';
 import { ClusterLogs, type FileHolder, type LogSource, type LogState, type OpenSources } from './log-source.ts';
 import { openNode } from './open-node.ts';
 import { queryCluster, resolveNodeRef } from './query-cluster.ts';
+import { requireQueries } from './require-queries.ts';
 import { hasPipedInput, STDIN_FILE, StdinSpool } from './stdin-spool.ts';
 
 /** In addition to the main thread, which scans as well. */
@@ -145,7 +146,9 @@ class SourceOpener {
     const client = await openNode(this.#invocation, url);
     const role = this.#invocation.text('role');
     const state = new ClusterLogs(client.cluster, { ...(nodes && { nodes }), ...(role !== undefined && { role }) });
-    const { timeZone, clockMs } = await queryCluster(client, () => client.describe());
+    const description = await queryCluster(client, () => client.describe());
+    const { timeZone, clockMs } = description;
+    requireQueries(this.#invocation, client, description);
     const source: Backend = {
       state,
       holderFor: (node = '') => client.cluster.member(node),
@@ -197,7 +200,9 @@ class SourceOpener {
   async #connect(url: string | undefined): Promise<Backend> {
     const client = await openNode(this.#invocation, url);
     try {
-      const { timeZone, clockMs } = await client.describe();
+      const description = await client.describe();
+      const { timeZone, clockMs } = description;
+      requireQueries(this.#invocation, client, description);
       const zone = createZone(timeZone);
       return { ...singleBackend(client), zone, clockAheadMs: clockMs - Date.now(), maxRecords: NODE_RECORDS };
     } catch (error) {

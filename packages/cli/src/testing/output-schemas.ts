@@ -120,6 +120,8 @@ export const OUTPUT_SCHEMAS: Readonly<Record<string, OutputSchema>> = {
   'logs search': lines(RECORDS),
   'logs digest': lines({ anyOf: [extended('Digest', TARGET), extended('ClusterDigest', TARGET)] }),
   'logs histogram': lines({ anyOf: [extended('Histogram', TARGET), extended('ClusterHistogram', TARGET)] }),
+  'logs top': lines({ anyOf: [extended('Top', TARGET), extended('ClusterTop', TARGET)] }),
+  'logs fields': lines({ anyOf: [extended('Fields', TARGET), extended('ClusterFields', TARGET)] }),
   'logs around': lines({ $ref: '#/components/schemas/ClusterRecord' }),
   doctor: whole(DOCTOR),
   'context list': lines(CONTEXT),

@@ -23,6 +23,7 @@ interface SourceQuery {
 
 /** Prints the newest records, all records from a start on, or with --follow new ones as they are logged. */
 export async function run(invocation: Invocation): Promise<number> {
+  if (invocation.isOn('explain')) return (await import('../../records/explain-filter.ts')).explainFilter(invocation);
   const { fields } = recordOutput(invocation);
   const signal = interruptSignal();
   const { sources, close } = await openSources(invocation, invocation.args);

@@ -13,6 +13,7 @@ const DEFAULT_LIMIT = 1000;
 export async function run(given: Invocation): Promise<number> {
   const [text = '', ...targets] = given.args;
   const invocation = given.with({ grep: [text, ...given.texts('grep')] });
+  if (invocation.isOn('explain')) return (await import('../../records/explain-filter.ts')).explainFilter(invocation);
   const { fields } = recordOutput(invocation);
   const signal = interruptSignal();
   const { sources, close } = await openSources(invocation, targets);
