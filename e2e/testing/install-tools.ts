@@ -17,6 +17,9 @@ export const FRAMEWORKS = {
   winston: '3.19.0',
 };
 
+/** As docs/recipes.md installs it. */
+export const DUCKDB = { '@duckdb/node-api': '1.5.5-r.5' };
+
 export const BUNDLERS = { jest: '30.2.0', webpack: '5.112.2' };
 
 /** The `node_modules` with these packages: installed once, and kept for later runs. */
