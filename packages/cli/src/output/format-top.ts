@@ -36,7 +36,10 @@ export function formatTop(top: Top | ClusterTop, { colors, columns }: Pick<Termi
   const title = visibleText(top.by);
   const natural = Math.max(displayWidth(title), ...rows.map(({ label }) => displayWidth(label)));
   const range = bucketRange(top);
-  const valueWidth = Math.max(MIN_VALUE, Math.min(natural, room - (range ? Math.min(MIN_SPARKLINE, range.buckets) : MIN_BAR)));
+  const valueWidth = Math.max(
+    MIN_VALUE,
+    Math.min(natural, room - (range ? Math.min(MIN_SPARKLINE, range.buckets) : MIN_BAR)),
+  );
   const barWidth = Math.min(MAX_BAR, Math.max(0, room - valueWidth));
   const padded = (text: string) => {
     const shown = cutMiddle(text, valueWidth);
