@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { CLOCK, describeRefusal } from '../testing/describe-refusal.ts';
-import { parseDigestRequest, parseHistogramRequest } from './record-requests.ts';
+import { parseClusterTopRequest } from './cluster-requests.ts';
+import {
+  parseDigestRequest,
+  parseExplainRequest,
+  parseFieldsRequest,
+  parseHistogramRequest,
+  parseTopRequest,
+} from './record-requests.ts';
 
 describe('a histogram request', () => {
   const parse = (query: string) => parseHistogramRequest(new URLSearchParams(query), CLOCK);
@@ -53,5 +60,58 @@ describe('a digest request', () => {
     ['file=a&family=b', /^PARAMETER_INVALID/],
   ])('%j is refused', (query, refusal) => {
     expect(describeRefusal(() => parse(query))).toMatch(refusal);
+  });
+});
+
+const SHARD = { kind: 'field', field: 'shard', operator: '=', value: '13' };
+
+describe('a request for fields', () => {
+  const parse = (query: string) => parseFieldsRequest(new URLSearchParams(query), CLOCK);
+
+  it('has a limit and conditions', () => {
+    expect(parse('')).toEqual({ limit: 100 });
+    expect(parse('limit=1000&query=shard%3D13&level=warn')).toEqual({ limit: 1000, query: SHARD, minLevel: 'WARN' });
+  });
+
+  it('for more than it may return is refused', () => {
+    expect(describeRefusal(() => parse('limit=1001'))).toMatch(/^PARAMETER_INVALID: .* from 1 to 1000$/);
+  });
+});
+
+describe('a request for counts by value', () => {
+  const parse = (query: string) => parseTopRequest(new URLSearchParams(query), CLOCK);
+
+  it.each([
+    ['by=shard', { by: 'shard', limit: 10 }],
+    ['by=a.b&limit=10000&value=1&value=2', { by: 'a.b', limit: 10_000, values: ['1', '2'] }],
+    [
+      'by=level&bucket=1m&buckets=5&query=shard%3D13',
+      { by: 'level', limit: 10, bucketMs: 60_000, buckets: 5, query: SHARD },
+    ],
+  ])('%j', (query, expected) => {
+    expect(parse(query)).toEqual(expected);
+    expect(parseClusterTopRequest(new URLSearchParams(`${query}&role=broker`), CLOCK)).toEqual({
+      ...expected,
+      role: 'broker',
+    });
+  });
+
+  it.each([
+    ['', /^PARAMETER_INVALID: "by" is missing: give the name of the field to count by$/],
+    ['by=a&limit=10001', /^PARAMETER_INVALID: .* from 1 to 10000$/],
+    ['by=a&query=shard%3D', /^QUERY_INVALID: invalid query at character 7: /],
+    [`by=a${'&value=x'.repeat(1001)}`, /^PARAMETER_INVALID: "value" is given 1001 times; at most 1000 are allowed$/],
+  ])('%j is refused', (query, refusal) => {
+    expect(describeRefusal(() => parse(query))).toMatch(refusal);
+  });
+});
+
+describe('a request for an explanation', () => {
+  const parse = (query: string) => parseExplainRequest(new URLSearchParams(query));
+
+  it('has a query, which may be empty', () => {
+    expect(parse('query=shard%3D13')).toEqual(SHARD);
+    expect(parse('')).toBeUndefined();
+    expect(describeRefusal(() => parse('query=('))).toMatch(/^QUERY_INVALID: /);
   });
 });

@@ -6,14 +6,18 @@ import { randomQuery } from '../testing/random-query.ts';
 import { encodeFile, encodeView, parseFileRequest, parseViewRequest } from './file-requests.ts';
 import {
   encodeDigest,
+  encodeFields,
   encodeFollow,
   encodeHistogram,
   encodeSearch,
+  encodeTop,
   parseBudget,
   parseDigestRequest,
+  parseFieldsRequest,
   parseFollowRequest,
   parseHistogramRequest,
   parseSearchRequest,
+  parseTopRequest,
 } from './record-requests.ts';
 
 const LEVELS: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
@@ -94,6 +98,20 @@ const digest = fc.oneof(
   ),
 );
 
+const listed = recordRequest(fc.record({ limit: fc.integer({ min: 1, max: 1000 }) }));
+const top = recordRequest(
+  fc.record(
+    {
+      by: text,
+      limit: fc.integer({ min: 1, max: 10_000 }),
+      values: terms,
+      bucketMs: fc.integer({ min: 1, max: 1e12 }),
+      buckets: fc.integer({ min: 1, max: 1000 }),
+    },
+    { requiredKeys: ['by', 'limit'] },
+  ),
+);
+
 /** As it comes out of a URL at the other end. */
 const sent = (query: URLSearchParams) => new URL(`http://node/?${query}`).searchParams;
 
@@ -133,6 +151,21 @@ describe('a request that is written into a URL is read as the same request', () 
         expect(parseDigestRequest(sent(encodeDigest(query)), CLOCK)).toEqual(query);
       }),
     );
+  });
+
+  it('fields and counts by value', () => {
+    fc.assert(
+      fc.property(listed, top, (fieldsQuery, topQuery) => {
+        expect(parseFieldsRequest(sent(encodeFields(fieldsQuery)), CLOCK)).toEqual(fieldsQuery);
+        expect(parseTopRequest(sent(encodeTop(topQuery)), CLOCK)).toEqual(topQuery);
+      }),
+    );
+  });
+
+  it('a query as text', () => {
+    const encoded = encodeHistogram({ buckets: 1, query: 'level >= warn (a OR b)' });
+    expect(encoded.get('query')).toBe('level >= warn (a OR b)');
+    expect(encodeHistogram({ buckets: 1, query: '' }).has('query')).toBe(false);
   });
 
   it('view and file', () => {

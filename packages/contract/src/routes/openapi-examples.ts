@@ -138,7 +138,7 @@ export const EXAMPLES = {
   Top: { ...TOP, values: [SHARD_13], end: COVERAGE },
   QueryExplanation: {
     query: 'level>=warn shard=13',
-    words: 'level is WARN or higher and shard is "13"',
+    words: 'level is WARN or higher and shard is 13',
   },
   NodeDescription: {
     node: NODE,
