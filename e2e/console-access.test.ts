@@ -72,7 +72,13 @@ describe('in both themes axe finds nothing wrong', () => {
       ['/nodes/n1/logs', () => waitUntilVisible(page.getByRole('link', { name: 'a.log' }))],
       ['/config?expected=1', () => waitUntilVisible(page.getByRole('table', { name: 'Lines of n1 and n2' }))],
       ['/config?left=n2&right=n1', () => waitUntilVisible(page.getByRole('table', { name: 'Lines of n2 and n1' }))],
-      ['/logs?q=line 7', () => waitUntilVisible(page.getByRole('grid').locator('mark'))],
+      [
+        '/logs?q=line 7&columns=component&by=level&fields=1',
+        async () => {
+          await waitUntilVisible(page.getByRole('grid').locator('mark'));
+          await waitUntilVisible(page.getByRole('button', { name: 'Without level = ERROR' }));
+        },
+      ],
       ['/logs?plain=1', () => waitUntilVisible(page.getByText('broken'))],
     ];
     const found: string[] = [];
@@ -160,6 +166,10 @@ describe.each([
     await waitUntilVisible(detailsPanel(page).getByText('broken'));
     await fits();
     await detailsPanel(page).getByRole('button', { name: /Close/ }).click();
+    await page.getByRole('button', { name: 'Fields', exact: true }).click();
+    await waitUntilVisible(page.getByRole('button', { name: 'Show component as column' }));
+    await fits();
+    await page.getByRole('button', { name: 'Close the field list' }).click();
     await page.getByRole('button', { name: /^I: show/ }).click();
     await page.getByRole('combobox', { name: 'Find in the logs' }).fill('slow');
     await page.getByRole('button', { name: 'Only matches' }).click();

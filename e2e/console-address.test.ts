@@ -202,3 +202,43 @@ it('a field of a record becomes a column, which is moved, kept by the URL and re
   await page.goBack();
   await waitUntilVisible(cell('<b>130'));
 });
+
+it('a value in the field list, a row or the details selects records, and Back undoes it', async () => {
+  const shards = [13, 130, 13, 7];
+  const node = await startAlone({
+    'a.log': shards.map((shard) => line(1, `shard is hot\t{"shard":${shard}}`)).join('') + line(0, 'no shard'),
+  });
+  const { page } = await openConsole(browser, node.url, { path: '/logs?columns=shard' });
+  const rows = findRow(page, 'shard');
+  const hasRows = (count: number) => eventually(async () => expect(await rows.count()).toBe(count));
+  const query = () => new URL(page.url()).searchParams.get('query');
+  await hasRows(5);
+  await page.getByRole('button', { name: 'Fields', exact: true }).click();
+  const fields = page.getByRole('complementary', { name: 'Fields' });
+  await waitUntilVisible(fields.getByText(/^5 records/));
+  await fields.getByRole('searchbox', { name: 'Filter fields by name' }).fill('sha');
+  await fields.getByRole('button', { name: 'shard number · 3 values' }).click();
+  const counts = fields.getByRole('listitem').getByRole('listitem');
+  const texts = async () => (await counts.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '));
+  await eventually(async () =>
+    expect(await texts()).toEqual(['13 2 + −', '130 1 + −', '7 1 + −', 'without shard 1 + −']),
+  );
+  await fields.getByRole('button', { name: 'Only records with shard = 13', exact: true }).click();
+  await hasRows(2);
+  expect(query()).toBe('shard=13');
+  await eventually(async () => expect(await texts()).toEqual(['13 2 + −']));
+  await page.goBack();
+  await hasRows(5);
+  expect(query()).toBeNull();
+
+  await page.getByRole('gridcell', { name: '130', exact: true }).getByText('130').click();
+  await page.getByRole('button', { name: 'Without shard = 130' }).click();
+  await hasRows(4);
+  await rows.getByText('no shard').click();
+  await page
+    .getByRole('complementary', { name: 'Details of the record' })
+    .getByRole('button', { name: 'Only records with source = query/search.go:42' })
+    .click();
+  await eventually(() => expect(query()).toBe('-shard=130 source=query/search.go:42'));
+  await hasRows(4);
+});

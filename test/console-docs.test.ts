@@ -40,6 +40,8 @@ it('the page about the console lists every URL parameter', () => {
       callSite: 'a.go',
       component: 'A',
       columns: ['shard'],
+      hasFields: true,
+      countedBy: ['shard'],
       at: { node: 'n1', cursor: 'c' },
       timeMs: 0,
       isLive: true,

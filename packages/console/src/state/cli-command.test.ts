@@ -16,6 +16,8 @@ const VIEW: LogsView = {
   callSite: null,
   component: null,
   columns: [],
+  hasFields: false,
+  countedBy: [],
   at: null,
   timeMs: null,
   isLive: false,

@@ -27,6 +27,7 @@ const SWITCHES = {
   isWrapped: 'wrap',
   isPlain: 'plain',
   hasHistogram: 'chart',
+  hasFields: 'fields',
 } as const satisfies Partial<Record<keyof LogsView, string>>;
 
 const SWITCH_NAMES = Object.keys(SWITCHES) as (keyof typeof SWITCHES)[];
@@ -55,6 +56,7 @@ export function parseLogs(query: URLSearchParams): LogsView {
     callSite: parseFilter('site', query) ?? null,
     component: parseFilter('tag', query) ?? null,
     columns: parseFieldNames(query.get('columns') ?? ''),
+    countedBy: parseFieldNames(query.get('by') ?? ''),
     at,
     timeMs,
     isLive: canFollow(range) && flag(query.get('live'), isUsuallyLive({ at, timeMs, range })),
@@ -70,6 +72,7 @@ const CHECKS: Readonly<Record<string, ((value: string) => string | null) | null>
   query: null,
   q: null,
   columns: fieldNamesProblem,
+  by: fieldNamesProblem,
   ...Object.fromEntries((Object.keys(FILTERS) as FilterName[]).map((name) => [name, filterCheck(name)])),
   live: expectedSwitch,
   ...Object.fromEntries(Object.values(SWITCHES).map((name) => [name, expectedSwitch])),
@@ -98,6 +101,7 @@ export function logsQuery(view: LogsView): URLSearchParams {
   if (view.callSite) query.set('site', view.callSite);
   if (view.component) query.set('tag', view.component);
   if (view.columns.length > 0) query.set('columns', formatFieldNames(view.columns));
+  if (view.countedBy.length > 0) query.set('by', formatFieldNames(view.countedBy));
   for (const name of SWITCH_NAMES) if (view[name] !== ALL_LOGS[name]) query.set(SWITCHES[name], view[name] ? '1' : '0');
   if (view.timeMs !== null) query.set('t', timestampText(view.timeMs));
   if (view.at) query.set('at', `${view.at.node}/${view.at.cursor}`);

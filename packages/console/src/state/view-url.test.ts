@@ -40,6 +40,7 @@ describe('a view and its URL', () => {
       { ...ALL_LOGS, callSite: 'kv/job.go:175', at: { node: 'a', cursor: 'cursor' }, isLive: false },
     ],
     ['/logs?query=shard=13+cost%3E500ms', { ...ALL_LOGS, query: 'shard=13 cost>500ms' }],
+    ['/logs?by=shard&fields=1', { ...ALL_LOGS, hasFields: true, countedBy: ['shard'] }],
     ['/logs?columns=shard,http.status', { ...ALL_LOGS, columns: ['shard', 'http.status'] }],
     ['/nowhere', { page: 'unknown', path: '/nowhere' }],
   ];
@@ -188,6 +189,8 @@ function views(): fc.Arbitrary<View> {
       excluded: fc.array(fc.string({ unit: 'grapheme', minLength: 1 })),
       callSite: orNull(fc.string({ unit: 'grapheme', minLength: 1 })),
       component: orNull(fc.string({ unit: 'grapheme', minLength: 1 })),
+      hasFields: fc.boolean(),
+      countedBy: fc.uniqueArray(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }), { maxLength: 3 }),
       columns: fc.uniqueArray(fc.string({ unit: 'grapheme', minLength: 1, maxLength: 8 }), { maxLength: 12 }),
       at: orNull(fc.record({ node: name, cursor: fc.string({ unit: 'grapheme', minLength: 1 }) })),
       timeMs: orNull(time),

@@ -53,6 +53,10 @@ export interface LogsView {
   component: string | null;
   /** Fields shown as columns, in this order. */
   columns: readonly string[];
+  /** The field list is open. */
+  hasFields: boolean;
+  /** Fields whose values are counted in the field list. */
+  countedBy: readonly string[];
   /** The focused record. */
   at: RecordKey | null;
   /** A time to go to. */
@@ -78,6 +82,8 @@ export const ALL_LOGS: LogsView = {
   callSite: null,
   component: null,
   columns: [],
+  hasFields: false,
+  countedBy: [],
   at: null,
   timeMs: null,
   isLive: true,

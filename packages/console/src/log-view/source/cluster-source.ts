@@ -8,6 +8,7 @@ import type {
 } from '@porthole/client';
 import {
   type Extent,
+  type FieldsResult,
   type FollowFrom,
   fractionOfTime,
   type HistogramResult,
@@ -17,6 +18,7 @@ import {
   type PageRequest,
   type RowFilter,
   type ShownRecord,
+  type TopResult,
   timeExtent,
   timeOfFraction,
 } from './log-source.ts';
@@ -102,6 +104,20 @@ export class ClusterSource implements LogSource {
     const query = { ...this.#selection, ...toRecordFilter(filter), buckets };
     const { bucketMs, buckets: counts, counted, members } = await this.#deps.cluster.logHistogram(query, options);
     return { bucketMs, buckets: counts, counted, members };
+  }
+
+  async fields(
+    { filter, limit }: { filter: RowFilter; limit: number },
+    options: PageOptions = {},
+  ): Promise<FieldsResult> {
+    return this.#deps.cluster.logFields({ ...this.#selection, ...toRecordFilter(filter), limit }, options);
+  }
+
+  async top(
+    { filter, by, limit }: { filter: RowFilter; by: string; limit: number },
+    options: PageOptions = {},
+  ): Promise<TopResult> {
+    return this.#deps.cluster.logTop({ ...this.#selection, ...toRecordFilter(filter), by, limit }, options);
   }
 
   async extent(options: { signal?: AbortSignal } = {}): Promise<Extent> {

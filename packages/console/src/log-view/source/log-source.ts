@@ -1,10 +1,14 @@
 import type {
+  ClusterFields,
   ClusterFollowItem,
   ClusterRecord,
+  ClusterTop,
+  FieldSummary,
   HistogramBucket,
   MemberDuplicateFile,
   MemberReport,
   RecordFilter,
+  TopValue,
 } from '@porthole/client';
 import type { ShownProblem } from '../model/reports.ts';
 
@@ -85,6 +89,16 @@ export interface HistogramResult {
   members: MemberReport[];
 }
 
+/** The fields of the matching records, those of the most records first. */
+export interface FieldsResult extends Omit<ClusterFields, 'fields'> {
+  fields: FieldSummary[];
+}
+
+/** Counts by value of a field, the most frequent first. */
+export interface TopResult extends Omit<ClusterTop, 'values'> {
+  values: TopValue[];
+}
+
 /** The range of the scroll bar. */
 export type Extent =
   | { kind: 'bytes'; totalBytes: number; firstMs: number | null; lastMs: number | null }
@@ -104,6 +118,8 @@ export interface LogSource {
     options: { signal: AbortSignal },
   ): AsyncIterable<ClusterFollowItem[]>;
   histogram(request: { filter: RowFilter; buckets: number }, options?: PageOptions): Promise<HistogramResult>;
+  fields(request: { filter: RowFilter; limit: number }, options?: PageOptions): Promise<FieldsResult>;
+  top(request: { filter: RowFilter; by: string; limit: number }, options?: PageOptions): Promise<TopResult>;
   extent(options?: { signal?: AbortSignal }): Promise<Extent>;
   /** Where a record is in the extent, 0 to 1; `undefined` if unknown. */
   fractionAt(record: ShownRecord, extent: Extent): number | undefined;

@@ -1,8 +1,9 @@
-import type { ClusterFollowItem, ClusterState } from '@porthole/client';
+import type { ClusterFollowItem, ClusterState, MemberReport } from '@porthole/client';
 import { mergeBuckets } from '@porthole/contract';
 import { FOLLOW_OVERLAP_MS } from './cluster-source.ts';
 import {
   type Extent,
+  type FieldsResult,
   type FollowFrom,
   fractionOfTime,
   type HistogramResult,
@@ -12,11 +13,16 @@ import {
   type PageRequest,
   type RowFilter,
   type ShownRecord,
+  type TopResult,
   timeExtent,
   timeOfFraction,
 } from './log-source.ts';
+import { mergeFieldLists, mergeTops, sharedRange } from './merge-counts.ts';
 import { failedReports, mergePages, type PageStart, parsePositions } from './merge-pages.ts';
 import { anchorStartMs, isOnAnchorSide, type PageAnchor, resolveRecord } from './resolve-record.ts';
+
+/** Values requested of each log. */
+const MERGED_VALUES = 1000;
 
 interface MergedSourceDeps {
   /** Nodes whose records come from here, as far as known before the first request. */
@@ -80,16 +86,36 @@ export class MergedSource implements LogSource {
     request: { filter: RowFilter; buckets: number },
     options: PageOptions = {},
   ): Promise<HistogramResult> {
+    const { counts, members } = await this.#countAll((source) => source.histogram(request, options), options);
+    return { ...mergeHistograms(counts), members };
+  }
+
+  async fields(request: { filter: RowFilter; limit: number }, options: PageOptions = {}): Promise<FieldsResult> {
+    const { counts, members } = await this.#countAll((source) => source.fields(request, options), options);
+    return { ...mergeFieldLists(counts, request.limit), members };
+  }
+
+  async top(request: { filter: RowFilter; by: string; limit: number }, options: PageOptions = {}): Promise<TopResult> {
+    // One that is rare in every log may be among the most frequent overall.
+    const wider = { ...request, limit: Math.max(MERGED_VALUES, request.limit) };
+    const { counts, members } = await this.#countAll((source) => source.top(wider, options), options);
+    return { ...mergeTops(counts, request.limit), members };
+  }
+
+  /** The counts of all logs. Those that fail are reported; fails if all do. */
+  async #countAll<Count extends { members: MemberReport[] }>(
+    count: (source: LogSource) => Promise<Count>,
+    options: PageOptions,
+  ): Promise<{ counts: Count[]; members: MemberReport[] }> {
     const sources = await this.#opened(options);
-    const results = await Promise.allSettled(sources.map((source) => source.histogram(request, options)));
+    const results = await Promise.allSettled(sources.map(count));
     const counts = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
     const failed = results.flatMap((result, index) =>
       result.status === 'rejected' ? [{ source: sources[index] ?? this, reason: result.reason as unknown }] : [],
     );
     if (counts.length === 0 && failed[0]) throw failed[0].reason;
-    const merged = mergeHistograms(counts);
     const reports = failed.flatMap(({ source, reason }) => failedReports(source, reason));
-    return { ...merged, members: [...merged.members, ...reports] };
+    return { counts, members: [...counts.flatMap(({ members }) => members), ...reports] };
   }
 
   async extent(options: { signal?: AbortSignal } = {}): Promise<Extent> {
@@ -136,25 +162,17 @@ function pageStarts(sources: readonly LogSource[], from: PageStart['from']): Pag
 }
 
 /** Adds up the counts of several logs, in buckets of the widest. */
-function mergeHistograms(results: readonly HistogramResult[]): HistogramResult {
+function mergeHistograms(results: readonly HistogramResult[]): Omit<HistogramResult, 'members'> {
   const bucketMs = Math.max(1, ...results.map((result) => result.bucketMs));
   const merged = mergeBuckets(
     results.map((histogram) => ({ id: '', offsetMs: 0, histogram })),
     { bucketMs },
   );
-  const partial = results.flatMap(({ counted }) => (counted ? [counted] : []));
   return {
     bucketMs,
     buckets: merged.map(({ startMs, counts }) => ({ startMs, counts })),
     // A range that one of them has not counted is unknown.
-    counted:
-      partial.length === 0
-        ? null
-        : {
-            fromMs: Math.max(...partial.map(({ fromMs }) => fromMs)),
-            toMs: Math.min(...partial.map(({ toMs }) => toMs)),
-          },
-    members: results.flatMap(({ members }) => members),
+    counted: sharedRange(results.map(({ counted }) => counted)),
   };
 }
 

@@ -1,7 +1,16 @@
-import type { ClusterFollowItem, FollowItem, LogSelection, NodeState, SearchQuery, StartPoint } from '@porthole/client';
+import type {
+  ClusterFollowItem,
+  FollowItem,
+  LogSelection,
+  NodeState,
+  SearchEnd,
+  SearchQuery,
+  StartPoint,
+} from '@porthole/client';
 import { LogBytes } from './log-bytes.ts';
 import type {
   Extent,
+  FieldsResult,
   FollowFrom,
   HistogramResult,
   LogSource,
@@ -10,6 +19,7 @@ import type {
   PageRequest,
   RowFilter,
   ShownRecord,
+  TopResult,
 } from './log-source.ts';
 import { readSearch } from './resolve-record.ts';
 import { clockOffset, type KnownNodes, okReport, shiftFilter, showRecord } from './shown-record.ts';
@@ -94,17 +104,42 @@ export class NodeSource implements LogSource {
     const offsetMs = this.#offsetMs;
     const query = { ...this.#selection, ...shiftFilter(filter, offsetMs), buckets };
     const { end, ...counts } = await this.#deps.node.logHistogram(query, options);
-    const isWhole = end.reason === 'exhausted' || end.coveredFromMs === null || end.coveredToMs === null;
     return {
       bucketMs: counts.bucketMs,
       buckets: counts.buckets.map((bucket) => ({ ...bucket, startMs: bucket.startMs - offsetMs })),
-      counted: isWhole
-        ? end.reason === 'exhausted'
-          ? null
-          : { fromMs: 0, toMs: 0 }
-        : { fromMs: (end.coveredFromMs ?? 0) - offsetMs, toMs: (end.coveredToMs ?? 0) - offsetMs },
-      members: [okReport(this.#deps.id, { elapsedMs: end.elapsedMs, count: end.records })],
+      ...this.#coverage(end, offsetMs),
     };
+  }
+
+  async fields(
+    { filter, limit }: { filter: RowFilter; limit: number },
+    options: PageOptions = {},
+  ): Promise<FieldsResult> {
+    const offsetMs = this.#offsetMs;
+    const query = { ...this.#selection, ...shiftFilter(filter, offsetMs), limit };
+    const { end, ...fields } = await this.#deps.node.logFields(query, options);
+    return { ...fields, ...this.#coverage(end, offsetMs) };
+  }
+
+  async top(
+    { filter, by, limit }: { filter: RowFilter; by: string; limit: number },
+    options: PageOptions = {},
+  ): Promise<TopResult> {
+    const offsetMs = this.#offsetMs;
+    const query = { ...this.#selection, ...shiftFilter(filter, offsetMs), by, limit };
+    const { end, ...counts } = await this.#deps.node.logTop(query, options);
+    return { ...counts, ...this.#coverage(end, offsetMs) };
+  }
+
+  /** What was counted, in corrected time. */
+  #coverage(
+    { reason, coveredFromMs, coveredToMs, elapsedMs, records }: Omit<SearchEnd, 'type' | 'cursor'>,
+    offsetMs: number,
+  ): Pick<HistogramResult, 'counted' | 'members'> {
+    const members = [okReport(this.#deps.id, { elapsedMs, count: records })];
+    if (reason === 'exhausted') return { counted: null, members };
+    if (coveredFromMs === null || coveredToMs === null) return { counted: { fromMs: 0, toMs: 0 }, members };
+    return { counted: { fromMs: coveredFromMs - offsetMs, toMs: coveredToMs - offsetMs }, members };
   }
 
   async extent(options: { signal?: AbortSignal } = {}): Promise<Extent> {

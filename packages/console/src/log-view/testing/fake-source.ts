@@ -2,6 +2,7 @@ import { type ClusterFollowItem, type Level, PortholeError } from '@porthole/cli
 import { isAtLeast } from '../find/record-filters.ts';
 import type {
   Extent,
+  FieldsResult,
   FollowFrom,
   HistogramResult,
   LogSource,
@@ -11,6 +12,7 @@ import type {
   RecordKey,
   RowFilter,
   ShownRecord,
+  TopResult,
 } from '../source/log-source.ts';
 
 export const FIRST_MS = Date.UTC(2026, 10, 15, 10);
@@ -157,6 +159,15 @@ export class FakeSource implements LogSource {
       signal.removeEventListener('abort', onAbort);
       this.#followers.delete(follower);
     }
+  }
+
+  async fields(): Promise<FieldsResult> {
+    return { fields: [], totalFields: 0, records: 0, isSample: false, counted: null, members: [] };
+  }
+
+  async top({ by }: { by: string }): Promise<TopResult> {
+    const none = { values: [], others: 0, missing: this.size, distinct: 0 };
+    return { by, ...none, isExact: true, counted: null, members: [] };
   }
 
   histogram({ filter }: { filter: RowFilter; buckets: number }): Promise<HistogramResult> {

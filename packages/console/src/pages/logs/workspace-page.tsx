@@ -13,6 +13,7 @@ import { canFollow, type LogsView, resolveRange, type TimeRange } from '../../st
 import { viewUrl } from '../../state/view-url.ts';
 import { useStore } from '../../ui/hooks.ts';
 import { DetailsDrawer } from './details/details-drawer.tsx';
+import { FieldPanel } from './facets/field-panel.tsx';
 import { DegradedNote, LiveSummary, SkippedFilesNote, StatusBar, WorkspaceFailure } from './status/status.tsx';
 import { FindBar } from './toolbar/find-bar.tsx';
 import { GoToTime } from './toolbar/go-to-time.tsx';
@@ -120,6 +121,9 @@ export function WorkspacePage({ view }: { view: LogsView }) {
       <SkippedFilesNote problems={state.problems} />
       <div class="workspace-body">
         <WorkspaceFailure failure={state.failure} onRetry={() => workspace.retry()} />
+        {view.hasFields ? (
+          <FieldPanel {...{ view, source, zone, change }} onClose={() => change({ hasFields: false })} />
+        ) : null}
         <RowFrame columns={view.columns} withNode={hasSeveral} onChange={(columns) => change({ columns })}>
           <RowList {...{ workspace, state, rowStyle, seen }} onOpen={open} onPick={setPicked} />
         </RowFrame>

@@ -3,6 +3,7 @@ import { useMemo } from 'preact/hooks';
 import { visibleText } from '../../../log-view/rows/record-text.ts';
 import type { ShownRecord } from '../../../log-view/source/log-source.ts';
 import type { LogsView } from '../../../state/view.ts';
+import { ActionButtons } from '../facets/panel-parts.tsx';
 import { valueActions } from '../values/field-actions.ts';
 
 /** More would slow the page. */
@@ -45,21 +46,7 @@ function FieldLine({
         <span class="dim">{visibleText(name)}</span> {visibleText(text.slice(0, SHOWN_CHARACTERS))}
         {text.length > SHOWN_CHARACTERS ? '…' : ''}
       </span>
-      <span class="value-actions">
-        {valueActions(name, text, { view, change }).map(({ kind, sign, label, isPressed, run }) => (
-          <button
-            key={kind}
-            type="button"
-            class="icon-button"
-            title={label}
-            aria-label={label}
-            aria-pressed={isPressed}
-            onClick={run}
-          >
-            {sign}
-          </button>
-        ))}
-      </span>
+      <ActionButtons actions={valueActions(name, text, { view, change })} />
     </li>
   );
 }

@@ -60,6 +60,15 @@ export function SourceBar({ view, zone, follow, workspace, actions, change, onFo
         + source
       </button>
       <span class="bar-space" />
+      <button
+        type="button"
+        class="button"
+        title="List the fields of these records and count their values"
+        aria-pressed={view.hasFields}
+        onClick={() => change({ hasFields: !view.hasFields })}
+      >
+        Fields
+      </button>
       <ViewsButton view={view} />
       <LogActions {...actions} />
       <RangeMenu range={view.range} zone={zone} onChange={(range) => change({ range, at: null, timeMs: null })} />

@@ -67,6 +67,8 @@ function silentSource() {
     },
     follow: async function* () {},
     histogram: () => new Promise(() => undefined),
+    fields: () => new Promise(() => undefined),
+    top: () => new Promise(() => undefined),
     extent: () => new Promise(() => undefined),
     fractionAt: () => undefined,
   };
