@@ -34,6 +34,13 @@ try {
 } catch (error) {
   fail(error.message);
 }
+
+const FLAGS = [
+  // Node.js 20 ends itself now and then when a thread ends whose functions are still being compiled by another.
+  '--no-concurrent-recompilation',
+  // Optimises what has run for four times as long as usual: most functions of a test have done their work by then.
+  ...(process.versions.node.startsWith('20.') ? ['--interrupt-budget=270000'] : []),
+];
 const filters = process.argv.slice(2);
 // A check that is a test runs with the suites. The others run at the same time: suites wait for programs now and then.
 const [checks, suites] = await Promise.all([
@@ -50,8 +57,7 @@ async function runSuites(paths) {
   const report = join(folder, 'report.json');
   try {
     const vitest = [
-      // Node.js 20 ends itself now and then when a thread ends whose functions are still being compiled by another.
-      '--no-concurrent-recompilation',
+      ...FLAGS,
       'node_modules/vitest/vitest.mjs',
       'run',
       '--reporter=default',
