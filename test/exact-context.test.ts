@@ -12,7 +12,7 @@ import fc from 'fast-check';
 import { type Colors, formatRecord, type RecordStyle } from 'porthole/testing';
 import { describe, expect, it } from 'vitest';
 
-const COUNT = process.env.MORE ? 5000 : 300;
+const COUNT = process.env.MORE ? 5000 : 200;
 const ALL = { order: 'oldest', limit: COUNT, before: 0, after: 0 } as const;
 const NUMBER = 12345678901234567890n;
 

@@ -50,7 +50,7 @@ describe('what was learned from earlier scans', () => {
           }
         }
       }),
-      { numRuns: 5 * MORE },
+      { numRuns: 3 * MORE },
     );
   });
 

@@ -29,9 +29,9 @@ function unpacked(bytes: Buffer): Buffer | undefined {
   }
 }
 
-/** Every byte of head and trailer, and one of three between them; all with MORE. */
+/** Every byte of head and trailer, and one of five between them; all with MORE. */
 function isTried(position: number, { length }: Buffer): boolean {
-  return MORE > 1 || position < 24 || position >= length - 12 || position % 3 === 0;
+  return MORE > 1 || position < 24 || position >= length - 12 || position % 5 === 0;
 }
 
 function isPrefix(part: Buffer, whole: Buffer): boolean {

@@ -106,7 +106,7 @@ describe('a tail follows the rule', () => {
           await expectTail(logs, { name: 'a.log.gz', text, size });
         }
       }),
-      { numRuns: 75 * MORE },
+      { numRuns: 45 * MORE },
     );
     expect(logs.usage.lentBuffers).toBe(0);
   });
@@ -142,7 +142,7 @@ describe('a tail follows the rule', () => {
           await expectTail(logs, { name: 'a.log.gz', text, size });
         }
       }),
-      { numRuns: 40 * MORE },
+      { numRuns: 25 * MORE },
     );
     expect(logs.usage.lentBuffers).toBe(0);
   });

@@ -25,7 +25,7 @@ import { openDir, tempDir } from '../testing/temp-dir.ts';
 import { Scrubbing } from './scrubbing.ts';
 
 const HOUR_MS = 3_600_000;
-const RUNS = Number(process.env.MORE ?? 1) * 12;
+const RUNS = Number(process.env.MORE ?? 1) * 8;
 
 const SECRET = 'correct-horse';
 const MASKED = '*'.repeat(SECRET.length);

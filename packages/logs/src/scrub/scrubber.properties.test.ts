@@ -106,7 +106,7 @@ describe('a scrubber', () => {
           if (leaked >= 0) expect(length - leaked).toBeLessThanOrEqual(2);
         }
       }),
-      { numRuns: 15 * MORE },
+      { numRuns: 10 * MORE },
     );
   });
 
@@ -134,7 +134,7 @@ describe('a scrubber', () => {
         createScrubber(needles).mask(bytes, { atEnd: true });
         expect(bytes.equals(slowScrub(text, needles))).toBe(true);
       }),
-      { numRuns: 25 * MORE },
+      { numRuns: 15 * MORE },
     );
   });
 

@@ -93,7 +93,7 @@ describe('records more than a minute out of order', () => {
           }
         },
       ),
-      { numRuns: 8 * MORE },
+      { numRuns: 5 * MORE },
     );
   });
 
@@ -142,7 +142,7 @@ describe('records more than a minute out of order', () => {
           expect(found).toEqual(order === 'newest' ? inRange.toReversed() : inRange);
         },
       ),
-      { numRuns: 6 * MORE },
+      { numRuns: 4 * MORE },
     );
   });
 

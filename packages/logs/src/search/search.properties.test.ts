@@ -77,7 +77,7 @@ describe('a search', () => {
           expectContext(found, expected, records, { before, after });
         }
       }),
-      { numRuns: 6 * MORE },
+      { numRuns: 4 * MORE },
     );
   });
 
@@ -104,7 +104,7 @@ describe('a search', () => {
           expectSame(found, expected);
         },
       ),
-      { numRuns: 6 * MORE },
+      { numRuns: 4 * MORE },
     );
   });
 
@@ -130,7 +130,7 @@ describe('a search', () => {
           expectLanes(await searchPages(logs, { ...filter, order }, pages), lanes, families);
         },
       ),
-      { numRuns: 6 * MORE },
+      { numRuns: 4 * MORE },
     );
   });
 });
@@ -160,7 +160,7 @@ describe('pages of all logs', () => {
           expectLanes(await searchPages(logs, { order, start }, pages), lanes, families);
         },
       ),
-      { numRuns: 6 * MORE },
+      { numRuns: 4 * MORE },
     );
   });
 });

@@ -7,7 +7,7 @@ import { CONFIG_CORPUS } from './testing/config-corpus.ts';
 import { flattenToml } from './toml/flatten-toml.ts';
 import { TomlError } from './toml/toml-error.ts';
 
-const RUNS = 60 * Number(process.env.MORE ?? 1);
+const RUNS = 40 * Number(process.env.MORE ?? 1);
 
 /** Prefixes that make a token recognisable and must stay; and a value that is recognised only in base64. */
 const KEPT =

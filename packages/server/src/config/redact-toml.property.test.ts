@@ -7,7 +7,7 @@ import { TRACES, tomlWithSecrets } from './testing/toml-with-secrets.ts';
 import { flattenToml } from './toml/flatten-toml.ts';
 
 /** Some two seconds. Runs of 20,000 with other seeds have passed. */
-const RUNS = 200 * Number(process.env.MORE ?? 1);
+const RUNS = 100 * Number(process.env.MORE ?? 1);
 
 it('whatever the place and writing of a secret, no part of it survives and nothing else changes', () => {
   fc.assert(

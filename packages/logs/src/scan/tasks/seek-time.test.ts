@@ -105,7 +105,7 @@ describe('seeking a time', () => {
           }
         },
       ),
-      { numRuns: 25 * MORE },
+      { numRuns: 15 * MORE },
     );
   });
 
