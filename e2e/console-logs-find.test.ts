@@ -83,6 +83,40 @@ describe('the log workspace finds', () => {
     await eventually(async () => expect(await log.texts()).toEqual(all));
   });
 
+  it('a query selects records by field: completed, explained, marked where it is wrong, kept in the URL', async () => {
+    const lines = Array.from({ length: 40 }, (_, number) => {
+      const shard = number % 20 === 13 ? 13 : 130 + (number % 20);
+      return logLine(`flush shard=${shard} step=${number}`, { timeMs: FIRST_MS + number * 1000 });
+    });
+    const { log, field } = await openLog({ 'a.log': lines.join('') }, '&live=0');
+    await field.pressSequentially('sha');
+    await log.page.getByRole('option', { name: /^shard/ }).waitFor();
+    await field.press('ArrowDown');
+    await field.press('Tab');
+    expect(await field.inputValue()).toBe('shard=');
+    await field.pressSequentially('13');
+    await field.press('Enter');
+    const wanted = ['flush shard=13 step=13', 'flush shard=13 step=33'];
+    await eventually(async () => expect(await log.texts()).toEqual(wanted));
+    await eventually(async () => expect(await log.rows.locator('mark').allTextContents()).toEqual(['13', '13']));
+    expect(await log.page.locator('.query-note').textContent()).toContain('shard');
+    await log.page.reload();
+    await eventually(async () => expect(await log.texts()).toEqual(wanted));
+    expect(await field.inputValue()).toBe('shard=13');
+    await field.fill('shard=13 step>many ');
+    await eventually(async () => expect(await log.page.locator('.query-marker b').textContent()).toBe('m'));
+    const noteId = await field.getAttribute('aria-describedby');
+    expect(await log.page.locator(`[id="${noteId}"]`).textContent()).toContain('at character 15');
+    await field.press('Enter');
+    expect(await log.texts()).toEqual(wanted);
+    await field.fill('');
+    await eventually(async () => expect((await log.texts()).at(-1)).toBe('flush shard=149 step=39'));
+    await field.press('ArrowUp');
+    await field.press('Enter');
+    expect(await field.inputValue()).toBe('shard=13');
+    await eventually(async () => expect(await log.texts()).toEqual(wanted));
+  });
+
   it('level chips show counts and hide lower levels', async () => {
     const { log, chip } = await openLog({ 'a.log': mixedLog() }, '&live=0');
     await eventually(async () => expect(await chip('E').textContent()).toBe('E 6'));

@@ -110,7 +110,7 @@ export function WorkspacePage({ view }: { view: LogsView }) {
       />
       <DegradedNote sources={view.sources} />
       <FindBar
-        {...{ view, workspace, field, change, histogram }}
+        {...{ view, workspace, source, field, change, histogram }}
         find={state.find}
         rows={state.rows}
         onLeave={focusList}

@@ -70,6 +70,12 @@ function completionsFor(context: QueryContext, text: string, known: KnownFields)
   return [...(isWhole ? operatorCompletions(context.typed, context) : []), ...names];
 }
 
+/** The field whose values are being typed at the caret. */
+export function fieldBeingTyped(text: string, caret: number): string | undefined {
+  const context = queryContext(text, caret);
+  return context.kind === 'value' ? context.field : undefined;
+}
+
 type OtherContext = Exclude<QueryContext, { kind: 'value' }>;
 
 function operatorCompletions(name: string, { start, end }: OtherContext): Completion[] {

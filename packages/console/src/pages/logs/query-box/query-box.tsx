@@ -1,8 +1,11 @@
 import type { ComponentChildren, RefObject } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useId, useMemo, useState } from 'preact/hooks';
 import type { Row } from '../../../log-view/model/workspace-state.ts';
+import type { LogSource } from '../../../log-view/source/log-source.ts';
 import type { LogsView } from '../../../state/view.ts';
 import { useStore } from '../../../ui/hooks.ts';
+import { toFilter } from '../workspace/apply-view.ts';
+import { FieldCatalog } from './field-catalog.ts';
 import { CLOSED, type ListState, pressInList } from './list-state.ts';
 import { queryHistory } from './query-history.ts';
 import { optionId, QueryList } from './query-list.tsx';
@@ -13,6 +16,7 @@ import type { TypedQuery } from './use-typed-query.ts';
 interface QueryBoxProps {
   view: LogsView;
   typed: TypedQuery;
+  source: LogSource;
   rows: readonly Row[];
   field: RefObject<HTMLInputElement>;
   /** Id of a message about the search. */
@@ -82,12 +86,16 @@ export function QueryBox(props: QueryBoxProps) {
 }
 
 /** The list below the box and what keys do with it. */
-function useList({ view, typed, rows, field }: QueryBoxProps) {
+function useList({ view, typed, source, rows, field }: QueryBoxProps) {
   const { text, write } = typed;
   const [list, setList] = useState<ListState>(CLOSED);
   const [caret, setCaret] = useState(text.length);
+  const catalog = useCatalog(source, view);
   const isCompleting = list.kind === 'completions' && !view.isRegex;
-  const completions = useCompletions({ text, caret: Math.min(caret, text.length), isOpen: isCompleting }, rows);
+  const completions = useCompletions(
+    { text, caret: Math.min(caret, text.length), isOpen: isCompleting },
+    { rows, catalog },
+  );
   const history = useStore(queryHistory.list);
   const options =
     list.kind === 'history'
@@ -125,4 +133,12 @@ function useList({ view, typed, rows, field }: QueryBoxProps) {
     if (list.kind === 'completions') setCaret(currentTarget.selectionStart ?? text.length);
   };
   return { list, options, choose, press, input, moved, close: () => setList(CLOSED) };
+}
+
+/** Asks about all records of the time range: the query being typed does not say what will be typed next. */
+function useCatalog(source: LogSource, view: LogsView): FieldCatalog {
+  return useMemo(() => {
+    const all = { ...view, query: '', text: '', excluded: [], callSite: null, component: null };
+    return new FieldCatalog({ source, filter: () => toFilter(all, Date.now()), nowMs: () => Date.now() });
+  }, [source, JSON.stringify(view.range), view.minLevel]);
 }

@@ -1,6 +1,6 @@
 import type { RefObject } from 'preact';
 import type { FindStatus, Row, Workspace } from '../../../log-view/model/workspace-state.ts';
-import type { HistogramResult } from '../../../log-view/source/log-source.ts';
+import type { HistogramResult, LogSource } from '../../../log-view/source/log-source.ts';
 import type { LogsView } from '../../../state/view.ts';
 import { formatCount } from '../../../ui/format.ts';
 import { QueryBox } from '../query-box/query-box.tsx';
@@ -14,6 +14,7 @@ interface FindBarProps {
   find: FindStatus;
   histogram: HistogramResult | null;
   workspace: Workspace;
+  source: LogSource;
   rows: readonly Row[];
   field: RefObject<HTMLInputElement>;
   change: ChangeView;
@@ -22,7 +23,7 @@ interface FindBarProps {
 }
 
 /** The query box, match mode and minimum level. */
-export function FindBar({ view, find, histogram, workspace, rows, field, change, onLeave }: FindBarProps) {
+export function FindBar({ view, find, histogram, workspace, source, rows, field, change, onLeave }: FindBarProps) {
   const typed = useTypedQuery(view, change);
   const { content, commit } = typed;
   const isQuery = content.kind !== 'find';
@@ -43,7 +44,7 @@ export function FindBar({ view, find, histogram, workspace, rows, field, change,
   return (
     <search class="bar find-bar">
       <QueryBox
-        {...{ view, typed, rows, field }}
+        {...{ view, typed, source, rows, field }}
         messageId={find.message ? 'find-message' : undefined}
         hasProblem={find.message !== null && view.isRegex}
         onKeyDown={press}
