@@ -502,6 +502,7 @@ describe('porthole logs with errors', () => {
     { args: ['-f', '-C', '2'], says: '--context cannot be combined with --follow' },
     { args: ['--levle', 'error'], says: 'Did you mean --level?' },
     { args: ['-o', 'xml'], says: 'pretty, raw, json, logfmt, table, csv or template' },
+    { args: ['-Q', 'a', '-Q', 'b'], says: '--query is given twice' },
     { args: ['-o', 'template'], says: '-o template needs --template' },
     { args: ['--template', '{time'], says: 'at character 1: "{" is not closed' },
     { args: ['--fields', 'a', '-o', 'raw'], says: '--fields cannot be combined with -o raw' },

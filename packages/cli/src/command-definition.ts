@@ -36,6 +36,8 @@ export interface FlagDefinition {
   value?: string;
   /** The flag may be repeated. */
   many?: true;
+  /** Giving it twice is an error: the first one would be ignored. */
+  once?: true;
   /** The value is optional; this one applies when the flag is given alone. */
   alone?: string;
   /** The allowed values; with a check, those to show. */

@@ -101,6 +101,7 @@ function inherit(
   { value, after }: { value: FlagValue; after: FlagValue | undefined },
 ): FlagValue {
   if (Array.isArray(value) && Array.isArray(after)) return [...value, ...after];
+  if (flag.once && after !== undefined) command.error(`error: --${flag.long} is given twice`);
   if (after !== undefined) return after;
   const problem = typeof value === 'string' ? findProblem(value, flag) : undefined;
   if (problem !== undefined)
@@ -135,6 +136,7 @@ function toOption({
   short,
   value,
   many,
+  once,
   alone,
   choices,
   check,
@@ -148,9 +150,10 @@ function toOption({
   if (alone !== undefined) option.preset(alone);
   const parse = (text: string) => checked(text, (given) => findProblem(given, { choices, check }));
   if (value !== undefined)
-    option.argParser((text: string, before: unknown) =>
-      many ? [...(Array.isArray(before) ? before : []), parse(text)] : parse(text),
-    );
+    option.argParser((text: string, before: unknown) => {
+      if (once && before !== undefined) throw new InvalidArgumentError(`--${long} is given twice.`);
+      return many ? [...(Array.isArray(before) ? before : []), parse(text)] : parse(text);
+    });
   return option;
 }
 
