@@ -46,6 +46,7 @@ it('follows what is piped in until it ends, and a file from its end with -n 0', 
     expect(piped.stdout).toContain('again');
   });
   expect(fromEnd.stdout).not.toContain('broken');
+  expect(piped.stderr).toBe('');
   const ending = shell(`{ printf '${broken.replaceAll('\t', '\\t').replace('\n', '')}'; } | porthole logs -f -`, cwd);
   expect(await ending.end()).toMatchObject({ code: 0, stdout: broken.trimEnd() });
 });

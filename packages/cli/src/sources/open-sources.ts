@@ -43,7 +43,8 @@ export async function openSources(invocation: Invocation, targets: readonly stri
   try {
     const sources: LogSource[] = [];
     for (const target of targets.length === 0 ? [byDefault] : targets) sources.push(await opener.open(target));
-    if (isPiped && opener.isInputEmpty) invocation.terminal.note(NO_INPUT);
+    // Followed, it may be empty only so far.
+    if (isPiped && opener.isInputEmpty && !invocation.isOn('follow')) invocation.terminal.note(NO_INPUT);
     return { sources: tellApart(sources), close: () => opener.close() };
   } catch (error) {
     await opener.close();
