@@ -36,8 +36,8 @@ const REQUESTS = [
   'family=audit.log',
 ];
 
-/** Parameters that routes want which take no file: a moment needs its time. */
-const ALWAYS = 'limit=100&time=2026-11-15T05:00:00Z';
+/** Parameters that routes want besides a file: a moment needs its time, counts by value their field. */
+const ALWAYS = 'limit=100&time=2026-11-15T05:00:00Z&by=message';
 
 function toTarget({ path }: Route, query: string): string {
   return `${path.replace('{id}', 'me')}?${query}&${ALWAYS}`;
