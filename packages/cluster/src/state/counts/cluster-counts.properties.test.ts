@@ -73,6 +73,6 @@ it('counts and fields of a cluster are those of one node with the logs of all', 
         expected.totalFields,
       ]);
     }),
-    { numRuns: 10 * Number(process.env.MORE ?? 1) },
+    { numRuns: 6 * Number(process.env.MORE ?? 1) },
   );
 });
