@@ -50,6 +50,11 @@ describe('the command of a view', () => {
       { query: 'Foo', isCaseSensitive: true },
       'porthole logs --all -Q Foo --case-sensitive',
     ],
+    [
+      'columns',
+      { columns: ['shard', 'time', 'a,b'] },
+      'porthole logs --all --fields time,node,level,shard,context.time,message',
+    ],
     ['only matches', { text: "it's", isOnlyMatches: true }, "porthole logs --all --grep 'it'\\''s'"],
     [
       'a regex and exclusions',

@@ -11,7 +11,7 @@ interface CommandOptions {
 
 /** The command that prints the records of a view, using the node that serves this page. */
 export function cliCommand(view: LogsView, { url }: CommandOptions): string {
-  const flags = [...sourceArgs(view.sources), ...filterArgs(view), ...startArgs(view)];
+  const flags = [...sourceArgs(view.sources), ...filterArgs(view), ...columnArgs(view), ...startArgs(view)];
   return buildCommand(['logs', ...flags], url);
 }
 
@@ -51,6 +51,21 @@ function rangeArgs(range: TimeRange | null): string[] {
     ...(fromMs === null ? [] : ['--since', new Date(fromMs).toISOString()]),
     ...(toMs === null ? [] : ['--until', new Date(toMs).toISOString()]),
   ];
+}
+
+/** Prints the columns of the view. Names with a comma cannot be given. */
+function columnArgs({ columns, sources }: LogsView): string[] {
+  if (columns.length === 0) return [];
+  const chosen = columns
+    .filter((name) => !name.includes(','))
+    .map((name) => (isTaken(name) ? `context.${name}` : name));
+  const names = ['time', ...(sources.length === 1 ? [] : ['node']), 'level', ...chosen, 'message'];
+  return ['--fields', [...new Set(names)].join()];
+}
+
+/** Whether the program calls something else by this name. */
+function isTaken(name: string): boolean {
+  return name === 'time' || name === 'node' || name === 'file';
 }
 
 /** Follows, or starts at the time of the view. */

@@ -63,7 +63,7 @@ export function SourceBar({ view, zone, follow, workspace, actions, change, onFo
       <button
         type="button"
         class="button"
-        title="List the fields of these records and count their values"
+        title="List the fields of these records and count their values (F)"
         aria-pressed={view.hasFields}
         onClick={() => change({ hasFields: !view.hasFields })}
       >

@@ -27,7 +27,16 @@ interface CommandDeps {
 }
 
 /** Commands offered in the palette. */
-const IN_PALETTE = ['follow', 'go-to-time', 'histogram', 'wrap', 'next-error', 'previous-error', 'copy-link'] as const;
+const IN_PALETTE = [
+  'follow',
+  'go-to-time',
+  'histogram',
+  'fields',
+  'wrap',
+  'next-error',
+  'previous-error',
+  'copy-link',
+] as const;
 
 export function focusedRecord({ state }: Workspace): ShownRecord | null {
   const row = state.rows.find(({ key }) => key === state.focusedKey);
@@ -70,6 +79,7 @@ const COMMANDS: Readonly<Record<LogCommand, (parts: CommandDeps) => unknown>> = 
   },
   'copy-link': ({ copyLink }) => copyLink(),
   histogram: ({ view, change }) => change({ hasHistogram: !view.hasHistogram }),
+  fields: ({ view, change }) => change({ hasFields: !view.hasFields }),
   wrap: ({ view, change }) => change({ isWrapped: !view.isWrapped }),
   close: ({ closeDetails }) => closeDetails(),
 };
