@@ -70,6 +70,8 @@ describe('completions', () => {
   });
 
   test('nothing for long values, plain words, and what is typed already', () => {
+    const values = ['x'.repeat(255), 'two\nlines', ''].map((value) => ({ value, count: 9 }));
+    expect(complete('service=|', { ...REMOTE, values })).toEqual([]);
     expect(complete('token=|')).toEqual([]);
     expect(complete('zzz|')).toEqual([]);
     expect(complete('shard=13|')).toEqual([]);

@@ -30,6 +30,9 @@ export interface Completion {
 /** More would not be read. */
 const MAX_COMPLETIONS = 12;
 
+/** A longer value is no completion but a text. */
+const MAX_VALUE_LENGTH = 120;
+
 const BUILT_IN = [
   { name: 'level', detail: 'level' },
   { name: 'source', detail: 'source location' },
@@ -114,11 +117,18 @@ function valueCompletions(
     const values = [...(known.loaded.get(field) ?? [])].toSorted(([, a], [, b]) => b - a);
     for (const [value, count] of values) if (!counts.has(value)) counts.set(value, `${formatCount(count)}× loaded`);
   }
-  const all = [...counts].map(([value, detail]) => ({
-    ...{ label: value, detail, start, end },
-    insert: `${valueText(value)} `,
-  }));
+  const all = [...counts]
+    .filter(([value]) => canComplete(value))
+    .map(([value, detail]) => ({
+      ...{ label: value, detail, start, end },
+      insert: `${valueText(value)} `,
+    }));
   return byLikelihood(all, typed.replace(/^"/, ''));
+}
+
+/** A field has one line, and nodes cut long values. */
+function canComplete(value: string): boolean {
+  return value !== '' && value.length <= MAX_VALUE_LENGTH && !/[\r\n]/.test(value);
 }
 
 /** Those that begin with the typed text, then those that contain it; each in the given order. */

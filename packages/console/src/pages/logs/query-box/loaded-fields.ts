@@ -11,7 +11,7 @@ export type LoadedFields = ReadonlyMap<string, ReadonlyMap<string, number>>;
 const MAX_RECORDS = 500;
 const MAX_FIELDS = 200;
 const MAX_VALUES = 50;
-/** A longer value is no completion but a text. */
+/** Longer ones are not offered. */
 const MAX_VALUE_LENGTH = 120;
 
 const fieldsByRecord = new WeakMap<ShownRecord, RecordField[]>();

@@ -93,7 +93,7 @@ function useList({ view, typed, source, rows, field }: QueryBoxProps) {
   const catalog = useCatalog(source, view);
   const isCompleting = list.kind === 'completions' && !view.isRegex;
   const completions = useCompletions(
-    { text, caret: Math.min(caret, text.length), isOpen: isCompleting },
+    { text, caret: Math.min(caret, text.length), isOpen: isCompleting, isChosen: list.index >= 0 },
     { rows, catalog },
   );
   const history = useStore(queryHistory.list);

@@ -11,7 +11,7 @@ const NOTHING: RemoteFields = { fields: [], values: [] };
 
 /** What could be typed at the caret: from the loaded records at once, from the nodes when they respond. */
 export function useCompletions(
-  { text, caret, isOpen }: { text: string; caret: number; isOpen: boolean },
+  { text, caret, isOpen, isChosen }: { text: string; caret: number; isOpen: boolean; isChosen: boolean },
   { rows, catalog }: { rows: readonly Row[]; catalog: FieldCatalog },
 ): Completion[] {
   const field = isOpen ? fieldBeingTyped(text, caret) : undefined;
@@ -19,11 +19,17 @@ export function useCompletions(
   // A query without matches must not take away what its correction needs.
   const known = useRef(rows);
   if (rows.length > 0) known.current = rows;
-  return useMemo(
+  const found = useMemo(
     () => (isOpen ? findCompletions(text, caret, { loaded: loadedFields(known.current), remote }) : []),
     // Rows that arrive meanwhile would move the options under the pointer.
     [text, caret, isOpen, remote],
   );
+  // What arrives while an option is chosen must not put another one in its place.
+  const shown = useRef({ key: '', options: found });
+  const key = `${isOpen} ${caret} ${text}`;
+  if (!isChosen || shown.current.key !== key || shown.current.options.length === 0)
+    shown.current = { key, options: found };
+  return shown.current.options;
 }
 
 function useRemoteFields(
