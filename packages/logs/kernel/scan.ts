@@ -4,7 +4,7 @@
  * every function may read up to 64 bytes beyond the end it is given.
  */
 
-export { jsonPath, lastTab } from './scan/json-path';
+export { contextPath, jsonPath } from './scan/json-path';
 export { walk, walkFour } from './scan/walk';
 export { escapes } from './scrub/escapes';
 export { findGrams } from './scrub/find-grams';

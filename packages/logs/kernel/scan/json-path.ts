@@ -24,6 +24,9 @@ const MAX_DEPTH: u32 = 64;
 const OFF: i32 = -1;
 const AT_END: i32 = -2;
 
+/** One in each of eight bytes. */
+const ONES: u64 = 0x0101010101010101;
+
 /** Instead of a position: the text is invalid, or unusual. */
 const FAILED: u32 = 0;
 
@@ -33,22 +36,6 @@ let pathBytes: u32 = 0;
 let depth: u32 = 0;
 let count: i32 = 0;
 let hasEscape: bool = false;
-
-/** The last tab of `[from, to)`; negative if there is none. */
-export function lastTab(from: u32, to: u32): i32 {
-  const tab = i8x16.splat(TAB);
-  let at = TEXT + to;
-  while (at >= TEXT + from + 16) {
-    at -= 16;
-    const bits = i8x16.bitmask(i8x16.eq(v128.load(at), tab));
-    if (bits !== 0) return at - TEXT + 31 - clz(bits);
-  }
-  while (at > TEXT + from) {
-    at--;
-    if (load<u8>(at) === TAB) return at - TEXT;
-  }
-  return -1;
-}
 
 /**
  * How many values the object `[from, to)` has at the path of `length` bytes in PATH. Where the first one is, without
@@ -62,6 +49,32 @@ export function jsonPath(from: u32, to: u32, length: u32): i32 {
   if (from >= to || load<u8>(TEXT + from) !== OPEN_BRACE) return -1;
   const end = readObject(TEXT + from, 0);
   return end !== FAILED && skipSpace(end) === stop ? count : -1;
+}
+
+/**
+ * The same for the context of a line of the contract's format: an object in its last column. Negative also if it is a
+ * matter of the columns before it whether there is one.
+ */
+export function contextPath(from: u32, to: u32, length: u32): i32 {
+  if (to <= from || load<u8>(TEXT + to - 1) !== CLOSE_BRACE) return 0;
+  const tab = lastTab(from, to);
+  return tab < 0 ? -1 : jsonPath(tab + 1, to, length);
+}
+
+/** The last tab of `[from, to)`; negative if there is none. */
+function lastTab(from: u32, to: u32): i32 {
+  const tab = i8x16.splat(TAB);
+  let at = TEXT + to;
+  while (at >= TEXT + from + 16) {
+    at -= 16;
+    const bits = i8x16.bitmask(i8x16.eq(v128.load(at), tab));
+    if (bits !== 0) return at - TEXT + 31 - clz(bits);
+  }
+  while (at > TEXT + from) {
+    at--;
+    if (load<u8>(at) === TAB) return at - TEXT;
+  }
+  return -1;
 }
 
 /** The position after the value at `at`. */
@@ -140,20 +153,33 @@ function follow(start: u32, end: u32, on: i32): i32 {
 /** The position after the closing quote of the string at `start`. */
 function readString(start: u32): u32 {
   hasEscape = false;
+  const end = stop;
   let at = start + 1;
-  while (at < stop) {
-    const byte = load<u8>(at);
-    if (byte === QUOTE) return at + 1;
-    if (byte < SPACE) return FAILED;
-    if (byte === BACKSLASH) {
-      hasEscape = true;
-      at = escapeEnd(at + 1);
-      if (at === FAILED) return FAILED;
-    } else {
-      at++;
+  while (at < end) {
+    const special = specialBytes(load<u64>(at));
+    if (special === 0) {
+      at += 8;
+      continue;
     }
+    at += <u32>(ctz(special) >> 3);
+    const byte = load<u8>(at);
+    if (at >= end || byte < SPACE) return FAILED;
+    if (byte === QUOTE) return at + 1;
+    hasEscape = true;
+    at = escapeEnd(at + 1);
+    if (at === FAILED) return FAILED;
   }
   return FAILED;
+}
+
+/** Of eight bytes, the high bit of the first one that is a quote, a backslash or a control character. */
+function specialBytes(bytes: u64): u64 {
+  const quotes = bytes ^ 0x2222222222222222;
+  const backslashes = bytes ^ 0x5c5c5c5c5c5c5c5c;
+  const isQuote = (quotes - ONES) & ~quotes;
+  const isBackslash = (backslashes - ONES) & ~backslashes;
+  const isControl = (bytes - ONES * SPACE) & ~bytes;
+  return (isQuote | isBackslash | isControl) & (ONES * 0x80);
 }
 
 /** The position after the escape whose letter is at `at`. */
@@ -190,8 +216,9 @@ function readNumber(start: u32): u32 {
 
 /** The position after at least one digit. */
 function skipDigits(start: u32): u32 {
+  const end = stop;
   let at = start;
-  while (at < stop && isDigit(load<u8>(at))) at++;
+  while (at < end && isDigit(load<u8>(at))) at++;
   return at > start ? at : FAILED;
 }
 
@@ -203,9 +230,11 @@ function readLiteral(at: u32): u32 {
 }
 
 function skipSpace(start: u32): u32 {
+  const end = stop;
   let at = start;
-  while (at < stop) {
+  while (at < end) {
     const byte = load<u8>(at);
+    if (byte > SPACE) break;
     if (byte !== SPACE && byte !== TAB && byte !== 10 && byte !== 13) break;
     at++;
   }

@@ -8,8 +8,8 @@ interface Exports {
   find(from: number, to: number, length: number, i: number, j: number): number;
   heads(from: number, to: number, limit: number, rank: number, letters: number): number;
   checksum(from: number, to: number): number;
-  lastTab(from: number, to: number): number;
   jsonPath(from: number, to: number, length: number): number;
+  contextPath(from: number, to: number, length: number): number;
   walk(from: number, to: number, row: number, firstRow: number): number;
   walkFour(a: number, b: number, c: number, d: number, length: number, firstRow: number): number;
 }
@@ -115,17 +115,17 @@ export class ScanKernel {
     return this.#exports.checksum(from, to) >>> 0;
   }
 
-  /** The last tab of `[from, to)`; negative if there is none. */
-  lastTab(from: number, to: number): number {
-    return this.#exports.lastTab(from, to);
-  }
-
   /**
    * How many values the JSON object `[from, to)` has at the path, whose first bytes are in `path`; the first one is left
    * in `foundValue`. Negative: the text is no object, or too unusual to be read without parsing it.
    */
   jsonPath(from: number, to: number, pathBytes: number): number {
     return this.#exports.jsonPath(from, to, pathBytes);
+  }
+
+  /** The same for the context of the line `[from, to)` in the contract's format. */
+  contextPath(from: number, to: number, pathBytes: number): number {
+    return this.#exports.contextPath(from, to, pathBytes);
   }
 
   setNeedle(needle: Needle): void {

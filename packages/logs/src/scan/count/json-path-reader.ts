@@ -20,8 +20,13 @@ export class JsonPathReader {
   }
 
   /** How many values the object `[start, end)` has; negative if it must be parsed: it is no object, or unusual. */
-  read(start: number, end: number): number {
+  readObject(start: number, end: number): number {
     return this.#kernel.jsonPath(start, end, this.#path.length);
+  }
+
+  /** The same for the context of a line of the contract's format. */
+  readContext(start: number, end: number): number {
+    return this.#kernel.contextPath(start, end, this.#path.length);
   }
 
   /** The first value, without quotes. */

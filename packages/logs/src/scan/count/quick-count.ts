@@ -13,8 +13,6 @@ import type { TopTable } from './top-table.ts';
 
 const NEWLINE = 10;
 const CARRIAGE_RETURN = 13;
-const OPEN_BRACE = 123;
-const CLOSE_BRACE = 125;
 
 /** Counts a record without decoding it. `false`: it was not counted, it must be decoded. */
 export type QuickCount = (bytes: Buffer, record: MatchedRecord, bucket: number) => boolean;
@@ -38,8 +36,8 @@ export function createQuickCount(by: string, counting: Counting): QuickCount {
     return isContract && field.column !== 'message' ? columnCount(field.column, table) : () => false;
   }
   if (!isPlain(field.leaf) || !JsonPathReader.canRead(kernel, field.leaf)) return () => false;
-  if (isContract) return leafCount(field.leaf, counting, contextStart);
-  return format.name === 'json' && !isTaken(field.leaf) ? leafCount(field.leaf, counting, jsonStart) : () => false;
+  if (isContract) return leafCount(field.leaf, counting);
+  return format.name === 'json' && !isTaken(field.leaf) ? leafCount(field.leaf, counting) : () => false;
 }
 
 /** Levels are read with the heads of records. */
@@ -64,61 +62,39 @@ function columnCount(column: 'source' | 'component', table: TopTable): QuickCoun
   };
 }
 
-/** Where the JSON object starts that ends at `end`, in the line from `start` on; -1: there is none, -2: it is unclear. */
-type FindObject = (bytes: Buffer, start: number, end: number, kernel: ScanKernel) => number;
-
 /** A leaf of the JSON of records with one line. */
-function leafCount(path: string, { format, table, kernel }: Counting, findObject: FindObject): QuickCount {
-  const lines = new OneLine(kernel);
+function leafCount(path: string, { format, table, kernel }: Counting): QuickCount {
   const isJson = format.name === 'json';
+  const lines = new OneLine(kernel);
   const reader = new JsonPathReader(kernel, path);
   // Of every key that leads to it, whether with dots or in another object.
-  const keys = new ByteHits(`${path.slice(path.lastIndexOf('.') + 1)}"`);
-  const pairs = new ByteHits(`${path}=`);
+  const keys = new ByteHits(kernel, `${path.slice(path.lastIndexOf('.') + 1)}"`);
+  const pairs = new ByteHits(kernel, `${path}=`);
+  const lists = new ByteHits(kernel, BYTE_LIST_START);
   // Other escapes stand for characters that the path does not have.
-  const unicodes = new ByteHits('\\u');
-  const lists = new ByteHits(BYTE_LIST_START);
-  const slashes = new ByteHits('\\/');
+  const unicodes = new ByteHits(kernel, '\\u');
+  const slashes = new ByteHits(kernel, '\\/');
   // Searching for a key that most records have takes longer than reading their JSON.
   let isFrequent = true;
-  return (bytes, { start, end, isHeadless }, bucket) => {
-    if (isHeadless || !lines.isOne(bytes, start, end)) return false;
-    const lineEnd = textEnd(bytes, start, end);
-    const isEscaped = unicodes.isIn(bytes, start, lineEnd) || slashes.isIn(bytes, start, lineEnd);
-    if (isFrequent || isEscaped || keys.isIn(bytes, start, lineEnd)) {
-      const objectAt = findObject(bytes, start, lineEnd, kernel);
-      if (objectAt === UNCLEAR) return false;
-      const count = objectAt < 0 ? 0 : reader.read(objectAt, lineEnd);
+  return (bytes, { start, end: recordEnd, isHeadless }, bucket) => {
+    if (isHeadless || !lines.isOne(bytes, start, recordEnd)) return false;
+    const end = textEnd(bytes, start, recordEnd);
+    const isEscaped = () => unicodes.isIn(bytes, start, end) || slashes.isIn(bytes, start, end);
+    if (isFrequent || keys.isIn(bytes, start, end) || isEscaped()) {
+      const count = isJson ? reader.readObject(start, end) : reader.readContext(start, end);
       if (count < 0) return false;
+      isFrequent = count > 0;
+      if (count > 1 || (count > 0 && reader.isEscaped)) return false;
       if (count > 0) {
-        isFrequent = true;
-        if (count > 1 || reader.isEscaped) return false;
         table.countBytes(bytes, reader.start, reader.end, bucket);
         return true;
       }
     }
-    isFrequent = false;
-    if (isEscaped || pairs.isIn(bytes, start, lineEnd)) return false;
-    // A message written as a list of bytes, as journalctl does, may contain anything.
-    if (isJson && lists.isIn(bytes, start, lineEnd)) return false;
+    // The pairs of the message count. One written as a list of bytes, as journalctl does, may contain anything.
+    if (pairs.isIn(bytes, start, end) || isEscaped() || (isJson && lists.isIn(bytes, start, end))) return false;
     table.countMissing();
     return true;
   };
-}
-
-const NONE = -1;
-const UNCLEAR = -2;
-
-/** The context of a line of the contract's format: its last column. */
-function contextStart(bytes: Buffer, start: number, end: number, kernel: ScanKernel): number {
-  if (bytes[end - 1] !== CLOSE_BRACE) return NONE;
-  const tab = kernel.lastTab(start, end);
-  // Behind a space, it is a matter of the columns before it.
-  return tab >= 0 && bytes[tab + 1] === OPEN_BRACE ? tab + 1 : UNCLEAR;
-}
-
-function jsonStart(bytes: Buffer, start: number): number {
-  return bytes[start] === OPEN_BRACE ? start : UNCLEAR;
 }
 
 /** As `decodeRecord` does. */
