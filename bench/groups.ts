@@ -2,6 +2,7 @@ import type { Group } from './group.ts';
 import { besideGroup } from './groups/beside.ts';
 import { clusterGroup } from './groups/cluster.ts';
 import { consoleGroup } from './groups/console.ts';
+import { countGroup } from './groups/count.ts';
 import { followGroup } from './groups/follow.ts';
 import { growthGroup } from './groups/growth.ts';
 import { parseGroup } from './groups/parse.ts';
@@ -25,6 +26,7 @@ export const GROUPS: readonly Group[] = [
   searchGroup,
   seekGroup,
   parseGroup,
+  countGroup,
   followGroup,
   besideGroup,
   programGroup,

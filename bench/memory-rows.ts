@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ABSENT_TEXT } from './broker-mix.ts';
 import type { BenchContext } from './context.ts';
+import { ensureTracedLog } from './count-files.ts';
 import { createFollowedFile, runFollow } from './follow-run.ts';
 import { ensureMemoryFolder } from './memory-files.ts';
 import { type PortholeServer, startPorthole } from './porthole.ts';
@@ -8,7 +9,7 @@ import { residentBytes, watchResident } from './process-usage.ts';
 import { showNumber } from './rounds.ts';
 import { below, type Row } from './row.ts';
 import type { SearchFolder } from './search-files.ts';
-import { fetchHistogram, searchNode } from './send-request.ts';
+import { fetchHistogram, fetchTop, searchNode } from './send-request.ts';
 
 const MIB = 1024 ** 2;
 const LIMIT_MIB = 64;
@@ -58,6 +59,7 @@ export async function memoryRows(context: BenchContext, folder: SearchFolder): P
 
 async function memoryCases(context: BenchContext, { dir, file, size }: SearchFolder): Promise<MemoryCase[]> {
   const hard = await ensureMemoryFolder(context);
+  const traced = await ensureTracedLog(context);
   const followed = context.tempDir();
   createFollowedFile(followed);
   const absent = { q: ABSENT_TEXT };
@@ -72,6 +74,11 @@ async function memoryCases(context: BenchContext, { dir, file, size }: SearchFol
       run: severalTimes((url) => searchNode(url, { file, level: 'warn', limit: MOST_RECORDS })),
     },
     { figure: `histogram of ${size}`, dir, run: severalTimes((url) => fetchHistogram(url, { file })) },
+    {
+      figure: 'top of a field with a million different values',
+      dir: traced.dir,
+      run: severalTimes((url) => fetchTop(url, { file: traced.file, by: 'trace', buckets: 100 })),
+    },
     {
       figure: 'search a single line of 200 MB, literal',
       dir: hard.dir,

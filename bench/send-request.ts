@@ -54,6 +54,10 @@ export async function searchNode(node: string, query: Query, signal?: AbortSigna
   return { ...reply, end };
 }
 
+export function fetchTop(node: string, query: Query): Promise<Reply> {
+  return sendRequest(`${node}/api/v1/log/top`, query);
+}
+
 export function fetchHistogram(node: string, query: Query): Promise<Reply> {
   return sendRequest(`${node}/api/v1/log/histogram`, query);
 }

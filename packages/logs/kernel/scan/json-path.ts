@@ -25,7 +25,7 @@ const OFF: i32 = -1;
 const AT_END: i32 = -2;
 
 /** One in each of eight bytes. */
-const ONES: u64 = 0x0101010101010101;
+const ONES: u64 = u64.MAX_VALUE / 0xff;
 
 /** Instead of a position: the text is invalid, or unusual. */
 const FAILED: u32 = 0;
@@ -174,8 +174,8 @@ function readString(start: u32): u32 {
 
 /** Of eight bytes, the high bit of the first one that is a quote, a backslash or a control character. */
 function specialBytes(bytes: u64): u64 {
-  const quotes = bytes ^ 0x2222222222222222;
-  const backslashes = bytes ^ 0x5c5c5c5c5c5c5c5c;
+  const quotes = bytes ^ (ONES * QUOTE);
+  const backslashes = bytes ^ (ONES * BACKSLASH);
   const isQuote = (quotes - ONES) & ~quotes;
   const isBackslash = (backslashes - ONES) & ~backslashes;
   const isControl = (bytes - ONES * SPACE) & ~bytes;
