@@ -3,6 +3,7 @@ import { besideGroup } from './groups/beside.ts';
 import { clusterGroup } from './groups/cluster.ts';
 import { consoleGroup } from './groups/console.ts';
 import { countGroup } from './groups/count.ts';
+import { fieldQueryGroup } from './groups/field-query.ts';
 import { followGroup } from './groups/follow.ts';
 import { growthGroup } from './groups/growth.ts';
 import { parseGroup } from './groups/parse.ts';
@@ -24,6 +25,7 @@ export const GROUPS: readonly Group[] = [
   readersGroup,
   startGroup,
   searchGroup,
+  fieldQueryGroup,
   seekGroup,
   parseGroup,
   countGroup,

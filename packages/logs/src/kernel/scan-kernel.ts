@@ -20,6 +20,8 @@ export interface Needle {
   mask: Uint8Array;
   /** Positions of its two rarest bytes. */
   rarest: readonly [number, number];
+  /** Whether an occurrence counts, by what follows it at `at`; those of others are passed over. */
+  follows?: (text: Buffer, at: number, end: number) => boolean;
 }
 
 interface MemoryAround {

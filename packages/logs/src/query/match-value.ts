@@ -1,5 +1,5 @@
 import type { FieldRef } from './field-name.ts';
-import { caseFolder } from './fold-case.ts';
+import { caseFolder, isAsciiText } from './fold-case.ts';
 import { LEVELS, parseLevelName } from './levels.ts';
 import { quantityEquals, quantityOrder } from './quantity.ts';
 import type { FieldNode } from './query-node.ts';
@@ -31,7 +31,11 @@ function equalTest(value: string, ref: FieldRef): ValueTest {
   const fold = caseFolder(value);
   const wanted = fold(value);
   const isEqual = column === 'component' ? undefined : quantityEquals(value);
-  return (text) => text === value || fold(text) === wanted || (isEqual?.(text) ?? false);
+  // Folding ASCII letters keeps the length.
+  const isSame = isAsciiText(value)
+    ? (text: string) => text.length === value.length && fold(text) === wanted
+    : (text: string) => fold(text) === wanted;
+  return (text) => text === value || isSame(text) || (isEqual?.(text) ?? false);
 }
 
 /** `runtime.go` and `runtime.go:172` match `broker/runtime.go:172`, `time.go` does not. */

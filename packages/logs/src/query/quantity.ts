@@ -108,7 +108,9 @@ function parseSize(text: string): Quantity | undefined {
 export function quantityEquals(wanted: string): ((text: string) => boolean) | undefined {
   const one = parseEqual(wanted);
   if (!one) return undefined;
+  const fast = isExactNumber(wanted) ? Number(wanted) : undefined;
   return (text) => {
+    if (fast !== undefined && isExactNumber(text)) return Number(text) === fast;
     const other = parseEqual(text);
     return other !== undefined && other.kind === one.kind && compareDecimals(one.value, other.value) === 0;
   };

@@ -68,12 +68,20 @@ export class Candidates {
     this.#refused = 0;
   }
 
+  #find(needle: Needle, from: number, end: number): number {
+    const { bytes, follows } = needle;
+    const { text } = this.#kernel;
+    this.#kernel.setNeedle(needle);
+    let hit = this.#kernel.find(from, end);
+    while (follows && hit >= 0 && !follows(text, hit + bytes.length, end)) hit = this.#kernel.find(hit + 1, end);
+    return hit;
+  }
+
   #nextText(needles: readonly Needle[], from: number, end: number): number {
     let nearest = end;
     needles.forEach((needle, index) => {
       if ((this.#hits[index] ?? -1) < from) {
-        this.#kernel.setNeedle(needle);
-        const hit = this.#kernel.find(from, end);
+        const hit = this.#find(needle, from, end);
         this.#hits[index] = hit < 0 ? end : hit;
       }
       nearest = Math.min(nearest, this.#hits[index] ?? end);

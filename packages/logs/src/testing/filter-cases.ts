@@ -1,3 +1,4 @@
+import type { FieldOperator, QueryNode } from '../query/query-node.ts';
 import type { LogSelection, RecordFilter } from '../types.ts';
 
 /** Files whose names begin alike, and records that every condition distinguishes. */
@@ -13,6 +14,12 @@ export const FILTERED_FILES: Readonly<Record<string, string>> = {
 };
 
 const BASE_MS = Date.UTC(2026, 10, 15, 10);
+
+const EXISTS = { kind: 'exists', field: 'context.took' } as const;
+
+const field = (name: string, operator: FieldOperator, value: string): QueryNode => {
+  return { kind: 'field', field: name, operator, value };
+};
 
 /** Filters, and the seconds of the records that match. All readers of records must agree. */
 export const FILTER_CASES: readonly [LogSelection & RecordFilter, number[]][] = [
@@ -44,6 +51,23 @@ export const FILTER_CASES: readonly [LogSelection & RecordFilter, number[]][] = 
   [{ component: 'query' }, [3, 4]],
   [{ component: 'leaf' }, [3]],
   [{ family: 'broker.log', minLevel: 'ERROR', excluded: ['client'] }, [4]],
+  [{ query: field('took', '=', '3.5') }, [3]],
+  [{ query: field('took', '>', '3.4') }, [3]],
+  [{ query: field('took', ':', '3.5') }, []],
+  [{ query: field('level', '=', 'info') }, [2, 3]],
+  [{ query: field('source', ':', 'b.go'), minLevel: 'FATAL' }, [6]],
+  [{ query: field('component', '!=', 'http') }, [1, 3, 4, 6]],
+  [{ query: { kind: 'fieldRegex', field: 'message', pattern: '^(new|second)' } }, [3, 5]],
+  [{ query: { kind: 'fieldRegex', field: 'message', pattern: '^New' }, caseSensitive: true }, []],
+  [{ query: { kind: 'regex', pattern: 'CLIENT' }, regex: 'timeout' }, [3]],
+  [
+    { query: { kind: 'not', node: { kind: 'or', nodes: [{ kind: 'regex', pattern: 'client' }, EXISTS] } } },
+    [1, 4, 5, 6],
+  ],
+  [
+    { query: { kind: 'or', nodes: [EXISTS, { kind: 'text', text: 'ärger' }, field('level', '>=', 'fatal')] } },
+    [1, 3, 6],
+  ],
 ];
 
 /** The second of a record's time, by which the cases identify it. */

@@ -2,6 +2,7 @@ import { resolveField } from '../../query/field-name.ts';
 import { fieldRegexTest, fieldTest, type RegexTest } from '../../query/match-query.ts';
 import type { QueryNode, RegexNode, TextNode } from '../../query/query-node.ts';
 import { refValues } from '../../query/record-fields.ts';
+import { quickTest } from './quick-test.ts';
 import type { RecordView } from './record-view.ts';
 
 /** A condition on a record. */
@@ -13,8 +14,9 @@ export interface RecordTest {
 
 export type RegexFor = (node: { pattern: string; caseSensitive?: true }) => RegexTest;
 
-/** Searching bytes, parsing the record, and running a regex on it. */
+/** Searching bytes, reading values in them, parsing the record, and running a regex on it. */
 const TEXT_COST = 1;
+const QUICK_COST = 2;
 const FIELD_COST = 10;
 const REGEX_COST = 100;
 
@@ -53,8 +55,17 @@ export function compileTest(node: QueryNode, regexFor: RegexFor): RecordTest {
 }
 
 /** Cheap ones first. */
-export function compileTests(nodes: readonly QueryNode[], regexFor: RegexFor): RecordTest[] {
+function compileTests(nodes: readonly QueryNode[], regexFor: RegexFor): RecordTest[] {
   return nodes.map((node) => compileTest(node, regexFor)).sort((a, b) => a.cost - b.cost);
+}
+
+/** Tests that must all hold, cheap ones first. Before a record is parsed, its bytes decide as far as possible. */
+export function compileConjuncts(nodes: readonly QueryNode[], regexFor: RegexFor): RecordTest[] {
+  const quick = nodes.flatMap((node) => {
+    const holds = quickTest(node, regexFor);
+    return holds ? [{ holds, cost: QUICK_COST }] : [];
+  });
+  return [...quick, ...compileTests(nodes, regexFor)].sort((a, b) => a.cost - b.cost);
 }
 
 function regexTest(node: RegexNode, regexFor: RegexFor): RecordTest['holds'] {

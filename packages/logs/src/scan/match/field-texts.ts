@@ -2,9 +2,10 @@ import type { FormatName } from '../../parse/format.ts';
 import { BYTE_LIST_START } from '../../parse/formats/json-format.ts';
 import { type BuiltInField, resolveField } from '../../query/field-name.ts';
 import { parseQuantity } from '../../query/quantity.ts';
-import type { ExistsNode, FieldNode, FieldRegexNode } from '../../query/query-node.ts';
+import type { FieldNode } from '../../query/query-node.ts';
 import { isAscii } from './compile-test.ts';
-import type { RequiredSet, RequiredText } from './required-needles.ts';
+import type { NeedleSearch, RequiredSet } from './required-needles.ts';
+import { type FieldCondition, valueBehind } from './value-behind.ts';
 
 /*
  * Texts that occur in the bytes of every record in which a condition on a field holds. Only for formats of which that
@@ -15,7 +16,7 @@ import type { RequiredSet, RequiredText } from './required-needles.ts';
  * Where contexts and messages are written as they are, or as JSON: any character may be an escape, so that a record
  * without the text contains one. In `json`, journald writes messages that are not printable as lists of bytes.
  */
-const ESCAPES: Readonly<Record<FormatName, readonly string[]>> = {
+export const ESCAPES: Readonly<Record<FormatName, readonly string[]>> = {
   contract: ['\\u00'],
   json: ['\\u00', BYTE_LIST_START],
 };
@@ -26,19 +27,22 @@ function hasWrittenColumns(format: FormatName): boolean {
 }
 
 /** Required texts of a condition on a field; empty if there are none. */
-export function fieldTexts(node: FieldNode | FieldRegexNode | ExistsNode, format: FormatName): RequiredSet[] {
+export function fieldTexts(node: FieldCondition, { format, findRegex }: NeedleSearch): RequiredSet[] {
   const ref = resolveField(node.field);
   const values = node.kind === 'field' ? valueTexts(node) : [];
   if ('column' in ref) return columnTexts(ref.column, { node, values, format });
   const escapes = ESCAPES[format]?.map((text) => ({ text, caseSensitive: true }));
   if (!escapes) return [];
   const sets = values.map((text) => ({ texts: [{ text, caseSensitive: false }], escapes }));
-  const names = nameTexts(ref.leaf);
-  return names ? [...sets, { texts: names, escapes }] : sets;
+  const name = lastName(ref.leaf);
+  if (name === undefined) return sets;
+  // It ends before a quote in JSON, and before `=` in a message.
+  const text = { text: name, caseSensitive: true, follows: valueBehind(node, findRegex) };
+  return [...sets, { texts: [text], escapes, isName: true }];
 }
 
 interface ColumnCondition {
-  node: FieldNode | FieldRegexNode | ExistsNode;
+  node: FieldCondition;
   values: readonly string[];
   format: FormatName;
 }
@@ -76,9 +80,8 @@ function equalText(value: string): string | undefined {
   return quantity === undefined || quantity.kind === 'number' ? value : undefined;
 }
 
-/** A name ends before a quote in JSON, and before `=` in a message. Keys in front of the last dot may be elsewhere. */
-function nameTexts(path: string): RequiredText[] | undefined {
+/** The end of a path as it is written in every key that can stand for it (those before a dot may be elsewhere); `undefined` if it may be escaped. */
+export function lastName(path: string): string | undefined {
   const [name] = /[^.\p{Cc}"\\/]+$/u.exec(path) ?? [];
-  if (name === undefined || !isAscii(name)) return undefined;
-  return ['"', '='].map((end) => ({ text: name + end, caseSensitive: true }));
+  return name === undefined || !isAscii(name) ? undefined : name;
 }

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
+import { filterToQuery } from '../../query/filter-to-query.ts';
 import { FILTER_CASES, FILTERED_FILES, recordSecond } from '../../testing/filter-cases.ts';
 import { randomDir } from '../../testing/random-dir.ts';
 import { logSpec } from '../../testing/random-logs.ts';
@@ -38,6 +39,21 @@ describe('a filter', () => {
     for (const [query, seconds] of FILTER_CASES) {
       expect({ query, found: inOrder((await runSearch(logs, query)).records) }).toEqual({ query, found: seconds });
       expect({ query, kept: inOrder(await filterRecords(records, query)) }).toEqual({ query, kept: seconds });
+    }
+  });
+
+  it('gives the same response as the query it compiles to', async () => {
+    const logs = open();
+    for (const [{ file, family, fromMs, toMs, ...conditions }] of FILTER_CASES) {
+      const outside = JSON.parse(JSON.stringify({ file, family, fromMs, toMs })) as LogSelection & RecordFilter;
+      const query = filterToQuery(conditions);
+      const asQuery = await runSearch(logs, { ...outside, ...(query && { query }), raw: true, fields: ['*'] });
+      const asFilter = await runSearch(logs, { ...outside, ...conditions, raw: true, fields: ['*'] });
+      const withoutTime = { elapsedMs: 0 };
+      expect({ ...asQuery, end: { ...asQuery.end, ...withoutTime } }).toEqual({
+        ...asFilter,
+        end: { ...asFilter.end, ...withoutTime },
+      });
     }
   });
 

@@ -7,7 +7,7 @@ import type { QueryNode } from '../../query/query-node.ts';
 import { regexNodes } from '../../query/query-regexes.ts';
 import type { RegexPrefilter } from '../../regex/prefilter.ts';
 import type { RecordFilter } from '../../types.ts';
-import { compileTests, type RecordTest } from './compile-test.ts';
+import { compileConjuncts, type RecordTest } from './compile-test.ts';
 import { RecordView } from './record-view.ts';
 import type { SafeRegex } from './regex.ts';
 
@@ -52,7 +52,7 @@ export class RecordMatcher {
     const required = this.conditions.find((node) => node.kind === 'regex');
     this.prefilter = required && findRegex?.(required).prefilter;
     const tested = findRegex ? this.conditions : this.conditions.filter((node) => regexNodes(node).length === 0);
-    this.#tests = compileTests(tested, findRegex ?? noRegex);
+    this.#tests = compileConjuncts(tested, findRegex ?? noRegex);
   }
 
   matchesHead({ timeMs, rank }: LineHead): boolean {

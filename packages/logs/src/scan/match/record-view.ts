@@ -1,4 +1,4 @@
-import type { Format, RecordFields } from '../../parse/format.ts';
+import type { Format, FormatName, RecordFields } from '../../parse/format.ts';
 import { trimHole } from '../block/nul-holes.ts';
 import { spanText } from '../block/record-formatter.ts';
 
@@ -22,6 +22,11 @@ export class RecordView {
     this.#text = undefined;
     this.#fields = undefined;
     return this;
+  }
+
+  /** `undefined` if it has no columns. */
+  get formatName(): FormatName | undefined {
+    return this.#format?.name;
   }
 
   get bytes(): Buffer {

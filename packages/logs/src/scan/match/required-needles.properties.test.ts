@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { Needle } from '../../kernel/scan-kernel.ts';
 import { createFormat, detectFormat } from '../../parse/detect-format.ts';
@@ -76,6 +77,76 @@ test.each(names)('each value in %s is found by the texts that are searched for',
       expectSame(condition, [own, ...others], format);
     }
   }
+});
+
+const text = fc.oneof(
+  fc.constantFrom('13', '130', '013', '13.0', '1e1', '500ms', 'Ana "B" /c\\d', 'ÄRGER', '\u212Aelvin', 'a,b:{c}', ''),
+  fc.string({ maxLength: 8 }),
+);
+const key = fc.constantFrom('shard', 'http', 'status', 'http.status', 'a/b', 'level', 'ü', 'k"', '');
+
+const value = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 2 },
+    fc.oneof(text, fc.constantFrom(13, 130, 0, -13, 1.5, 1e21, true, null)),
+    fc.array(tie('value'), { maxLength: 3 }),
+    fc.dictionary(key, tie('value'), { maxKeys: 3 }),
+  ),
+})).value;
+
+/** JSON as others write it: with white space, escapes that are not needed, and numbers of other forms. */
+function writeJson(given: unknown, choose: () => number): string {
+  const space = () => ['', '', '', ' ', '  '][choose() % 5] ?? '';
+  if (typeof given === 'string') {
+    const letters = [...given].map((letter) => {
+      const code = letter.charCodeAt(0);
+      if (choose() % 9 === 0 && letter.length === 1) return `\\u${code.toString(16).padStart(4, '0')}`;
+      return letter === '/' && choose() % 2 === 0 ? '\\/' : JSON.stringify(letter).slice(1, -1);
+    });
+    return `"${letters.join('')}"`;
+  }
+  if (typeof given === 'number' && Number.isInteger(given) && choose() % 4 === 0) return `${given}.0`;
+  if (typeof given !== 'object' || given === null) return JSON.stringify(given);
+  const isList = Array.isArray(given);
+  const members = Object.entries(given).map(([name, member]) => {
+    const written = space() + writeJson(member, choose) + space();
+    return isList ? written : `${space()}${writeJson(name, choose)}${space()}:${written}`;
+  });
+  return isList ? `[${members.join(',')}]` : `{${members.join(',')}}`;
+}
+
+const message = fc.constantFrom('', 'slow shard=13 status="a \\"b\\""', 'shard": 13', 'x http.status=500,shard=[13]');
+
+test('each value is found, however JSON writes it', () => {
+  const record = fc.record({
+    context: fc.dictionary(key, value),
+    message,
+    choices: fc.array(fc.nat(), { minLength: 7 }),
+  });
+  fc.assert(
+    fc.property(
+      fc.array(record, { minLength: 2, maxLength: 3 }),
+      fc.constantFrom('contract', 'json'),
+      (specs, name) => {
+        const format = createFormat(name, OPTIONS);
+        const records = specs.map(({ context, message: msg, choices }) => {
+          let at = 0;
+          const choose = () => choices[at++ % choices.length] ?? 0;
+          const line =
+            name === 'json'
+              ? writeJson({ ts: '2026-11-15T10:00:00Z', level: 'info', msg, ...context }, choose)
+              : `2026-11-15 10:00:00.000\tINFO\ta.go:1\t[A]: ${msg}\t${writeJson(context, choose)}`;
+          const bytes = Buffer.from(`${line}\n`);
+          return { bytes, fields: format.decode(bytes, 0, bytes.length), text: bytes.toString() };
+        });
+        for (const condition of records.flatMap(conditionsOf)) {
+          expectSame(condition, records, format);
+          expectSame({ kind: 'or', nodes: [condition, { kind: 'text', text: 'nowhere' }] }, records, format);
+        }
+      },
+    ),
+    { seed: 11, numRuns: 40 * MORE },
+  );
 });
 
 /** Each of the records matches as in the reference, and those that do contain one text of each set. */

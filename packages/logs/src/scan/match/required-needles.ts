@@ -5,33 +5,46 @@ import { textsRarity } from '../../regex/required-texts.ts';
 import { isAscii } from './compile-test.ts';
 import { fieldTexts } from './field-texts.ts';
 import type { RecordMatcher } from './record-matcher.ts';
+import type { ValueBehind } from './value-behind.ts';
 
 /** Texts of which every matching record contains one. */
 export interface RequiredSet {
   texts: readonly RequiredText[];
   /** Other ways to write them, so rare that they do not count when sets are compared. */
   escapes?: readonly RequiredText[];
+  /** They are the name of a field, which is often in every record. */
+  isName?: boolean;
 }
 
 export interface RequiredText {
   text: string;
   caseSensitive: boolean;
+  /** Whether what follows it makes a match possible. */
+  follows?: ValueBehind;
 }
 
 /** Searching for more, one after the other, takes longer than parsing the records. */
 const MAX_TEXTS = 8;
+
+/** A name is about as rare as a shorter text: a value of the same length is the better one to search for. */
+const NAME_RARITY = 0.7;
 
 /** Sets of texts; every matching record contains one of each set. The presumably rarest comes first. */
 export function requiredNeedles({ conditions, findRegex }: RecordMatcher, format: FormatName): Needle[][] {
   return conditions
     .flatMap((node) => requiredSets(node, { format, findRegex }))
     .sort((a, b) => rarity(b) - rarity(a))
-    .map(({ texts, escapes = [] }) => [...texts, ...escapes].map(({ text, ...how }) => makeNeedle(text, how)));
+    .map(({ texts, escapes = [] }) => [...texts, ...escapes].map(toNeedle));
 }
 
-type Search = Pick<RecordMatcher, 'findRegex'> & { format: FormatName };
+function toNeedle({ text, caseSensitive, follows }: RequiredText): Needle {
+  const needle = makeNeedle(text, { caseSensitive });
+  return follows ? { ...needle, follows } : needle;
+}
 
-function requiredSets(node: QueryNode, search: Search): RequiredSet[] {
+export type NeedleSearch = Pick<RecordMatcher, 'findRegex'> & { format: FormatName };
+
+function requiredSets(node: QueryNode, search: NeedleSearch): RequiredSet[] {
   switch (node.kind) {
     case 'text':
       return usable([{ texts: [{ text: node.text, caseSensitive: node.caseSensitive ?? false }] }]);
@@ -40,7 +53,7 @@ function requiredSets(node: QueryNode, search: Search): RequiredSet[] {
     case 'field':
     case 'fieldRegex':
     case 'exists':
-      return usable(fieldTexts(node, search.format));
+      return usable(fieldTexts(node, search));
     case 'and':
       return node.nodes.flatMap((each) => requiredSets(each, search));
     case 'or':
@@ -50,7 +63,7 @@ function requiredSets(node: QueryNode, search: Search): RequiredSet[] {
   }
 }
 
-function regexSets(node: RegexNode, { findRegex }: Search): RequiredSet[] {
+function regexSets(node: RegexNode, { findRegex }: NeedleSearch): RequiredSet[] {
   const sets = findRegex?.(node).prefilter.textSets ?? [];
   const caseSensitive = node.caseSensitive ?? false;
   return usable(sets.map((texts) => ({ texts: texts.map((text) => ({ text, caseSensitive })) })));
@@ -69,11 +82,24 @@ function unionSet(sets: readonly (RequiredSet | undefined)[]): RequiredSet[] {
   const escapes = new Map<string, RequiredText>();
   for (const set of sets) {
     if (!set) return [];
-    for (const each of set.texts) texts.set(JSON.stringify(each), each);
-    for (const each of set.escapes ?? []) escapes.set(JSON.stringify(each), each);
+    for (const each of set.texts) addText(texts, each);
+    for (const each of set.escapes ?? []) addText(escapes, each);
   }
   if (texts.size + escapes.size > MAX_TEXTS) return [];
   return [{ texts: [...texts.values()], escapes: [...escapes.values()] }];
+}
+
+/** Of a text that is there already, what either one accepts. */
+function addText(texts: Map<string, RequiredText>, added: RequiredText): void {
+  const { text, caseSensitive, follows } = added;
+  const key = JSON.stringify([text, caseSensitive]);
+  const known = texts.get(key);
+  if (!known) texts.set(key, added);
+  else if (!known.follows || !follows) texts.set(key, { text, caseSensitive });
+  else {
+    const other = known.follows;
+    texts.set(key, { text, caseSensitive, follows: (...at) => follows(...at) || other(...at) });
+  }
 }
 
 function rarest(sets: readonly RequiredSet[]): RequiredSet | undefined {
@@ -83,6 +109,6 @@ function rarest(sets: readonly RequiredSet[]): RequiredSet | undefined {
   );
 }
 
-function rarity({ texts }: RequiredSet): number {
-  return textsRarity(texts.map(({ text }) => text));
+function rarity({ texts, isName = false }: RequiredSet): number {
+  return textsRarity(texts.map(({ text }) => text)) * (isName ? NAME_RARITY : 1);
 }
