@@ -95,24 +95,24 @@ function readValue(at: u32, on: i32): u32 {
 
 function readObject(start: u32, on: i32): u32 {
   if (++depth > MAX_DEPTH) return FAILED;
-  let at = skipSpace(start + 1);
-  if (at < stop && load<u8>(at) === CLOSE_BRACE) return leave(at);
+  let at = behindSpace(start + 1);
+  if (load<u8>(at) === CLOSE_BRACE) return leave(at);
+  // Single bytes may be read beyond the end: what then ends there does not end at `stop`.
   while (at < stop) {
     if (load<u8>(at) !== QUOTE) return FAILED;
     const keyEnd = readString(at);
     // A key of the path may be written with escapes.
     if (keyEnd === FAILED || hasEscape) return FAILED;
     const memberOn = on < 0 ? OFF : follow(at + 1, keyEnd - 1, on);
-    at = skipSpace(keyEnd);
-    if (at >= stop || load<u8>(at) !== COLON) return FAILED;
-    at = readValue(skipSpace(at + 1), memberOn);
+    at = behindSpace(keyEnd);
+    if (load<u8>(at) !== COLON) return FAILED;
+    at = readValue(behindSpace(at + 1), memberOn);
     if (at === FAILED) return FAILED;
-    at = skipSpace(at);
-    if (at >= stop) return FAILED;
+    at = behindSpace(at);
     const next = load<u8>(at);
     if (next === CLOSE_BRACE) return leave(at);
     if (next !== COMMA) return FAILED;
-    at = skipSpace(at + 1);
+    at = behindSpace(at + 1);
   }
   return FAILED;
 }
@@ -227,6 +227,11 @@ function readLiteral(at: u32): u32 {
   const word = load<u32>(at);
   if ((word === 0x65757274 || word === 0x6c6c756e) && at + 4 <= stop) return at + 4;
   return word === 0x736c6166 && load<u8>(at + 4) === 101 && at + 5 <= stop ? at + 5 : FAILED;
+}
+
+/** Mostly there is none. */
+function behindSpace(at: u32): u32 {
+  return load<u8>(at) > SPACE ? at : skipSpace(at);
 }
 
 function skipSpace(start: u32): u32 {

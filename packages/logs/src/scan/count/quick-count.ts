@@ -74,13 +74,14 @@ function leafCount(path: string, { format, table, kernel }: Counting): QuickCoun
   // Other escapes stand for characters that the path does not have.
   const unicodes = new ByteHits(kernel, '\\u');
   const slashes = new ByteHits(kernel, '\\/');
+  const isEscaped = (bytes: Buffer, start: number, end: number) =>
+    unicodes.isIn(bytes, start, end) || slashes.isIn(bytes, start, end);
   // Searching for a key that most records have takes longer than reading their JSON.
   let isFrequent = true;
   return (bytes, { start, end: recordEnd, isHeadless }, bucket) => {
     if (isHeadless || !lines.isOne(bytes, start, recordEnd)) return false;
     const end = textEnd(bytes, start, recordEnd);
-    const isEscaped = () => unicodes.isIn(bytes, start, end) || slashes.isIn(bytes, start, end);
-    if (isFrequent || keys.isIn(bytes, start, end) || isEscaped()) {
+    if (isFrequent || keys.isIn(bytes, start, end) || isEscaped(bytes, start, end)) {
       const count = isJson ? reader.readObject(start, end) : reader.readContext(start, end);
       if (count < 0) return false;
       isFrequent = count > 0;
@@ -91,7 +92,8 @@ function leafCount(path: string, { format, table, kernel }: Counting): QuickCoun
       }
     }
     // The pairs of the message count. One written as a list of bytes, as journalctl does, may contain anything.
-    if (pairs.isIn(bytes, start, end) || isEscaped() || (isJson && lists.isIn(bytes, start, end))) return false;
+    if (pairs.isIn(bytes, start, end) || isEscaped(bytes, start, end) || (isJson && lists.isIn(bytes, start, end)))
+      return false;
     table.countMissing();
     return true;
   };
