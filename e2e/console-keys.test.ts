@@ -220,7 +220,7 @@ const FOCUS_STYLE = `(() => {
   const isDrawn = box.width > 0 && box.height > 0;
   return {
     isBody: element === document.body,
-    isSeen: isDrawn && (isMarked(element) || isMarked(element.parentElement)),
+    isSeen: isDrawn && (isMarked(element) || isMarked(element.closest('.find-field') ?? element.parentElement)),
     what: element.outerHTML.slice(0, 200),
   };
 })()`;
