@@ -28,7 +28,8 @@ interface TopRow {
 export function formatTop(top: Top | ClusterTop, { colors, columns }: Pick<Terminal, 'colors' | 'columns'>): string {
   const rows = topRows(top);
   const total = rows.reduce((sum, { count }) => sum + count, 0);
-  const most = Math.max(...rows.map(({ count }) => count));
+  // The rest is often far more than any value: bars compare values.
+  const most = Math.max(...top.values.map(({ count }) => count));
   const counts = aligned(['COUNT', ...rows.map(({ count, mark }) => `${mark}${count}`)]);
   const shares = aligned(['SHARE', ...rows.map(({ count }) => `${((100 * count) / total).toFixed(1)}%`)]);
   const room =
@@ -49,7 +50,7 @@ export function formatTop(top: Top | ClusterTop, { colors, columns }: Pick<Termi
     const bar =
       buckets && range
         ? sparkline(buckets, range, Math.min(barWidth, range.buckets))
-        : '#'.repeat(barLength(count, most, barWidth));
+        : '#'.repeat(isValue ? barLength(count, most, barWidth) : 0);
     const first = isValue ? padded(label) : colors.dim(padded(label));
     return [first, counts[index + 1], shares[index + 1], colors.blue(bar)].join(GAP).trimEnd();
   });
