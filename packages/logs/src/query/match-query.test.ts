@@ -75,7 +75,10 @@ describe('a field matches', () => {
     ['wait_ms', '>', '0.8s', true],
     ['wait_ms', '>', '1s', false],
     ['wait_ms', '>', '1KB', false],
-    ['sizeBytes', '=', '2KB', false],
+    ['sizeBytes', '=', '2KB', true],
+    ['sizeBytes', '!=', '2KB', false],
+    ['wait_ms', '=', '0.9s', true],
+    ['shard', '=', '130ms', false],
     ['sizeBytes', '>=', '2KB', true],
   ])('%s %s %s: %s', (field, operator, value, expected) => {
     expect(matches({ kind: 'field', field, operator, value })).toBe(expected);

@@ -12,16 +12,16 @@ export function valueTest({ operator, value, wildcard, field }: FieldNode, ref: 
   switch (operator) {
     case '=':
     case '!=':
-      return wildcard ? patternTest(value) : equalTest(value, ref);
+      return wildcard ? patternTest(value) : equalTest(value, { field, ref });
     case ':':
-      if (!wildcard && 'column' in ref && ref.column === 'level') return equalTest(value, ref);
+      if (!wildcard && 'column' in ref && ref.column === 'level') return equalTest(value, { field, ref });
       return wordsTest(value, wildcard ?? false);
     default:
       return orderTest(operator, value, { field, ref });
   }
 }
 
-function equalTest(value: string, ref: FieldRef): ValueTest {
+function equalTest(value: string, { field, ref }: { field: string; ref: FieldRef }): ValueTest {
   const column = 'column' in ref ? ref.column : undefined;
   if (column === 'level') {
     const level = parseLevelName(value);
@@ -30,7 +30,7 @@ function equalTest(value: string, ref: FieldRef): ValueTest {
   if (column === 'source') return (text) => isSource(text, value);
   const fold = caseFolder(value);
   const wanted = fold(value);
-  const isEqual = column === 'component' ? undefined : quantityEquals(value);
+  const isEqual = column === 'component' ? undefined : quantityEquals(value, field);
   // Folding ASCII letters keeps the length.
   const isSame = isAsciiText(value)
     ? (text: string) => text.length === value.length && fold(text) === wanted

@@ -104,16 +104,14 @@ function parseSize(text: string): Quantity | undefined {
   return factor !== undefined && value ? { kind: 'size', value: multiplyDecimal(value, factor) } : undefined;
 }
 
-/** Whether two texts are equal as quantities of one kind. Numbers with an exponent are not: they compare as text. */
-export function quantityEquals(wanted: string): ((text: string) => boolean) | undefined {
-  const one = parseEqual(wanted);
-  if (!one) return undefined;
-  const fast = isExactNumber(wanted) ? Number(wanted) : undefined;
-  return (text) => {
-    if (fast !== undefined && isExactNumber(text)) return Number(text) === fast;
-    const other = parseEqual(text);
-    return other !== undefined && other.kind === one.kind && compareDecimals(one.value, other.value) === 0;
-  };
+/**
+ * Whether texts of a field are equal to a literal as quantities of one kind; a number without unit as for
+ * `quantityOrder`. Numbers with an exponent are not: they compare as text.
+ */
+export function quantityEquals(literal: string, field: string): ((text: string) => boolean) | undefined {
+  if (!parseEqual(literal)) return undefined;
+  const order = quantityOrder(literal, field);
+  return order && ((text) => (isExactNumber(text) || parseEqual(text) !== undefined) && order(text) === 0);
 }
 
 function parseEqual(text: string): Quantity | undefined {

@@ -105,7 +105,7 @@ function valueMatches({ field, operator, value, wildcard }: FieldNode, text: str
     if (fold(text, value) === fold(value, value)) return true;
     const [one, other] = [toQuantity(text), toQuantity(value)];
     if (field === 'component' || !one || !other || /e/i.test((text + value).replace(/[a-df-z]/gi, ''))) return false;
-    return one.unit === other.unit && compare(one, other) === 0;
+    return quantityOrder(text, value, field) === 0;
   }
   const order = field === 'level' ? levelOrder(text, value) : quantityOrder(text, value, field);
   if (order === undefined) return false;
