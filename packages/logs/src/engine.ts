@@ -87,7 +87,7 @@ export interface EngineUsage {
   jobs: number;
   /** Threads replaced so far because they died or did not stop when requested. */
   replacedThreads: number;
-  /** Searches, histograms and digests in progress. */
+  /** Searches and counts in progress. */
   searches: number;
   indexBytes: number;
   /** Logs being followed, and directory watchers. */

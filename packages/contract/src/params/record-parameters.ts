@@ -15,7 +15,7 @@ import { FILTER_ROWS, SELECTION_ROWS } from './log-parameters.ts';
 import type { ParameterRow } from './parameter.ts';
 import { fieldNames, query } from './query-codecs.ts';
 
-/* The parameters of a node's search, follow, histogram and digest. */
+/* The parameters of a node's search, follow and counts. */
 
 export const MAX_CONTEXT_RECORDS = 100;
 export const MAX_BACK_RECORDS = 10_000;

@@ -61,7 +61,7 @@ function nodeMetrics({ openStreams, logs, ownLog, cluster, access }: MetricSourc
       'Scan threads replaced because they died or did not stop in time.',
       replacedThreads,
     ),
-    metric('gauge', 'searches', 'Searches, histograms and digests running.', searches),
+    metric('gauge', 'searches', 'Searches and counts of records running.', searches),
     metric('gauge', 'index_bytes', 'Memory used by the block index.', indexBytes),
     metric('gauge', 'followed_logs', 'Logs being followed.', readers),
     metric('gauge', 'cluster_members', 'Members of the cluster, this node included.', members),

@@ -167,9 +167,9 @@ export const SETTING_ROWS = {
   },
   search: {
     workers: { kind: integer(1, 64), default: 2,
-      about: 'Worker threads that scan logs, shared by searches, histograms and digests.' },
+      about: 'Worker threads that scan logs, shared by searches and counts.' },
     maxQueued: { kind: integer(1, 100_000), default: 64,
-      about: 'Maximum number of running and queued searches, histograms and digests; more are refused.' },
+      about: 'Maximum number of running and queued searches and counts (histogram, digest, top, fields); more are refused.' },
     budgetMs: { kind: duration('10ms', '1d'), default: 30_000,
       about: 'Time budget of one query. When it is used up, the response contains what was found, with a cursor to continue. A histogram or digest always ends before `http.answer-timeout`.' },
     maxRecords: { kind: integer(1, 1_000_000), default: 10_000, about: 'Maximum number of records per search.' },

@@ -12,7 +12,7 @@ import type { OwnLog } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
 import { StreamSlots } from './stream-slots.ts';
 
-/** Share of the time until the first byte that histograms and digests may use; the rest is for transfer. */
+/** Share of the time until the first byte that counts may use; the rest is for transfer. */
 const COUNT_SHARE = 0.9;
 
 /** Limits and checks shared by HTTP and gRPC: a client gains nothing by switching the transport. */
