@@ -11,7 +11,7 @@ export interface FieldsQuery extends LogSelection, RecordFilter {
 export interface FieldSummary {
   /** As queries name it. */
   name: string;
-  /** Most frequent first. */
+  /** Most frequent first; those of less than 5 % of its values are left out. */
   types: FieldType[];
   /** Examined records that have the field. */
   records: number;

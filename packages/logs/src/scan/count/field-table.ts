@@ -20,6 +20,9 @@ const MAX_VALUE_LENGTH = 128;
 /** Shown of each field. */
 const MAX_EXAMPLES = 5;
 
+/** Rarer types are chance: some hexadecimal ids consist of digits, or end like a duration. */
+const MIN_TYPE_SHARE = 0.05;
+
 interface FieldState {
   records: number;
   /** The last record counted: a field with several values counts once. */
@@ -92,7 +95,7 @@ export class FieldTable {
     );
     return sorted.slice(0, limit).map(([name, { records, types, values, sketch }]) => ({
       name,
-      types: mostFrequent(types),
+      types: mainTypes(types),
       records,
       distinct: Math.max(values.size, sketch?.estimate() ?? 0),
       isDistinctExact: sketch === undefined,
@@ -145,6 +148,12 @@ function sketchOf(texts: Iterable<string>): DistinctSketch {
   const sketch = new DistinctSketch();
   for (const text of texts) sketch.add(text);
   return sketch;
+}
+
+function mainTypes(types: ReadonlyMap<FieldType, number>): FieldType[] {
+  const counts = [...types.values()];
+  const least = MIN_TYPE_SHARE * counts.reduce((sum, count) => sum + count, 0);
+  return mostFrequent(new Map([...types].filter(([, count]) => count >= least)));
 }
 
 /** Equally frequent ones in the order of their texts. */
