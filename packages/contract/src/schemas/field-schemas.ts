@@ -50,7 +50,10 @@ const byMember = mapOf({ type: 'integer' } as Schema<number>, 'Records per membe
 
 const SUMMARY = exactObject<FieldSummary>('A field of the examined records.', {
   name: text('As queries name it.'),
-  types: listOf(oneOf('What values look like.', FIELD_TYPES), 'Most frequent first; those of less than 5 % of its values are left out.'),
+  types: listOf(
+    oneOf('What values look like.', FIELD_TYPES),
+    'Most frequent first; those of less than 5 % of its values are left out.',
+  ),
   records: integer('Examined records that have the field.'),
   distinct: integer('Number of different values.'),
   isDistinctExact: bool('Whether `distinct` is exact for the examined records; otherwise estimated.'),
