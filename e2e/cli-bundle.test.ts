@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSyn
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { scaled } from '@porthole/logs/testing';
 import { freePorts, readBundle } from '@porthole/server/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startLindbNode } from './testing/lindb-node.ts';
@@ -13,13 +14,29 @@ const ENV = { TZ: 'UTC' };
 const RANGE = ['--since', '2026-11-15 05:00', '--until', '2026-11-15 06:00'];
 const NAME = /^porthole-bundle-porthole-\d{8}T\d{6}Z\.zip\n$/;
 
+/** As in production, but on a busy machine longer. */
+const PATIENT = [
+  ...['--cluster-member-timeout', `${scaled(5000)}ms`],
+  ...['--cluster-first-batch-timeout', `${scaled(2000)}ms`],
+];
+
 /** A node of its own process with the broker's log, and a fresh directory to work in. */
 async function startNode(...flags: string[]) {
   const home = tempDir();
   const logDir = join(home, 'logs');
   mkdirSync(logDir);
   writeBrokerLog(logDir);
-  const program = serve(home, '--log-dir', logDir, '--node-time-zone', 'UTC', '--cluster-node-id', 'n1', ...flags);
+  const program = serve(
+    home,
+    '--log-dir',
+    logDir,
+    '--node-time-zone',
+    'UTC',
+    '--cluster-node-id',
+    'n1',
+    ...PATIENT,
+    ...flags,
+  );
   const url = (await program.ready()).replace(/\/$/, '');
   const cwd = tempDir();
   const bundle = (...args: string[]) => runCommand(['bundle', ...args, '--url', url], cwd, ENV);
