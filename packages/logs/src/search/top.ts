@@ -39,7 +39,7 @@ export async function top(
     const run = { scanContext, families, query, stop, bucketMs, limits: options.countLimits ?? {} };
     const all = await countValues(run, query.values);
     const { table, records, missing } = all;
-    let chosen = mostFrequent(table.values(), query.limit);
+    let chosen = table.mostFrequent(query.limit);
     if (bucketMs !== undefined) chosen = await withBuckets(run, all, chosen);
     const counted = chosen.reduce((sum, { count }) => sum + count, 0);
     return {
@@ -110,12 +110,6 @@ async function countValues(run: TopRun, values: readonly string[] | undefined): 
   return all;
 }
 
-/** By count, equal ones by value. */
-function mostFrequent(values: Iterable<ValueCount>, limit: number): ValueCount[] {
-  const sorted = [...values].sort((a, b) => b.count - a.count || (a.value < b.value ? -1 : 1));
-  return sorted.slice(0, limit);
-}
-
 /**
  * The counts of the chosen values over time. If those of one were dropped while it was rare, all are counted again,
  * only these and therefore exactly. If there is no time left for it, such values have no buckets.
@@ -132,7 +126,7 @@ async function withBuckets(run: TopRun, { table, records }: CountedAll, chosen: 
   );
   // Fewer if it ran out of time, or if a file was truncated meanwhile.
   if (run.stop.reason !== undefined || again.records !== records) return once;
-  const exact = mostFrequent(again.table.values(), chosen.length);
+  const exact = again.table.mostFrequent(chosen.length);
   const exactCells = again.table.cellsFor(exact.map(({ id }) => id));
   return exact.map((value) => ({ ...value, cells: exactCells.get(value.id) }));
 }

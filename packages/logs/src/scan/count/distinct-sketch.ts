@@ -1,4 +1,4 @@
-import { textHash } from './text-hash.ts';
+import { bytesHash, textHash } from './text-hash.ts';
 
 /** 4,096 registers: the estimate is off by 1.6 % (one standard deviation). */
 const INDEX_BITS = 12;
@@ -13,10 +13,12 @@ export class DistinctSketch {
   }
 
   add(text: string): void {
-    const index = textHash(text, 1) >>> (32 - INDEX_BITS);
-    // Of another hash: together they are long enough for any number of texts that logs contain.
-    const rank = Math.clz32(textHash(text, 2)) + 1;
-    if (rank > (this.registers[index] ?? 0)) this.registers[index] = rank;
+    this.#note(textHash(text, 1), textHash(text, 2));
+  }
+
+  /** A text in UTF-8. Other than with `add`, a text that is not ASCII has other hashes: a sketch takes only one kind. */
+  addBytes(bytes: Uint8Array, start: number, end: number): void {
+    this.#note(bytesHash(bytes, start, end, 1), bytesHash(bytes, start, end, 2));
   }
 
   merge({ registers }: Pick<DistinctSketch, 'registers'>): void {
@@ -37,5 +39,12 @@ export class DistinctSketch {
     // Few texts leave registers empty, of which there are as many as by chance.
     const isSmall = raw <= 2.5 * REGISTERS && empty > 0;
     return Math.round(isSmall ? REGISTERS * Math.log(REGISTERS / empty) : raw);
+  }
+
+  /** Two hashes: together they are long enough for any number of texts that logs contain. */
+  #note(first: number, second: number): void {
+    const index = first >>> (32 - INDEX_BITS);
+    const rank = Math.clz32(second) + 1;
+    if (rank > (this.registers[index] ?? 0)) this.registers[index] = rank;
   }
 }

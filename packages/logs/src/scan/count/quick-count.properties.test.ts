@@ -155,7 +155,8 @@ function quickValues(format: 'contract' | 'json', by: string, records: readonly 
   expect(counted).toBe(found.quick);
   const all = new ValueCounts();
   all.merge(counts);
-  return { ...found, missing, counts: new Map([...all.values()].map((value) => [value.value, value.count])) };
+  const values = all.mostFrequent(Number.POSITIVE_INFINITY);
+  return { ...found, missing, counts: new Map(values.map(({ value, count: times }) => [value, times])) };
 }
 
 describe('counting without decoding', () => {

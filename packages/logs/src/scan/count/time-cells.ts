@@ -1,17 +1,22 @@
+import { grow } from './grow.ts';
+
 /** Counts of single values in single buckets. */
 export const MAX_CELLS = 200_000;
+
+const FIRST_SLOTS = 2 ** 8;
 
 /** Counts by value and bucket. If there are too many, those of the rarest values are dropped. */
 export class TimeCells {
   readonly #maxCells: number;
-  /** For each bucket the counts by id. */
-  #rows = new Map<number, Map<number, number>>();
+  /** Of each cell, in the order in which they were added. */
+  #buckets = new Float64Array(FIRST_SLOTS / 2);
+  #ids = new Uint32Array(FIRST_SLOTS / 2);
+  #counts = new Float64Array(FIRST_SLOTS / 2);
   #size = 0;
-  /** Ids whose cells were dropped. */
-  #lost = new Set<number>();
-  /** Neighbouring records mostly fall into the same bucket. */
-  #bucket = Number.NaN;
-  #row = new Map<number, number>();
+  /** Cells plus one; zero: free. */
+  #slots = new Int32Array(FIRST_SLOTS);
+  /** Not zero: the cells of this id were dropped. */
+  #lost: Uint8Array<ArrayBuffer> = new Uint8Array(0);
 
   constructor(maxCells: number = MAX_CELLS) {
     this.#maxCells = maxCells;
@@ -22,68 +27,105 @@ export class TimeCells {
   }
 
   add(id: number, bucket: number, count: number): void {
-    if (this.#lost.size > 0 && this.#lost.has(id)) return;
-    if (bucket !== this.#bucket) this.#switchTo(bucket);
-    const known = this.#row.get(id);
-    if (known === undefined) this.#size++;
-    this.#row.set(id, (known ?? 0) + count);
+    if (this.isLost(id)) return;
+    const mask = this.#slots.length - 1;
+    let slot = slotFor(id, bucket, mask);
+    for (let cell = (this.#slots[slot] ?? 0) - 1; cell >= 0; cell = (this.#slots[slot] ?? 0) - 1) {
+      if (this.#ids[cell] === id && this.#buckets[cell] === bucket) {
+        this.#counts[cell] = (this.#counts[cell] ?? 0) + count;
+        return;
+      }
+      slot = (slot + 1) & mask;
+    }
+    this.#slots[slot] = this.#push(id, bucket, count) + 1;
+    if (this.#size * 2 <= this.#slots.length) return;
+    this.#slots = new Int32Array(this.#slots.length * 2);
+    this.#fillSlots();
   }
 
   drop(id: number): void {
-    this.#lost.add(id);
+    this.#lost = grow(this.#lost, id + 1);
+    this.#lost[id] = 1;
   }
 
   isLost(id: number): boolean {
-    return this.#lost.has(id);
+    return id < this.#lost.length && this.#lost[id] !== 0;
   }
 
   /** Keeps the cells of the values that were counted most, half as many as there may be. */
-  dropRarest(counts: readonly number[]): void {
-    const sizes = new Map<number, number>();
-    for (const row of this.#rows.values()) for (const id of row.keys()) sizes.set(id, (sizes.get(id) ?? 0) + 1);
-    const ids = [...sizes.keys()].sort((a, b) => (counts[b] ?? 0) - (counts[a] ?? 0));
+  dropRarest(counts: Float64Array): void {
+    const sizes = new Uint32Array(counts.length);
+    for (let cell = 0; cell < this.#size; cell++) {
+      const id = this.#ids[cell] ?? 0;
+      sizes[id] = (sizes[id] ?? 0) + 1;
+    }
+    const ids = Uint32Array.from(sizes.keys()).filter((id) => sizes[id] !== 0);
+    ids.sort((a, b) => (counts[b] ?? 0) - (counts[a] ?? 0));
     let room = Math.floor(this.#maxCells / 2);
     for (const id of ids) {
-      room -= sizes.get(id) ?? 0;
-      if (room < 0) this.#lost.add(id);
+      room -= sizes[id] ?? 0;
+      if (room < 0) this.drop(id);
     }
-    this.#rebuild((id) => (this.#lost.has(id) ? undefined : id));
+    this.#rebuild((id) => id);
   }
 
-  /** Only these values remain, and get new ids: their index in the list. */
-  keep(ids: readonly number[]): void {
-    const renamed = new Map(ids.map((id, index) => [id, index]));
-    this.#rebuild((id) => (this.#lost.has(id) ? undefined : renamed.get(id)));
-    this.#lost = new Set([...this.#lost].flatMap((id) => renamed.get(id) ?? []));
+  /** Only these values remain, in ascending order, and get new ids: their index in the list. */
+  keep(ids: Uint32Array): void {
+    const newIds = new Int32Array((ids.at(-1) ?? -1) + 1).fill(-1);
+    for (const [newId, id] of ids.entries()) newIds[id] = newId;
+    this.#rebuild((id) => newIds[id] ?? -1);
+    this.#lost = Uint8Array.from(ids, (id) => (this.isLost(id) ? 1 : 0));
   }
 
-  /** All cells: bucket, id, count. */
-  *all(): Generator<[number, number, number], void, undefined> {
-    for (const [bucket, row] of this.#rows) {
-      for (const [id, count] of row) if (!this.#lost.has(id)) yield [bucket, id, count];
+  /** All cells: bucket, id and count of each. */
+  pack(): Float64Array<ArrayBuffer> {
+    const packed = new Float64Array(this.#size * 3);
+    let end = 0;
+    for (let cell = 0; cell < this.#size; cell++) {
+      if (this.isLost(this.#ids[cell] ?? 0)) continue;
+      packed[end++] = this.#buckets[cell] ?? 0;
+      packed[end++] = this.#ids[cell] ?? 0;
+      packed[end++] = this.#counts[cell] ?? 0;
     }
+    return end === packed.length ? packed : packed.slice(0, end);
   }
 
-  #switchTo(bucket: number): void {
-    const row = this.#rows.get(bucket) ?? new Map<number, number>();
-    this.#rows.set(bucket, row);
-    this.#bucket = bucket;
-    this.#row = row;
+  #push(id: number, bucket: number, count: number): number {
+    const cell = this.#size;
+    this.#buckets = grow(this.#buckets, cell + 1);
+    this.#ids = grow(this.#ids, cell + 1);
+    this.#counts = grow(this.#counts, cell + 1);
+    this.#buckets[cell] = bucket;
+    this.#ids[cell] = id;
+    this.#counts[cell] = count;
+    this.#size++;
+    return cell;
   }
 
-  #rebuild(rename: (id: number) => number | undefined): void {
-    const rows = this.#rows;
-    this.#rows = new Map();
-    this.#bucket = Number.NaN;
+  /** Without lost ids and those that get a negative one. */
+  #rebuild(rename: (id: number) => number): void {
+    const size = this.#size;
     this.#size = 0;
-    for (const [bucket, row] of rows) {
-      const kept = new Map<number, number>();
-      for (const [id, count] of row) {
-        const newId = rename(id);
-        if (newId !== undefined) kept.set(newId, count);
-      }
-      this.#size += kept.size;
-      if (kept.size > 0) this.#rows.set(bucket, kept);
+    for (let cell = 0; cell < size; cell++) {
+      const id = this.#ids[cell] ?? 0;
+      const newId = this.isLost(id) ? -1 : rename(id);
+      if (newId >= 0) this.#push(newId, this.#buckets[cell] ?? 0, this.#counts[cell] ?? 0);
+    }
+    this.#slots.fill(0);
+    this.#fillSlots();
+  }
+
+  #fillSlots(): void {
+    const mask = this.#slots.length - 1;
+    for (let cell = 0; cell < this.#size; cell++) {
+      let slot = slotFor(this.#ids[cell] ?? 0, this.#buckets[cell] ?? 0, mask);
+      while (this.#slots[slot] !== 0) slot = (slot + 1) & mask;
+      this.#slots[slot] = cell + 1;
     }
   }
+}
+
+function slotFor(id: number, bucket: number, mask: number): number {
+  const hash = Math.imul(Math.imul(bucket, 0x9e3779b1) ^ id, 0x85ebca6b);
+  return (hash ^ (hash >>> 15)) & mask;
 }

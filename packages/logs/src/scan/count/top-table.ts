@@ -1,16 +1,19 @@
-import { boundedValue, shownValue } from './bounded-value.ts';
+import { boundedValue, MAX_VALUE_LENGTH, shownValue } from './bounded-value.ts';
 import type { TopJob, TopResult } from './count-jobs.ts';
 import { ValueCounts } from './value-counts.ts';
-import { NO_ID, ValueIds } from './value-ids.ts';
+import { NO_ID, ValueTable } from './value-table.ts';
 
 /** Of a value that was not requested. */
-const UNWANTED = -1;
+const UNWANTED = -2;
+
+/** Values of so many bytes are not cut, whatever they contain. */
+const UNCUT_BYTES = MAX_VALUE_LENGTH;
 
 /** Counts the values of records. `bucket` is `NaN` for a record that is in none. */
 export class TopTable {
   readonly #counts: ValueCounts;
-  readonly #ids = new ValueIds();
   readonly #wanted: ReadonlySet<string> | undefined;
+  readonly #wantedBytes: ValueTable | undefined;
   #records = 0;
   #missing = 0;
   #unwanted = 0;
@@ -18,6 +21,7 @@ export class TopTable {
   constructor({ values, limits }: Pick<TopJob, 'values' | 'limits'>) {
     this.#counts = new ValueCounts(limits);
     this.#wanted = values && new Set(values);
+    this.#wantedBytes = values && tableOf(values);
   }
 
   /** A record with these values. One that it has twice counts once. */
@@ -38,12 +42,7 @@ export class TopTable {
   /** A record with one value: these bytes. */
   countBytes(bytes: Buffer, start: number, end: number, bucket: number): void {
     this.#records++;
-    let id = this.#ids.find(bytes, start, end, this.#counts.generation);
-    if (id === NO_ID) {
-      id = this.#idFor(bytes.toString('utf8', start, end));
-      this.#ids.set(bytes, start, end, id);
-    }
-    this.#add(id, bucket);
+    this.#add(this.#idForBytes(bytes, start, end), bucket);
   }
 
   result(): Pick<TopResult, 'counts' | 'records' | 'missing' | 'unwanted'> {
@@ -64,6 +63,20 @@ export class TopTable {
     if (!Number.isNaN(bucket)) this.#counts.addCell(id, bucket);
   }
 
+  /** No text is created for a value that is already known, or of ASCII. */
+  #idForBytes(bytes: Buffer, start: number, end: number): number {
+    if (end - start <= UNCUT_BYTES) {
+      const known = this.#counts.find(bytes, start, end);
+      if (known !== NO_ID) return known;
+      // Other bytes may be invalid, and then are those of another text.
+      if (isAscii(bytes, start, end)) {
+        const isWanted = !this.#wantedBytes || this.#wantedBytes.find(bytes, start, end) !== NO_ID;
+        return isWanted ? this.#counts.idForBytes(bytes, start, end) : UNWANTED;
+      }
+    }
+    return this.#idFor(bytes.toString('utf8', start, end));
+  }
+
   /** A long value may be requested as it is shown. */
   #idFor(value: string): number {
     const bounded = boundedValue(value);
@@ -71,4 +84,18 @@ export class TopTable {
     const shown = shownValue(bounded);
     return this.#wanted.has(shown) ? this.#counts.idFor(shown) : UNWANTED;
   }
+}
+
+function tableOf(values: readonly string[]): ValueTable {
+  const table = new ValueTable();
+  for (const value of values) {
+    const bytes = Buffer.from(value);
+    if (table.find(bytes, 0, bytes.length) === NO_ID) table.add(bytes, 0, bytes.length);
+  }
+  return table;
+}
+
+function isAscii(bytes: Buffer, start: number, end: number): boolean {
+  for (let at = start; at < end; at++) if ((bytes[at] ?? 0) > 0x7f) return false;
+  return true;
 }

@@ -1,8 +1,13 @@
 import { DistinctSketch } from './distinct-sketch.ts';
+import { grow } from './grow.ts';
 import { MAX_CELLS, TimeCells } from './time-cells.ts';
+import { NO_ID, ValueTable } from './value-table.ts';
 
 /** Different values counted exactly. */
 export const MAX_VALUES = 50_000;
+
+/** Room at first. */
+const FIRST_VALUES = 128;
 
 /** Limits of a table. */
 export interface CountLimits {
@@ -16,6 +21,7 @@ export interface PackedCounts {
   text: Uint8Array<ArrayBuffer>;
   ends: Uint32Array<ArrayBuffer>;
   counts: Float64Array<ArrayBuffer>;
+  /** Empty if there are none. */
   errors: Float64Array<ArrayBuffer>;
   /** Bucket, index of the value and count of each cell; those of other values were dropped. */
   cells: Float64Array<ArrayBuffer>;
@@ -47,13 +53,11 @@ export class ValueCounts {
   total = 0;
   readonly #maxValues: number;
   readonly #cells: TimeCells;
-  #ids = new Map<string, number>();
-  #values: string[] = [];
-  #counts: number[] = [];
-  #errors: number[] = [];
+  readonly #table = new ValueTable();
+  #counts = new Float64Array(FIRST_VALUES);
+  #errors = new Float64Array(FIRST_VALUES);
   #floor = 0;
   #dropped: DistinctSketch | undefined;
-  #generation = 0;
 
   constructor({ maxValues = MAX_VALUES, maxCells = MAX_CELLS }: CountLimits = {}) {
     this.#maxValues = maxValues;
@@ -64,14 +68,21 @@ export class ValueCounts {
     return this.#dropped === undefined;
   }
 
-  /** Ids of values change with it. */
-  get generation(): number {
-    return this.#generation;
+  /** The id of a value; one that is not in the table yet is added, which may change the ids of all others. */
+  idFor(value: string): number {
+    const bytes = Buffer.from(value);
+    return this.idForBytes(bytes, 0, bytes.length);
   }
 
-  /** The id of a value; one that is not in the table yet is added. */
-  idFor(value: string): number {
-    return this.#ids.get(value) ?? this.#insert(value);
+  /** The same for the value `[start, end)`, which is valid UTF-8. */
+  idForBytes(bytes: Uint8Array, start: number, end: number): number {
+    const id = this.#table.find(bytes, start, end);
+    return id === NO_ID ? this.#insert(bytes, start, end) : id;
+  }
+
+  /** The id of a value, or `NO_ID`. */
+  find(bytes: Uint8Array, start: number, end: number): number {
+    return this.#table.find(bytes, start, end);
   }
 
   /** Counts one occurrence. */
@@ -82,111 +93,118 @@ export class ValueCounts {
 
   addCell(id: number, bucket: number, count = 1): void {
     this.#cells.add(id, bucket, count);
-    if (this.#cells.isFull) this.#cells.dropRarest(this.#counts);
+    if (this.#cells.isFull) this.#cells.dropRarest(this.#counts.subarray(0, this.#table.size));
   }
 
   /** Adds the counts of another table. */
   merge({ text, ends, counts, errors, cells, lost, total, floor, dropped }: PackedCounts): void {
     this.total += total;
-    const bytes = Buffer.from(text.buffer, text.byteOffset, text.length);
     this.#raiseFloor(floor);
     if (dropped) this.#sketch().merge(new DistinctSketch(dropped));
-    const values = [...ends].map((end, index) => bytes.toString('utf8', ends[index - 1] ?? 0, end));
-    for (const [index, value] of values.entries()) {
-      const id = this.idFor(value);
+    const startOf = (index: number) => (index === 0 ? 0 : (ends[index - 1] ?? 0));
+    for (const [index, end] of ends.entries()) {
+      const id = this.idForBytes(text, startOf(index), end);
       this.#counts[id] = (this.#counts[id] ?? 0) + (counts[index] ?? 0);
       // Its own error replaces that of values which are not in the other table.
       this.#errors[id] = (this.#errors[id] ?? 0) + (errors[index] ?? 0) - floor;
     }
-    const idAt = (index: number | undefined) => this.#ids.get(values[index ?? 0] ?? '');
+    const idAt = (index: number) => this.#table.find(text, startOf(index), ends[index] ?? 0);
     for (const index of lost) {
       const id = idAt(index);
-      if (id !== undefined) this.#cells.drop(id);
+      if (id !== NO_ID) this.#cells.drop(id);
     }
     for (let at = 0; at < cells.length; at += 3) {
-      const id = idAt(cells[at + 1]);
-      if (id !== undefined) this.addCell(id, cells[at] ?? 0, cells[at + 2]);
+      const id = idAt(cells[at + 1] ?? 0);
+      if (id !== NO_ID) this.addCell(id, cells[at] ?? 0, cells[at + 2]);
     }
   }
 
   pack(): PackedCounts {
-    const text = Buffer.from(this.#values.join(''));
-    const ends = new Uint32Array(this.#values.length);
-    let end = 0;
-    for (const [id, value] of this.#values.entries()) {
-      end += Buffer.byteLength(value);
-      ends[id] = end;
-    }
+    const { size, text, ends } = this.#table;
+    const errors = this.#errors.subarray(0, size);
+    const lost: number[] = [];
+    for (let id = 0; id < size; id++) if (this.#cells.isLost(id)) lost.push(id);
     return {
-      text: new Uint8Array(text),
-      ends,
-      counts: Float64Array.from(this.#counts),
-      errors: Float64Array.from(this.#errors),
-      cells: Float64Array.from([...this.#cells.all()].flat()),
-      lost: this.#values.flatMap((_, id) => (this.#cells.isLost(id) ? [id] : [])),
+      text: text.slice(0, this.#table.startOf(size)),
+      ends: ends.slice(0, size),
+      counts: this.#counts.slice(0, size),
+      errors: errors.some((error) => error !== 0) ? errors.slice() : new Float64Array(0),
+      cells: this.#cells.pack(),
+      lost,
       total: this.total,
       floor: this.#floor,
       dropped: this.#dropped?.registers,
     };
   }
 
-  /** In no particular order. */
-  *values(): Generator<ValueCount, void, undefined> {
-    for (const [id, value] of this.#values.entries()) {
-      yield { value, count: this.#counts[id] ?? 0, error: this.#errors[id] ?? 0, id };
-    }
+  /** The most frequent values, equally frequent ones by their text. */
+  mostFrequent(limit: number): ValueCount[] {
+    const counts = this.#counts;
+    const ids = Uint32Array.from({ length: this.#table.size }, (_, id) => id);
+    ids.sort((a, b) => (counts[b] ?? 0) - (counts[a] ?? 0) || this.#table.compare(a, b));
+    return Array.from(ids.subarray(0, limit), (id) => {
+      return { value: this.#table.textOf(id), count: counts[id] ?? 0, error: this.#errors[id] ?? 0, id };
+    });
   }
 
   /** The counts of these values by bucket; absent where they are not complete. */
   cellsFor(ids: readonly number[]): Map<number, Map<number, number>> {
     const found = new Map(ids.map((id) => [id, new Map<number, number>()]));
     for (const id of ids) if (this.#cells.isLost(id) || (this.#errors[id] ?? 0) > 0) found.delete(id);
-    for (const [bucket, id, count] of this.#cells.all()) found.get(id)?.set(bucket, count);
+    const cells = this.#cells.pack();
+    for (let at = 0; at < cells.length; at += 3) found.get(cells[at + 1] ?? 0)?.set(cells[at] ?? 0, cells[at + 2] ?? 0);
     return found;
   }
 
   /** Different values, also those that were dropped: an estimate if there are any. */
   distinct(): number {
-    if (!this.#dropped) return this.#values.length;
+    const { size } = this.#table;
+    if (!this.#dropped) return size;
     const all = new DistinctSketch();
     all.merge(this.#dropped);
-    for (const value of this.#values) all.add(value);
-    return Math.max(this.#values.length, all.estimate());
+    for (let id = 0; id < size; id++) this.#addTo(all, id);
+    return Math.max(size, all.estimate());
   }
 
-  #insert(value: string): number {
-    if (this.#values.length >= this.#maxValues) this.#dropRarest();
-    const id = this.#values.length;
-    this.#ids.set(value, id);
-    this.#values.push(value);
-    this.#counts.push(0);
-    this.#errors.push(this.#floor);
+  #insert(bytes: Uint8Array, start: number, end: number): number {
+    if (this.#table.size >= this.#maxValues) this.#dropRarest();
+    const id = this.#table.add(bytes, start, end);
+    this.#counts = grow(this.#counts, id + 1);
+    this.#errors = grow(this.#errors, id + 1);
+    this.#counts[id] = 0;
+    this.#errors[id] = this.#floor;
     return id;
   }
 
   #raiseFloor(by: number): void {
     if (by === 0) return;
     this.#floor += by;
-    for (const [id, error] of this.#errors.entries()) this.#errors[id] = error + by;
+    for (let id = 0; id < this.#table.size; id++) this.#errors[id] = (this.#errors[id] ?? 0) + by;
   }
 
   /** Raises the floor to the median of what the values may have, and drops those that do not exceed it. */
   #dropRarest(): void {
-    const most = Float64Array.from(this.#counts, (count, id) => count + (this.#errors[id] ?? 0)).sort();
-    this.#floor = Math.max(this.#floor, most[Math.floor((most.length - 1) / 2)] ?? 0);
+    const { size } = this.#table;
+    const [counts, errors] = [this.#counts, this.#errors];
+    const most = counts.slice(0, size);
+    for (let id = 0; id < size; id++) most[id] = (most[id] ?? 0) + (errors[id] ?? 0);
+    const kept = new Uint32Array(size);
+    let keptSize = 0;
     const sketch = this.#sketch();
-    const kept: number[] = [];
-    for (const [id, value] of this.#values.entries()) {
-      if ((this.#counts[id] ?? 0) + (this.#errors[id] ?? 0) > this.#floor) kept.push(id);
-      else sketch.add(value);
+    this.#floor = Math.max(this.#floor, most.slice().sort()[Math.floor((size - 1) / 2)] ?? 0);
+    for (let id = 0; id < size; id++) {
+      if ((most[id] ?? 0) > this.#floor) {
+        counts[keptSize] = counts[id] ?? 0;
+        errors[keptSize] = errors[id] ?? 0;
+        kept[keptSize++] = id;
+      } else this.#addTo(sketch, id);
     }
-    this.#cells.keep(kept);
-    const [values, counts, errors] = [this.#values, this.#counts, this.#errors];
-    this.#values = kept.map((id) => values[id] ?? '');
-    this.#counts = kept.map((id) => counts[id] ?? 0);
-    this.#errors = kept.map((id) => errors[id] ?? 0);
-    this.#ids = new Map(this.#values.map((value, id) => [value, id]));
-    this.#generation++;
+    this.#cells.keep(kept.subarray(0, keptSize));
+    this.#table.keep(kept.subarray(0, keptSize));
+  }
+
+  #addTo(sketch: DistinctSketch, id: number): void {
+    sketch.addBytes(this.#table.text, this.#table.startOf(id), this.#table.endOf(id));
   }
 
   #sketch(): DistinctSketch {
