@@ -7,7 +7,7 @@ const FIRST_SLOTS = 2 ** 8;
 
 /** Counts by value and bucket. If there are too many, those of the rarest values are dropped. */
 export class TimeCells {
-  readonly #maxCells: number;
+  #maxCells: number;
   /** Of each cell, in the order in which they were added. */
   #buckets = new Float64Array(FIRST_SLOTS / 2);
   #ids = new Uint32Array(FIRST_SLOTS / 2);
@@ -17,9 +17,19 @@ export class TimeCells {
   #slots = new Int32Array(FIRST_SLOTS);
   /** Not zero: the cells of this id were dropped. */
   #lost: Uint8Array<ArrayBuffer> = new Uint8Array(0);
+  /** Room to rename values. */
+  #newIds = new Int32Array(0);
 
   constructor(maxCells: number = MAX_CELLS) {
     this.#maxCells = maxCells;
+  }
+
+  /** Keeps the memory. */
+  clear(maxCells: number): void {
+    this.#maxCells = maxCells;
+    this.#size = 0;
+    this.#slots.fill(0);
+    this.#lost.fill(0);
   }
 
   get isFull(): boolean {
@@ -71,10 +81,14 @@ export class TimeCells {
 
   /** Only these values remain, in ascending order, and get new ids: their index in the list. */
   keep(ids: Uint32Array): void {
-    const newIds = new Int32Array((ids.at(-1) ?? -1) + 1).fill(-1);
-    for (const [newId, id] of ids.entries()) newIds[id] = newId;
+    this.#newIds = grow(this.#newIds, (ids.at(-1) ?? -1) + 1);
+    const newIds = this.#newIds.fill(-1);
+    for (let newId = 0; newId < ids.length; newId++) newIds[ids[newId] ?? 0] = newId;
     this.#rebuild((id) => newIds[id] ?? -1);
-    this.#lost = Uint8Array.from(ids, (id) => (this.isLost(id) ? 1 : 0));
+    // In place: no new id is greater than the old one.
+    for (let newId = 0; newId < this.#lost.length; newId++) {
+      this.#lost[newId] = newId < ids.length && this.isLost(ids[newId] ?? 0) ? 1 : 0;
+    }
   }
 
   /** All cells: bucket, id and count of each. */

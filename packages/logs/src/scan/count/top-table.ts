@@ -1,6 +1,7 @@
+import { isMainThread } from 'node:worker_threads';
 import { boundedValue, MAX_VALUE_LENGTH, shownValue } from './bounded-value.ts';
 import type { TopJob, TopResult } from './count-jobs.ts';
-import { ValueCounts } from './value-counts.ts';
+import { type CountLimits, ValueCounts } from './value-counts.ts';
 import { NO_ID, ValueTable } from './value-table.ts';
 
 /** Of a value that was not requested. */
@@ -8,6 +9,12 @@ const UNWANTED = -2;
 
 /** Values of so many bytes are not cut, whatever they contain. */
 const UNCUT_BYTES = MAX_VALUE_LENGTH;
+
+/**
+ * The table of the thread's last job, for the next one: tables of some MiB for each job would be garbage for a while.
+ * Only of scanning threads, which end when they are idle.
+ */
+let spare: ValueCounts | undefined;
 
 /** Counts the values of records. `bucket` is `NaN` for a record that is in none. */
 export class TopTable {
@@ -19,7 +26,7 @@ export class TopTable {
   #unwanted = 0;
 
   constructor({ values, limits }: Pick<TopJob, 'values' | 'limits'>) {
-    this.#counts = new ValueCounts(limits);
+    this.#counts = takeCounts(limits);
     this.#wanted = values && new Set(values);
     this.#wantedBytes = values && tableOf(values);
   }
@@ -45,9 +52,12 @@ export class TopTable {
     this.#add(this.#idForBytes(bytes, start, end), bucket);
   }
 
+  /** The end of it: nothing is counted after that. */
   result(): Pick<TopResult, 'counts' | 'records' | 'missing' | 'unwanted'> {
+    const counts = this.#counts.pack();
+    if (!isMainThread) spare = this.#counts;
     return {
-      counts: this.#counts.pack(),
+      counts,
       records: this.#records,
       missing: this.#missing,
       unwanted: this.#unwanted,
@@ -84,6 +94,13 @@ export class TopTable {
     const shown = shownValue(bounded);
     return this.#wanted.has(shown) ? this.#counts.idFor(shown) : UNWANTED;
   }
+}
+
+function takeCounts(limits: CountLimits): ValueCounts {
+  const counts = spare ?? new ValueCounts();
+  spare = undefined;
+  counts.clear(limits);
+  return counts;
 }
 
 function tableOf(values: readonly string[]): ValueTable {

@@ -51,17 +51,30 @@ export interface ValueCount {
 export class ValueCounts {
   /** Values counted, those that were dropped included. */
   total = 0;
-  readonly #maxValues: number;
+  #maxValues: number;
   readonly #cells: TimeCells;
   readonly #table = new ValueTable();
   #counts = new Float64Array(FIRST_VALUES);
   #errors = new Float64Array(FIRST_VALUES);
   #floor = 0;
   #dropped: DistinctSketch | undefined;
+  /** Room to drop values: they are dropped often, and new arrays would be garbage of 50 MiB. */
+  #sorted = new Float64Array(0);
+  #kept = new Uint32Array(0);
 
   constructor({ maxValues = MAX_VALUES, maxCells = MAX_CELLS }: CountLimits = {}) {
     this.#maxValues = maxValues;
     this.#cells = new TimeCells(maxCells);
+  }
+
+  /** Starts again in the same memory. */
+  clear({ maxValues = MAX_VALUES, maxCells = MAX_CELLS }: CountLimits = {}): void {
+    this.total = 0;
+    this.#maxValues = maxValues;
+    this.#cells.clear(maxCells);
+    this.#table.clear();
+    this.#floor = 0;
+    this.#dropped = undefined;
   }
 
   get isExact(): boolean {
@@ -102,8 +115,8 @@ export class ValueCounts {
     this.#raiseFloor(floor);
     if (dropped) this.#sketch().merge(new DistinctSketch(dropped));
     const startOf = (index: number) => (index === 0 ? 0 : (ends[index - 1] ?? 0));
-    for (const [index, end] of ends.entries()) {
-      const id = this.idForBytes(text, startOf(index), end);
+    for (let index = 0; index < ends.length; index++) {
+      const id = this.idForBytes(text, startOf(index), ends[index] ?? 0);
       this.#counts[id] = (this.#counts[id] ?? 0) + (counts[index] ?? 0);
       // Its own error replaces that of values which are not in the other table.
       this.#errors[id] = (this.#errors[id] ?? 0) + (errors[index] ?? 0) - floor;
@@ -140,7 +153,8 @@ export class ValueCounts {
   /** The most frequent values, equally frequent ones by their text. */
   mostFrequent(limit: number): ValueCount[] {
     const counts = this.#counts;
-    const ids = Uint32Array.from({ length: this.#table.size }, (_, id) => id);
+    const ids = new Uint32Array(this.#table.size);
+    for (let id = 0; id < ids.length; id++) ids[id] = id;
     ids.sort((a, b) => (counts[b] ?? 0) - (counts[a] ?? 0) || this.#table.compare(a, b));
     return Array.from(ids.subarray(0, limit), (id) => {
       return { value: this.#table.textOf(id), count: counts[id] ?? 0, error: this.#errors[id] ?? 0, id };
@@ -186,21 +200,25 @@ export class ValueCounts {
   #dropRarest(): void {
     const { size } = this.#table;
     const [counts, errors] = [this.#counts, this.#errors];
-    const most = counts.slice(0, size);
-    for (let id = 0; id < size; id++) most[id] = (most[id] ?? 0) + (errors[id] ?? 0);
-    const kept = new Uint32Array(size);
-    let keptSize = 0;
+    this.#sorted = grow(this.#sorted, size);
+    this.#kept = grow(this.#kept, size);
+    const most = this.#sorted.subarray(0, size);
+    for (let id = 0; id < size; id++) most[id] = (counts[id] ?? 0) + (errors[id] ?? 0);
+    most.sort();
+    this.#floor = Math.max(this.#floor, most[Math.floor((size - 1) / 2)] ?? 0);
     const sketch = this.#sketch();
-    this.#floor = Math.max(this.#floor, most.slice().sort()[Math.floor((size - 1) / 2)] ?? 0);
+    let keptSize = 0;
     for (let id = 0; id < size; id++) {
-      if ((most[id] ?? 0) > this.#floor) {
-        counts[keptSize] = counts[id] ?? 0;
-        errors[keptSize] = errors[id] ?? 0;
-        kept[keptSize++] = id;
+      const [count = 0, error = 0] = [counts[id], errors[id]];
+      if (count + error > this.#floor) {
+        counts[keptSize] = count;
+        errors[keptSize] = error;
+        this.#kept[keptSize++] = id;
       } else this.#addTo(sketch, id);
     }
-    this.#cells.keep(kept.subarray(0, keptSize));
-    this.#table.keep(kept.subarray(0, keptSize));
+    const kept = this.#kept.subarray(0, keptSize);
+    this.#cells.keep(kept);
+    this.#table.keep(kept);
   }
 
   #addTo(sketch: DistinctSketch, id: number): void {

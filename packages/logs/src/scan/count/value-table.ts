@@ -76,8 +76,10 @@ export class ValueTable {
   /** Only these values remain, in ascending order, and get new ids: their index in the list. */
   keep(ids: Uint32Array): void {
     let end = 0;
-    for (const [newId, id] of ids.entries()) {
-      const [from, to] = [this.startOf(id), this.endOf(id)];
+    for (let newId = 0; newId < ids.length; newId++) {
+      const id = ids[newId] ?? 0;
+      const from = this.startOf(id);
+      const to = this.endOf(id);
       this.#text.copyWithin(end, from, to);
       end += to - from;
       // In place: it is the end of an id that is not needed any more, or the same as before.
@@ -89,16 +91,25 @@ export class ValueTable {
     this.#fillSlots();
   }
 
+  /** Keeps the memory. */
+  clear(): void {
+    this.#size = 0;
+    this.#slots.fill(0);
+  }
+
   textOf(id: number): string {
     return Buffer.from(this.#text.buffer).toString('utf8', this.startOf(id), this.endOf(id));
   }
 
   /** As JavaScript compares their texts. */
   compare(a: number, b: number): number {
-    const [startA, startB] = [this.startOf(a), this.startOf(b)];
-    const [lengthA, lengthB] = [this.endOf(a) - startA, this.endOf(b) - startB];
+    const startA = this.startOf(a);
+    const startB = this.startOf(b);
+    const lengthA = this.endOf(a) - startA;
+    const lengthB = this.endOf(b) - startB;
     for (let at = 0; at < lengthA && at < lengthB; at++) {
-      const [byteA = 0, byteB = 0] = [this.#text[startA + at], this.#text[startB + at]];
+      const byteA = this.#text[startA + at] ?? 0;
+      const byteB = this.#text[startB + at] ?? 0;
       if (byteA !== byteB) return utf16Order(byteA) - utf16Order(byteB);
     }
     return lengthA - lengthB;
