@@ -71,6 +71,43 @@ describe('counts of values', () => {
     );
   });
 
+  test('are listed by count, equal ones in the order of their texts', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'é', '\ue000', '\uffff', '😀', '世'), maxLength: 4 });
+    fc.assert(
+      fc.property(fc.array(text), (texts) => {
+        const counts = countAll(
+          texts.map((value) => ({ value, bucket: 0 })),
+          {},
+        );
+        const expected = [...slowCounts(texts.map((value) => ({ value, bucket: 0 })))].sort(([a, x], [b, y]) => {
+          return sum(y.values()) - sum(x.values()) || (a < b ? -1 : 1);
+        });
+        expect(counts.mostFrequent(5).map(({ value }) => value)).toEqual(expected.slice(0, 5).map(([value]) => value));
+      }),
+    );
+  });
+
+  test('start again in the memory of others', () => {
+    const counts = countAll(
+      [...'abcdefabc'].map((value) => ({ value, bucket: 1 })),
+      { maxValues: 4, maxCells: 2 },
+    );
+    expect(counts.isExact).toBe(false);
+    counts.clear();
+    for (const value of ['x', 'a', 'x']) {
+      const id = counts.idFor(value);
+      counts.add(id);
+      counts.addCell(id, 7);
+    }
+    const found = counts.mostFrequent(10);
+    expect(found.map(({ value, count, error }) => [value, count, error])).toEqual([
+      ['x', 2, 0],
+      ['a', 1, 0],
+    ]);
+    expect([counts.total, counts.isExact, counts.distinct()]).toEqual([3, true, 2]);
+    expect([...counts.cellsFor([0, 1]).values()]).toEqual([new Map([[7, 2]]), new Map([[7, 1]])]);
+  });
+
   test('keep those of frequent values over time, whatever else is counted', () => {
     const occurrences = Array.from({ length: 3000 }, (_, index) => ({
       value: index % 3 === 0 ? 'frequent' : `rare${index}`,
