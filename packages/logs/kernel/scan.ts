@@ -4,6 +4,7 @@
  * every function may read up to 64 bytes beyond the end it is given.
  */
 
+export { column } from './scan/columns';
 export { contextPath, jsonPath } from './scan/json-path';
 export { walk, walkFour } from './scan/walk';
 export { escapes } from './scrub/escapes';
@@ -46,7 +47,7 @@ export const PAIRS: u32 = FOLLOW + 256;
 export const FIRSTS: u32 = PAIRS + 8192;
 export const HITS: u32 = FIRSTS + 256;
 export const MAX_HITS: u32 = 65536;
-/** The path for `jsonPath`; start and end of the first value found, and whether it has escapes. */
+/** The path for `jsonPath`; start and end of the first value found, or of a column, and whether it has escapes. */
 export const PATH: u32 = HITS + MAX_HITS * 4;
 export const MAX_PATH: u32 = 1024;
 export const FOUND_VALUE: u32 = PATH + MAX_PATH;

@@ -10,6 +10,7 @@ interface Exports {
   checksum(from: number, to: number): number;
   jsonPath(from: number, to: number, length: number): number;
   contextPath(from: number, to: number, length: number): number;
+  column(from: number, to: number, isTags: boolean): number;
   walk(from: number, to: number, row: number, firstRow: number): number;
   walkFour(a: number, b: number, c: number, d: number, length: number, firstRow: number): number;
 }
@@ -128,6 +129,14 @@ export class ScanKernel {
   /** The same for the context of the line `[from, to)` in the contract's format. */
   contextPath(from: number, to: number, pathBytes: number): number {
     return this.#exports.contextPath(from, to, pathBytes);
+  }
+
+  /**
+   * Whether the record `[from, to)` of the contract's format, which has a level, has a source, or tags; they are left in
+   * `foundValue`. Negative: it is unusual.
+   */
+  column(from: number, to: number, isTags: boolean): number {
+    return this.#exports.column(from, to, isTags);
   }
 
   setNeedle(needle: Needle): void {

@@ -3,13 +3,14 @@ import type { Format } from '../../parse/format.ts';
 import { BYTE_LIST_START } from '../../parse/formats/json-format.ts';
 import { isTakenKey } from '../../parse/formats/lines/known-keys.ts';
 import { LEVELS_BY_RANK } from '../../parse/level.ts';
-import { findColumns, type Span } from '../../parse/record-columns.ts';
+import { findColumns } from '../../parse/record-columns.ts';
 import { resolveField } from '../../query/index.ts';
 import type { MatchedRecord } from '../tasks/scan-matches.ts';
 import { ByteHits } from './byte-hits.ts';
 import { JsonPathReader } from './json-path-reader.ts';
 import { OneLine } from './one-line.ts';
-import type { TopTable } from './top-table.ts';
+import { TagGroups } from './tag-groups.ts';
+import { groupOf, type TopTable } from './top-table.ts';
 
 const NEWLINE = 10;
 const CARRIAGE_RETURN = 13;
@@ -33,7 +34,7 @@ export function createQuickCount(by: string, counting: Counting): QuickCount {
   const isContract = format.name === 'contract';
   if ('column' in field) {
     if (field.column === 'level') return levelCount(table);
-    return isContract && field.column !== 'message' ? columnCount(field.column, table) : () => false;
+    return isContract && field.column !== 'message' ? columnCount(field.column, counting) : () => false;
   }
   if (!isPlain(field.leaf) || !JsonPathReader.canRead(kernel, field.leaf)) return () => false;
   if (isContract) return leafCount(field.leaf, counting);
@@ -42,22 +43,32 @@ export function createQuickCount(by: string, counting: Counting): QuickCount {
 
 /** Levels are read with the heads of records. */
 function levelCount(table: TopTable): QuickCount {
-  const values = LEVELS_BY_RANK.map((level) => (level === undefined ? [] : [level]));
+  const none = groupOf([]);
+  const groups = LEVELS_BY_RANK.map((level) => (level === undefined ? none : groupOf([level])));
   return (_bytes, { rank }, bucket) => {
-    table.count(values[rank] ?? [], bucket);
+    table.countGroup(groups[rank] ?? none, bucket);
     return true;
   };
 }
 
-/** Of the contract's format. */
-function columnCount(column: 'source' | 'component', table: TopTable): QuickCount {
-  return (bytes, { start, end, isHeadless }, bucket) => {
+/** Of the contract's format. The kernel finds it behind a level; other lines are rare. */
+function columnCount(column: 'source' | 'component', { kernel, table }: Counting): QuickCount {
+  const isTags = column === 'component';
+  const groups = new TagGroups();
+  return (bytes, { start, end, rank, isHeadless }, bucket) => {
     if (isHeadless) return false;
-    const { source, tags } = findColumns(bytes, start, firstLineEnd(bytes, start, end));
-    const span = column === 'source' ? source : tags;
-    if (span.end === span.start) table.countMissing();
-    else if (column === 'source') table.countBytes(bytes, span.start, span.end, bucket);
-    else table.count(splitTags(bytes, tags), bucket);
+    const found = rank > 0 ? kernel.column(start, end, isTags) : -1;
+    let [spanStart, spanEnd] = [0, 0];
+    if (found > 0) {
+      spanStart = kernel.foundValue[0] ?? 0;
+      spanEnd = kernel.foundValue[1] ?? 0;
+    } else if (found < 0) {
+      const { source, tags } = findColumns(bytes, start, firstLineEnd(bytes, start, end));
+      ({ start: spanStart, end: spanEnd } = isTags ? tags : source);
+    }
+    if (spanEnd === spanStart) table.countMissing();
+    else if (isTags) table.countGroup(groups.find(bytes, spanStart, spanEnd), bucket);
+    else table.countBytes(bytes, spanStart, spanEnd, bucket);
     return true;
   };
 }
@@ -97,11 +108,6 @@ function leafCount(path: string, { format, table, kernel }: Counting): QuickCoun
     table.countMissing();
     return true;
   };
-}
-
-/** As `decodeRecord` does. */
-function splitTags(bytes: Buffer, { start, end }: Span): string[] {
-  return bytes.toString('utf8', start + 1, end - 1).split(/\] ?\[/);
 }
 
 /** The end of a line without its line break. */

@@ -16,6 +16,18 @@ const UNCUT_BYTES = MAX_VALUE_LENGTH;
  */
 let spare: ValueCounts | undefined;
 
+/** Values that records have together, and their ids in a generation of the table. Made by `groupOf`. */
+export interface ValueGroup {
+  readonly values: readonly string[];
+  ids: number[];
+  generation: number;
+}
+
+/** One that a record has twice counts once. */
+export function groupOf(values: readonly string[]): ValueGroup {
+  return { values: [...new Set(values)], ids: [], generation: -1 };
+}
+
 /** Counts the values of records. `bucket` is `NaN` for a record that is in none. */
 export class TopTable {
   readonly #counts: ValueCounts;
@@ -40,6 +52,18 @@ export class TopTable {
     else for (const value of new Set(values)) this.#add(this.#idFor(value), bucket);
   }
 
+  /** A record with the values of a group: for groups that many records have. */
+  countGroup(group: ValueGroup, bucket: number): void {
+    if (group.generation !== this.#counts.generation) {
+      this.#countNewGroup(group, bucket);
+      return;
+    }
+    this.#records++;
+    const { ids } = group;
+    if (ids.length === 0) this.#missing++;
+    for (let at = 0; at < ids.length; at++) this.#add(ids[at] ?? UNWANTED, bucket);
+  }
+
   /** A record without a value. */
   countMissing(): void {
     this.#records++;
@@ -62,6 +86,19 @@ export class TopTable {
       missing: this.#missing,
       unwanted: this.#unwanted,
     };
+  }
+
+  /** A value that is added may be the one for which others are dropped, and their ids change. */
+  #countNewGroup(group: ValueGroup, bucket: number): void {
+    const { generation } = this.#counts;
+    group.ids = group.values.map((value) => {
+      const id = this.#idFor(value);
+      this.#add(id, bucket);
+      return id;
+    });
+    this.#records++;
+    if (group.values.length === 0) this.#missing++;
+    group.generation = generation === this.#counts.generation ? generation : -1;
   }
 
   #add(id: number, bucket: number): void {

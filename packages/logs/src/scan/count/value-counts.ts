@@ -58,6 +58,7 @@ export class ValueCounts {
   #errors = new Float64Array(FIRST_VALUES);
   #floor = 0;
   #dropped: DistinctSketch | undefined;
+  #generation = 0;
   /** Room to drop values: they are dropped often, and new arrays would be garbage of 50 MiB. */
   #sorted = new Float64Array(0);
   #kept = new Uint32Array(0);
@@ -75,6 +76,11 @@ export class ValueCounts {
     this.#table.clear();
     this.#floor = 0;
     this.#dropped = undefined;
+  }
+
+  /** Ids of values change with it. */
+  get generation(): number {
+    return this.#generation;
   }
 
   get isExact(): boolean {
@@ -198,6 +204,7 @@ export class ValueCounts {
 
   /** Raises the floor to the median of what the values may have, and drops those that do not exceed it. */
   #dropRarest(): void {
+    this.#generation++;
     const { size } = this.#table;
     const [counts, errors] = [this.#counts, this.#errors];
     this.#sorted = grow(this.#sorted, size);
