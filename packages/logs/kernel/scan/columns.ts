@@ -67,13 +67,18 @@ function behindLevel(line: u32, stop: u32): u32 {
 
 /** The tab after a column without spaces that ends in `:digits`. */
 function findSourceEnd(start: u32, stop: u32): u32 {
+  const tab = i8x16.splat(TAB);
+  const space = i8x16.splat(SPACE);
+  const newline = i8x16.splat(NEWLINE);
   let at = start;
-  let byte: u8 = 0;
-  for (; at < stop; at++) {
-    byte = load<u8>(at);
-    if (byte === TAB || byte === SPACE || byte === NEWLINE) break;
+  for (; at < stop; at += 16) {
+    const bytes = v128.load(at);
+    const ends = v128.or(v128.or(i8x16.eq(bytes, tab), i8x16.eq(bytes, space)), i8x16.eq(bytes, newline));
+    if (!v128.any_true(ends)) continue;
+    at += <u32>ctz(i8x16.bitmask(ends));
+    break;
   }
-  if (at >= stop || byte !== TAB || at <= start) return NONE;
+  if (at >= stop || at <= start || load<u8>(at) !== TAB) return NONE;
   let colon = at - 1;
   while (colon > start && isDigit(load<u8>(colon))) colon--;
   return colon < at - 1 && colon > start && load<u8>(colon) === COLON ? at : NONE;

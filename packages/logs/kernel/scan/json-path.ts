@@ -2,6 +2,8 @@
 import { FOUND_VALUE, PATH, TEXT } from '../scan';
 
 const TAB: u8 = 9;
+const NEWLINE: u8 = 10;
+const CARRIAGE_RETURN: u8 = 13;
 const SPACE: u8 = 32;
 const QUOTE: u8 = 34;
 const PLUS: u8 = 43;
@@ -38,10 +40,16 @@ let count: i32 = 0;
 let hasEscape: bool = false;
 
 /**
- * How many values the object `[from, to)` has at the path of `length` bytes in PATH. Where the first one is, without
- * its quotes, is left in FOUND_VALUE, and whether it has escapes. Negative: the text is no object, or unusual.
+ * How many values the object in the line `[from, to)`, which may have a line break, has at the path of `length` bytes in
+ * PATH. Where the first one is, without its quotes, is left in FOUND_VALUE, and whether it has escapes. Negative: the
+ * text is no object, or unusual, or has several lines.
  */
 export function jsonPath(from: u32, to: u32, length: u32): i32 {
+  const end = lineEnd(from, to);
+  return end < 0 ? -1 : objectPath(from, <u32>end, length);
+}
+
+function objectPath(from: u32, to: u32, length: u32): i32 {
   stop = TEXT + to;
   pathBytes = length;
   depth = 0;
@@ -56,9 +64,24 @@ export function jsonPath(from: u32, to: u32, length: u32): i32 {
  * matter of the columns before it whether there is one.
  */
 export function contextPath(from: u32, to: u32, length: u32): i32 {
-  if (to <= from || load<u8>(TEXT + to - 1) !== CLOSE_BRACE) return 0;
-  const tab = lastTab(from, to);
-  return tab < 0 ? -1 : jsonPath(tab + 1, to, length);
+  const end = lineEnd(from, to);
+  if (end < 0) return -1;
+  if (<u32>end <= from || load<u8>(TEXT + end - 1) !== CLOSE_BRACE) return 0;
+  const tab = lastTab(from, end);
+  return tab < 0 ? -1 : objectPath(tab + 1, end, length);
+}
+
+/** The end of the line `[from, to)` without its line break; negative if there is another line. */
+function lineEnd(from: u32, to: u32): i32 {
+  let end = to;
+  if (end > from && load<u8>(TEXT + end - 1) === NEWLINE) end--;
+  const newline = i8x16.splat(NEWLINE);
+  const last = TEXT + end;
+  let at = TEXT + from;
+  for (; at + 16 <= last; at += 16) if (v128.any_true(i8x16.eq(v128.load(at), newline))) return -1;
+  for (; at < last; at++) if (load<u8>(at) === NEWLINE) return -1;
+  if (end > from && load<u8>(TEXT + end - 1) === CARRIAGE_RETURN) end--;
+  return end;
 }
 
 /** The last tab of `[from, to)`; negative if there is none. */

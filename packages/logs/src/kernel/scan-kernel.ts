@@ -119,8 +119,9 @@ export class ScanKernel {
   }
 
   /**
-   * How many values the JSON object `[from, to)` has at the path, whose first bytes are in `path`; the first one is left
-   * in `foundValue`. Negative: the text is no object, or too unusual to be read without parsing it.
+   * How many values the JSON object in the line `[from, to)` has at the path, whose first bytes are in `path`; the first
+   * one is left in `foundValue`. Negative: the text is no object, has several lines, or is too unusual to be read without
+   * parsing it.
    */
   jsonPath(from: number, to: number, pathBytes: number): number {
     return this.#exports.jsonPath(from, to, pathBytes);

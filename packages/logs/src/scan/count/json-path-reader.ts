@@ -19,7 +19,10 @@ export class JsonPathReader {
     return Buffer.byteLength(path) <= kernel.path.length;
   }
 
-  /** How many values the object `[start, end)` has; negative if it must be parsed: it is no object, or unusual. */
+  /**
+   * How many values the object in the line `[start, end)` has; negative if it must be parsed: it is no object, or
+   * unusual, or has several lines.
+   */
   readObject(start: number, end: number): number {
     return this.#kernel.jsonPath(start, end, this.#path.length);
   }

@@ -13,7 +13,6 @@ import { TagGroups } from './tag-groups.ts';
 import { groupOf, type TopTable } from './top-table.ts';
 
 const NEWLINE = 10;
-const CARRIAGE_RETURN = 13;
 
 /** Counts a record without decoding it. `false`: it was not counted, it must be decoded. */
 export type QuickCount = (bytes: Buffer, record: MatchedRecord, bucket: number) => boolean;
@@ -54,7 +53,7 @@ function levelCount(table: TopTable): QuickCount {
 /** Of the contract's format. The kernel finds it behind a level; other lines are rare. */
 function columnCount(column: 'source' | 'component', { kernel, table }: Counting): QuickCount {
   const isTags = column === 'component';
-  const groups = new TagGroups();
+  const groups = isTags ? new TagGroups() : undefined;
   return (bytes, { start, end, rank, isHeadless }, bucket) => {
     if (isHeadless) return false;
     const found = rank > 0 ? kernel.column(start, end, isTags) : -1;
@@ -67,7 +66,7 @@ function columnCount(column: 'source' | 'component', { kernel, table }: Counting
       ({ start: spanStart, end: spanEnd } = isTags ? tags : source);
     }
     if (spanEnd === spanStart) table.countMissing();
-    else if (isTags) table.countGroup(groups.find(bytes, spanStart, spanEnd), bucket);
+    else if (groups) table.countGroup(groups.find(bytes, spanStart, spanEnd), bucket);
     else table.countBytes(bytes, spanStart, spanEnd, bucket);
     return true;
   };
@@ -89,9 +88,9 @@ function leafCount(path: string, { format, table, kernel }: Counting): QuickCoun
     unicodes.isIn(bytes, start, end) || slashes.isIn(bytes, start, end);
   // Searching for a key that most records have takes longer than reading their JSON.
   let isFrequent = true;
-  return (bytes, { start, end: recordEnd, isHeadless }, bucket) => {
-    if (isHeadless || !lines.isOne(bytes, start, recordEnd)) return false;
-    const end = textEnd(bytes, start, recordEnd);
+  return (bytes, { start, end, isHeadless }, bucket) => {
+    // Reading its JSON tells it, too.
+    if (isHeadless || !(isFrequent || lines.isOne(bytes, start, end))) return false;
     if (isFrequent || keys.isIn(bytes, start, end) || isEscaped(bytes, start, end)) {
       const count = isJson ? reader.readObject(start, end) : reader.readContext(start, end);
       if (count < 0) return false;
@@ -108,14 +107,6 @@ function leafCount(path: string, { format, table, kernel }: Counting): QuickCoun
     table.countMissing();
     return true;
   };
-}
-
-/** The end of a line without its line break. */
-function textEnd(bytes: Buffer, start: number, end: number): number {
-  let lineEnd = end;
-  if (lineEnd > start && bytes[lineEnd - 1] === NEWLINE) lineEnd--;
-  if (lineEnd > start && bytes[lineEnd - 1] === CARRIAGE_RETURN) lineEnd--;
-  return lineEnd;
 }
 
 function firstLineEnd(bytes: Buffer, start: number, end: number): number {
