@@ -37,7 +37,7 @@ export async function top(
     await scanContext.checkRegex(query, stop.newFlag());
     const bucketMs = await chooseBuckets(scanContext, families, query);
     const run = { scanContext, families, query, stop, bucketMs, limits: options.countLimits ?? {} };
-    const all = await countValues(run, query.values);
+    const all = await countValues(run, query.values?.map((value) => boundedValue(value)));
     const { table, records, missing } = all;
     let chosen = table.mostFrequent(query.limit);
     if (bucketMs !== undefined) chosen = await withBuckets(run, all, chosen);
@@ -92,9 +92,10 @@ async function chooseBuckets(
   return chooseWidth(scanContext, families, { ...filter, bucketMs, buckets: buckets ?? DEFAULT_BUCKETS, maxBuckets });
 }
 
+/** `values` as `boundedValue` returns them. */
 async function countValues(run: TopRun, values: readonly string[] | undefined): Promise<CountedAll> {
   const { scanContext, families, query, stop, bucketMs, limits } = run;
-  const wanted = values && [...new Set(values.map((value) => boundedValue(value)))];
+  const wanted = values && [...new Set(values)];
   const jobFor = ({ file, runs, startBytes, endBytes }: FilePart): TopJob => {
     const part = { file, runs, startBytes, endBytes };
     return { kind: 'top', ...part, filter: query, by: query.by, values: wanted, bucketMs, limits };

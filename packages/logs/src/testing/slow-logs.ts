@@ -143,7 +143,8 @@ function readRecords({ name, text }: SlowFile, format: Format): SlowRecord[] {
         : format.decode(text, offset, to);
     const position = { file: name, timedFile: format.timed, offset, end };
     const hole = /\n{256,}$/.exec(text.toString('latin1', offset, end))?.[0] ?? '';
-    const shown = decode(shownEnd(text, offset, end - (hole.length < end - offset ? hole.length : 0)));
+    const written = end - (hole.length < end - offset ? hole.length : 0);
+    const shown = decode(shownEnd(text, offset, written));
     return {
       ...position,
       timeMs,
@@ -151,7 +152,7 @@ function readRecords({ name, text }: SlowFile, format: Format): SlowRecord[] {
       continued,
       text: text.toString('utf8', offset, end),
       shown,
-      whole: decode(end),
+      whole: decode(written),
     };
   });
 }
