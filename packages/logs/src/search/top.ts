@@ -37,7 +37,10 @@ export async function top(
     await scanContext.checkRegex(query, stop.newFlag());
     const bucketMs = await chooseBuckets(scanContext, families, query);
     const run = { scanContext, families, query, stop, bucketMs, limits: options.countLimits ?? {} };
-    const all = await countValues(run, query.values?.map((value) => boundedValue(value)));
+    const all = await countValues(
+      run,
+      query.values?.map((value) => boundedValue(value)),
+    );
     const { table, records, missing } = all;
     let chosen = table.mostFrequent(query.limit);
     if (bucketMs !== undefined) chosen = await withBuckets(run, all, chosen);
