@@ -40,7 +40,7 @@ export interface TopQuery extends LogSelection, RecordFilter {
   by: string;
   /** Maximum number of values returned, the most frequent ones first. */
   limit: number;
-  /** Count only these values; the others together. */
+  /** Count only these values; the others together. One that was cut counts all values that are shown like it. */
   values?: readonly string[];
   /** Also count over time: desired number of buckets, or their width. */
   buckets?: number;

@@ -57,7 +57,8 @@ describe('top', () => {
         for (const { filter: wanted, by, limit, buckets, maxCells, only } of [...queries, ...queries]) {
           const filter = toFilter(wanted, records);
           const matching = records.filter((record) => matches(record, filter));
-          const all = slowTop(matching, by, 1).values.map(({ value }) => value);
+          // Several may be shown cut in the same way.
+          const all = slowTop(matching, by, 1).values.flatMap(({ value }) => (value.length < 256 ? value : []));
           const values = only?.map((index) => all[index] ?? 'none');
           const query = { ...filter, by, limit, ...(buckets && { buckets }), ...(values && { values }) };
           const found = await logs.top(query, { countLimits: { maxCells } });
