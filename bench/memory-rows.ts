@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ABSENT_TEXT } from './broker-mix.ts';
 import type { BenchContext } from './context.ts';
-import { ensureTracedLog } from './count-files.ts';
 import { createFollowedFile, runFollow } from './follow-run.ts';
 import { ensureMemoryFolder } from './memory-files.ts';
 import { type PortholeServer, startPorthole } from './porthole.ts';
@@ -10,6 +9,7 @@ import { showNumber } from './rounds.ts';
 import { below, type Row } from './row.ts';
 import type { SearchFolder } from './search-files.ts';
 import { fetchHistogram, fetchTop, searchNode } from './send-request.ts';
+import { ensureTracedLog } from './traced-log.ts';
 
 const MIB = 1024 ** 2;
 const LIMIT_MIB = 64;

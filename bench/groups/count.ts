@@ -1,5 +1,5 @@
 import type { BenchContext } from '../context.ts';
-import { ensureCountFolder } from '../count-files.ts';
+import { ensureFieldFolder } from '../field-files.ts';
 import type { Group } from '../group.ts';
 import type { PortholeServer } from '../porthole.ts';
 import { median, showNumber } from '../rounds.ts';
@@ -31,7 +31,7 @@ export const countGroup: Group = {
   name: 'count',
   needs: [],
   async run(context) {
-    const { dir, file, jsonFile, size } = await ensureCountFolder(context);
+    const { dir, file, jsonFile, size } = await ensureFieldFolder(context);
     const rows: Row[] = [];
     for (const [name, log] of Object.entries({ "the contract's format": file, JSON: jsonFile })) {
       for (const each of CASES) {

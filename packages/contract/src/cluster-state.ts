@@ -172,8 +172,8 @@ export interface ClusterDigest {
 /** The fields of matching records of all members. */
 export interface ClusterFields extends Omit<Fields, 'fields' | 'end'> {
   /**
-   * A field that several members have is one entry. Which values they share is not known: then `distinct` is a minimum
-   * and not exact.
+   * A field that several members have is one entry. Which values they share is known only if all of them show all of
+   * theirs: otherwise `distinct` is a minimum and not exact.
    */
   fields: (FieldSummary & { nodes: Record<string, number> })[];
   /** If a member ran out of time: the part that all members that responded have examined; `null`: everything. */

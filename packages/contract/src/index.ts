@@ -86,6 +86,8 @@ export { LEVELS } from './records/levels.ts';
 export { loadGaps } from './records/load-gaps.ts';
 export { isPattern, matchesPattern } from './records/match-pattern.ts';
 export { type BucketSource, type MergedBucket, mergeBuckets } from './records/merge-buckets.ts';
+export { type FieldsSource, isDistinctMinimum, type MergedField, mergeFields } from './records/merge-fields.ts';
+export { compareValues, type MergedValue, mergeTop, type TopSource } from './records/merge-top.ts';
 export { isSameFile } from './records/same-file.ts';
 export {
   type BundleRequest,

@@ -99,7 +99,7 @@ export const FIELD_SCHEMAS = {
       extendedObject<ResponseTypes['FieldSummary'], { nodes: Record<string, number> }>(SUMMARY, 'A field.', {
         nodes: byMember,
       }),
-      'Those of the most records first. Where several members have a field, `distinct` is a minimum.',
+      'Those of the most records first. Where several members have a field and `distinct` is not exact, it is a minimum.',
     ),
     ...fields,
     ...ofMembers,

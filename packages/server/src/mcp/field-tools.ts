@@ -1,4 +1,4 @@
-import type { ClusterFields, ClusterTop } from '@porthole/contract';
+import { type ClusterFields, type ClusterTop, isDistinctMinimum } from '@porthole/contract';
 import { toIso, toSelection } from './config-tools.ts';
 import { countNodes, describeMembers } from './coverage.ts';
 import { BUDGET_MS, count, FILTERS, SELECTION, toCount, toFilter } from './record-arguments.ts';
@@ -37,12 +37,12 @@ export const FIELD_TOOLS: readonly Tool[] = [
         coverage: { about: `every field of matching records of ${countNodes(found.members)}`, gaps },
         data: {
           examinedRecords: found.records,
-          fields: found.fields.map(({ name, types, records, distinct, isDistinctExact, examples }) => ({
-            name,
-            types,
-            records,
-            differentValues: isDistinctExact ? distinct : `about ${distinct} or more`,
-            examples: examples.map((example) => cutText(example, VALUE_CHARACTERS)),
+          fields: found.fields.map((field) => ({
+            name: field.name,
+            types: field.types,
+            records: field.records,
+            differentValues: describeDistinct(field),
+            examples: field.examples.map((example) => cutText(example, VALUE_CHARACTERS)),
           })),
         },
       };
@@ -75,6 +75,11 @@ export const FIELD_TOOLS: readonly Tool[] = [
     },
   },
 ];
+
+function describeDistinct(field: ClusterFields['fields'][number]): number | string {
+  if (isDistinctMinimum(field)) return `at least ${field.distinct}`;
+  return field.isDistinctExact ? field.distinct : `about ${field.distinct}`;
+}
 
 function describeTop({ by, values, others, missing, distinct, isExact }: ClusterTop) {
   return {

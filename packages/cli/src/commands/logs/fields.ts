@@ -1,4 +1,4 @@
-import type { ClusterFields } from '@porthole/contract';
+import { type ClusterFields, isDistinctMinimum } from '@porthole/contract';
 import type { Fields, FieldsQuery, Zone } from '@porthole/logs';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
@@ -48,14 +48,19 @@ function formatFields(result: Fields | ClusterFields, invocation: Invocation, ta
   if (totalFields > fields.length)
     terminal.note(`${totalFields - fields.length} rarer fields not shown; raise --limit to see them`);
   if (fields.length === 0) return '';
-  const rows = fields.map(({ name, types, records: count, distinct, isDistinctExact, examples }) => [
-    visibleText(name),
-    types.join(', '),
-    String(count),
-    `${isDistinctExact ? '' : '~'}${distinct}`,
-    examples.map(formatExample).join(', '),
+  const rows = fields.map((field) => [
+    visibleText(field.name),
+    field.types.join(', '),
+    String(field.records),
+    `${distinctMark(field)}${field.distinct}`,
+    field.examples.map(formatExample).join(', '),
   ]);
   return formatTable(COLUMNS, rows, terminal);
+}
+
+function distinctMark(field: Fields['fields'][number]): '' | '~' | '>=' {
+  if (isDistinctMinimum(field)) return '>=';
+  return field.isDistinctExact ? '' : '~';
 }
 
 function formatExample(example: string): string {

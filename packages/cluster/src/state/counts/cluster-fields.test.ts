@@ -1,3 +1,4 @@
+import { isDistinctMinimum } from '@porthole/contract';
 import type { FieldSummary, Fields } from '@porthole/logs/types';
 import { expect, it } from 'vitest';
 import { fakeDeps } from '../testing/fake-deps.ts';
@@ -46,6 +47,24 @@ it('a field of several members is one, with the share of each; its number of val
     counted: null,
     members: [expect.objectContaining({ id: 'a', count: 10 }), expect.objectContaining({ id: 'b', count: 10 })],
   });
+});
+
+it('the number of values is exact where all members show all of theirs, and a minimum otherwise', async () => {
+  const all = { distinct: 2, examples: ['x', 'y'] };
+  const a = nodeWith([field('level', all), field('trace', all), field('cut', { examples: ['x…'] }), field('one', all)]);
+  const b = nodeWith([
+    field('level', { distinct: 2, examples: ['y', 'z'] }),
+    field('trace', { distinct: 900, examples: ['z'] }),
+    field('cut', { examples: ['x…'] }),
+  ]);
+  const { fields } = await clusterFields(fakeDeps({ states: { a, b } }), { limit: 10 });
+  const counts = fields.map((each) => [each.name, each.distinct, each.isDistinctExact, isDistinctMinimum(each)]);
+  expect(counts.sort()).toEqual([
+    ['cut', 1, false, true],
+    ['level', 3, true, false],
+    ['one', 2, true, false],
+    ['trace', 900, false, true],
+  ]);
 });
 
 it('members are asked for more fields than are returned; one that is older or invalid is reported and left out', async () => {

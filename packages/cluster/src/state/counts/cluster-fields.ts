@@ -1,9 +1,14 @@
-import { type ClusterFields, type MemberSelection, PortholeError, type SearchOptions } from '@porthole/contract';
+import {
+  type ClusterFields,
+  type MemberSelection,
+  mergeFields,
+  PortholeError,
+  type SearchOptions,
+} from '@porthole/contract';
 import type { FieldSummary, Fields, FieldsQuery } from '@porthole/logs/types';
 import { chooseMembers } from '../choose-members.ts';
 import { type QueriedMember, queryMembers, type StateDeps } from '../state-deps.ts';
 import { correctedQuery, countedRange, isCount, memberBudget, withTruncation } from './counting.ts';
-import { mergeFields } from './merge-fields.ts';
 
 /** Maximum fields of a node. As many are requested: one that is rare everywhere may be frequent overall. */
 const MAX_FIELDS = 1000;

@@ -2,6 +2,7 @@ import {
   type ClusterTop,
   type MemberReport,
   type MemberSelection,
+  mergeTop,
   PortholeError,
   type SearchOptions,
 } from '@porthole/contract';
@@ -12,7 +13,7 @@ import { type ChosenMember, chooseMembers } from '../choose-members.ts';
 import { type QueriedMember, queryMembers, type StateDeps } from '../state-deps.ts';
 import { type BucketPlan, MAX_BUCKETS, planBuckets } from './bucket-span.ts';
 import { correctedQuery, countedRange, isCount, memberBudget, withTruncation } from './counting.ts';
-import { addBuckets, type MemberTop, mergeTop, withExactCounts } from './merge-top.ts';
+import { addBuckets, type MemberTop, withExactCounts } from './merge-top.ts';
 
 /** Maximum values of a node. As many are requested: one that is rare everywhere may be among the most frequent overall. */
 const MAX_VALUES = 10_000;
@@ -49,7 +50,8 @@ export async function clusterTop(
   const tops = responses.flatMap(({ value }) => value ?? []);
   const { by, limit, values: given } = request;
   const merged = {
-    ...mergeTop(tops, { by: canonicalField(by), limit, areGiven: given !== undefined }),
+    by: canonicalField(by),
+    ...mergeTop(tops, { limit, areGiven: given !== undefined }),
     counted: countedRange(tops.map(({ offsetMs, top: { end } }) => ({ offsetMs, end }))),
     members: toReports(responses),
   };

@@ -52,6 +52,8 @@ const field = {
 it('a field says its type and number of values', () => {
   expect(fieldText(field)).toBe('number · 1 value');
   expect(fieldText({ ...field, types: [], distinct: 1204, isDistinctExact: false })).toBe('~ 1,204 values');
+  const merged = { ...field, types: [], distinct: 1204, isDistinctExact: false, nodes: { a: 1, b: 1 } };
+  expect(fieldText(merged)).toBe('≥ 1,204 values');
 });
 
 it('a sample and a part are said to be one', () => {

@@ -1,4 +1,5 @@
 import type { FieldSummary } from '@porthole/client';
+import { isDistinctMinimum } from '@porthole/contract';
 import { isPartialCount } from '../../../log-view/chart/level-counts.ts';
 import type { FieldsResult, TopResult } from '../../../log-view/source/log-source.ts';
 import type { ZoneName } from '../../../state/view.ts';
@@ -48,9 +49,11 @@ export function facetLines(top: TopResult): FacetLine[] {
   return lines;
 }
 
-/** `number · 16 values`. */
-export function fieldText({ types, distinct, isDistinctExact }: FieldSummary): string {
-  const count = `${isDistinctExact ? '' : '~ '}${formatCount(distinct)}`;
+/** `number · 16 values`; `≥ 16` if there may be many more, `~ 16` if they are estimated. */
+export function fieldText(field: FieldSummary): string {
+  const { types, distinct, isDistinctExact } = field;
+  const mark = isDistinctMinimum(field) ? '≥ ' : isDistinctExact ? '' : '~ ';
+  const count = `${mark}${formatCount(distinct)}`;
   return [...types.slice(0, 1), `${count} ${distinct === 1 ? 'value' : 'values'}`].join(' · ');
 }
 

@@ -1,14 +1,13 @@
-import type { Top, TopValue } from '@porthole/logs/types';
+import type { TopValue } from '@porthole/logs/types';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { compareValues, type MemberTop, mergeTop } from './merge-top.ts';
+import { compareValues, mergeTop, type TopSource } from './merge-top.ts';
 
 /** Counts of a member's records by value, as a node returns them: the first of its values, in order. */
-function topOf(values: readonly string[], limit: number): Omit<Top, 'end'> {
+function topOf(values: readonly string[], limit: number): TopSource['top'] {
   const counts = countValues(values);
   const listed = counts.slice(0, limit);
   return {
-    by: 'shard',
     values: listed,
     others: values.length - listed.reduce((sum, { count }) => sum + count, 0),
     missing: 1,
@@ -24,7 +23,7 @@ function countValues(values: readonly string[]): TopValue[] {
 }
 
 /** As a node that ran out of memory counts: a few less of each value, which it says. */
-function undercounted(top: Omit<Top, 'end'>, error: number): Omit<Top, 'end'> {
+function undercounted(top: TopSource['top'], error: number): TopSource['top'] {
   const values = top.values
     .filter(({ count }) => count > error)
     .map(({ value, count }) => ({ value, count: count - error, error }));
@@ -38,15 +37,15 @@ const members = fc.array(fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 
   maxLength: 4,
 });
 
-function memberTops(all: readonly (readonly string[])[], toTop: (values: readonly string[]) => Omit<Top, 'end'>) {
-  return all.map((values, index): MemberTop => ({ id: `n${index}`, offsetMs: 0, top: toTop(values) }));
+function memberTops(all: readonly (readonly string[])[], toTop: (values: readonly string[]) => TopSource['top']) {
+  return all.map((values, index): TopSource => ({ id: `n${index}`, top: toTop(values) }));
 }
 
 it('complete lists of members merge to what one node with all of their records would count', () => {
   fc.assert(
     fc.property(members, fc.integer({ min: 1, max: 8 }), (all, limit) => {
       const tops = memberTops(all, (values) => topOf(values, 100));
-      const { values, ...merged } = mergeTop(tops, { by: 'shard', limit, areGiven: false });
+      const { values, ...merged } = mergeTop(tops, { limit, areGiven: false });
       const expected = topOf(all.flat(), limit);
       expect({ ...merged, values: values.map(({ nodes: _nodes, ...value }) => value) }).toEqual({
         ...expected,
@@ -66,7 +65,7 @@ it('incomplete lists and lower bounds: the true count is within the error, nothi
         const top = topOf(values, listed);
         return lost === 0 ? top : undercounted(top, lost);
       });
-      const merged = mergeTop(tops, { by: 'shard', limit: 3, areGiven: false });
+      const merged = mergeTop(tops, { limit: 3, areGiven: false });
       const truth = new Map(countValues(all.flat()).map(({ value, count }) => [value, count]));
       for (const { value, count, error = 0 } of merged.values) {
         expect(truth.get(value)).toBeGreaterThanOrEqual(count);
@@ -94,7 +93,7 @@ it('values that were given by name are exact, also where a member does not list 
       return { ...topOf(values, 0), values: given, others: values.filter((value) => value === 'x').length };
     },
   );
-  expect(mergeTop(tops, { by: 'shard', limit: 2, areGiven: true })).toMatchObject({
+  expect(mergeTop(tops, { limit: 2, areGiven: true })).toMatchObject({
     values: [
       { value: 'a', count: 2, nodes: { n0: 2 } },
       { value: 'b', count: 1, nodes: { n1: 1 } },
