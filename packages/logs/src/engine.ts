@@ -1,4 +1,7 @@
 import { BlockIndexes } from './block-index/block-index.ts';
+import { DiskIndex } from './disk-index/disk-index.ts';
+import type { IndexDirOptions } from './disk-index/index-dir.ts';
+import { type EngineUsage, NO_DISK_INDEX } from './engine-usage.ts';
 import type { HandleCache } from './file/handle-cache.ts';
 import type { LogHandle } from './file/log-handle.ts';
 import type { SharedReads } from './file/shared-reads.ts';
@@ -19,15 +22,18 @@ import { WorkerPool } from './scan/worker-pool.ts';
 import type { Scrubbing } from './scrub/scrubbing.ts';
 import { digest } from './search/digest.ts';
 import { type FieldsOptions, fields } from './search/fields.ts';
-import type { OpenFamily } from './search/files/open-family.ts';
+import { type OpenFamily, releaseFamily } from './search/files/open-family.ts';
 import { FileOpener } from './search/files/open-file.ts';
 import { type OpenDeps, openSelected, type Selection } from './search/files/open-selected.ts';
 import { packedText } from './search/files/packed-text.ts';
 import { histogram } from './search/histogram.ts';
 import { ScanContext } from './search/scan-context.ts';
 import { parseLines, searchLines } from './search/search.ts';
+import { type RecordsText, searchText } from './search/search-text.ts';
 import type { SearchOptions } from './search/stop-reason.ts';
 import { type TopOptions, top } from './search/top.ts';
+import { type IndexedText, type IndexOptions, indexText } from './text-index/index-text.ts';
+import type { TextIndexStore } from './text-index/types.ts';
 import type {
   Digest,
   DigestQuery,
@@ -38,6 +44,7 @@ import type {
   HistogramQuery,
   LogSelection,
   ReadOptions,
+  SearchEnd,
   SearchItem,
   SearchQuery,
 } from './types.ts';
@@ -55,6 +62,10 @@ export interface EngineOptions {
   maxQueued?: number;
   /** Memory limit of the block indexes. */
   maxIndexBytes?: number;
+  /** Where indexes are kept for the next process. Absent: nowhere. */
+  indexDir?: IndexDirOptions;
+  /** Keeps what is known of the texts of files, for searches for a text; absent: every block is read. */
+  textIndex?: TextIndexStore;
   /** Bytes of text of each followed log buffered for slow consumers. */
   followBytes?: number;
   /** Maximum number of logs followed at the same time, and descriptors of the process reserved for other uses. */
@@ -80,27 +91,15 @@ export interface EngineDeps {
   acquire(name: string): Promise<LogHandle>;
 }
 
-/** Resources in use: exported as metrics and checked by the leak tests. */
-export interface EngineUsage {
-  /** Scanning threads, and jobs running or queued on them. */
-  threads: number;
-  jobs: number;
-  /** Threads replaced so far because they died or did not stop when requested. */
-  replacedThreads: number;
-  /** Searches and counts in progress. */
-  searches: number;
-  indexBytes: number;
-  /** Logs being followed, and directory watchers. */
-  readers: number;
-  watchers: number;
-}
-
 /** Runs queries on a directory of logs. Loaded with the first query, so an idle node does not pay for it. */
 export class LogEngine {
+  readonly prepare: () => Promise<void>;
   readonly #deps: EngineDeps;
   readonly #opener: FileOpener;
   readonly #openDeps: OpenDeps;
   readonly #scanContext: ScanContext;
+  /** What is kept on disk; absent: nothing. */
+  readonly disk: DiskIndex | undefined;
   readonly #hub: FollowHub;
   readonly #maxQueued: number;
   readonly #ownsThreads: boolean;
@@ -115,8 +114,14 @@ export class LogEngine {
     this.#maxQueued = maxQueued;
     this.#ownsThreads = options.threads === undefined;
     const pool = options.threads ?? new WorkerPool(workers, { scansHere });
+    this.prepare = () => pool.prepare();
     const scrubber = () => deps.scrubbing.current;
-    this.#scanContext = new ScanContext({ ...deps, pool, indexes: new BlockIndexes(maxIndexBytes), formats, scrubber });
+    const indexes = new BlockIndexes(maxIndexBytes);
+    const { indexDir, textIndex } = options;
+    this.disk = indexDir && new DiskIndex(indexDir, { ...deps, indexes, indexText: this.indexText.bind(this) });
+    const { summaries } = this.disk ?? {};
+    const kept = { summaries, textIndex: textIndex ?? this.disk?.textIndex };
+    this.#scanContext = new ScanContext({ ...deps, pool, indexes, formats, scrubber, ...kept });
     this.#hub = new FollowHub({
       ...deps,
       formats,
@@ -132,7 +137,8 @@ export class LogEngine {
   get usage(): EngineUsage {
     const { readers, watchers } = this.#hub.usage;
     const { pool, indexes } = this.#scanContext;
-    return { ...pool.usage, indexBytes: indexes.costBytes, searches: this.#searching, readers, watchers };
+    const diskIndex = this.disk?.usage ?? NO_DISK_INDEX;
+    return { ...pool.usage, indexBytes: indexes.costBytes, diskIndex, searches: this.#searching, readers, watchers };
   }
 
   async *search(query: SearchQuery, options: SearchOptions): AsyncGenerator<SearchItem[], void, undefined> {
@@ -142,7 +148,20 @@ export class LogEngine {
   async *searchLines(query: SearchQuery, options: SearchOptions): AsyncGenerator<Buffer, void, undefined> {
     const done = this.#begin();
     try {
-      yield* searchLines(this.#scanContext, await openSelected(this.#openDeps, query, options), query, options);
+      yield* searchLines(this.#scanContext, await this.#open(query, options), query, options);
+    } finally {
+      done();
+    }
+  }
+
+  async *searchText(
+    query: SearchQuery,
+    options: SearchOptions,
+  ): AsyncGenerator<RecordsText | SearchEnd, void, undefined> {
+    if (query.before > 0 || query.after > 0) throw new RangeError('text is searched without context');
+    const done = this.#begin();
+    try {
+      yield* searchText(this.#scanContext, await this.#open(query, options), query, options);
     } finally {
       done();
     }
@@ -175,7 +194,6 @@ export class LogEngine {
     return false;
   }
 
-  /** False for a file that cannot be read. */
   async #hasTimes(name: string): Promise<boolean> {
     try {
       const { handle, timed, firstMs } = await this.#opener.open(name);
@@ -214,9 +232,15 @@ export class LogEngine {
     }
   }
 
+  /** Adds what is missing of a file to the text index. */
+  indexText(name: string, options: IndexOptions): Promise<IndexedText> {
+    return indexText({ opener: this.#opener, scanContext: this.#scanContext }, name, options);
+  }
+
   /** Ends all follows and searches. */
   async close(): Promise<void> {
     await this.#hub.close();
+    await this.disk?.close();
     if (this.#ownsThreads) await this.#scanContext.pool.close();
   }
 
@@ -228,9 +252,22 @@ export class LogEngine {
       );
     }
     this.#searching++;
+    this.disk?.keeper.noteStart();
     return () => {
       this.#searching--;
+      this.disk?.keeper.noteEnd();
     };
+  }
+
+  async #open(query: Selection, options: SearchOptions): Promise<OpenFamily[]> {
+    const families = await openSelected(this.#openDeps, query, options);
+    try {
+      await this.#scanContext.loadIndexes(families);
+    } catch (error) {
+      families.forEach(releaseFamily);
+      throw error;
+    }
+    return families;
   }
 
   async #count<Q extends Selection, O extends SearchOptions, R>(
@@ -240,7 +277,7 @@ export class LogEngine {
   ): Promise<R> {
     const done = this.#begin();
     try {
-      return await count(this.#scanContext, await openSelected(this.#openDeps, query, options), query, options);
+      return await count(this.#scanContext, await this.#open(query, options), query, options);
     } finally {
       done();
     }

@@ -3,6 +3,7 @@ export { decodeCursor, resumeCursor } from './cursor/cursor.ts';
 export { isPackedName, plainName } from './file/compression.ts';
 export { groupFamilies } from './file/families.ts';
 export { createHiddenNames } from './file/hidden-names.ts';
+export { OneChunk } from './file/one-chunk.ts';
 export type { LogMount, LogTree } from './file/tree.ts';
 export { LogDir, type LogDirOptions } from './log-dir.ts';
 export { LogError, type LogErrorCode } from './log-error.ts';
@@ -23,6 +24,7 @@ export { PATTERN_NAMES } from './scrub/patterns.ts';
 export { scrubTail } from './scrub/scrub-feed.ts';
 export { Scrubbing } from './scrub/scrubbing.ts';
 export { bucketWidth } from './search/bucket-width.ts';
+export type { RecordsText } from './search/search-text.ts';
 export { mergeShapes } from './shapes/merge-shapes.ts';
 export { messageShape } from './shapes/message-shape.ts';
 export type {
@@ -43,6 +45,7 @@ export type {
   OpenLog,
   ReadOptions,
   RecordFilter,
+  SearchEnd,
   SearchItem,
   SearchQuery,
   StartPoint,

@@ -1,4 +1,6 @@
-import type { EngineOptions, EngineUsage, LogEngine } from './engine.ts';
+import { type DirWatch, type WatchTimes, watchForIndex } from './disk-index/dir-watch.ts';
+import type { EngineOptions, LogEngine } from './engine.ts';
+import { type EngineUsage, NO_ENGINE } from './engine-usage.ts';
 import { findDecoder, isPackedName, refuseUndecoded } from './file/compression.ts';
 import { HandleCache } from './file/handle-cache.ts';
 import { createHiddenNames } from './file/hidden-names.ts';
@@ -17,8 +19,10 @@ import { PackedSecrets } from './read/packed-secrets.ts';
 import { tail } from './read/tail.ts';
 import { Scrubbing } from './scrub/scrubbing.ts';
 import type { FieldsOptions } from './search/fields.ts';
+import type { RecordsText } from './search/search-text.ts';
 import type { SearchOptions } from './search/stop-reason.ts';
 import type { TopOptions } from './search/top.ts';
+import type { IndexedText, IndexOptions } from './text-index/index-text.ts';
 import type {
   ByteStream,
   Digest,
@@ -33,6 +37,7 @@ import type {
   LogSelection,
   OpenLog,
   ReadOptions,
+  SearchEnd,
   SearchItem,
   SearchQuery,
 } from './types.ts';
@@ -47,16 +52,6 @@ export interface LogDirOptions extends EngineOptions {
   /** What is masked in the text of the files, before it is returned or searched. */
   scrubbing?: Scrubbing;
 }
-
-const NO_ENGINE: EngineUsage = {
-  threads: 0,
-  jobs: 0,
-  replacedThreads: 0,
-  searches: 0,
-  indexBytes: 0,
-  readers: 0,
-  watchers: 0,
-};
 
 /** Records at the end of a file examined for a timestamp. */
 const LAST_RECORDS = 100;
@@ -73,10 +68,13 @@ export class LogDir {
   readonly #packed = new PackedSecrets();
   readonly #listing: DirListing;
   readonly #details: FileDetails;
+  /** By the listing they were made from. */
+  readonly #lists = new WeakMap<readonly object[], LogEntry[]>();
 
   readonly #options: LogDirOptions;
   #engine: Promise<LogEngine> | undefined;
   #started: LogEngine | undefined;
+  #watch: DirWatch | undefined;
 
   constructor(path: string, options: LogDirOptions = {}) {
     const { zone = createZone(), hidden = [], scrubbing = new Scrubbing(), tree = FLAT } = options;
@@ -87,11 +85,12 @@ export class LogDir {
     this.#scrubbing = scrubbing;
     this.#reads = new SharedReads(() => scrubbing.current);
     this.#isHidden = createHiddenNames(hidden);
-    this.#handles = new HandleCache(path, this.#isHidden, tree);
     const statMany = async (names: readonly string[]) => (await this.#loadEngine()).stat(names);
     this.#listing = new DirListing(path, { isHidden: this.#isHidden, tree, statMany });
+    this.#handles = new HandleCache(path, this.#isHidden, tree);
     this.#details = new FileDetails({
       list: () => this.#listing.all(),
+      families: (names) => this.#listing.families.of(names),
       describe: (name) => this.#describe(name),
       describeMany: async (names) => (await this.#loadEngine()).describe(names),
       lastTime: (name) => this.#lastTime(name),
@@ -104,10 +103,16 @@ export class LogDir {
     return { openFiles: this.#handles.openCount, lentBuffers: this.#reads.lentBuffers, ...engine };
   }
 
-  /** The files directly in the directory. */
+  /** The files directly in the directory. Concurrent calls get the same list: it must not be changed. */
   async list(): Promise<LogEntry[]> {
     const files = await this.#listing.all();
-    return files.flatMap(({ name, size }) => (name.includes('/') ? [] : [{ name, size }]));
+    const known = this.#lists.get(files);
+    if (known) return known;
+    const isBelow = (name: string) => name.includes('/');
+    const direct = files.some(({ name }) => isBelow(name)) ? files.filter(({ name }) => !isBelow(name)) : files;
+    const list = direct.map(({ name, size }) => ({ name, size }));
+    this.#lists.set(files, list);
+    return list;
   }
 
   /**
@@ -162,6 +167,17 @@ export class LogDir {
     yield* (await this.#loadEngine()).searchLines(query, options);
   }
 
+  /**
+   * The text of matching records, in large pieces; the last item is the end, the first one is empty. Nothing is decoded.
+   * Without context: `before` and `after` must be 0. `limit` may be infinite; `raw` and `fields` are ignored.
+   */
+  async *searchText(
+    query: SearchQuery,
+    options: SearchOptions = {},
+  ): AsyncGenerator<RecordsText | SearchEnd, void, undefined> {
+    yield* (await this.#loadEngine()).searchText(query, options);
+  }
+
   async histogram(query: HistogramQuery, options: SearchOptions = {}): Promise<Histogram> {
     return (await this.#loadEngine()).histogram(query, options);
   }
@@ -180,16 +196,39 @@ export class LogDir {
     return (await this.#loadEngine()).fields(query, options);
   }
 
+  /** Adds what is missing of a file to the text index: see docs/adr/0032-a-text-index.md. */
+  async indexText(name: string, options: IndexOptions = {}): Promise<IndexedText> {
+    return (await this.#loadEngine()).indexText(name, options);
+  }
+
   /** New records as they are written, batch by batch, until the signal aborts. The first batch is empty. */
   async *follow(query: FollowQuery, options: ReadOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
     yield* (await this.#loadEngine()).follow(query, options);
   }
 
+  /** From now on, files are indexed in the background, if there is a directory to keep the index in. */
+  startIndexing(times?: WatchTimes): void {
+    const { indexDir } = this.#options;
+    if (!indexDir) return;
+    const load = async () => (await this.#loadEngine()).disk;
+    const onError = (error: unknown) => indexDir.onProblem?.(String(error));
+    const deps = { path: this.path, isFlat: this.#isFlat, list: () => this.#listing.all(), load, onError };
+    this.#watch ??= watchForIndex({ ...deps, loaded: () => this.#started?.disk }, times);
+  }
+
+  /** Loads the engine and starts its threads, so that the first search need not wait for them. */
+  readonly prepare = async (): Promise<void> => (await this.#loadEngine()).prepare();
+
   /** Closes open files. Running tails end by themselves, searches are aborted. */
   async close(): Promise<void> {
+    await this.#watch?.close();
     this.#details.close();
     this.#handles.close();
     await (await this.#engine)?.close();
+  }
+
+  get #isFlat(): boolean {
+    return this.#tree.depth === 0 && !this.#tree.mounts;
   }
 
   /** The engine is a third of the code: it is loaded with the first query. */
@@ -202,7 +241,7 @@ export class LogDir {
         scrubbing: this.#scrubbing,
         zone: this.#zone,
         list: (family?: string) => (family === undefined ? this.#listing.all() : this.#listing.ofFamily(family)),
-        isFlat: this.#tree.depth === 0 && !this.#tree.mounts,
+        isFlat: this.#isFlat,
         problems: (selection: LogSelection) => this.#problems(selection),
         acquire: (name: string) => this.#acquire(name),
       };

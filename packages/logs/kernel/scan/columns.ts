@@ -15,7 +15,7 @@ const TIME_BYTES: u32 = 19;
 const LONGEST_LEVEL: u32 = 8;
 
 /** Instead of a position: there is none. */
-const NONE: u32 = 0;
+export const NONE: u32 = 0;
 
 /**
  * Finds the source of the record `[from, to)`, which starts with a time and a level, or its tags with their brackets.
@@ -45,7 +45,7 @@ export function column(from: u32, to: u32, isTags: bool): i32 {
 }
 
 /** The position behind the tab after the level. */
-function behindLevel(line: u32, stop: u32): u32 {
+export function behindLevel(line: u32, stop: u32): u32 {
   let at = line + TIME_BYTES;
   if (at >= stop) return NONE;
   const mark = load<u8>(at);
@@ -66,7 +66,7 @@ function behindLevel(line: u32, stop: u32): u32 {
 }
 
 /** The tab after a column without spaces that ends in `:digits`. */
-function findSourceEnd(start: u32, stop: u32): u32 {
+export function findSourceEnd(start: u32, stop: u32): u32 {
   const tab = i8x16.splat(TAB);
   const space = i8x16.splat(SPACE);
   const newline = i8x16.splat(NEWLINE);

@@ -23,21 +23,21 @@ const CLOSE_BRACE: u8 = 125;
 const MAX_DEPTH: u32 = 64;
 
 /** How a value is on the path: it is not, or it is what the path leads to. Otherwise so much of the path leads to it. */
-const OFF: i32 = -1;
+export const OFF: i32 = -1;
 const AT_END: i32 = -2;
 
 /** One in each of eight bytes. */
 const ONES: u64 = u64.MAX_VALUE / 0xff;
 
 /** Instead of a position: the text is invalid, or unusual. */
-const FAILED: u32 = 0;
+export const FAILED: u32 = 0;
 
 /** The end of the text, the length of the path, and the state of the current call. */
-let stop: u32 = 0;
+export let stop: u32 = 0;
 let pathBytes: u32 = 0;
 let depth: u32 = 0;
 let count: i32 = 0;
-let hasEscape: bool = false;
+export let hasEscape: bool = false;
 
 /**
  * How many values the object in the line `[from, to)`, which may have a line break, has at the path of `length` bytes in
@@ -49,11 +49,16 @@ export function jsonPath(from: u32, to: u32, length: u32): i32 {
   return end < 0 ? -1 : objectPath(from, <u32>end, length);
 }
 
-function objectPath(from: u32, to: u32, length: u32): i32 {
+/** Prepares to read text that ends at `to`, and values at a path of `length` bytes. */
+export function begin(to: u32, length: u32): void {
   stop = TEXT + to;
   pathBytes = length;
   depth = 0;
   count = 0;
+}
+
+function objectPath(from: u32, to: u32, length: u32): i32 {
+  begin(to, length);
   if (from >= to || load<u8>(TEXT + from) !== OPEN_BRACE) return -1;
   const end = readObject(TEXT + from, 0);
   return end !== FAILED && skipSpace(end) === stop ? count : -1;
@@ -72,7 +77,7 @@ export function contextPath(from: u32, to: u32, length: u32): i32 {
 }
 
 /** The end of the line `[from, to)` without its line break; negative if there is another line. */
-function lineEnd(from: u32, to: u32): i32 {
+export function lineEnd(from: u32, to: u32): i32 {
   let end = to;
   if (end > from && load<u8>(TEXT + end - 1) === NEWLINE) end--;
   const newline = i8x16.splat(NEWLINE);
@@ -101,7 +106,7 @@ function lastTab(from: u32, to: u32): i32 {
 }
 
 /** The position after the value at `at`. */
-function readValue(at: u32, on: i32): u32 {
+export function readValue(at: u32, on: i32): u32 {
   if (at >= stop) return FAILED;
   const first = load<u8>(at);
   if (first === QUOTE) {
@@ -174,7 +179,7 @@ function follow(start: u32, end: u32, on: i32): i32 {
 }
 
 /** The position after the closing quote of the string at `start`. */
-function readString(start: u32): u32 {
+export function readString(start: u32): u32 {
   hasEscape = false;
   const end = stop;
   let at = start + 1;
@@ -253,11 +258,11 @@ function readLiteral(at: u32): u32 {
 }
 
 /** Mostly there is none. */
-function behindSpace(at: u32): u32 {
+export function behindSpace(at: u32): u32 {
   return load<u8>(at) > SPACE ? at : skipSpace(at);
 }
 
-function skipSpace(start: u32): u32 {
+export function skipSpace(start: u32): u32 {
   const end = stop;
   let at = start;
   while (at < end) {

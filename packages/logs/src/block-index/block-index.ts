@@ -1,3 +1,6 @@
+import { isSameText, KeptGroups } from './kept-groups.ts';
+import type { KeptSummaries } from './summary-codec.ts';
+
 /** Approximate memory of one block summary, for the memory limit. */
 const BLOCK_COST_BYTES = 160;
 const ERROR_COST_BYTES = 8;
@@ -8,7 +11,12 @@ const ERROR_COST_BYTES = 8;
  */
 export class FileIndex {
   readonly #blocks = new Map<number, BlockSummary>();
+  readonly #maxGroupBytes: number;
   costBytes = 0;
+  /** What digests found in its blocks. */
+  groups: KeptGroups;
+  /** It contains something that was not kept on disk yet. */
+  isChanged = false;
   /** Blocks that were read while the file had this stamp and had not changed for long enough before. */
   #settled: { stamp: string; blocks: Set<number> } = { stamp: '', blocks: new Set() };
   /** The end of the last block ever indexed. */
@@ -17,8 +25,40 @@ export class FileIndex {
   /** Summary of the incomplete last block: its records are still there, whatever was appended since. */
   #tail: TailSummary | undefined;
 
+  constructor(maxGroupBytes = Infinity) {
+    this.#maxGroupBytes = maxGroupBytes;
+    this.groups = new KeptGroups(maxGroupBytes);
+  }
+
+  /** A query that is taking groups goes on with those it has begun with. */
+  dropGroups(): void {
+    this.groups = new KeptGroups(this.#maxGroupBytes);
+  }
+
   get(block: number): BlockSummary | undefined {
     return this.#blocks.get(block);
+  }
+
+  get blockCount(): number {
+    return this.#blocks.size;
+  }
+
+  /** What another process may use of it. */
+  toKeep(): KeptSummaries {
+    const { stamp, blocks } = this.#settled;
+    return { summaries: [...this.#blocks.values()], stamp, settled: blocks };
+  }
+
+  /** Adds what `toKeep` returned, unless it is known already. */
+  restore({ summaries, stamp, settled }: KeptSummaries): void {
+    const wasChanged = this.isChanged;
+    if (this.#settled.stamp === '') this.#settled = { stamp, blocks: new Set() };
+    for (const summary of summaries) {
+      if (this.#blocks.has(summary.block)) continue;
+      this.add(summary);
+      if (settled.has(summary.block) && this.#settled.stamp === stamp) this.#settled.blocks.add(summary.block);
+    }
+    this.isChanged = wasChanged;
   }
 
   /**
@@ -55,6 +95,7 @@ export class FileIndex {
     this.#blocks.set(summary.block, summary);
     this.#end = Math.max(this.#end, summary.block + 1);
     this.#times = undefined;
+    this.isChanged = true;
     this.costBytes += summaryCost(summary) - (known ? summaryCost(known) : 0);
   }
 
@@ -62,22 +103,21 @@ export class FileIndex {
   remove(summary: BlockSummary): void {
     if (this.#blocks.get(summary.block) !== summary) return;
     this.#blocks.delete(summary.block);
+    this.groups.remove(summary.block);
     this.#times = undefined;
     this.costBytes -= summaryCost(summary);
   }
 
   settle(block: number, stamp: string): void {
+    if (this.isSettled(block, stamp)) return;
     if (this.#settled.stamp !== stamp) this.#settled = { stamp, blocks: new Set() };
     this.#settled.blocks.add(block);
+    this.isChanged = true;
   }
 
   isSettled(block: number, stamp: string): boolean {
     return this.#settled.stamp === stamp && this.#settled.blocks.has(block);
   }
-}
-
-function isSameText(a: BlockCheck, b: BlockCheck): boolean {
-  return a.hash === b.hash && a.bytes === b.bytes && a.scrubbed === b.scrubbed;
 }
 
 /** Times are infinite if none is known. */
@@ -92,7 +132,13 @@ function summaryCost({ errors }: BlockSummary): number {
   return BLOCK_COST_BYTES + (errors?.length ?? 0) * ERROR_COST_BYTES;
 }
 
-/** The indexes of scanned files. Bounded: the least recently used file is evicted first. Only speed depends on it. */
+/** The groups of one file may take so much of the memory for all files: what they save is less than what the rest saves. */
+const GROUPS_SHARE = 0.5;
+
+/**
+ * The indexes of scanned files. Bounded: first the groups, then the rest of the least recently used file is evicted
+ * first. Only speed depends on it.
+ */
 export class BlockIndexes {
   readonly #maxBytes: number;
   readonly #files = new Map<string, FileIndex>();
@@ -103,20 +149,34 @@ export class BlockIndexes {
 
   get costBytes(): number {
     let sum = 0;
-    for (const { costBytes } of this.#files.values()) sum += costBytes;
+    for (const { costBytes, groups } of this.#files.values()) sum += costBytes + groups.costBytes;
     return sum;
   }
 
   /** The index of a file, by its identity. The caller verifies that it is still valid. */
   get(key: string): FileIndex {
-    const index = this.#files.get(key) ?? new FileIndex();
+    const index = this.#files.get(key) ?? new FileIndex(this.#maxBytes * GROUPS_SHARE);
     this.#files.delete(key);
     this.#files.set(key, index);
     return index;
   }
 
+  get isFull(): boolean {
+    return this.costBytes >= this.#maxBytes;
+  }
+
+  all(): FileIndex[] {
+    return [...this.#files.values()];
+  }
+
   trim(): void {
-    for (let over = this.costBytes - this.#maxBytes; over > 0; ) {
+    let over = this.costBytes - this.#maxBytes;
+    for (const index of this.#files.values()) {
+      if (over <= 0) return;
+      over -= index.groups.costBytes;
+      index.dropGroups();
+    }
+    while (over > 0) {
       const [oldest] = this.#files;
       if (!oldest) return;
       this.#files.delete(oldest[0]);

@@ -1,5 +1,6 @@
 import type { VerifyResult } from '../scan/jobs.ts';
 import type { BlockSummary, FileIndex, KnownTimes, TailSummary } from './block-index.ts';
+import type { KeptGroups } from './kept-groups.ts';
 
 /**
  * The index of a file for one query, restricted to what is still true. A block is unchanged if the file has had the
@@ -47,6 +48,11 @@ export class CheckedIndex {
     const isStale = new Set(stale);
     for (const summary of summaries) if (isStale.has(summary.block)) this.#index.remove(summary);
     for (const block of valid) this.#noteValid(block);
+  }
+
+  /** What digests found; of a block only if it was made from the text of the summary. */
+  get groups(): KeptGroups {
+    return this.#index.groups;
   }
 
   noteTail(tail: TailSummary): void {

@@ -3,17 +3,26 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
+import { Scrubbing } from '../scrub/scrubbing.ts';
 import { expectSame, randomDir } from '../testing/random-dir.ts';
 import { BERLIN, logSpec } from '../testing/random-logs.ts';
 import { filterSpec, toFilter } from '../testing/random-queries.ts';
 import { runSearch } from '../testing/run-search.ts';
-import { readFamilyRecords, slowHistogram, slowSearch } from '../testing/slow-logs.ts';
+import { readFamilyRecords, slowDigest, slowHistogram, slowSearch } from '../testing/slow-logs.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
+import type { DigestGroup } from '../types.ts';
 
 /** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
 
 const LINE = '2026-06-01 10:00:00.000\tINFO\ta.go:1\ta line of usual length\n';
+
+/** Samples included, in an order of its own. */
+function byCount(groups: readonly (Omit<DigestGroup, 'sample'> & { sample: object })[]): unknown[] {
+  const toKey = ({ level, source, shape }: Omit<DigestGroup, 'sample'>) => JSON.stringify([level, source, shape]);
+  const sorted = [...groups].sort((a, b) => (toKey(a) < toKey(b) ? -1 : 1));
+  return sorted.map(({ sample, ...group }) => ({ ...group, sample: { ...sample, cursor: undefined } }));
+}
 
 describe('what was learned from earlier scans', () => {
   test('changes no result, whatever the order of queries and however the file grows', async () => {
@@ -47,6 +56,10 @@ describe('what was learned from earlier scans', () => {
             expectSame(found, slowSearch(records, { ...filter, order: direction }).slice(0, limit));
             const { bucketMs, buckets, untimed } = await logs.histogram({ file: whole.name, ...filter, buckets: 5 });
             expect({ buckets, untimed }).toEqual(slowHistogram(records, filter, bucketMs));
+            for (const each of [filter, {}]) {
+              const { groups } = await logs.digest({ file: whole.name, ...each, limit: 1000, newSinceMs: Infinity });
+              expect(byCount(groups)).toEqual(byCount(slowDigest(records, each)));
+            }
           }
         }
       }),
@@ -79,6 +92,41 @@ describe('what was learned from earlier scans', () => {
     expect(warm.end.skippedBytes + warm.end.scannedBytes).toBeGreaterThanOrEqual(30_000 * LINE.length);
   });
 
+  test('answers a digest without a scan, also of some levels or of a time range', async () => {
+    const dir = tempDir();
+    const warning = LINE.replace('INFO', 'WARN').replace('10:00:00', '10:00:09');
+    writeFileSync(join(dir, 'a.log'), LINE.repeat(20_000) + warning.repeat(20_000));
+    const logs = openDir(dir, { zone: BERLIN });
+    const cold = await logs.digest({ file: 'a.log', limit: 9 });
+    expect(cold.end.scannedBytes).toBe(40_000 * LINE.length);
+    expect(cold.groups.map(({ level, count }) => [level, count]).sort()).toEqual([
+      ['INFO', 20_000],
+      ['WARN', 20_000],
+    ]);
+    const fromMs = cold.groups.find(({ level }) => level === 'WARN')?.firstMs ?? 0;
+    const filters = [{}, { minLevel: 'WARN' as const }, { fromMs }];
+    for (const filter of filters) {
+      const warm = await logs.digest({ file: 'a.log', limit: 9, ...filter });
+      expect(warm.groups).toEqual(cold.groups.filter(({ level }) => filter === filters[0] || level === 'WARN'));
+      // The last block, and one that has records of both times.
+      expect(warm.end.scannedBytes).toBeLessThanOrEqual(2 * BLOCK_BYTES);
+    }
+  });
+
+  test('does not show in a digest what is masked since', async () => {
+    const dir = tempDir();
+    const secret = 'hunter2-and-more';
+    writeFileSync(join(dir, 'a.log'), LINE.replace('a.go', secret).repeat(20_000));
+    const scrubbing = new Scrubbing();
+    const logs = openDir(dir, { zone: BERLIN, scrubbing });
+    const digest = async () => (await logs.digest({ file: 'a.log', limit: 9 })).groups.map(({ source }) => source);
+    expect(await digest()).toEqual([`${secret}:1`]);
+    scrubbing.add([secret]);
+    const [masked] = await digest();
+    expect(masked).not.toContain(secret);
+    expect(await digest()).toEqual([masked]);
+  });
+
   test('stays within its memory limit, and results are the same without it', async () => {
     const dir = join(tempDir(), 'logs');
     mkdirSync(dir);
@@ -88,6 +136,8 @@ describe('what was learned from earlier scans', () => {
     const first = await logs.histogram({ buckets: 5 });
     const again = await logs.histogram({ buckets: 5 });
     expect(again.buckets).toEqual(first.buckets);
+    const { groups } = await logs.digest({ file: 'f0.log', limit: 9 });
+    expect((await logs.digest({ file: 'f0.log', limit: 9 })).groups).toEqual(groups);
     expect(logs.usage.indexBytes).toBeLessThanOrEqual(2000);
   });
 });

@@ -59,15 +59,15 @@ export interface ResumedRecord {
 }
 
 /** Encodes marks of one file; their common parts are computed once. */
-export function markEncoder({
-  headHash,
-  headBytes,
-  file,
-}: FileMark & { file: string }): (place: RecordAnchor) => string {
-  const head = `${headHash}.${to36(headBytes)}`;
-  const name = Buffer.from(file).toString('base64url');
+export function markEncoder(file: FileMark & { file: string }): (place: RecordAnchor) => string {
+  const { head, tail } = markEnds(file);
   return ({ offset, check, checkBytes }) =>
-    `${head}.${to36(offset)}.${to36(tied(check, offset))}.${to36(checkBytes)}.${name}`;
+    `${head}${to36(offset)}.${to36(tied(check, offset))}.${to36(checkBytes)}${tail}`;
+}
+
+/** What all marks of one file begin and end with. */
+export function markEnds({ headHash, headBytes, file }: FileMark & { file: string }): { head: string; tail: string } {
+  return { head: `${headHash}.${to36(headBytes)}.`, tail: `.${Buffer.from(file).toString('base64url')}` };
 }
 
 export function decodeCursor(text: string): RecordMark[] {

@@ -73,9 +73,11 @@ export class DirStamp {
 /** `undefined` if another change could get the same timestamp. */
 async function readDirStamp(dir: string): Promise<string | undefined> {
   try {
-    const { dev, ino, mtimeNs } = await stat(dir, { bigint: true });
-    const isOld = BigInt(Date.now()) * 1_000_000n - mtimeNs > TICK_NS;
-    return isOld ? `${dev}:${ino}:${mtimeNs}` : undefined;
+    const { dev, ino, mtimeNs, ctimeNs } = await stat(dir, { bigint: true });
+    // A program may set the time of the last modification, as `rsync` does, but not that of the last change.
+    const latestNs = mtimeNs > ctimeNs ? mtimeNs : ctimeNs;
+    const isOld = BigInt(Date.now()) * 1_000_000n - latestNs > TICK_NS;
+    return isOld ? `${dev}:${ino}:${mtimeNs}:${ctimeNs}` : undefined;
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
     return undefined;

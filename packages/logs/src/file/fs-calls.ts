@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
  * Calls on plain descriptors. `FileHandle` of node:fs/promises costs a third of the tail rate at 256 KiB, and its
  * descriptors are closed by the garbage collector when forgotten, which would hide a leak from the tests.
  */
-export const openFd: (path: string | Buffer, flags: number) => Promise<number> = promisify(fs.open);
+export const openFd: (path: string | Buffer, flags: number, mode?: number) => Promise<number> = promisify(fs.open);
 export const closeFd: (fd: number) => Promise<void> = promisify(fs.close);
 
 export function statFd(fd: number): Promise<fs.BigIntStats> {

@@ -2,7 +2,7 @@ import { truncated, unreadable } from '../log-error.ts';
 import type { ReadOptions } from '../types.ts';
 import { fileStamp, isSettledForWriters } from './file-stamp.ts';
 import type { LogHandle } from './log-handle.ts';
-import type { SharedReads } from './shared-reads.ts';
+import type { LentChunk, SharedReads } from './shared-reads.ts';
 
 /** The file to read, and the reads it shares. */
 export interface RangeSource {
@@ -23,7 +23,7 @@ export async function* readRange(
 ): AsyncGenerator<Buffer, void, undefined> {
   const { packed = false } = options;
   const since = reads.sequence;
-  const stamp = isSettledForWriters(handle) ? fileStamp(handle) : undefined;
+  const stamp = settledStamp(handle);
   let position = start;
   while (position < end) {
     // Not for the first chunk: creating a signal costs more than reading one.
@@ -40,4 +40,17 @@ export async function* readRange(
       chunk.release();
     }
   }
+}
+
+/** The bytes of `[start, end)`, as many as fit into a chunk, with secrets masked. The caller releases it. */
+export function readChunk({ handle, reads }: RangeSource, start: number, end: number): Promise<LentChunk> {
+  // Only what is masked is known by its stamp.
+  const stamp = reads.scrubber && settledStamp(handle);
+  return reads.read(handle.fd, start, end - start, { stamp }).catch((error: unknown) => {
+    throw unreadable(handle.name, error);
+  });
+}
+
+function settledStamp(handle: LogHandle): string | undefined {
+  return isSettledForWriters(handle) ? fileStamp(handle) : undefined;
 }

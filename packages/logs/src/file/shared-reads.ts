@@ -3,6 +3,7 @@ import type { Scrubber } from '../scrub/scrubber.ts';
 import { BufferPool, CHUNK_BYTES } from './buffer-pool.ts';
 import { statsStamp } from './file-stamp.ts';
 import { readFd, statFd } from './fs-calls.ts';
+import { KeptTails } from './kept-tails.ts';
 
 /** Bytes that may be shared with others: they are never written to, and are returned after use. */
 export interface LentChunk {
@@ -35,6 +36,8 @@ interface Reading {
 export class SharedReads {
   readonly #scrubber: () => Scrubber | undefined;
   readonly #pool = new BufferPool();
+  /** What need not be read again. */
+  readonly tails = new KeptTails();
   /** Ranges without secrets in files that have not changed for long enough. */
   readonly #clean = new CleanRanges();
   /** The latest read of each key that is running or still lent. */

@@ -21,8 +21,8 @@ function load(text: Buffer, lead: number): number {
   return lead;
 }
 
-/** Offsets that matter to loops over 16 and 64 bytes. */
-const lead = fc.oneof(fc.nat(70), fc.constantFrom(1, 15, 16, 17, 63, 64, 65));
+/** Offsets that matter to loops over 16, 64 and 128 bytes. */
+const lead = fc.oneof(fc.nat(140), fc.constantFrom(1, 15, 16, 17, 63, 64, 65, 127, 128, 129));
 const filler = fc.oneof(
   fc.nat(130).map((length) => 'x'.repeat(length)),
   fc.constantFrom(14, 15, 16, 17, 30, 47, 62, 63, 64, 65).map((length) => '-'.repeat(length)),
@@ -142,6 +142,58 @@ describe('the compiled loops', () => {
     );
   });
 
+  test('find the heads of at least a level, and hash what they are found in', () => {
+    fc.assert(
+      fc.property(headText, lead, fc.nat(100), fc.integer({ min: 1, max: 6 }), (text, before, beyond, rank) => {
+        const start = load(text, before + 1);
+        const limit = start + text.length;
+        const to = Math.max(start, limit - beyond);
+        const newline = kernel.text.indexOf(10, Math.max(0, to - 1));
+        const hashTo = newline < 0 ? limit : Math.min(limit, newline + 1);
+        const count = kernel.headsAtLeast(rank, { to, limit, hashTo });
+        const found = Array.from({ length: count }, (_, index) => ({
+          at: (kernel.positions[index] ?? 0) - start,
+          timeMs: kernel.times[index],
+          rank: kernel.ranks[index],
+        }));
+        const all = to > start ? slowHeads(text, to - start) : [];
+        expect(found).toEqual(all.filter((head) => head.rank >= rank));
+        expect(kernel.blockChecksum).toBe(slowChecksum(kernel.text.subarray(0, hashTo)));
+        expect(kernel.checksum(0, hashTo)).toBe(kernel.blockChecksum);
+      }),
+      { numRuns: 3000 },
+    );
+  });
+
+  test('find heads in a block of empty lines', () => {
+    const to = 262_145;
+    kernel.text.fill(10, 0, to + 200);
+    expect(kernel.headsAtLeast(5, { to, limit: to + 200, hashTo: to })).toBe(0);
+    const head = Buffer.from('2024-08-16 09:48:23.118\tERROR\t');
+    head.copy(kernel.text, to - 1);
+    expect(kernel.headsAtLeast(5, { to, limit: to + 200, hashTo: to + head.length })).toBe(1);
+    expect(kernel.positions[0]).toBe(to - 1);
+  });
+
+  test('see the NULs among the bytes they look at', () => {
+    const nuls = fc.array(
+      fc.oneof(
+        fc.nat(5000),
+        fc.nat(19).map((index) => 256 * index),
+      ),
+      { maxLength: 6 },
+    );
+    fc.assert(
+      fc.property(nuls, fc.oneof(fc.constant(0), fc.nat(300)), fc.nat(5000), (positions, from, to) => {
+        kernel.text.fill(7, 0, 5400);
+        for (const at of positions) kernel.text[at] = 0;
+        const expected = positions.some((at) => at >= from && at < to && (at - from) % 256 === 0);
+        expect(kernel.hasNulSample(kernel.text, from, to)).toBe(expected);
+      }),
+      { numRuns: 1000 },
+    );
+  });
+
   test('find the line starts', () => {
     const text = fc
       .array(fc.oneof(filler, fc.constantFrom('\n', '\n\n', '\r\n')))
@@ -187,6 +239,22 @@ describe('the compiled loops', () => {
     expect(kernel.find(start, start + 4 + MAX_NEEDLE_BYTES)).toBe(-1);
   });
 });
+
+/** Word by word instead of eight vectors at a time. */
+function slowChecksum(bytes: Buffer): number {
+  const lanes = Array.from({ length: 32 }, (_, lane) => 1 + Math.floor(lane / 4));
+  const whole = bytes.length - (bytes.length % 128);
+  for (let at = 0; at < whole; at += 4) {
+    const lane = (at % 128) / 4;
+    const product = Math.imul((lanes[lane] ?? 0) ^ bytes.readUInt32LE(at), 0x9e3779b1);
+    lanes[lane] = (product << 16) | (product >>> 16);
+  }
+  const mix = (hash: number, value: number) => {
+    const product = Math.imul(hash ^ value, 0x9e3779b1);
+    return product ^ (product >>> 15);
+  };
+  return [...bytes.subarray(whole)].reduce(mix, lanes.reduce(mix, bytes.length)) >>> 0;
+}
 
 function lower(letter: string): string {
   return letter.toLowerCase();

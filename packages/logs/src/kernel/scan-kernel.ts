@@ -1,15 +1,22 @@
 import { LEVEL_WORDS, LEVELS_BY_RANK, levelRank } from '../parse/level.ts';
+import { GRAM_ROWS } from '../text-index/types.ts';
 import { GramKernel } from './gram-kernel.ts';
 import { loadWasm } from './load-wasm.ts';
+import { RenderKernel } from './render-kernel.ts';
 import { WASM_BASE64 } from './scan-wasm.ts';
+import { SourceGroups } from './source-groups.ts';
 
 interface Exports {
   lineStarts(from: number, to: number): number;
   find(from: number, to: number, length: number, i: number, j: number): number;
-  heads(from: number, to: number, limit: number, rank: number, letters: number): number;
+  heads(from: number, to: number, limit: number): number;
+  headsAtLeast(to: number, limit: number, hashTo: number, rank: number, letters: number): number;
   checksum(from: number, to: number): number;
+  addGrams(from: number, to: number, bit: number): void;
+  hasNulSample(from: number, to: number): number;
   jsonPath(from: number, to: number, length: number): number;
   contextPath(from: number, to: number, length: number): number;
+  jsonMembers(from: number, to: number, lengths: number): number;
   column(from: number, to: number, isTags: boolean): number;
   walk(from: number, to: number, row: number, firstRow: number): number;
   walkFour(a: number, b: number, c: number, d: number, length: number, firstRow: number): number;
@@ -53,8 +60,16 @@ export class ScanKernel {
   /** The path for `jsonPath`, and the first value it found: start, end, and whether it has escapes. */
   readonly path: Uint8Array;
   readonly foundValue: Uint32Array;
+  /** For each row of a text index a byte: the columns of eight blocks, filled by `addGrams`. */
+  readonly gramColumns: Uint8Array;
+  /** Members that `jsonMembers` has found: the number of its name, start, end and kind of the value of each. */
+  readonly members: Uint32Array;
   /** Finds secrets in `text`. */
   readonly grams: GramKernel;
+  /** Groups the records that `heads` has found. */
+  readonly sourceGroups: SourceGroups;
+  /** Renders records in `text` as lines of JSON. */
+  readonly lineRenderer: RenderKernel;
   /** The automaton whose rows are loaded. */
   rowsOwner: object | undefined;
   readonly #exports: Exports;
@@ -62,6 +77,7 @@ export class ScanKernel {
   readonly #roomBefore: number;
   readonly #needle: Uint8Array;
   readonly #mask: Uint8Array;
+  readonly #checksum: Uint32Array;
   #currentNeedle: Needle | undefined;
   #rarest: readonly [number, number] = [0, 0];
   #needleBytes = 0;
@@ -70,6 +86,8 @@ export class ScanKernel {
     const loaded = loadWasm(WASM_BASE64);
     const { buffer, exports, constant: at } = loaded;
     this.grams = new GramKernel(loaded);
+    this.sourceGroups = new SourceGroups(loaded);
+    this.lineRenderer = new RenderKernel(loaded);
     this.#exports = exports as unknown as Exports;
     this.text = Buffer.from(buffer, at('TEXT'), at('TEXT_CAPACITY') - READS_BEYOND);
     this.#roomBefore = at('TEXT_ROOM');
@@ -79,12 +97,15 @@ export class ScanKernel {
     this.lines = new Uint32Array(buffer, at('LINES'), at('MAX_LINES'));
     this.#needle = new Uint8Array(buffer, at('NEEDLE'), MAX_NEEDLE_BYTES);
     this.#mask = new Uint8Array(buffer, at('MASK'), MAX_NEEDLE_BYTES);
+    this.#checksum = new Uint32Array(buffer, at('CHECKSUM'), 1);
     this.byteClasses = new Uint8Array(buffer, at('BYTE_CLASSES'), 256);
     this.rows = new Uint32Array(buffer, at('ROWS'), at('ROWS_BYTES') / 4);
     this.rowsAddress = at('ROWS');
     this.reached = new Uint32Array(buffer, at('REACHED'), 4);
     this.path = new Uint8Array(buffer, at('PATH'), at('MAX_PATH'));
     this.foundValue = new Uint32Array(buffer, at('FOUND_VALUE'), 3);
+    this.gramColumns = new Uint8Array(buffer, at('GRAM_COLUMNS'), GRAM_ROWS);
+    this.members = new Uint32Array(buffer, at('NAMED_MEMBERS'), at('MAX_NAMED_MEMBERS') * 4);
     fillLevelWords(new DataView(buffer, at('LEVEL_WORDS')));
   }
 
@@ -98,6 +119,14 @@ export class ScanKernel {
     return Buffer.from(target.buffer, target.byteOffset + at - before, length);
   };
 
+  /**
+   * Whether one of the bytes at `from`, `from + 256`, and so on before `to` is a NUL. `undefined` for a buffer other than
+   * `text`.
+   */
+  readonly hasNulSample = (target: Buffer, from: number, to: number): boolean | undefined => {
+    return target === this.text ? this.#exports.hasNulSample(from, to) !== 0 : undefined;
+  };
+
   /** Lines starting after a newline in `[from, to)`. */
   lineStarts(from: number, to: number): number {
     return this.#exports.lineStarts(from, to);
@@ -105,17 +134,32 @@ export class ScanKernel {
 
   /** Lines starting in `[from, to)`, `from` being a line start, that begin with a timestamp. Text ends at `limit`. */
   heads(from: number, to: number, limit: number): number {
-    return this.#exports.heads(from, to, limit, 0, 0);
+    return this.#exports.heads(from, to, limit);
   }
 
-  /** The same, but only lines with a level of at least this rank: much faster if they are few. */
-  headsAtLeast(from: number, to: number, limit: number, rank: number): number {
-    return this.#exports.heads(from, to, limit, rank, FIRST_LETTERS[rank] ?? 0);
+  /**
+   * The same for lines after a newline in `[0, to)`, but only those with a level of at least this rank: much faster if
+   * they are few. The checksum of `[0, hashTo)`, which contains them, is left in `blockChecksum`.
+   */
+  headsAtLeast(rank: number, { to, limit, hashTo }: { to: number; limit: number; hashTo: number }): number {
+    return this.#exports.headsAtLeast(to, limit, hashTo, rank, FIRST_LETTERS[rank] ?? 0);
+  }
+
+  get blockChecksum(): number {
+    return this.#checksum[0] ?? 0;
   }
 
   /** A hash of the text `[from, to)`. */
   checksum(from: number, to: number): number {
     return this.#exports.checksum(from, to) >>> 0;
+  }
+
+  /**
+   * Adds the grams of the text `[from, to)` to the column of this bit in `gramColumns`. Folds letters, also some bytes
+   * beyond: the text must be loaded again for any other use.
+   */
+  addGrams(from: number, to: number, bit: number): void {
+    this.#exports.addGrams(from, to, bit);
   }
 
   /**
@@ -127,7 +171,15 @@ export class ScanKernel {
     return this.#exports.jsonPath(from, to, pathBytes);
   }
 
-  /** The same for the context of the line `[from, to)` in the contract's format. */
+  /**
+   * How many members of the JSON object in the line `[from, to)` have one of the names in `path`, left in `members`;
+   * `lengths` has a bit for the length of each name. Negative as above.
+   */
+  jsonMembers(from: number, to: number, lengths: number): number {
+    return this.#exports.jsonMembers(from, to, lengths);
+  }
+
+  /** As `jsonPath` for the context of the line `[from, to)` in the contract's format. */
   contextPath(from: number, to: number, pathBytes: number): number {
     return this.#exports.contextPath(from, to, pathBytes);
   }
@@ -172,8 +224,8 @@ export class ScanKernel {
   }
 }
 
-/** The loops read 64 bytes at a time. */
-const READS_BEYOND = 64;
+/** The loops read up to 128 bytes at a time. */
+const READS_BEYOND = 128;
 
 /** Letters of a word, five bits each, and its rank; terminated by a zero. */
 function fillLevelWords(table: DataView): void {

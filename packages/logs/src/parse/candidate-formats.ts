@@ -29,7 +29,9 @@ export function lazyLayout<Name extends string>(
 export class LazyFormats implements Iterable<ShapedFormat> {
   readonly #zone: Zone;
   readonly candidates: readonly CandidateFormat[];
-  readonly #created = new Map<FormatName, ShapedFormat>();
+  readonly #created: (ShapedFormat | undefined)[] = [];
+  /** Positions of those created that depend on when the file was written. */
+  #partial: number[] = [];
   #writtenMs = Number.NaN;
 
   constructor(zone: Zone, candidates: readonly CandidateFormat[]) {
@@ -38,9 +40,13 @@ export class LazyFormats implements Iterable<ShapedFormat> {
   }
 
   *[Symbol.iterator](): Iterator<ShapedFormat> {
-    for (const { name, create } of this.candidates) {
-      const format = this.#created.get(name) ?? create({ zone: this.#zone, writtenMs: this.#writtenMs });
-      this.#created.set(name, format);
+    for (const [index, { isPartial, create }] of this.candidates.entries()) {
+      let format = this.#created[index];
+      if (!format) {
+        format = create({ zone: this.#zone, writtenMs: this.#writtenMs });
+        this.#created[index] = format;
+        if (isPartial) this.#partial.push(index);
+      }
       yield format;
     }
   }
@@ -49,6 +55,7 @@ export class LazyFormats implements Iterable<ShapedFormat> {
   setWritten(writtenMs: number): void {
     if (writtenMs === this.#writtenMs) return;
     this.#writtenMs = writtenMs;
-    for (const { name, isPartial } of this.candidates) if (isPartial) this.#created.delete(name);
+    for (const index of this.#partial) this.#created[index] = undefined;
+    this.#partial = [];
   }
 }

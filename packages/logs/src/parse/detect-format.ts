@@ -22,6 +22,7 @@ import { createSyslog5424Format, createSyslogFormat } from './formats/syslog-for
 import { createTextFormat } from './formats/text-format.ts';
 import { createTidbFormat } from './formats/tidb-format.ts';
 import { createW3cFormat, w3cColumn, withStatusColumn } from './formats/w3c-format.ts';
+import type { LineWrapper } from './formats/wrapped/line-wrapper.ts';
 import { unwrapSample } from './formats/wrapped/unwrap-sample.ts';
 import { createWrappedFormat, createWrapper, ELSEWHERE, WRAPPER_NAMES } from './formats/wrapped/wrapped-format.ts';
 import { type Candidate, pickBest } from './pick-format.ts';
@@ -152,6 +153,7 @@ export class FormatDetector {
   readonly #zone: Zone;
   readonly #formats: LazyFormats;
   readonly #added: LazyFormats;
+  readonly #wrappers = new Map<WrapperName, LineWrapper>();
 
   constructor(zone: Zone, added: readonly CandidateFormat[] = []) {
     this.#zone = zone;
@@ -167,13 +169,20 @@ export class FormatDetector {
 
   /** Each wrapper may be within those before it, and only once. */
   #detectIn(sample: Buffer, writtenMs: number, wrappers: readonly WrapperName[]): ShapedFormat {
+    const bytes = sample.length > MAX_SAMPLE_BYTES ? sample.subarray(0, MAX_SAMPLE_BYTES) : sample;
     for (const [index, name] of wrappers.entries()) {
-      const text = unwrapSample(createWrapper(name, { zone: this.#zone }), sample.subarray(0, MAX_SAMPLE_BYTES));
+      const text = unwrapSample(this.#wrapper(name), bytes);
       if (!text) continue;
       const inner = this.#detectIn(text, writtenMs, wrappers.slice(index + 1));
       return wrap(name, inner, { zone: this.#zone, writtenMs, added: this.#added.candidates });
     }
     return this.#detectPlain(sample, writtenMs);
+  }
+
+  #wrapper(name: WrapperName): LineWrapper {
+    const wrapper = this.#wrappers.get(name) ?? createWrapper(name, { zone: this.#zone });
+    this.#wrappers.set(name, wrapper);
+    return wrapper;
   }
 
   #detectPlain(sample: Buffer, writtenMs: number): ShapedFormat {

@@ -18,23 +18,24 @@ export interface LineGroup extends Line {
   count: number;
 }
 
-/** The lines of a sample. The last one is left out if it has no end yet, unless it is the only one. */
-export function* eachLine(bytes: Buffer): Generator<Line, void, undefined> {
-  for (let start = 0; start < bytes.length; ) {
-    const newline = bytes.indexOf(10, start);
-    if (newline < 0 && start > 0) return;
-    const end = newline < 0 ? bytes.length : newline + 1;
-    yield { start, end };
-    start = end;
-  }
+/**
+ * End of the line of a sample that starts here; -1 at its end. The last line is left out if it has no end yet, unless it
+ * is the only one. (No generator: it takes longer than the rest of the work on a short file.)
+ */
+export function sampleLineEnd(bytes: Buffer, start: number): number {
+  if (start >= bytes.length) return -1;
+  const newline = bytes.indexOf(10, start);
+  if (newline >= 0) return newline + 1;
+  return start > 0 ? -1 : bytes.length;
 }
 
 /** The first lines of a sample. */
 export function completeLines(bytes: Buffer, most: number): SampleLine[] {
   const lines: SampleLine[] = [];
-  for (const { start, end } of eachLine(bytes)) {
+  for (let start = 0, end = sampleLineEnd(bytes, 0); end >= 0; start = end, end = sampleLineEnd(bytes, start)) {
     if (lines.length >= most) break;
-    lines.push({ start, end, ...findDigits(bytes, start, end) });
+    const { mayHaveTime, mayHaveUsualTime } = findDigits(bytes, start, end);
+    lines.push({ start, end, mayHaveTime, mayHaveUsualTime });
   }
   return lines;
 }
@@ -80,16 +81,29 @@ const GROUPED_BYTES = 64;
  * JSON objects with the same start may differ in the rest.
  */
 export function groupLines(bytes: Buffer, lines: readonly Line[]): LineGroup[] {
+  const [only] = lines;
+  if (only && lines.length === 1) return [{ start: only.start, end: only.end, count: 1 }];
   const groups = new Map<string, LineGroup>();
   for (const { start, end } of lines) {
-    const isJson = bytes[start] === OPEN_BRACE;
-    const head = bytes.toString('latin1', start, Math.min(end, start + GROUPED_BYTES));
-    const key = isJson ? String(start) : head.replace(/\d/g, '0');
+    const key = bytes[start] === OPEN_BRACE ? String(start) : withoutDigits(bytes, start, end);
     const group = groups.get(key);
     if (group) group.count++;
     else groups.set(key, { start, end, count: 1 });
   }
   return [...groups.values()];
+}
+
+const SCRATCH = Buffer.alloc(GROUPED_BYTES);
+const ZERO = 48;
+
+/** The start of a line with a zero for each digit. */
+function withoutDigits(bytes: Buffer, start: number, end: number): string {
+  const length = Math.min(end - start, GROUPED_BYTES);
+  for (let at = 0; at < length; at++) {
+    const byte = bytes[start + at] ?? 0;
+    SCRATCH[at] = isDigit(byte) ? ZERO : byte;
+  }
+  return SCRATCH.toString('latin1', 0, length);
 }
 
 /** Whether most lines are JSON objects. */

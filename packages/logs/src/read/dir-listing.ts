@@ -1,10 +1,12 @@
+import { EntryStats } from '../file/entry-stats.ts';
 import { SharedLookup } from '../file/shared-lookup.ts';
 import { findMount, type LogMount, type LogTree } from '../file/tree.ts';
 import { LogError } from '../log-error.ts';
 import { MAX_COMPARED_NAMES, nearestNames } from '../nearest-names.ts';
 import type { FileProblem } from '../types.ts';
-import { type ListOptions, listFiles, readSomeNames, type SeenFile } from './list.ts';
-import type { ListedNames } from './list-family.ts';
+import { DirNames, readSomeNames } from './dir-names.ts';
+import { KeptFamilies } from './kept-families.ts';
+import { type ListOptions, listFiles, type SeenFile, statFiles } from './list.ts';
 
 export interface DirListingOptions {
   isHidden(name: string): boolean;
@@ -17,18 +19,18 @@ export class DirListing {
   readonly #path: string;
   readonly #options: DirListingOptions;
   readonly #files: SharedLookup<SeenFile[]>;
-  readonly #names: SharedLookup<ListedNames>;
+  readonly #names: DirNames;
+  readonly #entries: EntryStats;
+  readonly families = new KeptFamilies();
   /** What the last listing of other directories could not list. */
   problems: readonly FileProblem[] = [];
 
   constructor(path: string, options: DirListingOptions) {
     this.#path = path;
     this.#options = options;
+    this.#entries = new EntryStats(path);
     this.#files = new SharedLookup(() => this.#list());
-    this.#names = new SharedLookup(async () => {
-      const { listNames } = await import('./list-family.ts');
-      return listNames(path, { isHidden: options.isHidden });
-    });
+    this.#names = new DirNames(path, { isHidden: options.isHidden });
   }
 
   all(): Promise<SeenFile[]> {
@@ -39,9 +41,10 @@ export class DirListing {
   async ofFamily(family: string): Promise<SeenFile[]> {
     const { tree } = this.#options;
     if (tree.depth > 0 || findMount(tree, family)) return this.all();
-    const names = await this.#names.get('');
+    const names = await this.#names.get();
+    const grouped = await this.families.of(names.shown);
     const { listFamily } = await import('./list-family.ts');
-    return (await listFamily(this.#path, family, names, this.#listOptions)) ?? this.all();
+    return (await listFamily(this.#path, family, { names, grouped }, this.#listOptions)) ?? this.all();
   }
 
   /** Names of files that are spelt nearly like this. */
@@ -62,7 +65,8 @@ export class DirListing {
 
   async #list(): Promise<SeenFile[]> {
     const { isHidden, tree, statMany } = this.#options;
-    const flat = await listFiles(this.#path, { ...this.#listOptions, statMany });
+    const options = { ...this.#listOptions, entries: this.#entries, statMany };
+    const flat = await statFiles(this.#path, await this.#names.get(), options);
     const { mounts = [] } = tree;
     if (tree.depth === 0 && mounts.length === 0) return flat;
     const problems: FileProblem[] = [];

@@ -9,6 +9,7 @@ import { statEntries } from '../scan/tasks/stat-entries.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { LogFileDetails } from '../types.ts';
 import { FileDetails } from './file-details.ts';
+import { KeptFamilies } from './kept-families.ts';
 import { listFiles, type SeenFile } from './list.ts';
 import { SeenStats } from './seen-stats.ts';
 
@@ -113,6 +114,7 @@ describe('details of many files', () => {
         seen.lists++;
         return files;
       },
+      families: (names) => new KeptFamilies().of(names),
       describe: async () => ({ ...look, problem: null }),
       describeMany: async (names) => {
         seen.described += names.length;

@@ -4,10 +4,11 @@ import { isSettled } from '../file/file-stamp.ts';
 import { SharedLookup } from '../file/shared-lookup.ts';
 import type { DescribeResult } from '../scan/jobs.ts';
 import type { LogFileDetails } from '../types.ts';
+import { findName } from './dir-names.ts';
 import type { EndsSummary } from './head-summary.ts';
+import type { RotatedFamilies } from './kept-families.ts';
 import { findLinkTargets } from './linked-logs.ts';
 import type { SeenFile } from './list.ts';
-import type { SeenStats } from './seen-stats.ts';
 
 /** Larger compressed files are not decompressed just to find their last time. */
 const MAX_UNPACKED_BYTES = 256 * 1024 ** 2;
@@ -27,17 +28,22 @@ const JOBS_AT_ONCE = 4;
 /** Files processed by this thread before it yields. */
 const FILES_PER_TURN = 2000;
 
-interface Known {
-  stats: SeenStats;
-  details: LogFileDetails;
-  isLasting: boolean;
+/** The last listing, sorted by name. */
+interface Described {
+  files: readonly SeenFile[];
+  details: LogFileDetails[];
+  /** 1 where the details are valid while the file's stamp is the same: every change shows in the stamp. */
+  lasting: Uint8Array;
 }
 
 /** What is known of a file after examining both ends. */
 export type FileSummary = EndsSummary & Pick<LogFileDetails, 'problem'>;
 
 export interface FileDetailsDeps {
+  /** Sorted by name. */
   list(): Promise<SeenFile[]>;
+  /** The logs that such a listing contains, by its names. */
+  families(names: readonly string[]): Promise<RotatedFamilies>;
   /** Examines one file of any kind. */
   describe(name: string): Promise<FileSummary>;
   /** Examines many plain files; leaves out those that need `describe`. */
@@ -50,11 +56,7 @@ export interface FileDetailsDeps {
 export class FileDetails {
   readonly #deps: FileDetailsDeps;
   readonly #all: SharedLookup<LogFileDetails[]>;
-  /**
-   * By name, valid while the file's stamp is the same; `isLasting` if every change shows in the stamp. An archive is
-   * written once: the last time of its text, which takes long to find, is kept even in the first seconds.
-   */
-  readonly #known = new Map<string, Known>();
+  #last: Described = { files: [], details: [], lasting: new Uint8Array() };
   #findingEnds: Promise<void> = Promise.resolve();
   #closed = false;
 
@@ -75,105 +77,104 @@ export class FileDetails {
     const files = await this.#deps.list();
     // Taken before any of them is read: data read later from a file that was just written may be newer than its stamp.
     const listedMs = Date.now();
-    const known: (Known | undefined)[] = [];
-    const plain: number[] = [];
-    for (const [index, file] of files.entries()) {
-      known.push(this.#findKnown(file));
-      if (!known[index] && isPlain(file)) plain.push(index);
-      if (isTurnEnd(index)) await nextTurn();
-    }
-    const [lookAt, memberships] = await Promise.all([this.#describeMany(files, plain), findMemberships(files)]);
-    const listing: LogFileDetails[] = [];
-    for (const [index, file] of files.entries()) {
-      const membership = memberships.get(file.name) ?? { family: file.name, state: 'live' };
-      const at = known[index];
-      // No await for cached details: one turn of the event loop for each of many files is what takes the time.
-      if (at) listing.push(withMembership(at, membership));
-      else
-        listing.push(
-          this.#note(file, lookAt(index) ?? (await this.#deps.describe(file.name)), { membership, listedMs }),
-        );
-      if (isTurnEnd(index)) await nextTurn();
-    }
-    this.#forgetOthers(files);
-    return listing;
+    const next: Described = { files, details: new Array(files.length), lasting: new Uint8Array(files.length) };
+    const { plain, others } = await this.#takeKnown(next);
+    // Worker threads examine files meanwhile.
+    const memberships = this.#findMemberships(files);
+    const note = async (index: number, summary: FileSummary) => {
+      noteFile(next, index, summary, { memberships: await memberships, listedMs });
+    };
+    const rest = [...others, ...(await this.#describeMany(next, plain, { memberships, listedMs }))];
+    for (const index of rest) await note(index, await this.#deps.describe(files[index]?.name ?? ''));
+    await applyMemberships(next, await memberships);
+    this.#last = next;
+    for (const index of others) this.#findEndLater(files[index]);
+    return next.details;
   }
 
-  /**
-   * Has worker threads examine the plain files, if there are many. Each is requested once, in the order of the listing.
-   */
+  /** Takes over what is known of files that have not changed. Returns the positions of the others. */
+  async #takeKnown({ files, details, lasting }: Described): Promise<Record<'plain' | 'others', number[]>> {
+    const rest: Record<'plain' | 'others', number[]> = { plain: [], others: [] };
+    const { files: before, details: known, lasting: isLasting } = this.#last;
+    let at = 0;
+    for (const [index, file] of files.entries()) {
+      while ((before[at]?.name ?? file.name) < file.name) at++;
+      const isKnown = before[at]?.name === file.name && isLasting[at] && before[at]?.stats.hasSameStamp(file.stats);
+      const found = isKnown ? known[at] : undefined;
+      if (before[at]?.name === file.name) at++;
+      if (found) {
+        details[index] = found;
+        lasting[index] = 1;
+      } else rest[isPlain(file) ? 'plain' : 'others'].push(index);
+      if (isTurnEnd(index)) await nextTurn();
+    }
+    return rest;
+  }
+
+  /** Has worker threads examine the plain files, if there are many. Returns the positions of those that remain. */
   async #describeMany(
-    files: readonly SeenFile[],
+    next: Described,
     plain: readonly number[],
-  ): Promise<(index: number) => FileSummary | undefined> {
-    if (plain.length < MIN_MANY) return () => undefined;
+    { memberships, listedMs }: { memberships: Promise<Memberships>; listedMs: number },
+  ): Promise<number[]> {
+    if (plain.length < MIN_MANY) return [...plain];
     const { describedAt } = await import('../scan/tasks/describe-files.ts');
-    const results: DescribeResult[] = [];
+    const left: number[] = [];
+    const noted: Promise<void>[] = [];
     let started = 0;
     const work = async () => {
-      while (started * FILES_PER_JOB < plain.length) {
-        const job = started++;
-        const some = plain.slice(job * FILES_PER_JOB, (job + 1) * FILES_PER_JOB);
-        results[job] = await this.#deps.describeMany(some.map((index) => files[index]?.name ?? ''));
+      while (started < plain.length) {
+        const some = plain.slice(started, started + FILES_PER_JOB);
+        started += FILES_PER_JOB;
+        const result = await this.#deps.describeMany(some.map((index) => next.files[index]?.name ?? ''));
+        const note = (found: Memberships) => {
+          for (const [at, index] of some.entries()) {
+            const summary = describedAt(result, at);
+            if (summary) noteFile(next, index, summary, { memberships: found, listedMs });
+            else left.push(index);
+          }
+        };
+        // The thread gets its next job in any case.
+        noted.push(memberships.then(note));
       }
     };
     await Promise.all(Array.from({ length: JOBS_AT_ONCE }, work));
-    let next = 0;
-    return (index) => {
-      if (plain[next] !== index) return undefined;
-      const result = results[Math.floor(next / FILES_PER_JOB)];
-      return result && describedAt(result, next++ % FILES_PER_JOB);
-    };
+    await Promise.all(noted);
+    return left;
   }
 
-  #findKnown({ name, stats }: SeenFile): Known | undefined {
-    const known = this.#known.get(name);
-    return known?.isLasting && known.stats.hasSameStamp(stats) ? known : undefined;
-  }
-
-  #note(
-    { name, size, stats }: SeenFile,
-    summary: FileSummary,
-    { membership, listedMs }: { membership: Membership; listedMs: number },
-  ): LogFileDetails {
-    const compressed = isCompressedName(name);
-    const { mtimeNs: modifiedNs, ctimeNs: changedNs } = stats;
-    // No object spread: there may be 100,000 of these.
-    const details: LogFileDetails = {
-      name,
-      size,
-      modifiedMs: Number(modifiedNs / 1_000_000n),
-      compressed,
-      format: summary.format,
-      firstTimeMs: summary.firstTimeMs,
-      lastTimeMs: summary.lastTimeMs,
-      problem: summary.problem,
-      family: membership.family,
-      state: membership.state,
-    };
-    // A failure may be temporary without the file changing, so it is not cached.
-    if (summary.problem !== null) return details;
-    const isLasting = compressed || isSettled({ modifiedNs, changedNs }, listedMs);
-    this.#known.set(name, { stats, details, isLasting });
-    if (compressed && size > 0 && size <= MAX_UNPACKED_BYTES) this.#findEndLater(name, stats);
-    return details;
-  }
-
-  #forgetOthers(files: readonly SeenFile[]): void {
-    const names = new Set(files.map(({ name }) => name));
-    for (const name of this.#known.keys()) if (!names.has(name)) this.#known.delete(name);
+  /** Of all files except single-file logs. A link to another log has the membership of the file it leads to. */
+  async #findMemberships(files: readonly SeenFile[]): Promise<Memberships> {
+    const { families, memberships } = await this.#deps.families(files.map(({ name }) => name));
+    const targets = findLinkTargets(files);
+    if (targets.size === 0) return memberships;
+    const found = new Map(memberships);
+    for (const members of families.values()) {
+      if (members.every((name) => targets.has(name))) for (const name of members) found.delete(name);
+    }
+    for (const [link, target] of targets) {
+      if (!found.has(link)) found.set(link, found.get(target) ?? { family: target, state: 'live' });
+    }
+    return found;
   }
 
   /**
    * The last time of a compressed file is determined in the background, one file at a time: all of it must be
    * decompressed.
    */
-  #findEndLater(name: string, stats: SeenStats): void {
+  #findEndLater(file: SeenFile | undefined): void {
+    if (!file || !isCompressedName(file.name) || file.size === 0 || file.size > MAX_UNPACKED_BYTES) return;
+    const { name, stats } = file;
+    const findIndex = () => {
+      const index = findName(this.#last.files, name, (other) => other.name);
+      const isSame = this.#last.files[index]?.stats.hasSameStamp(stats) && !this.#closed;
+      return isSame && this.#last.details[index]?.problem === null ? index : -1;
+    };
     const find = async () => {
-      const known = this.#known.get(name);
-      const isSame = known?.stats.hasSameStamp(stats) && !this.#closed;
-      const lastTimeMs = isSame ? await this.#deps.lastTime(name) : null;
-      if (known && lastTimeMs !== null) known.details = { ...known.details, lastTimeMs };
+      const lastTimeMs = findIndex() >= 0 ? await this.#deps.lastTime(name) : null;
+      const index = findIndex();
+      const details = this.#last.details[index];
+      if (details && lastTimeMs !== null) this.#last.details[index] = { ...details, lastTimeMs };
     };
     // Nobody waits for a background lookup: a file that was deleted or is damaged has no last time, and whoever reads it
     // gets the error.
@@ -181,28 +182,46 @@ export class FileDetails {
   }
 }
 
-type Membership = Pick<LogFileDetails, 'family' | 'state'>;
+type Memberships = RotatedFamilies['memberships'];
 
-/** The family depends on all names, so it may change while the file does not. */
-function withMembership(known: Known, { family, state }: Membership): LogFileDetails {
-  const { details } = known;
-  if (details.family !== family || details.state !== state) known.details = { ...details, family, state };
-  return known.details;
+function noteFile(
+  { files, details, lasting }: Described,
+  index: number,
+  summary: FileSummary,
+  { memberships, listedMs }: { memberships: Memberships; listedMs: number },
+): void {
+  const file = files[index];
+  if (!file) return;
+  const { name, size, stats } = file;
+  const compressed = isCompressedName(name);
+  const { mtimeNs: modifiedNs, ctimeNs: changedNs } = stats;
+  const { family, state } = memberships.get(name) ?? { family: name, state: 'live' };
+  // No object spread: there may be 100,000 of these.
+  details[index] = {
+    name,
+    size,
+    modifiedMs: Number(modifiedNs / 1_000_000n),
+    compressed,
+    format: summary.format,
+    firstTimeMs: summary.firstTimeMs,
+    lastTimeMs: summary.lastTimeMs,
+    problem: summary.problem,
+    family,
+    state,
+  };
+  // A failure may be temporary without the file changing. An archive is written once: the last time of its text, which
+  // takes long to find, is kept even in the first seconds.
+  const isLasting = summary.problem === null && (compressed || isSettled({ modifiedNs, changedNs }, listedMs));
+  lasting[index] = isLasting ? 1 : 0;
 }
 
-/** Of all files except single-file logs. A link to another log has the membership of the file it leads to. */
-async function findMemberships(files: readonly SeenFile[]): Promise<ReadonlyMap<string, Membership>> {
-  const { groupRotatedFamilies } = await import('../file/families.ts');
-  const targets = findLinkTargets(files);
-  const memberships = new Map<string, Membership>();
-  for (const { name: family, files: members } of await groupRotatedFamilies(files.map(({ name }) => name))) {
-    if (members.every(({ name }) => targets.has(name))) continue;
-    for (const { name, state } of members) memberships.set(name, { family, state });
+/** The family depends on all names, so it may change while the file does not. */
+async function applyMemberships({ details }: Described, memberships: Memberships): Promise<void> {
+  for (const [index, known] of details.entries()) {
+    const { family, state } = memberships.get(known.name) ?? { family: known.name, state: 'live' };
+    if (known.family !== family || known.state !== state) details[index] = { ...known, family, state };
+    if (isTurnEnd(index)) await nextTurn();
   }
-  for (const [link, target] of targets) {
-    if (!memberships.has(link)) memberships.set(link, memberships.get(target) ?? { family: target, state: 'live' });
-  }
-  return memberships;
 }
 
 /** A name that is not UTF-8 on disk cannot be opened as shown; a link must be verified to stay inside the directory. */

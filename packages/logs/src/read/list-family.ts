@@ -1,25 +1,12 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { groupFamilies, groupManyFamilies } from '../file/families.ts';
-import { shownName } from '../file/find-entry.ts';
-import { type ListOptions, NAMES_PER_TURN, readNames, type SeenFile, statFiles } from './list.ts';
+import { groupFamilies } from '../file/families.ts';
+import { findName, type SortedNames } from './dir-names.ts';
+import type { RotatedFamilies } from './kept-families.ts';
+import { type ListOptions, type SeenFile, statFiles } from './list.ts';
 
-/** The logs of a directory, derived from the names of its entries alone. */
+/** The names in a directory, and the logs derived from them alone. */
 export interface ListedNames {
-  /** The file names of each log. */
-  families: ReadonlyMap<string, readonly string[]>;
-  /** Raw names, by the name shown. */
-  raw: ReadonlyMap<string, string>;
-}
-
-export async function listNames(dir: string, { isHidden = () => false }: ListOptions = {}): Promise<ListedNames> {
-  const raw = new Map<string, string>();
-  for (const [index, bytes] of (await readNames(dir)).entries()) {
-    const name = shownName(bytes);
-    if (!isHidden(name)) raw.set(name, bytes);
-    if (index % NAMES_PER_TURN === NAMES_PER_TURN - 1) await nextTurn();
-  }
-  const families = await groupManyFamilies([...raw.keys()]);
-  return { families: new Map(families.map(({ name, files }) => [name, files.map((file) => file.name)])), raw };
+  names: SortedNames;
+  grouped: RotatedFamilies;
 }
 
 /**
@@ -30,15 +17,16 @@ export async function listNames(dir: string, { isHidden = () => false }: ListOpt
 export async function listFamily(
   dir: string,
   family: string,
-  { families, raw }: ListedNames,
+  { names, grouped }: ListedNames,
   options: ListOptions = {},
 ): Promise<SeenFile[] | undefined> {
-  const names = families.get(family) ?? [];
-  const files = await statFiles(
-    dir,
-    names.flatMap((name) => raw.get(name) ?? []),
-    options,
-  );
+  const { families, memberships } = grouped;
+  // A log that is nothing but a live file has its name.
+  const members = families.get(family) ?? (memberships.has(family) ? [] : [family]);
+  const positions = members.map((name) => findName(names.shown, name, String)).filter((position) => position >= 0);
+  positions.sort((a, b) => a - b);
+  const pick = (all: readonly string[]) => positions.map((position) => all[position] ?? '');
+  const files = await statFiles(dir, { shown: pick(names.shown), raw: pick(names.raw) }, options);
   const found = groupFamilies(files.map(({ name }) => name));
   return found.length === 1 && found[0]?.name === family ? files : undefined;
 }

@@ -5,7 +5,8 @@ import { statEntry } from '../file/fs-calls.ts';
 import { isHomeOrWithin, type LogTree, realHomes } from '../file/tree.ts';
 import { LogError, systemCode } from '../log-error.ts';
 import type { FileProblem } from '../types.ts';
-import { readNames, type SeenFile, statLinkTarget } from './list.ts';
+import { readNames } from './dir-names.ts';
+import { type SeenFile, statLinkTarget } from './list.ts';
 import { SeenStats } from './seen-stats.ts';
 
 /** Entries examined at the same time. */

@@ -4,14 +4,31 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { EntryStats } from '../file/entry-stats.ts';
 import { readTail } from '../testing/read-bytes.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
+import { listFiles } from './list.ts';
 
 async function namesIn(dir: string): Promise<string[]> {
   return (await openDir(dir).list()).map(({ name }) => name);
 }
 
 describe('the listing', () => {
+  test('is the same whether a few entries are read at once or by the pool', async () => {
+    const dir = tempDir();
+    for (const name of ['b.log', 'a.log', 'a.log.1', 'ä.log']) writeFileSync(join(dir, name), name);
+    mkdirSync(join(dir, 'below.log'));
+    symlinkSync('a.log', join(dir, 'link.log'));
+    symlinkSync('nothing', join(dir, 'dangling.log'));
+    symlinkSync('/etc/hosts', join(dir, 'outside.log'));
+    const entries = new EntryStats(dir);
+    const inPool = await listFiles(dir, { entries });
+    await entries.check();
+    expect(entries.isLocal).toBe(true);
+    expect(await listFiles(dir, { entries })).toEqual(inPool);
+    expect(inPool.map(({ name }) => name)).toEqual(['a.log', 'a.log.1', 'b.log', 'link.log', 'ä.log']);
+  });
+
   test('contains each regular file with its size, sorted by code units', async () => {
     const dir = tempDir();
     const names = [

@@ -1,13 +1,14 @@
 import type { BigIntStats } from 'node:fs';
-import { opendir, readdir, realpath, stat } from 'node:fs/promises';
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import { rawPath, shownName } from '../file/find-entry.ts';
+import { realpath, stat } from 'node:fs/promises';
+import type { EntryStats } from '../file/entry-stats.ts';
+import { rawPath } from '../file/find-entry.ts';
 import { statEntry } from '../file/fs-calls.ts';
 import { isHomeOrWithin, nameBelow, realHomes } from '../file/tree.ts';
-import { LogError, systemCode, ThreadLost } from '../log-error.ts';
+import { systemCode, ThreadLost } from '../log-error.ts';
 import type { StatResult } from '../scan/jobs.ts';
 import { ENTRY_KINDS, STAT_NUMBERS } from '../scan/tasks/stat-entries.ts';
 import type { LogEntry } from '../types.ts';
+import { dirUnreadable, type NameFilter, readSortedNames, type SortedNames } from './dir-names.ts';
 import { SeenStats } from './seen-stats.ts';
 
 /** Concurrent stat calls: more do not help the four threads of the pool, and would queue before other requests. */
@@ -23,11 +24,9 @@ const MIN_MANY = 10_000;
 const NAMES_PER_JOB = 500;
 const JOBS_AT_ONCE = 4;
 
-/** Names processed before yielding. */
-export const NAMES_PER_TURN = 2000;
-
-/** Names read with one call if only a few are needed. */
-const NAMES_AT_ONCE = 256;
+/** Entries that are read at once on this thread, if their file system is local; and how long that may take. */
+const MAX_AT_ONCE = 64;
+const MAX_AT_ONCE_MS = 2;
 
 /** A listed file and its stats. */
 export interface SeenFile extends LogEntry {
@@ -36,13 +35,11 @@ export interface SeenFile extends LogEntry {
   isLink: boolean;
 }
 
-export interface ListOptions {
-  /** Filters names before they are examined. */
-  wanted?(name: string): boolean;
-  /** Files with such names, and links to them, are treated as missing. */
-  isHidden?(name: string): boolean;
+export interface ListOptions extends NameFilter {
   /** Directories that links may lead to, besides this one. */
   roots?: readonly string[];
+  /** The stats of the entries of the directory. */
+  entries?: EntryStats | undefined;
   /** Stats many entries at once, in worker threads; used from `manyFrom` entries on. */
   manyFrom?: number | undefined;
   statMany?: ((names: readonly string[]) => Promise<StatResult>) | undefined;
@@ -52,97 +49,92 @@ export interface ListOptions {
  * Every regular file directly in the directory, and links that stay inside it, sorted by name. A missing directory is
  * empty. A name that is not UTF-8 is shown with U+FFFD for the invalid bytes.
  */
-export async function listFiles(
-  dir: string,
-  { wanted = () => true, isHidden = () => false, roots, statMany, manyFrom }: ListOptions = {},
-): Promise<SeenFile[]> {
-  const names = await readNames(dir);
-  const some: string[] = [];
-  for (const [index, raw] of names.entries()) {
-    const name = shownName(raw);
-    if (wanted(name) && !isHidden(name)) some.push(raw);
-    // Testing for hidden names takes several regexes for each name.
-    if (index % NAMES_PER_TURN === NAMES_PER_TURN - 1) await nextTurn();
-  }
-  return statFiles(dir, some, { isHidden, ...(roots && { roots }), statMany, manyFrom });
+export async function listFiles(dir: string, options: ListOptions = {}): Promise<SeenFile[]> {
+  return statFiles(dir, await readSortedNames(dir, options), options);
 }
 
-/** The entries that are files, sorted by name. The names are raw. */
+/** The entries that are files, in the order of their names. */
 export async function statFiles(
   dir: string,
-  names: readonly string[],
-  { isHidden = () => false, roots = [], statMany, manyFrom = MIN_MANY }: Omit<ListOptions, 'wanted'>,
+  names: SortedNames,
+  { isHidden = () => false, roots = [], entries, statMany, manyFrom = MIN_MANY }: Omit<ListOptions, 'wanted'>,
 ): Promise<SeenFile[]> {
-  const files: SeenFile[] = [];
-  const many = statMany && names.length >= manyFrom ? await statInWorkers(names, { statMany, files }) : names;
-  const queue = many.values();
+  const { shown, raw } = names;
+  const files: (SeenFile | undefined)[] = new Array(raw.length).fill(undefined);
+  const isMany = statMany && raw.length >= manyFrom;
+  const isFew = entries?.isLocal && raw.length <= MAX_AT_ONCE;
+  const queue = isMany
+    ? (await statInWorkers(names, { statMany, files })).values()
+    : isFew
+      ? statAtOnce(dir, names, { entries, files }).values()
+      : raw.keys();
   const worker = async () => {
-    for (const raw of queue) {
-      const found = await statInside(dir, rawPath(dir, raw), { isHidden, roots });
+    for (const index of queue) {
+      const found = await statInside(dir, rawPath(dir, raw[index] ?? ''), { isHidden, roots });
       if (!found?.stats.isFile()) continue;
-      const { dev, ino, size, mtimeNs, ctimeNs, birthtimeNs } = found.stats;
-      const stats = new SeenStats(BigInt64Array.of(dev, ino, size, mtimeNs, ctimeNs, birthtimeNs), 0);
-      files.push({ name: shownName(raw), size: Number(size), stats, isLink: found.isLink });
+      files[index] = toSeenFile(shown[index] ?? '', found.stats, found.isLink);
     }
   };
   await Promise.all(Array.from({ length: PARALLEL_STATS }, worker));
-  return files.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  return files.filter((file) => file !== undefined);
+}
+
+function toSeenFile(name: string, found: BigIntStats, isLink: boolean): SeenFile {
+  const { dev, ino, size, mtimeNs, ctimeNs, birthtimeNs } = found;
+  const stats = new SeenStats(BigInt64Array.of(dev, ino, size, mtimeNs, ctimeNs, birthtimeNs), 0);
+  return { name, size: Number(size), stats, isLink };
 }
 
 /**
- * Raw names only, one character per byte, of the directory or of one `below` it. If types are requested, Node stats each entry itself on file systems that do
- * not report types, and fails altogether if one of them was deleted in the meantime.
+ * Enters the files among a few entries; returns the positions of the others. Most are links, which must be followed; if a
+ * disk takes long, the rest is left to the pool.
  */
-export async function readNames(dir: string, below?: string): Promise<string[]> {
-  try {
-    return await readdir(below === undefined ? dir : rawPath(dir, below), 'latin1');
-  } catch (error) {
-    if (systemCode(error) === 'ENOENT') return [];
-    throw dirUnreadable(error);
+function statAtOnce(
+  dir: string,
+  { shown, raw }: SortedNames,
+  { entries, files }: { entries: EntryStats; files: (SeenFile | undefined)[] },
+): number[] {
+  const endMs = performance.now() + MAX_AT_ONCE_MS;
+  const left: number[] = [];
+  for (const [index, name] of raw.entries()) {
+    if (performance.now() > endMs) {
+      left.push(index);
+      continue;
+    }
+    try {
+      const stats = entries.statNow(rawPath(dir, name));
+      if (stats.isFile()) files[index] = toSeenFile(shown[index] ?? '', stats, false);
+      else if (stats.isSymbolicLink()) left.push(index);
+    } catch (error) {
+      skipOrThrow(error);
+    }
   }
+  return left;
 }
 
-/** Adds the files among many entries; returns the links, which must be followed one by one. */
+/** Enters the files among many entries; returns the positions of the links, which must be followed one by one. */
 async function statInWorkers(
-  names: readonly string[],
-  { statMany, files }: { statMany: NonNullable<ListOptions['statMany']>; files: SeenFile[] },
-): Promise<string[]> {
-  const links: string[] = [];
-  const chunks = Array.from({ length: Math.ceil(names.length / NAMES_PER_JOB) }, (_, chunk) =>
-    names.slice(chunk * NAMES_PER_JOB, (chunk + 1) * NAMES_PER_JOB),
-  ).values();
+  { shown, raw }: SortedNames,
+  { statMany, files }: { statMany: NonNullable<ListOptions['statMany']>; files: (SeenFile | undefined)[] },
+): Promise<number[]> {
+  const links: number[] = [];
+  let started = 0;
   const work = async () => {
-    for (const some of chunks) {
-      const { kinds, numbers } = await statMany(some).catch(throwIfLost);
-      for (const [index, raw] of some.entries()) {
-        const kind = kinds[index];
+    while (started < raw.length) {
+      const first = started;
+      started += NAMES_PER_JOB;
+      const { kinds, numbers } = await statMany(raw.slice(first, first + NAMES_PER_JOB)).catch(throwIfLost);
+      for (const [offset, kind] of kinds.entries()) {
         if (kind === ENTRY_KINDS.denied) throw dirUnreadable(Object.assign(new Error('denied'), { code: 'EACCES' }));
-        if (kind === ENTRY_KINDS.link) links.push(raw);
+        if (kind === ENTRY_KINDS.link) links.push(first + offset);
         if (kind !== ENTRY_KINDS.file) continue;
-        const stats = new SeenStats(numbers, index * STAT_NUMBERS);
-        files.push({ name: shownName(raw), size: Number(stats.size), stats, isLink: false });
+        const stats = new SeenStats(numbers, offset * STAT_NUMBERS);
+        files[first + offset] = { name: shown[first + offset] ?? '', size: Number(stats.size), stats, isLink: false };
       }
     }
   };
   await Promise.all(Array.from({ length: JOBS_AT_ONCE }, work));
   return links;
-}
-
-/**
- * Up to `most` names, unordered; the cost does not depend on how many there are. Empty if the directory cannot be read.
- */
-export async function readSomeNames(dir: string, most: number): Promise<string[]> {
-  const names: string[] = [];
-  try {
-    for await (const { name } of await opendir(dir, { bufferSize: NAMES_AT_ONCE })) {
-      names.push(name);
-      if (names.length === most) break;
-    }
-  } catch (error) {
-    // The names are only used for suggestions, which can be omitted.
-    if (systemCode(error) === undefined) throw error;
-  }
-  return names;
 }
 
 /** The stats of an entry, or `undefined` if it leads out of the directory, nowhere, or was deleted in the meantime. */
@@ -157,11 +149,15 @@ async function statInside(
     const target = await statLinkTarget(dir, path, options);
     return target && { stats: target, isLink: true };
   } catch (error) {
-    // Only the directory itself can deny access to its entries; that must not look like an empty directory.
-    if (systemCode(error) === 'EACCES') throw dirUnreadable(error);
-    if (systemCode(error) === undefined) throw error;
+    skipOrThrow(error);
     return undefined;
   }
+}
+
+/** An entry may be gone by now. Only the directory itself can deny access to it: that must not look like an empty one. */
+function skipOrThrow(error: unknown): void {
+  if (systemCode(error) === 'EACCES') throw dirUnreadable(error);
+  if (systemCode(error) === undefined) throw error;
 }
 
 type LinkOptions = Required<Pick<ListOptions, 'isHidden' | 'roots'>>;
@@ -185,8 +181,4 @@ export async function statLinkTarget(
 /** Without its thread a listing fails like any other that may be tried again. */
 function throwIfLost(error: unknown): never {
   throw error instanceof ThreadLost ? dirUnreadable(error) : error;
-}
-
-function dirUnreadable(cause: unknown): LogError {
-  return new LogError('LOG_DIR_UNREADABLE', `the log directory cannot be read: ${systemCode(cause)}`, { cause });
 }

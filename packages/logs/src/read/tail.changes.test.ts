@@ -1,7 +1,7 @@
-import { appendFileSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { appendFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { collect, readTail } from '../testing/read-bytes.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 
@@ -90,4 +90,26 @@ test('lines appended since the last request are in the next response', async () 
     appendFileSync(path, `${word}\n`);
     expect((await readTail(logs, 'a.log', word.length + 1)).toString()).toBe(`${word}\n`);
   }
+});
+
+describe('a short tail of a file at rest', () => {
+  test('is that of the file as it is now, however often it is requested', async () => {
+    const dir = tempDir();
+    const path = join(dir, 'a.log');
+    writeFileSync(path, 'one\ntwo\n');
+    const logs = openDir(dir);
+    // As if the file had not been written for two minutes.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 120_000 });
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    const text = async () => (await readTail(logs, 'a.log', 4)).toString();
+    expect([await text(), await text(), await text()]).toEqual(['two\n', 'two\n', 'two\n']);
+    const { ctimeNs } = statSync(path, { bigint: true });
+    while (statSync(path, { bigint: true }).ctimeNs === ctimeNs) writeFileSync(path, 'ONE\nTWO\n');
+    expect([await text(), await text()]).toEqual(['TWO\n', 'TWO\n']);
+    appendFileSync(path, 'six\n');
+    expect(await text()).toBe('six\n');
+    expect(logs.usage.lentBuffers).toBe(0);
+  });
 });

@@ -1,5 +1,10 @@
-import type { RangeSource } from '../file/read-range.ts';
+import { CROWDED_CHUNK_BYTES } from '../file/buffer-pool.ts';
+import { isCompressedName } from '../file/compression.ts';
+import { isSettledForWriters } from '../file/file-stamp.ts';
+import { OneChunk } from '../file/one-chunk.ts';
+import { type RangeSource, readChunk } from '../file/read-range.ts';
 import { openText, type TextSource } from '../file/text-source.ts';
+import { truncated, unreadable } from '../log-error.ts';
 import type { ByteStream, ReadOptions } from '../types.ts';
 
 const NEWLINE = 10;
@@ -11,15 +16,69 @@ const NEWLINE = 10;
 export async function tail(
   file: RangeSource,
   size: number,
-  { text: opened, ...options }: ReadOptions & { text?: TextSource } = {},
+  options: ReadOptions & { text?: TextSource } = {},
 ): Promise<ByteStream> {
   try {
-    const text = opened ?? (await openText(file, size, options));
+    const short = options.text ? undefined : await readShort(file, size);
+    if (short) return short;
+    const text = options.text ?? (await openText(file, size, options));
     return toByteStream(file, await cutWindow(text, size, options));
   } catch (error) {
     file.handle.release();
     throw error;
   }
+}
+
+/**
+ * A window that fits into any chunk, read at once. `undefined` if it does not, if the text is not that of the file, or
+ * if the window has no line start but its own.
+ */
+async function readShort(file: RangeSource, size: number): Promise<ByteStream | undefined> {
+  const { handle, reads } = file;
+  const end = handle.sizeBytes;
+  // One byte more than the window, as below.
+  const first = Math.max(0, end - size - 1);
+  const hasWhole = end <= size;
+  if (end === 0 || end - first > CROWDED_CHUNK_BYTES || isCompressedName(handle.name)) return undefined;
+  const key = { handle, size, scrubberId: reads.scrubber?.id };
+  const kept = reads.tails.find(key);
+  if (kept) return toShortStream(kept, () => handle.release());
+  const isAtRest = isSettledForWriters(handle);
+  const chunk = await readChunk(file, first, end);
+  if (chunk.short) {
+    chunk.release();
+    throw truncated(handle.name);
+  }
+  const start = hasWhole ? 0 : chunk.bytes.indexOf(NEWLINE) + 1;
+  const isWindow = hasWhole || (start > 0 && start < chunk.bytes.length);
+  // Secrets are masked with a margin, which may leave less room for the window.
+  if (!isWindow || first + chunk.bytes.length < end) {
+    chunk.release();
+    return undefined;
+  }
+  const bytes = chunk.bytes.subarray(start);
+  try {
+    if (isAtRest) await reads.tails.keep(key, bytes);
+  } catch (error) {
+    chunk.release();
+    throw unreadable(handle.name, error);
+  }
+  return toShortStream(bytes, () => {
+    chunk.release();
+    handle.release();
+  });
+}
+
+function toShortStream(bytes: Uint8Array, release: () => void): ByteStream {
+  let isOpen = true;
+  return {
+    sizeBytes: bytes.length,
+    chunks: new OneChunk(bytes),
+    async close() {
+      if (isOpen) release();
+      isOpen = false;
+    },
+  };
 }
 
 interface Window {

@@ -1,6 +1,7 @@
 import { fnv1a } from '../cursor/cursor.ts';
 import { findDecoder, isCompressedName } from '../file/compression.ts';
 import { buildGzMap } from '../gzip/gz-map.ts';
+import { exerciseKernel } from '../kernel/exercise-kernel.ts';
 import { ScanKernel } from '../kernel/scan-kernel.ts';
 import { buildChunkMap } from '../packed/chunk-map.ts';
 import { buildUtf16Map } from '../packed/utf16-map.ts';
@@ -9,6 +10,8 @@ import { createZone, type Zone } from '../parse/zone.ts';
 import { hasRegex } from '../query/query-regexes.ts';
 import { CleanParts, CleanRanges, CleanReads } from '../scrub/clean-ranges.ts';
 import { Scrubber, type ScrubRules } from '../scrub/scrubber.ts';
+import { buildSegment } from '../text-index/build-segment.ts';
+import { probe } from '../text-index/probe.ts';
 import type { RecordFilter } from '../types.ts';
 import { BlockScanner } from './block/block-scanner.ts';
 import { assertNotTruncated, hasStamp, openTextReader, type ScrubberSource } from './block/text-reader.ts';
@@ -58,6 +61,11 @@ export class JobRunner {
   readonly #clean = new CleanRanges();
   readonly #cleanParts = new CleanParts(this.#kernel);
 
+  /** Compiles what most searches run. */
+  prepare(): void {
+    exerciseKernel(this.#kernel);
+  }
+
   async run(job: Job, isCancelled: () => boolean): Promise<JobResults[Job['kind']]> {
     const result = await this.#runProven(job, isCancelled);
     // Checked afterwards: what was read before the truncation is as good as what is read from its copy.
@@ -97,6 +105,10 @@ export class JobRunner {
         return alignToRecord(job.file, job.offset, this.#tools(job.file, run));
       case 'check':
         return checkAt(job, { scrubberFor: this.#scrubberFor });
+      case 'segment':
+        return buildSegment(job, this.#tools(job.file, run));
+      case 'probe':
+        return probe(job, await this.#matcher(job.filter), run.isCancelled);
       case 'verify':
         return this.#verify(job, run);
       case 'text':
@@ -150,6 +162,7 @@ export class JobRunner {
       ...(clean && { clean }),
       cleanParts: this.#cleanParts,
       memoryAround: this.#kernel.memoryAround,
+      hasNulSample: this.#kernel.hasNulSample,
     };
   }
 

@@ -7,8 +7,11 @@ import type { Utf16Map } from '../packed/utf16-map.ts';
 import type { FormatName } from '../parse/format.ts';
 import type { UserFormat } from '../parse/user-format.ts';
 import type { ScrubRules } from '../scrub/scrubber.ts';
+import type { TextIndexJob, TextIndexResults } from '../text-index/index-jobs.ts';
 import type { RecordFilter } from '../types.ts';
 import type { FieldsJob, FieldsResult, TopJob, TopResult } from './count/count-jobs.ts';
+import type { DigestJob, DigestResult } from './digest/digest-jobs.ts';
+import type { FoundLines } from './found-lines.ts';
 
 /** A file as a scanning thread needs it. The descriptor stays open until the job has ended. */
 export interface ScanFile {
@@ -53,6 +56,8 @@ export interface RecordsJob extends ScanPart {
   filter: RecordFilter;
   newestFirst: boolean;
   limit: number;
+  /** Text as in the file instead of JSON; what follows about how records are shown does not apply then. */
+  asText?: boolean | undefined;
   raw: boolean;
   /** Names of the fields that each record carries. */
   fields?: readonly string[] | undefined;
@@ -70,11 +75,6 @@ export interface HistogramJob extends ScanPart {
   kind: 'histogram';
   filter: RecordFilter;
   bucketMs: number;
-}
-
-export interface DigestJob extends ScanPart {
-  kind: 'digest';
-  filter: RecordFilter;
 }
 
 /** Finds offsets before which all records are older than `fromMs`, and from which on none is older than `toMs`. */
@@ -191,6 +191,7 @@ export type Job =
   | DigestJob
   | TopJob
   | FieldsJob
+  | TextIndexJob
   | TimesJob
   | SeekJob
   | FirstAtJob
@@ -202,19 +203,6 @@ export type Job =
   | DescribeJob
   | StatJob
   | RegexJob;
-
-/**
- * Records as found by a scan: each a `FoundRecord` as a line of JSON, all lines in one buffer that is transferred
- * between threads, not copied, and can be sent on without parsing it.
- */
-export interface FoundLines {
-  text: Uint8Array<ArrayBuffer>;
-  /** End of each line in the text, after its newline. */
-  ends: Uint32Array<ArrayBuffer>;
-  offsets: Float64Array<ArrayBuffer>;
-  /** `NaN` if a record has no time. */
-  times: Float64Array<ArrayBuffer>;
-}
 
 /** What every scan reports in addition to its results. */
 export interface ScanReport {
@@ -252,22 +240,6 @@ export interface HistogramResult extends ScanReport {
   untimed: number;
 }
 
-export interface ScannedGroup {
-  rank: number;
-  source: string | null;
-  shape: string | null;
-  count: number;
-  firstMs: number;
-  lastMs: number;
-  /** Of the newest record. */
-  offset: number;
-}
-
-export interface DigestResult extends ScanReport {
-  groups: ScannedGroup[];
-  ungrouped: number;
-}
-
 /** If the job was cancelled, some blocks are in neither list. */
 export interface VerifyResult {
   valid: number[];
@@ -281,7 +253,7 @@ export interface SeekResult {
 }
 
 /** The result type of each kind of job. */
-export interface JobResults {
+export interface JobResults extends TextIndexResults {
   records: RecordsResult;
   histogram: HistogramResult;
   digest: DigestResult;

@@ -91,6 +91,19 @@ describe('a job with a slow regex', () => {
   });
 });
 
+it('has a thread before the first job once it is prepared', async () => {
+  const pool = openPool(2);
+  await pool.prepare();
+  expect(pool.usage).toEqual({ threads: 1, jobs: 0, replacedThreads: 0 });
+  await pool.prepare();
+  expect(pool.usage.threads).toBe(1);
+  const { counts } = await pool.run(countJob(openFile(3), [0, 1]));
+  expect(counts.reduce((sum, count) => sum + count, 0)).toBe(3);
+  await pool.close();
+  await pool.prepare();
+  expect(pool.usage.threads).toBe(0);
+});
+
 describe('a cancelled job', () => {
   it('is removed at once if it is queued', async () => {
     const pool = openPool(1);

@@ -1,10 +1,17 @@
 import { Worker } from 'node:worker_threads';
-import { LogError, type LogErrorCode, systemCode, ThreadLost } from '../log-error.ts';
+import { LogError, ThreadLost } from '../log-error.ts';
 import { packageFile } from '../package-file.ts';
-import { hasRegex as filterHasRegex } from '../query/query-regexes.ts';
 import { CancelFlag, JobCancelled } from './cancel-flag.ts';
+import { hasRegex, isLong } from './job-traits.ts';
 import type { Job, JobResults } from './jobs.ts';
 import { ScanHere } from './scan-here.ts';
+import { asError, isWorkerFailure } from './thread-errors.ts';
+
+/** What a thread is told when it starts. */
+export interface WorkerOptions {
+  /** It compiles what searches run before its first job. */
+  prepares: boolean;
+}
 
 export interface WorkerTask {
   id: number;
@@ -20,6 +27,9 @@ export type WorkerResponse =
 /** An idle thread is ended after this long to free its memory. */
 const IDLE_MS = 30_000;
 
+/** Threads of a prepared pool that are kept when idle. Each takes about 14 MB; others start while it works. */
+const KEPT_THREADS = 1;
+
 /**
  * Threads stop within milliseconds when requested. One that has not stopped after this long may never do so: it is
  * terminated and replaced.
@@ -34,12 +44,9 @@ const STUCK_MS = 1000;
 /** A scan works on buffers outside the heap; its other allocations are short-lived. */
 const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 2 };
 
-/** 4 MiB: what a page of records near its position takes. */
-const SHORT_BLOCKS = 16;
-
 /** Node does not run TypeScript in threads: tests, which run the source, use the built file. */
 function workerUrl(moduleUrl: string | undefined = import.meta.url): URL {
-  return packageFile(moduleUrl?.endsWith('.ts') ? '../../dist/scan/worker.js' : './worker.js', moduleUrl);
+  return packageFile(moduleUrl?.endsWith('.ts') ? '../../dist/scan/worker-bundle.js' : './worker.js', moduleUrl);
 }
 
 interface Waiting {
@@ -84,6 +91,7 @@ export class WorkerPool {
   readonly #queue: Waiting[] = [];
   #nextId = 1;
   #closed = false;
+  #keptThreads = 0;
   #replacedThreads = 0;
 
   constructor(most: number, { scansHere = false }: PoolOptions = {}) {
@@ -133,6 +141,16 @@ export class WorkerPool {
     });
   }
 
+  /** Starts threads, one after the other, before there is any job, and keeps them when idle. */
+  async prepare(): Promise<void> {
+    this.#keptThreads = Math.min(this.#most, KEPT_THREADS);
+    while (!this.#closed && this.#threads.size < this.#keptThreads) {
+      const thread = this.#start({ prepares: true });
+      // One that cannot start is left to the first job, which reports why.
+      if (!thread || !(await becomesReady(thread))) return;
+    }
+  }
+
   /** Ends all threads; running jobs fail. */
   async close(): Promise<void> {
     this.#closed = true;
@@ -141,7 +159,9 @@ export class WorkerPool {
   }
 
   #enqueue(waiting: Waiting): void {
-    const index = isLong(waiting) ? -1 : this.#queue.findIndex(isLong);
+    const index = isLong(waiting.task.job, waiting.flag)
+      ? -1
+      : this.#queue.findIndex(({ task, flag }) => isLong(task.job, flag));
     this.#queue.splice(index < 0 ? this.#queue.length : index, 0, waiting);
   }
 
@@ -173,16 +193,19 @@ export class WorkerPool {
 
   /** A thread beyond the usual number never takes a regex: it exists because all others are stuck in one. */
   #nextJob(): number {
-    const regexes = [...this.#threads].filter(({ current }) => current && hasRegex(current)).length;
-    return regexes < this.#most ? 0 : this.#queue.findIndex((waiting) => !hasRegex(waiting));
+    const regexes = [...this.#threads].filter(({ current }) => current && hasRegex(current.task.job)).length;
+    return regexes < this.#most ? 0 : this.#queue.findIndex(({ task }) => !hasRegex(task.job));
   }
 
   #give(thread: Thread, waiting: Waiting): void {
     clearTimeout(thread.timer);
     thread.current = waiting;
     thread.worker.ref();
-    thread.worker.postMessage(waiting.task);
-    if (!hasRegex(waiting)) return;
+    const { job } = waiting.task;
+    thread.worker.postMessage(waiting.task, 'room' in job && job.room ? [...job.room] : []);
+    // It is the thread's now.
+    if ('room' in job) job.room = undefined;
+    if (!hasRegex(job)) return;
     thread.timer = setTimeout(() => {
       thread.isStuck = true;
       this.#dispatch();
@@ -202,10 +225,11 @@ export class WorkerPool {
   }
 
   /** Starts one thread more than usual if all are stuck: simple requests need not wait for them. */
-  #start(): Thread | undefined {
+  #start({ prepares = false } = {}): Thread | undefined {
     const stuck = [...this.#threads].filter(({ isStuck }) => isStuck).length;
     if (this.#threads.size >= this.#most + (stuck >= this.#most ? 1 : 0)) return undefined;
-    const worker = new Worker(workerUrl(), { resourceLimits: RESOURCE_LIMITS, execArgv: [] });
+    const workerData: WorkerOptions = { prepares };
+    const worker = new Worker(workerUrl(), { resourceLimits: RESOURCE_LIMITS, execArgv: [], workerData });
     const timers = { timer: undefined, stopTimer: undefined };
     const thread: Thread = { worker, isReady: false, isStuck: false, current: undefined, ...timers };
     this.#threads.add(thread);
@@ -235,6 +259,7 @@ export class WorkerPool {
   #rest(thread: Thread): void {
     clearTimeout(thread.timer);
     thread.worker.unref();
+    if (this.#threads.size <= this.#keptThreads) return;
     thread.timer = setTimeout(() => this.#end(thread), IDLE_MS).unref();
   }
 
@@ -255,32 +280,18 @@ export class WorkerPool {
   }
 }
 
-function hasRegex({ task: { job } }: Waiting): boolean {
-  return 'filter' in job && filterHasRegex(job.filter);
-}
-
-function isLong({ task: { job }, flag }: Waiting): boolean {
-  if (flag.isSlow || job.kind === 'packed-map') return true;
-  if (!('runs' in job)) return false;
-  let blocks = 0;
-  for (let run = 0; run < job.runs.length; run += 2) blocks += (job.runs[run + 1] ?? 0) - (job.runs[run] ?? 0);
-  return blocks > SHORT_BLOCKS;
-}
-
-/** Ended by the system: out of memory, out of threads. Anything else is a mistake in its code. */
-function isWorkerFailure(error: unknown): boolean {
-  return systemCode(error)?.startsWith('ERR_WORKER_') ?? false;
+function becomesReady({ worker }: Thread): Promise<boolean> {
+  return new Promise((resolve) => {
+    worker.once('message', () => resolve(true));
+    worker.once('exit', () => resolve(false));
+  });
 }
 
 /** Why a thread ended: if it did not stop when requested, because of the regex. */
 function lostError({ current }: Thread): Error {
-  if (!current?.flag.isSet || !hasRegex(current)) return new ThreadLost('a scanning thread ended');
+  if (!current?.flag.isSet || !hasRegex(current.task.job)) return new ThreadLost('a scanning thread ended');
   return new LogError(
     'REGEX_TOO_COMPLEX',
     `the regex was still running on one record ${STOP_MS} ms after the search was stopped; its thread was terminated`,
   );
-}
-
-function asError({ code, message }: { code: string | null; message: string }): Error {
-  return code === null ? new Error(message) : new LogError(code as LogErrorCode, message);
 }

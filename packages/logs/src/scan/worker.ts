@@ -1,11 +1,12 @@
 /* A scanning thread: runs the jobs it receives, one after the other. */
 import { readlinkSync } from 'node:fs';
 import { setPriority } from 'node:os';
-import { parentPort } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { LogError, systemCode } from '../log-error.ts';
+import { packedRoom } from './count/value-counts.ts';
 import { JobRunner } from './job-runner.ts';
 import type { Job, JobResults } from './jobs.ts';
-import type { WorkerResponse, WorkerTask } from './worker-pool.ts';
+import type { WorkerOptions, WorkerResponse, WorkerTask } from './worker-pool.ts';
 
 const BACKGROUND_PRIORITY = 19;
 
@@ -25,18 +26,19 @@ port.on('message', (task: WorkerTask) => {
   );
 });
 
+if ((workerData as WorkerOptions).prepares) runner.prepare();
 port.postMessage('ready');
 
 /** Buffers that are transferred with the result instead of being copied. */
 function transferables(result: JobResults[Job['kind']]): ArrayBuffer[] {
   if (typeof result !== 'object') return [];
   if ('counts' in result && 'text' in result.counts) {
-    const { text, ends, counts, errors, cells } = result.counts;
-    return [text.buffer, ends.buffer, counts.buffer, errors.buffer, cells.buffer];
+    return [...packedRoom(result.counts)];
   }
+  if ('segment' in result) return result.segment ? [result.segment.rows.buffer] : [];
   if (!('found' in result)) return [];
-  const { text, ends, offsets, times } = result.found;
-  return [text.buffer, ends.buffer, offsets.buffer, times.buffer];
+  const { text, ends, offsets, times, lengths } = result.found;
+  return [text.buffer, ends.buffer, offsets.buffer, times.buffer, ...(lengths ? [lengths.buffer] : [])];
 }
 
 /** Lowers the thread's priority: requests come first. Only Linux has priorities for threads. */

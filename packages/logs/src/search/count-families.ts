@@ -1,5 +1,6 @@
 import type { FieldsJob, TopJob } from '../scan/count/count-jobs.ts';
-import type { DigestJob, HistogramJob, JobResults } from '../scan/jobs.ts';
+import type { DigestJob } from '../scan/digest/digest-jobs.ts';
+import type { HistogramJob, JobResults } from '../scan/jobs.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import type { RecordFilter, SearchEnd } from '../types.ts';
 import { computeCoverage } from './coverage/coverage.ts';
@@ -22,7 +23,7 @@ export interface Counted<J extends CountJob> {
 interface CountOptions<J extends CountJob> {
   filter: RecordFilter;
   stop: StopReason;
-  takeKnown?: FamilyTask['takeKnown'];
+  known?: FamilyTask['known'];
   /** Blocks of each family that are scanned; all if absent. */
   sampleFor?: ((family: number) => FamilyTask['isChosen']) | undefined;
   /** Maximum blocks of a part. */
@@ -91,7 +92,7 @@ export class FamilyCount<J extends CountJob> {
   }
 
   #openStream(family: OpenFamily, number: number): FamilyStream<J> {
-    const { filter, stop, takeKnown, sampleFor, mostBlocks = COUNTED_PART_BLOCKS, jobFor } = this.#options;
+    const { filter, stop, known, sampleFor, mostBlocks = COUNTED_PART_BLOCKS, jobFor } = this.#options;
     const task: FamilyTask = {
       scanContext: this.#scanContext,
       family,
@@ -100,7 +101,7 @@ export class FamilyCount<J extends CountJob> {
       newestFirst: false,
       flag: stop.newFlag(),
       tally: this.#tally,
-      takeKnown,
+      known,
       isChosen: sampleFor?.(number),
       mostBlocks,
       ...(this.#progress[number] && { progress: this.#progress[number] }),

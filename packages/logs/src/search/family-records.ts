@@ -1,10 +1,15 @@
-import type { FoundLines, RecordsJob, RecordsResult } from '../scan/jobs.ts';
+import { CHECK_BYTES, encodeMark, fnv1a } from '../cursor/cursor.ts';
+import { type FoundLines, MAX_RESULT_BYTES, startAt, textOf } from '../scan/found-lines.ts';
+import type { RecordsJob, RecordsResult } from '../scan/jobs.ts';
 import type { FoundRecord, RecordFilter } from '../types.ts';
-import type { FamilyTask, FilePart } from './plan/file-parts.ts';
+import type { OpenFile } from './files/open-file.ts';
+import { type FamilyTask, type FilePart, MAX_PART_BLOCKS } from './plan/file-parts.ts';
 import { noteFailure, partFrom, runParts } from './plan/run-parts.ts';
 
 export interface RecordsOptions {
   filter: RecordFilter;
+  /** See `RecordsJob`. */
+  asText?: boolean | undefined;
   raw: boolean;
   /** See `RecordsJob`. */
   fields?: readonly string[] | undefined;
@@ -18,6 +23,8 @@ export interface RecordsOptions {
 /** What one step of a scan found, and how far it got. */
 export interface FoundStep {
   found: FoundLines;
+  /** The file they are in; absent only if nothing was found. */
+  opened: OpenFile | undefined;
   /** Cursor of the record the scan has reached, if beyond the last one found: continuing there omits nothing. */
   reached: string | undefined;
   /** Newest first: nothing that follows is newer. Oldest first: older. `NaN`: unknown. */
@@ -34,7 +41,9 @@ export async function* familyRecords(
   recordsOptions: RecordsOptions,
 ): AsyncGenerator<FoundStep, void, undefined> {
   const jobFor = (part: FilePart): RecordsJob => recordsJob(part, task, recordsOptions);
-  for await (const { part, result } of runParts({ ...task, withPicks: true }, jobFor)) {
+  const planned: FamilyTask = { ...task, withPicks: true };
+  for await (const { part, result } of runParts(planned, jobFor)) {
+    planned.mostBlocks = task.mostBlocks ?? blocksPerPart(result);
     yield toStep(part, result, task);
     // A part that paused is continued by `runParts`.
     if (!result.stopped) continue;
@@ -54,10 +63,22 @@ export async function* familyRecords(
   }
 }
 
+/**
+ * Blocks of the next parts if they find as much as this one: one that must stop because of its result is continued later,
+ * while others are scanned at the same time.
+ */
+function blocksPerPart({ found, blocks }: RecordsResult): number {
+  const most = (GOOD_RESULT * MAX_RESULT_BYTES * blocks.length) / Math.max(1, found.text.length);
+  return Math.max(1, Math.min(MAX_PART_BLOCKS, Math.floor(most)));
+}
+
+/** A part may have more records than those before. */
+const GOOD_RESULT = 0.75;
+
 function recordsJob(
   part: FilePart,
   { newestFirst }: FamilyTask,
-  { filter, raw, fields, shownBytes, restFrom, wanted }: RecordsOptions,
+  { filter, asText, raw, fields, shownBytes, restFrom, wanted }: RecordsOptions,
 ): RecordsJob {
   const { file, runs, picks, startBytes, endBytes, opened } = part;
   return {
@@ -69,6 +90,7 @@ function recordsJob(
     endBytes,
     filter,
     newestFirst,
+    asText,
     raw,
     fields,
     shownBytes,
@@ -87,23 +109,37 @@ function remainingPart(part: FilePart, result: RecordsResult, newestFirst: boole
 }
 
 function toStep(
-  { number: file }: FilePart,
+  { number: file, opened }: FilePart,
   { found, reached, stopped }: RecordsResult,
   { newestFirst }: Pick<FamilyTask, 'newestFirst'>,
 ): FoundStep {
   // A part that stopped early ends with its last record.
   const last = stopped ? found.offsets.at(-1) : reached?.offset;
   const scannedTo = last === undefined || newestFirst ? last : last + 1;
-  if (stopped) return { found, reached: undefined, boundMs: found.times.at(-1) ?? Number.NaN, file, scannedTo };
-  return { found, reached: reached?.cursor, boundMs: reached?.timeMs ?? Number.NaN, file, scannedTo };
+  if (stopped) return { found, opened, reached: undefined, boundMs: found.times.at(-1) ?? Number.NaN, file, scannedTo };
+  return { found, opened, reached: reached?.cursor, boundMs: reached?.timeMs ?? Number.NaN, file, scannedTo };
 }
 
 /** The line of a record, including its newline. */
-export function lineAt({ text, ends }: FoundLines, index: number): Buffer {
-  const start = index === 0 ? 0 : (ends[index - 1] ?? 0);
-  return Buffer.from(text.buffer, text.byteOffset + start, (ends[index] ?? start) - start);
+export function lineAt(found: FoundLines, index: number): Buffer {
+  return textOf(found, index, index + 1);
 }
 
 export function parseRecord(line: Buffer): FoundRecord {
   return JSON.parse(line.toString()) as FoundRecord;
+}
+
+/** The cursor of a record; that of a text is made only when it is needed, which it mostly is not. */
+export function cursorAt({ found, opened }: Pick<FoundStep, 'found' | 'opened'>, index: number): string {
+  if (!found.lengths || !opened) return parseRecord(lineAt(found, index)).cursor;
+  const offset = found.offsets[index] ?? 0;
+  return encodeMark({ ...opened.mark, file: opened.name, offset, ...checkAt(found, index) });
+}
+
+/** Of the first bytes of a record as they were scanned: a hole was read as newlines. */
+function checkAt(found: FoundLines, index: number): { check: number; checkBytes: number } {
+  const checkBytes = Math.min(CHECK_BYTES, found.lengths?.[index] ?? 0);
+  const bytes = Buffer.alloc(checkBytes, '\n');
+  bytes.set(found.text.subarray(startAt(found, index), startAt(found, index + 1)).subarray(0, checkBytes));
+  return { check: fnv1a(bytes, 0, checkBytes), checkBytes };
 }

@@ -8,7 +8,7 @@ import { type BucketOptions, bucketWidth } from './bucket-width.ts';
 import { FamilyCount } from './count-families.ts';
 import { timeSpan } from './coverage/coverage.ts';
 import { type OpenFamily, releaseFamily } from './files/open-family.ts';
-import type { FilePart } from './plan/file-parts.ts';
+import type { FilePart, KnownBlocks } from './plan/file-parts.ts';
 import type { ScanContext } from './scan-context.ts';
 import { type SearchOptions, StopReason } from './stop-reason.ts';
 
@@ -25,11 +25,11 @@ export async function histogram(
     const bucketMs = await chooseWidth(scanContext, families, query);
     const matcher = new RecordMatcher(query);
     const counts = new LevelCounts(bucketMs, matcher);
-    const takeKnown = matcher.headOnly ? (summary: BlockSummary) => counts.take(summary) : undefined;
+    const known = matcher.headOnly ? counts : undefined;
     const jobFor = ({ file, runs, startBytes, endBytes }: FilePart): HistogramJob => {
       return { kind: 'histogram', file, runs, startBytes, endBytes, filter: query, bucketMs };
     };
-    const count = new FamilyCount(scanContext, families, { filter: query, stop, takeKnown, jobFor });
+    const count = new FamilyCount(scanContext, families, { filter: query, stop, known, jobFor });
     for await (const { result } of count.results()) counts.add(result);
     const end = await count.end(counts.total);
     return { bucketMs, buckets: counts.buckets(), untimed: counts.untimed, end };
@@ -52,7 +52,7 @@ export async function chooseWidth(
 }
 
 /** Counts by bucket and rank, from scans and from the index. */
-class LevelCounts {
+class LevelCounts implements KnownBlocks {
   untimed = 0;
   readonly #bucketMs: number;
   readonly #matcher: RecordMatcher;
@@ -74,6 +74,10 @@ class LevelCounts {
     for (const [index, bucket] of buckets.entries()) {
       this.#addTo(bucket, counts.slice(index * RANKS, (index + 1) * RANKS));
     }
+  }
+
+  mayTake({ all }: BlockSummary): boolean {
+    return all !== null;
   }
 
   /** Counts a block without scanning it, if all its records fall into one bucket. */

@@ -1,4 +1,6 @@
-import { type FoundStep, lineAt, parseRecord } from './family-records.ts';
+import { type FoundLines, NOTHING_FOUND } from '../scan/found-lines.ts';
+import { cursorAt, type FoundStep } from './family-records.ts';
+import type { OpenFile } from './files/open-file.ts';
 import type { RecordPosition } from './position.ts';
 
 export interface LaneOptions {
@@ -9,8 +11,17 @@ export interface LaneOptions {
   start: RecordPosition;
 }
 
+/** Records `[from, to)` of what a step of a scan found. */
+export interface TakenRecords {
+  found: FoundLines;
+  opened: OpenFile | undefined;
+  from: number;
+  to: number;
+}
+
 const NOTHING: FoundStep = {
-  found: { text: new Uint8Array(), ends: new Uint32Array(), offsets: new Float64Array(), times: new Float64Array() },
+  found: NOTHING_FOUND,
+  opened: undefined,
   reached: undefined,
   boundMs: Number.NaN,
   file: 0,
@@ -24,8 +35,8 @@ export class Lane {
   #step = NOTHING;
   #emitted = 0;
   #boundMs: number;
-  /** A cursor, or the line of a record that has one: most are never needed. */
-  #cursor: string | Buffer | undefined;
+  /** Makes the cursor: most are never needed. */
+  #cursor: () => string | undefined;
   #done = false;
   /** Position after the steps that were emitted completely. */
   #scannedTo: RecordPosition;
@@ -33,7 +44,7 @@ export class Lane {
   constructor(steps: AsyncGenerator<FoundStep, void, undefined>, { newestFirst, cursor, start }: LaneOptions) {
     this.#steps = steps;
     this.#newestFirst = newestFirst;
-    this.#cursor = cursor;
+    this.#cursor = () => cursor;
     this.#scannedTo = start;
     this.#boundMs = newestFirst ? Infinity : -Infinity;
   }
@@ -67,28 +78,25 @@ export class Lane {
 
   /** Continuing from it returns what was not emitted yet, and nothing twice. */
   get cursor(): string | undefined {
-    return Buffer.isBuffer(this.#cursor) ? parseRecord(this.#cursor).cursor : this.#cursor;
+    return this.#cursor();
   }
 
-  /** The next record, as a line of JSON; `undefined` if the scan must continue first. */
-  take(): Buffer | undefined {
+  /**
+   * Up to `most` of the next records: one, and those after it that come before `untilMs`, the bound of the lane that
+   * leads after this one. `undefined` if the scan must continue first.
+   */
+  take(most: number, untilMs: number | undefined): TakenRecords | undefined {
     if (!this.hasNext) return undefined;
-    const line = lineAt(this.#step.found, this.#emitted);
-    this.#boundMs = this.boundMs;
-    this.#advance(1, line);
-    return line;
-  }
-
-  /** Up to `most` records at once, for a lane without any other. */
-  takeMany(most: number): { lines: Buffer; count: number } | undefined {
-    if (!this.hasNext) return undefined;
-    const { text, ends } = this.#step.found;
-    const count = Math.min(most, ends.length - this.#emitted);
-    const start = this.#emitted === 0 ? 0 : (ends[this.#emitted - 1] ?? 0);
-    const end = ends[this.#emitted + count - 1] ?? start;
-    const lines = Buffer.from(text.buffer, text.byteOffset + start, end - start);
-    this.#advance(count, lineAt(this.#step.found, this.#emitted + count - 1));
-    return { lines, count };
+    const { found, opened } = this.#step;
+    const from = this.#emitted;
+    const last = Math.min(found.ends.length, from + most);
+    let to = untilMs === undefined ? last : from;
+    while (to < last && untilMs !== undefined && (to === from || this.#isBefore(found.times[to], untilMs))) {
+      this.#boundMs = this.#closer(found.times[to]);
+      to++;
+    }
+    this.#advance(to);
+    return { found, opened, from, to };
   }
 
   /** Continues the scan for one step. */
@@ -104,15 +112,22 @@ export class Lane {
     await this.#steps.return();
   }
 
-  #advance(count: number, lastLine: Buffer): void {
-    this.#emitted += count;
-    this.#cursor = lastLine;
+  #advance(to: number): void {
+    const step = this.#step;
+    this.#emitted = to;
+    this.#cursor = () => cursorAt(step, to - 1);
     if (!this.hasNext) this.#endStep();
+  }
+
+  #isBefore(timeMs: number | undefined, untilMs: number): boolean {
+    const bound = this.#closer(timeMs);
+    return this.#newestFirst ? bound > untilMs : bound < untilMs;
   }
 
   /** All of the step is emitted: the lane is where its scan is. */
   #endStep(): void {
-    this.#cursor = this.#step.reached ?? this.#cursor;
+    const { reached } = this.#step;
+    if (reached !== undefined) this.#cursor = () => reached;
     this.#boundMs = this.#closer(this.#step.boundMs);
     const { file, scannedTo } = this.#step;
     if (scannedTo !== undefined) this.#scannedTo = { file, offset: scannedTo };
@@ -122,6 +137,17 @@ export class Lane {
     if (timeMs === undefined || Number.isNaN(timeMs)) return this.#boundMs;
     return this.#newestFirst ? Math.min(timeMs, this.#boundMs) : Math.max(timeMs, this.#boundMs);
   }
+}
+
+/** The bound of all others: what comes before it comes from this lane. `undefined`: they are all done. */
+export function nextBound(lanes: readonly Lane[], leader: Lane, newestFirst: boolean): number | undefined {
+  let bound: number | undefined;
+  for (const lane of lanes) {
+    if (lane === leader || lane.isDone) continue;
+    const { boundMs } = lane;
+    bound = bound === undefined ? boundMs : newestFirst ? Math.max(bound, boundMs) : Math.min(bound, boundMs);
+  }
+  return bound;
 }
 
 /** The lane whose records come next: the newest (or oldest) that could still come from any. */

@@ -1,15 +1,16 @@
-import { resumeCursor } from '../cursor/cursor.ts';
+import { type ResumedRecord, resumeCursor } from '../cursor/cursor.ts';
 import { CancelFlag } from '../scan/cancel-flag.ts';
-import { familyRecords, lineAt, parseRecord, type RecordsOptions } from './family-records.ts';
+import { cursorAt, type FoundStep, familyRecords, lineAt, parseRecord, type RecordsOptions } from './family-records.ts';
 import { noteProblem } from './files/open-family.ts';
 import type { OpenFile } from './files/open-file.ts';
+import type { TakenRecords } from './lane.ts';
 import type { FamilyTask } from './plan/file-parts.ts';
 import type { RecordPosition } from './position.ts';
 import { ScanTally } from './scan-tally.ts';
 
 export interface RecordRest {
-  /** A `FoundRecord` as a line of JSON. */
-  line: Buffer;
+  /** The only one. */
+  taken: TakenRecords;
   /** Continues after it. */
   cursor: string;
 }
@@ -20,7 +21,10 @@ export interface RecordRest {
  */
 export async function recordRest(
   task: FamilyTask,
-  { position, ...recordsOptions }: Pick<RecordsOptions, 'filter' | 'raw' | 'fields'> & { position: RecordPosition },
+  {
+    position,
+    ...recordsOptions
+  }: Pick<RecordsOptions, 'filter' | 'asText' | 'raw' | 'fields'> & { position: RecordPosition },
 ): Promise<RecordRest | undefined> {
   const { family, flag, range: requested } = task;
   const file = family.files[position.file];
@@ -46,10 +50,16 @@ async function readRest(
   const recordsOptions = { ...shown, restFrom: position.offset, wanted: () => 1 };
   // A separate flag and tally: leaving the loop ends the scan, and the record is scanned again with the others.
   const own = { flag: new CancelFlag(), tally: new ScanTally(), ahead: 0 };
-  for await (const { found } of familyRecords({ ...task, ...own, range }, recordsOptions)) {
-    if (found.ends.length === 0) continue;
-    const line = lineAt(found, 0);
-    return { line, cursor: resumeCursor(parseRecord(line)) };
+  for await (const step of familyRecords({ ...task, ...own, range }, recordsOptions)) {
+    const { found, opened } = step;
+    if (found.ends.length > 0) return { taken: { found, opened, from: 0, to: 1 }, cursor: resumeCursor(firstOf(step)) };
   }
   return undefined;
+}
+
+/** What has no columns has no time either. */
+function firstOf(step: FoundStep): ResumedRecord {
+  const { lengths, offsets } = step.found;
+  if (!lengths) return parseRecord(lineAt(step.found, 0));
+  return { cursor: cursorAt(step, 0), offset: offsets[0] ?? 0, bytes: lengths[0] ?? 0 };
 }

@@ -1,5 +1,7 @@
-import type { BlockIndexes } from '../block-index/block-index.ts';
+import { createHash } from 'node:crypto';
+import type { BlockIndexes, FileIndex } from '../block-index/block-index.ts';
 import { CheckedIndex } from '../block-index/checked-index.ts';
+import type { SummaryStore } from '../block-index/summary-store.ts';
 import { fnv1a } from '../cursor/cursor.ts';
 import { fileStamp, isSettled, isSettledForWriters } from '../file/file-stamp.ts';
 import type { LogHandle } from '../file/log-handle.ts';
@@ -10,10 +12,15 @@ import { CancelFlag } from '../scan/cancel-flag.ts';
 import type { PackedMap, ScanFile } from '../scan/jobs.ts';
 import type { WorkerPool } from '../scan/worker-pool.ts';
 import type { Scrubber } from '../scrub/scrubber.ts';
+import type { TextIndexStore, TextKey } from '../text-index/types.ts';
 import type { FileProblem, RecordFilter } from '../types.ts';
+import type { OpenFamily } from './files/open-family.ts';
 import type { OpenFile } from './files/open-file.ts';
 
 const DAY_NS = 86_400_000_000_000n;
+
+/** Smaller files are scanned in no time. Archives of this size contain several times as much text. */
+const MIN_KEPT_BYTES = 1024 ** 2;
 
 /** Maps of compressed files kept for the next query, and their size: a few MiB for gzip, up to 32 for others. */
 const MAX_PACKED_MAPS = 4;
@@ -24,7 +31,10 @@ export interface ScanContextDeps {
   indexes: BlockIndexes;
   zone: Zone;
   formats?: FormatSet;
+  /** Keeps the indexes for the next process. */
+  summaries?: SummaryStore | undefined;
   scrubber(): Scrubber | undefined;
+  textIndex?: TextIndexStore | undefined;
 }
 
 /** What all queries of a directory share. */
@@ -33,6 +43,8 @@ export class ScanContext {
   readonly indexes: BlockIndexes;
   readonly zone: Zone;
   readonly formats: FormatSet;
+  readonly textIndex: TextIndexStore | undefined;
+  readonly #summaries: SummaryStore | undefined;
   readonly #scrubber: () => Scrubber | undefined;
   readonly #packedMaps = new Map<string | LogHandle, SharedPackedMap>();
 
@@ -41,6 +53,8 @@ export class ScanContext {
     this.indexes = deps.indexes;
     this.zone = deps.zone;
     this.formats = deps.formats ?? BUILT_IN_FORMATS;
+    this.textIndex = deps.textIndex;
+    this.#summaries = deps.summaries;
     this.#scrubber = deps.scrubber;
   }
 
@@ -93,10 +107,46 @@ export class ScanContext {
   }
 
   /** The index of a file. The times of its records depend on its format and, without a year, on when it was written. */
-  indexFor({ key, format, handle }: OpenFile): CheckedIndex {
-    const writtenDay = this.formats.hasPartialTimes(format) ? handle.modifiedNs / DAY_NS : '';
-    const index = this.indexes.get(`${key}:${format}:${writtenDay}`);
-    return new CheckedIndex(index, isSettledForWriters(handle) ? fileStamp(handle) : undefined);
+  indexFor(file: OpenFile): CheckedIndex {
+    const { handle } = file;
+    return new CheckedIndex(this.#fileIndex(file), isSettledForWriters(handle) ? fileStamp(handle) : undefined);
+  }
+
+  /** Loads what an earlier process has learned about these files, if this one has not yet learned anything. */
+  async loadIndexes(families: readonly OpenFamily[]): Promise<void> {
+    if (!this.#summaries) return;
+    for (const file of families.flatMap(({ files }) => files)) {
+      if (file.handle.sizeBytes < MIN_KEPT_BYTES) continue;
+      if (this.indexes.isFull) return;
+      const { mark, format } = file;
+      const { headHash, headBytes } = mark;
+      const definition = JSON.stringify(this.formats.forThread(format) ?? null);
+      const parts = [headHash, headBytes, format, definition, this.zone.id, String(this.#writtenDay(file))];
+      await this.#summaries.load(this.#fileIndex(file), { scrubId: this.#scrubber()?.id ?? '', parts });
+    }
+  }
+
+  #fileIndex(file: OpenFile): FileIndex {
+    return this.indexes.get(`${file.key}:${file.format}:${this.#writtenDay(file)}`);
+  }
+
+  #writtenDay({ format, handle }: OpenFile): bigint | '' {
+    return this.formats.hasPartialTimes(format) ? handle.modifiedNs / DAY_NS : '';
+  }
+
+  /**
+   * By which the text of a file, masked by these rules, is found in the text index. With its length: logs that begin
+   * with the same banner would replace each other's segments for ever.
+   */
+  textKey(opened: OpenFile, { scrub, zone, textBytes, formats = [] }: ScanFile): TextKey {
+    const { mark, format, textStart } = opened;
+    const reading = JSON.stringify([format, formats, `${this.#writtenDay(opened)}`, zone, textStart, textBytes]);
+    return {
+      headHash: mark.headHash,
+      headBytes: mark.headBytes,
+      scrubId: scrub?.id ?? '',
+      reading: createHash('sha256').update(reading).digest('hex').slice(0, 16),
+    };
   }
 
   #packedMap(opened: OpenFile, file: ScanFile, flag: CancelFlag): Promise<PackedMap> {

@@ -2,8 +2,9 @@ import type { Top, TopQuery, TopValue } from '../query/count-types.ts';
 import { canonicalField } from '../query/index.ts';
 import { boundedValue, shownValue } from '../scan/count/bounded-value.ts';
 import type { TopJob } from '../scan/count/count-jobs.ts';
+import type { PackRoom } from '../scan/count/pack-room.ts';
 import { MAX_CELLS } from '../scan/count/time-cells.ts';
-import { type CountLimits, type ValueCount, ValueCounts } from '../scan/count/value-counts.ts';
+import { type CountLimits, packedRoom, type ValueCount, ValueCounts } from '../scan/count/value-counts.ts';
 import { FamilyCount } from './count-families.ts';
 import { type OpenFamily, releaseFamily } from './files/open-family.ts';
 import { chooseWidth } from './histogram.ts';
@@ -11,8 +12,8 @@ import type { FilePart } from './plan/file-parts.ts';
 import type { ScanContext } from './scan-context.ts';
 import { type SearchOptions, StopReason } from './stop-reason.ts';
 
-/** 4 MiB: a part rarely has more different values than are counted exactly. */
-const PART_BLOCKS = 16;
+/** 2 MiB: a part rarely has more different values than are counted exactly, and a thread needs little memory for it. */
+const PART_BLOCKS = 8;
 
 /** Desired buckets if only a width is requested that would give too many. */
 const DEFAULT_BUCKETS = 100;
@@ -36,7 +37,8 @@ export async function top(
   try {
     await scanContext.checkRegex(query, stop.newFlag());
     const bucketMs = await chooseBuckets(scanContext, families, query);
-    const run = { scanContext, families, query, stop, bucketMs, limits: options.countLimits ?? {} };
+    const memory = takeMemory();
+    const run = { scanContext, families, query, stop, bucketMs, limits: options.countLimits ?? {}, memory };
     const all = await countValues(
       run,
       query.values?.map((value) => boundedValue(value)),
@@ -45,7 +47,7 @@ export async function top(
     let chosen = table.mostFrequent(query.limit);
     if (bucketMs !== undefined) chosen = await withBuckets(run, all, chosen);
     const counted = chosen.reduce((sum, { count }) => sum + count, 0);
-    return {
+    const result: Top = {
       by: canonicalField(query.by),
       values: chosen.map((value) => toTopValue(value, bucketMs)),
       others: Math.max(0, table.total + all.unwanted - counted),
@@ -55,13 +57,37 @@ export async function top(
       ...(bucketMs !== undefined && { bucketMs }),
       end: await all.count.end(records),
     };
+    giveBack(memory);
+    return result;
   } finally {
     stop.end();
     for (const family of families) releaseFamily(family);
   }
 }
 
+/** Memory of a query. */
+class CountMemory {
+  readonly table = new ValueCounts();
+  /** As many as there are jobs at a time: those of earlier results are for the next ones. */
+  readonly rooms: PackRoom[] = [];
+}
+
+/** A query may count twice. */
+const MAX_SPARES = 2;
+
+/** That of the last queries, as long as it was not collected: it is some MiB, and nothing makes collecting it urgent. */
+const spares: WeakRef<CountMemory>[] = [];
+
+function takeMemory(): CountMemory {
+  return spares.pop()?.deref() ?? new CountMemory();
+}
+
+function giveBack(memory: CountMemory): void {
+  if (spares.length < MAX_SPARES) spares.push(new WeakRef(memory));
+}
+
 interface TopRun {
+  memory: CountMemory;
   scanContext: ScanContext;
   families: readonly OpenFamily[];
   query: TopQuery;
@@ -97,16 +123,19 @@ async function chooseBuckets(
 
 /** `values` as `boundedValue` returns them. */
 async function countValues(run: TopRun, values: readonly string[] | undefined): Promise<CountedAll> {
-  const { scanContext, families, query, stop, bucketMs, limits } = run;
+  const { scanContext, families, query, stop, bucketMs, limits, memory } = run;
+  const { rooms } = memory;
   const wanted = values && [...new Set(values)];
   const jobFor = ({ file, runs, startBytes, endBytes }: FilePart): TopJob => {
     const part = { file, runs, startBytes, endBytes };
-    return { kind: 'top', ...part, filter: query, by: query.by, values: wanted, bucketMs, limits };
+    return { kind: 'top', ...part, filter: query, by: query.by, values: wanted, bucketMs, limits, room: rooms.pop() };
   };
+  memory.table.clear(limits);
   const count = new FamilyCount(scanContext, families, { filter: query, stop, mostBlocks: PART_BLOCKS, jobFor });
-  const all: CountedAll = { count, table: new ValueCounts(limits), records: 0, missing: 0, unwanted: 0 };
+  const all: CountedAll = { count, table: memory.table, records: 0, missing: 0, unwanted: 0 };
   for await (const { result } of count.results()) {
     all.table.merge(result.counts);
+    rooms.push(packedRoom(result.counts));
     all.records += result.records;
     all.missing += result.missing;
     all.unwanted += result.unwanted;
@@ -123,7 +152,7 @@ async function withBuckets(run: TopRun, { table, records }: CountedAll, chosen: 
   const once = chosen.map((value): ChosenValue => ({ ...value, cells: cells.get(value.id) }));
   if (cells.size === chosen.length || run.stop.poll() !== undefined) return once;
   // Buckets are so wide that those of the chosen values fit.
-  const exactRun = { ...run, limits: { ...run.limits, maxCells: MAX_CELLS } };
+  const exactRun = { ...run, limits: { ...run.limits, maxCells: MAX_CELLS }, memory: takeMemory() };
   const again = await countValues(
     exactRun,
     chosen.map(({ value }) => value),
@@ -132,6 +161,7 @@ async function withBuckets(run: TopRun, { table, records }: CountedAll, chosen: 
   if (run.stop.reason !== undefined || again.records !== records) return once;
   const exact = again.table.mostFrequent(chosen.length);
   const exactCells = again.table.cellsFor(exact.map(({ id }) => id));
+  giveBack(exactRun.memory);
   return exact.map((value) => ({ ...value, cells: exactCells.get(value.id) }));
 }
 

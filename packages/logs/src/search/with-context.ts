@@ -1,9 +1,11 @@
 import { shownBytesEach } from '../scan/block/record-formatter.ts';
 import { CancelFlag } from '../scan/cancel-flag.ts';
+import { textOf } from '../scan/found-lines.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import type { FoundRecord, SearchQuery } from '../types.ts';
 import { familyRecords, lineAt, parseRecord } from './family-records.ts';
 import type { OpenFamily } from './files/open-family.ts';
+import type { TakenRecords } from './lane.ts';
 import { FIRST_POSITION, LAST_POSITION, type PositionRange } from './position.ts';
 import type { ScanContext } from './scan-context.ts';
 import { ScanTally } from './scan-tally.ts';
@@ -17,13 +19,16 @@ export async function* withContext(
   scanContext: ScanContext,
   families: readonly OpenFamily[],
   query: SearchQuery,
-  { lines, stop }: { lines: readonly Buffer[]; stop: StopReason },
+  { taken, stop }: { taken: readonly TakenRecords[]; stop: StopReason },
 ): AsyncGenerator<Buffer, void, undefined> {
-  if (lines.length === 0) return;
   if (query.before === 0 && query.after === 0) {
-    yield lines.length === 1 && lines[0] ? lines[0] : Buffer.concat(lines);
+    const texts = taken.map(({ found, from, to }) => textOf(found, from, to));
+    yield texts.length === 1 && texts[0] ? texts[0] : Buffer.concat(texts);
     return;
   }
+  const lines = taken.flatMap(({ found, from, to }) =>
+    Array.from({ length: to - from }, (_, index) => lineAt(found, from + index)),
+  );
   for (let from = 0; from < lines.length; from += BATCH_RECORDS) {
     const batch = lines
       .slice(from, from + BATCH_RECORDS)

@@ -36,6 +36,8 @@ export interface SlowRecord {
   rank: number;
   continued: boolean;
   text: string;
+  /** As it was written; of a hole behind it, one newline. */
+  bytes: Buffer;
   /** As in a response. */
   shown: RecordFields;
   /** Of the whole record, however long. */
@@ -151,6 +153,7 @@ function readRecords({ name, text }: SlowFile, format: Format): SlowRecord[] {
       rank,
       continued,
       text: text.toString('utf8', offset, end),
+      bytes: text.subarray(offset, Math.min(end, written + 1)),
       shown,
       whole: decode(written),
     };

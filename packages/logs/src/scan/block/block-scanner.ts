@@ -7,6 +7,7 @@ import {
   blockAt,
   HEAD_SCAN_BYTES,
   headScanBytes,
+  insertFirst,
   type RecordTable,
   splitOffset,
   TableRoom,
@@ -42,6 +43,8 @@ export class BlockScanner {
   readonly #head: LineHead = { timeMs: Number.NaN, rank: 0 };
   readonly #room = new TableRoom();
   #block = 0;
+  /** The checksum of the first bytes of the loaded text, if it is known. */
+  #hashed: { bytes: number; hash: number } | undefined;
 
   constructor(kernel: ScanKernel, text: TextReader, { format, zone }: { format: Format; zone: Zone }) {
     this.#kernel = kernel;
@@ -58,6 +61,7 @@ export class BlockScanner {
     const start = block * BLOCK_BYTES;
     const { text } = this.#kernel;
     this.#block = block;
+    this.#hashed = undefined;
     const end = Math.min(start + BLOCK_BYTES + LOOKAHEAD_BYTES, this.#text.sizeBytes);
     // Nothing precedes the first block, as if a line had ended there.
     if (block === 0) text[0] = NEWLINE;
@@ -107,10 +111,16 @@ export class BlockScanner {
 
   /** The checksum of a complete block, as loaded. */
   check(): BlockCheck {
+    const bytes = this.#checkedBytes;
+    const hash = this.#hashed?.bytes === bytes ? this.#hashed.hash : this.#kernel.checksum(0, bytes);
+    return { bytes, hash, scrubbed: this.isScrubbed };
+  }
+
+  /** The bytes that decide which records start in the block. */
+  get #checkedBytes(): number {
     const newline = this.bytes.indexOf(NEWLINE, this.blockEnd - 1);
     const mostEnd = this.blockEnd + this.#headScanBytes;
-    const bytes = Math.min(newline < 0 ? mostEnd : newline + 1, mostEnd);
-    return { bytes, hash: this.#kernel.checksum(0, bytes), scrubbed: this.isScrubbed };
+    return Math.min(newline < 0 ? mostEnd : newline + 1, mostEnd);
   }
 
   /** Whether the block still has this checksum. Loads it. */
@@ -118,7 +128,7 @@ export class BlockScanner {
     const endBytes = block * BLOCK_BYTES - 1 + bytes;
     if (endBytes > this.#scrubbed.sizeBytes) return false;
     this.load(block, { unscrubbed: !scrubbed });
-    this.#loadUpTo(endBytes);
+    this.loadUpTo(endBytes);
     return this.bytes.length >= bytes && this.#kernel.checksum(0, bytes) === hash;
   }
 
@@ -128,16 +138,18 @@ export class BlockScanner {
     const table = this.#format.name === 'contract' ? this.#contractTable(first) : this.#lineTable(first);
     const isHeadless = table.count === 0 || (this.isFirst && table.starts[0] !== this.#textStart);
     const start = isHeadless ? this.#headlessStart(first) : undefined;
-    if (start !== undefined) this.#insertFirst(table, start);
+    if (start !== undefined) insertFirst(table, start, { continues: !this.isFirst });
     table.end = this.recordsEnd();
     return table;
   }
 
   /** Records of the block with at least this level, found by the kernel alone. */
   recordsAtLeast(rank: number): LevelRecords {
-    const first = this.#lineStart(1, this.blockEnd);
     const { positions, times, ranks } = this.#kernel;
-    const count = first < this.blockEnd ? this.#kernel.headsAtLeast(first, this.blockEnd, this.bytes.length, rank) : 0;
+    const limit = this.bytes.length;
+    const bytes = Math.min(this.#checkedBytes, limit);
+    const count = this.#kernel.headsAtLeast(rank, { to: this.blockEnd, limit, hashTo: bytes });
+    this.#hashed = { bytes, hash: this.#kernel.blockChecksum };
     toEpochTimes(this.#zone, times, count);
     return {
       starts: [...positions.subarray(0, count)],
@@ -166,7 +178,7 @@ export class BlockScanner {
     if (this.#atTextEnd && this.bytes.length === blockEnd) return blockEnd;
     const near = this.#firstHead(this.#lineStart(blockEnd, this.bytes.length), blockEnd + HEAD_SCAN_BYTES);
     if (near >= 0) return near;
-    this.#loadUpTo((this.#block + 2) * BLOCK_BYTES + LOOKAHEAD_BYTES);
+    this.loadUpTo((this.#block + 2) * BLOCK_BYTES + LOOKAHEAD_BYTES);
     const nextEnd = Math.min(blockEnd + BLOCK_BYTES, this.bytes.length);
     const line = this.#lineStart(blockEnd, nextEnd);
     const head = this.#firstHead(line, nextEnd);
@@ -179,7 +191,7 @@ export class BlockScanner {
     if (this.bytes[line - 1] !== NEWLINE) return undefined;
     const headEnd = line + this.#headScanBytes;
     if (lineEnd === this.bytes.length && lineEnd < headEnd && !this.#atTextEnd) {
-      this.#loadUpTo(this.toOffset(headEnd));
+      this.loadUpTo(this.toOffset(headEnd));
       return this.headAt(line);
     }
     return this.#format.readHead(this.bytes, line, Math.min(lineEnd, headEnd), this.#head) ? this.#head : undefined;
@@ -228,7 +240,7 @@ export class BlockScanner {
   }
 
   /** Loads more of what follows the block. */
-  #loadUpTo(offset: number): void {
+  loadUpTo(offset: number): void {
     const { text } = this.#kernel;
     const loaded = this.bytes.length;
     const end = Math.min(offset, this.#text.sizeBytes);
@@ -284,17 +296,5 @@ export class BlockScanner {
     let at = start;
     while (at < end && this.bytes[at] === NEWLINE) at++;
     return at === end;
-  }
-
-  #insertFirst(table: RecordTable, start: number): void {
-    const { count, starts, times, ranks } = table;
-    starts.copyWithin(1, 0, count);
-    times.copyWithin(1, 0, count);
-    ranks.copyWithin(1, 0, count);
-    starts[0] = start;
-    times[0] = Number.NaN;
-    ranks[0] = 0;
-    table.count = count + 1;
-    table.firstContinues = !this.isFirst;
   }
 }

@@ -60,6 +60,19 @@ export interface RecordTable {
   firstContinues: boolean;
 }
 
+/** Adds a first record that has no head. */
+export function insertFirst(table: RecordTable, start: number, { continues }: { continues: boolean }): void {
+  const { count, starts, times, ranks } = table;
+  starts.copyWithin(1, 0, count);
+  times.copyWithin(1, 0, count);
+  ranks.copyWithin(1, 0, count);
+  starts[0] = start;
+  times[0] = Number.NaN;
+  ranks[0] = 0;
+  table.count = count + 1;
+  table.firstContinues = continues;
+}
+
 /** Growable storage for the records of formats that are read line by line. */
 export class TableRoom {
   starts = new Uint32Array(4096);

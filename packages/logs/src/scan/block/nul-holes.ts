@@ -8,26 +8,42 @@ export const HOLE_BYTES = 256;
 
 const NEWLINE = 10;
 
+export interface HoleOptions {
+  /** Called with the offset of a hole whenever one is read. */
+  onHole?: ((offset: number) => void) | undefined;
+  /** See `ScanKernel.hasNulSample`. */
+  hasNulSample?: ((target: Buffer, from: number, to: number) => boolean | undefined) | undefined;
+}
+
 /**
  * A text whose holes are read as newlines: the line behind a hole starts a record of its own, whether or not the one
  * before it was written completely. Offsets stay as they are. Every byte at a multiple of `HOLE_BYTES` is looked at, which
- * finds all holes and takes 2 % of a scan; searching for NULs took 15 %.
+ * finds all holes and takes 1 % of a scan; searching for NULs took 15 %.
  */
 export class TextWithHoles implements TextReader {
   readonly sizeBytes: number;
   readonly #text: TextReader;
-  readonly #onHole: ((offset: number) => void) | undefined;
+  readonly #options: HoleOptions;
 
-  constructor(text: TextReader, onHole: ((offset: number) => void) | undefined) {
+  constructor(text: TextReader, options: HoleOptions = {}) {
     this.sizeBytes = text.sizeBytes;
     this.#text = text;
-    this.#onHole = onHole;
+    this.#options = options;
   }
 
   read(target: Buffer, at: number, position: number, length: number): number {
     const got = this.#text.read(target, at, position, length);
-    if (mayHaveHole(target, at, position, got)) this.#fill(target.subarray(at, at + got), position);
+    if (this.#mayHaveHole(target, at, position, got)) this.#fill(target.subarray(at, at + got), position);
     return got;
+  }
+
+  #mayHaveHole(bytes: Buffer, at: number, position: number, length: number): boolean {
+    if (length <= 0) return false;
+    const end = at + length;
+    // The rest of a hole may be outside what was read.
+    if (bytes[at] === 0 || bytes[end - 1] === 0) return true;
+    const first = at + ((HOLE_BYTES - (position % HOLE_BYTES)) % HOLE_BYTES);
+    return this.#options.hasNulSample?.(bytes, first, end) ?? hasNulSample(bytes, first, end);
   }
 
   #fill(bytes: Buffer, position: number): void {
@@ -36,7 +52,7 @@ export class TextWithHoles implements TextReader {
       while (end < bytes.length && bytes[end] === 0) end++;
       if (this.#isHole(start, end, { position, length: bytes.length })) {
         bytes.fill(NEWLINE, start, end);
-        this.#onHole?.(position + start);
+        this.#options.onHole?.(position + start);
       }
       start = bytes.indexOf(0, end);
     }
@@ -67,13 +83,8 @@ export class TextWithHoles implements TextReader {
   }
 }
 
-function mayHaveHole(bytes: Buffer, at: number, position: number, length: number): boolean {
-  if (length === 0) return false;
-  const end = at + length;
-  // The rest of a hole may be outside what was read.
-  if (bytes[at] === 0 || bytes[end - 1] === 0) return true;
-  const first = at + ((HOLE_BYTES - (position % HOLE_BYTES)) % HOLE_BYTES);
-  for (let sample = first; sample < end; sample += HOLE_BYTES) if (bytes[sample] === 0) return true;
+function hasNulSample(bytes: Buffer, from: number, to: number): boolean {
+  for (let sample = from; sample < to; sample += HOLE_BYTES) if (bytes[sample] === 0) return true;
   return false;
 }
 

@@ -2,7 +2,7 @@ import { CHECK_BYTES, fnv1a, markEncoder } from '../../cursor/cursor.ts';
 import type { Format, RecordFields } from '../../parse/format.ts';
 import { fieldJson } from '../../query/field-json.ts';
 import type { FoundRecord } from '../../types.ts';
-import type { FoundLines, RecordsJob } from '../jobs.ts';
+import type { RecordsJob } from '../jobs.ts';
 import { trimHole } from './nul-holes.ts';
 
 /** Only the start of a longer record is shown: a response of many records must not become gigabytes. */
@@ -32,37 +32,34 @@ export interface ShownAs {
   headless: boolean;
 }
 
-/** Formats the records of one file as JSON lines of a response. */
+/** A record as a line of JSON. */
+export interface FormattedRecord {
+  line: string;
+  /** Where what is shown of it starts. */
+  offset: number;
+  /** `NaN` if it has no time. */
+  timeMs: number;
+}
+
+/** Formats the records of one file as JSON lines of a response, from what they are decoded to. */
 export class RecordFormatter {
+  /** What all lines begin with. */
+  readonly lineStart: string;
   readonly #format: Format;
-  readonly #lineStart: string;
   readonly #raw: boolean;
   readonly #fields: readonly string[];
   readonly #shownBytes: number | undefined;
   readonly #restFrom: number;
   readonly #encode: ReturnType<typeof markEncoder>;
-  readonly #lines: string[] = [];
-  readonly #offsets: number[] = [];
-  readonly #times: number[] = [];
-  #resultBytes = 0;
 
   constructor({ file, mark, raw, fields = [], shownBytes, restFrom = 0 }: RecordsJob, format: Format) {
     this.#fields = fields;
     this.#shownBytes = shownBytes;
     this.#restFrom = restFrom;
     this.#format = format;
-    this.#lineStart = `{"type":"record","file":${JSON.stringify(file.name)},`;
+    this.lineStart = `{"type":"record","file":${JSON.stringify(file.name)},`;
     this.#raw = raw;
     this.#encode = markEncoder({ ...mark, file: file.name });
-  }
-
-  get count(): number {
-    return this.#lines.length;
-  }
-
-  /** Characters of all lines so far. */
-  get resultBytes(): number {
-    return this.#resultBytes;
   }
 
   cursorFor({ bytes, start, end, offset }: RecordSpan): string {
@@ -70,48 +67,23 @@ export class RecordFormatter {
     return this.#encode({ offset, check: fnv1a(bytes, start, start + checkBytes), checkBytes });
   }
 
-  add(record: RecordSpan, shownAsRecord: ShownAs): void {
+  format(record: RecordSpan, shownAsRecord: ShownAs): FormattedRecord {
     const isRest = record.offset < this.#restFrom;
     const span = isRest ? spanFrom(record, this.#restFrom) : record;
-    const shownAs = isRest ? { continued: true, headless: true } : shownAsRecord;
-    const fields = shownFields(span, this.#format, {
-      ...shownAs,
-      raw: this.#raw,
-      shownBytes: this.#shownBytes,
-    });
+    const { continued, headless } = isRest ? { continued: true, headless: true } : shownAsRecord;
+    const shownAs = { continued, headless, raw: this.#raw, shownBytes: this.#shownBytes };
+    const fields = shownFields(span, this.#format, shownAs);
     if (this.#fields.length > 0) fields.fields = fieldJson(fields, this.#fields);
     const { offset, start, end } = span;
     const location = `"offset":${offset},"bytes":${end - start},"cursor":"${this.cursorFor(span)}"`;
     // A `FoundRecord`. Concatenating text takes half as long as serializing an object.
-    const line = `${this.#lineStart}${location},${fieldsJson(fields).slice(1)}`;
-    this.#lines.push(line);
-    this.#offsets.push(offset);
-    this.#times.push(fields.timeMs ?? Number.NaN);
-    this.#resultBytes += line.length;
-  }
-
-  found(): FoundLines {
-    const lines = this.#lines;
-    const ends = new Uint32Array(lines.length);
-    let end = 0;
-    for (const [index, line] of lines.entries()) {
-      end += Buffer.byteLength(line) + 1;
-      ends[index] = end;
-    }
-    const text = new Uint8Array(end);
-    const target = Buffer.from(text.buffer);
-    let at = 0;
-    for (const line of lines) {
-      at += target.write(line, at);
-      target[at++] = NEWLINE;
-    }
-    return { text, ends, offsets: Float64Array.from(this.#offsets), times: Float64Array.from(this.#times) };
+    const line = `${this.lineStart}${location},${fieldsJson(fields).slice(1)}`;
+    return { line, offset, timeMs: fields.timeMs ?? Number.NaN };
   }
 }
 
-const NEWLINE = 10;
-
-function spanFrom({ bytes, start, end, offset }: RecordSpan, from: number): RecordSpan {
+/** What remains of a record from an offset on. */
+export function spanFrom({ bytes, start, end, offset }: RecordSpan, from: number): RecordSpan {
   return { bytes, start: Math.min(end, start + from - offset), end, offset: from };
 }
 

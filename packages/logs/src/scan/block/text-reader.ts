@@ -9,7 +9,7 @@ import type { CleanParts, CleanReads } from '../../scrub/clean-ranges.ts';
 import { ScrubbedText, type ScrubbedTextOptions } from '../../scrub/scrubbed-text.ts';
 import type { Scrubber, ScrubRules } from '../../scrub/scrubber.ts';
 import type { ScanFile } from '../jobs.ts';
-import { TextWithHoles } from './nul-holes.ts';
+import { type HoleOptions, TextWithHoles } from './nul-holes.ts';
 
 const NEWLINE = 10;
 
@@ -25,14 +25,12 @@ export interface TextReader {
 }
 
 /** Provides one scrubber for all files with the same rules: its memory is expensive to create. */
-export interface ScrubberSource {
+export interface ScrubberSource extends HoleOptions {
   scrubberFor(rules: ScrubRules): Scrubber;
   /** Ranges without secrets; nothing is cached if absent. */
   clean?: CleanReads;
   cleanParts?: CleanParts;
   memoryAround?: ScrubbedTextOptions['memoryAround'];
-  /** Called with the offset of a hole of NULs whenever one is read. */
-  onHole?(offset: number): void;
 }
 
 /** Secrets are masked in what it reads. */
@@ -58,10 +56,10 @@ export function hasStamp({ name, fd, stamp }: ScanFile): boolean {
   }
 }
 
-function openUnscrubbed(file: ScanFile, { onHole }: ScrubberSource): TextReader {
+function openUnscrubbed(file: ScanFile, options: HoleOptions): TextReader {
   const stored = openWithHole(file);
   // What has no known format may be binary: there, NULs are what was written.
-  const text = file.format === 'text' ? stored : new TextWithHoles(stored, onHole);
+  const text = file.format === 'text' ? stored : new TextWithHoles(stored, options);
   return file.textStart > 0 ? new TextBehindHole(text, file.textStart) : text;
 }
 

@@ -1,6 +1,7 @@
 import type { FieldType } from '../../query/count-types.ts';
 import type { RecordFilter } from '../../types.ts';
 import type { ScanPart, ScanReport } from '../jobs.ts';
+import type { PackRoom } from './pack-room.ts';
 import type { CountLimits, PackedCounts } from './value-counts.ts';
 
 /** Counts records by value of a field. */
@@ -13,6 +14,8 @@ export interface TopJob extends ScanPart {
   /** Also count over time. */
   bucketMs: number | undefined;
   limits: CountLimits;
+  /** Memory for its result; transferred with it. */
+  room?: PackRoom | undefined;
 }
 
 export interface TopResult extends ScanReport {

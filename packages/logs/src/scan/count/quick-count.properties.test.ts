@@ -32,6 +32,28 @@ const FIELDS = [
   'c/d',
 ];
 
+/** Members of JSON records that are their source or tags, or nearly. */
+const ODD_COLUMNS = [
+  '{"caller":"a.go:1","msg":"text"}',
+  '{"CALLER":"a.go:1","source":"b.go:2"}',
+  '{"source":"a","caller" : "b.go:2" }',
+  '{"caller":{"file":"a.go","line":3},"a":1}',
+  '{"caller":"a\\u003a1"}',
+  '{"c\\u0061ller":"a:1"}',
+  '{"source":"é:1","c":"é"}',
+  '{"caller":"a:1","caller":"b:2","b":1.50}',
+  '{"caller":5,"source":":1"}',
+  '{"caller":["a:1"],"source":"a:"}',
+  '{"a":{"caller":"a:1","logger":"x"}}',
+  '{"logger":"q","name":"n"}',
+  '{"Component":"c","component":"d"}',
+  '{"component":"","Name":"n"}',
+  '{"name":7,"logger":"x"}',
+  '{"logger":"a\\"b"}',
+  '{"log.logger":"x","a":1,"log":{"logger":"y"}}',
+  '{"target":null,"channel":{"a":1}}',
+];
+
 /** JSON, with what is nearly JSON. */
 const json = fc.oneof(
   { weight: 4, arbitrary: randomJsonObject },
@@ -86,6 +108,7 @@ const json = fc.oneof(
         '{"b":"}\\"{","a":"ok"}',
         '{"Level":"warn","a":1}',
       ],
+      ...ODD_COLUMNS,
     ),
   },
 );
@@ -185,7 +208,7 @@ describe('counting without decoding', () => {
       expect(quickValues('contract', by, contexts.map(contract)).quick).toBe(contexts.length);
     }
     const lines = contexts.map((context) => `{"ts":1,"level":"info","msg":"text",${context.slice(1)}\n`);
-    for (const by of ['a', 'b.a', 'http.status', 'nothing', 'level']) {
+    for (const by of ['a', 'b.a', 'http.status', 'nothing', 'level', 'source', 'component']) {
       expect(quickValues('json', by, lines).quick).toBe(lines.length);
     }
   });

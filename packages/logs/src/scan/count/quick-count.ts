@@ -7,6 +7,7 @@ import { findColumns } from '../../parse/record-columns.ts';
 import { resolveField } from '../../query/index.ts';
 import type { MatchedRecord } from '../tasks/scan-matches.ts';
 import { ByteHits } from './byte-hits.ts';
+import { JsonSourceReader, JsonTagReader } from './json-columns.ts';
 import { JsonPathReader } from './json-path-reader.ts';
 import { OneLine } from './one-line.ts';
 import { TagGroups } from './tag-groups.ts';
@@ -33,7 +34,9 @@ export function createQuickCount(by: string, counting: Counting): QuickCount {
   const isContract = format.name === 'contract';
   if ('column' in field) {
     if (field.column === 'level') return levelCount(table);
-    return isContract && field.column !== 'message' ? columnCount(field.column, counting) : () => false;
+    if (field.column === 'message') return () => false;
+    if (format.name === 'json') return field.column === 'source' ? jsonSourceCount(counting) : jsonTagCount(counting);
+    return isContract ? columnCount(field.column, counting) : () => false;
   }
   if (!isPlain(field.leaf) || !JsonPathReader.canRead(kernel, field.leaf)) return () => false;
   if (isContract) return leafCount(field.leaf, counting);
@@ -68,6 +71,29 @@ function columnCount(column: 'source' | 'component', { kernel, table }: Counting
     if (spanEnd === spanStart) table.countMissing();
     else if (groups) table.countGroup(groups.find(bytes, spanStart, spanEnd), bucket);
     else table.countBytes(bytes, spanStart, spanEnd, bucket);
+    return true;
+  };
+}
+
+/** Of records in JSON. */
+function jsonSourceCount({ kernel, table }: Counting): QuickCount {
+  const reader = new JsonSourceReader(kernel);
+  return (bytes, { start, end, isHeadless }, bucket) => {
+    const isFound = isHeadless ? undefined : reader.find(bytes, start, end);
+    if (isFound === undefined) return false;
+    if (isFound) table.countBytes(bytes, reader.start, reader.end, bucket);
+    else table.countMissing();
+    return true;
+  };
+}
+
+function jsonTagCount({ kernel, table }: Counting): QuickCount {
+  const reader = new JsonTagReader(kernel);
+  return (bytes, { start, end, isHeadless }, bucket) => {
+    const count = isHeadless ? -1 : reader.find(start, end);
+    if (count < 0) return false;
+    if (count > 0) table.countBytes(bytes, reader.start, reader.end, bucket);
+    else table.countMissing();
     return true;
   };
 }

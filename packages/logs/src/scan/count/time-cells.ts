@@ -1,4 +1,5 @@
 import { grow } from './grow.ts';
+import { numbersIn } from './pack-room.ts';
 
 /** Counts of single values in single buckets. */
 export const MAX_CELLS = 200_000;
@@ -17,8 +18,10 @@ export class TimeCells {
   #slots = new Int32Array(FIRST_SLOTS);
   /** Not zero: the cells of this id were dropped. */
   #lost: Uint8Array<ArrayBuffer> = new Uint8Array(0);
-  /** Room to rename values. */
+  /** Room to rename values, and to choose those that are dropped. */
   #newIds = new Int32Array(0);
+  #sizes = new Uint32Array(0);
+  #order = new Uint32Array(0);
 
   constructor(maxCells: number = MAX_CELLS) {
     this.#maxCells = maxCells;
@@ -64,12 +67,16 @@ export class TimeCells {
 
   /** Keeps the cells of the values that were counted most, half as many as there may be. */
   dropRarest(counts: Float64Array): void {
-    const sizes = new Uint32Array(counts.length);
+    this.#sizes = grow(this.#sizes, counts.length);
+    this.#order = grow(this.#order, counts.length);
+    const sizes = this.#sizes.fill(0);
     for (let cell = 0; cell < this.#size; cell++) {
       const id = this.#ids[cell] ?? 0;
       sizes[id] = (sizes[id] ?? 0) + 1;
     }
-    const ids = Uint32Array.from(sizes.keys()).filter((id) => sizes[id] !== 0);
+    let found = 0;
+    for (let id = 0; id < counts.length; id++) if (sizes[id] !== 0) this.#order[found++] = id;
+    const ids = this.#order.subarray(0, found);
     ids.sort((a, b) => (counts[b] ?? 0) - (counts[a] ?? 0));
     let room = Math.floor(this.#maxCells / 2);
     for (const id of ids) {
@@ -91,9 +98,17 @@ export class TimeCells {
     }
   }
 
+  /** Calls back for each cell. */
+  visit(take: (id: number, bucket: number, count: number) => void): void {
+    for (let cell = 0; cell < this.#size; cell++) {
+      const id = this.#ids[cell] ?? 0;
+      if (!this.isLost(id)) take(id, this.#buckets[cell] ?? 0, this.#counts[cell] ?? 0);
+    }
+  }
+
   /** All cells: bucket, id and count of each. */
-  pack(): Float64Array<ArrayBuffer> {
-    const packed = new Float64Array(this.#size * 3);
+  pack(room?: ArrayBuffer): Float64Array<ArrayBuffer> {
+    const packed = numbersIn(Float64Array<ArrayBuffer>, { length: this.#size * 3, bytesEach: 8 }, room);
     let end = 0;
     for (let cell = 0; cell < this.#size; cell++) {
       if (this.isLost(this.#ids[cell] ?? 0)) continue;
@@ -101,7 +116,7 @@ export class TimeCells {
       packed[end++] = this.#ids[cell] ?? 0;
       packed[end++] = this.#counts[cell] ?? 0;
     }
-    return end === packed.length ? packed : packed.slice(0, end);
+    return packed.subarray(0, end);
   }
 
   #push(id: number, bucket: number, count: number): number {

@@ -1,6 +1,7 @@
 import { isMainThread } from 'node:worker_threads';
 import { boundedValue, MAX_VALUE_LENGTH, shownValue } from './bounded-value.ts';
 import type { TopJob, TopResult } from './count-jobs.ts';
+import type { PackRoom } from './pack-room.ts';
 import { type CountLimits, ValueCounts } from './value-counts.ts';
 import { NO_ID, ValueTable } from './value-table.ts';
 
@@ -37,7 +38,10 @@ export class TopTable {
   #missing = 0;
   #unwanted = 0;
 
-  constructor({ values, limits }: Pick<TopJob, 'values' | 'limits'>) {
+  readonly #room: PackRoom | undefined;
+
+  constructor({ values, limits, room }: Pick<TopJob, 'values' | 'limits' | 'room'>) {
+    this.#room = room;
     this.#counts = takeCounts(limits);
     this.#wanted = values && new Set(values);
     this.#wantedBytes = values && tableOf(values);
@@ -78,7 +82,7 @@ export class TopTable {
 
   /** The end of it: nothing is counted after that. */
   result(): Pick<TopResult, 'counts' | 'records' | 'missing' | 'unwanted'> {
-    const counts = this.#counts.pack();
+    const counts = this.#counts.pack(this.#room);
     if (!isMainThread) spare = this.#counts;
     return {
       counts,

@@ -1,5 +1,6 @@
 import { DistinctSketch } from './distinct-sketch.ts';
 import { grow } from './grow.ts';
+import { copyInto, type PackRoom } from './pack-room.ts';
 import { MAX_CELLS, TimeCells } from './time-cells.ts';
 import { NO_ID, ValueTable } from './value-table.ts';
 
@@ -32,6 +33,11 @@ export interface PackedCounts {
   /** What a value that is not among them may have been counted, and what those were. */
   floor: number;
   dropped: Uint8Array<ArrayBuffer> | undefined;
+}
+
+/** The memory of packed counts that are not needed any more. */
+export function packedRoom({ text, ends, counts, errors, cells }: PackedCounts): PackRoom {
+  return [text.buffer, ends.buffer, counts.buffer, errors.buffer, cells.buffer];
 }
 
 export interface ValueCount {
@@ -138,17 +144,18 @@ export class ValueCounts {
     }
   }
 
-  pack(): PackedCounts {
+  /** `room`: that of earlier packed counts, see `packedRoom`. */
+  pack(room: PackRoom = []): PackedCounts {
     const { size, text, ends } = this.#table;
     const errors = this.#errors.subarray(0, size);
     const lost: number[] = [];
     for (let id = 0; id < size; id++) if (this.#cells.isLost(id)) lost.push(id);
     return {
-      text: text.slice(0, this.#table.startOf(size)),
-      ends: ends.slice(0, size),
-      counts: this.#counts.slice(0, size),
-      errors: errors.some((error) => error !== 0) ? errors.slice() : new Float64Array(0),
-      cells: this.#cells.pack(),
+      text: copyInto(text.subarray(0, this.#table.startOf(size)), room[0]),
+      ends: copyInto(ends.subarray(0, size), room[1]),
+      counts: copyInto(this.#counts.subarray(0, size), room[2]),
+      errors: copyInto(errors.some((error) => error !== 0) ? errors : new Float64Array(0), room[3]),
+      cells: this.#cells.pack(room[4]),
       lost,
       total: this.total,
       floor: this.#floor,
@@ -171,8 +178,7 @@ export class ValueCounts {
   cellsFor(ids: readonly number[]): Map<number, Map<number, number>> {
     const found = new Map(ids.map((id) => [id, new Map<number, number>()]));
     for (const id of ids) if (this.#cells.isLost(id) || (this.#errors[id] ?? 0) > 0) found.delete(id);
-    const cells = this.#cells.pack();
-    for (let at = 0; at < cells.length; at += 3) found.get(cells[at + 1] ?? 0)?.set(cells[at] ?? 0, cells[at + 2] ?? 0);
+    this.#cells.visit((id, bucket, count) => found.get(id)?.set(bucket, count));
     return found;
   }
 

@@ -13,6 +13,10 @@ import { requiredNeedles } from './required-needles.ts';
 export interface Spans {
   starts: number[];
   ends: number[];
+  /** Times of their heads; `NaN` if there is none. */
+  times: number[];
+  /** Ranks of their levels; 0 if there is none. */
+  ranks: number[];
   /** Whether the first record of the block is among them and is a part of a longer one. */
   firstContinues: boolean;
 }
@@ -33,7 +37,7 @@ export function createCandidates(
 
 /** All records of the block whose heads match. */
 export function tableSpans(table: RecordTable, matcher: RecordMatcher): Spans {
-  const spans: Spans = { starts: [], ends: [], firstContinues: false };
+  const spans: Spans = { starts: [], ends: [], times: [], ranks: [], firstContinues: false };
   const { count, starts, times, ranks, end } = table;
   const { ranks: matching, fromMs, toMs, hasTimes } = matcher;
   for (let index = 0; index < count; index++) {
@@ -43,6 +47,8 @@ export function tableSpans(table: RecordTable, matcher: RecordMatcher): Spans {
       if (!(time >= fromMs && time < toMs)) continue;
     }
     if (index === 0) spans.firstContinues = table.firstContinues;
+    spans.times.push(times[index] ?? Number.NaN);
+    spans.ranks.push(ranks[index] ?? 0);
     spans.starts.push(starts[index] ?? 0);
     spans.ends.push(index + 1 < count ? (starts[index + 1] ?? end) : end);
   }
@@ -53,7 +59,7 @@ const NO_HEAD: LineHead = { timeMs: Number.NaN, rank: 0 };
 
 /** The records that may match; the others are not even parsed. */
 export function candidateSpans(scanner: BlockScanner, candidates: Candidates, matcher: RecordMatcher): Spans {
-  const spans: Spans = { starts: [], ends: [], firstContinues: false };
+  const spans: Spans = { starts: [], ends: [], times: [], ranks: [], firstContinues: false };
   const end = scanner.recordsEnd();
   candidates.begin();
   let hit = candidates.next(1, end);
@@ -65,12 +71,15 @@ export function candidateSpans(scanner: BlockScanner, candidates: Candidates, ma
   while (hit >= 0) {
     const { start, head = NO_HEAD } = scanner.recordAround(hit, from);
     // Decided before the end is searched: the head object is reused for the next line.
+    const { timeMs, rank } = head;
     const headMatches = matcher.matchesHead(head);
     const stop = scanner.recordEnd(hit, end);
     if (headMatches && candidates.confirm(start, stop)) {
       if (start === first.start) spans.firstContinues = first.continues;
       spans.starts.push(start);
       spans.ends.push(stop);
+      spans.times.push(timeMs);
+      spans.ranks.push(rank);
     }
     from = stop;
     hit = from < end ? candidates.next(from, end) : -1;
@@ -80,12 +89,16 @@ export function candidateSpans(scanner: BlockScanner, candidates: Candidates, ma
 
 /** The records that have at least the requested level; the others are skipped. */
 export function levelSpans(scan: PartScan, block: number, matcher: RecordMatcher): Spans {
-  const spans: Spans = { starts: [], ends: [], firstContinues: false };
+  const spans: Spans = { starts: [], ends: [], times: [], ranks: [], firstContinues: false };
   const { scanner } = scan;
   const { starts, times, ranks, end } = scan.recordsAtLeast(block, matcher.minRank);
   if (starts.length > 0) scanner.scrub();
   starts.forEach((start, index) => {
-    if (!matcher.matchesHead({ timeMs: times[index] ?? Number.NaN, rank: ranks[index] ?? 0 })) return;
+    const timeMs = times[index] ?? Number.NaN;
+    const rank = ranks[index] ?? 0;
+    if (!matcher.matchesHead({ timeMs, rank })) return;
+    spans.times.push(timeMs);
+    spans.ranks.push(rank);
     spans.starts.push(start);
     spans.ends.push(scanner.recordEnd(start, end));
   });

@@ -16,6 +16,7 @@ export type FindRegex = (node: { pattern: string; caseSensitive?: true }) => Saf
 
 /** Decides whether a record matches. Cheap conditions are tested first. */
 export class RecordMatcher {
+  readonly filter: RecordFilter;
   /** The lowest level that can match. */
   readonly minRank: number;
   /** 1 for each rank that can match. */
@@ -38,6 +39,7 @@ export class RecordMatcher {
   /** Without `findRegex`, conditions that contain a regex are not tested. */
   constructor(filter: RecordFilter, findRegex?: FindRegex) {
     const { fromMs = -Infinity, toMs = Infinity } = filter;
+    this.filter = filter;
     const conjuncts = splitConjuncts(filterToQuery(filter));
     const levels = conjuncts.filter(isAboutLevel);
     this.ranks = Uint8Array.from(LEVELS_BY_RANK, (_, rank) => (levels.every((node) => allowsRank(node, rank)) ? 1 : 0));

@@ -4,7 +4,7 @@ import { READ_FLAGS } from '../../file/open-inside.ts';
 import { decodeUtf16, detectUtf16 } from '../../file/utf16.ts';
 import { systemCode } from '../../log-error.ts';
 import type { FormatDetector } from '../../parse/detect-format.ts';
-import { FormatSet } from '../../parse/format-set.ts';
+import { BUILT_IN_FORMATS, FormatSet } from '../../parse/format-set.ts';
 import type { Zone } from '../../parse/zone.ts';
 import type { FileSummary } from '../../read/file-details.ts';
 import { EMPTY_SUMMARY, type EndsSummary, HeadSummary, INSPECTED_BYTES } from '../../read/head-summary.ts';
@@ -18,11 +18,11 @@ const NOT_DESCRIBED = 0xffff;
  * calling thread. What cannot be read this way is not described: a link, a deleted file, or anything but a file.
  */
 export function describeFiles(
-  { dir, names, formats: userFormats = [] }: DescribeJob,
+  { dir, names, formats: userFormats }: DescribeJob,
   { zone, isCancelled }: { zone: Zone; isCancelled(): boolean },
 ): DescribeResult {
   const buffer = Buffer.allocUnsafe(2 * INSPECTED_BYTES);
-  const detector = new FormatSet(userFormats).detector(zone);
+  const detector = (userFormats ? new FormatSet(userFormats) : BUILT_IN_FORMATS).detector(zone);
   const formats = new Uint16Array(names.length).fill(NOT_DESCRIBED);
   const formatNames: string[] = [];
   const times = new Float64Array(2 * names.length);

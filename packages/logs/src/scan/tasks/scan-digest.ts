@@ -1,47 +1,166 @@
 import { levelRank } from '../../parse/level.ts';
 import { findColumns } from '../../parse/record-columns.ts';
-import { mergeShapes } from '../../shapes/merge-shapes.ts';
 import { messageShape } from '../../shapes/message-shape.ts';
+import type { RecordTable } from '../block/blocks.ts';
 import { SHOWN_BYTES } from '../block/record-formatter.ts';
-import type { DigestJob, DigestResult, ScannedGroup } from '../jobs.ts';
+import { JsonSourceReader } from '../count/json-columns.ts';
+import type { DigestJob, DigestResult, GroupKind } from '../digest/digest-jobs.ts';
+import { ScannedGroups } from '../digest/scanned-groups.ts';
 import { candidateSpans, createCandidates, tableSpans } from '../match/find-matches.ts';
 import type { RecordMatcher } from '../match/record-matcher.ts';
 import { PartScan, type ScanTools } from './scan-part.ts';
-
-/** Groups of one job. If there are more, similar shapes are merged early; what does not fit even then is only counted. */
-const MAX_GROUPS = 5000;
-
-/** Merging early is repeated only if it has left so much room. */
-const MERGED_GROUPS = (MAX_GROUPS * 3) / 4;
 
 /** Matching records by level and origin. */
 export function scanDigest(job: DigestJob, matcher: RecordMatcher, tools: ScanTools): DigestResult {
   const scan = new PartScan(job, tools);
   const { scanner, report } = scan;
-  const groups = new Groups();
+  const groups = new ScannedGroups();
   const candidates = createCandidates(matcher, tools);
+  const table = new TableDigest({ job, scan, matcher, tools, groups });
 
   for (const block of scan.blocks()) {
+    if (!candidates && matcher.headOnly) {
+      table.count(block, scan.records(block));
+      continue;
+    }
     const spans = candidates ? candidateSpans(scanner, candidates, matcher) : tableSpans(scan.records(block), matcher);
     for (const index of scan.matching(spans, matcher)) {
       const start = spans.starts[index] ?? 0;
-      const end = Math.min(spans.ends[index] ?? start, start + SHOWN_BYTES);
-      groups.count(readKind(tools, scanner.bytes, start, end), scanner.toOffset(start));
+      countRecord(groups, scan, tools, start, spans.ends[index] ?? start);
     }
+    groups.endBlock();
     if (report.pausedAt !== undefined) break;
   }
-  return { ...report, groups: groups.all, ungrouped: groups.ungrouped };
+  return { ...report, ...groups.result() };
 }
 
-/** The properties of a record that determine its group. */
-interface Kind {
-  source: string | null;
-  shape: string | null;
-  rank: number;
-  timeMs: number;
+interface TableDigestDeps {
+  job: DigestJob;
+  scan: PartScan;
+  matcher: RecordMatcher;
+  tools: ScanTools;
+  groups: ScannedGroups;
 }
 
-function readKind({ format, zone }: ScanTools, bytes: Buffer, start: number, end: number): Kind {
+/** Groups the records of whole blocks, if their heads alone decide. */
+class TableDigest {
+  readonly #deps: TableDigestDeps;
+  /** Whether no record is left out because of its level or time. */
+  readonly #seesAll: boolean;
+  readonly #rankBits: number;
+  readonly #jsonSources: JsonSourceReader | undefined;
+
+  constructor(deps: TableDigestDeps) {
+    this.#deps = deps;
+    const { format, kernel } = deps.tools;
+    this.#jsonSources = format.name === 'json' ? new JsonSourceReader(kernel) : undefined;
+    const { ranks, hasTimes } = deps.matcher;
+    this.#seesAll = !hasTimes && ranks.every((matches) => matches === 1);
+    this.#rankBits = ranks.reduce((bits, matches, rank) => bits | (matches << rank), 0);
+  }
+
+  count(block: number, table: RecordTable): void {
+    const { scan, groups, tools } = this.#deps;
+    const isContract = tools.format.name === 'contract';
+    const hasOddRanks = isContract ? this.#countSources(table) : this.#countAll(table);
+    const { count, starts } = table;
+    const isWhole =
+      this.#seesAll && (count === 0 || (scan.isInside(starts[0] ?? 0) && scan.isInside(starts[count - 1] ?? 0)));
+    // Only of blocks that will not change.
+    const isNoted = scan.report.summaries.at(-1)?.block === block;
+    groups.endBlock(isWhole && isNoted && !hasOddRanks ? block : undefined);
+  }
+
+  /** The kernel groups by level and source; the other records are few. */
+  #countSources(table: RecordTable): boolean {
+    const { scan, matcher, tools, groups, job } = this.#deps;
+    const { scanner } = scan;
+    const { sourceGroups: found } = tools.kernel;
+    const { hasTimes, fromMs, toMs } = matcher;
+    const { count, end } = table;
+    const from = Math.max(0, scanner.toPosition(job.startBytes));
+    const to = Math.max(0, Math.min(scanner.bytes.length, scanner.toPosition(job.endBytes)));
+    const size = found.group({ count, end, rankBits: this.#rankBits, hasTimes, fromMs, toMs, from, to });
+    for (let group = 0; group < size; group++) {
+      const start = found.starts[group] ?? 0;
+      const source = groups.sourceText(scanner.bytes, start, start + (found.lengths[group] ?? 0));
+      groups.count(
+        { source, shape: null, rank: found.ranks[group] ?? 0 },
+        {
+          count: found.counts[group] ?? 0,
+          firstMs: found.firstMs[group] ?? Number.NaN,
+          lastMs: found.lastMs[group] ?? Number.NaN,
+          offset: scanner.toOffset(found.newest[group] ?? 0),
+        },
+      );
+    }
+    let hasOddRanks = false;
+    for (const index of found.others) if (!this.#countAt(table, index)) hasOddRanks = true;
+    return hasOddRanks;
+  }
+
+  #countAll(table: RecordTable): boolean {
+    const { scan, matcher } = this.#deps;
+    const { ranks: matching, hasTimes, fromMs, toMs } = matcher;
+    const { count, starts, times, ranks } = table;
+    let hasOddRanks = false;
+    for (let index = 0; index < count; index++) {
+      const time = times[index] ?? Number.NaN;
+      if (matching[ranks[index] ?? 0] === 0 || (hasTimes && !(time >= fromMs && time < toMs))) continue;
+      if (!scan.isInside(starts[index] ?? 0) || this.#countJsonSource(table, index)) continue;
+      if (!this.#countAt(table, index)) hasOddRanks = true;
+    }
+    return hasOddRanks;
+  }
+
+  /** Whether it was counted: a record in JSON that has a source is not decoded. */
+  #countJsonSource({ count, starts, times, ranks, end }: RecordTable, index: number): boolean {
+    const sources = this.#jsonSources;
+    const { groups, scan } = this.#deps;
+    const { scanner } = scan;
+    const start = starts[index] ?? 0;
+    const recordEnd = index + 1 < count ? (starts[index + 1] ?? end) : end;
+    // Only the first record of a block may have no head.
+    if (!sources || recordEnd - start > SHOWN_BYTES || (index === 0 && !scanner.headAt(start))) return false;
+    if (!sources.find(scanner.bytes, start, recordEnd)) return false;
+    const timeMs = times[index] ?? Number.NaN;
+    groups.count(
+      { source: groups.sourceText(scanner.bytes, sources.start, sources.end), shape: null, rank: ranks[index] ?? 0 },
+      { count: 1, firstMs: timeMs, lastMs: timeMs, offset: scanner.toOffset(start) },
+    );
+    return true;
+  }
+
+  /** Whether its group has the level that the table has: what precedes the first head of a file may have another. */
+  #countAt({ count, starts, ranks, end }: RecordTable, index: number): boolean {
+    const { scan, tools, groups } = this.#deps;
+    const rank = countRecord(
+      groups,
+      scan,
+      tools,
+      starts[index] ?? 0,
+      index + 1 < count ? (starts[index + 1] ?? end) : end,
+    );
+    return rank === ranks[index];
+  }
+}
+
+/** Returns the rank of its group. */
+function countRecord(groups: ScannedGroups, scan: PartScan, tools: ScanTools, start: number, spanEnd: number): number {
+  const { bytes } = scan.scanner;
+  const end = Math.min(spanEnd, start + SHOWN_BYTES);
+  const kind = readKind(tools, bytes, start, end);
+  const { timeMs } = kind;
+  groups.count(kind, { count: 1, firstMs: timeMs, lastMs: timeMs, offset: scan.scanner.toOffset(start) });
+  return kind.rank;
+}
+
+function readKind(
+  { format, zone }: ScanTools,
+  bytes: Buffer,
+  start: number,
+  end: number,
+): GroupKind & { timeMs: number } {
   if (format.name === 'contract') {
     // The columns alone, without decoding message and context: digests process every record.
     const { source, level, localMs } = findColumns(bytes, start, lineEnd(bytes, start, end));
@@ -57,74 +176,4 @@ function readKind({ format, zone }: ScanTools, bytes: Buffer, start: number, end
 function lineEnd(bytes: Buffer, start: number, end: number): number {
   const newline = bytes.indexOf(10, start);
   return newline < 0 || newline >= end ? end : newline + 1;
-}
-
-/** Groups by origin first, then by level: most origins have records of one level only. */
-class Groups {
-  all: ScannedGroup[] = [];
-  ungrouped = 0;
-  #mayMerge = true;
-  readonly #bySource = new Map<string, ScannedGroup[]>();
-  readonly #byShape = new Map<string, ScannedGroup[]>();
-
-  count({ source, shape, rank, timeMs }: Kind, offset: number): void {
-    const ofOrigin = this.#find(source, shape);
-    const group = ofOrigin?.find((candidate) => candidate.rank === rank);
-    if (group) {
-      addTo(group, timeMs, offset);
-      return;
-    }
-    if (this.all.length >= MAX_GROUPS && this.#mayMerge) this.#mergeShapes();
-    if (this.all.length >= MAX_GROUPS) this.ungrouped++;
-    else this.#add({ rank, source, shape, count: 1, firstMs: timeMs, lastMs: timeMs, offset });
-  }
-
-  #find(source: string | null, shape: string | null): ScannedGroup[] | undefined {
-    return source === null ? this.#byShape.get(shape ?? '') : this.#bySource.get(source);
-  }
-
-  #add(group: ScannedGroup): void {
-    const { source, shape } = group;
-    const ofOrigin = this.#find(source, shape);
-    this.all.push(group);
-    if (ofOrigin) ofOrigin.push(group);
-    else if (source === null) this.#byShape.set(shape ?? '', [group]);
-    else this.#bySource.set(source, [group]);
-  }
-
-  #mergeShapes(): void {
-    const { all } = this;
-    const merged = mergeShapes(all.flatMap(({ shape }) => shape ?? []));
-    this.all = [];
-    this.#bySource.clear();
-    this.#byShape.clear();
-    for (const group of all) {
-      const { source, rank } = group;
-      const shape = group.shape === null ? null : (merged.get(group.shape) ?? group.shape);
-      const known = this.#find(source, shape)?.find((candidate) => candidate.rank === rank);
-      if (known) joinGroup(known, group);
-      else this.#add({ ...group, shape });
-    }
-    this.#mayMerge = this.all.length <= MERGED_GROUPS;
-  }
-}
-
-function addTo(group: ScannedGroup, timeMs: number, offset: number): void {
-  group.count++;
-  // A record without a time is the last one only if none has a time.
-  if (timeMs < group.firstMs || Number.isNaN(group.firstMs)) group.firstMs = timeMs;
-  if (timeMs >= group.lastMs || Number.isNaN(group.lastMs)) {
-    group.lastMs = timeMs;
-    group.offset = offset;
-  }
-}
-
-function joinGroup(known: ScannedGroup, { count, firstMs, lastMs, offset }: ScannedGroup): void {
-  known.count += count;
-  if (firstMs < known.firstMs || Number.isNaN(known.firstMs)) known.firstMs = firstMs;
-  const isSameTime = Object.is(lastMs, known.lastMs);
-  if (isSameTime ? offset > known.offset : lastMs > known.lastMs || Number.isNaN(known.lastMs)) {
-    known.lastMs = lastMs;
-    known.offset = offset;
-  }
 }

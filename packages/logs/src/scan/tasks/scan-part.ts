@@ -83,7 +83,7 @@ export class PartScan {
   }
 
   /** Whether the first of the spans has no columns: what precedes the first head of a file, whatever it looks like. */
-  isHeadless({ starts: [start = 0], firstContinues }: Spans): boolean {
+  isHeadless({ starts: [start = 0], firstContinues }: Pick<Spans, 'starts' | 'firstContinues'>): boolean {
     return firstContinues || (this.scanner.isFirst && !this.scanner.headAt(start));
   }
 

@@ -1,7 +1,7 @@
 import type { LineHead } from '../../parse/format.ts';
 import { BlockScanner } from '../block/block-scanner.ts';
 import { BLOCK_BYTES, blockAt, headScanBytes } from '../block/blocks.ts';
-import { RecordFormatter } from '../block/record-formatter.ts';
+import { createCollector } from '../block/create-collector.ts';
 import { openTextReader, type TextReader } from '../block/text-reader.ts';
 import type { RecordsJob, RecordsResult, ScanReport } from '../jobs.ts';
 import type { RecordMatcher } from '../match/record-matcher.ts';
@@ -13,7 +13,7 @@ const NEWLINE = 10;
 export function scanPicks(job: RecordsJob, matcher: RecordMatcher, tools: ScanTools): RecordsResult {
   const { format } = tools;
   const picker = new RecordPicker(openTextReader(job.file, tools), tools);
-  const show = new RecordFormatter(job, format);
+  const show = createCollector(job, tools);
   const report: ScanReport = { blocks: [], pickedBytes: 0, minMs: Infinity, maxMs: -Infinity, summaries: [] };
   let last: number | undefined;
   /** Up to the last record returned: a scan that continues there reads the rest again, and counts it. */
@@ -32,7 +32,8 @@ export function scanPicks(job: RecordsJob, matcher: RecordMatcher, tools: ScanTo
     if (matcher.matchesHead(head) && matcher.matchesText(bytes, start, end, format)) {
       if (show.count >= job.limit)
         return { ...report, pickedBytes: shownBytes, found: show.found(), stopped: true, reached: null };
-      show.add(span, { continued: false, headless: false });
+      show.add(span, { continued: false, headless: false, ...head });
+      show.endBlock();
       shownBytes = report.pickedBytes + ownBytes;
     }
     report.pickedBytes += ownBytes;

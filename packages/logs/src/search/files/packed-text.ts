@@ -37,7 +37,11 @@ export async function packedText(
   };
 }
 
-async function cancellable<T>(signal: AbortSignal | undefined, run: (flag: CancelFlag) => Promise<T>): Promise<T> {
+/** Runs what is cancelled by the signal; the file may be closed when this settles. */
+export async function cancellable<T>(
+  signal: AbortSignal | undefined,
+  run: (flag: CancelFlag) => Promise<T>,
+): Promise<T> {
   signal?.throwIfAborted();
   const flag = new CancelFlag();
   const cancel = () => flag.set();

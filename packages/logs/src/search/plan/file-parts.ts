@@ -2,7 +2,7 @@ import type { BlockSummary } from '../../block-index/block-index.ts';
 import type { CheckedIndex } from '../../block-index/checked-index.ts';
 import { BLOCK_BYTES, blockAt } from '../../scan/block/blocks.ts';
 import type { CancelFlag } from '../../scan/cancel-flag.ts';
-import type { ScanPart } from '../../scan/jobs.ts';
+import type { ScanFile, ScanPart } from '../../scan/jobs.ts';
 import type { RecordMatcher } from '../../scan/match/record-matcher.ts';
 import { disorderNear, SMALL_BYTES } from '../../scan/tasks/seek-time.ts';
 import { noteProblem, noteUntimed, type OpenFamily } from '../files/open-family.ts';
@@ -11,14 +11,15 @@ import type { PositionRange, RecordPosition } from '../position.ts';
 import type { ScanContext } from '../scan-context.ts';
 import type { ScanTally } from '../scan-tally.ts';
 import { type Bounds, narrowBounds } from './narrow-bounds.ts';
-import { isUseful, planRuns } from './plan-runs.ts';
+import { isUseful, planRuns, type RunsRange } from './plan-runs.ts';
+import { TextBlocks } from './text-blocks.ts';
 
 /** The first parts are small, so that a query satisfied near its start returns at once; then they grow. */
 const FIRST_PART_BLOCKS = 1;
 const PART_GROWTH = 4;
 
 /** A thread takes about 10 ms for 32 MiB: short enough to take turns, long enough that the handover is negligible. */
-const MAX_PART_BLOCKS = 128;
+export const MAX_PART_BLOCKS = 128;
 
 /** If every record is parsed, 8 MiB take as long. */
 export const COUNTED_PART_BLOCKS = 32;
@@ -26,6 +27,10 @@ export const COUNTED_PART_BLOCKS = 32;
 /** Blocks verified against the index at once, per block of a part: few at first, like parts. */
 const VERIFIED_PER_BLOCK = 16;
 const MAX_VERIFIED_BLOCKS = 256;
+
+/** The same with a text index, which leaves few of them. */
+const LOOKED_UP_PER_BLOCK = 512;
+const MAX_LOOKED_UP_BLOCKS = 8192;
 
 /** What to scan of a family, and for what. */
 export interface FamilyTask {
@@ -38,8 +43,8 @@ export interface FamilyTask {
   tally: ScanTally;
   /** Parts scanned ahead of the one being awaited; as many as there are threads, unless little is wanted. */
   ahead?: number | undefined;
-  /** Handles a block by its index entry, if it can; only called for blocks entirely within the range. */
-  takeKnown?: ((summary: BlockSummary) => boolean) | undefined;
+  /** Handles blocks by their index entries. */
+  known?: KnownBlocks | undefined;
   /** Of a sample: whether a block, in scan order, is part of it. */
   isChosen?: (() => boolean) | undefined;
   /** Maximum blocks of a part. */
@@ -48,6 +53,23 @@ export interface FamilyTask {
   withPicks?: boolean;
   /** Updated by the scan. */
   progress?: FamilyProgress;
+}
+
+/** Whose block it is. */
+export interface BlockOwner {
+  family: OpenFamily;
+  /** Index of the file in the family. */
+  number: number;
+  file: ScanFile;
+  index: CheckedIndex;
+}
+
+/** Handles blocks that need not be scanned, because all that is needed of them is known. */
+export interface KnownBlocks {
+  /** Whether it could, if the entry is still true. */
+  mayTake(summary: BlockSummary, owner: BlockOwner): boolean;
+  /** Handles a block, if it can; only called for blocks entirely within the range. */
+  take(summary: BlockSummary, owner: BlockOwner): boolean;
 }
 
 /** How far the scan of a family has come, oldest first. */
@@ -66,6 +88,12 @@ export interface FilePart extends ScanPart {
   index: CheckedIndex;
 }
 
+interface PlannedFile {
+  opened: OpenFile;
+  number: number;
+  texts: TextBlocks | undefined;
+}
+
 /** The parts of a family that can contain a match, in scan order. A file is prepared only when its turn comes. */
 export async function* fileParts(task: FamilyTask): AsyncGenerator<FilePart, void, undefined> {
   const { family, newestFirst, range } = task;
@@ -77,28 +105,40 @@ export async function* fileParts(task: FamilyTask): AsyncGenerator<FilePart, voi
     if (cannotMatch(task, number)) continue;
     const bounds = await findBounds(task, opened, number);
     if (!bounds) continue;
-    for await (const part of planParts(task, opened, number, bounds)) {
-      if (part.runs.length + part.picks.length > 0) yield part;
-      blocks = Math.min(blocks * PART_GROWTH, task.mostBlocks ?? MAX_PART_BLOCKS);
+    const texts = await TextBlocks.open(task, opened, bounds);
+    try {
+      for await (const part of planParts(task, { opened, number, texts }, bounds)) {
+        if (part.runs.length + part.picks.length > 0) yield part;
+        blocks = Math.min(blocks * PART_GROWTH, task.mostBlocks ?? MAX_PART_BLOCKS);
+      }
+    } finally {
+      texts?.close();
     }
   }
 
-  async function* planParts({ matcher, tally }: FamilyTask, opened: OpenFile, number: number, bounds: Bounds) {
+  async function* planParts({ matcher, tally }: FamilyTask, { opened, number, texts }: PlannedFile, bounds: Bounds) {
     const { file, startBytes, endBytes, index } = bounds;
+    const { known: blocksKnown } = task;
+    const owner = { family, number, file, index };
+    const mayContain = texts?.mayContain;
     const takeKnown =
-      task.takeKnown && ((known: BlockSummary) => isInside(known, bounds) && task.takeKnown?.(known) === true);
+      blocksKnown && ((known: BlockSummary) => isInside(known, bounds) && blocksKnown.take(known, owner));
     let first = blockAt(startBytes);
     let end = blockAt(endBytes - 1) + 1;
     while (first < end && !task.flag.isSet) {
-      const most = Math.min(blocks * VERIFIED_PER_BLOCK, MAX_VERIFIED_BLOCKS);
+      const most = texts
+        ? Math.min(blocks * LOOKED_UP_PER_BLOCK, MAX_LOOKED_UP_BLOCKS)
+        : Math.min(blocks * VERIFIED_PER_BLOCK, MAX_VERIFIED_BLOCKS);
       const window = newestFirst
         ? { first: Math.max(first, end - most), end }
         : { first, end: Math.min(end, first + most) };
-      await verify(task, opened, bounds, window);
+      await texts?.lookUp(window.first, window.end);
+      await verify(task, opened, { ...bounds, number }, { ...window, mayContain });
       const planned = planRuns(index, matcher, {
         ...window,
         newestFirst,
         most: blocks,
+        mayContain,
         takeKnown,
         isChosen: task.isChosen,
         withPicks: task.withPicks,
@@ -116,13 +156,16 @@ export async function* fileParts(task: FamilyTask): AsyncGenerator<FilePart, voi
 
 /** Has the threads verify the index entries of these blocks, if the file may have changed since. */
 async function verify(
-  { scanContext, matcher, flag, takeKnown, withPicks = false, family }: FamilyTask,
+  { scanContext, matcher, flag, known: blocksKnown, withPicks = false, family }: FamilyTask,
   opened: OpenFile,
-  { file, index }: Bounds,
-  { first, end }: { first: number; end: number },
+  { file, index, number }: Bounds & { number: number },
+  { first, end, mayContain }: Pick<RunsRange, 'first' | 'end' | 'mayContain'>,
 ): Promise<void> {
-  const usage = { takesKnown: takeKnown !== undefined, withPicks };
-  const summaries = index.toVerify(first, end, (known) => isUseful(known, matcher, usage));
+  const owner = { family, number, file, index };
+  const summaries = index.toVerify(first, end, (known) => {
+    if (mayContain && !mayContain(known.block)) return false;
+    return isUseful(known, matcher, { withPicks }) || blocksKnown?.mayTake(known, owner) === true;
+  });
   if (summaries.length === 0) return;
   try {
     const blocks = summaries.map(({ block, check }) => ({ block, check }));

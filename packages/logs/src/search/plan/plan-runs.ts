@@ -16,12 +16,8 @@ export function canMatch({ all, errors }: BlockSummary, matcher: RecordMatcher):
 }
 
 /** Whether the index entry of a block may avoid scanning it. */
-export function isUseful(
-  known: BlockSummary,
-  matcher: RecordMatcher,
-  { takesKnown, withPicks }: { takesKnown: boolean; withPicks: boolean },
-): boolean {
-  if (!canMatch(known, matcher) || (takesKnown && known.all !== null)) return true;
+export function isUseful(known: BlockSummary, matcher: RecordMatcher, { withPicks }: { withPicks: boolean }): boolean {
+  if (!canMatch(known, matcher)) return true;
   return withPicks && matcher.minRank >= ERROR_RANK && known.errors !== null;
 }
 
@@ -46,6 +42,8 @@ export interface RunsRange {
   newestFirst: boolean;
   /** Plan at most this many blocks. */
   most: number;
+  /** Whether a block may contain the required texts, according to the text index. */
+  mayContain?: ((block: number) => boolean) | undefined;
   /** Whether the index entry of a block makes scanning it unnecessary. */
   takeKnown?: ((summary: BlockSummary) => boolean) | undefined;
   /** Of a sample: whether the next block that can match is part of it. */
@@ -56,11 +54,15 @@ export interface RunsRange {
 
 /** The next blocks, or single records, to scan, without those that cannot match. */
 export function planRuns(index: CheckedIndex, matcher: RecordMatcher, range: RunsRange): PlannedRuns {
-  const { first, end, newestFirst, most, takeKnown, isChosen, withPicks = false } = range;
+  const { first, end, newestFirst, most, mayContain, takeKnown, isChosen, withPicks = false } = range;
   const planned: Omit<PlannedRuns, 'next'> = { runs: [], picks: [], blocks: 0, skipped: [], notChosen: [] };
   let step = 0;
   for (; step < end - first && planned.blocks < most && planned.picks.length < MAX_PICKS; step++) {
     const block = newestFirst ? end - 1 - step : first + step;
+    if (mayContain && !mayContain(block)) {
+      planned.skipped.push(block);
+      continue;
+    }
     const known = index.get(block);
     if (known && (!canMatch(known, matcher) || takeKnown?.(known))) {
       planned.skipped.push(block);

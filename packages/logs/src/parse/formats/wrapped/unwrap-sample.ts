@@ -1,4 +1,4 @@
-import { eachLine } from '../../sample-lines.ts';
+import { sampleLineEnd } from '../../sample-lines.ts';
 import { trimLineEnd } from '../define-format.ts';
 import { skipSpaces } from '../tokens/byte-scan.ts';
 import type { LineWrapper } from './line-wrapper.ts';
@@ -8,7 +8,7 @@ import { unwrapText } from './wrapped-format.ts';
 export function unwrapSample(wrapper: LineWrapper, bytes: Buffer): Buffer | undefined {
   let lines = 0;
   let wrapped = 0;
-  for (const { start, end } of eachLine(bytes)) {
+  for (let start = 0, end = sampleLineEnd(bytes, 0); end >= 0; start = end, end = sampleLineEnd(bytes, start)) {
     const lineEnd = trimLineEnd(bytes, start, end);
     if (skipSpaces(bytes, start, lineEnd) === lineEnd) continue;
     if (lines >= wrapper.examinedLines) break;

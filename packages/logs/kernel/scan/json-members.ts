@@ -1,0 +1,100 @@
+/* Finds members of a JSON object by their names, without parsing it. Part of ../scan.ts. */
+import { MAX_NAMED_MEMBERS, NAMED_MEMBERS, PATH, TEXT } from '../scan';
+import {
+  begin,
+  behindSpace,
+  FAILED,
+  hasEscape,
+  lineEnd,
+  OFF,
+  readString,
+  readValue,
+  skipSpace,
+  stop,
+} from './json-path';
+
+const QUOTE: u8 = 34;
+const COMMA: u8 = 44;
+const COLON: u8 = 58;
+const OPEN_BRACE: u8 = 123;
+const CLOSE_BRACE: u8 = 125;
+
+/** What the value of a member is. */
+const PLAIN_TEXT: u32 = 0;
+const ESCAPED_TEXT: u32 = 1;
+const OBJECT: u32 = 2;
+const OTHER: u32 = 3;
+
+/**
+ * Finds the members of the object in the line `[from, to)`, which may have a line break, whose names are in PATH: each
+ * after its length, terminated by a zero, in lower case; those of the text may be in any. `lengths` has a bit for each
+ * length. Returns how many there are. In NAMED_MEMBERS are, in the order of the text, the number of the name of each, where
+ * its value is, and what it is: a text is without its quotes. Negative: the line is no object, or unusual, or there are
+ * several lines.
+ */
+export function jsonMembers(from: u32, to: u32, lengths: u32): i32 {
+  const end = lineEnd(from, to);
+  if (end < 0 || from >= <u32>end || load<u8>(TEXT + from) !== OPEN_BRACE) return -1;
+  begin(end, 0);
+  let members: u32 = 0;
+  let at = behindSpace(TEXT + from + 1);
+  if (load<u8>(at) === CLOSE_BRACE) return skipSpace(at + 1) === stop ? 0 : -1;
+  // Single bytes may be read beyond the end: what then ends there does not end at `stop`.
+  while (at < stop) {
+    if (load<u8>(at) !== QUOTE) return -1;
+    const keyEnd = readString(at);
+    // A name may be written with escapes.
+    if (keyEnd === FAILED || hasEscape) return -1;
+    const name = findName(at + 1, keyEnd - 1, lengths);
+    at = behindSpace(keyEnd);
+    if (load<u8>(at) !== COLON) return -1;
+    const value = behindSpace(at + 1);
+    at = readValue(value, OFF);
+    if (at === FAILED) return -1;
+    if (name >= 0) {
+      if (members === MAX_NAMED_MEMBERS) return -1;
+      note(members++, <u32>name, value, at);
+    }
+    at = behindSpace(at);
+    const next = load<u8>(at);
+    if (next === CLOSE_BRACE) return skipSpace(at + 1) === stop ? <i32>members : -1;
+    if (next !== COMMA) return -1;
+    at = behindSpace(at + 1);
+  }
+  return -1;
+}
+
+/** The number of the name `[start, end)`; negative if it is none of those wanted. */
+function findName(start: u32, end: u32, lengths: u32): i32 {
+  const length = end - start;
+  if (length > 31 || ((lengths >> length) & 1) === 0) return -1;
+  let wanted = PATH;
+  let wantedLength = <u32>load<u8>(wanted);
+  let number: i32 = 0;
+  while (wantedLength !== 0) {
+    if (wantedLength === length && isName(start, wanted + 1, length)) return number;
+    wanted += wantedLength + 1;
+    wantedLength = <u32>load<u8>(wanted);
+    number++;
+  }
+  return -1;
+}
+
+function isName(start: u32, wanted: u32, length: u32): bool {
+  for (let at: u32 = 0; at < length; at++) {
+    const byte = load<u8>(start + at);
+    const lower = byte >= 65 && byte <= 90 ? byte | 0x20 : byte;
+    if (lower !== load<u8>(wanted + at)) return false;
+  }
+  return true;
+}
+
+function note(member: u32, name: u32, start: u32, end: u32): void {
+  const first = load<u8>(start);
+  const isText = first === QUOTE;
+  const to = NAMED_MEMBERS + (member << 4);
+  store<u32>(to, name);
+  store<u32>(to + 4, start - TEXT + (isText ? 1 : 0));
+  store<u32>(to + 8, end - TEXT - (isText ? 1 : 0));
+  store<u32>(to + 12, isText ? (hasEscape ? ESCAPED_TEXT : PLAIN_TEXT) : first === OPEN_BRACE ? OBJECT : OTHER);
+}

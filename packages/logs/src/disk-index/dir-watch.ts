@@ -1,0 +1,125 @@
+import { stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { statsStamp } from '../file/file-stamp.ts';
+import { isSystemError, LogError } from '../log-error.ts';
+import type { SeenFile } from '../read/list.ts';
+import type { UnsettledFile } from '../text-index/index-builder.ts';
+import type { DiskIndex } from './disk-index.ts';
+
+/** A node that has just started has more urgent things to do. */
+const START_MS = 10_000;
+
+/** A rotation is noticed this much later, by the time of the directory. */
+const TICK_MS = 60_000;
+
+/** Smaller files are not indexed; archives contain several times their size. */
+const MIN_INDEXED_BYTES = 512 * 1024;
+
+/** The times of a directory say nothing about those below it. */
+const TREE_TICKS = 10;
+
+export interface DirWatchDeps extends WatchTimes {
+  path: string;
+  /** All files are directly in the directory. */
+  isFlat: boolean;
+  /** Files that can be indexed once they have not changed for some time. */
+  unsettled(): Map<string, UnsettledFile> | undefined;
+  onChange(): Promise<void>;
+  /** Something failed that should not. It is tried again with the next tick. */
+  onError(error: unknown): void;
+}
+
+export interface WatchTimes {
+  /** When it looks for the first time, and how often after that; for tests. */
+  startMs?: number | undefined;
+  tickMs?: number | undefined;
+}
+
+/**
+ * Notices that files were added or rotated, or have come to rest. Costs one `stat` a minute: events of the file system
+ * would arrive with every line that is logged.
+ */
+export class DirWatch {
+  readonly #deps: DirWatchDeps;
+  #timer: NodeJS.Timeout | undefined;
+  #stamp = '';
+  #ticks = 0;
+  #ticking: Promise<void> = Promise.resolve();
+  #closed = false;
+
+  constructor(deps: DirWatchDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#schedule(this.#deps.startMs ?? START_MS);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#ticking;
+  }
+
+  #schedule(ms: number): void {
+    if (this.#closed) return;
+    this.#timer = setTimeout(() => {
+      this.#ticking = this.#tick()
+        .catch(this.#deps.onError)
+        .finally(() => this.#schedule(this.#deps.tickMs ?? TICK_MS));
+    }, ms).unref();
+  }
+
+  async #tick(): Promise<void> {
+    const { path, isFlat, unsettled, onChange } = this.#deps;
+    const stamp = await stampOf(path);
+    const isTreeDue = !isFlat && this.#ticks++ % TREE_TICKS === 0;
+    const isChanged = stamp !== this.#stamp;
+    this.#stamp = stamp ?? '';
+    if (isChanged || isTreeDue || (await isAnySettled(path, unsettled()))) await onChange();
+  }
+}
+
+interface IndexWatchDeps extends Pick<DirWatchDeps, 'path' | 'isFlat' | 'onError'> {
+  list(): Promise<SeenFile[]>;
+  /** The index, if it is loaded already; and loads it. */
+  loaded(): DiskIndex | undefined;
+  load(): Promise<DiskIndex | undefined>;
+}
+
+/** Has the index built when there is something to build. It is not loaded for logs that are not worth it. */
+export function watchForIndex({ list, loaded, load, ...deps }: IndexWatchDeps, times?: WatchTimes): DirWatch {
+  const onChange = async () => {
+    const files = await list().catch(nothingIfUnreadable);
+    if (files.some(({ size }) => size >= MIN_INDEXED_BYTES)) (await load())?.keeper.wake();
+  };
+  const watch = new DirWatch({ ...deps, ...times, unsettled: () => loaded()?.builder.unsettled, onChange });
+  watch.start();
+  return watch;
+}
+
+async function isAnySettled(dir: string, files: Map<string, UnsettledFile> | undefined): Promise<boolean> {
+  for (const [name, { stamp, dueMs, waitMs }] of files ?? []) {
+    if (Date.now() < dueMs) continue;
+    const current = await stampOf(join(dir, name));
+    if (current === stamp) return true;
+    if (current !== undefined) files?.set(name, { stamp: current, dueMs: Date.now() + waitMs, waitMs });
+  }
+  return false;
+}
+
+/** `undefined` if there is no such file. */
+async function stampOf(path: string): Promise<string | undefined> {
+  try {
+    return statsStamp(await stat(path, { bigint: true }));
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    return undefined;
+  }
+}
+
+/** For `.catch`: of logs that cannot be listed, nothing is kept. */
+export function nothingIfUnreadable(error: unknown): SeenFile[] {
+  if (!(error instanceof LogError)) throw error;
+  return [];
+}

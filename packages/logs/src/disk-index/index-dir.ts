@@ -1,0 +1,291 @@
+import { randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { chmod, lstat, mkdir, readdir, rm, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { closeFd, readFd, statFd } from '../file/fs-calls.ts';
+import { isSystemError, systemCode } from '../log-error.ts';
+import { isOpenToOthers, isOwn, openOwn, undefinedIfMissing, writeWhole } from './own-files.ts';
+
+/** Names of what it keeps. Everything else in the directory is neither read nor removed. */
+const ENTRY_NAME = /^[0-9a-f]{32}\.(?:blocks|text)$/;
+const HALF_WRITTEN = /^(?:[0-9a-f]{32}\.(?:blocks|text)|salt)\.[0-9a-f-]{36}\.tmp$/;
+const SALT_NAME = 'salt';
+const SALT_BYTES = 32;
+
+/** An unfinished file that is older belongs to a process that has ended. */
+const HALF_WRITTEN_MS = 3_600_000;
+
+/** After a failed write (disk full, read-only), the next one is tried this much later. */
+const RETRY_MS = 600_000;
+
+/** The modification time of a file is when it was last used; not updated more often than this. */
+const TOUCH_MS = 3_600_000;
+
+export interface IndexDirOptions {
+  dir: string;
+  /** Bytes that all files together may use, with this many bytes of logs. */
+  maxBytes(logBytes: number): number;
+  /** The version of the program: another one may read formats differently. */
+  version: string;
+  /** How long no search has been running before anything is written; for tests. */
+  idleMs?: number;
+  /** Called once for each kind of problem, until there is none any more. */
+  onProblem?(message: string): void;
+}
+
+export interface IndexDirUsage {
+  bytes: number;
+  files: number;
+  /** Files removed because they were damaged. */
+  dropped: number;
+  /** Files removed to keep the limit. */
+  evicted: number;
+}
+
+interface Entry {
+  bytes: number;
+  usedMs: number;
+  /** Its modification time. */
+  touchedMs: number;
+}
+
+/**
+ * A private directory of files that only save time: anyone may delete them at any time, and what cannot be read or
+ * written is just not there. Within its limit, the least recently used file is removed first. Several processes may use
+ * it at the same time. Created with its first file.
+ */
+export class IndexDir {
+  readonly #dir: string;
+  readonly #maxBytes: (logBytes: number) => number;
+  readonly #onProblem: (message: string) => void;
+  /** Known once it was listed, which only writing and trimming need. */
+  #entries = new Map<string, Entry>();
+  #listed: Promise<boolean> | undefined;
+  #checked: Promise<boolean> | undefined;
+  #salt: Promise<Buffer | undefined> | undefined;
+  #logBytes = 0;
+  #retryMs = 0;
+  #problem: string | undefined;
+  #dropped = 0;
+  #evicted = 0;
+
+  constructor({ dir, maxBytes, onProblem = () => {} }: IndexDirOptions) {
+    this.#dir = dir;
+    this.#maxBytes = maxBytes;
+    this.#onProblem = onProblem;
+  }
+
+  get usage(): IndexDirUsage {
+    let bytes = 0;
+    for (const entry of this.#entries.values()) bytes += entry.bytes;
+    return { bytes, files: this.#entries.size, dropped: this.#dropped, evicted: this.#evicted };
+  }
+
+  /** Bytes that may still be added without removing anything. */
+  get freeBytes(): number {
+    return this.#maxBytes(this.#logBytes) - this.usage.bytes;
+  }
+
+  /** The limit may depend on the size of all logs. */
+  noteLogBytes(bytes: number): void {
+    this.#logBytes = bytes;
+  }
+
+  /** Random bytes that stay the same; `undefined` if there are none yet and they are not to be created, or cannot be. */
+  async salt({ create }: { create: boolean }): Promise<Buffer | undefined> {
+    this.#salt ??= this.#guard(() => this.#readSalt(create));
+    const salt = await this.#salt;
+    if (!salt) this.#salt = undefined;
+    return salt;
+  }
+
+  /** A descriptor to read the file, which the caller closes. */
+  async openRead(name: string): Promise<number | undefined> {
+    if (!(await this.#check())) return undefined;
+    const fd = await this.#guard(() => this.#open(name, constants.O_RDONLY));
+    if (fd !== undefined) await this.#guard(() => this.#touch(name, fd));
+    return fd;
+  }
+
+  /** A descriptor to append to the file, if it exists. The caller closes it. */
+  async openAppend(name: string): Promise<number | undefined> {
+    if (!(await this.#prepareWrite())) return undefined;
+    return this.#guard(() => this.#open(name, constants.O_RDWR | constants.O_APPEND));
+  }
+
+  /** Replaces the file in one step. Returns whether it could. */
+  async write(name: string, bytes: Uint8Array): Promise<boolean> {
+    if (!(await this.#prepareWrite())) return false;
+    const done = await this.#guard(async () => {
+      await writeWhole(join(this.#dir, name), bytes);
+      this.noteSize(name, bytes.length);
+      return true;
+    });
+    return done ?? false;
+  }
+
+  /** Called after something was written successfully. */
+  noteSize(name: string, bytes: number): void {
+    this.#entries.set(name, { bytes, usedMs: Date.now(), touchedMs: Date.now() });
+    this.#problem = undefined;
+  }
+
+  /** A file that is still open was used again. */
+  noteUse(name: string): void {
+    const entry = this.#entries.get(name);
+    if (!entry) return;
+    entry.usedMs = Date.now();
+    if (entry.usedMs - entry.touchedMs < TOUCH_MS) return;
+    entry.touchedMs = entry.usedMs;
+    void this.#guard(() => touch(join(this.#dir, name), entry.usedMs));
+  }
+
+  /** Removes a damaged file. */
+  async drop(name: string): Promise<void> {
+    this.#dropped++;
+    await this.#remove(name);
+  }
+
+  /**
+   * Removes the least recently used files until the limit is kept with this many bytes more; only such that were not
+   * used for some time. Returns whether it is kept.
+   */
+  async trim(moreBytes = 0, idleMs = 0): Promise<boolean> {
+    const beforeMs = Date.now() - idleMs;
+    const idle = [...this.#entries].filter(([, { usedMs }]) => usedMs <= beforeMs);
+    const idleBytes = idle.reduce((sum, [, { bytes }]) => sum + bytes, 0);
+    // Nothing is removed in vain.
+    if (this.freeBytes + idleBytes < moreBytes) return false;
+    for (const [name] of idle.sort(([, a], [, b]) => a.usedMs - b.usedMs)) {
+      if (this.freeBytes >= moreBytes) break;
+      this.#evicted++;
+      await this.#remove(name);
+    }
+    return this.freeBytes >= moreBytes;
+  }
+
+  /** Lists the directory, again: another process may have changed it. */
+  async refresh(): Promise<void> {
+    this.#checked = undefined;
+    this.#listed = undefined;
+    if (await this.#check()) await this.#list();
+  }
+
+  /** Reports that a file that was opened cannot be read or written. Errors of other kinds are thrown. */
+  async noteFailure(error: unknown): Promise<undefined> {
+    await this.#guard(() => Promise.reject(error));
+    return undefined;
+  }
+
+  async #remove(name: string): Promise<void> {
+    this.#entries.delete(name);
+    await this.#guard(() => rm(join(this.#dir, name), { force: true }));
+  }
+
+  async #prepareWrite(): Promise<boolean> {
+    if (performance.now() < this.#retryMs || this.#maxBytes(this.#logBytes) <= 0) return false;
+    if (!(await this.#check())) {
+      await this.#guard(() => mkdir(this.#dir, { recursive: true, mode: 0o700 }));
+      if (!(await this.#check())) return false;
+    }
+    return this.#list();
+  }
+
+  /** Whether the directory exists and is private. */
+  async #check(): Promise<boolean> {
+    this.#checked ??= this.#guard(() => this.#checkDir()).then((isUsable = false) => isUsable);
+    const isUsable = await this.#checked;
+    if (!isUsable) this.#checked = undefined;
+    return isUsable;
+  }
+
+  async #checkDir(): Promise<boolean> {
+    const stats = await lstat(this.#dir, { bigint: true }).catch(undefinedIfMissing);
+    if (!stats) return false;
+    if (!stats.isDirectory()) throw new Refused(`${this.#dir} is not a directory`);
+    if (!isOwn(stats)) throw new Refused(`${this.#dir} belongs to another user`);
+    if (isOpenToOthers(stats)) await chmod(this.#dir, 0o700);
+    return true;
+  }
+
+  async #list(): Promise<boolean> {
+    this.#listed ??= this.#guard(() => this.#readEntries()).then((isListed = false) => isListed);
+    const isListed = await this.#listed;
+    if (!isListed) this.#listed = undefined;
+    return isListed;
+  }
+
+  async #readEntries(): Promise<boolean> {
+    const entries = new Map<string, Entry>();
+    for (const name of await readdir(this.#dir)) {
+      if (!ENTRY_NAME.test(name) && !HALF_WRITTEN.test(name)) continue;
+      const stats = await lstat(join(this.#dir, name)).catch(undefinedIfMissing);
+      if (!stats?.isFile()) continue;
+      if (ENTRY_NAME.test(name)) {
+        const { size: bytes, mtimeMs } = stats;
+        entries.set(name, { bytes, usedMs: mtimeMs, touchedMs: mtimeMs });
+      } else if (Date.now() - stats.mtimeMs > HALF_WRITTEN_MS) await rm(join(this.#dir, name), { force: true });
+    }
+    this.#entries = entries;
+    return true;
+  }
+
+  /** What is not a file of this user's is removed: in a private directory, it is there by mistake. */
+  async #open(name: string, flags: number): Promise<number | undefined> {
+    const opened = await openOwn(join(this.#dir, name), flags);
+    if (opened === 'refused') await this.drop(name);
+    return typeof opened === 'number' ? opened : undefined;
+  }
+
+  async #touch(name: string, fd: number): Promise<void> {
+    this.noteUse(name);
+    const nowMs = Date.now();
+    const { mtimeMs } = await statFd(fd);
+    if (nowMs - Number(mtimeMs) >= TOUCH_MS) await touch(join(this.#dir, name), nowMs);
+  }
+
+  async #readSalt(create: boolean): Promise<Buffer | undefined> {
+    const known = (await this.#check()) ? await this.#existingSalt() : undefined;
+    if (known || !create || !(await this.#prepareWrite())) return known;
+    await writeWhole(join(this.#dir, SALT_NAME), randomBytes(SALT_BYTES), { keep: true });
+    return this.#existingSalt();
+  }
+
+  async #existingSalt(): Promise<Buffer | undefined> {
+    const fd = await this.#open(SALT_NAME, constants.O_RDONLY);
+    if (fd === undefined) return undefined;
+    try {
+      const salt = Buffer.alloc(SALT_BYTES);
+      if ((await readFd(fd, salt, { position: 0, length: SALT_BYTES })) === SALT_BYTES) return salt;
+    } finally {
+      await closeFd(fd);
+    }
+    await this.drop(SALT_NAME);
+    return undefined;
+  }
+
+  /** Runs a step; a failure of the file system only means that there is no result, and is reported once. */
+  async #guard<T>(step: () => Promise<T>): Promise<T | undefined> {
+    try {
+      return await step();
+    } catch (error) {
+      if (!(error instanceof Refused) && !isSystemError(error)) throw error;
+      this.#fail(error instanceof Refused ? error.message : `${this.#dir}: ${systemCode(error)}`);
+      return undefined;
+    }
+  }
+
+  #fail(message: string): void {
+    this.#retryMs = performance.now() + RETRY_MS;
+    if (this.#problem === message) return;
+    this.#problem = message;
+    this.#onProblem(message);
+  }
+}
+
+/** The directory is not one that can be trusted. */
+class Refused extends Error {}
+
+function touch(path: string, timeMs: number): Promise<void> {
+  return utimes(path, new Date(timeMs), new Date(timeMs));
+}

@@ -1,0 +1,44 @@
+import { type BigIntStats, lstatSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { systemCode } from '../log-error.ts';
+import { LOCAL_FILE_SYSTEMS } from './local-file-systems.ts';
+
+/** Another file system may be mounted in the place of the directory. */
+const CHECKED_MS = 10_000;
+
+/**
+ * Stats of the entries of one directory. Those of a local file system may be read on this thread: a call takes 2 us, and 10
+ * to 20 through a thread of the pool, most of the time of a short listing. On any other file system a call may take long,
+ * or hang: there, and until the file system is known, they are left to the pool.
+ */
+export class EntryStats {
+  readonly #dir: string;
+  #isLocal = false;
+  #checkedMs = Number.NEGATIVE_INFINITY;
+
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
+
+  /** Whether `statNow` may be used now. */
+  get isLocal(): boolean {
+    if (performance.now() - this.#checkedMs > CHECKED_MS) void this.check();
+    return this.#isLocal;
+  }
+
+  /** Stats of the entry itself: links are not followed. */
+  statNow(path: string | Buffer): BigIntStats {
+    return lstatSync(path, { bigint: true });
+  }
+
+  /** Looks at the file system of the directory. A directory that is not there is not local, for the time being. */
+  async check(): Promise<void> {
+    this.#checkedMs = performance.now();
+    try {
+      this.#isLocal = LOCAL_FILE_SYSTEMS.has((await statfs(this.#dir)).type);
+    } catch (error) {
+      if (systemCode(error) === undefined) throw error;
+      this.#isLocal = false;
+    }
+  }
+}

@@ -1,0 +1,20 @@
+import { hasRegex as filterHasRegex } from '../query/query-regexes.ts';
+import type { CancelFlag } from './cancel-flag.ts';
+import type { Job } from './jobs.ts';
+
+/** 4 MiB: what a page of records near its position takes. */
+const SHORT_BLOCKS = 16;
+
+/** Whether a single record may take long. */
+export function hasRegex(job: Job): boolean {
+  return 'filter' in job && filterHasRegex(job.filter);
+}
+
+/** Whether short jobs go first. */
+export function isLong(job: Job, { isSlow }: CancelFlag): boolean {
+  if (isSlow || job.kind === 'packed-map' || job.kind === 'segment') return true;
+  if (!('runs' in job)) return false;
+  let blocks = 0;
+  for (let run = 0; run < job.runs.length; run += 2) blocks += (job.runs[run + 1] ?? 0) - (job.runs[run] ?? 0);
+  return blocks > SHORT_BLOCKS;
+}

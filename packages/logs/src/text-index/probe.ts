@@ -1,0 +1,85 @@
+import type { RecordMatcher } from '../scan/match/record-matcher.ts';
+import { requiredNeedles } from '../scan/match/required-needles.ts';
+import { gramRows } from './gram-rows.ts';
+import type { ProbeJob, ProbeResult } from './index-jobs.ts';
+import { groupBytes, ROWS_PER_GROUP, readRowGroup } from './row-groups.ts';
+
+type Bits = Uint8Array<ArrayBuffer>;
+
+/** The rows of one text: a block has all of them, or it does not contain it. */
+type TextRows = readonly number[];
+
+/** Which blocks may contain a record that matches. Reads a few rows of each segment. */
+export function probe(
+  { format, fd, segments }: Omit<ProbeJob, 'kind' | 'filter'>,
+  matcher: RecordMatcher,
+  isCancelled: () => boolean,
+): ProbeResult {
+  const sets = requiredNeedles(matcher, format)
+    .map((needles) => needles.map(gramRows))
+    .filter((texts) => texts.every((rows) => rows.length > 0));
+  const result: ProbeResult = { bits: segments.map(() => null), isDamaged: false };
+  if (sets.length === 0) return result;
+  for (const [index, segment] of segments.entries()) {
+    if (isCancelled()) break;
+    const bits = probeSegment(new SegmentRows(fd, segment), sets);
+    if (!bits) result.isDamaged = true;
+    else result.bits[index] = bits;
+  }
+  return result;
+}
+
+/** The blocks that may contain a text of each set; `undefined` if the rows cannot be read. */
+function probeSegment(rows: SegmentRows, sets: readonly (readonly TextRows[])[]): Bits | undefined {
+  let all: Bits = new Uint8Array(rows.rowBytes).fill(255);
+  for (const texts of sets) {
+    const some: Bits = new Uint8Array(rows.rowBytes);
+    for (const text of texts) {
+      const found = rows.withAll(text, all);
+      if (!found) return undefined;
+      for (let at = 0; at < some.length; at++) some[at] = (some[at] ?? 0) | (found[at] ?? 0);
+    }
+    all = some;
+    if (isZero(all)) break;
+  }
+  return all;
+}
+
+class SegmentRows {
+  readonly rowBytes: number;
+  readonly #fd: number;
+  readonly #segment: ProbeJob['segments'][number];
+  readonly #groups = new Map<number, Bits>();
+
+  constructor(fd: number, segment: ProbeJob['segments'][number]) {
+    this.#fd = fd;
+    this.#segment = segment;
+    this.rowBytes = segment.width / 8;
+  }
+
+  /** The blocks among these that have all the rows; `undefined` if one cannot be read. */
+  withAll(rows: TextRows, among: Bits): Bits | undefined {
+    const blocks: Bits = among.slice();
+    for (const row of rows) {
+      const group = this.#group(Math.floor(row / ROWS_PER_GROUP));
+      if (!group) return undefined;
+      const from = (row % ROWS_PER_GROUP) * this.rowBytes;
+      for (let at = 0; at < blocks.length; at++) blocks[at] = (blocks[at] ?? 0) & (group[from + at] ?? 0);
+      if (isZero(blocks)) break;
+    }
+    return blocks;
+  }
+
+  #group(index: number): Bits | undefined {
+    const known = this.#groups.get(index);
+    if (known) return known;
+    const group: Bits = new Uint8Array(groupBytes(this.#segment.width));
+    if (!readRowGroup(this.#fd, this.#segment, index, group)) return undefined;
+    this.#groups.set(index, group);
+    return group;
+  }
+}
+
+function isZero(bits: Bits): boolean {
+  return bits.every((byte) => byte === 0);
+}

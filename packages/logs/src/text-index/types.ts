@@ -1,0 +1,70 @@
+import type { BlockCheck } from '../block-index/block-index.ts';
+
+/** Rows of a segment: one for each hash of a gram. */
+export const GRAM_ROWS = 32_768;
+
+/** Bytes of a gram; letters are folded to lower case, so that one index serves searches with and without case. */
+export const GRAM_BYTES = 4;
+
+/** Most blocks of one segment: 128 MiB of text, of which a search reads a few rows of 64 bytes. */
+export const SEGMENT_BLOCKS = 512;
+
+/**
+ * Which grams occur in adjacent blocks of a text: a row of bits per hash, in which each block has one bit, the lowest of
+ * a byte first. A block that has all bits of the grams of a text may contain it; any other does not.
+ */
+export interface TextSegment {
+  /** A multiple of `SEGMENT_BLOCKS`. */
+  firstBlock: number;
+  /** Bits of a row: a multiple of 8, at most `SEGMENT_BLOCKS`. */
+  width: number;
+  /** Of the text that each column was made from, one per block from the first on; columns beyond prove nothing. */
+  checks: readonly BlockCheck[];
+  /** `GRAM_ROWS` rows of `width / 8` bytes. */
+  rows: Uint8Array<ArrayBuffer>;
+}
+
+/** Where the rows of a kept segment are. */
+export interface KeptSegment extends Pick<TextSegment, 'firstBlock' | 'width'> {
+  /** Number of its blocks: of its checks. */
+  blocks: number;
+  /** Offset of its first row in the file of the index. */
+  at: number;
+  /** Checksums of its rows, as `groupSums` makes them. */
+  sums: Uint32Array;
+  /** Stamps of files with which its blocks were read or verified while they were settled. */
+  stamps: readonly string[];
+}
+
+/** What is kept of one text. The descriptor stays open until it is released. */
+export interface KeptIndex {
+  fd: number;
+  segments: readonly KeptSegment[];
+  /** The checks of a segment, `undefined` if they cannot be read. */
+  checks(segment: KeptSegment): Promise<readonly BlockCheck[] | undefined>;
+  release(): void;
+}
+
+/** Identifies a text by its content, so that a renamed, copied or compressed file finds what is known of it. */
+export interface TextKey {
+  /** Of `FileMark`. */
+  headHash: string;
+  headBytes: number;
+  /** Of the rules by which secrets are masked; empty: none. */
+  scrubId: string;
+  /** How it is split into records: a record belongs to the block it starts in, wherever it ends. */
+  reading: string;
+}
+
+/** Keeps segments. Only speed depends on it: what is damaged or missing is just not there. */
+export interface TextIndexStore {
+  open(key: TextKey): Promise<KeptIndex | undefined>;
+  /** Adds a segment, or replaces the one with the same first block. `stamp`: the first of its `stamps`. */
+  put(key: TextKey, segment: TextSegment, stamp: string): Promise<void>;
+  /** Segments were found to be true of a file with this stamp: it is added to theirs, the newest few are kept. */
+  renew(key: TextKey, firstBlocks: readonly number[], stamp: string): Promise<void>;
+  /** Its rows were found to be damaged. */
+  drop(key: TextKey): Promise<void>;
+  /** A file was searched for a text without the index: it is worth indexing before others. */
+  noteScanned(name: string): void;
+}
