@@ -170,3 +170,36 @@ describe('the position of a follow', () => {
     controller.abort();
   });
 });
+
+describe('a record without its invalid fields', () => {
+  /** Every field that is checked, with a value it cannot have. */
+  const INVALID = {
+    timeMs: 1e17,
+    atMs: 'now',
+    level: 'LOUD',
+    source: 1,
+    raw: null,
+    node: {},
+    tags: ['a', 1],
+    context: [],
+    contextText: '{',
+    fields: { a: { b: 1 } },
+    cut: 1,
+    continued: 'true',
+    unfinished: false,
+    isUnsure: null,
+    before: {},
+    after: 'x',
+  };
+
+  it.each(Object.entries(INVALID))('%s is left out, and reported', async (name, value) => {
+    const { items } = await search(lines(record({ [name]: value }), record(), END));
+    const detail = expect.stringContaining(`1 item was left out, the first: an invalid "${name}" of a record`);
+    expect(items).toEqual([record(), record(), { ...END, problems: [{ file: '', code: 'BAD_ANSWER', detail }] }]);
+  });
+
+  it.each(['offset', 'bytes'])('%s becomes 0', async (name) => {
+    const { items } = await search(lines(record({ [name]: -1 }), END));
+    expect(items).toMatchObject([record({ [name]: 0 }), { problems: [{ code: 'BAD_ANSWER' }] }]);
+  });
+});

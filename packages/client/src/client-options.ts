@@ -1,6 +1,12 @@
 import type { ResponseBudget } from '@porthole/contract';
 import { CLIENT_OPTIONS, checkNames, invalid } from './check-arguments.ts';
 
+/**
+ * Asks for a response that is not compressed: with compression, ranges and lengths would refer to compressed bytes.
+ * Browsers ignore it, and handle that themselves.
+ */
+export const IDENTITY_ENCODING = { 'accept-encoding': 'identity' } as const;
+
 /** What a request is sent with: a part of the `RequestInit` of every `fetch`. */
 export interface FetchInit {
   method: string;
@@ -82,10 +88,11 @@ export function strictOptions(options: ClientOptions): StrictOptions {
   checkNames('createClient()', options, { kinds: CLIENT_OPTIONS, what: 'option' });
   const { token, headers = {}, fetch: send = globalThis.fetch } = options;
   if (send === undefined) throw invalid('there is no global fetch: pass one as the option "fetch"');
+  const base = normalizeBaseUrl(options.url);
   return {
-    base: normalizeBaseUrl(options.url),
+    base,
     token: async () => checkedToken(typeof token === 'function' ? await token() : token),
-    headers: checkedHeaders(headers),
+    headers: { ...encodingFor(base, headers), ...checkedHeaders(headers) },
     // Browsers only allow it as a method of the window.
     fetch: (...args) => send(...args),
     timeoutMs: checkedNumber('timeoutMs', options.timeoutMs, 30_000),
@@ -108,6 +115,14 @@ function normalizeBaseUrl(given: string | URL): string {
     throw invalid('"url" contains credentials, which would appear in errors and logs: use "token" or "headers"');
   if (url.search || url.hash) throw invalid(`"url" is a base address and must not contain a query: ${url.href}`);
   return url.href.replace(/\/+$/, '');
+}
+
+const OWN_MACHINE = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
+/** On one machine, compressing a response takes several times as long as sending it. Browsers ignore the header. */
+function encodingFor(base: string, headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const isChosen = Object.keys(headers).some((name) => name.toLowerCase() === 'accept-encoding');
+  return !isChosen && OWN_MACHINE.test(new URL(base).hostname) ? IDENTITY_ENCODING : {};
 }
 
 function checkedNumber(name: string, given: number | undefined, otherwise: number): number {

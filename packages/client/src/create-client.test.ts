@@ -39,6 +39,13 @@ it('keeps the path of a proxy, and sends token and headers', async () => {
   expect(odd.headers[0]).toMatchObject({ 'x-tenant': 'blue', authorization: 'Bearer hush' });
 });
 
+it('asks a node on its own machine not to compress, unless headers say so', async () => {
+  const odd = await startOddServer(respondWith(200, '[]', JSON_HEADERS));
+  await createClient({ url: odd.url }).listLogs();
+  await createClient({ url: odd.url, headers: { 'Accept-Encoding': 'gzip' } }).listLogs();
+  expect(odd.headers.map((headers) => headers['accept-encoding'])).toEqual(['identity', 'gzip']);
+});
+
 it('calls the function for the token before every request', async () => {
   const odd = await startOddServer(respondWith(200, '[]', JSON_HEADERS));
   let count = 0;

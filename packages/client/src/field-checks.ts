@@ -1,4 +1,4 @@
-import { isObjectText } from '@porthole/contract';
+import { isObjectText, LEVELS } from '@porthole/contract';
 import { isBoundedJson } from './bounded-json.ts';
 import { isCodeLike } from './remote-text.ts';
 
@@ -30,6 +30,22 @@ const MAX_TIME_MS = 8.64e15;
 /** JSON within a string has the same limits as the JSON around it. */
 export function isContextText(value: unknown): boolean {
   return isText(value) && isBoundedJson(value) && isObjectText(value);
+}
+
+export function isContext(value: unknown): boolean {
+  return isObject(value) && isShallow(value);
+}
+
+const LEVEL_NAMES: ReadonlySet<unknown> = new Set(LEVELS);
+
+export function isLevel(value: unknown): boolean {
+  return LEVEL_NAMES.has(value);
+}
+
+export function isTextList(value: unknown): boolean {
+  if (!Array.isArray(value)) return false;
+  for (const each of value) if (!isText(each)) return false;
+  return true;
 }
 
 export interface FileProblem {
@@ -71,7 +87,7 @@ export function isReport(value: unknown): value is Fields {
   );
 }
 
-export function isShallow(value: unknown, left = MAX_DEPTH): boolean {
+function isShallow(value: unknown, left = MAX_DEPTH): boolean {
   if (typeof value !== 'object' || value === null) return true;
   if (left === 0) return false;
   for (const key in value) if (!isShallow((value as Fields)[key], left - 1)) return false;
@@ -147,12 +163,15 @@ function hasCounts(nodes: unknown): boolean {
 
 /** Fields of a record that were asked for by name. */
 export function isFieldValues(value: unknown): boolean {
-  return (
-    isObject(value) &&
-    Object.values(value).every((each) => isScalar(each) || (Array.isArray(each) && each.every(isScalar)))
-  );
+  if (!isObject(value)) return false;
+  for (const name in value) {
+    const field = value[name];
+    if (!isScalar(field) && !(Array.isArray(field) && field.every(isScalar))) return false;
+  }
+  return true;
 }
 
 function isScalar(value: unknown): boolean {
-  return value === null || ['string', 'number', 'boolean'].includes(typeof value);
+  const type = typeof value;
+  return value === null || type === 'string' || type === 'number' || type === 'boolean';
 }

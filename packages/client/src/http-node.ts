@@ -8,7 +8,6 @@ import {
   encodeSearch,
   encodeTop,
   encodeView,
-  exactJson,
   type FileRequest,
   type FollowOptions,
   loadGaps,
@@ -34,7 +33,7 @@ import type {
 } from '@porthole/logs/types';
 import { bodyBytes } from './body-bytes.ts';
 import { checkArguments, checkOptions } from './check-arguments.ts';
-import { type ClientOptions, strictOptions } from './client-options.ts';
+import { type ClientOptions, IDENTITY_ENCODING, strictOptions } from './client-options.ts';
 import type {
   ClusterClient,
   DigestRequest,
@@ -67,9 +66,9 @@ import { follow } from './follow.ts';
 import { NodeFollowPosition } from './node-follow-position.ts';
 import { parseRequest } from './parse-request.ts';
 import { readFollow, readPages } from './read-records.ts';
-import { IDENTITY_ENCODING, openRemoteLog } from './remote-log.ts';
+import { openRemoteLog } from './remote-log.ts';
 import type { ClientDeps } from './request.ts';
-import { countLimits, openSearch, searchItems } from './search-stream.ts';
+import { countLimits, openSearch, searchItems, searchLines } from './search-stream.ts';
 import { rejectPage, requestJson, sendRequest } from './send-request.ts';
 
 /** Additional stall time: a node may wait for its members while it creates a bundle. */
@@ -83,8 +82,6 @@ const MAX_HISTOGRAM_BYTES = 4 * 1024 ** 2;
 
 /** A thousand fields with their examples. */
 const MAX_FIELDS_BYTES = 8 * 1024 ** 2;
-
-const ENCODER = new TextEncoder();
 
 export class HttpNode implements NodeClient {
   readonly url: string;
@@ -152,10 +149,10 @@ export class HttpNode implements NodeClient {
     request: SearchRequest = {},
     options: SearchOptions = {},
   ): AsyncGenerator<Uint8Array, void, undefined> {
-    // Decoded and re-encoded: only understood fields are passed on.
-    for await (const items of this.searchLogs(request, options)) {
-      yield ENCODER.encode(items.map((item) => `${exactJson(item)}\n`).join(''));
-    }
+    checkArguments('searchLogLines', request, options);
+    // Pages in browsers, which load all of the client first, have no use for lines.
+    const { PlainRecordScanner } = await import('./plain-records.ts');
+    yield* searchLines(await this.#search(request, options), request, new PlainRecordScanner());
   }
 
   followLogs(request: FollowRequest = {}, options: FollowOptions = {}): AsyncIterable<FollowItem[]> {

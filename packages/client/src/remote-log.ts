@@ -1,15 +1,13 @@
 import { encodeFile, type FileRequest, isSameFile, PATHS } from '@porthole/contract';
 import type { OpenLog, ReadOptions } from '@porthole/logs/types';
 import { bodyBytes, contentLength } from './body-bytes.ts';
+import { IDENTITY_ENCODING } from './client-options.ts';
 import { ClientError } from './errors/client-error.ts';
 import { Exchange } from './exchange.ts';
 import type { ClientDeps } from './request.ts';
 import { rejectPage, sendRequest } from './send-request.ts';
 
 const PATH = PATHS.logRaw;
-
-/** With compression, ranges and lengths would refer to compressed bytes. Browsers handle that themselves. */
-export const IDENTITY_ENCODING = { 'accept-encoding': 'identity' } as const;
 
 /** A file of a node. It is not held open there: each read checks that the name still refers to the same file. */
 export async function openRemoteLog(request: FileRequest, deps: ClientDeps, signal?: AbortSignal): Promise<OpenLog> {

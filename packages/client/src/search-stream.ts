@@ -1,7 +1,8 @@
-import type { SearchOptions } from '@porthole/contract';
+import { exactJson, type SearchOptions } from '@porthole/contract';
 import type { FoundRecord, SearchEnd, SearchItem } from '@porthole/logs/types';
-import { decodeEnd, decodeItem, decodeRecords, SkippedItems } from './decode-records.ts';
+import { decodeEnd, decodeItem, decodeRecord, SkippedItems } from './decode-records.ts';
 import type { Exchange } from './exchange.ts';
+import type { PlainRecordScanner } from './plain-records.ts';
 import type { ClientDeps, ClientRequest } from './request.ts';
 import { rejectPage, sendRequest } from './send-request.ts';
 
@@ -22,30 +23,100 @@ export interface SearchBounds {
  * The items of a response, decoded: a batch for each received chunk, an empty one first. Invalid items are left out and
  * reported by the end. Fails if the last one is not the end, or if the node sends more than was requested.
  */
-export async function* searchItems<T extends { type: string }>(
+export function searchItems<T extends { type: string }>(
   exchange: Exchange,
   bounds: SearchBounds,
 ): AsyncGenerator<T[], void, undefined> {
-  const decoder = new TextDecoder();
+  return readChunks(exchange, bounds, {
+    nothing: [],
+    take: (lines, state) => {
+      const { items, ...taken } = takeItems(exchange, lines, state);
+      return { ...taken, value: items as unknown as T[] };
+    },
+  });
+}
+
+/**
+ * The same as lines, a piece for each received chunk. Records as our nodes write them are passed on as they are; other
+ * lines are decoded and written again.
+ */
+export function searchLines(
+  exchange: Exchange,
+  bounds: SearchBounds,
+  scanner: PlainRecordScanner,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  return readChunks(exchange, bounds, {
+    nothing: NOTHING,
+    take: (lines, state) => {
+      const { bytes, count } = scanner.plainStart(lines, state.left);
+      if (bytes === lines.length) return { value: lines, records: count, isEnd: false, isTooMuch: false };
+      const rest = takeItems(exchange, lines.subarray(bytes), { ...state, left: state.left - count });
+      const text = rest.items.map((item) => `${exactJson(item)}\n`).join('');
+      const value = concatBytes([lines.subarray(0, bytes), ENCODER.encode(text)]);
+      return { value, records: count + rest.records, isEnd: rest.isEnd, isTooMuch: rest.isTooMuch };
+    },
+  });
+}
+
+const ENCODER = new TextEncoder();
+const DECODER = new TextDecoder();
+
+interface ReadState {
+  bounds: SearchBounds;
+  /** Records that may still come. */
+  left: number;
+  skipped: SkippedItems;
+}
+
+/** What was taken from a chunk: at most the records that may still come. */
+interface Taken {
+  records: number;
+  /** Whether the end was the last item. */
+  isEnd: boolean;
+  /** Whether there are more records than requested. */
+  isTooMuch: boolean;
+}
+
+interface ChunkReader<T> {
+  nothing: T;
+  take(lines: Uint8Array, state: ReadState): Taken & { value: T };
+}
+
+async function* readChunks<T>(
+  exchange: Exchange,
+  bounds: SearchBounds,
+  { nothing, take }: ChunkReader<T>,
+): AsyncGenerator<T, void, undefined> {
   const skipped = new SkippedItems();
   let left = bounds.limit ?? Infinity;
   let ended = false;
   try {
-    yield [];
+    yield nothing;
     for await (const lines of wholeLines(exchange)) {
       if (ended) throw exchange.badResponse(`${exchange.path}: more lines after the end`);
-      const items = parseLines(exchange, { text: decoder.decode(lines), bounds }, skipped);
-      const surplus = items.findIndex(({ type }) => type === 'record' && left-- === 0);
-      if (surplus > 0) yield items.slice(0, surplus) as unknown as T[];
-      if (surplus >= 0) throw exchange.badResponse(`${exchange.path}: more than the requested ${bounds.limit} records`);
-      ended = items.at(-1)?.type === 'end';
-      yield items as unknown as T[];
+      const { value, records, isEnd, isTooMuch } = take(lines, { bounds, left, skipped });
+      left -= records;
+      if (!isTooMuch || records > 0) yield value;
+      if (isTooMuch) throw exchange.badResponse(`${exchange.path}: more than the requested ${bounds.limit} records`);
+      ended = isEnd;
     }
     if (ended) return;
     throw skipped.count > 0 ? exchange.badResponse(`${exchange.path}: ${skipped.detail}`) : missingEnd(exchange);
   } finally {
     exchange.close();
   }
+}
+
+function takeItems(
+  exchange: Exchange,
+  lines: Uint8Array,
+  { bounds, left, skipped }: ReadState,
+): Taken & { items: SearchItem[] } {
+  const items = parseLines(exchange, { text: DECODER.decode(lines), bounds }, skipped);
+  const isEnd = items.at(-1)?.type === 'end';
+  const records = isEnd ? items.length - 1 : items.length;
+  if (records > left) return { items: items.slice(0, left), records: left, isEnd: false, isTooMuch: true };
+  return { items, records, isEnd, isTooMuch: false };
 }
 
 interface LineBatch {
@@ -59,7 +130,8 @@ function parseLines(exchange: Exchange, { text, bounds }: LineBatch, skipped: Sk
     if (end === start) continue;
     const item = decodeItem(text.slice(start, end), skipped);
     if (item?.type === 'record') {
-      for (const record of decodeRecords([item], skipped)) items.push(boundedRecord(record, bounds, skipped));
+      const record = decodeRecord(item, skipped);
+      if (record) items.push(record.before || record.after ? boundedRecord(record, bounds, skipped) : record);
     } else if (item?.type === 'end') {
       items.push(withReport(decodeEnd(item, skipped), exchange, skipped));
       break; // nothing comes after it

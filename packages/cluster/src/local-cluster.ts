@@ -39,7 +39,7 @@ import type { Membership } from './membership/membership.ts';
 import type { ClusterDeps, ClusterLimits } from './records/cluster-deps.ts';
 import { followCluster } from './records/follow/cluster-follow.ts';
 import { searchAround } from './records/search/around.ts';
-import { searchCluster } from './records/search/cluster-search.ts';
+import { searchCluster, searchClusterLines } from './records/search/cluster-search.ts';
 import { clusterFiles } from './state/cluster-files.ts';
 import { clusterNodes, forgetMember, type NodesDeps } from './state/cluster-nodes.ts';
 import { clusterDigest } from './state/counts/cluster-digest.ts';
@@ -232,6 +232,14 @@ export class LocalCluster implements ClusterState {
   ): AsyncGenerator<ClusterItem[], void, undefined> {
     await this.#discoverRoles(request, options);
     yield* searchCluster(this.#records, request, options);
+  }
+
+  async *searchLogLines(
+    request: SearchQuery & MemberSelection,
+    options?: SearchOptions,
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    await this.#discoverRoles(request, options);
+    yield* searchClusterLines(this.#records, request, options);
   }
 
   async *followLogs(

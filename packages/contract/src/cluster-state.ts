@@ -220,6 +220,8 @@ export interface ClusterState {
   logFiles(request: MemberSelection, options?: CallOptions): Promise<ClusterLogFiles>;
   /** Merged by corrected time; batches as they arrive, an empty one first, the `end` last. `start` takes only a cluster's cursor or a time. */
   searchLogs(request: SearchQuery & MemberSelection, options?: SearchOptions): AsyncIterable<ClusterItem[]>;
+  /** The same as NDJSON in pieces, an empty one first; faster where it exists. */
+  searchLogLines?(request: SearchQuery & MemberSelection, options?: SearchOptions): AsyncIterable<Uint8Array>;
   followLogs(request: FollowQuery & MemberSelection, options?: FollowOptions): AsyncIterable<ClusterFollowItem[]>;
   logHistogram(request: HistogramQuery & MemberSelection, options?: SearchOptions): Promise<ClusterHistogram>;
   logDigest(request: DigestQuery & MemberSelection, options?: SearchOptions): Promise<ClusterDigest>;

@@ -1,5 +1,6 @@
 import {
   type CallOptions,
+  exactJson,
   type NodeDescription,
   type NodeState,
   PortholeError,
@@ -68,6 +69,11 @@ export class FakeNode implements NodeState {
     yield [endItem({ records: returned.length, cursor, ...toCoverage(records.filter(isIn), returned) })];
   }
 
+  async *searchLogLines(query: SearchQuery, options?: SearchOptions): AsyncGenerator<Uint8Array, void, undefined> {
+    for await (const items of this.searchLogs(query, options))
+      yield Buffer.from(items.map((item) => `${exactJson(item)}\n`).join(''));
+  }
+
   async *followLogs(query: FollowQuery, options: CallOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
     this.follows.push(query);
     this.openStreams++;
@@ -91,7 +97,6 @@ export class FakeNode implements NodeState {
   logDigest = refused;
   logFields = refused;
   logTop = refused;
-  searchLogLines = refuse;
 }
 
 async function refused(): Promise<never> {

@@ -89,7 +89,9 @@ export class EtcdConnection {
     if (user === undefined) return;
     const password = typeof given === 'function' ? given() : given;
     try {
-      const { token } = await this.#call('Authenticate', { name: user, password }, options);
+      // Without a token: an etcd that was restarted may refuse even this call with one that it does not know.
+      const withoutToken = { ...options, metadata: createMetadata(undefined) };
+      const { token } = await this.#call('Authenticate', { name: user, password }, withoutToken);
       this.#metadata = createMetadata(token);
     } catch (error) {
       if (grpcCode(error) !== status.FAILED_PRECONDITION) throw error; // authentication is disabled
@@ -114,14 +116,14 @@ export class EtcdConnection {
   #call<Name extends MethodName>(
     name: Name,
     request: MethodRequest<Name>,
-    { signal, timeoutMs = CALL_TIMEOUT_MS }: CallOptions,
+    { signal, timeoutMs = CALL_TIMEOUT_MS, metadata = this.#metadata }: CallOptions & { metadata?: Metadata },
   ): Promise<MethodResponse<Name>> {
     const { path, requestSerialize, responseDeserialize } = this.#definition[name];
     const read = responseDeserialize as (bytes: Buffer) => MethodResponse<Name>;
     const options = { deadline: Date.now() + timeoutMs };
     return new Promise((resolve, reject) => {
       signal?.throwIfAborted();
-      const call = this.#client.makeUnaryRequest(path, requestSerialize, read, request, this.#metadata, options, done);
+      const call = this.#client.makeUnaryRequest(path, requestSerialize, read, request, metadata, options, done);
       const cancel = (): void => call.cancel();
       signal?.addEventListener('abort', cancel, { once: true });
       function done(error: ServiceError | null, response?: MethodResponse<Name>): void {

@@ -1,4 +1,4 @@
-import { type ClusterRecord, type MemberClock, type MemberReport, PortholeError } from '@porthole/contract';
+import { type MemberClock, type MemberReport, PortholeError } from '@porthole/contract';
 import type { FoundRecord, SearchEnd, SearchItem } from '@porthole/logs/types';
 import { deadlineExceeded } from '../../fan-out/bounded-calls.ts';
 import { toOutcome } from '../../fan-out/member-failure.ts';
@@ -7,6 +7,7 @@ import { coveredRange } from '../search/cluster-coverage.ts';
 import type { SnapshotReport } from '../search/open-or-snapshot.ts';
 import { isTime, stripClusterFields, toClusterRecord } from '../to-cluster-record.ts';
 import type { Keyed } from './lane-heap.ts';
+import { LineRecord, type MergedRecord } from './record-lines.ts';
 
 export interface LaneOptions {
   /** Breaks ties between records with the same time. */
@@ -14,7 +15,7 @@ export interface LaneOptions {
   id: string;
   clock: MemberClock;
   newestFirst: boolean;
-  open(signal: AbortSignal): AsyncIterable<SearchItem[]>;
+  open(signal: AbortSignal): AsyncIterable<(SearchItem | LineRecord)[]>;
   firstBatchMs: number;
   /** Total wait time. */
   timeoutMs: number;
@@ -22,7 +23,7 @@ export interface LaneOptions {
   instead?: () => SnapshotReport | undefined;
 }
 
-const NOTHING: FoundRecord[] = [];
+const NOTHING: (FoundRecord | LineRecord)[] = [];
 
 /** Minimum fraction of the first-record timeout, however late the lane was opened. */
 const MIN_SHARE = 0.25;
@@ -50,9 +51,9 @@ export class MemberLane implements Keyed {
   readonly #abortController = new AbortController();
   /** The last emitted record per file, in order of emission. */
   readonly #cursors = new Map<string, string>();
-  #last: FoundRecord | undefined;
+  #last: FoundRecord | LineRecord | undefined;
   #onChange: (lane: MemberLane) => void = () => {};
-  #batches: AsyncIterator<SearchItem[]> | undefined;
+  #batches: AsyncIterator<(SearchItem | LineRecord)[]> | undefined;
   #batch = NOTHING;
   #index = 0;
   /** Invalid items. */
@@ -120,15 +121,16 @@ export class MemberLane implements Keyed {
   }
 
   /** Takes the current record. Only if there is one. */
-  take(isUnsure: boolean): ClusterRecord {
-    const record = this.#batch[this.#index++] as FoundRecord;
+  take(isUnsure: boolean): MergedRecord {
+    const record = this.#batch[this.#index++] as FoundRecord | LineRecord;
     const { timeMs } = record;
     if (isTime(timeMs)) this.lastAtMs = timeMs - this.#options.clock.offsetMs;
     if (record.file !== this.#last?.file) this.#noteLast();
     this.#last = record;
     this.delivered++;
     this.#updateKey();
-    return toClusterRecord(record, { node: this.id, atMs: isTime(timeMs) ? this.lastAtMs : undefined, isUnsure });
+    const facts = { node: this.id, atMs: isTime(timeMs) ? this.lastAtMs : undefined, isUnsure };
+    return record instanceof LineRecord ? { type: 'record', ...facts, record } : toClusterRecord(record, facts);
   }
 
   /** Closes the stream. Does not wait for a stream that ignores the signal. */
@@ -197,9 +199,13 @@ export class MemberLane implements Keyed {
     this.#onChange(this);
   }
 
-  #take(items: SearchItem[]): void {
-    const records: FoundRecord[] = [];
+  #take(items: (SearchItem | LineRecord)[]): void {
+    const records: (FoundRecord | LineRecord)[] = [];
     for (const item of items) {
+      if (item instanceof LineRecord) {
+        records.push(item);
+        continue;
+      }
       if (item?.type === 'end') {
         this.end = item;
         break;

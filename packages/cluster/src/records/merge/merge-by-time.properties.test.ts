@@ -74,7 +74,7 @@ async function merged(
     });
   });
   const emitted: ClusterRecord[] = [];
-  for await (const batch of mergeByTime(lanes, { limit, maxParallel: 2 })) emitted.push(...batch);
+  for await (const batch of mergeByTime(lanes, { limit, maxParallel: 2 })) emitted.push(...(batch as ClusterRecord[]));
   return emitted;
 }
 

@@ -1,6 +1,7 @@
-import type { CallOptions, ClusterRecord } from '@porthole/contract';
+import type { CallOptions } from '@porthole/contract';
 import { isBefore, LaneHeap } from './lane-heap.ts';
 import type { MemberLane } from './member-lane.ts';
+import type { MergedRecord } from './record-lines.ts';
 
 /** Maximum batch. */
 const BATCH_RECORDS = 1024;
@@ -25,7 +26,7 @@ export interface PreviousRecord {
 export async function* mergeByTime(
   lanes: readonly MemberLane[],
   { limit, after, ...options }: MergeOptions,
-): AsyncGenerator<ClusterRecord[], void, undefined> {
+): AsyncGenerator<MergedRecord[], void, undefined> {
   const scheduler = new LaneScheduler(lanes, options);
   const merge = new Merge(scheduler, limit, after);
   try {
@@ -65,8 +66,8 @@ class Merge {
   }
 
   /** The records that can be emitted without waiting. */
-  nextBatch(): ClusterRecord[] {
-    const batch: ClusterRecord[] = [];
+  nextBatch(): MergedRecord[] {
+    const batch: MergedRecord[] = [];
     for (const lane of this.#scheduler.takeArrived()) this.#heap.push(lane);
     while (!this.#scheduler.mustWait && !this.isFull && batch.length < BATCH_RECORDS) {
       const lane = this.#heap.top;
@@ -83,7 +84,7 @@ class Merge {
   }
 
   /** While it has the smallest key, the order of the others does not matter. */
-  #takeRun(lane: MemberLane, batch: ClusterRecord[]): void {
+  #takeRun(lane: MemberLane, batch: MergedRecord[]): void {
     const { second } = this.#heap;
     const most = Math.min(this.#remaining, BATCH_RECORDS - batch.length);
     let count = 0;

@@ -3,6 +3,7 @@ import {
   type CallOptions,
   type ClusterEnd,
   type ClusterItem,
+  type ClusterRecord,
   codeOf,
   type NodeState,
   PortholeError,
@@ -53,7 +54,8 @@ export async function* searchAround(
   });
   for await (const records of mergeByTime(lanes, { limit: Infinity, maxParallel, ...options })) {
     if (records.length === 0) throwIfRejected(lanes, { isFirst: true });
-    yield records;
+    // Nothing was requested as lines.
+    yield records as ClusterRecord[];
   }
   yield [buildAroundEnd(deps, lanes, performance.now() - startedMs)];
 }

@@ -11,6 +11,7 @@ import { inParallel, withDeadline } from '../../fan-out/bounded-calls.ts';
 import { type ClusterDeps, getClock, getLimits } from '../cluster-deps.ts';
 import type { MemberLane } from '../merge/member-lane.ts';
 import { mergeByTime, type PreviousRecord } from '../merge/merge-by-time.ts';
+import { ClusterLineWriter, type MergedRecord } from '../merge/record-lines.ts';
 import { isLogMissing, laneReport, throwIfRejected } from '../refusals.ts';
 import { clusterCoverage, memberCoverage } from './cluster-coverage.ts';
 import { encodeClusterCursor, type MemberPosition } from './cluster-cursor.ts';
@@ -29,16 +30,35 @@ import { positionAfter } from './snapshot-position.ts';
  * as soon as a member has accepted the query, the `end` as the last item of the last. A failed member is in the reports of the
  * end. Throws the reason of the signal, and the error of the members if all of them reject the query.
  */
-export async function* searchCluster(
+export function searchCluster(
   deps: ClusterDeps,
   request: ClusterSearch,
   options: SearchOptions = {},
 ): AsyncGenerator<ClusterItem[], void, undefined> {
+  // Nothing stays a line unless it is requested.
+  return searchMembers(deps, request, { ...options, asLines: false }) as AsyncGenerator<ClusterItem[], void, undefined>;
+}
+
+/** The same as NDJSON, an empty piece first. Records of members that need not be parsed are not. */
+export async function* searchClusterLines(
+  deps: ClusterDeps,
+  request: ClusterSearch,
+  options: SearchOptions = {},
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const writer = new ClusterLineWriter();
+  for await (const items of searchMembers(deps, request, { ...options, asLines: true })) yield writer.write(items);
+}
+
+async function* searchMembers(
+  deps: ClusterDeps,
+  request: ClusterSearch,
+  options: SearchOptions & { asLines: boolean },
+): AsyncGenerator<(MergedRecord | ClusterEnd)[], void, undefined> {
   const startedMs = performance.now();
-  const { signal } = options;
+  const { signal, asLines } = options;
   const limits = getLimits(deps);
   const began = parseStartPosition(request);
-  const { queried, reports } = membersToQuery(deps, request, { began, budgetMs: options.budgetMs });
+  const { queried, reports } = membersToQuery(deps, request, { began, budgetMs: options.budgetMs, asLines });
   const lanes = queried.map(({ lane }) => lane);
   let { reachedMs, lastNode } = began;
   const { maxParallel } = limits;

@@ -6,6 +6,9 @@ import type { ChosenMember } from '../../state/choose-members.ts';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
 import { departedReport } from '../../state/state-deps.ts';
 import { type ClusterDeps, getLimits } from '../cluster-deps.ts';
+import type { LineRecord } from '../merge/record-lines.ts';
+
+type Items = (SearchItem | LineRecord)[];
 
 /** Report fields of a member whose snapshot is searched. */
 export interface SnapshotReport extends Pick<MemberReport, 'outcome' | 'detail' | 'asOfMs'> {
@@ -19,12 +22,12 @@ const SILENT: ReadonlySet<MemberReport['outcome']> = new Set<MemberReport['outco
 const SNAPSHOT_SHARE = 0.75;
 
 export interface OpenOptions {
-  search(signal: AbortSignal): AsyncIterable<SearchItem[]>;
-  searchSnapshot(snapshot: MemberSnapshot): AsyncIterable<SearchItem[]>;
+  search(signal: AbortSignal): AsyncIterable<Items>;
+  searchSnapshot(snapshot: MemberSnapshot): AsyncIterable<Items>;
 }
 
 export interface Opened {
-  open(signal: AbortSignal): AsyncIterable<SearchItem[]>;
+  open(signal: AbortSignal): AsyncIterable<Items>;
   /** Report fields once its snapshot was used. */
   instead?: () => SnapshotReport | undefined;
 }
@@ -58,16 +61,16 @@ interface SilentOptions {
   timeoutMs: number;
   signal: AbortSignal;
   /** Opens its snapshot; `undefined` if there is none. */
-  onSilence(failure: Pick<MemberReport, 'outcome' | 'detail'>): AsyncIterable<SearchItem[]> | undefined;
+  onSilence(failure: Pick<MemberReport, 'outcome' | 'detail'>): AsyncIterable<Items> | undefined;
 }
 
 async function* readOrSnapshot(
-  call: () => AsyncIterable<SearchItem[]>,
+  call: () => AsyncIterable<Items>,
   { timeoutMs, signal, onSilence }: SilentOptions,
-): AsyncGenerator<SearchItem[], void, undefined> {
+): AsyncGenerator<Items, void, undefined> {
   const batches = call()[Symbol.asyncIterator]();
   try {
-    let next: IteratorResult<SearchItem[]>;
+    let next: IteratorResult<Items>;
     try {
       next = await withDeadline(() => batches.next(), { timeoutMs, signal });
     } catch (error) {

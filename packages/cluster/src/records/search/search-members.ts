@@ -6,6 +6,7 @@ import { departedReport } from '../../state/state-deps.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from '../cluster-deps.ts';
 import { toMemberSearch } from '../member-query.ts';
 import { type LaneOptions, MemberLane } from '../merge/member-lane.ts';
+import { lineItems } from '../merge/record-lines.ts';
 import { type ClusterPosition, decodeClusterCursor, type MemberPosition } from './cluster-cursor.ts';
 import { openOrSnapshot } from './open-or-snapshot.ts';
 import type { QueriedMember } from './resume-position.ts';
@@ -50,11 +51,11 @@ export function positionAtTime(timeMs: number | null, order: SearchQuery['order'
 export function membersToQuery(
   deps: ClusterDeps,
   request: ClusterSearch,
-  { began, budgetMs }: { began: StartPosition; budgetMs: number | undefined },
+  { began, budgetMs, asLines }: { began: StartPosition; budgetMs: number | undefined; asLines: boolean },
 ): { queried: QueriedMember[]; reports: MemberReport[] } {
   const { firstBatchMs, memberTimeoutMs } = getLimits(deps);
   const timeoutMs = Math.min(memberTimeoutMs + (budgetMs ?? 0), MAX_TIMER_MS);
-  const options = { budgetMs: budgetMs ?? memberTimeoutMs * SCAN_SHARE };
+  const options = { budgetMs: budgetMs ?? memberTimeoutMs * SCAN_SHARE, asLines };
   const queried: QueriedMember[] = [];
   const reports: MemberReport[] = [];
   const chosen = chooseMembers(deps, request);
@@ -102,16 +103,21 @@ interface OpenOptions {
   place: MemberPosition;
   others: MemberPosition;
   budgetMs: number;
+  /** Whether records that need not be parsed stay lines. */
+  asLines: boolean;
 }
 
 /** Searches a member, or its snapshot if it has departed or does not respond. */
 function openMember(
   deps: ClusterDeps,
   chosen: ChosenMember,
-  { request, query, clock, place: position, others, budgetMs }: OpenOptions,
+  { request, query, clock, place: position, others, budgetMs, asLines }: OpenOptions,
 ): Pick<LaneOptions, 'open' | 'instead'> {
   return openOrSnapshot(deps, chosen, {
-    search: (signal) => chosen.state.searchLogs(query, { budgetMs, signal }),
+    search: (signal) =>
+      asLines
+        ? lineItems(chosen.state.searchLogLines(query, { budgetMs, signal }))
+        : chosen.state.searchLogs(query, { budgetMs, signal }),
     searchSnapshot: (snapshot) => {
       const from = positionInSnapshot(snapshot, { request, place: position, others });
       return searchSnapshot(snapshot, toMemberSearch(request, clock.offsetMs, from), deps.peers.matchRegex);

@@ -1,0 +1,87 @@
+import { exactJson } from '@porthole/contract';
+import type { FoundRecord } from '@porthole/logs/types';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { endItem, FakeNode, record } from '../../testing/fake-node.ts';
+import { MemberLane } from './member-lane.ts';
+import { mergeByTime } from './merge-by-time.ts';
+import { ClusterLineWriter, LineRecord, lineItems } from './record-lines.ts';
+
+const QUERY = { order: 'oldest', limit: 1000, before: 0, after: 0 } as const;
+
+/** The records of all members as one text: with lines that are not parsed, or with records. */
+async function mergedText(members: readonly (readonly FoundRecord[])[], asLines: boolean): Promise<string> {
+  const lanes = members.map((records, index) => {
+    const node = new FakeNode({
+      async *search() {
+        yield [];
+        for (let at = 0; at < records.length; at += 3) yield records.slice(at, at + 3);
+        yield [endItem()];
+      },
+    });
+    const open = () => (asLines ? lineItems(node.searchLogLines(QUERY)) : node.searchLogs(QUERY));
+    const clock = { offsetMs: index * 7, uncertaintyMs: 2 };
+    const waiting = { firstBatchMs: 9e4, timeoutMs: 9e4 };
+    return new MemberLane({ index, id: `n "${index}" ü`, clock, newestFirst: false, open, ...waiting });
+  });
+  const writer = new ClusterLineWriter();
+  let text = '';
+  for await (const batch of mergeByTime(lanes, { limit: 1000, maxParallel: 9 })) text += writer.write(batch).toString();
+  return text;
+}
+
+/** What a member may send besides what a record needs. */
+const odd = fc.record(
+  {
+    file: fc.constantFrom('a.log', 'a "b".log', 'ü.log', 'a\\'),
+    timeMs: fc.oneof(fc.integer({ min: -5, max: 50 }), fc.constantFrom(1.5, -0.25)),
+    level: fc.constantFrom('INFO' as const, 'ERROR' as const),
+    message: fc.string(),
+    context: fc.dictionary(fc.constantFrom('node', 'atMs', 'timeMs', 'a'), fc.jsonValue()),
+    contextText: fc.constantFrom('{"a":1.0,"a":2}', '{"node":1}'),
+    node: fc.constantFrom('other', 7),
+    atMs: fc.constantFrom(1, 'never'),
+    isUnsure: fc.boolean(),
+    before: fc.constant([record('neighbour', 1)]),
+    another: fc.string(),
+  },
+  { requiredKeys: [] },
+);
+
+describe('records merged as lines', () => {
+  it('are the same as records that were parsed, and nothing of a member overrides what this node says', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.array(odd, { maxLength: 10 }), { maxLength: 3 }),
+        fc.boolean(),
+        async (given, first) => {
+          const members = given.map((records) =>
+            records.map((each, index): FoundRecord => {
+              const whole = record(`m${index}`, each.timeMs ?? Number.NaN, index);
+              // The time is not always where our nodes write it.
+              return (first ? { ...each, ...whole, ...each } : { ...whole, ...each }) as FoundRecord;
+            }),
+          );
+          expect(await mergedText(members, true)).toBe(await mergedText(members, false));
+        },
+      ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('are not parsed if they are as nodes write them', async () => {
+    const sent = { ...record('m', 12, 3), file: 'a.log', offset: 34, cursor: 'cc.1', timeMs: 12 };
+    const { file, offset, bytes, cursor, timeMs, message } = sent;
+    const line = exactJson({ type: 'record', file, offset, bytes, cursor, timeMs, message });
+    const chunks = (async function* () {
+      yield Buffer.from(`${line}\n${line}\n${exactJson(endItem())}\n`);
+    })();
+    for await (const items of lineItems(chunks)) {
+      const [first, second, end] = items;
+      expect(first).toBeInstanceOf(LineRecord);
+      expect(first).toMatchObject({ file: 'a.log', offset: 34, cursor: 'cc.1', timeMs: 12 });
+      expect(second).toBeInstanceOf(LineRecord);
+      expect(end).toEqual(endItem());
+    }
+  });
+});
