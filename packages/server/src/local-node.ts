@@ -51,6 +51,8 @@ export interface LocalNodeDeps {
 /** `NodeState` of this process. */
 export class LocalNode implements NodeState {
   readonly #deps: LocalNodeDeps;
+  /** The same object for as long as nothing in it has changed, so that it is encoded only once. */
+  #config: NodeConfig | undefined;
 
   constructor(deps: LocalNodeDeps) {
     this.#deps = deps;
@@ -77,7 +79,12 @@ export class LocalNode implements NodeState {
   }
 
   async config(): Promise<NodeConfig> {
-    return { config: await this.#deps.config.text(), node: this.#deps.node() };
+    const config = await this.#deps.config.text();
+    const node = this.#deps.node();
+    const last = this.#config;
+    if (last?.config === config && isSameNode(last.node, node)) return last;
+    this.#config = Object.freeze({ config, node: Object.freeze({ ...node }) });
+    return this.#config;
   }
 
   settings(): Promise<NodeSettings> {
@@ -127,4 +134,9 @@ export class LocalNode implements NodeState {
   logTop(request: TopQuery, options: SearchOptions = {}): Promise<Top> {
     return this.#deps.logs.top(request, options);
   }
+}
+
+function isSameNode(one: NodeObject, other: NodeObject): boolean {
+  const keys = Object.keys(other) as (keyof NodeObject)[];
+  return keys.length === Object.keys(one).length && keys.every((key) => one[key] === other[key]);
 }

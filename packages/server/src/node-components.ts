@@ -30,6 +30,7 @@ import { createHealth, type Health, probeLogDir } from './health.ts';
 import type { Journal } from './journal/open-journal.ts';
 import { LocalNode } from './local-node.ts';
 import { type OwnLog, openOwnLog } from './own-log/own-log.ts';
+import { planIndexDir } from './plan-index-dir.ts';
 import { readFormats } from './settings/format-kind.ts';
 import type { LoadedSettings } from './settings/load-settings.ts';
 import { readTree } from './settings/log-tree.ts';
@@ -98,7 +99,9 @@ export async function openNodeComponents(
   });
   const journal = await startJournal(settings, ownLog);
   const mounts = journal ? [journal.mount] : undefined;
-  const logs = openLogDir(settings, { path: logPath, zone, hidden, scrubbing, threads: options.threads, mounts });
+  const { threads } = options;
+  const indexDir = planIndexDir(settings, { logPath, log: ownLog.component('logs') });
+  const logs = openLogDir(settings, { path: logPath, zone, hidden, scrubbing, threads, mounts, indexDir });
   const observes = settings.service.logDir === '' ? config.observes : 'service';
   const { role } = settings.cluster;
   const problems = () => health.problems();
@@ -145,10 +148,14 @@ type LogDirDeps = Pick<LogDirOptions, 'zone' | 'hidden' | 'scrubbing'> & {
   path: string;
   threads: WorkerPool | undefined;
   mounts: readonly LogMount[] | undefined;
+  indexDir: LogDirOptions['indexDir'];
 };
 
-function openLogDir({ log, search, follow, http }: Settings, { path, threads, mounts, ...deps }: LogDirDeps): LogDir {
-  return new LogDir(path, {
+function openLogDir(
+  { log, search, follow, http }: Settings,
+  { path, threads, mounts, indexDir, ...deps }: LogDirDeps,
+): LogDir {
+  const logs = new LogDir(path, {
     formats: readFormats(log.formats),
     tree: { ...readTree(log), ...(mounts && { mounts }) },
     workers: search.workers,
@@ -160,7 +167,10 @@ function openLogDir({ log, search, follow, http }: Settings, { path, threads, mo
     pollMs: follow.pollMs,
     ...deps,
     ...(threads && { threads }),
+    ...(indexDir && { indexDir }),
   });
+  logs.startIndexing();
+  return logs;
 }
 
 async function ownLogWarnings(ownLog: OwnLog, { settings, sources }: LoadedSettings): Promise<string[]> {

@@ -19,6 +19,8 @@ import { describeFailure } from './transport/request-log.ts';
 export interface StartNodeOptions extends NodeOptions {
   /** `false`: no gRPC, the same as the setting `grpc.enabled`. */
   grpc?: boolean;
+  /** Soon after the start, the engine is loaded and its threads are started, so that the first search is fast. */
+  preparesSearches?: boolean;
 }
 
 /** A node with a server of its own. It can be mounted in another one, too. */
@@ -30,7 +32,11 @@ export interface RunningNode extends EmbeddedNode {
 }
 
 /** Starts a node: settings, own log, gRPC and HTTP bound, ready. Stopping runs in reverse order. */
-export async function startNode({ grpc, ...options }: StartNodeOptions = {}): Promise<RunningNode> {
+export async function startNode({
+  grpc,
+  preparesSearches = false,
+  ...options
+}: StartNodeOptions = {}): Promise<RunningNode> {
   const settings = grpc === undefined ? options.settings : withGrpc(options.settings, grpc);
   const open = await openNode({ ...options, ...(settings && { settings }) });
   const { components, node, loaded } = open;
@@ -45,12 +51,26 @@ export async function startNode({ grpc, ...options }: StartNodeOptions = {}): Pr
     throw error;
   });
   const stopHeartbeat = announceNode(open, url);
+  const preparing = preparesSearches ? prepareSearches(open) : undefined;
   const embedded = toEmbeddedNode(open, () => {
+    clearTimeout(preparing);
     open.refuseRequests();
     stopHeartbeat();
     return stopNode(open, (drainMs) => ports.stop(drainMs));
   });
   return { ...embedded, url, stop: embedded.close };
+}
+
+/** After what reads the state of a node that has just started. */
+const PREPARE_AFTER_MS = 500;
+
+function prepareSearches({ components, log }: OpenNode): NodeJS.Timeout {
+  const prepare = () =>
+    components.logs.prepare().catch((error: unknown) => {
+      // The first search tries it again, and reports why it fails.
+      log.warn('start', 'the search engine cannot be prepared', { error: describeFailure(error) });
+    });
+  return setTimeout(prepare, PREPARE_AFTER_MS).unref();
 }
 
 function withGrpc(settings: PartialSettings = {}, enabled: boolean): PartialSettings {

@@ -43,18 +43,16 @@ export interface AccessDeps {
 /** Authentication and authorization, shared by HTTP and gRPC. */
 export class Access {
   readonly #deps: AccessDeps;
+  /** Whether credentials are required. */
+  readonly isGuarded: boolean;
   readonly #tokenCache = new TokenCache();
   readonly #sessions = new SessionRevalidation((session) => this.#revalidate(session));
   #failures = 0;
 
   constructor(deps: AccessDeps) {
     this.#deps = deps;
-  }
-
-  /** Whether credentials are required. */
-  get isGuarded(): boolean {
-    const { tokens, jwt, certificates, authenticate } = this.#deps;
-    return [tokens, jwt, certificates, authenticate].some((kind) => kind !== undefined);
+    const { tokens, jwt, certificates, authenticate } = deps;
+    this.isGuarded = [tokens, jwt, certificates, authenticate].some((kind) => kind !== undefined);
   }
 
   /** Requests without valid credentials since the start. */

@@ -5,14 +5,17 @@ import type { Identity } from './identity.ts';
 const NETWORK_GROUPS = 4;
 
 /** An address in its usual form: IPv4 without the `::ffff:` prefix of dual-stack sockets. */
-export function plainAddress(address: string | undefined): string {
-  return (address ?? '').replace(/^\[|\]$/g, '').replace(/^::ffff:(?=\d+\.)/i, '');
+export function plainAddress(address = ''): string {
+  // Every request asks, and nearly all clients have IPv4.
+  if (!address.includes(':')) return address;
+  return address.replace(/^\[|\]$/g, '').replace(/^::ffff:(?=\d+\.)/i, '');
 }
 
 /** The key that rates and failures are counted by: the address, or the /64 of an IPv6 address. */
 export function clientNetwork(address: string | undefined): string {
-  const bare = plainAddress(address).replace(/%.*$/, '');
-  if (!isIPv6(bare)) return bare;
+  const plain = plainAddress(address);
+  const bare = plain.includes('%') ? plain.replace(/%.*$/, '') : plain;
+  if (!bare.includes(':') || !isIPv6(bare)) return bare;
   const [front = '', back] = bare.split('::');
   const groups = front === '' ? [] : front.split(':');
   const missing = back === undefined ? 0 : 8 - groups.length - (back === '' ? 0 : back.split(':').length);

@@ -126,6 +126,10 @@ export class NodeCluster implements ClusterState {
     yield* (await this.#open()).searchLogs(request, options);
   }
 
+  async *searchLogLines(request: SearchQuery & MemberSelection, options?: SearchOptions) {
+    yield* (await this.#open()).searchLogLines(request, options);
+  }
+
   async *followLogs(request: FollowQuery & MemberSelection, options?: CallOptions) {
     yield* (await this.#open()).followLogs(request, options);
   }

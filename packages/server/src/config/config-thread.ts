@@ -18,7 +18,7 @@ const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 512 };
 
 /** Node does not run TypeScript in threads: tests, which run the source, use the built worker. */
 function workerUrl(moduleUrl: string | undefined = import.meta.url): URL {
-  const name = moduleUrl?.endsWith('.ts') ? '../../dist/config/config-worker.js' : './config-worker.js';
+  const name = moduleUrl?.endsWith('.ts') ? '../../dist/config/config-worker-bundle.js' : './config-worker.js';
   return packageFile(name, moduleUrl);
 }
 

@@ -61,11 +61,14 @@ export class Connections {
       connection.bytesRead = socket.bytesRead;
       const begin = () => {
         connection.response = response;
-        response.once('close', () => !socket.destroyed && beginNext(connection));
+        if (connection.waiting.length > 0) beginAfter(response, socket, connection);
         onRequest(request, response);
       };
-      if (!connection.response || connection.response.closed) begin();
-      else if (connection.waiting.push(begin) > MOST_WAITING) socket.destroy();
+      const { response: current, waiting } = connection;
+      if (!current || current.closed) return begin();
+      // Only clients that pipeline pay for the listener.
+      if (waiting.push(begin) === 1) beginAfter(current, socket, connection);
+      if (waiting.length > MOST_WAITING) socket.destroy();
     });
   }
 
@@ -109,6 +112,10 @@ export class Connections {
   closeAll(): void {
     for (const socket of this.#accepted) socket.destroy();
   }
+}
+
+function beginAfter(response: ServerResponse, socket: Socket, connection: Connection): void {
+  response.once('close', () => !socket.destroyed && beginNext(connection));
 }
 
 /** Deferred: a hundred requests on one connection must not keep all other connections waiting. */

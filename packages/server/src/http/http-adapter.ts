@@ -3,12 +3,14 @@ import { DownloadTickets } from '../auth/download-tickets.ts';
 import type { Health } from '../health.ts';
 import type { OwnLog } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
+import { DeadlineTimer } from '../transport/deadline-timer.ts';
 import { RequestLog } from '../transport/request-log.ts';
 import type { RequestPolicy } from '../transport/request-policy.ts';
 import { ConsoleFiles } from './console-files.ts';
 import { createRequestHandler, type RequestHandler } from './request/handle-request.ts';
 import { createCors, createHostCheck } from './request/hosts-and-origins.ts';
 import type { HttpRequest } from './request/http-exchange.ts';
+import { lazyCallOptions } from './response/route-response.ts';
 import { createClusterRoutes } from './routes/cluster-routes.ts';
 import { createBundleRoutes, createDownloadRoutes } from './routes/download-routes.ts';
 import { createLogRoutes } from './routes/log-routes.ts';
@@ -59,8 +61,8 @@ export function createHttpAdapter(deps: HttpAdapterDeps): RequestHandler {
     },
     routes: {
       ...createHealthRoutes({ health, metrics }),
-      ...createStateRoutes(state),
-      ...createLogRoutes(state),
+      ...createStateRoutes(state, lazyCallOptions),
+      ...createLogRoutes(state, lazyCallOptions),
       ...createRecordRoutes(state, recordOptions),
       ...createQueryRoutes(),
       ...createClusterRoutes(cluster, recordOptions),
@@ -75,7 +77,7 @@ export function createHttpAdapter(deps: HttpAdapterDeps): RequestHandler {
     metrics,
     accessLog,
     log: new RequestLog(ownLog.component('http')),
-    answerTimeoutMs,
+    timer: new DeadlineTimer(answerTimeoutMs),
     stallTimeoutMs,
   });
 }

@@ -43,7 +43,7 @@ function nodeMetrics({ openStreams, logs, ownLog, cluster, access }: MetricSourc
   const { failures, failingFiles } = access();
   const { members, isFresh } = cluster();
   const { written, dropped, errors } = ownLog();
-  const { openFiles, threads, jobs, replacedThreads, searches, indexBytes, readers } = logs();
+  const { openFiles, threads, jobs, replacedThreads, searches, indexBytes, diskIndex, readers } = logs();
   const metric = (type: Metric['type'], name: string, help: string, value: number): Metric => ({
     name: `porthole_${name}`,
     type,
@@ -63,6 +63,11 @@ function nodeMetrics({ openStreams, logs, ownLog, cluster, access }: MetricSourc
     ),
     metric('gauge', 'searches', 'Searches and counts of records running.', searches),
     metric('gauge', 'index_bytes', 'Memory used by the block index.', indexBytes),
+    metric('gauge', 'index_disk_bytes', 'Disk space used by indexes, see search.max-index-disk.', diskIndex.bytes),
+    metric('gauge', 'index_disk_files', 'Index files on disk.', diskIndex.files),
+    metric('counter', 'text_index_built_bytes_total', 'Bytes of text indexes written.', diskIndex.builtBytes),
+    metric('counter', 'index_dropped_total', 'Damaged index files that were removed.', diskIndex.dropped),
+    metric('counter', 'index_evicted_total', 'Index files removed to keep the limit.', diskIndex.evicted),
     metric('gauge', 'followed_logs', 'Logs being followed.', readers),
     metric('gauge', 'cluster_members', 'Members of the cluster, this node included.', members),
     metric('gauge', 'cluster_membership_fresh', '0 while the registry of members does not respond.', isFresh ? 1 : 0),

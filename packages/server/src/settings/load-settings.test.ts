@@ -84,7 +84,14 @@ test('without any source every setting has its default', async () => {
     },
     logs: { scrub: true, scrubPatterns: [] },
     mcp: { enabled: false },
-    search: { workers: 2, maxQueued: 64, budgetMs: 30_000, maxRecords: 10_000, maxIndexBytes: 16 * 1024 ** 2 },
+    search: {
+      workers: 2,
+      maxQueued: 64,
+      budgetMs: 30_000,
+      maxRecords: 10_000,
+      maxIndexBytes: 16 * 1024 ** 2,
+      maxIndexDisk: '2%',
+    },
     follow: { bufferBytes: 4 * 1024 ** 2, maxLogs: 2000, heartbeatMs: 15_000, pollMs: 250 },
     cluster: {
       name: 'porthole',

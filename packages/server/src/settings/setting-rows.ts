@@ -1,5 +1,6 @@
 import { PATTERN_NAMES } from '@porthole/logs';
 import { formatList } from './format-kind.ts';
+import { indexLimit } from './index-limit.ts';
 import { duration, integer, list, onOff, port, type SettingKind, type SettingScalar, size } from './setting-kinds.ts';
 import { choice, text } from './text-kinds.ts';
 
@@ -175,6 +176,8 @@ export const SETTING_ROWS = {
     maxRecords: { kind: integer(1, 1_000_000), default: 10_000, about: 'Maximum number of records per search.' },
     maxIndexBytes: { name: 'max-index-memory', kind: size('0B', '16GiB'), default: 16 * MIB,
       about: 'Memory for the block index, which lets later scans skip parts of files. 0: no index.' },
+    maxIndexDisk: { kind: indexLimit, default: '2%',
+      about: "Disk space for indexes, in the directory `index` next to `logging.dir`, which make searches fast after a restart: a size, or a share of the size of the logs. 0: nothing is kept." },
   },
   follow: {
     bufferBytes: { name: 'buffer', kind: size('64KiB', '1GiB'), default: 4 * MIB,

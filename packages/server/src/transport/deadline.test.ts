@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Deadline } from './deadline.ts';
+import { DeadlineTimer } from './deadline-timer.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -31,5 +32,32 @@ describe('a deadline', () => {
   it('fires by itself, naming the setting', async () => {
     const deadline = new Deadline(1);
     await expect(deadline.race(new Promise(() => {}), () => {})).rejects.toThrow('http.answer-timeout');
+  });
+
+  it('fires in its turn when it shares a timer, unless it was met', async () => {
+    const timer = new DeadlineTimer(20);
+    const ended: string[] = [];
+    const race = (name: string) => {
+      const deadline = new Deadline(timer);
+      const raced = deadline.race(new Promise(() => {}), () => {}).catch(() => ended.push(name));
+      return { deadline, raced };
+    };
+    const first = race('first');
+    const met = race('met');
+    await first.raced;
+    const [second, third] = [race('second'), race('third')];
+    met.deadline.met();
+    await Promise.all([second.raced, third.raced]);
+    await race('fourth').raced;
+    expect(ended.filter((name) => name !== 'met')).toEqual(['first', 'second', 'third', 'fourth']);
+  });
+
+  it('takes no time from the others when it is met', async () => {
+    const timer = new DeadlineTimer(20);
+    const met = new Deadline(timer);
+    const other = new Deadline(timer);
+    met.met();
+    met.met();
+    await expect(other.race(new Promise(() => {}), () => {})).rejects.toThrow('no response within 20 ms');
   });
 });

@@ -1,17 +1,22 @@
 import { PortholeError } from '@porthole/contract';
+import { DeadlineTimer, type Timed } from './deadline-timer.ts';
 
 /** The time limit for the first byte of a response, with a signal that fires when it is exceeded or the client disconnects. */
-export class Deadline {
-  readonly #timer: NodeJS.Timeout;
+export class Deadline implements Timed {
+  readonly #timer: DeadlineTimer;
   #controller: AbortController | undefined;
   #reason: Error | undefined;
   #giveUp: (reason: Error) => void = () => {};
 
-  constructor(timeoutMs: number) {
-    this.#timer = setTimeout(() => {
-      const message = `no response within ${timeoutMs} ms, the limit set by http.answer-timeout`;
-      this.abort(new PortholeError('DEADLINE_EXCEEDED', message));
-    }, timeoutMs);
+  /** Many deadlines can share a timer. */
+  constructor(limit: number | DeadlineTimer) {
+    this.#timer = typeof limit === 'number' ? new DeadlineTimer(limit) : limit;
+    this.#timer.start(this);
+  }
+
+  expire(): void {
+    const message = `no response within ${this.#timer.timeoutMs} ms, the limit set by http.answer-timeout`;
+    this.abort(new PortholeError('DEADLINE_EXCEEDED', message));
   }
 
   /** Created on first use: most responses end before anyone needs it, and it costs more than the rest of this class. */
@@ -43,7 +48,7 @@ export class Deadline {
 
   /** The first byte is being sent: from here on only a stalled or disconnected client ends the response early. */
   met(): void {
-    clearTimeout(this.#timer);
+    this.#timer.stop(this);
   }
 }
 

@@ -33,8 +33,13 @@ export class RequestLog {
     return `${this.#prefix}-${this.#count.toString(36)}`;
   }
 
+  /** Whether `completed` logs anything. */
+  get logsCompleted(): boolean {
+    return this.#log.isEnabled('debug');
+  }
+
   completed(request: LoggedRequest, outcome: { status: number | string; bytes: number | undefined; ms: number }): void {
-    if (!this.#log.isEnabled('debug')) return;
+    if (!this.logsCompleted) return;
     this.#log.debug('request', 'answered', { ...requestFields(request), ...outcome, ms: Math.round(outcome.ms) });
   }
 

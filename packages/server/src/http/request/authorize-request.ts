@@ -2,7 +2,7 @@ import { getRoute, PortholeError, type RouteId, type RouteRole } from '@porthole
 import type { Access, Credentials } from '../../auth/access.ts';
 import { plainAddress } from '../../auth/client-network.ts';
 import type { DownloadTickets } from '../../auth/download-tickets.ts';
-import type { Identity } from '../../auth/identity.ts';
+import type { AuthResult, Identity } from '../../auth/identity.ts';
 import type { RateState } from '../../transport/request-policy.ts';
 import { HttpRefusal } from '../response/problem-response.ts';
 import type { RouteRequest } from '../response/route-response.ts';
@@ -47,12 +47,15 @@ export interface AuthorizedRequest {
   method: RouteRequest['method'] | 'POST';
 }
 
-/** Checks, in this order: size, rate, host, route, credentials, role, method. Throws the error for the client. */
-export async function authorizeRequest(
+/**
+ * Checks, in this order: size, rate, host, route, credentials, role, method. Throws the error for the client. Returns a
+ * promise only if the credentials need one: waiting costs a short response more than the checks.
+ */
+export function authorizeRequest(
   request: HttpRequest,
   gate: RequestGate,
   context: RequestContext,
-): Promise<AuthorizedRequest> {
+): AuthorizedRequest | Promise<AuthorizedRequest> {
   const { headers } = request;
   const url = requestUrl(request);
   if (url.length > gate.maxUrlBytes) {
@@ -79,7 +82,16 @@ export async function authorizeRequest(
     credentials.authorization = gate.tickets.redeem(ownTarget);
     query.delete('ticket');
   }
-  await authenticate(credentials, role, { gate, context });
+  const admit = (verdict: AuthResult): AuthorizedRequest => {
+    if ('identity' in verdict) context.identity = verdict.identity;
+    checkRole(verdict, role, { gate, credentials });
+    return checkTarget(request, target, gate);
+  };
+  const verdict = gate.access.authenticate(credentials);
+  return verdict instanceof Promise ? verdict.then(admit) : admit(verdict);
+}
+
+function checkTarget(request: HttpRequest, target: RouteTarget | undefined, gate: RequestGate): AuthorizedRequest {
   if (target === undefined)
     throw new PortholeError('ROUTE_NOT_FOUND', `no such route; see ${gate.basePath ?? ''}/docs`);
   const method = checkMethod(request, target);
@@ -123,14 +135,11 @@ export function readCredentials(request: HttpRequest, source: unknown): Credenti
   return { authorization: headers.authorization, socket, address, describe };
 }
 
-async function authenticate(
-  credentials: Credentials,
+function checkRole(
+  verdict: AuthResult,
   role: RouteRole,
-  { gate, context }: { gate: RequestGate; context: RequestContext },
-): Promise<void> {
-  const found = gate.access.authenticate(credentials);
-  const verdict = found instanceof Promise ? await found : found;
-  if ('identity' in verdict) context.identity = verdict.identity;
+  { gate, credentials }: { gate: RequestGate; credentials: Credentials },
+): void {
   try {
     gate.access.authorize(verdict, role, {
       credentials,

@@ -15,6 +15,7 @@ import type { Identity } from '../../auth/identity.ts';
 import { CredentialsEnded } from '../../auth/session-revalidation.ts';
 import type { NodeMetrics } from '../../metrics/metrics.ts';
 import { ClientDisconnected, Deadline, ReaderStalled } from '../../transport/deadline.ts';
+import type { DeadlineTimer } from '../../transport/deadline-timer.ts';
 import type { LoggedRequest, RequestLog } from '../../transport/request-log.ts';
 import { RateExceeded, type RateState } from '../../transport/request-policy.ts';
 import type { StreamSlots, StreamUser } from '../../transport/stream-slots.ts';
@@ -51,7 +52,7 @@ export interface RequestHandlerDeps {
   metrics: NodeMetrics;
   accessLog: AccessLog;
   log: RequestLog;
-  answerTimeoutMs: number;
+  timer: DeadlineTimer;
   stallTimeoutMs: number;
 }
 
@@ -120,7 +121,7 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
     this.#request = request;
     this.#response = response;
     this.#writer = new ResponseWriter(response);
-    this.#deadline = new Deadline(handling.answerTimeoutMs);
+    this.#deadline = new Deadline(handling.timer);
     response.once('close', () => {
       if (!response.writableFinished) this.#deadline.abort(new ClientDisconnected());
       this.#writer.closed();
@@ -273,11 +274,10 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
 
   #count(): void {
     const { metrics, accessLog, log } = this.#handling;
-    const { method = '' } = this.#request;
     const seconds = (performance.now() - this.#startedMs) / 1000;
-    const { headersSent, statusCode } = this.#response;
-    const status = headersSent ? statusCode : CLIENT_CLOSED_REQUEST;
-    metrics.countRequest({ route: this.#operation, method, status, bytes: this.#writer.sentBytes, seconds });
+    const status = this.#response.headersSent ? this.#response.statusCode : CLIENT_CLOSED_REQUEST;
+    const { sentBytes: bytes } = this.#writer;
+    metrics.countRequest({ route: this.#operation, method: this.#request.method ?? '', status, bytes, seconds });
     accessLog.note({
       identity: this.identity,
       address: plainAddress(remoteAddress(this.#request)),
@@ -290,11 +290,11 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
       isSuspicious: this.#isSuspicious,
       id: this.#id,
       failure: this.#failure,
-      bytes: this.#writer.sentBytes,
+      bytes,
       records: this.#recordCount?.records,
       ms: seconds * 1000,
       via: this.headers[VIA_HEADER]?.toString(),
     });
-    log.completed(this.#logged, { status, bytes: this.#writer.sentBytes, ms: seconds * 1000 });
+    if (log.logsCompleted) log.completed(this.#logged, { status, bytes, ms: seconds * 1000 });
   }
 }

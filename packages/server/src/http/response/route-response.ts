@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { exactJson } from '@porthole/contract';
+import { type CallOptions, exactJson } from '@porthole/contract';
 import type { ByteStream } from '@porthole/logs';
 
 /** A request as routes see it: authorized, its target parsed. */
@@ -16,6 +16,29 @@ export interface RouteRequest {
   trusted: boolean;
   /** Fires when the client disconnects or the response takes too long. */
   signal: AbortSignal;
+}
+
+/**
+ * What a call gets of the request: only its signal. The request itself would do, but calls of other members would send
+ * its headers along, credentials included.
+ */
+export type ToCallOptions = (request: Pick<RouteRequest, 'signal'>) => CallOptions;
+
+export const callOptions: ToCallOptions = ({ signal }) => ({ signal });
+
+/** For this node, which hardly ever needs the signal: it is created only when it is read. */
+export const lazyCallOptions: ToCallOptions = (request) => new LazyCallOptions(request);
+
+class LazyCallOptions implements CallOptions {
+  readonly #request: Pick<RouteRequest, 'signal'>;
+
+  constructor(request: Pick<RouteRequest, 'signal'>) {
+    this.#request = request;
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal;
+  }
 }
 
 /** A request whose handler sends subrequests. */
@@ -65,12 +88,23 @@ export function jsonResponse(value: object, status = 200): BodyResponse {
   return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body: exactJson(value) };
 }
 
+/** Responses with objects that are returned again and again: each is encoded only once. */
+export class RepeatedJson {
+  readonly #bodies = new WeakMap<object, Buffer>();
+
+  response(value: object): BodyResponse {
+    const body = this.#bodies.get(value) ?? Buffer.from(exactJson(value));
+    this.#bodies.set(value, body);
+    return { status: 200, headers: { 'content-type': 'application/json; charset=utf-8' }, body };
+  }
+}
+
 /**
  * A list as JSON. A long one is written in pieces, so that other requests are served in between: a hundred thousand files
  * would block them, and their text would take as much memory again.
  */
-export function jsonListResponse(entries: readonly object[]): RouteResponse {
-  if (entries.length <= ENTRIES_PER_PIECE) return jsonResponse(entries);
+export function jsonListResponse(entries: readonly object[], repeated?: RepeatedJson): RouteResponse {
+  if (entries.length <= ENTRIES_PER_PIECE) return repeated?.response(entries) ?? jsonResponse(entries);
   const headers = { 'content-type': 'application/json; charset=utf-8' };
   return { status: 200, headers, stream: { sizeBytes: undefined, chunks: listPieces(entries), close: async () => {} } };
 }

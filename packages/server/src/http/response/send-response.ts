@@ -1,4 +1,5 @@
 import type { OutgoingHttpHeaders } from 'node:http';
+import { OneChunk } from '@porthole/logs';
 import { ClientDisconnected, ReaderStalled } from '../../transport/deadline.ts';
 import type { HttpResponse } from '../request/http-exchange.ts';
 import type { RouteResponse } from './route-response.ts';
@@ -34,8 +35,10 @@ export async function sendResponse(
   writer.head(response.status, response.headers, empty ? undefined : sizeBytes);
   if (headOnly || empty || sizeBytes === 0) return writer.end();
   if (!isStream) return writer.end(typeof response.body === 'string' ? Buffer.from(response.body) : response.body);
-  if (sizeBytes === undefined) return sendOpenEnded(writer, response.stream.chunks);
-  return sendStream(writer, response.stream.chunks, sizeBytes);
+  const { chunks } = response.stream;
+  if (sizeBytes === undefined) return sendOpenEnded(writer, chunks);
+  if (chunks instanceof OneChunk) return writer.end(chunks.bytes);
+  return sendStream(writer, chunks, sizeBytes);
 }
 
 async function sendStream(writer: ResponseWriter, chunks: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<void> {

@@ -1,6 +1,5 @@
 import {
   type ClusterFollowItem,
-  type ClusterItem,
   type ClusterState,
   decodeMemberId,
   exactJson,
@@ -79,7 +78,8 @@ export function createClusterRoutes(
     clusterLogSearch: route(async (all, { query, signal }) => {
       const request = parseClusterSearchRequest(query, clock(), { maxRecords });
       const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
-      return linesResponse(all.searchLogs(request, { signal, budgetMs }));
+      const limits = { signal, budgetMs };
+      return linesResponse(all.searchLogLines?.(request, limits) ?? jsonLines(all.searchLogs(request, limits)));
     }),
     clusterLogFollow: route(async (all, { query, headers, signal }) => {
       const request = parseClusterFollowRequest(query, clock(), lastEventId({ headers, query }));
@@ -94,13 +94,13 @@ export function createClusterRoutes(
     clusterLogFields: countRoute(parseClusterFieldsRequest, (all, request, limits) => all.logFields(request, limits)),
     clusterLogTop: countRoute(parseClusterTopRequest, (all, request, limits) => all.logTop(request, limits)),
     clusterLogMoment: route(async (all, { query, signal }) =>
-      linesResponse(all.around(parseAroundRequest(query, clock(), { maxRecords }), { signal })),
+      linesResponse(jsonLines(all.around(parseAroundRequest(query, clock(), { maxRecords }), { signal }))),
     ),
   };
 }
 
-async function linesResponse(items: AsyncIterable<ClusterItem[]>): Promise<RouteResponse> {
-  const stream = await openStream(jsonLines(items));
+async function linesResponse(lines: AsyncIterable<Uint8Array>): Promise<RouteResponse> {
+  const stream = await openStream(lines);
   return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, stream };
 }
 

@@ -3,7 +3,9 @@ import { type ByteStream, type OpenLog, plainName } from '@porthole/logs';
 import { evaluateConditions, rangeStillHolds } from '../response/conditions.ts';
 import { HttpRefusal } from '../response/problem-response.ts';
 import {
+  callOptions,
   jsonListResponse,
+  RepeatedJson,
   type RouteHandler,
   type RouteRequest,
   type RouteResponse,
@@ -11,18 +13,19 @@ import {
 
 type LogRouteId = 'logList' | 'logFiles' | 'logView' | 'logRaw';
 
-export function createLogRoutes(node: NodeState): Record<LogRouteId, RouteHandler> {
+export function createLogRoutes(node: NodeState, toOptions = callOptions): Record<LogRouteId, RouteHandler> {
+  // Requests at the same time get the same list.
+  const lists = new RepeatedJson();
   return {
-    logList: async ({ signal }) => jsonListResponse(await node.listLogs({ signal })),
-    logFiles: async ({ signal }) => jsonListResponse(await node.logFiles({ signal })),
+    logList: async (request) => jsonListResponse(await node.listLogs(toOptions(request)), lists),
+    logFiles: async (request) => jsonListResponse(await node.logFiles(toOptions(request))),
     logView: async (request) => {
-      // The request itself as the options: its signal is created only when it is read.
-      const stream = await node.viewLog(parseViewRequest(request.query), request);
+      const stream = await node.viewLog(parseViewRequest(request.query), toOptions(request));
       return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, stream };
     },
     logRaw: async (request) => {
       const { file, text = false } = parseFileRequest(request.query);
-      const log = await node.openLog({ file, text }, request);
+      const log = await node.openLog({ file, text }, toOptions(request));
       try {
         // A log in a directory below is saved by its path.
         const savedAs = (text ? plainName(log.name) : log.name).replaceAll('/', '_');
@@ -67,7 +70,7 @@ async function rawResponse(log: OpenLog, request: RouteRequest, savedAs: string)
       'content-disposition': attachment(savedAs),
       ...(range && { 'content-range': `bytes ${start}-${end - 1}/${log.sizeBytes}` }),
     },
-    stream: rangeBody(log, { start, end }, request),
+    stream: rangeBody(log, { start, end }, callOptions(request)),
   };
 }
 

@@ -96,6 +96,22 @@ describe('the id of a member in a path', () => {
 });
 
 describe('a route of a member', () => {
+  it.each([
+    ['log/view?file=a.log', 'viewLog'],
+    ['log/list', 'listLogs'],
+    ['config', 'config'],
+  ] as const)('%s gives the member nothing of the request but its signal', async (route, verb) => {
+    const seen: object[] = [];
+    const call = async (...given: object[]) => {
+      seen.push({ ...given.at(-1) });
+      throw new PortholeError('NOT_SUPPORTED', 'enough');
+    };
+    const { port } = await serveCluster(new FakeCluster({ b: { [verb]: call } }));
+    const headers = { authorization: 'Bearer of-the-client', cookie: 'session=1' };
+    await requestProblem(port, `${MEMBERS}/b/${route}`, { headers });
+    expect(seen).toEqual([{ signal: expect.any(AbortSignal) }]);
+  });
+
   it.each(MEMBER_ROUTE_IDS)('%s is refused to a member, and to all without a cluster', async (id) => {
     const path = getMemberRoute(id).path.replace('{id}', 'b');
     const cluster = new FakeCluster({ b: {} });

@@ -1,16 +1,23 @@
 import type { NodeState, Readiness } from '@porthole/contract';
 import type { Health } from '../../health.ts';
 import type { NodeMetrics } from '../../metrics/metrics.ts';
-import { jsonResponse, type RouteHandler, textResponse } from '../response/route-response.ts';
+import {
+  callOptions,
+  jsonResponse,
+  RepeatedJson,
+  type RouteHandler,
+  textResponse,
+} from '../response/route-response.ts';
 
 type StateRouteId = 'config' | 'settings' | 'node';
 
 /** Identity and configuration of a node. */
-export function createStateRoutes(node: NodeState): Record<StateRouteId, RouteHandler> {
+export function createStateRoutes(node: NodeState, toOptions = callOptions): Record<StateRouteId, RouteHandler> {
+  const configs = new RepeatedJson();
   return {
-    config: async ({ signal }) => jsonResponse(await node.config({ signal })),
-    settings: async ({ signal }) => jsonResponse(await node.settings({ signal })),
-    node: async ({ signal }) => jsonResponse(await node.describe({ signal })),
+    config: async (request) => configs.response(await node.config(toOptions(request))),
+    settings: async (request) => jsonResponse(await node.settings(toOptions(request))),
+    node: async (request) => jsonResponse(await node.describe(toOptions(request))),
   };
 }
 

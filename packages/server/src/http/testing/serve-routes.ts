@@ -4,6 +4,7 @@ import { DownloadTickets } from '../../auth/download-tickets.ts';
 import { openToAll, QUIET_ACCESS_LOG } from '../../auth/testing/open-to-all.ts';
 import type { CutReason } from '../../metrics/request-counts.ts';
 import type { Logger } from '../../own-log/logger.ts';
+import { DeadlineTimer } from '../../transport/deadline-timer.ts';
 import { RequestLog } from '../../transport/request-log.ts';
 import { StreamSlots } from '../../transport/stream-slots.ts';
 import { startHttpServer } from '../http-server.ts';
@@ -74,7 +75,7 @@ export async function serveRoutes(
       close() {},
     },
     log: new RequestLog(QUIET),
-    answerTimeoutMs,
+    timer: new DeadlineTimer(answerTimeoutMs),
     stallTimeoutMs: 30_000,
   });
   const server = await startHttpServer({
