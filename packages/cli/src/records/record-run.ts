@@ -1,14 +1,17 @@
-import { PortholeError } from '@porthole/contract';
 import type { SearchQuery } from '@porthole/logs';
 import { EXIT } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import type { RecordStyle } from '../output/format-record.ts';
 import { Progress } from '../output/progress.ts';
 import { visibleText } from '../output/visible-text.ts';
-import type { LogSource, LogState, PrintableRecord } from '../sources/log-source.ts';
-import type { Lane, SourcedRecord } from './merge-records.ts';
+import type { LogSource } from '../sources/log-source.ts';
+import { findPages, type OpenPage } from './find-pages.ts';
+import { type Lane, mergeRecords, type SourcedRecord } from './merge-records.ts';
+import { mergeTexts } from './merge-texts.ts';
+import { jsonPages, recordPages, textPages } from './open-pages.ts';
 import { Receipt } from './receipt.ts';
 import { RecordPrinter } from './record-printer.ts';
+import type { RecordTexts } from './record-texts.ts';
 import { totalBytes } from './total-bytes.ts';
 
 /** On a terminal a long search runs in slices, each of which reports progress. */
@@ -31,12 +34,28 @@ export interface ReceiptOptions {
   isSure?: boolean;
 }
 
+/** What to search in one source. */
+export interface SourceQuery {
+  source: LogSource;
+  query: Omit<SearchQuery, 'limit'>;
+  /** Maximum number of records. */
+  count: number;
+}
+
+export interface PrintOptions {
+  order: 'newest' | 'oldest';
+  /** Maximum number of records of all sources together. */
+  limit?: number;
+}
+
 /** Runs the queries of one command line, prints the records and determines the exit code. */
 export class RecordRun {
   readonly receipt = new Receipt();
   readonly #invocation: Invocation;
   readonly #signal: AbortSignal;
   readonly #printer: RecordPrinter;
+  readonly #style: RecordStyle;
+  readonly #hasContext: boolean;
   readonly #absentFields: () => readonly string[];
   readonly #progress: Progress;
   readonly #sources: LogSource[] = [];
@@ -50,6 +69,8 @@ export class RecordRun {
     const { terminal } = invocation;
     this.#invocation = invocation;
     this.#signal = signal;
+    this.#style = style;
+    this.#hasContext = hasContext;
     this.#absentFields = () => style.layout?.absent ?? [];
     this.#progress = new Progress(terminal, () => this.#progressText());
     const { receipt } = this;
@@ -61,20 +82,54 @@ export class RecordRun {
     this.#hasMore = true;
   };
 
-  /** The matching records of one source, at most `count`. */
-  lane(source: LogSource, query: Omit<SearchQuery, 'limit'>, count: number): Lane {
+  /** The matching records of one source. */
+  lane(query: SourceQuery): Lane {
+    return { source: query.source, ...this.#find(query, recordPages(query.source.state)) };
+  }
+
+  /** Prints the matching records of all sources, merged by time, as they are found. */
+  async printMerged(queries: readonly SourceQuery[], { order, limit = Infinity }: PrintOptions): Promise<void> {
+    const merge = { order, limit, onMore: this.addMore };
+    const opened = this.#textPages(queries);
+    if (!opened) {
+      const lanes = queries.map((query) => this.lane(query));
+      for await (const batch of mergeRecords(lanes, merge)) await this.print(batch);
+      return;
+    }
+    const lanes = opened.map(({ query, open }) => this.#find(query, open));
+    for await (const { text, count } of mergeTexts(lanes, merge)) {
+      this.#count += count;
+      await this.#invocation.terminal.write(text);
+    }
+  }
+
+  /** How to get records as they are printed, without decoding them; `undefined` if that is not possible. */
+  #textPages(queries: readonly SourceQuery[]): { query: SourceQuery; open: OpenPage<RecordTexts> }[] | undefined {
+    const { format, isTty, prefix } = this.#style;
+    const isExact = format === 'raw' && !prefix && !this.#hasContext;
+    if (isTty || !(isExact || format === 'json')) return undefined;
+    const hasTimes = queries.length > 1;
+    const opened = queries.flatMap((query) => {
+      const { state, place } = query.source;
+      const open = isExact ? textPages(state) : jsonPages(state, { hasTimes, place });
+      return open ? [{ query, open }] : [];
+    });
+    return opened.length === queries.length ? opened : undefined;
+  }
+
+  #find<Batch>({ source, query, count }: SourceQuery, open: OpenPage<Batch>) {
     this.#sources.push(source);
     const sliceMs = this.#invocation.terminal.isWatched ? SLICE_MS : undefined;
     let hasEnough = false;
     const isEnough = () => hasEnough;
     const { receipt, addMore: onMore } = this;
     const options = { count, signal: this.#signal, receipt, sliceMs, isEnough, onMore };
-    const batches = findRecords(source, query, options);
+    const batches = findPages(open, { source, query }, options);
     const finish = async () => {
       hasEnough = true;
-      for await (const rest of batches) if (rest.length > 0) onMore();
+      for await (const _ of batches) onMore();
     };
-    return { source, batches, finish };
+    return { batches, finish };
   }
 
   async print(records: readonly SourcedRecord[]): Promise<void> {
@@ -131,59 +186,4 @@ export class RecordRun {
     }
     return `${this.receipt.describe(this.#totalBytes)}, ${this.#count} found; Ctrl-C to stop`;
   }
-}
-
-interface FindOptions {
-  /** Maximum number of records. */
-  count: number;
-  signal: AbortSignal;
-  /** Updated during the search. */
-  receipt: Receipt;
-  /** How long one request may scan before it reports how far it got. */
-  sliceMs?: number | undefined;
-  /** No further page is requested once this holds; the page under way is read to its closing record. */
-  isEnough?: () => boolean;
-  /** Called if the search stopped at `count` records, so that there may be more. */
-  onMore(): void;
-}
-
-/** The source and what to search in it. */
-interface QueriedSource extends Pick<LogSource, 'selection' | 'maxRecords' | 'place'> {
-  state: Pick<LogState, 'searchLogs'>;
-}
-
-/** Yields batches of records, requesting pages until there are enough or no more. */
-async function* findRecords(
-  { state, selection, maxRecords, place }: QueriedSource,
-  query: Omit<SearchQuery, 'limit'>,
-  { count, signal, receipt, sliceMs, isEnough = () => false, onMore }: FindOptions,
-): AsyncGenerator<PrintableRecord[], void, undefined> {
-  let remaining = count;
-  let start = query.start;
-  while (remaining > 0 && !isEnough()) {
-    const page: SearchQuery = {
-      ...query,
-      ...selection,
-      limit: Math.min(remaining, maxRecords),
-      ...(start && { start }),
-    };
-    let cursor: string | null = null;
-    for await (const items of state.searchLogs(page, { signal, ...(sliceMs !== undefined && { budgetMs: sliceMs }) })) {
-      const records = items.filter((item) => item.type === 'record');
-      remaining -= records.length;
-      if (records.length > 0) yield records;
-      const end = items.at(-1);
-      if (end?.type !== 'end') continue;
-      receipt.add(end, place);
-      if (end.reason === 'cancelled') throw signal.aborted ? signal.reason : searchEndedEarly();
-      cursor = end.reason === 'exhausted' ? null : end.cursor;
-    }
-    if (cursor === null) return;
-    start = { cursor };
-  }
-  if (remaining <= 0) onMore();
-}
-
-function searchEndedEarly(): PortholeError {
-  return new PortholeError('SHUTTING_DOWN', 'the node ended the search before it was done');
 }

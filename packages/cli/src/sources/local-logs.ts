@@ -7,10 +7,12 @@ import type {
   FollowQuery,
   HistogramQuery,
   LogDir,
+  RecordsText,
   SearchItem,
   SearchQuery,
   TopQuery,
 } from '@porthole/logs';
+import type { SearchEnd } from '@porthole/logs/types';
 import type { FileHolder, LogState } from './log-source.ts';
 import type { StdinSpool } from './stdin-spool.ts';
 
@@ -36,6 +38,14 @@ export class LocalLogs implements LogState, FileHolder {
 
   searchLogs(query: SearchQuery, options?: SearchOptions): AsyncIterable<SearchItem[]> {
     return this.dir.search(query, options);
+  }
+
+  searchLines(query: SearchQuery, options?: SearchOptions): AsyncIterable<Buffer> {
+    return this.dir.searchLines(query, options);
+  }
+
+  searchText(query: SearchQuery, options?: SearchOptions): AsyncIterable<RecordsText | SearchEnd> {
+    return this.dir.searchText(query, options);
   }
 
   followLogs(query: FollowQuery, options: CallOptions = {}): AsyncIterable<FollowItem[]> {

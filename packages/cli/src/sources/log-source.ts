@@ -25,12 +25,14 @@ import type {
   LogEntry,
   LogFileDetails,
   LogSelection,
+  RecordsText,
   SearchItem,
   SearchQuery,
   Top,
   TopQuery,
   Zone,
 } from '@porthole/logs';
+import type { SearchEnd } from '@porthole/logs/types';
 
 /** Queries on the logs of a node, of local files, or of all nodes of a cluster. */
 export interface LogState {
@@ -38,6 +40,10 @@ export interface LogState {
   /** Names and sizes only, without reading the files. */
   listLogs?(options?: CallOptions): Promise<LogEntry[]>;
   searchLogs(query: SearchQuery, options?: SearchOptions): AsyncIterable<(SearchItem | ClusterItem)[]>;
+  /** The same as lines of JSON, as they are printed; only local files. */
+  searchLines?(query: SearchQuery, options?: SearchOptions): AsyncIterable<Buffer>;
+  /** The same as in the files; only local files. */
+  searchText?(query: SearchQuery, options?: SearchOptions): AsyncIterable<RecordsText | SearchEnd>;
   followLogs(query: FollowQuery, options?: CallOptions): AsyncIterable<(FollowItem | ClusterFollowItem)[]>;
   logHistogram(query: HistogramQuery, options?: SearchOptions): Promise<Histogram | ClusterHistogram>;
   logDigest(query: DigestQuery, options?: SearchOptions): Promise<Digest | ClusterDigest>;

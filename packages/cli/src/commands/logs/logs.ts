@@ -11,12 +11,10 @@ import { openSources } from '../../sources/open-sources.ts';
 
 const DEFAULT_TAIL = 200;
 
-/** A query without its order and limit. */
-type BaseQuery = Omit<SearchQuery, 'limit' | 'order'>;
-
-interface SourceQuery {
+interface BaseQuery {
   source: LogSource;
-  query: BaseQuery;
+  /** Without its order and limit. */
+  query: Omit<SearchQuery, 'limit' | 'order'>;
   /** One record more is requested, to know whether there is one; with a filter that could take a scan of everything. */
   hasOneMore: boolean;
 }
@@ -38,7 +36,7 @@ export async function run(invocation: Invocation): Promise<number> {
     const { before, after } = contextCounts(invocation);
     const records = new RecordRun(invocation, { style, hasContext: before + after > 0, signal });
     const raw = style.format === 'raw';
-    const queries = sources.map((source): SourceQuery => {
+    const queries = sources.map((source): BaseQuery => {
       const filter = recordFilter(invocation, source, zone);
       const wanted = { ...(raw && { raw }), ...(fields.length > 0 && { fields }) };
       const query = { ...filter, before, after, ...wanted, ...parseStart(invocation, sources) };
@@ -60,17 +58,19 @@ export async function run(invocation: Invocation): Promise<number> {
 }
 
 /** Streams oldest first: there may be more than fits into memory. */
-async function printAll(records: RecordRun, queries: readonly SourceQuery[]): Promise<void> {
-  const lanes = queries.map(({ source, query }) =>
-    records.lane(source, { ...query, order: 'oldest' }, Number.POSITIVE_INFINITY),
-  );
-  for await (const batch of mergeRecords(lanes, { order: 'oldest' })) await records.print(batch);
+function printAll(records: RecordRun, queries: readonly BaseQuery[]): Promise<void> {
+  const all = queries.map(({ source, query }) => ({
+    source,
+    query: { ...query, order: 'oldest' as const },
+    count: Number.POSITIVE_INFINITY,
+  }));
+  return records.printMerged(all, { order: 'oldest' });
 }
 
 /** Reads newest first, prints oldest first. */
-async function printNewest(records: RecordRun, queries: readonly SourceQuery[], count: number): Promise<void> {
+async function printNewest(records: RecordRun, queries: readonly BaseQuery[], count: number): Promise<void> {
   const lanes = queries.map(({ source, query, hasOneMore }) =>
-    records.lane(source, { ...query, order: 'newest' }, hasOneMore ? count + 1 : count),
+    records.lane({ source, query: { ...query, order: 'newest' }, count: hasOneMore ? count + 1 : count }),
   );
   const newest: SourcedRecord[] = [];
   for await (const batch of mergeRecords(lanes, { order: 'newest', limit: count, onMore: records.addMore }))

@@ -1,7 +1,6 @@
 import type { SearchQuery } from '@porthole/logs';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
-import { mergeRecords } from '../../records/merge-records.ts';
 import { contextCounts, recordFilter, recordStyle, shownZone } from '../../records/record-flags.ts';
 import { recordOutput } from '../../records/record-output.ts';
 import { RecordRun } from '../../records/record-run.ts';
@@ -25,7 +24,7 @@ export async function run(given: Invocation): Promise<number> {
     const order = invocation.isOn('oldest') ? 'oldest' : 'newest';
     const cursor = invocation.text('cursor');
     const limit = parseLimit(invocation);
-    const lanes = sources.map((source) => {
+    const queries = sources.map((source) => {
       const query: Omit<SearchQuery, 'limit'> = {
         ...recordFilter(invocation, source, zone),
         order,
@@ -35,10 +34,9 @@ export async function run(given: Invocation): Promise<number> {
         ...(fields.length > 0 && { fields }),
         ...(cursor !== undefined && { start: { cursor } }),
       };
-      return records.lane(source, query, limit);
+      return { source, query, count: limit };
     });
-    for await (const batch of mergeRecords(lanes, { order, limit, onMore: records.addMore }))
-      await records.print(batch);
+    await records.printMerged(queries, { order, limit });
     await records.finish();
     records.printReceipt({ limit, isAlways: true });
     return records.exitCode();

@@ -5,6 +5,7 @@ import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { csvRow } from '../../output/format-csv.ts';
 import { formatTop } from '../../output/format-top.ts';
+import { visibleText } from '../../output/visible-text.ts';
 import { countRecords } from '../../records/count-records.ts';
 import { recordFilter } from '../../records/record-flags.ts';
 import type { LogSource } from '../../sources/log-source.ts';
@@ -53,6 +54,8 @@ function formatCounts(top: Top | ClusterTop, invocation: Invocation, target: str
   const { terminal } = invocation;
   const { values, others, missing, isExact, distinct } = top;
   if (values.length + others + missing === 0) return '';
+  if (values.length + others === 0)
+    terminal.note(`no matching record has the field ${visibleText(top.by)}; "porthole logs fields" lists the fields`);
   if (!isExact) {
     const most = Math.max(0, ...values.map(({ error = 0 }) => error));
     const bound = most > 0 ? `; counts marked >= may be too low by up to ${most}` : '';

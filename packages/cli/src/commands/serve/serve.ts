@@ -36,7 +36,7 @@ interface RunNodeOptions {
 /** Runs a node until a signal stops it. Resolves with the exit code. */
 async function runNode({ file, flags, demoUrl }: RunNodeOptions): Promise<number> {
   const { startNode } = await import('@porthole/server');
-  const node = await startNode({ file, flags, env: process.env, ...(demoUrl && { demoUrl }) });
+  const node = await startNode({ file, flags, env: process.env, preparesSearches: true, ...(demoUrl && { demoUrl }) });
   for (const warning of node.warnings) console.error(`porthole: ${warning}`);
   process.on('uncaughtException', (error) => die(node, error));
   process.stdout.write(`porthole is ready at ${node.url}\n`);
