@@ -6,11 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { SLOW_REGEX, slowText } from '../packages/logs/src/testing/slow-regex.ts';
 import type { BenchContext } from './context.ts';
 import { type PortholeServer, startPorthole } from './porthole.ts';
-import { residentBytes, watchResident } from './process-usage.ts';
 import { showNumber } from './rounds.ts';
 import { below, type Row } from './row.ts';
 
-const MB = 1_000_000;
 const HEALTH_EVERY_MS = 10;
 const MOST_HEALTH_MS = 1000;
 
@@ -20,8 +18,6 @@ const HEALTH_FROM = '127.0.0.2';
 const FOLLOWS = 200;
 
 const FILES = 100_000;
-const MOST_FILES_MS = 5000;
-const MOST_FILES_MB = 150;
 
 const HEAD = '2026-11-15 05:00:00.000\tINFO\ta.go:1\t';
 
@@ -107,33 +103,16 @@ async function fileRows(context: BenchContext): Promise<Row[]> {
     const wrong = Array.from({ length: 100 }, (_, n) => `/api/v1/log/view?file=servce-123${n}.log`);
     await Promise.all(wrong.map((path) => send(server, path)));
   });
-  const before = residentBytes(server.pid);
-  const memory = watchResident(server.pid, 20);
-  const startedMs = performance.now();
   const files = await healthDuring(server, async () => {
     await send(server, '/api/v1/log/files');
   });
-  const tookMs = performance.now() - startedMs;
-  const peak = memory.stop();
   const shared = await healthDuring(server, async () => {
     await Promise.all(Array.from({ length: 10 }, () => send(server, '/api/v1/log/files')));
   });
   await server.stop();
-  const addedMb = (peak - before) / MB;
   return [
     healthRow(`100 wrong names among ${FILES} files`, names),
     healthRow(`the files of ${FILES}`, files),
-    {
-      figure: `/log/files of ${FILES} files, ms`,
-      porthole: showNumber(tookMs),
-      bar: below(tookMs, MOST_FILES_MS, 'ms'),
-    },
-    {
-      figure: `/log/files of ${FILES} files: resident memory it adds, MB`,
-      porthole: showNumber(addedMb),
-      against: `before ${showNumber(before / MB)}`,
-      bar: below(addedMb, MOST_FILES_MB, 'MB'),
-    },
     healthRow(`the files of ${FILES}, asked for by 10 at once`, shared),
   ];
 }

@@ -4,15 +4,18 @@ import { clusterGroup } from './groups/cluster.ts';
 import { consoleGroup } from './groups/console.ts';
 import { countGroup } from './groups/count.ts';
 import { fieldQueryGroup } from './groups/field-query.ts';
+import { filesGroup } from './groups/files.ts';
 import { followGroup } from './groups/follow.ts';
 import { growthGroup } from './groups/growth.ts';
 import { parseGroup } from './groups/parse.ts';
+import { printGroup } from './groups/print.ts';
 import { programGroup } from './groups/program.ts';
 import { readersGroup } from './groups/readers.ts';
 import { scrubGroup } from './groups/scrub.ts';
 import { searchGroup } from './groups/search.ts';
 import { seekGroup } from './groups/seek.ts';
 import { startGroup } from './groups/start.ts';
+import { textIndexGroup } from './groups/text-index.ts';
 import { transportsGroup } from './groups/transports.ts';
 import { trustGroup } from './groups/trust.ts';
 import { viewGroup } from './groups/view.ts';
@@ -25,13 +28,16 @@ export const GROUPS: readonly Group[] = [
   readersGroup,
   startGroup,
   searchGroup,
+  textIndexGroup,
   fieldQueryGroup,
   seekGroup,
   parseGroup,
   countGroup,
+  filesGroup,
   followGroup,
   besideGroup,
   programGroup,
+  printGroup,
   transportsGroup,
   clusterGroup,
   consoleGroup,

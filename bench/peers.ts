@@ -9,6 +9,8 @@ const VERSIONS = {
   dd: { flag: '--version', pattern: /coreutils\) \S+/ },
   grep: { flag: '--version', pattern: /GNU grep\) \S+/ },
   lnav: { flag: '-V', pattern: /lnav \S+/ },
+  ls: { flag: '--version', pattern: /coreutils\) \S+/ },
+  mawk: { flag: '-Wversion', pattern: /mawk \S+/ },
   nginx: { flag: '-v', pattern: /nginx\/\S+/ },
   rg: { flag: '--version', pattern: /ripgrep \S+/ },
   wc: { flag: '--version', pattern: /coreutils\) \S+/ },

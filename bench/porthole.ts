@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import { type BenchContext, ROOT } from './context.ts';
 import { startProgram } from './program.ts';
 
@@ -5,6 +6,9 @@ import { startProgram } from './program.ts';
 const READY_MS = 30_000;
 
 const READY_LINE = /^porthole is ready at (http\S+)\/$/m;
+
+/** Unless a group measures it, a node starts without what an earlier one has learned, and indexes nothing meanwhile. */
+const INDEX_DISK = '--search-max-index-disk';
 
 const CLIENT_SHARE = '--http-max-streams-per-client';
 
@@ -23,11 +27,13 @@ export async function startPorthole(
   logDir: string,
   flags: readonly string[] = [],
 ): Promise<PortholeServer> {
-  const dirFlags = ['--log-dir', logDir, '--logging-dir', context.tempDir()];
+  const loggingDir = flags.includes('--logging-dir') ? [] : ['--logging-dir', join(context.tempDir(), 'log')];
+  const dirFlags = ['--log-dir', logDir, ...loggingDir];
+  const index = flags.includes(INDEX_DISK) ? [] : [INDEX_DISK, '0'];
   // All load comes from one address, as if it were one client.
   const shares = flags.includes(CLIENT_SHARE) ? [] : [CLIENT_SHARE, '100000'];
   const ports = ['--http-port', '0', '--grpc-port', '0'];
-  const args = ['packages/cli/bin/porthole.cjs', 'serve', ...dirFlags, ...ports, ...shares, ...flags];
+  const args = ['packages/cli/bin/porthole.cjs', 'serve', ...dirFlags, ...ports, ...index, ...shares, ...flags];
   context.recordCommand(['node', ...args]);
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PORTHOLE_')));
   const startedAt = performance.now();

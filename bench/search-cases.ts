@@ -32,14 +32,14 @@ export function searchCases(minute: string): readonly SearchCase[] {
       rg: ['-F', RARE_TEXT],
       grep: ['-F', RARE_TEXT],
       lnav: `:filter-in ${RARE_TEXT}`,
-      mostRatio: 1.5,
+      mostRatio: 1.3,
     },
     {
       figure: 'literal that occurs nowhere',
       query: { q: ABSENT_TEXT, case: 'sensitive' },
       rg: ['-F', ABSENT_TEXT],
       grep: ['-F', ABSENT_TEXT],
-      mostRatio: 1.5,
+      mostRatio: 1.3,
     },
     {
       figure: 'literal in any case',
@@ -48,7 +48,7 @@ export function searchCases(minute: string): readonly SearchCase[] {
       grep: ['-i', '-F', RARE_TEXT.toLowerCase()],
       mostRatio: 1,
     },
-    { figure: 'level ERROR', ...level, lnav: ':set-min-log-level error', mostRatio: 1 },
+    { figure: 'level ERROR', ...level, lnav: ':set-min-log-level error', mostRatio: 1.5 },
     { figure: 'level ERROR, asked again', ...level, again: true, mostRatio: 0.1 },
     {
       figure: 'one second, asked again',

@@ -58,6 +58,10 @@ export function fetchTop(node: string, query: Query): Promise<Reply> {
   return sendRequest(`${node}/api/v1/log/top`, query);
 }
 
+export function fetchDigest(node: string, query: Query): Promise<Reply> {
+  return sendRequest(`${node}/api/v1/log/digest`, query);
+}
+
 export function fetchHistogram(node: string, query: Query): Promise<Reply> {
   return sendRequest(`${node}/api/v1/log/histogram`, query);
 }

@@ -11,7 +11,7 @@ import { recordLoad, runWrk } from '../wrk.ts';
 
 const VIEW_BYTES = 256 * 1024;
 const SEARCHES = 2;
-const MOST_RATIO = 3;
+const MOST_RATIO = 2;
 
 /** What searching does to the rest of the node: how prompt `view` stays, and how much memory is taken. */
 export const besideGroup: Group = {

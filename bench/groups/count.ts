@@ -22,7 +22,8 @@ const CASES: readonly CountCase[] = [
   { figure: 'shard, 64 values', query: { by: 'shard' }, mostRatio: MOST_RATIO },
   { figure: 'shard, over time', query: { by: 'shard', buckets: 100 } },
   { figure: 'level', query: { by: 'level' } },
-  { figure: 'source', query: { by: 'source' } },
+  { figure: 'source', query: { by: 'source' }, mostRatio: MOST_RATIO },
+  { figure: 'component', query: { by: 'component' }, mostRatio: MOST_RATIO },
   { figure: 'bytes, nearly all different', query: { by: 'bytes' } },
 ];
 

@@ -6,11 +6,15 @@ import { median, showNumber } from '../rounds.ts';
 import { atLeast, atMost, type Bar, type Row } from '../row.ts';
 import { runPeer } from '../run-peer.ts';
 import { ensureSearchFolder, type SearchFolder } from '../search-files.ts';
-import { fetchHistogram, type Reply, searchNode } from '../send-request.ts';
-import { startWarmNode } from '../warm-node.ts';
+import { fetchDigest, fetchHistogram, type Reply, searchNode } from '../send-request.ts';
+import { startWarmNode, WARM_UP_FILE } from '../warm-node.ts';
 
 const MOST_RATIO = 2;
 const LEAST_MILLION_PER_SECOND = 1.5;
+
+/** Of a digest, against the histogram of the same log by a node that knows nothing of it. */
+const MOST_DIGEST_RATIO = 2;
+const MOST_DIGEST_AGAIN_RATIO = 0.1;
 
 /** Of the log, for the loops that run in this process. */
 const IN_PROCESS_BYTES = 256 * 1024 ** 2;
@@ -29,7 +33,12 @@ export const parseGroup: Group = {
   async run(context) {
     const folder = await ensureSearchFolder(context);
     const { rows, records } = await histogramRows(context, folder);
-    return [...rows, ...columnRows(context, folder), ...(await oneThreadRows(context, folder, records))];
+    return [
+      ...rows,
+      ...(await digestRows(context, folder, records)),
+      ...columnRows(context, folder),
+      ...(await oneThreadRows(context, folder, records)),
+    ];
   },
 };
 
@@ -66,6 +75,46 @@ async function histogramRows(context: BenchContext, folder: SearchFolder): Promi
   };
   const rows = [row('', times.cold, MOST_RATIO), row(', asked again', times.again)];
   return { rows, records: lines.count };
+}
+
+/** Every round has new nodes, one for each kind of question. */
+async function digestRows(context: BenchContext, folder: SearchFolder, records: number): Promise<Row[]> {
+  context.log(`  digest of ${folder.size}`);
+  const times = { cold: [] as number[], again: [] as number[], histogram: [] as number[] };
+  const runs = [
+    async () => {
+      const server = await startWarmNode(context, folder.dir);
+      await fetchDigest(server.url, { file: WARM_UP_FILE });
+      for (const kind of ['cold', 'again'] as const) {
+        const { body, tookMs } = await fetchDigest(server.url, { file: folder.file });
+        const { groups } = JSON.parse(body.toString()) as { groups: { count: number }[] };
+        const counted = groups.reduce((sum, { count }) => sum + count, 0);
+        if (counted !== records) throw new Error(`the digest has ${counted} records of ${records}`);
+        times[kind].push(tookMs);
+      }
+      await server.stop();
+    },
+    async () => {
+      const server = await startWarmNode(context, folder.dir);
+      times.histogram.push((await fetchHistogram(server.url, { file: folder.file })).tookMs);
+      await server.stop();
+    },
+  ];
+  for (let round = 0; round < context.effort.rounds; round++) {
+    for (const run of round % 2 === 0 ? runs : runs.toReversed()) await run();
+  }
+  const row = (figure: string, ours: readonly number[], most: number): Row => {
+    const ratio = median(ours) / median(times.histogram);
+    return {
+      figure: `digest of ${folder.size}${figure}, ms`,
+      porthole: showNumber(median(ours)),
+      against: `histogram ${showNumber(median(times.histogram))}`,
+      ratio,
+      rounds: `${show(ours)} against ${show(times.histogram)}`,
+      bar: atMost(ratio, most),
+    };
+  };
+  return [row('', times.cold, MOST_DIGEST_RATIO), row(', asked again', times.again, MOST_DIGEST_AGAIN_RATIO)];
 }
 
 async function countLines(context: BenchContext, { path }: SearchFolder): Promise<{ count: number; tookMs: number }> {

@@ -12,7 +12,7 @@ import { atLeast, below, type Row } from '../row.ts';
 
 const MIB = 1024 ** 2;
 const TAIL_BYTES = 64 * MIB;
-const LEAST_GRPC_RATIO = 0.5;
+const LEAST_GRPC_RATIO = 0.7;
 const WINDOW_BYTES = 4 * MIB;
 
 /** Of each transport, before the ones that count. */
