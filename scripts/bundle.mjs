@@ -1,6 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire, SourceMap } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
+import { bundleWorkers } from './bundle-workers.mjs';
 import { CONSOLE } from './console.mjs';
 import { mergeChunks } from './merge-chunks.mjs';
 import { ROOT } from './steps.mjs';
@@ -53,6 +54,7 @@ const CONSOLE_COPY = join(ROOT, 'packages/cli/lib/console');
 /** Bundles what has changed since the last time. */
 export async function bundle() {
   await bundleCode();
+  await bundleWorkers();
   copyConsole();
 }
 

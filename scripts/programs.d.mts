@@ -10,6 +10,8 @@ type ProgramName =
   | 'jq'
   | 'lnav'
   | 'logrotate'
+  | 'mawk'
+  | 'ls'
   | 'nginx'
   | 'openssl'
   | 'protoc'
@@ -22,3 +24,5 @@ type ProgramName =
 
 export class ProgramsMissing extends Error {}
 export function ensurePrograms<Name extends ProgramName>(names: readonly Name[]): Map<Name, string>;
+/** Where a program is; `undefined` if it is not installed. */
+export function findProgram(name: string): string | undefined;

@@ -18,6 +18,8 @@ const PACKAGES = {
   jq: 'jq',
   lnav: 'lnav',
   logrotate: 'logrotate',
+  mawk: 'mawk',
+  ls: 'coreutils',
   nginx: 'nginx-light',
   openssl: 'openssl',
   prlimit: 'util-linux',
@@ -60,7 +62,8 @@ export function ensurePrograms(names) {
   return new Map(names.map((name) => [name, findProgram(name) ?? giveUp([name])]));
 }
 
-function findProgram(name) {
+/** Where a program is; `undefined` if it is not installed. */
+export function findProgram(name) {
   if (FILES[name] !== undefined) return existsSync(FILES[name]) ? FILES[name] : undefined;
   const dirs = [...(process.env.PATH ?? '').split(delimiter).filter((dir) => dir !== ''), ...SYSTEM_DIRS];
   const paths = (NAMES[name] ?? [name]).flatMap((file) => dirs.map((dir) => join(dir, file)));

@@ -8,7 +8,13 @@ import { build, fail, install, ROOT } from './steps.mjs';
 
 // npm test            everything: checks, then all suites
 // npm test -- FILTER  only test files whose path holds FILTER, without the checks
+const filters = process.argv.slice(2);
 await install();
+// A check that is a test runs with the suites.
+const [early, late] = [false, true].map((needsBuild) =>
+  filters.length > 0 ? [] : CHECKS.filter((check) => !check.isTest && (check.needsBuild ?? true) === needsBuild),
+);
+const earlyChecks = runChecks(early);
 await build();
 try {
   ensurePrograms([
@@ -41,12 +47,9 @@ const FLAGS = [
   // Optimises what has run for four times as long as usual: most functions of a test have done their work by then.
   ...(process.versions.node.startsWith('20.') ? ['--interrupt-budget=270000'] : []),
 ];
-const filters = process.argv.slice(2);
-// A check that is a test runs with the suites. The others run at the same time: suites wait for programs now and then.
-const [checks, suites] = await Promise.all([
-  filters.length === 0 ? runChecks(CHECKS.filter(({ isTest }) => !isTest)) : [],
-  runSuites(filters),
-]);
+// At the same time: suites wait for programs now and then.
+const [lateChecks, suites] = await Promise.all([runChecks(late), runSuites(filters)]);
+const checks = [...(await earlyChecks), ...lateChecks];
 const passed = checks.filter(Boolean).length + suites.passed;
 const failed = checks.filter((ok) => !ok).length + suites.failed;
 console.log(`${passed} passed, ${failed} failed`);

@@ -12,4 +12,5 @@ export function setup(): void {
     cwd: root,
     stdio: 'inherit',
   });
+  execFileSync(process.execPath, ['scripts/bundle-workers.mjs'], { cwd: root, stdio: 'inherit' });
 }
