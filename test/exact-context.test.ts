@@ -93,7 +93,7 @@ describe('every number, key and text of a context', () => {
     same(records.map((record) => recordLine({ ...record, node: 'n' }, { withNode: true }).split(/line \d+ /)[1] ?? ''));
     same(jsons(records).map(indentJson));
 
-    const member1 = { id: 'n', role: 'node', url: 'http://n', node: node.running.node, isSelf: false };
+    const member1 = { id: 'n', role: 'node', labels: {}, url: 'http://n', node: node.running.node, isSelf: false };
     const words = parseSnapshot(
       serializeSnapshot({
         member: member1,

@@ -27,6 +27,7 @@ export const REFUSED: MemberReport = {
 export function clusterNode(id: string, given: Partial<ClusterNode> = {}): ClusterNode {
   return {
     id,
+    labels: {},
     role: id.replace(/-\d+$/, ''),
     node: {
       hostIp: '10.8.0.21',

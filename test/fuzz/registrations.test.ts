@@ -4,7 +4,14 @@ import { fuzz } from './testing/fuzz.ts';
 import { tryParse } from './testing/refusal.ts';
 
 const NODE = { hostIp: '10.8.0.1', hostName: 'n1', grpcPort: 7301, httpPort: 7300, version: '0.1.0', onlineTime: 1 };
-const MEMBER = { id: 'n1', role: 'broker', url: 'http://10.8.0.1:7300', node: NODE, isSelf: false };
+const MEMBER = {
+  id: 'n1',
+  role: 'broker',
+  labels: { zone: 'a' },
+  url: 'http://10.8.0.1:7300',
+  node: NODE,
+  isSelf: false,
+};
 
 fuzz('registrations', {
   corpus: [

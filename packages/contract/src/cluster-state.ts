@@ -18,6 +18,7 @@ import type {
   TopQuery,
   TopValue,
 } from '@porthole/logs/types';
+import type { Labels } from './labels.ts';
 import type { Member, MemberClock, MemberReport, MemberSelection, MemberState, MembershipState } from './member.ts';
 import type {
   CallOptions,
@@ -38,7 +39,9 @@ export type {
   MembershipState,
 } from './member.ts';
 
-export interface ClusterNode extends Member {
+export interface ClusterNode extends Omit<Member, 'labels'> {
+  /** Absent in the responses of earlier versions. */
+  labels?: Labels;
   state: MemberState;
   /** When it entered this state, as far as the responding node knows; `null`: not known. */
   sinceMs: number | null;

@@ -35,6 +35,15 @@ export {
   type Problem,
   toProblem,
 } from './errors/errors.ts';
+export {
+  LABEL_TEXT,
+  type Labels,
+  labelsOf,
+  MAX_LABEL_CHARACTERS,
+  MAX_LABELS,
+  parseLabel,
+  readLabels,
+} from './labels.ts';
 export type {
   Member,
   MemberClock,

@@ -1,3 +1,4 @@
+import type { Labels } from './labels.ts';
 import type { NodeObject } from './node-state.ts';
 
 /** A node as the registry lists it. */
@@ -6,6 +7,8 @@ export interface Member {
   id: string;
   /** What it does in its cluster, as it reports: `node` unless set; `unknown` until a member of a static list has reported it. */
   role: string;
+  /** Its setting `node.labels`; empty if it has none, or until a member of a static list has reported them. */
+  labels: Labels;
   node: NodeObject;
   /** Address it is queried at. Never taken from a request. */
   url: string;

@@ -16,6 +16,7 @@ import type {
   Top,
   TopQuery,
 } from '@porthole/logs/types';
+import type { Labels } from './labels.ts';
 import type { FileRequest, ViewRequest } from './requests/file-requests.ts';
 
 /** The node, with exactly the fields of the contract. */
@@ -55,6 +56,8 @@ export interface NodeDescription {
   problems?: NodeProblem[];
   /** What it does in its cluster. Absent in the responses of earlier versions. */
   role?: string;
+  /** Its setting `node.labels`. Absent in the responses of earlier versions. */
+  labels?: Labels;
 }
 
 /** A health check that fails. */

@@ -2,6 +2,7 @@ import {
   type CallOptions,
   type FileRequest,
   getRoute,
+  type Labels,
   type NodeConfig,
   type NodeDescription,
   type NodeObject,
@@ -46,6 +47,7 @@ export interface LocalNodeDeps {
   problems(): Promise<NodeProblem[]>;
   /** The role of the node in its cluster. */
   role: string;
+  labels: Labels;
 }
 
 /** `NodeState` of this process. */
@@ -59,7 +61,7 @@ export class LocalNode implements NodeState {
   }
 
   async describe(): Promise<NodeDescription> {
-    const { observes, zone, role } = this.#deps;
+    const { observes, zone, role, labels } = this.#deps;
     const node = this.#deps.node();
     const problems = await this.#deps.problems();
     // Read last: the client compares it with its own clock.
@@ -75,6 +77,7 @@ export class LocalNode implements NodeState {
       capabilities: ROUTE_IDS.filter((id) => getRoute(id).path.startsWith('/api/v1/')),
       problems,
       role,
+      labels,
     };
   }
 

@@ -1,5 +1,5 @@
 import type { SecretFingerprint } from '@porthole/cluster';
-import type { NodeObject } from '@porthole/contract';
+import { labelsOf, type NodeObject } from '@porthole/contract';
 import {
   createHiddenNames,
   createZone,
@@ -104,8 +104,9 @@ export async function openNodeComponents(
   const logs = openLogDir(settings, { path: logPath, zone, hidden, scrubbing, threads, mounts, indexDir });
   const observes = settings.service.logDir === '' ? config.observes : 'service';
   const { role } = settings.cluster;
+  const labels = labelsOf(settings.node.labels);
   const problems = () => health.problems();
-  const state = new LocalNode({ node: options.node, config, logs, zone, observes, role, problems });
+  const state = new LocalNode({ node: options.node, config, logs, zone, observes, role, labels, problems });
   const clusterLog = ownLog.component('cluster');
   const cluster = new NodeCluster({ settings, files: clusterFiles, state, zone, scrubbing, log: clusterLog });
   const checks = {

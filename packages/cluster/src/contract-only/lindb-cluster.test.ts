@@ -32,6 +32,7 @@ async function startCluster(lindb: FakeLindb): Promise<LocalCluster> {
   const self = {
     id: 'self',
     role: 'node',
+    labels: {},
     url: 'http://127.0.0.1:1',
     node: { hostIp: '', hostName: '', grpcPort: 0, httpPort: 1, version: '', onlineTime: 1 },
   };

@@ -8,7 +8,7 @@ import { createPeers } from './peers.ts';
 
 function member(id: string, { url = `http://${id}.invalid`, role = 'node', onlineTime = 1 } = {}): Member {
   const node = { hostIp: '', hostName: id, grpcPort: 0, httpPort: 0, version: '', onlineTime };
-  return { id, role, node, url, isSelf: id === 'self' };
+  return { id, role, labels: {}, node, url, isSelf: id === 'self' };
 }
 
 const self: NodeState = new FakeNode();

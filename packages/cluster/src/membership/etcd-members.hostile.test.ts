@@ -49,6 +49,13 @@ async function fill(etcd: TestEtcd, entries: readonly (readonly [string, string]
 }
 
 describe('what others wrote to etcd', () => {
+  it.each([7, 'zone=a', { zone: 7, 'a b': 'c', constructor: 'x', long: 'x'.repeat(65) }, [1]])(
+    'labels %j are left out, the member is not',
+    (labels) => {
+      expect(readEtcdValue('a', Buffer.from(registered('a', { labels }))).labels).toEqual({});
+    },
+  );
+
   it.each(HOSTILE)('%j is refused, and its message shows no secret', (name, value) => {
     let message = '';
     try {

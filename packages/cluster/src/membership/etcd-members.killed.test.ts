@@ -11,7 +11,7 @@ const root = join(import.meta.dirname, '../../../..');
 const PROGRAM = `
   import { createEtcdMembers } from './etcd-members.ts';
   const node = { hostIp: '10.0.0.1', hostName: 'h', grpcPort: 1, httpPort: 2, version: '1', onlineTime: 0 };
-  const self = { id: 'killed', role: 'node', url: 'http://10.0.0.1:2', node };
+  const self = { id: 'killed', role: 'node', labels: {}, url: 'http://10.0.0.1:2', node };
   const log = { info() {}, warn() {} };
   const endpoints = [process.env.ETCD_URL];
   await createEtcdMembers({ self, endpoints, cluster: 'test', leaseSeconds: 1, log }).start();

@@ -51,8 +51,8 @@ describe('members that register in etcd', () => {
     const etcd = await startTestEtcd();
     await joinEtcd('a', etcd.url);
     const [{ key, value, lease } = { key: '', value: '', lease: '' }] = await etcd.list('/porthole/');
-    const { id, role, url, node } = testSelf('a');
-    expect([key, JSON.parse(value)]).toEqual([`${PREFIX}a`, { id, role, url, node }]);
+    const { id, role, labels, url, node } = testSelf('a');
+    expect([key, JSON.parse(value)]).toEqual([`${PREFIX}a`, { id, role, labels, url, node }]);
     expect(await etcd.leases()).toEqual([lease]);
   });
 

@@ -1,4 +1,4 @@
-import { codeOf, MEMBER_ID, type Member, PortholeError } from '@porthole/contract';
+import { codeOf, MEMBER_ID, type Member, PortholeError, readLabels } from '@porthole/contract';
 import type { EtcdAccess } from './etcd/etcd-connection.ts';
 import { checkMemberId, quote, readMemberAddress } from './member-address.ts';
 import { type Departure, type Membership, type MembershipLog, type SelfMember, selfMember } from './membership.ts';
@@ -65,18 +65,19 @@ export function createEtcdMembers({
 const ROLE = /^[A-Za-z0-9_-]{1,32}$/;
 
 /** The registration of a node: docs/cluster.md, "Keys in etcd". */
-export function encodeEtcdValue({ id, role, url, node }: Member): string {
-  return JSON.stringify({ id, role, url, node });
+export function encodeEtcdValue({ id, role, labels, url, node }: Member): string {
+  return JSON.stringify({ id, role, labels, url, node });
 }
 
 /** Decodes a member from its key, without prefix, and value. Throws if they are invalid. */
 export function readEtcdValue(name: string, value: Uint8Array): Member {
   checkMemberId(name);
-  const { id, role, url, node } = readJsonObject(value);
+  const { id, role, labels, url, node } = readJsonObject(value);
   if (id !== name) throw refusal('its id differs from its key');
   if (typeof role !== 'string' || !ROLE.test(role)) throw refusal('its role is not a short name');
   if (typeof url !== 'string') throw refusal('its url is not a string');
-  return { id, role, node: readNodeObject(node), url: readMemberAddress(url).url, isSelf: false };
+  const address = readMemberAddress(url);
+  return { id, role, labels: readLabels(labels), node: readNodeObject(node), url: address.url, isSelf: false };
 }
 
 /** Below the key of the member, so that permission to register includes permission to leave; ids contain no slash. */

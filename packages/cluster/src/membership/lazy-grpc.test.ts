@@ -13,7 +13,7 @@ const PROGRAM = `
   const { createEtcdMembers } = await import('./etcd-members.ts');
   await import('./lindb/lindb-members.ts');
   const node = { hostIp: '', hostName: '', grpcPort: 0, httpPort: 0, version: '', onlineTime: 0 };
-  const self = { id: 'a', role: 'node', url: 'http://a:1', node };
+  const self = { id: 'a', role: 'node', labels: {}, url: 'http://a:1', node };
   await createStaticMembers({ self, members: ['http://b:1'] }).start();
   const log = { info() {}, warn() {} };
   const members = createEtcdMembers({ self, endpoints: ['127.0.0.1:1'], cluster: 'c', leaseSeconds: 1, log });

@@ -6,6 +6,7 @@ import {
   type MemberState,
   type MembershipState,
   type NodeObject,
+  readLabels,
 } from '@porthole/contract';
 import type { DepartedState, MemberSnapshot } from '../state/snapshots/member-snapshot.ts';
 import type { SnapshotCache } from '../state/snapshots/snapshot-cache.ts';
@@ -112,12 +113,12 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
   }
 
   /** Stores the description of a member, which is untrusted. */
-  learn(id: string, { role, node }: { role?: unknown; node: unknown }): void {
+  learn(id: string, { role, labels, node }: { role?: unknown; labels?: unknown; node: unknown }): void {
     if (!this.#membership.learn) return;
     const reportedRole = role ?? DEFAULT_ROLE;
     if (typeof reportedRole !== 'string' || !MEMBER_ROLE.test(reportedRole)) return;
     const object = nodeObjectOrUndefined(node);
-    if (object) this.#membership.learn(id, { role: reportedRole, node: object });
+    if (object) this.#membership.learn(id, { role: reportedRole, labels: readLabels(labels), node: object });
   }
 
   /** Members with an unknown role. */

@@ -1,4 +1,4 @@
-import type { Member, MembershipState, NodeObject } from '@porthole/contract';
+import type { Labels, Member, MembershipState, NodeObject } from '@porthole/contract';
 import { checkMemberId, readMemberAddress } from './member-address.ts';
 
 /** What a node writes to the registry on a clean shutdown. */
@@ -12,6 +12,7 @@ export interface Departure {
 /** What a member reports about itself. */
 export interface MemberFacts {
   role: string;
+  labels: Labels;
   node: NodeObject;
 }
 
@@ -47,8 +48,8 @@ export interface MembershipLog {
 export type SelfMember = Omit<Member, 'isSelf'>;
 
 /** Throws PARAMETER_INVALID if other members would reject it. */
-export function selfMember({ id, role, node, url }: SelfMember): Member {
-  return { id: checkMemberId(id), role, node, url: readMemberAddress(url).url, isSelf: true };
+export function selfMember({ id, role, labels, node, url }: SelfMember): Member {
+  return { id: checkMemberId(id), role, labels, node, url: readMemberAddress(url).url, isSelf: true };
 }
 
 export function byId(left: Member, right: Member): number {

@@ -21,11 +21,19 @@ describe('a fixed list of members', () => {
       {
         id: 'a',
         role: 'unknown',
+        labels: {},
         url: 'https://x.example',
         node: { ...blank, hostIp: 'x.example', httpPort: 443 },
         isSelf: false,
       },
-      { id: 'b:2', role: 'unknown', url: 'http://b:2', node: { ...blank, hostIp: 'b', httpPort: 2 }, isSelf: false },
+      {
+        id: 'b:2',
+        role: 'unknown',
+        labels: {},
+        url: 'http://b:2',
+        node: { ...blank, hostIp: 'b', httpPort: 2 },
+        isSelf: false,
+      },
     ]);
   });
 
@@ -41,6 +49,17 @@ describe('a fixed list of members', () => {
       url: 'http://[fd00::1]',
       node: { hostIp: 'fd00::1', httpPort: 80 },
     });
+  });
+
+  it('learns the labels of a member, and tells its listeners', () => {
+    const members = createStaticMembers({ self, members: ['a=http://b:2'] });
+    let changes = 0;
+    members.onChange(() => changes++);
+    const [known] = members.members;
+    if (!known) throw new Error('no member');
+    for (const zone of ['a', 'a', 'b']) members.learn?.('a', { ...known, labels: { zone } });
+    expect(members.members[0]?.labels).toEqual({ zone: 'b' });
+    expect(changes).toBe(2);
   });
 
   it('may be mounted at a path', () => {

@@ -45,12 +45,12 @@ export function createStaticMembers(options: StaticMembersOptions): Membership {
       listeners.add(own);
       return () => listeners.delete(own);
     },
-    learn(id, { role, node }) {
+    learn(id, { role, labels, node }) {
       const known = found.get(id);
       if (known === undefined || known.isSelf) return;
-      const isKnown = known.role === role && JSON.stringify(known.node) === JSON.stringify(node);
-      if (isKnown) return;
-      found.set(id, { ...known, role, node });
+      const isSame = JSON.stringify([role, labels, node]) === JSON.stringify([known.role, known.labels, known.node]);
+      if (isSame) return;
+      found.set(id, { ...known, role, labels, node });
       members = [...found.values()].sort(byId);
       for (const listener of [...listeners]) listener();
     },
@@ -65,6 +65,7 @@ function readEntry(text: string): Member {
   return {
     id: checkMemberId(id ?? `${address.host}:${address.port}`),
     role: UNKNOWN_ROLE,
+    labels: {},
     node: unknownNode(address),
     url: address.url,
     isSelf: false,

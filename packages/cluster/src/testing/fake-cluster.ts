@@ -76,5 +76,5 @@ function fakePeers(membership: { members: readonly Member[] }, known: ReadonlyMa
 
 function fakeMember(id: string, onlineTime = 0): Member {
   const node = { hostIp: '127.0.0.1', hostName: id, grpcPort: 0, httpPort: 0, version: '', onlineTime };
-  return { id, role: 'node', node, url: `http://${id}.invalid`, isSelf: false };
+  return { id, role: 'node', labels: {}, node, url: `http://${id}.invalid`, isSelf: false };
 }

@@ -151,6 +151,7 @@ export const EXAMPLES = {
     capabilities: ['config', 'logList', 'logView', 'logSearch'],
     problems: [],
     role: 'broker',
+    labels: { rack: '7', zone: 'eu-1' },
   },
   ClusterNodes: {
     cluster: 'production',
@@ -172,6 +173,7 @@ export const EXAMPLES = {
         recentErrors: 17,
         lastSeenMs: AT_MS,
         problems: [],
+        labels: { rack: '7', zone: 'eu-1' },
       },
     ],
   },

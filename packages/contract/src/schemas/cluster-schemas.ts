@@ -5,7 +5,6 @@ import type {
   ClusterFollowItem,
   ClusterHistogram,
   ClusterLogFiles,
-  ClusterNode,
   ClusterNodes,
   ConfigDifference,
   ConfigValue,
@@ -106,7 +105,7 @@ export const CLUSTER_SCHEMAS = {
     detail: nullableText('What is wrong with it.'),
     asOfMs: integer('Epoch milliseconds at which it was known.'),
   }),
-  ClusterNode: exactObject<ClusterNode>('A member and its state.', {
+  ClusterNode: exactObject<SentTypes['ClusterNode']>('A member and its state.', {
     id: text('Identifies it within the cluster.'),
     role: text('What it does in its cluster; `unknown` until a member of a static list has reported it.'),
     node: ref('Node'),
@@ -125,6 +124,7 @@ export const CLUSTER_SCHEMAS = {
     recentErrors: nullableInteger('Records of level ERROR and above in the last 15 minutes.'),
     lastSeenMs: nullableInteger('Epoch milliseconds of its last response.'),
     problems: listOf(ref('NodeProblem'), 'Its health checks that fail: it is up, but degraded.'),
+    labels: mapOf({ type: 'string' }, 'Its labels: zone, rack, any name.'),
   }),
   MemberClock: exactObject<MemberClock>('The clock of a member compared with that of the responding node.', {
     offsetMs: number(

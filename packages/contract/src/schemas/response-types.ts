@@ -130,8 +130,10 @@ type SentMemberEvent = Extract<FollowItem, { type: 'reconnecting' | 'skipped' }>
 type Always<T, Fields extends keyof T> = Omit<T, Fields> & Required<Pick<T, Fields>>;
 
 /** What this version sends: with the fields that only older versions leave out. */
-export interface SentTypes extends Omit<ResponseTypes, 'ClusterEnd' | 'MemberReport' | 'NodeDescription'> {
+export interface SentTypes
+  extends Omit<ResponseTypes, 'ClusterEnd' | 'ClusterNode' | 'MemberReport' | 'NodeDescription'> {
   ClusterEnd: Always<ClusterEnd, 'coveredFromMs' | 'coveredToMs' | 'problems'>;
+  ClusterNode: Required<ClusterNode>;
   MemberReport: Always<MemberReport, 'state' | 'sinceMs'>;
   NodeDescription: Required<NodeDescription>;
 }

@@ -11,6 +11,7 @@ import {
   integer,
   type JsonSchema,
   listOf,
+  mapOf,
   nullableText,
   oneOf,
   ref,
@@ -60,6 +61,7 @@ export const SCHEMAS: Readonly<Record<SchemaName, JsonSchema>> = {
     capabilities: listOf({ type: 'string' }, 'Ids of the operations it supports.'),
     problems: listOf(ref('NodeProblem'), 'Health checks that fail now, as in `/health/ready`; empty if none does.'),
     role: text('What it does in its cluster, by its setting `cluster.role`.'),
+    labels: mapOf({ type: 'string' }, 'Its labels, by its setting `node.labels`.'),
   }),
   NodeProblem: exactObject<NodeProblem>('A health check that fails.', {
     check: text('Its name.'),

@@ -5,6 +5,7 @@ import {
   type CallOptions,
   type ClusterState,
   type ForgetOptions,
+  labelsOf,
   type MemberSelection,
   type NodeObject,
   type NodeState,
@@ -81,10 +82,11 @@ export class NodeCluster implements ClusterState {
 
   /** Joins, once the ports are bound. A registry that does not respond does not prevent the start. */
   async start(node: NodeObject, url: string): Promise<void> {
-    const { role, nodeId } = this.#deps.settings.cluster;
+    const { settings } = this.#deps;
+    const { role, nodeId } = settings.cluster;
     const name = node.httpPort === 0 ? node.hostName : `${node.hostName}:${node.httpPort}`;
     const id = nodeId || name.replace(/[^A-Za-z0-9.:_-]/g, '-').slice(-128);
-    this.#self = { id, role, node, url: url.replace(/\/$/, '') };
+    this.#self = { id, role, labels: labelsOf(settings.node.labels), node, url: url.replace(/\/$/, '') };
     if (this.isConfigured) await this.#open();
   }
 

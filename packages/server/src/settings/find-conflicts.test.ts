@@ -48,6 +48,13 @@ test('a certificate for members needs its key', async () => {
 });
 
 test.each([
+  ['"zone=a", "zone=b"', 'two values for one name'],
+  [Array.from({ length: 9 }, (_, at) => `"n${at}=${'x'.repeat(64)}"`).join(), 'more than 512 characters'],
+])('labels: %s', async (labels, message) => {
+  await expect(dir.loadText(`[node]\nlabels = [${labels}]`)).rejects.toThrow(message);
+});
+
+test.each([
   '127.0.0.1',
   '127.9.8.7',
   '::1',

@@ -1,4 +1,5 @@
 import { BlockList, isIP } from 'node:net';
+import { MAX_LABEL_CHARACTERS, parseLabel } from '@porthole/contract';
 import { SETTINGS_BY_KEY, type SettingKey, type Settings } from './settings.ts';
 import { quote } from './show-value.ts';
 
@@ -19,6 +20,16 @@ const JWT_KEYS = ['auth.jwks-url', 'auth.jwks-file'] as const;
 
 const RULES: readonly Rule[] = [
   bothOrNone('tls.cert-file', 'tls.key-file'),
+  {
+    keys: ['node.labels'],
+    broken: ({ node: { labels } }) => new Set(labels.map((label) => parseLabel(label)?.[0])).size < labels.length,
+    text: 'node.labels has two values for one name - keep one of them',
+  },
+  {
+    keys: ['node.labels'],
+    broken: ({ node: { labels } }) => labels.join('').length > MAX_LABEL_CHARACTERS,
+    text: `node.labels has more than ${MAX_LABEL_CHARACTERS} characters - use fewer or shorter labels`,
+  },
   {
     keys: ['http.port', 'grpc.port'],
     broken: ({ http, grpc }) => grpc.enabled && http.socket === '' && http.port !== 0 && http.port === grpc.port,

@@ -21,7 +21,7 @@ test('without any source every setting has its default', async () => {
   expect(loaded.warnings).toEqual([]);
   expect(loaded.values.every(({ source }) => source === 'default')).toBe(true);
   expect(loaded.settings).toEqual({
-    node: { hostIp: '', hostName: '', timeZone: '', stopTimeoutMs: 10_000 },
+    node: { hostIp: '', hostName: '', labels: [], timeZone: '', stopTimeoutMs: 10_000 },
     http: {
       host: '127.0.0.1',
       port: 7300,

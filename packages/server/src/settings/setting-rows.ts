@@ -1,3 +1,4 @@
+import { MAX_LABELS } from '@porthole/contract';
 import { PATTERN_NAMES } from '@porthole/logs';
 import { formatList } from './format-kind.ts';
 import { indexLimit } from './index-limit.ts';
@@ -37,6 +38,8 @@ export const SETTING_ROWS = {
     hostIp: { kind: text.ip, default: '',
       about: 'Address at which others reach this node. Empty: the address it listens on, or the first non-loopback address of the machine.' },
     hostName: { kind: text.string, default: '', about: "Host name reported by the node. Empty: the system's host name." },
+    labels: { kind: list(text.label, 'labels', MAX_LABELS), default: [],
+      about: 'What operators call this node, like `zone=a` and `rack=7`: shown with it, and cluster requests can select members by it.' },
     timeZone: { kind: text.timeZone, default: '',
       about: "Time zone of log timestamps that have none. Empty: the system's zone." },
     stopTimeoutMs: { kind: duration('0s', '1h'), default: 10_000,

@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { resolve } from 'node:path';
-import { isRole, MEMBER_ID, MEMBER_ROLE, ROLES } from '@porthole/contract';
+import { isRole, LABEL_TEXT, MEMBER_ID, MEMBER_ROLE, parseLabel, ROLES } from '@porthole/contract';
 import { parseUnitName, UNIT_NAMES } from '../journal/unit-name.ts';
 import { defineKind, type SettingKind } from './setting-kinds.ts';
 
@@ -89,6 +89,7 @@ export const text = {
   clusterName: textKind('a cluster name', '1 to 64 letters, digits, dots, dashes and underscores',
     (given) => /^[A-Za-z0-9._-]{1,64}$/.test(given)),
   role: textKind('a role', '1 to 32 letters, digits, dashes and underscores', (given) => MEMBER_ROLE.test(given)),
+  label: textKind('a label', LABEL_TEXT, (given) => parseLabel(given) !== undefined),
   memberId: textKind('a member id', '1 to 128 letters, digits and ".:_-", or ""', (given) => given === '' || isMemberId(given)),
   memberAddress: textKind('a member', 'a URL like "http://10.0.0.7:7300" or "http://10.0.0.7:8080/ops", or "ID=URL", without a query, a user and a password',
     parseMember),

@@ -39,6 +39,7 @@ describe("members that are in LinDB's own registry", () => {
     expect(members.members[0]).toEqual({
       id: 'broker-10.0.0.1:9000',
       role: 'broker',
+      labels: {},
       url: 'http://10.0.0.1:9000',
       node: broker,
       isSelf: false,

@@ -52,5 +52,5 @@ export function readLindbValue(role: string, value: Uint8Array): Member {
   if (httpPort === 0) throw refusal('it has no HTTP port');
   const host = hostIp.includes(':') ? `[${hostIp}]` : hostIp;
   const { url } = readAddress(`http://${host}:${httpPort}`);
-  return { id: checkMemberId(`${role}-${hostIp}:${httpPort}`), role, node, url, isSelf: false };
+  return { id: checkMemberId(`${role}-${hostIp}:${httpPort}`), role, labels: {}, node, url, isSelf: false };
 }

@@ -13,7 +13,7 @@ export function testSelf(id: string, given: Partial<SelfMember> = {}): SelfMembe
     version: '1.0.0',
     onlineTime: 1_700_000_000_000,
   };
-  return { id, role: 'node', url: `http://10.0.0.1:${httpPort}`, node, ...given };
+  return { id, role: 'node', labels: {}, url: `http://10.0.0.1:${httpPort}`, node, ...given };
 }
 
 /** Messages written to the log. */

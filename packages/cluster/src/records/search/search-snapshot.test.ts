@@ -9,7 +9,7 @@ import { type MatchRegex, searchSnapshot } from './search-snapshot.ts';
 const ALL = { order: 'oldest', limit: 100, before: 0, after: 0 } as const;
 
 const PORTS = { hostIp: '', hostName: '', grpcPort: 0, httpPort: 0, version: '', onlineTime: 0 };
-const MEMBER = { id: 'n', role: 'node', url: 'http://n', node: PORTS, isSelf: false };
+const MEMBER = { id: 'n', role: 'node', labels: {}, url: 'http://n', node: PORTS, isSelf: false };
 
 async function collectRecords(items: AsyncIterable<SearchItem[]>): Promise<FoundRecord[]> {
   const records: FoundRecord[] = [];

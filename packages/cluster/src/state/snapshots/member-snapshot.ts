@@ -1,5 +1,5 @@
 import type { Member, MemberClock, NodeConfig } from '@porthole/contract';
-import { codeOf, exactJson } from '@porthole/contract';
+import { codeOf, exactJson, readLabels } from '@porthole/contract';
 import type { FoundRecord, LogFileDetails } from '@porthole/logs/types';
 import { checkMemberId } from '../../membership/member-address.ts';
 
@@ -36,7 +36,15 @@ export function parseSnapshot(text: string): MemberSnapshot | undefined {
   if (config !== null && !isConfig(config)) return undefined;
   if (files !== null && !(Array.isArray(files) && files.every(isFile))) return undefined;
   if (departed !== null && !isDeparted(departed)) return undefined;
-  return { member: { ...member, isSelf: false }, asOfMs, clock, config, records, files, departed };
+  return {
+    member: { ...member, labels: readLabels(member.labels), isSelf: false },
+    asOfMs,
+    clock,
+    config,
+    records,
+    files,
+    departed,
+  };
 }
 
 export function serializeSnapshot({ member, asOfMs, clock, config, records, files, departed }: MemberSnapshot): string {

@@ -8,7 +8,7 @@ import { NODE } from './fake-node.ts';
 export const NOW_MS = 1_800_000_000_000;
 
 export function member(id: string, given: Partial<Member> = {}): Member {
-  return { id, role: 'node', node: NODE, url: `http://${id}.invalid`, isSelf: false, ...given };
+  return { id, role: 'node', labels: {}, node: NODE, url: `http://${id}.invalid`, isSelf: false, ...given };
 }
 
 export function snapshot(id: string, given: Partial<MemberSnapshot> = {}): MemberSnapshot {

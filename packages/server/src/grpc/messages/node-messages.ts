@@ -21,6 +21,7 @@ export function descriptionMessage(description: NodeDescription): DescribeRespon
     capabilities: description.capabilities,
     problems: description.problems ?? [],
     role: description.role ?? '',
+    labels: Object.entries(description.labels ?? {}).map(([name, value]) => ({ name, value })),
   };
 }
 

@@ -45,6 +45,7 @@ export function readDescription(message: DescribeResponseMessage): NodeDescripti
     uptimeMs: message.uptime_ms,
     versions: present(message.versions),
     capabilities: message.capabilities,
+    labels: Object.fromEntries(message.labels.map(({ name, value }) => [name, value])),
     problems: message.problems.map(({ check, detail }) => ({ check, detail })),
     role: message.role,
   };

@@ -86,6 +86,7 @@ export const CLUSTER_RESPONSES: {
       {
         id: 'a',
         role: 'broker',
+        labels: { zone: 'eu-1' },
         node: NODE,
         url: 'http://10.0.0.7:7300',
         isSelf: true,
@@ -103,6 +104,7 @@ export const CLUSTER_RESPONSES: {
       {
         id: 'b',
         role: 'broker',
+        labels: {},
         node: NODE,
         url: 'http://10.0.0.8:7300',
         isSelf: false,

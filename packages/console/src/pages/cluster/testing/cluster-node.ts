@@ -5,6 +5,7 @@ export function clusterNode(id: string, given: Partial<ClusterNode> = {}): Clust
   return {
     id,
     role: 'node',
+    labels: {},
     url: `http://${id}:9000`,
     isSelf: false,
     node: { hostIp: '10.0.0.1', hostName: id, grpcPort: 9001, httpPort: 9000, version: '1.0', onlineTime: 0 },
