@@ -31,7 +31,6 @@ import type {
 } from './node-state.ts';
 
 export type {
-  Member,
   MemberClock,
   MemberReport,
   MemberSelection,
