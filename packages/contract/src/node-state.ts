@@ -126,6 +126,11 @@ export interface ResponseBudget {
 export interface SearchOptions extends CallOptions {
   /** Maximum time of the scan; the response then contains what was found, and its end says so. */
   budgetMs?: number;
+  /**
+   * Of `searchLogLines`: the caller no longer uses a piece when it requests the next one, so that its memory can be used
+   * again. Without it, pieces may be kept.
+   */
+  reusesMemory?: boolean;
 }
 
 export interface FollowOptions extends CallOptions {

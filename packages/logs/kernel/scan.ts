@@ -104,7 +104,7 @@ export const TAG_MEMBERS: u32 = NAMES + 512;
 export const MEMBERS: u32 = TAG_MEMBERS + 128;
 export const MEMBER_TEXT: u32 = MEMBERS + 2048;
 export const OUTPUT: u32 = MEMBER_TEXT + 32768;
-export const OUTPUT_BYTES: u32 = 589824;
+export const OUTPUT_BYTES: u32 = 688128;
 /** Members that `jsonMembers` has found: four numbers each. */
 export const NAMED_MEMBERS: u32 = (OUTPUT + OUTPUT_BYTES + 15) & ~15;
 export const MAX_NAMED_MEMBERS: u32 = 16;

@@ -70,8 +70,8 @@ export class Terminal {
   async write(text: string | Uint8Array): Promise<void> {
     if (text.length === 0) return;
     if (this.#pager) return this.#pager.write(text);
-    if (process.stdout.write(text)) return;
-    await new Promise<void>((resolve) => process.stdout.once('drain', resolve));
+    // Also an error ends it, which the handler of the stream reports.
+    await new Promise<void>((resolve) => process.stdout.write(text, () => resolve()));
   }
 
   /** Replaces the progress line; an empty text removes it. */

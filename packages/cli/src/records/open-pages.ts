@@ -19,7 +19,7 @@ export function recordPages(state: Pick<LogState, 'searchLogs'>): OpenPage<Print
 export function jsonPages(state: LogState, options: JsonLinesOptions): OpenPage<RecordTexts> | undefined {
   if (!state.searchLines) return undefined;
   return async function* open(query, limits) {
-    for await (const chunk of state.searchLines?.(query, limits) ?? []) {
+    for await (const chunk of state.searchLines?.(query, { ...limits, reusesMemory: true }) ?? []) {
       const { end, ...texts } = splitJsonLines(chunk, options);
       const count = texts.ends.length;
       yield { batch: count > 0 ? texts : undefined, count, end: end === undefined ? undefined : parseEnd(end) };
@@ -33,7 +33,7 @@ export function textPages(state: LogState): OpenPage<RecordTexts> | undefined {
   let isLineOpen = false;
   return async function* open(query, limits) {
     let lacksNewline = isLineOpen;
-    for await (const item of state.searchText?.(query, limits) ?? []) {
+    for await (const item of state.searchText?.(query, { ...limits, reusesMemory: true }) ?? []) {
       if (item.type === 'end') yield { batch: undefined, count: 0, end: item };
       if (item.type === 'end' || item.ends.length === 0) continue;
       yield { batch: lacksNewline ? afterNewline(item) : item, count: item.ends.length };

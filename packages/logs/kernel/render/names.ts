@@ -20,6 +20,8 @@ export const FIRST_BUILT_IN: u32 = 13;
 export const LAST_BUILT_IN: u32 = 16;
 /** Behind it, the names of levels by rank. */
 export const LEVELS: u32 = 16;
+/** Behind those. */
+export const RAW_COLUMN: u32 = 23; // ,"raw":"
 
 export function putName(name: u32): void {
   const at = NAMES + (name << 4);

@@ -14,10 +14,12 @@ import {
 import { renderContract } from './contract';
 import { renderFields } from './fields';
 import { renderJson } from './json';
-import { BYTES, putName, TIME_MS } from './names';
-import { isUtf8, outputAt, putByte, putBytes, putNumber, putWord, setOutput } from './output';
+import { BYTES, putName, RAW_COLUMN, TIME_MS } from './names';
+import { isUtf8, outputAt, putByte, putBytes, putEscaped, putNumber, putWord, setOutput } from './output';
 
 const NEWLINE: u8 = 10;
+const CARRIAGE_RETURN: u8 = 13;
+const QUOTE: u8 = 34;
 
 /** Longer records are left to the host, so that the output has room for any other one. */
 const MAX_RECORD: u32 = 16384;
@@ -31,16 +33,18 @@ const HOLE_BYTES: u32 = 256;
 /** Bytes at the start of a record that are verified when a cursor is used. */
 const CHECK_BYTES: u32 = 64;
 
-/** Formats, and which fields are requested. */
 const JSON_FORMAT: u32 = 1;
+
+/** What is requested besides the columns. */
 const ALL_FIELDS: u32 = 1;
+const RAW: u32 = 2;
 
 let lineStartBytes: u32 = 0;
 let cursorHeadBytes: u32 = 0;
 let cursorTailBytes: u32 = 0;
 let mostBytes: u32 = 0;
 let format: u32 = 0;
-let fields: u32 = 0;
+let extras: u32 = 0;
 
 /** The columns that were rendered, as they are in the output, without quotes. Empty: there is none. */
 export let levelAt: u32 = 0;
@@ -62,14 +66,14 @@ export function setLines(
   cursorTail: u32,
   most: u32,
   formatKind: u32,
-  fieldKind: u32,
+  extraKinds: u32,
 ): void {
   lineStartBytes = start;
   cursorHeadBytes = cursorHead;
   cursorTailBytes = cursorTail;
   mostBytes = min(most, MAX_RECORD);
   format = formatKind;
-  fields = fieldKind;
+  extras = extraKinds;
 }
 
 /**
@@ -107,9 +111,20 @@ function renderRecord(index: u32, start: u32, end: u32, offset: u64): bool {
   const rank = load<u8>(SPAN_RANKS + index);
   forget();
   if (!(format === JSON_FORMAT ? renderJson(from, to, rank) : renderContract(from, to, rank))) return false;
-  if (fields === ALL_FIELDS && !renderFields()) return false;
+  if (extras & RAW) putRaw(from, to);
+  if (extras & ALL_FIELDS && !renderFields()) return false;
   putWord(0x0a7d, 2); // }\n
   return true;
+}
+
+/** The text itself, without its line break. */
+function putRaw(from: u32, to: u32): void {
+  let end = to;
+  if (end > from && load<u8>(end - 1) === NEWLINE) end--;
+  if (end < to && end > from && load<u8>(end - 1) === CARRIAGE_RETURN) end--;
+  putName(RAW_COLUMN);
+  putEscaped(from, end);
+  putByte(QUOTE);
 }
 
 /** What a crash leaves of a file behind a record was read as newlines; it is not shown. */

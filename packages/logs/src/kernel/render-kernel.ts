@@ -12,7 +12,7 @@ import { BUILT_IN_FIELDS } from '../query/field-name.ts';
 import type { LoadedWasm } from './load-wasm.ts';
 
 interface Exports {
-  setLines(start: number, cursorHead: number, cursorTail: number, most: number, format: number, fields: number): void;
+  setLines(start: number, cursorHead: number, cursorTail: number, most: number, format: number, extras: number): void;
   render(from: number, to: number, base: number): number;
 }
 
@@ -31,6 +31,8 @@ export interface LineTexts {
   mostBytes: number;
   format: string;
   allFields: boolean;
+  /** Whether lines have the text itself, too. */
+  raw: boolean;
 }
 
 /** Renders records as lines of JSON, straight from the text of the kernel. */
@@ -90,7 +92,7 @@ export class RenderKernel {
       cursorTail.write(texts.cursorTail),
       texts.mostBytes,
       FORMATS.indexOf(texts.format),
-      texts.allFields ? 1 : 0,
+      (texts.allFields ? 1 : 0) | (texts.raw ? 2 : 0),
     );
   }
 }
@@ -104,6 +106,7 @@ const NAMES = [
   ...[',"bytes":', '"timeMs":', '"level":"', '"source":"', '"tags":["', '"message":"', ',"context":', ',"fields":{'],
   ...['"level":', '"source":', '"component":', '"message":', 'context.', ...BUILT_IN_FIELDS],
   ...LEVELS_BY_RANK.slice(1).map(String),
+  ',"raw":"',
 ];
 
 function fillNames(rows: Buffer): void {

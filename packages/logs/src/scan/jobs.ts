@@ -69,6 +69,8 @@ export interface RecordsJob extends ScanPart {
   restFrom?: number | undefined;
   /** Instead of blocks: records that start at these offsets, in scan order. */
   picks: readonly number[];
+  /** Memory of an earlier result, for the text of this one. */
+  room?: readonly [ArrayBuffer] | undefined;
 }
 
 export interface HistogramJob extends ScanPart {

@@ -5,6 +5,7 @@ import type { FoundRecord, RecordFilter } from '../types.ts';
 import type { OpenFile } from './files/open-file.ts';
 import { type FamilyTask, type FilePart, MAX_PART_BLOCKS } from './plan/file-parts.ts';
 import { noteFailure, partFrom, runParts } from './plan/run-parts.ts';
+import type { ResultRooms } from './result-rooms.ts';
 
 export interface RecordsOptions {
   filter: RecordFilter;
@@ -16,6 +17,8 @@ export interface RecordsOptions {
   shownBytes?: number;
   /** See `RecordsJob`. */
   restFrom?: number;
+  /** Memory for results. */
+  rooms?: ResultRooms | undefined;
   /** How many more records are wanted; called when a part begins. */
   wanted(): number;
 }
@@ -78,7 +81,7 @@ const GOOD_RESULT = 0.75;
 function recordsJob(
   part: FilePart,
   { newestFirst }: FamilyTask,
-  { filter, asText, raw, fields, shownBytes, restFrom, wanted }: RecordsOptions,
+  { filter, asText, raw, fields, shownBytes, restFrom, rooms, wanted }: RecordsOptions,
 ): RecordsJob {
   const { file, runs, picks, startBytes, endBytes, opened } = part;
   return {
@@ -97,6 +100,7 @@ function recordsJob(
     restFrom,
     mark: opened.mark,
     limit: Math.max(1, wanted()),
+    room: rooms?.take(),
   };
 }
 

@@ -1,14 +1,14 @@
 import { type FoundLines, NOTHING_FOUND } from '../scan/found-lines.ts';
 import { cursorAt, type FoundStep } from './family-records.ts';
 import type { OpenFile } from './files/open-file.ts';
-import type { RecordPosition } from './position.ts';
+import type { PositionRange, RecordPosition } from './position.ts';
 
 export interface LaneOptions {
   newestFirst: boolean;
   /** Where the scan begins, if at a record. */
   cursor: string | undefined;
-  /** Where the scan begins. */
-  start: RecordPosition;
+  /** What is scanned. */
+  range: PositionRange;
 }
 
 /** Records `[from, to)` of what a step of a scan found. */
@@ -41,11 +41,11 @@ export class Lane {
   /** Position after the steps that were emitted completely. */
   #scannedTo: RecordPosition;
 
-  constructor(steps: AsyncGenerator<FoundStep, void, undefined>, { newestFirst, cursor, start }: LaneOptions) {
+  constructor(steps: AsyncGenerator<FoundStep, void, undefined>, { newestFirst, cursor, range }: LaneOptions) {
     this.#steps = steps;
     this.#newestFirst = newestFirst;
     this.#cursor = () => cursor;
-    this.#scannedTo = start;
+    this.#scannedTo = newestFirst ? range.to : range.from;
     this.#boundMs = newestFirst ? Infinity : -Infinity;
   }
 
@@ -106,6 +106,18 @@ export class Lane {
     this.#step = step ?? NOTHING;
     this.#emitted = 0;
     if (!this.hasNext) this.#endStep();
+  }
+
+  /** The memory of the text of the step, once, if all of it has been emitted and is no longer used. */
+  takeRoom(): ArrayBuffer | undefined {
+    const { found } = this.#step;
+    if (this.hasNext || found === NOTHING_FOUND || found.text.buffer.byteLength === 0) return undefined;
+    // It may be made from the text.
+    const cursor = this.#cursor();
+    this.#cursor = () => cursor;
+    const room = found.text.buffer;
+    found.text = NOTHING_FOUND.text;
+    return room;
   }
 
   async close(): Promise<void> {

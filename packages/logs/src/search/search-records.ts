@@ -9,6 +9,7 @@ import { Lane, leadingLane, nextBound, type TakenRecords } from './lane.ts';
 import type { FamilyProgress } from './plan/file-parts.ts';
 import { type FamilyPart, FIRST_POSITION, findRange, type PositionRange } from './position.ts';
 import { recordRest } from './record-rest.ts';
+import { ResultRooms } from './result-rooms.ts';
 import type { ScanContext } from './scan-context.ts';
 import { ScanTally } from './scan-tally.ts';
 import { type SearchOptions, StopReason } from './stop-reason.ts';
@@ -41,7 +42,7 @@ export async function* searchRecords<T>(
     yield* output.records([], query, stop);
     let emitted = 0;
     const shown = { filter: query, asText: output.asText, raw: query.raw ?? false, fields: query.fields };
-    const recordsOptions = { ...shown, wanted: () => query.limit - emitted };
+    const recordsOptions = { ...shown, rooms: new ResultRooms(options), wanted: () => query.limit - emitted };
     const newestFirst = query.order === 'newest';
     const matcher = new RecordMatcher(query);
     let batch: TakenRecords[] = [];
@@ -49,14 +50,13 @@ export async function* searchRecords<T>(
       const family = families[number] as OpenFamily;
       const progress = { reached: FIRST_POSITION, isComplete: false };
       const task = { scanContext, family, range, matcher, newestFirst, flag: stop.newFlag(), tally };
-      const start = newestFirst ? range.to : range.from;
       const rest = restFrom && (await recordRest(task, { ...shown, position: restFrom }));
       if (rest) {
         batch.push(rest.taken);
         emitted++;
       }
       const records = familyRecords({ ...task, progress }, recordsOptions);
-      const lane = new Lane(records, { newestFirst, cursor: rest?.cursor ?? cursor, start });
+      const lane = new Lane(records, { newestFirst, cursor: rest?.cursor ?? cursor, range });
       scans.push({ family, range, progress, lane });
     }
     const lanes = scans.map(({ lane }) => lane);
@@ -72,6 +72,7 @@ export async function* searchRecords<T>(
       }
       if (batch.length > 0) yield* output.records(batch, query, stop);
       batch = [];
+      recordsOptions.rooms.putAll(lanes);
       await lane.pull();
     }
     if (batch.length > 0) yield* output.records(batch, query, stop);

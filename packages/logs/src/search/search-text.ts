@@ -54,7 +54,7 @@ class JoinedTexts {
     const last = all.at(-1);
     this.#held = undefined;
     if (last && isOpen(last)) {
-      this.#held = { ...last, from: last.to - 1 };
+      this.#held = copyLast(last);
       all.pop();
       if (last.to - last.from > 1) all.push({ ...last, to: last.to - 1 });
     }
@@ -99,6 +99,19 @@ function joinEnds(pieces: readonly (TakenRecords & { gap: number })[]): Uint32Ar
     end = ends[count - 1] ?? 0;
   }
   return ends;
+}
+
+/** The last record in memory of its own: that of the others may be used again before it is emitted. */
+function copyLast({ found, opened, to }: TakenRecords): TakenRecords {
+  const text = new Uint8Array(textOf(found, to - 1, to));
+  const copied = {
+    text,
+    ends: Uint32Array.of(text.length),
+    offsets: found.offsets.slice(to - 1, to),
+    times: found.times.slice(to - 1, to),
+    ...(found.lengths && { lengths: found.lengths.slice(to - 1, to) }),
+  };
+  return { found: copied, opened, from: 0, to: 1 };
 }
 
 function timesOf({ found, from, to }: TakenRecords): Float64Array {

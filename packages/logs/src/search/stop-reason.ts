@@ -74,4 +74,6 @@ export interface SearchOptions {
   budgetMs?: number | undefined;
   /** Polled while it runs: `true` ends it like an exhausted budget, at a point the caller decides. */
   isOver?: (() => boolean) | undefined;
+  /** What was emitted is no longer used when the next piece is requested: its memory may be used for that one. */
+  reusesMemory?: boolean | undefined;
 }

@@ -4,17 +4,23 @@ import { type FoundLines, MAX_RESULT_BYTES } from '../found-lines.ts';
 const FIRST_BYTES = 16 * 1024;
 const FIRST_RECORDS = 256;
 const GROWTH = 8;
+const RECORDS_GROWTH = 4;
 
 /** A growing buffer of records: their text, and what is known of each. */
 export class FoundBuffer {
   count = 0;
   /** Length of the text. */
   bytes = 0;
-  text = newBuffer(FIRST_BYTES);
+  text: Buffer<ArrayBuffer>;
   ends = new Uint32Array(FIRST_RECORDS);
   offsets = new Float64Array(FIRST_RECORDS);
   times = new Float64Array(FIRST_RECORDS);
   lengths = new Uint32Array(FIRST_RECORDS);
+
+  /** `room`: the memory of an earlier result. */
+  constructor(room?: ArrayBuffer) {
+    this.text = room ? Buffer.from(room) : newBuffer(FIRST_BYTES);
+  }
 
   /** Makes room for so much more text. */
   reserve(bytes: number): void {
@@ -36,7 +42,7 @@ export class FoundBuffer {
   reserveRecords(count: number): void {
     const needed = this.count + count;
     if (needed <= this.ends.length) return;
-    const size = Math.max(needed, GROWTH * this.ends.length);
+    const size = Math.max(needed, RECORDS_GROWTH * this.ends.length);
     this.ends = grown(this.ends, new Uint32Array(size));
     this.lengths = grown(this.lengths, new Uint32Array(size));
     this.offsets = grown(this.offsets, new Float64Array(size));

@@ -234,9 +234,10 @@ describe('records rendered by the kernel', () => {
         damage,
         fc.constantFrom(...FIELDS),
         fc.constantFrom(undefined, 40),
-        (bytes, spots, fields, shownBytes) => {
-          expectSame(bytes, FORMATS[name], { fields, shownBytes });
-          if (spots.length > 0) expectSame(damaged(bytes, spots), FORMATS[name], { fields });
+        fc.boolean(),
+        (bytes, spots, fields, shownBytes, raw) => {
+          expectSame(bytes, FORMATS[name], { fields, shownBytes, raw });
+          if (spots.length > 0) expectSame(damaged(bytes, spots), FORMATS[name], { fields, raw });
         },
       ),
       { numRuns: 300 * MORE },
@@ -262,11 +263,14 @@ describe('records rendered by the kernel', () => {
       [contract, FORMATS.contract],
       [json, FORMATS.json],
     ] as const) {
-      for (const fields of FIELDS.slice(0, 2)) {
+      for (const [fields, raw] of FIELDS.slice(0, 2).flatMap((each) => [
+        [each, false] as const,
+        [each, true] as const,
+      ])) {
         const bytes = Buffer.from(line.repeat(1900));
-        expect(expectSame(bytes, format, { fields })).toBe(1900);
+        expect(expectSame(bytes, format, { fields, raw })).toBe(1900);
         const slow = { format: () => expect.unreachable('a record was decoded') };
-        const lines = new RecordLines(jobFor({ fields }), { kernel, format: { ...format, decode: slow.format } });
+        const lines = new RecordLines(jobFor({ fields, raw }), { kernel, format: { ...format, decode: slow.format } });
         for (const { start, end, ...head } of loadRecords(bytes, format))
           lines.add({ bytes: kernel.text, start, end, offset: start }, { continued: false, ...head });
         expect(lines.found().ends.length).toBe(1900);

@@ -27,12 +27,13 @@ export class RecordLines implements FoundCollector {
   #checked: Buffer | undefined;
   readonly #texts: LineTexts | undefined;
   readonly #isTimed: boolean;
-  readonly #found = new FoundBuffer();
+  readonly #found: FoundBuffer;
   /** Records that were found but not rendered yet, and the offset of the text they are in. */
   #waiting = 0;
   #base = 0;
 
   constructor(job: RecordsJob, { kernel, format }: { kernel: ScanKernel; format: Format }) {
+    this.#found = new FoundBuffer(job.room?.[0]);
     this.#formatter = new RecordFormatter(job, format);
     this.#kernel = kernel.lineRenderer;
     this.#memory = kernel.text;
@@ -137,7 +138,7 @@ const USUAL: ShownAs = { continued: false, headless: false };
 function lineTexts(job: RecordsJob, { lineStart }: RecordFormatter, format: Format): LineTexts | undefined {
   const { file, mark, raw, fields = [], restFrom = 0, shownBytes = SHOWN_BYTES } = job;
   const allFields = fields.includes(ALL_FIELDS);
-  if (raw || restFrom > 0 || (fields.length > 0 && !allFields)) return undefined;
+  if (restFrom > 0 || (fields.length > 0 && !allFields)) return undefined;
   const { head, tail } = markEnds({ ...mark, file: file.name });
   return {
     start: `${lineStart}"offset":`,
@@ -146,5 +147,6 @@ function lineTexts(job: RecordsJob, { lineStart }: RecordFormatter, format: Form
     mostBytes: shownBytes,
     format: format.name,
     allFields,
+    raw,
   };
 }

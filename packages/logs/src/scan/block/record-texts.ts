@@ -15,7 +15,7 @@ const NEWLINE = 10;
 export class RecordTexts implements FoundCollector {
   readonly #encode: ReturnType<typeof markEncoder>;
   readonly #restFrom: number;
-  readonly #found = new FoundBuffer();
+  readonly #found: FoundBuffer;
   /** Adjacent records that were found but not copied yet. */
   #run: Buffer = Buffer.alloc(0);
   #runStart = 0;
@@ -24,7 +24,8 @@ export class RecordTexts implements FoundCollector {
   #isOpen = false;
   #nextOffset = -1;
 
-  constructor({ file, mark, restFrom = 0 }: RecordsJob) {
+  constructor({ file, mark, restFrom = 0, room }: RecordsJob) {
+    this.#found = new FoundBuffer(room?.[0]);
     this.#encode = markEncoder({ ...mark, file: file.name });
     this.#restFrom = restFrom;
   }

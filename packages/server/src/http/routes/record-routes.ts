@@ -53,7 +53,8 @@ export function createRecordRoutes(node: NodeState, options: RecordRouteOptions)
     logSearch: async ({ query, signal }) => {
       const request = parseSearchRequest(query, clock(), { maxRecords });
       const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
-      const stream = await openStream(node.searchLogLines(request, { signal, budgetMs }));
+      // A piece is flushed before the next one is requested.
+      const stream = await openStream(node.searchLogLines(request, { signal, budgetMs, reusesMemory: true }));
       return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, stream };
     },
     logFollow: async ({ query, headers, signal }) => {
