@@ -60,7 +60,10 @@ class RecordPicker {
   readonly #text: TextReader;
   readonly #tools: ScanTools;
   readonly #headScanBytes: number;
-  /** Text kept because errors come in bursts: those near the last one are already in it. */
+  /**
+   * Text kept because errors come in bursts: those near the last one are already in it. In the memory of the kernel,
+   * which renders from there.
+   */
   readonly #window: Buffer;
   #windowAt = 0;
   #windowBytes = 0;
@@ -71,7 +74,7 @@ class RecordPicker {
     this.#text = text;
     this.#tools = tools;
     this.#headScanBytes = headScanBytes(tools.format.name);
-    this.#window = Buffer.allocUnsafe(8 * this.#headScanBytes);
+    this.#window = tools.kernel.text.subarray(0, 8 * this.#headScanBytes);
   }
 
   pick(offset: number): Picked {
@@ -117,6 +120,7 @@ class RecordPicker {
   /** Splits records like all other scans: long ones may end where the next block begins. */
   #pickFromBlock(offset: number): Picked {
     const scanner = new BlockScanner(this.#tools.kernel, this.#text, this.#tools);
+    this.#windowBytes = 0; // the same memory
     scanner.load(blockAt(offset));
     const start = scanner.toPosition(offset);
     const end = scanner.recordEnd(start, scanner.recordsEnd());
