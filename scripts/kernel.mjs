@@ -1,37 +1,75 @@
+import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import asc from 'assemblyscript/asc';
 
-/* Compiles packages/logs/kernel/NAME.ts to packages/logs/src/kernel/NAME-wasm.ts: `npm run kernel`. */
+/*
+ * Compiles packages/logs/kernel/NAME.ts to packages/logs/src/kernel/NAME-wasm.ts: `npm run kernel`. Beside the sources it
+ * writes of what and by what that was made, so that a test sees in no time whether they still belong together.
+ */
 
 const SOURCES = new URL('../packages/logs/kernel/', import.meta.url);
 const OUTPUTS = new URL('../packages/logs/src/kernel/', import.meta.url);
 
+const FINGERPRINT = 'compiled.json';
+
+const OPTIONS = [
+  '--runtime',
+  'stub',
+  '--enable',
+  'simd',
+  '-O3',
+  '--noAssert',
+  '--importMemory',
+  '--initialMemory',
+  '1',
+];
+
 /** Module text by output name, for all kernels. */
 export async function compileKernels() {
-  const names = readdirSync(SOURCES).filter((name) => name.endsWith('.ts'));
+  const { default: asc } = await import('assemblyscript/asc');
   const outputs = new Map();
-  for (const name of names) outputs.set(name.replace('.ts', '-wasm.ts'), moduleText(name, await compile(name)));
+  for (const name of kernelNames()) outputs.set(outputOf(name), moduleText(name, await compile(asc, name)));
   return outputs;
 }
 
-async function compile(name) {
+/** What the last compilation has left for `fingerprintKernels` to be compared with. */
+export function readFingerprint() {
+  return JSON.parse(readFileSync(new URL(FINGERPRINT, SOURCES), 'utf8'));
+}
+
+/** Hashes of all that the kernels are made of, the compiler included, and of what is made. */
+export function fingerprintKernels() {
+  const lock = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')).packages;
+  const sources = readdirSync(SOURCES, { recursive: true }).filter((name) => name.endsWith('.ts'));
+  const hashes = (names, folder) =>
+    Object.fromEntries(names.sort().map((name) => [name, hash(readFileSync(new URL(name, folder)))]));
+  return {
+    compiler: ['assemblyscript', 'binaryen'].map((name) => lock[`node_modules/${name}`].integrity),
+    // Its options and what it does with its result.
+    script: hash(readFileSync(new URL(import.meta.url))),
+    sources: hashes(sources, SOURCES),
+    outputs: hashes(kernelNames().map(outputOf), OUTPUTS),
+  };
+}
+
+function kernelNames() {
+  return readdirSync(SOURCES).filter((name) => name.endsWith('.ts'));
+}
+
+function outputOf(name) {
+  return name.replace('.ts', '-wasm.ts');
+}
+
+function hash(bytes) {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+async function compile(asc, name) {
   const dir = mkdtempSync(join(tmpdir(), 'porthole-kernel-'));
   try {
     const output = join(dir, 'kernel.wasm');
-    const options = [
-      '--runtime',
-      'stub',
-      '--enable',
-      'simd',
-      '-O3',
-      '--noAssert',
-      '--importMemory',
-      '--initialMemory',
-      '1',
-    ];
-    const { error, stderr } = await asc.main([new URL(name, SOURCES).pathname, '-o', output, ...options]);
+    const { error, stderr } = await asc.main([new URL(name, SOURCES).pathname, '-o', output, ...OPTIONS]);
     if (error) throw new Error(`${name}: ${error.message}\n${stderr}`);
     return readFileSync(output);
   } finally {
@@ -46,4 +84,5 @@ function moduleText(name, wasm) {
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {
   for (const [name, text] of await compileKernels()) writeFileSync(new URL(name, OUTPUTS), text);
+  writeFileSync(new URL(FINGERPRINT, SOURCES), `${JSON.stringify(fingerprintKernels(), null, 2)}\n`);
 }
