@@ -6,12 +6,16 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startTestEtcd } from '@porthole/cluster/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describeRelease } from './testing/release-cases.ts';
 
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, '..');
 
 /** No fixed port: several checkouts may be tested at once. */
 const env = { ...process.env, PORTHOLE_HTTP_PORT: '0', PORTHOLE_GRPC_PORT: '0' };
+
+/** Of whoever builds here: nobody else may read it. The release is compared with one of a checkout that everybody reads. */
+const UMASK = '077';
 
 const FOUND_BY_NPX = 'node_modules/.bin/porthole';
 
@@ -22,7 +26,7 @@ const running: ChildProcess[] = [];
 
 beforeAll(async () => {
   work = await mkdtemp(join(tmpdir(), 'porthole-readme-'));
-  checkout = join(work, 'checkout');
+  checkout = join(work, 'a deeper/other place');
   await copySources(checkout);
   // As after an installation, which takes a third of the time of this file: test/install.test.ts tests that.
   await copyPackages(join(checkout, 'node_modules'));
@@ -41,7 +45,7 @@ describe('the README in a fresh checkout', () => {
 
   it('npm start builds and runs a node that shows itself', async () => {
     take('npm start');
-    const started = await serve('npm', ['start']);
+    const started = await serve('sh', ['-c', `umask ${UMASK} && exec npm start`]);
     ({ url, child: node } = started);
     expect(started.output()).toContain('building (first run)');
     const page = await (await fetch(url)).text();
@@ -156,6 +160,8 @@ describe('the README in a fresh checkout', () => {
   it('holds no command that was not run here', () => {
     expect(commands).toEqual([]);
   });
+
+  describeRelease(() => checkout);
 });
 
 interface ConfigResponse {
@@ -187,8 +193,9 @@ async function copySources(target: string): Promise<void> {
   });
   // A tracked file that was deleted and not committed yet is still listed.
   const files = stdout.split('\0').filter((file) => file !== '' && existsSync(join(root, file)));
-  await mkdir(target);
-  await execute('cp', ['--parents', '-t', target, ...files], { cwd: root });
+  await mkdir(target, { recursive: true });
+  const copy = ['-c', `umask ${UMASK} && exec cp --parents -t "$@"`, 'sh', target, ...files];
+  await execute('sh', copy, { cwd: root });
 }
 
 /** Links where the file system can: nothing there is written to, except what tests leave for later runs. */

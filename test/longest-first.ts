@@ -7,7 +7,6 @@ export const LONGEST = [
   'e2e/packages.test.ts',
   'packages/logs/src/scan/block-borders.test.ts',
   'e2e/console-access.test.ts',
-  'test/release.test.ts',
   'e2e/console-logs-find.test.ts',
   'packages/logs/src/scan/slow-regex.test.ts',
   'e2e/cluster-members.test.ts',

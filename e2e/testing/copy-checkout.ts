@@ -9,28 +9,21 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** What a build needs. */
+/** What a release needs. */
 const SOURCES = ['LICENSE', 'README.md', 'package.json', 'package-lock.json', 'packages', 'proto', 'scripts'];
-
-/** What builds leave in packages. */
-const BUILT = new Set(['dist', 'lib', 'web', 'generated', 'node_modules']);
 
 /** What is bundled is copied, not linked: a bundle contains the paths of its sources, and those of links lead out of the copy. */
 const BUNDLED = ['diff', 'eventsource-parser', 'preact', 're2js'];
 
-/** Creates a directory with the sources of this checkout and its installed dependencies, with or without what is built. */
-export function copyCheckout(copy: string, { umask, asBuilt }: { umask: string; asBuilt: boolean }): void {
+/** Creates a directory with the sources of this checkout, what is built of them, and its installed dependencies. */
+export function copyCheckout(copy: string, umask: string): void {
   mkdirSync(copy, { recursive: true });
   const configs = readdirSync(ROOT).filter((name) => /^tsconfig.*\.json$|^\.npmrc$/.test(name));
-  for (const name of [...SOURCES, ...configs])
-    cpSync(join(ROOT, name), join(copy, name), {
-      recursive: true,
-      filter: (path) => asBuilt || !BUILT.has(basename(path)),
-    });
+  for (const name of [...SOURCES, ...configs]) cpSync(join(ROOT, name), join(copy, name), { recursive: true });
   limitModes(copy, 0o777 & ~Number.parseInt(umask, 8));
   linkPackages(join(copy, 'node_modules'));
   const lock = readFileSync(join(copy, 'package-lock.json'));

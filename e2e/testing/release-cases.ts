@@ -1,0 +1,128 @@
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { eventually } from '@porthole/logs/testing';
+import { freePorts } from '@porthole/server/testing';
+import { createToken } from '@porthole/server/tokens';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import manifest from '../../package.json' with { type: 'json' };
+import { IMAGE_ENV, instructionArgs, instructionTexts, STAGES } from '../../test/testing/dockerfile.ts';
+import { copyCheckout } from './copy-checkout.ts';
+
+const execute = promisify(execFile);
+
+/** Nobody, where the tests run as root. */
+const NOBODY = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+
+/** How a release is made: where the command is run within the checkout, and who may read what is written there. */
+interface ReleaseOptions {
+  from: string;
+  umask: string;
+}
+
+/**
+ * The release of a checkout that was built from nothing: that it is the one which this checkout gives, as it was built for
+ * the other tests, and that it runs.
+ */
+export function describeRelease(fresh: () => string): void {
+  describe('a release of it', () => {
+    let work: string;
+    let one: string;
+
+    beforeAll(async () => {
+      work = realpathSync(mkdtempSync(join(tmpdir(), 'porthole-release-')));
+      // Who runs the program must be let through.
+      chmodSync(work, 0o755);
+      copyCheckout(join(work, 'one'), '022');
+      one = await release(join(work, 'one'), { from: '.', umask: '022' });
+    });
+
+    afterAll(() => rmSync(work, { recursive: true, force: true }));
+
+    it('has the same packages as another build of the same sources, independent of directory, umask and working directory', async () => {
+      const other = await release(fresh(), { from: 'packages/cli', umask: '077' });
+      const hashes = readFileSync(join(one, 'SHA256SUMS'), 'utf8');
+      expect(readFileSync(join(other, 'SHA256SUMS'), 'utf8')).toBe(hashes);
+      expect(hashes.match(/\S+$/gm)).toEqual([
+        'package-lock.json',
+        'package.json',
+        `porthole-${manifest.version}.tgz`,
+        `porthole-client-${manifest.version}.tgz`,
+        'porthole-client.cdx.json',
+        'porthole.cdx.json',
+      ]);
+      // The hashes are those of the files: anyone can compare what they have got.
+      await execute('sha256sum', ['--check', '--strict', 'SHA256SUMS'], { cwd: other });
+    });
+
+    it('makes an image, as far as that is possible without Docker, that runs as a user without rights from a tree nobody can write to, is healthy and stops on a signal', () =>
+      runImage(work, one));
+  });
+}
+
+/** Packs what was built in a checkout, and returns the folder of its release. */
+async function release(checkout: string, { from, umask }: ReleaseOptions): Promise<string> {
+  const script = [join(checkout, 'scripts/pack.mjs'), '--as-built'];
+  const command = 'umask "$1" && shift && exec "$@"';
+  const cwd = join(checkout, from);
+  await execute('sh', ['-c', command, 'sh', umask, process.execPath, ...script], { cwd }).catch(
+    ({ stdout, stderr }: { stdout: string; stderr: string }) => expect.fail(`${stdout}${stderr}`),
+  );
+  return join(checkout, 'release');
+}
+
+async function runImage(work: string, release: string): Promise<void> {
+  const installed = await installRelease(work, release);
+  const state = join(installed, '../state');
+  mkdirSync(state);
+  const { line } = createToken('ops');
+  writeFileSync(join(state, 'tokens'), line, { mode: 0o644 });
+  if (NOBODY.uid !== undefined) chownSync(state, NOBODY.uid, NOBODY.gid);
+  const [port = 0] = await freePorts(1);
+  const given = {
+    ...IMAGE_ENV,
+    PORTHOLE_HTTP_PORT: `${port}`,
+    PORTHOLE_GRPC_PORT: '0',
+    PORTHOLE_LOGGING_DIR: join(state, 'log'),
+    PORTHOLE_AUTH_TOKEN_FILE: join(state, 'tokens'),
+    HEALTH_URL: (IMAGE_ENV.HEALTH_URL ?? '').replace('7300', `${port}`),
+  };
+  const program = (instructionArgs('ENTRYPOINT')[1] ?? '').replace('/opt/porthole', installed);
+  const options = { cwd: state, env: given, ...NOBODY };
+  const child = spawn(process.execPath, [program, ...instructionArgs('CMD')], { ...options, stdio: 'ignore' });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [, ...check] = instructionArgs('HEALTHCHECK');
+  await eventually(() => execute(process.execPath, check, options).then(() => {}));
+  expect(readdirSync(join(state, 'log'))).toContain('porthole.log');
+  expect((await fetch(`http://127.0.0.1:${port}/api/v1/config`)).status).toBe(401);
+  child.kill('SIGTERM');
+  expect(await once(child, 'exit')).toEqual([0, null]);
+  // What says whether it lives says so when it does not.
+  await expect(execute(process.execPath, check, options)).rejects.toMatchObject({ code: 1 });
+}
+
+/** The steps of the Dockerfile behind the build, in folders instead of images. */
+async function installRelease(work: string, release: string): Promise<string> {
+  const folder = join(work, 'opt');
+  cpSync(release, folder, { recursive: true });
+  const [, install] = STAGES;
+  const [command = '', ...args] = (instructionTexts(install, 'RUN')[0] ?? '').split(' ');
+  await execute(command, [...args, '--prefer-offline', '--loglevel=error'], { cwd: folder });
+  await execute('chmod', ['-R', 'a-w,a+rX', folder]);
+  onTestFinished(() => execute('chmod', ['-R', 'u+w', folder]).then(() => {}));
+  return folder;
+}
