@@ -17,6 +17,11 @@ export const CHECKS = [
   },
   { name: 'types', command: ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.check.json', ...ONE_CHECKER] },
   {
+    // Also without the types of Node.js: it runs in browsers.
+    name: 'types of the client',
+    command: ['node_modules/typescript/bin/tsc', '-p', 'packages/client/tsconfig.json', '--noEmit', ...ONE_CHECKER],
+  },
+  {
     name: 'types of the console',
     command: ['node_modules/typescript/bin/tsc', '-p', 'packages/console/tsconfig.json', ...ONE_CHECKER],
   },
