@@ -103,6 +103,7 @@ export const PARAMETERS = {
 const CALL_OPTIONS: ArgumentKinds = {
   signal: SIGNAL,
   responseBudget: OBJECT,
+  send: FUNCTION,
   budgetMs: NUMBER,
   gaps: TEXT,
   onEvent: FUNCTION,

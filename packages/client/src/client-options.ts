@@ -1,4 +1,4 @@
-import type { ResponseBudget } from '@porthole/contract';
+import type { FetchFunction, ResponseBudget } from '@porthole/contract';
 import { CLIENT_OPTIONS, checkNames, invalid } from './check-arguments.ts';
 
 /**
@@ -6,33 +6,6 @@ import { CLIENT_OPTIONS, checkNames, invalid } from './check-arguments.ts';
  * Browsers ignore it, and handle that themselves.
  */
 export const IDENTITY_ENCODING = { 'accept-encoding': 'identity' } as const;
-
-/** What a request is sent with: a part of the `RequestInit` of every `fetch`. */
-export interface FetchInit {
-  method: string;
-  headers: Record<string, string>;
-  body?: string;
-  signal: AbortSignal;
-  redirect: 'manual';
-  cache: 'no-store';
-}
-
-/** What is read of a response: a part of the `Response` of every `fetch`. */
-export interface FetchResponse {
-  readonly ok: boolean;
-  readonly status: number;
-  readonly type: string;
-  readonly headers: { get(name: string): string | null };
-  readonly body: {
-    getReader(): {
-      read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
-      cancel(): Promise<void>;
-    };
-  } | null;
-}
-
-/** The `fetch` of browsers, of Node.js, of undici, or any function like them. */
-export type FetchFunction = (url: string, init: FetchInit) => Promise<FetchResponse>;
 
 export interface ClientOptions {
   /** Base address of the node. A path is allowed, for nodes behind a proxy. Credentials in it are rejected: use `token`. */

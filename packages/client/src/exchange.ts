@@ -1,5 +1,5 @@
-import { errorMessage, PortholeError } from '@porthole/contract';
-import { type FetchResponse, MAX_TIMER_MS, type StrictOptions } from './client-options.ts';
+import { errorMessage, type FetchResponse, PortholeError } from '@porthole/contract';
+import { MAX_TIMER_MS, type StrictOptions } from './client-options.ts';
 import type { Clock } from './clock.ts';
 import { ClientError } from './errors/client-error.ts';
 import { type ConnectionFailure, classifyFailure } from './errors/connection-failure.ts';
@@ -180,7 +180,7 @@ export class Exchange {
       redirect: 'manual',
       cache: 'no-store',
     } as const;
-    const response = await this.#guarded(() => options.fetch(this.url, init));
+    const response = await this.#guarded(() => (request.send ?? options.fetch)(this.url, init));
     this.#response = response;
     this.#reader = response.body?.getReader();
     clearTimeout(this.#timer);

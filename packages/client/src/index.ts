@@ -22,6 +22,9 @@ export type {
   ConfigValue,
   ErrorCode,
   ErrorKind,
+  FetchFunction,
+  FetchInit,
+  FetchResponse,
   FileRequest,
   FollowOptions,
   Member,
@@ -93,7 +96,7 @@ export type {
   TopQuery,
   TopValue,
 } from '@porthole/logs/types';
-export type { ClientOptions, FetchFunction, FetchInit, FetchResponse } from './client-options.ts';
+export type { ClientOptions } from './client-options.ts';
 export type {
   AroundLogRequest,
   ClusterClient,

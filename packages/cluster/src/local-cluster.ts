@@ -14,6 +14,7 @@ import type {
   ClusterTop,
   ForgetOptions,
   ForgottenMember,
+  GroupCall,
   MemberSelection,
   NodeDescription,
   NodeState,
@@ -55,6 +56,9 @@ import { SnapshotCache } from './state/snapshots/snapshot-cache.ts';
 import { SnapshotCollector } from './state/snapshots/snapshot-collector.ts';
 import { SnapshotNode } from './state/snapshots/snapshot-node.ts';
 import { createSnapshotStore } from './state/snapshots/snapshot-store.ts';
+import { answerGroup } from './tree/answer-group.ts';
+import type { TreeOptions } from './tree/plan-groups.ts';
+import { createTree } from './tree/tree.ts';
 
 export interface LocalClusterOptions {
   /** Name of the cluster. */
@@ -70,6 +74,8 @@ export interface LocalClusterOptions {
   /** Formats of their logs, tried before the built-in ones. */
   formats?: readonly UserFormat[] | undefined;
   limits: ClusterLimits;
+  /** When questions go through helpers; default: never. */
+  tree?: TreeOptions | undefined;
   /** Interval of clock measurements and snapshots. */
   refreshMs: number;
   snapshots: { dir: string; maxBytes: number; keepMs: number };
@@ -125,6 +131,7 @@ export class LocalCluster implements ClusterState {
       readSettings: (config) => masking.readSettings(config),
       timeoutMs: limits.memberTimeoutMs,
       maxParallel: limits.maxParallel,
+      tree: createTree(options.tree, membership.state),
       nowMs: () => Date.now(),
     };
   }
@@ -166,16 +173,7 @@ export class LocalCluster implements ClusterState {
     }
     return new LocalCluster(
       { ...options, mask },
-      {
-        snapshots: snapshots,
-        directory,
-        peers,
-        clocks,
-        collector: collector,
-        roleDiscovery: roleDiscovery,
-        masking,
-        cleaning,
-      },
+      { snapshots, directory, peers, clocks, collector, roleDiscovery, masking, cleaning },
     );
   }
 
@@ -273,6 +271,10 @@ export class LocalCluster implements ClusterState {
   async *around(request: AroundRequest, options?: CallOptions): AsyncGenerator<ClusterItem[], void, undefined> {
     await this.#discoverRoles(request, options);
     yield* searchAround(this.#records, request, options);
+  }
+
+  askGroup(call: GroupCall): AsyncIterable<Uint8Array> {
+    return answerGroup({ peers: this.#deps.peers, maxParallel: this.#state.maxParallel }, call);
   }
 
   /** Roles are needed only if members are selected by role. */

@@ -29,6 +29,8 @@ import type {
   SearchOptions,
   SettingJson,
 } from './node-state.ts';
+import type { RouteId } from './routes/routes.ts';
+import type { RequestClock } from './time/time-text.ts';
 
 export type {
   MemberClock,
@@ -207,6 +209,18 @@ export interface ForgetOptions extends CallOptions {
   onlyHere?: boolean;
 }
 
+/** A request for a group of members that another node made. */
+export interface GroupCall extends CallOptions {
+  /** The request, as `askGroup` of the other node wrote it. */
+  body: string;
+  clock: RequestClock;
+  /** Of this node, for its own part. */
+  maxRecords: number;
+  searchBudgetMs: number;
+  /** Throws unless the other node may use this route. */
+  authorize(route: RouteId): void;
+}
+
 /** The result of forgetting a member. */
 export interface ForgottenMember {
   id: string;
@@ -231,6 +245,8 @@ export interface ClusterState {
   logTop(request: TopQuery & MemberSelection, options?: SearchOptions): Promise<ClusterTop>;
   /** Oldest first. */
   around(request: AroundRequest, options?: CallOptions): AsyncIterable<ClusterItem[]>;
+  /** Asks a group of members for another node; what they respond, in frames. Absent where groups are not served. */
+  askGroup?(call: GroupCall): AsyncIterable<Uint8Array>;
   /** One member; its snapshot where it has left or failed. Throws MEMBER_NOT_FOUND for an unknown id. */
   member(id: string): NodeState;
   /**

@@ -18,6 +18,7 @@ export type {
   ConfigValue,
   ForgetOptions,
   ForgottenMember,
+  GroupCall,
   MemberDuplicateFile,
   MemberFileProblem,
 } from './cluster-state.ts';
@@ -55,6 +56,9 @@ export type {
 } from './member.ts';
 export type {
   CallOptions,
+  FetchFunction,
+  FetchInit,
+  FetchResponse,
   FollowOptions,
   NodeConfig,
   NodeDescription,

@@ -112,7 +112,36 @@ export interface CallOptions {
   signal?: AbortSignal;
   /** Limits what responses hold in memory; only for remote nodes. */
   responseBudget?: ResponseBudget;
+  /** Sends the request instead of the `fetch` of the client; only for remote nodes. */
+  send?: FetchFunction;
 }
+
+/** What a request is sent with: a part of the `RequestInit` of every `fetch`. */
+export interface FetchInit {
+  method: string;
+  headers: Record<string, string>;
+  body?: string;
+  signal: AbortSignal;
+  redirect: 'manual';
+  cache: 'no-store';
+}
+
+/** What is read of a response: a part of the `Response` of every `fetch`. */
+export interface FetchResponse {
+  readonly ok: boolean;
+  readonly status: number;
+  readonly type: string;
+  readonly headers: { get(name: string): string | null };
+  readonly body: {
+    getReader(): {
+      read(): Promise<{ done: boolean; value?: Uint8Array | undefined }>;
+      cancel(): Promise<void>;
+    };
+  } | null;
+}
+
+/** The `fetch` of browsers, of Node.js, of undici, or any function like them. */
+export type FetchFunction = (url: string, init: FetchInit) => Promise<FetchResponse>;
 
 /** What several responses may hold in memory together. */
 export interface ResponseBudget {

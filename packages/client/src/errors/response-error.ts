@@ -1,5 +1,5 @@
+import type { FetchResponse } from '@porthole/contract';
 import { ERROR_KINDS, type ErrorCode, isErrorCode } from '@porthole/contract';
-import type { FetchResponse } from '../client-options.ts';
 import { isCodeLike, remoteText } from '../remote-text.ts';
 import { ClientError, type ClientErrorFacts } from './client-error.ts';
 

@@ -68,6 +68,12 @@ export class MemberNode extends DelegatedNode implements NodeState {
     this.#options.onClose?.();
   }
 
+  /** Whether it is a Porthole node, which masks its own responses. Asks it, if that is not known. */
+  async isPorthole(options: CallOptions = {}): Promise<boolean> {
+    if (!this.#isPorthole && !this.#contract) await this.#detect(options);
+    return this.#isPorthole;
+  }
+
   async describe(options: CallOptions = {}): Promise<NodeDescription> {
     if (this.#contract) throw this.#contract.reason;
     if (this.#isKnown) return this.#fetchDescription(options);

@@ -1,5 +1,8 @@
 import { type CallOptions, PortholeError } from '@porthole/contract';
 
+/** Requests that listen to one signal. Not 0, for no limit: `fetch` would throw, because `getMaxListeners` of Node.js 20 does. */
+export const MAX_LISTENERS = 100_000;
+
 export interface Deadline extends CallOptions {
   timeoutMs: number;
 }

@@ -1,5 +1,7 @@
+import { setMaxListeners } from 'node:events';
 import type { CallOptions, MemberReport } from '@porthole/contract';
-import { inParallel, withDeadline } from './bounded-calls.ts';
+import type { SendFor } from '../tree/tree.ts';
+import { inParallel, MAX_LISTENERS, withDeadline } from './bounded-calls.ts';
 import { toOutcome } from './member-failure.ts';
 import type { Peer } from './peers.ts';
 import type { SharedBudget } from './response-budget.ts';
@@ -13,6 +15,8 @@ export interface FanOutOptions<T> extends CallOptions {
   countOf(value: T): number;
   /** Shared by the responses of all members. */
   responses?: SharedBudget | undefined;
+  /** How the client of a member sends its requests; `undefined`: as always. */
+  sendFor?: SendFor | undefined;
 }
 
 export interface MemberResponse<T, P extends Peer = Peer> {
@@ -31,12 +35,17 @@ type MemberCall<T, P extends Peer> = (peer: P, options: CallOptions) => Promise<
 export async function fanOut<T, P extends Peer = Peer>(
   peers: readonly P[],
   call: MemberCall<T, P>,
-  { responses, ...options }: FanOutOptions<T>,
+  { responses, sendFor, ...options }: FanOutOptions<T>,
 ): Promise<MemberResponse<T, P>[]> {
   const budget = responses?.share();
+  // Every request listens to it.
+  if (options.signal) setMaxListeners(MAX_LISTENERS, options.signal);
   const callOptions = { ...options, ...(budget && { responseBudget: budget }) };
   try {
-    return await inParallel(peers, options.maxParallel, (peer) => callMember(peer, call, callOptions));
+    return await inParallel(peers, options.maxParallel, (peer) => {
+      const send = sendFor?.(peer);
+      return callMember(peer, call, send ? { ...callOptions, send } : callOptions);
+    });
   } finally {
     budget?.close();
   }
@@ -47,14 +56,15 @@ async function callMember<T, P extends Peer>(
   call: MemberCall<T, P>,
   options: FanOutOptions<T>,
 ): Promise<MemberResponse<T, P>> {
-  const { signal, timeoutMs, countOf, responseBudget } = options;
+  const { signal, timeoutMs, countOf, responseBudget, send } = options;
   const startedMs = performance.now();
   const toReport = (facts: Pick<MemberReport, 'outcome' | 'detail' | 'count'>): MemberReport => {
     return { id: peer.member.id, ...facts, elapsedMs: Math.round(performance.now() - startedMs), asOfMs: null };
   };
   try {
     const value = await withDeadline(
-      async (leaving) => call(peer, { signal: leaving, ...(responseBudget && { responseBudget }) }),
+      async (leaving) =>
+        call(peer, { signal: leaving, ...(responseBudget && { responseBudget }), ...(send && { send }) }),
       {
         timeoutMs,
         ...(signal && { signal }),

@@ -18,6 +18,7 @@ import { MemberNode } from '../contract-only/member-node.ts';
 import type { Membership } from '../membership/membership.ts';
 import { UNKNOWN_ROLE } from '../membership/static-members.ts';
 import type { MatchRegex } from '../records/search/search-snapshot.ts';
+import { HttpTransport, type MemberTransport } from '../tree/member-transport.ts';
 import { MemberAccess, type MemberAccessOptions } from './member-access.ts';
 import { SharedBudget } from './response-budget.ts';
 
@@ -44,6 +45,8 @@ export interface Peer {
   member: Member;
   /** Throws for a member with an invalid address, or one that must not be contacted. */
   state: NodeState;
+  /** How a registered member is contacted without its client; absent for this node. */
+  readonly transport?: MemberTransport | undefined;
 }
 
 /** A registered member. */
@@ -112,8 +115,14 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
 
   const createPeer = (member: Member): MemberPeer => {
     let made: NodeClient | undefined;
+    let contact: typeof fetch | undefined;
+    const send: typeof fetch = async (input, init) => {
+      contact ??= access.fetchFor(member);
+      return contact(input, init);
+    };
     const client = () => {
-      made ??= clientFor(member.url, access.fetchFor(member), { selfId, timeoutMs: options.timeoutMs, responses });
+      contact ??= access.fetchFor(member);
+      made ??= clientFor(member.url, contact, { selfId, timeoutMs: options.timeoutMs, responses });
       return made;
     };
     // Every response of a member passes through here, so nothing is passed on unmasked.
@@ -123,13 +132,20 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
       const createContractNode = () => contractNodeFor(client(), { masked, masking });
       return new MemberNode({ client: masked, createContractNode, onClose: () => masking.close() });
     };
-    return new MemberPeer(member, {
-      make: member.id === selfId ? () => self : createState,
+    const isSelf = member.id === selfId;
+    const peer: MemberPeer = new MemberPeer(member, {
+      transport: isSelf ? undefined : new HttpTransport({ url: member.url, selfId, send, isPorthole: isPortholeNode }),
+      make: isSelf ? () => self : createState,
       async forget(id, callOptions) {
         const { members } = await client().cluster.forget(id, callOptions);
         return members.reduce((sum, { count }) => sum + count, 0);
       },
     });
+    return peer;
+
+    async function isPortholeNode(callOptions: CallOptions): Promise<boolean> {
+      return peer.state instanceof MemberNode && peer.state.isPorthole(callOptions);
+    }
   };
 
   const contractNodeFor = (
@@ -186,7 +202,7 @@ export function isSelected(member: Member, { nodes, role }: MemberSelection): bo
   return nodes === undefined || nodes.some((name) => name === member.id || matchesPattern(member.id, name));
 }
 
-interface PeerDeps extends Pick<RegisteredPeer, 'forget'> {
+interface PeerDeps extends Pick<RegisteredPeer, 'forget' | 'transport'> {
   make(): NodeState;
 }
 
@@ -204,6 +220,10 @@ class MemberPeer implements RegisteredPeer {
   get state(): NodeState {
     this.#state ??= this.#deps.make();
     return this.#state;
+  }
+
+  get transport(): MemberTransport | undefined {
+    return this.#deps.transport;
   }
 
   async close(): Promise<void> {

@@ -5,6 +5,7 @@ import { expectFailure } from '../fan-out/member-failure.ts';
 import type { Peers } from '../fan-out/peers.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
 import type { MatchRegex } from '../records/search/search-snapshot.ts';
+import type { QuestionTree } from '../tree/tree.ts';
 import type { ChosenMember } from './choose-members.ts';
 import type { Masked } from './settings/remember-masked.ts';
 import type { MemberSnapshot } from './snapshots/member-snapshot.ts';
@@ -23,6 +24,8 @@ export interface StateDeps {
   /** Per member, for a whole response. */
   timeoutMs: number;
   maxParallel: number;
+  /** Asks many members through some of them. */
+  tree?: QuestionTree | undefined;
   nowMs(): number;
 }
 
@@ -51,12 +54,22 @@ export async function queryMembers<T>(
   call: MemberQuery<T>,
   { countOf, signal }: QueryMembersOptions<T>,
 ): Promise<MemberResponse<T>[]> {
-  const { timeoutMs, maxParallel, directory, clocks } = deps;
+  const { timeoutMs, directory, clocks } = deps;
+  const sendFor = deps.tree?.forRequests(chosen, { timeoutMs });
+  // Helpers bound how many are asked at once.
+  const maxParallel = sendFor ? Infinity : deps.maxParallel;
   const responses = await fanOut<T, ChosenMember>(
     chosen,
     ({ member: { id }, state, departed }, options) =>
       call({ id, state, clock: roundClock(departed ? departed.clock : clocks.of(id)) }, options),
-    { timeoutMs, maxParallel, countOf, responses: deps.peers.responses, ...(signal !== undefined && { signal }) },
+    {
+      timeoutMs,
+      maxParallel,
+      countOf,
+      sendFor,
+      responses: deps.peers.responses,
+      ...(signal !== undefined && { signal }),
+    },
   );
   return Promise.all(
     responses.map(async ({ peer, value, report }) => {
@@ -89,6 +102,11 @@ async function querySnapshot<T>(
     expectFailure(error);
     return undefined; // the report has the failure of the member itself
   }
+}
+
+/** What a query of a member passes on of the options of its call. */
+export function toCall({ signal, send }: CallOptions): CallOptions {
+  return { ...(signal && { signal }), ...(send && { send }) };
 }
 
 /** Queries use whole milliseconds. */

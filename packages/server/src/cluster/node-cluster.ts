@@ -5,6 +5,7 @@ import {
   type CallOptions,
   type ClusterState,
   type ForgetOptions,
+  type GroupCall,
   labelsOf,
   type MemberSelection,
   type NodeObject,
@@ -156,6 +157,10 @@ export class NodeCluster implements ClusterState {
     yield* (await this.#open()).around(request, options);
   }
 
+  async *askGroup(call: GroupCall) {
+    yield* (await this.#open()).askGroup(call);
+  }
+
   #open(): Promise<LocalCluster> {
     this.#opening ??= this.#load().then((cluster) => {
       this.#opened = cluster;
@@ -187,6 +192,7 @@ export class NodeCluster implements ClusterState {
         memberTimeoutMs: cluster.memberTimeoutMs,
         maxParallel: cluster.maxParallel,
       },
+      tree: { from: cluster.treeFrom, groupSize: cluster.groupSize },
       refreshMs: cluster.refreshMs,
       snapshots: {
         dir: cluster.lastWordsDir || join(dirname(logging.dir), 'last-words'),

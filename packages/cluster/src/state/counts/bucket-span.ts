@@ -2,7 +2,7 @@ import type { MemberSelection, SearchOptions } from '@porthole/contract';
 import { bucketWidth } from '@porthole/logs';
 import type { LogFileDetails, LogSelection, RecordFilter } from '@porthole/logs/types';
 import type { ChosenMember } from '../choose-members.ts';
-import { type QueriedMember, queryMembers, type StateDeps } from '../state-deps.ts';
+import { type QueriedMember, queryMembers, type StateDeps, toCall } from '../state-deps.ts';
 
 /* The common buckets of counts over time: the range they divide, and the width of those of a member. */
 
@@ -93,9 +93,9 @@ async function fetchSpan(
 
 async function fetchFileTimes(
   { state, clock }: QueriedMember,
-  { request, signal }: SearchOptions & { request: SpanQuery },
+  { request, ...callOptions }: SearchOptions & { request: SpanQuery },
 ): Promise<number[]> {
-  const files = await state.logFiles(signal ? { signal } : {});
+  const files = await state.logFiles(toCall(callOptions));
   const isAsked = ({ name, family }: LogFileDetails) =>
     (request.file === undefined || request.file === name) &&
     (request.family === undefined || request.family === family);

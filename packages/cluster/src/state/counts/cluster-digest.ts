@@ -9,7 +9,7 @@ import { mergeShapes } from '@porthole/logs';
 import type { Digest, DigestGroup, DigestQuery } from '@porthole/logs/types';
 import { chooseMembers } from '../choose-members.ts';
 import { isRecord } from '../snapshots/member-snapshot.ts';
-import { type QueriedMember, queryMembers, type StateDeps } from '../state-deps.ts';
+import { type QueriedMember, queryMembers, type StateDeps, toCall } from '../state-deps.ts';
 import { correctedQuery, isCount, memberBudget, withTruncation } from './counting.ts';
 
 /** Maximum groups of a node. */
@@ -27,10 +27,10 @@ export async function clusterDigest(
   options: SearchOptions = {},
 ): Promise<ClusterDigest> {
   const peers = chooseMembers(deps, request);
-  const call = async (member: QueriedMember, { signal }: SearchOptions) => {
+  const call = async (member: QueriedMember, callOptions: SearchOptions) => {
     // There may be two requests.
     const timeoutMs = request.onlyNew ? deps.timeoutMs / 2 : deps.timeoutMs;
-    const budget = { ...(signal && { signal }), ...memberBudget({ timeoutMs }, options) };
+    const budget = { ...toCall(callOptions), ...memberBudget({ timeoutMs }, options) };
     return { id: member.id, offsetMs: member.clock.offsetMs, digest: await fetchGroups(member, request, budget) };
   };
   const responses = await queryMembers<MemberDigest & { digest: Digest }>(deps, peers, call, {

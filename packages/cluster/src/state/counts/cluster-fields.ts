@@ -7,7 +7,7 @@ import {
 } from '@porthole/contract';
 import type { FieldSummary, Fields, FieldsQuery } from '@porthole/logs/types';
 import { chooseMembers } from '../choose-members.ts';
-import { type QueriedMember, queryMembers, type StateDeps } from '../state-deps.ts';
+import { type QueriedMember, queryMembers, type StateDeps, toCall } from '../state-deps.ts';
 import { correctedQuery, countedRange, isCount, memberBudget, withTruncation } from './counting.ts';
 
 /** Maximum fields of a node. As many are requested: one that is rare everywhere may be frequent overall. */
@@ -20,9 +20,9 @@ export async function clusterFields(
   options: SearchOptions = {},
 ): Promise<ClusterFields> {
   const peers = chooseMembers(deps, request);
-  const call = async ({ id, state, clock: { offsetMs } }: QueriedMember, { signal }: SearchOptions) => {
+  const call = async ({ id, state, clock: { offsetMs } }: QueriedMember, callOptions: SearchOptions) => {
     const query = { ...correctedQuery(request, offsetMs), limit: MAX_FIELDS };
-    const fields = await state.logFields(query, { ...(signal && { signal }), ...memberBudget(deps, options) });
+    const fields = await state.logFields(query, { ...toCall(callOptions), ...memberBudget(deps, options) });
     check(fields);
     return { id, offsetMs, fields };
   };

@@ -8,7 +8,7 @@ import {
 } from '@porthole/contract';
 import type { Histogram, HistogramQuery } from '@porthole/logs/types';
 import { chooseMembers } from '../choose-members.ts';
-import { type QueriedMember, queryMembers, type StateDeps } from '../state-deps.ts';
+import { type QueriedMember, queryMembers, type StateDeps, toCall } from '../state-deps.ts';
 import { MAX_BUCKETS, planBuckets } from './bucket-span.ts';
 import { correctedQuery, countedRange, isCount, memberBudget, withTruncation } from './counting.ts';
 
@@ -25,11 +25,11 @@ export async function clusterHistogram(
   const peers = chooseMembers(deps, request);
   const { bucketMs, memberWidth, timeoutMs } = await planBuckets(deps, peers, { request, options });
   const counting = { ...deps, timeoutMs };
-  const call = async ({ id, state, clock }: QueriedMember, { signal }: SearchOptions) => {
+  const call = async ({ id, state, clock }: QueriedMember, callOptions: SearchOptions) => {
     const width = memberWidth(clock.offsetMs);
     const query = { ...correctedQuery(request, clock.offsetMs), bucketMs: width };
     const histogram = await state.logHistogram(query, {
-      ...(signal && { signal }),
+      ...toCall(callOptions),
       ...memberBudget(counting, options),
     });
     check(histogram, width);

@@ -10,7 +10,7 @@ import { canonicalField } from '@porthole/logs/query';
 import type { Top, TopQuery, TopValue } from '@porthole/logs/types';
 import type { MemberResponse } from '../../fan-out/fan-out.ts';
 import { type ChosenMember, chooseMembers } from '../choose-members.ts';
-import { type QueriedMember, queryMembers, type StateDeps } from '../state-deps.ts';
+import { type QueriedMember, queryMembers, type StateDeps, toCall } from '../state-deps.ts';
 import { type BucketPlan, MAX_BUCKETS, planBuckets } from './bucket-span.ts';
 import { correctedQuery, countedRange, isCount, memberBudget, withTruncation } from './counting.ts';
 import { addBuckets, type MemberTop, withExactCounts } from './merge-top.ts';
@@ -123,11 +123,11 @@ function fetchTops(
   peers: readonly ChosenMember[],
   { options, plan, toQuery }: FetchOptions,
 ): Promise<TopResponse[]> {
-  const call = async ({ id, state, clock }: QueriedMember, { signal }: SearchOptions): Promise<CountedTop> => {
+  const call = async ({ id, state, clock }: QueriedMember, callOptions: SearchOptions): Promise<CountedTop> => {
     const { offsetMs } = clock;
     const bucketMs = plan?.memberWidth(offsetMs);
     const query = correctedQuery(toQuery(bucketMs), offsetMs);
-    const top = await state.logTop(query, { ...(signal && { signal }), ...memberBudget(deps, options) });
+    const top = await state.logTop(query, { ...toCall(callOptions), ...memberBudget(deps, options) });
     check(top, query);
     return { id, offsetMs, top };
   };

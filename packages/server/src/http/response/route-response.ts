@@ -2,6 +2,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type CallOptions, exactJson } from '@porthole/contract';
 import type { ByteStream } from '@porthole/logs';
+import type { Identity } from '../../auth/identity.ts';
 
 /** A request as routes see it: authorized, its target parsed. */
 export interface RouteRequest {
@@ -12,6 +13,10 @@ export interface RouteRequest {
   member: string | undefined;
   /** The variable end of the path, as written. */
   rest: string;
+  /** The body as text, of a route with a body that has no parameters. */
+  body?: string;
+  /** The client, if it is known. */
+  identity?: Identity | undefined;
   /** Whether the client may see all details; only relevant for routes that need no credentials. */
   trusted: boolean;
   /** Fires when the client disconnects or the response takes too long. */
@@ -43,7 +48,6 @@ class LazyCallOptions implements CallOptions {
 
 /** A request whose handler sends subrequests. */
 export interface SubrequestSource extends RouteRequest {
-  /** As text. */
   body: string;
   /**
    * The response of another route to the same client with its credentials: authorized, limited, counted and logged like
