@@ -11,7 +11,7 @@ import { requestJson, sendRequest } from '../testing/send-request.ts';
 import { startTestNode, type TestNode, tempDir } from '../testing/test-node.ts';
 
 /** Members with a log each; others fail in different ways. */
-const NODES = 9;
+const NODES = 7;
 
 const line = (ms: number, level: string, text: string) =>
   `2026-11-15 05:00:${(ms / 1000).toFixed(3).padStart(6, '0')}\t${level}\ta.go:${ms % 3}\t[A]: ${text}\n`;
@@ -124,8 +124,9 @@ describe('a question through helpers', () => {
   });
 
   it('is passed on once: its depth is bounded', async () => {
-    const { helpers } = await startCluster();
-    const port = helpers[0]?.port ?? 0;
+    const { port: member } = await startTestNode();
+    const settings = { cluster: { nodeId: 'n0', members: [`n1=http://127.0.0.1:${member}`] } };
+    const { port } = await startTestNode({ settings });
     const body = JSON.stringify({ op: 'relay', requests: [{ member: 'n1', target: '/api/v1/log/list' }] });
     const send = (headers: Record<string, string>, text = body) =>
       sendRequest(port, '/api/v1/cluster/group', {
@@ -167,7 +168,7 @@ describe('a question through helpers', () => {
     await startTestNode({
       settings: {
         http: { port },
-        auth: { tokensFile },
+        auth: { tokenFile: tokensFile },
         cluster: { nodeId: 'helper', members: [`m=http://127.0.0.1:${member}`] },
       },
     });
