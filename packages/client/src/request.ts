@@ -9,6 +9,8 @@ export interface ClientRequest {
   /** A GET with parameters too long for a URL is sent as a POST, if the route accepts it. */
   method?: 'GET' | 'HEAD' | 'DELETE';
   query?: URLSearchParams;
+  /** JSON, sent by POST. */
+  body?: string;
   headers?: Readonly<Record<string, string>>;
   signal?: AbortSignal | undefined;
   /** Overrides the one of the client. */
@@ -54,6 +56,7 @@ export const LAST_EVENT_ID = 'last-event-id';
 
 /** Sends parameters and event id in a body if they are too long for a URL and a header. */
 export function chooseBody(request: ClientRequest): { method: string; body?: string } {
+  if (request.body !== undefined) return { method: 'POST', body: request.body };
   const { path, method = 'GET', query = new URLSearchParams(), headers } = request;
   const id = headers?.[LAST_EVENT_ID];
   const length = query.toString().length + (id?.length ?? 0);

@@ -1,11 +1,12 @@
 export { ContractNode } from './contract-only/contract-node.ts';
 export type { MemberAccessOptions } from './fan-out/member-access.ts';
-export { LocalCluster, type LocalClusterOptions } from './local-cluster.ts';
+export { LocalCluster } from './local-cluster.ts';
 export { createEtcdMembers, type EtcdMembersOptions } from './membership/etcd-members.ts';
 export { createLindbMembers, type LindbMembersOptions } from './membership/lindb/lindb-members.ts';
 export { createMemberNetworks, type MemberNetworks } from './membership/member-networks.ts';
 export type { Membership, MembershipLog, SelfMember } from './membership/membership.ts';
 export { createStaticMembers, type StaticMembersOptions } from './membership/static-members.ts';
+export type { LocalClusterOptions } from './open-cluster.ts';
 export type { ClusterLimits } from './records/cluster-deps.ts';
 export { type SecretFingerprint, secretFingerprint } from './state/settings/secret-fingerprint.ts';
 export type { TreeOptions } from './tree/plan-groups.ts';

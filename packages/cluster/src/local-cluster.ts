@@ -12,15 +12,15 @@ import type {
   ClusterNodes,
   ClusterState,
   ClusterTop,
+  ExchangeRequest,
+  ExchangeResponse,
   ForgetOptions,
   ForgottenMember,
   GroupCall,
   MemberSelection,
-  NodeDescription,
   NodeState,
   SearchOptions,
 } from '@porthole/contract';
-import type { Scrubbing, UserFormat, Zone } from '@porthole/logs';
 import type {
   DigestQuery,
   FieldsQuery,
@@ -29,15 +29,9 @@ import type {
   SearchQuery,
   TopQuery,
 } from '@porthole/logs/types';
-import { MemberMasking } from './contract-only/member-masking.ts';
-import { removeStaleTails } from './contract-only/tails-dir.ts';
-import { ClockTable } from './fan-out/clock.ts';
-import type { MemberAccessOptions } from './fan-out/member-access.ts';
-import { type ClosablePeers, createPeers } from './fan-out/peers.ts';
-import { RoleDiscovery } from './fan-out/role-discovery.ts';
-import { MemberDirectory } from './membership/member-directory.ts';
 import type { Membership } from './membership/membership.ts';
-import type { ClusterDeps, ClusterLimits } from './records/cluster-deps.ts';
+import { type ClusterParts, type LocalClusterOptions, openClusterParts } from './open-cluster.ts';
+import type { ClusterDeps } from './records/cluster-deps.ts';
 import { followCluster } from './records/follow/cluster-follow.ts';
 import { searchAround } from './records/search/around.ts';
 import { searchCluster, searchClusterLines } from './records/search/cluster-search.ts';
@@ -50,73 +44,20 @@ import { clusterTop } from './state/counts/cluster-top.ts';
 import { clusterConfig } from './state/settings/cluster-config.ts';
 import { configDiff } from './state/settings/config-diff.ts';
 import type { SettingsDeps } from './state/settings/fetch-settings.ts';
-import { type Masked, rememberMasked } from './state/settings/remember-masked.ts';
-import type { SecretFingerprint } from './state/settings/secret-fingerprint.ts';
-import { SnapshotCache } from './state/snapshots/snapshot-cache.ts';
-import { SnapshotCollector } from './state/snapshots/snapshot-collector.ts';
 import { SnapshotNode } from './state/snapshots/snapshot-node.ts';
-import { createSnapshotStore } from './state/snapshots/snapshot-store.ts';
 import { answerGroup } from './tree/answer-group.ts';
-import type { TreeOptions } from './tree/plan-groups.ts';
 import { createTree } from './tree/tree.ts';
-
-export interface LocalClusterOptions {
-  /** Name of the cluster. */
-  name: string;
-  /** Already started; closed with the cluster. */
-  membership: Membership;
-  self: NodeState;
-  selfId: string;
-  /** Decides which members are contacted and with which credentials. */
-  access: MemberAccessOptions;
-  /** Time zone of members that do not report theirs. */
-  zone: Zone;
-  /** Formats of their logs, tried before the built-in ones. */
-  formats?: readonly UserFormat[] | undefined;
-  limits: ClusterLimits;
-  /** When questions go through helpers; default: never. */
-  tree?: TreeOptions | undefined;
-  /** Interval of clock measurements and snapshots. */
-  refreshMs: number;
-  snapshots: { dir: string; maxBytes: number; keepMs: number };
-  fingerprint: SecretFingerprint | undefined;
-  /** Masks the secrets of a configuration; `undefined` if that is not possible. */
-  mask(configText: string): Masked;
-  /** Maximum size of the configuration of a member. */
-  maxConfigBytes?: number;
-  /** The secret values in a configuration, to mask them in the logs of its member. Throws if it is not TOML. */
-  findSecrets(configText: string): readonly string[] | Promise<readonly string[]>;
-  /** The log masking of this node. */
-  scrubbing: Scrubbing;
-  /** Reports problems to the own log. */
-  report(problem: string): void;
-}
-
-/** Departures are stored even without snapshots: some hundred bytes each. */
-const MIN_SNAPSHOT_BYTES = 1024 * 1024;
-
-interface LocalClusterDeps {
-  snapshots: SnapshotCache;
-  directory: MemberDirectory;
-  peers: ClosablePeers;
-  clocks: ClockTable;
-  collector: SnapshotCollector;
-  roleDiscovery: RoleDiscovery;
-  masking: MemberMasking;
-  /** Settles when directories of killed processes were removed. */
-  cleaning: Promise<void>;
-}
 
 /** The cluster as this node sees it. */
 export class LocalCluster implements ClusterState {
   readonly #membership: Membership;
-  readonly #deps: LocalClusterDeps;
+  readonly #deps: ClusterParts;
   readonly #records: ClusterDeps;
   readonly #state: NodesDeps & SettingsDeps;
 
-  private constructor(options: LocalClusterOptions, deps: LocalClusterDeps) {
-    const { name, membership, limits, mask, fingerprint } = options;
-    const { directory, peers, clocks, masking } = deps;
+  private constructor(options: LocalClusterOptions, deps: ClusterParts) {
+    const { name, membership, limits, fingerprint } = options;
+    const { directory, peers, clocks, masking, mask, gossip } = deps;
     this.#membership = membership;
     this.#deps = deps;
     this.#records = { peers, clocks, membership: directory, directory, limits };
@@ -126,6 +67,7 @@ export class LocalCluster implements ClusterState {
       peers,
       clocks,
       directory,
+      gossip,
       mask,
       fingerprint,
       readSettings: (config) => masking.readSettings(config),
@@ -136,45 +78,9 @@ export class LocalCluster implements ClusterState {
     };
   }
 
-  /** Starts measuring clocks and taking snapshots of the other members, if any. */
+  /** Starts background work for the other members, if any. */
   static async open(options: LocalClusterOptions): Promise<LocalCluster> {
-    const { membership, self, selfId, access, zone, formats, limits, refreshMs, report } = options;
-    const mask = rememberMasked(options.mask);
-    const { memberTimeoutMs: timeoutMs } = limits;
-    const { dir, maxBytes, keepMs } = options.snapshots;
-    const isAlone = membership.state.kind === 'alone';
-    const snapshots = new SnapshotCache({
-      // A node without a cluster must not leave an empty directory behind.
-      store: isAlone || maxBytes === 0 ? null : createSnapshotStore(dir),
-      report: report,
-      maxTotalBytes: Math.max(maxBytes, MIN_SNAPSHOT_BYTES),
-      maxAgeMs: keepMs,
-    });
-    await snapshots.load();
-    const directory = new MemberDirectory({ membership, snapshots: snapshots });
-    const { fingerprint, findSecrets, scrubbing, maxConfigBytes } = options;
-    const masking = new MemberMasking({ mask, fingerprint, findSecrets: findSecrets, scrubbing, maxConfigBytes });
-    const peers = createPeers({ membership: directory, self, selfId, access, masking, zone, formats, timeoutMs });
-    const onDescription = (id: string, description: NodeDescription) => directory.learn(id, description);
-    const clocks = new ClockTable({ peers, selfId, timeoutMs, onDescription });
-    const collector = new SnapshotCollector({
-      snapshots: snapshots,
-      peers,
-      clocks,
-      mask,
-      listenMs: refreshMs,
-      timeoutMs,
-    });
-    const roleDiscovery = new RoleDiscovery({ peers, clocks, directory, timeoutMs, againMs: refreshMs });
-    const cleaning = isAlone ? Promise.resolve() : cleanUp(report);
-    if (!isAlone) {
-      clocks.start(refreshMs, directory);
-      if (maxBytes > 0) collector.start();
-    }
-    return new LocalCluster(
-      { ...options, mask },
-      { snapshots, directory, peers, clocks, collector, roleDiscovery, masking, cleaning },
-    );
+    return new LocalCluster(options, await openClusterParts(options));
   }
 
   get membership(): Membership {
@@ -188,10 +94,10 @@ export class LocalCluster implements ClusterState {
 
   /** Deregisters and stops background work. */
   async close(): Promise<void> {
-    const { clocks, directory, collector: lastWords, peers, cleaning } = this.#deps;
+    const { clocks, directory, collector: lastWords, gossip, peers, cleaning } = this.#deps;
     clocks.close();
     directory.close();
-    await Promise.all([this.#membership.close(), lastWords.close(), cleaning]);
+    await Promise.all([this.#membership.close(), lastWords.close(), gossip.close(), cleaning]);
     await peers.close();
   }
 
@@ -203,6 +109,10 @@ export class LocalCluster implements ClusterState {
 
   forget(id: string, options?: ForgetOptions): Promise<ForgottenMember> {
     return forgetMember(this.#state, this.#deps.directory, { id, ...options });
+  }
+
+  exchange(request: ExchangeRequest): Promise<ExchangeResponse> {
+    return this.#deps.gossip.respond(request);
   }
 
   nodes(options?: CallOptions): Promise<ClusterNodes> {
@@ -280,13 +190,5 @@ export class LocalCluster implements ClusterState {
   /** Roles are needed only if members are selected by role. */
   async #discoverRoles({ role }: MemberSelection, options?: CallOptions): Promise<void> {
     if (role !== undefined) await this.#deps.roleDiscovery.run(options);
-  }
-}
-
-async function cleanUp(report: LocalClusterOptions['report']): Promise<void> {
-  try {
-    await removeStaleTails();
-  } catch (error) {
-    report(`cannot remove mirrored logs left by an earlier process: ${(error as NodeJS.ErrnoException).code}`);
   }
 }

@@ -20,6 +20,7 @@ import type {
 } from '@porthole/logs/types';
 import type { Labels } from './labels.ts';
 import type { Member, MemberClock, MemberReport, MemberSelection, MemberState, MembershipState } from './member.ts';
+import type { ExchangeRequest, ExchangeResponse } from './member-exchange.ts';
 import type {
   CallOptions,
   FollowOptions,
@@ -58,6 +59,8 @@ export interface ClusterNode extends Omit<Member, 'labels'> {
   lastSeenMs: number | null;
   /** Its health checks that fail: it is up, but degraded. Empty if none fails, or if it is not known. */
   problems: NodeProblem[];
+  /** When this was sampled, by the clock of the responding node; absent: just now. */
+  asOfMs?: number;
 }
 
 export interface ClusterNodes {
@@ -254,4 +257,6 @@ export interface ClusterState {
    * one that is still registered, MEMBER_NOT_FOUND for one without a snapshot.
    */
   forget(id: string, options?: ForgetOptions): Promise<ForgottenMember>;
+  /** What this node knows of the members and the sender does not. Members send it to each other; not for other clients. */
+  exchange?(request: ExchangeRequest, options?: CallOptions): Promise<ExchangeResponse>;
 }

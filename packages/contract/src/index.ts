@@ -54,6 +54,7 @@ export type {
   MemberState,
   MembershipState,
 } from './member.ts';
+export type { ExchangeRequest, ExchangeResponse, MemberEntry, MemberSample } from './member-exchange.ts';
 export type {
   CallOptions,
   FetchFunction,

@@ -11,6 +11,8 @@ import {
   type ClusterNodes,
   type ClusterRecord,
   type ClusterTop,
+  type ExchangeRequest,
+  type ExchangeResponse,
   encodeAround,
   encodeClusterDigest,
   encodeClusterFields,
@@ -182,6 +184,11 @@ export class HttpCluster implements ClusterClient {
   async forget(id: string, options: CallOptions = {}): Promise<ForgottenMember> {
     const httpRequest = { path: memberPath(id), method: 'DELETE', ...options } as const;
     return requestJson(httpRequest, this.#deps, decodeLists<ForgottenMember>('members'));
+  }
+
+  async exchange(request: ExchangeRequest, options: CallOptions = {}): Promise<ExchangeResponse> {
+    const httpRequest = { path: PATHS.clusterExchange, body: JSON.stringify(request), ...options };
+    return requestJson(httpRequest, this.#deps, decodeLists<ExchangeResponse>('beats', 'entries', 'failing'));
   }
 }
 

@@ -53,6 +53,12 @@ interface Sample extends MemberClock {
   takenMs: number;
 }
 
+interface PassedOnClock {
+  clockMs: number;
+  takenMs: number;
+  uncertaintyMs: number;
+}
+
 /** A correction is rounded to the coarsest of these within the uncertainty; the last always fits. */
 const STEPS_MS = [100_000, 10_000, 1000, 100, 10, 1] as const;
 
@@ -105,6 +111,13 @@ export class ClockTable implements Clocks {
     this.#add(member.id, sample);
     this.#options.onDescription?.(member.id, description);
     return this.of(member.id) ?? sample;
+  }
+
+  /** What the clock of a member showed at a time of the monotonic clock of this node, as others passed it on. */
+  learn(id: string, { clockMs, takenMs, uncertaintyMs }: PassedOnClock): void {
+    if (id === this.#options.selfId) return;
+    const thenMs = this.#source.nowMs() - (this.#source.runningMs() - takenMs);
+    this.#add(id, { offsetMs: clockMs - thenMs, uncertaintyMs: uncertaintyMs + ROUNDING_MS, takenMs });
   }
 
   /**

@@ -2,6 +2,7 @@ import { createClient, type NodeClient } from '@porthole/client';
 import {
   type CallOptions,
   codeOf,
+  type ExchangeRequest,
   isPattern,
   type Member,
   type MemberSelection,
@@ -53,6 +54,8 @@ export interface Peer {
 export interface RegisteredPeer extends Peer {
   /** Makes it drop its snapshot of another member; returns the number of dropped snapshots: 0 or 1. */
   forget(id: string, options: CallOptions): Promise<number>;
+  /** What it knows of the members and this node does not; not checked. */
+  exchange?(request: ExchangeRequest, options: CallOptions): Promise<unknown>;
 }
 
 /** The members with their clients. Only members are contacted: no address ever comes from a request. */
@@ -140,6 +143,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
         const { members } = await client().cluster.forget(id, callOptions);
         return members.reduce((sum, { count }) => sum + count, 0);
       },
+      exchange: async (request, callOptions) => client().cluster.exchange?.(request, callOptions),
     });
     return peer;
 
@@ -202,7 +206,7 @@ export function isSelected(member: Member, { nodes, role }: MemberSelection): bo
   return nodes === undefined || nodes.some((name) => name === member.id || matchesPattern(member.id, name));
 }
 
-interface PeerDeps extends Pick<RegisteredPeer, 'forget' | 'transport'> {
+interface PeerDeps extends Pick<RegisteredPeer, 'forget' | 'transport'>, Required<Pick<RegisteredPeer, 'exchange'>> {
   make(): NodeState;
 }
 
@@ -228,6 +232,10 @@ class MemberPeer implements RegisteredPeer {
 
   async close(): Promise<void> {
     if (this.#state instanceof MemberNode) await this.#state.end();
+  }
+
+  exchange(request: ExchangeRequest, options: CallOptions): Promise<unknown> {
+    return this.#deps.exchange(request, options);
   }
 
   async forget(id: string, options: CallOptions): Promise<number> {

@@ -2,126 +2,114 @@ import {
   type CallOptions,
   type ClusterNode,
   type ClusterNodes,
-  codeOf,
   type ForgetOptions,
   type ForgottenMember,
   type MemberReport,
-  type NodeObject,
-  type NodeProblem,
   PortholeError,
 } from '@porthole/contract';
-import { type Deadline, withDeadline } from '../fan-out/bounded-calls.ts';
 import { fanOut, type MemberResponse } from '../fan-out/fan-out.ts';
+import type { RegisteredPeer } from '../fan-out/peers.ts';
+import type { Gossip } from '../gossip/gossip.ts';
+import type { MemberRow } from '../gossip/member-table.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
 import type { Membership } from '../membership/membership.ts';
 import { type ChosenMember, chooseMembers } from './choose-members.ts';
-import { readFailures } from './counts/counting.ts';
+import { type Inspection, inspectMember, type NodeFacts, UNKNOWN_FACTS } from './inspect-member.ts';
 import type { MemberSnapshot } from './snapshots/member-snapshot.ts';
-import { departedReport, type QueriedMember, roundClock, type StateDeps } from './state-deps.ts';
-
-/** Period for recent errors. */
-const RECENT_MS = 15 * 60_000;
-
-/** Fraction of the remaining time for counting errors: a member is listed even if counting takes too long. */
-const COUNTING_SHARE = 0.8;
-
-/** Maximum health problems per node. */
-const MAX_PROBLEMS = 20;
+import { departedReport, roundClock, type StateDeps } from './state-deps.ts';
 
 export interface NodesDeps extends StateDeps {
   /** Name of the cluster. */
   cluster: string;
   membership: Pick<Membership, 'state'>;
+  /** What is known of members without contacting them. Absent: all are contacted. */
+  gossip?: Pick<Gossip, 'isActive' | 'nowMs' | 'table' | 'watch'>;
 }
 
-/** What a member reports about itself; `null` for missing values. */
-interface NodeFacts {
-  node: NodeObject;
-  timeZone: string | null;
-  uptimeMs: number | null;
-  lastRecordMs: number | null;
-  recentErrors: number | null;
-  problems: NodeProblem[];
-}
-
-const UNKNOWN = { timeZone: null, uptimeMs: null, lastRecordMs: null, recentErrors: null, problems: [] };
-
-/** All members with their state, including those that left or failed. */
+/**
+ * All members with their state, including those that left or failed. In a large cluster those that were heard of lately are
+ * listed from memory; all others are contacted, unless that failed a moment ago.
+ */
 export async function clusterNodes(deps: NodesDeps, options: CallOptions = {}): Promise<ClusterNodes> {
-  const { cluster, membership, clocks, timeoutMs, maxParallel } = deps;
+  const { cluster, membership } = deps;
   // Chosen once: a member whose registration ends meanwhile must not be listed twice.
   const chosen = chooseMembers(deps);
-  const departed = chosen.flatMap(({ departed: snapshot }) => (snapshot ? [departedNode(snapshot)] : []));
-  const responses = await fanOut<NodeFacts, ChosenMember>(
-    chosen.filter((member) => !member.departed),
-    ({ member: { id }, state }, callOptions) =>
-      inspectMember({ id, state, clock: roundClock(clocks.of(id)) }, deps, callOptions),
-    { ...options, timeoutMs, maxParallel, countOf: () => 1, responses: deps.peers.responses },
-  );
-  const nodes = [...responses.map((response) => toNode(response, deps)), ...departed];
+  const nodes: ClusterNode[] = [];
+  const unknown: ChosenMember[] = [];
+  deps.gossip?.watch.noteInterest();
+  for (const member of chosen) {
+    const node = member.departed ? departedNode(member.departed) : rememberedNode(member, deps);
+    if (node) nodes.push(node);
+    else unknown.push(member);
+  }
+  nodes.push(...(await inspectAll(unknown, deps, options)));
   return { cluster, membership: membership.state, nodes: nodes.sort((a, b) => (a.id < b.id ? -1 : 1)) };
 }
 
-async function inspectMember(member: QueriedMember, deps: NodesDeps, options: CallOptions): Promise<NodeFacts> {
-  const startedMs = performance.now();
-  const seen = await describeMember(member, options);
-  const timeoutMs = (deps.timeoutMs - (performance.now() - startedMs)) * COUNTING_SHARE;
-  const [lastRecordMs, recentErrors] = await Promise.all([
-    orNull((signal) => newestTime(member, { signal }), { ...options, timeoutMs }),
-    orNull((signal) => countErrors(member, { signal, nowMs: deps.nowMs() }), { ...options, timeoutMs }),
-  ]);
-  return { ...seen, lastRecordMs, recentErrors };
+/** Contacts members, and remembers what they respond. */
+async function inspectAll(
+  members: readonly ChosenMember[],
+  deps: NodesDeps,
+  options: CallOptions,
+): Promise<ClusterNode[]> {
+  const { clocks, timeoutMs, maxParallel, nowMs, gossip } = deps;
+  const responses = await fanOut<Inspection, ChosenMember>(
+    members,
+    async (peer, callOptions) => {
+      const { id } = peer.member;
+      const atMs = gossip?.nowMs ?? 0;
+      const queried = { id, state: peer.state, clock: roundClock(clocks.of(id)) };
+      const inspection = await inspectMember(queried, { ...callOptions, timeoutMs, nowMs });
+      if (gossip?.isActive && !peer.member.isSelf)
+        gossip.watch.note(peer as ChosenMember & RegisteredPeer, inspection, { atMs });
+      return inspection;
+    },
+    { ...options, timeoutMs, maxParallel, countOf: () => 1, responses: deps.peers.responses },
+  );
+  for (const { peer, value, report } of responses)
+    if (value === undefined) gossip?.table.failed(peer.member.id, { atMs: gossip.nowMs, ...pickFailure(report) });
+  return responses.map(({ peer, value, report }) => toNode({ peer, value: value?.facts, report }, deps));
 }
 
-async function describeMember({ state }: QueriedMember, options: CallOptions): Promise<NodeFacts> {
-  try {
-    const { node, timeZone = null, uptimeMs = null, problems } = await state.describe(options);
-    return { ...UNKNOWN, node, timeZone, uptimeMs, problems: readProblems(problems) };
-  } catch (error) {
-    if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
+function pickFailure({ outcome, detail }: MemberReport): Pick<MemberReport, 'outcome' | 'detail'> {
+  return { outcome, detail };
+}
+
+/** The member from memory; `undefined` if it must be contacted. */
+function rememberedNode({ member }: ChosenMember, deps: NodesDeps): ClusterNode | undefined {
+  const { gossip, nowMs } = deps;
+  const row = gossip?.isActive ? gossip.table.get(member.id) : undefined;
+  if (!gossip || !row || member.isSelf) return undefined;
+  const state = gossip.table.stateOf(member.id, gossip.nowMs);
+  const toTime = (thenMs: number) => Math.round(nowMs() - (gossip.nowMs - thenMs));
+  const report = { id: member.id, elapsedMs: 0, asOfMs: null };
+  const { failure, sample } = row;
+  if (state === 'failed' && failure) {
+    const { outcome, detail } = failure;
+    return toNode({ peer: { member }, value: undefined, report: { ...report, outcome, detail, count: 0 } }, deps);
   }
-  return { ...UNKNOWN, node: (await state.config(options)).node };
+  if (state !== 'fresh' || !sample) return undefined;
+  const facts = factsOf(sample, { sampledMs: toTime(sample.atMs), nowMs: nowMs() });
+  const ok = { ...report, outcome: 'ok', detail: null, count: 1 } as const;
+  const node = toNode({ peer: { member }, value: facts, report: ok }, deps);
+  return { ...node, lastSeenMs: toTime(row.aliveMs), asOfMs: toTime(sample.atMs) };
 }
 
-/** Responses of members are untrusted. */
-function readProblems(problems: unknown): NodeProblem[] {
-  if (!Array.isArray(problems)) return [];
-  return problems
-    .filter((each) => typeof each?.check === 'string' && typeof each.detail === 'string')
-    .slice(0, MAX_PROBLEMS)
-    .map(({ check, detail }) => ({ check, detail }));
+function factsOf(
+  { value }: NonNullable<MemberRow['sample']>,
+  { sampledMs, nowMs }: { sampledMs: number; nowMs: number },
+): NodeFacts {
+  const { role: _role, labels: _labels, lastRecordAgeMs, uptimeMs, ...rest } = value;
+  return {
+    ...rest,
+    uptimeMs: uptimeMs === null ? null : uptimeMs + (nowMs - sampledMs),
+    lastRecordMs: lastRecordAgeMs === null ? null : sampledMs - lastRecordAgeMs,
+  };
 }
 
-/** Uses the file details, which are cached: cheaper than a search for one record. */
-async function newestTime({ state, clock }: QueriedMember, options: CallOptions): Promise<number | null> {
-  const files = await state.logFiles(options);
-  const newest = files.reduce((latest, { lastTimeMs }) => Math.max(latest, lastTimeMs ?? -Infinity), -Infinity);
-  return Number.isFinite(newest) ? newest - clock.offsetMs : null;
-}
+type ListedMember = Pick<MemberResponse<NodeFacts>, 'value' | 'report'> & { peer: Pick<ChosenMember, 'member'> };
 
-async function countErrors(
-  { state, clock }: QueriedMember,
-  { signal, nowMs }: { signal: AbortSignal; nowMs: number },
-): Promise<number | null> {
-  const toMs = nowMs + clock.offsetMs;
-  const query = { minLevel: 'ERROR', fromMs: toMs - RECENT_MS, toMs, bucketMs: RECENT_MS, buckets: 1 } as const;
-  const { buckets, end } = await state.logHistogram(query, { signal });
-  // An incomplete count is not reported.
-  if (end.reason !== 'exhausted' || end.limits !== undefined || readFailures(end).length > 0) return null;
-  const counts = buckets.flatMap((bucket) => Object.values(bucket.counts));
-  return counts.reduce((sum, count) => sum + count, 0);
-}
-
-/** `null` if the call fails or takes too long: the rest of the response is still valid. */
-async function orNull<T>(call: (signal: AbortSignal) => Promise<T>, deadline: Deadline): Promise<T | null> {
-  try {
-    return await withDeadline(call, deadline);
-  } catch {
-    return null; // any error: a response of the wrong shape is a TypeError here
-  }
-}
-
-function toNode({ peer, value, report }: MemberResponse<NodeFacts>, deps: NodesDeps): ClusterNode {
+function toNode({ peer, value, report }: ListedMember, deps: NodesDeps): ClusterNode {
   const { member } = peer;
   const snapshot = deps.directory.of(member.id);
   const clock = deps.clocks.of(member.id) ?? null;
@@ -131,7 +119,7 @@ function toNode({ peer, value, report }: MemberResponse<NodeFacts>, deps: NodesD
     return { ...member, ...value, ...standing, report: { ...report, ...standing }, clock, lastSeenMs: deps.nowMs() };
   return {
     ...member,
-    ...UNKNOWN,
+    ...UNKNOWN_FACTS,
     ...standing,
     report: { ...report, ...standing, asOfMs: snapshot?.asOfMs ?? null },
     clock,
@@ -145,7 +133,7 @@ function departedNode(snapshot: MemberSnapshot): ClusterNode {
   const report = departedReport(snapshot, snapshot.records.length);
   const { state = 'failed', sinceMs = null } = report;
   const lastRecordMs = newestRecordTime(snapshot);
-  return { ...member, ...UNKNOWN, state, sinceMs, report, clock, lastRecordMs, lastSeenMs: asOfMs };
+  return { ...member, ...UNKNOWN_FACTS, state, sinceMs, report, clock, lastRecordMs, lastSeenMs: asOfMs };
 }
 
 function newestRecordTime({ records, clock }: MemberSnapshot): number | null {

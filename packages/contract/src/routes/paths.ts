@@ -26,6 +26,7 @@ export const PATHS = {
   logExplain: '/api/v1/log/explain',
   clusterNodes: '/api/v1/cluster/nodes',
   clusterForget: '/api/v1/cluster/nodes/{id}',
+  clusterExchange: '/api/v1/cluster/exchange',
   clusterConfig: '/api/v1/cluster/config',
   clusterConfigDiff: '/api/v1/cluster/config/diff',
   clusterLogFiles: '/api/v1/cluster/log/files',

@@ -95,6 +95,7 @@ describe('the schemas', () => {
       'Top',
       'ClusterTop',
       'MemberReport',
+      'ClusterNode',
       'ClusterRecord',
       'ClusterEnd',
       'Setting',

@@ -1,5 +1,5 @@
 import type { MemberReport } from '../cluster-state.ts';
-import { OUTCOME } from './cluster-schemas.ts';
+import { OUTCOME } from './member-schemas.ts';
 import { bool, constant, exactObject, integer, listOf, nullableText, type Schema, text } from './schema-builders.ts';
 
 /** Its name within the archive. */

@@ -9,11 +9,10 @@ import type {
   ConfigDifference,
   ConfigValue,
   ForgottenMember,
-  MemberClock,
   MemberDuplicateFile,
   MemberFileProblem,
-  MembershipState,
 } from '../cluster-state.ts';
+import { coverage, MEMBER_SCHEMAS } from './member-schemas.ts';
 import { END_REASON, FOLLOW_END, FOLLOW_EVENTS, LOG_SCHEMAS, RECORD_SCHEMAS } from './record-schemas.ts';
 import type { ResponseTypes, SentTypes } from './response-types.ts';
 import {
@@ -31,45 +30,14 @@ import {
   nullableInteger,
   nullableText,
   number,
-  oneOf,
   ref,
   type Schema,
   text,
 } from './schema-builders.ts';
 
-/** How the request to a member ended. */
-export const OUTCOME = oneOf('How the request to it ended.', [
-  'ok',
-  'refused',
-  'timeout',
-  'tls',
-  'auth',
-  'not supported',
-  'version',
-  'failed',
-  'gone',
-  'left',
-]);
-
-const memberState = oneOf(
-  '`unreachable`: registered, but it does not respond. `left`: it deregistered when it stopped. `failed`: its registration ended without that. `unknown`: it does not respond, and the registry is unavailable.',
-  ['up', 'unreachable', 'left', 'failed', 'unknown'],
-);
-const sinceMs = nullableInteger(
-  'Epoch milliseconds at which it entered this state, as far as the responding node knows.',
-);
-
 const node = { node: text('Id of the member it comes from.') };
 
 const members = { members: listOf(ref('MemberReport'), 'One for each member that was queried.') };
-
-/** Of a search of all members, by the clock of the responding node. */
-const coverage = {
-  coveredFromMs: nullableInteger(
-    'Epoch milliseconds of the start of the time range, both ends included, of which every matching record is in the response. Null: there is none.',
-  ),
-  coveredToMs: nullableInteger('Epoch milliseconds of the end of that time range, which is included.'),
-};
 
 const countsByMember = mapOf<number>(
   { type: 'integer' },
@@ -85,53 +53,7 @@ function ofMember<Event extends object>(event: Schema<Event>) {
 
 /** Responses for the whole cluster. */
 export const CLUSTER_SCHEMAS = {
-  MemberReport: exactObject<SentTypes['MemberReport']>(
-    'Why the part of a member is in the response, or is not.',
-    {
-      id: text('Id of the member.'),
-      outcome: OUTCOME,
-      detail: nullableText('What went wrong, with the error code.'),
-      elapsedMs: integer('Milliseconds until it had responded or was given up.'),
-      count: integer('What it returned: records, groups, files.'),
-      asOfMs: nullableInteger('Epoch milliseconds of the snapshot that is shown, if it is not current.'),
-      state: memberState,
-      sinceMs,
-    },
-    { isPartial: mark('What it returned is not all that was requested: `detail` says why.'), ...coverage },
-  ),
-  Membership: exactObject<MembershipState>('How reliable the list of members is.', {
-    kind: oneOf('Where members are listed.', ['alone', 'static', 'etcd', 'lindb']),
-    state: oneOf('`stale`: the registry does not respond, these are the last known members.', ['ok', 'stale']),
-    detail: nullableText('What is wrong with it.'),
-    asOfMs: integer('Epoch milliseconds at which it was known.'),
-  }),
-  ClusterNode: exactObject<SentTypes['ClusterNode']>('A member and its state.', {
-    id: text('Identifies it within the cluster.'),
-    role: text('What it does in its cluster; `unknown` until a member of a static list has reported it.'),
-    node: ref('Node'),
-    url: text('Address it is queried at.'),
-    isSelf: bool('Whether it is the responding node.'),
-    state: memberState,
-    sinceMs,
-    report: ref('MemberReport'),
-    clock: nullable(
-      ref('MemberClock'),
-      'Its clock compared with that of the responding node; null if it was never measured.',
-    ),
-    timeZone: nullableText('Zone of its log timestamps, by its IANA name.'),
-    uptimeMs: nullableInteger('Milliseconds since it came online.'),
-    lastRecordMs: nullableInteger('Epoch milliseconds of its newest record, corrected.'),
-    recentErrors: nullableInteger('Records of level ERROR and above in the last 15 minutes.'),
-    lastSeenMs: nullableInteger('Epoch milliseconds of its last response.'),
-    problems: listOf(ref('NodeProblem'), 'Its health checks that fail: it is up, but degraded.'),
-    labels: mapOf({ type: 'string' }, 'Its labels: zone, rack, any name.'),
-  }),
-  MemberClock: exactObject<MemberClock>('The clock of a member compared with that of the responding node.', {
-    offsetMs: number(
-      'Milliseconds to take off its times. 0 while the clock may be right; otherwise unchanged until a measurement rules it out.',
-    ),
-    uncertaintyMs: number('The true offset is within this many milliseconds of it.'),
-  }),
+  ...MEMBER_SCHEMAS,
   ClusterNodes: exactObject<ClusterNodes>('The members of the cluster.', {
     cluster: text('Name of the cluster.'),
     membership: ref('Membership'),

@@ -133,7 +133,7 @@ type Always<T, Fields extends keyof T> = Omit<T, Fields> & Required<Pick<T, Fiel
 export interface SentTypes
   extends Omit<ResponseTypes, 'ClusterEnd' | 'ClusterNode' | 'MemberReport' | 'NodeDescription'> {
   ClusterEnd: Always<ClusterEnd, 'coveredFromMs' | 'coveredToMs' | 'problems'>;
-  ClusterNode: Required<ClusterNode>;
+  ClusterNode: Always<ClusterNode, 'labels'>;
   MemberReport: Always<MemberReport, 'state' | 'sinceMs'>;
   NodeDescription: Required<NodeDescription>;
 }

@@ -4,6 +4,7 @@ import {
   type AroundRequest,
   type CallOptions,
   type ClusterState,
+  type ExchangeRequest,
   type ForgetOptions,
   type GroupCall,
   labelsOf,
@@ -107,6 +108,10 @@ export class NodeCluster implements ClusterState {
 
   async forget(id: string, options?: ForgetOptions) {
     return (await this.#open()).forget(id, options);
+  }
+
+  async exchange(request: ExchangeRequest) {
+    return (await this.#open()).exchange(request);
   }
 
   async nodes(options?: CallOptions) {

@@ -122,12 +122,15 @@ function isDegraded({
   return state === 'up' && problems.length > 0;
 }
 
-/** The time of departure where known, otherwise when the member was last seen. */
+/** Two intervals of the default refresh: in a large cluster what is shown of a member is normally younger. */
+const OLD_MS = 60_000;
+
+/** The time of departure where known, otherwise when the member was last seen; of one that is up, how old its data is. */
 function lastSeen(
-  { state, sinceMs, lastSeenMs }: Pick<ClusterNode, 'state' | 'sinceMs' | 'lastSeenMs'>,
+  { state, sinceMs, lastSeenMs, asOfMs }: Pick<ClusterNode, 'state' | 'sinceMs' | 'lastSeenMs' | 'asOfMs'>,
   nowMs: number,
 ) {
-  if (state === 'up') return '';
+  if (state === 'up') return asOfMs !== undefined && nowMs - asOfMs > OLD_MS ? `, as of ${age(nowMs - asOfMs)}` : '';
   if ((state === 'left' || state === 'failed') && sinceMs !== null) return ` ${age(nowMs - sinceMs)}`;
   return lastSeenMs === null ? '' : `, seen ${age(nowMs - lastSeenMs)}`;
 }

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import {
+  asOfText,
   clockText,
   errorsText,
   headline,
@@ -53,6 +54,16 @@ test('a node that is down or degraded has a reason', () => {
     'stopped responding, lease expired',
     'left the cluster',
   ]);
+});
+
+test('what is shown of a node that is up has its age, if it is old', () => {
+  const ofAge = (ageMs: number) => asOfText(clusterNode('a', { asOfMs: NOW - ageMs }), NOW);
+  expect([asOfText(clusterNode('a'), NOW), ofAge(30_000), ofAge(150_000)]).toEqual([
+    undefined,
+    undefined,
+    expect.stringMatching(/^as of 2 min/),
+  ]);
+  expect(asOfText({ ...down, asOfMs: 1 }, NOW)).toBeUndefined();
 });
 
 describe('a clock', () => {

@@ -1,5 +1,5 @@
 import type { ClusterNode, MemberClock, NodeProblem } from '@porthole/client';
-import { formatCount } from '../../ui/format.ts';
+import { formatAge, formatCount } from '../../ui/format.ts';
 import { outcomeText } from '../../ui/missing-members.ts';
 
 /** A clock that is certainly off by more than this makes the order of records across nodes hard to read. */
@@ -23,6 +23,15 @@ export function stateText({ state, report, problems }: Pick<ClusterNode, 'state'
   if (state === 'failed') return 'stopped responding, lease expired';
   if (state === 'unknown') return `unknown (registry not responding): ${outcomeText(report.outcome)}`;
   return `not responding: ${outcomeText(report.outcome)}`;
+}
+
+/** Two intervals of the default refresh: of a large cluster the list is normally younger. */
+const OLD_MS = 60_000;
+
+/** `as of 2 min ago`, if what is shown of a node that is up is not current. */
+export function asOfText({ state, asOfMs }: Pick<ClusterNode, 'state' | 'asOfMs'>, nowMs: number): string | undefined {
+  const isOld = state === 'up' && asOfMs !== undefined && nowMs - asOfMs > OLD_MS;
+  return isOld ? `as of ${formatAge(asOfMs, nowMs)}` : undefined;
 }
 
 /** The node responds, but a health check fails: its counts may be incomplete. */

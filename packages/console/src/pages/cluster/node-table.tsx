@@ -8,7 +8,7 @@ import { useStore } from '../../ui/hooks.ts';
 import { missingMembers } from '../../ui/missing-members.ts';
 import { Unknown } from '../../ui/notes.tsx';
 import { snapshotView } from './cluster-head.tsx';
-import { clockText, isClockOff, isDegraded, isSilent, majorityVersion, stateText } from './node-health.ts';
+import { asOfText, clockText, isClockOff, isDegraded, isSilent, majorityVersion, stateText } from './node-health.ts';
 import { RECENT_MS, type RecentCounts } from './recent-counts.ts';
 
 interface NodeTableProps {
@@ -85,7 +85,7 @@ function NodeRow({ node, counts, nowMs, isQuiet, isOddVersion }: NodeRowProps) {
         class={isUp && !isDegraded(node) ? 'ok' : 'problem'}
         title={node.report.detail ?? undefined}
       >
-        {stateText(node)}
+        {[stateText(node), asOfText(node, nowMs)].filter(Boolean).join(' · ')}
       </td>
       <td data-name="Errors 15 min" class="number">
         <NodeCount node={node} counts={counts} kind="errors" />

@@ -25,6 +25,29 @@ const WHOLE: [string, keyof typeof CLUSTER_RESPONSES, string][] = [
   [PATHS.clusterLogTop, 'logTop', 'ClusterTop'],
 ];
 
+describe('the exchange of members', () => {
+  const send = (port: number, body: string) =>
+    sendRequest(port, PATHS.clusterExchange, {
+      method: 'POST',
+      body,
+      headers: { 'content-type': 'application/json', 'Porthole-Via': 'broker-1' },
+    });
+
+  it('is passed to the cluster, also from a member', async () => {
+    const cluster = new FakeCluster();
+    const { port } = await serveCluster(cluster);
+    const { status, body } = await send(port, '{"have":["a",1,2,3]}');
+    expect([status, JSON.parse(body.toString())]).toEqual([200, CLUSTER_RESPONSES.exchange]);
+    expect(cluster.last).toMatchObject({ verb: 'exchange', request: { have: ['a', 1, 2, 3] } });
+  });
+
+  it('is refused without a valid body', async () => {
+    const { port } = await serveCluster(new FakeCluster());
+    const { status, body } = await send(port, '{"have":');
+    expect([status, JSON.parse(body.toString()).code]).toEqual([400, 'PARAMETER_INVALID']);
+  });
+});
+
 describe('the order to forget a member', () => {
   const path = `${PATHS.clusterNodes}/db-7%3A7300`;
 

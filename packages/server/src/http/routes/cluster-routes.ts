@@ -2,6 +2,7 @@ import {
   type ClusterFollowItem,
   type ClusterState,
   decodeMemberId,
+  type ExchangeRequest,
   exactJson,
   PortholeError,
   parseAroundRequest,
@@ -26,6 +27,7 @@ import { requireCluster, VIA_HEADER } from './require-cluster.ts';
 type ClusterRouteId =
   | 'clusterNodes'
   | 'clusterForget'
+  | 'clusterExchange'
   | 'clusterConfig'
   | 'clusterConfigDiff'
   | 'clusterLogFiles'
@@ -66,6 +68,11 @@ export function createClusterRoutes(
       const onlyHere = headers[VIA_HEADER] !== undefined;
       return jsonResponse(await cluster.forget(decodeMemberId(rest), { signal, onlyHere }));
     },
+    // Answered from memory, so there can be no loop.
+    clusterExchange: async ({ body = '', signal }) => {
+      if (!cluster?.exchange) throw new PortholeError('NOT_SUPPORTED', 'this node has no cluster routes');
+      return jsonResponse(await cluster.exchange(parseExchange(body), { signal }));
+    },
     clusterConfig: route(async (all, { query, signal }) =>
       jsonResponse(await all.config(parseMemberSelection(query), { signal })),
     ),
@@ -97,6 +104,16 @@ export function createClusterRoutes(
       linesResponse(jsonLines(all.around(parseAroundRequest(query, clock(), { maxRecords }), { signal }))),
     ),
   };
+}
+
+/** Its fields are checked by the cluster. */
+function parseExchange(body: string): ExchangeRequest {
+  try {
+    return JSON.parse(body) as ExchangeRequest;
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    throw new PortholeError('PARAMETER_INVALID', 'the body is not JSON', { cause: error });
+  }
 }
 
 async function linesResponse(lines: AsyncIterable<Uint8Array>): Promise<RouteResponse> {

@@ -9,6 +9,7 @@ import type {
   ClusterNodes,
   ClusterRecord,
   ClusterTop,
+  ExchangeResponse,
   ForgottenMember,
   MemberReport,
   MembershipState,
@@ -71,6 +72,7 @@ export const CLUSTER_END: ClusterEnd = {
 export const CLUSTER_RESPONSES: {
   nodes: ClusterNodes;
   forget: ForgottenMember;
+  exchange: ExchangeResponse;
   config: ClusterConfig;
   configDiff: ClusterConfigDiff;
   logFiles: ClusterLogFiles;
@@ -122,6 +124,7 @@ export const CLUSTER_RESPONSES: {
     ],
   },
   forget: { id: 'b', members: [OK] },
+  exchange: { beats: ['a', 1, 3, 0, 1, 0, 0], entries: [], failing: [] },
   config: {
     configs: [
       { id: 'a', role: 'broker', config: { config: 'a = 1\n', node: NODE }, report: OK },

@@ -1,0 +1,137 @@
+import type { NodeDescription, NodeState } from '@porthole/contract';
+import type { Scrubbing, UserFormat, Zone } from '@porthole/logs';
+import { MemberMasking } from './contract-only/member-masking.ts';
+import { removeStaleTails } from './contract-only/tails-dir.ts';
+import { ClockTable } from './fan-out/clock.ts';
+import type { MemberAccessOptions } from './fan-out/member-access.ts';
+import { type ClosablePeers, createPeers } from './fan-out/peers.ts';
+import { RoleDiscovery } from './fan-out/role-discovery.ts';
+import { Gossip } from './gossip/gossip.ts';
+import { MemberDirectory } from './membership/member-directory.ts';
+import type { Membership } from './membership/membership.ts';
+import type { ClusterLimits } from './records/cluster-deps.ts';
+import { inspectMember } from './state/inspect-member.ts';
+import { type Masked, rememberMasked } from './state/settings/remember-masked.ts';
+import type { SecretFingerprint } from './state/settings/secret-fingerprint.ts';
+import { SnapshotCache } from './state/snapshots/snapshot-cache.ts';
+import { SnapshotCollector } from './state/snapshots/snapshot-collector.ts';
+import { createSnapshotStore } from './state/snapshots/snapshot-store.ts';
+import { roundClock } from './state/state-deps.ts';
+import type { TreeOptions } from './tree/plan-groups.ts';
+
+export interface LocalClusterOptions {
+  /** Name of the cluster. */
+  name: string;
+  /** Already started; closed with the cluster. */
+  membership: Membership;
+  self: NodeState;
+  selfId: string;
+  /** Decides which members are contacted and with which credentials. */
+  access: MemberAccessOptions;
+  /** Time zone of members that do not report theirs. */
+  zone: Zone;
+  /** Formats of their logs, tried before the built-in ones. */
+  formats?: readonly UserFormat[] | undefined;
+  limits: ClusterLimits;
+  /** When questions go through helpers; default: never. */
+  tree?: TreeOptions | undefined;
+  /** Interval of clock measurements, samples of members and snapshots. */
+  refreshMs: number;
+  /** Up to this many members all are contacted for each request; beyond, most is known from others. */
+  directMembers?: number;
+  snapshots: { dir: string; maxBytes: number; keepMs: number };
+  fingerprint: SecretFingerprint | undefined;
+  /** Masks the secrets of a configuration; `undefined` if that is not possible. */
+  mask(configText: string): Masked;
+  /** Maximum size of the configuration of a member. */
+  maxConfigBytes?: number;
+  /** The secret values in a configuration, to mask them in the logs of its member. Throws if it is not TOML. */
+  findSecrets(configText: string): readonly string[] | Promise<readonly string[]>;
+  /** The log masking of this node. */
+  scrubbing: Scrubbing;
+  /** Reports problems to the own log. */
+  report(problem: string): void;
+}
+
+/** Departures are stored even without snapshots: some hundred bytes each. */
+const MIN_SNAPSHOT_BYTES = 1024 * 1024;
+
+export interface ClusterParts {
+  snapshots: SnapshotCache;
+  directory: MemberDirectory;
+  peers: ClosablePeers;
+  clocks: ClockTable;
+  collector: SnapshotCollector;
+  gossip: Gossip;
+  roleDiscovery: RoleDiscovery;
+  masking: MemberMasking;
+  /** Masks the secrets of a configuration. */
+  mask(configText: string): Masked;
+  /** Settles when directories of killed processes were removed. */
+  cleaning: Promise<void>;
+}
+
+/** Creates the parts of a cluster, and starts their background work if there are other members. */
+export async function openClusterParts(options: LocalClusterOptions): Promise<ClusterParts> {
+  const { membership, self, selfId, access, zone, formats, limits, refreshMs, report } = options;
+  const mask = rememberMasked(options.mask);
+  const { memberTimeoutMs: timeoutMs } = limits;
+  const isAlone = membership.state.kind === 'alone';
+  const snapshots = await openSnapshots(options, { isAlone });
+  const directory = new MemberDirectory({ membership, snapshots });
+  const { fingerprint, findSecrets, scrubbing, maxConfigBytes } = options;
+  const masking = new MemberMasking({ mask, fingerprint, findSecrets, scrubbing, maxConfigBytes });
+  const peers = createPeers({ membership: directory, self, selfId, access, masking, zone, formats, timeoutMs });
+  const onDescription = (id: string, description: NodeDescription) => directory.learn(id, description);
+  const clocks = new ClockTable({ peers, selfId, timeoutMs, onDescription });
+  const collector = new SnapshotCollector({
+    snapshots,
+    peers,
+    clocks,
+    mask,
+    listenMs: refreshMs,
+    timeoutMs,
+  });
+  const gossip = new Gossip({
+    peers,
+    clocks,
+    directory,
+    selfId,
+    refreshMs,
+    timeoutMs,
+    ...(options.directMembers !== undefined && { directMembers: options.directMembers }),
+    inspect: ({ member: { id }, state }, callOptions) =>
+      inspectMember({ id, state, clock: roundClock(clocks.of(id)) }, { ...callOptions, nowMs: () => Date.now() }),
+  });
+  const roleDiscovery = new RoleDiscovery({ peers, clocks, directory, timeoutMs, againMs: refreshMs });
+  const cleaning = isAlone ? Promise.resolve() : cleanUp(report);
+  if (!isAlone) {
+    clocks.start(refreshMs, directory);
+    if (options.snapshots.maxBytes > 0) collector.start();
+    gossip.start();
+  }
+  return { snapshots, directory, peers, clocks, collector, gossip, roleDiscovery, masking, mask, cleaning };
+}
+
+async function openSnapshots(
+  { snapshots: { dir, maxBytes, keepMs }, report }: LocalClusterOptions,
+  { isAlone }: { isAlone: boolean },
+): Promise<SnapshotCache> {
+  const snapshots = new SnapshotCache({
+    // A node without a cluster must not leave an empty directory behind.
+    store: isAlone || maxBytes === 0 ? null : createSnapshotStore(dir),
+    report,
+    maxTotalBytes: Math.max(maxBytes, MIN_SNAPSHOT_BYTES),
+    maxAgeMs: keepMs,
+  });
+  await snapshots.load();
+  return snapshots;
+}
+
+async function cleanUp(report: LocalClusterOptions['report']): Promise<void> {
+  try {
+    await removeStaleTails();
+  } catch (error) {
+    report(`cannot remove mirrored logs left by an earlier process: ${(error as NodeJS.ErrnoException).code}`);
+  }
+}

@@ -1,0 +1,138 @@
+import {
+  type CallOptions,
+  codeOf,
+  type Labels,
+  type MemberSample,
+  type NodeObject,
+  type NodeProblem,
+  readLabels,
+} from '@porthole/contract';
+import { type Deadline, withDeadline } from '../fan-out/bounded-calls.ts';
+import { readSample } from '../gossip/read-exchange.ts';
+import { readFailures } from './counts/counting.ts';
+import type { QueriedMember } from './state-deps.ts';
+
+/** Period for recent errors. */
+const RECENT_MS = 15 * 60_000;
+
+/** Fraction of the remaining time for counting errors: a member is listed even if counting takes too long. */
+const COUNTING_SHARE = 0.8;
+
+/** Maximum health problems per node. */
+const MAX_PROBLEMS = 20;
+
+/** What a member reports about itself; `null` for missing values. */
+export interface NodeFacts {
+  node: NodeObject;
+  timeZone: string | null;
+  uptimeMs: number | null;
+  lastRecordMs: number | null;
+  recentErrors: number | null;
+  problems: NodeProblem[];
+}
+
+/** What a member reports, and how it did so. */
+export interface Inspection {
+  facts: NodeFacts;
+  /** `null`: it is contract-only, or of an earlier version. */
+  role: string | null;
+  labels: Labels;
+  /** Routes it has; empty if that is not known. */
+  capabilities: readonly string[];
+  /** Its clock when it described itself; 0 if that is not known. */
+  clockMs: number;
+  /** How long that took. */
+  tripMs: number;
+}
+
+export interface InspectOptions extends CallOptions {
+  timeoutMs: number;
+  nowMs(): number;
+}
+
+export const UNKNOWN_FACTS = { timeZone: null, uptimeMs: null, lastRecordMs: null, recentErrors: null, problems: [] };
+
+/** Requests what is shown of a member in the list of nodes. Rejects if it cannot describe itself. */
+export async function inspectMember(member: QueriedMember, options: InspectOptions): Promise<Inspection> {
+  const { signal, responseBudget } = options;
+  const callOptions = { ...(signal && { signal }), ...(responseBudget && { responseBudget }) };
+  const startedMs = performance.now();
+  const { facts, ...described } = await describeMember(member, callOptions);
+  const tripMs = performance.now() - startedMs;
+  const deadline = { ...callOptions, timeoutMs: (options.timeoutMs - tripMs) * COUNTING_SHARE };
+  const [lastRecordMs, recentErrors] = await Promise.all([
+    orNull((leaving) => newestTime(member, { signal: leaving }), deadline),
+    orNull((leaving) => countErrors(member, { signal: leaving, nowMs: options.nowMs() }), deadline),
+  ]);
+  return { facts: { ...facts, lastRecordMs, recentErrors }, ...described, tripMs };
+}
+
+/** The same for other members: without times of day. `undefined` if it is beyond the bounds of a sample. */
+export function toSample(
+  { facts, role, labels }: Pick<Inspection, 'facts' | 'role' | 'labels'>,
+  nowMs: number,
+): MemberSample | undefined {
+  const { lastRecordMs, ...rest } = facts;
+  return readSample({
+    ...rest,
+    role,
+    labels,
+    lastRecordAgeMs: lastRecordMs === null ? null : Math.round(nowMs - lastRecordMs),
+  });
+}
+
+async function describeMember({ state }: QueriedMember, options: CallOptions): Promise<Omit<Inspection, 'tripMs'>> {
+  try {
+    const { node, timeZone = null, uptimeMs = null, problems, ...rest } = await state.describe(options);
+    const { role = null, labels, capabilities, clockMs } = rest;
+    return {
+      facts: { ...UNKNOWN_FACTS, node, timeZone, uptimeMs, problems: readProblems(problems) },
+      role,
+      labels: readLabels(labels),
+      capabilities: Array.isArray(capabilities) ? capabilities : [],
+      clockMs: Number.isFinite(clockMs) ? Math.round(clockMs) : 0,
+    };
+  } catch (error) {
+    if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
+  }
+  const { node } = await state.config(options);
+  return { facts: { ...UNKNOWN_FACTS, node }, role: null, labels: {}, capabilities: [], clockMs: 0 };
+}
+
+/** Responses of members are untrusted. */
+function readProblems(problems: unknown): NodeProblem[] {
+  if (!Array.isArray(problems)) return [];
+  return problems
+    .filter((each) => typeof each?.check === 'string' && typeof each.detail === 'string')
+    .slice(0, MAX_PROBLEMS)
+    .map(({ check, detail }) => ({ check, detail }));
+}
+
+/** Uses the file details, which are cached: cheaper than a search for one record. */
+async function newestTime({ state, clock }: QueriedMember, options: CallOptions): Promise<number | null> {
+  const files = await state.logFiles(options);
+  const newest = files.reduce((latest, { lastTimeMs }) => Math.max(latest, lastTimeMs ?? -Infinity), -Infinity);
+  return Number.isFinite(newest) ? newest - clock.offsetMs : null;
+}
+
+async function countErrors(
+  { state, clock }: QueriedMember,
+  { signal, nowMs }: { signal: AbortSignal; nowMs: number },
+): Promise<number | null> {
+  const toMs = nowMs + clock.offsetMs;
+  const query = { minLevel: 'ERROR', fromMs: toMs - RECENT_MS, toMs, bucketMs: RECENT_MS, buckets: 1 } as const;
+  const { buckets, end } = await state.logHistogram(query, { signal });
+  // An incomplete count is not reported.
+  if (end.reason !== 'exhausted' || end.limits !== undefined || readFailures(end).length > 0) return null;
+  const counts = buckets.flatMap((bucket) => Object.values(bucket.counts));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+/** `null` if the call fails or takes too long: the rest of the response is still valid. */
+async function orNull<T>(call: (signal: AbortSignal) => Promise<T>, deadline: Deadline): Promise<T | null> {
+  try {
+    return await withDeadline(call, deadline);
+  } catch {
+    return null; // any error: a response of the wrong shape is a TypeError here
+  }
+}
