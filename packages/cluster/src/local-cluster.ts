@@ -35,6 +35,7 @@ import type { ClusterDeps } from './records/cluster-deps.ts';
 import { followCluster } from './records/follow/cluster-follow.ts';
 import { searchAround } from './records/search/around.ts';
 import { searchCluster, searchClusterLines } from './records/search/cluster-search.ts';
+import { CursorKeeper } from './records/search/cursor-keeper.ts';
 import { clusterFiles } from './state/cluster-files.ts';
 import { clusterNodes, forgetMember, type NodesDeps } from './state/cluster-nodes.ts';
 import { clusterDigest } from './state/counts/cluster-digest.ts';
@@ -52,6 +53,7 @@ import { createTree } from './tree/tree.ts';
 export class LocalCluster implements ClusterState {
   readonly #membership: Membership;
   readonly #deps: ClusterParts;
+  readonly #cursors: CursorKeeper;
   readonly #records: ClusterDeps;
   readonly #state: NodesDeps & SettingsDeps;
 
@@ -60,7 +62,8 @@ export class LocalCluster implements ClusterState {
     const { directory, peers, clocks, masking, mask, gossip } = deps;
     this.#membership = membership;
     this.#deps = deps;
-    this.#records = { peers, clocks, membership: directory, directory, limits };
+    this.#cursors = new CursorKeeper(options.selfId);
+    this.#records = { peers, clocks, membership: directory, directory, limits, cursors: this.#cursors };
     this.#state = {
       cluster: name,
       membership,
@@ -96,6 +99,7 @@ export class LocalCluster implements ClusterState {
   async close(): Promise<void> {
     const { clocks, directory, collector: lastWords, gossip, peers, cleaning } = this.#deps;
     clocks.close();
+    this.#cursors.close();
     directory.close();
     await Promise.all([this.#membership.close(), lastWords.close(), gossip.close(), cleaning]);
     await peers.close();

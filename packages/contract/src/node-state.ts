@@ -160,6 +160,8 @@ export interface SearchOptions extends CallOptions {
    * again. Without it, pieces may be kept.
    */
   reusesMemory?: boolean;
+  /** Whose request it is: limits what is kept in memory for each client. */
+  client?: string;
 }
 
 export interface FollowOptions extends CallOptions {

@@ -1,5 +1,5 @@
 import { type Member, type MembershipState, PATHS, PortholeError } from '@porthole/contract';
-import { readAddress } from '../membership/member-address.ts';
+import { readMemberAddress } from '../membership/member-address.ts';
 import { createMemberNetworks, type MemberNetworks } from '../membership/member-networks.ts';
 
 /** Bytes to read of a health response. */
@@ -40,7 +40,7 @@ export class MemberAccess {
 
   /** Returns how to contact a member. Throws MEMBER_REFUSED if it must not be contacted. */
   fetchFor({ url }: Pick<Member, 'url'>): typeof fetch {
-    const { isTls, host } = readAddress(url);
+    const { isTls, host } = readMemberAddress(url);
     this.#networks.check(host);
     const { fetch: fetchMember = globalThis.fetch, httpsOnly, tlsSetting } = this.#options;
     if (!isTls && httpsOnly)

@@ -4,6 +4,7 @@ import type { Peers } from '../fan-out/peers.ts';
 import type { Membership } from '../membership/membership.ts';
 import type { ChosenMember } from '../state/choose-members.ts';
 import type { KnownMembers } from '../state/state-deps.ts';
+import type { CursorKeeper } from './search/cursor-keeper.ts';
 
 /** What queries over all members need. */
 export interface ClusterDeps {
@@ -13,6 +14,8 @@ export interface ClusterDeps {
   /** Snapshots replace members that do not respond, left or failed. */
   directory: KnownMembers;
   limits?: Partial<ClusterLimits>;
+  /** Keeps positions that are too large for a cursor; without it, every cursor contains all of them. */
+  cursors?: CursorKeeper;
 }
 
 export interface ClusterLimits {

@@ -8,7 +8,7 @@ export function toMemberSearch(
   offsetMs: number,
   position: MemberPosition,
 ): SearchQuery {
-  const start = toStartPoint(position, offsetMs);
+  const start = toStartPoint(position, offsetMs, query.order);
   return { ...shiftTimes(query, offsetMs), ...(start && { start }) };
 }
 
@@ -20,9 +20,24 @@ export function toMemberFollow(
   return { ...shiftTimes(query, offsetMs), start };
 }
 
-function toStartPoint(position: MemberPosition, offsetMs: number): StartPoint | undefined {
+function toStartPoint(position: MemberPosition, offsetMs: number, order: SearchQuery['order']): StartPoint | undefined {
   if (position === 'beginning' || position === 'done') return undefined;
+  if ('reach' in position) {
+    const timeMs = resumeTime(position, order);
+    return timeMs === undefined ? undefined : { timeMs: timeMs + offsetMs };
+  }
   return 'cursor' in position ? { cursor: position.cursor } : { timeMs: position.timeMs + offsetMs };
+}
+
+/** Before what was reached by the margin, but not before the start of the search. */
+function resumeTime(
+  { reach: { timeMs }, marginMs, startMs }: Extract<MemberPosition, { reach: unknown }>,
+  order: SearchQuery['order'],
+): number | undefined {
+  if (timeMs === null) return startMs;
+  // Newest first, the start time itself is excluded.
+  if (order === 'newest') return Math.min(timeMs + marginMs + 1, startMs ?? Infinity);
+  return Math.max(timeMs - marginMs, startMs ?? -Infinity);
 }
 
 function shiftTimes<T extends LogSelection & RecordFilter>(query: T, offsetMs: number): T {

@@ -13,7 +13,8 @@ import { chooseMembers } from '../../state/choose-members.ts';
 import { departedReport } from '../../state/state-deps.ts';
 import { type ClusterDeps, getClock, getLimits } from '../cluster-deps.ts';
 import { throwIfRejected } from '../refusals.ts';
-import { decodeClusterCursor, type MemberPosition } from '../search/cluster-cursor.ts';
+import type { MemberPosition } from '../search/cluster-cursor.ts';
+import { CursorKeeper } from '../search/cursor-keeper.ts';
 import type { FollowPosition } from './follow-position.ts';
 import { FollowedMember } from './followed-member.ts';
 import { ReorderWindow } from './reorder-window.ts';
@@ -91,7 +92,7 @@ class ClusterFollow {
     const { signal } = this.#options;
     const chosen = chooseMembers(this.#deps, this.#request);
     const peers = chosen.filter(({ departed }) => !departed);
-    const starts = memberStarts(this.#request);
+    const starts = memberStarts(this.#deps, this.#request);
     signal?.addEventListener('abort', this.#onAbort, { once: true });
     if (signal?.aborted) return this.#end('cancelled');
     const { firstBatchMs, maxParallel } = getLimits(this.#deps);
@@ -222,20 +223,31 @@ class ClusterFollow {
 }
 
 /** The start of each member, by its own clock. */
-function memberStarts({ start }: ClusterFollowQuery): (id: string, offsetMs: number) => FollowQuery['start'] {
+function memberStarts(
+  { cursors, clocks, peers }: ClusterDeps,
+  { start }: ClusterFollowQuery,
+): (id: string, offsetMs: number) => FollowQuery['start'] {
   if (start === 'end' || 'back' in start) return () => start;
   if ('timeMs' in start) return (_id, offsetMs) => ({ timeMs: start.timeMs + offsetMs });
   const positions = decodeFollowPositions(start.cursor);
   if (positions) return startsFromPositions(positions, start.sinceMs);
-  const { members, reachedMs } = decodeClusterCursor(start.cursor);
+  const ids = peers.all().map(({ member }) => member.id);
+  const { position: known, reach } = (cursors ?? new CursorKeeper('')).decode(start.cursor, { ids, clocks });
+  const members: ReadonlyMap<string, MemberPosition> = known?.members ?? new Map();
+  const reachedMs = known?.reachedMs ?? reach?.timeMs;
   const sinceMs = start.sinceMs ?? reachedMs ?? undefined;
   return (id, offsetMs) => {
     const position: MemberPosition = members.get(id) ?? 'done';
+    if (typeof position === 'object' && 'reach' in position) return timeOrEnd(position.reach.timeMs, offsetMs);
     const since = sinceMs === undefined ? undefined : sinceMs + offsetMs;
-    if (typeof position === 'string') return since === undefined ? 'end' : { timeMs: since };
+    if (typeof position === 'string') return timeOrEnd(sinceMs, offsetMs);
     if ('timeMs' in position) return { timeMs: position.timeMs + offsetMs };
     return { cursor: position.cursor, ...(since !== undefined && { sinceMs: since }) };
   };
+}
+
+function timeOrEnd(timeMs: number | null | undefined, offsetMs: number): FollowQuery['start'] {
+  return typeof timeMs === 'number' ? { timeMs: timeMs + offsetMs } : 'end';
 }
 
 /** Each member after its last emitted record; a member without one starts at the time, by its own clock. */

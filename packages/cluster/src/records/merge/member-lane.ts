@@ -21,6 +21,14 @@ export interface LaneOptions {
   timeoutMs: number;
   /** Report fields if its snapshot is searched instead. */
   instead?: () => SnapshotReport | undefined;
+  /** What earlier pages have emitted, if it continues exactly there. */
+  reached?: LaneReach | undefined;
+}
+
+/** The key of the last emitted record, and how many records with this key were emitted. */
+export interface LaneReach {
+  key: number;
+  count: number;
 }
 
 const NOTHING: (FoundRecord | LineRecord)[] = [];
@@ -45,6 +53,10 @@ export class MemberLane implements Keyed {
   /** The error it failed with. */
   problem: unknown;
   delivered = 0;
+  /** Set when it has emitted a record, or left one out that an earlier page has emitted. */
+  reached: LaneReach | undefined;
+  /** How far its records were out of order. */
+  disorderMs = 0;
   /** Corrected time of the last emitted record that has one. */
   lastAtMs: number | undefined;
   readonly #options: LaneOptions;
@@ -70,6 +82,7 @@ export class MemberLane implements Keyed {
     this.id = options.id;
     this.uncertaintyMs = options.clock.uncertaintyMs;
     this.#remainingMs = options.timeoutMs;
+    if (options.reached) this.key = options.reached.key;
   }
 
   /** The snapshot that is searched instead. */
@@ -124,6 +137,7 @@ export class MemberLane implements Keyed {
   take(isUnsure: boolean): MergedRecord {
     const record = this.#batch[this.#index++] as FoundRecord | LineRecord;
     const { timeMs } = record;
+    this.#noteReached(this.key);
     if (isTime(timeMs)) this.lastAtMs = timeMs - this.#options.clock.offsetMs;
     if (record.file !== this.#last?.file) this.#noteLast();
     this.#last = record;
@@ -131,6 +145,19 @@ export class MemberLane implements Keyed {
     this.#updateKey();
     const facts = { node: this.id, atMs: isTime(timeMs) ? this.lastAtMs : undefined, isUnsure };
     return record instanceof LineRecord ? { type: 'record', ...facts, record } : toClusterRecord(record, facts);
+  }
+
+  /** Leaves out a record of its stream that an earlier page has emitted: what follows continues after it. */
+  skip(record: FoundRecord | LineRecord): void {
+    if (record.file !== this.#last?.file) this.#noteLast();
+    this.#last = record;
+    const { clock, newestFirst } = this.#options;
+    const { timeMs } = record;
+    if (isTime(timeMs)) {
+      const atMs = timeMs - clock.offsetMs;
+      this.key = Math.max(this.key, newestFirst ? -atMs : atMs);
+    }
+    this.#noteReached(this.key);
   }
 
   /** Closes the stream. Does not wait for a stream that ignores the signal. */
@@ -237,6 +264,12 @@ export class MemberLane implements Keyed {
     const atMs = timeMs - clock.offsetMs;
     const key = newestFirst ? -atMs : atMs;
     if (key > this.key) this.key = key;
+    else this.disorderMs = Math.max(this.disorderMs, this.key - key);
+  }
+
+  #noteReached(key: number): void {
+    const before = this.reached ?? this.#options.reached;
+    this.reached = { key, count: before?.key === key ? before.count + 1 : 1 };
   }
 
   #noteLast(): void {

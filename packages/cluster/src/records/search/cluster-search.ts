@@ -8,6 +8,7 @@ import type {
   SearchOptions,
 } from '@porthole/contract';
 import { inParallel, withDeadline } from '../../fan-out/bounded-calls.ts';
+import { chooseMembers } from '../../state/choose-members.ts';
 import { type ClusterDeps, getClock, getLimits } from '../cluster-deps.ts';
 import type { MemberLane } from '../merge/member-lane.ts';
 import { mergeByTime, type PreviousRecord } from '../merge/merge-by-time.ts';
@@ -15,6 +16,7 @@ import { ClusterLineWriter, type MergedRecord } from '../merge/record-lines.ts';
 import { isLogMissing, laneReport, throwIfRejected } from '../refusals.ts';
 import { clusterCoverage, memberCoverage } from './cluster-coverage.ts';
 import { encodeClusterCursor, type MemberPosition } from './cluster-cursor.ts';
+import { nextReach, toKey } from './reach.ts';
 import { type QueriedMember, resumePosition } from './resume-position.ts';
 import {
   type ClusterSearch,
@@ -57,8 +59,9 @@ async function* searchMembers(
   const startedMs = performance.now();
   const { signal, asLines } = options;
   const limits = getLimits(deps);
-  const began = parseStartPosition(request);
-  const { queried, reports } = membersToQuery(deps, request, { began, budgetMs: options.budgetMs, asLines });
+  const chosen = chooseMembers(deps, request);
+  const began = parseStartPosition(deps, request, chosen);
+  const { queried, reports } = membersToQuery(deps, request, { began, chosen, budgetMs: options.budgetMs, asLines });
   const lanes = queried.map(({ lane }) => lane);
   let { reachedMs, lastNode } = began;
   const { maxParallel } = limits;
@@ -71,7 +74,6 @@ async function* searchMembers(
     yield records;
   }
   throwIfRejected(lanes, { isFirst: reports.length === 0 });
-  const { reachedMs: beganMs } = began;
   yield [
     await buildSearchEnd(deps, {
       request,
@@ -79,8 +81,10 @@ async function* searchMembers(
       reports,
       reachedMs,
       lastNode,
-      beganMs,
+      began,
       startedMs,
+      ids: chosen.map(({ member }) => member.id),
+      client: options.client,
       ...(signal && { signal }),
     }),
   ];
@@ -100,9 +104,12 @@ interface SearchFacts extends CallOptions {
   reports: readonly MemberReport[];
   reachedMs: number | null;
   /** Where the previous page stopped, or the start time. */
-  beganMs: number | null;
+  began: StartPosition;
   lastNode: string | undefined;
   startedMs: number;
+  /** Of all selected members. */
+  ids: readonly string[];
+  client: string | undefined;
 }
 
 /** Builds the end: why the search ended, a report per member, and where to resume. */
@@ -121,13 +128,13 @@ async function buildSearchEnd(deps: ClusterDeps, facts: SearchFacts): Promise<Cl
     records: sum(({ lane }) => lane.delivered),
     scannedBytes: sum(({ lane }) => lane.end?.scannedBytes ?? 0),
     skippedBytes: sum(({ lane }) => lane.end?.skippedBytes ?? 0),
-    ...clusterCoverage({ ...facts, order }),
+    ...clusterCoverage({ ...facts, beganMs: facts.began.reachedMs, order }),
     elapsedMs: Math.round(performance.now() - startedMs),
     members: reports.sort((a, b) => (a.id < b.id ? -1 : 1)),
     membership: deps.membership.state,
     problems: fileProblems(queried),
     ...duplicateFiles(queried),
-    cursor: nextCursor(facts, positions),
+    cursor: nextCursor(deps, facts, positions),
   };
 }
 
@@ -210,7 +217,8 @@ function endReason({ queried, request }: SearchFacts, positions: readonly Member
  * never responds. Such a member is retried as long as there are others.
  */
 function nextCursor(
-  { queried, request, reachedMs, lastNode, reports }: SearchFacts,
+  { clocks, cursors }: ClusterDeps,
+  { queried, request, reachedMs, lastNode, reports, began, ids, client }: SearchFacts,
   positions: readonly MemberPosition[],
 ): string | null {
   const goesOn = queried.some(
@@ -219,7 +227,14 @@ function nextCursor(
   if (!goesOn) return null;
   const members = new Map(queried.map(({ lane }, index) => [lane.id, positions[index] ?? 'done']));
   for (const { id, outcome } of reports) if (outcome === 'ok') members.set(id, 'done');
-  return encodeClusterCursor({ order: request.order, reachedMs, members, ...(lastNode !== undefined && { lastNode }) });
+  const { order } = request;
+  const position = { order, reachedMs, members, ...(lastNode !== undefined && { lastNode }) };
+  if (!cursors) return encodeClusterCursor(position);
+  const lanes = queried.map(({ lane }) => lane);
+  const reach = nextReach(began.reach, lanes, order);
+  const isFurther = toKey(reach.timeMs, order) > toKey(began.progress.furthestMs, order);
+  const progress = isFurther ? { furthestMs: reach.timeMs, stalls: 0 } : began.progress;
+  return cursors.encode({ position, reach, progress }, { ids, clocks, client });
 }
 
 function hasFailedAtOnce({ problem, delivered }: QueriedMember['lane']): boolean {

@@ -1,14 +1,17 @@
 import { type MemberClock, type MemberReport, type MemberSelection, PortholeError } from '@porthole/contract';
-import type { SearchQuery } from '@porthole/logs/types';
-import { type ChosenMember, chooseMembers } from '../../state/choose-members.ts';
+import type { FoundRecord, SearchItem, SearchQuery } from '@porthole/logs/types';
+import type { ChosenMember } from '../../state/choose-members.ts';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
 import { departedReport } from '../../state/state-deps.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from '../cluster-deps.ts';
 import { toMemberSearch } from '../member-query.ts';
 import { type LaneOptions, MemberLane } from '../merge/member-lane.ts';
-import { lineItems } from '../merge/record-lines.ts';
-import { type ClusterPosition, decodeClusterCursor, type MemberPosition } from './cluster-cursor.ts';
+import { type LineRecord, lineItems } from '../merge/record-lines.ts';
+import type { ClusterPosition, MemberPosition } from './cluster-cursor.ts';
+import { CursorKeeper, type FoundPosition, type Progress } from './cursor-keeper.ts';
+import { dropReached } from './drop-reached.ts';
 import { openOrSnapshot } from './open-or-snapshot.ts';
+import { type ClusterReach, initialReach, reachOf, toKey } from './reach.ts';
 import type { QueriedMember } from './resume-position.ts';
 import { searchSnapshot } from './search-snapshot.ts';
 import { deliveredBefore, isSnapshotPosition } from './snapshot-position.ts';
@@ -24,21 +27,53 @@ export type ClusterSearch = SearchQuery & MemberSelection;
 /** The start of the search and of members without a position. */
 export interface StartPosition extends ClusterPosition {
   others: MemberPosition;
+  /** How far earlier pages have come. */
+  reach: ClusterReach;
+  /** Whether every member continues exactly at its reach: the positions were kept. */
+  isExact: boolean;
+  /** Whether the exact positions were lost: every member continues by its reach. */
+  isByReach: boolean;
+  progress: Progress;
 }
 
 /** Throws for positions that are only valid on a single member. */
-export function parseStartPosition({ order, start, until }: ClusterSearch): StartPosition {
+export function parseStartPosition(
+  { clocks, cursors }: Pick<ClusterDeps, 'clocks' | 'cursors'>,
+  request: ClusterSearch,
+  chosen: readonly ChosenMember[],
+): StartPosition {
+  const { order, start, until } = request;
   if (until !== undefined) throw invalid('"until" is a position in the logs of one member; query that member');
-  if (start === undefined) return { order, reachedMs: null, members: new Map(), others: 'beginning' };
-  if ('timeMs' in start) {
-    const { timeMs } = start;
-    return { order, reachedMs: timeMs, members: new Map(), others: { timeMs } };
-  }
+  const progress = { furthestMs: null, stalls: 0 };
+  const fresh = { order, members: new Map(), reach: initialReach(request), isExact: false, isByReach: false, progress };
+  if (start === undefined) return { ...fresh, reachedMs: null, others: 'beginning' };
+  if ('timeMs' in start) return { ...fresh, reachedMs: start.timeMs, others: { timeMs: start.timeMs } };
   if (!('cursor' in start)) throw invalid('a cluster search starts at a time or a cluster cursor');
-  const position = decodeClusterCursor(start.cursor);
-  if (position.order !== order)
-    throw new PortholeError('CURSOR_INVALID', `this cursor is for order ${position.order}, not ${order}`);
-  return { ...position, others: positionAtTime(position.reachedMs, order) };
+  const keeper = cursors ?? new CursorKeeper('');
+  const found = keeper.decode(start.cursor, { ids: chosen.map(({ member }) => member.id), clocks });
+  if (found.order !== order)
+    throw new PortholeError('CURSOR_INVALID', `this cursor is for order ${found.order}, not ${order}`);
+  return foundStart(found, fresh);
+}
+
+function foundStart(
+  { order, position, reach, progress }: FoundPosition,
+  fresh: Omit<StartPosition, 'reachedMs' | 'others'>,
+): StartPosition {
+  const reachedMs = position?.reachedMs ?? reach?.timeMs ?? null;
+  const start = { ...fresh, ...position, reachedMs, others: positionAtTime(reachedMs, order), progress };
+  if (reach === undefined) return { ...start, reach: { ...fresh.reach, timeMs: reachedMs } };
+  if (position) return { ...start, reach, isExact: true };
+  return { ...start, reach, isByReach: true, ...(reach.node !== undefined && { lastNode: reach.node }) };
+}
+
+/** Where to start on a member. */
+function startOf({ members, others, reach, isByReach }: StartPosition, id: string): MemberPosition {
+  if (!isByReach) return members.get(id) ?? others;
+  const { marginMs, startMs } = reach;
+  const own = reachOf(reach, id);
+  if (own.timeMs === null && own.count === 0) return startMs === undefined ? 'beginning' : { timeMs: startMs };
+  return { reach: own, marginMs, ...(startMs !== undefined && { startMs }) };
 }
 
 /** Before or after the reached time; its own millisecond is included either way. */
@@ -51,17 +86,21 @@ export function positionAtTime(timeMs: number | null, order: SearchQuery['order'
 export function membersToQuery(
   deps: ClusterDeps,
   request: ClusterSearch,
-  { began, budgetMs, asLines }: { began: StartPosition; budgetMs: number | undefined; asLines: boolean },
+  {
+    began,
+    chosen,
+    budgetMs,
+    asLines,
+  }: { began: StartPosition; chosen: readonly ChosenMember[]; budgetMs: number | undefined; asLines: boolean },
 ): { queried: QueriedMember[]; reports: MemberReport[] } {
   const { firstBatchMs, memberTimeoutMs } = getLimits(deps);
   const timeoutMs = Math.min(memberTimeoutMs + (budgetMs ?? 0), MAX_TIMER_MS);
   const options = { budgetMs: budgetMs ?? memberTimeoutMs * SCAN_SHARE, asLines };
   const queried: QueriedMember[] = [];
   const reports: MemberReport[] = [];
-  const chosen = chooseMembers(deps, request);
   for (const member of chosen) {
     const { id } = member.member;
-    const position = began.members.get(id) ?? began.others;
+    const position = startOf(began, id);
     if (position === 'done') {
       reports.push(member.departed ? departedReport(member.departed, 0) : unqueriedReport(deps, id, 'ok'));
       continue;
@@ -73,18 +112,21 @@ export function membersToQuery(
     const opened = openMember(deps, member, {
       query,
       clock,
+      onDrop: (record) => lane.skip(record),
       others: began.others,
       request,
       place: position,
       ...options,
     });
-    const lane = new MemberLane({
+    const own = reachOf(began.reach, id);
+    const lane: MemberLane = new MemberLane({
       index: queried.length,
       id,
       clock,
       newestFirst: request.order === 'newest',
       firstBatchMs,
       timeoutMs,
+      reached: began.isExact ? { key: toKey(own.timeMs, request.order), count: own.count } : undefined,
       ...opened,
     });
     queried.push({ lane, peer: member, query, began: position });
@@ -102,6 +144,8 @@ interface OpenOptions {
   /** The resume position, and the time to use if its snapshot does not have it. */
   place: MemberPosition;
   others: MemberPosition;
+  /** Called for records that an earlier page has emitted. */
+  onDrop(record: FoundRecord | LineRecord): void;
   budgetMs: number;
   /** Whether records that need not be parsed stay lines. */
   asLines: boolean;
@@ -111,16 +155,26 @@ interface OpenOptions {
 function openMember(
   deps: ClusterDeps,
   chosen: ChosenMember,
-  { request, query, clock, place: position, others, budgetMs, asLines }: OpenOptions,
+  { request, query, clock, place: position, others, onDrop, budgetMs, asLines }: OpenOptions,
 ): Pick<LaneOptions, 'open' | 'instead'> {
+  type Search = (part: SearchQuery) => AsyncIterable<(SearchItem | LineRecord)[]>;
+  const run = (search: Search, whole: SearchQuery) => {
+    if (typeof position === 'string' || !('reach' in position)) return search(whole);
+    return dropReached(search, { query: whole, reach: position.reach, offsetMs: clock.offsetMs, onDrop });
+  };
   return openOrSnapshot(deps, chosen, {
     search: (signal) =>
-      asLines
-        ? lineItems(chosen.state.searchLogLines(query, { budgetMs, signal }))
-        : chosen.state.searchLogs(query, { budgetMs, signal }),
+      run(
+        (part) =>
+          asLines
+            ? lineItems(chosen.state.searchLogLines(part, { budgetMs, signal }))
+            : chosen.state.searchLogs(part, { budgetMs, signal }),
+        query,
+      ),
     searchSnapshot: (snapshot) => {
       const from = positionInSnapshot(snapshot, { request, place: position, others });
-      return searchSnapshot(snapshot, toMemberSearch(request, clock.offsetMs, from), deps.peers.matchRegex);
+      const search = (part: SearchQuery) => searchSnapshot(snapshot, part, deps.peers.matchRegex);
+      return run(search, toMemberSearch(request, clock.offsetMs, from));
     },
   });
 }
@@ -130,7 +184,7 @@ function positionInSnapshot(
   snapshot: MemberSnapshot,
   { request, place: position, others }: Pick<OpenOptions, 'request' | 'place' | 'others'>,
 ): MemberPosition {
-  if (typeof position === 'string' || 'timeMs' in position) return position;
+  if (typeof position === 'string' || !('cursor' in position)) return position;
   return deliveredBefore(snapshot, position.cursor, request.order) === undefined ? others : position;
 }
 

@@ -144,6 +144,10 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
     return this.identity !== undefined && this.identity.roles.length > 0;
   }
 
+  get client(): string {
+    return clientKey({ identity: this.identity, address: plainAddress(remoteAddress(this.#request)) });
+  }
+
   async run(): Promise<void> {
     try {
       const response = await this.#decide();
@@ -224,11 +228,9 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
   }
 
   #streamUser(route: RouteId): StreamUser {
-    const { identity } = this;
-    const address = plainAddress(remoteAddress(this.#request));
     return {
-      client: clientKey({ identity, address }),
-      isMember: identity?.isMember ?? false,
+      client: this.client,
+      isMember: this.identity?.isMember ?? false,
       isEndless: FOLLOWS.has(route),
     };
   }

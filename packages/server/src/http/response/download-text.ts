@@ -21,6 +21,7 @@ export interface DownloadOptions {
   maxRecords: number;
   /** Time budget of one page; the next one continues where it stopped. */
   budgetMs: number;
+  client?: string | undefined;
 }
 
 /**
@@ -79,7 +80,7 @@ interface PageOptions {
 async function* readPages(
   cluster: Pick<ClusterState, 'searchLogs'>,
   { source, request, account }: PageOptions,
-  { signal, maxRecords, budgetMs }: DownloadOptions,
+  { signal, maxRecords, budgetMs, client = '' }: DownloadOptions,
 ): AsyncGenerator<ClusterRecord[], void, undefined> {
   const query = {
     ...source,
@@ -93,7 +94,7 @@ async function* readPages(
   let start: { start?: { cursor: string } } = {};
   for (;;) {
     let end: ClusterEnd | undefined;
-    for await (const items of cluster.searchLogs({ ...query, ...start }, { signal, budgetMs })) {
+    for await (const items of cluster.searchLogs({ ...query, ...start }, { signal, budgetMs, client })) {
       const records = items.filter((item) => item.type === 'record');
       if (records.length > 0) yield records;
       end = items.find((item) => item.type === 'end') ?? end;

@@ -19,6 +19,8 @@ export interface RouteRequest {
   identity?: Identity | undefined;
   /** Whether the client may see all details; only relevant for routes that need no credentials. */
   trusted: boolean;
+  /** Who it is, for limits per client: an identity or an address. */
+  client?: string;
   /** Fires when the client disconnects or the response takes too long. */
   signal: AbortSignal;
 }

@@ -82,10 +82,10 @@ export function createClusterRoutes(
     clusterLogFiles: route(async (all, { query, signal }) =>
       jsonResponse(await all.logFiles(parseMemberSelection(query), { signal })),
     ),
-    clusterLogSearch: route(async (all, { query, signal }) => {
+    clusterLogSearch: route(async (all, { query, signal, client }) => {
       const request = parseClusterSearchRequest(query, clock(), { maxRecords });
       const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
-      const limits = { signal, budgetMs };
+      const limits = { signal, budgetMs, ...(client !== undefined && { client }) };
       return linesResponse(all.searchLogLines?.(request, limits) ?? jsonLines(all.searchLogs(request, limits)));
     }),
     clusterLogFollow: route(async (all, { query, headers, signal }) => {

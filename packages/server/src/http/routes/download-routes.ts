@@ -34,7 +34,8 @@ export function createDownloadRoutes(
         'content-disposition': `attachment; filename="porthole-${stamp}.log"`,
       };
       if (request.method === 'HEAD') return { status: 200, headers, body: '' };
-      const text = downloadText(all, downloadRequest, { signal: request.signal, maxRecords, budgetMs: searchBudgetMs });
+      const { signal, client } = request;
+      const text = downloadText(all, downloadRequest, { signal, maxRecords, budgetMs: searchBudgetMs, client });
       return { status: 200, headers, stream: await openStream(text) };
     },
     downloadTicket: ({ query, headers }) => {
