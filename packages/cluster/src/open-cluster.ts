@@ -56,6 +56,9 @@ export interface LocalClusterOptions {
 /** Departures are stored even without snapshots: some hundred bytes each. */
 const MIN_SNAPSHOT_BYTES = 1024 * 1024;
 
+/** Questions give a member up after different parts of its deadline; this is less than any of them. */
+const MISSED_SHARE = 0.6;
+
 export interface ClusterParts {
   snapshots: SnapshotCache;
   directory: MemberDirectory;
@@ -81,7 +84,9 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
   const directory = new MemberDirectory({ membership, snapshots });
   const { fingerprint, findSecrets, scrubbing, maxConfigBytes } = options;
   const masking = new MemberMasking({ mask, fingerprint, findSecrets, scrubbing, maxConfigBytes });
-  const peers = createPeers({ membership: directory, self, selfId, access, masking, zone, formats, timeoutMs });
+  const missedAfterMs = Math.min(limits.firstBatchMs, timeoutMs) * MISSED_SHARE;
+  const contacts = { access, masking, zone, formats, timeoutMs, missedAfterMs };
+  const peers = createPeers({ membership: directory, self, selfId, ...contacts });
   const onDescription = (id: string, description: NodeDescription) => directory.learn(id, description);
   const clocks = new ClockTable({ peers, selfId, timeoutMs, onDescription });
   const collector = new SnapshotCollector({

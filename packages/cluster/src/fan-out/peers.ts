@@ -22,6 +22,7 @@ import type { MatchRegex } from '../records/search/search-snapshot.ts';
 import { HttpTransport, type MemberTransport } from '../tree/member-transport.ts';
 import { MemberAccess, type MemberAccessOptions } from './member-access.ts';
 import { SharedBudget } from './response-budget.ts';
+import { SilentMembers, type WatchedMember } from './silent-members.ts';
 
 /** Retry delays of a follow, doubling; other requests are not retried. */
 const FIRST_WAIT_MS = 500;
@@ -88,6 +89,8 @@ export interface PeersOptions {
   masking: MemberMasking;
   /** Timeout until the response head. */
   timeoutMs: number;
+  /** A request given up after this time without a response counts as missed. Default: half of the timeout. */
+  missedAfterMs?: number;
   /** Shared by the responses of all members. */
   responses?: SharedBudget;
   /** Time zone of members that do not report theirs; default: the zone of the system. */
@@ -100,6 +103,7 @@ export interface PeersOptions {
 export function createPeers({ membership, self, selfId, ...options }: PeersOptions): ClosablePeers {
   const access = new MemberAccess(options.access ?? {}, () => membership.state?.kind ?? 'static');
   const responses = options.responses ?? new SharedBudget();
+  const silent = new SilentMembers({ waitMs: options.missedAfterMs ?? options.timeoutMs / 2 });
   let known = new Map<string, MemberPeer>();
   let threads: WorkerPool | undefined;
 
@@ -118,14 +122,14 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
 
   const createPeer = (member: Member): MemberPeer => {
     let made: NodeClient | undefined;
-    let contact: typeof fetch | undefined;
-    const send: typeof fetch = async (input, init) => {
-      contact ??= access.fetchFor(member);
-      return contact(input, init);
+    let watched: WatchedMember | undefined;
+    const contact = () => {
+      watched ??= silent.watch(member.url, access.fetchFor(member));
+      return watched.fetch;
     };
+    const send: typeof fetch = async (input, init) => contact()(input, init);
     const client = () => {
-      contact ??= access.fetchFor(member);
-      made ??= clientFor(member.url, contact, { selfId, timeoutMs: options.timeoutMs, responses });
+      made ??= clientFor(member.url, contact(), { selfId, timeoutMs: options.timeoutMs, responses });
       return made;
     };
     // Every response of a member passes through here, so nothing is passed on unmasked.
@@ -139,6 +143,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     const peer: MemberPeer = new MemberPeer(member, {
       transport: isSelf ? undefined : new HttpTransport({ url: member.url, selfId, send, isPorthole: isPortholeNode }),
       make: isSelf ? () => self : createState,
+      close: () => watched?.close(),
       async forget(id, callOptions) {
         const { members } = await client().cluster.forget(id, callOptions);
         return members.reduce((sum, { count }) => sum + count, 0);
@@ -208,6 +213,7 @@ export function isSelected(member: Member, { nodes, role }: MemberSelection): bo
 
 interface PeerDeps extends Pick<RegisteredPeer, 'forget' | 'transport'>, Required<Pick<RegisteredPeer, 'exchange'>> {
   make(): NodeState;
+  close(): void;
 }
 
 /** Creates the client of the member on first use. */
@@ -231,6 +237,7 @@ class MemberPeer implements RegisteredPeer {
   }
 
   async close(): Promise<void> {
+    this.#deps.close();
     if (this.#state instanceof MemberNode) await this.#state.end();
   }
 
