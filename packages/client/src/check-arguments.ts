@@ -40,7 +40,7 @@ const FOLLOW_START: Kind = {
 
 export type ArgumentKinds = Readonly<Record<string, Kind>>;
 
-const MEMBERS: ArgumentKinds = { nodes: TEXTS, role: TEXT };
+const MEMBERS: ArgumentKinds = { nodes: TEXTS, role: TEXT, store: TEXT, floors: OBJECT };
 const CONDITIONS: ArgumentKinds = {
   file: TEXT,
   family: TEXT,

@@ -1,4 +1,5 @@
 export type {
+  ArchivePart,
   AroundRequest,
   BundleEntry,
   BundleManifest,
@@ -28,6 +29,7 @@ export type {
   FileRequest,
   FollowOptions,
   Member,
+  MemberArchive,
   MemberClock,
   MemberDuplicateFile,
   MemberFileProblem,
@@ -42,6 +44,7 @@ export type {
   NodeProblem,
   NodeSettings,
   NodeState,
+  RecordStore,
   SearchOptions,
   SettingChange,
   SettingEntry,

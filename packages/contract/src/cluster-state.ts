@@ -19,7 +19,15 @@ import type {
   TopValue,
 } from '@porthole/logs/types';
 import type { Labels } from './labels.ts';
-import type { Member, MemberClock, MemberReport, MemberSelection, MemberState, MembershipState } from './member.ts';
+import type {
+  ArchivePart,
+  Member,
+  MemberClock,
+  MemberReport,
+  MemberSelection,
+  MemberState,
+  MembershipState,
+} from './member.ts';
 import type { ExchangeRequest, ExchangeResponse } from './member-exchange.ts';
 import type {
   CallOptions,
@@ -34,6 +42,8 @@ import type { RouteId } from './routes/routes.ts';
 import type { RequestClock } from './time/time-text.ts';
 
 export type {
+  ArchivePart,
+  MemberArchive,
   MemberClock,
   MemberReport,
   MemberSelection,
@@ -137,6 +147,8 @@ export interface ClusterEnd
   duplicates?: MemberDuplicateFile[];
   /** Continues where this response stopped; `null` if nothing is left. */
   cursor: string | null;
+  /** Which part came from the archive; absent if it was not asked. */
+  archive?: ArchivePart;
 }
 
 export interface MemberFileProblem extends FileProblem {
@@ -165,6 +177,8 @@ export interface ClusterHistogram extends Pick<Histogram, 'bucketMs' | 'untimed'
   /** If a member ran out of time: the part that all members that responded have counted; `null`: everything. */
   counted: { fromMs: number; toMs: number } | null;
   members: MemberReport[];
+  /** Which part came from the archive; absent if it was not asked. */
+  archive?: ArchivePart;
 }
 
 export interface ClusterDigest {
@@ -174,6 +188,8 @@ export interface ClusterDigest {
   totalGroups: number;
   ungrouped: number;
   members: MemberReport[];
+  /** Which part came from the archive; absent if it was not asked. */
+  archive?: ArchivePart;
 }
 
 /** The fields of matching records of all members. */
@@ -186,6 +202,8 @@ export interface ClusterFields extends Omit<Fields, 'fields' | 'end'> {
   /** If a member ran out of time: the part that all members that responded have examined; `null`: everything. */
   counted: ClusterHistogram['counted'];
   members: MemberReport[];
+  /** Which part came from the archive; absent if it was not asked. */
+  archive?: ArchivePart;
 }
 
 /** Counts by value of a field, of all members. */
@@ -195,6 +213,8 @@ export interface ClusterTop extends Omit<Top, 'values' | 'end'> {
   /** If a member ran out of time: the part that all members that responded have counted; `null`: everything. */
   counted: ClusterHistogram['counted'];
   members: MemberReport[];
+  /** Which part came from the archive; absent if it was not asked. */
+  archive?: ArchivePart;
 }
 
 /** What every member logged around one record or time. */

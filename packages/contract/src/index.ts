@@ -46,13 +46,17 @@ export {
   readLabels,
 } from './labels.ts';
 export type {
+  ArchivePart,
+  Floors,
   Member,
+  MemberArchive,
   MemberClock,
   MemberOutcome,
   MemberReport,
   MemberSelection,
   MemberState,
   MembershipState,
+  RecordStore,
 } from './member.ts';
 export type { ExchangeRequest, ExchangeResponse, MemberEntry, MemberSample } from './member-exchange.ts';
 export type {

@@ -20,6 +20,45 @@ export interface MemberSelection {
   /** Ids, or patterns with `*` and `?`. */
   nodes?: readonly string[];
   role?: string;
+  /** Where records are read; `auto` if absent. Operations that read no records ignore it. */
+  store?: RecordStore;
+  /**
+   * Only records at or after this time, by the clock of the member that logged them, uncorrected: by member id, `*` for
+   * all others. Older ones are read from the archive.
+   */
+  floors?: Floors;
+}
+
+/**
+ * Where records are read. `nodes`: what members have on disk. `archive`: what they have shipped to the archive. `auto`:
+ * from members what they still have, and everything older from the archive, if there is one.
+ */
+export type RecordStore = 'auto' | 'nodes' | 'archive';
+
+/** Epoch ms by member id; `*`: all others. */
+export type Floors = Readonly<Record<string, number>>;
+
+/** What the archive has of a member, in a response that was read from the archive at least in part. */
+export interface MemberArchive {
+  /** Records of it in the response that came from the archive. */
+  count: number;
+  /** Records before this time, by the clock of the member, came from the archive, and all others from its disk. `null`: all came from the archive. */
+  beforeMs: number | null;
+  /** Times of what it has shipped: all of its records in this range, by its clock, are in the archive. `null`: nothing. */
+  shippedFromMs: number | null;
+  shippedToMs: number | null;
+  /** Bytes of records that were deleted on its disk before they could be shipped. */
+  lostBytes: number;
+}
+
+/** Which part of a response came from the archive. */
+export interface ArchivePart {
+  /** Records, or records counted, that came from the archive. */
+  records: number;
+  /** Records before this time came from the archive, of members whose report has no other time. `null`: of any time. */
+  beforeMs: number | null;
+  /** Why what the archive has is missing in the response; `null` if it is not. */
+  problem: string | null;
 }
 
 /**
@@ -69,6 +108,8 @@ export interface MemberReport {
   /** Of a search: the time range of which the response has all its matching records, by the clock of the responding node. */
   coveredFromMs?: number | null;
   coveredToMs?: number | null;
+  /** What the archive has of it; absent if the archive was not asked, or knows nothing of it. */
+  archive?: MemberArchive;
 }
 
 /** How reliable the list of members is. */

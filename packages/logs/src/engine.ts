@@ -22,6 +22,7 @@ import { WorkerPool } from './scan/worker-pool.ts';
 import type { Scrubbing } from './scrub/scrubbing.ts';
 import { digest } from './search/digest.ts';
 import { type FieldsOptions, fields } from './search/fields.ts';
+import { type FileHead, readHeads } from './search/files/file-heads.ts';
 import { type OpenFamily, releaseFamily } from './search/files/open-family.ts';
 import { FileOpener } from './search/files/open-file.ts';
 import { type OpenDeps, openSelected, type Selection } from './search/files/open-selected.ts';
@@ -229,6 +230,17 @@ export class LogEngine {
     } catch (error) {
       file.handle.release();
       throw error;
+    }
+  }
+
+  /** The heads of the files of a log, oldest first. */
+  async heads(family: string, options: ReadOptions): Promise<FileHead[]> {
+    const families = await openSelected(this.#openDeps, { family }, options);
+    try {
+      const heads = await Promise.all(families.map((opened) => readHeads(opened, this.#deps.reads, options)));
+      return heads.flat();
+    } finally {
+      families.forEach(releaseFamily);
     }
   }
 

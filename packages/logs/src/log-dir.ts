@@ -14,11 +14,13 @@ import { createZone, type Zone } from './parse/zone.ts';
 import type { Fields, FieldsQuery, Top, TopQuery } from './query/count-types.ts';
 import { DirListing } from './read/dir-listing.ts';
 import { FileDetails, type FileSummary } from './read/file-details.ts';
+import { readLastTime } from './read/last-time.ts';
 import { openLog } from './read/open-log.ts';
 import { PackedSecrets } from './read/packed-secrets.ts';
 import { tail } from './read/tail.ts';
 import { Scrubbing } from './scrub/scrubbing.ts';
 import type { FieldsOptions } from './search/fields.ts';
+import type { FileHead } from './search/files/file-heads.ts';
 import type { RecordsText } from './search/search-text.ts';
 import type { SearchOptions } from './search/stop-reason.ts';
 import type { TopOptions } from './search/top.ts';
@@ -52,9 +54,6 @@ export interface LogDirOptions extends EngineOptions {
   /** What is masked in the text of the files, before it is returned or searched. */
   scrubbing?: Scrubbing;
 }
-
-/** Records at the end of a file examined for a timestamp. */
-const LAST_RECORDS = 100;
 
 /** The entry point to a directory of logs. Nothing outside the directory is ever read through it. */
 export class LogDir {
@@ -93,7 +92,7 @@ export class LogDir {
       families: (names) => this.#listing.families.of(names),
       describe: (name) => this.#describe(name),
       describeMany: async (names) => (await this.#loadEngine()).describe(names),
-      lastTime: (name) => this.#lastTime(name),
+      lastTime: (name) => readLastTime((query) => this.search(query), name),
     });
   }
 
@@ -196,6 +195,11 @@ export class LogDir {
     return (await this.#loadEngine()).fields(query, options);
   }
 
+  /** What tells the files of a log apart whatever their names, oldest first. Unmasked: not for responses. */
+  async heads(family: string, options: ReadOptions = {}): Promise<FileHead[]> {
+    return (await this.#loadEngine()).heads(family, options);
+  }
+
   /** Adds what is missing of a file to the text index: see docs/adr/0032-a-text-index.md. */
   async indexText(name: string, options: IndexOptions = {}): Promise<IndexedText> {
     return (await this.#loadEngine()).indexText(name, options);
@@ -282,14 +286,6 @@ export class LogDir {
     if (names.length === 0) return error;
     const hint = names.map((candidate) => JSON.stringify(candidate)).join(' or ');
     return new LogError(error.code, `${error.message}; did you mean ${hint}?`, { cause: error });
-  }
-
-  async #lastTime(name: string): Promise<number | null> {
-    const newest = { file: name, order: 'newest', limit: LAST_RECORDS, before: 0, after: 0 } as const;
-    for await (const items of this.search(newest)) {
-      for (const item of items) if (item.type === 'record' && item.timeMs !== undefined) return item.timeMs;
-    }
-    return null;
   }
 
   async #describe(name: string): Promise<FileSummary> {

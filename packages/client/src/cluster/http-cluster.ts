@@ -117,7 +117,7 @@ export class HttpCluster implements ClusterClient {
     const position = new ClusterFollowPosition(query, clock);
     const followed = follow<ClusterFollowItem>({ path: PATHS.clusterLogFollow, position }, this.#deps, limits);
     if (gaps === 'report') return followed;
-    const { nodes: _nodes, role: _role, ...wanted } = query;
+    const { nodes: _nodes, role: _role, store: _store, floors: _floors, ...wanted } = query;
     return loadGaps<ClusterFollowItem>(followed, wanted, {
       wait: clock.wait,
       ...limits,

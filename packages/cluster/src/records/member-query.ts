@@ -1,19 +1,21 @@
 import type { MemberSelection } from '@porthole/contract';
 import type { FollowQuery, LogSelection, RecordFilter, SearchQuery, StartPoint } from '@porthole/logs/types';
+import { withFloor } from '../fan-out/member-floor.ts';
 import type { MemberPosition } from './search/cluster-cursor.ts';
 
 /** The query with times converted to the clock of a member. */
 export function toMemberSearch(
-  { nodes: _nodes, role: _role, start: _start, until: _until, ...query }: SearchQuery & MemberSelection,
-  offsetMs: number,
+  request: SearchQuery & MemberSelection,
+  { id, offsetMs }: { id: string; offsetMs: number },
   position: MemberPosition,
 ): SearchQuery {
+  const { nodes: _nodes, role: _role, store: _store, floors, start: _start, until: _until, ...query } = request;
   const start = toStartPoint(position, offsetMs, query.order);
-  return { ...shiftTimes(query, offsetMs), ...(start && { start }) };
+  return { ...withFloor(shiftTimes(query, offsetMs), floors, id), ...(start && { start }) };
 }
 
 export function toMemberFollow(
-  { nodes: _nodes, role: _role, ...query }: FollowQuery & MemberSelection,
+  { nodes: _nodes, role: _role, store: _store, floors: _floors, ...query }: FollowQuery & MemberSelection,
   offsetMs: number,
   start: FollowQuery['start'],
 ): FollowQuery {

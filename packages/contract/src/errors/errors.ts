@@ -42,6 +42,7 @@ type RequestErrorCode =
   | 'HEADERS_TOO_LARGE'
   | 'CONFIG_UNAVAILABLE'
   | 'AUTH_UNAVAILABLE'
+  | 'ARCHIVE_UNAVAILABLE'
   | 'MEMBER_NOT_FOUND'
   | 'MEMBER_REGISTERED'
   | 'MEMBER_REFUSED'
@@ -127,6 +128,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   JOURNAL_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'The journal cannot be read' },
   CONFIG_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'Configuration cannot be read' },
   AUTH_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'Credentials cannot be checked' },
+  ARCHIVE_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'The archive cannot be read' },
   TOO_MANY_STREAMS: { http: 503, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many streams' },
   TOO_MANY_SEARCHES: { http: 503, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many searches' },
   BUNDLE_UNDER_WAY: {

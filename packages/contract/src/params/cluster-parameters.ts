@@ -24,6 +24,7 @@ import {
   TIME_ROW,
   TOP_ROWS,
 } from './record-parameters.ts';
+import { floors, recordStore } from './store-codecs.ts';
 
 /* The parameters of the cluster's routes: those of a node, and which members are queried. */
 
@@ -40,8 +41,15 @@ export const MEMBER_ROWS = [
   { name: 'role', field: 'role', codec: memberRole },
 ] as const satisfies readonly ParameterRow[];
 
+/** Where records are read. */
+export const STORE_ROWS = [
+  { name: 'store', field: 'store', codec: recordStore },
+  { name: 'floor', field: 'floors', codec: floors },
+] as const satisfies readonly ParameterRow[];
+
 export const CLUSTER_SEARCH_ROWS = [
   ...MEMBER_ROWS,
+  ...STORE_ROWS,
   ...SELECTION_ROWS,
   ...FILTER_ROWS,
   ...PAGE_ROWS,
@@ -67,11 +75,11 @@ export const CLUSTER_LAST_EVENT_ID_ROW = {
   docs: 'clusterLastEventId',
 } as const satisfies ParameterRow;
 
-export const CLUSTER_HISTOGRAM_ROWS = [...MEMBER_ROWS, ...HISTOGRAM_ROWS] as const;
+export const CLUSTER_HISTOGRAM_ROWS = [...MEMBER_ROWS, ...STORE_ROWS, ...HISTOGRAM_ROWS] as const;
 
-export const CLUSTER_DIGEST_ROWS = [...MEMBER_ROWS, ...DIGEST_ROWS] as const;
-export const CLUSTER_FIELDS_ROWS = [...MEMBER_ROWS, ...FIELDS_ROWS] as const;
-export const CLUSTER_TOP_ROWS = [...MEMBER_ROWS, ...TOP_ROWS] as const;
+export const CLUSTER_DIGEST_ROWS = [...MEMBER_ROWS, ...STORE_ROWS, ...DIGEST_ROWS] as const;
+export const CLUSTER_FIELDS_ROWS = [...MEMBER_ROWS, ...STORE_ROWS, ...FIELDS_ROWS] as const;
+export const CLUSTER_TOP_ROWS = [...MEMBER_ROWS, ...STORE_ROWS, ...TOP_ROWS] as const;
 
 export const MEMBER_ID_ROW = {
   name: 'id',
@@ -92,7 +100,7 @@ export const AROUND_OWN_ROWS = [
   { name: 'limit', field: 'limit', codec: recordLimit, default: 100, docs: 'aroundLimit' },
 ] as const satisfies readonly ParameterRow[];
 
-export const AROUND_ROWS = [...AROUND_OWN_ROWS, ...MEMBER_ROWS] as const;
+export const AROUND_ROWS = [...AROUND_OWN_ROWS, ...MEMBER_ROWS, ...STORE_ROWS] as const;
 
 export const DOWNLOAD_OWN_ROWS = [
   { name: 'src', field: 'sources', codec: sourceTexts },

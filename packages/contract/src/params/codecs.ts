@@ -72,7 +72,7 @@ function one<Value>(
 }
 
 /** Every value of a parameter that may be given several times; empty ones are ignored. */
-function many(
+export function many(
   schema: ParameterSchema,
   { check, max = Number.POSITIVE_INFINITY }: { check: (text: string, label: string) => void; max?: number },
 ): Codec<readonly string[]> {

@@ -1,4 +1,4 @@
-import { AROUND_DOCS, BUNDLE_DOCS, CLUSTER_DOCS, DOWNLOAD_DOCS, MEMBER_DOCS } from './docs/cluster-docs.ts';
+import { AROUND_DOCS, BUNDLE_DOCS, CLUSTER_DOCS, DOWNLOAD_DOCS, MEMBER_DOCS, STORE_DOCS } from './docs/cluster-docs.ts';
 import { COUNT_DOCS } from './docs/count-docs.ts';
 import { FILE_DOCS, FILTER_DOCS, FOLLOW_DOCS, PAGE_DOCS, SEARCH_DOCS, SELECTION_DOCS } from './docs/record-docs.ts';
 import type { DocsKey, Parameter, ParameterRow } from './parameter.ts';
@@ -12,6 +12,7 @@ const DOCS = {
   ...COUNT_DOCS,
   ...FILE_DOCS,
   ...MEMBER_DOCS,
+  ...STORE_DOCS,
   ...CLUSTER_DOCS,
   ...AROUND_DOCS,
   ...DOWNLOAD_DOCS,

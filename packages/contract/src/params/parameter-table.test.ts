@@ -20,8 +20,12 @@ const SAMPLES: Readonly<Record<string, string>> = {
   beforeMs: '30s',
   afterMs: '2s',
   positions: '@a=b',
+  floors: 'broker-1=1794743999123',
   query: 'shard=13',
 };
+
+/** Of parameters that may be repeated. */
+const SECOND_SAMPLES: Readonly<Record<string, string>> = { floors: '*=-1' };
 
 const OPERATIONS = [
   ...ROUTE_IDS.filter((id) => !getRoute(id).page).map((id) => ({ operation: id as string, route: getRoute(id) })),
@@ -40,7 +44,7 @@ function sampleTexts({ codec: { schema }, field }: Parameter): string[] {
   if (schema.type === 'boolean') return ['true'];
   if (schema.type === 'integer') return [String(Math.max(1, schema.minimum ?? 0))];
   const sample = SAMPLES[field] ?? schema.values?.[0] ?? 'some-text';
-  return schema.repeated ? [sample, 'another-text'] : [sample];
+  return schema.repeated ? [sample, SECOND_SAMPLES[field] ?? 'another-text'] : [sample];
 }
 
 function toQuery({ name }: Parameter, texts: readonly string[]): URLSearchParams {

@@ -23,6 +23,7 @@ import {
   DOWNLOAD_ROWS,
   MEMBER_ROWS,
   RESUME_OVERLAP_MS,
+  STORE_ROWS,
 } from '../params/cluster-parameters.ts';
 import { MEMBER_ID } from '../params/codecs.ts';
 import { decodeFollowPositions } from '../params/follow-positions.ts';
@@ -90,7 +91,11 @@ export function encodeClusterSearch(
   budget: Budget = {},
 ): URLSearchParams {
   // With the positions of a single node, which the cluster refuses.
-  return encodeParameters([...SEARCH_ROWS, BUDGET_ROW, ...MEMBER_ROWS], { ...query, ...query.start, ...budget });
+  return encodeParameters([...SEARCH_ROWS, BUDGET_ROW, ...MEMBER_ROWS, ...STORE_ROWS], {
+    ...query,
+    ...query.start,
+    ...budget,
+  });
 }
 
 /** `lastEventId` is the id of the last event seen: the time of its record. */
@@ -119,7 +124,7 @@ export function encodeClusterHistogram(
   query: WithQueryText<Partial<HistogramQuery>> & MemberSelection,
   budget: Budget = {},
 ): URLSearchParams {
-  return encodeParameters([...HISTOGRAM_ROWS, BUDGET_ROW, ...MEMBER_ROWS], { ...query, ...budget });
+  return encodeParameters([...HISTOGRAM_ROWS, BUDGET_ROW, ...MEMBER_ROWS, ...STORE_ROWS], { ...query, ...budget });
 }
 
 export function parseClusterDigestRequest(query: Query, clock: RequestClock): DigestQuery & MemberSelection {
@@ -130,7 +135,7 @@ export function encodeClusterDigest(
   query: WithQueryText<Partial<DigestQuery>> & MemberSelection,
   budget: Budget = {},
 ): URLSearchParams {
-  return encodeParameters([...DIGEST_ROWS, BUDGET_ROW, ...MEMBER_ROWS], { ...query, ...budget });
+  return encodeParameters([...DIGEST_ROWS, BUDGET_ROW, ...MEMBER_ROWS, ...STORE_ROWS], { ...query, ...budget });
 }
 
 export function parseClusterFieldsRequest(query: Query, clock: RequestClock): FieldsQuery & MemberSelection {
@@ -141,7 +146,7 @@ export function encodeClusterFields(
   query: WithQueryText<Partial<FieldsQuery>> & MemberSelection,
   budget: Budget = {},
 ): URLSearchParams {
-  return encodeParameters([...FIELDS_ROWS, BUDGET_ROW, ...MEMBER_ROWS], { ...query, ...budget });
+  return encodeParameters([...FIELDS_ROWS, BUDGET_ROW, ...MEMBER_ROWS, ...STORE_ROWS], { ...query, ...budget });
 }
 
 export function parseClusterTopRequest(query: Query, clock: RequestClock): TopQuery & MemberSelection {
@@ -152,7 +157,7 @@ export function encodeClusterTop(
   query: WithQueryText<Partial<TopQuery>> & MemberSelection,
   budget: Budget = {},
 ): URLSearchParams {
-  return encodeParameters([...TOP_ROWS, BUDGET_ROW, ...MEMBER_ROWS], { ...query, ...budget });
+  return encodeParameters([...TOP_ROWS, BUDGET_ROW, ...MEMBER_ROWS, ...STORE_ROWS], { ...query, ...budget });
 }
 
 export function parseAroundRequest(query: Query, clock: RequestClock, { maxRecords }: SearchLimits): AroundRequest {

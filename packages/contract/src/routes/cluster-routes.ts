@@ -23,6 +23,8 @@ const RECORD_ERRORS = [
   'REGEX_TOO_COMPLEX',
   'TOO_MANY_STREAMS',
 ] as const;
+/** Of reading the archive. */
+const ARCHIVE_ERRORS = ['ARCHIVE_UNAVAILABLE', 'NOT_SUPPORTED'] as const;
 const BODY_ERRORS = ['BODY_TOO_LARGE', 'CONTENT_TYPE_UNSUPPORTED'] as const;
 
 const CURSOR_ERRORS = ['CURSOR_INVALID', 'CURSOR_GONE'] as const;
@@ -97,7 +99,7 @@ export const CLUSTER_ROUTES = {
       'Records of all members that meet all conditions, merged by time, corrected for clock offsets: one JSON object per line, the last an `end` with a report of each member.',
     parameters: documentParameters([...CLUSTER_SEARCH_ROWS, BUDGET_ROW]),
     response: { contentType: 'application/x-ndjson', schema: 'ClusterItem', each: 'line' },
-    errors: [...RECORD_ERRORS, ...CURSOR_ERRORS, ...BODY_ERRORS, 'TOO_MANY_SEARCHES'],
+    errors: [...RECORD_ERRORS, ...CURSOR_ERRORS, ...BODY_ERRORS, ...ARCHIVE_ERRORS, 'TOO_MANY_SEARCHES'],
     post: true,
     stream: true,
   },
@@ -120,7 +122,7 @@ export const CLUSTER_ROUTES = {
     description: 'The number of records per bucket of time and level, of all members and of each.',
     parameters: documentParameters([...CLUSTER_HISTOGRAM_ROWS, BUDGET_ROW]),
     response: { contentType: JSON_TYPE, schema: 'ClusterHistogram' },
-    errors: [...RECORD_ERRORS, ...BODY_ERRORS, 'TOO_MANY_SEARCHES'],
+    errors: [...RECORD_ERRORS, ...BODY_ERRORS, ...ARCHIVE_ERRORS, 'TOO_MANY_SEARCHES'],
     post: true,
     stream: true,
   },
@@ -131,7 +133,7 @@ export const CLUSTER_ROUTES = {
     description: 'Records of all members grouped by level and call site, with the number of each member.',
     parameters: documentParameters([...CLUSTER_DIGEST_ROWS, BUDGET_ROW]),
     response: { contentType: JSON_TYPE, schema: 'ClusterDigest' },
-    errors: [...RECORD_ERRORS, ...BODY_ERRORS, 'TOO_MANY_SEARCHES'],
+    errors: [...RECORD_ERRORS, ...BODY_ERRORS, ...ARCHIVE_ERRORS, 'TOO_MANY_SEARCHES'],
     post: true,
     stream: true,
   },
@@ -143,7 +145,7 @@ export const CLUSTER_ROUTES = {
       'The fields that matching records of all members have, as `/log/fields` of each member reports them, with the number of records of each.',
     parameters: documentParameters([...CLUSTER_FIELDS_ROWS, BUDGET_ROW]),
     response: { contentType: JSON_TYPE, schema: 'ClusterFields' },
-    errors: [...RECORD_ERRORS, ...BODY_ERRORS, 'TOO_MANY_SEARCHES'],
+    errors: [...RECORD_ERRORS, ...BODY_ERRORS, ...ARCHIVE_ERRORS, 'TOO_MANY_SEARCHES'],
     post: true,
     stream: true,
   },
@@ -155,7 +157,7 @@ export const CLUSTER_ROUTES = {
       'The most frequent values of a field in the records of all members, with the number of each member. Exact where each member returned all of its values; otherwise marked, with the error of each count.',
     parameters: documentParameters([...CLUSTER_TOP_ROWS, BUDGET_ROW]),
     response: { contentType: JSON_TYPE, schema: 'ClusterTop' },
-    errors: [...RECORD_ERRORS, ...BODY_ERRORS, 'TOO_MANY_SEARCHES'],
+    errors: [...RECORD_ERRORS, ...BODY_ERRORS, ...ARCHIVE_ERRORS, 'TOO_MANY_SEARCHES'],
     post: true,
     stream: true,
   },
@@ -166,7 +168,7 @@ export const CLUSTER_ROUTES = {
     description: 'The records of all members around one record or one time, oldest first; lines as in a search.',
     parameters: documentParameters(AROUND_ROWS),
     response: { contentType: 'application/x-ndjson', schema: 'ClusterItem', each: 'line' },
-    errors: [...SELECTION_ERRORS, ...CURSOR_ERRORS, 'TOO_MANY_STREAMS', 'TOO_MANY_SEARCHES'],
+    errors: [...SELECTION_ERRORS, ...CURSOR_ERRORS, ...ARCHIVE_ERRORS, 'TOO_MANY_STREAMS', 'TOO_MANY_SEARCHES'],
     stream: true,
   },
   clusterGroup: {

@@ -1,9 +1,7 @@
 import type {
   ClusterConfig,
   ClusterConfigDiff,
-  ClusterDigest,
   ClusterFollowItem,
-  ClusterHistogram,
   ClusterLogFiles,
   ClusterNodes,
   ConfigDifference,
@@ -12,6 +10,7 @@ import type {
   MemberDuplicateFile,
   MemberFileProblem,
 } from '../cluster-state.ts';
+import { archivePart } from './archive-schemas.ts';
 import { coverage, MEMBER_SCHEMAS } from './member-schemas.ts';
 import { END_REASON, FOLLOW_END, FOLLOW_EVENTS, LOG_SCHEMAS, RECORD_SCHEMAS } from './record-schemas.ts';
 import type { ResponseTypes, SentTypes } from './response-types.ts';
@@ -24,7 +23,6 @@ import {
   extendedObject,
   integer,
   listOf,
-  mapOf,
   mark,
   nullable,
   nullableInteger,
@@ -38,11 +36,6 @@ import {
 const node = { node: text('Id of the member it comes from.') };
 
 const members = { members: listOf(ref('MemberReport'), 'One for each member that was queried.') };
-
-const countsByMember = mapOf<number>(
-  { type: 'integer' },
-  'Number of records of each member, by id; members without records are absent.',
-);
 
 const [ROTATED, TRUNCATED, GAP, MISSING, RECONNECTING, SKIPPED] = FOLLOW_EVENTS;
 
@@ -144,6 +137,7 @@ export const CLUSTER_SCHEMAS = {
         ref('MemberDuplicateFile'),
         'Files of members that were left out because another one contains all of their text.',
       ),
+      ...archivePart,
     },
   ),
   MemberDuplicateFile: exactObject<MemberDuplicateFile>(
@@ -176,40 +170,4 @@ export const CLUSTER_SCHEMAS = {
     }),
     FOLLOW_END,
   ]),
-  ClusterHistogram: exactObject<ClusterHistogram>('Counts per bucket of time and level, of all members.', {
-    bucketMs: integer('Width of a bucket in milliseconds.'),
-    buckets: listOf(
-      extendedObject<ResponseTypes['HistogramBucket'], { nodes: Record<string, number> }>(
-        RECORD_SCHEMAS.HistogramBucket,
-        'The records of one bucket.',
-        { nodes: countsByMember },
-      ),
-      'Those with records, in rising order.',
-    ),
-    untimed: integer('Matching records without a timestamp.'),
-    counted: nullable(
-      ref('CountedPart'),
-      'Where a member ran out of time: the part that every member that responded has counted. Null: everything.',
-    ),
-    ...members,
-  }),
-  CountedPart: exactObject<ResponseTypes['CountedPart']>('A time range.', {
-    fromMs: integer('Epoch milliseconds, inclusive.'),
-    toMs: integer('Epoch milliseconds, exclusive.'),
-  }),
-  ClusterDigest: exactObject<ClusterDigest>('Records of all members grouped by level and call site.', {
-    groups: listOf(
-      extendedObject<
-        ResponseTypes['DigestGroup'],
-        { nodes: Record<string, number>; sample: ResponseTypes['ClusterRecord'] }
-      >(RECORD_SCHEMAS.DigestGroup, 'Records of one level from one call site, or with one message pattern.', {
-        nodes: countsByMember,
-        sample: ref('ClusterRecord'),
-      }),
-      'The largest first.',
-    ),
-    totalGroups: integer('Estimated number of groups: members return their largest.'),
-    ungrouped: integer('Records of groups that were discarded because there were too many.'),
-    ...members,
-  }),
 };

@@ -1,5 +1,6 @@
 import type { FieldSummary, Fields, FieldType, Top, TopValue } from '@porthole/logs/types';
 import type { ClusterFields, ClusterTop } from '../cluster-state.ts';
+import { archivePart } from './archive-schemas.ts';
 import type { QueryExplanation, ResponseTypes, SentTypes } from './response-types.ts';
 import {
   bool,
@@ -94,16 +95,20 @@ export const FIELD_SCHEMAS = {
     query: text('The query as this version writes it; empty if every record matches.'),
     words: text('What it asks for, in English.'),
   }),
-  ClusterFields: exactObject<ClusterFields>('The fields of matching records of all members.', {
-    fields: listOf(
-      extendedObject<ResponseTypes['FieldSummary'], { nodes: Record<string, number> }>(SUMMARY, 'A field.', {
-        nodes: byMember,
-      }),
-      'Those of the most records first. Where several members have a field and `distinct` is not exact, it is a minimum.',
-    ),
-    ...fields,
-    ...ofMembers,
-  }),
+  ClusterFields: exactObject<ClusterFields>(
+    'The fields of matching records of all members.',
+    {
+      fields: listOf(
+        extendedObject<ResponseTypes['FieldSummary'], { nodes: Record<string, number> }>(SUMMARY, 'A field.', {
+          nodes: byMember,
+        }),
+        'Those of the most records first. Where several members have a field and `distinct` is not exact, it is a minimum.',
+      ),
+      ...fields,
+      ...ofMembers,
+    },
+    archivePart,
+  ),
   ClusterTop: exactObject<ClusterTop>(
     'Counts by value of a field, of all members.',
     {
@@ -116,7 +121,7 @@ export const FIELD_SCHEMAS = {
       ),
       ...ofMembers,
     },
-    { bucketMs: BUCKET_MS },
+    { bucketMs: BUCKET_MS, ...archivePart },
   ),
 } satisfies { [Name in FieldSchemaName]: Schema<SentTypes[Name]> };
 

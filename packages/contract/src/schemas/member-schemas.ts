@@ -60,7 +60,11 @@ export const MEMBER_SCHEMAS = {
       state: memberState,
       sinceMs,
     },
-    { isPartial: mark('What it returned is not all that was requested: `detail` says why.'), ...coverage },
+    {
+      isPartial: mark('What it returned is not all that was requested: `detail` says why.'),
+      ...coverage,
+      archive: ref('MemberArchive'),
+    },
   ),
   Membership: exactObject<MembershipState>('How reliable the list of members is.', {
     kind: oneOf('Where members are listed.', ['alone', 'static', 'etcd', 'lindb']),

@@ -17,6 +17,7 @@ import type {
   TopValue,
 } from '@porthole/logs/types';
 import type {
+  ArchivePart,
   ClusterConfig,
   ClusterConfigDiff,
   ClusterDigest,
@@ -32,6 +33,7 @@ import type {
   ClusterTop,
   ConfigDifference,
   ForgottenMember,
+  MemberArchive,
   MemberClock,
   MemberDuplicateFile,
   MemberFileProblem,
@@ -93,6 +95,8 @@ export interface ResponseTypes {
   Top: Top;
   QueryExplanation: QueryExplanation;
   MemberReport: MemberReport;
+  MemberArchive: MemberArchive;
+  ArchivePart: ArchivePart;
   Membership: MembershipState;
   ClusterNode: ClusterNode;
   MemberClock: MemberClock;

@@ -1,4 +1,6 @@
 import type { NodeConfig, NodeObject, NodeProblem, NodeSettings, SettingChange, SettingEntry } from '../node-state.ts';
+import { ARCHIVE_SCHEMAS } from './archive-schemas.ts';
+import { CLUSTER_COUNT_SCHEMAS } from './cluster-count-schemas.ts';
 import { CLUSTER_SCHEMAS } from './cluster-schemas.ts';
 import { FIELD_SCHEMAS } from './field-schemas.ts';
 import { LOG_SCHEMAS, RECORD_SCHEMAS } from './record-schemas.ts';
@@ -40,6 +42,8 @@ export const SCHEMAS: Readonly<Record<SchemaName, JsonSchema>> = {
   ...RECORD_SCHEMAS,
   ...FIELD_SCHEMAS,
   ...CLUSTER_SCHEMAS,
+  ...CLUSTER_COUNT_SCHEMAS,
+  ...ARCHIVE_SCHEMAS,
   DownloadTicket: exactObject<DownloadTicket>(
     'Stands for the credentials of the client that requested it, for one download.',
     {

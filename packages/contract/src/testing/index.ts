@@ -11,3 +11,4 @@ export {
   SHARED,
   search,
 } from './node-state-cases.ts';
+export { randomQuery } from './random-query.ts';

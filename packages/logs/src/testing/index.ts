@@ -21,6 +21,6 @@ export {
 export { LOG_SYSTEMS } from './formats/systems.ts';
 export { jsonTokens, randomJsonObject } from './random-json.ts';
 export { LogWriter, logSpec, writeFamilies } from './random-logs.ts';
-export { type FilterSpec, filterSpec } from './random-queries.ts';
+export { type FilterSpec, filterSpec, toFilter } from './random-queries.ts';
 export { SLOW_REGEX, slowText } from './slow-regex.ts';
 export { scaled } from './timeout-scale.ts';

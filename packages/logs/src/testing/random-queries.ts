@@ -65,7 +65,10 @@ export const filterSpec: fc.Arbitrary<FilterSpec> = fc.oneof(
 );
 
 /** The times of records, as fractions in thousandths. */
-export function toFilter({ from, to, query, ...rest }: FilterSpec, records: readonly SlowRecord[]): RecordFilter {
+export function toFilter(
+  { from, to, query, ...rest }: FilterSpec,
+  records: readonly Pick<SlowRecord, 'timeMs' | 'whole'>[],
+): RecordFilter {
   const times = records.map(({ timeMs }) => timeMs).filter((timeMs) => !Number.isNaN(timeMs));
   const first = times.reduce((a, b) => Math.min(a, b), Infinity);
   const last = times.reduce((a, b) => Math.max(a, b), -Infinity);

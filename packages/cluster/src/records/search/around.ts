@@ -12,6 +12,7 @@ import {
 import { decodeCursor, groupFamilies } from '@porthole/logs';
 import type { FoundRecord, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
 import { withDeadline } from '../../fan-out/bounded-calls.ts';
+import { withFloor } from '../../fan-out/member-floor.ts';
 import { chooseMembers } from '../../state/choose-members.ts';
 import { SnapshotNode } from '../../state/snapshots/snapshot-node.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from '../cluster-deps.ts';
@@ -45,7 +46,7 @@ export async function* searchAround(
   const lanes = members.map((chosen, index) => {
     const { id } = chosen.member;
     const clock = getChosenClock(deps, chosen);
-    const around = { ...request, atMs: atMs + clock.offsetMs };
+    const around = { ...request, id, atMs: atMs + clock.offsetMs };
     const opened = openOrSnapshot(deps, chosen, {
       search: (signal) => recordsAround(chosen.state, around, { signal, budgetMs }),
       searchSnapshot: (snapshot) => recordsAround(new SnapshotNode(snapshot, deps.peers.matchRegex), around, {}),
@@ -60,7 +61,8 @@ export async function* searchAround(
   yield [buildAroundEnd(deps, lanes, performance.now() - startedMs)];
 }
 
-interface AroundQuery extends Pick<AroundRequest, 'beforeMs' | 'afterMs' | 'limit'> {
+interface AroundQuery extends Pick<AroundRequest, 'beforeMs' | 'afterMs' | 'limit' | 'floors'> {
+  id: string;
   /** By the clock of the member. */
   atMs: number;
 }
@@ -68,14 +70,13 @@ interface AroundQuery extends Pick<AroundRequest, 'beforeMs' | 'afterMs' | 'limi
 /** The records of one member, oldest first. Those before the time are found newest first, so they are buffered and reversed. */
 async function* recordsAround(
   state: NodeState,
-  { atMs, beforeMs, afterMs, limit }: AroundQuery,
+  { id, atMs, beforeMs, afterMs, limit, floors }: AroundQuery,
   options: SearchOptions,
 ): AsyncGenerator<SearchItem[], void, undefined> {
   const before: SearchQuery = {
     ...ALL,
+    ...withFloor({ fromMs: atMs - beforeMs, toMs: atMs }, floors, id),
     order: 'newest',
-    fromMs: atMs - beforeMs,
-    toMs: atMs,
     limit: Math.floor(limit / 2),
   };
   const earlier: FoundRecord[] = [];
@@ -94,10 +95,9 @@ async function* recordsAround(
   yield earlier.reverse();
   const after: SearchQuery = {
     ...ALL,
-    order: 'oldest',
-    fromMs: atMs,
     // Exclusive, but the last millisecond is included.
-    toMs: atMs + afterMs + 1,
+    ...withFloor({ fromMs: atMs, toMs: atMs + afterMs + 1 }, floors, id),
+    order: 'oldest',
     limit: limit - before.limit,
   };
   for await (const items of state.searchLogs(after, options)) {

@@ -108,7 +108,7 @@ export function membersToQuery(
     const clock = getChosenClock(deps, member);
     // A member that responds again does not know the positions in its snapshot.
     const from = isSnapshotPosition(position) && !member.departed ? began.others : position;
-    const query = toMemberSearch(request, clock.offsetMs, from);
+    const query = toMemberSearch(request, { id, offsetMs: clock.offsetMs }, from);
     const opened = openMember(deps, member, {
       query,
       clock,
@@ -174,7 +174,8 @@ function openMember(
     searchSnapshot: (snapshot) => {
       const from = positionInSnapshot(snapshot, { request, place: position, others });
       const search = (part: SearchQuery) => searchSnapshot(snapshot, part, deps.peers.matchRegex);
-      return run(search, toMemberSearch(request, clock.offsetMs, from));
+      const { id } = chosen.member;
+      return run(search, toMemberSearch(request, { id, offsetMs: clock.offsetMs }, from));
     },
   });
 }

@@ -52,11 +52,11 @@ export async function clusterDigest(
  * response, the new ones are requested again separately, so that many small old ones cannot hide them.
  */
 async function fetchGroups(
-  { state, clock }: QueriedMember,
+  { id, state, clock }: QueriedMember,
   request: ClusterDigestQuery,
   options: SearchOptions,
 ): Promise<Digest> {
-  const { onlyNew, ...query } = correctedQuery(request, clock.offsetMs);
+  const { onlyNew, ...query } = correctedQuery(request, { id, offsetMs: clock.offsetMs });
   const limit = Math.min(MAX_GROUPS, onlyNew ? MAX_GROUPS : Math.max(1, query.limit) * MORE_GROUPS);
   const digest = check(await state.logDigest({ ...query, limit }, options), limit);
   if (!onlyNew || digest.totalGroups <= digest.groups.length) return digest;

@@ -21,7 +21,7 @@ export async function clusterFields(
 ): Promise<ClusterFields> {
   const peers = chooseMembers(deps, request);
   const call = async ({ id, state, clock: { offsetMs } }: QueriedMember, callOptions: SearchOptions) => {
-    const query = { ...correctedQuery(request, offsetMs), limit: MAX_FIELDS };
+    const query = { ...correctedQuery(request, { id, offsetMs }), limit: MAX_FIELDS };
     const fields = await state.logFields(query, { ...toCall(callOptions), ...memberBudget(deps, options) });
     check(fields);
     return { id, offsetMs, fields };

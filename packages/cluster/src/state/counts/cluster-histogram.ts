@@ -27,7 +27,7 @@ export async function clusterHistogram(
   const counting = { ...deps, timeoutMs };
   const call = async ({ id, state, clock }: QueriedMember, callOptions: SearchOptions) => {
     const width = memberWidth(clock.offsetMs);
-    const query = { ...correctedQuery(request, clock.offsetMs), bucketMs: width };
+    const query = { ...correctedQuery(request, { id, offsetMs: clock.offsetMs }), bucketMs: width };
     const histogram = await state.logHistogram(query, {
       ...toCall(callOptions),
       ...memberBudget(counting, options),

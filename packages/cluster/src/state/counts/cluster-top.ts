@@ -126,7 +126,7 @@ function fetchTops(
   const call = async ({ id, state, clock }: QueriedMember, callOptions: SearchOptions): Promise<CountedTop> => {
     const { offsetMs } = clock;
     const bucketMs = plan?.memberWidth(offsetMs);
-    const query = correctedQuery(toQuery(bucketMs), offsetMs);
+    const query = correctedQuery(toQuery(bucketMs), { id, offsetMs });
     const top = await state.logTop(query, { ...toCall(callOptions), ...memberBudget(deps, options) });
     check(top, query);
     return { id, offsetMs, top };

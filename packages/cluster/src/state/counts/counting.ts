@@ -1,5 +1,6 @@
 import type { MemberReport, MemberSelection, SearchOptions } from '@porthole/contract';
 import type { FileProblem, SearchEnd } from '@porthole/logs/types';
+import { withFloor } from '../../fan-out/member-floor.ts';
 import type { StateDeps } from '../state-deps.ts';
 
 /** Fraction of the member timeout used as its scan budget; the rest is for the network. Incomplete counts are still returned. */
@@ -74,15 +75,19 @@ interface TimedQuery extends MemberSelection {
 }
 
 /** The query for one member: with times by its clock, without the member selection. */
-export function correctedQuery<Q extends TimedQuery>(request: Q, offsetMs: number): Omit<Q, keyof MemberSelection> {
-  const { nodes: _nodes, role: _role, ...query } = request;
+export function correctedQuery<Q extends TimedQuery>(
+  request: Q,
+  { id, offsetMs }: { id: string; offsetMs: number },
+): Omit<Q, keyof MemberSelection> {
+  const { nodes: _nodes, role: _role, store: _store, floors, ...query } = request;
   const { fromMs, toMs, newSinceMs } = request;
-  return {
+  const corrected = {
     ...query,
     ...(fromMs !== undefined && { fromMs: fromMs + offsetMs }),
     ...(toMs !== undefined && { toMs: toMs + offsetMs }),
     ...(newSinceMs !== undefined && { newSinceMs: newSinceMs + offsetMs }),
   };
+  return withFloor(corrected, floors, id);
 }
 
 /** Whether a number of another member is a count. */

@@ -4,6 +4,7 @@ import {
   type DOWNLOAD_OWN_ROWS,
   type MEMBER_ROWS,
   RESUME_OVERLAP_SECONDS,
+  type STORE_ROWS,
   type TICKET_FOR_ROW,
   type TICKET_ROW,
 } from '../cluster-parameters.ts';
@@ -25,6 +26,26 @@ export const MEMBER_DOCS: DocsOf<typeof MEMBER_ROWS> = {
     meaning: 'Only members with this role, and those whose role is not known yet.',
     proto: NOT_IN_GRPC,
     cli: { long: 'role', value: 'role', about: 'only nodes with this role' },
+  },
+};
+
+export const STORE_DOCS: DocsOf<typeof STORE_ROWS> = {
+  store: {
+    meaning:
+      'Where records are read. `nodes`: what members have on disk. `archive`: what they have shipped to the archive. `auto`: from members what they still have, and everything older, or of nodes that no longer exist, from the archive, if the responding node has one (`archive.url`).',
+    defaultText: 'auto',
+    proto: NOT_IN_GRPC,
+    cli: {
+      long: 'store',
+      value: 'store',
+      about: 'where records are read: auto, nodes or archive; auto reads older ones from the archive, if there is one',
+    },
+  },
+  floor: {
+    meaning:
+      'Only records at or after this time, by the clock of the member that logged them: `ID=MS`, in epoch milliseconds, `*=MS` for all other members. Records without a timestamp are left out. What `store=auto` sends to members.',
+    proto: NOT_IN_GRPC,
+    cli: { absent: 'set by store=auto' },
   },
 };
 
