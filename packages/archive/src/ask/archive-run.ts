@@ -1,0 +1,80 @@
+import { PortholeError, type SearchOptions } from '@porthole/contract';
+import { ArchiveError } from '../archive-error.ts';
+import type { ClickHouse } from '../clickhouse/clickhouse.ts';
+
+/** A question that is not limited by its reader: the server must not work on it for ever. */
+const MAX_BUDGET_MS = 10 * 60_000;
+
+/** Results are read as they come; more than this is no answer to anything. */
+const MAX_BYTES = 16 * 1024 ** 3;
+
+/** Groups beyond this go to the server's disk. */
+const MAX_GROUP_BYTES = 512 * 1024 ** 2;
+
+/** The statements of one question: its budget, its signal, and what its errors mean. */
+export class ArchiveRun {
+  /** Whether the budget has ended it. */
+  isOver = false;
+  readonly #reader: ClickHouse;
+  readonly #signal: AbortSignal | undefined;
+  readonly #startedMs = performance.now();
+  readonly #budgetMs: number;
+
+  constructor(reader: ClickHouse, { signal, budgetMs = MAX_BUDGET_MS }: SearchOptions = {}) {
+    this.#reader = reader;
+    this.#signal = signal;
+    this.#budgetMs = Math.min(budgetMs, MAX_BUDGET_MS);
+  }
+
+  get elapsedMs(): number {
+    return Math.round(performance.now() - this.#startedMs);
+  }
+
+  /** The rows of a statement in batches, as they arrive. After the budget has ended they are incomplete, and `isOver` is set. */
+  async *rows<T>(sql: string): AsyncGenerator<T[], void, undefined> {
+    const leftMs = this.#budgetMs - (performance.now() - this.#startedMs);
+    if (leftMs <= 0) this.isOver = true;
+    if (this.isOver) return;
+    const deadline = AbortSignal.timeout(Math.ceil(leftMs));
+    const signal = this.#signal ? AbortSignal.any([this.#signal, deadline]) : deadline;
+    try {
+      for await (const lines of this.#reader.stream(sql, {
+        signal,
+        maxBytes: MAX_BYTES,
+        timeoutMs: MAX_BUDGET_MS,
+        settings: {
+          // Whole seconds: older servers take nothing else. The deadline here is exact.
+          max_execution_time: Math.ceil(leftMs / 1000),
+          max_bytes_before_external_group_by: MAX_GROUP_BYTES,
+        },
+      }))
+        yield parseLines<T>(lines);
+    } catch (error) {
+      this.#signal?.throwIfAborted();
+      if (deadline.aborted || (error instanceof ArchiveError && error.code === 'ARCHIVE_TIMEOUT')) this.isOver = true;
+      else throw toPortholeError(error);
+    }
+  }
+
+  async all<T>(sql: string): Promise<T[]> {
+    const found: T[] = [];
+    for await (const rows of this.rows<T>(sql)) for (const row of rows) found.push(row);
+    return found;
+  }
+}
+
+function parseLines<T>(lines: Buffer): T[] {
+  const text = lines.toString();
+  try {
+    // One array is parsed faster than many lines.
+    return JSON.parse(`[${text.trimEnd().replaceAll('}\n{', '},\n{')}]`) as T[];
+  } catch (cause) {
+    throw new PortholeError('ARCHIVE_UNAVAILABLE', 'the archive returned rows that are not valid JSON', { cause });
+  }
+}
+
+/** Everything that is the archive's fault has one code; the message says what it was. */
+export function toPortholeError(error: unknown): unknown {
+  if (!(error instanceof ArchiveError)) return error;
+  return new PortholeError('ARCHIVE_UNAVAILABLE', `the archive cannot be read: ${error.message}`, { cause: error });
+}

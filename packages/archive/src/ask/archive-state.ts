@@ -1,0 +1,81 @@
+import type {
+  AroundRequest,
+  ClusterDigest,
+  ClusterFields,
+  ClusterHistogram,
+  ClusterItem,
+  ClusterTop,
+  MemberSelection,
+  SearchOptions,
+} from '@porthole/contract';
+import type { DigestQuery, FieldsQuery, HistogramQuery, SearchQuery, TopQuery } from '@porthole/logs/types';
+import type { ClickHouse } from '../clickhouse/clickhouse.ts';
+import { quoteName } from '../clickhouse/quote.ts';
+import { PROGRESS, RECORDS } from '../schema/tables.ts';
+import { ArchiveRun } from './archive-run.ts';
+import { type ArchivedNode, fetchNodes } from './archived-nodes.ts';
+import { archiveDigest } from './counts/archive-digest.ts';
+import { archiveFields } from './counts/archive-fields.ts';
+import { archiveHistogram } from './counts/archive-histogram.ts';
+import { archiveTop } from './counts/archive-top.ts';
+import type { ArchiveOptions, AskDeps } from './question.ts';
+import type { MatchRegex } from './row-filter.ts';
+import { searchAroundArchive } from './search/around.ts';
+import { searchArchive } from './search/search-archive.ts';
+
+export interface ArchiveStateOptions {
+  /** Reads as a user who needs no right to write. Not closed. */
+  reader: ClickHouse;
+  /** Whose rows are read. */
+  cluster: string;
+  /** Rows of such logs are as if they were not there. */
+  isHidden?: ((log: string) => boolean) | undefined;
+  /** Tests regexes in other threads; without it, in this one. */
+  matchRegex?: MatchRegex | undefined;
+  nowMs?: (() => number) | undefined;
+}
+
+/**
+ * What has been shipped to the archive, with the requests and responses of a cluster. Times are those of the nodes that
+ * logged the records, uncorrected. Rejects with ARCHIVE_UNAVAILABLE for everything that is the archive's fault.
+ */
+export class ArchiveState {
+  readonly #deps: AskDeps;
+
+  constructor({ reader, cluster, isHidden, matchRegex, nowMs = Date.now }: ArchiveStateOptions) {
+    const table = (name: string) => `${quoteName(reader.database)}.${quoteName(name)}`;
+    this.#deps = { reader, records: table(RECORDS), progress: table(PROGRESS), cluster, isHidden, matchRegex, nowMs };
+  }
+
+  /** Every node that has ever shipped records, by id, also those that no longer exist. */
+  nodes(options?: SearchOptions): Promise<ArchivedNode[]> {
+    return fetchNodes(this.#deps, new ArchiveRun(this.#deps.reader, options));
+  }
+
+  searchLogs(
+    request: SearchQuery & MemberSelection,
+    options?: ArchiveOptions,
+  ): AsyncGenerator<ClusterItem[], void, undefined> {
+    return searchArchive(this.#deps, request, options);
+  }
+
+  around(request: AroundRequest, options?: ArchiveOptions): AsyncGenerator<ClusterItem[], void, undefined> {
+    return searchAroundArchive(this.#deps, request, options);
+  }
+
+  logHistogram(request: HistogramQuery & MemberSelection, options?: ArchiveOptions): Promise<ClusterHistogram> {
+    return archiveHistogram(this.#deps, request, options);
+  }
+
+  logDigest(request: DigestQuery & MemberSelection, options?: ArchiveOptions): Promise<ClusterDigest> {
+    return archiveDigest(this.#deps, request, options);
+  }
+
+  logTop(request: TopQuery & MemberSelection, options?: ArchiveOptions): Promise<ClusterTop> {
+    return archiveTop(this.#deps, request, options);
+  }
+
+  logFields(request: FieldsQuery & MemberSelection, options?: ArchiveOptions): Promise<ClusterFields> {
+    return archiveFields(this.#deps, request, options);
+  }
+}

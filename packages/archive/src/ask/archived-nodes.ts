@@ -1,0 +1,89 @@
+import { quote } from '../clickhouse/quote.ts';
+import type { ArchiveRun } from './archive-run.ts';
+
+/** What the archive has of a node. */
+export interface ArchivedNode {
+  node: string;
+  role: string;
+  /** When it last reported its progress, by its clock. */
+  writtenMs: number;
+  logs: ArchivedLog[];
+}
+
+export interface ArchivedLog {
+  log: string;
+  /** Times of the oldest and newest record that was shipped; `null` if none has one. */
+  fromMs: number | null;
+  lastMs: number | null;
+  /** Every record with a time before this is in the archive. */
+  shippedToMs: number | null;
+  records: number;
+  /** Text that was deleted on the node before it was shipped, and how often that happened. */
+  lostBytes: number;
+  losses: number;
+}
+
+/** More are no cluster, but somebody who writes anything. */
+const MAX_ROWS = 200_000;
+
+interface ProgressRow {
+  node: string;
+  node_role: string;
+  log: string;
+  from_ms: number;
+  last_ms: number;
+  shipped_to_ms: number;
+  records: number;
+  lost_bytes: number;
+  losses: number;
+  written_ms: number;
+}
+
+/** All nodes that have ever shipped records of the cluster, by id. Small, whatever the archive contains. */
+export async function fetchNodes(
+  { progress, cluster }: { progress: string; cluster: string },
+  run: ArchiveRun,
+): Promise<ArchivedNode[]> {
+  const rows = await run.all<ProgressRow>(
+    `SELECT node, substring(role, 1, 128) AS node_role, log, from_ms, last_ms, shipped_to_ms, records, lost_bytes, losses, ` +
+      `written_ms FROM ${progress} FINAL WHERE cluster = ${quote(cluster)} AND length(node) <= 128 AND length(log) <= 1024 ` +
+      `ORDER BY node, log LIMIT ${MAX_ROWS}`,
+  );
+  const nodes = new Map<string, ArchivedNode>();
+  for (const row of rows) {
+    const known = nodes.get(row.node) ?? { node: row.node, role: row.node_role, writtenMs: 0, logs: [] };
+    nodes.set(row.node, known);
+    if (row.written_ms >= known.writtenMs) Object.assign(known, { role: row.node_role, writtenMs: row.written_ms });
+    known.logs.push({
+      log: row.log,
+      fromMs: timeOrNull(row.from_ms),
+      lastMs: timeOrNull(row.last_ms),
+      shippedToMs: timeOrNull(row.shipped_to_ms),
+      records: row.records,
+      lostBytes: row.lost_bytes,
+      losses: row.losses,
+    });
+  }
+  return [...nodes.values()];
+}
+
+function timeOrNull(timeMs: number): number | null {
+  return timeMs === 0 || !(Math.abs(timeMs) <= 8.64e15) ? null : timeMs;
+}
+
+/** Up to when everything of a node is in the archive; `null`: not known. */
+export function shippedTo({ logs }: ArchivedNode): number | null {
+  const times = logs.map(({ shippedToMs }) => shippedToMs);
+  return times.length === 0 || times.includes(null) ? null : Math.min(...(times as number[]));
+}
+
+/** The times of all records that these nodes have shipped, `[fromMs, toMs)`. */
+export function shippedRange(nodes: readonly ArchivedNode[]): { fromMs: number; toMs: number } | undefined {
+  let [fromMs, toMs] = [Infinity, -Infinity];
+  for (const { logs } of nodes)
+    for (const log of logs) {
+      fromMs = Math.min(fromMs, log.fromMs ?? Infinity);
+      toMs = Math.max(toMs, (log.lastMs ?? -Infinity) + 1);
+    }
+  return fromMs < toMs ? { fromMs, toMs } : undefined;
+}

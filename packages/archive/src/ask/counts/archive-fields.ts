@@ -1,0 +1,55 @@
+import { type ClusterFields, type MemberSelection, mergeFields } from '@porthole/contract';
+import { FieldTable } from '@porthole/logs';
+import { recordFields } from '@porthole/logs/query';
+import type { FieldsQuery } from '@porthole/logs/types';
+import { quoteInteger } from '../../clickhouse/quote.ts';
+import { type ArchiveOptions, type AskDeps, prepareQuestion, type Question } from '../question.ts';
+import { NodeTally } from '../reports.ts';
+import { countWindows, matchingRows } from './count-windows.ts';
+
+/** Of a range with more text about so much is examined: every record of it is parsed completely, in this thread. */
+const MAX_SAMPLE_BYTES = 4 * 1024 ** 2;
+
+/** Maximum fields of a node. */
+const MAX_FIELDS = 1000;
+
+/** The fields of archived records; of many, those of an even sample. */
+export async function archiveFields(
+  deps: AskDeps,
+  request: FieldsQuery & MemberSelection,
+  options: ArchiveOptions = {},
+): Promise<ClusterFields> {
+  const question = await prepareQuestion(deps, request, options);
+  const every = await sampleEvery(question);
+  const isChosen = every > 1 ? ` AND cityHash64(file_id, file_offset) % ${quoteInteger(every)} = 0` : '';
+  const tally = new NodeTally();
+  const tables = new Map<string, FieldTable>();
+  const counted = await countWindows(question, options, async (isInside) => {
+    for await (const rows of matchingRows(question, isInside + isChosen)) {
+      for (const decoded of rows) {
+        const { node } = decoded.row;
+        const table = tables.get(node) ?? new FieldTable();
+        tables.set(node, table);
+        table.count(recordFields(decoded.record));
+        tally.add(node);
+        tally.note(decoded);
+      }
+    }
+  });
+  const sources = [...tables]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([id, table]) => {
+      const { records } = table;
+      const fields = table.summaries(MAX_FIELDS);
+      return { id, fields: { fields, totalFields: table.totalFields(), records, isSample: every > 1 } };
+    });
+  return { ...mergeFields(sources, request), counted, members: tally.reports(question, counted) };
+}
+
+/** One of so many records is examined. Duplicates only make it a little more. */
+async function sampleEvery({ run, anyTable, scope }: Question): Promise<number> {
+  const [sum] = await run.all<{ text_bytes: number }>(
+    `SELECT sum(bytes) AS text_bytes FROM ${anyTable} WHERE ${scope}`,
+  );
+  return Math.max(1, Math.ceil((sum?.text_bytes ?? 0) / MAX_SAMPLE_BYTES));
+}

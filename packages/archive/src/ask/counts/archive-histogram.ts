@@ -1,0 +1,99 @@
+import { type ClusterHistogram, LEVELS, type MemberSelection } from '@porthole/contract';
+import type { HistogramBucket, HistogramQuery } from '@porthole/logs/types';
+import { type ArchiveOptions, type AskDeps, prepareQuestion, type Question } from '../question.ts';
+import { NodeTally } from '../reports.ts';
+import { bucketOf, chooseWidth, countWindows, matchingRows } from './count-windows.ts';
+
+type LevelName = keyof HistogramBucket['counts'];
+
+interface CountRow {
+  node: string;
+  level_name: string;
+  has_time: 0 | 1;
+  bucket: number;
+  n: number;
+}
+
+/** Counts of archived records per bucket of time, level and node. */
+export async function archiveHistogram(
+  deps: AskDeps,
+  request: HistogramQuery & MemberSelection,
+  options: ArchiveOptions = {},
+): Promise<ClusterHistogram> {
+  const question = await prepareQuestion(deps, request, options);
+  const bucketMs = await chooseWidth(question, request);
+  const tally = new NodeTally();
+  const buckets = new Map<number, { counts: Map<LevelName, number>; nodes: Map<string, number> }>();
+  let untimed = 0;
+  const counted = await countWindows(question, options, async (isInside) => {
+    const { decided, undecided, run } = question;
+    const rows = decided ? await run.all<CountRow>(countSql(question, `${decided} AND ${isInside}`, bucketMs)) : [];
+    if (undecided) rows.push(...(await countRows(question, { where: undecided, isInside, bucketMs, tally })));
+    // Parts of a sum would look like all of it.
+    if (question.run.isOver) return;
+    for (const { node, level_name, has_time, bucket: index, n } of rows) {
+      tally.add(node, n);
+      if (!has_time) {
+        untimed += n;
+        continue;
+      }
+      const bucket = buckets.get(index) ?? { counts: new Map(), nodes: new Map() };
+      buckets.set(index, bucket);
+      add(bucket.counts, toLevel(level_name), n);
+      add(bucket.nodes, node, n);
+    }
+  });
+  return {
+    bucketMs,
+    buckets: [...buckets]
+      .sort(([a], [b]) => a - b)
+      .map(([index, { counts, nodes }]) => ({
+        startMs: index * bucketMs,
+        counts: Object.fromEntries(counts),
+        nodes: Object.fromEntries(nodes),
+      })),
+    untimed,
+    counted,
+    members: tally.reports(question, counted),
+  };
+}
+
+function countSql({ table }: Question, isCounted: string, bucketMs: number): string {
+  return (
+    `SELECT node, level_name, has_time, bucket, count() AS n FROM (` +
+    `SELECT node, substring(level, 1, 16) AS level_name, has_time, if(has_time = 1, ${bucketOf(bucketMs)}, toInt64(0)) AS bucket ` +
+    `FROM ${table} WHERE ${isCounted}) GROUP BY node, level_name, has_time, bucket`
+  );
+}
+
+interface CountOptions {
+  where: string;
+  isInside: string;
+  bucketMs: number;
+  tally: NodeTally;
+}
+
+/** The same counts of rows that the engine decides about. */
+async function countRows(question: Question, { where, isInside, bucketMs, tally }: CountOptions): Promise<CountRow[]> {
+  const counts = new Map<string, CountRow>();
+  for await (const rows of matchingRows(question, isInside, where)) {
+    for (const decoded of rows) {
+      const { node, level_name, has_time, time_ms } = decoded.row;
+      tally.note(decoded);
+      const bucket = has_time ? Math.floor(time_ms / bucketMs) : 0;
+      const key = `${bucket} ${has_time} ${level_name} ${node}`;
+      const known = counts.get(key);
+      if (known) known.n++;
+      else counts.set(key, { node, level_name, has_time, bucket, n: 1 });
+    }
+  }
+  return [...counts.values()];
+}
+
+function toLevel(name: string): LevelName {
+  return LEVELS.find((level) => level === name) ?? 'NONE';
+}
+
+function add<K>(counts: Map<K, number>, key: K, count: number): void {
+  counts.set(key, (counts.get(key) ?? 0) + count);
+}

@@ -1,0 +1,110 @@
+import { randomQuery } from '@porthole/contract/testing';
+import { createRecordFilter } from '@porthole/logs';
+import type { QueryNode } from '@porthole/logs/query';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { startClickHouse, type TestClickHouse } from '../../testing/server.ts';
+import { decodeRow, RECORD_COLUMNS, type RecordRow } from '../row-columns.ts';
+import { ArchiveFixture } from '../testing/archive-fixture.ts';
+import { filterToSql } from './query-to-sql.ts';
+
+/** `MORE=20 SEED=random` looks for new cases. */
+const MORE = Number(process.env.MORE ?? 1);
+const seed = process.env.SEED === 'random' ? {} : { seed: 19 };
+
+/** Statements cost more than conditions. */
+const QUERIES = 30;
+
+const TEXTS = [
+  ...[
+    '',
+    'a',
+    'A=b',
+    'shard=13',
+    'shard=013.0 took="1h 2m"',
+    'AND OR',
+    '-5',
+    'main()',
+    'x"*',
+    "it's",
+    '\\',
+    '\\\\"',
+    '`',
+  ],
+  ...[
+    'user.id=c',
+    'is the text',
+    'ä ö',
+    'K k \u212A',
+    '\u0130i',
+    'a, b',
+    '10.0.0.1:90',
+    '/a/b',
+    'c',
+    '\ttab',
+    'line\nline',
+    '\0',
+  ],
+];
+const SOURCES = ['', 'a', 'x/a', 'a:13', 'x/y/a:7', 'AND', 'c'];
+const CONTEXTS = [
+  '',
+  '{"shard":13}',
+  '{"shard":"013.0","user":{"id":["a","c"]}}',
+  '{"\\u0073hard":13,"user.id":"A"}',
+  '{"the":null,"is":true,"@t":"10KB","_":[1,[2]],"$x":"\\u0061"}',
+  '{"level":"warn","message":"a*b","context.level":"x","not":"\\"\\\\"}',
+];
+const LEVELS = ['', 'INFO', 'WARN', 'FATAL', 'NOPE', 'info'];
+
+let server: TestClickHouse;
+let archive: ArchiveFixture;
+
+beforeAll(async () => {
+  server = await startClickHouse();
+  archive = await ArchiveFixture.create(server.connect({ database: server.newDatabase() }));
+  const rows = Array.from({ length: 600 }, (_, index) => {
+    const at = <T>(list: readonly T[], step: number) => list[Math.floor(index / step) % list.length] as T;
+    const message = at(TEXTS, 1);
+    const context = at(CONTEXTS, 3);
+    const line = `2026-01-01 ${at(LEVELS, 5)}\t${message}\t${context}`;
+    const place = { cluster: 'c', node: 'n', log: 'a.log', file: 'a.log', mark: '0123456789abcdef.s', file_id: 'f' };
+    return {
+      ...place,
+      ...{ file_offset: index, level: at(LEVELS, 5), source: at(SOURCES, 7), line, message_text: message, context },
+      tags: at([[], ['a'], ['A', 'the text'], ['ä']], 2),
+      day: '2026-01-01',
+    };
+  });
+  await archive.insert(rows.map((row) => (row.message_text === '' ? { ...row, message_at: row.line.length } : row)));
+});
+
+afterAll(() => server.stop());
+
+it('what SQL decides is what the engine decides, and what it rules out never matches', async () => {
+  const { clickhouse } = archive;
+  await fc.assert(
+    fc.asyncProperty(fc.array(randomQuery, { minLength: QUERIES, maxLength: QUERIES }), async (candidates) => {
+      const queries: { query: QueryNode; matches: Awaited<ReturnType<typeof createRecordFilter>> }[] = [];
+      for (const query of candidates) {
+        const matches = await createRecordFilter({ query }, []).catch(() => undefined); // an invalid regex
+        if (matches) queries.push({ query, matches });
+      }
+      const columns = queries.flatMap(({ query }, index) => {
+        const { may, must } = filterToSql({ query });
+        return [`toUInt8(${may}) AS may${index}`, `toUInt8(${must}) AS must${index}`];
+      });
+      const rows = await clickhouse.query<RecordRow & Record<string, number>>(
+        `SELECT ${RECORD_COLUMNS}, ${columns.join(', ')} FROM records`,
+      );
+      for (const row of rows) {
+        const { record } = decodeRow(row);
+        for (const [index, { query, matches }] of queries.entries()) {
+          const bounds = [row[`must${index}`], Number(matches(record)), row[`may${index}`]];
+          if (bounds.join() !== bounds.toSorted().join()) expect({ query, record, bounds }).toBe('in order');
+        }
+      }
+    }),
+    { numRuns: 3 * MORE, endOnFailure: true, ...seed },
+  );
+});

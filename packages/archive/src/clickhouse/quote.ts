@@ -1,0 +1,32 @@
+/*
+ * The only way a value gets into SQL. Old servers have no query parameters, so that values are written as literals; every
+ * byte that could end a literal, or mean something within it, is escaped.
+ */
+
+const ESCAPES: Readonly<Record<string, string>> = {
+  '\\': '\\\\',
+  "'": "\\'",
+  '`': '\\`',
+  '\0': '\\0',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+};
+
+/** A text as a literal of SQL. Lone surrogates, which are no text, become U+FFFD as in every UTF-8. */
+export function quote(text: string): string {
+  return `'${text.replace(/[\\'\0\b\f\n\r\t]/g, (found) => ESCAPES[found] ?? found)}'`;
+}
+
+/** The name of a table, a column, a database or a cluster. */
+export function quoteName(name: string): string {
+  return `\`${name.replace(/[\\`\0\b\f\n\r\t]/g, (found) => ESCAPES[found] ?? found)}\``;
+}
+
+/** An integer as SQL; anything else is a mistake of the caller. */
+export function quoteInteger(value: number): string {
+  if (!Number.isSafeInteger(value)) throw new RangeError(`${value} is not an integer`);
+  return String(value);
+}

@@ -1,0 +1,102 @@
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type ArchiveRow, recordToRow, rowToRecord } from '../row/archive-row.ts';
+import { startClickHouse, type TestClickHouse } from '../testing/server.ts';
+import { dropOldDays } from './drop-old-days.ts';
+import { checkSchema, migrate, planMigration } from './migrate.ts';
+import { createTables } from './tables.ts';
+
+const NOW_MS = Date.UTC(2026, 5, 10);
+
+let server: TestClickHouse;
+
+beforeAll(async () => {
+  server = await startClickHouse();
+});
+
+afterAll(() => server.stop());
+
+function connect() {
+  return server.connect({ database: server.newDatabase() });
+}
+
+async function createdDatabase(keepDays?: number) {
+  const clickhouse = connect();
+  await migrate(clickhouse, await planMigration(clickhouse, { database: clickhouse.database, keepDays }, NOW_MS));
+  return clickhouse;
+}
+
+it('creates the tables once, and then has nothing to do', async () => {
+  const clickhouse = connect();
+  const options = { database: clickhouse.database };
+  const plan = await planMigration(clickhouse, options, NOW_MS);
+  expect(plan).toMatchObject({ from: 0, to: 1 });
+  await expect(checkSchema(clickhouse)).rejects.toThrow(/has no tables: run "porthole archive init"/);
+  await migrate(clickhouse, plan);
+  await migrate(clickhouse, plan);
+  await checkSchema(clickhouse);
+  expect(await planMigration(clickhouse, options, NOW_MS)).toMatchObject({ from: 1, statements: [] });
+});
+
+it('refuses tables of a newer version', async () => {
+  const clickhouse = await createdDatabase();
+  await clickhouse.execute('INSERT INTO porthole_schema (version, applied_ms) VALUES (7, 1)');
+  const error = { code: 'ARCHIVE_SCHEMA', message: expect.stringContaining('tables of version 7') as string };
+  await expect(checkSchema(clickhouse)).rejects.toMatchObject(error);
+  await expect(planMigration(clickhouse, { database: clickhouse.database }, NOW_MS)).rejects.toMatchObject(error);
+});
+
+it('a row is stored and read as it was, and a later one with the same key replaces it', async () => {
+  const clickhouse = await createdDatabase();
+  const raw = '2026-06-09 10:00:00.000\tINFO\ta.go:1\t[x]: "quotes" \\ and ü\t{"n":1e400}';
+  const record = {
+    type: 'record' as const,
+    file: 'a.log',
+    offset: 2 ** 40,
+    bytes: 99,
+    cursor: `0123456789abcdef.s.${(2 ** 40).toString(36)}.1z141z3.1s.${Buffer.from('a.log').toString('base64url')}`,
+    timeMs: Date.UTC(2026, 5, 9, 10),
+    level: 'INFO' as const,
+    source: 'a.go:1',
+    tags: ['x'],
+    message: '"quotes" \\ and ü',
+    context: { n: Infinity },
+    contextText: '{"n":1e400}',
+    raw,
+  };
+  const place = { cluster: 'c', node: 'n', role: 'r', log: 'a.log', fileId: 'id', previousMs: 0, shippedMs: NOW_MS };
+  const rows = [
+    recordToRow(record, place),
+    recordToRow({ ...record, bytes: 100 }, { ...place, shippedMs: NOW_MS + 1 }),
+  ];
+  const insert = 'INSERT INTO records FORMAT JSONEachRow';
+  for (const row of rows) await clickhouse.insert(insert, { body: Buffer.from(JSON.stringify(row)) });
+  const [found, ...more] = await clickhouse.query<ArchiveRow>('SELECT * FROM records FINAL');
+  expect(more).toEqual([]);
+  expect(found).toEqual(rows[1]);
+  expect(rowToRecord(found as ArchiveRow)).toEqual({ ...record, bytes: 100 });
+  expect(await clickhouse.query('SELECT DISTINCT message, toString(time) AS time FROM records')).toEqual([
+    { message: record.message, time: '2026-06-09 10:00:00' },
+  ]);
+});
+
+it('days that are no longer kept are dropped', async () => {
+  const clickhouse = await createdDatabase(7);
+  const days = ['2026-06-01', '2026-06-02', '2026-06-03', '2026-06-10'];
+  const body = Buffer.from(days.map((day) => JSON.stringify({ day, line: day })).join('\n'));
+  await clickhouse.insert('INSERT INTO records FORMAT JSONEachRow', { body });
+  const options = { database: clickhouse.database, keepDays: 7 };
+  expect(await dropOldDays(clickhouse, options, NOW_MS)).toEqual(['2026-06-01', '2026-06-02']);
+  expect(await clickhouse.query('SELECT count() AS n FROM records')).toEqual([{ n: 2 }]);
+});
+
+it('with a ClickHouse cluster the tables are replicated and distributed, with a TTL where the server has it', () => {
+  const features = { version: '24.8.1', hasTtl: true, hasKeeper: true, hasAsyncInsert: true };
+  const [, versions, local, , all] = createTables({ database: 'logs', cluster: 'main', keepDays: 30 }, features);
+  expect(versions).toContain("ReplicatedMergeTree('/clickhouse/tables/all/porthole_schema/logs', '{replica}')");
+  expect(local).toContain('CREATE TABLE IF NOT EXISTS `logs`.`records_local` ON CLUSTER `main` (');
+  expect(local).toContain(
+    "ReplicatedReplacingMergeTree('/clickhouse/tables/{shard}/records_local/logs', '{replica}', shipped_ms)",
+  );
+  expect(local).toContain('TTL day + toIntervalDay(30)');
+  expect(all).toContain('Distributed(`main`, `logs`, `records_local`, cityHash64(cluster, node, log))');
+});

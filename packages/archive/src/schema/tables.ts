@@ -1,0 +1,119 @@
+import { quote, quoteInteger, quoteName } from '../clickhouse/quote.ts';
+import type { ServerFeatures } from './server-features.ts';
+
+export const RECORDS = 'records';
+/** The table of one server, where `records` spans several. */
+export const LOCAL_RECORDS = 'records_local';
+/** How far each node has shipped each of its logs: small, whatever the archive contains. */
+export const PROGRESS = 'progress';
+const LOCAL_PROGRESS = 'progress_local';
+export const VERSIONS = 'porthole_schema';
+
+export interface SchemaOptions {
+  database: string;
+  /** Name of the ClickHouse cluster, if there are several servers. */
+  cluster?: string | undefined;
+  /** Records are deleted when their day is older than so many days; absent: never. */
+  keepDays?: number | undefined;
+}
+
+/** Of a row, in the order of the table: see `ArchiveRow`. */
+const COLUMNS = [
+  'cluster String',
+  'node String',
+  'role String',
+  'log String',
+  'file String',
+  'file_id String',
+  'mark String',
+  'file_offset UInt64',
+  'bytes UInt32',
+  'cursor_check UInt32',
+  'day Date',
+  'time_ms Int64',
+  'has_time UInt8',
+  'level String',
+  'source String',
+  'tags Array(String)',
+  'line String',
+  'message_at UInt32',
+  'message_tail UInt32',
+  'message_text String',
+  'context String',
+  'cut UInt8',
+  'continued UInt8',
+  'shipped_ms UInt64',
+  `message String ALIAS if(message_text = '', substring(line, message_at + 1, length(line) - message_at - message_tail), message_text)`,
+  'time DateTime ALIAS toDateTime(intDiv(time_ms, 1000))',
+];
+
+const PROGRESS_COLUMNS = [
+  'cluster String',
+  'node String',
+  'role String',
+  'log String',
+  // Times of the oldest and the newest record that was shipped; 0 if none has one.
+  'from_ms Int64',
+  'last_ms Int64',
+  // Every record with a time before it is in the archive.
+  'shipped_to_ms Int64',
+  'records UInt64',
+  'bytes UInt64',
+  'lost_bytes UInt64',
+  'losses UInt64',
+  'written_ms UInt64',
+];
+
+/** Rows with the same values are the same record; the one shipped last counts. */
+export const KEY_COLUMNS = ['cluster', 'node', 'log', 'time_ms', 'file_id', 'file_offset'] as const;
+
+/** Statements that create what is missing; those of version 1. */
+export function createTables(options: SchemaOptions, { hasTtl, hasKeeper }: ServerFeatures): string[] {
+  const { database, cluster, keepDays } = options;
+  const isSpread = cluster !== undefined;
+  const onCluster = isSpread && hasKeeper ? ` ON CLUSTER ${quoteName(cluster)}` : '';
+  const table = (name: string) => `${quoteName(database)}.${quoteName(name)}${onCluster}`;
+  const engine = (kind: string, path: string, more = '') => {
+    if (onCluster === '') return `${kind}MergeTree(${more})`;
+    const where = quote(`/clickhouse/tables/${path}/${database}`);
+    return `Replicated${kind}MergeTree(${[where, quote('{replica}'), ...(more === '' ? [] : [more])].join(', ')})`;
+  };
+  const columns = `(\n  ${COLUMNS.join(',\n  ')}\n)`;
+  const progress = `(\n  ${PROGRESS_COLUMNS.join(',\n  ')}\n)`;
+  const ttl = hasTtl && keepDays !== undefined ? `\n${ttlClause(keepDays)}` : '';
+  const statements = [
+    `CREATE DATABASE IF NOT EXISTS ${quoteName(database)}${onCluster}`,
+    `CREATE TABLE IF NOT EXISTS ${table(VERSIONS)} (version UInt32, applied_ms UInt64)
+ENGINE = ${engine('', `all/${VERSIONS}`)} ORDER BY version`,
+    `CREATE TABLE IF NOT EXISTS ${table(isSpread ? LOCAL_RECORDS : RECORDS)} ${columns}
+ENGINE = ${engine('Replacing', `{shard}/${LOCAL_RECORDS}`, 'shipped_ms')}
+PARTITION BY day
+ORDER BY (${KEY_COLUMNS.join(', ')})${ttl}`,
+    `CREATE TABLE IF NOT EXISTS ${table(isSpread ? LOCAL_PROGRESS : PROGRESS)} ${progress}
+ENGINE = ${engine('Replacing', `{shard}/${LOCAL_PROGRESS}`, 'written_ms')}
+ORDER BY (cluster, node, log)`,
+  ];
+  if (isSpread) {
+    // All rows of a log on one server: their duplicates meet there.
+    const spread = (local: string) => {
+      const place = [quoteName(cluster), quoteName(database), quoteName(local), 'cityHash64(cluster, node, log)'];
+      return `ENGINE = Distributed(${place.join(', ')})`;
+    };
+    statements.push(
+      `CREATE TABLE IF NOT EXISTS ${table(RECORDS)} ${columns}\n${spread(LOCAL_RECORDS)}`,
+      `CREATE TABLE IF NOT EXISTS ${table(PROGRESS)} ${progress}\n${spread(LOCAL_PROGRESS)}`,
+    );
+  }
+  return statements;
+}
+
+/** Changes how long records are kept, where the server deletes them itself. */
+export function changeTtl({ database, cluster, keepDays }: SchemaOptions, { hasKeeper }: ServerFeatures): string {
+  const onCluster = cluster !== undefined && hasKeeper ? ` ON CLUSTER ${quoteName(cluster)}` : '';
+  const table = `${quoteName(database)}.${quoteName(cluster === undefined ? RECORDS : LOCAL_RECORDS)}${onCluster}`;
+  return `ALTER TABLE ${table} ${keepDays === undefined ? 'REMOVE TTL' : `MODIFY ${ttlClause(keepDays)}`}`;
+}
+
+export function ttlClause(keepDays: number): string {
+  return `TTL day + toIntervalDay(${quoteInteger(keepDays)})`;
+}

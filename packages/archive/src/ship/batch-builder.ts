@@ -1,0 +1,51 @@
+import type { LogReader } from './log-reader.ts';
+import type { RowBatch } from './record-target.ts';
+import { RowWriter } from './row-writer.ts';
+
+/** Large enough that ClickHouse makes few parts, small enough for a node's memory. */
+const MAX_BYTES = 6 * 1024 ** 2;
+const MAX_ROWS = 50_000;
+
+/** Each is a partition, and thus a part of its own: servers refuse more than a hundred in one insert. */
+const MAX_DAYS = 40;
+
+/** Rows of one or more logs, and what is known to be shipped once they are stored. */
+export interface BuiltBatch extends RowBatch {
+  /** Logs with rows in it, and what to do before it is sent and after it was stored. */
+  logs: { prepare(): Promise<void>; commit(): Promise<void> }[];
+}
+
+/** Collects the rows of a node's logs. */
+export class BatchBuilder {
+  readonly writer = new RowWriter();
+  readonly #readers = new Set<LogReader>();
+  readonly #days = new Set<string>();
+  rows = 0;
+  readonly #maxRows: number;
+
+  constructor(maxRows = MAX_ROWS) {
+    this.#maxRows = maxRows;
+  }
+
+  get isFull(): boolean {
+    return this.writer.length >= MAX_BYTES || this.rows >= this.#maxRows || this.#days.size >= MAX_DAYS;
+  }
+
+  /** Notes a row that was just written. */
+  add(reader: LogReader, day: string): void {
+    this.rows++;
+    this.#days.add(day);
+    this.#readers.add(reader);
+  }
+
+  /** What was collected; `undefined` if nothing was. */
+  take(): BuiltBatch | undefined {
+    if (this.rows === 0) return undefined;
+    const logs = [...this.#readers].map((reader) => reader.checkpoint());
+    const batch = { body: this.writer.take(), rows: this.rows, logs };
+    this.rows = 0;
+    this.#readers.clear();
+    this.#days.clear();
+    return batch;
+  }
+}

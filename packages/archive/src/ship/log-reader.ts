@@ -1,0 +1,288 @@
+import { type LogDir, LogError, type LogFileDetails } from '@porthole/logs';
+import type { BatchBuilder } from './batch-builder.ts';
+import { LagClock } from './lag-clock.ts';
+import { type FileEntry, LogFiles, unread } from './log-files.ts';
+import { type LineFile, LogPass, readLineFile } from './log-pass.ts';
+import type { PositionFile, ShippedState } from './position-file.ts';
+
+/** Of the node whose logs are shipped. */
+export interface ShippedNode {
+  cluster: string;
+  node: string;
+  role: string;
+}
+
+export interface LogReaderDeps {
+  logs: LogDir;
+  log: string;
+  node: ShippedNode;
+  position: PositionFile;
+  now(): number;
+  /** The last record of a log is shipped once it has been the same for so long: more lines may follow. */
+  settleMs: number;
+  /** Identities of files of which the archive has records. */
+  knownFiles(): Promise<string[]>;
+}
+
+/** When files were listed, and what ends it. */
+export interface Observation {
+  lookedMs: number;
+  signal: AbortSignal;
+}
+
+/** What a turn of reading may use. */
+export interface ReadTurn {
+  builder: BatchBuilder;
+  signal: AbortSignal;
+  /** Called when the builder is full: whether there is room for more. */
+  flush(): Promise<boolean>;
+  /** When others should have their turn. */
+  isOver(): boolean;
+}
+
+/** Reads one log in order, from where it was shipped to, and adds the rows of its records to a batch. */
+export class LogReader {
+  readonly log: string;
+  readonly #deps: LogReaderDeps;
+  readonly #lag = new LagClock();
+  #files = new LogFiles();
+  #saved: ShippedState;
+  #details: readonly LogFileDetails[] = [];
+  /** Rows read, and the time of the newest, including those that are not stored yet. */
+  #records = 0;
+  #toMs: number | null = null;
+  #shippedMs = 0;
+  #readBytes = 0;
+  #storedBytes = 0;
+  #held: { key: string; sinceMs: number } | undefined;
+  problem: string | null = null;
+  /** When its files were looked at last. */
+  #lookedMs = 0;
+
+  private constructor(deps: LogReaderDeps, saved: ShippedState, files: LogFiles) {
+    this.#deps = deps;
+    this.log = deps.log;
+    this.#saved = saved;
+    this.#files = files;
+    this.#records = saved.records;
+    this.#toMs = saved.toMs;
+    this.#shippedMs = saved.shippedMs;
+  }
+
+  static async open(deps: LogReaderDeps): Promise<LogReader> {
+    const saved = await deps.position.read();
+    if (saved) return new LogReader(deps, saved, new LogFiles(structuredClone(saved.files)));
+    const files = LogFiles.fromIds(await deps.knownFiles());
+    const empty = { version: 1 as const, shippedMs: 0, toMs: null, records: 0, lostBytes: 0, losses: 0 };
+    return new LogReader(deps, { ...empty, log: deps.log, files: [] }, files);
+  }
+
+  get status() {
+    const { records, toMs, lostBytes, losses } = this.#saved;
+    const lagBytes = this.#unreadBytes() + this.#readBytes - this.#storedBytes;
+    const lagMs = this.#lag.lagMs(this.#deps.now());
+    const { log, problem } = this;
+    const lookedMs = this.#lookedMs;
+    return { log, lookedMs, lagMs, lagBytes, shippedRecords: records, shippedToMs: toMs, lostBytes, losses, problem };
+  }
+
+  /** Takes note of the files of the log; returns whether there is something to read. */
+  async observe(details: readonly LogFileDetails[], { lookedMs, signal }: Observation): Promise<boolean> {
+    const before = new Map(this.#details.map((file) => [file.name, file]));
+    const hasNewNames = details.length !== before.size || details.some(({ name }) => !before.has(name));
+    // Only the live file grows; anything else is a rotation.
+    const isRotated = details.some(({ name, size, state }) => {
+      const known = before.get(name)?.size ?? size;
+      return size < known || (state === 'rotated' && size !== known);
+    });
+    this.#details = details;
+    this.#lookedMs = lookedMs;
+    if (hasNewNames || isRotated || this.#files.present.length === 0) await this.#refresh(signal);
+    const sizes = new Map(details.map(({ name, size }) => [name, size]));
+    for (const { head, entry } of this.#files.present) {
+      if (!head.compressed) entry.size = Math.max(entry.size, sizes.get(head.name) ?? 0);
+    }
+    await this.#countLost();
+    const unreadBytes = this.#unreadBytes();
+    this.#lag.observe(this.#deps.now(), this.#readBytes + unreadBytes);
+    // Not everything that was seen is part of a record.
+    if (unreadBytes === 0 && this.#readBytes === this.#storedBytes) this.#lag.note(Infinity);
+    return unreadBytes > 0 || this.#firstUnread() >= 0;
+  }
+
+  /** Reads on until there is no more, or no room. */
+  async read(turn: ReadTurn): Promise<void> {
+    const first = this.#firstUnread();
+    if (first < 0) return;
+    const from = this.#files.present.slice(0, first + 1).findLast(({ entry }) => entry.cursor !== null);
+    try {
+      await this.#readFrom(from?.entry.cursor ?? null, turn);
+    } catch (error) {
+      if (!(error instanceof LogError)) throw error;
+      this.problem = error.message;
+      if (error.code !== 'CURSOR_GONE' && error.code !== 'CURSOR_INVALID') return;
+      // Its file was deleted, or what is masked in it has changed: what was shipped is recognized by its position.
+      await this.#refresh(turn.signal);
+      await this.#readFrom(null, turn);
+    }
+  }
+
+  /** What is read so far, to be kept once it is stored. */
+  checkpoint(): { prepare(): Promise<void>; commit(): Promise<void> } {
+    const files = structuredClone(this.#files.entries);
+    const [records, toMs, shippedMs, readBytes] = [this.#records, this.#toMs, this.#shippedMs, this.#readBytes];
+    return {
+      prepare: () => this.#saveNewFiles(files, shippedMs),
+      commit: async () => {
+        await this.#save({ ...this.#saved, files, records, toMs, shippedMs });
+        this.#storedBytes = readBytes;
+        this.#lag.note(readBytes);
+      },
+    };
+  }
+
+  /** The identity of a file is kept before any of its rows is sent: after a crash it must be the same. */
+  async #saveNewFiles(files: readonly FileEntry[], shippedMs: number): Promise<void> {
+    const saved = new Map(this.#saved.files.map((entry) => [entry.id, entry]));
+    if (files.every(({ id }) => saved.has(id))) return;
+    const fresh = { end: 0, lastOffset: 0, cursor: null, beforeMs: 0, seen: 0 };
+    await this.#save({
+      ...this.#saved,
+      shippedMs,
+      files: files.map((entry) => ({
+        ...entry,
+        ...fresh,
+        ...saved.get(entry.id),
+        hash: entry.hash,
+        headBytes: entry.headBytes,
+      })),
+    });
+  }
+
+  async #save(state: ShippedState): Promise<void> {
+    await this.#deps.position.write(state);
+    this.#saved = state;
+  }
+
+  async #refresh(signal: AbortSignal): Promise<void> {
+    const { logs, log, now } = this.#deps;
+    try {
+      this.#files.update(await logs.heads(log, { signal }), now());
+    } catch (error) {
+      // The last file of the log is gone.
+      if (!(error instanceof LogError) || error.code !== 'LOG_FILE_NOT_FOUND') throw error;
+      this.#files.update([], now());
+    }
+  }
+
+  async #countLost(): Promise<void> {
+    const lost = this.#files.takeLost(this.#deps.now());
+    if (lost === 0) return;
+    const { lostBytes, losses } = this.#saved;
+    await this.#save({ ...this.#saved, lostBytes: lostBytes + lost, losses: losses + 1 });
+  }
+
+  #unreadBytes(): number {
+    return this.#files.present.reduce((sum, { entry }) => sum + unread(entry), 0);
+  }
+
+  /** The oldest file with something to read: a rotated one may still be written to. */
+  #firstUnread(): number {
+    return this.#files.present.findIndex(
+      ({ head, entry }) => unread(entry) > 0 || (head.compressed && entry.size === 0 && entry.seen === 0),
+    );
+  }
+
+  async #readFrom(cursor: string | null, turn: ReadTurn): Promise<void> {
+    const { logs, log } = this.#deps;
+    const start = cursor === null ? {} : { start: { record: cursor } };
+    const lines = logs.searchLines({ ...QUERY, family: log, ...start }, { signal: turn.signal, reusesMemory: true });
+    const pass = new LogPass(turn.builder, (day) => turn.builder.add(this, day));
+    try {
+      for await (const chunk of lines) {
+        for (let at = 0; at < chunk.length; ) {
+          at = pass.read(chunk, at);
+          if (pass.state === 'file' && !(await this.#setFile(pass, readLineFile(chunk, at), turn))) return;
+          if (pass.state === 'full' && !(await this.#makeRoom(pass, turn))) return;
+        }
+        if (pass.state === 'end') await this.#finish(pass, turn.signal);
+        pass.keepCursor();
+      }
+    } finally {
+      this.#collect(pass);
+    }
+  }
+
+  /** What a pass has read so far counts. */
+  #collect(pass: LogPass): void {
+    pass.keepCursor();
+    this.#records += pass.rows;
+    this.#readBytes += pass.bytes;
+    if (pass.toMs !== null) this.#toMs = Math.max(this.#toMs ?? pass.toMs, pass.toMs);
+    pass.rows = pass.bytes = 0;
+  }
+
+  async #makeRoom(pass: LogPass, turn: ReadTurn): Promise<boolean> {
+    this.#collect(pass);
+    return (await turn.flush()) && !turn.isOver();
+  }
+
+  /** Finds out which file the next lines are of; `false` if its name refers to another one by now. */
+  async #setFile(pass: LogPass, file: LineFile, turn: ReadTurn): Promise<boolean> {
+    pass.keepCursor();
+    let found = this.#findFile(file);
+    if (!found) {
+      await this.#refresh(turn.signal);
+      found = this.#findFile(file);
+    }
+    if (!found) return false;
+    this.#shippedMs = Math.max(this.#deps.now(), this.#shippedMs + 1);
+    const mark = `${file.mark.headHash}.${file.mark.headBytes.toString(36)}`;
+    const columns = { ...this.#deps.node, log: this.log, file: file.name, file_id: found.id, mark };
+    turn.builder.writer.setFile(columns, this.#shippedMs);
+    pass.setFile(found, file);
+    return true;
+  }
+
+  #findFile({ name, mark }: LineFile): FileEntry | undefined {
+    const same = this.#files.present.filter(({ head }) => head.isMarked(mark));
+    return (same.length > 1 ? same.find(({ head }) => head.name === name) : same[0])?.entry;
+  }
+
+  /** Everything was read: what is left of the files is no record, except the last one, which may still grow. */
+  async #finish(pass: LogPass, signal: AbortSignal): Promise<void> {
+    if (pass.end?.reason !== 'exhausted') return;
+    const { last } = pass;
+    const isHeld = last !== undefined && !(await this.#isSettled(last, signal));
+    if (isHeld) pass.undoLast();
+    else this.#held = undefined;
+    const [problem] = pass.end.problems.filter(({ code }) => code !== 'CURSOR_GONE' && code !== 'NO_TIMES');
+    this.problem = problem ? `${problem.file}: ${problem.detail}` : null;
+    for (const { head, entry } of this.#files.present) {
+      if (isHeld && entry === last.entry) continue;
+      if (head.compressed && entry.size === 0) entry.size = Math.max(1, entry.end);
+      entry.seen = Math.max(entry.seen, entry.size);
+    }
+  }
+
+  /** Whether no lines will be added to the last record: nothing was for a while, and its last line is complete. */
+  async #isSettled(last: { name: string; offset: number; end: number }, signal: AbortSignal): Promise<boolean> {
+    const { now, settleMs, logs } = this.#deps;
+    const key = `${last.name}:${last.offset}:${last.end}`;
+    if (this.#held?.key !== key) this.#held = { key, sinceMs: now() };
+    if (now() - this.#held.sinceMs < settleMs) return false;
+    if (last.name !== this.log) return true;
+    const file = await logs.open(last.name, { text: true, signal });
+    try {
+      for await (const byte of file.read(last.end - 1, last.end, { signal })) return byte[0] === NEWLINE;
+      return false;
+    } finally {
+      await file.close();
+    }
+  }
+}
+
+const NEWLINE = 10;
+
+/** Everything, in order, with its text. */
+const QUERY = { order: 'oldest', limit: Number.MAX_SAFE_INTEGER, before: 0, after: 0, raw: true } as const;

@@ -1,0 +1,181 @@
+import { appendFileSync, copyFileSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
+import { LogDir } from '@porthole/logs';
+import { eventually } from '@porthole/logs/testing';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import type { ClickHouse } from '../clickhouse/clickhouse.ts';
+import { migrate, planMigration } from '../schema/migrate.ts';
+import { startClickHouse, type TestClickHouse } from '../testing/server.ts';
+import { tempDir } from '../testing/temp-dir.ts';
+import { ClickHouseTarget } from './clickhouse-target.ts';
+import { LogShipper, type ShipperOptions } from './log-shipper.ts';
+
+let server: TestClickHouse;
+
+beforeAll(async () => {
+  server = await startClickHouse({ users: { writer: { password: 'right' } } });
+});
+
+afterAll(() => server.stop());
+
+/** Lines of one record each, every one different. */
+const line = (index: number) =>
+  `${new Date(Date.UTC(2026, 5, 1) + index * 10).toISOString().replace('T', ' ').slice(0, 23)}\tINFO\ta.go:${index % 50}\tline ${index} of "it"\t{"n":${index}}\n`;
+const lines = (count: number, from = 0) => Array.from({ length: count }, (_, index) => line(from + index)).join('');
+
+class Setting {
+  readonly dir = tempDir();
+  readonly positionsDir = tempDir();
+  readonly path = join(this.dir, 'a.log');
+  readonly database = server.newDatabase();
+  readonly clickhouse: ClickHouse = server.connect({ database: this.database });
+  #opened: { shipper: LogShipper; logs: LogDir } | undefined;
+
+  static async create(): Promise<Setting> {
+    const setting = new Setting();
+    const { clickhouse, database } = setting;
+    await migrate(clickhouse, await planMigration(clickhouse, { database }, 0));
+    onTestFinished(() => setting.stop());
+    return setting;
+  }
+
+  async start(options: Partial<ShipperOptions> = {}): Promise<LogShipper> {
+    const logs = new LogDir(this.dir, { workers: 1 });
+    const target = new ClickHouseTarget(this.clickhouse);
+    const node = { cluster: 'c', node: 'n', role: 'storage' };
+    const shipper = await LogShipper.open({
+      logs,
+      target,
+      positionsDir: this.positionsDir,
+      ...node,
+      pollMs: 30,
+      ...options,
+    });
+    this.#opened = { shipper, logs };
+    return shipper;
+  }
+
+  async stop(): Promise<void> {
+    await this.#opened?.shipper.close();
+    await this.#opened?.logs.close();
+    this.#opened = undefined;
+  }
+
+  async restart(options: Partial<ShipperOptions> = {}): Promise<LogShipper> {
+    await this.stop();
+    return this.start(options);
+  }
+
+  /** The texts in the archive, as a reader sees them, in order. */
+  async texts(log = 'a.log'): Promise<string[]> {
+    const sql = `SELECT line FROM records FINAL WHERE log = '${log}' ORDER BY time_ms, file_id, file_offset`;
+    return (await this.clickhouse.query<{ line: string }>(sql)).map((row) => row.line);
+  }
+
+  /** Waits until the archive has exactly these. */
+  async expectTexts(text: string, log = 'a.log'): Promise<void> {
+    const expected = text.split('\n').slice(0, -1);
+    await eventually(async () => {
+      const found = await this.texts(log);
+      expect(found.length).toBe(expected.length);
+      expect(found).toEqual(expected);
+    });
+  }
+}
+
+describe('records are shipped exactly once', () => {
+  it('as they are written, through rotation by renaming and compressing', async () => {
+    const setting = await Setting.create();
+    const { path } = setting;
+    writeFileSync(`${path}.1`, lines(100));
+    writeFileSync(path, lines(100, 100));
+    const shipper = await setting.start();
+    await setting.expectTexts(lines(200));
+    appendFileSync(path, lines(50, 200));
+    renameSync(`${path}.1`, `${path}.2`);
+    renameSync(path, `${path}.1`);
+    writeFileSync(path, lines(10, 250));
+    await setting.expectTexts(lines(260));
+    writeFileSync(`${path}.1.gz`, gzipSync(lines(150, 100)));
+    rmSync(`${path}.1`);
+    appendFileSync(path, lines(10, 260));
+    await setting.expectTexts(lines(270));
+    await eventually(() => expect(shipper.status().logs[0]).toMatchObject({ lagMs: 0, lagBytes: 0 }));
+    expect(shipper.status()).toMatchObject({ problem: null, shippedRecords: 270, lostBytes: 0 });
+  });
+
+  it('through a copy and a truncation', async () => {
+    const setting = await Setting.create();
+    const { path } = setting;
+    writeFileSync(path, lines(100));
+    await setting.start();
+    await setting.expectTexts(lines(100));
+    copyFileSync(path, `${path}.1`);
+    truncateSync(path);
+    appendFileSync(path, lines(40, 100));
+    await setting.expectTexts(lines(140));
+  });
+
+  it('after a restart, also if files were rotated and compressed meanwhile', async () => {
+    const setting = await Setting.create();
+    const { path } = setting;
+    writeFileSync(path, lines(100));
+    await setting.start();
+    await setting.expectTexts(lines(100));
+    await setting.stop();
+    writeFileSync(`${path}.1.gz`, gzipSync(lines(120)));
+    writeFileSync(path, lines(30, 120));
+    const shipper = await setting.start();
+    await setting.expectTexts(lines(150));
+    expect(shipper.status().shippedRecords).toBe(50);
+  });
+
+  it('after the positions were lost', async () => {
+    const setting = await Setting.create();
+    const { path, positionsDir } = setting;
+    writeFileSync(path, lines(3));
+    await setting.start();
+    await setting.expectTexts(lines(3));
+    appendFileSync(path, lines(97, 3));
+    await setting.expectTexts(lines(100));
+    await setting.stop();
+    for (const name of readdirSync(positionsDir)) rmSync(join(positionsDir, name));
+    appendFileSync(path, lines(20, 100));
+    await setting.start();
+    await setting.expectTexts(lines(120));
+  });
+
+  it('with the lines that follow later', async () => {
+    const setting = await Setting.create();
+    const { path } = setting;
+    writeFileSync(path, `${line(0)}${line(1)}`);
+    await setting.start();
+    await setting.expectTexts(`${line(0)}${line(1)}`);
+    appendFileSync(path, '\tat f()\n\tat g()\n');
+    await eventually(async () => expect((await setting.texts()).at(1)).toBe(`${line(1)}\tat f()\n\tat g()`));
+    // The last line is not complete: it would have another time, and thus be another record.
+    appendFileSync(path, line(2).slice(0, 15));
+    await eventually(async () => expect(await setting.texts()).toHaveLength(2));
+    appendFileSync(path, line(2).slice(15));
+    await eventually(async () => expect(await setting.texts()).toHaveLength(3));
+  });
+
+  it('of logs that begin alike', async () => {
+    const setting = await Setting.create();
+    const { path } = setting;
+    const banner = '# started\n';
+    writeFileSync(path, banner);
+    await setting.start();
+    await eventually(async () => expect(await setting.texts()).toEqual([banner.trim()]));
+    renameSync(path, `${path}.1`);
+    writeFileSync(path, banner);
+    await eventually(async () => expect(await setting.texts()).toHaveLength(2));
+    renameSync(path, `${path}.2`);
+    writeFileSync(path, `${banner}${line(1)}`);
+    await eventually(async () => expect(await setting.texts()).toHaveLength(4));
+    await setting.restart();
+    appendFileSync(path, line(2));
+    await eventually(async () => expect(await setting.texts()).toHaveLength(5));
+  });
+});

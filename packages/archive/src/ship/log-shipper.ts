@@ -1,0 +1,213 @@
+import { mkdir } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { LogDir, LogFileDetails } from '@porthole/logs';
+import { BatchBuilder } from './batch-builder.ts';
+import { BatchSender, type ShipProblem, toProblem } from './batch-sender.ts';
+import { LogReader, type ReadTurn } from './log-reader.ts';
+import { PositionFile } from './position-file.ts';
+import type { RecordTarget } from './record-target.ts';
+
+export interface ShipperOptions {
+  /** Masked as the API shows it. */
+  logs: LogDir;
+  target: RecordTarget;
+  /** Where positions are kept; created if missing. */
+  positionsDir: string;
+  cluster: string;
+  node: string;
+  role: string;
+  /** Which logs are shipped; default: all. */
+  isShipped?(log: string): boolean;
+  /** Called when the problem changes; `undefined`: there is none any more. */
+  report?(problem: ShipProblem | undefined): void;
+  /** Epoch ms. */
+  now?(): number;
+  /** How often files are looked at. */
+  pollMs?: number;
+  /** Rows of a batch at most. */
+  batchRows?: number;
+  /** For tests that cannot wait. */
+  sleep?(ms: number, signal: AbortSignal): Promise<void>;
+}
+
+export interface ShipperStatus {
+  /** Why nothing is shipped now. */
+  problem: (ShipProblem & { sinceMs: number }) | null;
+  shippedRecords: number;
+  shippedBytes: number;
+  batches: number;
+  retries: number;
+  /** Deleted by rotation before they were shipped: how often, and how many bytes at least. */
+  lostBytes: number;
+  losses: number;
+  logs: LogReader['status'][];
+}
+
+/** Data is shipped within a few seconds, and small inserts are what a server minds most. */
+const POLL_MS = 1000;
+
+/** No log keeps the others waiting for longer. */
+const TURN_MS = 3000;
+
+/** Files are not held open for longer than this while the archive takes nothing. */
+const ROOM_MS = 2000;
+
+/** What closing waits for the batch in flight. */
+const CLOSE_MS = 5000;
+
+/** Ships the records of a node's logs, in the background. */
+export class LogShipper {
+  readonly #options: ShipperOptions;
+  readonly #now: () => number;
+  readonly #sleep: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly #readers = new Map<string, LogReader>();
+  readonly #builder: BatchBuilder;
+  readonly #sender: BatchSender;
+  /** Ends reading; and later, if need be, sending. */
+  readonly #reading = new AbortController();
+  readonly #sending = new AbortController();
+  #problem: ShipperStatus['problem'] = null;
+  /** Of sending, and of reading: the first one counts. */
+  #problems: { sending?: ShipProblem | undefined; reading?: ShipProblem | undefined } = {};
+  #running: Promise<void> = Promise.resolve();
+
+  private constructor(options: ShipperOptions) {
+    this.#options = options;
+    const { now = Date.now } = options;
+    this.#now = () => Math.floor(now());
+    this.#sleep = options.sleep ?? pause;
+    this.#builder = new BatchBuilder(options.batchRows);
+    this.#sender = new BatchSender({
+      target: options.target,
+      signal: this.#sending.signal,
+      sleep: this.#sleep,
+      onProblem: (sending) => this.#report({ sending }),
+    });
+  }
+
+  /** Starts in the background. An archive that is away is a problem of the status, not of the start. */
+  static async open(options: ShipperOptions): Promise<LogShipper> {
+    await mkdir(options.positionsDir, { recursive: true, mode: 0o700 });
+    const shipper = new LogShipper(options);
+    shipper.#running = shipper.#run();
+    return shipper;
+  }
+
+  status(): ShipperStatus {
+    const logs = [...this.#readers.values()].map(({ status }) => status);
+    const sum = (count: (log: LogReader['status']) => number) => logs.reduce((total, log) => total + count(log), 0);
+    const { sentRows, sentBytes, batches, retries } = this.#sender;
+    return {
+      problem: this.#problem,
+      shippedRecords: sentRows,
+      shippedBytes: sentBytes,
+      batches,
+      retries,
+      lostBytes: sum(({ lostBytes }) => lostBytes),
+      losses: sum(({ losses }) => losses),
+      logs,
+    };
+  }
+
+  /** Lets the batch in flight end, if it does so soon. */
+  async close(): Promise<void> {
+    this.#reading.abort();
+    await this.#running;
+    const timer = setTimeout(() => this.#sending.abort(), CLOSE_MS);
+    await this.#sender.idle();
+    clearTimeout(timer);
+    this.#sending.abort();
+  }
+
+  async #run(): Promise<void> {
+    const { signal } = this.#reading;
+    while (!signal.aborted) {
+      try {
+        await this.#round();
+        this.#report({ reading: undefined });
+      } catch (error) {
+        if (!signal.aborted) this.#report({ reading: toProblem(error) });
+      }
+      await this.#sleep(this.#options.pollMs ?? POLL_MS, signal);
+    }
+  }
+
+  /** Looks at all logs once, and ships what is new of each, for a while. */
+  async #round(): Promise<void> {
+    const { logs, isShipped = () => true } = this.#options;
+    const { signal } = this.#reading;
+    const families = new Map<string, LogFileDetails[]>();
+    const lookedMs = this.#now();
+    for (const file of await logs.details({ signal })) {
+      if (!isShipped(file.family)) continue;
+      const files = families.get(file.family);
+      if (files) files.push(file);
+      else families.set(file.family, [file]);
+    }
+    let hasRoom = true;
+    for (const name of new Set([...families.keys(), ...this.#readers.keys()])) {
+      signal.throwIfAborted();
+      const files = families.get(name) ?? [];
+      if (!this.#readers.has(name) && files.every(({ format }) => format === 'binary' || format === 'empty')) continue;
+      const reader = this.#readers.get(name) ?? (await this.#openReader(name));
+      const hasMore = await reader.observe(files, { lookedMs, signal });
+      // Waits once in a round: logs are watched also while the archive is away.
+      hasRoom &&= !hasMore || (await this.#sender.room(ROOM_MS));
+      if (hasMore && hasRoom) await reader.read(this.#turn());
+    }
+    if (hasRoom) await this.#flush();
+  }
+
+  async #openReader(log: string): Promise<LogReader> {
+    const { logs, target, positionsDir, cluster, node, role, pollMs = POLL_MS } = this.#options;
+    const { signal } = this.#reading;
+    const reader = await LogReader.open({
+      logs,
+      log,
+      node: { cluster, node, role },
+      position: new PositionFile(positionsDir, log),
+      now: this.#now,
+      settleMs: pollMs,
+      knownFiles: async () => {
+        await target.prepare(signal);
+        return target.knownFiles({ cluster, node, log }, signal);
+      },
+    });
+    this.#readers.set(log, reader);
+    return reader;
+  }
+
+  #turn(): ReadTurn {
+    const endAt = performance.now() + TURN_MS;
+    return {
+      builder: this.#builder,
+      signal: this.#reading.signal,
+      flush: () => this.#flush(),
+      isOver: () => performance.now() > endAt,
+    };
+  }
+
+  /** Whether what was collected is on its way. */
+  async #flush(): Promise<boolean> {
+    if (!(await this.#sender.room(ROOM_MS))) return false;
+    const batch = this.#builder.take();
+    if (batch) this.#sender.submit(batch);
+    return true;
+  }
+
+  #report(changed: { sending?: ShipProblem | undefined; reading?: ShipProblem | undefined }): void {
+    this.#problems = { ...this.#problems, ...changed };
+    const problem = this.#problems.sending ?? this.#problems.reading;
+    if (problem?.code === this.#problem?.code && problem?.detail === this.#problem?.detail) return;
+    this.#problem = problem ? { ...problem, sinceMs: this.#now() } : null;
+    this.#options.report?.(problem);
+  }
+}
+
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  try {
+    await delay(ms, undefined, { signal, ref: false });
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+}

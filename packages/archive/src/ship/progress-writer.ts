@@ -1,0 +1,105 @@
+import type { ClickHouse } from '../clickhouse/clickhouse.ts';
+import { quote } from '../clickhouse/quote.ts';
+import { PROGRESS, RECORDS } from '../schema/tables.ts';
+
+/** How often progress is written: what other nodes know of this one is at most so old, and a few seconds more. */
+const WRITE_MS = 5000;
+
+/** Files are looked at every second: what was logged since may not have been seen. */
+const UNSEEN_MS = 2000;
+
+/** What is shipped of a log, as the shipper knows it. */
+export interface LogProgress {
+  log: string;
+  /** 0: everything is stored that was seen at the last look. */
+  lagBytes: number;
+  shippedRecords: number;
+  /** Time of the newest record that is stored. */
+  shippedToMs: number | null;
+  lostBytes: number;
+  losses: number;
+}
+
+export interface ProgressWriterOptions {
+  clickhouse: ClickHouse;
+  cluster: string;
+  node: string;
+  role: string;
+  progress(): readonly LogProgress[];
+  now?(): number;
+}
+
+/** Writes how far a node has shipped each of its logs: how other nodes learn what the archive has of it. */
+export class ProgressWriter {
+  readonly #options: ProgressWriterOptions;
+  readonly #now: () => number;
+  readonly #timer: NodeJS.Timeout;
+  readonly #stopping = new AbortController();
+  /** Time of the oldest record of a log in the archive, once known. */
+  readonly #firstTimes = new Map<string, number>();
+  #writing: Promise<void> = Promise.resolve();
+  #isWriting = false;
+
+  constructor(options: ProgressWriterOptions) {
+    this.#options = options;
+    this.#now = options.now ?? Date.now;
+    this.#timer = setInterval(() => this.#start(), WRITE_MS).unref();
+  }
+
+  /** Writes once more, so that what was shipped last is known. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#writing;
+    const timer = setTimeout(() => this.#stopping.abort(), WRITE_MS);
+    await this.write().catch(() => {}); // the archive is away: the shipper reports it
+    clearTimeout(timer);
+  }
+
+  async write(): Promise<void> {
+    const { clickhouse, cluster, node, role, progress } = this.#options;
+    const { signal } = this.#stopping;
+    const nowMs = this.#now();
+    const rows: object[] = [];
+    for (const log of progress()) {
+      if (log.shippedToMs === null) continue;
+      const caughtUpMs = nowMs - UNSEEN_MS;
+      rows.push({
+        ...{ cluster, node, role, log: log.log },
+        from_ms: await this.#firstTime(log),
+        last_ms: Math.round(log.shippedToMs),
+        shipped_to_ms: Math.round(log.lagBytes === 0 ? Math.max(caughtUpMs, log.shippedToMs) : log.shippedToMs),
+        records: log.shippedRecords,
+        ...{ lost_bytes: log.lostBytes, losses: log.losses, written_ms: nowMs },
+      });
+    }
+    if (rows.length === 0) return;
+    const body = Buffer.from(rows.map((row) => JSON.stringify(row)).join('\n'));
+    await clickhouse.insert(`INSERT INTO ${PROGRESS} FORMAT JSONEachRow`, { body, signal });
+  }
+
+  /** One at a time: an archive that is slow must not be sent more and more. */
+  #start(): void {
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    this.#writing = this.write()
+      .catch(() => {}) // the shipper reports what is wrong with the archive; the next turn writes what is missing
+      .finally(() => {
+        this.#isWriting = false;
+      });
+  }
+
+  async #firstTime({ log, shippedToMs }: LogProgress): Promise<number> {
+    const known = this.#firstTimes.get(log);
+    if (known !== undefined) return known;
+    const { clickhouse, cluster, node } = this.#options;
+    const { signal } = this.#stopping;
+    const own = `cluster = ${quote(cluster)} AND node = ${quote(node)} AND log = ${quote(log)} AND has_time = 1`;
+    // By day first: a server reads only the day it needs.
+    const sql = `SELECT min(time_ms) AS first FROM ${RECORDS} WHERE ${own}
+AND day = (SELECT min(day) FROM ${RECORDS} WHERE ${own})`;
+    const [row] = await clickhouse.query<{ first: number }>(sql, { signal });
+    const first = row?.first ? row.first : (shippedToMs ?? 0);
+    this.#firstTimes.set(log, first);
+    return first;
+  }
+}

@@ -1,0 +1,20 @@
+import { LogDir } from '@porthole/logs';
+import { ClickHouse } from '../../clickhouse/clickhouse.ts';
+import { ClickHouseTarget } from '../clickhouse-target.ts';
+import { LogShipper } from '../log-shipper.ts';
+
+/* A node that does nothing but ship, to be killed: URL DATABASE LOGS POSITIONS */
+
+const [url = '', database = '', dir = '', positionsDir = ''] = process.argv.slice(2);
+const target = new ClickHouseTarget(new ClickHouse({ url, database, timeoutMs: 3000 }));
+await LogShipper.open({
+  logs: new LogDir(dir, { workers: 1 }),
+  target,
+  positionsDir,
+  cluster: 'c',
+  node: 'n',
+  role: '',
+  pollMs: 20,
+});
+setInterval(() => {}, 60_000);
+process.send?.('started');

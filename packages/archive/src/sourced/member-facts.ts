@@ -1,0 +1,47 @@
+import type { ClusterState, MemberReport, MembershipState } from '@porthole/contract';
+
+/** What is known of a member when a request is planned. */
+export interface MemberFacts {
+  id: string;
+  role: string;
+  /** Whether it has just listed its logs. Others are represented by their snapshot, and by the archive. */
+  isAlive: boolean;
+  /** How it responded to that. */
+  report: MemberReport;
+  /** To take off its times. */
+  offsetMs: number;
+  /** Its logs, by family: the oldest time on its disk by its own clock; `null`: its records have no times. */
+  logs: ReadonlyMap<string, number | null>;
+}
+
+export interface ClusterFacts {
+  members: readonly MemberFacts[];
+  membership: MembershipState;
+}
+
+/** Asks the members what they have on disk. */
+export async function fetchFacts(cluster: Pick<ClusterState, 'nodes' | 'logFiles'>): Promise<ClusterFacts> {
+  const [{ nodes, membership }, { files, members }] = await Promise.all([cluster.nodes(), cluster.logFiles({})]);
+  const reports = new Map(members.map((report) => [report.id, report]));
+  const logs = new Map<string, Map<string, number | null>>();
+  const offsets = new Map(nodes.map(({ id, clock }) => [id, Math.round(clock?.offsetMs ?? 0)]));
+  for (const { node, family, firstTimeMs } of files) {
+    const own = logs.get(node) ?? new Map<string, number | null>();
+    logs.set(node, own);
+    const timeMs = firstTimeMs === null ? null : firstTimeMs + (offsets.get(node) ?? 0);
+    own.set(family, earliest(own.get(family) ?? null, timeMs));
+  }
+  const listed = nodes.flatMap(({ id, role }): MemberFacts[] => {
+    const report = reports.get(id);
+    // It joined or left in between.
+    if (!report) return [];
+    const own = logs.get(id) ?? new Map<string, number | null>();
+    return [{ id, role, isAlive: report.outcome === 'ok', report, offsetMs: offsets.get(id) ?? 0, logs: own }];
+  });
+  return { members: listed, membership };
+}
+
+function earliest(a: number | null, b: number | null): number | null {
+  if (a === null || b === null) return a ?? b;
+  return Math.min(a, b);
+}

@@ -1,0 +1,282 @@
+import {
+  type ArchivePart,
+  type AroundRequest,
+  type CallOptions,
+  type ClusterDigest,
+  type ClusterEnd,
+  type ClusterFields,
+  type ClusterHistogram,
+  type ClusterItem,
+  type ClusterState,
+  type ClusterTop,
+  codeOf,
+  errorMessage,
+  exactJson,
+  type FollowOptions,
+  type ForgetOptions,
+  type MemberReport,
+  type MemberSelection,
+  PortholeError,
+  type SearchOptions,
+} from '@porthole/contract';
+import { bucketWidth } from '@porthole/logs';
+import type {
+  DigestQuery,
+  FieldsQuery,
+  FollowQuery,
+  HistogramQuery,
+  LogSelection,
+  RecordFilter,
+  SearchQuery,
+  TopQuery,
+} from '@porthole/logs/types';
+import type { ArchivedNode } from '../ask/archived-nodes.ts';
+import type { ArchiveReader } from './archive-reader.ts';
+import { aroundSources } from './around-sources.ts';
+import { digestKind, fieldsKind, histogramKind, topKind } from './count-kinds.ts';
+import { type CountKind, countSources } from './count-sources.ts';
+import { type ClusterFacts, fetchFacts } from './member-facts.ts';
+import { type Cuts, planSources, type SourcePlan } from './plan-sources.ts';
+import { Remembered } from './remembered.ts';
+import { searchSources } from './search-sources.ts';
+import { decodeSourcedCursor, isSourcedCursor, type SourcedPosition } from './sourced-cursor.ts';
+
+type Request = MemberSelection & LogSelection & Pick<RecordFilter, 'fromMs' | 'toMs'>;
+
+/** What a request reads, decided. */
+type Decision =
+  | { kind: 'nodes'; problem?: string }
+  | { kind: 'archive' }
+  | { kind: 'both'; plan: SourcePlan; facts: ClusterFacts };
+
+/**
+ * The cluster with a past: what living members have is read from them, and everything older, or of nodes that no longer
+ * exist, from the archive. Operations that read no records are those of the cluster.
+ */
+export class SourcedCluster implements ClusterState {
+  readonly #cluster: ClusterState;
+  readonly #archive: ArchiveReader;
+  readonly #facts: Remembered<ClusterFacts>;
+  readonly #archived: Remembered<readonly ArchivedNode[]>;
+
+  constructor(cluster: ClusterState, archive: ArchiveReader) {
+    this.#cluster = cluster;
+    this.#archive = archive;
+    this.#facts = new Remembered(() => fetchFacts(cluster));
+    this.#archived = new Remembered(() => archive.nodes());
+  }
+
+  nodes(options?: CallOptions) {
+    return this.#cluster.nodes(options);
+  }
+
+  config(request: MemberSelection, options?: CallOptions) {
+    return this.#cluster.config(request, options);
+  }
+
+  configDiff(request: MemberSelection, options?: CallOptions) {
+    return this.#cluster.configDiff(request, options);
+  }
+
+  logFiles(request: MemberSelection, options?: CallOptions) {
+    return this.#cluster.logFiles(request, options);
+  }
+
+  followLogs(request: FollowQuery & MemberSelection, options?: FollowOptions) {
+    return this.#cluster.followLogs(request, options);
+  }
+
+  member(id: string) {
+    return this.#cluster.member(id);
+  }
+
+  forget(id: string, options?: ForgetOptions) {
+    return this.#cluster.forget(id, options);
+  }
+
+  async *searchLogs(
+    request: SearchQuery & MemberSelection,
+    options: SearchOptions = {},
+  ): AsyncGenerator<ClusterItem[], void, undefined> {
+    const resumed = resumedPosition(request);
+    const decided = await this.#decide(request, options, resumed?.cuts);
+    if (decided.kind === 'both') {
+      const deps = { cluster: this.#cluster, archive: this.#archive, resumed, ...decided };
+      yield* searchSources(deps, request, options);
+    } else if (decided.kind === 'archive') {
+      yield* this.#withMembership(this.#archive.searchLogs(request, options));
+    } else {
+      const found = this.#cluster.searchLogs({ ...request, store: 'nodes' }, options);
+      yield* decided.problem === undefined ? found : withProblem(found, decided.problem);
+    }
+  }
+
+  async *searchLogLines(
+    request: SearchQuery & MemberSelection,
+    options: SearchOptions = {},
+  ): AsyncGenerator<Uint8Array, void, undefined> {
+    const decided = await this.#decide(request, options, resumedPosition(request)?.cuts);
+    if (decided.kind === 'nodes' && decided.problem === undefined && this.#cluster.searchLogLines) {
+      yield* this.#cluster.searchLogLines({ ...request, store: 'nodes' }, options);
+      return;
+    }
+    for await (const items of this.searchLogs(request, options)) {
+      let lines = '';
+      for (const item of items) lines += `${exactJson(item)}\n`;
+      yield Buffer.from(lines);
+    }
+  }
+
+  async *around(request: AroundRequest, options: CallOptions = {}): AsyncGenerator<ClusterItem[], void, undefined> {
+    const facts = () => this.#facts.get(options);
+    const archived = () => this.#archived.get(options);
+    const deps = { cluster: this.#cluster, archive: this.#archive, facts, archived };
+    yield* request.store === 'nodes'
+      ? this.#cluster.around(request, options)
+      : this.#withMembership(aroundSources(deps, request, options));
+  }
+
+  async logHistogram(
+    request: HistogramQuery & MemberSelection,
+    options: SearchOptions = {},
+  ): Promise<ClusterHistogram> {
+    const decided = await this.#decide(request, options);
+    const grid = decided.kind === 'both' ? { ...request, bucketMs: commonWidth(request, decided) } : request;
+    return this.#count(decided, { request: grid, options, kind: histogramKind(this.#sources) });
+  }
+
+  async logDigest(request: DigestQuery & MemberSelection, options: SearchOptions = {}): Promise<ClusterDigest> {
+    const decided = await this.#decide(request, options);
+    return this.#count(decided, { request, options, kind: digestKind(this.#sources, request) });
+  }
+
+  async logFields(request: FieldsQuery & MemberSelection, options: SearchOptions = {}): Promise<ClusterFields> {
+    const decided = await this.#decide(request, options);
+    return this.#count(decided, { request, options, kind: fieldsKind(this.#sources, request) });
+  }
+
+  async logTop(request: TopQuery & MemberSelection, options: SearchOptions = {}): Promise<ClusterTop> {
+    const decided = await this.#decide(request, options);
+    const { buckets, bucketMs, ...query } = request;
+    const isOverTime = buckets !== undefined || bucketMs !== undefined;
+    if (decided.kind !== 'both' || !isOverTime)
+      return this.#count(decided, { request, options, kind: topKind(this.#sources, request) });
+    // Which values are the most frequent is known only from both sides: their counts over time are asked for by name.
+    const first = await this.#count(decided, { request: query, options, kind: topKind(this.#sources, query) });
+    const width = commonWidth({ ...request, buckets: buckets ?? 1 }, decided);
+    const values = first.values.flatMap(({ value }) => (value === '' ? [] : [value])).slice(0, MAX_NAMED_VALUES);
+    if (values.length === 0) return { ...first, bucketMs: width };
+    const named = { ...query, values, limit: values.length, bucketMs: width };
+    const second = await this.#count(decided, { request: named, options, kind: topKind(this.#sources, named) });
+    const overTime = new Map(second.values.map((value) => [value.value, value.buckets ?? []]));
+    const counted = first.values.map((value) => ({ ...value, buckets: overTime.get(value.value) ?? [] }));
+    return { ...first, values: counted, bucketMs: second.bucketMs ?? width };
+  }
+
+  get #sources() {
+    return { cluster: this.#cluster, archive: this.#archive };
+  }
+
+  /** One kind of count, of what was decided. */
+  async #count<R extends Request, Result extends Counted>(
+    decided: Decision,
+    { request, options, kind }: { request: R; options: SearchOptions; kind: CountKind<R, Result> },
+  ): Promise<Result> {
+    if (decided.kind === 'both') return countSources({ ...decided, options }, request, kind);
+    if (decided.kind === 'archive') {
+      const { store: _store, ...query } = request;
+      const counted = await kind.ofArchive(query as R, options);
+      return { ...counted, ...kind.merge([counted]), archive: allArchived(counted.members) };
+    }
+    const counted = await kind.ofMembers({ ...request, store: 'nodes' }, options);
+    const merged = { ...counted, ...kind.merge([counted]) };
+    return decided.problem === undefined ? merged : { ...merged, archive: failedPart(decided.problem) };
+  }
+
+  /** Where the records of a request are read. */
+  async #decide(
+    request: Request & Pick<Partial<SearchQuery>, 'start'>,
+    options: CallOptions,
+    cuts?: Cuts,
+  ): Promise<Decision> {
+    const { store = 'auto', start } = request;
+    const cursor = start && 'cursor' in start ? start.cursor : undefined;
+    if (store === 'archive') return { kind: 'archive' };
+    // The archive has no files, only logs. A cursor continues what it is of.
+    if (cursor?.startsWith(ARCHIVE_CURSOR)) return { kind: 'archive' };
+    const isOfMembers = cursor !== undefined && !isSourcedCursor(cursor);
+    if (store === 'nodes' || request.file !== undefined || isOfMembers) return { kind: 'nodes' };
+    let archived: readonly ArchivedNode[];
+    try {
+      archived = await this.#archived.get(options);
+    } catch (error) {
+      options.signal?.throwIfAborted();
+      if (codeOf(error) !== 'ARCHIVE_UNAVAILABLE') throw error;
+      if (cursor !== undefined) throw error; // nothing else has the rest
+      return { kind: 'nodes', problem: errorMessage(error) };
+    }
+    if (archived.length === 0) return { kind: 'nodes' };
+    const facts = await this.#facts.get(options);
+    const plan = planSources(request, { facts: facts.members, archived }, cuts);
+    if (plan.archive === null && cursor === undefined) return { kind: 'nodes' };
+    return { kind: 'both', plan, facts };
+  }
+
+  async *#withMembership(found: AsyncIterable<ClusterItem[]>): AsyncGenerator<ClusterItem[], void, undefined> {
+    for await (const items of found) yield items.map((item) => (item.type === 'end' ? this.#ofArchive(item) : item));
+  }
+
+  #ofArchive(end: ClusterEnd): ClusterEnd {
+    return { ...end, archive: end.archive ?? allArchived(end.members) };
+  }
+}
+
+/** What cursors of the archive begin with. */
+const ARCHIVE_CURSOR = 'a1.';
+
+/** Maximum values that a node counts by name. */
+const MAX_NAMED_VALUES = 1000;
+
+interface Counted {
+  members: MemberReport[];
+  archive?: ArchivePart;
+}
+
+/** Everything came from the archive. */
+function allArchived(members: readonly MemberReport[]): ArchivePart {
+  return { records: members.reduce((sum, { count }) => sum + count, 0), beforeMs: null, problem: null };
+}
+
+function failedPart(problem: string): ArchivePart {
+  return { records: 0, beforeMs: null, problem };
+}
+
+async function* withProblem(
+  found: AsyncIterable<ClusterItem[]>,
+  problem: string,
+): AsyncGenerator<ClusterItem[], void, undefined> {
+  for await (const items of found)
+    yield items.map((item) => (item.type === 'end' ? { ...item, archive: failedPart(problem) } : item));
+}
+
+/** Where an earlier page of both stopped. */
+function resumedPosition({ start, order }: SearchQuery): SourcedPosition | undefined {
+  if (!start || !('cursor' in start) || !isSourcedCursor(start.cursor)) return undefined;
+  const position = decodeSourcedCursor(start.cursor);
+  if (position.order === order) return position;
+  throw new PortholeError('CURSOR_INVALID', `this cursor is for order ${position.order}, not ${order}`);
+}
+
+/** The width of buckets of a range that neither side knows as a whole. */
+function commonWidth(
+  { fromMs, toMs, bucketMs, buckets }: HistogramQuery,
+  { plan, facts }: { plan: SourcePlan; facts: ClusterFacts },
+): number {
+  const first = plan.archived.flatMap(({ logs }) => logs.flatMap((log) => log.fromMs ?? []));
+  const onDisk = facts.members.flatMap(({ logs }) => [...logs.values()].flatMap((timeMs) => timeMs ?? []));
+  const startMs = fromMs ?? [...first, ...onDisk].reduce((a, b) => Math.min(a, b), Infinity);
+  const last = plan.archived.flatMap(({ logs }) => logs.flatMap((log) => log.lastMs ?? []));
+  const endMs = toMs ?? last.reduce((a, b) => Math.max(a, b), Date.now());
+  const spanMs = Number.isFinite(startMs) ? Math.max(0, endMs - startMs) : 0;
+  return bucketWidth({ spanMs, bucketMs, buckets });
+}

@@ -1,0 +1,105 @@
+import type { ArchivePart, MemberArchive, MemberReport } from '@porthole/contract';
+import type { ArchivedNode } from '../ask/archived-nodes.ts';
+import type { MemberFacts } from './member-facts.ts';
+import { beforeOf, type SourcePlan } from './plan-sources.ts';
+
+/** What a request read of the archive. */
+export interface ArchiveShare {
+  plan: SourcePlan;
+  facts: readonly MemberFacts[];
+  /** Records that came from the archive, by node. */
+  counts: ReadonlyMap<string, number>;
+  /** Why the archive failed. */
+  problem: string | null;
+  range: { fromMs?: number | undefined; toMs?: number | undefined };
+}
+
+export function archivePart({ plan, counts, problem }: Pick<ArchiveShare, 'plan' | 'counts' | 'problem'>): ArchivePart {
+  const cuts = plan.archived.flatMap(({ node }) => beforeOf(plan.cuts, node) ?? []);
+  return {
+    records: [...counts.values()].reduce((sum, count) => sum + count, 0),
+    beforeMs: mostFrequent(cuts),
+    problem,
+  };
+}
+
+/** The reports of members with the part of each that came from the archive, and of nodes that only the archive has. */
+export function withArchive(reports: readonly MemberReport[], share: ArchiveShare): MemberReport[] {
+  const { plan, facts, counts } = share;
+  const archived = new Map(plan.archived.map((node) => [node.node, node]));
+  const members = new Map(facts.map((member) => [member.id, member]));
+  const known = reports.map((report) => {
+    const node = archived.get(report.id);
+    archived.delete(report.id);
+    if (!node) return report;
+    const gap = { node, facts: members.get(report.id), cutMs: beforeOf(plan.cuts, report.id), range: share.range };
+    return markGap(addShare(report, node, share), gap);
+  });
+  const others = [...archived.values()].map((node) => addShare(pastReport(node), node, share));
+  return [...known, ...others].sort((a, b) => (a.id < b.id ? -1 : 1));
+
+  function addShare(report: MemberReport, node: ArchivedNode, { plan: { cuts } }: ArchiveShare): MemberReport {
+    const count = counts.get(node.node) ?? 0;
+    const archive: MemberArchive = { count, beforeMs: beforeOf(cuts, node.node), ...shippedRange(node) };
+    return { ...report, count: report.count + count, archive };
+  }
+}
+
+/** A node that is no member any more. */
+function pastReport(node: ArchivedNode): MemberReport {
+  return {
+    id: node.node,
+    outcome: 'left',
+    detail: 'no longer a member: its records are from the archive',
+    elapsedMs: 0,
+    count: 0,
+    asOfMs: shippedRange(node).shippedToMs,
+    state: 'left',
+    sinceMs: null,
+  };
+}
+
+function shippedRange({ logs }: ArchivedNode): Pick<MemberArchive, 'shippedFromMs' | 'shippedToMs' | 'lostBytes'> {
+  const froms = logs.flatMap(({ fromMs }) => fromMs ?? []);
+  const tos = logs.flatMap(({ shippedToMs }) => shippedToMs ?? []);
+  return {
+    shippedFromMs: froms.length === 0 ? null : froms.reduce((a, b) => Math.min(a, b)),
+    shippedToMs: tos.length === 0 ? null : tos.reduce((a, b) => Math.min(a, b)),
+    lostBytes: logs.reduce((sum, { lostBytes }) => sum + lostBytes, 0),
+  };
+}
+
+interface GapFacts {
+  node: ArchivedNode;
+  facts: MemberFacts | undefined;
+  cutMs: number | null;
+  range: ArchiveShare['range'];
+}
+
+/** A log whose records were deleted before they were shipped: what is missing is reported. */
+function markGap(report: MemberReport, { node, facts, cutMs, range }: GapFacts): MemberReport {
+  if (!facts?.isAlive || report.outcome !== 'ok' || cutMs === null) return report;
+  const { fromMs = -Infinity, toMs = Infinity } = range;
+  for (const { log, fromMs: firstMs } of node.logs) {
+    const onDiskMs = facts.logs.get(log) ?? null;
+    // Nothing older was ever shipped: the disk has all of it.
+    if (onDiskMs === null || firstMs === null || firstMs >= onDiskMs) continue;
+    if (onDiskMs <= cutMs || onDiskMs <= fromMs || cutMs >= toMs) continue;
+    const detail = `${log}: what was logged between ${text(cutMs)} and ${text(onDiskMs)} is missing: it was deleted before it was shipped`;
+    return { ...report, isPartial: true, detail: report.detail === null ? detail : `${report.detail}; ${detail}` };
+  }
+  return report;
+}
+
+function text(timeMs: number): string {
+  return new Date(timeMs).toISOString();
+}
+
+function mostFrequent(values: readonly number[]): number | null {
+  const counts = new Map<number, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].reduce<[number | null, number]>(
+    (most, entry) => (entry[1] > most[1] ? entry : most),
+    [null, 0],
+  )[0];
+}

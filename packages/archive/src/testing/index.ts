@@ -1,0 +1,3 @@
+/** What the tests of other packages use of this one: helpers, and internals that have no public entry. Not published. */
+export { ArchiveFixture, collect, toRows } from '../ask/testing/archive-fixture.ts';
+export { serverPorts, startClickHouse, TestClickHouse } from './server.ts';
