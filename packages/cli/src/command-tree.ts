@@ -1,4 +1,5 @@
 import type { CommandDefinition } from './command-definition.ts';
+import { ARCHIVE_COMMAND } from './commands/archive/definition.ts';
 import { BUNDLE_COMMAND } from './commands/bundle/definition.ts';
 import { CONFIG_COMMAND } from './commands/config/definition.ts';
 import { CONTEXT_COMMAND } from './commands/context/definition.ts';
@@ -23,6 +24,7 @@ export const COMMAND_TREE: CommandDefinition = {
     CONFIG_COMMAND,
     LOGS_COMMAND,
     BUNDLE_COMMAND,
+    ARCHIVE_COMMAND,
     DOCTOR_COMMAND,
     CONTEXT_COMMAND,
     {

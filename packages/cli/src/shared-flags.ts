@@ -162,6 +162,7 @@ export const PREFIX_FLAG: FlagDefinition = {
 export const MEMBER_FLAGS: readonly FlagDefinition[] = [
   { long: 'all', short: 'a', about: 'logs of all nodes of the cluster; a file name selects that log on each node' },
   ...parameterFlags('clusterLogSearch', ['role'], { about: 'like --all, only nodes with this role' }),
+  ...parameterFlags('clusterLogSearch', ['store']),
 ];
 
 /** The logs to read. */

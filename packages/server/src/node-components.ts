@@ -11,6 +11,7 @@ import {
   type WorkerPool,
   type Zone,
 } from '@porthole/logs';
+import type { NodeArchive } from './archive/node-archive.ts';
 import type { Access } from './auth/access.ts';
 import { ACCESS_LOG, type AccessLog, createAccessLog, hiddenLogs } from './auth/access-log.ts';
 import type { Authenticate } from './auth/authenticate-hook.ts';
@@ -51,6 +52,8 @@ export interface NodeComponents {
   state: LocalNode;
   /** Joins the cluster when the ports are bound. */
   cluster: NodeCluster;
+  /** If `archive.url` is set. */
+  archive: NodeArchive | undefined;
   health: Health;
   /** Warnings for the operator that do not keep the node from starting. */
   warnings: string[];
@@ -108,7 +111,8 @@ export async function openNodeComponents(
   const problems = () => health.problems();
   const state = new LocalNode({ node: options.node, config, logs, zone, observes, role, labels, problems });
   const clusterLog = ownLog.component('cluster');
-  const cluster = new NodeCluster({ settings, files: clusterFiles, state, zone, scrubbing, log: clusterLog });
+  const archive = await openArchive(settings, { logs, isHidden: createHiddenNames(hidden), ownLog });
+  const cluster = new NodeCluster({ settings, files: clusterFiles, state, zone, scrubbing, log: clusterLog, archive });
   const checks = {
     'log directory': () => probeLogDir(logPath),
     configuration: () => config.check(),
@@ -116,12 +120,14 @@ export async function openNodeComponents(
     ...(journal && { journal: async () => journal.check() }),
     ...(access.isGuarded && { credentials: async () => checkCredentials(opened, reloadedFiles) }),
     ...(cluster.isConfigured && { cluster: async () => checkCluster(cluster) }),
+    ...(archive && { archive: async () => archive.check() }),
   };
   const health = createHealth(checks, options.isStopping);
   const credentialFiles = [...opened.files, ...secrets.watchedFiles(config)];
-  const close = () => closeAll(reloadedFiles, logs, ...(journal ? [journal] : []), accessLog, ownLog);
+  const close = () =>
+    closeAll(reloadedFiles, ...(archive ? [archive] : []), logs, ...(journal ? [journal] : []), accessLog, ownLog);
   const components = { tls, access, accessLog, credentialFiles, reloadedFiles, ownLog, logs, config, state, cluster };
-  return { ...components, health, warnings, close };
+  return { ...components, archive, health, warnings, close };
 }
 
 async function closeAll(...components: { close(): Promise<void> }[]): Promise<void> {
@@ -215,6 +221,16 @@ async function openConfig(loaded: LoadedSettings, { given, ...open }: OpenConfig
   if (given !== undefined)
     return createTextConfig(createConfigReader(given, { maxBytes }), { file: null, secretKeys, ...open });
   return openServiceConfig({ file: service.configFile, secretKeys, maxBytes, ...open });
+}
+
+/** Loaded on demand: a node without an archive pays nothing for it. */
+async function openArchive(
+  settings: Settings,
+  { logs, isHidden, ownLog }: { logs: LogDir; isHidden(log: string): boolean; ownLog: OwnLog },
+): Promise<NodeArchive | undefined> {
+  if (settings.archive.url === '') return undefined;
+  const { NodeArchive: Archive } = await import('./archive/node-archive.ts');
+  return new Archive({ settings, logs, isHidden, log: ownLog.component('archive') });
 }
 
 /** Loaded on demand: few nodes read it. */

@@ -1,4 +1,4 @@
-import { errorMessage, type MemberReport, type MembershipState } from '@porthole/contract';
+import { type ArchivePart, errorMessage, type MemberReport, type MembershipState } from '@porthole/contract';
 import type { Histogram } from '@porthole/logs';
 import { formatBytes } from '../output/format-bytes.ts';
 import type { Terminal } from '../output/terminal.ts';
@@ -20,6 +20,7 @@ export interface Coverage {
   duplicates?: readonly (DuplicateFile & { node?: string })[];
   members?: readonly MemberReport[];
   membership?: MembershipState;
+  archive?: ArchivePart;
 }
 
 /** What all requests of one command line scanned and what they could not read. */
@@ -37,7 +38,7 @@ export class Receipt {
   /** `place` is that of the source, see there. */
   add(coverage: Coverage, place = ''): void {
     const { scannedBytes = 0, skippedBytes = 0, problems = [], duplicates = [] } = coverage;
-    const { limits, members = [], membership } = coverage;
+    const { limits, members = [], membership, archive } = coverage;
     this.scannedBytes += scannedBytes + skippedBytes;
     for (const duplicate of duplicates) {
       const label = `${place}${fileLabel(duplicate)}`;
@@ -45,6 +46,7 @@ export class Receipt {
     }
     for (const problem of problems) this.#addProblem(problem, place);
     if (limits !== undefined) this.#problems.set('limits', limits);
+    if (archive?.problem) this.#problems.set('archive', `what only the archive has is missing: ${archive.problem}`);
     for (const report of members) {
       if (isMissing(report) || report.isPartial) this.#problems.set(report.id, explainReport(report));
     }

@@ -82,6 +82,12 @@ function wantsAll(invocation: Invocation): boolean {
   return invocation.isOn('all') || invocation.text('role') !== undefined;
 }
 
+/** Where the records of a cluster are read. */
+export function storeFlag(invocation: Invocation): Pick<MemberSelection, 'store'> {
+  const store = invocation.text('store');
+  return store === 'nodes' || store === 'archive' || store === 'auto' ? { store } : {};
+}
+
 /** A source before its logs are selected. */
 type Backend = Omit<LogSource, 'label' | 'selection'>;
 
@@ -146,7 +152,11 @@ class SourceOpener {
       throw new ProgramError('--cursor works with a single node only; use --since');
     const client = await openNode(this.#invocation, url);
     const role = this.#invocation.text('role');
-    const state = new ClusterLogs(client.cluster, { ...(nodes && { nodes }), ...(role !== undefined && { role }) });
+    const state = new ClusterLogs(client.cluster, {
+      ...(nodes && { nodes }),
+      ...(role !== undefined && { role }),
+      ...storeFlag(this.#invocation),
+    });
     const description = await queryCluster(client, () => client.describe());
     const { timeZone, clockMs } = description;
     requireQueries(this.#invocation, client, description);

@@ -77,6 +77,40 @@ const CONFIG_DIFF: JsonSchema = {
   ],
 };
 
+const number = (description: string): JsonSchema => ({ type: 'integer', description });
+const time = (description: string): JsonSchema => ({ type: ['integer', 'null'], description });
+
+const ARCHIVE_STATUS: JsonSchema = {
+  type: 'object',
+  description: 'What a node has shipped to the archive.',
+  properties: {
+    node: text('Id of the node.'),
+    shippedFromMs: time(
+      'Start of the time range of which all its records are in the archive; null: nothing was shipped.',
+    ),
+    shippedToMs: time('End of that range.'),
+    behindMs: time('How long ago that was; null for a node that no longer exists.'),
+    lostBytes: number('Bytes of logs that were deleted before they were shipped.'),
+    state: text('ok, behind, nothing shipped, past (no longer a member), or why the node did not respond.'),
+  },
+  required: ['node', 'shippedFromMs', 'shippedToMs', 'behindMs', 'lostBytes', 'state'],
+  additionalProperties: false,
+};
+
+const ARCHIVE_DAY: JsonSchema = {
+  type: 'object',
+  description: 'The records of a node and day.',
+  properties: {
+    node: text('Id of the node.'),
+    day: text('The day, UTC.'),
+    onDisk: number('Records on the disk of the node.'),
+    inArchive: number('Records in the archive.'),
+    missing: number('By how many the archive has less.'),
+  },
+  required: ['node', 'day', 'onDisk', 'inArchive', 'missing'],
+  additionalProperties: false,
+};
+
 const DOCTOR: JsonSchema = {
   type: 'object',
   properties: {
@@ -123,6 +157,8 @@ export const OUTPUT_SCHEMAS: Readonly<Record<string, OutputSchema>> = {
   'logs top': lines({ anyOf: [extended('Top', TARGET), extended('ClusterTop', TARGET)] }),
   'logs fields': lines({ anyOf: [extended('Fields', TARGET), extended('ClusterFields', TARGET)] }),
   'logs around': lines({ $ref: '#/components/schemas/ClusterRecord' }),
+  'archive status': lines(ARCHIVE_STATUS),
+  'archive verify': lines(ARCHIVE_DAY),
   doctor: whole(DOCTOR),
   'context list': lines(CONTEXT),
   'context show': whole(CONTEXT),

@@ -24,6 +24,7 @@ import type {
   TopQuery,
   Zone,
 } from '@porthole/logs';
+import type { NodeArchive } from '../archive/node-archive.ts';
 import type { ReloadedGroup } from '../auth/reloaded-files.ts';
 import { ConfigThread } from '../config/config-thread.ts';
 import { TomlError } from '../config/toml/toml-error.ts';
@@ -42,6 +43,8 @@ export interface NodeClusterDeps {
   /** Masks secrets in log text. */
   scrubbing: Scrubbing;
   log: Logger;
+  /** If `archive.url` is set. */
+  archive?: NodeArchive | undefined;
 }
 
 /**
@@ -51,7 +54,7 @@ export interface NodeClusterDeps {
 export class NodeCluster implements ClusterState {
   readonly #deps: NodeClusterDeps;
   #self: SelfMember | undefined;
-  #opening: Promise<LocalCluster> | undefined;
+  #opening: Promise<OpenCluster> | undefined;
   #opened: LocalCluster | undefined;
 
   constructor(deps: NodeClusterDeps) {
@@ -90,11 +93,12 @@ export class NodeCluster implements ClusterState {
     const id = nodeId || name.replace(/[^A-Za-z0-9.:_-]/g, '-').slice(-128);
     this.#self = { id, role, labels: labelsOf(settings.node.labels), node, url: url.replace(/\/$/, '') };
     if (this.isConfigured) await this.#open();
+    await this.#deps.archive?.start(this.#self);
   }
 
   async close(): Promise<void> {
     // A cluster that could not be opened was reported to whoever opened it; there is nothing to close.
-    await (await this.#opening?.catch(() => undefined))?.close();
+    await (await this.#opening?.catch(() => undefined))?.local.close();
   }
 
   member(id: string): NodeState {
@@ -107,71 +111,80 @@ export class NodeCluster implements ClusterState {
   }
 
   async forget(id: string, options?: ForgetOptions) {
-    return (await this.#open()).forget(id, options);
+    return (await this.#open()).state.forget(id, options);
   }
 
   async exchange(request: ExchangeRequest) {
-    return (await this.#open()).exchange(request);
+    return (await this.#open()).local.exchange(request);
   }
 
   async nodes(options?: CallOptions) {
-    return (await this.#open()).nodes(options);
+    return (await this.#open()).state.nodes(options);
   }
 
   async config(request: MemberSelection, options?: CallOptions) {
-    return (await this.#open()).config(request, options);
+    return (await this.#open()).state.config(request, options);
   }
 
   async configDiff(request: MemberSelection, options?: CallOptions) {
-    return (await this.#open()).configDiff(request, options);
+    return (await this.#open()).state.configDiff(request, options);
   }
 
   async logFiles(request: MemberSelection, options?: CallOptions) {
-    return (await this.#open()).logFiles(request, options);
+    return (await this.#open()).state.logFiles(request, options);
   }
 
   async *searchLogs(request: SearchQuery & MemberSelection, options?: SearchOptions) {
-    yield* (await this.#open()).searchLogs(request, options);
+    yield* (await this.#records(request)).searchLogs(request, options);
   }
 
   async *searchLogLines(request: SearchQuery & MemberSelection, options?: SearchOptions) {
-    yield* (await this.#open()).searchLogLines(request, options);
+    const state = await this.#records(request);
+    if (state.searchLogLines) yield* state.searchLogLines(request, options);
+    else throw new Error('this cluster cannot be searched as lines');
   }
 
   async *followLogs(request: FollowQuery & MemberSelection, options?: CallOptions) {
-    yield* (await this.#open()).followLogs(request, options);
+    yield* (await this.#open()).state.followLogs(request, options);
   }
 
   async logHistogram(request: HistogramQuery & MemberSelection, options?: SearchOptions) {
-    return (await this.#open()).logHistogram(request, options);
+    return (await this.#records(request)).logHistogram(request, options);
   }
 
   async logDigest(request: DigestQuery & MemberSelection, options?: SearchOptions) {
-    return (await this.#open()).logDigest(request, options);
+    return (await this.#records(request)).logDigest(request, options);
   }
 
   async logFields(request: FieldsQuery & MemberSelection, options?: SearchOptions) {
-    return (await this.#open()).logFields(request, options);
+    return (await this.#records(request)).logFields(request, options);
   }
 
   async logTop(request: TopQuery & MemberSelection, options?: SearchOptions) {
-    return (await this.#open()).logTop(request, options);
+    return (await this.#records(request)).logTop(request, options);
   }
 
   async *around(request: AroundRequest, options?: CallOptions) {
-    yield* (await this.#open()).around(request, options);
+    yield* (await this.#records(request)).around(request, options);
   }
 
   async *askGroup(call: GroupCall) {
-    yield* (await this.#open()).askGroup(call);
+    yield* (await this.#open()).local.askGroup(call);
   }
 
-  #open(): Promise<LocalCluster> {
-    this.#opening ??= this.#load().then((cluster) => {
-      this.#opened = cluster;
-      return cluster;
+  #open(): Promise<OpenCluster> {
+    this.#opening ??= this.#load().then(async (local) => {
+      this.#opened = local;
+      return { local, state: (await this.#deps.archive?.withPast(local)) ?? local };
     });
     return this.#opening;
+  }
+
+  /** Where the records of a request are read. */
+  async #records({ store }: MemberSelection): Promise<ClusterState> {
+    if (store === 'archive' && !this.#deps.archive)
+      throw new PortholeError('NOT_SUPPORTED', 'this node has no archive: archive.url is not set');
+    return (await this.#open()).state;
   }
 
   async #load(): Promise<LocalCluster> {
@@ -249,6 +262,12 @@ export class NodeCluster implements ClusterState {
       keepDeparturesSeconds: Math.ceil(lastWordsKeepMs / 1000),
     });
   }
+}
+
+interface OpenCluster {
+  local: LocalCluster;
+  /** With the archive, if there is one. */
+  state: ClusterState;
 }
 
 /** A configuration that is not TOML, or takes too long, cannot be masked. */

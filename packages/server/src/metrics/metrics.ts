@@ -21,6 +21,8 @@ export interface MetricSources {
   ownLog(): { written: number; dropped: number; errors: number };
   cluster(): { members: number; isFresh: boolean };
   access(): { failures: number; failingFiles: number };
+  /** Of shipping to the archive; none without one. */
+  archive(): Metric[];
 }
 
 export function createMetrics(sources: MetricSources): NodeMetrics {
@@ -33,7 +35,7 @@ export function createMetrics(sources: MetricSources): NodeMetrics {
     countCall: (outcome) => calls.count(outcome),
     render: async () => {
       const counted = [...requests.metrics(), ...calls.metrics()];
-      return renderMetrics([...counted, ...nodeMetrics(sources), ...(await own.metrics())]);
+      return renderMetrics([...counted, ...nodeMetrics(sources), ...sources.archive(), ...(await own.metrics())]);
     },
     close: () => own.close(),
   };

@@ -86,6 +86,12 @@ const RULES: readonly Rule[] = [
     text: 'auth.client-ca-file is set, but no certificate has a role - set auth.client-roles to rules like "CN:ops-*=viewer"',
   },
   bothOrNone('cluster.cert-file', 'cluster.key-file'),
+  {
+    keys: ['archive.database', 'archive.url'],
+    broken: ({ archive }) => archive.url !== '' && archive.database === '',
+    text: 'archive.database is empty - set it to the database of the archive',
+  },
+  needs('archive.reader-password-file', 'archive.reader', 'is the password of archive.reader, which is empty'),
 ];
 
 /** Values that are fine alone but impossible together. Rules about a value that was already refused are left out. */

@@ -78,6 +78,7 @@ function anySettings(): fc.Arbitrary<PartialSettings> {
     if ((tls?.certFile === '') !== (tls?.keyFile === '')) Object.assign(options, { tls: {} });
     if (Number(http?.maxUrlBytes) > Number(http?.maxHeaderBytes))
       Object.assign(http ?? {}, { maxHeaderBytes: 1024 ** 2 });
+    Object.assign(options.archive ?? {}, { url: '', readerPasswordFile: '' });
     const cluster = {
       etcdUser: '',
       etcdPasswordFile: '',

@@ -88,6 +88,8 @@ export const text = {
     (given) => CERTIFICATE_NAMES.some((type) => given.startsWith(type) && isRoleRule(given.slice(type.length)))),
   clusterName: textKind('a cluster name', '1 to 64 letters, digits, dots, dashes and underscores',
     (given) => /^[A-Za-z0-9._-]{1,64}$/.test(given)),
+  /** Of ClickHouse: safe in URLs, file names and SQL. */
+  databaseName: textKind('a name', '1 to 64 letters, digits and underscores, or ""', (given) => /^[A-Za-z0-9_]{0,64}$/.test(given)),
   role: textKind('a role', '1 to 32 letters, digits, dashes and underscores', (given) => MEMBER_ROLE.test(given)),
   label: textKind('a label', LABEL_TEXT, (given) => parseLabel(given) !== undefined),
   memberId: textKind('a member id', '1 to 128 letters, digits and ".:_-", or ""', (given) => given === '' || isMemberId(given)),

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import { type ErrorCode, PortholeError, type RequestClock } from '@porthole/contract';
 import { createZone, type LogDir } from '@porthole/logs';
+import type { NodeArchive } from '../archive/node-archive.ts';
 import type { Access } from '../auth/access.ts';
 import type { AccessLog } from '../auth/access-log.ts';
 import { clientNetwork } from '../auth/client-network.ts';
@@ -47,11 +48,12 @@ export interface RequestPolicyDeps {
   logs: LogDir;
   ownLog: OwnLog;
   cluster: Pick<NodeCluster, 'status'>;
+  archive?: Pick<NodeArchive, 'metrics'> | undefined;
   isStopping(): boolean;
 }
 
 export function createRequestPolicy(deps: RequestPolicyDeps): RequestPolicy {
-  const { settings, access, accessLog, reloadedFiles, logs, ownLog, cluster, isStopping } = deps;
+  const { settings, access, accessLog, reloadedFiles, logs, ownLog, cluster, archive, isStopping } = deps;
   const { http, node, search } = settings;
   const slots = new StreamSlots({
     max: http.maxStreams,
@@ -72,6 +74,7 @@ export function createRequestPolicy(deps: RequestPolicyDeps): RequestPolicy {
       ownLog: () => ownLog.stats(),
       cluster: () => cluster.status,
       access: () => ({ failures: access.failures, failingFiles: reloadedFiles.failures.length }),
+      archive: () => archive?.metrics() ?? [],
     }),
     checkRate: createRateLimit(http.maxRequestsPerSecond),
     clock: () => ({ nowMs: Date.now(), offsetMsAt: zone.offsetMsAt }),

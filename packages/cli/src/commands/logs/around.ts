@@ -8,6 +8,7 @@ import { recordStyle, shownZone, sourceClock, timeFlag } from '../../records/rec
 import { RecordPrinter } from '../../records/record-printer.ts';
 import { ClusterLogs, type LogSource } from '../../sources/log-source.ts';
 import { openNode } from '../../sources/open-node.ts';
+import { storeFlag } from '../../sources/open-sources.ts';
 import { queryCluster } from '../../sources/query-cluster.ts';
 
 const DEFAULT_AROUND = '5s';
@@ -62,6 +63,7 @@ function buildRequest(invocation: Invocation, at: AroundRequest['at']): AroundRe
     limit: invocation.number('limit') ?? DEFAULT_RECORDS,
     ...(invocation.args.length > 0 && { nodes: invocation.args }),
     ...(role !== undefined && { role }),
+    ...storeFlag(invocation),
   };
 }
 

@@ -1,4 +1,5 @@
 import type {
+  ClusterEnd,
   ClusterFollowItem,
   ClusterState,
   LogSelection,
@@ -6,6 +7,7 @@ import type {
   SearchQuery,
   StartPoint,
 } from '@porthole/client';
+import type { ShownProblem } from '../model/reports.ts';
 import {
   type Extent,
   type FieldsResult,
@@ -82,7 +84,7 @@ export class ClusterSource implements LogSource {
       isOutOfTime: end.reason === 'time budget',
       scannedBytes: end.scannedBytes,
       reachedMs: (direction === 'older' ? end.coveredFromMs : end.coveredToMs) ?? null,
-      problems: end.problems ?? [],
+      problems: [...(end.problems ?? []), ...archiveProblem(end)],
       duplicates: end.duplicates ?? [],
       members: end.members,
     };
@@ -186,4 +188,10 @@ export function sortRecords(records: readonly ShownRecord[], direction: PageRequ
     return { record, key };
   });
   return keyed.sort((a, b) => (a.key === b.key ? 0 : a.key - b.key)).map(({ record }) => record);
+}
+
+/** What only the archive has is missing. */
+function archiveProblem({ archive }: ClusterEnd): ShownProblem[] {
+  if (!archive?.problem) return [];
+  return [{ node: 'archive', file: 'older records', code: 'ARCHIVE_UNAVAILABLE', detail: archive.problem }];
 }

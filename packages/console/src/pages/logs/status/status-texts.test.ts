@@ -55,6 +55,12 @@ describe('the status bar', () => {
     );
   });
 
+  test('says how many records are from the archive', () => {
+    const report = { id: 'a', outcome: 'ok' as const, detail: null, elapsedMs: 1, count: 7, asOfMs: null };
+    const archive = { count: 5, beforeMs: 1, shippedFromMs: 0, shippedToMs: 2, lostBytes: 0 };
+    expect(withState({ members: [report, { ...report, id: 'b', archive }] }).at(-1)).toBe('5 from the archive');
+  });
+
   test('claims that every match is shown only if that is true', () => {
     const top = { kind: 'done', scannedBytes: 118_000_000 } as const;
     const scanned = (change: Partial<WorkspaceState>) => withState({ top, ...change }).at(-1);

@@ -39,6 +39,7 @@ export function statusTexts(input: StatusInput): string[] {
     ...rateTexts(state.follow),
     hidden > 0 ? `${formatCount(hidden)}${isCounted(state.histogram) ? '' : '+'} hidden by level` : '',
     scanText(input),
+    archiveText(state.members),
   ].filter((text) => text !== '');
 }
 
@@ -57,6 +58,12 @@ function rateTexts({ state, linesPerSecond, lagMs }: WorkspaceState['follow']): 
   const isWhole = linesPerSecond >= 10 || linesPerSecond < 0.05;
   const rate = isWhole ? formatCount(Math.round(linesPerSecond)) : linesPerSecond.toFixed(1);
   return [`${rate} lines/s`, lagMs === null ? '' : `lag ${formatSpan(Math.max(0, lagMs))}`];
+}
+
+/** Whether records are no longer on the disk of their node, or were never looked for there. */
+function archiveText(members: WorkspaceState['members']): string {
+  const count = members.reduce((sum, { archive }) => sum + (archive?.count ?? 0), 0);
+  return count === 0 ? '' : `${formatCount(count)} from the archive`;
 }
 
 /** How far back was scanned, if the rows do not show it. */

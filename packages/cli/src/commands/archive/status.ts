@@ -1,0 +1,90 @@
+import type { ClusterEnd, MemberReport } from '@porthole/contract';
+import { createZone } from '@porthole/logs';
+import { EXIT, ProgramError } from '../../exit.ts';
+import { interruptSignal } from '../../interrupt.ts';
+import type { Invocation } from '../../invocation.ts';
+import { formatBytes } from '../../output/format-bytes.ts';
+import { type Column, formatTable } from '../../output/format-table.ts';
+import { formatTime } from '../../output/format-time.ts';
+import { visibleText } from '../../output/visible-text.ts';
+import { openNode } from '../../sources/open-node.ts';
+
+/** As the setting archive.max-lag has it by default. */
+const MAX_LAG_MS = 300_000;
+
+const COLUMNS: readonly Column[] = [
+  { title: '  NODE', minWidth: 12 },
+  { title: 'FROM' },
+  { title: 'SHIPPED TO' },
+  { title: 'BEHIND', align: 'right' },
+  { title: 'LOST', align: 'right' },
+  { title: 'STATE' },
+];
+
+interface NodeStatus {
+  node: string;
+  /** `past`: no longer a member. */
+  state: 'ok' | 'behind' | 'nothing shipped' | 'past' | string;
+  shippedFromMs: number | null;
+  shippedToMs: number | null;
+  behindMs: number | null;
+  lostBytes: number;
+}
+
+/** What each node has shipped, as the node that is asked knows it. */
+export async function run(invocation: Invocation): Promise<number> {
+  const { terminal } = invocation;
+  const client = await openNode(invocation);
+  const signal = interruptSignal();
+  const role = invocation.text('role');
+  const [{ clockMs }, end] = await Promise.all([client.describe({ signal }), readEnd()]);
+  const statuses = end.members.map((report) => toStatus(report, clockMs));
+  const isFine = ({ state, lostBytes }: NodeStatus) => (state === 'ok' || state === 'past') && lostBytes === 0;
+  if (invocation.text('output') === 'json')
+    await terminal.write(statuses.map((status) => `${JSON.stringify(status)}\n`).join(''));
+  else await terminal.write(formatTable(COLUMNS, statuses.map(toRow), terminal));
+  return statuses.every(isFine) ? EXIT.ok : EXIT.partial;
+
+  /** The cheapest request of which every member is reported. */
+  async function readEnd(): Promise<ClusterEnd> {
+    // Refused by a node without an archive.
+    await search('archive');
+    const end = await search('auto');
+    if (end.archive?.problem) throw new ProgramError(end.archive.problem);
+    return end;
+  }
+
+  async function search(store: 'archive' | 'auto'): Promise<ClusterEnd> {
+    const request = { order: 'newest', limit: 1, before: 0, after: 0, store, fromMs: 0, toMs: 1 } as const;
+    const selection = role === undefined ? {} : { role };
+    for await (const items of client.cluster.searchLogs({ ...request, ...selection }, { signal }))
+      for (const item of items) if (item.type === 'end') return item;
+    throw new ProgramError(`the response of ${client.url} has no end`);
+  }
+
+  function toRow(status: NodeStatus): string[] {
+    const zone = createZone(invocation.text('time-zone'));
+    const time = (timeMs: number | null) => (timeMs === null ? '-' : formatTime(timeMs, zone).slice(0, 19));
+    const name = `${isFine(status) ? ' ' : '!'} ${visibleText(status.node)}`;
+    const { shippedFromMs, shippedToMs, behindMs, lostBytes, state } = status;
+    return [
+      isFine(status) ? name : terminal.colors.red(name),
+      time(shippedFromMs),
+      time(shippedToMs),
+      behindMs === null ? '-' : `${Math.round(behindMs / 1000)} s`,
+      lostBytes === 0 ? '0' : formatBytes(lostBytes),
+      visibleText(state),
+    ];
+  }
+}
+
+function toStatus({ id, outcome, archive, state }: MemberReport, nowMs: number): NodeStatus {
+  const { shippedFromMs = null, shippedToMs = null, lostBytes = 0 } = archive ?? {};
+  const isPast = state === 'left' || state === 'failed';
+  const behindMs = shippedToMs === null || isPast ? null : Math.max(0, nowMs - shippedToMs);
+  const known = { node: id, shippedFromMs, shippedToMs, behindMs, lostBytes };
+  if (isPast) return { ...known, state: 'past' };
+  if (shippedToMs === null) return { ...known, state: 'nothing shipped' };
+  if (outcome !== 'ok') return { ...known, state: outcome };
+  return { ...known, state: (behindMs ?? 0) > MAX_LAG_MS ? 'behind' : 'ok' };
+}

@@ -1,0 +1,47 @@
+import type { ShipperStatus } from '@porthole/archive';
+import type { Metric } from '../metrics/prometheus-text.ts';
+
+/** The log that is furthest behind. */
+function worstLag({ logs }: ShipperStatus): { lagMs: number; lagBytes: number } {
+  return {
+    lagMs: logs.reduce((worst, log) => Math.max(worst, log.lagMs), 0),
+    lagBytes: logs.reduce((sum, log) => sum + log.lagBytes, 0),
+  };
+}
+
+/** What `/health/ready` says about shipping. */
+export function checkShipping(
+  status: ShipperStatus | undefined,
+  { maxLagMs }: { maxLagMs: number },
+): { ok: boolean; detail: string } {
+  if (!status) return { ok: true, detail: 'this node ships nothing' };
+  const { lagMs, lagBytes } = worstLag(status);
+  const lag = `${Math.round(lagMs / 1000)} s and ${lagBytes} bytes behind`;
+  const lost = status.lostBytes > 0 ? `; ${status.lostBytes} bytes were deleted before they were shipped` : '';
+  if (status.problem) return { ok: false, detail: `${status.problem.code}: ${status.problem.detail}; ${lag}${lost}` };
+  const failing = status.logs.find(({ problem }) => problem !== null);
+  if (failing) return { ok: false, detail: `${failing.log} cannot be shipped: ${failing.problem}${lost}` };
+  return { ok: lagMs <= maxLagMs, detail: `${lag}${lost}` };
+}
+
+/** Metrics of shipping; none if this node ships nothing. */
+export function shippingMetrics(status: ShipperStatus | undefined): Metric[] {
+  if (!status) return [];
+  const { lagMs, lagBytes } = worstLag(status);
+  const metric = (type: Metric['type'], name: string, help: string, value: number): Metric => ({
+    name: `porthole_archive_${name}`,
+    type,
+    help,
+    samples: [{ value }],
+  });
+  return [
+    metric('gauge', 'up', '0 while records cannot be shipped to the archive.', status.problem ? 0 : 1),
+    metric('gauge', 'lag_seconds', 'Age of the oldest record that waits to be shipped.', lagMs / 1000),
+    metric('gauge', 'lag_bytes', 'Bytes of logs that wait to be shipped.', lagBytes),
+    metric('counter', 'shipped_records_total', 'Records the archive has stored.', status.shippedRecords),
+    metric('counter', 'shipped_bytes_total', 'Bytes of those records.', status.shippedBytes),
+    metric('counter', 'batches_total', 'Batches the archive has stored.', status.batches),
+    metric('counter', 'retries_total', 'Batches that were sent again.', status.retries),
+    metric('counter', 'lost_bytes_total', 'Bytes of logs deleted before they were shipped.', status.lostBytes),
+  ];
+}

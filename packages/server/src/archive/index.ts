@@ -1,0 +1,1 @@
+export { type InitResult, initArchive } from './init-archive.ts';

@@ -1,0 +1,135 @@
+import { dirname, join } from 'node:path';
+import type { ArchiveState, ClickHouse, LogShipper, ProgressWriter, ShipperStatus } from '@porthole/archive';
+import type { ClusterState } from '@porthole/contract';
+import { type LogDir, matchRegex, WorkerPool } from '@porthole/logs';
+import type { Metric } from '../metrics/prometheus-text.ts';
+import type { Logger } from '../own-log/logger.ts';
+import type { Settings } from '../settings/settings.ts';
+import { checkShipping, shippingMetrics } from './archive-health.ts';
+
+export interface NodeArchiveDeps {
+  settings: Settings;
+  logs: LogDir;
+  /** `auth.denied-files` and what else is never shown. */
+  isHidden(log: string): boolean;
+  log: Logger;
+}
+
+/** Threads that test regular expressions on archived records. */
+const REGEX_THREADS = 1;
+
+/** A question waits this long for the archive before the response says that it does not respond. */
+const READ_TIMEOUT_MS = 10_000;
+
+/**
+ * The archive of a running node. Its code is loaded when the node has joined its cluster, and only if `archive.url` is
+ * set: a node without an archive loads nothing of it.
+ */
+export class NodeArchive {
+  readonly #deps: NodeArchiveDeps;
+  #opening: Promise<OpenArchive> | undefined;
+  #shipper: LogShipper | undefined;
+  #progress: ProgressWriter | undefined;
+
+  constructor(deps: NodeArchiveDeps) {
+    this.#deps = deps;
+  }
+
+  /** What was shipped; `undefined` if this node ships nothing. */
+  get status(): ShipperStatus | undefined {
+    return this.#shipper?.status();
+  }
+
+  /** For `/health/ready`. */
+  check(): { ok: boolean; detail: string } {
+    return checkShipping(this.status, this.#deps.settings.archive);
+  }
+
+  metrics(): Metric[] {
+    return shippingMetrics(this.status);
+  }
+
+  /** Starts shipping, as this member. An archive that does not respond does not prevent the start. */
+  async start({ id, role }: { id: string; role: string }): Promise<void> {
+    const { settings, logs, log } = this.#deps;
+    if (!settings.archive.ship) return;
+    const { archive, writer } = await this.#open();
+    const self = { cluster: settings.cluster.name, node: id, role };
+    const shipper = await archive.LogShipper.open({
+      ...self,
+      logs,
+      target: new archive.ClickHouseTarget(writer),
+      positionsDir: join(dirname(settings.logging.dir), 'archive'),
+      report: (problem) => {
+        if (problem) log.warn('ship', 'records cannot be shipped to the archive', { ...problem });
+        else log.info('ship', 'records are shipped to the archive again');
+      },
+    });
+    this.#shipper = shipper;
+    const progress = () => shipper.status().logs;
+    this.#progress = new archive.ProgressWriter({ ...self, clickhouse: writer, progress });
+  }
+
+  /** The cluster with what the archive has of it. */
+  async withPast(cluster: ClusterState): Promise<ClusterState> {
+    const { archive, state } = await this.#open();
+    return new archive.SourcedCluster(cluster, state);
+  }
+
+  /** Lets a batch in flight end. */
+  async close(): Promise<void> {
+    await this.#shipper?.close();
+    await this.#progress?.close();
+    const opened = await this.#opening?.catch(() => undefined); // who opened it has the error
+    await opened?.close();
+  }
+
+  #open(): Promise<OpenArchive> {
+    this.#opening ??= openArchive(this.#deps);
+    return this.#opening;
+  }
+}
+
+interface OpenArchive {
+  archive: typeof import('@porthole/archive');
+  writer: ClickHouse;
+  state: ArchiveState;
+  close(): Promise<void>;
+}
+
+async function openArchive({ settings, isHidden }: NodeArchiveDeps): Promise<OpenArchive> {
+  const archive = await import('@porthole/archive');
+  const { url, database, user, passwordFile, reader, readerPasswordFile, caFile } = settings.archive;
+  const connect = (name: string, password: string, timeoutMs?: number) =>
+    new archive.ClickHouse({
+      url,
+      database,
+      user: name,
+      ...(password !== '' && { passwordFile: password }),
+      ...(caFile !== '' && { caFile }),
+      ...(timeoutMs !== undefined && { timeoutMs }),
+    });
+  const writer = connect(user, passwordFile);
+  const reading =
+    reader === '' ? connect(user, passwordFile, READ_TIMEOUT_MS) : connect(reader, readerPasswordFile, READ_TIMEOUT_MS);
+  let threads: WorkerPool | undefined;
+  const state = new archive.ArchiveState({
+    reader: reading,
+    cluster: settings.cluster.name,
+    isHidden,
+    matchRegex: (filter, texts) => {
+      threads ??= new WorkerPool(REGEX_THREADS);
+      return matchRegex(threads, { filter, texts });
+    },
+  });
+  return {
+    archive,
+    writer,
+    state,
+    close: async () => {
+      writer.close();
+      reading.close();
+      await threads?.close();
+    },
+  };
+}
