@@ -1,4 +1,5 @@
 import type { Group } from './group.ts';
+import { archiveGroup } from './groups/archive.ts';
 import { besideGroup } from './groups/beside.ts';
 import { clusterGroup } from './groups/cluster.ts';
 import { consoleGroup } from './groups/console.ts';
@@ -40,6 +41,7 @@ export const GROUPS: readonly Group[] = [
   printGroup,
   transportsGroup,
   clusterGroup,
+  archiveGroup,
   consoleGroup,
   trustGroup,
 ];

@@ -8,7 +8,9 @@ import { ROOT } from './steps.mjs';
 
 /* Makes the two published packages: each bundles the built files of the packages it needs, so that it depends on none of ours. */
 
-const PACKAGES = ['logs', 'contract', 'client', 'cluster', 'server', 'cli'].map((name) => join(ROOT, 'packages', name));
+const PACKAGES = ['logs', 'contract', 'client', 'cluster', 'archive', 'server', 'cli'].map((name) =>
+  join(ROOT, 'packages', name),
+);
 
 /** What users of a package import and where that is built; what is bundled although others made it; what else goes along. */
 const BUNDLES = [

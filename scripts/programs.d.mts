@@ -1,5 +1,7 @@
 type ProgramName =
   | 'chromium'
+  | 'clickhouse-client'
+  | 'clickhouse-server'
   | 'curl'
   | 'dd'
   | 'etcd'

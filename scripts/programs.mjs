@@ -7,6 +7,8 @@ import { delimiter, join } from 'node:path';
 /** The Debian package of each. */
 const PACKAGES = {
   chromium: 'chromium-headless-shell',
+  'clickhouse-client': 'clickhouse-client',
+  'clickhouse-server': 'clickhouse-server',
   curl: 'curl',
   dd: 'coreutils',
   etcd: 'etcd-server',

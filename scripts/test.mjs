@@ -19,6 +19,7 @@ await build();
 try {
   ensurePrograms([
     'chromium',
+    'clickhouse-server',
     'curl',
     'etcd',
     'faketime',

@@ -31,6 +31,7 @@ const TIMES_OF_DAY: Readonly<Record<string, string>> = {
   'logs/src/follow/tail/tail-file.ts': 'the year of timestamps that have none',
   'logs/src/read/file-details.ts': 'compared with times of the file system',
   'logs/src/text-index/index-builder.ts': 'compared with times of the file system',
+  'server/src/archive/init-archive.ts': 'when tables were made, and which days are too old',
   'server/src/auth/certificate-check.ts': 'ends of certificates',
   'server/src/auth/jwt-check.ts': 'ends of JWTs',
   'server/src/bundle/open-bundle.ts': 'when a bundle was made',

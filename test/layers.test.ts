@@ -11,7 +11,10 @@ const LAYERS: Readonly<Record<string, { may: readonly string[]; typesOnly?: read
   contract: { may: [PURE], typesOnly: ['@porthole/logs'] },
   client: { may: [PURE, '@porthole/contract'], typesOnly: ['@porthole/logs'] },
   cluster: { may: ['@porthole/logs', '@porthole/contract', '@porthole/client'] },
-  server: { may: ['@porthole/logs', '@porthole/contract', '@porthole/client', '@porthole/cluster'] },
+  archive: { may: ['@porthole/logs', '@porthole/contract'] },
+  server: {
+    may: ['@porthole/logs', '@porthole/contract', '@porthole/client', '@porthole/cluster', '@porthole/archive'],
+  },
   console: { may: [PURE, '@porthole/contract', '@porthole/client'], typesOnly: ['@porthole/logs'] },
   cli: { may: ['@porthole/logs', '@porthole/contract', '@porthole/client', '@porthole/server'] },
 };

@@ -1,0 +1,18 @@
+import { questionRows } from '../archive-questions.ts';
+import { startArchiveServer } from '../archive-server.ts';
+import { FULL_EFFORT } from '../context.ts';
+import type { Group } from '../group.ts';
+
+const RECORDS = 5_000_000;
+const QUICK_RECORDS = 400_000;
+
+/** What the archive costs beside what ClickHouse costs. */
+export const archiveGroup: Group = {
+  name: 'archive',
+  needs: [],
+  async run(context) {
+    const url = await startArchiveServer(context);
+    const records = context.effort.logBytes >= FULL_EFFORT.logBytes ? RECORDS : QUICK_RECORDS;
+    return questionRows(context, { url, records });
+  },
+};

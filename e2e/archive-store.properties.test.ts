@@ -1,0 +1,211 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { SourcedCluster } from '@porthole/archive';
+import { ArchiveFixture, collect, startClickHouse, type TestClickHouse, toRows } from '@porthole/archive/testing';
+import { createClient } from '@porthole/client';
+import type { ClusterRecord, ClusterState } from '@porthole/contract';
+import { LogDir } from '@porthole/logs';
+import type { FoundRecord, SearchQuery } from '@porthole/logs/types';
+import { freePorts, startTestNode, type TestNode, tempDir } from '@porthole/server/testing';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+
+/** `MORE=20 SEED=random` looks for new cases. */
+const MORE = Number(process.env.MORE ?? 1);
+
+const START_MS = Date.UTC(2026, 10, 10);
+const NOW_MS = START_MS + 86_400_000;
+const SPREAD_MS = 6 * 3_600_000;
+const ALL: SearchQuery = { order: 'oldest', limit: 1000, before: 0, after: 0 };
+
+/** Rows are built from it. */
+const WITH_TEXT: SearchQuery = { ...ALL, raw: true };
+const LOGS = ['app.log', 'slow.log'];
+const LEVELS = ['INFO', 'WARN', 'ERROR'];
+
+let server: TestClickHouse;
+let archive: ArchiveFixture;
+
+beforeAll(async () => {
+  server = await startClickHouse();
+  const admin = server.connect();
+  const database = server.newDatabase();
+  await admin.execute(`CREATE DATABASE ${database}`);
+  archive = await ArchiveFixture.create(server.connect({ database }));
+});
+
+afterAll(() => server.stop());
+
+const log = fc.record({
+  /** Minutes between records; 0: the same time. */
+  steps: fc.array(fc.constantFrom(0, 0.001, 0.4, 7, 55), { minLength: 1, maxLength: 9 }),
+  /** By how much records are out of order, in seconds. */
+  jitter: fc.constantFrom(0, 0, 5),
+});
+
+const node = fc.record({
+  logs: fc.array(log, { minLength: 1, maxLength: LOGS.length }),
+  /** Part of the time range that is only in the archive, and that is only on disk. */
+  rotated: fc.constantFrom(0, 0.3, 0.6, 0.95, 1),
+  unshipped: fc.constantFrom(0, 0, 0.2, 0.9),
+  shipsAtAll: fc.constantFrom(true, true, true, false),
+});
+
+type NodeCase = typeof node extends fc.Arbitrary<infer T> ? T : never;
+
+/** A record as it is compared: where it was logged, and its unique text. */
+type Told = string;
+
+/** Writes what a node has on disk, ships what it has shipped; returns what exists anywhere. */
+async function prepare(id: string, dir: string, { logs, rotated, unshipped, shipsAtAll }: NodeCase): Promise<Told[]> {
+  const told: Told[] = [];
+  for (const [index, { steps, jitter }] of logs.entries()) {
+    const name = LOGS[index] ?? '';
+    let atMs = START_MS;
+    const times = steps.map((minutes, at) => {
+      atMs += minutes * 60_000;
+      return Math.round(atMs + (at % 2 === 0 ? 0 : -jitter * 1000));
+    });
+    const lines = times.map((timeMs, at) => {
+      const stamp = new Date(timeMs).toISOString().replace('T', ' ').slice(0, 23);
+      return `${stamp}\t${LEVELS[at % 3]}\ta.go:${at % 2}\t[A]: ${id} ${name} record ${at} shard=${at % 4}\n`;
+    });
+    const lastMs = times.at(-1) ?? START_MS;
+    const span = Math.max(1, lastMs - START_MS);
+    const keptFrom = times.filter((timeMs) => timeMs < START_MS + span * rotated).length;
+    const isGone = shipsAtAll && rotated === 1;
+    const kept = shipsAtAll ? (isGone ? lines.length : keptFrom) : 0;
+    // Shipped at least what is no longer on disk, with some overlap.
+    const shippedTo = shipsAtAll ? Math.max(kept, Math.ceil(lines.length * (1 - unshipped))) : 0;
+    const whole = tempLogDir({ [`${name}.1`]: lines.slice(0, kept).join(''), [name]: lines.slice(kept).join('') });
+    const records = (await readAll(whole)).filter(({ file }) => file.startsWith(name));
+    expect(records).toHaveLength(lines.length);
+    if (kept < lines.length) writeFileSync(join(dir, name), lines.slice(kept).join(''));
+    if (shippedTo > 0) await ship(id, name, records, shippedTo);
+    told.push(...lines.map((_, at) => `${id} ${name} record ${at}`));
+  }
+  return told;
+}
+
+/** In the order of the file. */
+async function readAll(dir: string): Promise<FoundRecord[]> {
+  const logs = new LogDir(dir, { scansHere: true, workers: 1 });
+  const found: FoundRecord[] = [];
+  for await (const items of logs.search(WITH_TEXT))
+    for (const item of items) if (item.type === 'record') found.push(item);
+  await logs.close();
+  const rank = ({ file }: FoundRecord) => (file.endsWith('.1') ? 0 : 1);
+  return found.sort((a, b) => rank(a) - rank(b) || a.offset - b.offset);
+}
+
+async function ship(id: string, name: string, records: readonly FoundRecord[], count: number): Promise<void> {
+  const shipped = records.slice(0, count);
+  const shippedMs = NOW_MS;
+  const rows = toRows(shipped, { node: id, log: name, shippedMs });
+  // Twice, as after a retry.
+  await archive.insert([...rows, ...rows.slice(0, 3)]);
+  const times = shipped.map(({ timeMs = 0 }) => timeMs);
+  const open = records.slice(count).map(({ timeMs = 0 }) => timeMs);
+  const progress = {
+    ...{ cluster: 'c', node: id, role: 'broker', log: name, records: count, written_ms: shippedMs },
+    from_ms: Math.min(...times),
+    last_ms: Math.max(...times),
+    shipped_to_ms: open.length === 0 ? NOW_MS : Math.min(...open),
+  };
+  const body = Buffer.from(JSON.stringify(progress));
+  await archive.clickhouse.insert('INSERT INTO progress FORMAT JSONEachRow', { body });
+}
+
+function tempLogDir(files: Readonly<Record<string, string>>): string {
+  const dir = tempDir();
+  for (const [name, text] of Object.entries(files)) if (text !== '') writeFileSync(join(dir, name), text);
+  return dir;
+}
+
+const toTold = ({ message }: { message: string }): Told => message.replace(/ shard=.*/, '');
+
+async function allPages(cluster: ClusterState, query: SearchQuery): Promise<ClusterRecord[]> {
+  const found: ClusterRecord[] = [];
+  let start: SearchQuery['start'];
+  for (let page = 0; page < 200; page++) {
+    const { records, end } = await collect(cluster.searchLogs({ ...query, ...(start && { start }) }));
+    expect(records.length).toBeLessThanOrEqual(query.limit);
+    expect(end.archive?.problem ?? null).toBeNull();
+    found.push(...records);
+    if (end.cursor === null) return found;
+    start = { cursor: end.cursor };
+  }
+  throw new Error('paging does not end');
+}
+
+it('every record is found exactly once, on disk or in the archive, whatever was rotated and shipped', async () => {
+  const ports = await freePorts(2);
+  const members = ports.map((port, index) => `n${index + 1}=http://127.0.0.1:${port}`);
+  const nodes: TestNode[] = await Promise.all(
+    ports.map((port, index) =>
+      startTestNode({
+        settings: { http: { port }, node: { timeZone: 'UTC' }, cluster: { nodeId: `n${index + 1}`, members } },
+      }),
+    ),
+  );
+  const inner = createClient({ url: `http://127.0.0.1:${ports[0]}` }).cluster;
+  const page = fc.constantFrom(3, 10, 1000);
+  const dead = fc.record({ ...nodeShape(), rotated: fc.constant(1), shipsAtAll: fc.constant(true) });
+  await fc.assert(
+    fc.asyncProperty(fc.tuple(node, node), dead, page, async (living, gone, limit) => {
+      await archive.clear();
+      const told: Told[] = [];
+      for (const [index, given] of living.entries()) {
+        const dir = nodes[index]?.logDir ?? '';
+        rmSync(dir, { recursive: true, force: true });
+        mkdirSync(dir);
+        told.push(...(await prepare(`n${index + 1}`, dir, given)));
+      }
+      told.push(...(await prepare('gone', tempDir(), gone)));
+      const cluster = new SourcedCluster(inner, archive.state);
+      for (const order of ['newest', 'oldest'] as const) {
+        const found = await allPages(cluster, { ...ALL, order, limit });
+        expect(found.map(toTold).sort()).toEqual(told.toSorted());
+        const hasJitter = [...living, gone].some(({ logs }) => logs.some(({ jitter }) => jitter > 0));
+        const times = found.map(({ atMs = 0 }) => (order === 'newest' ? -atMs : atMs));
+        if (!hasJitter) expect(times).toEqual(times.toSorted((a, b) => a - b));
+      }
+      await compareCounts(cluster, told);
+      await compareRange(cluster, told);
+    }),
+    { numRuns: 4 * MORE, endOnFailure: true },
+  );
+});
+
+function nodeShape() {
+  return { logs: fc.array(log, { minLength: 1, maxLength: 2 }), unshipped: fc.constant(0) };
+}
+
+async function compareCounts(cluster: ClusterState, told: readonly Told[]): Promise<void> {
+  const histogram = await cluster.logHistogram({ buckets: 20 });
+  const counted = histogram.buckets.flatMap(({ counts }) => Object.values(counts)).reduce((a, b) => a + b, 0);
+  expect(counted).toBe(told.length);
+  const { groups } = await cluster.logDigest({ limit: 100 });
+  expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(told.length);
+  const top = await cluster.logTop({ by: 'shard', limit: 10 });
+  expect(top.values.reduce((sum, { count }) => sum + count, 0)).toBe(told.length);
+  const byNode = new Map<string, number>();
+  for (const { nodes } of top.values)
+    for (const [id, count] of Object.entries(nodes)) byNode.set(id, (byNode.get(id) ?? 0) + count);
+  for (const [id, count] of byNode) expect(count).toBe(told.filter((text) => text.startsWith(`${id} `)).length);
+  expect((await cluster.logFields({ limit: 10 })).records).toBe(told.length);
+}
+
+/** A range, a text and one log: the same records as without them, filtered. */
+async function compareRange(cluster: ClusterState, told: readonly Told[]): Promise<void> {
+  const everything = await allPages(cluster, ALL);
+  const range = { fromMs: START_MS + SPREAD_MS / 50, toMs: START_MS + SPREAD_MS / 3 };
+  const inRange = everything.filter(({ atMs = 0 }) => atMs >= range.fromMs && atMs < range.toMs);
+  expect((await allPages(cluster, { ...ALL, ...range, limit: 4 })).map(toTold).sort()).toEqual(
+    inRange.map(toTold).sort(),
+  );
+  const family = 'app.log';
+  expect((await allPages(cluster, { ...ALL, family, limit: 5, terms: ['RECORD 1'] })).map(toTold).sort()).toEqual(
+    told.filter((text) => text.includes('app.log record 1')).toSorted(),
+  );
+}

@@ -1,0 +1,200 @@
+import { execFileSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { startClickHouse, type TestClickHouse } from '@porthole/archive/testing';
+import { createClient, type NodeClient } from '@porthole/client';
+import type { ClusterEnd, ClusterRecord, RecordStore } from '@porthole/contract';
+import { eventually } from '@porthole/logs/testing';
+import type { PartialSettings } from '@porthole/server';
+import { initArchive } from '@porthole/server/archive';
+import { freePorts, startTestNode, type TestNode } from '@porthole/server/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+
+const HOUR_MS = 3_600_000;
+const NOW_MS = Date.now();
+
+let server: TestClickHouse;
+
+beforeAll(async () => {
+  server = await startClickHouse();
+});
+
+afterAll(() => server.stop());
+
+function line(hoursAgo: number, text: string): string {
+  const stamp = new Date(NOW_MS - hoursAgo * HOUR_MS).toISOString().replace('T', ' ').slice(0, 23);
+  return `${stamp}\tINFO\ta.go:1\t[A]: ${text}\n`;
+}
+
+/** An archive of its own; its tables are made as an operator makes them. */
+async function newArchive(): Promise<PartialSettings['archive']> {
+  const archive = { url: server.url, database: server.newDatabase() };
+  await initArchive({ options: { archive } }, { dryRun: false });
+  return archive;
+}
+
+interface Cluster {
+  nodes: TestNode[];
+  clients: NodeClient[];
+}
+
+/** Nodes that know each other, each with these files; the last settings are those of the first node. */
+async function startCluster(
+  files: readonly Record<string, string>[],
+  archive: PartialSettings['archive'],
+  first: PartialSettings = {},
+): Promise<Cluster> {
+  const ports = await freePorts(files.length);
+  const members = ports.map((port, index) => `n${index + 1}=http://127.0.0.1:${port}`);
+  const nodes = await Promise.all(
+    files.map((own, index) =>
+      startTestNode({
+        files: own,
+        settings: {
+          node: { timeZone: 'UTC' },
+          cluster: { nodeId: `n${index + 1}`, members, refreshMs: 500, lastWordsMaxBytes: 0 },
+          ...(archive && { archive }),
+          ...(index === 0 && first),
+          http: { port: ports[index] ?? 0 },
+        },
+      }),
+    ),
+  );
+  return { nodes, clients: ports.map((port) => createClient({ url: `http://127.0.0.1:${port}` })) };
+}
+
+async function search(client: NodeClient, query: { store?: RecordStore; nodes?: string[]; terms?: string[] } = {}) {
+  const records: ClusterRecord[] = [];
+  let end: ClusterEnd | undefined;
+  for await (const items of client.cluster.searchLogs({ order: 'oldest', limit: 100, before: 0, after: 0, ...query }))
+    for (const item of items) {
+      if (item.type === 'end') end = item;
+      else records.push(item);
+    }
+  if (!end) throw new Error('no end');
+  return { texts: records.map(({ node, message }) => `${node}: ${message}`), end };
+}
+
+/** Shipped, and known to be: nodes report it every few seconds, and others read it every few seconds. */
+async function untilShipped(client: NodeClient, count: number): Promise<void> {
+  await eventually(
+    async () => {
+      const { texts, end } = await search(client, { store: 'archive' });
+      expect(texts).toHaveLength(count);
+      expect(end.members.every(({ asOfMs }) => asOfMs !== null)).toBe(true);
+    },
+    { withinMs: 60_000 },
+  );
+}
+
+describe('nodes with an archive', () => {
+  it('a past that was rotated away, and one of a node that is gone, are found; an archive that is away is said', async () => {
+    const archive = await newArchive();
+    const { nodes, clients } = await startCluster(
+      [
+        {
+          'app.log.1': line(30, 'old of n1') + line(29, 'older of n1'),
+          'app.log': line(1, 'new of n1') + line(0.5, 'newest of n1'),
+        },
+        { 'app.log': line(28, 'old of n2') + line(2, 'new of n2') },
+      ],
+      archive,
+    );
+    const [client] = clients as [NodeClient];
+    await untilShipped(client, 6);
+    rmSync(join(nodes[0]?.logDir ?? '', 'app.log.1'));
+    const all = [
+      'n1: old of n1',
+      'n1: older of n1',
+      'n2: old of n2',
+      'n2: new of n2',
+      'n1: new of n1',
+      'n1: newest of n1',
+    ];
+    await eventually(async () => expect((await search(client)).texts).toEqual(all), { withinMs: 60_000 });
+    const { end } = await search(client);
+    // The oldest record on a disk comes from the archive, too: those around it may be out of order.
+    expect(end.archive).toMatchObject({ records: 3, problem: null });
+    expect(end.members).toMatchObject([
+      { id: 'n1', outcome: 'ok', count: 4, archive: { count: 3, lostBytes: 0 } },
+      { id: 'n2', outcome: 'ok', count: 2, archive: { count: 0 } },
+    ]);
+    expect((await search(client, { store: 'nodes' })).texts).toEqual(all.slice(2));
+    const counted = await client.cluster.logHistogram({ buckets: 10 });
+    expect(counted.buckets.flatMap(({ counts }) => Object.values(counts)).reduce((a, b) => a + b, 0)).toBe(6);
+
+    // For good: its disk is gone, too.
+    await nodes[1]?.running.stop();
+    rmSync(nodes[1]?.dir ?? '', { recursive: true, force: true });
+    await eventually(async () => expect((await search(client)).texts).toEqual(all), { withinMs: 60_000 });
+    expect((await search(client, { nodes: ['n2'] })).texts).toEqual(['n2: old of n2', 'n2: new of n2']);
+
+    await server.kill();
+    await eventually(
+      async () => {
+        const partial = await search(client);
+        expect(partial.texts).toEqual(['n1: new of n1', 'n1: newest of n1']);
+        expect(partial.end.archive?.problem).toMatch(/archive/);
+      },
+      { withinMs: 60_000 },
+    );
+    await expect(search(client, { store: 'archive' })).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' });
+    await server.start();
+  });
+
+  it('a log that the asked node denies is not shown from the archive either', async () => {
+    const archive = await newArchive();
+    const files = { 'audit.log': line(3, 'secret act'), 'app.log': line(2, 'plain act') };
+    const { clients } = await startCluster([{}, files], archive, { auth: { deniedFiles: ['audit*'] } });
+    const [denying, plain] = clients as [NodeClient, NodeClient];
+    await untilShipped(plain, 2);
+    await eventually(async () => {
+      expect((await search(denying, { store: 'archive' })).texts).toEqual(['n2: plain act']);
+    });
+    const top = await denying.cluster.logTop({ by: 'message', limit: 10, store: 'archive' });
+    expect(JSON.stringify(top)).not.toContain('secret');
+    const fields = await denying.cluster.logFields({ limit: 10, store: 'archive' });
+    expect(fields.records).toBe(1);
+  });
+});
+
+it('without an archive, asking for it is refused, and nothing of it is loaded', async () => {
+  const { port } = await startTestNode({ files: { 'a.log': line(1, 'here') } });
+  const client = createClient({ url: `http://127.0.0.1:${port}` });
+  await expect(search(client, { store: 'archive' })).rejects.toMatchObject({ code: 'NOT_SUPPORTED' });
+  expect((await search(client, { store: 'auto' })).texts).toHaveLength(1);
+});
+
+/** Prints a line for each module of the archive that is loaded, and what was loaded when. */
+const HOOKS = `
+  import { writeSync } from 'node:fs';
+  export async function load(url, context, next) {
+    if (/packages.archive.src/.test(url)) writeSync(1, 'archive\\n');
+    return next(url, context);
+  }`;
+
+const PROGRAM = `
+  import { register } from 'node:module';
+  register('data:text/javascript,' + encodeURIComponent(${JSON.stringify(HOOKS)}));
+  const { startNode } = await import('@porthole/server');
+  const dir = process.argv[1];
+  const run = async (archive) => {
+    const node = await startNode({ grpc: false, settings: { http: { port: 0 }, logging: { dir }, archive } });
+    await (await fetch(node.url + 'api/v1/cluster/log/search?limit=1')).text();
+    await node.stop();
+  };
+  await run({});
+  console.log('next');
+  await run({ url: 'http://127.0.0.1:1' });
+`;
+
+it('a node without archive.url loads no module of the archive', async () => {
+  const { dir } = await startTestNode();
+  const root = join(import.meta.dirname, '..');
+  const args = ['--import', 'tsx', '--input-type=module', '-e', PROGRAM, join(dir, 'other')];
+  const env = { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.check.json') };
+  const printed = execFileSync(process.execPath, args, { cwd: root, env, encoding: 'utf8' });
+  const [before, after = ''] = printed.split('next\n');
+  expect(before).toBe('');
+  expect(after).toContain('archive');
+});
