@@ -6,7 +6,7 @@ import { startTestNode } from '@porthole/server/testing';
 import { COMMAND_TREE, type CommandDefinition, loadFlags } from 'porthole/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { runToEnd } from './testing/program.ts';
-import { runOnTerminal } from './testing/pseudo-terminal.ts';
+import { runAllOnTerminal, runOnTerminal } from './testing/pseudo-terminal.ts';
 
 /** Stands in all that the node knows, and is replaced on the way by what a terminal would act on. */
 const PLACEHOLDER = 'EVIL';
@@ -84,15 +84,21 @@ it('no command lets a hostile node, log or name act on the terminal', async () =
       for (const output of outputs) runs.push([...path.split(' '), ...call, ...url, ...output]);
     }
   }
+  const inOneProcess = runs.length;
   runs.push(
     ['logs', 'ls', 'files'],
     ['logs', 'files', '-n', '5'],
     ['logs', 'files', '-o', 'raw'],
     ['logs', '-n', '5', '--url', node.url, '--color', 'always'],
   );
-  const shown = await inTurns(runs, 3, async (args) => {
-    const hostile = args.map((word) => (word.startsWith('http') ? word : word.replaceAll(PLACEHOLDER, HOSTILE)));
-    const { output } = await runOnTerminal(hostile, { cwd: node.dir, env: { NO_COLOR: '1' } });
+  const hostile = runs.map((args) =>
+    args.map((word) => (word.startsWith('http') ? word : word.replaceAll(PLACEHOLDER, HOSTILE))),
+  );
+  const options = { cwd: node.dir, env: { NO_COLOR: '1' } };
+  const outputs = await runAllOnTerminal(hostile.slice(0, inOneProcess), options);
+  for (const args of hostile.slice(inOneProcess)) outputs.push((await runOnTerminal(args, options)).output);
+  const shown = runs.map((args, index) => {
+    const output = outputs[index] ?? '';
     const own = args.includes('--color') ? [...OWN, ...OWN_COLORS] : OWN;
     const rest = own.reduce((text, sequence) => text.replaceAll(sequence, ''), output);
     const at = findActedOn(rest);
@@ -165,15 +171,4 @@ function forward(port: number, incoming: IncomingMessage, outgoing: ServerRespon
   });
   asked.on('error', () => outgoing.destroy());
   incoming.pipe(asked);
-}
-
-/** So many at once: each is a process, and the machine is small. */
-async function inTurns<T, R>(items: readonly T[], width: number, run: (item: T) => Promise<R>): Promise<R[]> {
-  const results: R[] = [];
-  const waiting = [...items.entries()];
-  const work = async () => {
-    for (let next = waiting.shift(); next; next = waiting.shift()) results[next[0]] = await run(next[1]);
-  };
-  await Promise.all(Array.from({ length: width }, work));
-  return results;
 }
