@@ -46,8 +46,8 @@ export default defineConfig({
   test: {
     // Only here: what stands in a project is done once for each of them.
     globalSetup: ['test/build-logs.ts'],
-    // Two more than the usual two cores: browsers and programs are waited for, about half of the time.
-    maxWorkers: 4,
+    // Three more than the usual two cores: browsers and programs are waited for, about half of the time.
+    maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     projects: [
       { resolve: { alias }, test: { ...COMMON, name: 'alone', include: ALONE } },

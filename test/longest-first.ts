@@ -1,41 +1,51 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** What takes longest, in this order. Started last, each would run while the other cores have nothing left to do. */
+/**
+ * What takes longest, about in this order: started last, each would run while the other cores have nothing left to do. Those
+ * that keep a core busy stand between those that wait for browsers and programs, so that at any time some of both run.
+ */
 export const LONGEST = [
-  'test/node-state.test.ts',
   'e2e/readme.test.ts',
   'e2e/packages.test.ts',
-  'packages/logs/src/scan/block-borders.test.ts',
+  'test/node-state.test.ts',
   'e2e/console-access.test.ts',
-  'e2e/console-logs-find.test.ts',
-  'packages/logs/src/scan/slow-regex.test.ts',
   'e2e/cluster-members.test.ts',
-  'packages/server/src/bundle/bundle-limits.test.ts',
-  'e2e/console-truth.test.ts',
-  'e2e/console-logs.test.ts',
-  'packages/logs/src/parse/formats/format-properties.test.ts',
+  'packages/logs/src/scan/slow-regex.test.ts',
   'e2e/cluster-departures.test.ts',
-  'test/node-state.properties.test.ts',
-  'e2e/console-keys.test.ts',
-  'packages/logs/src/follow/follow.torture.test.ts',
   'e2e/console-first-look.test.ts',
+  'packages/server/src/bundle/bundle-limits.test.ts',
   'e2e/cluster-story.test.ts',
-  'packages/logs/src/search/coverage/coverage.properties.test.ts',
-  'e2e/console-address.test.ts',
-  'packages/server/src/bundle/bundle.test.ts',
+  'e2e/console-logs-find.test.ts',
+  'packages/logs/src/parse/formats/format-properties.test.ts',
   'e2e/attack-members.test.ts',
-  'packages/cluster/src/contract-only/contract-node.test.ts',
-  'e2e/cli-nodes.test.ts',
-  'packages/server/src/grpc/streams.test.ts',
-  'e2e/console-workspace.test.ts',
-  'e2e/process.test.ts',
+  'e2e/console-truth.test.ts',
+  'packages/logs/src/scan/block-borders.test.ts',
+  'e2e/console-logs.test.ts',
+  'e2e/recipes.test.ts',
+  'packages/logs/src/follow/follow.torture.test.ts',
+  'e2e/console-address.test.ts',
+  'e2e/cli-demo.test.ts',
+  'packages/logs/src/gzip/gz-damage.test.ts',
   'e2e/console-logs-large.test.ts',
+  'e2e/cluster-follow.test.ts',
+  'packages/logs/src/packed/packed-logs.test.ts',
+  'e2e/cli-nodes.test.ts',
   'e2e/follow-logrotate.test.ts',
+  'packages/logs/src/search/coverage/coverage.properties.test.ts',
+  'e2e/console-keys.test.ts',
+  'e2e/cluster-dead-member.test.ts',
+  'test/node-state.properties.test.ts',
+  'e2e/cluster-network.test.ts',
+  'e2e/process.test.ts',
+  'packages/cluster/src/records/search/cluster-pages.test.ts',
+  'packages/server/src/grpc/streams.test.ts',
+  'packages/cluster/src/contract-only/contract-node.test.ts',
 ];
 
 /**
  * Files with a thread of their own first: a shared thread ends, with all that it has loaded, when such a file is next. Then
- * the longest, then by what the last run has shown, as usual.
+ * the longest, then all others that wait for programs, then by what the last run has shown, as usual: what is last is short
+ * and keeps all cores busy.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -48,5 +58,6 @@ export class LongestFirst extends BaseSequencer {
 function rankFile({ moduleId, project }: TestSpecification): number {
   if (project.config.isolate) return -1;
   const rank = LONGEST.findIndex((path) => moduleId.endsWith(`/${path}`));
-  return rank < 0 ? LONGEST.length : rank;
+  if (rank >= 0) return rank;
+  return moduleId.includes('/e2e/') ? LONGEST.length : LONGEST.length + 1;
 }
