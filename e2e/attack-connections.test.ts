@@ -85,13 +85,18 @@ describe('connections on which nothing happens', () => {
 
 describe('a flood of requests', () => {
   it('beyond the limit is refused with 429, and health checks still respond', async () => {
-    const node = await AttackedNode.start({ files: FILES, flags: ['--http-max-requests-per-second', '50'] });
+    const perSecond = 50;
+    const node = await AttackedNode.start({ files: FILES, flags: ['--http-max-requests-per-second', `${perSecond}`] });
     const agent = new Agent({ keepAlive: true, maxSockets: 16 });
     const url = `${node.url}api/v1/log/view?file=a.log`;
+    const startedMs = performance.now();
     const statuses = await Promise.all(Array.from({ length: 3000 }, () => fetchStatus(url, agent)));
+    const seconds = (performance.now() - startedMs) / 1000;
     agent.destroy();
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
-    expect(statuses.filter((status) => status === 429).length).toBeGreaterThan(2000);
+    // A burst of one second, and what the time that they took allows: a busy machine takes longer.
+    const served = statuses.filter((status) => status === 200).length;
+    expect(served).toBeLessThanOrEqual(perSecond * (1 + seconds) + 1);
     await eventually(() => canView(node)); // the allowance comes back by itself
     await node.expectHealthy();
   });

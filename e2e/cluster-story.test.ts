@@ -40,13 +40,16 @@ async function threeNodesJoin(): Promise<World> {
   const etcd = await startTestEtcd();
   const [n1, n2, n3] = await Promise.all([startNode(etcd, 'n1'), startNode(etcd, 'n2'), startNode(etcd, 'n3')]);
   for (const node of [n1, n2, n3]) await eventually(async () => expect(await statesBy(node)).toEqual(ALL_UP));
-  const { membership, nodes } = await n2.nodes();
-  expect(membership).toMatchObject({ kind: 'etcd', state: 'ok', detail: null });
-  expect(nodes.map(({ id, url, isSelf, recentErrors }) => ({ id, url, isSelf, recentErrors }))).toEqual([
-    { id: 'n1', url: n1.url, isSelf: false, recentErrors: 0 },
-    { id: 'n2', url: n2.url, isSelf: true, recentErrors: 0 },
-    { id: 'n3', url: n3.url, isSelf: false, recentErrors: 0 },
-  ]);
+  // Errors are not counted where that takes too long, as on a busy machine.
+  await eventually(async () => {
+    const { membership, nodes } = await n2.nodes();
+    expect(membership).toMatchObject({ kind: 'etcd', state: 'ok', detail: null });
+    expect(nodes.map(({ id, url, isSelf, recentErrors }) => ({ id, url, isSelf, recentErrors }))).toEqual([
+      { id: 'n1', url: n1.url, isSelf: false, recentErrors: 0 },
+      { id: 'n2', url: n2.url, isSelf: true, recentErrors: 0 },
+      { id: 'n3', url: n3.url, isSelf: false, recentErrors: 0 },
+    ]);
+  });
   return { etcd, n1, n2, n3, followed: await n1.follow() };
 }
 

@@ -159,9 +159,11 @@ it('the palette opens another page, and single-letter shortcuts can be turned of
   await inFocus(page, 'the last failure');
   await keyboard.press('?');
   await waitUntilVisible(page.getByRole('dialog', { name: 'Keys' }));
-  // Its first element has the focus.
+  const shortcuts = page.getByLabel('Single-letter shortcuts');
+  // Its first element has the focus as soon as it is drawn.
+  await waitUntilVisible(shortcuts.and(page.locator(':focus')));
   await keyboard.press('Space');
-  expect(await page.getByLabel('Single-letter shortcuts').isChecked()).toBe(false);
+  await eventually(async () => expect(await shortcuts.isChecked()).toBe(false));
   await keyboard.press('Escape');
   await page.getByRole('dialog', { name: 'Keys' }).waitFor({ state: 'hidden' });
   await keyboard.press('k');
@@ -174,6 +176,10 @@ it('the palette opens another page, and single-letter shortcuts can be turned of
   await keyboard.press('Control+k');
   await waitUntilVisible(page.getByRole('combobox', { name: 'Search pages and commands' }));
   await keyboard.type('config of n2');
+  // The page learns of other nodes from its own.
+  await waitUntilVisible(
+    page.getByRole('option', { name: 'Configuration of n2' }).and(page.locator('[aria-selected="true"]')),
+  );
   await keyboard.press('Enter');
   await waitUntilVisible(page.getByRole('region', { name: 'TOML of n2' }));
   expect(new URL(page.url()).pathname).toBe('/nodes/n2/config');

@@ -33,7 +33,9 @@ describe('the log workspace follows', () => {
     const { log } = await openFollowed();
     const requested = () => log.requests.map(({ path }) => path.split('/').at(-1));
     await eventually(() => expect(requested()).toContain('histogram'));
-    expect(requested().filter((name) => name === 'search')).toHaveLength(1);
+    // One that its time budget ended, on a busy machine, is continued from its cursor.
+    const searches = log.requests.filter(({ path, query }) => path.endsWith('/search') && !query.has('cursor'));
+    expect(searches).toHaveLength(1);
     expect(requested().indexOf('search')).toBeLessThan(requested().indexOf('histogram'));
   });
 
@@ -80,11 +82,14 @@ describe('the log workspace follows', () => {
     await log.focused.waitFor();
     const [before, text] = [await log.focused.boundingBox(), await log.focused.textContent()];
     const drawn = await log.texts();
-    const counted = async () => Number(/(\d[\d,]*) new/.exec((await log.pill.textContent()) ?? '')?.[1] ?? 0);
+    const counted = async () => {
+      const [, digits = '0'] = /(\d[\d,]*) new/.exec((await log.pill.textContent()) ?? '') ?? [];
+      return Number(digits.replaceAll(',', ''));
+    };
     await eventually(async () => expect(await counted()).toBeGreaterThan(200));
     writer.rotate();
     await eventually(async () => expect(await counted()).toBeGreaterThan(500));
-    expect(await log.pill.textContent()).toMatch(/^Paused · \d+ new$/);
+    expect(await log.pill.textContent()).toMatch(/^Paused · [\d,]+ new$/);
     expect(await log.focused.boundingBox()).toEqual(before);
     expect(await log.focused.textContent()).toBe(text);
     expect(await log.texts()).toEqual(drawn);

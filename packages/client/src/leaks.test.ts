@@ -65,13 +65,13 @@ async function leaveEverything(client: NodeClient): Promise<void> {
 
 it('no way of leaving keeps a connection or a stream open', async () => {
   const { port, running } = await startTestNode({ files: { 'big.log': BIG } });
-  const client = createClient({ url: running.url });
+  // No connection is used again: how many fetch would keep depends on how busy the machine is.
+  const client = createClient({ url: running.url, headers: { connection: 'close' } });
   await leaveEverything(client);
   await leaveEverything(client);
   await eventually(async () => {
     const metrics = (await sendRequest(port, '/metrics')).body.toString();
     expect(/^porthole_open_streams .*$/m.exec(metrics)?.[0]).toBe('porthole_open_streams 0');
   });
-  // Fetch keeps connections of answers that were read to their end: as many as were ever open at the same time.
-  await eventually(() => expect(countConnections(port)).toBeLessThanOrEqual(2));
+  await eventually(() => expect(countConnections(port)).toBe(0));
 });

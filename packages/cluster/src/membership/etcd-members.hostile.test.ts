@@ -78,9 +78,10 @@ describe('what others wrote to etcd', () => {
     await fill(etcd, [...HOSTILE, ['good', registered('good')]]);
     const log = new RecordingLog();
     const member = await joinEtcd('a', etcd.url, { log });
-    expect(memberIds(member)).toEqual(['a', 'good']);
+    // A busy etcd is asked again.
+    await eventually(() => expect(memberIds(member)).toEqual(['a', 'good']));
     expect(member.state).toMatchObject({ state: 'ok', detail: expect.stringContaining(`${HOSTILE.length}`) as string });
-    expect(log.warnings).toEqual([expect.stringContaining(`${HOSTILE.length} invalid registrations: `)]);
+    expect(log.invalid).toEqual([expect.stringContaining(`${HOSTILE.length} invalid registrations: `)]);
 
     await etcd.put(`${PREFIX}late`, 'rubbish');
     await etcd.put(`${PREFIX}good`, 'spoilt');
@@ -100,7 +101,7 @@ describe('what others wrote to etcd', () => {
     await etcd.put(`${PREFIX}h7`, pad('h7', 6_000_000));
     await etcd.put(`${PREFIX}good`, pad('good', 10_000));
     const member = await joinEtcd('a', etcd.url);
-    expect([member.state.state, ...memberIds(member)]).toEqual(['ok', 'a', 'good']);
+    await eventually(() => expect([member.state.state, ...memberIds(member)]).toEqual(['ok', 'a', 'good']));
     await etcd.put(`${PREFIX}h8`, pad('h8', 6_000_000));
     await etcd.put(`${PREFIX}z`, registered('z'));
     await eventually(() => expect([member.state.state, ...memberIds(member)]).toEqual(['ok', 'a', 'good', 'z']));
@@ -115,8 +116,8 @@ describe('what others wrote to etcd', () => {
     );
     const log = new RecordingLog();
     const member = await joinEtcd('a', etcd.url, { maxMembers: 500, log });
-    expect(memberIds(member)).toEqual(['a', ...names('m', 499)]);
-    expect(log.warnings).toEqual([expect.stringContaining('101 invalid registrations')]);
+    await eventually(() => expect(memberIds(member)).toEqual(['a', ...names('m', 499)]));
+    expect(log.invalid).toEqual([expect.stringContaining('101 invalid registrations')]);
     await etcd.delete(`${PREFIX}m1000`);
     await eventually(() => expect(memberIds(member)).toEqual(['a', ...names('m', 500).slice(1)]));
     await fill(
@@ -124,8 +125,8 @@ describe('what others wrote to etcd', () => {
       names('0', 2000).map((id) => [id, 'rubbish']),
     );
     const late = await joinEtcd('b', etcd.url, { maxMembers: 500, log });
+    await eventually(() => expect(log.warnings.join('\n')).toContain('more than 1500 keys'));
     expect(memberIds(late)).toEqual(['b']);
-    expect(log.warnings.at(-2)).toContain('more than 1500 keys');
   });
 
   it('may be ten thousand members', async () => {
@@ -136,6 +137,6 @@ describe('what others wrote to etcd', () => {
       ids.map((id) => [id, registered(id)]),
     );
     const member = await joinEtcd('a', etcd.url);
-    expect(memberIds(member)).toEqual(['a', ...ids.slice(0, 9999)]);
+    await eventually(() => expect(memberIds(member)).toEqual(['a', ...ids.slice(0, 9999)]));
   });
 });

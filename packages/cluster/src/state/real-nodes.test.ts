@@ -1,5 +1,6 @@
-import type { Member } from '@porthole/contract';
+import type { ClusterNode, Member } from '@porthole/contract';
 import { createZone } from '@porthole/logs';
+import { eventually } from '@porthole/logs/testing';
 import { flattenToml, redactToml, TomlError } from '@porthole/server/config';
 import { startTestNode } from '@porthole/server/testing';
 import { expect, it, onTestFinished } from 'vitest';
@@ -104,13 +105,17 @@ async function startCluster() {
 it('a cluster of real nodes, a dead one and a contract-only one', async () => {
   const { parts: deps, remove, lastWords } = await startCluster();
   const membership = { state: { kind: 'static', state: 'ok', detail: null, asOfMs: 0 } } as const;
-  const { nodes } = await clusterNodes({ ...deps, cluster: 'test', membership });
-  expect(nodes.map(({ id, state, timeZone, recentErrors }) => [id, state, timeZone, recentErrors])).toEqual([
-    ['dead', 'unreachable', null, null],
-    ['lindb', 'up', null, 1],
-    ['one', 'up', 'UTC', 1],
-    ['two', 'up', 'UTC', 1],
-  ]);
+  // Errors are not counted where that takes too long, as on a busy machine.
+  let nodes: ClusterNode[] = [];
+  await eventually(async () => {
+    ({ nodes } = await clusterNodes({ ...deps, cluster: 'test', membership }));
+    expect(nodes.map(({ id, state, timeZone, recentErrors }) => [id, state, timeZone, recentErrors])).toEqual([
+      ['dead', 'unreachable', null, null],
+      ['lindb', 'up', null, 1],
+      ['one', 'up', 'UTC', 1],
+      ['two', 'up', 'UTC', 1],
+    ]);
+  });
   expect(Math.abs((nodes[2]?.lastRecordMs ?? 0) - (NOW_MS - 50_000))).toBeLessThan(20_000);
 
   const { configs } = await clusterConfig(deps, {});

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type ErrorCode, PortholeError, type SearchOptions } from '@porthole/contract';
 import type { SearchItem, SearchQuery } from '@porthole/logs';
-import { eventually } from '@porthole/logs/testing';
+import { eventually, scaled } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
 import { exchange, openRequest, openSocket, requestProblem, sendRequest } from '../testing/send-request.ts';
 import { BatchSource } from './testing/batch-source.ts';
@@ -175,10 +175,12 @@ describe('a search whose reader', () => {
   });
 
   it('waits for longer than all timeouts is not cut while nothing is found', async () => {
-    const { port, source, cuts } = await serve({ stallTimeoutMs: 30, answerTimeoutMs: 30 });
+    // The response itself must start within them, also on a busy machine.
+    const timeoutMs = scaled(300);
+    const { port, source, cuts } = await serve({ stallTimeoutMs: timeoutMs, answerTimeoutMs: timeoutMs });
     source.push([]);
     const response = await openRequest(port, SEARCH);
-    await new Promise((resolve) => setTimeout(resolve, 200)); // it is the waiting itself that is looked at
+    await new Promise((resolve) => setTimeout(resolve, 2 * timeoutMs)); // it is the waiting itself that is looked at
     source.push([END]).end();
     const parts: Buffer[] = [];
     for await (const part of response) parts.push(part as Buffer);

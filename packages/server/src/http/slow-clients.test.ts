@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { eventually } from '@porthole/logs/testing';
+import { eventually, scaled } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
 import { openRequest, openSocket, readToEnd, sendRequest } from '../testing/send-request.ts';
 import { countOpenFiles, startTestNode } from '../testing/test-node.ts';
@@ -7,6 +7,9 @@ import { countOpenFiles, startTestNode } from '../testing/test-node.ts';
 /** More than all socket buffers of a loopback connection hold. */
 const BIG = Buffer.alloc(64 * 1024 * 1024, 'a line of a log file\n');
 const RAW = '/api/v1/log/raw?file=big.log';
+
+/** A reader that reads does so more often, also on a machine that is busy with much else. */
+const STALL_MS = scaled(2000);
 
 async function metric(port: number, sample: string): Promise<number> {
   const text = (await sendRequest(port, '/metrics')).body.toString();
@@ -38,7 +41,7 @@ describe('a reader that takes no byte for http.stall-timeout', () => {
   it('is disconnected in numbers, while others are served', async () => {
     const { port } = await startTestNode({
       files: { 'big.log': BIG, 'a.log': 'text\n' },
-      settings: { http: { stallTimeoutMs: 300, maxStreamsPerClient: 128 } },
+      settings: { http: { stallTimeoutMs: STALL_MS, maxStreamsPerClient: 128 } },
     });
     const stalled = await Promise.all(Array.from({ length: 40 }, () => openRequest(port, RAW)));
     expect((await sendRequest(port, '/api/v1/log/view?file=a.log')).body.toString()).toBe('text\n');
@@ -50,13 +53,16 @@ describe('a reader that takes no byte for http.stall-timeout', () => {
   });
 
   it('is not one that reads slowly but steadily', async () => {
-    const { port } = await startTestNode({ files: { 'big.log': BIG }, settings: { http: { stallTimeoutMs: 300 } } });
+    const { port } = await startTestNode({
+      files: { 'big.log': BIG },
+      settings: { http: { stallTimeoutMs: STALL_MS } },
+    });
     const response = await openRequest(port, RAW);
     let bytes = 0;
     for await (const part of response) {
       bytes += (part as Buffer).length;
-      // 64 pauses of 10 ms: longer than the timeout together, far shorter each.
-      if (bytes % (1024 * 1024) < 65_536) await new Promise((resolve) => setTimeout(resolve, 10));
+      // 64 pauses: longer than the timeout together, far shorter each.
+      if (bytes % (1024 * 1024) < 65_536) await new Promise((resolve) => setTimeout(resolve, STALL_MS / 50));
     }
     expect(bytes).toBe(BIG.length);
   });
@@ -80,7 +86,9 @@ describe('a client that leaves', () => {
     response.destroy();
     await eventually(async () => expect(await metric(port, 'porthole_open_streams')).toBe(0));
     await eventually(() => expect(countOpenFiles(logDir)).toBe(0));
-    expect(await metric(port, 'porthole_http_cut_answers_total{reason="client"}')).toBe(1);
+    await eventually(async () =>
+      expect(await metric(port, 'porthole_http_cut_answers_total{reason="client"}')).toBe(1),
+    );
     expect(await metric(port, 'porthole_http_cut_answers_total{reason="source"}')).toBe(0);
   });
 
