@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { CHECKS, runChecks } from './checks.mjs';
+import { BUILT_CHECKS, CHECKS, runChecks } from './checks.mjs';
 import { ensurePrograms } from './programs.mjs';
 import { runGroup } from './run-group.mjs';
 import { build, fail, install, ROOT } from './steps.mjs';
@@ -12,7 +12,9 @@ const filters = process.argv.slice(2);
 await install();
 // A check that is a test runs with the suites.
 const [early, late] = [false, true].map((needsBuild) =>
-  filters.length > 0 ? [] : CHECKS.filter((check) => !check.isTest && (check.needsBuild ?? true) === needsBuild),
+  filters.length > 0
+    ? []
+    : [...CHECKS, ...BUILT_CHECKS].filter((check) => !check.isTest && (check.needsBuild ?? true) === needsBuild),
 );
 const earlyChecks = runChecks(early);
 await build();
