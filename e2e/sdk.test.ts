@@ -89,6 +89,7 @@ it('docs/sdk.md lists exactly the options', () => {
     maxBackoffMs: true,
     maxItemBytes: true,
     responseBudget: true,
+    lineRecognizer: true,
     remoteTexts: true,
   };
   expect(documented).toEqual(Object.keys(options));

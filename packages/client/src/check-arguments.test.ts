@@ -31,7 +31,7 @@ describe('a mistake in JavaScript', () => {
     [
       () => create({ url: 'http://a', agent: {} }),
       'createClient() has no option "agent": expected url, token, headers, fetch, timeoutMs, stallMs, retries, ' +
-        'backoffMs, maxBackoffMs, maxItemBytes, responseBudget, remoteTexts',
+        'backoffMs, maxBackoffMs, maxItemBytes, responseBudget, lineRecognizer, remoteTexts',
     ],
     [
       () => create({ url: 'http://a', timeoutMs: '5s' }),

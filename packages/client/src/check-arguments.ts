@@ -122,6 +122,7 @@ export const CLIENT_OPTIONS: ArgumentKinds = {
   maxBackoffMs: NUMBER,
   maxItemBytes: NUMBER,
   responseBudget: OBJECT,
+  lineRecognizer: FUNCTION,
   remoteTexts: { expected: '"show" or "hide"', is: (value) => value === 'show' || value === 'hide' },
 };
 

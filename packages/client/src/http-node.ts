@@ -151,8 +151,9 @@ export class HttpNode implements NodeClient {
   ): AsyncGenerator<Uint8Array, void, undefined> {
     checkArguments('searchLogLines', request, options);
     // Pages in browsers, which load all of the client first, have no use for lines.
-    const { PlainRecordScanner } = await import('./plain-records.ts');
-    yield* searchLines(await this.#search(request, options), request, new PlainRecordScanner());
+    const { PlainLines } = await import('./plain-lines.ts');
+    const scanner = new PlainLines(this.#deps.options.lineRecognizer?.());
+    yield* searchLines(await this.#search(request, options), request, scanner);
   }
 
   followLogs(request: FollowRequest = {}, options: FollowOptions = {}): AsyncIterable<FollowItem[]> {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeRecord, SkippedItems } from './decode-records.ts';
-import { PlainRecordScanner } from './plain-records.ts';
+import { PlainLines } from './plain-lines.ts';
 
 const RECORD = {
   type: 'record',
@@ -26,7 +26,7 @@ const LINE = JSON.stringify(RECORD);
 function isPlain(line: string | Uint8Array): boolean {
   const bytes = typeof line === 'string' ? new TextEncoder().encode(line) : line;
   const lines = new Uint8Array([...bytes, 10]);
-  return new PlainRecordScanner().plainStart(lines, 1).count === 1;
+  return new PlainLines().plainStart(lines, 1).count === 1;
 }
 
 /** What makes it safe to pass a line on: parsing it finds a valid record, and nothing is written differently. */
@@ -126,9 +126,29 @@ describe('lines that are passed on as they are', () => {
 
   it('end where the first other one starts, or there are enough', () => {
     const bytes = new TextEncoder().encode(`${LINE}\n${LINE}\n{"type":"end"}\n${LINE}\n`);
-    const scanner = new PlainRecordScanner();
+    const scanner = new PlainLines();
     const lineBytes = new TextEncoder().encode(LINE).length + 1;
     expect(scanner.plainStart(bytes, 9)).toEqual({ bytes: 2 * lineBytes, count: 2 });
     expect(scanner.plainStart(bytes, 1)).toEqual({ bytes: lineBytes, count: 1 });
+  });
+
+  it('are found with a recognizer as without one, wherever that gives up', () => {
+    const line = JSON.stringify(RECORD);
+    const odd = line.replace('{"type":"record",', '{').replace(/}$/, ',"type":"record"}');
+    const lines = [line, line, odd, line, odd, odd, odd, odd, line, odd, 'no JSON', line];
+    const bytes = new TextEncoder().encode(lines.map((text) => `${text}\n`).join(''));
+    let calls = 0;
+    const length = Buffer.byteLength(line) + 1;
+    const recognize = (given: Uint8Array, from: number, most: number) => {
+      calls++;
+      let count = 0;
+      const text = new TextDecoder().decode(given.subarray(from));
+      while (count < most && text.startsWith(`${line}\n`, count * (line.length + 1))) count++;
+      return { bytes: count * length, count };
+    };
+    for (const most of [0, 1, 2, 3, 5, 10, 99])
+      expect(new PlainLines({ recognize }).plainStart(bytes, most)).toEqual(new PlainLines().plainStart(bytes, most));
+    expect(new PlainLines().plainStart(bytes, 99).count).toBe(10);
+    expect(calls).toBeGreaterThan(0);
   });
 });

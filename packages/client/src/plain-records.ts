@@ -5,7 +5,6 @@ import { LEVELS } from '@porthole/contract';
  * known and valid, none of them twice, and no white space. What is not recognized is parsed, checked and written again.
  */
 
-const NEWLINE = 0x0a;
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
@@ -28,7 +27,6 @@ const MAX_DEPTH = 250;
 const MAX_DIGITS = 15;
 
 const ENCODER = new TextEncoder();
-const STRICT_DECODER = new TextDecoder('utf-8', { fatal: true });
 
 /** The fields in the order of our nodes, with their quotes and colon. `#readField` reads their values. */
 const KEYS = [
@@ -58,23 +56,10 @@ const FALSE = ENCODER.encode('false');
 const NULL = ENCODER.encode('null');
 const LEVEL_WORDS = LEVELS.map((level) => ENCODER.encode(JSON.stringify(level)));
 
-/** Scans lines of one response. */
+/** Looks at one line at a time. */
 export class PlainRecordScanner {
   #bytes: Uint8Array = new Uint8Array(0);
   #end = 0;
-
-  /** The bytes and the number of the lines at the start that can be passed on as they are, at most so many. */
-  plainStart(lines: Uint8Array, most: number): { bytes: number; count: number } {
-    let bytes = 0;
-    let count = 0;
-    if (!isUtf8(lines)) return { bytes, count };
-    for (let end = lines.indexOf(NEWLINE); end >= 0 && count < most; end = lines.indexOf(NEWLINE, bytes)) {
-      if (!this.isPlain(lines, bytes, end)) break;
-      bytes = end + 1;
-      count++;
-    }
-    return { bytes, count };
-  }
 
   /** Whether the bytes, without a newline, are a record that can be passed on as it is. */
   isPlain(bytes: Uint8Array, start: number, end: number): boolean {
@@ -268,16 +253,6 @@ export class PlainRecordScanner {
     let at = start;
     while (at < this.#end && isDigit(this.#bytes[at] as number)) at++;
     return at;
-  }
-}
-
-function isUtf8(bytes: Uint8Array): boolean {
-  try {
-    STRICT_DECODER.decode(bytes);
-    return true;
-  } catch (error) {
-    if (error instanceof TypeError) return false;
-    throw error;
   }
 }
 

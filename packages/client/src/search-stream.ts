@@ -2,7 +2,7 @@ import { exactJson, type SearchOptions } from '@porthole/contract';
 import type { FoundRecord, SearchEnd, SearchItem } from '@porthole/logs/types';
 import { decodeEnd, decodeItem, decodeRecord, SkippedItems } from './decode-records.ts';
 import type { Exchange } from './exchange.ts';
-import type { PlainRecordScanner } from './plain-records.ts';
+import type { PlainLines } from './plain-lines.ts';
 import type { ClientDeps, ClientRequest } from './request.ts';
 import { rejectPage, sendRequest } from './send-request.ts';
 
@@ -43,7 +43,7 @@ export function searchItems<T extends { type: string }>(
 export function searchLines(
   exchange: Exchange,
   bounds: SearchBounds,
-  scanner: PlainRecordScanner,
+  scanner: PlainLines,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   return readChunks(exchange, bounds, {
     nothing: NOTHING,

@@ -17,7 +17,14 @@ export interface EngineUsage {
   watchers: number;
 }
 
-export const NO_DISK_INDEX: DiskIndexUsage = { bytes: 0, files: 0, dropped: 0, evicted: 0, builtBytes: 0 };
+export const NO_DISK_INDEX: DiskIndexUsage = {
+  bytes: 0,
+  files: 0,
+  dropped: 0,
+  evicted: 0,
+  isFailing: false,
+  builtBytes: 0,
+};
 
 /** Before the first query. */
 export const NO_ENGINE: EngineUsage = {

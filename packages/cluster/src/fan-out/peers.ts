@@ -1,4 +1,4 @@
-import { createClient, type NodeClient } from '@porthole/client';
+import type { NodeClient } from '@porthole/client';
 import {
   type CallOptions,
   codeOf,
@@ -10,7 +10,15 @@ import {
   type NodeState,
   PortholeError,
 } from '@porthole/contract';
-import { createZone, matchRegex, nearestNames, type UserFormat, WorkerPool, type Zone } from '@porthole/logs';
+import {
+  createZone,
+  LineKernel,
+  matchRegex,
+  nearestNames,
+  type UserFormat,
+  WorkerPool,
+  type Zone,
+} from '@porthole/logs';
 import { ContractNode } from '../contract-only/contract-node.ts';
 import type { TailNode } from '../contract-only/fetch-tail.ts';
 import { MaskedNode } from '../contract-only/masked-node.ts';
@@ -21,12 +29,9 @@ import { UNKNOWN_ROLE } from '../membership/static-members.ts';
 import type { MatchRegex } from '../records/search/search-snapshot.ts';
 import { HttpTransport, type MemberTransport } from '../tree/member-transport.ts';
 import { MemberAccess, type MemberAccessOptions } from './member-access.ts';
+import { clientFor } from './member-client.ts';
 import { SharedBudget } from './response-budget.ts';
 import { SilentMembers, type WatchedMember } from './silent-members.ts';
-
-/** Retry delays of a follow, doubling; other requests are not retried. */
-const FIRST_WAIT_MS = 500;
-const LONGEST_WAIT_MS = 10_000;
 
 /** Names listed when none is similar. */
 const SHOWN_NAMES = 5;
@@ -71,6 +76,8 @@ export interface Peers {
   readonly responses?: SharedBudget;
   /** Threads for searching snapshots on this node. */
   readonly matchRegex?: MatchRegex;
+  /** Shared by all responses: each call copies what it looks at. */
+  readonly lineKernel?: () => LineKernel;
 }
 
 export interface ClosablePeers extends Peers {
@@ -106,6 +113,11 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
   const silent = new SilentMembers({ waitMs: options.missedAfterMs ?? options.timeoutMs / 2 });
   let known = new Map<string, MemberPeer>();
   let threads: WorkerPool | undefined;
+  let kernel: LineKernel | undefined;
+  const lineKernel = (): LineKernel => {
+    kernel ??= new LineKernel();
+    return kernel;
+  };
 
   const all = (): readonly RegisteredPeer[] => {
     const now = new Map<string, MemberPeer>();
@@ -129,7 +141,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     };
     const send: typeof fetch = async (input, init) => contact()(input, init);
     const client = () => {
-      made ??= clientFor(member.url, contact(), { selfId, timeoutMs: options.timeoutMs, responses });
+      made ??= clientFor(member.url, contact(), { selfId, timeoutMs: options.timeoutMs, responses, lineKernel });
       return made;
     };
     // Every response of a member passes through here, so nothing is passed on unmasked.
@@ -202,7 +214,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     return matchRegex(threads, { filter, texts });
   };
 
-  return { all, get, select, close, responses, matchRegex: matchInThreads };
+  return { all, get, select, close, responses, matchRegex: matchInThreads, lineKernel };
 }
 
 export function isSelected(member: Member, { nodes, role }: MemberSelection): boolean {
@@ -253,25 +265,6 @@ class MemberPeer implements RegisteredPeer {
       throw error;
     }
   }
-}
-
-function clientFor(
-  url: string,
-  fetch: typeof globalThis.fetch,
-  { selfId, timeoutMs, responses }: Pick<PeersOptions, 'selfId' | 'timeoutMs'> & { responses: SharedBudget },
-): NodeClient {
-  return createClient({
-    url,
-    // Members are near: compressing would take longer than sending, and no member can make this node inflate its response.
-    headers: { 'porthole-via': selfId, 'accept-encoding': 'identity' },
-    fetch,
-    remoteTexts: 'hide',
-    timeoutMs,
-    responseBudget: responses,
-    retries: 0,
-    backoffMs: FIRST_WAIT_MS,
-    maxBackoffMs: LONGEST_WAIT_MS,
-  });
 }
 
 /** A restarted node counts as a different one; learning more about a node does not change it. */

@@ -40,6 +40,8 @@ export interface IndexDirUsage {
   dropped: number;
   /** Files removed to keep the limit. */
   evicted: number;
+  /** The last attempt to read or write failed. */
+  isFailing: boolean;
 }
 
 interface Entry {
@@ -78,7 +80,8 @@ export class IndexDir {
   get usage(): IndexDirUsage {
     let bytes = 0;
     for (const entry of this.#entries.values()) bytes += entry.bytes;
-    return { bytes, files: this.#entries.size, dropped: this.#dropped, evicted: this.#evicted };
+    const isFailing = this.#problem !== undefined;
+    return { bytes, files: this.#entries.size, dropped: this.#dropped, evicted: this.#evicted, isFailing };
   }
 
   /** Bytes that may still be added without removing anything. */

@@ -67,6 +67,12 @@ function nodeMetrics({ openStreams, logs, ownLog, cluster, access }: MetricSourc
     metric('gauge', 'index_bytes', 'Memory used by the block index.', indexBytes),
     metric('gauge', 'index_disk_bytes', 'Disk space used by indexes, see search.max-index-disk.', diskIndex.bytes),
     metric('gauge', 'index_disk_files', 'Index files on disk.', diskIndex.files),
+    metric(
+      'gauge',
+      'index_disk_failing',
+      '1 while indexes cannot be read from or written to disk.',
+      diskIndex.isFailing ? 1 : 0,
+    ),
     metric('counter', 'text_index_built_bytes_total', 'Bytes of text indexes written.', diskIndex.builtBytes),
     metric('counter', 'index_dropped_total', 'Damaged index files that were removed.', diskIndex.dropped),
     metric('counter', 'index_evicted_total', 'Index files removed to keep the limit.', diskIndex.evicted),

@@ -7,7 +7,7 @@ import { coveredRange } from '../search/cluster-coverage.ts';
 import type { SnapshotReport } from '../search/open-or-snapshot.ts';
 import { isTime, stripClusterFields, toClusterRecord } from '../to-cluster-record.ts';
 import type { Keyed } from './lane-heap.ts';
-import { LineRecord, type MergedRecord } from './record-lines.ts';
+import { LineRecord, type MergedRecord, toClusterLine } from './record-lines.ts';
 
 export interface LaneOptions {
   /** Breaks ties between records with the same time. */
@@ -144,7 +144,7 @@ export class MemberLane implements Keyed {
     this.delivered++;
     this.#updateKey();
     const facts = { node: this.id, atMs: isTime(timeMs) ? this.lastAtMs : undefined, isUnsure };
-    return record instanceof LineRecord ? { type: 'record', ...facts, record } : toClusterRecord(record, facts);
+    return record instanceof LineRecord ? toClusterLine(record, facts) : toClusterRecord(record, facts);
   }
 
   /** Leaves out a record of its stream that an earlier page has emitted: what follows continues after it. */

@@ -1,4 +1,5 @@
 import { exactJson } from '@porthole/contract';
+import { LineKernel } from '@porthole/logs';
 import type { FoundRecord } from '@porthole/logs/types';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -7,6 +8,7 @@ import { MemberLane } from './member-lane.ts';
 import { mergeByTime } from './merge-by-time.ts';
 import { ClusterLineWriter, LineRecord, lineItems } from './record-lines.ts';
 
+const KERNEL = new LineKernel();
 const QUERY = { order: 'oldest', limit: 1000, before: 0, after: 0 } as const;
 
 /** The records of all members as one text: with lines that are not parsed, or with records. */
@@ -19,7 +21,7 @@ async function mergedText(members: readonly (readonly FoundRecord[])[], asLines:
         yield [endItem()];
       },
     });
-    const open = () => (asLines ? lineItems(node.searchLogLines(QUERY)) : node.searchLogs(QUERY));
+    const open = () => (asLines ? lineItems(node.searchLogLines(QUERY), KERNEL) : node.searchLogs(QUERY));
     const clock = { offsetMs: index * 7, uncertaintyMs: 2 };
     const waiting = { firstBatchMs: 9e4, timeoutMs: 9e4 };
     return new MemberLane({ index, id: `n "${index}" ü`, clock, newestFirst: false, open, ...waiting });
@@ -76,7 +78,7 @@ describe('records merged as lines', () => {
     const chunks = (async function* () {
       yield Buffer.from(`${line}\n${line}\n${exactJson(endItem())}\n`);
     })();
-    for await (const items of lineItems(chunks)) {
+    for await (const items of lineItems(chunks, KERNEL)) {
       const [first, second, end] = items;
       expect(first).toBeInstanceOf(LineRecord);
       expect(first).toMatchObject({ file: 'a.log', offset: 34, cursor: 'cc.1', timeMs: 12 });

@@ -1,62 +1,78 @@
 import { type ClusterItem, type ClusterRecord, exactJson } from '@porthole/contract';
+import type { LineKernel } from '@porthole/logs';
 import type { FoundRecord, SearchEnd, SearchItem } from '@porthole/logs/types';
+import type { ClusterRecordFacts } from '../to-cluster-record.ts';
 
 /*
  * Records of members as lines of JSON, merged without being parsed. The lines come from a `NodeState`, which has checked
- * them: each is valid JSON on one line, a record or the end, without a key twice at its top. Lines that this code does
- * not recognize are parsed.
+ * them: each is valid JSON on one line, a record or the end. Lines that the kernel does not recognize are parsed.
  */
 
 const NEWLINE = 0x0a;
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const COMMA = 0x2c;
-const CLOSE = 0x7d;
 
-const RECORD_START = Buffer.from('{"type":"record","file":"');
-const OFFSET_KEY = Buffer.from('","offset":');
-const BYTES_KEY = Buffer.from(',"bytes":');
-const CURSOR_KEY = Buffer.from(',"cursor":"');
-const TIME_KEY = Buffer.from('","timeMs":');
-
-/** Only the merging node may set them: such a line is parsed. A search of the whole chunk takes a third of other ways. */
-const CLUSTER_KEYS = /"(?:node|atMs|isUnsure)":/;
-
-/** The same, and a time where it is not expected. */
-const UNEXPECTED_KEYS = /"(?:node|atMs|isUnsure|timeMs)":/;
+/** Lines of one chunk in a row, and what the merge needs of them. Positions count from `from` in the chunk. */
+interface LineTable {
+  chunk: Buffer;
+  from: number;
+  /** Of all of them. */
+  file: string;
+  ends: Uint32Array;
+  fileEnds: Uint32Array;
+  cursors: Uint32Array;
+  cursorEnds: Uint32Array;
+  times: Float64Array;
+}
 
 /** A record as its line. What the merge needs of it is read when it is needed. */
 export class LineRecord {
   readonly type = 'record';
-  readonly file: string;
-  /** `undefined` without a timestamp. */
-  readonly timeMs: number | undefined;
-  readonly chunk: Buffer;
-  /** Of the line, with its newline. */
-  readonly start: number;
-  readonly end: number;
-  readonly #offsetAt: number;
-  readonly #cursorAt: number;
+  readonly #table: LineTable;
+  readonly #index: number;
 
-  constructor(
-    line: { chunk: Buffer; start: number; end: number },
-    facts: { file: string; timeMs: number | undefined; offsetAt: number; cursorAt: number },
-  ) {
-    this.chunk = line.chunk;
-    this.start = line.start;
-    this.end = line.end;
-    this.file = facts.file;
-    this.timeMs = facts.timeMs;
-    this.#offsetAt = facts.offsetAt;
-    this.#cursorAt = facts.cursorAt;
+  constructor(table: LineTable, index: number) {
+    this.#table = table;
+    this.#index = index;
+  }
+
+  get file(): string {
+    return this.#table.file;
+  }
+
+  /** `undefined` without a timestamp. */
+  get timeMs(): number | undefined {
+    const timeMs = this.#table.times[this.#index] as number;
+    return Number.isNaN(timeMs) ? undefined : timeMs;
   }
 
   get offset(): number {
-    return Number.parseInt(this.chunk.toString('latin1', this.#offsetAt, this.#cursorAt), 10);
+    const { chunk, from, fileEnds, cursors } = this.#table;
+    const at = from + (fileEnds[this.#index] as number) + OFFSET_KEY.length;
+    return Number.parseInt(chunk.toString('latin1', at, from + (cursors[this.#index] as number)), 10);
   }
 
   get cursor(): string {
-    return this.chunk.toString('latin1', this.#cursorAt, this.chunk.indexOf(QUOTE, this.#cursorAt));
+    const { chunk, from, cursors, cursorEnds } = this.#table;
+    return chunk.toString(
+      'latin1',
+      from + (cursors[this.#index] as number),
+      from + (cursorEnds[this.#index] as number),
+    );
+  }
+
+  /** Of its line, with the newline. */
+  get bytes(): number {
+    const { ends } = this.#table;
+    return (ends[this.#index] as number) - this.#start;
+  }
+
+  /** Copies its line without the brace it starts with; returns the position after it. */
+  copyRest(target: Buffer, at: number): number {
+    const { chunk, from, ends } = this.#table;
+    return at + chunk.copy(target, at, from + this.#start + 1, from + (ends[this.#index] as number));
+  }
+
+  get #start(): number {
+    return this.#index === 0 ? 0 : (this.#table.ends[this.#index - 1] as number);
   }
 }
 
@@ -71,77 +87,89 @@ export interface ClusterLine {
 
 export type MergedRecord = ClusterRecord | ClusterLine;
 
+/** Each field by name: a spread takes as long as the rest of the merge. */
+export function toClusterLine(record: LineRecord, { node, atMs, isUnsure }: ClusterRecordFacts): ClusterLine {
+  return { type: 'record', node, atMs, isUnsure, record };
+}
+
 /** The items of NDJSON chunks; each chunk has whole lines. */
 export async function* lineItems(
   chunks: AsyncIterable<Uint8Array>,
+  kernel: LineKernel,
 ): AsyncGenerator<(SearchItem | LineRecord)[], void, undefined> {
-  const reader = new LineReader();
+  const reader = new LineReader(kernel);
   for await (const { buffer, byteOffset, length } of chunks)
     yield reader.read(Buffer.from(buffer as ArrayBuffer, byteOffset, length));
 }
 
+const FILE_KEY = '{"type":"record","file":"';
+const OFFSET_KEY = '","offset":';
+
+/** Lines are parsed in rows of so many, where none is recognized: each attempt takes as long as parsing some. */
+const MAX_PARSED = 1023;
+
 /** Remembers the name of the file: most records have the same one as the record before. */
 class LineReader {
+  readonly #kernel: LineKernel;
   #file = '';
   #fileBytes = Buffer.alloc(0);
 
+  constructor(kernel: LineKernel) {
+    this.#kernel = kernel;
+  }
+
   read(chunk: Buffer): (SearchItem | LineRecord)[] {
-    const isSuspicious = CLUSTER_KEYS.test(chunk.toString('latin1'));
     const items: (SearchItem | LineRecord)[] = [];
-    let start = 0;
-    for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      const line = { chunk, start, end: end + 1 };
-      items.push(this.#readRecord(line, isSuspicious) ?? parseItem(chunk.toString('utf8', start, end)));
-      start = end + 1;
+    let pause = 0;
+    for (let at = 0; at < chunk.length; ) {
+      const known = this.#readKnown(chunk, at, items);
+      at += known;
+      pause = known > 0 ? 1 : Math.min(2 * pause + 1, MAX_PARSED);
+      for (let parsed = 0; parsed < pause && at < chunk.length; parsed++) {
+        const end = chunk.indexOf(NEWLINE, at);
+        const lineEnd = end < 0 ? chunk.length : end;
+        items.push(parseItem(chunk.toString('utf8', at, lineEnd)));
+        at = lineEnd + 1;
+      }
     }
     return items;
   }
 
-  /** `undefined` if the line must be parsed. */
-  #readRecord(line: { chunk: Buffer; start: number; end: number }, isSuspicious: boolean): LineRecord | undefined {
-    const { chunk, start, end } = line;
-    if (!hasAt(chunk, RECORD_START, start)) return undefined;
-    const fileAt = start + RECORD_START.length;
-    const fileEnd = chunk.indexOf(QUOTE, fileAt);
-    const offsetAt = fileEnd + OFFSET_KEY.length;
-    if (chunk[fileEnd - 1] === BACKSLASH || !hasAt(chunk, OFFSET_KEY, fileEnd)) return undefined;
-    const bytesKey = chunk.indexOf(COMMA, offsetAt);
-    if (!hasAt(chunk, BYTES_KEY, bytesKey)) return undefined;
-    const cursorKey = chunk.indexOf(COMMA, bytesKey + 1);
-    if (!hasAt(chunk, CURSOR_KEY, cursorKey)) return undefined;
-    const cursorAt = cursorKey + CURSOR_KEY.length;
-    const cursorEnd = chunk.indexOf(QUOTE, cursorAt);
-    if (cursorEnd < 0 || cursorEnd >= end || chunk[cursorEnd - 1] === BACKSLASH) return undefined;
-    const time = readTime(chunk, cursorEnd);
-    if (time === undefined) return undefined;
-    const mustLook = isSuspicious || Number.isNaN(time.timeMs);
-    if (mustLook && UNEXPECTED_KEYS.test(chunk.toString('latin1', time.end, end))) return undefined;
-    const timeMs = Number.isNaN(time.timeMs) ? undefined : time.timeMs;
-    return new LineRecord(line, { file: this.#fileName(chunk, fileAt, fileEnd), timeMs, offsetAt, cursorAt });
+  /** Adds the lines that are recognized; returns their length. */
+  #readKnown(chunk: Buffer, from: number, items: (SearchItem | LineRecord)[]): number {
+    const kernel = this.#kernel;
+    const count = kernel.scan(chunk, from, Infinity);
+    if (count === 0) return 0;
+    const table: Omit<LineTable, 'file'> = {
+      chunk,
+      from,
+      ends: kernel.ends.slice(0, count),
+      fileEnds: kernel.fileEnds.slice(0, count),
+      cursors: kernel.cursors.slice(0, count),
+      cursorEnds: kernel.cursorEnds.slice(0, count),
+      times: kernel.times.slice(0, count),
+    };
+    let ofFile: LineTable | undefined;
+    for (let index = 0, start = from; index < count; index++) {
+      const file = this.#fileName(chunk, start + FILE_KEY.length, from + (table.fileEnds[index] as number));
+      if (ofFile?.file !== file) ofFile = { ...table, file };
+      items.push(new LineRecord(ofFile, index));
+      start = from + (table.ends[index] as number);
+    }
+    return table.ends[count - 1] as number;
   }
 
+  /** Names that the kernel recognizes have no escapes. */
   #fileName(chunk: Buffer, start: number, end: number): string {
-    const { length } = this.#fileBytes;
-    if (end - start !== length || !hasAt(chunk, this.#fileBytes, start)) {
-      this.#file = JSON.parse(chunk.toString('utf8', start - 1, end + 1)) as string;
-      this.#fileBytes = Buffer.from(chunk.subarray(start, end));
-    }
+    const known = this.#fileBytes;
+    if (end - start === known.length && hasAt(chunk, known, start)) return this.#file;
+    this.#fileBytes = Buffer.from(chunk.subarray(start, end));
+    this.#file = this.#fileBytes.toString();
     return this.#file;
   }
 }
 
-/** The time behind the cursor, `NaN` if there is none; `undefined` if it is no plain number. */
-function readTime(chunk: Buffer, cursorEnd: number): { timeMs: number; end: number } | undefined {
-  if (!hasAt(chunk, TIME_KEY, cursorEnd)) return { timeMs: Number.NaN, end: cursorEnd };
-  let at = cursorEnd + TIME_KEY.length;
-  let timeMs = 0;
-  for (let digit = (chunk[at] ?? 0) - 0x30; digit >= 0 && digit <= 9; digit = (chunk[++at] ?? 0) - 0x30)
-    timeMs = timeMs * 10 + digit;
-  return chunk[at] === COMMA || chunk[at] === CLOSE ? { timeMs, end: at } : undefined;
-}
-
 function hasAt(chunk: Buffer, bytes: Buffer, at: number): boolean {
-  if (at < 0) return false;
   for (let index = 0; index < bytes.length; index++) if (chunk[at + index] !== bytes[index]) return false;
   return true;
 }
@@ -153,41 +181,91 @@ function parseItem(text: string): FoundRecord | SearchEnd {
 /** More than `,"atMs":-8640000000000000,"isUnsure":true,` has. */
 const MOST_ADDED_BYTES = 64;
 
+const COMMA = 0x2c;
+const ZERO = 0x30;
+
+/** What the line of a record of a member starts with. */
+interface LineStart {
+  /** Up to its node. */
+  node: Buffer;
+  /** Up to its time. */
+  time: Buffer;
+}
+
 /** Merged items as NDJSON. */
 export class ClusterLineWriter {
-  readonly #starts = new Map<string, Buffer>();
+  readonly #starts = new Map<string, LineStart>();
+  readonly #reusesMemory: boolean;
+  #room = Buffer.alloc(0);
+
+  /** With `reusesMemory`, what was written is no longer used when the next items are. */
+  constructor({ reusesMemory = false }: { reusesMemory?: boolean | undefined } = {}) {
+    this.#reusesMemory = reusesMemory;
+  }
 
   write(items: readonly (ClusterItem | ClusterLine)[]): Buffer {
-    const texts = items.map((item) => ('record' in item ? undefined : Buffer.from(`${exactJson(item)}\n`)));
-    const size = items.reduce((sum, item, index) => sum + (texts[index]?.length ?? this.#mostBytes(item)), 0);
-    const target = Buffer.allocUnsafe(size);
+    const texts: Buffer[] = [];
+    let most = 0;
+    for (const item of items) {
+      if ('record' in item) most += this.#startFor(item.node).time.length + MOST_ADDED_BYTES + item.record.bytes;
+      else {
+        const text = Buffer.from(`${exactJson(item)}\n`);
+        texts.push(text);
+        most += text.length;
+      }
+    }
+    const target = this.#take(most);
     let at = 0;
-    for (const [index, item] of items.entries()) {
-      const text = texts[index];
-      if (text) at += text.copy(target, at);
-      else if ('record' in item) at = this.#writeLine(target, at, item);
+    let nextText = 0;
+    for (const item of items) {
+      if ('record' in item) at = this.#writeLine(target, at, item);
+      else at += texts[nextText++]?.copy(target, at) ?? 0;
     }
     return target.subarray(0, at);
   }
 
-  #mostBytes(item: ClusterItem | ClusterLine): number {
-    if (!('record' in item)) return 0;
-    return this.#startFor(item.node).length + MOST_ADDED_BYTES + item.record.end - item.record.start;
+  #take(bytes: number): Buffer {
+    if (!this.#reusesMemory) return Buffer.allocUnsafe(bytes);
+    if (this.#room.length < bytes) this.#room = Buffer.allocUnsafeSlow(Math.ceil(bytes * 1.25));
+    return this.#room;
   }
 
   /** As `toClusterRecord` orders the fields. */
   #writeLine(target: Buffer, from: number, { node, atMs, isUnsure, record }: ClusterLine): number {
-    let at = from + this.#startFor(node).copy(target, from);
+    const start = this.#startFor(node);
+    let at = from;
+    if (atMs !== undefined && atMs > 0 && Number.isSafeInteger(atMs) && !isUnsure) {
+      target.set(start.time, at);
+      at = putDigits(target, at + start.time.length, atMs);
+      target[at++] = COMMA;
+      return record.copyRest(target, at);
+    }
+    target.set(start.node, at);
     const added = `${atMs === undefined ? '' : `,"atMs":${atMs}`}${isUnsure ? ',"isUnsure":true' : ''},`;
+    at += start.node.length;
     at += target.write(added, at, 'latin1');
-    return at + record.chunk.copy(target, at, record.start + 1, record.end);
+    return record.copyRest(target, at);
   }
 
-  #startFor(node: string): Buffer {
-    const known = this.#starts.get(node);
+  #startFor(name: string): LineStart {
+    const known = this.#starts.get(name);
     if (known) return known;
-    const start = Buffer.from(`{"node":${JSON.stringify(node)}`);
-    this.#starts.set(node, start);
+    const node = Buffer.from(`{"node":${JSON.stringify(name)}`);
+    const start = { node, time: Buffer.concat([node, Buffer.from(',"atMs":')]) };
+    this.#starts.set(name, start);
     return start;
   }
+}
+
+/** Writes a positive integer; returns the position after it. Much faster than making a text of it. */
+function putDigits(target: Buffer, at: number, value: number): number {
+  let digits = 1;
+  for (let power = 10; power <= value; power *= 10) digits++;
+  let rest = value;
+  for (let index = at + digits - 1; index >= at; index--) {
+    const next = Math.floor(rest / 10);
+    target[index] = ZERO + rest - next * 10;
+    rest = next;
+  }
+  return at + digits;
 }

@@ -47,7 +47,7 @@ export async function* searchClusterLines(
   request: ClusterSearch,
   options: SearchOptions = {},
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const writer = new ClusterLineWriter();
+  const writer = new ClusterLineWriter(options);
   for await (const items of searchMembers(deps, request, { ...options, asLines: true })) yield writer.write(items);
 }
 

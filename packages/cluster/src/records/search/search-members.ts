@@ -1,4 +1,5 @@
 import { type MemberClock, type MemberReport, type MemberSelection, PortholeError } from '@porthole/contract';
+import { LineKernel } from '@porthole/logs';
 import type { FoundRecord, SearchItem, SearchQuery } from '@porthole/logs/types';
 import type { ChosenMember } from '../../state/choose-members.ts';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
@@ -162,12 +163,13 @@ function openMember(
     if (typeof position === 'string' || !('reach' in position)) return search(whole);
     return dropReached(search, { query: whole, reach: position.reach, offsetMs: clock.offsetMs, onDrop });
   };
+  const kernel = () => deps.peers.lineKernel?.() ?? new LineKernel();
   return openOrSnapshot(deps, chosen, {
     search: (signal) =>
       run(
         (part) =>
           asLines
-            ? lineItems(chosen.state.searchLogLines(part, { budgetMs, signal }))
+            ? lineItems(chosen.state.searchLogLines(part, { budgetMs, signal }), kernel())
             : chosen.state.searchLogs(part, { budgetMs, signal }),
         query,
       ),

@@ -85,7 +85,7 @@ export function createClusterRoutes(
     clusterLogSearch: route(async (all, { query, signal, client }) => {
       const request = parseClusterSearchRequest(query, clock(), { maxRecords });
       const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
-      const limits = { signal, budgetMs, ...(client !== undefined && { client }) };
+      const limits = { signal, budgetMs, reusesMemory: true, ...(client !== undefined && { client }) };
       return linesResponse(all.searchLogLines?.(request, limits) ?? jsonLines(all.searchLogs(request, limits)));
     }),
     clusterLogFollow: route(async (all, { query, headers, signal }) => {

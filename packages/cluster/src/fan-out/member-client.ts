@@ -1,0 +1,37 @@
+import { createClient, type NodeClient } from '@porthole/client';
+import type { LineKernel } from '@porthole/logs';
+import type { SharedBudget } from './response-budget.ts';
+
+/** Retry delays of a follow, doubling; other requests are not retried. */
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 10_000;
+
+interface MemberClientOptions {
+  selfId: string;
+  /** Timeout until the response head. */
+  timeoutMs: number;
+  /** Shared by the responses of all members. */
+  responses: SharedBudget;
+  lineKernel(): LineKernel;
+}
+
+/** How this node asks a member. */
+export function clientFor(
+  url: string,
+  fetch: typeof globalThis.fetch,
+  { selfId, timeoutMs, responses, lineKernel }: MemberClientOptions,
+): NodeClient {
+  return createClient({
+    url,
+    // Members are near: compressing would take longer than sending, and no member can make this node inflate its response.
+    headers: { 'porthole-via': selfId, 'accept-encoding': 'identity' },
+    fetch,
+    remoteTexts: 'hide',
+    timeoutMs,
+    responseBudget: responses,
+    lineRecognizer: lineKernel,
+    retries: 0,
+    backoffMs: FIRST_WAIT_MS,
+    maxBackoffMs: LONGEST_WAIT_MS,
+  });
+}
