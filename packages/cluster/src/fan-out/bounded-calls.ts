@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { type CallOptions, PortholeError } from '@porthole/contract';
 
 /** Requests that listen to one signal. Not 0, for no limit: `fetch` would throw, because `getMaxListeners` of Node.js 20 does. */
@@ -26,6 +27,7 @@ export function withDeadline<T>(act: (signal: AbortSignal) => Promise<T>, { time
     };
     const onAbort = () => giveUp(signal?.reason);
     const timer = setTimeout(() => giveUp(deadlineExceeded(timeoutMs)), timeoutMs);
+    if (signal) setMaxListeners(MAX_LISTENERS, signal);
     signal?.addEventListener('abort', onAbort, { once: true });
     const acting = (async () => act(controller.signal))();
     acting.finally(settle).then(resolve, reject);
