@@ -103,11 +103,14 @@ class Question {
   /** Tries members of the group in turn until one helps. */
   #askHelper(asker: Cpu, group: readonly number[], attempt: number, done: () => void): void {
     const helper = group[this.#random.below(group.length)] ?? 0;
-    if (attempt >= 2) return this.#askMembers(asker, group, done);
+    if (attempt >= 2) {
+      this.#askMembers(asker, group, done);
+      return;
+    }
     asker.run(this.#options.senderMs / 2, () => {
       this.#respond(helper, this.#options.helperDeadlineMs, (hasResponded) => {
-        if (!hasResponded) return this.#askHelper(asker, group, attempt + 1, done);
-        this.#askMembers(new Cpu(this.#queue), group, done);
+        if (hasResponded) this.#askMembers(new Cpu(this.#queue), group, done);
+        else this.#askHelper(asker, group, attempt + 1, done);
       });
     });
   }
@@ -115,7 +118,10 @@ class Question {
   #respond(member: number, deadlineMs: number, done: (hasResponded: boolean) => void): void {
     const { latencyMs, serveMs, slowMs } = this.#options;
     this.#result.requests++;
-    if (this.#isSilent(member)) return this.#queue.after(deadlineMs, () => done(false));
+    if (this.#isSilent(member)) {
+      this.#queue.after(deadlineMs, () => done(false));
+      return;
+    }
     const network = this.#random.waiting(latencyMs) + this.#random.waiting(latencyMs);
     const tookMs = network + this.#random.waiting(serveMs) + (this.#isSlow(member) ? slowMs : 0);
     this.#queue.after(Math.min(tookMs, deadlineMs), () => done(tookMs <= deadlineMs));
