@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-type ServerPackage = typeof import('../../packages/server/src/index.ts');
+type ServerPackage = typeof import('@porthole/server');
 
 /*
  * Real nodes of one cluster in one process, over HTTP: what the simulation is checked against. COUNT SETTLE-SECONDS
