@@ -11,6 +11,13 @@ const MAX_BYTES = 16 * 1024 ** 3;
 /** Groups beyond this go to the server's disk. */
 const MAX_GROUP_BYTES = 512 * 1024 ** 2;
 
+/** A statement may name ten thousand nodes, each with its ceiling. */
+const LARGE_STATEMENTS = {
+  max_query_size: 16 * 1024 ** 2,
+  max_ast_elements: 1_000_000,
+  max_expanded_ast_elements: 2_000_000,
+};
+
 /** The statements of one question: its budget, its signal, and what its errors mean. */
 export class ArchiveRun {
   /** Whether the budget has ended it. */
@@ -46,6 +53,7 @@ export class ArchiveRun {
           // Whole seconds: older servers take nothing else. The deadline here is exact.
           max_execution_time: Math.ceil(leftMs / 1000),
           max_bytes_before_external_group_by: MAX_GROUP_BYTES,
+          ...LARGE_STATEMENTS,
         },
       }))
         yield parseLines<T>(lines);

@@ -91,6 +91,16 @@ describe('a search of the archive', () => {
     );
   });
 
+  it('takes ten thousand nodes, each with a ceiling of its own', async () => {
+    await archive.ship(records('a', [0, 1000]), { node: 'node-7' });
+    const ids = Array.from({ length: 10_000 }, (_, index) => `node-${index}`);
+    const nodes = Object.fromEntries(ids.map((id, index) => [id, START_MS + index]));
+    const { records: found } = await collect(
+      archive.state.searchLogs(ALL, { ids, ceilings: { default: null, nodes } }),
+    );
+    expect(messagesOf(found)).toEqual(['a0']);
+  });
+
   it('returns a record once that was shipped twice, and as it was shipped last', async () => {
     const [first, second] = records('m', [0, 1000]) as [FoundRecord, FoundRecord];
     await archive.ship([first, second], { shippedMs: 1000 });

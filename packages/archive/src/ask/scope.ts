@@ -47,18 +47,24 @@ function inList(column: string, texts: readonly string[]): string {
   return texts.length === 0 ? '0' : `${column} IN (${texts.map(quote).join(', ')})`;
 }
 
+/** By one look-up per row, however many nodes there are: a condition for each took minutes with ten thousand. */
 function ceilingsToSql({ default: common, nodes = {} }: Ceilings): string {
-  const byCeiling = new Map<number | null, string[]>();
-  for (const [node, ceiling] of Object.entries(nodes))
-    if (ceiling !== common) byCeiling.set(ceiling, [...(byCeiling.get(ceiling) ?? []), node]);
-  const others = [...byCeiling.values()].flat();
-  const isCommon = others.length === 0 ? '1' : `NOT (${inList('node', others)})`;
-  const parts = [...byCeiling].map(([ceiling, ids]) => joined('AND', [inList('node', ids), isBelow(ceiling)]));
-  return joined('OR', [joined('AND', [isCommon, isBelow(common)]), ...parts]);
+  const others = Object.entries(nodes).filter(([, ceiling]) => ceiling !== common);
+  const limited = others.flatMap(([node, ceiling]) => (ceiling === null ? [] : [[node, ceiling] as const]));
+  const ids = limited.map(([node]) => node);
+  const free = others.flatMap(([node, ceiling]) => (ceiling === null ? [node] : []));
+  if (common === null && ids.length === 0) return '1';
+  const ceiling =
+    ids.length === 0
+      ? toDecimal(common ?? 0)
+      : `transform(node, [${ids.map(quote).join(', ')}], [${limited.map(([, each]) => toDecimal(each)).join(', ')}], ${toDecimal(common ?? 0)})`;
+  const isBelow = `(has_time = 1 AND time_ms < ${ceiling})`;
+  return joined('OR', [isBelow, common === null ? `NOT (${inList('node', ids)})` : inList('node', free)]);
 }
 
-function isBelow(ceiling: number | null): string {
-  return ceiling === null ? '1' : `(has_time = 1 AND time_ms < ${quoteTime(Math.ceil(ceiling))})`;
+/** All of one type, whatever their sign. */
+function toDecimal(timeMs: number): string {
+  return `${quoteTime(Math.ceil(timeMs))}.0`;
 }
 
 /** The ids among `known` that a request selects; `undefined`: all. */
