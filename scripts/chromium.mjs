@@ -4,12 +4,14 @@ import { ensurePrograms } from './programs.mjs';
 /* The browser of the system, for tests, measurements and pictures. */
 
 /**
- * The pages of the address bar, which nobody sees here, cost a second of a core for every profile. Who names features takes
+ * The pages of the address bar, which nobody sees here, cost a second of a core for every profile, and a process kept ready
+ * for the next page a twentieth for every page. Who names features takes
  * the place of Playwright's own list: those of it that matter on Linux follow.
  */
 const FEATURES_OFF = [
   'WebUIOmniboxPopup',
   'WebUIOmniboxAimPopup',
+  'SpareRendererForSitePerProcess',
   'AvoidUnnecessaryBeforeUnloadCheckSync',
   'DestroyProfileOnBrowserClose',
   'HttpsUpgrades',
