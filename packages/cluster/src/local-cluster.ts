@@ -17,10 +17,12 @@ import type {
   ForgetOptions,
   ForgottenMember,
   GroupCall,
+  HeldSnapshot,
   MemberSelection,
   NodeState,
   SearchOptions,
 } from '@porthole/contract';
+import { PortholeError } from '@porthole/contract';
 import type {
   DigestQuery,
   FieldsQuery,
@@ -29,6 +31,8 @@ import type {
   SearchQuery,
   TopQuery,
 } from '@porthole/logs/types';
+import { inParallel } from './fan-out/bounded-calls.ts';
+import { isSelected } from './fan-out/peers.ts';
 import type { Membership } from './membership/membership.ts';
 import { type ClusterParts, type LocalClusterOptions, openClusterParts } from './open-cluster.ts';
 import type { ClusterDeps } from './records/cluster-deps.ts';
@@ -45,9 +49,13 @@ import { clusterTop } from './state/counts/cluster-top.ts';
 import { clusterConfig } from './state/settings/cluster-config.ts';
 import { configDiff } from './state/settings/config-diff.ts';
 import type { SettingsDeps } from './state/settings/fetch-settings.ts';
+import { LazySnapshotNode } from './state/snapshots/lazy-snapshot-node.ts';
 import { SnapshotNode } from './state/snapshots/snapshot-node.ts';
 import { answerGroup } from './tree/answer-group.ts';
 import { createTree } from './tree/tree.ts';
+
+/** Snapshots of departed members that are fetched from others at the same time. */
+const FETCHED_AT_ONCE = 16;
 
 /** The cluster as this node sees it. */
 export class LocalCluster implements ClusterState {
@@ -106,13 +114,24 @@ export class LocalCluster implements ClusterState {
   }
 
   member(id: string): NodeState {
-    const { directory, peers } = this.#deps;
+    const { directory, peers, held } = this.#deps;
     const departed = directory.departed().find(({ member }) => member.id === id);
-    return departed ? new SnapshotNode(departed, peers.matchRegex) : peers.get(id).state;
+    if (!departed) return peers.get(id).state;
+    const { matchRegex } = peers;
+    if (!held.isElsewhere(id)) return new SnapshotNode(departed, matchRegex);
+    return new LazySnapshotNode(
+      async (options) => new SnapshotNode((await held.find(id, options)) ?? departed, matchRegex),
+    );
   }
 
   forget(id: string, options?: ForgetOptions): Promise<ForgottenMember> {
     return forgetMember(this.#state, this.#deps.directory, { id, ...options });
+  }
+
+  async heldSnapshot(id: string): Promise<HeldSnapshot> {
+    const snapshot = this.#deps.held.lend(id);
+    if (snapshot) return snapshot;
+    throw new PortholeError('MEMBER_NOT_FOUND', `this node has no snapshot of ${JSON.stringify(id)}`);
   }
 
   exchange(request: ExchangeRequest): Promise<ExchangeResponse> {
@@ -124,11 +143,13 @@ export class LocalCluster implements ClusterState {
   }
 
   async config(request: MemberSelection, options?: CallOptions): Promise<ClusterConfig> {
+    await this.#fetchSnapshots(request, options);
     await this.#deps.roleDiscovery.run(options);
     return clusterConfig(this.#state, request, options);
   }
 
   async configDiff(request: MemberSelection, options?: CallOptions): Promise<ClusterConfigDiff> {
+    await this.#fetchSnapshots(request, options);
     await this.#deps.roleDiscovery.run(options);
     return configDiff(this.#state, request, options);
   }
@@ -191,8 +212,19 @@ export class LocalCluster implements ClusterState {
     return answerGroup({ peers: this.#deps.peers, maxParallel: this.#state.maxParallel }, call);
   }
 
+  /** Fetches the snapshots of departed members that others keep. */
+  async #fetchSnapshots(selection: MemberSelection, options: CallOptions = {}): Promise<void> {
+    const { directory, held, gossip } = this.#deps;
+    if (!gossip.isActive) return;
+    const missing = directory
+      .departed()
+      .filter(({ member }) => isSelected(member, selection) && held.isElsewhere(member.id));
+    await inParallel(missing, FETCHED_AT_ONCE, ({ member }) => held.find(member.id, options));
+  }
+
   /** Roles are needed only if members are selected by role. */
-  async #discoverRoles({ role }: MemberSelection, options?: CallOptions): Promise<void> {
-    if (role !== undefined) await this.#deps.roleDiscovery.run(options);
+  async #discoverRoles(request: MemberSelection, options?: CallOptions): Promise<void> {
+    await this.#fetchSnapshots(request, options);
+    if (request.role !== undefined) await this.#deps.roleDiscovery.run(options);
   }
 }

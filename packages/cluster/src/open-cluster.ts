@@ -13,6 +13,7 @@ import type { ClusterLimits } from './records/cluster-deps.ts';
 import { inspectMember } from './state/inspect-member.ts';
 import { type Masked, rememberMasked } from './state/settings/remember-masked.ts';
 import type { SecretFingerprint } from './state/settings/secret-fingerprint.ts';
+import { HeldSnapshots, type HeldSnapshotsDeps } from './state/snapshots/held-snapshots.ts';
 import { SnapshotCache } from './state/snapshots/snapshot-cache.ts';
 import { SnapshotCollector } from './state/snapshots/snapshot-collector.ts';
 import { createSnapshotStore } from './state/snapshots/snapshot-store.ts';
@@ -66,6 +67,7 @@ export interface ClusterParts {
   clocks: ClockTable;
   collector: SnapshotCollector;
   gossip: Gossip;
+  held: HeldSnapshots;
   roleDiscovery: RoleDiscovery;
   masking: MemberMasking;
   /** Masks the secrets of a configuration. */
@@ -94,6 +96,7 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
     peers,
     clocks,
     mask,
+    keeps: (id) => gossip.keeps(id),
     listenMs: refreshMs,
     timeoutMs,
   });
@@ -108,14 +111,35 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
     inspect: ({ member: { id }, state }, callOptions) =>
       inspectMember({ id, state, clock: roundClock(clocks.of(id)) }, { ...callOptions, nowMs: () => Date.now() }),
   });
+  const held = connectHeld(directory, gossip, { snapshots, peers, clocks, selfId, timeoutMs });
   const roleDiscovery = new RoleDiscovery({ peers, clocks, directory, timeoutMs, againMs: refreshMs });
   const cleaning = isAlone ? Promise.resolve() : cleanUp(report);
   if (!isAlone) {
-    clocks.start(refreshMs, directory);
+    clocks.start(refreshMs, directory, () => gossip.isActive);
     if (options.snapshots.maxBytes > 0) collector.start();
     gossip.start();
   }
-  return { snapshots, directory, peers, clocks, collector, gossip, roleDiscovery, masking, mask, cleaning };
+  return { snapshots, directory, peers, clocks, collector, gossip, held, roleDiscovery, masking, mask, cleaning };
+}
+
+/** Lets the directory find what other members keep and know. */
+function connectHeld(
+  directory: MemberDirectory,
+  gossip: Gossip,
+  deps: Omit<HeldSnapshotsDeps, 'keepsAll' | 'keepersOf' | 'nowMs'>,
+): HeldSnapshots {
+  const held = new HeldSnapshots({
+    ...deps,
+    keepsAll: () => !gossip.isActive,
+    keepersOf: (id) => gossip.keepersOf(id),
+    nowMs: () => Date.now(),
+  });
+  directory.use({
+    find: (id) => held.find(id),
+    isElsewhere: (id) => held.isElsewhere(id),
+    lastSeenMs: (id) => gossip.lastSeenMs(id),
+  });
+  return held;
 }
 
 async function openSnapshots(

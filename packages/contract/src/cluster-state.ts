@@ -28,7 +28,7 @@ import type {
   MemberState,
   MembershipState,
 } from './member.ts';
-import type { ExchangeRequest, ExchangeResponse } from './member-exchange.ts';
+import type { ExchangeRequest, ExchangeResponse, HeldSnapshot } from './member-exchange.ts';
 import type {
   CallOptions,
   FollowOptions,
@@ -279,4 +279,6 @@ export interface ClusterState {
   forget(id: string, options?: ForgetOptions): Promise<ForgottenMember>;
   /** What this node knows of the members and the sender does not. Members send it to each other; not for other clients. */
   exchange?(request: ExchangeRequest, options?: CallOptions): Promise<ExchangeResponse>;
+  /** The snapshot that this node keeps of a member, for other members. Throws MEMBER_NOT_FOUND if there is none here. */
+  heldSnapshot?(id: string, options?: CallOptions): Promise<HeldSnapshot>;
 }

@@ -58,7 +58,7 @@ export type {
   MembershipState,
   RecordStore,
 } from './member.ts';
-export type { ExchangeRequest, ExchangeResponse, MemberEntry, MemberSample } from './member-exchange.ts';
+export type { ExchangeRequest, ExchangeResponse, HeldSnapshot, MemberEntry, MemberSample } from './member-exchange.ts';
 export type {
   CallOptions,
   FetchFunction,

@@ -46,3 +46,10 @@ export interface MemberSample {
   recentErrors: number | null;
   problems: NodeProblem[];
 }
+
+/** A snapshot that one member keeps of another. */
+export interface HeldSnapshot {
+  ageMs: number;
+  /** As it is stored. */
+  text: string;
+}

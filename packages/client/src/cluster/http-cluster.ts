@@ -22,6 +22,7 @@ import {
   encodeMembers,
   type FollowOptions,
   type ForgottenMember,
+  type HeldSnapshot,
   loadGaps,
   MEMBER_ID,
   type MemberSelection,
@@ -51,6 +52,7 @@ import {
   decodeClusterTop,
   decodeLists,
 } from '../decode-response.ts';
+import { isObject } from '../field-checks.ts';
 import { follow } from '../follow.ts';
 import { parseRequest } from '../parse-request.ts';
 import { readFollow, readPages } from '../read-records.ts';
@@ -186,10 +188,20 @@ export class HttpCluster implements ClusterClient {
     return requestJson(httpRequest, this.#deps, decodeLists<ForgottenMember>('members'));
   }
 
+  async heldSnapshot(id: string, options: CallOptions = {}): Promise<HeldSnapshot> {
+    const path = memberPath(id).replace(PATHS.clusterNodes, PATHS.clusterSnapshot.slice(0, -'/{id}'.length));
+    return requestJson({ path, ...options }, this.#deps, decodeHeldSnapshot);
+  }
+
   async exchange(request: ExchangeRequest, options: CallOptions = {}): Promise<ExchangeResponse> {
     const httpRequest = { path: PATHS.clusterExchange, body: JSON.stringify(request), ...options };
     return requestJson(httpRequest, this.#deps, decodeLists<ExchangeResponse>('beats', 'entries', 'failing'));
   }
+}
+
+function decodeHeldSnapshot(value: unknown): HeldSnapshot | undefined {
+  const isHeld = isObject(value) && typeof value.text === 'string' && typeof value.ageMs === 'number';
+  return isHeld ? (value as unknown as HeldSnapshot) : undefined;
 }
 
 function memberPath(id: string): string {

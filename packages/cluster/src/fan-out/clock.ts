@@ -30,6 +30,9 @@ const EACH_MS = 300;
 /** Members that just started or joined are measured earlier than after a whole interval. */
 const UNKNOWN_MS = 3000;
 
+/** Members measured in a round although others pass clocks on: they may not take part in that. */
+const UNKNOWN_AT_ONCE = 16;
+
 /** Wall clock and monotonic clock; tests provide their own. */
 export interface ClockSource {
   /** Epoch ms. */
@@ -81,6 +84,7 @@ export class ClockTable implements Clocks {
   readonly #abortController = new AbortController();
   /** New members that are being measured. */
   readonly #joining = new Set<string>();
+  #isPassedOn = () => false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #unsubscribe: () => void = () => {};
 
@@ -121,9 +125,11 @@ export class ClockTable implements Clocks {
   }
 
   /**
-   * Measures all members now and after every interval, and new members immediately. Does not keep the process alive.
+   * Measures all members now and after every interval, and new members immediately. While their clocks are passed on by
+   * others, only those of which nothing was heard, a few at a time. Does not keep the process alive.
    */
-  start(intervalMs: number, members: Pick<Membership, 'onChange'>): void {
+  start(intervalMs: number, members: Pick<Membership, 'onChange'>, isPassedOn: () => boolean = () => false): void {
+    this.#isPassedOn = isPassedOn;
     this.#unsubscribe = members.onChange(() => void this.#measureNew());
     const round = async () => {
       await this.#measureAll(intervalMs);
@@ -132,7 +138,9 @@ export class ClockTable implements Clocks {
       const waitMs = isUnknown ? Math.min(intervalMs, UNKNOWN_MS) : intervalMs;
       this.#timer = setTimeout(() => void round(), waitMs).unref();
     };
-    void round();
+    // What others pass on comes with the first exchanges.
+    if (isPassedOn()) this.#timer = setTimeout(() => void round(), Math.min(intervalMs, UNKNOWN_MS)).unref();
+    else void round();
   }
 
   close(): void {
@@ -145,6 +153,7 @@ export class ClockTable implements Clocks {
   async #measureNew(): Promise<void> {
     const { peers, timeoutMs } = this.#options;
     const { signal } = this.#abortController;
+    if (this.#isPassedOn()) return;
     const isNew = ({ member: { id } }: Peer) => this.of(id) === undefined && !this.#joining.has(id);
     const joining = peers.all().filter(isNew);
     for (const { member } of joining) this.#joining.add(member.id);
@@ -166,8 +175,11 @@ export class ClockTable implements Clocks {
       this.#samples.delete(id);
       this.#corrections.delete(id);
     }
-    const isLarge = all.length * EACH_MS > intervalMs;
-    await inParallel(all, MEASURED_AT_ONCE, async (peer) => {
+    const isPassedOn = this.#isPassedOn();
+    const isUnknown = ({ member: { id } }: Peer) => this.of(id) === undefined;
+    const measured = isPassedOn ? all.filter(isUnknown).slice(0, UNKNOWN_AT_ONCE) : all;
+    const isLarge = measured.length * EACH_MS > intervalMs;
+    await inParallel(measured, MEASURED_AT_ONCE, async (peer) => {
       if (signal.aborted) return;
       // Spread over the round, except for members without an offset.
       const waits = isLarge && this.of(peer.member.id) !== undefined;

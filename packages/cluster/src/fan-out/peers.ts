@@ -3,6 +3,7 @@ import {
   type CallOptions,
   codeOf,
   type ExchangeRequest,
+  type HeldSnapshot,
   isPattern,
   type Member,
   type MemberSelection,
@@ -62,6 +63,8 @@ export interface RegisteredPeer extends Peer {
   forget(id: string, options: CallOptions): Promise<number>;
   /** What it knows of the members and this node does not; not checked. */
   exchange?(request: ExchangeRequest, options: CallOptions): Promise<unknown>;
+  /** The snapshot that it keeps of another member; not checked. */
+  snapshot?(id: string, options: CallOptions): Promise<HeldSnapshot | undefined>;
 }
 
 /** The members with their clients. Only members are contacted: no address ever comes from a request. */
@@ -161,6 +164,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
         return members.reduce((sum, { count }) => sum + count, 0);
       },
       exchange: async (request, callOptions) => client().cluster.exchange?.(request, callOptions),
+      snapshot: async (id, callOptions) => client().cluster.heldSnapshot?.(id, callOptions),
     });
     return peer;
 
@@ -223,7 +227,9 @@ export function isSelected(member: Member, { nodes, role }: MemberSelection): bo
   return nodes === undefined || nodes.some((name) => name === member.id || matchesPattern(member.id, name));
 }
 
-interface PeerDeps extends Pick<RegisteredPeer, 'forget' | 'transport'>, Required<Pick<RegisteredPeer, 'exchange'>> {
+interface PeerDeps
+  extends Pick<RegisteredPeer, 'forget' | 'transport'>,
+    Required<Pick<RegisteredPeer, 'exchange' | 'snapshot'>> {
   make(): NodeState;
   close(): void;
 }
@@ -251,6 +257,10 @@ class MemberPeer implements RegisteredPeer {
   async close(): Promise<void> {
     this.#deps.close();
     if (this.#state instanceof MemberNode) await this.#state.end();
+  }
+
+  snapshot(id: string, options: CallOptions): Promise<HeldSnapshot | undefined> {
+    return this.#deps.snapshot(id, options);
   }
 
   exchange(request: ExchangeRequest, options: CallOptions): Promise<unknown> {

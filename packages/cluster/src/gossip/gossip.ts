@@ -8,7 +8,7 @@ import { MemberTable } from './member-table.ts';
 import { MemberWatch, type MemberWatchDeps } from './member-watch.ts';
 import { MuteMembers } from './mute-members.ts';
 import { readDigest, readExchange } from './read-exchange.ts';
-import { Rendezvous } from './rendezvous.ts';
+import { NEIGHBOURS, Rendezvous } from './rendezvous.ts';
 
 /** Up to this many members all are contacted for each request: cheap, and as fresh as can be. */
 const DIRECT_MEMBERS = 16;
@@ -70,6 +70,7 @@ export class Gossip {
   #unsubscribe: () => void = () => {};
   #working: Promise<void> = Promise.resolve();
   #rounds = 0;
+  #known: { round: number; ids: readonly string[] } | undefined;
 
   constructor(deps: GossipDeps) {
     const { selfId, refreshMs, source = SYSTEM, random = Math.random, directMembers = DIRECT_MEMBERS } = deps;
@@ -88,6 +89,24 @@ export class Gossip {
   /** Whether there are so many members that they are not all contacted for each request. */
   get isActive(): boolean {
     return this.#deps.directory.members.length > this.#directMembers;
+  }
+
+  /** Whether this node keeps a snapshot of the member: in a large cluster, if it is one of its neighbours. */
+  keeps(id: string): boolean {
+    if (!this.isActive) return true;
+    if (this.#rounds < FIRST_ROUNDS && this.#knownShare < MOST) return false;
+    return this.rendezvous.rank(id, this.#deps.selfId, this.#participants) >= 0;
+  }
+
+  /** Where snapshots of a member are looked for: its neighbours, and those that were until others joined. Best first. */
+  keepersOf(id: string): string[] {
+    return this.rendezvous.neighbours(id, this.#participants, 2 * NEIGHBOURS);
+  }
+
+  /** The time of day at which a member was last heard of; `undefined` if it never was. */
+  lastSeenMs(id: string): number | undefined {
+    const { aliveMs = -Infinity } = this.table.get(id) ?? {};
+    return Number.isFinite(aliveMs) ? Math.round(this.#source.nowMs() - (this.nowMs - aliveMs)) : undefined;
   }
 
   /** By the clock of all times in the table. */
@@ -175,6 +194,12 @@ export class Gossip {
     const roundMs = Math.max(refreshMs / ROUNDS, directory.members.length * ROUND_MS_EACH);
     const isStarting = this.#rounds < FIRST_ROUNDS && this.isActive && this.#knownShare < MOST;
     return Math.min(roundMs, refreshMs / LEAST_ROUNDS, isStarting ? FIRST_ROUND_MS : Infinity);
+  }
+
+  /** The same for all calls in a round: they are many. */
+  get #participants(): readonly string[] {
+    if (this.#known?.round !== this.#rounds) this.#known = { round: this.#rounds, ids: this.watch.participants() };
+    return this.#known.ids;
   }
 
   get #knownShare(): number {

@@ -33,6 +33,13 @@ export interface MemberDirectoryDeps {
   nowMs?: () => number;
 }
 
+/** What other members know. */
+export interface SnapshotsElsewhere {
+  find(id: string): Promise<MemberSnapshot | undefined>;
+  isElsewhere(id: string): boolean;
+  lastSeenMs(id: string): number | undefined;
+}
+
 interface Reachability {
   isUp: boolean;
   sinceMs: number | null;
@@ -49,6 +56,7 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
   readonly #listeners = new Set<() => void>();
   readonly #reachability = new Map<string, Reachability>();
   readonly #unsubscribe: () => void;
+  #elsewhere: SnapshotsElsewhere | undefined;
   /** The last list of the registry. */
   #listed: ReadonlyMap<string, Member> = new Map();
   /** Whether the registry has responded since this node started: only then is an unlisted node not a member. */
@@ -93,9 +101,19 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
     return this.#snapshots.get(id);
   }
 
-  /** Whether there is a snapshot of it. */
+  /** The same, wherever it is kept. */
+  async find(id: string): Promise<MemberSnapshot | undefined> {
+    return this.#elsewhere ? this.#elsewhere.find(id) : this.of(id);
+  }
+
+  /** Whether there is a snapshot of it, or may be one elsewhere. */
   has(id: string): boolean {
-    return this.#snapshots.asOfMs(id) !== undefined;
+    return this.#snapshots.asOfMs(id) !== undefined || (this.#elsewhere?.isElsewhere(id) ?? false);
+  }
+
+  /** In a large cluster, other members keep snapshots and know when a member was last heard of. */
+  use(elsewhere: SnapshotsElsewhere): void {
+    this.#elsewhere = elsewhere;
   }
 
   /** Members that left or failed, ordered by id. Empty until the registry has responded. */
@@ -177,7 +195,8 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
 
   #depart(member: Member, sinceMs: number): void {
     if (member.isSelf) return;
-    this.#snapshots.depart(member, { state: this.#hasLeft(member) ? 'left' : 'failed', sinceMs });
+    const departed = { state: this.#hasLeft(member) ? 'left' : 'failed', sinceMs } as const;
+    this.#snapshots.depart(member, departed, this.#elsewhere?.lastSeenMs(member.id));
   }
 
   /** Left if it wrote a departure, or was removed from a static list. */

@@ -23,7 +23,7 @@ export interface NodesDeps extends StateDeps {
   cluster: string;
   membership: Pick<Membership, 'state'>;
   /** What is known of members without contacting them. Absent: all are contacted. */
-  gossip?: Pick<Gossip, 'isActive' | 'nowMs' | 'table' | 'watch'>;
+  gossip?: Pick<Gossip, 'isActive' | 'nowMs' | 'table' | 'watch' | 'lastSeenMs'>;
 }
 
 /**
@@ -111,12 +111,14 @@ type ListedMember = Pick<MemberResponse<NodeFacts>, 'value' | 'report'> & { peer
 
 function toNode({ peer, value, report }: ListedMember, deps: NodesDeps): ClusterNode {
   const { member } = peer;
-  const snapshot = deps.directory.of(member.id);
   const clock = deps.clocks.of(member.id) ?? null;
   // A member that cannot describe itself counts as not responding.
   const standing = deps.directory.standingOf(member.id, value === undefined ? 'refused' : 'ok');
   if (value !== undefined)
     return { ...member, ...value, ...standing, report: { ...report, ...standing }, clock, lastSeenMs: deps.nowMs() };
+  // Read only here: it is stored compressed.
+  const snapshot = deps.directory.of(member.id);
+  const heardMs = deps.gossip?.isActive ? deps.gossip.lastSeenMs(member.id) : undefined;
   return {
     ...member,
     ...UNKNOWN_FACTS,
@@ -124,7 +126,7 @@ function toNode({ peer, value, report }: ListedMember, deps: NodesDeps): Cluster
     report: { ...report, ...standing, asOfMs: snapshot?.asOfMs ?? null },
     clock,
     lastRecordMs: snapshot ? newestRecordTime(snapshot) : null,
-    lastSeenMs: snapshot?.asOfMs ?? null,
+    lastSeenMs: heardMs ?? snapshot?.asOfMs ?? null,
   };
 }
 

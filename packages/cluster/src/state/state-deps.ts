@@ -12,7 +12,10 @@ import type { MemberSnapshot } from './snapshots/member-snapshot.ts';
 import { SnapshotNode } from './snapshots/snapshot-node.ts';
 
 /** The directory of members and their snapshots. */
-export type KnownMembers = Pick<MemberDirectory, 'of' | 'has' | 'departed' | 'standingOf'>;
+export interface KnownMembers extends Pick<MemberDirectory, 'of' | 'has' | 'departed' | 'standingOf'> {
+  /** The snapshot of a member, here or elsewhere; absent: it is here or nowhere. */
+  find?(id: string): Promise<MemberSnapshot | undefined>;
+}
 
 /** What cluster operations need. */
 export interface StateDeps {
@@ -76,13 +79,18 @@ export async function queryMembers<T>(
       const { departed } = peer;
       if (departed) return { peer, value, report: departedReport(departed, report.count) };
       const standing = directory.standingOf(report.id, report.outcome);
-      const snapshot = needsSnapshot(report) ? directory.of(report.id) : undefined;
+      const snapshot = needsSnapshot(report) ? await findSnapshot(directory, report.id) : undefined;
       const fallback = snapshot && (await querySnapshot(snapshot, { call, matchRegex: deps.peers.matchRegex }));
       if (fallback === undefined) return { peer, value, report: { ...report, ...standing } };
       const { asOfMs } = snapshot as MemberSnapshot;
       return { peer, value: fallback, report: { ...report, ...standing, count: countOf(fallback), asOfMs } };
     }),
   );
+}
+
+/** The snapshot of a member, wherever it is kept. */
+export async function findSnapshot(directory: KnownMembers, id: string): Promise<MemberSnapshot | undefined> {
+  return directory.find ? directory.find(id) : directory.of(id);
 }
 
 /** A member that lacks an operation is not replaced by its snapshot; one that fails is. */

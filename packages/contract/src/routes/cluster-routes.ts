@@ -64,6 +64,17 @@ export const CLUSTER_ROUTES = {
     errors: ['PARAMETER_INVALID', 'NOT_SUPPORTED', ...BODY_ERRORS],
     page: true,
   },
+  clusterSnapshot: {
+    path: PATHS.clusterSnapshot,
+    role: 'admin',
+    summary: 'Get a kept snapshot',
+    description:
+      'The snapshot that this node keeps of a member. Members request it of each other; not for other clients.',
+    parameters: documentParameters([MEMBER_ID_ROW]),
+    response: { contentType: JSON_TYPE },
+    errors: ['MEMBER_NOT_FOUND', 'NOT_SUPPORTED'],
+    page: true,
+  },
   clusterConfig: {
     path: PATHS.clusterConfig,
     role: 'config',

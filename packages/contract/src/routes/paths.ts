@@ -27,6 +27,7 @@ export const PATHS = {
   clusterNodes: '/api/v1/cluster/nodes',
   clusterForget: '/api/v1/cluster/nodes/{id}',
   clusterExchange: '/api/v1/cluster/exchange',
+  clusterSnapshot: '/api/v1/cluster/snapshots/{id}',
   clusterConfig: '/api/v1/cluster/config',
   clusterConfigDiff: '/api/v1/cluster/config/diff',
   clusterLogFiles: '/api/v1/cluster/log/files',

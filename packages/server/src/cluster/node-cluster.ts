@@ -114,6 +114,10 @@ export class NodeCluster implements ClusterState {
     return (await this.#open()).state.forget(id, options);
   }
 
+  async heldSnapshot(id: string) {
+    return (await this.#open()).heldSnapshot(id);
+  }
+
   async exchange(request: ExchangeRequest) {
     return (await this.#open()).local.exchange(request);
   }

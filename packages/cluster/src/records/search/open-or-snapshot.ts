@@ -4,7 +4,7 @@ import { withDeadline } from '../../fan-out/bounded-calls.ts';
 import { toOutcome } from '../../fan-out/member-failure.ts';
 import type { ChosenMember } from '../../state/choose-members.ts';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
-import { departedReport } from '../../state/state-deps.ts';
+import { departedReport, findSnapshot } from '../../state/state-deps.ts';
 import { type ClusterDeps, getLimits } from '../cluster-deps.ts';
 import type { LineRecord } from '../merge/record-lines.ts';
 
@@ -46,8 +46,8 @@ export function openOrSnapshot(deps: ClusterDeps, { member, departed }: ChosenMe
     readOrSnapshot(() => options.search(signal), {
       timeoutMs,
       signal,
-      onSilence(failure) {
-        const snapshot = deps.directory.of(member.id);
+      async onSilence(failure) {
+        const snapshot = await findSnapshot(deps.directory, member.id);
         if (!snapshot) return undefined;
         instead = { ...failure, asOfMs: snapshot.asOfMs, snapshot };
         return options.searchSnapshot(snapshot);
@@ -61,7 +61,7 @@ interface SilentOptions {
   timeoutMs: number;
   signal: AbortSignal;
   /** Opens its snapshot; `undefined` if there is none. */
-  onSilence(failure: Pick<MemberReport, 'outcome' | 'detail'>): AsyncIterable<Items> | undefined;
+  onSilence(failure: Pick<MemberReport, 'outcome' | 'detail'>): Promise<AsyncIterable<Items> | undefined>;
 }
 
 async function* readOrSnapshot(
@@ -76,7 +76,7 @@ async function* readOrSnapshot(
     } catch (error) {
       const { outcome, detail } = toOutcome(error);
       if (signal.aborted || !SILENT.has(outcome)) throw error;
-      const fallback = onSilence({ outcome, detail });
+      const fallback = await onSilence({ outcome, detail });
       if (!fallback) throw error;
       yield* fallback;
       return;

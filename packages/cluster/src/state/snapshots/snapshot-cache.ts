@@ -77,6 +77,11 @@ export class SnapshotCache {
     return this.#entries.get(id)?.asOfMs;
   }
 
+  /** Whether nothing of the member is stored but that it was there. */
+  isEmpty(id: string): boolean {
+    return (this.#entries.get(id)?.parts ?? 0) === 0;
+  }
+
   getDeparted(id: string): DepartedState | null | undefined {
     return this.#entries.get(id)?.departed;
   }
@@ -96,13 +101,13 @@ export class SnapshotCache {
   }
 
   /** Marks a member as departed, even without a snapshot: it must stay listed. */
-  depart(member: Member, departed: DepartedState): void {
+  depart(member: Member, departed: DepartedState, seenMs?: number): void {
     const { nowMs } = this.#deps;
     const known = this.get(member.id);
     const { asOfMs, clock, config, records, files } = known ?? EMPTY_SNAPSHOT;
     this.#replace({
       member: { ...member, isSelf: false },
-      asOfMs: asOfMs ?? nowMs(),
+      asOfMs: asOfMs ?? seenMs ?? nowMs(),
       ...{ clock, config, records, files, departed },
     });
   }

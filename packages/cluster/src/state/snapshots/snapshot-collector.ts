@@ -21,9 +21,13 @@ const FRAME_BYTES = 4096;
 const TEXT_SHARE = 0.45;
 const FILES_SHARE = 0.1;
 
+/** A snapshot that this node no longer has to keep is dropped after this many intervals. */
+const MOVED_AFTER = 10;
+
 const DEFAULTS = {
   nowMs: () => Date.now(),
   random: () => Math.random(),
+  keeps: (_id: string) => true,
   listenMs: 30_000,
   timeoutMs: 10_000,
   maxConfigBytes: 256 * 1024,
@@ -36,6 +40,8 @@ export interface SnapshotCollectorDeps {
   snapshots: SnapshotCache;
   peers: Pick<Peers, 'all'>;
   clocks: Clocks;
+  /** Whether this node keeps a snapshot of a member; default: of every one. */
+  keeps?: (id: string) => boolean;
   /** Masks a configuration; `undefined` if that is not possible: then it is not stored. */
   mask(configText: string): Masked;
   /** Returns 0 to 1, so that nodes do not fetch at the same time. */
@@ -99,7 +105,8 @@ export class SnapshotCollector {
   }
 
   #others(): Peer[] {
-    return this.#deps.peers.all().filter(({ member }) => !member.isSelf);
+    const { peers, keeps } = this.#deps;
+    return peers.all().filter(({ member }) => !member.isSelf && keeps(member.id));
   }
 
   async #collectNext(): Promise<void> {
@@ -162,7 +169,17 @@ export class SnapshotCollector {
   async #expire(): Promise<void> {
     const here = new Set(this.#deps.peers.all().map(({ member }) => member.id));
     for (const id of this.#tried) if (!here.has(id)) this.#tried.delete(id);
+    this.#dropOthers(here);
     this.#snapshots.expire();
     await this.#snapshots.written();
+  }
+
+  /** Snapshots of members that others keep now, once those have had the time to take theirs. */
+  #dropOthers(here: ReadonlySet<string>): void {
+    const { keeps, listenMs, nowMs } = this.#deps;
+    const isOld = (asOfMs: number) => nowMs() - asOfMs > MOVED_AFTER * listenMs;
+    for (const { member, asOfMs, departed } of this.#snapshots.all())
+      if (departed === null && here.has(member.id) && isOld(asOfMs) && !keeps(member.id))
+        this.#snapshots.drop(member.id);
   }
 }

@@ -8,8 +8,8 @@ import { schemaProblems } from '../testing/schema-problems.ts';
 import { serveCluster } from '../testing/serve-cluster.ts';
 
 const CLUSTER_IDS = ROUTE_IDS.filter((id) => {
-  const { path, method } = getRoute(id);
-  return path.startsWith('/api/v1/cluster/') && method === undefined;
+  const { path, method, page } = getRoute(id);
+  return path.startsWith('/api/v1/cluster/') && method === undefined && !page;
 });
 /** `time` is what a moment cannot do without, and `by` what counts by value cannot. */
 const REQUEST_PATHS = CLUSTER_IDS.map((id) => `${getRoute(id).path}?time=@1&by=shard`);
@@ -39,6 +39,15 @@ describe('the exchange of members', () => {
     const { status, body } = await send(port, '{"have":["a",1,2,3]}');
     expect([status, JSON.parse(body.toString())]).toEqual([200, CLUSTER_RESPONSES.exchange]);
     expect(cluster.last).toMatchObject({ verb: 'exchange', request: { have: ['a', 1, 2, 3] } });
+  });
+
+  it('has the snapshots that this node keeps', async () => {
+    const cluster = new FakeCluster();
+    const { port } = await serveCluster(cluster);
+    const path = PATHS.clusterSnapshot.replace('{id}', 'db-7%3A7300');
+    expect(await requestJson(port, path)).toEqual(CLUSTER_RESPONSES.heldSnapshot);
+    expect(cluster.last).toMatchObject({ verb: 'heldSnapshot', request: 'db-7:7300' });
+    expect(await requestProblem(port, `${path}%2f`)).toMatchObject({ status: 404 });
   });
 
   it('is refused without a valid body', async () => {

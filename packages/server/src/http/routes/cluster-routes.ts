@@ -28,6 +28,7 @@ type ClusterRouteId =
   | 'clusterNodes'
   | 'clusterForget'
   | 'clusterExchange'
+  | 'clusterSnapshot'
   | 'clusterConfig'
   | 'clusterConfigDiff'
   | 'clusterLogFiles'
@@ -68,11 +69,7 @@ export function createClusterRoutes(
       const onlyHere = headers[VIA_HEADER] !== undefined;
       return jsonResponse(await cluster.forget(decodeMemberId(rest), { signal, onlyHere }));
     },
-    // Answered from memory, so there can be no loop.
-    clusterExchange: async ({ body = '', signal }) => {
-      if (!cluster?.exchange) throw new PortholeError('NOT_SUPPORTED', 'this node has no cluster routes');
-      return jsonResponse(await cluster.exchange(parseExchange(body), { signal }));
-    },
+    ...createExchangeRoutes(cluster),
     clusterConfig: route(async (all, { query, signal }) =>
       jsonResponse(await all.config(parseMemberSelection(query), { signal })),
     ),
@@ -103,6 +100,23 @@ export function createClusterRoutes(
     clusterLogMoment: route(async (all, { query, signal }) =>
       linesResponse(jsonLines(all.around(parseAroundRequest(query, clock(), { maxRecords }), { signal }))),
     ),
+  };
+}
+
+/** What members request of each other. Answered from memory, so there can be no loop. */
+function createExchangeRoutes(
+  cluster: ClusterState | undefined,
+): Record<'clusterExchange' | 'clusterSnapshot', RouteHandler> {
+  const unsupported = () => new PortholeError('NOT_SUPPORTED', 'this node has no cluster routes');
+  return {
+    clusterExchange: async ({ body = '', signal }) => {
+      if (!cluster?.exchange) throw unsupported();
+      return jsonResponse(await cluster.exchange(parseExchange(body), { signal }));
+    },
+    clusterSnapshot: async ({ rest, signal }) => {
+      if (!cluster?.heldSnapshot) throw unsupported();
+      return jsonResponse(await cluster.heldSnapshot(decodeMemberId(rest), { signal }));
+    },
   };
 }
 

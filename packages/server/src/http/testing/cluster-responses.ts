@@ -11,6 +11,7 @@ import type {
   ClusterTop,
   ExchangeResponse,
   ForgottenMember,
+  HeldSnapshot,
   MemberReport,
   MembershipState,
   NodeObject,
@@ -73,6 +74,7 @@ export const CLUSTER_RESPONSES: {
   nodes: ClusterNodes;
   forget: ForgottenMember;
   exchange: ExchangeResponse;
+  heldSnapshot: HeldSnapshot;
   config: ClusterConfig;
   configDiff: ClusterConfigDiff;
   logFiles: ClusterLogFiles;
@@ -125,6 +127,7 @@ export const CLUSTER_RESPONSES: {
   },
   forget: { id: 'b', members: [OK] },
   exchange: { beats: ['a', 1, 3, 0, 1, 0, 0], entries: [], failing: [] },
+  heldSnapshot: { ageMs: 5, text: '{}' },
   config: {
     configs: [
       { id: 'a', role: 'broker', config: { config: 'a = 1\n', node: NODE }, report: OK },

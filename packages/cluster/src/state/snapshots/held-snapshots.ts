@@ -1,0 +1,107 @@
+import type { CallOptions, HeldSnapshot, MemberClock } from '@porthole/contract';
+import { withDeadline } from '../../fan-out/bounded-calls.ts';
+import type { Clocks } from '../../fan-out/clock.ts';
+import { expectFailure } from '../../fan-out/member-failure.ts';
+import type { Peers } from '../../fan-out/peers.ts';
+import { type MemberSnapshot, parseSnapshot, serializeSnapshot } from './member-snapshot.ts';
+import type { SnapshotCache } from './snapshot-cache.ts';
+
+/** Fraction of the timeout for each member that is asked: the request itself needs the rest. */
+const SHARE = 0.3;
+
+/** Snapshots of members that do not respond at the moment, from others: how many, and for how long. */
+const MAX_BORROWED = 32;
+const BORROWED_MS = 30_000;
+
+export interface HeldSnapshotsDeps {
+  snapshots: Pick<SnapshotCache, 'get' | 'put' | 'isEmpty' | 'getDeparted'>;
+  peers: Pick<Peers, 'get'>;
+  clocks: Clocks;
+  selfId: string;
+  /** Whether all members keep snapshots of all, so that there is no point in asking. */
+  keepsAll(): boolean;
+  /** Who keeps the snapshot of a member, best first. */
+  keepersOf(id: string): readonly string[];
+  timeoutMs: number;
+  nowMs(): number;
+}
+
+/** Snapshots wherever they are kept: here, or by the neighbours of the member. */
+export class HeldSnapshots {
+  readonly #deps: HeldSnapshotsDeps;
+  readonly #borrowed = new Map<string, { snapshot: MemberSnapshot | undefined; atMs: number }>();
+  readonly #asking = new Map<string, Promise<MemberSnapshot | undefined>>();
+
+  constructor(deps: HeldSnapshotsDeps) {
+    this.#deps = deps;
+  }
+
+  /** The snapshot for another member. `undefined`: there is none here. */
+  lend(id: string): HeldSnapshot | undefined {
+    const { snapshots, nowMs } = this.#deps;
+    const snapshot = snapshots.isEmpty(id) ? undefined : snapshots.get(id);
+    return snapshot && { ageMs: Math.max(0, nowMs() - snapshot.asOfMs), text: serializeSnapshot(snapshot) };
+  }
+
+  /** Whether the snapshot is not here, but may be elsewhere. */
+  isElsewhere(id: string): boolean {
+    return !this.#deps.keepsAll() && this.#deps.snapshots.isEmpty(id);
+  }
+
+  /** The snapshot of a member. That of one that has departed is kept here from then on. Never rejects because of a member. */
+  async find(id: string, options: CallOptions = {}): Promise<MemberSnapshot | undefined> {
+    const { snapshots } = this.#deps;
+    if (!this.isElsewhere(id)) return snapshots.get(id);
+    const borrowed = this.#borrowed.get(id);
+    if (borrowed && performance.now() - borrowed.atMs < BORROWED_MS) return borrowed.snapshot ?? snapshots.get(id);
+    const asking = this.#asking.get(id) ?? this.#ask(id, options).finally(() => this.#asking.delete(id));
+    this.#asking.set(id, asking);
+    return (await asking) ?? snapshots.get(id);
+  }
+
+  async #ask(id: string, options: CallOptions): Promise<MemberSnapshot | undefined> {
+    const { keepersOf, selfId, snapshots } = this.#deps;
+    let found: MemberSnapshot | undefined;
+    for (const keeper of keepersOf(id)) {
+      if (keeper !== selfId && keeper !== id) found = await this.#askKeeper(keeper, { id, ...options });
+      if (found || options.signal?.aborted) break;
+    }
+    options.signal?.throwIfAborted();
+    const departed = snapshots.getDeparted(id);
+    if (found && departed) {
+      const member = snapshots.get(id)?.member ?? found.member;
+      found = { ...found, member, departed };
+      snapshots.put(found);
+    } else this.#borrow(id, found);
+    return found;
+  }
+
+  #borrow(id: string, snapshot: MemberSnapshot | undefined): void {
+    this.#borrowed.delete(id);
+    const [oldest] = this.#borrowed.keys();
+    if (this.#borrowed.size >= MAX_BORROWED && oldest !== undefined) this.#borrowed.delete(oldest);
+    this.#borrowed.set(id, { snapshot: snapshot && { ...snapshot, departed: null }, atMs: performance.now() });
+  }
+
+  /** `undefined` if it has none, or none that is valid, or does not respond: then the next is asked. */
+  async #askKeeper(keeper: string, { id, signal }: CallOptions & { id: string }): Promise<MemberSnapshot | undefined> {
+    const { peers, timeoutMs, clocks, nowMs } = this.#deps;
+    try {
+      const ask = async (leaving: AbortSignal) => peers.get(keeper).snapshot?.(id, { signal: leaving });
+      const held = await withDeadline(ask, { timeoutMs: timeoutMs * SHARE, ...(signal && { signal }) });
+      const snapshot = held && parseSnapshot(held.text);
+      if (!snapshot || snapshot.member.id !== id || !(held.ageMs >= 0)) return undefined;
+      return { ...snapshot, asOfMs: nowMs() - held.ageMs, clock: addClocks(snapshot.clock, clocks.of(keeper)) };
+    } catch (error) {
+      expectFailure(error);
+      return undefined;
+    }
+  }
+}
+
+/** The clock of a member compared with this node, from its clock and that of the one that compared them. */
+function addClocks(clock: MemberClock | null, keeper: MemberClock | undefined): MemberClock | null {
+  if (!clock || !keeper) return null;
+  const uncertaintyMs = clock.uncertaintyMs + keeper.uncertaintyMs;
+  return { offsetMs: clock.offsetMs + keeper.offsetMs, uncertaintyMs };
+}
