@@ -1,9 +1,8 @@
 import type { NodeClient } from '@porthole/client';
 import {
   type CallOptions,
+  type ClusterState,
   codeOf,
-  type ExchangeRequest,
-  type HeldSnapshot,
   isPattern,
   type Member,
   type MemberSelection,
@@ -61,10 +60,8 @@ export interface Peer {
 export interface RegisteredPeer extends Peer {
   /** Makes it drop its snapshot of another member; returns the number of dropped snapshots: 0 or 1. */
   forget(id: string, options: CallOptions): Promise<number>;
-  /** What it knows of the members and this node does not; not checked. */
-  exchange?(request: ExchangeRequest, options: CallOptions): Promise<unknown>;
-  /** The snapshot that it keeps of another member; not checked. */
-  snapshot?(id: string, options: CallOptions): Promise<HeldSnapshot | undefined>;
+  /** What it knows of other members; not checked. */
+  readonly knowledge?: Pick<ClusterState, 'exchange' | 'heldSnapshot'>;
 }
 
 /** The members with their clients. Only members are contacted: no address ever comes from a request. */
@@ -163,8 +160,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
         const { members } = await client().cluster.forget(id, callOptions);
         return members.reduce((sum, { count }) => sum + count, 0);
       },
-      exchange: async (request, callOptions) => client().cluster.exchange?.(request, callOptions),
-      snapshot: async (id, callOptions) => client().cluster.heldSnapshot?.(id, callOptions),
+      knowledge: () => client().cluster,
     });
     return peer;
 
@@ -227,9 +223,8 @@ export function isSelected(member: Member, { nodes, role }: MemberSelection): bo
   return nodes === undefined || nodes.some((name) => name === member.id || matchesPattern(member.id, name));
 }
 
-interface PeerDeps
-  extends Pick<RegisteredPeer, 'forget' | 'transport'>,
-    Required<Pick<RegisteredPeer, 'exchange' | 'snapshot'>> {
+interface PeerDeps extends Pick<RegisteredPeer, 'forget' | 'transport'> {
+  knowledge(): Pick<ClusterState, 'exchange' | 'heldSnapshot'>;
   make(): NodeState;
   close(): void;
 }
@@ -259,12 +254,8 @@ class MemberPeer implements RegisteredPeer {
     if (this.#state instanceof MemberNode) await this.#state.end();
   }
 
-  snapshot(id: string, options: CallOptions): Promise<HeldSnapshot | undefined> {
-    return this.#deps.snapshot(id, options);
-  }
-
-  exchange(request: ExchangeRequest, options: CallOptions): Promise<unknown> {
-    return this.#deps.exchange(request, options);
+  get knowledge(): Pick<ClusterState, 'exchange' | 'heldSnapshot'> {
+    return this.#deps.knowledge();
   }
 
   async forget(id: string, options: CallOptions): Promise<number> {

@@ -166,7 +166,7 @@ export class Gossip {
     const { id } = peer.member;
     const sentMs = this.nowMs;
     try {
-      const send = async (signal: AbortSignal) => peer.exchange?.(table.digest(), { signal });
+      const send = async (signal: AbortSignal) => peer.knowledge?.exchange?.(table.digest(), { signal });
       const response = readExchange(await withDeadline(send, { timeoutMs, signal: this.#abortController.signal }));
       const nowMs = this.nowMs;
       const renewed = table.merge(response, { from: id, sentMs, nowMs });

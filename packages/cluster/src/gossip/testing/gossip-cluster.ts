@@ -1,4 +1,10 @@
-import { type ExchangeRequest, type Member, type NodeState, PortholeError } from '@porthole/contract';
+import {
+  type ExchangeRequest,
+  type ExchangeResponse,
+  type Member,
+  type NodeState,
+  PortholeError,
+} from '@porthole/contract';
 import type { RegisteredPeer } from '../../fan-out/peers.ts';
 import type { Inspection } from '../../state/inspect-member.ts';
 import { Gossip } from '../gossip.ts';
@@ -56,7 +62,7 @@ export class GossipCluster {
 
   peer(id: string, isSelf = false): RegisteredPeer {
     const target = () => this.get(id);
-    const answer = async (request: ExchangeRequest): Promise<unknown> => {
+    const exchange = async (request: ExchangeRequest): Promise<ExchangeResponse> => {
       const member = target();
       member.exchanges++;
       this.nowMs += 1;
@@ -65,9 +71,9 @@ export class GossipCluster {
       const response = await member.gossip.respond(JSON.parse(JSON.stringify(request)));
       this.nowMs += 1;
       const sent = JSON.parse(JSON.stringify(response));
-      return member.lie ? member.lie(sent) : sent;
+      return (member.lie ? member.lie(sent) : sent) as ExchangeResponse;
     };
-    return { member: memberOf(id, isSelf), state: {} as NodeState, forget: async () => 0, exchange: answer };
+    return { member: memberOf(id, isSelf), state: {} as NodeState, forget: async () => 0, knowledge: { exchange } };
   }
 
   #create(id: string, ids: readonly string[]): FakeMember {

@@ -25,12 +25,13 @@ const lending =
 function setUp(keepers: Readonly<Record<string, Keeper>>, { keepsAll = false } = {}) {
   const asked: string[] = [];
   const cache = new SnapshotCache({ store: null, report: () => {}, nowMs: () => NOW_MS });
-  const get = (id: string) => ({
-    snapshot: async (of: string) => {
+  const get = (id: string) => {
+    const heldSnapshot = async (of: string) => {
       asked.push(id);
       return keepers[id]?.(of);
-    },
-  });
+    };
+    return { knowledge: { heldSnapshot } };
+  };
   const held = new HeldSnapshots({
     snapshots: cache,
     peers: { get } as unknown as Pick<Peers, 'get'>,

@@ -87,7 +87,7 @@ export class HeldSnapshots {
   async #askKeeper(keeper: string, { id, signal }: CallOptions & { id: string }): Promise<MemberSnapshot | undefined> {
     const { peers, timeoutMs, clocks, nowMs } = this.#deps;
     try {
-      const ask = async (leaving: AbortSignal) => peers.get(keeper).snapshot?.(id, { signal: leaving });
+      const ask = async (leaving: AbortSignal) => peers.get(keeper).knowledge?.heldSnapshot?.(id, { signal: leaving });
       const held = await withDeadline(ask, { timeoutMs: timeoutMs * SHARE, ...(signal && { signal }) });
       const snapshot = held && parseSnapshot(held.text);
       if (!snapshot || snapshot.member.id !== id || !(held.ageMs >= 0)) return undefined;
