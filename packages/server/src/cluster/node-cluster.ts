@@ -115,7 +115,7 @@ export class NodeCluster implements ClusterState {
   }
 
   async heldSnapshot(id: string) {
-    return (await this.#open()).heldSnapshot(id);
+    return (await this.#open()).local.heldSnapshot(id);
   }
 
   async exchange(request: ExchangeRequest) {
