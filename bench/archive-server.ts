@@ -8,8 +8,8 @@ import { startProgram } from './program.ts';
 
 const START_MS = 60_000;
 
-/** A ClickHouse server with its defaults but for ports, folders and memory; gives its URL. */
-export async function startArchiveServer(context: BenchContext): Promise<string> {
+/** A ClickHouse server with its defaults but for ports, folders and memory; gives where it listens. */
+export async function startArchiveServer(context: BenchContext): Promise<{ url: string; tcpPort: number }> {
   const dir = context.tempDir();
   const [http = 0, tcp = 0] = await Promise.all([freePort(), freePort()]);
   mkdirSync(join(dir, 'data'));
@@ -34,7 +34,7 @@ export async function startArchiveServer(context: BenchContext): Promise<string>
   for (const giveUpAt = performance.now() + START_MS; performance.now() < giveUpAt; await delay(50)) {
     const response = await fetch(`${url}/ping`).catch(() => undefined); // not yet listening
     await response?.body?.cancel();
-    if (response?.ok) return url;
+    if (response?.ok) return { url, tcpPort: tcp };
   }
   throw new Error(`clickhouse-server does not start: ${program.output}`);
 }

@@ -9,6 +9,10 @@ const ROOT = join(import.meta.dirname, '..');
  * waits) uses `performance.now()`, which does not jump.
  */
 const TIMES_OF_DAY: Readonly<Record<string, string>> = {
+  'archive/src/ask/archive-state.ts': 'as of when a response is',
+  'archive/src/ship/log-shipper.ts': 'versions of rows, and ages of records',
+  'archive/src/ship/progress-writer.ts': 'up to when records were shipped',
+  'archive/src/sourced/sourced-cluster.ts': 'time ranges of requests',
   'client/src/check-arguments.ts': 'only named, in a message',
   'client/src/clock.ts': 'the time of day next to a clock that does not jump',
   'cluster/src/contract-only/tail-mirror.ts': 'as of when a copy is shown',
@@ -51,7 +55,7 @@ const TIMES_OF_DAY: Readonly<Record<string, string>> = {
 };
 
 it('what lasts some time is measured by a clock that does not jump', () => {
-  const found = ['client', 'cluster', 'contract', 'logs', 'server']
+  const found = ['archive', 'client', 'cluster', 'contract', 'logs', 'server']
     .flatMap((name) =>
       readdirSync(join(ROOT, 'packages', name, 'src'), { recursive: true, encoding: 'utf8' }).map(
         (file) => `${name}/src/${file}`,

@@ -1,5 +1,6 @@
 import { questionRows } from '../archive-questions.ts';
 import { startArchiveServer } from '../archive-server.ts';
+import { shippingRows } from '../archive-shipping.ts';
 import { FULL_EFFORT } from '../context.ts';
 import type { Group } from '../group.ts';
 
@@ -11,8 +12,11 @@ export const archiveGroup: Group = {
   name: 'archive',
   needs: [],
   async run(context) {
-    const url = await startArchiveServer(context);
+    const { url, tcpPort } = await startArchiveServer(context);
     const records = context.effort.logBytes >= FULL_EFFORT.logBytes ? RECORDS : QUICK_RECORDS;
-    return questionRows(context, { url, records });
+    return [
+      ...(await shippingRows(context, { url, tcpPort, records })),
+      ...(await questionRows(context, { url, records })),
+    ];
   },
 };

@@ -5,12 +5,14 @@ import { PROGRESS, RECORDS } from '../schema/tables.ts';
 /** How often progress is written: what other nodes know of this one is at most so old, and a few seconds more. */
 const WRITE_MS = 5000;
 
-/** Files are looked at every second: what was logged since may not have been seen. */
-const UNSEEN_MS = 2000;
+/** A record is written a little after its time: it may not have been there when files were looked at. */
+const UNSEEN_MS = 1000;
 
 /** What is shipped of a log, as the shipper knows it. */
 export interface LogProgress {
   log: string;
+  /** When its files were looked at last: with many logs, that may be a while ago. */
+  lookedMs: number;
   /** 0: everything is stored that was seen at the last look. */
   lagBytes: number;
   shippedRecords: number;
@@ -62,7 +64,7 @@ export class ProgressWriter {
     const rows: object[] = [];
     for (const log of progress()) {
       if (log.shippedToMs === null) continue;
-      const caughtUpMs = nowMs - UNSEEN_MS;
+      const caughtUpMs = log.lookedMs - UNSEEN_MS;
       rows.push({
         ...{ cluster, node, role, log: log.log },
         from_ms: await this.#firstTime(log),
