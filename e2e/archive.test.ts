@@ -7,8 +7,9 @@ import type { ClusterEnd, ClusterRecord, RecordStore } from '@porthole/contract'
 import { eventually } from '@porthole/logs/testing';
 import type { PartialSettings } from '@porthole/server';
 import { initArchive } from '@porthole/server/archive';
-import { freePorts, startTestNode, type TestNode } from '@porthole/server/testing';
+import { freePorts, startTestNode, type TestNode, tempDir } from '@porthole/server/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runCommand } from './testing/program.ts';
 
 const HOUR_MS = 3_600_000;
 const NOW_MS = Date.now();
@@ -31,6 +32,10 @@ async function newArchive(): Promise<PartialSettings['archive']> {
   const archive = { url: server.url, database: server.newDatabase() };
   await initArchive({ options: { archive } }, { dryRun: false });
   return archive;
+}
+
+function archiveOf(database: string) {
+  return server.connect({ database });
 }
 
 interface Cluster {
@@ -155,6 +160,37 @@ describe('nodes with an archive', () => {
     expect(JSON.stringify(top)).not.toContain('secret');
     const fields = await denying.cluster.logFields({ limit: 10, store: 'archive' });
     expect(fields.records).toBe(1);
+  });
+
+  it('the program makes the tables, shows what was shipped, and compares it with the disks', async () => {
+    const archive = { url: server.url, database: server.newDatabase() };
+    const dir = tempDir();
+    const flags = ['--archive-url', archive.url, '--archive-database', archive.database];
+    const run = (...args: string[]) => runCommand(['archive', ...args], dir, { TZ: 'UTC' });
+    const planned = await run('init', '--dry-run', ...flags);
+    expect(planned).toMatchObject({ code: 0, stderr: expect.stringContaining('nothing was changed') });
+    expect(planned.stdout).toMatch(/CREATE TABLE IF NOT EXISTS .*records/);
+    expect(await run('init', ...flags)).toMatchObject({ code: 0, stderr: expect.stringContaining('tables created') });
+    expect(await run('init', ...flags)).toMatchObject({ code: 0, stderr: expect.stringContaining('is up to date') });
+    expect(await run('init')).toMatchObject({ code: 2, stderr: expect.stringContaining('archive.url is not set') });
+    const { nodes, clients } = await startCluster([{ 'a.log': line(3, 'one') + line(2, 'two') }], archive);
+    const url = `http://127.0.0.1:${nodes[0]?.port}`;
+    await untilShipped(clients[0] as NodeClient, 2);
+    const verified = await run('verify', '--url', url, '-o', 'json');
+    const days = verified.stdout
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text));
+    expect(verified.code).toBe(0);
+    expect(days.reduce((sum, { onDisk, inArchive }) => sum + onDisk + inArchive, 0)).toBe(4);
+    await eventually(async () => {
+      const status = await run('status', '--url', url, '-o', 'json');
+      expect(status, status.stderr).toMatchObject({ code: 0 });
+      expect(JSON.parse(status.stdout)).toMatchObject({ node: 'n1', state: 'ok', lostBytes: 0 });
+    });
+    await archiveOf(archive.database).execute('TRUNCATE TABLE records');
+    const missing = await run('verify', '--url', url);
+    expect(missing).toMatchObject({ code: 1, stdout: expect.stringMatching(/! n1 .* 2 +0 +2/) });
   });
 });
 

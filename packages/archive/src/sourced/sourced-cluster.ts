@@ -3,7 +3,6 @@ import {
   type AroundRequest,
   type CallOptions,
   type ClusterDigest,
-  type ClusterEnd,
   type ClusterFields,
   type ClusterHistogram,
   type ClusterItem,
@@ -40,6 +39,7 @@ import { type Cuts, planSources, type SourcePlan } from './plan-sources.ts';
 import { Remembered } from './remembered.ts';
 import { searchSources } from './search-sources.ts';
 import { decodeSourcedCursor, isSourcedCursor, type SourcedPosition } from './sourced-cursor.ts';
+import { shippedRange } from './sourced-reports.ts';
 
 type Request = MemberSelection & LogSelection & Pick<RecordFilter, 'fromMs' | 'toMs'>;
 
@@ -104,7 +104,7 @@ export class SourcedCluster implements ClusterState {
       const deps = { cluster: this.#cluster, archive: this.#archive, resumed, ...decided };
       yield* searchSources(deps, request, options);
     } else if (decided.kind === 'archive') {
-      yield* this.#withMembership(this.#archive.searchLogs(request, options));
+      yield* this.#ofArchive(this.#archive.searchLogs(request, options), options);
     } else {
       const found = this.#cluster.searchLogs({ ...request, store: 'nodes' }, options);
       yield* decided.problem === undefined ? found : withProblem(found, decided.problem);
@@ -133,7 +133,7 @@ export class SourcedCluster implements ClusterState {
     const deps = { cluster: this.#cluster, archive: this.#archive, facts, archived };
     yield* request.store === 'nodes'
       ? this.#cluster.around(request, options)
-      : this.#withMembership(aroundSources(deps, request, options));
+      : this.#ofArchive(aroundSources(deps, request, options), options);
   }
 
   async logHistogram(
@@ -222,12 +222,24 @@ export class SourcedCluster implements ClusterState {
     return { kind: 'both', plan, facts };
   }
 
-  async *#withMembership(found: AsyncIterable<ClusterItem[]>): AsyncGenerator<ClusterItem[], void, undefined> {
-    for await (const items of found) yield items.map((item) => (item.type === 'end' ? this.#ofArchive(item) : item));
-  }
-
-  #ofArchive(end: ClusterEnd): ClusterEnd {
-    return { ...end, archive: end.archive ?? allArchived(end.members) };
+  /** Says of each node what it has shipped. */
+  async *#ofArchive(
+    found: AsyncIterable<ClusterItem[]>,
+    options: CallOptions,
+  ): AsyncGenerator<ClusterItem[], void, undefined> {
+    for await (const items of found) {
+      const end = items.at(-1);
+      if (end?.type !== 'end' || end.archive) {
+        yield items;
+        continue;
+      }
+      const nodes = new Map((await this.#archived.get(options)).map((node) => [node.node, node]));
+      const members = end.members.map((report) => {
+        const node = nodes.get(report.id);
+        return node ? { ...report, archive: { count: report.count, beforeMs: null, ...shippedRange(node) } } : report;
+      });
+      yield [...items.slice(0, -1), { ...end, members, archive: allArchived(members) }];
+    }
   }
 }
 

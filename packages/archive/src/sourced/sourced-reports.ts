@@ -59,7 +59,10 @@ function pastReport(node: ArchivedNode): MemberReport {
   };
 }
 
-function shippedRange({ logs }: ArchivedNode): Pick<MemberArchive, 'shippedFromMs' | 'shippedToMs' | 'lostBytes'> {
+/** Times by the clock of the node. */
+export function shippedRange({
+  logs,
+}: ArchivedNode): Pick<MemberArchive, 'shippedFromMs' | 'shippedToMs' | 'lostBytes'> {
   const froms = logs.flatMap(({ fromMs }) => fromMs ?? []);
   const tos = logs.flatMap(({ shippedToMs }) => shippedToMs ?? []);
   return {

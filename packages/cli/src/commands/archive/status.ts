@@ -1,4 +1,4 @@
-import type { ClusterEnd, MemberReport } from '@porthole/contract';
+import type { ClusterEnd, ClusterNode, MemberReport } from '@porthole/contract';
 import { createZone } from '@porthole/logs';
 import { EXIT, ProgramError } from '../../exit.ts';
 import { interruptSignal } from '../../interrupt.ts';
@@ -37,25 +37,31 @@ export async function run(invocation: Invocation): Promise<number> {
   const client = await openNode(invocation);
   const signal = interruptSignal();
   const role = invocation.text('role');
-  const [{ clockMs }, end] = await Promise.all([client.describe({ signal }), readEnd()]);
-  const statuses = end.members.map((report) => toStatus(report, clockMs));
+  const [{ clockMs }, end, { nodes }] = await Promise.all([
+    client.describe({ signal }),
+    readEnd(),
+    client.cluster.nodes({ signal }),
+  ]);
+  const reports = new Map(end.members.map((report) => [report.id, report]));
+  const members = nodes.filter((node) => role === undefined || node.role === role);
+  const ids = new Set(nodes.map(({ id }) => id));
+  const past = end.members
+    .filter(({ id }) => !ids.has(id))
+    .map((report) => toStatus(report.id, report, { nowMs: clockMs }));
+  const statuses = [
+    ...members.map((node) => toStatus(node.id, reports.get(node.id), { nowMs: clockMs, node })),
+    ...past,
+  ];
+  statuses.sort((a, b) => (a.node < b.node ? -1 : 1));
   const isFine = ({ state, lostBytes }: NodeStatus) => (state === 'ok' || state === 'past') && lostBytes === 0;
   if (invocation.text('output') === 'json')
     await terminal.write(statuses.map((status) => `${JSON.stringify(status)}\n`).join(''));
   else await terminal.write(formatTable(COLUMNS, statuses.map(toRow), terminal));
   return statuses.every(isFine) ? EXIT.ok : EXIT.partial;
 
-  /** The cheapest request of which every member is reported. */
+  /** The cheapest request of which every node is reported; a node without an archive refuses it. */
   async function readEnd(): Promise<ClusterEnd> {
-    // Refused by a node without an archive.
-    await search('archive');
-    const end = await search('auto');
-    if (end.archive?.problem) throw new ProgramError(end.archive.problem);
-    return end;
-  }
-
-  async function search(store: 'archive' | 'auto'): Promise<ClusterEnd> {
-    const request = { order: 'newest', limit: 1, before: 0, after: 0, store, fromMs: 0, toMs: 1 } as const;
+    const request = { order: 'newest', limit: 1, before: 0, after: 0, store: 'archive', fromMs: 0, toMs: 1 } as const;
     const selection = role === undefined ? {} : { role };
     for await (const items of client.cluster.searchLogs({ ...request, ...selection }, { signal }))
       for (const item of items) if (item.type === 'end') return item;
@@ -78,13 +84,17 @@ export async function run(invocation: Invocation): Promise<number> {
   }
 }
 
-function toStatus({ id, outcome, archive, state }: MemberReport, nowMs: number): NodeStatus {
-  const { shippedFromMs = null, shippedToMs = null, lostBytes = 0 } = archive ?? {};
-  const isPast = state === 'left' || state === 'failed';
+function toStatus(
+  id: string,
+  report: MemberReport | undefined,
+  { nowMs, node }: { nowMs: number; node?: ClusterNode },
+): NodeStatus {
+  const { shippedFromMs = null, shippedToMs = null, lostBytes = 0 } = report?.archive ?? {};
+  const isPast = node === undefined || node.state === 'left' || node.state === 'failed';
   const behindMs = shippedToMs === null || isPast ? null : Math.max(0, nowMs - shippedToMs);
   const known = { node: id, shippedFromMs, shippedToMs, behindMs, lostBytes };
   if (isPast) return { ...known, state: 'past' };
   if (shippedToMs === null) return { ...known, state: 'nothing shipped' };
-  if (outcome !== 'ok') return { ...known, state: outcome };
+  if (node.state !== 'up') return { ...known, state: node.state };
   return { ...known, state: (behindMs ?? 0) > MAX_LAG_MS ? 'behind' : 'ok' };
 }

@@ -48,6 +48,10 @@ export const DEMO_COMMAND: CommandDefinition = {
       about: 'gRPC port of the first node; 0 picks a free one',
     },
     {
+      long: 'archive',
+      about: 'also start a ClickHouse server and ship the records to it; files older than an hour are deleted then',
+    },
+    {
       long: 'rate',
       value: 'n',
       check: checkRecordRate,
@@ -60,6 +64,7 @@ export const DEMO_COMMAND: CommandDefinition = {
     ['porthole nodes', 'in another terminal: the nodes'],
     ['porthole logs --all -f -l warn', 'warnings and errors of all of them'],
     ['porthole demo --nodes 1', 'a single node'],
+    ['porthole demo --archive', 'with a past that the disks no longer have; needs clickhouse-server'],
   ],
   load: () => import('./demo.ts'),
 };

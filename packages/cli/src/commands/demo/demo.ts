@@ -1,13 +1,14 @@
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PartialSettings, type RunningNode, startNode } from '@porthole/server';
 import { EXIT } from '../../exit.ts';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
+import { type DemoArchive, openDemoArchive } from './demo-archive.ts';
 import { type DemoNode, demoConfig, demoNodes } from './demo-nodes.ts';
+import { freePorts } from './free-ports.ts';
 import { type WrittenLog, writeHistory, writeLive } from './write-records.ts';
 
 const DEFAULT_NODES = 3;
@@ -44,9 +45,22 @@ export async function startDemo(invocation: Invocation, signal: AbortSignal): Pr
   process.once('exit', remove);
   try {
     const nodes = demoNodes(invocation.number('nodes') ?? DEFAULT_NODES);
-    const { url, logs, stop } = await startDemoNodes(invocation, dir, nodes);
+    const archive = invocation.isOn('archive') ? await openDemoArchive(join(dir, 'clickhouse')) : undefined;
+    const demo = await startDemoNodes(invocation, { dir, nodes, archive }).catch(async (error: unknown) => {
+      await archive?.stop();
+      throw error;
+    });
+    const { url, logs } = demo;
     const rate = invocation.number('rate') ?? DEFAULT_RATE;
-    const written = Promise.all(logs.map((each) => writeLive(each, rate, signal))).then(() => {});
+    const logDirs = nodes.map(({ id }) => join(dir, id, 'log'));
+    const live = logs.map((each) => writeLive(each, rate, signal));
+    const written = Promise.all([...live, ...(archive ? [archive.forgetOld(logDirs, url, signal)] : [])]).then(
+      () => {},
+    );
+    const stop = async () => {
+      await demo.stop();
+      await archive?.stop();
+    };
     return { url, count: nodes.length, written, stop: () => stop().finally(remove) };
   } catch (error) {
     remove();
@@ -54,7 +68,9 @@ export async function startDemo(invocation: Invocation, signal: AbortSignal): Pr
   }
 }
 
-function printSuggestions({ terminal }: Invocation, { url, count }: { url: string; count: number }): void {
+function printSuggestions(invocation: Invocation, { url, count }: { url: string; count: number }): void {
+  const { terminal } = invocation;
+  const hasArchive = invocation.isOn('archive');
   const address = url.replace(/\/$/, '');
   const option = address.endsWith(':7300') ? '' : ` --url ${address}`;
   const one = ['logs search "could not be sent"', 'logs digest -l warn', 'logs histogram', 'config get broker'];
@@ -66,6 +82,7 @@ function printSuggestions({ terminal }: Invocation, { url, count }: { url: strin
   );
   for (const line of ['logs -f -l warn', ...(count === 1 ? one : several)])
     terminal.note(`  porthole ${line}${option}`);
+  if (hasArchive) terminal.note(`  porthole archive status${option}`);
   terminal.note('Ctrl-C stops the demo and removes its files');
 }
 
@@ -80,7 +97,10 @@ interface RunningDemo {
 }
 
 /** Starts the demo nodes, each with its own files below the directory. */
-async function startDemoNodes(invocation: Invocation, dir: string, nodes: readonly DemoNode[]): Promise<RunningDemo> {
+async function startDemoNodes(
+  invocation: Invocation,
+  { dir, nodes, archive }: { dir: string; nodes: readonly DemoNode[]; archive: DemoArchive | undefined },
+): Promise<RunningDemo> {
   const running: RunningNode[] = [];
   const stop = async () => {
     await Promise.all(running.map((node) => node.stop()));
@@ -92,7 +112,7 @@ async function startDemoNodes(invocation: Invocation, dir: string, nodes: readon
       const settings = settingsFor(node, join(dir, node.id));
       const cluster = { ...settings.cluster, ...clusterSettings(invocation, nodes, { ports, index }) };
       const listenFlags = listenFlagsFor(invocation, ports[index], index);
-      running.push(await startNode({ flags: listenFlags, settings: { ...settings, cluster } }));
+      running.push(await startNode({ flags: listenFlags, settings: { ...settings, cluster, ...archive?.settings } }));
     }
     return { url: running[0]?.url ?? '', logs, stop };
   } catch (error) {
@@ -151,18 +171,6 @@ function clusterSettings(
   if (etcd !== undefined) return { role: 'broker', etcd: [etcd] };
   const members = nodes.map(({ id }, at) => `${id}=http://127.0.0.1:${ports[at]}`);
   return { members: members.filter((_, at) => at !== index) };
-}
-
-/**
- * Finds free ports. All are held until the last one is known, so that they differ; afterwards nothing reserves them, but the
- * system hands out others first.
- */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }
 
 function isFree(port: number): Promise<boolean> {
