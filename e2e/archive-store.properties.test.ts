@@ -173,7 +173,7 @@ it('every record is found exactly once, on disk or in the archive, whatever was 
       await compareCounts(cluster, told);
       await compareRange(cluster, told);
     }),
-    { numRuns: 4 * MORE, endOnFailure: true },
+    { numRuns: 2 * MORE, endOnFailure: true },
   );
 });
 

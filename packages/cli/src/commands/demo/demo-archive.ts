@@ -24,7 +24,7 @@ export interface DemoArchive {
 /** Starts a ClickHouse server and makes the tables. */
 export async function openDemoArchive(dir: string): Promise<DemoArchive> {
   mkdirSync(dir, { recursive: true });
-  const server = await startDemoClickHouse(dir, await freePorts(3));
+  const server = await startDemoClickHouse(dir, { ports: await freePorts(3) });
   const settings = { archive: { url: server.url } };
   await initArchive({ options: settings }, { dryRun: false }).catch(async (error: unknown) => {
     await server.stop();

@@ -24,8 +24,11 @@ export interface DemoClickHouse {
 }
 
 /** Starts a ClickHouse server of its own, with all of its files in the directory. */
-export async function startDemoClickHouse(dir: string, ports: readonly number[]): Promise<DemoClickHouse> {
-  const command = findServer();
+export async function startDemoClickHouse(
+  dir: string,
+  { ports, dirs = programDirs() }: { ports: readonly number[]; dirs?: readonly string[] },
+): Promise<DemoClickHouse> {
+  const command = findServer(dirs);
   const config = writeConfig(dir, ports);
   const child = spawn(command.path, [...command.args, `--config-file=${config}`], { cwd: dir, stdio: 'ignore' });
   const kill = () => child.kill('SIGKILL');
@@ -53,8 +56,11 @@ function hasEnded({ exitCode, signalCode }: ChildProcess): boolean {
   return exitCode !== null || signalCode !== null;
 }
 
-function findServer(): { path: string; args: string[] } {
-  const dirs = [...(process.env.PATH ?? '').split(delimiter), ...MORE_DIRS].filter((dir) => dir !== '');
+function programDirs(): string[] {
+  return [...(process.env.PATH ?? '').split(delimiter), ...MORE_DIRS].filter((dir) => dir !== '');
+}
+
+function findServer(dirs: readonly string[]): { path: string; args: string[] } {
   for (const { name, args } of [
     { name: 'clickhouse-server', args: [] },
     { name: 'clickhouse', args: ['server'] },

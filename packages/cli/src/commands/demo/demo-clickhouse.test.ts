@@ -1,0 +1,26 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, it, onTestFinished } from 'vitest';
+import { startDemoClickHouse } from './demo-clickhouse.ts';
+import { freePorts } from './free-ports.ts';
+
+function tempDir(): string {
+  const dir = mkdtempSync(join(tmpdir(), 'porthole-demo-test-'));
+  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
+  return dir;
+}
+
+it('without a ClickHouse server it says what to install', async () => {
+  const dir = tempDir();
+  await expect(startDemoClickHouse(dir, { ports: [1, 2, 3], dirs: [dir] })).rejects.toThrow(
+    /apt install clickhouse-server/,
+  );
+});
+
+it('a server is started, responds, and is gone afterwards', async () => {
+  const server = await startDemoClickHouse(tempDir(), { ports: await freePorts(3) });
+  expect(await (await fetch(`${server.url}/?query=SELECT%201`)).text()).toBe('1\n');
+  await server.stop();
+  await expect(fetch(server.url)).rejects.toThrow();
+});
