@@ -46,6 +46,7 @@ import { clusterDigest } from './state/counts/cluster-digest.ts';
 import { clusterFields } from './state/counts/cluster-fields.ts';
 import { clusterHistogram } from './state/counts/cluster-histogram.ts';
 import { clusterTop } from './state/counts/cluster-top.ts';
+import { type ClusterGauges, clusterGauges } from './state/member-gauges.ts';
 import { clusterConfig } from './state/settings/cluster-config.ts';
 import { configDiff } from './state/settings/config-diff.ts';
 import type { SettingsDeps } from './state/settings/fetch-settings.ts';
@@ -62,6 +63,7 @@ export class LocalCluster implements ClusterState {
   readonly #membership: Membership;
   readonly #deps: ClusterParts;
   readonly #cursors: CursorKeeper;
+  readonly #refreshMs: number;
   readonly #records: ClusterDeps;
   readonly #state: NodesDeps & SettingsDeps;
 
@@ -70,6 +72,7 @@ export class LocalCluster implements ClusterState {
     const { directory, peers, clocks, masking, mask, gossip } = deps;
     this.#membership = membership;
     this.#deps = deps;
+    this.#refreshMs = options.refreshMs;
     this.#cursors = new CursorKeeper(options.selfId);
     this.#records = { peers, clocks, membership: directory, directory, limits, cursors: this.#cursors };
     this.#state = {
@@ -96,6 +99,11 @@ export class LocalCluster implements ClusterState {
 
   get membership(): Membership {
     return this.#membership;
+  }
+
+  /** What is known of members without contacting them, for metrics. */
+  get gauges(): ClusterGauges {
+    return clusterGauges({ ...this.#deps, refreshMs: this.#refreshMs });
   }
 
   /** Why snapshots are in memory only; `null` if there is no problem. */

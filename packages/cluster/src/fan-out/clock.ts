@@ -117,6 +117,11 @@ export class ClockTable implements Clocks {
     return this.of(member.id) ?? sample;
   }
 
+  /** When the clock of a member was last measured, by the monotonic clock; `undefined` if it never was. */
+  measuredMs(id: string): number | undefined {
+    return this.#samples.get(id)?.at(-1)?.takenMs;
+  }
+
   /** What the clock of a member showed at a time of the monotonic clock of this node, as others passed it on. */
   learn(id: string, { clockMs, takenMs, uncertaintyMs }: PassedOnClock): void {
     if (id === this.#options.selfId) return;

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import type { LocalCluster, MemberAccessOptions, Membership, SelfMember } from '@porthole/cluster';
+import type { ClusterGauges, LocalCluster, MemberAccessOptions, Membership, SelfMember } from '@porthole/cluster';
 import {
   type AroundRequest,
   type CallOptions,
@@ -83,6 +83,11 @@ export class NodeCluster implements ClusterState {
       isFresh,
       detail: state.detail ?? `${members.length} members, from ${state.kind}`,
     };
+  }
+
+  /** What is known of the other members, for metrics; nothing unless there are any. */
+  get gauges(): ClusterGauges {
+    return this.#opened?.gauges ?? { members: [], isDuplicate: false };
   }
 
   /** Joins, once the ports are bound. A registry that does not respond does not prevent the start. */

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { types } from 'node:util';
+import type { ClusterGauges } from '@porthole/cluster';
 import type { LogDir } from '@porthole/logs';
 import { type Metric, renderMetrics } from './prometheus-text.ts';
 import { CallCounts, type CallOutcome, type CutReason, RequestCounts, type RequestOutcome } from './request-counts.ts';
@@ -20,6 +21,7 @@ export interface MetricSources {
   logs(): LogDir['usage'];
   ownLog(): { written: number; dropped: number; errors: number };
   cluster(): { members: number; isFresh: boolean };
+  memberGauges(): ClusterGauges;
   access(): { failures: number; failingFiles: number };
   /** Of shipping to the archive; none without one. */
   archive(): Metric[];
@@ -35,7 +37,9 @@ export function createMetrics(sources: MetricSources): NodeMetrics {
     countCall: (outcome) => calls.count(outcome),
     render: async () => {
       const counted = [...requests.metrics(), ...calls.metrics()];
-      return renderMetrics([...counted, ...nodeMetrics(sources), ...sources.archive(), ...(await own.metrics())]);
+      const members = memberMetrics(sources.memberGauges());
+      const rest = [...members, ...sources.archive(), ...(await own.metrics())];
+      return renderMetrics([...counted, ...nodeMetrics(sources), ...rest]);
     },
     close: () => own.close(),
   };
@@ -89,6 +93,32 @@ function nodeMetrics({ openStreams, logs, ownLog, cluster, access }: MetricSourc
       dropped,
     ),
     metric('counter', 'own_log_errors_total', 'Failed writes of the own log.', errors),
+  ];
+}
+
+/** One series for each member; ids have no characters that need escaping. */
+function memberMetrics({ members, isDuplicate }: ClusterGauges): Metric[] {
+  const gauge = (name: string, help: string, read: (member: ClusterGauges['members'][number]) => number | null) => ({
+    name: `porthole_${name}`,
+    type: 'gauge' as const,
+    help,
+    samples: members.flatMap((member) => {
+      const value = read(member);
+      return value === null ? [] : [{ labels: { member: member.id }, value }];
+    }),
+  });
+  const seconds = (ms: number | null) => (ms === null ? null : ms / 1000);
+  const duplicate = { value: isDuplicate ? 1 : 0 };
+  return [
+    gauge('member_up', '1 if the member was heard of lately, as far as this node knows.', ({ isUp }) => (isUp ? 1 : 0)),
+    gauge('member_clock_offset_seconds', 'Its clock compared with this node.', (each) => seconds(each.clockOffsetMs)),
+    gauge('member_last_record_age_seconds', 'Age of its newest record.', (each) => seconds(each.lastRecordAgeMs)),
+    {
+      name: 'porthole_duplicate_id',
+      type: 'gauge',
+      help: '1 while another node uses the id of this one.',
+      samples: [duplicate],
+    },
   ];
 }
 

@@ -47,7 +47,7 @@ export interface RequestPolicyDeps {
   reloadedFiles: Pick<ReloadedFiles, 'failures'>;
   logs: LogDir;
   ownLog: OwnLog;
-  cluster: Pick<NodeCluster, 'status'>;
+  cluster: Pick<NodeCluster, 'status' | 'gauges'>;
   archive?: Pick<NodeArchive, 'metrics'> | undefined;
   isStopping(): boolean;
 }
@@ -73,6 +73,7 @@ export function createRequestPolicy(deps: RequestPolicyDeps): RequestPolicy {
       logs: () => logs.usage,
       ownLog: () => ownLog.stats(),
       cluster: () => cluster.status,
+      memberGauges: () => cluster.gauges,
       access: () => ({ failures: access.failures, failingFiles: reloadedFiles.failures.length }),
       archive: () => archive?.metrics() ?? [],
     }),
