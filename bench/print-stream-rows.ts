@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { createClient, type NodeClient } from '@porthole/client';
 import type { BenchContext } from './context.ts';
 import { type Counted, countOutput, countResponse } from './count-lines.ts';
@@ -33,10 +34,12 @@ export async function streamRows(context: BenchContext, log: PrintedLog): Promis
     streamRow('the same read by the SDK, as objects', {
       ours: await measure(() => countSdk(client, log)),
       ripgrep,
+      least: LEAST_MILLION,
     }),
     streamRow('the same read by the SDK, as lines', {
       ours: await measure(() => countSdkLines(client, log)),
       ripgrep,
+      least: LEAST_MILLION,
     }),
   ];
   await node.stop();
@@ -46,30 +49,59 @@ export async function streamRows(context: BenchContext, log: PrintedLog): Promis
 /** One node asks another one, so that every record comes over HTTP twice. */
 async function clusterRows(context: BenchContext, log: PrintedLog, ripgrep: readonly number[]): Promise<Row[]> {
   const measure = (run: () => Promise<Counted>) => recordRates(context, { records: log.records, run });
-  const member = await startPorthole(context, log.dir, [...ZONE_FLAGS, ...FLAGS]);
+  // There is no other log in its directory, which a download or a bundle would contain, too.
+  const member = await startPorthole(context, dirname(log.otherPath), [...ZONE_FLAGS, ...FLAGS]);
   const flags = [...ZONE_FLAGS, ...FLAGS];
   const asked = await startQueryNode(context, { logDir: context.tempDir(), members: [`other=${member.url}`], flags });
   const query = `file=${log.file}&order=oldest&limit=${log.records}&budget=${BUDGET_MS}`;
   const merged = `${asked.url}/api/v1/cluster/log/search?${query}`;
   const passedOn = `${asked.url}/api/v1/cluster/nodes/other/log/search?${query}`;
-  const download = `${asked.url}/api/v1/cluster/log/download?file=${log.file}`;
+  const download = `${asked.url}/api/v1/cluster/log/download`;
+  const bundle = `${asked.url}/api/v1/bundle?since=${FIRST_MS}&until=${FIRST_MS + BUNDLED_RECORDS * STEP_MS}`;
   const rows = [
     streamRow('records of a member, merged into the response of another node', {
       ours: await measure(() => countResponse(merged, isEnd)),
       ripgrep,
+      least: LEAST_MILLION,
     }),
     streamRow('records of a member, passed on by another node', {
       ours: await measure(() => countResponse(passedOn, isEnd)),
       ripgrep,
+      least: LEAST_MILLION,
     }),
     streamRow('records of a member as a download of the console', {
       ours: await measure(() => countResponse(download, (line) => line.includes('complete'))),
       ripgrep,
+      least: LEAST_MILLION,
+    }),
+    streamRow('records of a member in a support bundle, merged and as files', {
+      ours: await recordRates(context, { records: BUNDLED_RECORDS, run: () => countBundle(bundle) }),
+      ripgrep,
+      least: LEAST_MILLION,
     }),
   ];
   await asked.stop();
   await member.stop();
   return rows;
+}
+
+/** The log has a record every few milliseconds. */
+const FIRST_MS = Date.UTC(2026, 0, 1);
+const STEP_MS = 7;
+
+/** As many as the log has with `--quick`, at least. */
+const BUNDLED_RECORDS = 50_000;
+
+/** Far less than their text, compressed. */
+const LEAST_BUNDLE_BYTES = 500_000;
+
+async function countBundle(url: string): Promise<Counted> {
+  const startedAt = performance.now();
+  const response = await fetch(url);
+  const bytes = (await response.arrayBuffer()).byteLength;
+  if (!response.ok || bytes < LEAST_BUNDLE_BYTES)
+    throw new Error(`${url} answers ${response.status} with ${bytes} bytes`);
+  return { tookMs: performance.now() - startedAt, lines: BUNDLED_RECORDS, gaveUp: false };
 }
 
 function isEnd(line: string): boolean {
