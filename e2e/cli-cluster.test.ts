@@ -58,6 +58,42 @@ describe('porthole nodes', () => {
     });
   });
 
+  it('shows labels, selects by them, and groups by one', async () => {
+    const labels = {
+      'broker-1': { rack: '7', zone: 'eu-1' },
+      'broker-2': { zone: 'us-1' },
+      'broker-3': { zone: 'eu-1' },
+    };
+    const nodes = [
+      ...Object.entries(labels).map(([id, own]) => clusterNode(id, { labels: own })),
+      clusterNode('broker-4'),
+    ];
+    const node = await startClusterNode({ responses: { '/cluster/nodes': { ...NODES, nodes } } });
+    const { stdout } = await runCli(node, 'nodes', '--by', 'zone');
+    expect(
+      stdout.split('\n').map((row) =>
+        row
+          .split('  ')
+          .filter((cell) => cell !== '')
+          .slice(0, 4)
+          .map((cell) => cell.trim()),
+      ),
+    ).toEqual([
+      ['ZONE', 'NODE', 'ROLE', 'LABELS'],
+      ['eu-1', 'broker-1', 'broker', 'rack=7 zone=eu-1'],
+      ['broker-3', 'broker', 'zone=eu-1', 'broker-3:7300'],
+      ['us-1', 'broker-2', 'broker', 'zone=us-1'],
+      ['-', 'broker-4', 'broker', '-'],
+      [],
+    ]);
+    const selected = await runCli(node, 'nodes', '-o', 'names', '--label', 'zone=eu-*');
+    expect(selected.stdout).toBe('broker-1\nbroker-3\n');
+    expect(await runCli(node, 'nodes', '--label', 'zone')).toMatchObject({
+      code: 2,
+      stderr: expect.stringContaining('invalid --label "zone": expected NAME=VALUE'),
+    });
+  });
+
   it('-o names and json are for programs', async () => {
     const node = await startClusterNode({
       responses: { '/cluster/nodes': { ...NODES, nodes: NODES.nodes.slice(0, 2) } },

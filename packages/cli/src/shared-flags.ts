@@ -162,6 +162,10 @@ export const PREFIX_FLAG: FlagDefinition = {
 export const MEMBER_FLAGS: readonly FlagDefinition[] = [
   { long: 'all', short: 'a', about: 'logs of all nodes of the cluster; a file name selects that log on each node' },
   ...parameterFlags('clusterLogSearch', ['role'], { about: 'like --all, only nodes with this role' }),
+  ...parameterFlags('clusterLogSearch', ['label'], {
+    about:
+      'like --all, only nodes with this label, like zone=a or zone=eu-*; repeat for other names, or other values of a name',
+  }),
   ...parameterFlags('clusterLogSearch', ['store']),
 ];
 

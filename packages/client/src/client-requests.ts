@@ -14,6 +14,7 @@ import type {
   ClusterRecord,
   ClusterState,
   ClusterTop,
+  ConfigDiffRequest,
   FileRequest,
   FollowOptions,
   MemberSelection,
@@ -92,7 +93,7 @@ export interface NodeOperations extends NodeState {
 /** All nodes of a cluster, with optional parameters. */
 export interface ClusterClient extends ClusterState {
   config(request?: MemberSelection, options?: CallOptions): Promise<ClusterConfig>;
-  configDiff(request?: MemberSelection, options?: CallOptions): Promise<ClusterConfigDiff>;
+  configDiff(request?: ConfigDiffRequest, options?: CallOptions): Promise<ClusterConfigDiff>;
   logFiles(request?: MemberSelection, options?: CallOptions): Promise<ClusterLogFiles>;
   searchLogs(request?: SearchRequest & MemberSelection, options?: SearchOptions): AsyncIterable<ClusterItem[]>;
   followLogs(request?: FollowRequest & MemberSelection, options?: FollowOptions): AsyncIterable<ClusterFollowItem[]>;

@@ -20,6 +20,7 @@ export type {
   ClusterState,
   ClusterTop,
   ConfigDifference,
+  ConfigDiffRequest,
   ConfigValue,
   ErrorCode,
   ErrorKind,

@@ -12,6 +12,7 @@ import type {
   ClusterNodes,
   ClusterState,
   ClusterTop,
+  ConfigDiffRequest,
   ExchangeRequest,
   ExchangeResponse,
   ForgetOptions,
@@ -156,7 +157,7 @@ export class LocalCluster implements ClusterState {
     return clusterConfig(this.#state, request, options);
   }
 
-  async configDiff(request: MemberSelection, options?: CallOptions): Promise<ClusterConfigDiff> {
+  async configDiff(request: ConfigDiffRequest, options?: CallOptions): Promise<ClusterConfigDiff> {
     await this.#fetchSnapshots(request, options);
     await this.#deps.roleDiscovery.run(options);
     return configDiff(this.#state, request, options);
@@ -233,6 +234,7 @@ export class LocalCluster implements ClusterState {
   /** Roles are needed only if members are selected by role. */
   async #discoverRoles(request: MemberSelection, options?: CallOptions): Promise<void> {
     await this.#fetchSnapshots(request, options);
-    if (request.role !== undefined) await this.#deps.roleDiscovery.run(options);
+    const { role, labels } = request;
+    if (role !== undefined || labels !== undefined) await this.#deps.roleDiscovery.run(options);
   }
 }

@@ -21,6 +21,7 @@ import type {
 import type { Labels } from './labels.ts';
 import type {
   ArchivePart,
+  ConfigDiffRequest,
   Member,
   MemberClock,
   MemberReport,
@@ -106,6 +107,8 @@ export interface ClusterConfigDiff {
   /** By role: brokers are compared with brokers. */
   roles: {
     role: string;
+    /** With `by`: the label that these members have, like `zone=a`; empty for those without it. */
+    label?: string;
     nodes: string[];
     comparedKeys: number;
     /** Secrets that could not be compared, because not every member reports a fingerprint. */
@@ -255,7 +258,7 @@ export interface ForgottenMember {
 export interface ClusterState {
   nodes(options?: CallOptions): Promise<ClusterNodes>;
   config(request: MemberSelection, options?: CallOptions): Promise<ClusterConfig>;
-  configDiff(request: MemberSelection, options?: CallOptions): Promise<ClusterConfigDiff>;
+  configDiff(request: ConfigDiffRequest, options?: CallOptions): Promise<ClusterConfigDiff>;
   logFiles(request: MemberSelection, options?: CallOptions): Promise<ClusterLogFiles>;
   /** Merged by corrected time; batches as they arrive, an empty one first, the `end` last. `start` takes only a cluster's cursor or a time. */
   searchLogs(request: SearchQuery & MemberSelection, options?: SearchOptions): AsyncIterable<ClusterItem[]>;

@@ -37,16 +37,19 @@ export {
   toProblem,
 } from './errors/errors.ts';
 export {
+  isLabelPattern,
   LABEL_TEXT,
   type Labels,
   labelsOf,
   MAX_LABEL_CHARACTERS,
   MAX_LABELS,
+  matchesLabels,
   parseLabel,
   readLabels,
 } from './labels.ts';
 export type {
   ArchivePart,
+  ConfigDiffRequest,
   Floors,
   Member,
   MemberArchive,
@@ -119,6 +122,7 @@ export {
   encodeClusterHistogram,
   encodeClusterSearch,
   encodeClusterTop,
+  encodeConfigDiff,
   encodeMembers,
   parseAroundRequest,
   parseBundleRequest,
@@ -128,6 +132,7 @@ export {
   parseClusterHistogramRequest,
   parseClusterSearchRequest,
   parseClusterTopRequest,
+  parseConfigDiffRequest,
   parseDownloadRequest,
   parseMemberSelection,
 } from './requests/cluster-requests.ts';

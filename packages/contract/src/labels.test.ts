@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { MAX_LABELS, parseLabel, readLabels } from './labels.ts';
+import { isLabelPattern, MAX_LABELS, matchesLabels, parseLabel, readLabels } from './labels.ts';
 
 describe('a label', () => {
   it.each([
@@ -21,6 +21,26 @@ describe('a label', () => {
     '__proto__=a',
     'constructor=a',
   ])('is not %j', (text) => expect(parseLabel(text)).toBeUndefined());
+});
+
+describe('members selected by labels', () => {
+  const labels = { zone: 'eu-1', rack: '7' };
+  it.each<[string[], boolean]>([
+    [[], true],
+    [['zone=eu-1'], true],
+    [['zone=eu-*'], true],
+    [['zone=eu-?', 'rack=7'], true],
+    [['zone=us-1', 'zone=eu-1'], true],
+    [['zone=us-1'], false],
+    [['zone=eu-1', 'rack=8'], false],
+    [['disk=ssd'], false],
+    [['constructor=*'], false],
+  ])('%j: %s', (patterns, isSelected) => expect(matchesLabels(labels, patterns)).toBe(isSelected));
+
+  it.each(['zone', '=a', 'zone=', 'zone=a b', 'zone=a=b', '__proto__=*', `zone=${'*'.repeat(65)}`])(
+    '%j is no pattern',
+    (text) => expect(isLabelPattern(text)).toBe(false),
+  );
 });
 
 describe('labels from outside', () => {

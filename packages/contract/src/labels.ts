@@ -1,3 +1,5 @@
+import { matchesPattern } from './records/match-pattern.ts';
+
 /** What an operator calls a node: `zone`, `rack`, `version`, by name. */
 export type Labels = Readonly<Record<string, string>>;
 
@@ -7,8 +9,9 @@ export const MAX_LABELS = 16;
 /** Names and values of one node together. */
 export const MAX_LABEL_CHARACTERS = 512;
 
-const NAME = /^[A-Za-z][A-Za-z0-9_./-]{0,31}$/;
+export const LABEL_NAME = /^[A-Za-z][A-Za-z0-9_./-]{0,31}$/;
 const VALUE = /^[A-Za-z0-9_.:/+@-]{1,64}$/;
+const VALUE_PATTERN = /^[A-Za-z0-9_.:/+@*?-]{1,64}$/;
 
 /** For messages. */
 export const LABEL_TEXT =
@@ -33,9 +36,29 @@ export function labelsOf(texts: readonly string[]): Labels {
   );
 }
 
+/** Selects members by labels: `zone=a`, whose value may have `*` and `?`. */
+export function isLabelPattern(text: string): boolean {
+  const at = text.indexOf('=');
+  return at > 0 && isLabelName(text.slice(0, at)) && VALUE_PATTERN.test(text.slice(at + 1));
+}
+
+/** Whether labels match: of each name one of its patterns. */
+export function matchesLabels(labels: Labels, patterns: readonly string[]): boolean {
+  const wanted = new Map<string, string[]>();
+  for (const pattern of patterns) {
+    const at = pattern.indexOf('=');
+    const name = pattern.slice(0, at);
+    wanted.set(name, [...(wanted.get(name) ?? []), pattern.slice(at + 1)]);
+  }
+  return [...wanted].every(([name, values]) => {
+    const value = Object.hasOwn(labels, name) ? labels[name] : undefined;
+    return value !== undefined && values.some((each) => each === value || matchesPattern(value, each));
+  });
+}
+
 /** Labels are object keys, where the names of inherited properties have a meaning. */
-function isLabelName(name: string): boolean {
-  return NAME.test(name) && !(name in Object.prototype);
+export function isLabelName(name: string): boolean {
+  return LABEL_NAME.test(name) && !(name in Object.prototype);
 }
 
 /**

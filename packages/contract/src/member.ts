@@ -20,6 +20,8 @@ export interface MemberSelection {
   /** Ids, or patterns with `*` and `?`. */
   nodes?: readonly string[];
   role?: string;
+  /** `zone=a`, whose value may have `*` and `?`; of each name one must match. */
+  labels?: readonly string[];
   /** Where records are read; `auto` if absent. Operations that read no records ignore it. */
   store?: RecordStore;
   /**
@@ -59,6 +61,12 @@ export interface ArchivePart {
   beforeMs: number | null;
   /** Why what the archive has is missing in the response; `null` if it is not. */
   problem: string | null;
+}
+
+/** Which configurations are compared with each other. */
+export interface ConfigDiffRequest extends MemberSelection {
+  /** The name of a label: only members of the same role with the same value of it are compared. */
+  by?: string;
 }
 
 /**

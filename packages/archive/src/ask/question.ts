@@ -64,7 +64,7 @@ export async function prepareQuestion(
   request: ArchiveRequest,
   options: ArchiveOptions = {},
 ): Promise<Question> {
-  const { file: _file, family: _family, nodes: _nodes, role: _role, ...filter } = request;
+  const { file: _file, family: _family, nodes: _nodes, role: _role, labels: _labels, ...filter } = request;
   // Refuses an invalid regex before the archive is asked.
   const rowFilter = await createRowFilter(filter, deps.matchRegex);
   const bounds: Bounds = filterToSql(filter);

@@ -1,9 +1,10 @@
-import type { ClusterState, MemberReport, MembershipState } from '@porthole/contract';
+import type { ClusterState, Labels, MemberReport, MembershipState } from '@porthole/contract';
 
 /** What is known of a member when a request is planned. */
 export interface MemberFacts {
   id: string;
   role: string;
+  labels?: Labels;
   /** Whether it has just listed its logs. Others are represented by their snapshot, and by the archive. */
   isAlive: boolean;
   /** How it responded to that. */
@@ -31,12 +32,12 @@ export async function fetchFacts(cluster: Pick<ClusterState, 'nodes' | 'logFiles
     const timeMs = firstTimeMs === null ? null : firstTimeMs + (offsets.get(node) ?? 0);
     own.set(family, earliest(own.get(family) ?? null, timeMs));
   }
-  const listed = nodes.flatMap(({ id, role }): MemberFacts[] => {
+  const listed = nodes.flatMap(({ id, role, labels = {} }): MemberFacts[] => {
     const report = reports.get(id);
     // It joined or left in between.
     if (!report) return [];
     const own = logs.get(id) ?? new Map<string, number | null>();
-    return [{ id, role, isAlive: report.outcome === 'ok', report, offsetMs: offsets.get(id) ?? 0, logs: own }];
+    return [{ id, role, labels, isAlive: report.outcome === 'ok', report, offsetMs: offsets.get(id) ?? 0, logs: own }];
   });
   return { members: listed, membership };
 }

@@ -1,4 +1,4 @@
-import { type Floors, type MemberSelection, matchesPattern } from '@porthole/contract';
+import { type Floors, type Labels, type MemberSelection, matchesLabels, matchesPattern } from '@porthole/contract';
 import type { LogSelection, RecordFilter } from '@porthole/logs/types';
 import type { ArchivedNode } from '../ask/archived-nodes.ts';
 import type { Ceilings } from '../ask/scope.ts';
@@ -102,10 +102,13 @@ function lastTime({ logs }: ArchivedNode): number {
 }
 
 export function isSelected(
-  { id, role }: { id: string; role: string },
-  { nodes, role: wanted }: MemberSelection,
+  { id, role, labels = {} }: { id: string; role: string; labels?: Labels },
+  { nodes, role: wanted, labels: patterns }: MemberSelection,
 ): boolean {
-  if (wanted !== undefined && role !== wanted && role !== 'unknown') return false;
+  const isKnown = role !== 'unknown';
+  if (isKnown && wanted !== undefined && role !== wanted) return false;
+  // The archive has no labels: what is no member any more is not selected by one.
+  if (isKnown && patterns !== undefined && !matchesLabels(labels, patterns)) return false;
   return nodes === undefined || nodes.some((name) => name === id || matchesPattern(id, name));
 }
 

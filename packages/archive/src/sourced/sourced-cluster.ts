@@ -201,7 +201,10 @@ export class SourcedCluster implements ClusterState {
   ): Promise<Decision> {
     const { store = 'auto', start } = request;
     const cursor = start && 'cursor' in start ? start.cursor : undefined;
-    if (store === 'archive') return { kind: 'archive' };
+    if (store === 'archive') {
+      if (request.labels !== undefined) throw noLabels();
+      return { kind: 'archive' };
+    }
     // The archive has no files, only logs. A cursor continues what it is of.
     if (cursor?.startsWith(ARCHIVE_CURSOR)) return { kind: 'archive' };
     const isOfMembers = cursor !== undefined && !isSourcedCursor(cursor);
@@ -291,4 +294,9 @@ function commonWidth(
   const endMs = toMs ?? last.reduce((a, b) => Math.max(a, b), Date.now());
   const spanMs = Number.isFinite(startMs) ? Math.max(0, endMs - startMs) : 0;
   return bucketWidth({ spanMs, bucketMs, buckets });
+}
+
+function noLabels(): PortholeError {
+  const message = 'labels are not in the archive: select by "nodes" or "role", or leave "store" out';
+  return new PortholeError('PARAMETER_INVALID', message);
 }

@@ -12,6 +12,7 @@ import { isJournal, journalLog } from './journal-name.ts';
 import { LocalLogs, StdinLogs } from './local-logs.ts';
 import { localFormats, localOptions } from './local-options.ts';
 import { ClusterLogs, type FileHolder, type LogSource, type LogState, type OpenSources } from './log-source.ts';
+import { memberSelection } from './member-selection.ts';
 import { openNode } from './open-node.ts';
 import { queryCluster, resolveNodeRef } from './query-cluster.ts';
 import { requireQueries } from './require-queries.ts';
@@ -79,7 +80,7 @@ function wantsNode(invocation: Invocation): boolean {
 }
 
 function wantsAll(invocation: Invocation): boolean {
-  return invocation.isOn('all') || invocation.text('role') !== undefined;
+  return invocation.isOn('all') || Object.keys(memberSelection(invocation)).length > 0;
 }
 
 /** Where the records of a cluster are read. */
@@ -151,10 +152,9 @@ class SourceOpener {
     if (this.#invocation.text('cursor') !== undefined)
       throw new ProgramError('--cursor works with a single node only; use --since');
     const client = await openNode(this.#invocation, url);
-    const role = this.#invocation.text('role');
     const state = new ClusterLogs(client.cluster, {
       ...(nodes && { nodes }),
-      ...(role !== undefined && { role }),
+      ...memberSelection(this.#invocation),
       ...storeFlag(this.#invocation),
     });
     const description = await queryCluster(client, () => client.describe());

@@ -11,6 +11,7 @@ import {
   type ClusterNodes,
   type ClusterRecord,
   type ClusterTop,
+  type ConfigDiffRequest,
   type ExchangeRequest,
   type ExchangeResponse,
   encodeAround,
@@ -19,6 +20,7 @@ import {
   encodeClusterHistogram,
   encodeClusterSearch,
   encodeClusterTop,
+  encodeConfigDiff,
   encodeMembers,
   type FollowOptions,
   type ForgottenMember,
@@ -86,9 +88,9 @@ export class HttpCluster implements ClusterClient {
     return requestJson(httpRequest, this.#deps, decodeLists<ClusterConfig>('configs'));
   }
 
-  async configDiff(request: MemberSelection = {}, options: CallOptions = {}): Promise<ClusterConfigDiff> {
+  async configDiff(request: ConfigDiffRequest = {}, options: CallOptions = {}): Promise<ClusterConfigDiff> {
     checkArguments('cluster.configDiff', request, options);
-    const httpRequest = { path: PATHS.clusterConfigDiff, query: encodeMembers(request), ...options };
+    const httpRequest = { path: PATHS.clusterConfigDiff, query: encodeConfigDiff(request), ...options };
     return requestJson(httpRequest, this.#deps, decodeLists<ClusterConfigDiff>('roles', 'members'));
   }
 

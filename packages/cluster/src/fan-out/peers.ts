@@ -6,6 +6,7 @@ import {
   isPattern,
   type Member,
   type MemberSelection,
+  matchesLabels,
   matchesPattern,
   type NodeState,
   PortholeError,
@@ -217,9 +218,11 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
   return { all, get, select, close, responses, matchRegex: matchInThreads, lineKernel };
 }
 
-export function isSelected(member: Member, { nodes, role }: MemberSelection): boolean {
-  // A member with an unknown role may have this one, so it is included and reported.
-  if (role !== undefined && member.role !== role && member.role !== UNKNOWN_ROLE) return false;
+export function isSelected(member: Member, { nodes, role, labels }: MemberSelection): boolean {
+  // A member whose role and labels are unknown may have these, so it is included and reported.
+  const isKnown = member.role !== UNKNOWN_ROLE;
+  if (isKnown && role !== undefined && member.role !== role) return false;
+  if (isKnown && labels !== undefined && !matchesLabels(member.labels, labels)) return false;
   return nodes === undefined || nodes.some((name) => name === member.id || matchesPattern(member.id, name));
 }
 

@@ -136,7 +136,12 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
     const reportedRole = role ?? DEFAULT_ROLE;
     if (typeof reportedRole !== 'string' || !MEMBER_ROLE.test(reportedRole)) return;
     const object = nodeObjectOrUndefined(node);
-    if (object) this.#membership.learn(id, { role: reportedRole, labels: readLabels(labels), node: object });
+    if (object)
+      this.#membership.learn(id, {
+        role: reportedRole,
+        labels: labels === undefined ? undefined : readLabels(labels),
+        node: object,
+      });
   }
 
   /** Members with an unknown role. */

@@ -12,7 +12,8 @@ export interface Departure {
 /** What a member reports about itself. */
 export interface MemberFacts {
   role: string;
-  labels: Labels;
+  /** Absent: unchanged. */
+  labels?: Labels | undefined;
   node: NodeObject;
 }
 

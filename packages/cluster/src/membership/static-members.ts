@@ -45,9 +45,10 @@ export function createStaticMembers(options: StaticMembersOptions): Membership {
       listeners.add(own);
       return () => listeners.delete(own);
     },
-    learn(id, { role, labels, node }) {
+    learn(id, { role, labels: given, node }) {
       const known = found.get(id);
       if (known === undefined || known.isSelf) return;
+      const labels = given ?? known.labels;
       const isSame = JSON.stringify([role, labels, node]) === JSON.stringify([known.role, known.labels, known.node]);
       if (isSame) return;
       found.set(id, { ...known, role, labels, node });

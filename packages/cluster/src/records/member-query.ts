@@ -9,13 +9,29 @@ export function toMemberSearch(
   { id, offsetMs }: { id: string; offsetMs: number },
   position: MemberPosition,
 ): SearchQuery {
-  const { nodes: _nodes, role: _role, store: _store, floors, start: _start, until: _until, ...query } = request;
+  const {
+    nodes: _nodes,
+    role: _role,
+    labels: _labels,
+    store: _store,
+    floors,
+    start: _start,
+    until: _until,
+    ...query
+  } = request;
   const start = toStartPoint(position, offsetMs, query.order);
   return { ...withFloor(shiftTimes(query, offsetMs), floors, id), ...(start && { start }) };
 }
 
 export function toMemberFollow(
-  { nodes: _nodes, role: _role, store: _store, floors: _floors, ...query }: FollowQuery & MemberSelection,
+  {
+    nodes: _nodes,
+    role: _role,
+    labels: _labels,
+    store: _store,
+    floors: _floors,
+    ...query
+  }: FollowQuery & MemberSelection,
   offsetMs: number,
   start: FollowQuery['start'],
 ): FollowQuery {

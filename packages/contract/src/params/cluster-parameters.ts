@@ -2,6 +2,8 @@ import {
   computedDuration,
   cursor,
   flag,
+  labelName,
+  labelPatterns,
   memberId,
   memberRole,
   nodePatterns,
@@ -39,6 +41,12 @@ const MAX_AROUND_SPAN_MS = 3_600_000;
 export const MEMBER_ROWS = [
   { name: 'nodes', field: 'nodes', codec: nodePatterns },
   { name: 'role', field: 'role', codec: memberRole },
+  { name: 'label', field: 'labels', codec: labelPatterns },
+] as const satisfies readonly ParameterRow[];
+
+export const CONFIG_DIFF_ROWS = [
+  ...MEMBER_ROWS,
+  { name: 'by', field: 'by', codec: labelName, docs: 'diffBy' },
 ] as const satisfies readonly ParameterRow[];
 
 /** Where records are read. */

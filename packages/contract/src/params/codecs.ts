@@ -1,5 +1,6 @@
 import type { Level } from '@porthole/logs/types';
 import { PortholeError } from '../errors/errors.ts';
+import { isLabelPattern, LABEL_NAME } from '../labels.ts';
 import { LEVEL_NAMES } from '../records/levels.ts';
 import { parseSpan } from '../time/duration-text.ts';
 import { type RequestClock, readTime, timeText } from '../time/time-text.ts';
@@ -271,6 +272,19 @@ export const nodePatterns = many(
     },
   },
 );
+
+export const labelPatterns = many(
+  { type: 'string' },
+  {
+    max: MAX_SELECTIONS,
+    check(value, label) {
+      if (!isLabelPattern(value))
+        throw invalidParameter(label, value, 'NAME=VALUE like zone=a; the value may have * and ?');
+    },
+  },
+);
+
+export const labelName = matching({ type: 'string' }, LABEL_NAME, 'the name of a label, like zone');
 
 /** Logs of members; `parseSourceText` has the grammar. */
 export const sourceTexts = many(

@@ -22,10 +22,11 @@ const SAMPLES: Readonly<Record<string, string>> = {
   positions: '@a=b',
   floors: 'broker-1=1794743999123',
   query: 'shard=13',
+  labels: 'zone=eu-*',
 };
 
 /** Of parameters that may be repeated. */
-const SECOND_SAMPLES: Readonly<Record<string, string>> = { floors: '*=-1' };
+const SECOND_SAMPLES: Readonly<Record<string, string>> = { floors: '*=-1', labels: 'rack=7' };
 
 const OPERATIONS = [
   ...ROUTE_IDS.filter((id) => !getRoute(id).page).map((id) => ({ operation: id as string, route: getRoute(id) })),

@@ -10,6 +10,7 @@ import type {
 } from '@porthole/logs/types';
 import type { AroundRequest, MemberSelection } from '../cluster-state.ts';
 import { PortholeError } from '../errors/errors.ts';
+import type { ConfigDiffRequest } from '../member.ts';
 import type { SearchOptions } from '../node-state.ts';
 import {
   AROUND_ROWS,
@@ -20,6 +21,7 @@ import {
   CLUSTER_HISTOGRAM_ROWS,
   CLUSTER_SEARCH_ROWS,
   CLUSTER_TOP_ROWS,
+  CONFIG_DIFF_ROWS,
   DOWNLOAD_ROWS,
   MEMBER_ROWS,
   RESUME_OVERLAP_MS,
@@ -69,6 +71,14 @@ export function decodeMemberId(segment: string): string {
 
 export function parseMemberSelection(query: Query): MemberSelection {
   return parseParameters(MEMBER_ROWS, query);
+}
+
+export function parseConfigDiffRequest(query: Query): ConfigDiffRequest {
+  return parseParameters(CONFIG_DIFF_ROWS, query);
+}
+
+export function encodeConfigDiff(request: ConfigDiffRequest): URLSearchParams {
+  return encodeParameters(CONFIG_DIFF_ROWS, request);
 }
 
 export function encodeMembers(selection: MemberSelection): URLSearchParams {

@@ -7,6 +7,7 @@ import {
   CLUSTER_LAST_EVENT_ID_ROW,
   CLUSTER_SEARCH_ROWS,
   CLUSTER_TOP_ROWS,
+  CONFIG_DIFF_ROWS,
   MEMBER_ID_ROW,
   MEMBER_ROWS,
 } from '../params/cluster-parameters.ts';
@@ -89,7 +90,7 @@ export const CLUSTER_ROUTES = {
     role: 'config',
     summary: 'Compare configurations',
     description: 'The keys in which members of the same role differ, with each value and the members that have it.',
-    parameters: documentParameters(MEMBER_ROWS),
+    parameters: documentParameters(CONFIG_DIFF_ROWS),
     response: { contentType: JSON_TYPE, schema: 'ClusterConfigDiff' },
     errors: SELECTION_ERRORS,
   },

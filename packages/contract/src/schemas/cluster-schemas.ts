@@ -84,13 +84,17 @@ export const CLUSTER_SCHEMAS = {
   }),
   ClusterConfigDiff: exactObject<ClusterConfigDiff>('Where configurations differ, by role.', {
     roles: listOf(
-      exactObject<ClusterConfigDiff['roles'][number]>('Members of one role.', {
-        role: text('The role.'),
-        nodes: listOf({ type: 'string' }, 'Ids of the members compared.'),
-        comparedKeys: integer('Keys compared.'),
-        notCompared: listOf({ type: 'string' }, 'Secrets for which not every member reports a fingerprint.'),
-        differences: listOf(ref('ConfigDifference')),
-      }),
+      exactObject<ClusterConfigDiff['roles'][number]>(
+        'Members of one role.',
+        {
+          role: text('The role.'),
+          nodes: listOf({ type: 'string' }, 'Ids of the members compared.'),
+          comparedKeys: integer('Keys compared.'),
+          notCompared: listOf({ type: 'string' }, 'Secrets for which not every member reports a fingerprint.'),
+          differences: listOf(ref('ConfigDifference')),
+        },
+        { label: text('With `by`: the label that these members have; empty for those without it.') },
+      ),
     ),
     ...members,
   }),

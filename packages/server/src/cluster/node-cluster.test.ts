@@ -40,6 +40,43 @@ async function search(port: number, query = ''): Promise<ClusterItem[]> {
     .map((text) => JSON.parse(text) as ClusterItem);
 }
 
+it('members are selected by their labels, and compared by one', async () => {
+  const ports = await freePorts(3);
+  const members = ports.map((port, index) => `n${index + 1}=http://127.0.0.1:${port}`);
+  const zones = ['eu-1', 'eu-2', 'us-1'];
+  const [asked] = await Promise.all(
+    ports.map((port, index) =>
+      startTestNode({
+        files: { 'a.log': line(index + 1, 'INFO', `of n${index + 1}`) },
+        settings: {
+          http: { port, maxStreams: index === 2 ? 64 : 128 },
+          node: { labels: [`zone=${zones[index]}`] },
+          cluster: { nodeId: `n${index + 1}`, members },
+        },
+      }),
+    ),
+  );
+  const port = asked?.port ?? 0;
+  const nodesOf = (items: ClusterItem[]) => items.flatMap((item) => (item.type === 'record' ? [item.node] : []));
+  expect(nodesOf(await search(port, 'label=zone=eu-*&order=oldest'))).toEqual(['n1', 'n2']);
+  expect(nodesOf(await search(port, 'label=zone=eu-2&label=zone=us-1&order=oldest'))).toEqual(['n2', 'n3']);
+  expect(await requestProblem(port, '/api/v1/cluster/log/search?label=zone')).toMatchObject({
+    code: 'PARAMETER_INVALID',
+  });
+  const { nodes } = await requestJson<ClusterNodes>(port, '/api/v1/cluster/nodes');
+  expect(nodes.map(({ labels }) => labels)).toEqual(zones.map((zone) => ({ zone })));
+  const whole = await requestJson<ClusterConfigDiff>(port, '/api/v1/cluster/config/diff');
+  const isMaxStreams = ({ key }: { key: string }) => key === 'http.max-streams';
+  expect(whole.roles[0]?.differences.some(isMaxStreams)).toBe(true);
+  const { roles } = await requestJson<ClusterConfigDiff>(port, '/api/v1/cluster/config/diff?by=zone');
+  expect(roles.map(({ role, label, nodes: ids }) => [role, label, ids])).toEqual([
+    ['node', 'zone=eu-1', ['n1']],
+    ['node', 'zone=eu-2', ['n2']],
+    ['node', 'zone=us-1', ['n3']],
+  ]);
+  expect(roles.some(({ differences }) => differences.some(isMaxStreams))).toBe(false);
+});
+
 describe('three nodes that know each other', () => {
   it('any of them responds for all', async () => {
     const nodes = await startCluster(3);

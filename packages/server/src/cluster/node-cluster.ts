@@ -4,6 +4,7 @@ import {
   type AroundRequest,
   type CallOptions,
   type ClusterState,
+  type ConfigDiffRequest,
   type ExchangeRequest,
   type ForgetOptions,
   type GroupCall,
@@ -135,7 +136,7 @@ export class NodeCluster implements ClusterState {
     return (await this.#open()).state.config(request, options);
   }
 
-  async configDiff(request: MemberSelection, options?: CallOptions) {
+  async configDiff(request: ConfigDiffRequest, options?: CallOptions) {
     return (await this.#open()).state.configDiff(request, options);
   }
 

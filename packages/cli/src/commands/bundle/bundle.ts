@@ -13,6 +13,7 @@ import { formatBytes } from '../../output/format-bytes.ts';
 import { Progress } from '../../output/progress.ts';
 import { requireRange, timeFlag } from '../../records/record-flags.ts';
 import { statIfExists } from '../../sources/find-path.ts';
+import { memberSelection } from '../../sources/member-selection.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { printManifest, verifyBundle } from './verify.ts';
 
@@ -56,9 +57,8 @@ async function buildRequest(invocation: Invocation, node: NodeClient): Promise<B
   const toMs = timeFlag(invocation, 'until', clock) ?? nowMs;
   const fromMs = timeFlag(invocation, 'since', clock) ?? toMs - HOUR_MS;
   requireRange(fromMs, toMs);
-  const role = invocation.text('role');
   const { args } = invocation;
-  return { fromMs, toMs, ...(args.length > 0 && { nodes: args }), ...(role !== undefined && { role }) };
+  return { fromMs, toMs, ...(args.length > 0 && { nodes: args }), ...memberSelection(invocation) };
 }
 
 interface FetchOptions {

@@ -16,7 +16,7 @@ export const BUNDLE_COMMAND: CommandDefinition = {
     },
   ],
   flags: [
-    ...parameterFlags('bundle', ['since', 'until', 'role']),
+    ...parameterFlags('bundle', ['since', 'until', 'role', 'label']),
     {
       long: 'output',
       short: 'o',

@@ -1,4 +1,5 @@
 import type { CommandDefinition } from '../../command-definition.ts';
+import { parameterFlags } from '../../parameter-flags.ts';
 import { NODE_FLAGS, OUTPUT_FLAGS, PAGER_FLAG } from '../../shared-flags.ts';
 
 export const CONFIG_COMMAND: CommandDefinition = {
@@ -68,7 +69,7 @@ export const CONFIG_COMMAND: CommandDefinition = {
           long: 'expected',
           about: 'for a cluster, also show keys that are expected to differ: addresses, names, ports',
         },
-        { long: 'role', value: 'role', about: 'for a cluster, only nodes with this role' },
+        ...parameterFlags('clusterConfigDiff', ['role', 'label', 'by']),
         ...NODE_FLAGS,
         ...OUTPUT_FLAGS,
         PAGER_FLAG,
@@ -78,6 +79,7 @@ export const CONFIG_COMMAND: CommandDefinition = {
       ],
       examples: [
         ['porthole config diff', 'which node of the cluster is configured differently'],
+        ['porthole config diff --by zone', 'the same, each zone for itself'],
         ['porthole config diff http://10.8.0.21:7300 http://10.8.0.22:7300', 'two nodes'],
         ['porthole config diff http://10.8.0.21:7300 broker.toml -o unified', 'a node against a file'],
       ],

@@ -5,6 +5,7 @@ import type { Invocation } from '../../invocation.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { Receipt } from '../../records/receipt.ts';
+import { memberSelection } from '../../sources/member-selection.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { queryCluster } from '../../sources/query-cluster.ts';
 import { type Comparison, compareConfigs } from './compare-configs.ts';
@@ -63,10 +64,11 @@ async function diffCluster(invocation: Invocation): Promise<number> {
   const output = invocation.text('output') ?? 'table';
   if (output === 'unified')
     throw new ProgramError('-o unified needs two configurations; use -o table or -o json for the cluster');
-  const role = invocation.text('role');
+  const by = invocation.text('by');
+  const request = { ...memberSelection(invocation), ...(by !== undefined && { by }) };
   const node = await openNode(invocation);
   const options = { signal: interruptSignal() };
-  const diff = await queryCluster(node, (cluster) => cluster.configDiff(role === undefined ? {} : { role }, options));
+  const diff = await queryCluster(node, (cluster) => cluster.configDiff(request, options));
   const hasDrift = diff.roles.some(({ differences }) => differences.some(isDrift));
   if (output === 'json') await terminal.write(`${JSON.stringify({ equal: !hasDrift, ...diff }, null, 2)}\n`);
   else await writeTable(diff, invocation);
@@ -80,7 +82,8 @@ async function diffCluster(invocation: Invocation): Promise<number> {
 async function writeTable({ roles }: ClusterConfigDiff, invocation: Invocation): Promise<void> {
   const { terminal } = invocation;
   const withExpected = invocation.isOn('expected');
-  for (const { role, nodes, comparedKeys, notCompared, differences } of roles) {
+  for (const { role: name, label, nodes, comparedKeys, notCompared, differences } of roles) {
+    const role = label === undefined ? name : `${name} ${label || '(no label)'}`;
     const shown = differences.filter(({ isExpected }) => withExpected || !isExpected);
     const hidden = differences.length - shown.length;
     terminal.note(`${visibleText(role)}: ${count(nodes.length, 'node')}, ${count(comparedKeys, 'key')} compared`);

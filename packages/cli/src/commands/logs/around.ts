@@ -7,6 +7,7 @@ import { Receipt } from '../../records/receipt.ts';
 import { recordStyle, shownZone, sourceClock, timeFlag } from '../../records/record-flags.ts';
 import { RecordPrinter } from '../../records/record-printer.ts';
 import { ClusterLogs, type LogSource } from '../../sources/log-source.ts';
+import { memberSelection } from '../../sources/member-selection.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { storeFlag } from '../../sources/open-sources.ts';
 import { queryCluster } from '../../sources/query-cluster.ts';
@@ -55,14 +56,13 @@ export async function run(given: Invocation): Promise<number> {
 
 function buildRequest(invocation: Invocation, at: AroundRequest['at']): AroundRequest {
   const aroundMs = parseSpan(invocation.text('around') ?? DEFAULT_AROUND) ?? 0;
-  const role = invocation.text('role');
   return {
     at,
     beforeMs: aroundMs,
     afterMs: aroundMs,
     limit: invocation.number('limit') ?? DEFAULT_RECORDS,
     ...(invocation.args.length > 0 && { nodes: invocation.args }),
-    ...(role !== undefined && { role }),
+    ...memberSelection(invocation),
     ...storeFlag(invocation),
   };
 }

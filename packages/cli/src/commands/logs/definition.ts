@@ -194,7 +194,7 @@ export const LOGS_COMMAND: CommandDefinition = {
       flags: [
         ...parameterFlags('clusterLogMoment', ['at', 'time']),
         ...parameterFlags('clusterLogMoment', ['around'], { check: checkSpan }),
-        ...parameterFlags('clusterLogMoment', ['limit', 'role', 'store']),
+        ...parameterFlags('clusterLogMoment', ['limit', 'role', 'label', 'store']),
         output(['pretty', 'json', 'logfmt']),
         PREFIX_FLAG,
         ...SHOWN_ZONE_FLAGS,

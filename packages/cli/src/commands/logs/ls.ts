@@ -12,6 +12,7 @@ import { isUrl } from '../../sources/endpoint.ts';
 import { findPath, type LocalPath } from '../../sources/find-path.ts';
 import { isJournal } from '../../sources/journal-name.ts';
 import { localOptions } from '../../sources/local-options.ts';
+import { memberSelection } from '../../sources/member-selection.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { queryCluster, resolveNodeRef } from '../../sources/query-cluster.ts';
 
@@ -55,9 +56,9 @@ export async function run(invocation: Invocation): Promise<number> {
 
 async function list(invocation: Invocation, where: string | undefined, receipt: Receipt): Promise<Listing> {
   const isAddress = where !== undefined && isUrl(where);
-  const role = invocation.text('role');
-  if (invocation.isOn('all') || role !== undefined)
-    return listMembers(invocation, { file: where, ...(role !== undefined && { role }) }, receipt);
+  const selection = memberSelection(invocation);
+  if (invocation.isOn('all') || Object.keys(selection).length > 0)
+    return listMembers(invocation, { file: where, ...selection }, receipt);
   if (where !== undefined && isJournal(where))
     throw new ProgramError(
       `${where} has no files; "porthole logs ${where}" reads it, "journalctl --field=_SYSTEMD_UNIT" lists its units`,

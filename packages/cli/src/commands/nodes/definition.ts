@@ -1,4 +1,5 @@
 import type { CommandDefinition } from '../../command-definition.ts';
+import { parameterFlags } from '../../parameter-flags.ts';
 import { NODE_FLAGS, OUTPUT_FLAGS, PAGER_FLAG, SHOWN_ZONE_FLAGS } from '../../shared-flags.ts';
 
 export const NODES_COMMAND: CommandDefinition = {
@@ -13,6 +14,8 @@ export const NODES_COMMAND: CommandDefinition = {
       default: 'table',
       about: 'output format; json prints one node per line',
     },
+    ...parameterFlags('clusterLogSearch', ['label']),
+    { long: 'by', value: 'label', about: 'group the nodes by their value of this label' },
     ...SHOWN_ZONE_FLAGS.map((flag) =>
       flag.long === 'utc' ? flag : { ...flag, default: "the system's", about: 'show times in this zone' },
     ),
@@ -27,6 +30,8 @@ export const NODES_COMMAND: CommandDefinition = {
   ],
   examples: [
     ['porthole nodes', 'the cluster of the local node'],
+    ['porthole nodes --by zone', 'zone by zone'],
+    ['porthole nodes --label zone=eu-* --label rack=7', 'the nodes of a rack in the zones of a region'],
     ['porthole nodes --url http://10.8.0.21:7300 -o names', 'only the ids'],
   ],
   commands: [

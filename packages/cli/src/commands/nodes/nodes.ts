@@ -1,24 +1,35 @@
 import type { NodeClient } from '@porthole/client';
-import { type ClusterNode, type ClusterNodes, codeOf } from '@porthole/contract';
+import {
+  type ClusterNode,
+  type ClusterNodes,
+  codeOf,
+  isLabelPattern,
+  type Labels,
+  type MemberSelection,
+  matchesLabels,
+} from '@porthole/contract';
 import { createZone, type Zone } from '@porthole/logs';
-import { EXIT } from '../../exit.ts';
+import { EXIT, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { type Column, formatTable } from '../../output/format-table.ts';
 import { formatTime } from '../../output/format-time.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { explainReport, explainStale } from '../../records/explain.ts';
+import { memberSelection } from '../../sources/member-selection.ts';
 import { openNode } from '../../sources/open-node.ts';
 
 /** Lists the members of the cluster and their state. */
 export async function run(invocation: Invocation): Promise<number> {
   const { terminal } = invocation;
   const client = await openNode(invocation);
-  const { membership, nodes, nowMs } = await fetchNodes(client);
+  const { membership, nodes: all, nowMs } = await fetchNodes(client);
+  const by = invocation.text('by');
+  const nodes = groupNodes(selectNodes(all, memberSelection(invocation)), by);
   const format = invocation.text('output') ?? 'table';
   if (format === 'json') await terminal.write(nodes.map((node) => `${JSON.stringify(node)}\n`).join(''));
   else if (format === 'names') await terminal.write(nodes.map(({ id }) => `${id}\n`).join(''));
-  else await terminal.write(nodeTable(nodes, { zone: createZone(invocation.text('time-zone')), nowMs, terminal }));
+  else await terminal.write(nodeTable(nodes, { zone: createZone(invocation.text('time-zone')), nowMs, by, terminal }));
   if (membership?.state === 'stale') terminal.warn(visibleText(explainStale(membership)));
   // A node that left cleanly is not missing.
   const silent = nodes.filter(({ state }) => state !== 'up' && state !== 'left');
@@ -27,6 +38,21 @@ export async function run(invocation: Invocation): Promise<number> {
   for (const { id, problems } of degraded)
     for (const { check, detail } of problems) terminal.warn(visibleText(`${id}: ${check}: ${detail}`));
   return silent.length + degraded.length > 0 ? EXIT.partial : EXIT.ok;
+}
+
+/** The list of members takes no parameters: it is the same for everyone. */
+function selectNodes(nodes: readonly ClusterNode[], { labels }: Pick<MemberSelection, 'labels'>): ClusterNode[] {
+  const bad = labels?.find((label) => !isLabelPattern(label));
+  if (bad !== undefined)
+    throw new ProgramError(`invalid --label ${JSON.stringify(bad)}: expected NAME=VALUE, like zone=a`);
+  return nodes.filter((node) => labels === undefined || matchesLabels(node.labels ?? {}, labels));
+}
+
+/** By the value of a label; nodes without it come last. */
+function groupNodes(nodes: readonly ClusterNode[], by: string | undefined): ClusterNode[] {
+  if (by === undefined) return [...nodes];
+  const key = ({ labels = {}, id }: ClusterNode) => `${Object.hasOwn(labels, by) ? `0${labels[by]}` : '1'}\n${id}`;
+  return nodes.toSorted((left, right) => (key(left) < key(right) ? -1 : 1));
 }
 
 interface NodesResponse extends Pick<ClusterNodes, 'nodes'> {
@@ -54,6 +80,7 @@ async function describeSelf(client: NodeClient): Promise<ClusterNode> {
   return {
     id,
     role: 'node',
+    labels: {},
     node,
     url: client.url,
     isSelf: true,
@@ -82,25 +109,35 @@ const COLUMNS: readonly Column[] = [
   { title: 'STATE' },
 ];
 
+const LABELS: Column = { title: 'LABELS', hideRank: 8 };
+
 interface NodeTableOptions {
   zone: Zone;
   /** By the clock of the queried node, like all times of the response. */
   nowMs: number;
+  /** The label they are grouped by, in the first column. */
+  by: string | undefined;
   terminal: Terminal;
 }
 
 /** One row per node; missing ones are marked with `!`, because not everyone sees colours. */
-function nodeTable(nodes: readonly ClusterNode[], { zone, nowMs, terminal }: NodeTableOptions): string {
+function nodeTable(nodes: readonly ClusterNode[], { zone, nowMs, by, terminal }: NodeTableOptions): string {
   const { colors } = terminal;
+  const hasLabels = nodes.some(({ labels = {} }) => Object.keys(labels).length > 0);
   const rows = nodes.map(
-    ({ id, role, url, node, state, clock, lastRecordMs, recentErrors, isSelf, problems, ...times }) => {
+    (
+      { id, role, labels = {}, url, node, state, clock, lastRecordMs, recentErrors, isSelf, problems, ...times },
+      index,
+    ) => {
       const isSick = isDegraded({ state, problems });
       const isFine = (state === 'up' && !isSick) || state === 'left';
       const name = `${isFine ? ' ' : '!'} ${visibleText(id)}${isSelf ? ' *' : ''}`;
       const errors = recentErrors === null ? '-' : String(recentErrors);
       return [
+        ...(by === undefined ? [] : [groupText(labels, by, nodes[index - 1]?.labels)]),
         isFine ? name : colors.red(name),
         visibleText(role),
+        ...(hasLabels ? [visibleText(labelsText(labels)) || '-'] : []),
         visibleText(url.replace(/^https?:\/\//, '').replace(/\/$/, '')),
         visibleText(node.version || '-'),
         node.onlineTime > 0 ? formatTime(node.onlineTime - (clock?.offsetMs ?? 0), zone).slice(0, 19) : '-',
@@ -111,7 +148,24 @@ function nodeTable(nodes: readonly ClusterNode[], { zone, nowMs, terminal }: Nod
       ];
     },
   );
-  return formatTable(COLUMNS, rows, terminal);
+  const columns = COLUMNS.flatMap((column) => (column.title === 'ROLE' && hasLabels ? [column, LABELS] : [column]));
+  return formatTable(
+    by === undefined ? columns : [{ title: visibleText(by).toUpperCase() }, ...columns],
+    rows,
+    terminal,
+  );
+}
+
+function labelsText(labels: Labels): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(' ');
+}
+
+/** Only in the first row of a group. */
+function groupText(labels: Labels, by: string, before: Labels | undefined): string {
+  const value = Object.hasOwn(labels, by) ? labels[by] : undefined;
+  return before !== undefined && before[by] === value ? '' : visibleText(value ?? '-');
 }
 
 /** Up, but a health check fails: its logs may be incomplete. */

@@ -79,7 +79,7 @@ export function correctedQuery<Q extends TimedQuery>(
   request: Q,
   { id, offsetMs }: { id: string; offsetMs: number },
 ): Omit<Q, keyof MemberSelection> {
-  const { nodes: _nodes, role: _role, store: _store, floors, ...query } = request;
+  const { nodes: _nodes, role: _role, labels: _labels, store: _store, floors, ...query } = request;
   const { fromMs, toMs, newSinceMs } = request;
   const corrected = {
     ...query,

@@ -1,4 +1,4 @@
-import type { CallOptions, ClusterConfigDiff, Member, MemberSelection } from '@porthole/contract';
+import type { CallOptions, ClusterConfigDiff, ConfigDiffRequest, Member } from '@porthole/contract';
 import { type ChosenMember, chooseMembers } from '../choose-members.ts';
 import { departedReport, queryMembers, type StateDeps } from '../state-deps.ts';
 import { diffSettings, type MemberSettings } from './diff-settings.ts';
@@ -7,6 +7,8 @@ import { fetchSettings, type Settings, type SettingsDeps } from './fetch-setting
 /** The settings of a member with its report. */
 interface Compared extends MemberSettings {
   role: string;
+  /** What it is compared by, besides its role: `zone=a`; empty if it has no such label. */
+  label: string;
 }
 
 /**
@@ -15,7 +17,7 @@ interface Compared extends MemberSettings {
  */
 export async function configDiff(
   deps: StateDeps & SettingsDeps,
-  request: MemberSelection,
+  request: ConfigDiffRequest,
   options: CallOptions = {},
 ): Promise<ClusterConfigDiff> {
   const chosen = chooseMembers(deps, request);
@@ -30,24 +32,31 @@ export async function configDiff(
       countOf: (settings) => settings.size,
     },
   );
-  const compared = responses.flatMap(({ peer, value }) => (value ? [toCompared(peer.member, value)] : []));
+  const compared = responses.flatMap(({ peer, value }) => (value ? [toCompared(peer.member, value, request.by)] : []));
   const departedReports = chosen.flatMap((member) =>
     member.departed && !isCompared(member) ? [departedReport(member.departed, 0)] : [],
   );
   const members = [...responses.map(({ report }) => report), ...departedReports];
-  return { roles: diffRoles(compared), members: members.sort((a, b) => compareText(a.id, b.id)) };
+  return { roles: diffRoles(compared, request.by), members: members.sort((a, b) => compareText(a.id, b.id)) };
 }
 
-function diffRoles(compared: readonly Compared[]): ClusterConfigDiff['roles'] {
-  const roles = [...new Set(compared.map(({ role }) => role))].sort();
-  return roles.map((role) => {
-    const members = compared.filter((member) => member.role === role);
-    return { role, nodes: members.map(({ id }) => id).sort(), ...diffSettings(members) };
+function diffRoles(compared: readonly Compared[], by: string | undefined): ClusterConfigDiff['roles'] {
+  const groups = new Map<string, Compared[]>();
+  for (const member of compared) {
+    const key = `${member.role}\n${member.label}`;
+    groups.set(key, [...(groups.get(key) ?? []), member]);
+  }
+  return [...groups.keys()].sort().flatMap((key) => {
+    const members = groups.get(key) ?? [];
+    const [role = '', label = ''] = key.split('\n');
+    const named = by === undefined ? { role } : { role, label };
+    return { ...named, nodes: members.map(({ id }) => id).sort(), ...diffSettings(members) };
   });
 }
 
-function toCompared({ id, role, node }: Member, settings: Settings): Compared {
-  return { id, role, node, settings };
+function toCompared({ id, role, node, labels }: Member, settings: Settings, by: string | undefined): Compared {
+  const value = by !== undefined && Object.hasOwn(labels, by) ? labels[by] : undefined;
+  return { id, role, node, settings, label: value === undefined ? '' : `${by}=${value}` };
 }
 
 function compareText(a: string, b: string): number {

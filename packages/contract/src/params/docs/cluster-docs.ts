@@ -27,6 +27,16 @@ export const MEMBER_DOCS: DocsOf<typeof MEMBER_ROWS> = {
     proto: NOT_IN_GRPC,
     cli: { long: 'role', value: 'role', about: 'only nodes with this role' },
   },
+  label: {
+    meaning:
+      'Only members with this label: `zone=a`; the value may have `*` and `?`. May be given up to 64 times: of each name one value must match. Members whose labels are not known yet are included.',
+    proto: NOT_IN_GRPC,
+    cli: {
+      long: 'label',
+      value: 'name=value',
+      about: 'only nodes with this label, like zone=a or zone=eu-*; repeat for other names, or other values of a name',
+    },
+  },
 };
 
 export const STORE_DOCS: DocsOf<typeof STORE_ROWS> = {
@@ -50,6 +60,11 @@ export const STORE_DOCS: DocsOf<typeof STORE_ROWS> = {
 };
 
 export const CLUSTER_DOCS = {
+  diffBy: {
+    meaning: 'The name of a label: only members of the same role with the same value of it are compared.',
+    proto: NOT_IN_GRPC,
+    cli: { long: 'by', value: 'label', about: 'for a cluster, compare only nodes with the same value of this label' },
+  },
   clusterCursor: {
     meaning: 'Continue here: the `cursor` of the end of an earlier response. Give at most one of `cursor` and `time`.',
     proto: NOT_IN_GRPC,

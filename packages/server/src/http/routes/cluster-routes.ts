@@ -13,6 +13,7 @@ import {
   parseClusterHistogramRequest,
   parseClusterSearchRequest,
   parseClusterTopRequest,
+  parseConfigDiffRequest,
   parseMemberSelection,
   type Query,
   type RequestClock,
@@ -74,7 +75,7 @@ export function createClusterRoutes(
       jsonResponse(await all.config(parseMemberSelection(query), { signal })),
     ),
     clusterConfigDiff: route(async (all, { query, signal }) =>
-      jsonResponse(await all.configDiff(parseMemberSelection(query), { signal })),
+      jsonResponse(await all.configDiff(parseConfigDiffRequest(query), { signal })),
     ),
     clusterLogFiles: route(async (all, { query, signal }) =>
       jsonResponse(await all.logFiles(parseMemberSelection(query), { signal })),
