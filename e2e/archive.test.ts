@@ -188,6 +188,20 @@ describe('nodes with an archive', () => {
       expect(status, status.stderr).toMatchObject({ code: 0 });
       expect(JSON.parse(status.stdout)).toMatchObject({ node: 'n1', state: 'ok', lostBytes: 0 });
     });
+    // A node that is no longer a member has a past, too.
+    const [row] = await archiveOf(archive.database).query<object>('SELECT * FROM records LIMIT 1');
+    const [progress] = await archiveOf(archive.database).query<object>('SELECT * FROM progress LIMIT 1');
+    const insert = (table: string, values: object | undefined) =>
+      archiveOf(archive.database).insert(`INSERT INTO ${table} FORMAT JSONEachRow`, {
+        body: Buffer.from(JSON.stringify({ ...values, node: 'old-1' })),
+      });
+    await insert('records', row);
+    await insert('progress', progress);
+    await eventually(async () => {
+      const past = await runCommand(['logs', 'old-1:a.log', '--url', url, '-o', 'raw'], dir, { TZ: 'UTC' });
+      expect(past, past.stderr).toMatchObject({ code: 0, stdout: expect.stringMatching(/one|two/) });
+    });
+    expect((await run('status', '--url', url)).stdout).toMatch(/old-1 .* past/);
     await archiveOf(archive.database).execute('TRUNCATE TABLE records');
     const missing = await run('verify', '--url', url);
     expect(missing).toMatchObject({ code: 1, stdout: expect.stringMatching(/! n1 .* 2 +0 +2/) });

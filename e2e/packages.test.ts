@@ -92,8 +92,8 @@ async function typeCheck(
 }
 
 describe.each([
-  { project: 'client', name: '@porthole/client', mostBytes: 350_000 },
-  { project: 'cli', name: 'porthole', mostBytes: 3_900_000 },
+  { project: 'client', name: '@porthole/client', mostBytes: 360_000 },
+  { project: 'cli', name: 'porthole', mostBytes: 4_300_000 },
 ])('the package $name', ({ project, name, mostBytes }) => {
   it('is small, and holds no source, no test and no path into this checkout', () => {
     const files = readPackageFiles(project, name);

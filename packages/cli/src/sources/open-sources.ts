@@ -114,11 +114,15 @@ class SourceOpener {
     // With --url or -c, a plain word can only be a log name on that node.
     const path = target === undefined ? undefined : await findPath(target, namesNode(this.#invocation));
     if (path) return this.#local(target ?? '', path);
-    const ref = target?.includes(':') ? await resolveNodeRef(await openNode(this.#invocation), target) : undefined;
-    if (ref) return this.#members(undefined, { nodes: [ref.node], file: ref.file });
+    const ref = target?.includes(':') ? await this.#resolve(target) : undefined;
+    if (ref) return this.#members(undefined, { nodes: [ref.node], file: ref.file, isPast: ref.isPast });
     const node = await this.#node(undefined);
     const selection = target === undefined ? {} : await this.#select(node, target);
     return { ...node, label: target ?? '', selection };
+  }
+
+  async #resolve(target: string) {
+    return resolveNodeRef(await openNode(this.#invocation), target, { withPast: true });
   }
 
   async close(): Promise<void> {
@@ -147,7 +151,7 @@ class SourceOpener {
   /** Some members of the cluster of a node. */
   async #members(
     url: string | undefined,
-    { nodes, file }: Pick<MemberSelection, 'nodes'> & { file: string | undefined },
+    { nodes, file, isPast }: Pick<MemberSelection, 'nodes'> & { file: string | undefined; isPast?: true | undefined },
   ): Promise<LogSource> {
     if (this.#invocation.text('cursor') !== undefined)
       throw new ProgramError('--cursor works with a single node only; use --since');
@@ -168,7 +172,9 @@ class SourceOpener {
       clockAheadMs: clockMs - Date.now(),
       maxRecords: NODE_RECORDS,
     };
-    const selection = file === undefined ? {} : await this.#select(source, file);
+    // The archive has logs, not files.
+    const named = isPast && file !== undefined ? { family: file } : undefined;
+    const selection = named ?? (file === undefined ? {} : await this.#select(source, file));
     return { ...source, label: nodes?.join(' ') ?? 'all nodes', selection };
   }
 

@@ -26,13 +26,17 @@ async function fetchMemberIds(node: NodeClient): Promise<string[]> {
 }
 
 /** Resolves a word with a colon to members of the cluster; `undefined` if it is a log of the node itself. */
-export async function resolveNodeRef(node: NodeClient, word: string): Promise<NodeRef | undefined> {
+export async function resolveNodeRef(
+  node: NodeClient,
+  word: string,
+  { withPast = false }: { withPast?: boolean } = {},
+): Promise<NodeRef | undefined> {
   const ids = await fetchMemberIds(node).catch(async (error: unknown) => {
     if (await hasLog(node, word)) return undefined;
     throw error;
   });
   if (ids === undefined) return undefined;
-  const found = parseNodeRef(word, ids);
+  const found = parseNodeRef(word, ids) ?? (withPast ? await findPastNode(node, word) : undefined);
   if (found?.file !== undefined && /[*?]/.test(found.file))
     throw new ProgramError(
       `invalid log name in ${JSON.stringify(word)}: * and ? only work in node names; name one log, or none for all`,
@@ -40,6 +44,28 @@ export async function resolveNodeRef(node: NodeClient, word: string): Promise<No
   if (found || (await hasLog(node, word))) return found;
   throw unknownNode(word.slice(0, word.indexOf(':')), ids);
 }
+
+/** A node that is no longer a member, but in the archive. */
+async function findPastNode(node: NodeClient, word: string): Promise<NodeRef | undefined> {
+  const request = { order: 'newest', limit: 1, before: 0, after: 0, store: 'archive', fromMs: 0, toMs: 1 } as const;
+  try {
+    for await (const items of node.cluster.searchLogs(request))
+      for (const item of items) {
+        if (item.type !== 'end') continue;
+        const found = parseNodeRef(
+          word,
+          item.members.map(({ id }) => id),
+        );
+        return found && { ...found, isPast: true };
+      }
+  } catch (error) {
+    // Without an archive there is no past.
+    if (!NO_ARCHIVE.has(codeOf(error))) throw error;
+  }
+  return undefined;
+}
+
+const NO_ARCHIVE: ReadonlySet<string> = new Set(['NOT_SUPPORTED', 'ARCHIVE_UNAVAILABLE', 'ROUTE_NOT_FOUND']);
 
 /** The single member a reference matches. */
 export function onlyMember({ node, ids }: Pick<NodeRef, 'node' | 'ids'>): string {
@@ -71,6 +97,8 @@ interface NodeRef {
   file: string | undefined;
   /** The matching members, at least one. */
   ids: readonly string[];
+  /** They are no longer members: only the archive has their records. */
+  isPast?: true;
 }
 
 /**
