@@ -77,7 +77,8 @@ function NodeRow({ node, counts, nowMs, isQuiet, isOddVersion }: NodeRowProps) {
   return (
     <tr class={isUp ? undefined : 'is-missing'}>
       <th scope="row">
-        <NodeName id={node.id} isDim={!isUp} /> <span class="address">{nodeAddress(node)}</span>
+        <NodeName id={node.id} isDim={!isUp} /> <span class="address">{nodeAddress(node)}</span>{' '}
+        <span class="address node-labels">{labelsText(node)}</span>
       </th>
       <td data-name="Role">{node.role}</td>
       <td
@@ -167,6 +168,12 @@ function RowLinks({ node: { id, state } }: { node: ClusterNode }) {
 
 function nodeAddress({ node: { hostIp, httpPort } }: ClusterNode): string {
   return hostIp.includes(':') ? `[${hostIp}]:${httpPort}` : `${hostIp}:${httpPort}`;
+}
+
+/** `rack=7 zone=eu-1`; absent in the responses of earlier versions. */
+function labelsText({ labels = {} }: ClusterNode): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+  return pairs.join(' ');
 }
 
 /** Errors or warnings of a node in the last 15 minutes, linked to the records. */
