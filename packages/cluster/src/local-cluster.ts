@@ -75,7 +75,8 @@ export class LocalCluster implements ClusterState {
     this.#deps = deps;
     this.#refreshMs = options.refreshMs;
     this.#cursors = new CursorKeeper(options.selfId);
-    this.#records = { peers, clocks, membership: directory, directory, limits, cursors: this.#cursors };
+    const tree = createTree(options.tree, membership.state);
+    this.#records = { peers, clocks, membership: directory, directory, limits, cursors: this.#cursors, tree };
     this.#state = {
       cluster: name,
       membership,
@@ -88,7 +89,7 @@ export class LocalCluster implements ClusterState {
       readSettings: (config) => masking.readSettings(config),
       timeoutMs: limits.memberTimeoutMs,
       maxParallel: limits.maxParallel,
-      tree: createTree(options.tree, membership.state),
+      tree,
       nowMs: () => Date.now(),
     };
   }

@@ -1,7 +1,7 @@
 import { codeOf, type ErrorCode, type MemberReport } from '@porthole/contract';
 import { unreadPart } from '../state/counts/counting.ts';
 import type { ClusterDeps } from './cluster-deps.ts';
-import type { MemberLane } from './merge/member-lane.ts';
+import type { QueriedLane } from './merge/lane-book.ts';
 
 /** Error codes of a request that every member would reject. */
 const INVALID_REQUEST_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
@@ -18,13 +18,14 @@ const INVALID_REQUEST_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
 
 const LOG_MISSING_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['LOG_FILE_NOT_FOUND', 'LOG_FAMILY_NOT_FOUND']);
 
-type QueriedLane = Pick<MemberLane, 'hasAnswered' | 'problem'>;
-
 /**
  * Throws if no member accepted the request: one of them rejects it, or none has such a log. `isFirst`: there was no earlier
  * page.
  */
-export function throwIfRejected(lanes: readonly QueriedLane[], { isFirst }: { isFirst: boolean }): void {
+export function throwIfRejected(
+  lanes: readonly Pick<QueriedLane, 'hasAnswered' | 'problem'>[],
+  { isFirst }: { isFirst: boolean },
+): void {
   if (lanes.some(({ hasAnswered }) => hasAnswered)) return;
   const problems = lanes.flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
   const refusal = problems.find(isInvalidRequest);
@@ -43,12 +44,12 @@ export function isLogMissing(problem: unknown): boolean {
 }
 
 /** A member without such a log responded successfully. */
-export function laneReport(lane: MemberLane, { directory }: Pick<ClusterDeps, 'directory'>): MemberReport {
+export function laneReport(lane: QueriedLane, { directory }: Pick<ClusterDeps, 'directory'>): MemberReport {
   const report = partialReport(lane);
   return { ...report, ...directory.standingOf(report.id, report.outcome) };
 }
 
-function partialReport(lane: MemberLane): MemberReport {
+function partialReport(lane: QueriedLane): MemberReport {
   const report = lane.report();
   if (isLogMissing(lane.problem)) return { ...report, outcome: 'ok', detail: 'no such log' };
   const unread = report.outcome === 'ok' && report.detail === null && lane.end ? unreadPart(lane.end) : null;

@@ -2,6 +2,8 @@ import { setMaxListeners } from 'node:events';
 import { type GroupCall, PortholeError } from '@porthole/contract';
 import { MAX_LISTENERS } from '../fan-out/bounded-calls.ts';
 import { encodeFrame, FRAME } from './frames.ts';
+import { decodeGroupSearch, encodeBatch } from './group-codec.ts';
+import { type GroupSearch, searchGroup } from './group-search.ts';
 import { MAX_GROUP } from './plan-groups.ts';
 import { type MemberRequest, type RelayDeps, relayedRoute, relayRequests } from './relay.ts';
 
@@ -11,6 +13,7 @@ const BEAT_MS = 200;
 /** The response of a helper: frames, the first of them at once. Throws PARAMETER_INVALID and what `authorize` throws. */
 export async function* answerGroup(deps: RelayDeps, call: GroupCall): AsyncGenerator<Uint8Array, void, undefined> {
   const request = parseRequest(call.body);
+  if (request.op === 'search') return yield* answerSearch(deps, decodeGroupSearch(request, call), call);
   const requests = parseRelayed(request.requests, call);
   const queue = new FrameQueue();
   const controller = new AbortController();
@@ -31,6 +34,47 @@ export async function* answerGroup(deps: RelayDeps, call: GroupCall): AsyncGener
     call.signal?.removeEventListener('abort', onAbort);
     controller.abort();
     await work;
+  }
+}
+
+/** The parts of a search. A part is taken only when the one before was sent. */
+async function* answerSearch(
+  deps: RelayDeps,
+  search: GroupSearch,
+  call: GroupCall,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  call.authorize('logSearch');
+  const { signal } = call;
+  const batches = searchGroup(deps, search, { isHelper: true, ...(signal && { signal }) });
+  try {
+    yield encodeFrame(FRAME.beat);
+    for (let next = batches.next(); ; next = batches.next()) {
+      while (!(await isSettled(next))) yield encodeFrame(FRAME.beat);
+      const { done, value } = await next;
+      if (done) break;
+      const bytes = encodeBatch(value);
+      if (bytes.length > 0) yield bytes;
+    }
+    yield encodeFrame(FRAME.done);
+  } finally {
+    await batches.return();
+  }
+}
+
+/** Whether it has settled before the next beat. */
+async function isSettled(promise: Promise<unknown>): Promise<boolean> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const beat = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), BEAT_MS);
+  });
+  const settled = promise.then(
+    () => true as const,
+    () => true as const, // the caller awaits it, too
+  );
+  try {
+    return await Promise.race([settled, beat]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 
@@ -82,7 +126,7 @@ function parseRequest(body: string): Readonly<Record<string, unknown>> {
   } catch (cause) {
     throw new PortholeError('PARAMETER_INVALID', 'the body is not JSON', { cause });
   }
-  if (isObject(value) && value.op === 'relay') return value;
+  if (isObject(value) && (value.op === 'relay' || value.op === 'search')) return value;
   throw invalid('the body is not a request for a group');
 }
 

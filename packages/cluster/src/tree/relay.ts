@@ -33,7 +33,7 @@ export function relayedRoute(target: string): RouteId | undefined {
 }
 
 export interface RelayDeps {
-  peers: Pick<Peers, 'get' | 'responses'>;
+  peers: Pick<Peers, 'get' | 'responses' | 'lineKernel'>;
   maxParallel: number;
 }
 

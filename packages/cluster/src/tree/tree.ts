@@ -48,8 +48,18 @@ export class QuestionTree {
     return (peer) => byId.get(peer.member.id)?.sendFor(peer);
   }
 
+  /** The groups of a search; none if there are few members. */
+  groupsOf<T extends Peer>(peers: readonly T[]): T[][] {
+    return this.#plan(peers);
+  }
+
+  /** How helpers are chosen, and replaced. */
+  searching({ timeoutMs }: { timeoutMs: number }): { helpers: Helpers; silentMs: number } {
+    return { helpers: this.#helpers, silentMs: this.#silentMs(timeoutMs) };
+  }
+
   /** This node is asked without a request, and so is a member that departed. */
-  #plan(peers: readonly Peer[]): Peer[][] {
+  #plan<T extends Peer>(peers: readonly T[]): T[][] {
     return planGroups(
       peers.filter(({ transport }) => transport !== undefined),
       this.#options,

@@ -1,7 +1,30 @@
 import type { CallOptions } from '@porthole/contract';
-import { isBefore, LaneHeap } from './lane-heap.ts';
-import type { MemberLane } from './member-lane.ts';
+import { isBefore, type Keyed, LaneHeap } from './lane-heap.ts';
 import type { MergedRecord } from './record-lines.ts';
+
+/** Adds a lane to a merge that has begun. */
+export type JoinMerge = (lane: MergeLane) => void;
+
+/** A lane of a merge: the records of one member, or of a group that is merged already. */
+export interface MergeLane extends Keyed {
+  /** Of the member of the current record. */
+  readonly id: string;
+  readonly uncertaintyMs: number;
+  /** It sent something, if only the empty batch. */
+  readonly hasAnswered: boolean;
+  /** Its first records missed the deadline: the others are emitted without it. */
+  readonly isLate: boolean;
+  /** Nothing more will come after the current batch. */
+  readonly isOver: boolean;
+  readonly hasNext: boolean;
+  /** Sends the request. `onChange` is called when records arrive, the stream ends, or the lane is late. */
+  open(onChange: (lane: MergeLane) => void, join: JoinMerge): void;
+  /** Reads until there are records or the stream ends. */
+  pull(): void;
+  /** Takes the current record. Only if there is one. */
+  take(isUnsure: boolean): MergedRecord;
+  close(): Promise<void>;
+}
 
 /** Maximum batch. */
 const BATCH_RECORDS = 1024;
@@ -24,7 +47,7 @@ export interface PreviousRecord {
  * member has accepted the query. Buffers one batch per lane. Always closes the lanes when it ends.
  */
 export async function* mergeByTime(
-  lanes: readonly MemberLane[],
+  lanes: readonly MergeLane[],
   { limit, after, ...options }: MergeOptions,
 ): AsyncGenerator<MergedRecord[], void, undefined> {
   const scheduler = new LaneScheduler(lanes, options);
@@ -47,7 +70,7 @@ export async function* mergeByTime(
 
 class Merge {
   readonly #scheduler: LaneScheduler;
-  readonly #heap = new LaneHeap<MemberLane>();
+  readonly #heap = new LaneHeap<MergeLane>();
   #remaining: number;
   #last: PreviousRecord | undefined;
 
@@ -84,21 +107,22 @@ class Merge {
   }
 
   /** While it has the smallest key, the order of the others does not matter. */
-  #takeRun(lane: MemberLane, batch: MergedRecord[]): void {
+  #takeRun(lane: MergeLane, batch: MergedRecord[]): void {
     const { second } = this.#heap;
     const most = Math.min(this.#remaining, BATCH_RECORDS - batch.length);
     let count = 0;
     do {
-      const { key } = lane;
+      // Of this record: the next one of a group may be of another member.
+      const { id, key, uncertaintyMs } = lane;
       batch.push(lane.take(this.#isUnsure(lane, key)));
-      this.#last = { id: lane.id, key, uncertaintyMs: lane.uncertaintyMs };
+      this.#last = { id, key, uncertaintyMs };
       count++;
     } while (count < most && lane.hasNext && (second === undefined || isBefore(lane, second)));
     this.#remaining -= count;
   }
 
   /** Adjacent records of two members: closer than the clock uncertainty, or out of order because one was late. */
-  #isUnsure(lane: MemberLane, key: number): boolean {
+  #isUnsure(lane: MergeLane, key: number): boolean {
     const last = this.#last;
     if (last === undefined || last.id === lane.id) return false;
     return key - last.key < lane.uncertaintyMs + last.uncertaintyMs;
@@ -115,17 +139,17 @@ interface LaneSchedulerOptions extends CallOptions {
 
 /** Opens lanes with bounded concurrency and tracks which of them the merge must wait for. */
 class LaneScheduler {
-  readonly #lanes: readonly MemberLane[];
+  readonly #lanes: MergeLane[];
   readonly #options: LaneSchedulerOptions;
-  readonly #opening = new Set<MemberLane>();
-  readonly #awaited: Set<MemberLane>;
-  readonly #reading = new Set<MemberLane>();
+  readonly #opening = new Set<MergeLane>();
+  readonly #awaited: Set<MergeLane>;
+  readonly #reading = new Set<MergeLane>();
   #opened = 0;
-  #arrived: MemberLane[] = [];
+  #arrived: MergeLane[] = [];
   #wake: () => void = () => {};
 
-  constructor(lanes: readonly MemberLane[], options: LaneSchedulerOptions) {
-    this.#lanes = lanes;
+  constructor(lanes: readonly MergeLane[], options: LaneSchedulerOptions) {
+    this.#lanes = [...lanes];
     this.#options = options;
     this.#awaited = new Set(lanes);
   }
@@ -149,22 +173,26 @@ class LaneScheduler {
 
   openAll(): void {
     while (this.#opening.size < this.#options.maxParallel) {
-      const lane = this.#lanes[this.#opened++];
+      const lane = this.#lanes[this.#opened];
       if (lane === undefined) return;
+      this.#opened++;
       this.#opening.add(lane);
       this.#reading.add(lane);
-      lane.open((changed) => this.#onLaneChange(changed));
+      lane.open(
+        (changed) => this.#onLaneChange(changed),
+        (more) => this.#add(more),
+      );
     }
   }
 
   /** Lanes with new records since the last call. */
-  takeArrived(): MemberLane[] {
+  takeArrived(): MergeLane[] {
     const arrived = this.#arrived;
     this.#arrived = [];
     return arrived;
   }
 
-  pull(lane: MemberLane): void {
+  pull(lane: MergeLane): void {
     this.#reading.add(lane);
     if (!lane.isLate) this.#awaited.add(lane);
     lane.pull();
@@ -193,7 +221,13 @@ class LaneScheduler {
     clearTimeout(timer);
   }
 
-  #onLaneChange(lane: MemberLane): void {
+  #add(lane: MergeLane): void {
+    this.#lanes.push(lane);
+    this.#awaited.add(lane);
+    this.openAll();
+  }
+
+  #onLaneChange(lane: MergeLane): void {
     const isHere = lane.hasNext || lane.isOver;
     if (isHere || lane.isLate) {
       this.#awaited.delete(lane);

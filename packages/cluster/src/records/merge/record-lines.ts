@@ -71,6 +71,12 @@ export class LineRecord {
     return at + chunk.copy(target, at, from + this.#start + 1, from + (ends[this.#index] as number));
   }
 
+  /** Its line, with the newline. */
+  get line(): Buffer {
+    const { chunk, from, ends } = this.#table;
+    return chunk.subarray(from + this.#start, from + (ends[this.#index] as number));
+  }
+
   get #start(): number {
     return this.#index === 0 ? 0 : (this.#table.ends[this.#index - 1] as number);
   }
@@ -109,7 +115,7 @@ const OFFSET_KEY = '","offset":';
 const MAX_PARSED = 1023;
 
 /** Remembers the name of the file: most records have the same one as the record before. */
-class LineReader {
+export class LineReader {
   readonly #kernel: LineKernel;
   #file = '';
   #fileBytes = Buffer.alloc(0);

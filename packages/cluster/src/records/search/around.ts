@@ -7,19 +7,19 @@ import {
   codeOf,
   type NodeState,
   PortholeError,
-  type SearchOptions,
 } from '@porthole/contract';
 import { decodeCursor, groupFamilies } from '@porthole/logs';
-import type { FoundRecord, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
+import type { FoundRecord, SearchQuery } from '@porthole/logs/types';
 import { withDeadline } from '../../fan-out/bounded-calls.ts';
-import { withFloor } from '../../fan-out/member-floor.ts';
 import { chooseMembers } from '../../state/choose-members.ts';
 import { SnapshotNode } from '../../state/snapshots/snapshot-node.ts';
+import { type LaneSpec, openLanes } from '../../tree/open-lanes.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from '../cluster-deps.ts';
-import { MemberLane } from '../merge/member-lane.ts';
+import type { QueriedLane } from '../merge/lane-book.ts';
 import { mergeByTime } from '../merge/merge-by-time.ts';
 import { laneReport, throwIfRejected } from '../refusals.ts';
-import { openOrSnapshot } from './open-or-snapshot.ts';
+import { openOrSnapshot, silentAfter } from './open-or-snapshot.ts';
+import { recordsAround } from './records-around.ts';
 
 /** How far to look back for a timestamp if the record has none. */
 const MAX_LOOKBACK_RECORDS = 100;
@@ -43,76 +43,35 @@ export async function* searchAround(
   const members = chooseMembers(deps, request);
   const atMs = 'timeMs' in request.at ? request.at.timeMs : await fetchRecordTime(deps, request.at, options);
   const budgetMs = timeoutMs * SCAN_SHARE;
-  const lanes = members.map((chosen, index) => {
+  const specs = members.map((chosen, index): LaneSpec => {
     const { id } = chosen.member;
     const clock = getChosenClock(deps, chosen);
-    const around = { ...request, id, atMs: atMs + clock.offsetMs };
-    const opened = openOrSnapshot(deps, chosen, {
-      search: (signal) => recordsAround(chosen.state, around, { signal, budgetMs }),
-      searchSnapshot: (snapshot) => recordsAround(new SnapshotNode(snapshot, deps.peers.matchRegex), around, {}),
-    });
-    return new MemberLane({ index: index, id, clock, newestFirst: false, firstBatchMs, timeoutMs, ...opened });
+    const { beforeMs, afterMs, limit, floors } = request;
+    const around = { id, atMs: atMs + clock.offsetMs, beforeMs, afterMs, limit, floors };
+    return {
+      chosen,
+      book: { index, id, clock, newestFirst: false, firstBatchMs },
+      open: (how) =>
+        openOrSnapshot(deps, chosen, {
+          ...how,
+          search: (signal) => recordsAround(chosen.state, around, { signal, budgetMs }),
+          searchSnapshot: (snapshot) => recordsAround(new SnapshotNode(snapshot, deps.peers.matchRegex), around, {}),
+        }),
+      // There is no cursor: what was emitted comes again, and is left out.
+      isResumable: false,
+      isGroupable: floors === undefined,
+      request: async () => ({ query: { around }, ...silentAfter(deps, chosen) }),
+    };
   });
+  const times = { newestFirst: false, limit: Infinity, budgetMs, timeoutMs, asLines: false };
+  const { lanes, lanesOf } = openLanes(deps, specs, times);
+  const queried = () => lanesOf.map((lane) => lane());
   for await (const records of mergeByTime(lanes, { limit: Infinity, maxParallel, ...options })) {
-    if (records.length === 0) throwIfRejected(lanes, { isFirst: true });
+    if (records.length === 0) throwIfRejected(queried(), { isFirst: true });
     // Nothing was requested as lines.
     yield records as ClusterRecord[];
   }
-  yield [buildAroundEnd(deps, lanes, performance.now() - startedMs)];
-}
-
-interface AroundQuery extends Pick<AroundRequest, 'beforeMs' | 'afterMs' | 'limit' | 'floors'> {
-  id: string;
-  /** By the clock of the member. */
-  atMs: number;
-}
-
-/** The records of one member, oldest first. Those before the time are found newest first, so they are buffered and reversed. */
-async function* recordsAround(
-  state: NodeState,
-  { id, atMs, beforeMs, afterMs, limit, floors }: AroundQuery,
-  options: SearchOptions,
-): AsyncGenerator<SearchItem[], void, undefined> {
-  const before: SearchQuery = {
-    ...ALL,
-    ...withFloor({ fromMs: atMs - beforeMs, toMs: atMs }, floors, id),
-    order: 'newest',
-    limit: Math.floor(limit / 2),
-  };
-  const earlier: FoundRecord[] = [];
-  let first: SearchEnd | undefined;
-  if (before.limit > 0) {
-    for await (const items of state.searchLogs(before, options)) {
-      yield [];
-      for (const item of items) {
-        if (item.type === 'end') first = item;
-        else earlier.push(item);
-      }
-      if (earlier.length > before.limit)
-        throw new PortholeError('BAD_ANSWER', 'the response has more records than requested');
-    }
-  }
-  yield earlier.reverse();
-  const after: SearchQuery = {
-    ...ALL,
-    // Exclusive, but the last millisecond is included.
-    ...withFloor({ fromMs: atMs, toMs: atMs + afterMs + 1 }, floors, id),
-    order: 'oldest',
-    limit: limit - before.limit,
-  };
-  for await (const items of state.searchLogs(after, options)) {
-    yield items.map((item) => (item.type === 'end' ? bothEnds(first, item) : item));
-  }
-}
-
-function bothEnds(first: SearchEnd | undefined, second: SearchEnd): SearchEnd {
-  if (first === undefined) return second;
-  return {
-    ...second,
-    reason: first.reason === 'exhausted' ? second.reason : first.reason,
-    scannedBytes: first.scannedBytes + second.scannedBytes,
-    skippedBytes: first.skippedBytes + second.skippedBytes,
-  };
+  yield [buildAroundEnd(deps, queried(), performance.now() - startedMs)];
 }
 
 /** By the clock of this node. */
@@ -168,8 +127,8 @@ async function collectRecords(state: NodeState, query: SearchQuery, options: Cal
   return found;
 }
 
-function buildAroundEnd(deps: ClusterDeps, lanes: readonly MemberLane[], elapsedMs: number): ClusterEnd {
-  const sum = (count: (lane: MemberLane) => number) => lanes.reduce((total, lane) => total + count(lane), 0);
+function buildAroundEnd(deps: ClusterDeps, lanes: readonly QueriedLane[], elapsedMs: number): ClusterEnd {
+  const sum = (count: (lane: QueriedLane) => number) => lanes.reduce((total, lane) => total + count(lane), 0);
   const reasons = lanes.flatMap(({ end }) => (end ? [end.reason] : []));
   const reason = (['time budget', 'limit'] as const).find((known) => reasons.includes(known)) ?? 'exhausted';
   return {

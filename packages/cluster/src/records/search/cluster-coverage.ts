@@ -1,6 +1,6 @@
 import type { MemberReport } from '@porthole/contract';
 import type { SearchEnd, SearchQuery } from '@porthole/logs/types';
-import type { MemberLane } from '../merge/member-lane.ts';
+import type { QueriedLane } from '../merge/lane-book.ts';
 import { isTime } from '../to-cluster-record.ts';
 import type { QueriedMember } from './resume-position.ts';
 
@@ -70,7 +70,7 @@ export function clusterCoverage({ order, beganMs, queried, reports }: CoverageFa
 }
 
 /** Whether the response has everything of a member: not if it serves only the ends of its files. */
-function isExhausted({ end, hasNext }: MemberLane): boolean {
+function isExhausted({ end, hasNext }: QueriedLane): boolean {
   return end?.reason === 'exhausted' && end.limits === undefined && !hasNext;
 }
 

@@ -10,7 +10,7 @@ import type {
 import { inParallel, withDeadline } from '../../fan-out/bounded-calls.ts';
 import { chooseMembers } from '../../state/choose-members.ts';
 import { type ClusterDeps, getClock, getLimits } from '../cluster-deps.ts';
-import type { MemberLane } from '../merge/member-lane.ts';
+import type { QueriedLane } from '../merge/lane-book.ts';
 import { mergeByTime, type PreviousRecord } from '../merge/merge-by-time.ts';
 import { ClusterLineWriter, type MergedRecord } from '../merge/record-lines.ts';
 import { isLogMissing, laneReport, throwIfRejected } from '../refusals.ts';
@@ -61,19 +61,24 @@ async function* searchMembers(
   const limits = getLimits(deps);
   const chosen = chooseMembers(deps, request);
   const began = parseStartPosition(deps, request, chosen);
-  const { queried, reports } = membersToQuery(deps, request, { began, chosen, budgetMs: options.budgetMs, asLines });
-  const lanes = queried.map(({ lane }) => lane);
+  const query = { began, chosen, budgetMs: options.budgetMs, asLines };
+  const { queried, reports, lanes } = membersToQuery(deps, request, query);
+  const rejectIfAllDo = () =>
+    throwIfRejected(
+      queried.map(({ lane }) => lane),
+      { isFirst: reports.length === 0 },
+    );
   let { reachedMs, lastNode } = began;
   const { maxParallel } = limits;
   const merging = { limit: request.limit, maxParallel, after: previousRecord(deps, began), ...(signal && { signal }) };
   for await (const records of mergeByTime(lanes, merging)) {
-    if (records.length === 0) throwIfRejected(lanes, { isFirst: reports.length === 0 });
+    if (records.length === 0) rejectIfAllDo();
     // An out-of-order time would make new members repeat what others have emitted.
     for (const { atMs } of records) reachedMs = atMs ?? reachedMs;
     lastNode = records.at(-1)?.node ?? lastNode;
     yield records;
   }
-  throwIfRejected(lanes, { isFirst: reports.length === 0 });
+  rejectIfAllDo();
   yield [
     await buildSearchEnd(deps, {
       request,
@@ -197,7 +202,7 @@ function resumePositions(deps: ClusterDeps, { queried, request, signal }: Search
 }
 
 /** The rest of a snapshot comes with the next page. */
-function positionInSnapshot({ snapshot, last, end, hasNext }: MemberLane, began: MemberPosition): MemberPosition {
+function positionInSnapshot({ snapshot, last, end, hasNext }: QueriedLane, began: MemberPosition): MemberPosition {
   if (!snapshot) return 'done';
   if (end && !hasNext) return end.cursor === null ? 'done' : { cursor: end.cursor };
   return last ? { cursor: positionAfter(snapshot, last) } : began;

@@ -1,6 +1,6 @@
 import type { MemberReport } from '@porthole/contract';
 import type { SearchItem } from '@porthole/logs/types';
-import { withDeadline } from '../../fan-out/bounded-calls.ts';
+import { deadlineExceeded, withDeadline } from '../../fan-out/bounded-calls.ts';
 import { toOutcome } from '../../fan-out/member-failure.ts';
 import type { ChosenMember } from '../../state/choose-members.ts';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
@@ -24,6 +24,8 @@ const SNAPSHOT_SHARE = 0.75;
 export interface OpenOptions {
   search(signal: AbortSignal): AsyncIterable<Items>;
   searchSnapshot(snapshot: MemberSnapshot): AsyncIterable<Items>;
+  /** Its first records are too late already. */
+  isSilent?: boolean;
 }
 
 export interface Opened {
@@ -41,19 +43,37 @@ export function openOrSnapshot(deps: ClusterDeps, { member, departed }: ChosenMe
   }
   if (!deps.directory.has(member.id)) return { open: options.search };
   let instead: SnapshotReport | undefined;
-  const timeoutMs = getLimits(deps).firstBatchMs * SNAPSHOT_SHARE;
+  const timeoutMs = patienceMs(deps);
+  const onSilence = async (failure: Pick<MemberReport, 'outcome' | 'detail'>) => {
+    const snapshot = await findSnapshot(deps.directory, member.id);
+    if (!snapshot) return undefined;
+    instead = { ...failure, asOfMs: snapshot.asOfMs, snapshot };
+    return options.searchSnapshot(snapshot);
+  };
+  if (options.isSilent) {
+    const openSilent = async function* (signal: AbortSignal) {
+      const records = await onSilence(toOutcome(deadlineExceeded(timeoutMs)));
+      yield* records ?? options.search(signal);
+    };
+    return { open: openSilent, instead: () => instead };
+  }
   const open = (signal: AbortSignal) =>
     readOrSnapshot(() => options.search(signal), {
       timeoutMs,
       signal,
-      async onSilence(failure) {
-        const snapshot = await findSnapshot(deps.directory, member.id);
-        if (!snapshot) return undefined;
-        instead = { ...failure, asOfMs: snapshot.asOfMs, snapshot };
-        return options.searchSnapshot(snapshot);
-      },
+      onSilence,
     });
   return { open, instead: () => instead };
+}
+
+/** How long to wait for the first records of a member that has a snapshot. */
+function patienceMs(deps: ClusterDeps): number {
+  return getLimits(deps).firstBatchMs * SNAPSHOT_SHARE;
+}
+
+/** The same for a helper that asks it; nothing if it has no snapshot. */
+export function silentAfter(deps: ClusterDeps, { member }: ChosenMember): { silentMs?: number } {
+  return deps.directory.has(member.id) ? { silentMs: patienceMs(deps) } : {};
 }
 
 interface SilentOptions {

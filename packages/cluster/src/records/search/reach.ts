@@ -1,5 +1,5 @@
 import type { SearchQuery } from '@porthole/logs/types';
-import type { LaneReach, MemberLane } from '../merge/member-lane.ts';
+import type { LaneReach, QueriedLane } from '../merge/lane-book.ts';
 
 type Order = SearchQuery['order'];
 
@@ -66,7 +66,7 @@ function toTime(key: number, order: Order): number | null {
 }
 
 /** The reach after a page. Lanes are in the order of their ids. */
-export function nextReach(before: ClusterReach, lanes: readonly MemberLane[], order: Order): ClusterReach {
+export function nextReach(before: ClusterReach, lanes: readonly QueriedLane[], order: Order): ClusterReach {
   let { timeMs, count, node } = before;
   let key = toKey(timeMs, order);
   for (const { id, reached } of lanes) {
@@ -92,7 +92,7 @@ export function nextReach(before: ClusterReach, lanes: readonly MemberLane[], or
 
 interface PageFacts {
   before: ClusterReach;
-  lanes: readonly MemberLane[];
+  lanes: readonly QueriedLane[];
   order: Order;
 }
 
@@ -112,7 +112,7 @@ function behindMembers(reach: ClusterReach, { before, lanes, order }: PageFacts)
   return [...found.values()];
 }
 
-function isExhausted({ end, problem }: MemberLane): boolean {
+function isExhausted({ end, problem }: QueriedLane): boolean {
   return end?.cursor === null && problem === undefined;
 }
 

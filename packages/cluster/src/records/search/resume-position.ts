@@ -2,12 +2,12 @@ import { type CallOptions, codeOf, type NodeState, PortholeError } from '@portho
 import { decodeCursor } from '@porthole/logs';
 import type { SearchQuery } from '@porthole/logs/types';
 import type { Peer } from '../../fan-out/peers.ts';
-import type { MemberLane } from '../merge/member-lane.ts';
+import type { QueriedLane } from '../merge/lane-book.ts';
 import type { MemberPosition } from './cluster-cursor.ts';
 
 /** The query of a member and its start position. */
 export interface QueriedMember {
-  lane: MemberLane;
+  readonly lane: QueriedLane;
   peer: Peer;
   query: SearchQuery;
   began: MemberPosition;

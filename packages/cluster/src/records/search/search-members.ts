@@ -4,16 +4,18 @@ import type { FoundRecord, SearchItem, SearchQuery } from '@porthole/logs/types'
 import type { ChosenMember } from '../../state/choose-members.ts';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
 import { departedReport } from '../../state/state-deps.ts';
+import { type LaneSpec, openLanes } from '../../tree/open-lanes.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from '../cluster-deps.ts';
 import { toMemberSearch } from '../member-query.ts';
-import { type LaneOptions, MemberLane } from '../merge/member-lane.ts';
+import type { LaneOptions } from '../merge/member-lane.ts';
+import type { MergeLane } from '../merge/merge-by-time.ts';
 import { type LineRecord, lineItems } from '../merge/record-lines.ts';
 import type { ClusterPosition, MemberPosition } from './cluster-cursor.ts';
 import { CursorKeeper, type FoundPosition, type Progress } from './cursor-keeper.ts';
 import { dropReached } from './drop-reached.ts';
-import { openOrSnapshot } from './open-or-snapshot.ts';
+import { openOrSnapshot, silentAfter } from './open-or-snapshot.ts';
 import { type ClusterReach, initialReach, reachOf, toKey } from './reach.ts';
-import type { QueriedMember } from './resume-position.ts';
+import { type QueriedMember, resumePosition } from './resume-position.ts';
 import { searchSnapshot } from './search-snapshot.ts';
 import { deliveredBefore, isSnapshotPosition } from './snapshot-position.ts';
 
@@ -93,11 +95,12 @@ export function membersToQuery(
     budgetMs,
     asLines,
   }: { began: StartPosition; chosen: readonly ChosenMember[]; budgetMs: number | undefined; asLines: boolean },
-): { queried: QueriedMember[]; reports: MemberReport[] } {
+): { queried: QueriedMember[]; reports: MemberReport[]; lanes: MergeLane[] } {
   const { firstBatchMs, memberTimeoutMs } = getLimits(deps);
   const timeoutMs = Math.min(memberTimeoutMs + (budgetMs ?? 0), MAX_TIMER_MS);
   const options = { budgetMs: budgetMs ?? memberTimeoutMs * SCAN_SHARE, asLines };
-  const queried: QueriedMember[] = [];
+  const newestFirst = request.order === 'newest';
+  const specs: (LaneSpec & Pick<QueriedMember, 'query' | 'began'>)[] = [];
   const reports: MemberReport[] = [];
   for (const member of chosen) {
     const { id } = member.member;
@@ -110,32 +113,44 @@ export function membersToQuery(
     // A member that responds again does not know the positions in its snapshot.
     const from = isSnapshotPosition(position) && !member.departed ? began.others : position;
     const query = toMemberSearch(request, { id, offsetMs: clock.offsetMs }, from);
-    const opened = openMember(deps, member, {
-      query,
-      clock,
-      onDrop: (record) => lane.skip(record),
-      others: began.others,
-      request,
-      place: position,
-      ...options,
-    });
+    const place = { query, clock, others: began.others, request, place: position, ...options };
     const own = reachOf(began.reach, id);
-    const lane: MemberLane = new MemberLane({
-      index: queried.length,
-      id,
-      clock,
-      newestFirst: request.order === 'newest',
-      firstBatchMs,
-      timeoutMs,
-      reached: began.isExact ? { key: toKey(own.timeMs, request.order), count: own.count } : undefined,
-      ...opened,
+    const reached = began.isExact ? { key: toKey(own.timeMs, request.order), count: own.count } : undefined;
+    specs.push({
+      chosen: member,
+      query,
+      began: position,
+      book: { index: specs.length, id, clock, newestFirst, firstBatchMs, reached },
+      open: (how, lane) => openMember(deps, member, { ...place, ...how, onDrop: (record) => lane().skip(record) }),
+      // What earlier pages have emitted must be found in its records by this node.
+      isGroupable: typeof position === 'string' || !('reach' in position),
+      isResumable: true,
+      async request(lane, callOptions) {
+        const silence = silentAfter(deps, member);
+        if (lane.delivered === 0) return { query: { search: query }, ...silence };
+        // Its helper failed: it continues after its last emitted record.
+        const resumed = await resumePosition({ lane, peer: member, query, began: position }, callOptions);
+        return { query: { search: toMemberSearch(request, { id, offsetMs: clock.offsetMs }, resumed) }, ...silence };
+      },
     });
-    queried.push({ lane, peer: member, query, began: position });
   }
+  const { limit } = request;
+  const { lanes, lanesOf } = openLanes(deps, specs, { ...options, newestFirst, limit, timeoutMs });
+  const queried = specs.map(({ chosen: peer, query, began: start }, index): QueriedMember => {
+    const getLane = lanesOf[index] as (typeof lanesOf)[number];
+    return {
+      peer,
+      query,
+      began: start,
+      get lane() {
+        return getLane();
+      },
+    };
+  });
   const ids = new Set(chosen.map(({ member }) => member.id));
   for (const [id, position] of began.members)
     if (!ids.has(id) && position !== 'done') reports.push(unqueriedReport(deps, id, 'gone'));
-  return { queried, reports };
+  return { queried, reports, lanes };
 }
 
 interface OpenOptions {
@@ -150,13 +165,15 @@ interface OpenOptions {
   budgetMs: number;
   /** Whether records that need not be parsed stay lines. */
   asLines: boolean;
+  /** Its first records are too late already. */
+  isSilent: boolean;
 }
 
 /** Searches a member, or its snapshot if it has departed or does not respond. */
 function openMember(
   deps: ClusterDeps,
   chosen: ChosenMember,
-  { request, query, clock, place: position, others, onDrop, budgetMs, asLines }: OpenOptions,
+  { request, query, clock, place: position, others, onDrop, budgetMs, asLines, isSilent }: OpenOptions,
 ): Pick<LaneOptions, 'open' | 'instead'> {
   type Search = (part: SearchQuery) => AsyncIterable<(SearchItem | LineRecord)[]>;
   const run = (search: Search, whole: SearchQuery) => {
@@ -165,6 +182,7 @@ function openMember(
   };
   const kernel = () => deps.peers.lineKernel?.() ?? new LineKernel();
   return openOrSnapshot(deps, chosen, {
+    isSilent,
     search: (signal) =>
       run(
         (part) =>

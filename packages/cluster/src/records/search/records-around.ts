@@ -1,0 +1,61 @@
+import { type AroundRequest, type NodeState, PortholeError, type SearchOptions } from '@porthole/contract';
+import type { FoundRecord, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
+import { withFloor } from '../../fan-out/member-floor.ts';
+
+export interface AroundQuery extends Pick<AroundRequest, 'beforeMs' | 'afterMs' | 'limit'> {
+  /** Of the member. */
+  id: string;
+  floors?: AroundRequest['floors'] | undefined;
+  /** By the clock of the member. */
+  atMs: number;
+}
+
+/** The records of one member, oldest first. Those before the time are found newest first, so they are buffered and reversed. */
+export async function* recordsAround(
+  state: NodeState,
+  { id, atMs, beforeMs, afterMs, limit, floors }: AroundQuery,
+  options: SearchOptions,
+): AsyncGenerator<SearchItem[], void, undefined> {
+  const before: SearchQuery = {
+    before: 0,
+    after: 0,
+    order: 'newest',
+    ...withFloor({ fromMs: atMs - beforeMs, toMs: atMs }, floors, id),
+    limit: Math.floor(limit / 2),
+  };
+  const earlier: FoundRecord[] = [];
+  let first: SearchEnd | undefined;
+  if (before.limit > 0) {
+    for await (const items of state.searchLogs(before, options)) {
+      yield [];
+      for (const item of items) {
+        if (item.type === 'end') first = item;
+        else earlier.push(item);
+      }
+      if (earlier.length > before.limit)
+        throw new PortholeError('BAD_ANSWER', 'the response has more records than requested');
+    }
+  }
+  yield earlier.reverse();
+  const after: SearchQuery = {
+    before: 0,
+    after: 0,
+    order: 'oldest',
+    // Exclusive, but the last millisecond is included.
+    ...withFloor({ fromMs: atMs, toMs: atMs + afterMs + 1 }, floors, id),
+    limit: limit - before.limit,
+  };
+  for await (const items of state.searchLogs(after, options)) {
+    yield items.map((item) => (item.type === 'end' ? bothEnds(first, item) : item));
+  }
+}
+
+function bothEnds(first: SearchEnd | undefined, second: SearchEnd): SearchEnd {
+  if (first === undefined) return second;
+  return {
+    ...second,
+    reason: first.reason === 'exhausted' ? second.reason : first.reason,
+    scannedBytes: first.scannedBytes + second.scannedBytes,
+    skippedBytes: first.skippedBytes + second.skippedBytes,
+  };
+}

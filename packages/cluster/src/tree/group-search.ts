@@ -1,0 +1,180 @@
+import type { CallOptions, SearchOptions } from '@porthole/contract';
+import { LineKernel } from '@porthole/logs';
+import type { FoundRecord, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
+import { withDeadline } from '../fan-out/bounded-calls.ts';
+import type { Peers } from '../fan-out/peers.ts';
+import { MemberLane } from '../records/merge/member-lane.ts';
+import { mergeByTime } from '../records/merge/merge-by-time.ts';
+import { type LineRecord, lineItems, type MergedRecord } from '../records/merge/record-lines.ts';
+import { isLogMissing } from '../records/refusals.ts';
+import { type AroundQuery, recordsAround } from '../records/search/records-around.ts';
+import { stripClusterFields } from '../records/to-cluster-record.ts';
+
+/** A member of a searched group. Its query is by its own clock. */
+export interface GroupSearchMember {
+  id: string;
+  /** Of its clock, as the asking node corrects it. */
+  offsetMs: number;
+  query: { search: SearchQuery } | { around: AroundQuery };
+  /** The key of the last record of an earlier page: later ones have no smaller one. */
+  reachedKey?: number | undefined;
+  /** If there is something to show instead: how long to wait for its first records. */
+  silentMs?: number | undefined;
+}
+
+/** A search of some members, in the order that decides between records of the same time. */
+export interface GroupSearch {
+  members: readonly GroupSearchMember[];
+  newestFirst: boolean;
+  /** Maximum number of records of all together. */
+  limit: number;
+  budgetMs: number;
+  firstBatchMs: number;
+  timeoutMs: number;
+}
+
+/** What became of a member. `direct`: only the asking node may ask it, or can. */
+export type MemberProgress = { member: number } & (
+  | { is: 'answered' | 'late' | 'direct' | 'silent' }
+  /** `sent`: how many records it has in this search. `edgeMs`: by its clock, of those it has not yet in the stream. */
+  | { is: 'end'; end: SearchEnd; sent: number; edgeMs: number | null }
+  | { is: 'failed'; problem: unknown }
+);
+
+/** The next part of a group: first what became of members, then records with the number of their member. */
+export interface GroupBatch {
+  progress: MemberProgress[];
+  members: number[];
+  records: (FoundRecord | LineRecord)[];
+}
+
+export interface GroupSearchDeps {
+  peers: Pick<Peers, 'get' | 'lineKernel'>;
+  maxParallel: number;
+}
+
+/** Its first records took too long, and there is something to show instead. */
+class MemberSilent extends Error {
+  readonly code = 'DEADLINE_EXCEEDED';
+}
+
+/** `isHelper`: for another node, which masks what its contract-only members send. */
+type SearchGroupOptions = CallOptions & { isHelper: boolean };
+
+/** Searches the members of a group and merges their records. Rejects only if the signal aborts. */
+export async function* searchGroup(
+  { peers, maxParallel }: GroupSearchDeps,
+  { members, newestFirst, limit, ...times }: GroupSearch,
+  { signal, isHelper }: SearchGroupOptions,
+): AsyncGenerator<GroupBatch, void, undefined> {
+  const { firstBatchMs, timeoutMs, budgetMs } = times;
+  const lanes = members.map((member, index) => {
+    const clock = { offsetMs: member.offsetMs, uncertaintyMs: 0 };
+    const open = (leaving: AbortSignal) => openMember(peers, member, { signal: leaving, budgetMs, isHelper });
+    const reached = member.reachedKey === undefined ? undefined : { key: member.reachedKey, count: 0 };
+    return new MemberLane({ index, id: member.id, clock, newestFirst, firstBatchMs, timeoutMs, reached, open });
+  });
+  const places = new Map(members.map(({ id }, index) => [id, index]));
+  const tracker = new ProgressTracker(lanes, { newestFirst, members });
+  for await (const records of mergeByTime(lanes, { limit, maxParallel, ...(signal && { signal }) })) {
+    yield {
+      progress: tracker.changes(),
+      members: records.map(({ node }) => places.get(node) as number),
+      records: records.map(toOwnRecord),
+    };
+  }
+  yield { progress: tracker.changes(), members: [], records: [] };
+}
+
+function toOwnRecord(merged: MergedRecord): FoundRecord | LineRecord {
+  return 'record' in merged ? merged.record : stripClusterFields(merged);
+}
+
+/** Recognizes lines; one for all of them where there is one. */
+export function kernelOf(peers: Pick<Peers, 'lineKernel'>): LineKernel {
+  return peers.lineKernel?.() ?? new LineKernel();
+}
+
+interface OpenOptions extends SearchOptions {
+  signal: AbortSignal;
+  isHelper: boolean;
+}
+
+async function* openMember(
+  peers: GroupSearchDeps['peers'],
+  { id, query, silentMs }: GroupSearchMember,
+  { isHelper, ...options }: OpenOptions,
+): AsyncGenerator<(SearchItem | LineRecord)[], void, undefined> {
+  const { state, transport } = peers.get(id);
+  // This node has no transport, and masks its own text.
+  if (isHelper && transport && !(await transport.isPorthole(options))) throw new Error('its text is not masked');
+  const items: AsyncIterable<(SearchItem | LineRecord)[]> =
+    'search' in query
+      ? lineItems(state.searchLogLines(query.search, options), kernelOf(peers))
+      : recordsAround(state, query.around, options);
+  if (silentMs === undefined) return yield* items;
+  const batches = items[Symbol.asyncIterator]();
+  try {
+    const first = withDeadline(() => batches.next(), { timeoutMs: silentMs, signal: options.signal });
+    const isSilent = (error: unknown) => (error as { code?: unknown } | undefined)?.code === 'DEADLINE_EXCEEDED';
+    let next = await first.catch((error: unknown) => {
+      throw isSilent(error) ? new MemberSilent('no records in time', { cause: error }) : error;
+    });
+    for (; !next.done; next = await batches.next()) yield next.value;
+  } finally {
+    void batches.return?.().catch(() => {}); // not awaited: it may be stuck, and its result no longer matters
+  }
+}
+
+/** What has become of the members since the last batch. */
+class ProgressTracker {
+  readonly #lanes: readonly MemberLane[];
+  readonly #options: Pick<GroupSearch, 'members' | 'newestFirst'>;
+  readonly #said: Set<MemberProgress['is']>[];
+
+  constructor(lanes: readonly MemberLane[], options: Pick<GroupSearch, 'members' | 'newestFirst'>) {
+    this.#lanes = lanes;
+    this.#options = options;
+    this.#said = lanes.map(() => new Set());
+  }
+
+  changes(): MemberProgress[] {
+    return this.#lanes.flatMap((lane, member) => {
+      const said = this.#said[member] as Set<MemberProgress['is']>;
+      if (said.has('end') || said.has('failed') || said.has('direct') || said.has('silent')) return [];
+      return this.#progress(lane, member).filter(({ is }) => !said.has(is) && said.add(is));
+    });
+  }
+
+  #progress(lane: MemberLane, member: number): MemberProgress[] {
+    const changes: MemberProgress[] = [];
+    if (lane.hasAnswered) changes.push({ member, is: 'answered' });
+    if (lane.isLate) changes.push({ member, is: 'late' });
+    if (lane.problem !== undefined) changes.push(this.#failure(lane, member));
+    else if (lane.end) {
+      const sent = lane.delivered + lane.waiting;
+      changes.push({ member, is: 'end', end: lane.end, sent, edgeMs: this.#edge(lane, member) });
+    }
+    return changes;
+  }
+
+  /** What failed before it sent anything is left to the asking node, whose own request says what is wrong. */
+  #failure({ problem, hasAnswered, isLate }: MemberLane, member: number): MemberProgress {
+    if (problem instanceof MemberSilent) return { member, is: 'silent' };
+    if (hasAnswered || isLate || isLogMissing(problem)) return { member, is: 'failed', problem };
+    return { member, is: 'direct' };
+  }
+
+  /** Only of records out of order: otherwise the position in the stream says it. */
+  #edge(lane: MemberLane, member: number): number | null {
+    const times = lane.undeliveredTimes();
+    const { newestFirst, members } = this.#options;
+    const isOrdered = times.every((time, index) => {
+      const before = times[index - 1] ?? time;
+      return newestFirst ? time <= before : time >= before;
+    });
+    if (isOrdered) return null;
+    const edgeMs = times.reduce((a, b) => (newestFirst ? Math.max(a, b) : Math.min(a, b)));
+    return edgeMs + (members[member]?.offsetMs ?? 0);
+  }
+}

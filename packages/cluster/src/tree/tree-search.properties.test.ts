@@ -1,0 +1,256 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ClusterEnd, type ClusterItem, PortholeError } from '@porthole/contract';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { RegisteredPeer } from '../fan-out/peers.ts';
+import type { ClusterDeps } from '../records/cluster-deps.ts';
+import { searchAround } from '../records/search/around.ts';
+import { searchCluster, searchClusterLines } from '../records/search/cluster-search.ts';
+import type { ClusterSearch } from '../records/search/search-members.ts';
+import { collectResponse } from '../testing/collect-response.ts';
+import { fakeCluster } from '../testing/fake-cluster.ts';
+import { FakeNode, recordsAt } from '../testing/fake-node.ts';
+import { answerGroup } from './answer-group.ts';
+import { encodeFrame, FRAME } from './frames.ts';
+import type { MemberTransport } from './member-transport.ts';
+import { QuestionTree } from './tree.ts';
+
+/** `MORE=20 SEED=random` looks for new cases. */
+const MORE = Number(process.env.MORE ?? 1);
+
+/** What a member does as a helper: `cut N` ends its response after N pieces. */
+const helper = fc.oneof(
+  { weight: 4, arbitrary: fc.constant('helps') },
+  fc.constantFrom('unable', 'silent', 'nonsense', 'not trusted'),
+  fc.integer({ min: 0, max: 6 }).map((pieces) => `cut ${pieces}`),
+);
+
+/** How a member responds to a search. */
+const searched = fc.oneof(
+  { weight: 6, arbitrary: fc.constant('responds') },
+  fc.constantFrom('refuses', 'has no such log', 'is cut off', 'is refused'),
+);
+
+const member = fc.record({
+  times: fc.array(fc.integer({ min: 0, max: 200 }), { maxLength: 25 }),
+  isOrdered: fc.boolean(),
+  offsetMs: fc.integer({ min: -50, max: 50 }),
+  uncertaintyMs: fc.integer({ min: 0, max: 5 }),
+  batchRecords: fc.integer({ min: 1, max: 6 }),
+  helper,
+  searched,
+});
+
+type MemberSpec = typeof member extends fc.Arbitrary<infer T> ? T : never;
+
+const given = fc.record({
+  members: fc.array(member, { minLength: 1, maxLength: 9 }),
+  groupSize: fc.integer({ min: 3, max: 5 }),
+  choices: fc.array(fc.double({ min: 0, max: 0.999, noNaN: true }), { minLength: 1, maxLength: 5 }),
+});
+
+type Given = typeof given extends fc.Arbitrary<infer T> ? T : never;
+
+// A machine that is busy must not make members late.
+const LIMITS = { firstBatchMs: 60_000, memberTimeoutMs: 60_000, maxParallel: 4 };
+
+function toNode(spec: MemberSpec, index: number): FakeNode {
+  const times = spec.isOrdered ? [...spec.times].sort((a, b) => a - b) : spec.times;
+  const records = recordsAt(
+    `m${index}-`,
+    times.map((time) => time + spec.offsetMs),
+  );
+  const { batchRecords } = spec;
+  const honest = new FakeNode({ records, batchRecords });
+  if (spec.searched === 'responds') return honest;
+  return new FakeNode({
+    async *search(query) {
+      if (spec.searched === 'refuses') throw new PortholeError('FORBIDDEN', 'no');
+      if (spec.searched === 'has no such log') throw new PortholeError('LOG_FILE_NOT_FOUND', 'no');
+      if (spec.searched === 'is refused')
+        throw Object.assign(new PortholeError('UNREACHABLE', 'no connection'), { status: undefined });
+      let sent = 0;
+      for await (const batch of honest.respond(query)) {
+        if (sent++ === 2) throw new PortholeError('UNREACHABLE', 'cut off');
+        yield batch;
+      }
+    },
+  });
+}
+
+class FakeHelper implements MemberTransport {
+  readonly #behaviour: string;
+  readonly #deps: ClusterDeps;
+
+  constructor(behaviour: string, deps: ClusterDeps) {
+    this.#behaviour = behaviour;
+    this.#deps = deps;
+  }
+
+  async send(): Promise<never> {
+    throw new Error('searches do not use it');
+  }
+
+  async relay(): Promise<never> {
+    throw new Error('searches do not use it');
+  }
+
+  async isPorthole(): Promise<boolean> {
+    return this.#behaviour !== 'not trusted';
+  }
+
+  async askGroup(body: string, { signal }: { signal: AbortSignal }): Promise<AsyncIterable<Uint8Array>> {
+    const behaviour = this.#behaviour;
+    if (behaviour === 'unable' || behaviour === 'not trusted')
+      throw new PortholeError('NOT_SUPPORTED', 'no such route');
+    const clock = { nowMs: 0, offsetMsAt: () => 0 };
+    const call = { body, clock, maxRecords: 10_000, searchBudgetMs: 60_000, authorize: () => {}, signal };
+    const answer = answerGroup({ peers: this.#deps.peers, maxParallel: 4 }, call);
+    return (async function* (): AsyncGenerator<Uint8Array, void, undefined> {
+      if (behaviour === 'nonsense') return yield encodeFrame(FRAME.records, 0, Buffer.from('?'));
+      if (behaviour === 'silent') return await sleep(60_000, undefined, { signal, ref: false }).catch(() => {}); // aborted
+      let left = behaviour.startsWith('cut ') ? Number(behaviour.slice(4)) : Infinity;
+      for await (const piece of answer) {
+        if (left-- <= 0) return;
+        yield piece;
+      }
+    })();
+  }
+}
+
+function toClusters({ members, groupSize, choices }: Given): { direct: ClusterDeps; tree: ClusterDeps } {
+  const states = Object.fromEntries(members.map((spec, index) => [`m${index}`, toNode(spec, index)]));
+  const clocks = Object.fromEntries(
+    members.map(({ offsetMs, uncertaintyMs }, index) => [`m${index}`, { offsetMs, uncertaintyMs }]),
+  );
+  const direct = fakeCluster(states, { clocks, limits: LIMITS });
+  const known = new Map<string, RegisteredPeer>();
+  const withTransport = (peer: RegisteredPeer): RegisteredPeer => {
+    const { id } = peer.member;
+    const transport = new FakeHelper(members[Number(id.slice(1))]?.helper ?? '', tree);
+    const made = known.get(id) ?? { member: peer.member, state: peer.state, forget: peer.forget, transport };
+    known.set(id, made);
+    return made;
+  };
+  let next = 0;
+  const tree: ClusterDeps = {
+    ...direct,
+    peers: {
+      all: () => direct.peers.all().map(withTransport),
+      get: (id) => withTransport(direct.peers.get(id)),
+      select: (selection) => direct.peers.select(selection).map(withTransport),
+    },
+    tree: new QuestionTree({ from: 1, groupSize, silentMs: 30, random: () => choices[next++ % choices.length] ?? 0 }),
+  };
+  return { direct, tree };
+}
+
+/**
+ * Without what is not the same twice, and texts about failures. Whether the ends of members are known when the last record of
+ * a full page is emitted depends on how fast they come, directly as well.
+ */
+function comparable(given: ClusterEnd, { isFull }: { isFull: boolean }) {
+  const { elapsedMs: _elapsed, scannedBytes: _bytes, cursor, coveredFromMs: _from, coveredToMs: _to, ...rest } = given;
+  const end = isFull ? { ...rest, reason: 'limit' } : rest;
+  const members = end.members.map(({ elapsedMs: _ms, detail, coveredFromMs: _a, coveredToMs: _b, ...report }) => {
+    return { ...report, hasDetail: detail !== null };
+  });
+  return { ...end, members, hasCursor: isFull || cursor !== null };
+}
+
+/** What the tree covers is covered directly, too. */
+function expectWithin(tree: ClusterEnd, direct: ClusterEnd): void {
+  for (const [own, other] of [
+    [tree, direct],
+    ...tree.members.map((report, index) => [report, direct.members[index]]),
+  ]) {
+    if (own?.coveredFromMs == null || own.coveredToMs == null) continue;
+    expect(other?.coveredFromMs).toBeLessThanOrEqual(own.coveredFromMs);
+    expect(other?.coveredToMs).toBeGreaterThanOrEqual(own.coveredToMs);
+  }
+}
+
+async function collectLines(pieces: AsyncIterable<Uint8Array>): Promise<ClusterItem[]> {
+  const chunks: Uint8Array[] = [];
+  for await (const piece of pieces) chunks.push(piece);
+  const lines = Buffer.concat(chunks).toString().trim().split('\n');
+  return lines.map((line) => JSON.parse(line) as ClusterItem);
+}
+
+type PageOutcome = Outcome<Awaited<ReturnType<typeof collectResponse>>>;
+
+type Outcome<T> = { value: T } | { error: string };
+
+async function outcomeOf<T>(work: Promise<T>): Promise<Outcome<T>> {
+  return work.then(
+    (value) => ({ value }),
+    (error: PortholeError) => ({ error: error.code }),
+  );
+}
+
+describe('a search through helpers', () => {
+  it('returns what a direct one returns, page by page, whatever helpers and members do', async () => {
+    await fc.assert(
+      fc.asyncProperty(given, fc.integer({ min: 1, max: 40 }), fc.boolean(), async (spec, limit, isNewest) => {
+        const { direct, tree } = toClusters(spec);
+        const query: ClusterSearch = { order: isNewest ? 'newest' : 'oldest', limit, before: 0, after: 0 };
+        let start: ClusterSearch['start'];
+        let treeStart: ClusterSearch['start'];
+        for (let page = 0; page < 20; page++) {
+          const expected: PageOutcome = await outcomeOf(
+            collectResponse(searchCluster(direct, { ...query, ...(start && { start }) })),
+          );
+          const asked: ClusterSearch = { ...query, ...(treeStart && { start: treeStart }) };
+          const found: PageOutcome = await outcomeOf(collectResponse(searchCluster(tree, asked)));
+          if (!('value' in expected) || !('value' in found)) return expect(found).toEqual(expected);
+          expect(found.value.records).toEqual(expected.value.records);
+          const isFull = found.value.records.length === limit;
+          expect(comparable(found.value.end, { isFull })).toEqual(comparable(expected.value.end, { isFull }));
+          expectWithin(found.value.end, expected.value.end);
+          const next: string | null = expected.value.end.cursor;
+          const treeNext: string | null = found.value.end.cursor;
+          if (next === null || treeNext === null) {
+            // A page that one of them still has is empty.
+            const more = next === null ? treeNext : next;
+            const rest = more && searchCluster(next === null ? tree : direct, { ...query, start: { cursor: more } });
+            if (rest) expect((await collectResponse(rest)).records).toEqual([]);
+            return;
+          }
+          start = { cursor: next };
+          treeStart = { cursor: treeNext };
+        }
+      }),
+      { numRuns: 25 * MORE },
+    );
+  });
+
+  it('returns the same as lines', async () => {
+    await fc.assert(
+      fc.asyncProperty(given, fc.integer({ min: 1, max: 60 }), async (spec, limit) => {
+        const { direct, tree } = toClusters(spec);
+        const query: ClusterSearch = { order: 'oldest', limit, before: 0, after: 0 };
+        const expected = await outcomeOf(collectResponse(searchCluster(direct, query)));
+        const found = await outcomeOf(collectLines(searchClusterLines(tree, query)));
+        if (!('value' in expected) || !('value' in found)) return expect(found).toEqual(expected);
+        expect(found.value.slice(0, -1)).toEqual(expected.value.records);
+      }),
+      { numRuns: 10 * MORE },
+    );
+  });
+
+  it('of the records around a time returns what a direct one returns', async () => {
+    await fc.assert(
+      fc.asyncProperty(given, fc.integer({ min: 0, max: 200 }), async (spec, timeMs) => {
+        const { direct, tree } = toClusters(spec);
+        const request = { at: { timeMs }, beforeMs: 60, afterMs: 40, limit: 12 };
+        const expected = await outcomeOf(collectResponse(searchAround(direct, request)));
+        const found = await outcomeOf(collectResponse(searchAround(tree, request)));
+        if (!('value' in expected) || !('value' in found)) return expect(found).toEqual(expected);
+        expect(found.value.records).toEqual(expected.value.records);
+        const isFull = false;
+        expect(comparable(found.value.end, { isFull })).toEqual(comparable(expected.value.end, { isFull }));
+      }),
+      { numRuns: 10 * MORE },
+    );
+  });
+});
