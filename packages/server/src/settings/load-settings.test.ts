@@ -119,6 +119,8 @@ test('without any source every setting has its default', async () => {
       lastWordsMaxBytes: 67_108_864,
       lastWordsKeepMs: 604_800_000,
       refreshMs: 30_000,
+      treeFrom: 65,
+      groupSize: 0,
     },
     archive: {
       url: '',
