@@ -6,6 +6,7 @@ describe('keys that are expected to differ', () => {
   it.each([
     'node.host-ip',
     'node.host-name',
+    'node.labels',
     'http.host',
     'http.port',
     'grpc.port',

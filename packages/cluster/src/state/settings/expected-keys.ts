@@ -20,7 +20,7 @@ export const EXPECTED_KEYS: readonly ExpectedRow[] = [
     ends: ['id', 'uuid', 'guid', 'indicator', 'ordinal'],
     why: 'identifies the member; LinDB storage calls it indicator',
   },
-  { ends: ['name', 'alias', 'label', 'instance'], why: 'what people call it' },
+  { ends: ['name', 'alias', 'label', 'labels', 'instance'], why: 'what people call it' },
   { ends: ['rack', 'zone', 'region', 'datacenter', 'az'], why: 'where it stands' },
   {
     ends: ['dir', 'directory', 'path', 'folder', 'root', 'mount'],
