@@ -17,6 +17,9 @@ export const FRAMEWORKS = {
   winston: '3.19.0',
 };
 
+/** Later versions need a newer Node.js than ours, through a dependency. */
+const OVERRIDES = { 'light-my-request': '6.6.0' };
+
 /** As docs/recipes.md installs it. */
 export const DUCKDB = { '@duckdb/node-api': '1.5.5-r.5' };
 
@@ -29,7 +32,7 @@ export async function installTools(packages: Readonly<Record<string, string>>): 
   const kept = join(tmpdir(), `porthole-tools-${hash}`);
   if (existsSync(kept)) return join(kept, 'node_modules');
   const aside = mkdtempSync(join(tmpdir(), 'porthole-tools-'));
-  writeFileSync(join(aside, 'package.json'), '{ "private": true }\n');
+  writeFileSync(join(aside, 'package.json'), JSON.stringify({ private: true, overrides: OVERRIDES }));
   const options = ['--no-audit', '--no-fund', '--prefer-offline', '--ignore-scripts', '--loglevel=error'];
   await execute('npm', ['install', ...options, ...specs], { cwd: aside });
   try {
