@@ -55,8 +55,10 @@ export class BatchSender {
 
   /** Waits for room, at most so long; whether there is. */
   async room(waitMs: number): Promise<boolean> {
-    const end = AbortSignal.any([this.#deps.signal, AbortSignal.timeout(waitMs)]);
-    while (this.isFull && !end.aborted) await this.#deps.sleep(ROOM_POLL_MS, end);
+    const { signal, sleep } = this.#deps;
+    const endAt = performance.now() + waitMs;
+    // Not a signal with a timeout: where nobody listens to one, it may be collected before it aborts.
+    while (this.isFull && !signal.aborted && performance.now() < endAt) await sleep(ROOM_POLL_MS, signal);
     return !this.isFull;
   }
 
