@@ -42,8 +42,16 @@ export class ArchiveRun {
     const leftMs = this.#budgetMs - (performance.now() - this.#startedMs);
     if (leftMs <= 0) this.isOver = true;
     if (this.isOver) return;
-    const deadline = AbortSignal.timeout(Math.ceil(leftMs));
-    const signal = this.#signal ? AbortSignal.any([this.#signal, deadline]) : deadline;
+    const controller = new AbortController();
+    const { signal } = controller;
+    const stop = () => controller.abort(this.#signal?.reason);
+    this.#signal?.addEventListener('abort', stop, { once: true });
+    if (this.#signal?.aborted) stop();
+    let isLate = false;
+    const timer = setTimeout(() => {
+      isLate = true;
+      controller.abort();
+    }, Math.ceil(leftMs));
     try {
       for await (const lines of this.#reader.stream(sql, {
         signal,
@@ -59,8 +67,11 @@ export class ArchiveRun {
         yield parseLines<T>(lines);
     } catch (error) {
       this.#signal?.throwIfAborted();
-      if (deadline.aborted || (error instanceof ArchiveError && error.code === 'ARCHIVE_TIMEOUT')) this.isOver = true;
+      if (isLate || (error instanceof ArchiveError && error.code === 'ARCHIVE_TIMEOUT')) this.isOver = true;
       else throw toPortholeError(error);
+    } finally {
+      clearTimeout(timer);
+      this.#signal?.removeEventListener('abort', stop);
     }
   }
 

@@ -1,4 +1,5 @@
 import { PortholeError } from '@porthole/contract';
+import { withDeadline } from './bounded-calls.ts';
 
 /** Requests in a row that got no response before a member counts as silent. */
 const MISSES = 2;
@@ -136,11 +137,13 @@ class Watched {
   }
 
   async probe(timeoutMs: number): Promise<void> {
-    const signal = AbortSignal.any([this.#closing.signal, AbortSignal.timeout(timeoutMs)]);
     const startedMs = performance.now();
-    try {
+    const send = async (signal: AbortSignal) => {
       const response = await this.#send(`${this.#url}${PROBE_PATH}`, { signal });
       await response.body?.cancel();
+    };
+    try {
+      await withDeadline(send, { timeoutMs, signal: this.#closing.signal });
       this.#heard();
     } catch {
       // Whatever failed: within the time of a request that is waited for, the next request will report it.
