@@ -49,7 +49,10 @@ const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   'logs download': [['EVIL.log', '--to', '-'], ['EVIL-missing.log']],
   bundle: [['EVIL-missing']],
   'bundle verify': [['damaged.zip'], ['EVIL-missing.zip']],
-  'archive init': [['--archive-url', 'http://127.0.0.1:1/EVIL', '--dry-run'], ['--archive-database', 'EVIL']],
+  'archive init': [
+    ['--archive-url', 'http://127.0.0.1:1/EVIL', '--dry-run'],
+    ['--archive-database', 'EVIL'],
+  ],
   'archive status': [[]],
   'archive verify': [[], ['EVIL']],
   doctor: [[]],
