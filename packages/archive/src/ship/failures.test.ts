@@ -189,8 +189,10 @@ it('hostile texts arrive as they are', async () => {
   })) {
     for (const item of items) if (item.type === 'record') expected.push(item.raw ?? '');
   }
-  const rows = await clickhouse.query<{ line: string }>('SELECT line FROM records FINAL ORDER BY file_offset');
-  expect(rows.map((row) => row.line)).toEqual(expected);
+  await eventually(async () => {
+    const rows = await clickhouse.query<{ line: string }>('SELECT line FROM records FINAL ORDER BY file_offset');
+    expect(rows.map((row) => row.line)).toEqual(expected);
+  });
   expect(expected.length).toBeGreaterThan(3);
 });
 

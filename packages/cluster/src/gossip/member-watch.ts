@@ -2,6 +2,7 @@ import { inParallel, withDeadline } from '../fan-out/bounded-calls.ts';
 import type { ClockSource, ClockTable } from '../fan-out/clock.ts';
 import { toOutcome } from '../fan-out/member-failure.ts';
 import type { Peers, RegisteredPeer } from '../fan-out/peers.ts';
+import type { MemberDirectory } from '../membership/member-directory.ts';
 import { type Inspection, toSample } from '../state/inspect-member.ts';
 import type { MemberTable } from './member-table.ts';
 import type { MuteMembers } from './mute-members.ts';
@@ -23,6 +24,7 @@ export interface MemberWatchDeps {
   rendezvous: Rendezvous;
   mute: MuteMembers;
   peers: Pick<Peers, 'all'>;
+  directory: Pick<MemberDirectory, 'learn'>;
   selfId: string;
   clocks: Pick<ClockTable, 'learn'>;
   /** Looks at a member, this node included. */
@@ -66,8 +68,9 @@ export class MemberWatch {
   /** What a look at a member showed: for this node, and for all if it looks after the member. */
   note({ member }: RegisteredPeer, inspection: Inspection, options: NoteOptions): void {
     const { atMs, isSampler = this.#rank(member.id, this.participants()) === 0 } = options;
-    const { table, mute, source } = this.#deps;
-    const { clockMs, tripMs, capabilities } = inspection;
+    const { table, mute, source, directory } = this.#deps;
+    const { clockMs, tripMs, capabilities, role, labels, facts } = inspection;
+    if (!member.isSelf) directory.learn(member.id, { role: role ?? undefined, labels, node: facts.node });
     const isMute = !capabilities.includes(EXCHANGE_ROUTE);
     if (isMute) mute.add(member, this.#nowMs);
     const sample = toSample(inspection, source.nowMs());
