@@ -63,6 +63,8 @@ interface Thread {
   current: Waiting | undefined;
   /** Its job has a regex and should have paused long ago. */
   isStuck: boolean;
+  /** It is being terminated; its job may have ended just before that, but it takes no other. */
+  isEnding: boolean;
   /** While working: fires when it is stuck. While idle: fires when it has been idle for a while. */
   timer: NodeJS.Timeout | undefined;
   /** Set when its job was cancelled. */
@@ -174,7 +176,11 @@ export class WorkerPool {
       return;
     }
     const thread = [...this.#threads].find(({ current }) => current === waiting);
-    if (thread) thread.stopTimer = setTimeout(() => void thread.worker.terminate(), STOP_MS);
+    if (!thread) return;
+    thread.stopTimer = setTimeout(() => {
+      thread.isEnding = true;
+      void thread.worker.terminate();
+    }, STOP_MS);
   }
 
   #dispatch(): void {
@@ -183,7 +189,7 @@ export class WorkerPool {
       const index = this.#nextJob();
       const next = this.#queue[index];
       if (!next) return;
-      const free = [...this.#threads].find(({ current }) => !current) ?? this.#start();
+      const free = [...this.#threads].find(({ current, isEnding }) => !current && !isEnding) ?? this.#start();
       // While the thread starts, the calling thread may have done the job already.
       if (!free || (this.#here && !free.isReady && next.task.job.kind !== 'packed-map')) return;
       this.#queue.splice(index, 1);
@@ -231,7 +237,7 @@ export class WorkerPool {
     const workerData: WorkerOptions = { prepares };
     const worker = new Worker(workerUrl(), { resourceLimits: RESOURCE_LIMITS, execArgv: [], workerData });
     const timers = { timer: undefined, stopTimer: undefined };
-    const thread: Thread = { worker, isReady: false, isStuck: false, current: undefined, ...timers };
+    const thread: Thread = { worker, isReady: false, isStuck: false, isEnding: false, current: undefined, ...timers };
     this.#threads.add(thread);
     worker.unref();
     worker.on('message', (response: WorkerResponse | 'ready') => {
