@@ -1,6 +1,6 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { BUILT_CHECKS, CHECKS, runChecks } from './checks.mjs';
 import { ensurePrograms } from './programs.mjs';
 import { runGroup } from './run-group.mjs';
@@ -50,6 +50,8 @@ const FLAGS = [
   // Optimises what has run for four times as long as usual: most functions of a test have done their work by then.
   ...(process.versions.node.startsWith('20.') ? ['--interrupt-budget=270000'] : []),
 ];
+/** More than these do not fail by chance. */
+const MAX_REPEATED_FILES = 3;
 // At the same time: suites wait for programs now and then.
 const [lateChecks, suites] = await Promise.all([runChecks(late), runSuites(filters)]);
 const checks = [...(await earlyChecks), ...lateChecks];
@@ -58,7 +60,28 @@ const failed = checks.filter((ok) => !ok).length + suites.failed;
 console.log(`${passed} passed, ${failed} failed`);
 process.exitCode = failed === 0 && passed > 0 && suites.ok ? 0 : 1;
 
+/**
+ * A test that fails beside others and passes alone shows that it was too impatient, not that the product is wrong: a few
+ * files that failed run once more with the machine to themselves, and what failed is named even if it passes then.
+ */
 async function runSuites(paths) {
+  const first = await runVitest(paths);
+  const files = first.files.filter(({ failed }) => failed.length > 0);
+  if (files.length === 0 || files.length > MAX_REPEATED_FILES) return first;
+  const names = files.map(({ path }) => path);
+  console.log(`running again, alone: ${names.join(', ')}`);
+  const second = await runVitest([...names, '--maxWorkers=1']);
+  for (const { path, failed } of files) {
+    const again = second.files.find((file) => file.path === path)?.failed ?? failed;
+    for (const title of failed.filter((name) => !again.includes(name))) {
+      console.log(`FAILED BESIDE OTHERS, PASSED ALONE: ${path}: ${title}`);
+    }
+  }
+  const others = first.files.filter(({ path }) => !names.includes(path));
+  return { ok: second.ok, ...countTests([...others, ...second.files]) };
+}
+
+async function runVitest(args) {
   const folder = mkdtempSync(join(tmpdir(), 'porthole-test-'));
   const report = join(folder, 'report.json');
   try {
@@ -70,12 +93,25 @@ async function runSuites(paths) {
       '--reporter=json',
       `--outputFile.json=${report}`,
     ];
-    const status = await runGroup(process.execPath, [...vitest, ...paths], { cwd: ROOT });
-    const { numPassedTests, numFailedTests, numFailedTestSuites } = JSON.parse(readFileSync(report, 'utf8'));
-    // A suite that fails to load has no failed test of its own; it still counts.
-    const failedTests = numFailedTests > 0 || status === 0 ? numFailedTests : Math.max(1, numFailedTestSuites);
-    return { passed: numPassedTests, failed: failedTests, ok: status === 0 };
+    const status = await runGroup(process.execPath, [...vitest, ...args], { cwd: ROOT });
+    const files = JSON.parse(readFileSync(report, 'utf8')).testResults.map(readFileResult);
+    const { passed, failed } = countTests(files);
+    // An error outside of all files has no failed test of its own; it still counts.
+    return { ok: status === 0, files, passed, failed: status === 0 ? failed : Math.max(1, failed) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
+}
+
+function readFileResult({ name, status, assertionResults }) {
+  const titles = (wanted) => assertionResults.filter((test) => test.status === wanted).map((test) => test.fullName);
+  const failed = titles('failed');
+  // What fails to load, or before its first test, has no failed test; it still counts.
+  const isBroken = status === 'failed' && failed.length === 0;
+  return { path: relative(ROOT, name), passed: titles('passed').length, failed: isBroken ? ['(all of it)'] : failed };
+}
+
+function countTests(files) {
+  const sum = (count) => files.reduce((total, file) => total + count(file), 0);
+  return { passed: sum((file) => file.passed), failed: sum((file) => file.failed.length) };
 }
