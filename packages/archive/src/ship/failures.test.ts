@@ -30,7 +30,15 @@ async function startShipper(clickhouse: ClickHouse, options: Partial<ShipperOpti
   const { logs = new LogDir(dir, { workers: 1 }), ...rest } = options;
   const node = { cluster: 'c', node: 'n', role: '' };
   const target = new ClickHouseTarget(clickhouse);
-  const shipper = await LogShipper.open({ logs, target, positionsDir: tempDir(), ...node, pollMs: 30, ...rest });
+  const shipper = await LogShipper.open({
+    logs,
+    target,
+    positionsDir: tempDir(),
+    ...node,
+    intervalMs: () => 30,
+    settleMs: 30,
+    ...rest,
+  });
   onTestFinished(async () => {
     await shipper.close();
     await logs.close();
@@ -67,7 +75,12 @@ it('an archive that is away for an hour gets everything when it is back', async 
     nowMs += ms;
     await new Promise((resolve) => setTimeout(resolve, Math.min(ms, 10)));
   };
-  const { shipper, path } = await startShipper(clickhouse, { sleep, now: () => nowMs, pollMs: 1000 });
+  const { shipper, path } = await startShipper(clickhouse, {
+    sleep,
+    now: () => nowMs,
+    intervalMs: () => 1000,
+    settleMs: 1000,
+  });
   writeFileSync(path, lines(10));
   await eventually(async () => expect(await countRows(clickhouse)).toBe(10));
   await server.kill();

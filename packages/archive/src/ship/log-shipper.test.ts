@@ -49,7 +49,8 @@ class Setting {
       target,
       positionsDir: this.positionsDir,
       ...node,
-      pollMs: 30,
+      intervalMs: () => 30,
+      settleMs: 30,
       ...options,
     });
     this.#opened = { shipper, logs };

@@ -22,8 +22,10 @@ export interface ShipperOptions {
   report?(problem: ShipProblem | undefined): void;
   /** Epoch ms. */
   now?(): number;
-  /** How often files are looked at. */
-  pollMs?: number;
+  /** How often files are looked at, and what is new is sent; asked before each time. */
+  intervalMs?(): number;
+  /** How long a last record must be unchanged before it is complete. */
+  settleMs?: number;
   /** Rows of a batch at most. */
   batchRows?: number;
   /** For tests that cannot wait. */
@@ -44,7 +46,10 @@ export interface ShipperStatus {
 }
 
 /** Data is shipped within a few seconds, and small inserts are what a server minds most. */
-const POLL_MS = 1000;
+const INTERVAL_MS = 1000;
+
+/** What is appended to a record comes soon after it. */
+const SETTLE_MS = 1000;
 
 /** No log keeps the others waiting for longer. */
 const TURN_MS = 3000;
@@ -69,6 +74,8 @@ export class LogShipper {
   #problem: ShipperStatus['problem'] = null;
   /** Of sending, and of reading: the first one counts. */
   #problems: { sending?: ShipProblem | undefined; reading?: ShipProblem | undefined } = {};
+  /** Whether the last round ended before everything was read. */
+  #isBehind = false;
   #running: Promise<void> = Promise.resolve();
 
   private constructor(options: ShipperOptions) {
@@ -128,7 +135,10 @@ export class LogShipper {
       } catch (error) {
         if (!signal.aborted) this.#report({ reading: toProblem(error) });
       }
-      await this.#sleep(this.#options.pollMs ?? POLL_MS, signal);
+      const { intervalMs = () => INTERVAL_MS } = this.#options;
+      const waitMs = this.#isBehind ? Math.min(INTERVAL_MS, intervalMs()) : intervalMs();
+      // Not all nodes at the same moment.
+      await this.#sleep(waitMs * (0.9 + Math.random() / 5), signal);
     }
   }
 
@@ -145,6 +155,7 @@ export class LogShipper {
       else families.set(file.family, [file]);
     }
     let hasRoom = true;
+    this.#isBehind = false;
     for (const name of new Set([...families.keys(), ...this.#readers.keys()])) {
       signal.throwIfAborted();
       const files = families.get(name) ?? [];
@@ -159,7 +170,7 @@ export class LogShipper {
   }
 
   async #openReader(log: string): Promise<LogReader> {
-    const { logs, target, positionsDir, cluster, node, role, pollMs = POLL_MS } = this.#options;
+    const { logs, target, positionsDir, cluster, node, role, settleMs = SETTLE_MS } = this.#options;
     const { signal } = this.#reading;
     const reader = await LogReader.open({
       logs,
@@ -167,7 +178,7 @@ export class LogShipper {
       node: { cluster, node, role },
       position: new PositionFile(positionsDir, log),
       now: this.#now,
-      settleMs: pollMs,
+      settleMs,
       knownFiles: async () => {
         await target.prepare(signal);
         return target.knownFiles({ cluster, node, log }, signal);
@@ -182,7 +193,11 @@ export class LogShipper {
     return {
       builder: this.#builder,
       signal: this.#reading.signal,
-      flush: () => this.#flush(),
+      flush: () => {
+        // A batch was full: there is more than an interval brings.
+        this.#isBehind = true;
+        return this.#flush();
+      },
       isOver: () => performance.now() > endAt,
     };
   }

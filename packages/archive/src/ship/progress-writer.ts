@@ -2,8 +2,14 @@ import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 import { quote } from '../clickhouse/quote.ts';
 import { PROGRESS, RECORDS } from '../schema/tables.ts';
 
-/** How often progress is written: what other nodes know of this one is at most so old, and a few seconds more. */
+/**
+ * How often progress is written, unless records are sent even less often: what other nodes know of this one is at most so
+ * old, and a few seconds more.
+ */
 const WRITE_MS = 5000;
+
+/** What closing waits for the archive. */
+const CLOSE_MS = 5000;
 
 /** A record is written a little after its time: it may not have been there when files were looked at. */
 const UNSEEN_MS = 1000;
@@ -28,6 +34,8 @@ export interface ProgressWriterOptions {
   node: string;
   role: string;
   progress(): readonly LogProgress[];
+  /** How often records are sent. */
+  intervalMs?(): number;
   now?(): number;
 }
 
@@ -35,24 +43,25 @@ export interface ProgressWriterOptions {
 export class ProgressWriter {
   readonly #options: ProgressWriterOptions;
   readonly #now: () => number;
-  readonly #timer: NodeJS.Timeout;
+  #timer: NodeJS.Timeout | undefined;
   readonly #stopping = new AbortController();
   /** Time of the oldest record of a log in the archive, once known. */
   readonly #firstTimes = new Map<string, number>();
   #writing: Promise<void> = Promise.resolve();
-  #isWriting = false;
+  #isClosed = false;
 
   constructor(options: ProgressWriterOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
-    this.#timer = setInterval(() => this.#start(), WRITE_MS).unref();
+    this.#schedule();
   }
 
   /** Writes once more, so that what was shipped last is known. */
   async close(): Promise<void> {
-    clearInterval(this.#timer);
+    this.#isClosed = true;
+    clearTimeout(this.#timer);
     await this.#writing;
-    const timer = setTimeout(() => this.#stopping.abort(), WRITE_MS);
+    const timer = setTimeout(() => this.#stopping.abort(), CLOSE_MS);
     await this.write().catch(() => {}); // the archive is away: the shipper reports it
     clearTimeout(timer);
   }
@@ -80,14 +89,14 @@ export class ProgressWriter {
   }
 
   /** One at a time: an archive that is slow must not be sent more and more. */
-  #start(): void {
-    if (this.#isWriting) return;
-    this.#isWriting = true;
-    this.#writing = this.write()
-      .catch(() => {}) // the shipper reports what is wrong with the archive; the next turn writes what is missing
-      .finally(() => {
-        this.#isWriting = false;
-      });
+  #schedule(): void {
+    if (this.#isClosed) return;
+    const waitMs = Math.max(WRITE_MS, this.#options.intervalMs?.() ?? 0);
+    this.#timer = setTimeout(() => {
+      this.#writing = this.write()
+        .catch(() => {}) // the shipper reports what is wrong with the archive; the next turn writes what is missing
+        .finally(() => this.#schedule());
+    }, waitMs).unref();
   }
 
   async #firstTime({ log, shippedToMs }: LogProgress): Promise<number> {

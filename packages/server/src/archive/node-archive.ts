@@ -21,6 +21,10 @@ const REGEX_THREADS = 1;
 /** A question waits this long for the archive before the response says that it does not respond. */
 const READ_TIMEOUT_MS = 10_000;
 
+/** A server takes some tens of inserts a second, of all nodes together. */
+const INTERVAL_PER_MEMBER_MS = 50;
+const MAX_INTERVAL_MS = 120_000;
+
 /**
  * The archive of a running node. Its code is loaded when the node has joined its cluster, and only if `archive.url` is
  * set: a node without an archive loads nothing of it.
@@ -50,13 +54,15 @@ export class NodeArchive {
   }
 
   /** Starts shipping, as this member. An archive that does not respond does not prevent the start. */
-  async start({ id, role }: { id: string; role: string }): Promise<void> {
+  async start({ id, role }: { id: string; role: string }, memberCount: () => number): Promise<void> {
     const { settings, logs, log } = this.#deps;
     if (!settings.archive.ship) return;
     const { archive, writer } = await this.#open();
     const self = { cluster: settings.cluster.name, node: id, role };
+    const intervalMs = () => sendInterval(settings.archive.intervalMs, memberCount());
     const shipper = await archive.LogShipper.open({
       ...self,
+      intervalMs,
       logs,
       target: new archive.ClickHouseTarget(writer),
       positionsDir: join(dirname(settings.logging.dir), 'archive'),
@@ -67,7 +73,7 @@ export class NodeArchive {
     });
     this.#shipper = shipper;
     const progress = () => shipper.status().logs;
-    this.#progress = new archive.ProgressWriter({ ...self, clickhouse: writer, progress });
+    this.#progress = new archive.ProgressWriter({ ...self, clickhouse: writer, progress, intervalMs });
   }
 
   /** The cluster with what the archive has of it. */
@@ -132,4 +138,9 @@ async function openArchive({ settings, isHidden }: NodeArchiveDeps): Promise<Ope
       await threads?.close();
     },
   };
+}
+
+/** How often a node sends records: the more members there are, the less often. */
+export function sendInterval(intervalMs: number, memberCount: number): number {
+  return Math.max(intervalMs, Math.min(MAX_INTERVAL_MS, memberCount * INTERVAL_PER_MEMBER_MS));
 }

@@ -99,7 +99,7 @@ export class NodeCluster implements ClusterState {
     const id = nodeId || name.replace(/[^A-Za-z0-9.:_-]/g, '-').slice(-128);
     this.#self = { id, role, labels: labelsOf(settings.node.labels), node, url: url.replace(/\/$/, '') };
     if (this.isConfigured) await this.#open();
-    await this.#deps.archive?.start(this.#self);
+    await this.#deps.archive?.start(this.#self, () => this.status.members);
   }
 
   async close(): Promise<void> {

@@ -133,6 +133,7 @@ test('without any source every setting has its default', async () => {
       cluster: '',
       keepMs: 90 * 86_400_000,
       ship: true,
+      intervalMs: 1000,
       maxLagMs: 300_000,
     },
     bundle: { maxBytes: 256 * 1024 ** 2, timeoutMs: 600_000 },

@@ -262,6 +262,8 @@ export const SETTING_ROWS = {
       about: 'How long records are kept in the archive. Counted in whole days.' },
     ship: { kind: onOff, default: true,
       about: 'Whether this node ships its records. When off, it only reads the archive.' },
+    intervalMs: { kind: duration('100ms', '1h'), default: 1000,
+      about: 'How often new records are sent. In large clusters less often: at least 50 ms for each member, at most 2 minutes.' },
     maxLagMs: { kind: duration('10s', '30d'), default: 300_000,
       about: 'The node counts as degraded when records wait longer than this to be shipped.' },
   },

@@ -14,7 +14,8 @@ await LogShipper.open({
   cluster: 'c',
   node: 'n',
   role: '',
-  pollMs: 20,
+  intervalMs: () => 20,
+  settleMs: 20,
 });
 setInterval(() => {}, 60_000);
 process.send?.('started');
