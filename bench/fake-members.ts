@@ -1,10 +1,16 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net';
+import { createInterface } from 'node:readline';
+import type { ExchangeRequest } from '@porthole/contract';
+import { FakeExchange, type KnownMember } from './fake-exchange.ts';
+import { FakeHelper } from './fake-helper.ts';
 
 /*
- * Members that are only as much of a node as others see of it, many of them in one process of their own, so that what
- * they cost is not counted as the node's that asks them. COUNT RECORDS: how many there are, and how many records each
- * reports of itself. Prints its ports as a line of JSON, and runs until it is ended.
+ * Members that are only as much of a node as others see of it, many of them in a process of their own, so that what
+ * they cost is not counted as the node's that asks them. COUNT RECORDS FIRST STARTED-MS: how many there are, how many
+ * records each reports of itself, the number of the first of them among those of all such processes, and when all of
+ * them started. Prints its ports as a line of JSON, and runs until it is ended. Reads lines of JSON (`FakeOrder`): once
+ * they know all members, they exchange what they know, and are helpers.
  */
 
 /** What it prints when all ports are open. */
@@ -17,6 +23,9 @@ export interface FakePorts {
   refusing: number;
 }
 
+/** What it is told. */
+export type FakeOrder = { members: KnownMember[] } | { askNode: string };
+
 const HOST = '127.0.0.1';
 const FILE = 'broker.log';
 
@@ -28,8 +37,13 @@ const CONFIG_TEXT = Array.from({ length: 100 }, (_, key) => `setting-number-${ke
   '\n',
 );
 
-const [memberCount = 0, recordCount = 0] = process.argv.slice(2).map(Number);
-const startedMs = Date.now();
+const [memberCount = 0, recordCount = 0, firstNumber = 0, startedMs = 0] = process.argv.slice(2).map(Number);
+
+/** What they do together; nothing before they know each other. */
+let exchange: FakeExchange | undefined;
+let helper: FakeHelper | undefined;
+
+const CAPABILITIES = ['clusterExchange', 'clusterGroup'];
 
 class FakeMember {
   readonly #number: number;
@@ -45,6 +59,8 @@ class FakeMember {
   readonly respond: RequestListener = (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', `http://${HOST}`);
     if (pathname === '/api/v1/log/search') return this.#search(searchParams, response);
+    if (pathname === '/api/v1/cluster/group' && helper) return void helper.respond(request, response);
+    if (pathname === '/api/v1/cluster/exchange' && exchange) return void this.#exchange(exchange, request, response);
     const body = this.#responseBody(pathname);
     if (body === undefined) return void response.writeHead(404).end();
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -56,11 +72,20 @@ class FakeMember {
     const lastTimeMs = this.#recordTime(recordCount - 1);
     const facts = { modifiedMs: lastTimeMs, compressed: false, format: 'contract', firstTimeMs, lastTimeMs };
     const size = recordCount * 200;
+    if (path === '/health/live') return { status: 'ok' };
     if (path === '/api/v1/node') {
       const uptimeMs = Date.now() - startedMs;
       const versions = { porthole: '0.1.0', node: process.versions.node };
       const zone = { timeZone: 'UTC', utcOffsetMinutes: 0 };
-      return { node, observes: 'service', clockMs: Date.now(), ...zone, uptimeMs, versions, capabilities: [] };
+      return {
+        node,
+        observes: 'service',
+        clockMs: Date.now(),
+        ...zone,
+        uptimeMs,
+        versions,
+        capabilities: CAPABILITIES,
+      };
     }
     if (path === '/api/v1/config') return { config: CONFIG_TEXT, node };
     if (path === '/api/v1/log/list') return [{ name: FILE, size }];
@@ -71,6 +96,13 @@ class FakeMember {
       return { bucketMs: 900_000, buckets: [], untimed: 0, end: endFields('exhausted', 0) };
     }
     return undefined;
+  }
+
+  async #exchange(known: FakeExchange, request: IncomingMessage, response: ServerResponse): Promise<void> {
+    let body = '';
+    for await (const part of request) body += part;
+    const sent = known.respond(this.#number, JSON.parse(body) as ExchangeRequest);
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(sent));
   }
 
   /** One after the other from where the cursor says; all conditions are taken to be met. */
@@ -154,10 +186,21 @@ async function unusedPort(): Promise<number> {
 }
 
 const answering: number[] = [];
-for (let number = 0; number < memberCount; number++) answering.push(await openMember(number));
+for (let number = 0; number < memberCount; number++) answering.push(await openMember(firstNumber + number));
 const ports: FakePorts = {
   answering,
   silent: await listen(createSocketServer((socket) => socket.on('error', () => {}).resume())),
   refusing: await unusedPort(),
 };
 console.log(JSON.stringify(ports));
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const order = JSON.parse(line) as FakeOrder;
+  if ('askNode' in order) exchange?.askNode(order.askNode);
+  else {
+    helper = new FakeHelper(order.members);
+    await helper.load();
+    exchange = new FakeExchange(order.members, startedMs);
+  }
+  console.log('done');
+}

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BenchContext, ROOT } from './context.ts';
-import type { FakePorts } from './fake-members.ts';
+import type { FakeOrder, FakePorts } from './fake-members.ts';
 import { type PortholeServer, startPorthole } from './porthole.ts';
-import { startProgram } from './program.ts';
+import { type Program, startProgram } from './program.ts';
 
 /** A thousand ports are open in less than a second. */
 const READY_MS = 30_000;
@@ -16,41 +16,84 @@ export interface FakeMembers {
   answering: string[];
   silent: string;
   refusing: string;
+  /** Lets them ask the node with this address, as members that know it do. */
+  askNode(url: string): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** So many members in one other process, each with so many records. */
+/** Several processes, so that helpers are not all one thread; more would only compete for the cores of the machine. */
+const LARGE = 500;
+const PROCESSES = 4;
+
+/** So many members in other processes, each with so many records. */
 export async function startFakeMembers(context: BenchContext, count: number, records: number): Promise<FakeMembers> {
-  const command = [process.execPath, '--import', 'tsx', 'bench/fake-members.ts', String(count), String(records)];
-  context.recordCommand(['node', ...command.slice(1)]);
-  const program = startProgram(command, context.cleanup, { cwd: ROOT });
-  const { answering, silent, refusing } = await new Promise<FakePorts>((resolve, reject) => {
-    const fail = (why: string) => reject(new Error(`the fake members ${why}\n${program.output}`));
-    const timer = setTimeout(() => fail(`were not there within ${READY_MS} ms`), READY_MS);
-    program.child.stdout?.on('data', () => {
-      if (!program.output.includes('\n')) return;
-      clearTimeout(timer);
-      resolve(JSON.parse(program.output) as FakePorts);
-    });
-    const onEnd = () => {
-      clearTimeout(timer);
-      fail('ended before they were there');
-    };
-    program.exited.then(onEnd, onEnd);
-  });
+  const processes = count < LARGE ? 1 : PROCESSES;
+  const each = Math.ceil(count / processes);
+  const startedMs = Date.now();
+  const started: FakeProcess[] = [];
+  for (let first = 0; first < count; first += each)
+    started.push(await startFakeProcess(context, [Math.min(each, count - first), records, first, startedMs]));
+  const ports = started.flatMap(({ ports: { answering } }) => answering);
+  const known = ports.map((port, number) => ({ id: memberId(number), url: addressOf(port) }));
+  await Promise.all(started.map(({ tell }) => tell({ members: known })));
+  const [first] = started as [FakeProcess, ...FakeProcess[]];
   return {
-    answering: answering.map((port, number) => entry(`n${String(number).padStart(4, '0')}`, port)),
+    answering: known.map(({ id, url }) => `${id}=${url}`),
     // Last by their names too, so that they are asked last: what they cost comes on top of the others.
-    silent: entry('z-silent', silent),
-    refusing: entry('z-refusing', refusing),
-    stop: program.stop,
+    silent: `z-silent=${addressOf(first.ports.silent)}`,
+    refusing: `z-refusing=${addressOf(first.ports.refusing)}`,
+    askNode: (url) => first.tell({ askNode: url }),
+    async stop() {
+      await Promise.all(started.map(({ stop }) => stop()));
+    },
   };
 }
 
-function entry(id: string, port: number): string {
-  return `${id}=http://127.0.0.1:${port}`;
+interface FakeProcess extends Pick<Program, 'stop'> {
+  ports: FakePorts;
+  /** Resolves when it has done so. */
+  tell(order: FakeOrder): Promise<void>;
 }
 
+async function startFakeProcess(context: BenchContext, args: readonly number[]): Promise<FakeProcess> {
+  const command = [process.execPath, '--import', 'tsx', 'bench/fake-members.ts', ...args.map(String)];
+  context.recordCommand(['node', ...command.slice(1)]);
+  const program = startProgram(command, context.cleanup, { cwd: ROOT, stdio: ['pipe', 'pipe', 'pipe'] });
+  const lineAt = (at: number) =>
+    new Promise<string>((resolve, reject) => {
+      const fail = (why: string) => reject(new Error(`the fake members ${why}\n${program.output}`));
+      const timer = setTimeout(() => fail(`did not respond within ${READY_MS} ms`), READY_MS);
+      const look = () => {
+        const lines = program.output.split('\n');
+        if (lines.length <= at + 1) return;
+        clearTimeout(timer);
+        program.child.stdout?.off('data', look);
+        resolve(lines[at] ?? '');
+      };
+      program.child.stdout?.on('data', look);
+      const onEnd = () => {
+        clearTimeout(timer);
+        fail('ended');
+      };
+      program.exited.then(onEnd, onEnd);
+    });
+  const ports = JSON.parse(await lineAt(0)) as FakePorts;
+  let told = 0;
+  const tell = async (order: FakeOrder) => {
+    const done = lineAt(++told);
+    program.child.stdin?.write(`${JSON.stringify(order)}\n`);
+    await done;
+  };
+  return { ports, tell, stop: program.stop };
+}
+
+function memberId(number: number): string {
+  return `n${String(number).padStart(4, '0')}`;
+}
+
+function addressOf(port: number): string {
+  return `http://127.0.0.1:${port}`;
+}
 export interface QueryNodeOptions {
   logDir: string;
   members: readonly string[];

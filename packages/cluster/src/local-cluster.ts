@@ -75,7 +75,9 @@ export class LocalCluster implements ClusterState {
     this.#deps = deps;
     this.#refreshMs = options.refreshMs;
     this.#cursors = new CursorKeeper(options.selfId);
-    const tree = createTree(options.tree, membership.state);
+    // Of a small cluster, no signs of life are collected.
+    const isFresh = (id: string) => !gossip.isActive || gossip.table.stateOf(id, gossip.nowMs) === 'fresh';
+    const tree = createTree(options.tree && { ...options.tree, isFresh }, membership.state);
     this.#records = { peers, clocks, membership: directory, directory, limits, cursors: this.#cursors, tree };
     this.#state = {
       cluster: name,

@@ -113,6 +113,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
   const responses = options.responses ?? new SharedBudget();
   const silent = new SilentMembers({ waitMs: options.missedAfterMs ?? options.timeoutMs / 2 });
   let known = new Map<string, MemberPeer>();
+  let listed: { members: readonly Member[]; peers: readonly RegisteredPeer[] } | undefined;
   let threads: WorkerPool | undefined;
   let kernel: LineKernel | undefined;
   const lineKernel = (): LineKernel => {
@@ -121,8 +122,11 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
   };
 
   const all = (): readonly RegisteredPeer[] => {
+    const { members } = membership;
+    // A list is replaced, never changed; each member is looked up for each request.
+    if (listed?.members === members) return listed.peers;
     const now = new Map<string, MemberPeer>();
-    for (const member of membership.members) {
+    for (const member of members) {
       const before = known.get(member.id);
       const isSame = before !== undefined && isSameRun(before.member, member);
       if (isSame) before.member = member;
@@ -130,7 +134,8 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     }
     for (const peer of known.values()) if (now.get(peer.member.id) !== peer) void peer.close();
     known = now;
-    return [...now.values()];
+    listed = { members, peers: [...now.values()] };
+    return listed.peers;
   };
 
   const createPeer = (member: Member): MemberPeer => {

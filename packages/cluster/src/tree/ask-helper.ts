@@ -5,6 +5,9 @@ import { MAX_RESPONSE_BYTES, type MemberTransport } from './member-transport.ts'
 /** A relayed response and what is said about it. */
 const MAX_FRAME_BYTES = MAX_RESPONSE_BYTES + 64 * 1024;
 
+/** A timer that is this many times as late says that this node did not get to reading. */
+const BUSY = 1.2;
+
 export interface AskOptions {
   signal: AbortSignal;
   /** A helper that sends nothing for this long is replaced: it sends a beat several times as often. */
@@ -32,8 +35,16 @@ export async function* askHelper(
   const onAbort = () => controller.abort(signal.reason);
   signal.throwIfAborted();
   signal.addEventListener('abort', onAbort, { once: true });
-  const silence = () => controller.abort(new PortholeError('DEADLINE_EXCEEDED', `silent for ${silentMs} ms`));
-  let timer = setTimeout(silence, silentMs);
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const listen = ({ again = true } = {}) => {
+    const startedMs = performance.now();
+    timer = setTimeout(() => {
+      // This node was busy itself: what the helper sent meanwhile was not read yet.
+      if (again && performance.now() - startedMs > silentMs * BUSY) listen({ again: false });
+      else controller.abort(new PortholeError('DEADLINE_EXCEEDED', `silent for ${silentMs} ms`));
+    }, silentMs);
+  };
+  listen();
   const reader = new FrameReader(MAX_FRAME_BYTES);
   try {
     for await (const chunk of await transport.askGroup(body, { signal: controller.signal })) {
@@ -43,7 +54,7 @@ export async function* askHelper(
       // While the frames are being used, the helper need not be alive.
       if (frames.length > 0) yield isDone ? frames.slice(0, -1) : frames;
       if (isDone) return;
-      timer = setTimeout(silence, silentMs);
+      listen();
     }
     throw new PortholeError('UNREACHABLE', 'the response was cut off');
   } catch (error) {
