@@ -121,6 +121,7 @@ describe('the layers', () => {
 const OUTSIDE_TESTS = [
   'bench/attack-rows.ts',
   'bench/cluster-merge.ts',
+  'bench/fake-helper.ts',
   'bench/groups/trust.ts',
   'e2e/soak/check-soak.ts',
   'e2e/soak/run-soak.ts',
