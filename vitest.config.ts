@@ -42,8 +42,17 @@ const ALONE = [
  */
 const TOGETHER = ['packages/*/src/**/*.test.ts', 'test/**/*.test.ts', 'e2e/*.test.ts'];
 
+/** Where `npm test` reads the results. It runs some suites beside others: a summary that rewrites lines would mix them up. */
+const { TEST_REPORT } = process.env;
+
 export default defineConfig({
   test: {
+    reporters: TEST_REPORT
+      ? [
+          ['default', { summary: false }],
+          ['json', { outputFile: TEST_REPORT }],
+        ]
+      : ['default'],
     // Only here: what stands in a project is done once for each of them.
     globalSetup: ['test/build-logs.ts'],
     // Three more than the usual two cores: browsers and programs are waited for, about half of the time.

@@ -4,6 +4,9 @@ import { constants } from 'node:os';
 /** How long what was started may take to end in order. */
 const GRACE_MS = 5000;
 
+/** What is running. */
+const children = new Set();
+
 /**
  * Runs a program with our terminal, in a process group of its own: a signal that ends this process ends all that it
  * started, and nothing is left running. Resolves with its exit code.
@@ -18,12 +21,14 @@ export function runGroup(command, args, { cwd, env = {} }) {
       child.once('exit', () => {
         clearTimeout(timer);
         endGroup(child.pid, 'SIGKILL');
-        process.exit(128 + constants.signals[name]);
+        if (children.size === 0) process.exit(128 + constants.signals[name]);
       });
     };
+    children.add(child);
     const names = ['SIGINT', 'SIGTERM', 'SIGHUP'];
     for (const name of names) process.once(name, onSignal);
     const done = (settle) => (value) => {
+      children.delete(child);
       for (const name of names) process.off(name, onSignal);
       settle(value);
     };
