@@ -5,12 +5,15 @@ import { startTestNode, tempDir } from '@porthole/server/testing';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startBrowser } from './testing/browser-page.ts';
-import { type Member, startCluster } from './testing/console-cluster.ts';
-import { openConsole, waitUntilVisible } from './testing/open-console.ts';
+import { line, type Member, startCluster } from './testing/console-cluster.ts';
+import { findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
 
 const SECRET = 'never-to-be-seen-';
 
 const REFRESH_MS = 30_000;
+
+/** The zones of the three members. */
+const ZONES = ['eu-1', 'eu-1', 'eu-2'];
 
 let browser: Browser;
 
@@ -44,7 +47,13 @@ password = "${SECRET}${port}"
 /** Three members: the second writes a duration differently, the third has another limit. */
 function startDrifting(): Promise<[Member, ...Member[]]> {
   const drifts = [{ port: 9000 }, { port: 9001, timeout: '10000ms' }, { port: 9002, max: 250 }];
-  return startCluster(drifts.map((drift) => ({ config: serviceConfig(drift) })));
+  return startCluster(
+    drifts.map((drift, index) => ({
+      config: serviceConfig(drift),
+      files: { 'a.log': line(index + 1, `written in zone ${ZONES[index]}`, 'ERROR') },
+      settings: { node: { labels: [`zone=${ZONES[index]}`] } },
+    })),
+  );
 }
 
 /** Collects all response bodies, to search them for secrets. */
@@ -88,6 +97,32 @@ it('shows the node that is configured differently, expected differences on reque
   await page.getByRole('link', { name: 'n3', exact: true }).first().click();
   await waitUntilVisible(page.getByRole('region', { name: 'TOML of n3' }).locator('.toml-mask'));
   expect(await page.content()).not.toContain(SECRET);
+
+  // By label: the node that differs is alone in its zone.
+  await page.goto(`${n1.url}/config`);
+  await page.getByLabel('Compare within').selectOption('zone');
+  await waitUntilVisible(page.getByRole('heading', { name: 'No key differs among 2 nodes with zone=eu-1' }));
+  await page.getByRole('link', { name: 'node zone=eu-2 · no drift' }).click();
+  await waitUntilVisible(page.getByRole('heading', { name: 'Only 1 node with zone=eu-2' }));
+  expect(new URL(page.url()).search).toBe('?by=zone&in=zone=eu-2&role=node');
+  await page.goto(`${n1.url}/?by=zone`);
+  await waitUntilVisible(page.getByRole('rowheader', { name: /^zone=eu-1 · All 2 nodes up · 2 errors/ }));
+  await waitUntilVisible(page.getByRole('rowheader', { name: /^zone=eu-2 · 1 node up · 1 error/ }));
+  await page.getByLabel('Only nodes with a label', { exact: true }).fill('zone=*-1');
+  await page.keyboard.press('Enter');
+  await waitUntilVisible(page.getByRole('heading', { name: 'All 2 nodes up with zone=*-1' }));
+  await waitUntilVisible(page.getByText('1 other node hidden · show all'));
+  expect(await page.getByRole('row', { name: /n3/ }).count()).toBe(0);
+  await page.getByRole('link', { name: '2 errors on all 2 nodes, last 15 min' }).click();
+  await waitUntilVisible(findRow(page, 'written in zone eu-1'));
+  expect(await findRow(page, 'written in zone eu-2').count()).toBe(0);
+  await page.getByRole('button', { name: '+ source' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove zone=*-1' }).click();
+  await page.getByLabel('Group by').selectOption('zone');
+  await page.getByLabel('All logs of the nodes with zone=eu-2').check();
+  await page.getByRole('button', { name: 'Show 1 log' }).click();
+  await waitUntilVisible(findRow(page, 'written in zone eu-2'));
+  await eventually(async () => expect(await findRow(page, 'written in zone eu-1').count()).toBe(0));
   const received = await bodies();
   expect(received).toContain('read-timeout');
   expect(received).not.toContain(SECRET);

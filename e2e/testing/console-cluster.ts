@@ -33,7 +33,7 @@ async function startMember(
     files,
     settings: {
       ...settings,
-      node: { timeZone: 'UTC' },
+      node: { timeZone: 'UTC', ...settings.node },
       service: { configFile },
       // A busy machine is no reason to leave somebody out.
       cluster: { firstBatchTimeoutMs: 20_000, ...settings.cluster, nodeId, members },

@@ -86,4 +86,10 @@ describe('a mistake in JavaScript', () => {
       );
     }
   });
+
+  it('every method of the cluster selects members by id, role and label, and the store', () => {
+    for (const [method, kinds] of Object.entries(PARAMETERS).filter(([name]) => name.startsWith('cluster.')))
+      expect(Object.keys(kinds), method).toEqual(expect.arrayContaining(['nodes', 'role', 'labels', 'store']));
+    expect(Object.keys(PARAMETERS['cluster.configDiff'])).toContain('by');
+  });
 });

@@ -40,7 +40,7 @@ const FOLLOW_START: Kind = {
 
 export type ArgumentKinds = Readonly<Record<string, Kind>>;
 
-const MEMBERS: ArgumentKinds = { nodes: TEXTS, role: TEXT, store: TEXT, floors: OBJECT };
+const MEMBERS: ArgumentKinds = { nodes: TEXTS, role: TEXT, labels: TEXTS, store: TEXT, floors: OBJECT };
 const CONDITIONS: ArgumentKinds = {
   file: TEXT,
   family: TEXT,
@@ -87,7 +87,7 @@ export const PARAMETERS = {
   records: { ...SEARCH, ...FOLLOW, follow: FLAG },
   bundle: { fromMs: TIME, toMs: TIME, ...MEMBERS },
   'cluster.config': MEMBERS,
-  'cluster.configDiff': MEMBERS,
+  'cluster.configDiff': { ...MEMBERS, by: TEXT },
   'cluster.logFiles': MEMBERS,
   'cluster.searchLogs': { ...SEARCH, ...MEMBERS },
   'cluster.followLogs': { ...FOLLOW, ...MEMBERS },
@@ -144,6 +144,7 @@ const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
   start: ['cursor', 'time', 'timeMs', 'offset', 'record', 'back'],
   at: ['time', 'timeMs', 'cursor', 'node'],
   nodes: ['node', 'members'],
+  labels: ['label'],
   url: ['baseUrl', 'baseURL', 'address', 'base'],
   timeoutMs: ['timeout'],
   signal: ['abortSignal', 'abort', 'controller'],

@@ -69,7 +69,7 @@ function Main({ view }: { view: View }) {
 function Page({ view }: { view: View }) {
   switch (view.page) {
     case 'cluster':
-      return <ClusterPage />;
+      return <ClusterPage view={view} />;
     case 'node':
       return <NodePage view={view} />;
     case 'config':

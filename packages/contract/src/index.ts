@@ -37,6 +37,7 @@ export {
   toProblem,
 } from './errors/errors.ts';
 export {
+  isLabelName,
   isLabelPattern,
   LABEL_TEXT,
   type Labels,

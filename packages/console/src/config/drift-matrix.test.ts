@@ -17,6 +17,7 @@ import {
   firstPair,
   outlierNodes,
   type RoleDiff,
+  roleName,
   silentNodes,
 } from './drift-matrix.ts';
 import { settingsByKey } from './setting-values.ts';
@@ -178,7 +179,15 @@ describe('texts', () => {
     [0, 5, 'broker', 'No key differs among 5 broker nodes'],
     [0, 1, 'broker', 'Only 1 broker node'],
   ])('%i keys, %i nodes of role %s', (driftCount, nodes, role, words) => {
-    expect(driftHeading({ driftCount }, nodes, role)).toBe(words);
+    expect(driftHeading({ driftCount }, { role, nodes: Array.from({ length: nodes }, (_, n) => `n${n}`) })).toBe(words);
+  });
+
+  it('name the label that nodes are compared within', () => {
+    const nodes = ['a', 'b'];
+    const heading = (label: string) => driftHeading({ driftCount: 1 }, { role: 'node', label, nodes });
+    expect(heading('zone=eu-1')).toBe('1 key differs among 2 nodes with zone=eu-1');
+    expect(heading('')).toBe('1 key differs among 2 nodes without label');
+    expect(roleName({ role: 'broker', label: 'zone=a' })).toBe('broker zone=a');
   });
 
   it('keys expected to differ are summarised by kind', () => {
@@ -241,16 +250,22 @@ it('counts only real differences', () => {
 });
 
 it('chooses the role with the most differences by default', () => {
-  expect(chooseRole(diff, null)?.role).toBe('storage');
-  expect(chooseRole(diff, 'broker')?.role).toBe('broker');
-  expect(chooseRole(diff, 'no such role')?.role).toBe('storage');
-  expect(chooseRole({ roles: [], members: [] }, null)).toBe(undefined);
+  const request = (name: string | null, group: string | null = null) => ({ role: name, group });
+  expect(chooseRole(diff, request(null))?.role).toBe('storage');
+  expect(chooseRole(diff, request('broker'))?.role).toBe('broker');
+  expect(chooseRole(diff, request('no such role'))?.role).toBe('storage');
+  expect(chooseRole({ roles: [], members: [] }, request(null))).toBe(undefined);
+  const zones = ['zone=a', 'zone=b', ''].map((label) => ({ ...role('root', []), label }));
+  const chosen = (group: string) => chooseRole({ roles: zones, members: [] }, request('root', group))?.label;
+  expect([chosen('zone=b'), chosen(''), chosen('zone=x')]).toEqual(['zone=b', '', 'zone=a']);
 });
 
 it('lists members of the role that were not compared', () => {
   const nodes = [
     { id: 'c', role: 'storage' },
-    { id: 'd', role: 'broker' },
+    { id: 'd', role: 'broker', labels: { zone: 'a' } },
   ];
   expect(silentNodes(role('storage', []), diff, nodes)).toEqual(['c']);
+  expect(silentNodes({ ...role('broker', []), label: 'zone=a' }, diff, nodes)).toEqual(['d']);
+  expect(silentNodes({ ...role('broker', []), label: 'zone=b' }, diff, nodes)).toEqual([]);
 });

@@ -1,4 +1,5 @@
 import type { ClusterConfigDiff, ClusterNode, ConfigDifference, ConfigValue, MemberReport } from '@porthole/client';
+import { labelTexts } from '../state/labels.ts';
 import { defaultLabel, type SettingsByKey, type ShownValue, SOURCE_LABELS, showValue } from './setting-values.ts';
 
 export type RoleDiff = ClusterConfigDiff['roles'][number];
@@ -168,27 +169,48 @@ export function countDrift({ differences }: Pick<RoleDiff, 'differences'>): numb
   ).length;
 }
 
-/** The requested role; otherwise the one with the most differing keys. */
-export function chooseRole({ roles }: ClusterConfigDiff, requestedRole: string | null): RoleDiff | undefined {
-  const requested = roles.find(({ role }) => role === requestedRole);
-  return requested ?? roles.toSorted((a, b) => countDrift(b) - countDrift(a))[0];
+/** The role and the label that a page requests; `null`: any. */
+interface RoleRequest {
+  role: string | null;
+  group: string | null;
+}
+
+/** The requested role and label; otherwise those with the most differing keys. */
+export function chooseRole({ roles }: ClusterConfigDiff, request: RoleRequest): RoleDiff | undefined {
+  const byDrift = roles.toSorted((a, b) => countDrift(b) - countDrift(a));
+  return byDrift.find((role) => isRequested(role, request)) ?? byDrift[0];
+}
+
+export function isRequested({ role, label }: Pick<RoleDiff, 'role' | 'label'>, request: RoleRequest): boolean {
+  return (request.role === null || request.role === role) && (request.group === null || request.group === label);
+}
+
+/** `broker`, `broker zone=eu-1`, `broker without label` */
+export function roleName({ role, label }: Pick<RoleDiff, 'role' | 'label'>): string {
+  return label === undefined ? role : `${role} ${label || 'without label'}`;
 }
 
 /** Members of a role without any known configuration, current or old. */
 export function silentNodes(
-  role: Pick<RoleDiff, 'role' | 'nodes'>,
+  role: Pick<RoleDiff, 'role' | 'label' | 'nodes'>,
   { members }: Pick<ClusterConfigDiff, 'members'>,
-  nodes: readonly Pick<ClusterNode, 'id' | 'role'>[],
+  nodes: readonly Pick<ClusterNode, 'id' | 'role' | 'labels'>[],
 ): string[] {
-  const ofRole = new Set(nodes.filter((node) => node.role === role.role).map(({ id }) => id));
+  const isOfRole = (node: Pick<ClusterNode, 'role' | 'labels'>) =>
+    node.role === role.role && (!role.label || labelTexts(node).includes(role.label));
+  const ofRole = new Set(nodes.filter(isOfRole).map(({ id }) => id));
   return members.map(({ id }) => id).filter((id) => ofRole.has(id) && !role.nodes.includes(id));
 }
 
-/** `3 keys differ among 3 storage nodes` */
-export function driftHeading({ driftCount }: Pick<DriftMatrix, 'driftCount'>, nodeCount: number, role: string): string {
+/** `3 keys differ among 3 storage nodes with zone=eu-1` */
+export function driftHeading(
+  { driftCount }: Pick<DriftMatrix, 'driftCount'>,
+  { role, label, nodes }: Pick<RoleDiff, 'role' | 'label' | 'nodes'>,
+): string {
   const kind = role === 'node' ? '' : `${role} `;
-  if (nodeCount === 1) return `Only 1 ${kind}node`;
-  const among = `among ${nodeCount} ${kind}nodes`;
+  const suffix = label === undefined ? '' : label === '' ? ' without label' : ` with ${label}`;
+  if (nodes.length === 1) return `Only 1 ${kind}node${suffix}`;
+  const among = `among ${nodes.length} ${kind}nodes${suffix}`;
   if (driftCount === 0) return `No key differs ${among}`;
   return driftCount === 1 ? `1 key differs ${among}` : `${driftCount} keys differ ${among}`;
 }

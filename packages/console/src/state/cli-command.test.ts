@@ -1,10 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { cliCommand, configDiffCommand, configGetCommand, configPairCommand } from './cli-command.ts';
-import type { LogsView } from './view.ts';
+import { ALL_CONFIG, type LogsView } from './view.ts';
 
 const VIEW: LogsView = {
   page: 'logs',
   sources: [],
+  labels: [],
   range: null,
   minLevel: null,
   query: '',
@@ -32,6 +33,7 @@ describe('the command of a view', () => {
   it.each<[string, Partial<LogsView>, string]>([
     ['all logs', {}, 'porthole logs --all'],
     ['what is written now', { isLive: true, minLevel: 'WARN' }, 'porthole logs --all --level warn --follow'],
+    ['nodes by label', { labels: ['zone=eu-*', 'rack=7'] }, "porthole logs --label 'zone=eu-*' --label rack=7"],
     ['one log', { sources: [family('n1', 'a.log')] }, 'porthole logs n1:a.log --rotated'],
     ['one file', { sources: [{ node: 'n1', log: { kind: 'file', name: 'a.log.1' } }] }, 'porthole logs n1:a.log.1'],
     ['all logs of a node', { sources: [{ node: '10.0.0.1:80', log: null }] }, 'porthole logs 10.0.0.1:80:'],
@@ -81,14 +83,15 @@ it('compares two nodes as text, like the page', () => {
 });
 
 it('compares the cluster with the options of the page', () => {
-  expect(configDiffCommand({ role: null, showExpected: false }, options)).toBe(
-    'porthole config diff --url http://127.0.0.1:7300',
-  );
-  expect(configDiffCommand({ role: 'storage', showExpected: true }, options)).toBe(
+  expect(configDiffCommand(ALL_CONFIG, options)).toBe('porthole config diff --url http://127.0.0.1:7300');
+  expect(configDiffCommand({ ...ALL_CONFIG, role: 'storage', showExpected: true }, options)).toBe(
     'porthole config diff --role storage --expected --url http://127.0.0.1:7300',
+  );
+  expect(configDiffCommand({ ...ALL_CONFIG, labels: ['zone=a'], by: 'rack' }, options)).toBe(
+    'porthole config diff --label zone=a --by rack --url http://127.0.0.1:7300',
   );
 });
 
 it('quotes arguments for the shell', () => {
-  expect(configDiffCommand({ role: "it's; rm *", showExpected: false }, options)).toContain("--role 'it'\\''s; rm *' ");
+  expect(configDiffCommand({ ...ALL_CONFIG, role: "it's; rm *" }, options)).toContain("--role 'it'\\''s; rm *' ");
 });

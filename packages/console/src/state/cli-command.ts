@@ -1,5 +1,5 @@
 import { durationText } from '@porthole/contract';
-import type { LogsView, SourceChoice, TimeRange } from './view.ts';
+import type { ConfigView, LogsView, TimeRange } from './view.ts';
 
 /** Arguments that a shell needs no quotes for. */
 const UNQUOTED = /^[\w@%+=:,./-]+$/;
@@ -11,14 +11,20 @@ interface CommandOptions {
 
 /** The command that prints the records of a view, using the node that serves this page. */
 export function cliCommand(view: LogsView, { url }: CommandOptions): string {
-  const flags = [...sourceArgs(view.sources), ...filterArgs(view), ...columnArgs(view), ...startArgs(view)];
+  const flags = [...sourceArgs(view), ...filterArgs(view), ...columnArgs(view), ...startArgs(view)];
   return buildCommand(['logs', ...flags], url);
 }
 
-function sourceArgs(sources: readonly SourceChoice[]): string[] {
-  if (sources.length === 0) return ['--all'];
+function sourceArgs({ sources, labels }: Pick<LogsView, 'sources' | 'labels'>): string[] {
+  if (sources.length === 0) return labels.length === 0 ? ['--all'] : labelArgs(labels);
   const isRotated = sources.some(({ log }) => log?.kind === 'family');
-  return [...sources.map(({ node, log }) => `${node}:${log?.name ?? ''}`), ...(isRotated ? ['--rotated'] : [])];
+  const names = sources.map(({ node, log }) => `${node}:${log?.name ?? ''}`);
+  // Named nodes: the program takes either them or labels.
+  return [...names, ...(isRotated ? ['--rotated'] : [])];
+}
+
+function labelArgs(labels: readonly string[]): string[] {
+  return labels.flatMap((label) => ['--label', label]);
 }
 
 function filterArgs(view: LogsView): string[] {
@@ -95,9 +101,14 @@ export function configPairCommand(left: string, right: string, { url }: CommandO
 
 /** The command that shows the drift of the cluster. */
 export function configDiffCommand(
-  { role, showExpected }: { role: string | null; showExpected: boolean },
+  { role, labels, by, showExpected }: Pick<ConfigView, 'role' | 'labels' | 'by' | 'showExpected'>,
   { url }: CommandOptions,
 ): string {
-  const flags = [...(role === null ? [] : ['--role', role]), ...(showExpected ? ['--expected'] : [])];
+  const flags = [
+    ...(role === null ? [] : ['--role', role]),
+    ...labelArgs(labels),
+    ...(by === null ? [] : ['--by', by]),
+    ...(showExpected ? ['--expected'] : []),
+  ];
   return buildCommand(['config', 'diff', ...flags], url);
 }

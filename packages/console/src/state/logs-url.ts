@@ -2,6 +2,7 @@ import { PortholeError } from '@porthole/client';
 import { durationText, FILTER_ROWS, formatSourceText, parseSourceText, parseSpan, timeText } from '@porthole/contract';
 import type { RecordKey } from '../log-view/source/log-source.ts';
 import { fieldNamesProblem, formatFieldNames, parseFieldNames } from './field-names.ts';
+import { labelProblem, parseLabels, writeLabels } from './labels.ts';
 import { ALL_LOGS, canFollow, type LogsView, type TimeRange } from './view.ts';
 
 type FilterRow = (typeof FILTER_ROWS)[number];
@@ -48,6 +49,7 @@ export function parseLogs(query: URLSearchParams): LogsView {
     ...ALL_LOGS,
     ...(Object.fromEntries(switches) as Pick<LogsView, keyof typeof SWITCHES>),
     sources: query.getAll('src').flatMap((text) => parseSourceText(text) ?? []),
+    labels: parseLabels(query),
     range,
     minLevel: parseFilter('level', query) ?? null,
     query: query.get('query') ?? '',
@@ -66,6 +68,7 @@ export function parseLogs(query: URLSearchParams): LogsView {
 /** Parameters of the log view and how their values are validated; `null`: any value is valid. */
 const CHECKS: Readonly<Record<string, ((value: string) => string | null) | null>> = {
   src: (value) => (parseSourceText(value) ? null : 'expected NODE, NODE/FAMILY or NODE/=FILE'),
+  label: labelProblem,
   last: (value) => (parseSpan(value) ? null : 'expected a span such as 15m or 2h'),
   at: (value) => (parseKey(value) ? null : 'this link is damaged'),
   // The query box shows what is wrong with it.
@@ -93,6 +96,7 @@ export function logsProblems(query: URLSearchParams): string[] {
 export function logsQuery(view: LogsView): URLSearchParams {
   const query = new URLSearchParams();
   for (const source of view.sources) query.append('src', formatSourceText(source));
+  writeLabels(query, view.labels);
   writeRange(query, view.range);
   if (view.minLevel) query.set('level', String(FILTERS.level.codec.encode(view.minLevel)));
   if (view.query) query.set('query', view.query);

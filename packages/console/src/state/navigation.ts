@@ -1,5 +1,5 @@
 import { Store } from './store.ts';
-import type { View } from './view.ts';
+import { ALL_NODES, type View } from './view.ts';
 import { addressProblems, parseView, viewUrl } from './view-url.ts';
 
 export interface GoOptions {
@@ -19,7 +19,7 @@ export class Navigation {
   constructor(window: Window | undefined) {
     this.#window = window;
     const url = window && new URL(window.location.href);
-    this.view = new Store<View>(url ? parseView(url) : { page: 'cluster' });
+    this.view = new Store<View>(url ? parseView(url) : ALL_NODES);
     this.problems = new Store<readonly string[]>(url ? addressProblems(url) : []);
   }
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { ALL_CONFIG, ALL_LOGS, canFollow, type View } from './view.ts';
+import { ALL_CONFIG, ALL_LOGS, ALL_NODES, canFollow, type View } from './view.ts';
 import { addressProblems, parseView, viewUrl } from './view-url.ts';
 
 const ORIGIN = 'http://node.example:9000';
@@ -9,7 +9,8 @@ const parse = (text: string) => parseView(new URL(text, ORIGIN));
 
 describe('a view and its URL', () => {
   const cases: [string, View][] = [
-    ['/', { page: 'cluster' }],
+    ['/', ALL_NODES],
+    ['/?label=zone=eu-*&by=rack', { page: 'cluster', labels: ['zone=eu-*'], by: 'rack' }],
     ['/nodes/broker-1', { page: 'node', id: 'broker-1', tab: 'overview', text: '' }],
     ['/nodes/10.0.0.1:9000/logs', { page: 'node', id: '10.0.0.1:9000', tab: 'logs', text: '' }],
     ['/nodes/a/config?q=query.timeout', { page: 'node', id: 'a', tab: 'config', text: 'query.timeout' }],
@@ -18,7 +19,9 @@ describe('a view and its URL', () => {
     ['/nodes/~..', { page: 'node', id: '..', tab: 'overview', text: '' }],
     ['/config', ALL_CONFIG],
     ['/config?left=a&right=b', { ...ALL_CONFIG, left: 'a', right: 'b' }],
+    ['/config?label=zone=a&by=rack&in=rack=7', { ...ALL_CONFIG, labels: ['zone=a'], by: 'rack', group: 'rack=7' }],
     ['/logs', ALL_LOGS],
+    ['/logs?src=a&label=zone=a', { ...ALL_LOGS, sources: [{ node: 'a', log: null }], labels: ['zone=a'] }],
     ['/logs?last=15m&level=error', { ...ALL_LOGS, range: { kind: 'last', spanMs: 900_000 }, minLevel: 'ERROR' }],
     [
       '/logs?src=a&src=b/lind.log&src=c/=lind.log.1.gz',
@@ -156,6 +159,8 @@ function views(): fc.Arbitrary<View> {
   const orNull = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: null });
   const time = fc.integer({ min: -8.64e15, max: 8.64e15 });
   const id = fc.stringMatching(/^[A-Za-z0-9.:_-]{1,128}$/);
+  const labelName = orNull(fc.stringMatching(/^[a-z][a-z0-9_./-]{0,5}$/));
+  const labels = fc.uniqueArray(fc.stringMatching(/^[a-z]{1,3}=[a-z0-9*?+@.:/_-]{1,5}$/), { maxLength: 3 });
   const logs = fc
     .record({
       page: fc.constant('logs' as const),
@@ -165,6 +170,7 @@ function views(): fc.Arbitrary<View> {
           log: orNull(fc.record({ kind: fc.constantFrom('family' as const, 'file' as const), name })),
         }),
       ),
+      labels,
       range: orNull(
         fc.oneof(
           fc.record({ kind: fc.constant('last' as const), spanMs: fc.integer({ min: 1, max: 1e14 }) }),
@@ -203,6 +209,9 @@ function views(): fc.Arbitrary<View> {
   const config = fc.record({
     page: fc.constant('config' as const),
     role: orNull(name),
+    labels,
+    by: labelName,
+    group: orNull(text),
     left: orNull(name),
     right: orNull(name),
     text,
@@ -214,5 +223,5 @@ function views(): fc.Arbitrary<View> {
     tab: fc.constantFrom('overview' as const, 'config' as const, 'logs' as const),
     text,
   });
-  return fc.oneof(fc.constant({ page: 'cluster' as const }), node, config, logs);
+  return fc.oneof(fc.record({ page: fc.constant('cluster' as const), labels, by: labelName }), node, config, logs);
 }

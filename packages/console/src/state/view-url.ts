@@ -1,14 +1,17 @@
 import { linkTo, withoutBase } from './base-path.ts';
+import { labelNameProblem, labelProblem, parseLabelName, parseLabels, writeLabels } from './labels.ts';
 import { logsProblems, logsQuery, type ParameterChecks, parseLogs, queryProblems } from './logs-url.ts';
-import { ALL_CONFIG, type ConfigShape, type ConfigView, type NodeView, type View } from './view.ts';
+import { ALL_CONFIG, type ClusterView, type ConfigShape, type ConfigView, type NodeView, type View } from './view.ts';
 
 /** Tabs by the last part of the path; the overview has none. */
 const TABS: Readonly<Record<string, NodeView['tab']>> = { config: 'config', logs: 'logs' };
 
+const LABEL_CHECKS: ParameterChecks = { label: labelProblem, by: labelNameProblem };
+
 /** The view of a URL. Never throws: invalid parts are ignored, and `addressProblems` names them. */
 export function parseView(url: URL): View {
   const path = withoutBase(url.pathname)?.replace(/(?<=.)\/$/, '');
-  if (path === '/') return { page: 'cluster' };
+  if (path === '/') return parseCluster(url.searchParams);
   if (path === '/logs') return parseLogs(url.searchParams);
   if (path === '/config') return parseConfig(url.searchParams);
   const node = path === undefined ? undefined : parseNode(path, url.searchParams);
@@ -23,9 +26,12 @@ export function addressProblems(url: URL): string[] {
 }
 
 function parameterChecks(view: Exclude<View, { page: 'logs' | 'unknown' }>): ParameterChecks {
-  if (view.page === 'cluster') return {};
+  if (view.page === 'cluster') return LABEL_CHECKS;
   if (view.page === 'config')
-    return { role: null, left: null, right: null, q: null, expected: expectedOne, as: expectedShape };
+    return {
+      ...{ role: null, left: null, right: null, q: null, in: null, expected: expectedOne, as: expectedShape },
+      ...LABEL_CHECKS,
+    };
   return { q: null, ...(view.tab === 'config' && { as: expectedShape }) };
 }
 
@@ -41,7 +47,7 @@ function expectedShape(value: string): string | null {
 export function viewUrl(view: View): string {
   switch (view.page) {
     case 'cluster':
-      return linkTo('/');
+      return buildUrl('/', clusterQuery(view));
     case 'logs':
       return buildUrl('/logs', logsQuery(view));
     case 'config':
@@ -102,10 +108,24 @@ function decoded(part = ''): string {
   }
 }
 
+function parseCluster(query: URLSearchParams): ClusterView {
+  return { page: 'cluster', labels: parseLabels(query), by: parseLabelName(query.get('by')) };
+}
+
+function clusterQuery({ labels, by }: Pick<ClusterView, 'labels' | 'by'>): URLSearchParams {
+  const query = new URLSearchParams();
+  writeLabels(query, labels);
+  if (by !== null) query.set('by', by);
+  return query;
+}
+
 function parseConfig(query: URLSearchParams): ConfigView {
   return {
     ...ALL_CONFIG,
     role: query.get('role') || null,
+    labels: parseLabels(query),
+    by: parseLabelName(query.get('by')),
+    group: query.get('in'),
     left: query.get('left') || null,
     right: query.get('right') || null,
     text: query.get('q') ?? '',
@@ -114,8 +134,9 @@ function parseConfig(query: URLSearchParams): ConfigView {
   };
 }
 
-function configQuery({ role, left, right, text, showExpected, shape }: ConfigView): URLSearchParams {
-  const query = new URLSearchParams();
+function configQuery({ role, left, right, text, showExpected, shape, ...nodes }: ConfigView): URLSearchParams {
+  const query = clusterQuery(nodes);
+  if (nodes.group !== null) query.set('in', nodes.group);
   if (role) query.set('role', role);
   if (left) query.set('left', left);
   if (right) query.set('right', right);

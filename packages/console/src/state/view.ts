@@ -31,10 +31,24 @@ export function resolveRange(range: TimeRange | null, nowMs: number): { fromMs?:
   return { ...(fromMs !== null && { fromMs }), ...(toMs !== null && { toMs }) };
 }
 
+/** The nodes of the cluster. */
+export interface ClusterView {
+  page: 'cluster';
+  /** Only nodes with these labels: `zone=eu-*`; of each name one must match. */
+  labels: readonly string[];
+  /** The name of the label by which they are grouped. */
+  by: string | null;
+}
+
+/** All nodes, in one list. */
+export const ALL_NODES: ClusterView = { page: 'cluster', labels: [], by: null };
+
 export interface LogsView {
   page: 'logs';
   /** Empty: all logs of all nodes. */
   sources: readonly SourceChoice[];
+  /** Only nodes with these labels: `zone=eu-*`; of each name one must match. */
+  labels: readonly string[];
   range: TimeRange | null;
   minLevel: Level | null;
   /** Only records that match this query; empty: all. Kept as written: it may be invalid. */
@@ -71,6 +85,7 @@ export interface LogsView {
 export const ALL_LOGS: LogsView = {
   page: 'logs',
   sources: [],
+  labels: [],
   range: null,
   minLevel: null,
   query: '',
@@ -99,6 +114,12 @@ export interface ConfigView {
   page: 'config';
   /** Role of the compared nodes. */
   role: string | null;
+  /** Only nodes with these labels are compared. */
+  labels: readonly string[];
+  /** The name of a label: only nodes with the same value are compared with each other. */
+  by: string | null;
+  /** With `by`: the label of the nodes shown, like `zone=eu-1`; empty: those without it. */
+  group: string | null;
   /** Two nodes side by side. */
   left: string | null;
   right: string | null;
@@ -113,6 +134,9 @@ export interface ConfigView {
 export const ALL_CONFIG: ConfigView = {
   page: 'config',
   role: null,
+  labels: [],
+  by: null,
+  group: null,
   left: null,
   right: null,
   text: '',
@@ -128,4 +152,4 @@ export interface NodeView {
   shape?: ConfigShape;
 }
 
-export type View = { page: 'cluster' } | NodeView | ConfigView | LogsView | { page: 'unknown'; path: string };
+export type View = ClusterView | NodeView | ConfigView | LogsView | { page: 'unknown'; path: string };

@@ -115,7 +115,7 @@ export const DOWNLOAD_OWN_ROWS = [
   { name: 'prefix', field: 'withNode', codec: flag, default: false },
 ] as const satisfies readonly ParameterRow[];
 
-export const DOWNLOAD_ROWS = [DOWNLOAD_OWN_ROWS[0], ...FILTER_ROWS, DOWNLOAD_OWN_ROWS[1]] as const;
+export const DOWNLOAD_ROWS = [DOWNLOAD_OWN_ROWS[0], MEMBER_ROWS[2], ...FILTER_ROWS, DOWNLOAD_OWN_ROWS[1]] as const;
 
 export const TICKET_ROW = { name: 'ticket', field: 'ticket', codec: text() } as const satisfies ParameterRow;
 

@@ -200,14 +200,17 @@ export interface DownloadRequest {
 
 /** Which records are downloaded: those of the sources that match. */
 export function parseDownloadRequest(query: Query, clock: RequestClock): DownloadRequest {
-  const { sources = [], withNode, ...filter } = parseConditions(DOWNLOAD_ROWS, query, { clock });
+  const { sources = [], labels, withNode, ...filter } = parseConditions(DOWNLOAD_ROWS, query, { clock });
+  const labelled = labels === undefined ? {} : { labels };
   const groups = new Map<string, { nodes: string[]; log: LogSelection }>();
   for (const source of sources.flatMap((text) => parseSourceText(text) ?? [])) {
     const log = source.log === null ? {} : { [source.log.kind]: source.log.name };
     const key = JSON.stringify(log);
     groups.set(key, { log, nodes: [...(groups.get(key)?.nodes ?? []), source.node] });
   }
-  return { sources: [...groups.values()].map(({ nodes, log }) => ({ ...log, nodes })), filter, withNode };
+  const all = labels === undefined ? [] : [labelled];
+  const named = [...groups.values()].map(({ nodes, log }) => ({ ...log, nodes, ...labelled }));
+  return { sources: named.length === 0 ? all : named, filter, withNode };
 }
 
 /** Which members a support bundle is of, and the time range of its logs. */

@@ -11,22 +11,26 @@ interface SourceDeps {
   client: Pick<NodeClient, 'cluster'>;
   /** The last known members, if any: for their clocks. */
   clusterNodes: KnownNodes;
+  /** Only nodes with these labels. */
+  labels?: readonly string[];
 }
 
 type Choices = readonly SourceChoice[];
 
 type LogFile = Pick<ClusterLogFiles['files'][number], 'node' | 'name' | 'family'>;
 
-/** The source of the selected logs; all logs of all nodes if none is selected. */
-export function createSource(choices: readonly SourceChoice[], { client, clusterNodes }: SourceDeps): LogSource {
+/** The source of the selected logs; all logs of all nodes if none is selected. With labels, of the nodes that have them. */
+export function createSource(choices: readonly SourceChoice[], deps: SourceDeps): LogSource {
+  const { client, clusterNodes, labels = [] } = deps;
   const { cluster } = client;
-  if (choices.length === 0) return new ClusterSource({ cluster, members: {}, log: null });
+  const labelled = labels.length === 0 ? {} : { labels };
+  if (choices.length === 0) return new ClusterSource({ cluster, members: labelled, log: null });
   const openSources = (own: readonly SourceChoice[]) =>
     groupByLog(own).map(({ log, nodes }) => {
       const [id] = nodes;
-      if (log !== null && id !== undefined && nodes.length === 1 && !isPattern(id))
+      if (log !== null && id !== undefined && nodes.length === 1 && !isPattern(id) && labels.length === 0)
         return new NodeSource({ id, node: cluster.member(id), log, clusterNodes });
-      return new ClusterSource({ cluster, members: { nodes }, log });
+      return new ClusterSource({ cluster, members: { nodes, ...labelled }, log });
     });
   const nodes = [...new Set(choices.map(({ node }) => node).filter((node) => !isPattern(node)))];
   if (mayOverlap(choices)) {

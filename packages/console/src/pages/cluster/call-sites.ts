@@ -1,4 +1,4 @@
-import type { ClusterDigest, ClusterState } from '@porthole/client';
+import type { ClusterDigest, ClusterState, MemberSelection } from '@porthole/client';
 import { ALL_LOGS, type LogsView } from '../../state/view.ts';
 
 const HOUR_MS = 3_600_000;
@@ -17,9 +17,14 @@ const BUDGET_MS = 3000;
 type Group = ClusterDigest['groups'][number];
 
 /** Warnings and errors that began in the last hour, by call site. */
-export function newCallSites(cluster: ClusterState, nowMs: number, signal: AbortSignal): Promise<ClusterDigest> {
+export function newCallSites(
+  cluster: ClusterState,
+  { nowMs, selection }: { nowMs: number; selection: MemberSelection },
+  signal: AbortSignal,
+): Promise<ClusterDigest> {
   return cluster.logDigest(
     {
+      ...selection,
       fromMs: nowMs - LOOKBACK_MS,
       toMs: nowMs + 1,
       minLevel: 'WARN',

@@ -10,11 +10,13 @@ import { RECENT_MS, type RecentCounts } from './recent-counts.ts';
 
 interface ClusterHeadProps {
   nodes: readonly ClusterNode[];
+  /** They were selected by these. */
+  labels: readonly string[];
   counts: RecentCounts | null;
   nowMs: number;
 }
 
-export function ClusterHead({ nodes, counts, nowMs }: ClusterHeadProps) {
+export function ClusterHead({ nodes, labels, counts, nowMs }: ClusterHeadProps) {
   const dismissed = useStore(preferences.dismissed);
   const isDismissed = (node: ClusterNode) => node.state === 'failed' && dismissed.includes(departureKey(node));
   const expected = nodes.filter((node) => !isDismissed(node));
@@ -24,7 +26,10 @@ export function ClusterHead({ nodes, counts, nowMs }: ClusterHeadProps) {
   return (
     <div class="cluster-head">
       <div>
-        <h1>{headline(expected)}</h1>
+        <h1>
+          {headline(expected)}
+          {labels.length > 0 && <span class="dim"> with {labels.join(', ')}</span>}
+        </h1>
         {missing.map((node) => (
           <MissingNode key={node.id} node={node} nowMs={nowMs} />
         ))}
@@ -36,7 +41,7 @@ export function ClusterHead({ nodes, counts, nowMs }: ClusterHeadProps) {
             <span class="problem">{problemText(problems)}</span>
           </p>
         ))}
-        {missing.length + degraded.length === 0 && <p class="dim">{calmText(expected)}</p>}
+        {missing.length + degraded.length === 0 && <p class="dim">{calmText(expected, labels.length > 0)}</p>}
         {ended > 0 && (
           <p class="dim">
             {ended} expired, dismissed ·{' '}
@@ -46,7 +51,7 @@ export function ClusterHead({ nodes, counts, nowMs }: ClusterHeadProps) {
           </p>
         )}
       </div>
-      <ErrorsLink nodes={expected} counts={counts} />
+      <ErrorsLink nodes={expected} labels={labels} counts={counts} />
     </div>
   );
 }
@@ -90,8 +95,8 @@ export function snapshotView(id: string): View {
 }
 
 /** Links to the errors of all nodes, and says how many nodes the count covers. */
-function ErrorsLink({ nodes, counts }: Pick<ClusterHeadProps, 'nodes' | 'counts'>) {
-  const href = viewUrl({ ...ALL_LOGS, range: { kind: 'last', spanMs: RECENT_MS }, minLevel: 'ERROR' });
+function ErrorsLink({ nodes, labels, counts }: Omit<ClusterHeadProps, 'nowMs'>) {
+  const href = viewUrl({ ...ALL_LOGS, labels, range: { kind: 'last', spanMs: RECENT_MS }, minLevel: 'ERROR' });
   const { text, isAlarm } = errorsText(nodes, counts && { ...sumColumns(counts.columns), counted: counts.byNode.size });
   return (
     <a class={isAlarm ? 'button button-alarm' : 'button'} href={href}>
@@ -100,9 +105,9 @@ function ErrorsLink({ nodes, counts }: Pick<ClusterHeadProps, 'nodes' | 'counts'
   );
 }
 
-function calmText(nodes: readonly ClusterNode[]): string {
+function calmText(nodes: readonly ClusterNode[], isPart: boolean): string {
   const roles = [...new Set(nodes.map(({ role }) => role))].sort();
-  if (nodes.length === 1) return 'Not part of a cluster';
-  if (roles.length === 1) return 'All registered nodes responded';
+  if (nodes.length === 1 && !isPart) return 'Not part of a cluster';
+  if (roles.length === 1) return isPart ? 'All of them responded' : 'All registered nodes responded';
   return roles.map((role) => `${nodes.filter((node) => node.role === role).length} ${role}`).join(' · ');
 }

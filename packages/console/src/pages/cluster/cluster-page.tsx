@@ -1,18 +1,22 @@
 import type { ClusterDigest, ClusterNode } from '@porthole/client';
 import { cluster } from '../../state/cluster.ts';
+import { hasLabels } from '../../state/labels.ts';
+import { navigation } from '../../state/navigation.ts';
 import { preferences } from '../../state/preferences.ts';
-import type { ResourceState } from '../../state/resource.ts';
-import { ALL_LOGS, type View } from '../../state/view.ts';
+import type { Resource, ResourceState } from '../../state/resource.ts';
+import { ALL_LOGS, ALL_NODES, type ClusterView, type LogsView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { CountChart } from '../../ui/chart/count-chart.tsx';
 import type { CountColumn } from '../../ui/chart/count-columns.ts';
 import { formatCount, formatMinute } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
+import { LabelFilter } from '../../ui/label-filter.tsx';
 import { FailureNote, Loading, PartialNote } from '../../ui/notes.tsx';
 import { groupView, nodesText } from './call-sites.ts';
 import { ClusterHead } from './cluster-head.tsx';
-import { callSites, isUnconfigured, ownSettings, recent } from './cluster-resources.ts';
+import { clusterResources, isUnconfigured, ownSettings } from './cluster-resources.ts';
 import { DriftCard, SettingsCard } from './config-cards.tsx';
+import { hiddenText } from './node-health.ts';
 import { NodeTable } from './node-table.tsx';
 import type { RecentCounts } from './recent-counts.ts';
 
@@ -21,13 +25,13 @@ type Group = ClusterDigest['groups'][number];
 interface RecentCardProps {
   counts: ResourceState<RecentCounts>;
   nodes: readonly ClusterNode[];
+  labels: readonly string[];
+  onRetry: () => void;
 }
 
-/** The state of all nodes at a glance. */
-export function ClusterPage() {
+/** The state of all nodes at a glance, or of those with certain labels. */
+export function ClusterPage({ view }: { view: ClusterView }) {
   const { value, asOfMs, failure } = useResource(cluster);
-  const counts = useResource(recent);
-  const nowMs = useNow();
   if (!value)
     return failure ? (
       <FailureNote what="The nodes" failure={failure} asOfMs={asOfMs} onRetry={() => cluster.reload()} />
@@ -35,54 +39,85 @@ export function ClusterPage() {
       <Loading what="the nodes" />
     );
   const isAlone = value.nodes.length === 1;
+  const nodes = value.nodes.filter((node) => hasLabels(node, view.labels));
+  const go = (change: Partial<ClusterView>) => navigation.go({ ...view, ...change });
   return (
     <div class="cluster-page">
-      <ClusterHead nodes={value.nodes} counts={counts.value} nowMs={nowMs} />
       {failure && <FailureNote what="The nodes" failure={failure} asOfMs={asOfMs} onRetry={() => cluster.reload()} />}
       {isAlone && <DemoHint />}
-      <RecentCard counts={counts} nodes={value.nodes} />
-      <NodeTable nodes={value.nodes} counts={counts.value} nowMs={nowMs} />
-      <div class="card-pair">
-        {isAlone ? <SettingsCard /> : <DriftCard />}
-        <NewSitesCard />
+      <div class="cluster-filter">
+        <LabelFilter {...view} onLabels={(labels) => go({ labels })} onBy={(by) => go({ by })} />
+        <HiddenNodes all={value.nodes} shown={nodes} />
       </div>
+      {/* Counts of other nodes must not be shown for a moment. */}
+      <ShownNodes key={view.labels.join(' ')} view={view} nodes={nodes} isAlone={isAlone} />
     </div>
   );
 }
 
+function ShownNodes({ view, nodes, isAlone }: { view: ClusterView; nodes: readonly ClusterNode[]; isAlone: boolean }) {
+  const { labels, by } = view;
+  const { recent, callSites, configDrift } = clusterResources(labels);
+  const counts = useResource(recent);
+  const nowMs = useNow();
+  if (nodes.length === 0) return <h1>No node has {labels.length === 1 ? 'this label' : 'these labels'}</h1>;
+  return (
+    <>
+      <ClusterHead nodes={nodes} labels={labels} counts={counts.value} nowMs={nowMs} />
+      <RecentCard counts={counts} nodes={nodes} labels={labels} onRetry={() => recent.reload()} />
+      <NodeTable nodes={nodes} labels={labels} by={by} counts={counts.value} nowMs={nowMs} />
+      <div class="card-pair">
+        {isAlone ? <SettingsCard /> : <DriftCard drift={configDrift} labels={labels} />}
+        <NewSitesCard sites={callSites} labels={labels} />
+      </div>
+    </>
+  );
+}
+
+/** What the filter hides, and whether some of it needs attention. */
+function HiddenNodes({ all, shown }: { all: readonly ClusterNode[]; shown: readonly ClusterNode[] }) {
+  const text = hiddenText(all, shown);
+  if (text === null) return null;
+  return (
+    <p class="dim">
+      {text} · <a href={viewUrl(ALL_NODES)}>show all</a>
+    </p>
+  );
+}
+
 /** Call sites of warnings and errors that are new. */
-function NewSitesCard() {
-  const { value, asOfMs, failure } = useResource(callSites);
+function NewSitesCard({ sites, labels }: { sites: Resource<ClusterDigest>; labels: readonly string[] }) {
+  const { value, asOfMs, failure } = useResource(sites);
   return (
     <section class="card list-card" aria-labelledby="sites-title">
       <div class="card-head">
         <h2 id="sites-title">New in the last hour, by call site</h2>
       </div>
       {failure && (
-        <FailureNote what="The call sites" failure={failure} asOfMs={asOfMs} onRetry={() => callSites.reload()} />
+        <FailureNote what="The call sites" failure={failure} asOfMs={asOfMs} onRetry={() => sites.reload()} />
       )}
       {!value && !failure && <Loading what="the call sites of all nodes" />}
       {value && value.groups.length > 0 && (
         <ul class="site-list">
           {value.groups.map((group) => (
-            <SiteRow key={`${group.level} ${group.source ?? group.shape}`} group={group} />
+            <SiteRow key={`${group.level} ${group.source ?? group.shape}`} group={group} labels={labels} />
           ))}
         </ul>
       )}
       {value?.groups.length === 0 && (
         <p class="dim">Nothing new: no call site started to log warnings or errors in the last hour.</p>
       )}
-      {value && <PartialNote members={value.members} onRetry={() => callSites.reload()} />}
+      {value && <PartialNote members={value.members} onRetry={() => sites.reload()} />}
     </section>
   );
 }
 
-function SiteRow({ group }: { group: Group }) {
+function SiteRow({ group, labels }: { group: Group; labels: readonly string[] }) {
   const isError = group.level === 'ERROR' || group.level === 'FATAL';
   const nodes = Object.keys(group.nodes).join(', ');
   return (
     <li>
-      <a class="site-link" href={viewUrl(groupView(group))}>
+      <a class="site-link" href={viewUrl({ ...groupView(group), labels })}>
         <span class={`level-letter ${isError ? 'problem' : 'warning'}`} title={group.level ?? undefined}>
           {group.level?.charAt(0) ?? '–'}
         </span>
@@ -101,7 +136,7 @@ function firstLine(message: string): string {
   return message.split('\n', 1)[0] ?? '';
 }
 
-function RecentCard({ counts: { value, asOfMs, failure }, nodes }: RecentCardProps) {
+function RecentCard({ counts: { value, asOfMs, failure }, nodes, labels, onRetry }: RecentCardProps) {
   const zone = useStore(preferences.zone);
   const lost = value ? lostNodes(nodes, value) : [];
   const marks = lost.map(({ id, atMs }) => ({ timeMs: atMs, text: `${id} lost ${formatMinute(atMs, zone)}` }));
@@ -114,9 +149,14 @@ function RecentCard({ counts: { value, asOfMs, failure }, nodes }: RecentCardPro
           <span class="legend-warning">warning</span>
         </p>
       </div>
-      {failure && <FailureNote what="The counts" failure={failure} asOfMs={asOfMs} onRetry={() => recent.reload()} />}
+      {failure && <FailureNote what="The counts" failure={failure} asOfMs={asOfMs} onRetry={onRetry} />}
       {value ? (
-        <CountChart columns={value.columns} range={value.range} marks={marks} viewFor={columnView} />
+        <CountChart
+          columns={value.columns}
+          range={value.range}
+          marks={marks}
+          viewFor={(column) => ({ ...columnView(column), labels })}
+        />
       ) : (
         !failure && (
           <div class="chart-space">
@@ -124,7 +164,7 @@ function RecentCard({ counts: { value, asOfMs, failure }, nodes }: RecentCardPro
           </div>
         )
       )}
-      {value && <PartialNote members={value.members} onRetry={() => recent.reload()} />}
+      {value && <PartialNote members={value.members} onRetry={onRetry} />}
     </section>
   );
 }
@@ -138,7 +178,7 @@ function lostNodes(nodes: readonly ClusterNode[], { range }: RecentCounts): { id
   );
 }
 
-function columnView({ startMs, endMs }: CountColumn): View {
+function columnView({ startMs, endMs }: CountColumn): LogsView {
   const range = { kind: 'fixed', fromMs: startMs, toMs: endMs } as const;
   return { ...ALL_LOGS, range, minLevel: 'WARN', isLive: false };
 }

@@ -12,19 +12,41 @@ import { countRecent, type RecentCounts } from './recent-counts.ts';
 /** These make every node scan its logs or configuration: refreshed less often than the node list. */
 const HEAVY_MS = 30_000;
 
-export const recent = new Resource<RecentCounts>((signal) => countRecent(session.client.cluster, Date.now(), signal), {
-  everyMs: HEAVY_MS,
-});
+/** What nodes report: all of them, or those with certain labels. */
+export interface ClusterResources {
+  recent: Resource<RecentCounts>;
+  callSites: Resource<ClusterDigest>;
+  configDrift: Resource<ClusterConfigDiff>;
+}
 
-export const callSites = new Resource<ClusterDigest>(
-  (signal) => newCallSites(session.client.cluster, Date.now(), signal),
-  { everyMs: HEAVY_MS },
-);
+const allNodes = createResources([]);
 
-export const configDrift = new Resource<ClusterConfigDiff>(
-  (signal) => session.client.cluster.configDiff({}, { signal }),
-  { everyMs: HEAVY_MS },
-);
+/** Of the last labels asked for. */
+let labelled = { key: '', resources: allNodes };
+
+export function clusterResources(labels: readonly string[]): ClusterResources {
+  // Labels have no spaces.
+  const key = labels.join(' ');
+  if (key === '') return allNodes;
+  if (labelled.key !== key) labelled = { key, resources: createResources(labels) };
+  return labelled.resources;
+}
+
+function createResources(labels: readonly string[]): ClusterResources {
+  const selection = labels.length === 0 ? {} : { labels };
+  const every = { everyMs: HEAVY_MS };
+  return {
+    recent: new Resource(
+      (signal) => countRecent(session.client.cluster, { nowMs: Date.now(), selection }, signal),
+      every,
+    ),
+    callSites: new Resource(
+      (signal) => newCallSites(session.client.cluster, { nowMs: Date.now(), selection }, signal),
+      every,
+    ),
+    configDrift: new Resource((signal) => session.client.cluster.configDiff(selection, { signal }), every),
+  };
+}
 
 /** Settings of the node that serves this page, for a node without a cluster. */
 export const ownSettings = new Resource<NodeSettings>((signal) => session.client.settings({ signal }), {

@@ -1,10 +1,12 @@
+import type { ClusterConfigDiff } from '@porthole/client';
 import { showValue } from '../../config/setting-values.ts';
 import { cluster } from '../../state/cluster.ts';
+import type { Resource } from '../../state/resource.ts';
 import { ALL_CONFIG } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { useResource, useStore } from '../../ui/hooks.ts';
 import { FailureNote, Loading, PartialNote } from '../../ui/notes.tsx';
-import { configDrift, ownSettings } from './cluster-resources.ts';
+import { ownSettings } from './cluster-resources.ts';
 import { type DriftRow, driftRows } from './drift-rows.ts';
 
 const SHOWN = 6;
@@ -12,24 +14,25 @@ const SHOWN = 6;
 const SHOWN_SETTINGS = 8;
 
 /** Keys that differ unexpectedly between nodes of one role. */
-export function DriftCard() {
-  const { value, asOfMs, failure } = useResource(configDrift);
+export function DriftCard({ drift, labels }: { drift: Resource<ClusterConfigDiff>; labels: readonly string[] }) {
+  const { value, asOfMs, failure } = useResource(drift);
+  const all = { ...ALL_CONFIG, labels };
   const rows = value ? driftRows(value) : [];
   const compared = value?.roles.reduce((sum, { comparedKeys }) => sum + comparedKeys, 0) ?? 0;
   return (
     <section class="card list-card" aria-labelledby="drift-title">
       <div class="card-head">
         <h2 id="drift-title">{cardTitle(value ? rows.length : null)}</h2>
-        <a href={viewUrl(ALL_CONFIG)}>all keys →</a>
+        <a href={viewUrl(all)}>all keys →</a>
       </div>
       {failure && (
-        <FailureNote what="The configuration" failure={failure} asOfMs={asOfMs} onRetry={() => configDrift.reload()} />
+        <FailureNote what="The configuration" failure={failure} asOfMs={asOfMs} onRetry={() => drift.reload()} />
       )}
       {!value && !failure && <Loading what="the configuration of all nodes" />}
       <ul class="fact-list">
         {rows.slice(0, SHOWN).map((row) => (
           <li key={`${row.role} ${row.key}`}>
-            <a class="mono" href={viewUrl({ ...ALL_CONFIG, role: row.role, text: row.key })}>
+            <a class="mono" href={viewUrl({ ...all, role: row.role, text: row.key })}>
               {row.key}
             </a>
             <DriftValues row={row} />
@@ -38,11 +41,11 @@ export function DriftCard() {
       </ul>
       {rows.length > SHOWN && (
         <p>
-          <a href={viewUrl(ALL_CONFIG)}>{rows.length - SHOWN} more →</a>
+          <a href={viewUrl(all)}>{rows.length - SHOWN} more →</a>
         </p>
       )}
       {value && rows.length === 0 && <p class="dim">{compared} keys compared; only keys expected to differ do.</p>}
-      {value && <PartialNote members={value.members} onRetry={() => configDrift.reload()} />}
+      {value && <PartialNote members={value.members} onRetry={() => drift.reload()} />}
     </section>
   );
 }

@@ -4,6 +4,7 @@ import {
   clockText,
   errorsText,
   headline,
+  hiddenText,
   isClockOff,
   isSilent,
   majorityVersion,
@@ -26,6 +27,23 @@ const gone = clusterNode('gone', { state: 'failed' });
 const left = clusterNode('left', { state: 'left' });
 
 const sick = clusterNode('sick', { problems: [{ check: 'log directory', detail: '/logs does not exist' }] });
+
+describe('nodes that a filter hides', () => {
+  test.each([
+    [0, [], null],
+    [1, [], '1 other node hidden'],
+    [3, [], '3 other nodes hidden'],
+    [3, ['n0'], '3 other nodes hidden, 1 of them not healthy'],
+    [1, ['n0'], '1 other node hidden, not healthy'],
+  ])('%i, not up: %j', (count, down, text) => {
+    const state = (id: string) => ({
+      state: down.some((other) => other === id) ? ('failed' as const) : ('up' as const),
+    });
+    const hidden = Array.from({ length: count }, (_, index) => clusterNode(`n${index}`, state(`n${index}`)));
+    const shown = clusterNode('shown');
+    expect(hiddenText([...hidden, shown], [shown])).toBe(text);
+  });
+});
 
 describe('the headline', () => {
   test.each([

@@ -86,6 +86,16 @@ export function headline(nodes: readonly ClusterNode[]): string {
   return degraded > 0 ? `${text} · ${degraded} degraded` : text;
 }
 
+/** `3 other nodes hidden, 1 of them not up`; `null` if none is hidden. */
+export function hiddenText(all: readonly ClusterNode[], shown: readonly ClusterNode[]): string | null {
+  const hidden = all.filter((node) => !shown.includes(node));
+  if (hidden.length === 0) return null;
+  const nodes = hidden.length === 1 ? '1 other node' : `${hidden.length} other nodes`;
+  const bad = hidden.filter((node) => (node.state !== 'up' && node.state !== 'left') || isDegraded(node)).length;
+  if (bad === 0) return `${nodes} hidden`;
+  return hidden.length === 1 ? `${nodes} hidden, not healthy` : `${nodes} hidden, ${bad} of them not healthy`;
+}
+
 /** Nodes that are not responding; those that never responded come last. */
 export function missingNodes(nodes: readonly ClusterNode[]): ClusterNode[] {
   return nodes

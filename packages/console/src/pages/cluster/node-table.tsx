@@ -1,5 +1,6 @@
 import type { ClusterNode } from '@porthole/client';
 import { nodeColour } from '../../state/cluster.ts';
+import { groupByLabel, type LabelGroup, labelTexts, toggleLabel } from '../../state/labels.ts';
 import { preferences } from '../../state/preferences.ts';
 import { ALL_LOGS, type View } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
@@ -8,11 +9,28 @@ import { useStore } from '../../ui/hooks.ts';
 import { missingMembers } from '../../ui/missing-members.ts';
 import { Unknown } from '../../ui/notes.tsx';
 import { snapshotView } from './cluster-head.tsx';
-import { asOfText, clockText, isClockOff, isDegraded, isSilent, majorityVersion, stateText } from './node-health.ts';
-import { RECENT_MS, type RecentCounts } from './recent-counts.ts';
+import {
+  asOfText,
+  clockText,
+  errorsText,
+  headline,
+  isClockOff,
+  isDegraded,
+  isSilent,
+  majorityVersion,
+  stateText,
+} from './node-health.ts';
+import { groupErrors, RECENT_MS, type RecentCounts } from './recent-counts.ts';
+
+/** Columns of the table. */
+const COLUMNS = 10;
 
 interface NodeTableProps {
   nodes: readonly ClusterNode[];
+  /** The filter of the page. */
+  labels: readonly string[];
+  /** The label they are grouped by. */
+  by: string | null;
   counts: RecentCounts | null;
   nowMs: number;
 }
@@ -23,7 +41,7 @@ interface NodeCountProps {
   kind: 'errors' | 'warnings';
 }
 
-export function NodeTable({ nodes, counts, nowMs }: NodeTableProps) {
+export function NodeTable({ nodes, labels, by, counts, nowMs }: NodeTableProps) {
   const majority = majorityVersion(nodes);
   return (
     <div class="card table-card">
@@ -49,18 +67,19 @@ export function NodeTable({ nodes, counts, nowMs }: NodeTableProps) {
             </th>
           </tr>
         </thead>
-        <tbody>
-          {nodes.map((node) => (
-            <NodeRow
-              key={node.id}
-              node={node}
-              counts={counts}
-              nowMs={nowMs}
-              isQuiet={isSilent(node, nodes, nowMs)}
-              isOddVersion={majority !== null && node.node.version !== '' && node.node.version !== majority}
-            />
-          ))}
-        </tbody>
+        {groupByLabel(nodes, by).map((group) => (
+          <tbody key={group.label}>
+            {by !== null && <GroupRow by={by} group={group} labels={labels} counts={counts} />}
+            {group.nodes.map((node) => (
+              <NodeRow
+                key={node.id}
+                {...{ node, labels, by, counts, nowMs }}
+                isQuiet={isSilent(node, nodes, nowMs)}
+                isOddVersion={majority !== null && node.node.version !== '' && node.node.version !== majority}
+              />
+            ))}
+          </tbody>
+        ))}
       </table>
     </div>
   );
@@ -72,13 +91,52 @@ interface NodeRowProps extends Omit<NodeTableProps, 'nodes'> {
   isOddVersion: boolean;
 }
 
-function NodeRow({ node, counts, nowMs, isQuiet, isOddVersion }: NodeRowProps) {
+interface GroupRowProps extends Pick<NodeTableProps, 'labels' | 'counts'> {
+  by: string;
+  group: LabelGroup<ClusterNode>;
+}
+
+/** `zone=eu-1 · 2 of 3 nodes up · 14 errors` */
+function GroupRow({ by, group: { label, nodes }, labels, counts }: GroupRowProps) {
+  return (
+    <tr class="group-row">
+      <th scope="rowgroup" colSpan={COLUMNS}>
+        {label === null ? <span class="dim">no {by}</span> : <LabelLink label={label} labels={labels} by={by} />}{' '}
+        <span class="dim">
+          · {headline(nodes)}
+          {counts && ` · ${errorsText(nodes, groupErrors(nodes, counts)).text}`}
+        </span>
+      </th>
+    </tr>
+  );
+}
+
+/** Adds a label to the filter, or removes it. */
+function LabelLink({ label, labels, by }: { label: string; labels: readonly string[]; by: string | null }) {
+  const isOn = labels.includes(label);
+  return (
+    <a
+      class="label-link"
+      aria-current={isOn ? 'true' : undefined}
+      title={isOn ? `Show nodes without ${label}, too` : `Show only nodes with ${label}`}
+      href={viewUrl({ page: 'cluster', labels: toggleLabel(labels, label), by })}
+    >
+      {label}
+    </a>
+  );
+}
+
+function NodeRow({ node, labels, by, counts, nowMs, isQuiet, isOddVersion }: NodeRowProps) {
   const isUp = node.state === 'up';
   return (
     <tr class={isUp ? undefined : 'is-missing'}>
       <th scope="row">
         <NodeName id={node.id} isDim={!isUp} /> <span class="address">{nodeAddress(node)}</span>{' '}
-        <span class="address node-labels">{labelsText(node)}</span>
+        <span class="node-labels">
+          {labelTexts(node).map((label) => (
+            <LabelLink key={label} label={label} labels={labels} by={by} />
+          ))}
+        </span>
       </th>
       <td data-name="Role">{node.role}</td>
       <td
@@ -168,12 +226,6 @@ function RowLinks({ node: { id, state } }: { node: ClusterNode }) {
 
 function nodeAddress({ node: { hostIp, httpPort } }: ClusterNode): string {
   return hostIp.includes(':') ? `[${hostIp}]:${httpPort}` : `${hostIp}:${httpPort}`;
-}
-
-/** `rack=7 zone=eu-1`; absent in the responses of earlier versions. */
-function labelsText({ labels = {} }: ClusterNode): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
-  return pairs.join(' ');
 }
 
 /** Errors or warnings of a node in the last 15 minutes, linked to the records. */

@@ -1,6 +1,6 @@
 import type { ClusterHistogram, MemberReport } from '@porthole/client';
 import { expect, test } from 'vitest';
-import { recentCounts } from './recent-counts.ts';
+import { groupErrors, recentCounts } from './recent-counts.ts';
 
 const RANGE = { fromMs: 0, toMs: 30_000, bucketMs: 15_000 };
 
@@ -31,6 +31,7 @@ test('the warnings of a node are its records minus its errors', () => {
     ['a', { errors: 2, warnings: 4 }],
     ['b', { errors: 0, warnings: 1 }],
   ]);
+  expect(groupErrors([{ id: 'a' }, { id: 'b' }, { id: 'not counted' }], { byNode })).toEqual({ errors: 2, counted: 2 });
   expect(columns.map((column) => [column.errors, column.warnings])).toEqual([
     [2, 5],
     [0, 0],

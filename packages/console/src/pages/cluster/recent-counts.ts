@@ -1,4 +1,4 @@
-import type { ClusterHistogram, ClusterState, MemberReport } from '@porthole/client';
+import type { ClusterHistogram, ClusterState, MemberReport, MemberSelection } from '@porthole/client';
 import { type ColumnRange, type CountColumn, columnRange, countColumns } from '../../ui/chart/count-columns.ts';
 
 export const RECENT_MS = 15 * 60_000;
@@ -22,9 +22,14 @@ export interface RecentCounts {
 }
 
 /** Errors and warnings of the last 15 minutes, over time and per node. */
-export async function countRecent(cluster: ClusterState, nowMs: number, signal: AbortSignal): Promise<RecentCounts> {
+export async function countRecent(
+  cluster: ClusterState,
+  { nowMs, selection }: { nowMs: number; selection: MemberSelection },
+  signal: AbortSignal,
+): Promise<RecentCounts> {
   const range = columnRange(nowMs, { spanMs: RECENT_MS, bucketMs: BUCKET_MS });
-  const query = { fromMs: range.fromMs, toMs: range.toMs, bucketMs: BUCKET_MS, buckets: RECENT_MS / BUCKET_MS };
+  const { fromMs, toMs } = range;
+  const query = { ...selection, fromMs, toMs, bucketMs: BUCKET_MS, buckets: RECENT_MS / BUCKET_MS };
   const options = { signal, budgetMs: BUDGET_MS };
   // The response has one count per node over all levels: two requests separate errors from warnings.
   const [all, errors] = await Promise.all([
@@ -48,6 +53,15 @@ export function recentCounts(given: {
     return [id, { errors: nodeErrors, warnings: Math.max(0, nodeTotal(all, id) - nodeErrors) }];
   });
   return { range, columns: countColumns(all.buckets, range), byNode: new Map(byNode), members: all.members };
+}
+
+/** Errors of some nodes, and how many of them were counted. */
+export function groupErrors(
+  nodes: readonly { id: string }[],
+  { byNode }: Pick<RecentCounts, 'byNode'>,
+): { errors: number; counted: number } {
+  const own = nodes.flatMap(({ id }) => byNode.get(id) ?? []);
+  return { errors: own.reduce((sum, { errors }) => sum + errors, 0), counted: own.length };
 }
 
 function nodeTotal({ buckets }: ClusterHistogram, id: string): number {

@@ -7,6 +7,7 @@ import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import type { ConfigShape, ConfigView, NodeView } from '../../state/view.ts';
 import { useResource } from '../../ui/hooks.ts';
+import { LabelFilter } from '../../ui/label-filter.tsx';
 import { FailureNote, Loading } from '../../ui/notes.tsx';
 import { ConfigPanel } from './config-panel.tsx';
 import { DriftSection } from './drift/drift-section.tsx';
@@ -16,26 +17,45 @@ const REFRESH_MS = 30_000;
 
 /** Drift between the nodes; for a single node, its configuration. */
 export function ConfigPage({ view }: { view: ConfigView }) {
-  // All roles at once: the tabs show how many keys differ in each.
-  const resource = useMemo(
-    () =>
-      new Resource<ClusterConfigDiff>((signal) => session.client.cluster.configDiff({}, { signal }), {
-        everyMs: REFRESH_MS,
-      }),
-    [],
+  const { labels, by } = view;
+  const go = (change: Partial<ConfigView>) =>
+    navigation.go({ ...view, role: null, group: null, left: null, right: null, ...change });
+  return (
+    <div class="config-page">
+      <LabelFilter
+        {...{ labels, by }}
+        byText="Compare within"
+        onLabels={(next) => go({ labels: next })}
+        onBy={(next) => go({ by: next })}
+      />
+      {/* A comparison of other nodes must not be shown for a moment. */}
+      <Comparison key={JSON.stringify([labels, by])} view={view} />
+    </div>
   );
+}
+
+function Comparison({ view }: { view: ConfigView }) {
+  const { labels, by } = view;
+  // All roles at once: the tabs show how many keys differ in each.
+  const resource = useMemo(() => {
+    const request = { ...(labels.length > 0 && { labels }), ...(by !== null && { by }) };
+    return new Resource<ClusterConfigDiff>((signal) => session.client.cluster.configDiff(request, { signal }), {
+      everyMs: REFRESH_MS,
+    });
+  }, []);
   const { value, asOfMs, failure } = useResource(resource);
   // Not awaited: it takes longer and only adds details.
   const nodes = useResource(cluster).value?.nodes ?? [];
   const retry = () => resource.reload();
   const [first, ...others] = value?.members ?? [];
   return (
-    <div class="config-page">
+    <>
       {failure && <FailureNote what="The comparison" failure={failure} asOfMs={asOfMs} onRetry={retry} />}
       {!value && !failure && <Loading what="the configurations of all nodes" />}
+      {value && !first && <h1>No node has {labels.length === 1 ? 'this label' : 'these labels'}</h1>}
       {first && others.length === 0 && <OnlyNode id={first.id} view={view} />}
       {value && others.length > 0 && <DriftSection view={view} nodes={nodes} diff={value} onRetry={retry} />}
-    </div>
+    </>
   );
 }
 
@@ -59,7 +79,11 @@ function OnlyNode({ id, view }: { id: string; view: ConfigView }) {
   return (
     <>
       <h1>Configuration of {id}</h1>
-      <p class="config-sub">The only node here; with others, this page shows where they differ.</p>
+      <p class="config-sub">
+        {view.labels.length > 0
+          ? `The only node with ${view.labels.join(', ')}; there is nothing to compare it with.`
+          : 'The only node here; with others, this page shows where they differ.'}
+      </p>
       <LoadedConfig
         key={id}
         id={id}

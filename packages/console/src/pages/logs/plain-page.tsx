@@ -7,7 +7,7 @@ import { viewUrl } from '../../state/view-url.ts';
 import { formatCount } from '../../ui/format.ts';
 import { Loading } from '../../ui/notes.tsx';
 import { useRequest } from './details/use-request.ts';
-import { toFilter, toStart } from './workspace/apply-view.ts';
+import { sourceKey, toFilter, toStart } from './workspace/apply-view.ts';
 import { openSource } from './workspace/open-logs.ts';
 import { toRecordKey } from './workspace/to-view.ts';
 
@@ -24,7 +24,7 @@ interface PlainRecords {
 
 /** The records as plain text: for the browser's search, screen readers and printing. */
 export function PlainPage({ view }: { view: LogsView }) {
-  const sources = JSON.stringify(view.sources);
+  const sources = sourceKey(view);
   const source = useMemo(() => openSource(view), [sources]);
   const { value, failure } = useRequest(viewUrl(view), (signal) => loadAround(source, view, signal));
   const linkTo = (record: ShownRecord) => viewUrl({ ...view, at: toRecordKey(record), timeMs: null, isLive: false });

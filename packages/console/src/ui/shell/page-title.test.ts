@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { ALL_CONFIG, ALL_LOGS, type View } from '../../state/view.ts';
+import { ALL_CONFIG, ALL_LOGS, ALL_NODES, type View } from '../../state/view.ts';
 import { pageTitle } from './page-title.ts';
 
 test.each<[View, string]>([
-  [{ page: 'cluster' }, 'prod · Porthole'],
+  [ALL_NODES, 'prod · Porthole'],
   [{ page: 'node', id: 'a', tab: 'overview', text: '' }, 'a · prod · Porthole'],
   [{ page: 'node', id: 'a', tab: 'logs', text: '' }, 'Logs of a · prod · Porthole'],
   [ALL_CONFIG, 'Configuration · prod · Porthole'],
@@ -15,5 +15,5 @@ test.each<[View, string]>([
 });
 
 test('omits the name of the cluster until it is known', () => {
-  expect(pageTitle({ page: 'cluster' }, undefined)).toBe('Porthole');
+  expect(pageTitle(ALL_NODES, undefined)).toBe('Porthole');
 });

@@ -3,7 +3,7 @@ import type { Action } from '../../state/actions.ts';
 import { preferences } from '../../state/preferences.ts';
 import { openSaved, type SavedView } from '../../state/saved-views.ts';
 import { sheet } from '../../state/sheet.ts';
-import { ALL_CONFIG, ALL_LOGS, type View } from '../../state/view.ts';
+import { ALL_CONFIG, ALL_LOGS, ALL_NODES, type View } from '../../state/view.ts';
 
 export interface PaletteEntry {
   /** Kind of entry, shown next to it. */
@@ -52,7 +52,7 @@ export function paletteEntries({
   const last15Min = { kind: 'last', spanMs: 900_000 } as const;
   return [
     ...actions.map((action) => actionEntry('Here', action)),
-    goTo('Page', 'Cluster', { page: 'cluster' }),
+    goTo('Page', 'Cluster', ALL_NODES),
     goTo('Page', 'Logs of all nodes', ALL_LOGS),
     goTo('Page', 'Errors of all nodes, last 15 min', { ...ALL_LOGS, range: last15Min, minLevel: 'ERROR' }),
     goTo('Page', 'Configuration: what differs', ALL_CONFIG),

@@ -6,8 +6,10 @@ import {
   driftHeading,
   driftMatrix,
   firstPair,
+  isRequested,
   outlierNodes,
   type RoleDiff,
+  roleName,
   silentNodes,
 } from '../../../config/drift-matrix.ts';
 import { loadSettings } from '../../../config/load-node-config.ts';
@@ -37,8 +39,8 @@ interface DriftSectionProps {
 interface RoleSwitchProps {
   view: ConfigView;
   diff: ClusterConfigDiff;
-  /** The role that is shown. */
-  role: string;
+  /** The role and label that are shown. */
+  shown: RoleDiff;
 }
 
 /** Defaults and sources are optional: a few nodes provide them for nearly all keys. */
@@ -50,7 +52,7 @@ const NONE: ReadonlyMap<string, SettingsByKey> = new Map();
 
 /** Drift between the nodes of one role, and two of them side by side. */
 export function DriftSection({ view, nodes, diff, onRetry }: DriftSectionProps) {
-  const role = chooseRole(diff, view.role);
+  const role = chooseRole(diff, view);
   const settings = useSettings(role, diff, nodes);
   const matrix = useMemo(
     () =>
@@ -78,22 +80,22 @@ export function DriftSection({ view, nodes, diff, onRetry }: DriftSectionProps) 
     <>
       <div class="config-top">
         <div>
-          <h1>{driftHeading(matrix, role.nodes.length, role.role)}</h1>
+          <h1>{driftHeading(matrix, role)}</h1>
           <p class="config-sub">
             {role.comparedKeys} keys compared · majority value in grey · secrets compared by fingerprint, never shown
           </p>
         </div>
         <DriftTools view={view} />
       </div>
-      <RoleSwitch view={view} diff={diff} role={role.role} />
+      <RoleSwitch view={view} diff={diff} shown={role} />
       {partial}
-      {view.role !== null && view.role !== role.role ? (
+      {isRequested(role, view) ? null : (
         <p class="config-sub" role="alert">
-          No nodes with role "{view.role}" to compare; showing role "{role.role}".
+          No nodes with {requestText(view)} to compare; showing {roleName(role)}.
         </p>
-      ) : null}
+      )}
       <DriftTable view={view} matrix={matrix} nodeCount={role.nodes.length} />
-      <PairSection key={role.role} view={view} nodes={ids} proposed={firstPair(matrix)} />
+      <PairSection key={roleName(role)} view={view} nodes={ids} proposed={firstPair(matrix)} />
     </>
   );
 }
@@ -115,21 +117,28 @@ function DriftTools({ view }: { view: ConfigView }) {
   );
 }
 
-/** `broker · 1 differs`: a link for each role; renders nothing if there is only one. */
-function RoleSwitch({ view, diff, role }: RoleSwitchProps) {
+/** `broker · 1 differs`: a link for each role, and each label compared within; renders nothing if there is only one. */
+function RoleSwitch({ view, diff, shown }: RoleSwitchProps) {
   if (diff.roles.length < 2) return null;
   return (
-    <nav class="config-segments" aria-label="Role">
+    <nav class="config-segments" aria-label={view.by === null ? 'Role' : `Role and ${view.by}`}>
       {diff.roles.map((one) => {
-        const url = viewUrl({ ...view, role: one.role, left: null, right: null });
+        const url = viewUrl({ ...view, role: one.role, group: one.label ?? null, left: null, right: null });
+        const name = roleName(one);
         return (
-          <a key={one.role} class="config-segment" href={url} aria-current={one.role === role ? 'true' : undefined}>
-            {one.role} <span class="config-segment-count">· {driftText(countDrift(one))}</span>
+          <a key={name} class="config-segment" href={url} aria-current={one === shown ? 'true' : undefined}>
+            {name} <span class="config-segment-count">· {driftText(countDrift(one))}</span>
           </a>
         );
       })}
     </nav>
   );
+}
+
+/** What the URL asked for: `role "broker" and zone=eu-1`. */
+function requestText({ role, by, group }: ConfigView): string {
+  const label = group === '' ? `no ${by ?? 'label'}` : group;
+  return [...(role === null ? [] : [`role "${role}"`]), ...(label === null ? [] : [label])].join(' and ');
 }
 
 function driftText(count: number): string {

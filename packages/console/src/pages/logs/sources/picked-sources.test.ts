@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SourceChoice } from '../../../state/view.ts';
 import type { NodeLogs } from './node-logs.ts';
-import { isFamilyPicked, isNodePicked, pickFamily, pickNode, unlistedChoices } from './picked-sources.ts';
+import { isFamilyPicked, isNodePicked, pickFamily, pickNode, pickNodes, unlistedChoices } from './picked-sources.ts';
 
 const log = (name: string) => ({ name, rotated: 0, bytes: 1, firstMs: null, lastMs: null });
 const LOGS: NodeLogs[] = [
@@ -30,6 +30,8 @@ describe('the list of logs', () => {
 
   test('replaces single logs when the whole node is selected', () => {
     expect(pickNode([family('a', 'x.log'), all('b')], LOGS, 'a', true)).toEqual([all('b'), all('a')]);
+    expect(pickNodes([family('a', 'x.log')], LOGS, LOGS, true)).toEqual([all('a'), all('b')]);
+    expect(pickNodes([all('*')], LOGS, LOGS, false)).toEqual([]);
   });
 
   test('shows selections that are not in the list', () => {

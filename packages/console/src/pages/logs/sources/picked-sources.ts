@@ -21,6 +21,16 @@ export function pickNode(picked: Choices, logs: readonly NodeLogs[], node: strin
   return isOn ? [...others, { node, log: null }] : others;
 }
 
+/** The nodes of a group, all at once. */
+export function pickNodes(
+  picked: Choices,
+  logs: readonly NodeLogs[],
+  nodes: readonly Pick<NodeLogs, 'node'>[],
+  isOn: boolean,
+): Choices {
+  return nodes.reduce<Choices>((choices, { node }) => pickNode(choices, logs, node, isOn), picked);
+}
+
 export function pickFamily(
   picked: Choices,
   logs: readonly NodeLogs[],

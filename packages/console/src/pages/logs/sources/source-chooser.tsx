@@ -1,23 +1,35 @@
 import type { ClusterLogFiles } from '@porthole/client';
-import type { ComponentChildren } from 'preact';
+import { type ComponentChildren, Fragment } from 'preact';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { nodeColour } from '../../../state/cluster.ts';
+import { cluster, nodeColour } from '../../../state/cluster.ts';
+import { groupByLabel, hasLabels } from '../../../state/labels.ts';
 import { Resource } from '../../../state/resource.ts';
 import { session } from '../../../state/session.ts';
 import type { SourceChoice, ZoneName } from '../../../state/view.ts';
 import { Dialog } from '../../../ui/dialog.tsx';
 import { formatBytes, formatShortTime } from '../../../ui/format.ts';
-import { useResource } from '../../../ui/hooks.ts';
+import { useResource, useStore } from '../../../ui/hooks.ts';
+import { LabelFilter } from '../../../ui/label-filter.tsx';
 import { FailureNote, Loading } from '../../../ui/notes.tsx';
-import { type LogFamily, nodeLogs } from './node-logs.ts';
-import { isFamilyPicked, isNodePicked, pickFamily, pickNode, sourceName, unlistedChoices } from './picked-sources.ts';
+import { type LogFamily, type NodeLogs, nodeLogs } from './node-logs.ts';
+import {
+  isFamilyPicked,
+  isNodePicked,
+  pickFamily,
+  pickNode,
+  pickNodes,
+  sourceName,
+  unlistedChoices,
+} from './picked-sources.ts';
 
 export interface SourceChooserProps {
   isOpen: boolean;
   chosen: readonly SourceChoice[];
+  /** Only nodes with these labels. */
+  labels: readonly string[];
   zone: ZoneName;
   onClose: () => void;
-  onChoose: (sources: readonly SourceChoice[]) => void;
+  onChoose: (choice: { sources: readonly SourceChoice[]; labels: readonly string[] }) => void;
 }
 
 /** The logs of all nodes, with sizes and times, to choose from. */
@@ -29,21 +41,29 @@ export function SourceChooser(props: SourceChooserProps) {
   );
 }
 
-function Chooser({ chosen, zone, onChoose, onClose }: SourceChooserProps) {
+function Chooser({ chosen, labels, zone, onChoose, onClose }: SourceChooserProps) {
   const files = useMemo(
     () => new Resource<ClusterLogFiles>((signal) => session.client.cluster.logFiles({}, { signal })),
     [],
   );
   const { value, failure, asOfMs } = useResource(files);
   const [picked, setPicked] = useState<readonly SourceChoice[]>(chosen);
+  const [wanted, setWanted] = useState(labels);
+  const [by, setBy] = useState<string | null>(null);
   useEffect(() => setPicked(chosen), [chosen]);
-  const logs = nodeLogs(value?.files ?? []);
+  useEffect(() => setWanted(labels), [labels]);
+  const nodes = new Map(useStore(cluster.state).value?.nodes.map((node) => [node.id, node]));
+  const all = nodeLogs(value?.files ?? []).map((own) => {
+    const { labels: has = {}, role = '' } = nodes.get(own.node) ?? {};
+    return { ...own, id: own.node, labels: has, role };
+  });
+  const logs = all.filter((own) => hasLabels(own, wanted));
   const silent = value?.members.filter(({ outcome }) => outcome !== 'ok') ?? [];
   return (
     <form
       onSubmit={(event) => {
         event.preventDefault();
-        onChoose(picked);
+        onChoose({ sources: picked, labels: wanted });
       }}
     >
       {failure ? (
@@ -58,40 +78,34 @@ function Chooser({ chosen, zone, onChoose, onClose }: SourceChooserProps) {
           </button>
         </p>
       ) : null}
+      <LabelFilter labels={wanted} onLabels={setWanted} by={by} onBy={setBy} />
       <div class="chooser-nodes">
         <Choice
-          name="All logs of all nodes"
+          name={wanted.length === 0 ? 'All logs of all nodes' : `All logs of all nodes with ${wanted.join(', ')}`}
           isOn={picked.length === 0}
           onToggle={(isOn) => setPicked(isOn ? [] : logs.map(({ node }) => ({ node, log: null })))}
         />
         {value ? (
           <OtherChoices
-            choices={unlistedChoices(picked, logs)}
+            choices={unlistedChoices(picked, all)}
             onRemove={(choice) => setPicked(picked.filter((other) => other !== choice))}
           />
         ) : null}
-        {logs.map(({ node, families }) => (
-          <fieldset key={node} class={`node-${nodeColour(node)}`}>
-            <legend>
-              <i class="chip-dot" aria-hidden="true" /> <span class="chooser-node">{node}</span>
-            </legend>
-            <Choice
-              name={`All logs of ${node}`}
-              isOn={isNodePicked(picked, node)}
-              onToggle={(isOn) => setPicked(pickNode(picked, logs, node, isOn))}
-            />
-            {families.map((family) => (
+        {value && logs.length === 0 ? <p class="dim">No node has these labels.</p> : null}
+        {groupByLabel(logs, by).map((group) => (
+          <Fragment key={group.label}>
+            {by === null ? null : (
               <Choice
-                key={family.name}
-                name={family.name}
-                note={family.rotated > 0 ? `(+${family.rotated} rotated)` : undefined}
-                isOn={isFamilyPicked(picked, node, family.name)}
-                onToggle={(isOn) => setPicked(pickFamily(picked, logs, { node, family: family.name }, isOn))}
-              >
-                <FamilyFacts family={family} zone={zone} />
-              </Choice>
+                name={`All logs of the nodes ${group.label === null ? `without ${by}` : `with ${group.label}`}`}
+                note={`(${group.nodes.length})`}
+                isOn={group.nodes.every(({ node }) => isNodePicked(picked, node))}
+                onToggle={(isOn) => setPicked(pickNodes(picked, all, group.nodes, isOn))}
+              />
+            )}
+            {group.nodes.map((own) => (
+              <NodeChoices key={own.node} {...{ own, all, picked, zone, setPicked }} />
             ))}
-          </fieldset>
+          </Fragment>
         ))}
       </div>
       <div class="dialog-buttons">
@@ -103,6 +117,41 @@ function Chooser({ chosen, zone, onChoose, onClose }: SourceChooserProps) {
         </button>
       </div>
     </form>
+  );
+}
+
+interface NodeChoicesProps {
+  own: NodeLogs;
+  all: readonly NodeLogs[];
+  picked: readonly SourceChoice[];
+  zone: ZoneName;
+  setPicked: (picked: readonly SourceChoice[]) => void;
+}
+
+/** The logs of one node. */
+function NodeChoices({ own: { node, families }, all, picked, zone, setPicked }: NodeChoicesProps) {
+  return (
+    <fieldset class={`node-${nodeColour(node)}`}>
+      <legend>
+        <i class="chip-dot" aria-hidden="true" /> <span class="chooser-node">{node}</span>
+      </legend>
+      <Choice
+        name={`All logs of ${node}`}
+        isOn={isNodePicked(picked, node)}
+        onToggle={(isOn) => setPicked(pickNode(picked, all, node, isOn))}
+      />
+      {families.map((family) => (
+        <Choice
+          key={family.name}
+          name={family.name}
+          note={family.rotated > 0 ? `(+${family.rotated} rotated)` : undefined}
+          isOn={isFamilyPicked(picked, node, family.name)}
+          onToggle={(isOn) => setPicked(pickFamily(picked, all, { node, family: family.name }, isOn))}
+        >
+          <FamilyFacts family={family} zone={zone} />
+        </Choice>
+      ))}
+    </fieldset>
   );
 }
 

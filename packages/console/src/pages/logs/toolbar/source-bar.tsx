@@ -41,7 +41,9 @@ export function SourceBar({ view, zone, follow, workspace, actions, change, onFo
   return (
     <div class="bar source-bar">
       <ul class="chips" aria-label="Logs shown">
-        {view.sources.length === 0 ? <li class="chip chip-all">All logs of all nodes</li> : null}
+        {view.sources.length === 0 ? (
+          <li class="chip chip-all">All logs of all nodes{view.labels.length > 0 ? ' with' : ''}</li>
+        ) : null}
         {view.sources.map((source) => (
           <li key={sourceName(source)} class={`chip node-${nodeColour(source.node)}`}>
             <i class="chip-dot" aria-hidden="true" />
@@ -50,6 +52,18 @@ export function SourceBar({ view, zone, follow, workspace, actions, change, onFo
               type="button"
               aria-label={`Remove ${sourceName(source)}`}
               onClick={() => setSources(view.sources.filter((other) => other !== source))}
+            >
+              ×
+            </button>
+          </li>
+        ))}
+        {view.labels.map((label) => (
+          <li key={label} class="chip chip-label">
+            <span>{label}</span>
+            <button
+              type="button"
+              aria-label={`Remove ${label}`}
+              onClick={() => change({ labels: view.labels.filter((other) => other !== label), at: null })}
             >
               ×
             </button>
@@ -76,11 +90,12 @@ export function SourceBar({ view, zone, follow, workspace, actions, change, onFo
       <SourceChooser
         isOpen={isChoosing}
         chosen={view.sources}
+        labels={view.labels}
         zone={zone}
         onClose={() => setChoosing(false)}
-        onChoose={(sources) => {
+        onChoose={(choice) => {
           setChoosing(false);
-          setSources(sources);
+          change({ ...choice, at: null });
         }}
       />
     </div>

@@ -35,7 +35,7 @@ export function applyView(
   before: LogsView | null,
   view: LogsView,
 ): void {
-  if (!before || !isSame(before.sources, view.sources)) {
+  if (!before || sourceKey(before) !== sourceKey(view)) {
     const { isLive } = view;
     workspace.open({ source, filter: toFilter(view, nowMs), find: toFindQuery(view), start: toStart(view), isLive });
     return;
@@ -52,7 +52,12 @@ export function applyView(
 
 /** Whether a view needs new counts. */
 export function countKey(view: LogsView): string {
-  return JSON.stringify([view.sources, toFilter(view, 0)]);
+  return JSON.stringify([sourceKey(view), toFilter(view, 0)]);
+}
+
+/** Whether a view needs another source. */
+export function sourceKey({ sources, labels }: LogsView): string {
+  return JSON.stringify([sources, labels]);
 }
 
 function isSame(a: unknown, b: unknown): boolean {

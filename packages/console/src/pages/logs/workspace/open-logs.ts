@@ -19,8 +19,8 @@ let early: OpenedLogs | undefined;
 /** The first render waits this long for rows: less than a user notices. */
 const EARLY_MS = 100;
 
-export function openSource({ sources }: LogsView): LogSource {
-  return createSource(sources, { client: session.client, clusterNodes: () => cluster.state.value.value });
+export function openSource({ sources, labels }: LogsView): LogSource {
+  return createSource(sources, { client: session.client, labels, clusterNodes: () => cluster.state.value.value });
 }
 
 /**

@@ -6,7 +6,7 @@ import { navigation } from '../../../state/navigation.ts';
 import { Store } from '../../../state/store.ts';
 import { canFollow, type LogsView } from '../../../state/view.ts';
 import { viewUrl } from '../../../state/view-url.ts';
-import { applyView, countKey } from './apply-view.ts';
+import { applyView, countKey, sourceKey } from './apply-view.ts';
 import { isFirstLoading, openSource, takeOpened } from './open-logs.ts';
 import { toView } from './to-view.ts';
 
@@ -36,7 +36,7 @@ export function useLogWorkspace(view: LogsView): OpenLogs {
   const [seen] = useState(() => new Store<SeenRows>({ first: null, last: null, pageRows: 20 }));
   const { workspace } = opened;
   const applied = useRef(view);
-  const sources = JSON.stringify(view.sources);
+  const sources = sourceKey(view);
   const source = useMemo(() => (view === opened.view ? opened.source : openSource(view)), [sources]);
   useEffect(() => () => workspace.close(), [workspace]);
   useLayoutEffect(() => {

@@ -5,6 +5,7 @@ import { rawLine } from '../../../log-view/rows/record-text.ts';
 import type { RowFilter, ShownRecord } from '../../../log-view/source/log-source.ts';
 import { nodeUrl } from '../../../state/base-path.ts';
 import { cliCommand } from '../../../state/cli-command.ts';
+import { writeLabels } from '../../../state/labels.ts';
 import { copyText, showNotice } from '../../../state/notice.ts';
 import { session } from '../../../state/session.ts';
 import { toProblem } from '../../../state/to-problem.ts';
@@ -28,6 +29,7 @@ const AROUND_BYTES = 512 * 1024;
 
 interface DownloadRequest {
   sources: readonly SourceChoice[];
+  labels?: readonly string[];
   filter: RowFilter;
   /** Whether records name their node. */
   withNode: boolean;
@@ -36,6 +38,7 @@ interface DownloadRequest {
 /** Copying and downloading from the view. */
 export function viewActions(parts: { view: LogsView; workspace: Workspace; withNode: boolean }): ViewActions {
   const { view, workspace, withNode } = parts;
+  const { sources, labels } = view;
   return {
     copyCli: () => void copyText(cliCommand(view, { url: nodeUrl(location) }), 'Command'),
     copyLink: () => void copyText(location.origin + viewUrl(linkView(view, focusedRecord(workspace))), 'Link'),
@@ -44,8 +47,7 @@ export function viewActions(parts: { view: LogsView; workspace: Workspace; withN
         rawLine(record),
         record.cut ? `The first part of the line (of ${formatBytes(record.bytes)})` : 'Line',
       ),
-    download: () =>
-      void startDownload(downloadPath({ sources: view.sources, filter: workspace.state.filter, withNode })),
+    download: () => void startDownload(downloadPath({ sources, labels, filter: workspace.state.filter, withNode })),
     downloadAround: (record) => void saveAround(record),
   };
 }
@@ -68,12 +70,13 @@ function linkView(view: LogsView, record: ShownRecord | null): LogsView {
 }
 
 /** The path of a download of any size: a single file as it is, otherwise the matching records. */
-export function downloadPath({ sources, filter, withNode }: DownloadRequest): string {
+export function downloadPath({ sources, labels = [], filter, withNode }: DownloadRequest): string {
   const [only, ...others] = sources;
-  const isWhole = Object.keys(filter).length === 0;
+  const isWhole = Object.keys(filter).length + labels.length === 0;
   if (only?.log?.kind === 'file' && others.length === 0 && isWhole) return rawPath(only.node, only.log.name);
   const query = new URLSearchParams();
   for (const source of sources) query.append('src', formatSourceText(source));
+  writeLabels(query, labels);
   for (const [name, value] of encodeFilter(filter)) query.append(name, value);
   if (withNode) query.set('prefix', 'true');
   return query.size === 0 ? PATHS.clusterLogDownload : `${PATHS.clusterLogDownload}?${query}`;

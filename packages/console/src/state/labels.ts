@@ -1,0 +1,93 @@
+import { isLabelName, isLabelPattern, type Labels, matchesLabels } from '@porthole/contract';
+
+/* Nodes by their labels: filters and groups of the pages, as their URLs have them. */
+
+/** The API accepts no more. */
+const MAX_FILTERS = 64;
+
+/** More would not help in a list to choose from; any label can be typed. */
+const MAX_OFFERED = 200;
+
+interface Labelled {
+  id: string;
+  /** Absent in the responses of earlier versions. */
+  labels?: Labels;
+  role?: string;
+}
+
+/** Nodes with the same value of a label. */
+export interface LabelGroup<Node> {
+  /** `zone=eu-1`; `null`: without this label. */
+  label: string | null;
+  nodes: Node[];
+}
+
+/** The valid filters among the `label` parameters of a query, each once. */
+export function parseLabels(query: URLSearchParams): string[] {
+  return [...new Set(query.getAll('label').filter(isLabelPattern))].slice(0, MAX_FILTERS);
+}
+
+export function writeLabels(query: URLSearchParams, labels: readonly string[]): void {
+  for (const label of labels) query.append('label', label);
+}
+
+/** What is wrong with a filter; `null` if nothing is. */
+export function labelProblem(text: string): string | null {
+  return isLabelPattern(text) ? null : 'expected NAME=VALUE like zone=eu-1; the value may have * and ?';
+}
+
+/** The name of the label that a page groups by; `null` if there is none. */
+export function parseLabelName(text: string | null): string | null {
+  return text !== null && isLabelName(text) ? text : null;
+}
+
+export function labelNameProblem(text: string): string | null {
+  return isLabelName(text) ? null : 'expected the name of a label like zone';
+}
+
+/** Adds a filter, or removes it. */
+export function toggleLabel(labels: readonly string[], label: string): string[] {
+  return labels.includes(label) ? labels.filter((other) => other !== label) : [...labels, label];
+}
+
+/** Whether a node has the labels, or may have them: nothing is known of one that never responded. */
+export function hasLabels({ labels = {}, role }: Labelled, wanted: readonly string[]): boolean {
+  return role === 'unknown' || matchesLabels(labels, wanted);
+}
+
+/** `rack=7`, `zone=eu-1` */
+export function labelTexts({ labels = {} }: Pick<Labelled, 'labels'>): string[] {
+  return Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+}
+
+/** The names of the labels of nodes, sorted. */
+export function labelNames(nodes: readonly Labelled[]): string[] {
+  return [...new Set(nodes.flatMap(({ labels = {} }) => Object.keys(labels)))].sort(byText);
+}
+
+/** The labels of nodes, sorted: to choose from. */
+export function offeredLabels(nodes: readonly Labelled[]): string[] {
+  return [...new Set(nodes.flatMap(labelTexts))].sort(byText).slice(0, MAX_OFFERED);
+}
+
+/** By the value of a label, sorted by it; nodes without it come last. Without a name, all nodes are one group. */
+export function groupByLabel<Node extends Labelled>(nodes: readonly Node[], by: string | null): LabelGroup<Node>[] {
+  const groups = new Map<string | null, Node[]>();
+  for (const node of nodes) {
+    const label = by === null ? null : labelOf(node, by);
+    groups.set(label, [...(groups.get(label) ?? []), node]);
+  }
+  return [...groups]
+    .map(([label, own]) => ({ label, nodes: own }))
+    .sort((a, b) => (a.label === null ? 1 : b.label === null ? -1 : byText(a.label, b.label)));
+}
+
+/** `zone=eu-1`; `null` if the node has no such label. */
+export function labelOf({ labels = {} }: Pick<Labelled, 'labels'>, name: string): string | null {
+  return Object.hasOwn(labels, name) ? `${name}=${labels[name]}` : null;
+}
+
+/** `rack=2` before `rack=10`. */
+function byText(a: string, b: string): number {
+  return a.localeCompare(b, 'en', { numeric: true });
+}
