@@ -4,12 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /*
- * Compiles packages/logs/kernel/NAME.ts to packages/logs/src/kernel/NAME-wasm.ts: `npm run kernel`. Beside the sources it
- * writes of what and by what that was made, so that a test sees in no time whether they still belong together.
+ * Compiles packages/PACKAGE/kernel/NAME.ts to packages/PACKAGE/src/kernel/NAME-wasm.ts: `npm run kernel`. Beside the
+ * sources it writes of what and by what that was made, so that a test sees in no time whether they still belong together.
  */
 
-const SOURCES = new URL('../packages/logs/kernel/', import.meta.url);
-const OUTPUTS = new URL('../packages/logs/src/kernel/', import.meta.url);
+const PACKAGES = ['archive', 'logs'];
 
 const FINGERPRINT = 'compiled.json';
 
@@ -25,36 +24,53 @@ const OPTIONS = [
   '1',
 ];
 
-/** Module text by output name, for all kernels. */
+/** Module text by the path of the output, for all kernels. */
 export async function compileKernels() {
   const { default: asc } = await import('assemblyscript/asc');
   const outputs = new Map();
-  for (const name of kernelNames()) outputs.set(outputOf(name), moduleText(name, await compile(asc, name)));
+  for (const folder of PACKAGES) {
+    for (const name of kernelNames(folder)) {
+      const text = moduleText(folder, name, await compile(asc, folder, name));
+      outputs.set(new URL(outputOf(name), outputsOf(folder)).pathname, text);
+    }
+  }
   return outputs;
 }
 
 /** What the last compilation has left for `fingerprintKernels` to be compared with. */
 export function readFingerprint() {
-  return JSON.parse(readFileSync(new URL(FINGERPRINT, SOURCES), 'utf8'));
+  const read = (folder) => JSON.parse(readFileSync(new URL(FINGERPRINT, sourcesOf(folder)), 'utf8'));
+  return Object.fromEntries(PACKAGES.map((folder) => [folder, read(folder)]));
 }
 
-/** Hashes of all that the kernels are made of, the compiler included, and of what is made. */
+/** Hashes of all that the kernels are made of, the compiler included, and of what is made, by package. */
 export function fingerprintKernels() {
   const lock = JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8')).packages;
-  const sources = readdirSync(SOURCES, { recursive: true }).filter((name) => name.endsWith('.ts'));
   const hashes = (names, folder) =>
     Object.fromEntries(names.sort().map((name) => [name, hash(readFileSync(new URL(name, folder)))]));
-  return {
-    compiler: ['assemblyscript', 'binaryen'].map((name) => lock[`node_modules/${name}`].integrity),
-    // Its options and what it does with its result.
-    script: hash(readFileSync(new URL(import.meta.url))),
-    sources: hashes(sources, SOURCES),
-    outputs: hashes(kernelNames().map(outputOf), OUTPUTS),
+  const fingerprint = (folder) => {
+    const sources = readdirSync(sourcesOf(folder), { recursive: true }).filter((name) => name.endsWith('.ts'));
+    return {
+      compiler: ['assemblyscript', 'binaryen'].map((name) => lock[`node_modules/${name}`].integrity),
+      // Its options and what it does with its result.
+      script: hash(readFileSync(new URL(import.meta.url))),
+      sources: hashes(sources, sourcesOf(folder)),
+      outputs: hashes(kernelNames(folder).map(outputOf), outputsOf(folder)),
+    };
   };
+  return Object.fromEntries(PACKAGES.map((folder) => [folder, fingerprint(folder)]));
 }
 
-function kernelNames() {
-  return readdirSync(SOURCES).filter((name) => name.endsWith('.ts'));
+function sourcesOf(folder) {
+  return new URL(`../packages/${folder}/kernel/`, import.meta.url);
+}
+
+function outputsOf(folder) {
+  return new URL(`../packages/${folder}/src/kernel/`, import.meta.url);
+}
+
+function kernelNames(folder) {
+  return readdirSync(sourcesOf(folder)).filter((name) => name.endsWith('.ts'));
 }
 
 function outputOf(name) {
@@ -65,11 +81,11 @@ function hash(bytes) {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-async function compile(asc, name) {
+async function compile(asc, folder, name) {
   const dir = mkdtempSync(join(tmpdir(), 'porthole-kernel-'));
   try {
     const output = join(dir, 'kernel.wasm');
-    const { error, stderr } = await asc.main([new URL(name, SOURCES).pathname, '-o', output, ...OPTIONS]);
+    const { error, stderr } = await asc.main([new URL(name, sourcesOf(folder)).pathname, '-o', output, ...OPTIONS]);
     if (error) throw new Error(`${name}: ${error.message}\n${stderr}`);
     return readFileSync(output);
   } finally {
@@ -77,12 +93,13 @@ async function compile(asc, name) {
   }
 }
 
-function moduleText(name, wasm) {
+function moduleText(folder, name, wasm) {
   const lines = wasm.toString('base64').match(/.{1,110}/g) ?? [];
-  return `// Made by \`npm run kernel\` from packages/logs/kernel/${name}; do not edit.\nexport const WASM_BASE64 = [\n${lines.map((line) => `  '${line}',`).join('\n')}\n].join('');\n`;
+  return `// Made by \`npm run kernel\` from packages/${folder}/kernel/${name}; do not edit.\nexport const WASM_BASE64 = [\n${lines.map((line) => `  '${line}',`).join('\n')}\n].join('');\n`;
 }
 
 if (process.argv[1] === new URL(import.meta.url).pathname) {
-  for (const [name, text] of await compileKernels()) writeFileSync(new URL(name, OUTPUTS), text);
-  writeFileSync(new URL(FINGERPRINT, SOURCES), `${JSON.stringify(fingerprintKernels(), null, 2)}\n`);
+  for (const [path, text] of await compileKernels()) writeFileSync(path, text);
+  for (const [folder, fingerprint] of Object.entries(fingerprintKernels()))
+    writeFileSync(new URL(FINGERPRINT, sourcesOf(folder)), `${JSON.stringify(fingerprint, null, 2)}\n`);
 }

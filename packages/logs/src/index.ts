@@ -6,6 +6,7 @@ export { createHiddenNames } from './file/hidden-names.ts';
 export { OneChunk } from './file/one-chunk.ts';
 export type { LogMount, LogTree } from './file/tree.ts';
 export { LineKernel } from './kernel/line-kernel.ts';
+export { type LoadedWasm, loadWasm } from './kernel/load-wasm.ts';
 export { LogDir, type LogDirOptions } from './log-dir.ts';
 export { LogError, type LogErrorCode } from './log-error.ts';
 export { editDistance, nearestNames } from './nearest-names.ts';

@@ -1,6 +1,6 @@
 import type { LogReader } from './log-reader.ts';
 import type { RowBatch } from './record-target.ts';
-import { RowWriter } from './row-writer.ts';
+import { RowKernel } from './row-kernel.ts';
 
 /** Large enough that ClickHouse makes few parts, small enough for a node's memory. */
 const MAX_BYTES = 6 * 1024 ** 2;
@@ -17,7 +17,7 @@ export interface BuiltBatch extends RowBatch {
 
 /** Collects the rows of a node's logs. */
 export class BatchBuilder {
-  readonly writer = new RowWriter();
+  readonly writer = new RowKernel(MAX_BYTES);
   readonly #readers = new Set<LogReader>();
   readonly #days = new Set<string>();
   rows = 0;
@@ -31,9 +31,14 @@ export class BatchBuilder {
     return this.writer.length >= MAX_BYTES || this.rows >= this.#maxRows || this.#days.size >= MAX_DAYS;
   }
 
-  /** Notes a row that was just written. */
-  add(reader: LogReader, day: string): void {
-    this.rows++;
+  /** How many rows more it takes. */
+  get room(): number {
+    return this.#maxRows - this.rows;
+  }
+
+  /** Notes rows of one day that were just written. */
+  add(reader: LogReader, rows: number, day: string): void {
+    this.rows += rows;
     this.#days.add(day);
     this.#readers.add(reader);
   }

@@ -1,6 +1,7 @@
 import type { SearchEnd } from '@porthole/logs';
 import type { BatchBuilder } from './batch-builder.ts';
 import type { FileEntry } from './log-files.ts';
+import type { MadeRows } from './row-kernel.ts';
 
 const NEWLINE = 10;
 /** `{"type":"record"` and `{"type":"end"` differ here. */
@@ -46,37 +47,48 @@ export class LogPass {
   /** The last record of all, if it has a row. */
   last: LastRow | undefined;
   readonly #builder: BatchBuilder;
-  readonly #onRow: (day: string) => void;
-  #file: { entry: FileEntry; prefix: Buffer; name: string; isFirst: boolean } | undefined;
-  #carriedMs = 0;
+  readonly #onRows: (rows: number, day: string) => void;
+  #file: { entry: FileEntry; name: string } | undefined;
   /** Where the cursor of the last row is: only the last of many is needed. */
   #line: { chunk: Buffer; at: number; entry: FileEntry } | undefined;
 
-  constructor(builder: BatchBuilder, onRow: (day: string) => void) {
+  constructor(builder: BatchBuilder, onRows: (rows: number, day: string) => void) {
     this.#builder = builder;
-    this.#onRow = onRow;
+    this.#onRows = onRows;
   }
 
   /** The file that lines are of from now on; the writer has been told. */
-  setFile(entry: FileEntry, { prefix, name }: LineFile): void {
-    this.#file = { entry, prefix, name, isFirst: true };
+  setFile(entry: FileEntry, { name }: LineFile): void {
+    this.#file = { entry, name };
+    const { end, lastOffset, beforeMs, cursor } = entry;
+    const { state } = this.#builder.writer;
+    Object.assign(state, { end, lastOffset, beforeMs, carriedMs: 0, first: cursor === null ? 1 : 2 });
   }
 
   /** Reads lines from a position on; returns where it stopped, and `state` says why. */
   read(chunk: Buffer, start: number): number {
+    const builder = this.#builder;
     let at = start;
     while (at < chunk.length) {
-      const end = chunk.indexOf(NEWLINE, at);
       if (chunk[at + KIND_AT] !== LETTER_R) {
-        this.end = JSON.parse(chunk.toString('utf8', at, end)) as SearchEnd;
+        this.end = JSON.parse(chunk.toString('utf8', at, chunk.indexOf(NEWLINE, at))) as SearchEnd;
         this.state = 'end';
         return chunk.length;
       }
       // Only now: the last row is followed by another record, so that it is complete.
-      this.state = this.#builder.isFull ? 'full' : this.#isOfFile(chunk, at) ? 'more' : 'file';
+      this.state = builder.isFull ? 'full' : this.#file ? 'more' : 'file';
       if (this.state !== 'more') return at;
-      this.#readLine(chunk, at, end);
-      at = end + 1;
+      let made = builder.writer.make(chunk, at, builder.room);
+      this.#note(chunk, made);
+      if (made.stop === 'unusual' && !builder.isFull) {
+        made = builder.writer.makeOne(chunk, made.at);
+        this.#note(chunk, made);
+      }
+      at = made.at;
+      if (made.stop === 'day') builder.writer.startDay();
+      if (made.stop !== 'file') continue;
+      this.state = 'file';
+      return at;
     }
     this.state = 'more';
     return at;
@@ -108,52 +120,29 @@ export class LogPass {
     this.last = undefined;
   }
 
-  #isOfFile(chunk: Buffer, at: number): boolean {
-    if (!this.#file) return false;
-    const { prefix } = this.#file;
-    return chunk.compare(prefix, 0, prefix.length, at, at + prefix.length) === 0;
-  }
-
-  #readLine(chunk: Buffer, at: number, lineEnd: number): void {
+  /** What was made of some lines of the file. */
+  #note(chunk: Buffer, { lines, rows, lastLine, lineBefore, day, undo }: MadeRows): void {
     const file = this.#file;
-    if (!file) return;
-    const { writer } = this.#builder;
-    const { reader } = writer;
-    reader.read(chunk, at + file.prefix.length, lineEnd);
-    const { offset, bytes, timeMs } = reader;
-    const { entry } = file;
-    if (file.isFirst) {
-      file.isFirst = false;
-      this.#carriedMs = entry.cursor !== null && offset === entry.lastOffset ? entry.beforeMs : 0;
-    }
-    const end = offset + bytes;
-    if (end > entry.end) {
-      this.#noteLast(file, offset, end);
-      this.#onRow(writer.write(this.#carriedMs));
-      this.rows++;
-      this.bytes += end - Math.max(offset, entry.end);
-      entry.end = end;
-      entry.lastOffset = offset;
-      entry.beforeMs = this.#carriedMs;
-      this.#line = { chunk, at, entry };
-      if (timeMs !== undefined) this.toMs = Math.max(this.toMs ?? timeMs, timeMs);
+    if (!file || lines === 0) return;
+    const { entry, name } = file;
+    const { state } = this.#builder.writer;
+    if (rows > 0) {
+      const { end, lastOffset, beforeMs } = state;
+      const known = this.#line?.entry === entry ? this.#line : undefined;
+      const beforeLine = lineBefore < 0 ? known : { chunk, at: lineBefore };
+      Object.assign(entry, { end, lastOffset, beforeMs });
+      this.#line = { chunk, at: lastLine, entry };
+      this.rows += rows;
+      this.bytes += state.readBytes;
+      state.readBytes = 0;
+      if (!Number.isNaN(state.toMs)) this.toMs = Math.max(this.toMs ?? state.toMs, state.toMs);
+      state.toMs = Number.NaN;
+      this.#onRows(rows, day);
+      this.last = undo && {
+        ...{ entry, name, offset: lastOffset, end, length: undo.length, beforeLine, cursor: undefined },
+        before: { end: undo.end, lastOffset: undo.lastOffset, beforeMs: undo.beforeMs },
+      };
     } else this.last = undefined;
-    if (timeMs !== undefined) this.#carriedMs = timeMs;
-  }
-
-  #noteLast({ entry, name }: { entry: FileEntry; name: string }, offset: number, end: number): void {
-    const before = { end: entry.end, lastOffset: entry.lastOffset, beforeMs: entry.beforeMs };
-    const beforeLine = this.#line?.entry === entry ? this.#line : undefined;
-    this.last = {
-      entry,
-      name,
-      offset,
-      end,
-      length: this.#builder.writer.length,
-      before,
-      beforeLine,
-      cursor: undefined,
-    };
   }
 }
 

@@ -197,7 +197,7 @@ export class LogReader {
     const { logs, log } = this.#deps;
     const start = cursor === null ? {} : { start: { record: cursor } };
     const lines = logs.searchLines({ ...QUERY, family: log, ...start }, { signal: turn.signal, reusesMemory: true });
-    const pass = new LogPass(turn.builder, (day) => turn.builder.add(this, day));
+    const pass = new LogPass(turn.builder, (rows, day) => turn.builder.add(this, rows, day));
     try {
       for await (const chunk of lines) {
         for (let at = 0; at < chunk.length; ) {
@@ -239,7 +239,7 @@ export class LogReader {
     this.#shippedMs = Math.max(this.#deps.now(), this.#shippedMs + 1);
     const mark = `${file.mark.headHash}.${file.mark.headBytes.toString(36)}`;
     const columns = { ...this.#deps.node, log: this.log, file: file.name, file_id: found.id, mark };
-    turn.builder.writer.setFile(columns, this.#shippedMs);
+    turn.builder.writer.setFile(file.prefix, columns, this.#shippedMs);
     pass.setFile(found, file);
     return true;
   }

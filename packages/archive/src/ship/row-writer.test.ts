@@ -8,6 +8,7 @@ import { type ArchiveRow, recordToRow, rowToRecord } from '../row/archive-row.ts
 import { tempDir } from '../testing/temp-dir.ts';
 import { BatchBuilder } from './batch-builder.ts';
 import { LogPass, readLineFile } from './log-pass.ts';
+import { RowWriter } from './row-writer.ts';
 
 /** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
@@ -41,12 +42,18 @@ it('rows are what parsing and serializing the records makes of them, and lead ba
   const dir = tempDir();
   const logs = new LogDir(dir, { workers: 1 });
   const query = { family: 'a.log', order: 'oldest', limit: 10_000, before: 0, after: 0, raw: true } as const;
+  const builder = new BatchBuilder();
+  // One byte at a time, as it was written first, and as unusual lines still are.
+  const reference = new RowWriter();
   try {
     await fc.assert(
       fc.asyncProperty(text, async (bytes) => {
         writeFileSync(join(dir, 'a.log'), bytes);
-        const builder = new BatchBuilder();
-        const pass = new LogPass(builder, () => builder.rows++);
+        builder.rows = 0;
+        let prefixBytes = 0;
+        const pass = new LogPass(builder, (rows) => {
+          builder.rows += rows;
+        });
         const node = { cluster: 'c', node: 'n"\\', role: '' };
         const entry = {
           id: 'id',
@@ -69,19 +76,27 @@ it('rows are what parsing and serializing the records makes of them, and lead ba
             if (pass.state !== 'file') continue;
             const file = readLineFile(chunk, at);
             const mark = `${file.mark.headHash}.${file.mark.headBytes.toString(36)}`;
-            builder.writer.setFile({ ...node, log: 'a.log', file: file.name, file_id: 'id', mark }, SHIPPED_MS);
+            const columns = { ...node, log: 'a.log', file: file.name, file_id: 'id', mark };
+            builder.writer.setFile(file.prefix, columns, SHIPPED_MS);
+            reference.setFile(columns, SHIPPED_MS);
+            prefixBytes = file.prefix.length;
             pass.setFile(entry, file);
           }
           for (const item of chunk.toString().split('\n').slice(0, -1)) {
             const record = JSON.parse(item) as Parameters<typeof recordToRow>[0] | { type: 'end' };
             if (record.type === 'end') continue;
+            const itemBytes = Buffer.from(`${item}\n`);
+            reference.reader.read(itemBytes, prefixBytes, itemBytes.length - 1);
+            reference.write(previousMs);
             const row = recordToRow(record, { ...node, log: 'a.log', fileId: 'id', previousMs, shippedMs: SHIPPED_MS });
             previousMs = record.timeMs ?? previousMs;
             expected.push(row);
             if (!/\\ud[89a-f]/.test(item)) expect(rowToRecord(row)).toEqual(record);
           }
         }
-        const rows = builder.writer.take().toString().split('\n').slice(0, -1);
+        const made = builder.writer.take();
+        expect(made.toString()).toBe(reference.take().toString());
+        const rows = made.toString().split('\n').slice(0, -1);
         const defaults = {
           tags: [],
           level: '',
