@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { FakeLindb } from '@porthole/cluster/testing';
 import type { ClusterConfigDiff, ClusterTop } from '@porthole/contract';
-import { eventually } from '@porthole/logs/testing';
+import { eventually, scaled } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
 import { freePorts } from '../testing/free-ports.ts';
@@ -119,7 +119,7 @@ describe('a question through helpers', () => {
   });
 
   it('reports a silent member as a direct one does', async () => {
-    const { tree, direct } = await startCluster({ hasSilent: true, asking: { memberTimeoutMs: 2000 } });
+    const { tree, direct } = await startCluster({ hasSilent: true, asking: { memberTimeoutMs: scaled(3000) } });
     const outcomes = await Promise.all(
       [tree, direct].map(async (port) => {
         const { members } = await requestJson<ClusterTop>(port, '/api/v1/cluster/log/top?by=source');

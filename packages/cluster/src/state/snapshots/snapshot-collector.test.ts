@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type NodeState, PortholeError } from '@porthole/contract';
-import { eventually } from '@porthole/logs/testing';
+import { eventually, scaled } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MemberDirectory } from '../../membership/member-directory.ts';
 import type { Membership } from '../../membership/membership.ts';
@@ -138,7 +138,7 @@ describe('what a member has sent', () => {
       await hang();
     };
     world.states = { a: nodeNamed('a', { searchLogs: silent }), b: nodeNamed('b', { config: hang }) };
-    const snapshots = await world.open({ timeoutMs: 500 });
+    const snapshots = await world.open({ timeoutMs: scaled(500) });
     await snapshots.lastWords.collectAll();
     expect(snapshots.kept.get('a')).toMatchObject({ config: { config: 'name = "a"\n' }, records: [] });
     expect(snapshots.kept.get('b')).toMatchObject({
