@@ -28,7 +28,11 @@ async function startNodes(settings: PartialSettings = {}) {
       files: { 'a.log': countedLines(60) + line(0, HOSTILE, 'ERROR') },
       config: 'size = 1\npassword = "s3cret"\n',
     },
-    { files: { 'b.log': countedLines(5, { name: 'other' }) }, config: 'size = 2\npassword = "s3cret"\n' },
+    {
+      settings: { node: { labels: ['zone=eu-2'] } },
+      files: { 'b.log': countedLines(5, { name: 'other' }) },
+      config: 'size = 2\npassword = "s3cret"\n',
+    },
   ]);
 }
 
@@ -59,8 +63,18 @@ async function checkConfiguration(ask: Ask): Promise<void> {
   expect(nodes.text).toMatch(/^COMPLETE: this is the state of every node of the cluster \(2\)\.\n/);
   expect(nodes.data().nodes).toMatchObject([
     { id: 'n1', state: 'up' },
-    { id: 'n2', state: 'up' },
+    { id: 'n2', state: 'up', labels: { zone: 'eu-2' } },
   ]);
+  const zone = { labels: ['zone=eu-*'] };
+  expect((await ask('list_nodes', zone)).data().nodes).toMatchObject([{ id: 'n2' }]);
+  expect((await ask('list_nodes', { labels: ['zone'] })).text).toMatch(/^PARAMETER_INVALID: labels: /);
+  expect((await ask('compare_config', { by: 'zone' })).data()).toMatchObject([
+    { nodes: ['n1'] },
+    { label: 'zone=eu-2' },
+  ]);
+  expect((await ask('list_logs', zone)).data()).toMatchObject([{ node: 'n2' }]);
+  const found = (await ask('search_logs', { ...zone, store: 'nodes' })).data().records as { node: string }[];
+  expect(new Set(found.map(({ node }) => node))).toEqual(new Set(['n2']));
   const config = await ask('get_config', { node: 'n1' });
   expect(config.text).not.toContain('s3cret');
   expect(config.data().settings).toContainEqual(expect.objectContaining({ key: 'size', value: 1 }));

@@ -1,5 +1,15 @@
-import type { ClusterNode, ConfigDifference, MemberSelection, SettingEntry } from '@porthole/contract';
+import {
+  type ClusterNode,
+  type ConfigDifference,
+  isLabelPattern,
+  type MemberSelection,
+  matchesLabels,
+  PortholeError,
+  type RecordStore,
+  type SettingEntry,
+} from '@porthole/contract';
 import { countNodes, describeMembers, describeMembership, takeFirst } from './coverage.ts';
+import { NODE_LABELS } from './record-arguments.ts';
 import { cutText } from './tool-result.ts';
 import type { Tool } from './tools.ts';
 
@@ -27,15 +37,26 @@ export const CONFIG_TOOLS: readonly Tool[] = [
     title: 'List nodes',
     description:
       'The nodes of the cluster: id, role, state, errors of the last 15 minutes, time of the newest record, failing health checks. Start here.',
-    input: {},
-    async run(_args, { client, signal }) {
-      const { cluster, membership, nodes } = await client.cluster.nodes({ signal });
+    input: { labels: NODE_LABELS },
+    async run(args, { client, signal }) {
+      const { labels = [] } = toSelection(args);
+      const bad = labels.find((label) => !isLabelPattern(label));
+      if (bad !== undefined)
+        throw new PortholeError('PARAMETER_INVALID', `labels: ${JSON.stringify(bad)} is not like zone=eu-1`);
+      const { cluster, membership, nodes: all } = await client.cluster.nodes({ signal });
+      const nodes = all.filter((node) => matchesLabels(node.labels ?? {}, labels));
+      const unlabelled = all.filter(({ role }) => labels.length > 0 && role === 'unknown').map(({ id }) => id);
       const { taken, gaps } = takeFirst(nodes, MOST_NODES, 'nodes');
       const reports = nodes.map(({ report }) => report);
       return {
         coverage: {
-          about: `the state of every node of the cluster (${nodes.length})`,
-          gaps: [...describeMembership(membership), ...describeMembers(reports), ...gaps],
+          about: `the state of every node of the cluster${labels.length > 0 ? ' with these labels' : ''} (${nodes.length})`,
+          gaps: [
+            ...describeMembership(membership),
+            ...describeMembers(reports),
+            ...unlabelled.slice(0, 20).map((id) => `node ${id}: its labels are not known`),
+            ...gaps,
+          ],
         },
         data: { cluster, nodes: taken.map(describeNode) },
       };
@@ -74,12 +95,15 @@ export const CONFIG_TOOLS: readonly Tool[] = [
     input: {
       nodes: NODES,
       role: ROLE,
+      labels: NODE_LABELS,
+      by: { type: 'string', description: 'The name of a label: compare only nodes with the same value, like zone.' },
       expected: { type: 'boolean', description: 'Include differences that are expected.' },
     },
-    async run({ expected, ...selection }, { client, signal }) {
-      const { roles, members } = await client.cluster.configDiff(toSelection(selection), { signal });
+    async run({ expected, by, ...selection }, { client, signal }) {
+      const request = { ...toSelection(selection), ...(typeof by === 'string' && by !== '' && { by }) };
+      const { roles, members } = await client.cluster.configDiff(request, { signal });
       const gaps = describeMembers(members);
-      const compared = roles.map(({ role, nodes, comparedKeys, notCompared, differences }) => {
+      const compared = roles.map(({ role, label, nodes, comparedKeys, notCompared, differences }) => {
         const shown = takeFirst(
           differences.filter(({ isExpected }) => expected === true || !isExpected),
           MOST_DIFFERENCES,
@@ -87,7 +111,7 @@ export const CONFIG_TOOLS: readonly Tool[] = [
         );
         gaps.push(...shown.gaps);
         if (notCompared.length > 0) gaps.push(`secrets that could not be compared: ${notCompared.join(', ')}`);
-        return { role, nodes, comparedKeys, differences: shown.taken.map(describeDifference) };
+        return { role, ...(label && { label }), nodes, comparedKeys, differences: shown.taken.map(describeDifference) };
       });
       return { coverage: { about: `every difference between ${countNodes(members)}`, gaps }, data: compared };
     },
@@ -96,7 +120,7 @@ export const CONFIG_TOOLS: readonly Tool[] = [
     name: 'list_logs',
     title: 'List log files',
     description: 'The log files of nodes: name, log they belong to, size, format, first and last time.',
-    input: { nodes: NODES, role: ROLE },
+    input: { nodes: NODES, role: ROLE, labels: NODE_LABELS },
     async run(selection, { client, signal }) {
       const { files, members } = await client.cluster.logFiles(toSelection(selection), { signal });
       const { taken, gaps } = takeFirst(files, MOST_FILES, 'files');
@@ -122,10 +146,12 @@ export const CONFIG_TOOLS: readonly Tool[] = [
 ];
 
 /** The members that the arguments of a tool select. */
-export function toSelection({ nodes, role }: Readonly<Record<string, unknown>>): MemberSelection {
+export function toSelection({ nodes, role, labels, store }: Readonly<Record<string, unknown>>): MemberSelection {
   return {
     ...(Array.isArray(nodes) && nodes.length > 0 && { nodes: nodes.map(String) }),
     ...(typeof role === 'string' && { role }),
+    ...(Array.isArray(labels) && labels.length > 0 && { labels: labels.map(String) }),
+    ...(typeof store === 'string' && { store: store as RecordStore }),
   };
 }
 
@@ -134,10 +160,23 @@ export function toIso(timeMs: number | null | undefined): string | null {
 }
 
 function describeNode(node: ClusterNode) {
-  const { id, role, state, recentErrors, lastRecordMs, lastSeenMs, clock, timeZone, uptimeMs, problems } = node;
+  const {
+    id,
+    role,
+    labels = {},
+    state,
+    recentErrors,
+    lastRecordMs,
+    lastSeenMs,
+    clock,
+    timeZone,
+    uptimeMs,
+    problems,
+  } = node;
   return {
     id,
     role,
+    labels,
     state,
     since: toIso(node.sinceMs),
     version: node.node.version,

@@ -12,6 +12,15 @@ export const BUDGET_MS = 20_000;
 
 export const TIME = 'RFC 3339, "2026-11-15 14:05" or "14:05" in the zone of the node, or how long ago: 15m, 2h, 3d';
 
+/** Which nodes, besides their ids. */
+export const NODE_LABELS = {
+  type: 'array',
+  items: { type: 'string' },
+  maxItems: 16,
+  description:
+    'Only nodes with these labels, like "zone=eu-1"; * and ? in the value match any text. Of each name one must match. list_nodes has the labels.',
+} as const;
+
 export const SELECTION = {
   nodes: {
     type: 'array',
@@ -20,6 +29,13 @@ export const SELECTION = {
     description: 'Ids of nodes, or patterns with * and ?. Default: all nodes of the cluster.',
   },
   role: { type: 'string', description: 'Only nodes with this role.' },
+  labels: NODE_LABELS,
+  store: {
+    type: 'string',
+    enum: ['auto', 'nodes', 'archive'],
+    description:
+      'Where records are read. auto (default): what nodes still have from them, older records from the archive if there is one.',
+  },
   log: { type: 'string', description: 'Only this log with its rotated files, as "log" in list_logs.' },
 } as const;
 

@@ -107,6 +107,8 @@ export const RECORD_TOOLS: readonly Tool[] = [
       seconds: { type: 'number', exclusiveMinimum: 0, maximum: 3600, description: 'Before and after. Default: 5.' },
       nodes: SELECTION.nodes,
       role: SELECTION.role,
+      labels: SELECTION.labels,
+      store: SELECTION.store,
       limit: count(100, 20, 'records of each node'),
     },
     async run(args, context) {

@@ -25,6 +25,7 @@ export interface MetricSources {
   access(): { failures: number; failingFiles: number };
   /** Of shipping to the archive; none without one. */
   archive(): Metric[];
+  certificates(): Promise<Metric[]>;
 }
 
 export function createMetrics(sources: MetricSources): NodeMetrics {
@@ -38,7 +39,8 @@ export function createMetrics(sources: MetricSources): NodeMetrics {
     render: async () => {
       const counted = [...requests.metrics(), ...calls.metrics()];
       const members = memberMetrics(sources.memberGauges());
-      const rest = [...members, ...sources.archive(), ...(await own.metrics())];
+      const certificates = await sources.certificates();
+      const rest = [...members, ...certificates, ...sources.archive(), ...(await own.metrics())];
       return renderMetrics([...counted, ...nodeMetrics(sources), ...rest]);
     },
     close: () => own.close(),

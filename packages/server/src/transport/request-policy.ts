@@ -8,6 +8,7 @@ import { clientNetwork } from '../auth/client-network.ts';
 import { TooManyFailures } from '../auth/failure-limit.ts';
 import type { ReloadedFiles } from '../auth/reloaded-files.ts';
 import type { NodeCluster } from '../cluster/node-cluster.ts';
+import { certificateMetrics } from '../metrics/certificate-metrics.ts';
 import { createMetrics, type NodeMetrics } from '../metrics/metrics.ts';
 import type { OwnLog } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -76,6 +77,7 @@ export function createRequestPolicy(deps: RequestPolicyDeps): RequestPolicy {
       memberGauges: () => cluster.gauges,
       access: () => ({ failures: access.failures, failingFiles: reloadedFiles.failures.length }),
       archive: () => archive?.metrics() ?? [],
+      certificates: () => certificateMetrics(settings, Date.now()),
     }),
     checkRate: createRateLimit(http.maxRequestsPerSecond),
     clock: () => ({ nowMs: Date.now(), offsetMsAt: zone.offsetMsAt }),
