@@ -20,17 +20,25 @@ export interface LoadResult {
   p99Us: number;
 }
 
+/** Of a round in which no response was complete, on a machine that is busy with other things. */
+const MOST_TRIES = 3;
+
 /** Loads one URL for some seconds. Rejects when any answer was an error: those are quick to give and count for nothing. */
 export async function runWrk(context: BenchContext, load: Load, seconds: number): Promise<LoadResult> {
-  const args = wrkArgs(load, seconds);
-  const output = await runProgram([context.peer('wrk'), ...args], context.cleanup);
-  const trouble = /^.*(?:Non-2xx|Socket errors).*$/m.exec(output)?.[0];
-  if (trouble !== undefined) throw new Error(`${showCommand(['wrk', ...args])}: ${trouble.trim()}`);
-  return {
-    requestsPerSecond: numberAfter(/Requests\/sec:\s+([\d.]+)/, output),
-    p50Us: latencyUs(output, 50),
-    p99Us: latencyUs(output, 99),
-  };
+  for (let tries = 1; ; tries++) {
+    const args = wrkArgs(load, seconds * tries);
+    const output = await runProgram([context.peer('wrk'), ...args], context.cleanup);
+    const trouble = /^.*(?:Non-2xx|Socket errors).*$/m.exec(output)?.[0];
+    const isEmpty = /Requests\/sec:\s+0\.00\s/.test(output);
+    if (isEmpty && tries < MOST_TRIES) continue;
+    if (trouble !== undefined || isEmpty)
+      throw new Error(`${showCommand(['wrk', ...args])}: ${trouble?.trim() ?? 'no response'}`);
+    return {
+      requestsPerSecond: numberAfter(/Requests\/sec:\s+([\d.]+)/, output),
+      p50Us: latencyUs(output, 50),
+      p99Us: latencyUs(output, 99),
+    };
+  }
 }
 
 /** Puts the command of a measured round into the report. */

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startBareServer } from '../bare-server.ts';
 import type { BenchContext } from '../context.ts';
 import { startGoHandler } from '../go-handler.ts';
 import type { Group } from '../group.ts';
@@ -51,10 +52,28 @@ export const viewGroup: Group = {
     rows.push(await rateRow(context, `list ${LISTED_FILES} files`, { ours: list, theirs: { url: `${nginx}/list/` } }));
     const config = { url: `${porthole}/api/v1/config` };
     rows.push(await rateRow(context, 'config', { ours: config, theirs: { url: `${nginx}/body.json` } }));
+    rows.push(...(await bareRows(context, { porthole, file })));
     rows.push(...(await goRows(context, { porthole, dir, file, config: JSON.parse(jsonBody).config })));
     return rows;
   },
 };
+
+/** Against finished responses sent by Node's HTTP server alone: the rest is Porthole's own. */
+async function bareRows(context: BenchContext, { porthole, file }: { porthole: string; file: string }): Promise<Row[]> {
+  const cases = [
+    { name: 'view 4 KiB', path: `/api/v1/log/view?file=${file}&size=4096` },
+    { name: `list ${LISTED_FILES} files`, path: '/api/v1/log/list' },
+    { name: 'config', path: '/api/v1/config' },
+  ];
+  const paths = cases.map(({ path }) => path);
+  const bare = await startBareServer(context, porthole, paths);
+  const rows: Row[] = [];
+  for (const { name, path } of cases) {
+    const pair = { ours: { url: `${porthole}${path}` }, theirs: { url: `${bare}${path}` }, peer: 'bare node:http' };
+    rows.push(await rateRow(context, name, pair));
+  }
+  return rows;
+}
 
 /** Against a node of the contract in Go, which does the work of each request anew. */
 async function goRows(

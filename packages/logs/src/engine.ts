@@ -4,7 +4,7 @@ import type { IndexDirOptions } from './disk-index/index-dir.ts';
 import { type EngineUsage, NO_DISK_INDEX } from './engine-usage.ts';
 import type { HandleCache } from './file/handle-cache.ts';
 import type { LogHandle } from './file/log-handle.ts';
-import type { SharedReads } from './file/shared-reads.ts';
+import type { SharedReads } from './file/shared/shared-reads.ts';
 import type { TextSource } from './file/text-source.ts';
 import { followDespite } from './follow/follow-despite.ts';
 import { FollowHub } from './follow/follow-hub.ts';

@@ -1,22 +1,24 @@
 import { type DirWatch, type WatchTimes, watchForIndex } from './disk-index/dir-watch.ts';
-import type { EngineOptions, LogEngine } from './engine.ts';
+import type { LogEngine } from './engine.ts';
 import { type EngineUsage, NO_ENGINE } from './engine-usage.ts';
 import { findDecoder, isPackedName, refuseUndecoded } from './file/compression.ts';
 import { HandleCache } from './file/handle-cache.ts';
 import { createHiddenNames } from './file/hidden-names.ts';
 import type { LogHandle } from './file/log-handle.ts';
 import { assertSafeName } from './file/safe-name.ts';
-import { SharedReads } from './file/shared-reads.ts';
+import { SharedReads } from './file/shared/shared-reads.ts';
 import { FLAT, findMount, type LogTree } from './file/tree.ts';
 import { readEncoding } from './file/utf16.ts';
+import type { LogDirOptions } from './log-dir-options.ts';
 import { LogError } from './log-error.ts';
 import { createZone, type Zone } from './parse/zone.ts';
 import type { Fields, FieldsQuery, Top, TopQuery } from './query/count-types.ts';
 import { DirListing } from './read/dir-listing.ts';
-import { FileDetails, type FileSummary } from './read/file-details.ts';
+import { FileDetails } from './read/file-details.ts';
 import { readLastTime } from './read/last-time.ts';
 import { openLog } from './read/open-log.ts';
 import { PackedSecrets } from './read/packed-secrets.ts';
+import { summarizeFile } from './read/summarize-file.ts';
 import { tail } from './read/tail.ts';
 import { Scrubbing } from './scrub/scrubbing.ts';
 import type { FieldsOptions } from './search/fields.ts';
@@ -43,17 +45,6 @@ import type {
   SearchItem,
   SearchQuery,
 } from './types.ts';
-
-export interface LogDirOptions extends EngineOptions {
-  /** Time zone of the timestamps in the files. */
-  zone?: Zone;
-  /** Name patterns, with `*` and `?`, of logs to hide, including their rotated files. */
-  hidden?: readonly string[];
-  /** Whether files in directories below are logs, too, and where links may lead. */
-  tree?: LogTree | undefined;
-  /** What is masked in the text of the files, before it is returned or searched. */
-  scrubbing?: Scrubbing;
-}
 
 /** The entry point to a directory of logs. Nothing outside the directory is ever read through it. */
 export class LogDir {
@@ -90,7 +81,8 @@ export class LogDir {
     this.#details = new FileDetails({
       list: () => this.#listing.all(),
       families: (names) => this.#listing.families.of(names),
-      describe: (name) => this.#describe(name),
+      describe: (name) =>
+        summarizeFile(name, { handles: this.#handles, reads: this.#reads, zone, formats: options.formats }),
       describeMany: async (names) => (await this.#loadEngine()).describe(names),
       lastTime: (name) => readLastTime((query) => this.search(query), name),
     });
@@ -286,21 +278,5 @@ export class LogDir {
     if (names.length === 0) return error;
     const hint = names.map((candidate) => JSON.stringify(candidate)).join(' or ');
     return new LogError(error.code, `${error.message}; did you mean ${hint}?`, { cause: error });
-  }
-
-  async #describe(name: string): Promise<FileSummary> {
-    try {
-      const handle = await this.#handles.acquire(name);
-      try {
-        const { describeFile } = await import('./read/describe-file.ts');
-        const formats = { zone: this.#zone, formats: this.#options.formats };
-        return { ...(await describeFile({ handle, reads: this.#reads }, formats, {})), problem: null };
-      } finally {
-        handle.release();
-      }
-    } catch (error) {
-      if (!(error instanceof LogError)) throw error;
-      return { format: 'unreadable', firstTimeMs: null, lastTimeMs: null, problem: error.message };
-    }
   }
 }

@@ -20,7 +20,8 @@ import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import { expectSame } from '../testing/random-dir.ts';
 import { collect, readTail } from '../testing/read-bytes.ts';
 import { runSearch } from '../testing/run-search.ts';
-import { readFamilyRecords, type SlowRecord, slowDigest, slowHistogram, slowSearch } from '../testing/slow-logs.ts';
+import { slowDigest, slowHistogram } from '../testing/slow-counts.ts';
+import { readFamilyRecords, type SlowRecord, slowSearch } from '../testing/slow-logs.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { RecordFilter } from '../types.ts';
 

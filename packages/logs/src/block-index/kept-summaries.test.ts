@@ -11,11 +11,12 @@ import {
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { IndexDirOptions } from '../disk-index/index-dir.ts';
-import type { LogDir, LogDirOptions } from '../log-dir.ts';
+import type { LogDir } from '../log-dir.ts';
+import type { LogDirOptions } from '../log-dir-options.ts';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import { Scrubbing } from '../scrub/scrubbing.ts';
 import { eventually } from '../testing/eventually.ts';
-import { BERLIN } from '../testing/random-logs.ts';
+import { BERLIN } from '../testing/random-record.ts';
 import { runSearch } from '../testing/run-search.ts';
 import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
 import { decodeSummaries, encodeSummaries, type KeptSummaries } from './summary-codec.ts';

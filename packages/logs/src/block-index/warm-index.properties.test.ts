@@ -5,10 +5,12 @@ import { describe, expect, test } from 'vitest';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import { Scrubbing } from '../scrub/scrubbing.ts';
 import { expectSame, randomDir } from '../testing/random-dir.ts';
-import { BERLIN, logSpec } from '../testing/random-logs.ts';
+import { logSpec } from '../testing/random-logs.ts';
 import { filterSpec, toFilter } from '../testing/random-queries.ts';
+import { BERLIN } from '../testing/random-record.ts';
 import { runSearch } from '../testing/run-search.ts';
-import { readFamilyRecords, slowDigest, slowHistogram, slowSearch } from '../testing/slow-logs.ts';
+import { slowDigest, slowHistogram } from '../testing/slow-counts.ts';
+import { readFamilyRecords, slowSearch } from '../testing/slow-logs.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { DigestGroup } from '../types.ts';
 

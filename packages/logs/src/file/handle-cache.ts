@@ -5,7 +5,7 @@ import { closeFd } from './fs-calls.ts';
 import type { LogHandle } from './log-handle.ts';
 import { notALog, openInside } from './open-inside.ts';
 import { assertSafeName } from './safe-name.ts';
-import { SharedLookup } from './shared-lookup.ts';
+import { SharedLookup } from './shared/shared-lookup.ts';
 import { FLAT, findMount, type LogTree, locate } from './tree.ts';
 
 /** An unused descriptor is closed after this long: a deleted file must not hold its disk space because of us. */

@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { collect } from '../testing/read-bytes.ts';
 import { tempDir } from '../testing/temp-dir.ts';
-import { BufferPool, CHUNK_BYTES, MAX_LARGE_LENT } from './buffer-pool.ts';
 import { type RangeSource, readRange } from './read-range.ts';
-import { SharedReads } from './shared-reads.ts';
+import { BufferPool, CHUNK_BYTES, MAX_LARGE_LENT } from './shared/buffer-pool.ts';
+import { SharedReads } from './shared/shared-reads.ts';
 
 function openSource(path: string): RangeSource {
   const fd = fs.openSync(path, 'r');

@@ -1,5 +1,5 @@
 import { EntryStats } from '../file/entry-stats.ts';
-import { SharedLookup } from '../file/shared-lookup.ts';
+import { SharedLookup } from '../file/shared/shared-lookup.ts';
 import { findMount, type LogMount, type LogTree } from '../file/tree.ts';
 import { LogError } from '../log-error.ts';
 import { MAX_COMPARED_NAMES, nearestNames } from '../nearest-names.ts';

@@ -3,7 +3,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { DirStamp } from '../file/file-stamp.ts';
 import { rawPath, shownName } from '../file/find-entry.ts';
 import { LOCAL_FILE_SYSTEMS } from '../file/local-file-systems.ts';
-import { SharedLookup } from '../file/shared-lookup.ts';
+import { SharedLookup } from '../file/shared/shared-lookup.ts';
 import { LogError, systemCode } from '../log-error.ts';
 
 /** Fewer names are read again in hardly more time than it takes to verify that they are the same. */

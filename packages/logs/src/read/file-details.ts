@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isCompressedName } from '../file/compression.ts';
 import { isSettled } from '../file/file-stamp.ts';
-import { SharedLookup } from '../file/shared-lookup.ts';
+import { SharedLookup } from '../file/shared/shared-lookup.ts';
 import type { DescribeResult } from '../scan/jobs.ts';
 import type { LogFileDetails } from '../types.ts';
 import { findName } from './dir-names.ts';

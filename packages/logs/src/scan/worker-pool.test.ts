@@ -127,22 +127,34 @@ describe('a cancelled job', () => {
   });
 
   it('that does not stop is terminated with its thread, and the next job gets another', async () => {
-    const pool = openPool(1);
-    const file = openFile(10);
-    // The thread has started: it is in the middle of the regex when the flag is set.
-    await pool.run({ kind: 'align', file, offset: 0 });
-    const flag = new CancelFlag();
-    const stuck = pool.run(slowJob(), flag);
-    const next = pool.run({ ...slowJob(), filter: { regex: 'a' } });
-    // Done by another thread, once the only one is known to be stuck.
-    expect(await pool.run({ kind: 'align', file, offset: LINE.length })).toBe(LINE.length);
-    expect(pool.usage).toEqual({ threads: 2, jobs: 2, replacedThreads: 0 });
-    flag.set();
-    await expect(stuck).rejects.toMatchObject({ code: 'REGEX_TOO_COMPLEX' });
-    expect(await next).toEqual([true]);
-    expect(pool.usage).toMatchObject({ jobs: 0, replacedThreads: 1 });
+    // On a busy machine, a thread that seems stuck may not have begun with the regex: then it stops when requested.
+    let failure: unknown;
+    do failure = await stopStuckJob();
+    while (String(failure).includes('JobCancelled'));
+    expect(failure).toMatchObject({ code: 'REGEX_TOO_COMPLEX' });
   });
 });
+
+/** How a job fails that is cancelled in the middle of a regex. The thread of one that did not stop is replaced. */
+async function stopStuckJob(): Promise<unknown> {
+  const pool = openPool(1);
+  const file = openFile(10);
+  // The thread has started: it is in the middle of the regex when the flag is set.
+  await pool.run({ kind: 'align', file, offset: 0 });
+  const flag = new CancelFlag();
+  const stuck = pool.run(slowJob(), flag);
+  const next = pool.run({ ...slowJob(), filter: { regex: 'a' } });
+  // Done by another thread, once the only one is known to be stuck.
+  expect(await pool.run({ kind: 'align', file, offset: LINE.length })).toBe(LINE.length);
+  expect(pool.usage).toEqual({ threads: 2, jobs: 2, replacedThreads: 0 });
+  flag.set();
+  const [failed, nextResult] = await Promise.allSettled([stuck, next]);
+  expect(nextResult).toMatchObject({ value: [true] });
+  const failure: unknown = failed.status === 'rejected' ? failed.reason : undefined;
+  const wasStopped = String(failure).includes('JobCancelled');
+  expect(pool.usage).toMatchObject({ jobs: 0, replacedThreads: wasStopped ? 0 : 1 });
+  return failure;
+}
 
 describe('a thread that dies', () => {
   /** A value a thread cannot receive: it fails outside of any job. */

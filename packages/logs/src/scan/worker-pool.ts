@@ -6,23 +6,7 @@ import { hasRegex, isLong } from './job-traits.ts';
 import type { Job, JobResults } from './jobs.ts';
 import { ScanHere } from './scan-here.ts';
 import { asError, isWorkerFailure } from './thread-errors.ts';
-
-/** What a thread is told when it starts. */
-export interface WorkerOptions {
-  /** It compiles what searches run before its first job. */
-  prepares: boolean;
-}
-
-export interface WorkerTask {
-  id: number;
-  job: Job;
-  /** One Int32; not zero: the result is no longer wanted. */
-  cancelled: SharedArrayBuffer;
-}
-
-export type WorkerResponse =
-  | { id: number; result: JobResults[Job['kind']] }
-  | { id: number; failure: { code: string | null; message: string } };
+import type { WorkerOptions, WorkerResponse, WorkerTask } from './worker-messages.ts';
 
 /** An idle thread is ended after this long to free its memory. */
 const IDLE_MS = 30_000;

@@ -6,7 +6,7 @@ import { LogError, systemCode } from '../log-error.ts';
 import { packedRoom } from './count/value-counts.ts';
 import { JobRunner } from './job-runner.ts';
 import type { Job, JobResults } from './jobs.ts';
-import type { WorkerOptions, WorkerResponse, WorkerTask } from './worker-pool.ts';
+import type { WorkerOptions, WorkerResponse, WorkerTask } from './worker-messages.ts';
 
 const BACKGROUND_PRIORITY = 19;
 

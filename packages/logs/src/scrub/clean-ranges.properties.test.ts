@@ -16,7 +16,7 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { markFile } from '../cursor/file-mark.ts';
 import { statsStamp } from '../file/file-stamp.ts';
-import { SharedReads } from '../file/shared-reads.ts';
+import { SharedReads } from '../file/shared/shared-reads.ts';
 import type { LogDir } from '../log-dir.ts';
 import { BLOCK_BYTES, blockCount } from '../scan/block/blocks.ts';
 import { JobRunner } from '../scan/job-runner.ts';

@@ -1,10 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { randomDir } from '../testing/random-dir.ts';
-import { BERLIN, logSpec } from '../testing/random-logs.ts';
+import { logSpec } from '../testing/random-logs.ts';
 import { filterSpec, toFilter } from '../testing/random-queries.ts';
+import { BERLIN } from '../testing/random-record.ts';
 import { withoutCursor } from '../testing/run-search.ts';
-import { readFamilyRecords, slowDigest, slowHistogram, timedOnly } from '../testing/slow-logs.ts';
+import { slowDigest, slowHistogram } from '../testing/slow-counts.ts';
+import { readFamilyRecords, timedOnly } from '../testing/slow-logs.ts';
 
 /** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);

@@ -17,7 +17,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import { eventually } from '../testing/eventually.ts';
-import { BERLIN } from '../testing/random-logs.ts';
+import { BERLIN } from '../testing/random-record.ts';
 import { fillQuery, runSearch } from '../testing/run-search.ts';
 import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FoundRecord, SearchEnd } from '../types.ts';

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { expectSame, randomDir } from '../testing/random-dir.ts';
-import { BERLIN, logSpec } from '../testing/random-logs.ts';
+import { logSpec } from '../testing/random-logs.ts';
 import { filterSpec, startSpec, toFilter, toSlowStart } from '../testing/random-queries.ts';
+import { BERLIN } from '../testing/random-record.ts';
 import { runSearch, searchPages, withoutCursor } from '../testing/run-search.ts';
 import {
   readFamilyRecords,

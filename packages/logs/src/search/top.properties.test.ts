@@ -5,8 +5,9 @@ import { describe, expect, test } from 'vitest';
 import { fieldValues, recordFields, valueType } from '../query/index.ts';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import { randomDir } from '../testing/random-dir.ts';
-import { BERLIN, logSpec } from '../testing/random-logs.ts';
+import { logSpec } from '../testing/random-logs.ts';
 import { filterSpec, toFilter } from '../testing/random-queries.ts';
+import { BERLIN } from '../testing/random-record.ts';
 import { matches, readFamilyRecords, type SlowRecord, timedOnly } from '../testing/slow-logs.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 

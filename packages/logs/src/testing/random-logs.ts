@@ -3,12 +3,10 @@ import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
-import { createZone, type Zone } from '../parse/zone.ts';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import { DISORDER_MS } from '../scan/tasks/seek-time.ts';
+import { Clock, PLAIN, type RecordPiece, renderRecord, type Style } from './random-record.ts';
 import type { SlowFamily, SlowFile } from './slow-logs.ts';
-
-export const BERLIN = createZone('Europe/Berlin');
 
 /** In summer, before clocks are set back, and before they are set forward. */
 const BEGINNINGS = ['2026-06-01T10:00:00Z', '2026-10-24T23:20:00Z', '2026-03-29T00:20:00Z'].map((iso) =>
@@ -28,22 +26,6 @@ const CONTEXTS = [
 ] as const;
 const LEVEL_COLUMNS = ['INFO', 'INFO', 'WARN', 'ERROR', 'DEBUG', 'fatal', 'NOPE', ''] as const;
 
-/** A record of any format. */
-interface RecordPiece {
-  kind: 'record';
-  advanceMs: number;
-  /** How much older it is than the newest so far. */
-  lateMs: number;
-  level: string;
-  source: string;
-  tag: string;
-  words: readonly string[];
-  /** As JSON; empty if it has none. */
-  context: string;
-  more: readonly string[];
-  crlf: boolean;
-}
-
 type Piece =
   | RecordPiece
   | { kind: 'bytes'; bytes: Uint8Array }
@@ -52,8 +34,6 @@ type Piece =
   /** A record long enough for the next one to start near a block boundary. */
   | { kind: 'border'; by: number }
   | { kind: 'long'; kibibytes: number; tail: string };
-
-type Style = 'contract' | 'json' | 'glog' | 'iso' | 'text';
 
 export interface LogSpec {
   beginning: number;
@@ -188,31 +168,6 @@ function fileName(
   return `${stem}-2026-01-${String(10 + index)}T00-00-00.000.log${end}`;
 }
 
-class Clock {
-  #nowMs: number;
-  readonly #zone: Zone;
-  readonly #fixed: boolean;
-  readonly #offsetMs: number;
-
-  constructor(beginning: number, { fixed }: { fixed: boolean }) {
-    this.#nowMs = beginning;
-    this.#zone = BERLIN;
-    this.#fixed = fixed;
-    this.#offsetMs = BERLIN.offsetMsAt(beginning);
-  }
-
-  advance(ms: number): void {
-    this.#nowMs += ms;
-  }
-
-  /** The wall clock as if it were UTC, and the instant. */
-  read(lateMs: number): { wall: string; epochMs: number } {
-    const epochMs = this.#nowMs - lateMs;
-    const offsetMs = this.#fixed ? this.#offsetMs : this.#zone.offsetMsAt(epochMs);
-    return { wall: new Date(epochMs + offsetMs).toISOString().slice(0, -1), epochMs };
-  }
-}
-
 function renderText(pieces: readonly Piece[], style: Style, clock: Clock, id: string): Buffer {
   const parts: Buffer[] = [renderRecord({ ...PLAIN, words: [id] }, style, clock)];
   let length = parts[0]?.length ?? 0;
@@ -257,56 +212,4 @@ function renderBorder(length: number, by: number, style: Style, clock: Clock): B
   const empty = renderRecord({ ...PLAIN, words: [''] }, style, clock);
   const target = (Math.floor((length + empty.length - by) / BLOCK_BYTES) + 1) * BLOCK_BYTES + by;
   return renderRecord({ ...PLAIN, words: ['-'.repeat(target - length - empty.length)] }, style, clock);
-}
-
-const PLAIN: RecordPiece = {
-  kind: 'record',
-  advanceMs: 0,
-  lateMs: 0,
-  level: 'INFO',
-  source: 'a.go:1',
-  tag: '',
-  words: [],
-  context: '',
-  more: [],
-  crlf: false,
-};
-
-function renderRecord(record: RecordPiece, style: Style, clock: Clock): Buffer {
-  clock.advance(record.advanceMs);
-  const { wall, epochMs } = clock.read(record.lateMs);
-  const { level, source, tag, words, context, crlf } = record;
-  const message = words.join(' ');
-  const end = crlf ? '\r\n' : '\n';
-  const more = record.more.map((line) => line + end).join('');
-  const day = wall.slice(0, 10);
-  const time = wall.slice(11);
-  switch (style) {
-    case 'contract': {
-      const columns = [`${day} ${time}`, level, source, (tag && `[${tag}]: `) + message].filter(
-        (column) => column !== '',
-      );
-      return Buffer.from(columns.join('\t') + (context && `\t${context}`) + end + more);
-    }
-    case 'json':
-      return Buffer.from(
-        JSON.stringify({
-          ts: epochMs / 1000,
-          level: level.toLowerCase(),
-          caller: source,
-          logger: tag,
-          msg: message,
-        }).slice(0, -1) +
-          (context && `,${context.slice(1, -1)}`) +
-          `}${end}`,
-      );
-    case 'glog':
-      return Buffer.from(
-        `${level[0] === 'E' ? 'E' : 'I'}${day.slice(5, 7)}${day.slice(8)} ${time}000 7 ${source || 'z.cc:9'}] ${message}${end}${more}`,
-      );
-    case 'iso':
-      return Buffer.from(`${day}T${time} ${level} ${message}${end}${more}`);
-    case 'text':
-      return Buffer.from(`${level} ${message}${end}${more}`);
-  }
 }

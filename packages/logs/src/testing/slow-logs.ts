@@ -1,13 +1,11 @@
 /* The reference results of queries, computed in the slow and obvious way: all text in memory, no index. */
 import { createFormat, detectFormat } from '../parse/detect-format.ts';
 import type { Format, LineHead, RecordFields } from '../parse/format.ts';
-import { LEVELS_BY_RANK, levelRank } from '../parse/level.ts';
+import { levelRank } from '../parse/level.ts';
 import type { Zone } from '../parse/zone.ts';
 import { BLOCK_BYTES, headScanBytes } from '../scan/block/blocks.ts';
 import { SHOWN_BYTES } from '../scan/block/record-formatter.ts';
-import { mergeShapes } from '../shapes/merge-shapes.ts';
-import { messageShape } from '../shapes/message-shape.ts';
-import type { DigestGroup, FoundRecord, HistogramBucket, RecordFilter, SearchQuery } from '../types.ts';
+import type { FoundRecord, RecordFilter, SearchQuery } from '../types.ts';
 import { slowMatches } from './slow-query.ts';
 
 /** This much of a file's text determines its format and its first time. */
@@ -250,54 +248,6 @@ export function slowMerge(lanes: readonly (readonly SlowRecord[])[], order: Sear
     lane.records.shift();
     merged.push(record);
   }
-}
-
-export function slowHistogram(
-  records: readonly SlowRecord[],
-  filter: RecordFilter,
-  bucketMs: number,
-): { buckets: HistogramBucket[]; untimed: number } {
-  const buckets = new Map<number, HistogramBucket['counts']>();
-  let untimed = 0;
-  for (const record of records.filter((candidate) => matches(candidate, filter))) {
-    if (Number.isNaN(record.timeMs)) {
-      untimed++;
-      continue;
-    }
-    const startMs = Math.floor(record.timeMs / bucketMs) * bucketMs;
-    const counts = buckets.get(startMs) ?? {};
-    const level = LEVELS_BY_RANK[record.rank] ?? 'NONE';
-    counts[level] = (counts[level] ?? 0) + 1;
-    buckets.set(startMs, counts);
-  }
-  const sorted = [...buckets].sort(([a], [b]) => a - b);
-  return { buckets: sorted.map(([startMs, counts]) => ({ startMs, counts })), untimed };
-}
-
-export type SlowGroup = Omit<DigestGroup, 'sample'> & { sample: ComparableRecord };
-
-/** All groups, in no particular order. */
-export function slowDigest(records: readonly SlowRecord[], filter: RecordFilter, newSinceMs = Infinity): SlowGroup[] {
-  const groups = new Map<string, SlowRecord[]>();
-  const matching = records.filter((candidate) => matches(candidate, filter));
-  const shapeOf = ({ whole: { source, message } }: SlowRecord) => (source === undefined ? messageShape(message) : null);
-  const merged = mergeShapes(matching.flatMap((record) => shapeOf(record) ?? []));
-  for (const record of matching) {
-    const shape = shapeOf(record);
-    const mergedShape = shape === null ? null : merged.get(shape);
-    const key = JSON.stringify([record.rank, record.whole.source ?? null, mergedShape]);
-    groups.set(key, [...(groups.get(key) ?? []), record]);
-  }
-  return [...groups].map(([key, members]) => {
-    const [rank, source, shape] = JSON.parse(key) as [number, string | null, string | null];
-    const times = members.map(({ timeMs }) => timeMs).filter((timeMs) => !Number.isNaN(timeMs));
-    const firstMs = times.length > 0 ? Math.min(...times) : null;
-    const lastMs = times.length > 0 ? Math.max(...times) : null;
-    const sample = members.findLast(({ timeMs }) => lastMs === null || timeMs === lastMs) as SlowRecord;
-    const level = LEVELS_BY_RANK[rank] ?? null;
-    const isNew = firstMs !== null && firstMs >= newSinceMs;
-    return { level, source, shape, count: members.length, firstMs, lastMs, isNew, sample: toComparable(sample) };
-  });
 }
 
 /** A log without timestamps is not included in a search of all logs. */

@@ -2,7 +2,8 @@ import { mkdtempSync, readdirSync, readlinkSync, realpathSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { LogDir, type LogDirOptions } from '../log-dir.ts';
+import { LogDir } from '../log-dir.ts';
+import type { LogDirOptions } from '../log-dir-options.ts';
 import { systemCode } from '../log-error.ts';
 import { WorkerPool } from '../scan/worker-pool.ts';
 

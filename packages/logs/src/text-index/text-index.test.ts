@@ -16,7 +16,7 @@ import type { LogDir } from '../log-dir.ts';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import { Scrubbing } from '../scrub/scrubbing.ts';
 import { MemoryTextIndexes } from '../testing/memory-text-indexes.ts';
-import { BERLIN } from '../testing/random-logs.ts';
+import { BERLIN } from '../testing/random-record.ts';
 import { runSearch } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { RecordFilter } from '../types.ts';

@@ -1,49 +1,16 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { decodeCursor, encodeMark, resumeCursor, START_CURSOR } from '../../cursor/cursor.ts';
+import { decodeCursor, resumeCursor } from '../../cursor/cursor.ts';
 import { LogError } from '../../log-error.ts';
-import type {
-  FollowItem,
-  FoundRecord,
-  LogSelection,
-  RecordFilter,
-  SearchItem,
-  SearchQuery,
-  StartPoint,
-} from '../../types.ts';
+import type { FollowItem, FoundRecord, SearchQuery, StartPoint } from '../../types.ts';
 import type { RecordRing } from '../ring/record-ring.ts';
 import { currentJunction, type TailReader } from '../tail-reader.ts';
-import type { Permits } from './merge-streams.ts';
+import { type HistoryDeps, queryFor, searchAll, searchExisting } from './search-history.ts';
 import { TextChanges } from './text-changes.ts';
-
-/** Records of one search; then another one continues. Only so that every search is bounded. */
-const HISTORY_LIMIT = 100_000;
 
 /** Records of a batch when they are emitted from memory. */
 const BATCH_RECORDS = 1000;
 
-/** Searches of one history that may find a file truncated while reading it; with more, something is wrong with the file. */
-const MAX_TRUNCATIONS = 5;
-
 /** Rounds of one history whose end may be deleted before it is reached; then the follow continues with the newest records. */
 const MAX_ROUNDS = 10;
-
-/** Backoff while the node runs too many searches. */
-const FIRST_WAIT_MS = 50;
-const LONGEST_WAIT_MS = 1000;
-
-const MISSING: ReadonlySet<string> = new Set(['LOG_FAMILY_NOT_FOUND', 'LOG_FILE_NOT_FOUND']);
-
-export type Search = (query: SearchQuery, options: { signal?: AbortSignal }) => AsyncGenerator<SearchItem[]>;
-
-export interface HistoryDeps {
-  search: Search;
-  filter: RecordFilter;
-  raw: boolean;
-  fields?: readonly string[] | undefined;
-  signal: AbortSignal;
-  /** For reading the histories of several logs in parallel. */
-  permits: Permits;
-}
 
 /**
  * Emits everything from `start` (or from the beginning) up to the reader's position in the ring. If the ring moves past
@@ -146,18 +113,6 @@ export async function findRecord(
   }
 }
 
-/**
- * The start without the time of its record. With it, a search that does not find the record would continue by time and
- * report the loss only at its end.
- */
-function toExactStart(start: StartPoint | undefined): StartPoint | undefined {
-  if (!start || !('cursor' in start) || start.cursor === START_CURSOR) return start;
-  const marks = decodeCursor(start.cursor).map(({ delivered, ...mark }) =>
-    encodeMark({ ...mark, ...(delivered && { delivered: { bytes: delivered.bytes, timeMs: undefined } }) }),
-  );
-  return { ...start, cursor: marks.join('~') };
-}
-
 /** A cursor given by a user fails if its record was deleted; a follow that resumes gets a gap. */
 function isStrict(start: StartPoint | undefined): boolean {
   if (!start || 'timeMs' in start) return false;
@@ -183,11 +138,6 @@ export function goneGap({ tail }: TailReader, after: string | null = null): Foll
 
 export function isGone(thrown: unknown): boolean {
   return thrown instanceof LogError && thrown.code === 'CURSOR_GONE';
-}
-
-/** Whether no file of the log exists at present. */
-function isMissing(thrown: unknown): boolean {
-  return thrown instanceof LogError && MISSING.has(thrown.code);
 }
 
 /** The newest `count` records before the reader's position, oldest first. */
@@ -222,80 +172,4 @@ async function newestBefore(
 
 export function* inBatches(items: readonly FollowItem[]): Generator<FollowItem[], void, undefined> {
   for (let start = 0; start < items.length; start += BATCH_RECORDS) yield items.slice(start, start + BATCH_RECORDS);
-}
-
-/** Records in order; `isGone` if what should come before them was deleted. */
-interface HistoryPart {
-  records: FoundRecord[];
-  isGone: boolean;
-}
-
-/** Repeats the search from where it stopped until the range is exhausted. */
-async function* searchAll(
-  reader: TailReader,
-  { from, until, toMs }: { from: StartPoint | undefined; until?: string | undefined; toMs?: number | undefined },
-  deps: HistoryDeps,
-): AsyncGenerator<HistoryPart, void, undefined> {
-  let start = from;
-  let last: string | undefined;
-  let truncations = 0;
-  for (let done = false; !done && !deps.signal.aborted; ) {
-    done = true;
-    const end = { ...(until !== undefined && { until }), ...(toMs !== undefined && { toMs }) };
-    const exact = toExactStart(start);
-    const range = { ...(exact && { start: exact }), ...end };
-    const query = queryFor(reader, deps, { order: 'oldest', limit: HISTORY_LIMIT, ...range });
-    for await (const items of searchExisting(query, deps)) {
-      const records = items.filter((item) => item.type === 'record');
-      const end = items.find((item) => item.type === 'end');
-      const newest = records.at(-1);
-      if (newest) last = resumeCursor(newest);
-      const hasProblem = (wanted: string) => end?.problems.some(({ code }) => code === wanted) ?? false;
-      // A file was truncated while it was read: its content is in a copy, which the next search finds.
-      const isTruncated = hasProblem('LOG_FILE_TRUNCATED') && ++truncations <= MAX_TRUNCATIONS;
-      const isPartGone = hasProblem('CURSOR_GONE') || (hasProblem('LOG_FILE_TRUNCATED') && !isTruncated);
-      if (records.length > 0 || isPartGone) yield { records, isGone: isPartGone };
-      if (isTruncated) {
-        if (last !== undefined) start = { cursor: last };
-        done = false;
-        continue;
-      }
-      if (!end?.cursor || end.reason === 'exhausted' || end.reason === 'cancelled') continue;
-      start = { cursor: end.cursor };
-      done = false;
-    }
-  }
-}
-
-/** A log without any file at present has no history. A search refused because the node is busy is retried. */
-async function* searchExisting(query: SearchQuery, deps: HistoryDeps): AsyncGenerator<SearchItem[]> {
-  const { search, signal } = deps;
-  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
-    try {
-      return yield* search(query, { signal });
-    } catch (error) {
-      if (!isBusy(error) || signal.aborted) {
-        if (!isMissing(error)) throw error;
-        if (!query.start || 'timeMs' in query.start) return;
-        throw new LogError('CURSOR_GONE', 'the files that the cursor points into no longer exist', { cause: error });
-      }
-    }
-    await delay(waitMs, undefined, { signal });
-  }
-}
-
-/** The node runs as many searches as it may; thrown before anything was emitted. */
-function isBusy(thrown: unknown): boolean {
-  return thrown instanceof LogError && thrown.code === 'TOO_MANY_SEARCHES';
-}
-
-function queryFor(
-  { tail }: TailReader,
-  { filter, raw, fields }: HistoryDeps,
-  range: Pick<SearchQuery, 'order' | 'limit' | 'start' | 'until' | 'toMs'>,
-): SearchQuery {
-  const { name, family } = tail.target;
-  // By family, because what was emitted under this name may be in rotated files by now.
-  const selection: LogSelection = family === undefined ? { file: name } : { family };
-  return { ...selection, ...filter, ...range, before: 0, after: 0, ...(raw && { raw }), ...(fields && { fields }) };
 }

@@ -2,8 +2,9 @@ import { decodeCursor, encodeMark, type RecordMark } from '../../cursor/cursor.t
 import { groupFamilies } from '../../file/families.ts';
 import type { FollowItem, FollowQuery, FoundRecord } from '../../types.ts';
 import type { TailReader } from '../tail-reader.ts';
-import { emitSince, findRecord, goneGap, type HistoryDeps, inBatches, isGone, lastRecords } from './history.ts';
+import { emitSince, findRecord, goneGap, inBatches, isGone, lastRecords } from './history.ts';
 import { mergeStreams } from './merge-streams.ts';
+import type { HistoryDeps } from './search-history.ts';
 
 /** Emits what a follow's `start` selects before its first live record, and moves each reader to the end of that. */
 export async function* startFollow(

@@ -5,7 +5,7 @@ import { readFd, statFd } from '../../file/fs-calls.ts';
 import type { HandleCache } from '../../file/handle-cache.ts';
 import type { LogHandle } from '../../file/log-handle.ts';
 import { findTextStart, maskStart, readStart } from '../../file/read-start.ts';
-import { SharedReads } from '../../file/shared-reads.ts';
+import { SharedReads } from '../../file/shared/shared-reads.ts';
 import { packedHead, unpackRange } from '../../file/unpack.ts';
 import { decodeUtf16, detectUtf16 } from '../../file/utf16.ts';
 import { isFileFailure, undefinedIfUnreadable } from '../../log-error.ts';

@@ -9,7 +9,7 @@ import { detectFormat } from '../../parse/detect-format.ts';
 import type { Zone } from '../../parse/zone.ts';
 import { RecordMatcher } from '../../scan/match/record-matcher.ts';
 import type { FoundRecord, SearchItem, SearchQuery } from '../../types.ts';
-import type { Search } from '../history/history.ts';
+import type { Search } from '../history/search-history.ts';
 
 interface Text {
   name: string;

@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createZone } from '../../parse/zone.ts';
 import { randomJsonObject } from '../../testing/random-json.ts';
-import { readFamilyRecords, slowDigest } from '../../testing/slow-logs.ts';
+import { slowDigest } from '../../testing/slow-counts.ts';
+import { readFamilyRecords } from '../../testing/slow-logs.ts';
 import { openDir, tempDir } from '../../testing/temp-dir.ts';
 
 /** `MORE=20 SEED=random` searches for new cases. */

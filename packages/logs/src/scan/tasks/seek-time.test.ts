@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { ScanKernel } from '../../kernel/scan-kernel.ts';
 import { createFormat } from '../../parse/detect-format.ts';
 import { Scrubber, type ScrubRules } from '../../scrub/scrubber.ts';
-import { BERLIN } from '../../testing/random-logs.ts';
+import { BERLIN } from '../../testing/random-record.ts';
 import { runSearch } from '../../testing/run-search.ts';
 import { openDir, tempDir } from '../../testing/temp-dir.ts';
 import { DISORDER_MS, firstAt, seekTime } from './seek-time.ts';

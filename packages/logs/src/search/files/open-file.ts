@@ -7,7 +7,7 @@ import { readFd, statFd } from '../../file/fs-calls.ts';
 import type { HandleCache } from '../../file/handle-cache.ts';
 import type { LogHandle } from '../../file/log-handle.ts';
 import { findTextStart, maskStart, readStart } from '../../file/read-start.ts';
-import type { SharedReads } from '../../file/shared-reads.ts';
+import type { SharedReads } from '../../file/shared/shared-reads.ts';
 import { packedHead, unpackRange } from '../../file/unpack.ts';
 import { decodeUtf16, detectUtf16, type Utf16 } from '../../file/utf16.ts';
 import { LogError } from '../../log-error.ts';

@@ -1,8 +1,8 @@
 import { appendFileSync, renameSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { tempDir } from '../testing/temp-dir.ts';
-import { HandleCache } from './handle-cache.ts';
+import { tempDir } from '../../testing/temp-dir.ts';
+import { HandleCache } from '../handle-cache.ts';
 import { KeptTails } from './kept-tails.ts';
 
 const NAME = 'a.log';

@@ -1,8 +1,8 @@
-import { CleanRanges } from '../scrub/clean-ranges.ts';
-import type { Scrubber } from '../scrub/scrubber.ts';
+import { CleanRanges } from '../../scrub/clean-ranges.ts';
+import type { Scrubber } from '../../scrub/scrubber.ts';
+import { statsStamp } from '../file-stamp.ts';
+import { readFd, statFd } from '../fs-calls.ts';
 import { BufferPool, CHUNK_BYTES } from './buffer-pool.ts';
-import { statsStamp } from './file-stamp.ts';
-import { readFd, statFd } from './fs-calls.ts';
 import { KeptTails } from './kept-tails.ts';
 
 /** Bytes that may be shared with others: they are never written to, and are returned after use. */

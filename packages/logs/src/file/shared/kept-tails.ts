@@ -1,6 +1,6 @@
-import { fileStamp, statsStamp } from './file-stamp.ts';
-import { statFd } from './fs-calls.ts';
-import type { LogHandle } from './log-handle.ts';
+import { fileStamp, statsStamp } from '../file-stamp.ts';
+import { statFd } from '../fs-calls.ts';
+import type { LogHandle } from '../log-handle.ts';
 
 /** One MiB in all. */
 const MAX_TAILS = 16;

@@ -1,0 +1,123 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { decodeCursor, encodeMark, resumeCursor, START_CURSOR } from '../../cursor/cursor.ts';
+import { LogError } from '../../log-error.ts';
+import type { FoundRecord, LogSelection, RecordFilter, SearchItem, SearchQuery, StartPoint } from '../../types.ts';
+import type { TailReader } from '../tail-reader.ts';
+import type { Permits } from './merge-streams.ts';
+
+/** Records of one search; then another one continues. Only so that every search is bounded. */
+const HISTORY_LIMIT = 100_000;
+
+/** Searches of one history that may find a file truncated while reading it; with more, something is wrong with the file. */
+const MAX_TRUNCATIONS = 5;
+
+/** Backoff while the node runs too many searches. */
+const FIRST_WAIT_MS = 50;
+const LONGEST_WAIT_MS = 1000;
+
+const MISSING: ReadonlySet<string> = new Set(['LOG_FAMILY_NOT_FOUND', 'LOG_FILE_NOT_FOUND']);
+
+export type Search = (query: SearchQuery, options: { signal?: AbortSignal }) => AsyncGenerator<SearchItem[]>;
+
+export interface HistoryDeps {
+  search: Search;
+  filter: RecordFilter;
+  raw: boolean;
+  fields?: readonly string[] | undefined;
+  signal: AbortSignal;
+  /** For reading the histories of several logs in parallel. */
+  permits: Permits;
+}
+
+/** Records in order; `isGone` if what should come before them was deleted. */
+export interface HistoryPart {
+  records: FoundRecord[];
+  isGone: boolean;
+}
+
+/** Repeats the search from where it stopped until the range is exhausted. */
+export async function* searchAll(
+  reader: TailReader,
+  { from, until, toMs }: { from: StartPoint | undefined; until?: string | undefined; toMs?: number | undefined },
+  deps: HistoryDeps,
+): AsyncGenerator<HistoryPart, void, undefined> {
+  let start = from;
+  let last: string | undefined;
+  let truncations = 0;
+  for (let done = false; !done && !deps.signal.aborted; ) {
+    done = true;
+    const end = { ...(until !== undefined && { until }), ...(toMs !== undefined && { toMs }) };
+    const exact = toExactStart(start);
+    const range = { ...(exact && { start: exact }), ...end };
+    const query = queryFor(reader, deps, { order: 'oldest', limit: HISTORY_LIMIT, ...range });
+    for await (const items of searchExisting(query, deps)) {
+      const records = items.filter((item) => item.type === 'record');
+      const end = items.find((item) => item.type === 'end');
+      const newest = records.at(-1);
+      if (newest) last = resumeCursor(newest);
+      const hasProblem = (wanted: string) => end?.problems.some(({ code }) => code === wanted) ?? false;
+      // A file was truncated while it was read: its content is in a copy, which the next search finds.
+      const isTruncated = hasProblem('LOG_FILE_TRUNCATED') && ++truncations <= MAX_TRUNCATIONS;
+      const isPartGone = hasProblem('CURSOR_GONE') || (hasProblem('LOG_FILE_TRUNCATED') && !isTruncated);
+      if (records.length > 0 || isPartGone) yield { records, isGone: isPartGone };
+      if (isTruncated) {
+        if (last !== undefined) start = { cursor: last };
+        done = false;
+        continue;
+      }
+      if (!end?.cursor || end.reason === 'exhausted' || end.reason === 'cancelled') continue;
+      start = { cursor: end.cursor };
+      done = false;
+    }
+  }
+}
+
+/**
+ * The start without the time of its record. With it, a search that does not find the record would continue by time and
+ * report the loss only at its end.
+ */
+function toExactStart(start: StartPoint | undefined): StartPoint | undefined {
+  if (!start || !('cursor' in start) || start.cursor === START_CURSOR) return start;
+  const marks = decodeCursor(start.cursor).map(({ delivered, ...mark }) =>
+    encodeMark({ ...mark, ...(delivered && { delivered: { bytes: delivered.bytes, timeMs: undefined } }) }),
+  );
+  return { ...start, cursor: marks.join('~') };
+}
+
+/** A log without any file at present has no history. A search refused because the node is busy is retried. */
+export async function* searchExisting(query: SearchQuery, deps: HistoryDeps): AsyncGenerator<SearchItem[]> {
+  const { search, signal } = deps;
+  for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
+    try {
+      return yield* search(query, { signal });
+    } catch (error) {
+      if (!isBusy(error) || signal.aborted) {
+        if (!isMissing(error)) throw error;
+        if (!query.start || 'timeMs' in query.start) return;
+        throw new LogError('CURSOR_GONE', 'the files that the cursor points into no longer exist', { cause: error });
+      }
+    }
+    await delay(waitMs, undefined, { signal });
+  }
+}
+
+/** The node runs as many searches as it may; thrown before anything was emitted. */
+function isBusy(thrown: unknown): boolean {
+  return thrown instanceof LogError && thrown.code === 'TOO_MANY_SEARCHES';
+}
+
+export function queryFor(
+  { tail }: TailReader,
+  { filter, raw, fields }: HistoryDeps,
+  range: Pick<SearchQuery, 'order' | 'limit' | 'start' | 'until' | 'toMs'>,
+): SearchQuery {
+  const { name, family } = tail.target;
+  // By family, because what was emitted under this name may be in rotated files by now.
+  const selection: LogSelection = family === undefined ? { file: name } : { family };
+  return { ...selection, ...filter, ...range, before: 0, after: 0, ...(raw && { raw }), ...(fields && { fields }) };
+}
+
+/** Whether no file of the log exists at present. */
+function isMissing(thrown: unknown): boolean {
+  return thrown instanceof LogError && MISSING.has(thrown.code);
+}

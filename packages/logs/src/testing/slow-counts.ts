@@ -1,0 +1,54 @@
+/* The reference results of histograms and digests. */
+import { LEVELS_BY_RANK } from '../parse/level.ts';
+import { mergeShapes } from '../shapes/merge-shapes.ts';
+import { messageShape } from '../shapes/message-shape.ts';
+import type { DigestGroup, HistogramBucket, RecordFilter } from '../types.ts';
+import { type ComparableRecord, matches, type SlowRecord, toComparable } from './slow-logs.ts';
+
+export function slowHistogram(
+  records: readonly SlowRecord[],
+  filter: RecordFilter,
+  bucketMs: number,
+): { buckets: HistogramBucket[]; untimed: number } {
+  const buckets = new Map<number, HistogramBucket['counts']>();
+  let untimed = 0;
+  for (const record of records.filter((candidate) => matches(candidate, filter))) {
+    if (Number.isNaN(record.timeMs)) {
+      untimed++;
+      continue;
+    }
+    const startMs = Math.floor(record.timeMs / bucketMs) * bucketMs;
+    const counts = buckets.get(startMs) ?? {};
+    const level = LEVELS_BY_RANK[record.rank] ?? 'NONE';
+    counts[level] = (counts[level] ?? 0) + 1;
+    buckets.set(startMs, counts);
+  }
+  const sorted = [...buckets].sort(([a], [b]) => a - b);
+  return { buckets: sorted.map(([startMs, counts]) => ({ startMs, counts })), untimed };
+}
+
+export type SlowGroup = Omit<DigestGroup, 'sample'> & { sample: ComparableRecord };
+
+/** All groups, in no particular order. */
+export function slowDigest(records: readonly SlowRecord[], filter: RecordFilter, newSinceMs = Infinity): SlowGroup[] {
+  const groups = new Map<string, SlowRecord[]>();
+  const matching = records.filter((candidate) => matches(candidate, filter));
+  const shapeOf = ({ whole: { source, message } }: SlowRecord) => (source === undefined ? messageShape(message) : null);
+  const merged = mergeShapes(matching.flatMap((record) => shapeOf(record) ?? []));
+  for (const record of matching) {
+    const shape = shapeOf(record);
+    const mergedShape = shape === null ? null : merged.get(shape);
+    const key = JSON.stringify([record.rank, record.whole.source ?? null, mergedShape]);
+    groups.set(key, [...(groups.get(key) ?? []), record]);
+  }
+  return [...groups].map(([key, members]) => {
+    const [rank, source, shape] = JSON.parse(key) as [number, string | null, string | null];
+    const times = members.map(({ timeMs }) => timeMs).filter((timeMs) => !Number.isNaN(timeMs));
+    const firstMs = times.length > 0 ? Math.min(...times) : null;
+    const lastMs = times.length > 0 ? Math.max(...times) : null;
+    const sample = members.findLast(({ timeMs }) => lastMs === null || timeMs === lastMs) as SlowRecord;
+    const level = LEVELS_BY_RANK[rank] ?? null;
+    const isNew = firstMs !== null && firstMs >= newSinceMs;
+    return { level, source, shape, count: members.length, firstMs, lastMs, isNew, sample: toComparable(sample) };
+  });
+}
