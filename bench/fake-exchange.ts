@@ -53,7 +53,11 @@ export class FakeExchange {
     const ask = async () => {
       const response = await fetch(`${url}/api/v1/cluster/exchange`, {
         method: 'POST',
-        headers: { 'content-type': 'application/json', 'porthole-via': this.#members[0]?.id ?? '' },
+        headers: {
+          'content-type': 'application/json',
+          'porthole-via': this.#members[0]?.id ?? '',
+          'accept-encoding': 'identity',
+        },
         body: JSON.stringify(this.#digest(asked++)),
       });
       await response.arrayBuffer();

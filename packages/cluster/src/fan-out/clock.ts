@@ -33,6 +33,9 @@ const UNKNOWN_MS = 3000;
 /** Members measured in a round although others pass clocks on: they may not take part in that. */
 const UNKNOWN_AT_ONCE = 16;
 
+/** Clocks that are passed on come every few seconds for each member; in this time, only better ones count. */
+const PASSED_ON_MS = 15_000;
+
 /** Wall clock and monotonic clock; tests provide their own. */
 export interface ClockSource {
   /** Epoch ms. */
@@ -126,7 +129,9 @@ export class ClockTable implements Clocks {
   learn(id: string, { clockMs, takenMs, uncertaintyMs }: PassedOnClock): void {
     if (id === this.#options.selfId) return;
     const thenMs = this.#source.nowMs() - (this.#source.runningMs() - takenMs);
-    this.#add(id, { offsetMs: clockMs - thenMs, uncertaintyMs: uncertaintyMs + ROUNDING_MS, takenMs });
+    const sample = { offsetMs: clockMs - thenMs, uncertaintyMs: uncertaintyMs + ROUNDING_MS, takenMs };
+    const last = this.#samples.get(id)?.at(-1);
+    if (last === undefined || takenMs - last.takenMs >= PASSED_ON_MS || !confirms(last, sample)) this.#add(id, sample);
   }
 
   /**
@@ -218,6 +223,11 @@ export class ClockTable implements Clocks {
     const applied = this.#corrections.get(id);
     if (applied === undefined || !isWithin(applied, estimate)) this.#corrections.set(id, toCorrection(estimate));
   }
+}
+
+/** Whether a measurement says the same as the one before, and no more. */
+function confirms(last: MemberClock, { offsetMs, uncertaintyMs }: MemberClock): boolean {
+  return uncertaintyMs >= last.uncertaintyMs && Math.abs(offsetMs - last.offsetMs) <= uncertaintyMs;
 }
 
 /** The roundest offset within the uncertainty; 0 if the clock may be right. */

@@ -70,7 +70,8 @@ export class Gossip {
   #unsubscribe: () => void = () => {};
   #working: Promise<void> = Promise.resolve();
   #rounds = 0;
-  #known: { round: number; ids: readonly string[] } | undefined;
+  #known: { round: number; ids: readonly string[]; kept: Map<string, boolean> } | undefined;
+  #start: { round: number; isOver: boolean } = { round: -1, isOver: false };
 
   constructor(deps: GossipDeps) {
     const { selfId, refreshMs, source = SYSTEM, random = Math.random, directMembers = DIRECT_MEMBERS } = deps;
@@ -94,13 +95,18 @@ export class Gossip {
   /** Whether this node keeps a snapshot of the member: in a large cluster, if it is one of its neighbours. */
   keeps(id: string): boolean {
     if (!this.isActive) return true;
-    if (this.#rounds < FIRST_ROUNDS && this.#knownShare < MOST) return false;
-    return this.rendezvous.rank(id, this.#deps.selfId, this.#participants) >= 0;
+    if (this.#isStarting) return false;
+    const { ids, kept } = this.#participants;
+    const known = kept.get(id);
+    if (known !== undefined) return known;
+    const isKept = this.rendezvous.rank(id, this.#deps.selfId, ids) >= 0;
+    kept.set(id, isKept);
+    return isKept;
   }
 
   /** Where snapshots of a member are looked for: its neighbours, and those that were until others joined. Best first. */
   keepersOf(id: string): string[] {
-    return this.rendezvous.neighbours(id, this.#participants, 2 * NEIGHBOURS);
+    return this.rendezvous.neighbours(id, this.#participants.ids, 2 * NEIGHBOURS);
   }
 
   /** The time of day at which a member was last heard of; `undefined` if it never was. */
@@ -192,14 +198,27 @@ export class Gossip {
   get #roundMs(): number {
     const { refreshMs, directory } = this.#deps;
     const roundMs = Math.max(refreshMs / ROUNDS, directory.members.length * ROUND_MS_EACH);
-    const isStarting = this.#rounds < FIRST_ROUNDS && this.isActive && this.#knownShare < MOST;
-    return Math.min(roundMs, refreshMs / LEAST_ROUNDS, isStarting ? FIRST_ROUND_MS : Infinity);
+    const firstMs = this.isActive && this.#isStarting ? FIRST_ROUND_MS : Infinity;
+    return Math.min(roundMs, refreshMs / LEAST_ROUNDS, firstMs);
   }
 
-  /** The same for all calls in a round: they are many. */
-  get #participants(): readonly string[] {
-    if (this.#known?.round !== this.#rounds) this.#known = { round: this.#rounds, ids: this.watch.participants() };
-    return this.#known.ids;
+  /** The same for all calls in a round, and from round to round while they are the same: each member is asked for often. */
+  get #participants(): { ids: readonly string[]; kept: Map<string, boolean> } {
+    const before = this.#known;
+    if (before?.round === this.#rounds) return before;
+    const ids = this.watch.participants();
+    const isSame = before?.ids.length === ids.length && ids.every((id, index) => id === before.ids[index]);
+    this.#known = isSame && before ? { ...before, round: this.#rounds } : { round: this.#rounds, ids, kept: new Map() };
+    return this.#known;
+  }
+
+  /** Until most members are known. Looks at all of them, but once in a round while it is so. */
+  get #isStarting(): boolean {
+    if (!this.#start.isOver && this.#start.round !== this.#rounds) {
+      const isOver = this.#rounds >= FIRST_ROUNDS || this.#knownShare >= MOST;
+      this.#start = { round: this.#rounds, isOver };
+    }
+    return !this.#start.isOver;
   }
 
   get #knownShare(): number {

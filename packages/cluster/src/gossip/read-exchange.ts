@@ -65,7 +65,8 @@ export function readDigest(value: unknown): Digest {
     throw new PortholeError('PARAMETER_INVALID', `"have" is not a list of at most ${MAX_ROWS} members`);
   const digest = new Map<string, { run: number; beat: number; seq: number }>();
   for (let at = 0; at + HAVE_FIELDS <= have.length; at += HAVE_FIELDS) {
-    const [id, run, beat, seq] = have.slice(at, at + HAVE_FIELDS);
+    const id: unknown = have[at];
+    const [run, beat, seq] = [have[at + 1], have[at + 2], have[at + 3]];
     if (isId(id) && isCount(run) && isCount(beat) && Number.isSafeInteger(seq)) digest.set(id, { run, beat, seq });
   }
   return digest;

@@ -51,7 +51,7 @@ describe('a fixed list of members', () => {
     });
   });
 
-  it('learns the labels of a member, and tells its listeners', () => {
+  it('learns the labels of a member, and tells its listeners once for all that is learned together', async () => {
     const members = createStaticMembers({ self, members: ['a=http://b:2'] });
     let changes = 0;
     members.onChange(() => changes++);
@@ -59,6 +59,10 @@ describe('a fixed list of members', () => {
     if (!known) throw new Error('no member');
     for (const zone of ['a', 'a', 'b']) members.learn?.('a', { ...known, labels: { zone } });
     expect(members.members[0]?.labels).toEqual({ zone: 'b' });
+    await Promise.resolve();
+    expect(changes).toBe(1);
+    for (const zone of ['b', 'c']) members.learn?.('a', { ...known, labels: { zone } });
+    await Promise.resolve();
     expect(changes).toBe(2);
   });
 

@@ -34,7 +34,17 @@ export function createStaticMembers(options: StaticMembersOptions): Membership {
     detail: null,
     asOfMs: Date.now(),
   };
-  let members = [...found.values()].sort(byId);
+  let members: readonly Member[] = [...found.values()].sort(byId);
+  let isNotified = true;
+  /** One exchange describes many members: once for all of them. */
+  const notify = (): void => {
+    if (!isNotified) return;
+    isNotified = false;
+    queueMicrotask(() => {
+      isNotified = true;
+      for (const listener of [...listeners]) listener();
+    });
+  };
   return {
     get members() {
       return members;
@@ -51,9 +61,10 @@ export function createStaticMembers(options: StaticMembersOptions): Membership {
       const labels = given ?? known.labels;
       const isSame = JSON.stringify([role, labels, node]) === JSON.stringify([known.role, known.labels, known.node]);
       if (isSame) return;
-      found.set(id, { ...known, role, labels, node });
-      members = [...found.values()].sort(byId);
-      for (const listener of [...listeners]) listener();
+      const learned = { ...known, role, labels, node };
+      found.set(id, learned);
+      members = members.map((member) => (member.id === id ? learned : member));
+      notify();
     },
     start: () => Promise.resolve(),
     close: () => Promise.resolve(),
