@@ -50,6 +50,8 @@ class FakeMember {
   /** Names a file in cursors: as irregular as the real ones, which do not get shorter when they are packed. */
   readonly #mark: string;
   port = 0;
+  /** Its last response, and to what: making it up again would take longer than sending it. */
+  #sent = { query: '', text: '' };
 
   constructor(number: number) {
     this.#number = number;
@@ -107,6 +109,12 @@ class FakeMember {
 
   /** One after the other from where the cursor says; all conditions are taken to be met. */
   #search(query: URLSearchParams, response: ServerResponse<IncomingMessage>): void {
+    const asked = String(query);
+    if (this.#sent.query !== asked) this.#sent = { query: asked, text: this.#searchText(query) };
+    response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end(this.#sent.text);
+  }
+
+  #searchText(query: URLSearchParams): string {
     const isNewest = query.get('order') !== 'oldest';
     const limit = Number(query.get('limit') ?? 100);
     const after = query.get('cursor')?.split('.')[2];
@@ -116,7 +124,7 @@ class FakeMember {
     for (let place = begin; place < end; place++) text += `${this.#record(this.#recordNumber(place, isNewest))}\n`;
     const cursor = end < recordCount ? this.#cursor(this.#recordNumber(end - 1, isNewest)) : null;
     const facts = { type: 'end', ...endFields(cursor === null ? 'exhausted' : 'limit', end - begin), cursor };
-    response.writeHead(200, { 'content-type': 'application/x-ndjson' }).end(`${text}${JSON.stringify(facts)}\n`);
+    return `${text}${JSON.stringify(facts)}\n`;
   }
 
   /** From the place in the answer to the number of the record, and back. */

@@ -7,7 +7,7 @@ import { planGroups, type TreeOptions } from './plan-groups.ts';
 /** Fraction of the member timeout without a sign of life after which a helper is replaced, and its bounds. */
 const SILENT_SHARE = 0.2;
 const MIN_SILENT_MS = 1000;
-const MAX_SILENT_MS = 3000;
+const MAX_SILENT_MS = 10_000;
 
 export interface QuestionTreeOptions extends TreeOptions, HelpersOptions {
   /** Silence after which a helper is replaced; default: derived from the timeout of members. */
