@@ -26,7 +26,7 @@ function plantedFile(): ScanFile {
     .repeat(Math.floor(BLOCK_BYTES / 60))
     .slice(0, BLOCK_BYTES - 100);
   const path = join(dir, 'a.log');
-  writeFileSync(path, `${`${block}\n${line(2, `login with ${SECRET}`)}`.repeat(3)}`);
+  writeFileSync(path, `${`${block}\n${line(2, `login with ${SECRET}`)}`.repeat(2)}`);
   const fd = openSync(path, 'r');
   onTestFinished(() => closeSync(fd));
   const scrubbing = new Scrubbing();

@@ -19,7 +19,7 @@ it('a thread masks, flattens and collects what this thread does', async () => {
 });
 
 it('others are served while a large configuration is masked', async () => {
-  const text = Array.from({ length: 6000 }, (_, n) => `key_${n} = "value ${n}"\npassword_${n} = "s3cret-${n}"`).join(
+  const text = Array.from({ length: 1500 }, (_, n) => `key_${n} = "value ${n}"\npassword_${n} = "s3cret-${n}"`).join(
     '\n',
   );
   let turns = 0;
@@ -31,7 +31,7 @@ it('others are served while a large configuration is masked', async () => {
   isDone = true;
   await counting;
   expect(masked).not.toContain('s3cret');
-  expect(masked).toContain('value 5999');
+  expect(masked).toContain('value 1499');
   // A single turn would be all, were it done by this thread.
   expect(turns).toBeGreaterThan(50);
 });
