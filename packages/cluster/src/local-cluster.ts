@@ -107,7 +107,11 @@ export class LocalCluster implements ClusterState {
 
   /** What is known of members without contacting them, for metrics. */
   get gauges(): ClusterGauges {
-    return clusterGauges({ ...this.#deps, refreshMs: this.#refreshMs });
+    return {
+      ...clusterGauges({ ...this.#deps, refreshMs: this.#refreshMs }),
+      silentMembers: this.#deps.peers.silentMembers,
+      keptCursors: this.#cursors.usage,
+    };
   }
 
   /** Why snapshots are in memory only; `null` if there is no problem. */

@@ -82,6 +82,8 @@ export interface Peers {
 }
 
 export interface ClosablePeers extends Peers {
+  /** How many members requests do not wait for. */
+  readonly silentMembers: number;
   /** Removes the mirrored files of contract-only members and stops their readers. */
   close(): Promise<void>;
 }
@@ -220,7 +222,12 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     return matchRegex(threads, { filter, texts });
   };
 
-  return { all, get, select, close, responses, matchRegex: matchInThreads, lineKernel };
+  return {
+    ...{ all, get, select, close, responses, matchRegex: matchInThreads, lineKernel },
+    get silentMembers() {
+      return silent.count;
+    },
+  };
 }
 
 export function isSelected(member: Member, { nodes, role, labels }: MemberSelection): boolean {

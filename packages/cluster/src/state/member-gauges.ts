@@ -21,6 +21,10 @@ export interface ClusterGauges {
   members: MemberGauges[];
   /** Another node uses the id of this one. */
   isDuplicate: boolean;
+  /** Members that requests do not wait for. */
+  silentMembers: number;
+  /** Positions of searches kept for cursors that do not contain them. */
+  keptCursors: { count: number; bytes: number };
 }
 
 export interface GaugeDeps {
@@ -35,7 +39,12 @@ export interface GaugeDeps {
  * and not of all. Members that failed are down until they are forgotten; of contract-only ones in a small cluster nothing
  * is known. The number of members is bounded.
  */
-export function clusterGauges({ directory, clocks, gossip, refreshMs }: GaugeDeps): ClusterGauges {
+export function clusterGauges({
+  directory,
+  clocks,
+  gossip,
+  refreshMs,
+}: GaugeDeps): Pick<ClusterGauges, 'members' | 'isDuplicate'> {
   const { nowMs, table, isActive } = gossip;
   const members = directory.members
     .filter(({ id, isSelf }) => !isSelf && gossip.keeps(id))

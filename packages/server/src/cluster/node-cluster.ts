@@ -48,6 +48,14 @@ export interface NodeClusterDeps {
   archive?: NodeArchive | undefined;
 }
 
+/** Of a node without a cluster. */
+const NO_GAUGES: ClusterGauges = {
+  members: [],
+  isDuplicate: false,
+  silentMembers: 0,
+  keptCursors: { count: 0, bytes: 0 },
+};
+
 /**
  * The cluster of a running node. Its code is loaded when other members are configured, or on the first cluster request, so
  * that a single node starts without it.
@@ -88,7 +96,7 @@ export class NodeCluster implements ClusterState {
 
   /** What is known of the other members, for metrics; nothing unless there are any. */
   get gauges(): ClusterGauges {
-    return this.#opened?.gauges ?? { members: [], isDuplicate: false };
+    return this.#opened?.gauges ?? NO_GAUGES;
   }
 
   /** Joins, once the ports are bound. A registry that does not respond does not prevent the start. */
