@@ -114,9 +114,10 @@ describe('no more than requested is accepted', () => {
 describe('text of a node about itself', () => {
   it('is short, one line, and contains no control characters', async () => {
     const detail = `\u001b[2Jgone\n${'x'.repeat(1000)}`;
-    const body = JSON.stringify({ node: {}, problems: Array(100).fill({ check: 'disk\u0007', detail }) });
+    const body = JSON.stringify({ node: {}, archive: { lagMs: 'none' }, problems: Array(100).fill({ check: 'disk\u0007', detail }) });
     const { url } = await startOddServer((_request, response) => response.writeHead(200, JSON_HEADERS).end(body));
-    const { problems = [] } = await testClient({ url }).describe();
+    const { problems = [], archive } = await testClient({ url }).describe();
+    expect(archive).toBeUndefined();
     expect(problems).toHaveLength(32);
     expect(problems[0]?.check).toBe('disk ');
     expect(problems[0]?.detail).toMatch(/^ \[2Jgone x{290}x*\.\.\.$/);

@@ -73,8 +73,23 @@ export function decodeLogFiles(value: unknown): LogFileDetails[] | undefined {
 
 export function decodeDescription(value: unknown): NodeDescription | undefined {
   if (!isObject(value) || !isObject(value.node)) return undefined;
-  const description = value as unknown as NodeDescription;
-  return value.problems === undefined ? description : { ...description, problems: decodeProblems(value.problems) };
+  const { archive, ...description } = value as unknown as NodeDescription;
+  const shipping = decodeShipping(archive);
+  return {
+    ...description,
+    ...(value.problems !== undefined && { problems: decodeProblems(value.problems) }),
+    ...(shipping && { archive: shipping }),
+  };
+}
+
+/** `undefined` if it is none: then nothing is known of it. */
+function decodeShipping(value: unknown): ShippingState | undefined {
+  if (!isObject(value)) return undefined;
+  const { lagMs, lagBytes, shippedRecords, lostBytes, problem = null } = value;
+  const numbers = { lagMs, lagBytes, shippedRecords, lostBytes };
+  if (!Object.values(numbers).every((each) => typeof each === 'number' && each >= 0)) return undefined;
+  const text = problem === null ? null : remoteText(String(problem));
+  return { ...(numbers as Omit<ShippingState, 'problem'>), problem: text };
 }
 
 export function decodeSettings(value: unknown): NodeSettings | undefined {

@@ -43,6 +43,7 @@ export type {
   NodeDescription,
   NodeObject,
   NodeProblem,
+  ShippingState,
   NodeSettings,
   NodeState,
   RecordStore,

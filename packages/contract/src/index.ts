@@ -73,6 +73,7 @@ export type {
   NodeDescription,
   NodeObject,
   NodeProblem,
+  ShippingState,
   NodeSettings,
   NodeState,
   ResponseBudget,

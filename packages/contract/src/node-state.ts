@@ -58,6 +58,20 @@ export interface NodeDescription {
   role?: string;
   /** Its setting `node.labels`. Absent in the responses of earlier versions. */
   labels?: Labels;
+  /** How far it has shipped its logs to the archive; absent if it ships nothing. */
+  archive?: ShippingState;
+}
+
+/** What a node has shipped to the archive since it started, and what waits. */
+export interface ShippingState {
+  /** How long the oldest record waits to be shipped. */
+  lagMs: number;
+  lagBytes: number;
+  shippedRecords: number;
+  /** Bytes of logs that were deleted before they were shipped. */
+  lostBytes: number;
+  /** Why nothing is shipped now; `null` if there is no problem. */
+  problem: string | null;
 }
 
 /** A health check that fails. */

@@ -11,6 +11,7 @@ import {
   type NodeState,
   ROUTE_IDS,
   type SearchOptions,
+  type ShippingState,
   type ViewRequest,
 } from '@porthole/contract';
 import type {
@@ -48,6 +49,8 @@ export interface LocalNodeDeps {
   /** The role of the node in its cluster. */
   role: string;
   labels: Labels;
+  /** How far its logs are shipped to the archive; `undefined` if they are not. */
+  shipping?(): ShippingState | undefined;
 }
 
 /** `NodeState` of this process. */
@@ -64,6 +67,7 @@ export class LocalNode implements NodeState {
     const { observes, zone, role, labels } = this.#deps;
     const node = this.#deps.node();
     const problems = await this.#deps.problems();
+    const archive = this.#deps.shipping?.();
     // Read last: the client compares it with its own clock.
     const clockMs = Date.now();
     return {
@@ -78,6 +82,7 @@ export class LocalNode implements NodeState {
       problems,
       role,
       labels,
+      ...(archive && { archive }),
     };
   }
 

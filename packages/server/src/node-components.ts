@@ -109,7 +109,9 @@ export async function openNodeComponents(
   const { role } = settings.cluster;
   const labels = labelsOf(settings.node.labels);
   const problems = () => health.problems();
-  const state = new LocalNode({ node: options.node, config, logs, zone, observes, role, labels, problems });
+  const shipping = () => archive?.shipping;
+  const self = { node: options.node, config, logs, zone, observes, role, labels };
+  const state = new LocalNode({ ...self, problems, shipping });
   const clusterLog = ownLog.component('cluster');
   const archive = await openArchive(settings, { logs, isHidden: createHiddenNames(hidden), ownLog });
   const cluster = new NodeCluster({ settings, files: clusterFiles, state, zone, scrubbing, log: clusterLog, archive });

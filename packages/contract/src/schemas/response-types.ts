@@ -46,6 +46,7 @@ import type {
   NodeDescription,
   NodeObject,
   NodeProblem,
+  ShippingState,
   NodeSettings,
   SettingEntry,
 } from '../node-state.ts';
@@ -122,6 +123,7 @@ export interface ResponseTypes {
   DownloadTicket: DownloadTicket;
   NodeDescription: NodeDescription;
   NodeProblem: NodeProblem;
+  ShippingState: ShippingState;
   Setting: SettingEntry;
   NodeSettings: NodeSettings;
   Alive: { status: 'ok' };
@@ -139,5 +141,5 @@ export interface SentTypes
   ClusterEnd: Always<ClusterEnd, 'coveredFromMs' | 'coveredToMs' | 'problems'>;
   ClusterNode: Always<ClusterNode, 'labels'>;
   MemberReport: Always<MemberReport, 'state' | 'sinceMs'>;
-  NodeDescription: Required<NodeDescription>;
+  NodeDescription: Always<NodeDescription, 'problems' | 'role' | 'labels'>;
 }

@@ -1,4 +1,5 @@
 import type { ShipperStatus } from '@porthole/archive';
+import type { ShippingState } from '@porthole/contract';
 import type { Metric } from '../metrics/prometheus-text.ts';
 
 /** The log that is furthest behind. */
@@ -7,6 +8,17 @@ function worstLag({ logs }: ShipperStatus): { lagMs: number; lagBytes: number } 
     lagMs: logs.reduce((worst, log) => Math.max(worst, log.lagMs), 0),
     lagBytes: logs.reduce((sum, log) => sum + log.lagBytes, 0),
   };
+}
+
+/** How far shipping is; `undefined` if this node ships nothing. */
+export function shippingState(status: ShipperStatus | undefined): ShippingState | undefined {
+  if (!status) return undefined;
+  const { shippedRecords, lostBytes } = status;
+  const failing = status.logs.find(({ problem }) => problem !== null);
+  const ofLog = failing ? `${failing.log} cannot be shipped: ${failing.problem}` : null;
+  const problem = status.problem ? `${status.problem.code}: ${status.problem.detail}` : ofLog;
+  const { lagMs, lagBytes } = worstLag(status);
+  return { lagMs: Math.round(lagMs), lagBytes, shippedRecords, lostBytes, problem };
 }
 
 /** What `/health/ready` says about shipping. */

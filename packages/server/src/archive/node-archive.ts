@@ -1,11 +1,11 @@
 import { dirname, join } from 'node:path';
 import type { ArchiveState, ClickHouse, LogShipper, ProgressWriter, ShipperStatus } from '@porthole/archive';
-import type { ClusterState } from '@porthole/contract';
+import type { ClusterState, ShippingState } from '@porthole/contract';
 import { type LogDir, matchRegex, WorkerPool } from '@porthole/logs';
 import type { Metric } from '../metrics/prometheus-text.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { Settings } from '../settings/settings.ts';
-import { checkShipping, shippingMetrics } from './archive-health.ts';
+import { checkShipping, shippingMetrics, shippingState } from './archive-health.ts';
 
 export interface NodeArchiveDeps {
   settings: Settings;
@@ -47,6 +47,11 @@ export class NodeArchive {
   /** For `/health/ready`. */
   check(): { ok: boolean; detail: string } {
     return checkShipping(this.status, this.#deps.settings.archive);
+  }
+
+  /** How far shipping is; `undefined` if this node ships nothing. */
+  get shipping(): ShippingState | undefined {
+    return shippingState(this.status);
   }
 
   metrics(): Metric[] {

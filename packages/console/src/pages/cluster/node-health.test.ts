@@ -9,6 +9,7 @@ import {
   isSilent,
   majorityVersion,
   missingNodes,
+  shippingText,
   stateText,
 } from './node-health.ts';
 import { clusterNode, version } from './testing/cluster-node.ts';
@@ -27,6 +28,14 @@ const gone = clusterNode('gone', { state: 'failed' });
 const left = clusterNode('left', { state: 'left' });
 
 const sick = clusterNode('sick', { problems: [{ check: 'log directory', detail: '/logs does not exist' }] });
+
+test('shipping to the archive is described with what waits, what was lost and what is wrong', () => {
+  const state = { lagMs: 0, lagBytes: 0, shippedRecords: 1200, lostBytes: 0, problem: null };
+  expect(shippingText(state)).toBe('nothing waits · 1,200 records shipped since its start');
+  expect(shippingText({ ...state, lagMs: 90_000, lagBytes: 2048, lostBytes: 1024, problem: 'refused' })).toMatch(
+    /^refused · 1 min 30 s and 2.* behind · 1.* deleted before they were shipped · 1,200 records/,
+  );
+});
 
 describe('nodes that a filter hides', () => {
   test.each([

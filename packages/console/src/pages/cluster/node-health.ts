@@ -1,5 +1,5 @@
-import type { ClusterNode, MemberClock, NodeProblem } from '@porthole/client';
-import { formatAge, formatCount } from '../../ui/format.ts';
+import type { ClusterNode, MemberClock, NodeProblem, ShippingState } from '@porthole/client';
+import { formatAge, formatBytes, formatCount, formatSpan } from '../../ui/format.ts';
 import { outcomeText } from '../../ui/missing-members.ts';
 
 /** A clock that is certainly off by more than this makes the order of records across nodes hard to read. */
@@ -42,6 +42,14 @@ export function isDegraded({ state, problems }: Pick<ClusterNode, 'state' | 'pro
 /** `log directory: /var/log/lindb does not exist` */
 export function problemText(problems: readonly NodeProblem[]): string {
   return problems.map(({ check, detail }) => `${check}: ${detail}`).join(' · ');
+}
+
+/** `ships to the archive, 3 s and 12 KB behind` */
+export function shippingText({ lagMs, lagBytes, shippedRecords, lostBytes, problem }: ShippingState): string {
+  const lag = lagBytes === 0 ? 'nothing waits' : `${formatSpan(lagMs)} and ${formatBytes(lagBytes)} behind`;
+  const lost = lostBytes === 0 ? [] : [`${formatBytes(lostBytes)} deleted before they were shipped`];
+  const shipped = `${formatCount(shippedRecords)} records shipped since its start`;
+  return [...(problem === null ? [] : [problem]), lag, ...lost, shipped].join(' · ');
 }
 
 /** Off by more than the measurement uncertainty explains. */

@@ -7,7 +7,7 @@ import type { Resource } from '../../state/resource.ts';
 import { formatDate, formatSecond, formatSpan } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { FailureNote, Unknown } from '../../ui/notes.tsx';
-import { clockText, isClockOff, stateText } from '../cluster/node-health.ts';
+import { clockText, isClockOff, shippingText, stateText } from '../cluster/node-health.ts';
 import { readinessResource } from './node-resources.ts';
 
 interface IdentityCardProps {
@@ -108,7 +108,7 @@ export function HealthCard({ node, description }: HealthCardProps) {
       <div class="card-head">
         <h2 id="health-title">Health</h2>
       </div>
-      {node.isSelf ? <OwnHealth /> : <ReportedHealth node={node} />}
+      {node.isSelf ? <OwnHealth /> : <ReportedHealth node={node} archive={value?.archive} />}
       {failure && node.state === 'up' && (
         <FailureNote what="The description" failure={failure} asOfMs={asOfMs} onRetry={() => description.reload()} />
       )}
@@ -147,7 +147,7 @@ function OwnHealth() {
 }
 
 /** The health of another node, as the node that serves this page sees it. */
-function ReportedHealth({ node }: { node: ClusterNode }) {
+function ReportedHealth({ node, archive }: { node: ClusterNode; archive: NodeDescription['archive'] }) {
   const { value } = useResource(cluster);
   const self = value?.nodes.find(({ isSelf }) => isSelf)?.id ?? 'this node';
   const isUp = node.state === 'up';
@@ -157,6 +157,13 @@ function ReportedHealth({ node }: { node: ClusterNode }) {
   return (
     <ul class="check-list">
       <Check name={`Seen from ${self}`} isOk={isUp} detail={reportText} />
+      {archive && isUp && (
+        <Check
+          name="archive"
+          isOk={archive.problem === null && archive.lostBytes === 0}
+          detail={shippingText(archive)}
+        />
+      )}
     </ul>
   );
 }

@@ -1,4 +1,4 @@
-import type { NodeConfig, NodeDescription, NodeObject, NodeSettings } from '@porthole/contract';
+import type { NodeConfig, NodeDescription, NodeObject, NodeSettings, ShippingState } from '@porthole/contract';
 import type { LogFileDetails, OpenLog } from '@porthole/logs';
 import type {
   DescribeResponseMessage,
@@ -22,6 +22,17 @@ export function descriptionMessage(description: NodeDescription): DescribeRespon
     problems: description.problems ?? [],
     role: description.role ?? '',
     labels: Object.entries(description.labels ?? {}).map(([name, value]) => ({ name, value })),
+    archive: description.archive && shippingMessage(description.archive),
+  };
+}
+
+function shippingMessage({ lagMs, lagBytes, shippedRecords, lostBytes, problem }: ShippingState) {
+  return {
+    lag_ms: lagMs,
+    lag_bytes: lagBytes,
+    shipped_records: shippedRecords,
+    lost_bytes: lostBytes,
+    problem,
   };
 }
 
