@@ -114,7 +114,11 @@ describe('no more than requested is accepted', () => {
 describe('text of a node about itself', () => {
   it('is short, one line, and contains no control characters', async () => {
     const detail = `\u001b[2Jgone\n${'x'.repeat(1000)}`;
-    const body = JSON.stringify({ node: {}, archive: { lagMs: 'none' }, problems: Array(100).fill({ check: 'disk\u0007', detail }) });
+    const body = JSON.stringify({
+      node: {},
+      archive: { lagMs: 'none' },
+      problems: Array(100).fill({ check: 'disk\u0007', detail }),
+    });
     const { url } = await startOddServer((_request, response) => response.writeHead(200, JSON_HEADERS).end(body));
     const { problems = [], archive } = await testClient({ url }).describe();
     expect(archive).toBeUndefined();

@@ -8,6 +8,7 @@ import type {
   NodeObject,
   NodeProblem,
   NodeSettings,
+  ShippingState,
 } from '@porthole/contract';
 import type { Digest, Fields, Histogram, LogEntry, LogFileDetails, SearchEnd, Top } from '@porthole/logs/types';
 import {

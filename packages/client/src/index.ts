@@ -43,7 +43,6 @@ export type {
   NodeDescription,
   NodeObject,
   NodeProblem,
-  ShippingState,
   NodeSettings,
   NodeState,
   RecordStore,
@@ -52,6 +51,7 @@ export type {
   SettingEntry,
   SettingJson,
   SettingSource,
+  ShippingState,
   ViewRequest,
 } from '@porthole/contract';
 export {

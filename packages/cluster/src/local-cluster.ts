@@ -109,7 +109,7 @@ export class LocalCluster implements ClusterState {
   get gauges(): ClusterGauges {
     return {
       ...clusterGauges({ ...this.#deps, refreshMs: this.#refreshMs }),
-      silentMembers: this.#deps.peers.silentMembers,
+      silentMembers: this.#deps.peers.silent.count,
       keptCursors: this.#cursors.usage,
     };
   }

@@ -73,7 +73,6 @@ export type {
   NodeDescription,
   NodeObject,
   NodeProblem,
-  ShippingState,
   NodeSettings,
   NodeState,
   ResponseBudget,
@@ -82,6 +81,7 @@ export type {
   SettingEntry,
   SettingJson,
   SettingSource,
+  ShippingState,
 } from './node-state.ts';
 export { encodeBodyParameters, MAX_BODY_BYTES, parseBodyParameters } from './params/body-parameters.ts';
 export { MEMBER_ID, MEMBER_ROLE } from './params/codecs.ts';

@@ -106,12 +106,10 @@ export async function openNodeComponents(
   const indexDir = planIndexDir(settings, { logPath, log: ownLog.component('logs') });
   const logs = openLogDir(settings, { path: logPath, zone, hidden, scrubbing, threads, mounts, indexDir });
   const observes = settings.service.logDir === '' ? config.observes : 'service';
-  const { role } = settings.cluster;
   const labels = labelsOf(settings.node.labels);
+  const self = { node: options.node, role: settings.cluster.role, labels, config, logs, zone, observes };
   const problems = () => health.problems();
-  const shipping = () => archive?.shipping;
-  const self = { node: options.node, config, logs, zone, observes, role, labels };
-  const state = new LocalNode({ ...self, problems, shipping });
+  const state = new LocalNode({ ...self, problems, shipping: () => archive?.shipping });
   const clusterLog = ownLog.component('cluster');
   const archive = await openArchive(settings, { logs, isHidden: createHiddenNames(hidden), ownLog });
   const cluster = new NodeCluster({ settings, files: clusterFiles, state, zone, scrubbing, log: clusterLog, archive });

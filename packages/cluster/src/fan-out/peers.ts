@@ -82,8 +82,8 @@ export interface Peers {
 }
 
 export interface ClosablePeers extends Peers {
-  /** How many members requests do not wait for. */
-  readonly silentMembers: number;
+  /** Members that requests do not wait for. */
+  readonly silent: Pick<SilentMembers, 'count'>;
   /** Removes the mirrored files of contract-only members and stops their readers. */
   close(): Promise<void>;
 }
@@ -222,12 +222,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     return matchRegex(threads, { filter, texts });
   };
 
-  return {
-    ...{ all, get, select, close, responses, matchRegex: matchInThreads, lineKernel },
-    get silentMembers() {
-      return silent.count;
-    },
-  };
+  return { all, get, select, close, silent, responses, matchRegex: matchInThreads, lineKernel };
 }
 
 export function isSelected(member: Member, { nodes, role, labels }: MemberSelection): boolean {

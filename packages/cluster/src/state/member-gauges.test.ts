@@ -4,7 +4,8 @@ import { type ClusterGauges, clusterGauges, type GaugeDeps } from './member-gaug
 import { member, NOW_MS, snapshot } from './testing/fake-deps.ts';
 
 const REFRESH_MS = 30_000;
-const byId = ({ members }: Pick<ClusterGauges, 'members'>) => Object.fromEntries(members.map(({ id, isUp }) => [id, isUp]));
+const byId = ({ members }: Pick<ClusterGauges, 'members'>) =>
+  Object.fromEntries(members.map(({ id, isUp }) => [id, isUp]));
 const noClocks: GaugeDeps['clocks'] = { of: () => undefined, measuredMs: () => undefined };
 
 it('of a small cluster a member is up while its clock is measured, and one that has failed is down', () => {

@@ -46,9 +46,9 @@ import type {
   NodeDescription,
   NodeObject,
   NodeProblem,
-  ShippingState,
   NodeSettings,
   SettingEntry,
+  ShippingState,
 } from '../node-state.ts';
 
 /** Stands for the credentials of the client that requested it, for one download. */

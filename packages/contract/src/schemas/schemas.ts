@@ -1,4 +1,12 @@
-import type { NodeConfig, NodeObject, NodeProblem, NodeSettings, SettingChange, SettingEntry, ShippingState } from '../node-state.ts';
+import type {
+  NodeConfig,
+  NodeObject,
+  NodeProblem,
+  NodeSettings,
+  SettingChange,
+  SettingEntry,
+  ShippingState,
+} from '../node-state.ts';
 import { ARCHIVE_SCHEMAS } from './archive-schemas.ts';
 import { CLUSTER_COUNT_SCHEMAS } from './cluster-count-schemas.ts';
 import { CLUSTER_SCHEMAS } from './cluster-schemas.ts';
@@ -51,29 +59,36 @@ export const SCHEMAS: Readonly<Record<SchemaName, JsonSchema>> = {
       expiresInMs: integer('Milliseconds for which it is valid.'),
     },
   ),
-  NodeDescription: exactObject<SentTypes['NodeDescription']>('What the node is, beyond the fields of Node.', {
-    node: ref('Node'),
-    observes: oneOf('Whose state it shows: its own, or that of a service beside it.', ['self', 'service']),
-    clockMs: integer("The node's clock, epoch milliseconds."),
-    timeZone: text('Zone of the log timestamps, by its IANA name.'),
-    utcOffsetMinutes: integer('Offset of that zone from UTC now.'),
-    uptimeMs: integer('Milliseconds since the node came online.'),
-    versions: exactObject<SentTypes['NodeDescription']['versions']>('Software versions.', {
-      porthole: text('Porthole.'),
-      node: text('Node.js.'),
-    }),
-    capabilities: listOf({ type: 'string' }, 'Ids of the operations it supports.'),
-    problems: listOf(ref('NodeProblem'), 'Health checks that fail now, as in `/health/ready`; empty if none does.'),
-    role: text('What it does in its cluster, by its setting `cluster.role`.'),
-    labels: mapOf({ type: 'string' }, 'Its labels, by its setting `node.labels`.'),
-  }, { archive: ref('ShippingState') }),
-  ShippingState: exactObject<ShippingState>('What the node has shipped to the archive since it started, and what waits.', {
-    lagMs: integer('Milliseconds that the oldest record waits to be shipped.'),
-    lagBytes: integer('Bytes of logs that wait to be shipped.'),
-    shippedRecords: integer('Records the archive has stored.'),
-    lostBytes: integer('Bytes of logs that were deleted before they were shipped.'),
-    problem: { type: ['string', 'null'], description: 'Why nothing is shipped now; null if there is no problem.' },
-  }),
+  NodeDescription: exactObject<SentTypes['NodeDescription']>(
+    'What the node is, beyond the fields of Node.',
+    {
+      node: ref('Node'),
+      observes: oneOf('Whose state it shows: its own, or that of a service beside it.', ['self', 'service']),
+      clockMs: integer("The node's clock, epoch milliseconds."),
+      timeZone: text('Zone of the log timestamps, by its IANA name.'),
+      utcOffsetMinutes: integer('Offset of that zone from UTC now.'),
+      uptimeMs: integer('Milliseconds since the node came online.'),
+      versions: exactObject<SentTypes['NodeDescription']['versions']>('Software versions.', {
+        porthole: text('Porthole.'),
+        node: text('Node.js.'),
+      }),
+      capabilities: listOf({ type: 'string' }, 'Ids of the operations it supports.'),
+      problems: listOf(ref('NodeProblem'), 'Health checks that fail now, as in `/health/ready`; empty if none does.'),
+      role: text('What it does in its cluster, by its setting `cluster.role`.'),
+      labels: mapOf({ type: 'string' }, 'Its labels, by its setting `node.labels`.'),
+    },
+    { archive: ref('ShippingState') },
+  ),
+  ShippingState: exactObject<ShippingState>(
+    'What the node has shipped to the archive since it started, and what waits.',
+    {
+      lagMs: integer('Milliseconds that the oldest record waits to be shipped.'),
+      lagBytes: integer('Bytes of logs that wait to be shipped.'),
+      shippedRecords: integer('Records the archive has stored.'),
+      lostBytes: integer('Bytes of logs that were deleted before they were shipped.'),
+      problem: { type: ['string', 'null'], description: 'Why nothing is shipped now; null if there is no problem.' },
+    },
+  ),
   NodeProblem: exactObject<NodeProblem>('A health check that fails.', {
     check: text('Its name.'),
     detail: text('What is wrong.'),
