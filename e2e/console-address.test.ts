@@ -56,8 +56,8 @@ it('a reload shows the same filters, search and range, and back and forward go t
 
   await page.reload();
   await eventually(async () => expect(await shown(page)).toEqual(['line 150']));
-  expect(await field.inputValue()).toBe('line 15');
-  expect(urlQuery(page)).toEqual(all);
+  await eventually(async () => expect(await field.inputValue()).toBe('line 15'));
+  await eventually(() => expect(urlQuery(page)).toEqual(all));
 
   await page.goBack();
   await address(page, { level: 'error', last: '5m', q: 'line 15' });
@@ -66,7 +66,7 @@ it('a reload shows the same filters, search and range, and back and forward go t
   await address(page, { level: 'error' });
   await page.goBack();
   await address(page, {});
-  expect(await field.inputValue()).toBe('');
+  await eventually(async () => expect(await field.inputValue()).toBe(''));
   await eventually(async () => expect(await shown(page)).toContain('line 199'));
   for (const step of ['level', 'last', 'only']) {
     await page.goForward();
@@ -84,8 +84,8 @@ it('a reload shows the same text of a configuration', async () => {
   await address(page, { q: 'limit' });
   await page.reload();
   await waitUntilVisible(page.getByRole('row', { name: /^limit/ }));
-  expect(await field.inputValue()).toBe('limit');
-  expect(await page.getByRole('row', { name: /^other/ }).count()).toBe(0);
+  await eventually(async () => expect(await field.inputValue()).toBe('limit'));
+  await eventually(async () => expect(await page.getByRole('row', { name: /^other/ }).count()).toBe(0));
 });
 
 it('a reload shows the same shape of a configuration', async () => {
@@ -118,7 +118,9 @@ it('a link to a line shows that line in the middle, also after the log was rotat
   await centred(link.href);
   await first.page.reload();
   await waitUntilVisible(findRow(first.page, 'line 300'));
-  expect(await findRow(first.page, 'line 300').getAttribute('aria-selected')).toBe('true');
+  await eventually(async () =>
+    expect(await findRow(first.page, 'line 300').getAttribute('aria-selected')).toBe('true'),
+  );
 });
 
 /** Opens the link in a new browser context; returns where the line is. */
@@ -132,7 +134,7 @@ async function centred(link: string): Promise<void> {
     const distance = found.y + found.height / 2 - (list.y + list.height / 2);
     expect(Math.abs(distance)).toBeLessThan(NEAR_PX);
   });
-  expect(await row.getAttribute('aria-selected')).toBe('true');
+  await eventually(async () => expect(await row.getAttribute('aria-selected')).toBe('true'));
   await waitUntilVisible(findRow(page, 'line 301'));
 }
 
@@ -198,7 +200,7 @@ it('a field of a record becomes a column, which is moved, kept by the URL and re
   await page.getByLabel('Column note', { exact: true }).click();
   await page.getByRole('button', { name: 'Remove column' }).click();
   await eventually(() => expect(columns()).toBe('shard'));
-  expect(await cell('<b>130').count()).toBe(0);
+  await eventually(async () => expect(await cell('<b>130').count()).toBe(0));
   await page.goBack();
   await waitUntilVisible(cell('<b>130'));
 });
@@ -225,11 +227,11 @@ it('a value in the field list, a row or the details selects records, and Back un
   );
   await fields.getByRole('button', { name: 'Only records with shard = 13', exact: true }).click();
   await hasRows(2);
-  expect(query()).toBe('shard=13');
+  await eventually(() => expect(query()).toBe('shard=13'));
   await eventually(async () => expect(await texts()).toEqual(['13 2 + −']));
   await page.goBack();
   await hasRows(5);
-  expect(query()).toBeNull();
+  await eventually(() => expect(query()).toBeNull());
 
   await page.getByRole('gridcell', { name: '130', exact: true }).getByText('130').click();
   const menu = page.getByRole('region', { name: 'Values of shard' });

@@ -26,7 +26,7 @@ function startProcess(id: string, flags: readonly string[] = []): Promise<Cluste
     join(cwd, 'logs', 'service.log'),
     line(90, `an old failure of ${id}`, 'ERROR') + line(30, 'all is well'),
   );
-  return ClusterProcess.start(id, { cwd, flags });
+  return ClusterProcess.start(id, { cwd, flags: [...flags, '--cluster-first-batch-timeout', '20s'] });
 }
 
 /** Exactly two clicks. */
@@ -49,9 +49,11 @@ it('shows which node of a cluster is missing, and leads to the newest error in t
   const { page } = await openConsole(browser, n1.url);
   await waitUntilVisible(page.getByRole('heading', { name: '2 of 3 nodes up' }));
   await waitUntilVisible(page.getByText(/n3 has not responded/));
-  expect(await page.getByRole('row', { name: /n3/ }).innerText()).toMatch(/not responding/);
+  await eventually(async () =>
+    expect(await page.getByRole('row', { name: /n3/ }).innerText()).toMatch(/not responding/),
+  );
   await toNewestError(page);
-  expect(await detailsPanel(page).innerText()).toContain('n2');
+  await eventually(async () => expect(await detailsPanel(page).innerText()).toContain('n2'));
 });
 
 it('leads to the newest error of a single node in two clicks', async () => {
@@ -70,7 +72,7 @@ it('a missing log directory is reported in the headline, the row, the count and 
   await waitUntilVisible(page.getByRole('heading', { name: 'All 2 nodes up · 1 degraded' }));
   await waitUntilVisible(page.getByText(/^n2 log directory: .* does not exist$/));
   const row = page.getByRole('row', { name: /n2/ });
-  expect(await row.innerText()).toMatch(/degraded: log directory: .* does not exist/);
+  await eventually(async () => expect(await row.innerText()).toMatch(/degraded: log directory: .* does not exist/));
   await waitUntilVisible(page.getByRole('link', { name: 'No errors on 1 of 2 nodes, last 15 min' }));
   await page.getByRole('link', { name: 'No errors on 1 of 2 nodes, last 15 min' }).click();
   await waitUntilVisible(page.getByText(/n2 is degraded: log directory: .* does not exist/));
@@ -96,7 +98,9 @@ it('a killed node stays on the page, with its snapshot and a notice between the 
   const { page } = await openConsole(browser, n1.url, { path: '/logs' });
   const texts = async () => (await page.getByRole('row').allInnerTexts()).join('\n');
   await waitUntilVisible(page.getByText(/^n2 stopped responding .* · no lines after /));
-  expect(await texts()).toMatch(/the last words of n2.*n2 stopped responding.*written after that/s);
+  await eventually(async () =>
+    expect(await texts()).toMatch(/the last words of n2.*n2 stopped responding.*written after that/s),
+  );
 
   await page.getByRole('link', { name: 'Cluster', exact: true }).click();
   await waitUntilVisible(page.getByRole('heading', { name: '1 of 2 nodes up' }));

@@ -87,7 +87,7 @@ it('matches are found and stepped through, with and without context', async () =
   await inFocus(page, 'line 119');
   await keyboard.press('Alt+Enter');
   await eventually(async () => expect(await findRow(page, /line \d/).count()).toBe(11));
-  expect(urlQuery(page).get('only')).toBe('1');
+  await eventually(() => expect(urlQuery(page).get('only')).toBe('1'));
   await inFocus(page, 'line 119');
   await keyboard.press('c');
   await waitUntilVisible(findRow(page, 'line 120'));
@@ -182,7 +182,7 @@ it('the palette opens another page, and single-letter shortcuts can be turned of
   );
   await keyboard.press('Enter');
   await waitUntilVisible(page.getByRole('region', { name: 'TOML of n2' }));
-  expect(new URL(page.url()).pathname).toBe('/nodes/n2/config');
+  await eventually(() => expect(new URL(page.url()).pathname).toBe('/nodes/n2/config'));
 });
 
 it('everything focusable shows its focus', async () => {

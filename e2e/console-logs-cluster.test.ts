@@ -17,7 +17,14 @@ afterAll(() => browser.close());
 it('a node that dies during a follow gets a row, the others continue, and so does it after a restart', async () => {
   const ports = await freePorts(IDS.length);
   const members = IDS.map((id, index) => `${id}=http://127.0.0.1:${ports[index]}`).join(',');
-  const shownFlags = (id: string) => ['--http-port', String(ports[IDS.indexOf(id)]), '--cluster-members', members];
+  const shownFlags = (id: string) => [
+    '--http-port',
+    String(ports[IDS.indexOf(id)]),
+    '--cluster-members',
+    members,
+    '--cluster-first-batch-timeout',
+    '20s',
+  ];
   const [n1, n2, n3] = await Promise.all(IDS.map((id) => ClusterProcess.start(id, { flags: shownFlags(id) })));
   if (!n1 || !n2 || !n3) throw new Error('not all have started');
   for (const node of [n1, n2, n3]) node.write(`${node.id} begins`);
@@ -36,8 +43,7 @@ it('a node that dies during a follow gets a row, the others continue, and so doe
   for (const node of [n1, n2, n3]) node.write(`${node.id} after the death`);
   await shows('n1 after the death', 'n3 after the death');
   await eventually(async () => expect(await log.status.textContent()).toContain('2 of 3 nodes responded'));
-  expect(await log.pill.textContent()).toBe('Live');
-
+  await eventually(async () => expect(await log.pill.textContent()).toBe('Live'));
   const again = await ClusterProcess.start('n2', { flags: shownFlags('n2'), cwd: n2.cwd });
   await shows('n2 after the death');
   for (const node of [n1, again, n3]) node.write(`${node.id} to the end`);

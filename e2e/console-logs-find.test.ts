@@ -5,6 +5,7 @@ import { startTestNode } from '@porthole/server/testing';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBrowser } from './testing/browser-page.ts';
+import { PATIENT } from './testing/console-cluster.ts';
 import { LogPage } from './testing/console-log-page.ts';
 import { LogWriter, logLine } from './testing/log-writer.ts';
 
@@ -30,7 +31,7 @@ function mixedLog(): string {
 async function openLog(files: Record<string, string>, query = '') {
   const { running, logDir } = await startTestNode({
     files,
-    settings: { node: { timeZone: 'UTC' }, cluster: { nodeId: 'n1' } },
+    settings: { node: { timeZone: 'UTC' }, cluster: { ...PATIENT, nodeId: 'n1' } },
   });
   const log = await LogPage.open(browser, `${running.url}logs?src=n1/a.log${query}`);
   const field = log.page.getByRole('combobox', { name: 'Find in the logs' });
@@ -51,7 +52,7 @@ describe('the log workspace finds', () => {
     await log.page.getByRole('button', { name: 'Regular expression' }).click();
     await field.fill('line (');
     await eventually(async () => expect(await log.page.locator('#find-message').textContent()).toContain(detail));
-    expect(await log.rows.count()).toBeGreaterThan(0);
+    await eventually(async () => expect(await log.rows.count()).toBeGreaterThan(0));
     await field.fill('needle (3|9)00');
     await eventually(async () => expect(await log.page.locator('.find-count').textContent()).toMatch(/^2 matches/));
   });
@@ -93,35 +94,39 @@ describe('the log workspace finds', () => {
     await log.page.getByRole('option', { name: /^shard/ }).waitFor();
     await field.press('ArrowDown');
     await field.press('Tab');
-    expect(await field.inputValue()).toBe('shard=');
+    await eventually(async () => expect(await field.inputValue()).toBe('shard='));
     await field.pressSequentially('13');
     await field.press('Enter');
     const wanted = ['flush shard=13 step=13', 'flush shard=13 step=33'];
     await eventually(async () => expect(await log.texts()).toEqual(wanted));
     await eventually(async () => expect(await log.rows.locator('mark').allTextContents()).toEqual(['13', '13']));
-    expect(await log.page.locator('.query-note').textContent()).toContain('shard');
+    await eventually(async () => expect(await log.page.locator('.query-note').textContent()).toContain('shard'));
     await log.page.reload();
     await eventually(async () => expect(await log.texts()).toEqual(wanted));
-    expect(await field.inputValue()).toBe('shard=13');
+    await eventually(async () => expect(await field.inputValue()).toBe('shard=13'));
     await field.fill('shard=13 step>many ');
     await eventually(async () => expect(await log.page.locator('.query-marker b').textContent()).toBe('m'));
-    const noteId = await field.getAttribute('aria-describedby');
-    expect(await log.page.locator(`[id="${noteId}"]`).textContent()).toContain('at character 15');
+    await eventually(async () => {
+      const noteId = await field.getAttribute('aria-describedby');
+      expect(await log.page.locator(`[id="${noteId}"]`).allTextContents()).toEqual([
+        expect.stringContaining('at character 15'),
+      ]);
+    });
     await field.press('Enter');
     expect(await log.texts()).toEqual(wanted);
     await field.fill('');
     await eventually(async () => expect((await log.texts()).at(-1)).toBe('flush shard=149 step=39'));
     await field.press('ArrowUp');
     await field.press('Enter');
-    expect(await field.inputValue()).toBe('shard=13');
+    await eventually(async () => expect(await field.inputValue()).toBe('shard=13'));
     await eventually(async () => expect(await log.texts()).toEqual(wanted));
   });
 
   it('level chips show counts and hide lower levels', async () => {
     const { log, chip } = await openLog({ 'a.log': mixedLog() }, '&live=0');
     await eventually(async () => expect(await chip('E').textContent()).toBe('E 6'));
-    expect(await chip('W').textContent()).toBe('W 24');
-    expect(await chip('I').textContent()).toBe('I 2,970');
+    await eventually(async () => expect(await chip('W').textContent()).toBe('W 24'));
+    await eventually(async () => expect(await chip('I').textContent()).toBe('I 2,970'));
     await chip('E').click();
     const errors = [0, 500, 1000, 1500, 2000, 2500].map((number) =>
       number % 600 === 300 ? `needle ${number}` : `line ${number}`,
@@ -177,7 +182,7 @@ describe('the log workspace finds', () => {
         expect(await log.texts()).toContain(`line ${Math.min(370, first + 199)}`);
       });
     }
-    expect(await gap.count()).toBe(0);
+    await eventually(async () => expect(await gap.count()).toBe(0));
     await log.press('G');
     await eventually(async () => expect((await log.texts()).at(-1)).toBe('line 2370'));
     expect((await log.scrollBack()).records).toEqual(['line 0', ...writer.texts]);
@@ -202,7 +207,9 @@ describe('the text of a log', () => {
     expect(hidden).toMatch(/^abc⇄gnp\.exe⇄ and ␀␇ and $/);
     expect(context).toBe('<i>context</i> {"html":"<u>under</u>"}');
     expect(await log.rows.locator('img, script, b#made, svg, i, u').count()).toBe(0);
-    expect(await log.rows.nth(1).locator('.row-text span').first().textContent()).toBe('red');
+    await eventually(async () =>
+      expect(await log.rows.nth(1).locator('.row-text span').first().textContent()).toBe('red'),
+    );
     for (const row of [0, 2, 4]) {
       await log.rows.nth(row).click();
       await log.press('Enter');

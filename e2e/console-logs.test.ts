@@ -3,6 +3,7 @@ import { startTestNode } from '@porthole/server/testing';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startBrowser } from './testing/browser-page.ts';
+import { PATIENT } from './testing/console-cluster.ts';
 import { LogPage } from './testing/console-log-page.ts';
 import { LogWriter } from './testing/log-writer.ts';
 
@@ -17,7 +18,7 @@ afterAll(() => browser.close());
 /** A node with one log, and the workspace that follows it. */
 async function openFollowed() {
   const { running, logDir } = await startTestNode({
-    settings: { node: { timeZone: 'UTC' }, cluster: { nodeId: 'n1' } },
+    settings: { node: { timeZone: 'UTC' }, cluster: { ...PATIENT, nodeId: 'n1' } },
   });
   const writer = new LogWriter(logDir, 'a.log');
   writer.write(50);
@@ -57,7 +58,7 @@ describe('the log workspace follows', () => {
     await reaches(2200);
     writer.stop();
     await isAtEnd();
-    expect(await log.pill.textContent()).toBe('Live');
+    await eventually(async () => expect(await log.pill.textContent()).toBe('Live'));
     const size = await log.size();
     const { records, notices } = await log.scrollBack();
     expect(records).toEqual(writer.texts);
@@ -116,8 +117,8 @@ describe('the log workspace follows', () => {
     await page.mouse.move(last.x + 2, last.y - 100);
     await page.mouse.up();
     await page.keyboard.press('Control+c');
+    await eventually(async () => expect(((await log.copied()) ?? '').split('\n').length).toBeGreaterThan(150));
     const lines = (await log.copied()).split('\n');
-    expect(lines.length).toBeGreaterThan(150);
     const numbers = lines.map((line) => Number(/line (\d+)$/.exec(line)?.[1]));
     expect(numbers).toEqual(numbers.map((_, index) => 451 - numbers.length + index));
   });

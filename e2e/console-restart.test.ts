@@ -3,7 +3,7 @@ import { eventually } from '@porthole/logs/testing';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startBrowser } from './testing/browser-page.ts';
-import { line } from './testing/console-cluster.ts';
+import { line, PATIENT } from './testing/console-cluster.ts';
 import { findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
 
 /** Maximum age of the data on the page. */
@@ -23,7 +23,9 @@ const offlineBanner = (page: Page) => page.getByRole('alert').filter({ hasText: 
 async function waitUntilOffline(page: Page): Promise<void> {
   await page.clock.fastForward(REFRESH_MS);
   await waitUntilVisible(offlineBanner(page));
-  expect(await offlineBanner(page).innerText()).toMatch(/ · showing data as of \d\d:\d\d:\d\d/);
+  await eventually(async () =>
+    expect(await offlineBanner(page).innerText()).toMatch(/ · showing data as of \d\d:\d\d:\d\d/),
+  );
 }
 
 async function waitUntilBack(page: Page): Promise<void> {
@@ -37,7 +39,7 @@ async function waitUntilBack(page: Page): Promise<void> {
 const isSamePage = (page: Page) => page.evaluate<boolean>('globalThis.isSamePage === true');
 
 it('the cluster page keeps its data while the node is down, and continues afterwards', async () => {
-  const node = new RestartableNode({ 'a.log': line(5, 'one', 'ERROR') });
+  const node = new RestartableNode({ 'a.log': line(5, 'one', 'ERROR') }, { cluster: PATIENT });
   await node.start();
   const { page } = await openConsole(browser, node.url, { hasClock: true });
   await page.evaluate('globalThis.isSamePage = true');
@@ -58,7 +60,7 @@ it('the cluster page keeps its data while the node is down, and continues afterw
 });
 
 it('a followed log keeps its lines while the node is down, and continues without a gap', async () => {
-  const node = new RestartableNode({ 'a.log': line(5, 'one') });
+  const node = new RestartableNode({ 'a.log': line(5, 'one') }, { cluster: PATIENT });
   await node.start();
   const { page } = await openConsole(browser, node.url, { path: '/logs', hasClock: true });
   await page.evaluate('globalThis.isSamePage = true');
@@ -74,6 +76,7 @@ it('a followed log keeps its lines while the node is down, and continues without
   await waitUntilVisible(findRow(page, 'three'));
   await waitUntilVisible(page.getByRole('button', { name: 'Live' }));
   await waitUntilBack(page);
-  for (const text of ['one', 'two', 'three']) expect(await findRow(page, text).count()).toBe(1);
+  for (const text of ['one', 'two', 'three'])
+    await eventually(async () => expect(await findRow(page, text).count()).toBe(1));
   expect(await isSamePage(page)).toBe(true);
 });

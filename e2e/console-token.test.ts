@@ -7,7 +7,7 @@ import { createToken } from '@porthole/server/tokens';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startBrowser } from './testing/browser-page.ts';
-import { line } from './testing/console-cluster.ts';
+import { line, PATIENT } from './testing/console-cluster.ts';
 import { openConsole, waitUntilVisible } from './testing/open-console.ts';
 
 const REFRESH_MS = 10_000;
@@ -29,7 +29,7 @@ async function startGuarded() {
     return token;
   };
   const token = allow();
-  const node = new RestartableNode({ 'a.log': line(5, 'one') }, { auth: { tokenFile } });
+  const node = new RestartableNode({ 'a.log': line(5, 'one') }, { auth: { tokenFile }, cluster: PATIENT });
   await node.start();
   return { node, token, allow };
 }
@@ -90,5 +90,5 @@ it('requires a token again when it is no longer valid', async () => {
   await give(page, other);
   await tokenDialog(page).waitFor({ state: 'hidden' });
   await waitUntilVisible(shownText(page));
-  expect(await page.evaluate('sessionStorage.length')).toBe(0);
+  await eventually(async () => expect(await page.evaluate('sessionStorage.length')).toBe(0));
 });

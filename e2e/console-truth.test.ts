@@ -41,7 +41,7 @@ describe('what the console reports', () => {
     const { page } = await openConsole(browser, url, { path: '/logs' });
     await waitUntilVisible(page.getByText('line 30', { exact: true }));
     await waitUntilVisible(page.getByText('2 files are not shown (binary or without timestamps)'));
-    expect(await findPill(page).textContent()).toBe('Live');
+    await eventually(async () => expect(await findPill(page).textContent()).toBe('Live'));
     expect(await page.getByText('only text').count()).toBe(0);
     await page.getByRole('link', { name: 'notes.log' }).click();
     await waitUntilVisible(page.getByText('only text').first());
@@ -61,10 +61,12 @@ describe('what the console reports', () => {
     await waitUntilVisible(page.getByText('line 3', { exact: true }));
     const note = page.getByText('2 copies skipped');
     await waitUntilVisible(note);
-    expect(await note.getAttribute('title')).toBe(
-      'n1 a.log.1.gz: same text as a.log.1\nn2 b.log.1.gz: same text as b.log.1',
+    await eventually(async () =>
+      expect(await note.getAttribute('title')).toBe(
+        'n1 a.log.1.gz: same text as a.log.1\nn2 b.log.1.gz: same text as b.log.1',
+      ),
     );
-    expect(await page.getByText('old 30', { exact: true }).count()).toBe(1);
+    await eventually(async () => expect(await page.getByText('old 30', { exact: true }).count()).toBe(1));
     await page.goto(`${url}/logs?src=n1`);
     await waitUntilVisible(page.getByText('1 copy skipped'));
   });
@@ -105,7 +107,7 @@ describe('what the console reports', () => {
     await waitUntilVisible(page.locator('#find-message'));
     expect(await page.getByText('nodes responded').count()).toBe(0);
     await waitUntilVisible(page.getByText('line 30', { exact: true }));
-    expect(await findPill(page).textContent()).toBe('Live');
+    await eventually(async () => expect(await findPill(page).textContent()).toBe('Live'));
     await findStatus(page).pressSequentially('29|30)');
     await waitUntilVisible(page.getByText('line 30', { exact: true }));
     await eventually(async () => expect(await page.getByText('line 28', { exact: true }).count()).toBe(0));
@@ -118,10 +120,10 @@ describe('what the console reports', () => {
     await eventually(async () => expect(await findPill(page).textContent()).toBe('Live'));
     await page.getByRole('button', { name: '+ source' }).click();
     for (const name of ['All logs of n1', 'web/a.log', 'b.log'])
-      expect(await page.getByLabel(name).isChecked()).toBe(true);
-    expect(await page.getByLabel('All logs of all nodes').isChecked()).toBe(false);
+      await eventually(async () => expect(await page.getByLabel(name).isChecked()).toBe(true));
+    await eventually(async () => expect(await page.getByLabel('All logs of all nodes').isChecked()).toBe(false));
     await page.getByLabel('b.log').uncheck();
-    expect(await page.getByLabel('All logs of n1').isChecked()).toBe(false);
+    await eventually(async () => expect(await page.getByLabel('All logs of n1').isChecked()).toBe(false));
     await page.getByRole('button', { name: 'Show 1 log' }).click();
     await eventually(async () => expect(decodeURIComponent(page.url())).toContain('src=n1/web/a.log'));
     await waitUntilVisible(page.getByText('line 30', { exact: true }));

@@ -3,6 +3,9 @@ import { join } from 'node:path';
 import type { PartialSettings } from '@porthole/server';
 import { startTestNode, type TestNode, tempDir } from '@porthole/server/testing';
 
+/** Of nodes that a page shows: a busy machine is no reason to leave somebody out. */
+export const PATIENT = { firstBatchTimeoutMs: 20_000 };
+
 export interface MemberSetup {
   /** Files of its log directory. */
   files?: Readonly<Record<string, string>>;
@@ -35,8 +38,7 @@ async function startMember(
       ...settings,
       node: { timeZone: 'UTC', ...settings.node },
       service: { configFile },
-      // A busy machine is no reason to leave somebody out.
-      cluster: { firstBatchTimeoutMs: 20_000, ...settings.cluster, nodeId, members },
+      cluster: { ...PATIENT, ...settings.cluster, nodeId, members },
     },
   });
   return { ...node, url: `http://127.0.0.1:${node.port}` };

@@ -5,13 +5,12 @@
 import { closeSync, openSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 
-interface WrittenLog {
-  name: string;
-  /** Without it, the writer stays where it was in the file, even if that was truncated. */
-  appends: boolean;
-  /** How long it writes on into the old file after SIGHUP. */
-  lateMs: number;
-}
+/**
+ * @typedef {object} WrittenLog
+ * @property {string} name
+ * @property {boolean} appends Without it, the writer stays where it was in the file, even if that was truncated.
+ * @property {number} lateMs How long it writes on into the old file after SIGHUP.
+ */
 
 const TICK_MS = 10;
 
@@ -21,16 +20,16 @@ const CONTINUED_EVERY = 7;
 const [, , dir = '', rate = '200', specs = '[]'] = process.argv;
 
 class Log {
-  readonly spec: WrittenLog;
   number = 0;
-  #fd: number;
+  #fd;
 
-  constructor(spec: WrittenLog) {
+  /** @param {WrittenLog} spec */
+  constructor(spec) {
     this.spec = spec;
     this.#fd = this.#open();
   }
 
-  write(upTo: number): void {
+  write(upTo) {
     let text = '';
     const time = new Date().toISOString().slice(0, 23).replace('T', ' ');
     while (this.number < upTo) {
@@ -43,17 +42,17 @@ class Log {
     if (text !== '') writeSync(this.#fd, text);
   }
 
-  reopen(): void {
+  reopen() {
     closeSync(this.#fd);
     this.#fd = this.#open();
   }
 
-  #open(): number {
+  #open() {
     return openSync(join(dir, this.spec.name), this.spec.appends ? 'a' : 'r+');
   }
 }
 
-const logs = (JSON.parse(specs) as WrittenLog[]).map((spec) => new Log(spec));
+const logs = JSON.parse(specs).map((spec) => new Log(spec));
 const startedMs = performance.now();
 const timer = setInterval(() => {
   const upTo = Math.floor(((performance.now() - startedMs) / 1000) * Number(rate));
