@@ -1,4 +1,4 @@
-import { eventually } from '@porthole/logs/testing';
+import { eventually, scaled } from '@porthole/logs/testing';
 import type { Browser, CDPSession, Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 
@@ -25,6 +25,9 @@ type CopyListening = (type: 'copy', listener: (event: { clipboardData: Clipboard
 interface Clipboard {
   getData(format: string): string;
 }
+
+/** Only a failing test waits this long. */
+const PATIENCE_MS = scaled(30_000);
 
 /** A question of the page to its node. */
 export interface SeenRequest {
@@ -59,6 +62,7 @@ export class LogPage {
   static async open(browser: Browser, address: string, { hasRows = true } = {}): Promise<LogPage> {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, timezoneId: 'UTC' });
     const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE_MS);
     const opened = new LogPage(page);
     onTestFinished(async () => {
       await context.close();
