@@ -5,7 +5,7 @@ import { startTestNode, tempDir } from '@porthole/server/testing';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startBrowser } from './testing/browser-page.ts';
-import { line, type Member, PATIENT, startCluster } from './testing/console-cluster.ts';
+import { line, type Member, startCluster } from './testing/console-cluster.ts';
 import { findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
 
 const SECRET = 'never-to-be-seen-';
@@ -71,18 +71,16 @@ it('shows the node that is configured differently, expected differences on reque
   await page.getByRole('link', { name: 'Configuration', exact: true }).click();
   await waitUntilVisible(page.getByRole('heading', { name: '1 key differs among 3 nodes' }));
   const row = page.getByRole('row', { name: /query\.query-concurrency/ });
-  await eventually(async () =>
-    expect(await row.getByRole('cell').allInnerTexts()).toEqual(expect.arrayContaining(['100', '250'])),
-  );
-  await eventually(async () => expect(await row.locator('.is-outlier').innerText()).toBe('250'));
+  expect(await row.getByRole('cell').allInnerTexts()).toEqual(expect.arrayContaining(['100', '250']));
+  expect(await row.locator('.is-outlier').innerText()).toBe('250');
   const same = page.getByRole('row', { name: /query\.idle-timeout/ });
   await waitUntilVisible(same.getByText('≈ same'));
-  await eventually(async () => expect(await same.innerText()).toContain('10000ms'));
-  await eventually(async () => expect(await same.locator('.is-outlier').count()).toBe(0));
+  expect(await same.innerText()).toContain('10000ms');
+  expect(await same.locator('.is-outlier').count()).toBe(0);
 
   const expected = page.getByRole('button', { name: /expected to differ/ });
   const port = page.getByRole('row', { name: /^broker\.http\.port/ });
-  await eventually(async () => expect(await expected.getAttribute('aria-expanded')).toBe('false'));
+  expect(await expected.getAttribute('aria-expanded')).toBe('false');
   expect(await port.count()).toBe(0);
   await expected.click();
   await waitUntilVisible(port);
@@ -90,14 +88,10 @@ it('shows the node that is configured differently, expected differences on reque
   await row.getByRole('link', { name: '250' }).click();
   await waitUntilVisible(page.getByRole('table', { name: 'Lines of n1 and n3' }));
   const changed = page.locator('.pair-row.is-changed').filter({ hasText: 'query-concurrency' });
-  await eventually(async () =>
-    expect((await changed.innerText()).replaceAll(/\s+/g, ' ')).toMatch(
-      /− query-concurrency = 100 .*\+ query-concurrency = 250/,
-    ),
+  expect((await changed.innerText()).replaceAll(/\s+/g, ' ')).toMatch(
+    /− query-concurrency = 100 .*\+ query-concurrency = 250/,
   );
-  await eventually(async () =>
-    expect(await page.locator('.pair-row.is-equal').filter({ hasText: 'read-timeout' }).count()).toBe(1),
-  );
+  expect(await page.locator('.pair-row.is-equal').filter({ hasText: 'read-timeout' }).count()).toBe(1);
   await waitUntilVisible(page.locator('.pair-row').filter({ hasText: 'password' }).locator('.toml-mask'));
 
   await page.getByRole('link', { name: 'n3', exact: true }).first().click();
@@ -137,13 +131,13 @@ it('shows the node that is configured differently, expected differences on reque
 it('finds a key of one node, marks changed settings, and reports that its file has changed', async () => {
   const file = join(tempDir(), 'porthole.toml');
   writeFileSync(file, '[search]\nworkers = 1\n');
-  const { running } = await startTestNode({ file, settings: { cluster: { ...PATIENT, nodeId: 'n1' } } });
+  const { running } = await startTestNode({ file, settings: { cluster: { nodeId: 'n1' } } });
   const { page } = await openConsole(browser, running.url, { path: '/nodes/n1/config', hasClock: true });
   const text = page.getByRole('region', { name: 'TOML of n1' });
   await waitUntilVisible(text);
   expect(await page.getByText('File on disk differs').count()).toBe(0);
   const line = text.locator('.toml-line').filter({ hasText: /^workers = 1/ });
-  await eventually(async () => expect(await line.innerText()).toMatch(/changed, default \S+ · file/));
+  expect(await line.innerText()).toMatch(/changed, default \S+ · file/);
 
   await page.getByRole('searchbox', { name: 'Find in text' }).fill('workers');
   await waitUntilVisible(text.locator('mark.is-current'));
@@ -159,9 +153,7 @@ it('finds a key of one node, marks changed settings, and reports that its file h
 it('shows both values of an edited service file, and its text at start', async () => {
   const configFile = join(tempDir(), 'service.toml');
   writeFileSync(configFile, '[http]\nport = 9000\n');
-  const { running } = await startTestNode({
-    settings: { service: { configFile }, cluster: { ...PATIENT, nodeId: 'n1' } },
-  });
+  const { running } = await startTestNode({ settings: { service: { configFile }, cluster: { nodeId: 'n1' } } });
   writeFileSync(configFile, '[http]\nport = 9001\n');
   const { page } = await openConsole(browser, running.url, { path: '/nodes/n1/config' });
   await waitUntilVisible(page.getByText('File changed since start: 1 key'));
@@ -170,7 +162,7 @@ it('shows both values of an edited service file, and its text at start', async (
   await waitUntilVisible(text.getByText('port = 9001'));
   await page.getByRole('button', { name: 'TOML at start' }).click();
   await waitUntilVisible(text.getByText('port = 9000'));
-  await eventually(() => expect(new URL(page.url()).search).toBe('?as=start'));
+  expect(new URL(page.url()).search).toBe('?as=start');
   await page.getByRole('button', { name: 'TOML on disk now' }).click();
   await waitUntilVisible(text.getByText('port = 9001'));
 });
