@@ -108,7 +108,7 @@ export class LocalCluster implements ClusterState {
   /** What is known of members without contacting them, for metrics. */
   get gauges(): ClusterGauges {
     return {
-      ...clusterGauges({ ...this.#deps, refreshMs: this.#refreshMs }),
+      ...clusterGauges({ ...this.#deps, membership: this.#membership, refreshMs: this.#refreshMs }),
       silentMembers: this.#deps.peers.silent.count,
       keptCursors: this.#cursors.usage,
     };

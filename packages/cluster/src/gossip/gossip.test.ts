@@ -89,6 +89,28 @@ describe('members that exchange what they know', () => {
     expect(first.table.duplicateMs).toBeGreaterThan(0);
     expect(cluster.get('n000').gossip.table.duplicateMs).toBe(-Infinity);
   });
+
+  it('notice it in a small cluster, too, where they learn nothing else from each other', async () => {
+    const cluster = new GossipCluster(3, { directMembers: 16 });
+    const down = cluster.get('n002');
+    down.isDown = true;
+    await cluster.rounds(12);
+    const first = cluster.get('n000').gossip;
+    cluster.nowMs += 10;
+    cluster.restart('n000');
+    // One exchange in three rounds.
+    await cluster.rounds(24);
+    for (let round = 0; round < 24; round++) await first.round();
+    expect(first.table.duplicateMs).toBeGreaterThan(0);
+    expect(cluster.get('n000').gossip.table.duplicateMs).toBe(-Infinity);
+    for (const { looks, learned } of cluster.all) expect([looks, learned.size]).toEqual([0, 0]);
+    // Those that failed are asked again.
+    const before = down.exchanges;
+    down.isDown = false;
+    await cluster.rounds(24);
+    expect(down.exchanges).toBeGreaterThan(before);
+    expect(cluster.get('n001').gossip.table.get('n002')).toMatchObject({ failure: undefined });
+  });
 });
 
 describe('a member that lies', () => {

@@ -24,6 +24,9 @@ const ROUNDS = 6;
 const LEAST_ROUNDS = 2;
 const ROUND_MS_EACH = 5;
 
+/** In a small cluster, one member is asked in so many rounds, for nodes that use the id of this one. */
+const DIRECT_ROUNDS = 3;
+
 /** Signs of life are at most this many rounds old, unless members do not respond. */
 const FRESH_ROUNDS = 10;
 
@@ -70,6 +73,7 @@ export class Gossip {
   #unsubscribe: () => void = () => {};
   #working: Promise<void> = Promise.resolve();
   #rounds = 0;
+  #directRounds = 0;
   #known: { round: number; ids: readonly string[]; kept: Map<string, boolean> } | undefined;
   #start: { round: number; isOver: boolean } = { round: -1, isOver: false };
 
@@ -144,8 +148,9 @@ export class Gossip {
   /** What this node knows and the sender does not. Throws PARAMETER_INVALID. */
   async respond(request: ExchangeRequest): Promise<ExchangeResponse> {
     const have = readDigest(request);
-    const sampling = this.watch.sampleSelf();
-    if (this.table.get(this.#deps.selfId)?.sample === undefined)
+    // Nobody uses samples of a small cluster.
+    const sampling = this.isActive ? this.watch.sampleSelf() : Promise.resolve();
+    if (this.isActive && this.table.get(this.#deps.selfId)?.sample === undefined)
       await withDeadline(() => sampling, { timeoutMs: OWN_SAMPLE_MS }).catch(() => {}); // it is sent with the next
     this.#beat();
     return this.table.respond(have, this.nowMs);
@@ -153,7 +158,7 @@ export class Gossip {
 
   /** Requests news from a few members, and looks at those that depend on this node. Never rejects because of a member. */
   async round(): Promise<void> {
-    if (!this.isActive) return;
+    if (!this.isActive) return this.#directRound();
     this.#rounds++;
     this.#beat();
     void this.watch.sampleSelf();
@@ -177,7 +182,8 @@ export class Gossip {
       const nowMs = this.nowMs;
       const renewed = table.merge(response, { from: id, sentMs, nowMs });
       table.heard(id, { atMs: sentMs, slackMs: nowMs - sentMs });
-      for (const each of renewed) this.watch.learnClock(each);
+      // In a small cluster this node measures clocks itself: what it did not hear itself says nothing.
+      if (this.isActive) for (const each of renewed) this.watch.learnClock(each);
       for (const { id: of, sample } of response.entries)
         directory.learn(of, { ...sample, role: sample.role ?? undefined });
       this.#mute.delete(id);
@@ -186,6 +192,15 @@ export class Gossip {
       if (!this.#abortController.signal.aborted) this.#noteFailure(peer, error);
       return false;
     }
+  }
+
+  /** All members are contacted anyway; only what they know of the id of this node comes from exchanges. */
+  async #directRound(): Promise<void> {
+    this.#directRounds++;
+    if (this.#directRounds % DIRECT_ROUNDS !== 0) return;
+    this.#beat();
+    const [peer] = this.#chooseTargets();
+    if (peer) await this.exchange(peer);
   }
 
   #noteFailure({ member }: RegisteredPeer, error: unknown): void {
@@ -242,12 +257,13 @@ export class Gossip {
     this.table.beat({ nowMs: this.nowMs, clockMs: this.#source.nowMs() });
   }
 
-  /** Members to exchange with, in random order. Those that do not take part or failed are left out. */
+  /** Members to exchange with, in random order. Those that do not take part are left out; in a large cluster, those that failed. */
   #chooseTargets(): RegisteredPeer[] {
     const { nowMs } = this;
     const all = this.#deps.peers.all().filter(({ member }) => {
       const row = this.table.get(member.id);
-      return !member.isSelf && !row?.isSampled && !row?.failure && !this.#mute.has(member, nowMs);
+      const isLeftOut = row?.isSampled || (this.isActive && row?.failure !== undefined);
+      return !member.isSelf && !isLeftOut && !this.#mute.has(member, nowMs);
     });
     const chosen: RegisteredPeer[] = [];
     while (chosen.length < MAX_TRIES && all.length > 0)

@@ -16,6 +16,8 @@ export class MemberList {
   #state: 'ok' | 'stale' = 'stale';
   #detail: string | null = 'the registry was not queried yet';
   #asOfMs = Date.now();
+  /** Another node is registered with the id of this one. */
+  isDuplicate = false;
   #departures: ReadonlyMap<string, Departure> = new Map();
 
   constructor(options: MemberListOptions) {

@@ -63,6 +63,10 @@ export class RegistryMembers implements Membership {
     return this.#list.state;
   }
 
+  get isDuplicate(): boolean {
+    return this.#list.isDuplicate;
+  }
+
   getDeparture(id: string): Departure | undefined {
     return this.#list.getDeparture(id);
   }

@@ -28,9 +28,12 @@ export interface FakeMember {
 export class GossipCluster {
   readonly members = new Map<string, FakeMember>();
   nowMs = 1_000_000;
+  readonly #directMembers: number;
   #random = 1;
 
-  constructor(count: number) {
+  /** `directMembers`: up to this many, it is a small cluster. */
+  constructor(count: number, { directMembers = 0 } = {}) {
+    this.#directMembers = directMembers;
     const ids = Array.from({ length: count }, (_, place) => `n${String(place).padStart(3, '0')}`);
     for (const id of ids) this.members.set(id, this.#create(id, ids));
   }
@@ -90,7 +93,7 @@ export class GossipCluster {
       inspect: async ({ member }) => this.#look(member.id),
       refreshMs: REFRESH_MS,
       timeoutMs: 5000,
-      directMembers: 0,
+      directMembers: this.#directMembers,
       random: () => this.#nextRandom(),
       source: { nowMs: () => this.nowMs + clockOffset(id), runningMs: () => this.nowMs },
     });

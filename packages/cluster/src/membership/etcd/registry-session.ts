@@ -131,9 +131,9 @@ export class RegistrySession {
 
   /** This node is always listed as it knows itself; its own key is only checked. */
   #put(draft: MemberDraft, key: string, value: Uint8Array | undefined): void {
-    const { registration, readDeparture } = this.#options;
+    const { registration, readDeparture, list } = this.#options;
     const departed = readDeparture?.(key, value);
-    if (key === registration?.key) this.#warnOther(value);
+    if (key === registration?.key) list.isDuplicate = this.#warnOther(value);
     else if (departed === undefined) draft.put(key, value, this.#options);
     else draft.putDeparture(departed.id, departed.departure, this.#options);
   }
@@ -144,17 +144,19 @@ export class RegistrySession {
     else draft.departures.delete(departure.id);
   }
 
-  #warnOther(value: Uint8Array | undefined): void {
+  /** Returns whether the value is that of another node. */
+  #warnOther(value: Uint8Array | undefined): boolean {
     const { registration, log, read } = this.#options;
     if (registration === undefined || value === undefined || Buffer.from(value).toString() === registration.value)
-      return;
+      return false;
     const other = readOrUndefined(() => read(registration.key, value));
     const own = readOrUndefined(() => read(registration.key, Buffer.from(registration.value)));
     // Same address: this node before a restart.
-    if (other?.url === own?.url) return;
+    if (other?.url === own?.url) return false;
     log.warn('register', `another node is registered with the same id, at ${quote(other?.url ?? 'no URL')}`, {
       key: registration.key,
     });
+    return true;
   }
 
   #logComplaints({ complaints, complaintCount }: MemberDraft): void {

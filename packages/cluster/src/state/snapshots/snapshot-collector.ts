@@ -9,7 +9,7 @@ import type { SnapshotCache } from './snapshot-cache.ts';
  * Minimum time between two members: with dozens of members each is fetched less often, because fetching a thousand every half
  * minute would use a seventh of a core.
  */
-const MIN_INTERVAL_MS = 2000;
+export const MIN_INTERVAL_MS = 2000;
 
 /** The same while there are new members without a snapshot. */
 const MIN_INTERVAL_NEW_MS = 100;
@@ -26,6 +26,7 @@ const MOVED_AFTER = 10;
 
 const DEFAULTS = {
   nowMs: () => Date.now(),
+  runningMs: () => performance.now(),
   random: () => Math.random(),
   keeps: (_id: string) => true,
   listenMs: 30_000,
@@ -54,6 +55,15 @@ export interface SnapshotCollectorDeps {
   maxRecordBytes?: number;
   maxFileBytes?: number;
   nowMs?: () => number;
+  /** Monotonic. */
+  runningMs?: () => number;
+}
+
+/** What a member last sent, by the monotonic clock of this node. */
+export interface HeardMember {
+  atMs: number;
+  /** The time of its newest record on the same clock; `null` if that is not known. */
+  lastRecordMs: number | null;
 }
 
 /** Maintains a bounded snapshot of each other member, so that a dead node can still be read. */
@@ -65,6 +75,7 @@ export class SnapshotCollector {
   #lastCollected = '';
   /** Members tried since they joined, successfully or not. */
   readonly #tried = new Set<string>();
+  readonly #heard = new Map<string, HeardMember>();
 
   constructor(deps: SnapshotCollectorDeps) {
     this.#deps = { ...DEFAULTS, ...deps };
@@ -72,6 +83,11 @@ export class SnapshotCollector {
 
   get #snapshots(): SnapshotCache {
     return this.#deps.snapshots;
+  }
+
+  /** What a member sent since this node started; `undefined` if nothing. */
+  heardOf(id: string): HeardMember | undefined {
+    return this.#heard.get(id);
   }
 
   /** Starts fetching, one member at a time. Does not keep the process alive. */
@@ -135,12 +151,22 @@ export class SnapshotCollector {
         timeoutMs,
         signal: this.#abortController.signal,
       });
+      this.#note(peer, fetched);
       this.#store(peer, fetched);
     } catch {
       // The member failed, which the next request for it reports; write what it sent before.
       this.#snapshots.settle(peer.member.id);
     }
     await this.#snapshots.written();
+  }
+
+  #note({ member: { id } }: Peer, fetched: FetchedSnapshot): void {
+    const { clocks, nowMs, runningMs } = this.#deps;
+    const atMs = runningMs();
+    const newestMs = newestTime(fetched);
+    const ageMs = nowMs() + (clocks.of(id)?.offsetMs ?? 0) - (newestMs ?? 0);
+    const lastRecordMs = newestMs === undefined ? (this.#heard.get(id)?.lastRecordMs ?? null) : atMs - ageMs;
+    this.#heard.set(id, { atMs, lastRecordMs });
   }
 
   #store(queried: Peer, { config, records, files }: FetchedSnapshot): void {
@@ -169,6 +195,7 @@ export class SnapshotCollector {
   async #expire(): Promise<void> {
     const here = new Set(this.#deps.peers.all().map(({ member }) => member.id));
     for (const id of this.#tried) if (!here.has(id)) this.#tried.delete(id);
+    for (const id of this.#heard.keys()) if (!here.has(id)) this.#heard.delete(id);
     this.#dropOthers(here);
     this.#snapshots.expire();
     await this.#snapshots.written();
@@ -182,4 +209,13 @@ export class SnapshotCollector {
       if (departed === null && here.has(member.id) && isOld(asOfMs) && !keeps(member.id))
         this.#snapshots.drop(member.id);
   }
+}
+
+/** By the clock of the member. Its records are newest first, but not all of them have a time. */
+function newestTime({ records, files }: FetchedSnapshot): number | undefined {
+  const times = [...(files ?? []).map(({ lastTimeMs }) => lastTimeMs), ...(records ?? []).map(({ timeMs }) => timeMs)];
+  return times.reduce<number | undefined>(
+    (newest, timeMs) => (timeMs == null ? newest : Math.max(newest ?? timeMs, timeMs)),
+    undefined,
+  );
 }
