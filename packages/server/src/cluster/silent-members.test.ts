@@ -71,7 +71,11 @@ it('a silent member costs its deadline twice, is reported in every response, and
   // Each question has at most one request before it is known what the member is.
   const asked = member.requests.filter((line) => !line.includes('/health/live'));
   expect(asked.length).toBeLessThanOrEqual(4);
+  // It has never responded: nothing is up by default.
+  const metrics = async () => (await sendRequest(port, '/metrics')).body.toString();
+  expect(await metrics()).toContain('porthole_member_up{member="m"} 0\n');
   member.goOn();
   await eventually(async () => expect((await search(port)).report).toMatchObject({ outcome: 'ok', count: 1 }));
   expect((await search(port)).messages).toEqual(['of the member', 'of the node itself']);
+  await eventually(async () => expect(await metrics()).toContain('porthole_member_up{member="m"} 1\n'));
 });
