@@ -78,7 +78,7 @@ it('the age of the newest record is by the clock of this node, and grows while n
   await collector.collectAll();
   expect([ageAt(1000), ageAt(61_000)]).toEqual([5000, 65_000]);
   runningMs = 31_000;
-  logFiles = () => Promise.reject(new PortholeError('LOG_UNAVAILABLE', 'no'));
+  logFiles = () => Promise.reject(new PortholeError('UNREACHABLE', 'no'));
   await collector.collectAll();
   expect(ageAt(31_000)).toBe(35_000);
 });
