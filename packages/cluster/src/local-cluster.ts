@@ -109,6 +109,7 @@ export class LocalCluster implements ClusterState {
   get gauges(): ClusterGauges {
     return {
       ...clusterGauges({ ...this.#deps, membership: this.#membership, refreshMs: this.#refreshMs }),
+      drift: this.#deps.drift.count,
       silentMembers: this.#deps.peers.silent.count,
       keptCursors: this.#cursors.usage,
     };

@@ -1,4 +1,4 @@
-import type { NodeDescription, NodeState } from '@porthole/contract';
+import type { CallOptions, NodeDescription, NodeState } from '@porthole/contract';
 import type { Scrubbing, UserFormat, Zone } from '@porthole/logs';
 import { MemberMasking } from './contract-only/member-masking.ts';
 import { removeStaleTails } from './contract-only/tails-dir.ts';
@@ -11,6 +11,7 @@ import { MemberDirectory } from './membership/member-directory.ts';
 import type { Membership } from './membership/membership.ts';
 import type { ClusterLimits } from './records/cluster-deps.ts';
 import { inspectMember } from './state/inspect-member.ts';
+import { ConfigDrift } from './state/settings/config-drift.ts';
 import { type Masked, rememberMasked } from './state/settings/remember-masked.ts';
 import type { SecretFingerprint } from './state/settings/secret-fingerprint.ts';
 import { HeldSnapshots, type HeldSnapshotsDeps } from './state/snapshots/held-snapshots.ts';
@@ -66,6 +67,7 @@ export interface ClusterParts {
   peers: ClosablePeers;
   clocks: ClockTable;
   collector: SnapshotCollector;
+  drift: ConfigDrift;
   gossip: Gossip;
   held: HeldSnapshots;
   roleDiscovery: RoleDiscovery;
@@ -97,6 +99,7 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
     clocks,
     mask,
     keeps: (id) => gossip.keeps(id),
+    onCollected: (callOptions) => drift.update(callOptions),
     listenMs: refreshMs,
     timeoutMs,
   });
@@ -113,13 +116,16 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
   });
   const held = connectHeld(directory, gossip, { snapshots, peers, clocks, selfId, timeoutMs });
   const roleDiscovery = new RoleDiscovery({ peers, clocks, directory, timeoutMs, againMs: refreshMs });
+  const discoverRoles = (callOptions: CallOptions) => roleDiscovery.run(callOptions);
+  const drift = new ConfigDrift({ snapshots, directory, self, discoverRoles, refreshMs });
   const cleaning = isAlone ? Promise.resolve() : cleanUp(report);
   if (!isAlone) {
     clocks.start(refreshMs, directory, () => gossip.isActive);
     if (options.snapshots.maxBytes > 0) collector.start();
     gossip.start();
   }
-  return { snapshots, directory, peers, clocks, collector, gossip, held, roleDiscovery, masking, mask, cleaning };
+  const state = { snapshots, directory, collector, drift, held, roleDiscovery, masking, mask };
+  return { ...state, peers, clocks, gossip, cleaning };
 }
 
 /** Lets the directory find what other members keep and know. */

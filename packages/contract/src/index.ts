@@ -23,6 +23,7 @@ export type {
   MemberFileProblem,
 } from './cluster-state.ts';
 export { type ConfigShape, flattenSettings, type SettingPath } from './config/flatten-settings.ts';
+export { isDrift } from './config/is-drift.ts';
 export {
   CLIENT_ERRORS,
   codeOf,

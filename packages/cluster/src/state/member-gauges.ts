@@ -2,6 +2,7 @@ import type { ClockTable } from '../fan-out/clock.ts';
 import type { Gossip } from '../gossip/gossip.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
 import type { Membership } from '../membership/membership.ts';
+import type { DriftCount } from './settings/config-drift.ts';
 import { MIN_INTERVAL_MS, type SnapshotCollector } from './snapshots/snapshot-collector.ts';
 
 /** Members with metrics, at most: each is a few series. */
@@ -23,6 +24,8 @@ export interface ClusterGauges {
   members: MemberGauges[];
   /** Another node uses the id of this one. */
   isDuplicate: boolean;
+  /** Keys that differ between members this node has the configuration of; `null` if they were not compared. */
+  drift: DriftCount | null;
   /** Members that requests do not wait for. */
   silentMembers: number;
   /** Positions of searches kept for cursors that do not contain them. */

@@ -52,6 +52,7 @@ export interface NodeClusterDeps {
 const NO_GAUGES: ClusterGauges = {
   members: [],
   isDuplicate: false,
+  drift: null,
   silentMembers: 0,
   keptCursors: { count: 0, bytes: 0 },
 };

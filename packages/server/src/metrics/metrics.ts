@@ -99,7 +99,7 @@ function nodeMetrics({ openStreams, logs, ownLog, cluster, access }: MetricSourc
 }
 
 /** One series for each member; ids have no characters that need escaping. */
-function memberMetrics({ members, isDuplicate, silentMembers, keptCursors }: ClusterGauges): Metric[] {
+function memberMetrics({ members, isDuplicate, drift, silentMembers, keptCursors }: ClusterGauges): Metric[] {
   const gauge = (name: string, help: string, read: (member: ClusterGauges['members'][number]) => number | null) => ({
     name: `porthole_${name}`,
     type: 'gauge' as const,
@@ -110,13 +110,15 @@ function memberMetrics({ members, isDuplicate, silentMembers, keptCursors }: Clu
     }),
   });
   const seconds = (ms: number | null) => (ms === null ? null : ms / 1000);
-  const single = (name: string, help: string, value: number) =>
-    ({ name: `porthole_${name}`, type: 'gauge', help, samples: [{ value }] }) as const;
+  const single = (name: string, help: string, value: number | undefined) =>
+    ({ name: `porthole_${name}`, type: 'gauge', help, samples: value === undefined ? [] : [{ value }] }) as const;
   return [
     gauge('member_up', '1 if the member was heard of lately, as far as this node knows.', ({ isUp }) => (isUp ? 1 : 0)),
     gauge('member_clock_offset_seconds', 'Its clock compared with this node.', (each) => seconds(each.clockOffsetMs)),
     gauge('member_last_record_age_seconds', 'Age of its newest record.', (each) => seconds(each.lastRecordAgeMs)),
     single('duplicate_id', '1 while another node uses the id of this one.', isDuplicate ? 1 : 0),
+    single('config_drift_keys', 'Keys in which members of a role differ and should not.', drift?.keys),
+    single('config_compared_members', 'Members whose configurations were compared for that.', drift?.members),
     single('silent_members', 'Members that requests do not wait for: they missed two in a row.', silentMembers),
     single('kept_cursors', 'Positions of cluster searches kept for clients.', keptCursors.count),
     single('kept_cursor_bytes', 'Memory used by them.', keptCursors.bytes),

@@ -1,4 +1,4 @@
-import type { ClusterConfigDiff } from '@porthole/contract';
+import { type ClusterConfigDiff, isDrift } from '@porthole/contract';
 import { EXIT, ProgramError } from '../../exit.ts';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
@@ -10,7 +10,7 @@ import { openNode } from '../../sources/open-node.ts';
 import { queryCluster } from '../../sources/query-cluster.ts';
 import { type Comparison, compareConfigs } from './compare-configs.ts';
 import { readConfig } from './config-document.ts';
-import { differenceTable, isDrift, outlierTable } from './difference-tables.ts';
+import { differenceTable, outlierTable } from './difference-tables.ts';
 import { unifiedDiff } from './unified-diff.ts';
 
 export async function run(invocation: Invocation): Promise<number> {

@@ -32,11 +32,6 @@ export function differenceTable(
   );
 }
 
-/** Whether nodes differ in a key in which they should not. */
-export function isDrift({ isExpected, values }: ConfigDifference): boolean {
-  return !isExpected && values.some(({ isMajority, isSameMeaning }) => !isMajority && !isSameMeaning);
-}
-
 /** One row per value that differs from the majority. */
 export function outlierTable(role: string, differences: readonly ConfigDifference[], terminal: Terminal): string {
   const rows = differences.flatMap((difference) => outlierRows(role, difference));

@@ -41,9 +41,10 @@ export async function parseSettings(
 ): Promise<Settings> {
   const masked = await mask(config);
   if (masked === undefined) throw new PortholeError('BAD_ANSWER', 'the configuration is not TOML');
-  const clear = flatten(config);
+  const shown = flatten(masked);
+  const clear = masked === config ? shown : flatten(config);
   const settings = new Map<string, MemberSetting>();
-  for (const [key, value] of flatten(masked)) {
+  for (const [key, value] of shown) {
     const secretValue = clear.get(key);
     const isMasked = holdsMask(value);
     // Already masked by the member: the fingerprint would be that of the mask.

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { errorMessage, type Member } from '@porthole/contract';
 import { type DepartedState, type MemberSnapshot, parseSnapshot, serializeSnapshot } from './member-snapshot.ts';
@@ -39,6 +40,8 @@ interface Entry {
   departed: DepartedState | null;
   /** How many of configuration, records and files it has. */
   parts: number;
+  /** Of its configuration; `null` without one. */
+  configHash: string | null;
   /** Serialized and compressed: snapshots are rarely read. */
   packed: Buffer;
   bytes: number;
@@ -87,7 +90,7 @@ export class SnapshotCache {
   }
 
   /** Members with a snapshot, unordered. */
-  all(): readonly Pick<Entry, 'member' | 'asOfMs' | 'departed'>[] {
+  all(): readonly Pick<Entry, 'member' | 'asOfMs' | 'departed' | 'configHash'>[] {
     return [...this.#entries.values()];
   }
 
@@ -241,18 +244,23 @@ function departedMs({ asOfMs, departed }: Pick<Entry, 'asOfMs' | 'departed'>): n
 
 function pack(
   snapshot: MemberSnapshot,
-): Pick<Entry, 'id' | 'asOfMs' | 'member' | 'departed' | 'parts' | 'packed' | 'bytes'> {
+): Pick<Entry, 'id' | 'asOfMs' | 'member' | 'departed' | 'parts' | 'configHash' | 'packed' | 'bytes'> {
   const text = Buffer.from(serializeSnapshot(snapshot));
-  const { member, asOfMs, departed } = snapshot;
+  const { member, asOfMs, departed, config } = snapshot;
   return {
     id: member.id,
     asOfMs,
     member,
     departed,
     parts: countParts(snapshot),
+    configHash: config && hashText(config.config),
     packed: deflateRawSync(text, { level: PACK_LEVEL }),
     bytes: text.length,
   };
+}
+
+export function hashText(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
 }
 
 function countParts({ config, records, files }: MemberSnapshot): number {

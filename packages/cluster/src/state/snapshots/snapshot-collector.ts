@@ -54,6 +54,8 @@ export interface SnapshotCollectorDeps {
   maxConfigBytes?: number;
   maxRecordBytes?: number;
   maxFileBytes?: number;
+  /** Called when no member waits for its first snapshot; never rejects. */
+  onCollected?: (options: { signal: AbortSignal }) => Promise<void>;
   nowMs?: () => number;
   /** Monotonic. */
   runningMs?: () => number;
@@ -110,6 +112,7 @@ export class SnapshotCollector {
   async collectAll(): Promise<void> {
     for (const peer of this.#others()) await this.#collect(peer);
     await this.#expire();
+    await this.#deps.onCollected?.(this.#abortController);
   }
 
   /** Stops fetching and writes pending snapshots. Idempotent. */
@@ -132,6 +135,7 @@ export class SnapshotCollector {
     if (next && !uncollected) this.#lastCollected = next.member.id;
     if (next) await this.#collect(next);
     await this.#expire();
+    if (!others.some((peer) => this.#isNew(peer))) await this.#deps.onCollected?.(this.#abortController);
   }
 
   #isNew({ member }: Peer): boolean {

@@ -1,4 +1,5 @@
 import type { ClusterConfigDiff, ConfigDifference } from '@porthole/client';
+import { isDrift } from '@porthole/contract';
 import { showValue } from '../../config/setting-values.ts';
 
 /** A key that differs unexpectedly. */
@@ -15,10 +16,6 @@ export function driftRows({ roles }: ClusterConfigDiff): DriftRow[] {
   return roles.flatMap(({ role, differences }) =>
     differences.filter(isDrift).map((difference) => driftRow(role, difference)),
   );
-}
-
-function isDrift({ isExpected, values }: ConfigDifference): boolean {
-  return !isExpected && values.some(({ isMajority, isSameMeaning }) => !isMajority && !isSameMeaning);
 }
 
 function driftRow(role: string, { key, values }: ConfigDifference): DriftRow {
