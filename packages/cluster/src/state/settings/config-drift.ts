@@ -20,8 +20,11 @@ const MAX_CONFIG_BYTES = 256 * 1024;
 /** Keys compared in one go: other work must not wait for thousands of them. */
 const KEYS_AT_ONCE = 500;
 
-/** A pause of so many times what comparing took: at most a hundredth of a core, however large they are. */
+/** A pause of so many times what comparing took: large ones that change all the time must cost little. */
 const PAUSE_TIMES = 100;
+
+/** The pause is at most so many refresh intervals: on a busy machine, everything takes long. */
+const MAX_PAUSE_REFRESHES = 10;
 
 export interface DriftCount {
   /** Keys that differ within a role and should not. */
@@ -80,10 +83,11 @@ export class ConfigDrift {
     const known = await this.#readKnown();
     const compared = JSON.stringify(known);
     if (compared === this.#compared) return;
+    const comparedMs = runningMs();
     this.#count = await countDrift(known);
     this.#compared = compared;
-    const endMs = runningMs();
-    this.#nextMs = Math.max(this.#nextMs, endMs + PAUSE_TIMES * (endMs - startMs));
+    const pauseMs = Math.min(PAUSE_TIMES * (runningMs() - comparedMs), MAX_PAUSE_REFRESHES * refreshMs);
+    this.#nextMs = Math.max(this.#nextMs, runningMs() + pauseMs);
   }
 
   /** Those of a static list that only have the routes of the contract do not say what they are. */
