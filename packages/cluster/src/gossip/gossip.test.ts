@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { steadyRoundMs } from './gossip.ts';
 import { clockOffset, type FakeMember, GossipCluster } from './testing/gossip-cluster.ts';
 import { fakeSample } from './testing/sample.ts';
 
@@ -188,4 +189,13 @@ describe('a member that lies', () => {
     expect(await gossip.exchange(cluster.peer('n001'))).toBe(false);
     expect([...gossip.table.rows()]).toEqual(before);
   });
+});
+
+it.each([
+  [17, 5000],
+  [1000, 5000],
+  [2000, 10_000],
+  [10_000, 15_000],
+])('rounds are longer among thousands of members: %i', (members, roundMs) => {
+  expect(steadyRoundMs(30_000, members)).toBe(roundMs);
 });

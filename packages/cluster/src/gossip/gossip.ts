@@ -85,7 +85,8 @@ export class Gossip {
     this.#directMembers = directMembers;
     this.#mute = new MuteMembers(MUTE_REFRESHES * refreshMs);
     const run = source.nowMs();
-    this.table = new MemberTable({ selfId, run, freshMs: (refreshMs / ROUNDS) * FRESH_ROUNDS, failedMs: refreshMs });
+    const freshMs = () => steadyRoundMs(refreshMs, deps.directory.members.length) * FRESH_ROUNDS;
+    this.table = new MemberTable({ selfId, run, freshMs, failedMs: refreshMs });
     const { table, rendezvous } = this;
     this.watch = new MemberWatch({ ...deps, table, rendezvous, mute: this.#mute, source });
     this.#setMembers();
@@ -212,9 +213,8 @@ export class Gossip {
 
   get #roundMs(): number {
     const { refreshMs, directory } = this.#deps;
-    const roundMs = Math.max(refreshMs / ROUNDS, directory.members.length * ROUND_MS_EACH);
     const firstMs = this.isActive && this.#isStarting ? FIRST_ROUND_MS : Infinity;
-    return Math.min(roundMs, refreshMs / LEAST_ROUNDS, firstMs);
+    return Math.min(steadyRoundMs(refreshMs, directory.members.length), firstMs);
   }
 
   /** The same for all calls in a round, and from round to round while they are the same: each member is asked for often. */
@@ -270,4 +270,9 @@ export class Gossip {
       chosen.push(...all.splice(Math.floor(this.#random() * all.length), 1));
     return chosen;
   }
+}
+
+/** The time between rounds once most members are known. */
+export function steadyRoundMs(refreshMs: number, memberCount: number): number {
+  return Math.min(Math.max(refreshMs / ROUNDS, memberCount * ROUND_MS_EACH), refreshMs / LEAST_ROUNDS);
 }

@@ -50,7 +50,7 @@ class SimulatedNode {
   }
 
   #newTable(): MemberTable {
-    const table = new MemberTable({ selfId: this.id, run: this.run, freshMs: FRESH_MS, failedMs: FRESH_MS });
+    const table = new MemberTable({ selfId: this.id, run: this.run, freshMs: () => FRESH_MS, failedMs: FRESH_MS });
     table.setMembers(IDS);
     return table;
   }

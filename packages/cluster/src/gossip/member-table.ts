@@ -57,8 +57,8 @@ export interface MemberTableOptions {
   selfId: string;
   /** Of this run of this node: larger than those before it. */
   run: number;
-  /** A sign of life counts for this long. */
-  freshMs: number;
+  /** A sign of life counts for this long: news travels more slowly among thousands of members. */
+  freshMs(): number;
   /** A failure counts for this long. */
   failedMs: number;
 }
@@ -125,7 +125,7 @@ export class MemberTable {
     // Once it did not respond to this node, only its response counts: others may lie, or see another network.
     if (failure) return aliveMs <= failure.atMs && nowMs - failure.atMs <= failedMs ? 'failed' : 'unverified';
     if (reportedMs > aliveMs || sample === undefined) return 'unverified';
-    return nowMs - aliveMs <= freshMs ? 'fresh' : 'unverified';
+    return nowMs - aliveMs <= freshMs() ? 'fresh' : 'unverified';
   }
 
   /** The next sign of life of this node. */
@@ -174,7 +174,7 @@ export class MemberTable {
     for (const row of this.#rows.values()) {
       if (row.beat > 0) this.#addNews(response, { row, have, nowMs });
       const failedMs = Math.max(row.failure?.atMs ?? -Infinity, row.reportedMs);
-      const isFailing = failedMs > row.aliveMs && nowMs - failedMs <= this.#options.freshMs;
+      const isFailing = failedMs > row.aliveMs && nowMs - failedMs <= this.#options.freshMs();
       if (isFailing && response.failing.length < 2 * MAX_FAILING)
         response.failing.push(row.id, Math.ceil(nowMs - failedMs));
     }
@@ -224,7 +224,7 @@ export class MemberTable {
     // certainly earlier never does.
     const isEarlier = aliveMs + slackMs < row.aliveMs;
     const isLater = aliveMs > row.aliveMs + row.slackMs;
-    const isOutdated = nowMs - row.aliveMs > EXPIRED * this.#options.freshMs;
+    const isOutdated = nowMs - row.aliveMs > EXPIRED * this.#options.freshMs();
     const isTrusted = id === from || isOutdated;
     if (!(isNewer && !isEarlier) && !(isLater && isTrusted)) return false;
     Object.assign(row, { run, beat: beat.beat, isSampled });
