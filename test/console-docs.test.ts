@@ -29,6 +29,7 @@ it('the page about the console lists every URL parameter', () => {
     {
       ...ALL_LOGS,
       sources: [{ node: 'n1', log: null }],
+      labels: ['zone=a'],
       range: { kind: 'fixed', fromMs: 0, toMs: 1 },
       minLevel: 'WARN',
       query: 'a=1',
