@@ -9,6 +9,8 @@ import { quoteTime } from './sql/quote-time.ts';
 export interface Ceilings {
   default: number | null;
   nodes?: Readonly<Record<string, number | null>>;
+  /** Of logs whose ceiling is not that of their node. */
+  logs?: readonly { node: string; log: string; ceiling: number }[];
 }
 
 /** Whose rows a question is about, and until when. */
@@ -34,7 +36,7 @@ export function scopeToSql({ file, family, fromMs, toMs }: ScopeRequest, options
   if (fromMs !== undefined || toMs !== undefined) conditions.push('has_time = 1');
   if (fromMs !== undefined) conditions.push(`time_ms >= ${quoteTime(Math.ceil(fromMs))}`);
   if (toMs !== undefined) conditions.push(`time_ms < ${quoteTime(Math.ceil(toMs))}`);
-  if (ceilings) conditions.push(ceilingsToSql(ceilings));
+  if (ceilings) conditions.push(withLogCeilings(ceilingsToSql(ceilings), ceilings));
   return joined('AND', conditions);
 }
 
@@ -60,6 +62,20 @@ function ceilingsToSql({ default: common, nodes = {} }: Ceilings): string {
       : `transform(node, [${ids.map(quote).join(', ')}], [${limited.map(([, each]) => toDecimal(each)).join(', ')}], ${toDecimal(common ?? 0)})`;
   const isBelow = `(has_time = 1 AND time_ms < ${ceiling})`;
   return joined('OR', [isBelow, common === null ? `NOT (${inList('node', ids)})` : inList('node', free)]);
+}
+
+/** Ids of nodes have no slash. */
+function withLogCeilings(ofNodes: string, { logs = [] }: Ceilings): string {
+  if (logs.length === 0) return ofNodes;
+  const name = "concat(node, '/', log)";
+  const names = logs.map(({ node, log }) => `${node}/${log}`);
+  const ceilings = logs.map(({ ceiling }) => toDecimal(ceiling)).join(', ');
+  const ceiling = `transform(${name}, [${names.map(quote).join(', ')}], [${ceilings}], ${toDecimal(0)})`;
+  const isOne = inList(name, names);
+  return joined('OR', [
+    joined('AND', [`NOT (${isOne})`, ofNodes]),
+    joined('AND', [isOne, 'has_time = 1', `time_ms < ${ceiling}`]),
+  ]);
 }
 
 /** All of one type, whatever their sign. */

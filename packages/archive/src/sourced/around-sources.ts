@@ -10,6 +10,7 @@ import {
 } from '@porthole/contract';
 import type { ArchivedNode } from '../ask/archived-nodes.ts';
 import type { ArchiveReader } from './archive-reader.ts';
+import { withoutArchived } from './cuts.ts';
 import type { ClusterFacts } from './member-facts.ts';
 import { planSources, type SourcePlan } from './plan-sources.ts';
 import { archivePart, withArchive } from './sourced-reports.ts';
@@ -123,7 +124,9 @@ async function* aroundTime(
     return;
   }
   const members = plan.asksMembers
-    ? await collect(deps.cluster.around({ ...request, ...plan.members, store: 'nodes' }, options))
+    ? await collect(
+        withoutArchived(deps.cluster.around({ ...request, ...plan.members, store: 'nodes' }, options), plan),
+      )
     : undefined;
   yield [];
   const { past, problem } = await collectArchive(deps, request, { plan, options });

@@ -8,6 +8,7 @@ import {
 } from '@porthole/contract';
 import type { LogSelection, RecordFilter } from '@porthole/logs/types';
 import type { ArchiveOptions } from '../ask/question.ts';
+import { countMembers } from './count-members.ts';
 import type { ClusterFacts } from './member-facts.ts';
 import type { SourcePlan } from './plan-sources.ts';
 import { archivePart, withArchive } from './sourced-reports.ts';
@@ -38,20 +39,20 @@ export async function countSources<Request extends CountRequest, Result extends 
   request: Request,
   kind: CountKind<Request, Result>,
 ): Promise<Result> {
-  const ofMembers = { ...request, ...plan.members, store: 'nodes' as const };
+  const members = { plan, facts: facts.members, options, count: kind.ofMembers };
   const [fromMembers, archived] = await Promise.all([
-    plan.asksMembers ? kind.ofMembers(ofMembers, options) : undefined,
+    plan.asksMembers ? countMembers(request, members) : undefined,
     plan.archive ? settle(kind.ofArchive(request, { ...options, ...plan.archive }), options.signal) : undefined,
   ]);
   const { fromMs, toMs } = request;
   const range = { fromMs, toMs };
   if (archived && 'problem' in archived) {
     const { floors: _floors, ...unbounded } = plan.members;
-    const members = await kind.ofMembers({ ...request, ...unbounded, store: 'nodes' }, options);
+    const counted = await kind.ofMembers({ ...request, ...unbounded, store: 'nodes' }, options);
     const share = { plan, facts: facts.members, counts: new Map<string, number>(), problem: archived.problem, range };
-    return { ...members, members: withArchive(members.members, share), archive: archivePart(share) };
+    return { ...counted, members: withArchive(counted.members, share), archive: archivePart(share) };
   }
-  const parts = [...(fromMembers ? [fromMembers] : []), ...(archived ? [archived.value] : [])];
+  const parts = [...(fromMembers?.parts ?? []), ...(archived ? [archived.value] : [])];
   const counts = new Map(archived?.value.members.map(({ id, count }) => [id, count]));
   const share = { plan, facts: facts.members, counts, problem: null, range };
   const reports = withArchive(fromMembers?.members ?? [], share);

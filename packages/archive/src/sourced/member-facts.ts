@@ -26,7 +26,9 @@ export async function fetchFacts(cluster: Pick<ClusterState, 'nodes' | 'logFiles
   const reports = new Map(members.map((report) => [report.id, report]));
   const logs = new Map<string, Map<string, number | null>>();
   const offsets = new Map(nodes.map(({ id, clock }) => [id, Math.round(clock?.offsetMs ?? 0)]));
-  for (const { node, family, firstTimeMs } of files) {
+  for (const { node, family, firstTimeMs, format } of files) {
+    // Has no records: the rest of its log may be in the archive.
+    if (format === 'empty') continue;
     const own = logs.get(node) ?? new Map<string, number | null>();
     logs.set(node, own);
     const timeMs = firstTimeMs === null ? null : firstTimeMs + (offsets.get(node) ?? 0);

@@ -2,29 +2,25 @@ import { type Floors, type Labels, type MemberSelection, matchesLabels, matchesP
 import type { LogSelection, RecordFilter } from '@porthole/logs/types';
 import type { ArchivedNode } from '../ask/archived-nodes.ts';
 import type { Ceilings } from '../ask/scope.ts';
+import { cutNode } from './cut-node.ts';
+import { beforeOf, type Cuts, cutOf, EVERYTHING_MS, type LogCuts, logKey, NOTHING_MS, readLogCuts } from './cuts.ts';
 import type { MemberFacts } from './member-facts.ts';
-
-/** How far records of one log may be out of order: near the cut, the archive is preferred by this much. */
-const TOLERANCE_MS = 60_000;
 
 /** With more members, most share one cut, so that requests and cursors stay small. */
 const MAX_OWN_CUTS = 32;
 
-/** A cut before all times: nothing comes from the archive. After all times: everything does. */
-const NOTHING_MS = -8.64e15;
-const EVERYTHING_MS = 8.64e15;
+/**
+ * Maximum logs on the disks of nodes whose logs have cuts of their own: counts ask for each of these logs. Other nodes get
+ * one cut, and what it leaves out is reported.
+ */
+const MAX_OWN_LOGS = 64;
 
 type Request = MemberSelection & LogSelection & Pick<RecordFilter, 'fromMs' | 'toMs'>;
-
-/**
- * The cut of each node, `*` for all others: its records before this time, by its own clock, come from the archive, and
- * all others from its disk. So each record comes from exactly one of them, whatever the clocks say.
- */
-export type Cuts = Readonly<Record<string, number>>;
 
 /** Which records come from members and which from the archive. */
 export interface SourcePlan {
   cuts: Cuts;
+  logCuts: LogCuts;
   members: { nodes?: readonly string[]; floors: Floors };
   /** Whether members can have something. */
   asksMembers: boolean;
@@ -51,54 +47,58 @@ export function planSources(request: Request, { facts, archived }: Known, given?
   );
   const cuts = given ?? cutNodes(shipped, members, request);
   const { fromMs = -Infinity, toMs = Infinity } = request;
-  const spans = shipped.map((node) => {
-    const endMs = Math.min(cutOf(cuts, node.node), lastTime(node) + 1);
-    return { id: node.node, toMs: endMs - (members.get(node.node)?.offsetMs ?? 0) };
-  });
-  const inArchive = spans.filter((span) => span.toMs > fromMs && cutOf(cuts, span.id) > NOTHING_MS);
-  const starts = [...members.values()].map(({ id, offsetMs }) => floorOf(cuts, id, shipped) - offsetMs);
+  const logCuts = readLogCuts(cuts);
+  const spans = shipped.map((node) => ({
+    id: node.node,
+    toMs: archivedTo(node, cuts) - (members.get(node.node)?.offsetMs ?? 0),
+  }));
+  const inArchive = spans.filter((span) => span.toMs > fromMs);
+  const known = new Set(shipped.map(({ node }) => node));
+  const floorOf = (id: string) =>
+    known.has(id) || Object.hasOwn(cuts, id) ? lowestCut(id, cuts, logCuts) : NOTHING_MS;
+  const starts = [...members.values()].map(({ id, offsetMs }) => floorOf(id) - offsetMs);
   const names = request.nodes?.filter((name) => ids.has(name) || !shipped.some(({ node }) => node === name));
   const isAsked = starts.some((startMs) => startMs < toMs) || shipped.length === 0 || hasUnknown(names, ids);
-  const floors = [...members.keys()].map((id) => [id, floorOf(cuts, id, shipped)] as const);
+  const floors = [...members.keys()].map((id) => [id, floorOf(id)] as const);
   return {
     cuts,
+    logCuts,
     members: { ...(names && { nodes: names }), floors: withoutNothing(compact(new Map(floors))) },
     asksMembers: isAsked,
-    archive: inArchive.length > 0 ? toArchivePlan(inArchive, cuts) : null,
+    archive: inArchive.length > 0 ? toArchivePlan(inArchive, cuts, logCuts) : null,
     archived: shipped,
     archiveToMs: inArchive.reduce((latest, span) => Math.max(latest, span.toMs), -Infinity),
     membersFromMs: starts.reduce((first, startMs) => Math.min(first, startMs), Infinity),
   };
 }
 
-/** Own time before which the records of a node come from the archive; `null`: all of them do. */
-export function beforeOf(cuts: Cuts, node: string): number | null {
-  const cutMs = cutOf(cuts, node);
-  return cutMs === EVERYTHING_MS ? null : cutMs;
+function toArchivePlan(
+  spans: readonly { id: string }[],
+  cuts: Cuts,
+  logCuts: LogCuts,
+): NonNullable<SourcePlan['archive']> {
+  const ids = spans.map(({ id }) => id);
+  const nodes = Object.fromEntries(ids.map((id) => [id, beforeOf(cuts, id)]));
+  const logs = ids.flatMap((node) => [...(logCuts.get(node) ?? [])].map(([log, ceiling]) => ({ node, log, ceiling })));
+  return { ids, ceilings: { default: null, nodes, ...(logs.length > 0 && { logs }) } };
 }
 
-function toArchivePlan(spans: readonly { id: string }[], cuts: Cuts): NonNullable<SourcePlan['archive']> {
-  const ceilings = spans.map(({ id }) => [id, beforeOf(cuts, id)] as const);
-  return { ids: spans.map(({ id }) => id), ceilings: { default: null, nodes: Object.fromEntries(ceilings) } };
+/** A member is asked for everything that any of its logs has to return. */
+function lowestCut(id: string, cuts: Cuts, logCuts: LogCuts): number {
+  return [...(logCuts.get(id)?.values() ?? [])].reduce((a, b) => Math.min(a, b), cutOf(cuts, id));
 }
 
-function cutOf(cuts: Cuts, node: string): number {
-  return (Object.hasOwn(cuts, node) ? cuts[node] : cuts['*']) ?? NOTHING_MS;
-}
-
-/** A member that has shipped nothing is asked for everything. */
-function floorOf(cuts: Cuts, id: string, shipped: readonly ArchivedNode[]): number {
-  const isShipped = Object.hasOwn(cuts, id) || shipped.some(({ node }) => node === id);
-  return isShipped ? cutOf(cuts, id) : NOTHING_MS;
+/** Own time after which the archive returns nothing of a node. */
+function archivedTo({ node, logs }: ArchivedNode, cuts: Cuts): number {
+  return logs.reduce((latest, { log, lastMs }) => {
+    const cutMs = cutOf(cuts, node, log);
+    return cutMs > NOTHING_MS && lastMs !== null ? Math.max(latest, Math.min(cutMs, lastMs + 1)) : latest;
+  }, -Infinity);
 }
 
 /** An id that neither the cluster nor the archive knows: the cluster refuses it. */
 function hasUnknown(names: readonly string[] | undefined, ids: ReadonlySet<string>): boolean {
   return names?.some((name) => !/[*?]/.test(name) && !ids.has(name)) ?? false;
-}
-
-function lastTime({ logs }: ArchivedNode): number {
-  return logs.reduce((last, { lastMs }) => Math.max(last, lastMs ?? -Infinity), -Infinity);
 }
 
 export function isSelected(
@@ -113,12 +113,24 @@ export function isSelected(
 }
 
 function cutNodes(shipped: readonly ArchivedNode[], members: ReadonlyMap<string, MemberFacts>, request: Request): Cuts {
+  let room = MAX_OWN_LOGS;
+  const own: [string, number][] = [];
   const ranges = shipped.map((archived) => {
-    const facts = members.get(archived.node);
+    const { node: id } = archived;
+    const facts = members.get(id);
     // No member any more.
-    if (!facts) return { id: archived.node, cutMs: EVERYTHING_MS, toMs: EVERYTHING_MS };
-    return { id: archived.node, ...cutRange(archived, facts, request) };
+    if (!facts) return { id, cutMs: EVERYTHING_MS, toMs: EVERYTHING_MS };
+    const { cutMs, toMs, logs } = cutNode(archived, facts, request.family);
+    const size = logs.length === 0 ? 0 : facts.logs.size + logs.length;
+    if (size > room) return { id, cutMs, toMs };
+    room -= size;
+    for (const each of logs) own.push([logKey(id, each.log), each.cutMs]);
+    return { id, cutMs, toMs };
   });
+  return { ...shareCuts(ranges), ...Object.fromEntries(own) };
+}
+
+function shareCuts(ranges: readonly { id: string; cutMs: number; toMs: number }[]): Cuts {
   if (ranges.length <= MAX_OWN_CUTS) return Object.fromEntries(ranges.map(({ id, cutMs }) => [id, cutMs]));
   // As few values as possible: the latest cut is possible for all nodes that have shipped that much.
   const cuts = new Map<string, number>();
@@ -129,38 +141,6 @@ function cutNodes(shipped: readonly ArchivedNode[], members: ReadonlyMap<string,
     open = open.filter(({ id }) => !cuts.has(id));
   }
   return compact(cuts);
-}
-
-/**
- * The earliest time at which a member can be cut so that nothing is missing, and the latest: not before anything that is
- * only in the archive, and not after what it has shipped, both with tolerance. Where its disk does not reach back that
- * far, in between; what is missing then is reported.
- */
-function cutRange(
-  archived: ArchivedNode,
-  { isAlive, logs }: MemberFacts,
-  { family }: Request,
-): { cutMs: number; toMs: number } {
-  let [fromMs, closeMs] = [NOTHING_MS, NOTHING_MS];
-  let endMs = EVERYTHING_MS - 1;
-  for (const { log, fromMs: firstMs, lastMs, shippedToMs } of archived.logs) {
-    if (family !== undefined && family !== log) continue;
-    if (firstMs === null || lastMs === null || shippedToMs === null) continue;
-    endMs = Math.min(endMs, shippedToMs);
-    const onDiskMs = isAlive ? logs.get(log) : undefined;
-    if (onDiskMs === undefined) {
-      // Not on its disk any more: all of it is in the archive.
-      fromMs = Math.max(fromMs, lastMs + 1);
-      closeMs = Math.max(closeMs, lastMs + 1);
-    } else if (onDiskMs !== null && firstMs < onDiskMs) {
-      fromMs = Math.max(fromMs, onDiskMs + TOLERANCE_MS);
-      closeMs = Math.max(closeMs, Math.ceil((Math.min(onDiskMs, shippedToMs) + shippedToMs) / 2));
-    }
-  }
-  const toMs = isAlive ? endMs - TOLERANCE_MS : endMs;
-  if (fromMs <= toMs) return { cutMs: fromMs, toMs };
-  const cutMs = Math.min(closeMs, endMs);
-  return { cutMs, toMs: cutMs };
 }
 
 /** Without the members that have no floor, unless all others have one. */

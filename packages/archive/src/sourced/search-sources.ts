@@ -12,6 +12,7 @@ import {
 } from '@porthole/contract';
 import type { SearchQuery, StartPoint } from '@porthole/logs/types';
 import type { ArchiveReader } from './archive-reader.ts';
+import { withoutArchived } from './cuts.ts';
 import type { ClusterFacts } from './member-facts.ts';
 import { type MergedSide, mergeSides } from './merge-sides.ts';
 import { isSelected, type SourcePlan } from './plan-sources.ts';
@@ -134,7 +135,8 @@ class SourcedSearchRun {
     const { cluster, plan } = this.#deps;
     const { start: _start, ...query } = this.#request;
     const request = { ...query, ...plan.members, store: 'nodes' as const, ...(start && { start }) };
-    return cluster.searchLogs(request, this.#remaining());
+    const found = cluster.searchLogs(request, this.#remaining());
+    return plan.logCuts.size === 0 ? found : withoutArchived(found, plan);
   }
 
   #openArchive(start: StartPoint | undefined): AsyncIterable<ClusterItem[]> {

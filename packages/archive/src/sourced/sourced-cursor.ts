@@ -1,6 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { PortholeError } from '@porthole/contract';
-import type { Cuts } from './plan-sources.ts';
+import type { Cuts } from './cuts.ts';
 
 /** Where to resume one side of a search. */
 export interface SidePosition {

@@ -1,7 +1,9 @@
 import type { ArchivePart, MemberArchive, MemberReport } from '@porthole/contract';
 import type { ArchivedNode } from '../ask/archived-nodes.ts';
+import { beforeOf } from './cuts.ts';
+import { findGaps, type Gap } from './find-gaps.ts';
 import type { MemberFacts } from './member-facts.ts';
-import { beforeOf, type SourcePlan } from './plan-sources.ts';
+import type { SourcePlan } from './plan-sources.ts';
 
 /** What a request read of the archive. */
 export interface ArchiveShare {
@@ -32,8 +34,9 @@ export function withArchive(reports: readonly MemberReport[], share: ArchiveShar
     const node = archived.get(report.id);
     archived.delete(report.id);
     if (!node) return report;
-    const gap = { node, facts: members.get(report.id), cutMs: beforeOf(plan.cuts, report.id), range: share.range };
-    return markGap(addShare(report, node, share), gap);
+    const facts = members.get(report.id);
+    const isRead = facts?.isAlive && report.outcome === 'ok';
+    return markGaps(addShare(report, node, share), isRead ? findGaps(node, facts, share) : []);
   });
   const others = [...archived.values()].map((node) => addShare(pastReport(node), node, share));
   return [...known, ...others].sort((a, b) => (a.id < b.id ? -1 : 1));
@@ -72,26 +75,19 @@ export function shippedRange({
   };
 }
 
-interface GapFacts {
-  node: ArchivedNode;
-  facts: MemberFacts | undefined;
-  cutMs: number | null;
-  range: ArchiveShare['range'];
-}
+/** Gaps that a report names; there are rarely more than one. */
+const MAX_GAPS = 3;
 
-/** A log whose records were deleted before they were shipped: what is missing is reported. */
-function markGap(report: MemberReport, { node, facts, cutMs, range }: GapFacts): MemberReport {
-  if (!facts?.isAlive || report.outcome !== 'ok' || cutMs === null) return report;
-  const { fromMs = -Infinity, toMs = Infinity } = range;
-  for (const { log, fromMs: firstMs } of node.logs) {
-    const onDiskMs = facts.logs.get(log) ?? null;
-    // Nothing older was ever shipped: the disk has all of it.
-    if (onDiskMs === null || firstMs === null || firstMs >= onDiskMs) continue;
-    if (onDiskMs <= cutMs || onDiskMs <= fromMs || cutMs >= toMs) continue;
-    const detail = `${log}: what was logged between ${text(cutMs)} and ${text(onDiskMs)} is missing: it was deleted before it was shipped`;
-    return { ...report, isPartial: true, detail: report.detail === null ? detail : `${report.detail}; ${detail}` };
-  }
-  return report;
+/** Says which records may be missing. */
+function markGaps(report: MemberReport, gaps: readonly Gap[]): MemberReport {
+  if (gaps.length === 0) return report;
+  const texts = gaps.slice(0, MAX_GAPS).map(({ log, fromMs, toMs, why }) => {
+    const range = fromMs === null ? `before ${text(toMs)}` : `between ${text(fromMs)} and ${text(toMs)}`;
+    return `${log}: records ${range} may be missing: ${why}`;
+  });
+  const more = gaps.length > MAX_GAPS ? [`${gaps.length - MAX_GAPS} more logs have such gaps`] : [];
+  const details = [...(report.detail === null ? [] : [report.detail]), ...texts, ...more];
+  return { ...report, isPartial: true, detail: details.join('; ') };
 }
 
 function text(timeMs: number): string {
