@@ -119,7 +119,7 @@ async function* aroundTime(
   const { at, beforeMs, afterMs, limit } = request;
   const range = { fromMs: at.timeMs - beforeMs, toMs: at.timeMs + afterMs + 1 };
   const plan = planSources({ ...request, ...range }, { facts: facts.members, archived });
-  if (!plan.archive) {
+  if (!plan.archive && !plan.hasGaps) {
     yield* membersOnly(deps, request, { options, problem: null });
     return;
   }
@@ -156,6 +156,7 @@ async function collectArchive(
   request: AroundRequest,
   { plan, options }: { plan: SourcePlan; options: CallOptions },
 ): Promise<{ past?: Collected; problem: string | null }> {
+  if (!plan.archive) return { problem: null };
   try {
     return { past: await collect(archive.around(request, { ...options, ...plan.archive })), problem: null };
   } catch (error) {

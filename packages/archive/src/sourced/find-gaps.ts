@@ -6,8 +6,7 @@ import type { SourcePlan } from './plan-sources.ts';
 /** A time range of a log, by the clock of its node, of which records may be in neither part of a response. */
 export interface Gap {
   log: string;
-  /** `null`: not known. */
-  fromMs: number | null;
+  fromMs: number;
   toMs: number;
   why: string;
 }
@@ -25,7 +24,7 @@ export function findGaps(node: ArchivedNode, facts: MemberFacts, { plan, range }
   const { fromMs = -Infinity, toMs = Infinity } = range;
   return [...names].flatMap((log) => {
     const gap = findGap(shipped.get(log), facts.logs.get(log), cutOf(plan.cuts, node.node, log));
-    if (!gap || gap.toMs - facts.offsetMs <= fromMs || (gap.fromMs ?? -Infinity) - facts.offsetMs >= toMs) return [];
+    if (!gap || gap.toMs - facts.offsetMs <= fromMs || gap.fromMs - facts.offsetMs >= toMs) return [];
     return [{ log, ...gap }];
   });
 }
@@ -40,12 +39,10 @@ function findGap(
   // Nothing older was ever shipped: the disk has all of it.
   if (firstMs !== null && firstMs < onDiskMs && cutMs < onDiskMs) {
     const isShipped = shippedToMs !== null && shippedToMs > cutMs;
-    const why = isShipped
-      ? 'they were deleted since this request was planned'
-      : 'they were deleted before they were shipped';
-    return { fromMs: cutMs, toMs: onDiskMs, why };
+    const why = isShipped ? 'they are only in the archive: use "store=archive"' : 'they were deleted before they were shipped';
+    return { fromMs: Math.max(cutMs, firstMs), toMs: onDiskMs, why };
   }
   const archivedToMs = Math.max(onDiskMs, shippedToMs ?? onDiskMs);
-  if (archivedToMs < cutMs) return { fromMs: archivedToMs, toMs: cutMs, why: 'they are not shipped yet' };
+  if (archivedToMs < cutMs) return { fromMs: archivedToMs, toMs: cutMs, why: 'they are not in the archive yet: use "store=nodes"' };
   return undefined;
 }

@@ -4,6 +4,7 @@ import type { ArchivedNode } from '../ask/archived-nodes.ts';
 import type { Ceilings } from '../ask/scope.ts';
 import { cutNode } from './cut-node.ts';
 import { beforeOf, type Cuts, cutOf, EVERYTHING_MS, type LogCuts, logKey, NOTHING_MS, readLogCuts } from './cuts.ts';
+import { findGaps } from './find-gaps.ts';
 import type { MemberFacts } from './member-facts.ts';
 
 /** With more members, most share one cut, so that requests and cursors stay small. */
@@ -28,6 +29,8 @@ export interface SourcePlan {
   archive: { ids: readonly string[]; ceilings: Ceilings } | null;
   /** The selected nodes that the archive knows. */
   archived: readonly ArchivedNode[];
+  /** Records may be in neither part: reports of members say which. */
+  hasGaps: boolean;
   /** Corrected times: the archive has nothing after the first, members nothing before the second. */
   archiveToMs: number;
   membersFromMs: number;
@@ -67,6 +70,10 @@ export function planSources(request: Request, { facts, archived }: Known, given?
     asksMembers: isAsked,
     archive: inArchive.length > 0 ? toArchivePlan(inArchive, cuts, logCuts) : null,
     archived: shipped,
+    hasGaps: shipped.some((node) => {
+      const member = members.get(node.node);
+      return member?.isAlive && findGaps(node, member, { plan: { cuts }, range: request }).length > 0;
+    }),
     archiveToMs: inArchive.reduce((latest, span) => Math.max(latest, span.toMs), -Infinity),
     membersFromMs: starts.reduce((first, startMs) => Math.min(first, startMs), Infinity),
   };

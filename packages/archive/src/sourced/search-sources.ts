@@ -55,6 +55,8 @@ class SourcedSearchRun {
   readonly #members: SearchSide | undefined;
   readonly #archive: SearchSide | undefined;
   #problem: string | null = null;
+  /** No member has the log. */
+  #isMissing = false;
   #first: number | undefined;
   #last: number | undefined;
   #records = 0;
@@ -155,7 +157,9 @@ class SourcedSearchRun {
 
   #onMembersFailure(error: unknown): void {
     this.#options.signal?.throwIfAborted();
-    if (!this.#archive || !MISSING_LOG.has(codeOf(error))) throw error;
+    const hasOther = this.#archive !== undefined || this.#deps.resumed !== undefined;
+    if (!hasOther || !MISSING_LOG.has(codeOf(error))) throw error;
+    this.#isMissing = true;
   }
 
   #onArchiveFailure(error: unknown): void {
@@ -170,7 +174,7 @@ class SourcedSearchRun {
   /** Where the next page starts; `null`: there is none. */
   #position(): SourcedPosition | null {
     const { plan, resumed } = this.#deps;
-    const members = this.#members ? this.#members.position() : null;
+    const members = this.#members && !this.#isMissing ? this.#members.position() : null;
     const archive = this.#archive ? this.#archive.position() : null;
     // Nothing remains but an archive that failed at once: paging must end.
     if (members === null && (archive === null || (this.#problem !== null && this.#records === 0))) return null;

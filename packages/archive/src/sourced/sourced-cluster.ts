@@ -222,7 +222,7 @@ export class SourcedCluster implements ClusterState {
     if (archived.length === 0) return { kind: 'nodes' };
     const facts = await this.#facts.get(options);
     const plan = planSources(request, { facts: facts.members, archived }, cuts);
-    if (plan.archive === null && cursor === undefined) return { kind: 'nodes' };
+    if (plan.archive === null && !plan.hasGaps && cursor === undefined) return { kind: 'nodes' };
     return { kind: 'both', plan, facts };
   }
 

@@ -82,8 +82,7 @@ const MAX_GAPS = 3;
 function markGaps(report: MemberReport, gaps: readonly Gap[]): MemberReport {
   if (gaps.length === 0) return report;
   const texts = gaps.slice(0, MAX_GAPS).map(({ log, fromMs, toMs, why }) => {
-    const range = fromMs === null ? `before ${text(toMs)}` : `between ${text(fromMs)} and ${text(toMs)}`;
-    return `${log}: records ${range} may be missing: ${why}`;
+    return `${log}: records between ${text(fromMs)} and ${text(toMs)} may be missing: ${why}`;
   });
   const more = gaps.length > MAX_GAPS ? [`${gaps.length - MAX_GAPS} more logs have such gaps`] : [];
   const details = [...(report.detail === null ? [] : [report.detail]), ...texts, ...more];
