@@ -39,10 +39,13 @@ function findGap(
   // Nothing older was ever shipped: the disk has all of it.
   if (firstMs !== null && firstMs < onDiskMs && cutMs < onDiskMs) {
     const isShipped = shippedToMs !== null && shippedToMs > cutMs;
-    const why = isShipped ? 'they are only in the archive: use "store=archive"' : 'they were deleted before they were shipped';
+    const why = isShipped
+      ? 'they are only in the archive: use "store=archive"'
+      : 'they were deleted before they were shipped';
     return { fromMs: Math.max(cutMs, firstMs), toMs: onDiskMs, why };
   }
   const archivedToMs = Math.max(onDiskMs, shippedToMs ?? onDiskMs);
-  if (archivedToMs < cutMs) return { fromMs: archivedToMs, toMs: cutMs, why: 'they are not in the archive yet: use "store=nodes"' };
+  if (archivedToMs < cutMs)
+    return { fromMs: archivedToMs, toMs: cutMs, why: 'they are not in the archive yet: use "store=nodes"' };
   return undefined;
 }

@@ -25,7 +25,8 @@ export async function* recordsAround(
   };
   const earlier: FoundRecord[] = [];
   let first: SearchEnd | undefined;
-  if (before.limit > 0) {
+  // A range must not be empty.
+  if (before.limit > 0 && beforeMs > 0) {
     for await (const items of state.searchLogs(before, options)) {
       yield [];
       for (const item of items) {
