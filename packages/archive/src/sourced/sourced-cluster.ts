@@ -39,7 +39,7 @@ import { type ClusterFacts, fetchFacts } from './member-facts.ts';
 import { planSources, type SourcePlan } from './plan-sources.ts';
 import { Remembered } from './remembered.ts';
 import { searchSources } from './search-sources.ts';
-import { decodeSourcedCursor, isSourcedCursor, type SourcedPosition } from './sourced-cursor.ts';
+import { isSourcedCursor, resumedPosition } from './sourced-cursor.ts';
 import { shippedRange } from './sourced-reports.ts';
 
 type Request = MemberSelection & LogSelection & Pick<RecordFilter, 'fromMs' | 'toMs'>;
@@ -273,14 +273,6 @@ async function* withProblem(
 ): AsyncGenerator<ClusterItem[], void, undefined> {
   for await (const items of found)
     yield items.map((item) => (item.type === 'end' ? { ...item, archive: failedPart(problem) } : item));
-}
-
-/** Where an earlier page of both stopped. */
-function resumedPosition({ start, order }: SearchQuery): SourcedPosition | undefined {
-  if (!start || !('cursor' in start) || !isSourcedCursor(start.cursor)) return undefined;
-  const position = decodeSourcedCursor(start.cursor);
-  if (position.order === order) return position;
-  throw new PortholeError('CURSOR_INVALID', `this cursor is for order ${position.order}, not ${order}`);
 }
 
 /** The width of buckets of a range that neither side knows as a whole. */

@@ -1,5 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { PortholeError } from '@porthole/contract';
+import type { SearchQuery } from '@porthole/logs/types';
 import type { Cuts } from './cuts.ts';
 
 /** Where to resume one side of a search. */
@@ -36,10 +37,18 @@ export function isSourcedCursor(text: string): boolean {
 }
 
 /** Throws CURSOR_INVALID for anything `encodeSourcedCursor` did not create. */
-export function decodeSourcedCursor(text: string): SourcedPosition {
+function decodeSourcedCursor(text: string): SourcedPosition {
   const [order, cuts, members, archive] = checkArray(unpack(text), 4);
   if (order !== 'newest' && order !== 'oldest') throw invalid();
   return { order, cuts: readCuts(cuts), members: readSide(members), archive: readSide(archive) };
+}
+
+/** Where an earlier page of both stopped. */
+export function resumedPosition({ start, order }: SearchQuery): SourcedPosition | undefined {
+  if (!start || !('cursor' in start) || !isSourcedCursor(start.cursor)) return undefined;
+  const position = decodeSourcedCursor(start.cursor);
+  if (position.order === order) return position;
+  throw new PortholeError('CURSOR_INVALID', `this cursor is for order ${position.order}, not ${order}`);
 }
 
 function writeSide(side: SidePosition | null): unknown {
