@@ -36,7 +36,7 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-const log = fc.record({
+const log: fc.Arbitrary<NodeCase['logs'][number]> = fc.record({
   /** Minutes between records; 0: the same time. */
   steps: fc.array(fc.constantFrom(0, 0.001, 0.4, 7, 55), { minLength: 1, maxLength: 9 }),
   /** By how much records are out of order, in seconds. */
@@ -49,7 +49,9 @@ const log = fc.record({
 
 const node = fc.record({ logs: fc.array(log, { minLength: 1, maxLength: LOGS.length }) });
 
-type NodeCase = typeof node extends fc.Arbitrary<infer T> ? T : never;
+interface NodeCase {
+  logs: { steps: number[]; jitter: number; rotated: number; unshipped: number; shipsAtAll: boolean }[];
+}
 
 /**
  * Old files of one log are deleted while another, which is as old, is not shipped at all (n1), or hardly (n2): no time
@@ -157,7 +159,7 @@ it('every record is found exactly once, on disk or in the archive, whatever was 
     ),
   );
   const inner = createClient({ url: `http://127.0.0.1:${ports[0]}` }).cluster;
-  const page = fc.constantFrom(3, 10, 1000);
+  const page = fc.constantFrom<number[]>(3, 10, 1000);
   const dead = node.map(({ logs }) => ({
     logs: logs.map((each) => ({ ...each, rotated: 1, unshipped: 0, shipsAtAll: true })),
   }));
