@@ -13,6 +13,14 @@ import {
   parseClusterSearchRequest,
   parseMemberSelection,
 } from './cluster-requests.ts';
+import {
+  parseDigestRequest,
+  parseFieldsRequest,
+  parseFollowRequest,
+  parseHistogramRequest,
+  parseSearchRequest,
+  parseTopRequest,
+} from './record-requests.ts';
 
 const LIMITS = { maxRecords: 1000 };
 const query = (text: string) => new URLSearchParams(text);
@@ -90,6 +98,17 @@ describe('a search of the cluster', () => {
 });
 
 describe('a follow of the cluster', () => {
+  it.each(['auto', 'archive', 'x'])('reads no store but members, like every route of one node: %s', (store) => {
+    const given = query(`store=${store}&by=level`);
+    const expected = /^PARAMETER_INVALID: "store" cannot be .* here: /;
+    expect(describeRefusal(() => parseClusterFollowRequest(given, CLOCK))).toMatch(expected);
+    expect(describeRefusal(() => parseSearchRequest(given, CLOCK, LIMITS))).toMatch(expected);
+    for (const parse of [parseFollowRequest, parseHistogramRequest, parseDigestRequest, parseFieldsRequest])
+      expect(describeRefusal(() => parse(given, CLOCK))).toMatch(expected);
+    expect(describeRefusal(() => parseTopRequest(given, CLOCK))).toMatch(expected);
+    expect(parseTopRequest(query('store=nodes&by=level'), CLOCK)).toMatchObject({ by: 'level' });
+  });
+
   it('starts at the end, some records back or at a time', () => {
     expect(follow('').start).toBe('end');
     expect(follow('back=5&nodes=a')).toEqual({ start: { back: 5 }, nodes: ['a'] });

@@ -46,6 +46,7 @@ import {
   checkTop,
   fromFollowStart,
   parseConditions,
+  rejectStore,
   resumeAfter,
   type SearchLimits,
   toFollowStart,
@@ -115,6 +116,7 @@ export function parseClusterFollowRequest(
   lastEventId?: string,
 ): FollowQuery & MemberSelection {
   rejectSingleNodeParameter(query, 'cursor', 'start at a "time" or at "positions"');
+  rejectStore(query, 'a follow reads what members write from now on');
   const { back, timeMs, positions, ...rest } = parseConditions(CLUSTER_FOLLOW_ROWS, query, { clock });
   const start = toFollowStart({ back, timeMs });
   if (positions !== undefined) return { ...rest, start: resumeAfter(checkPositions(positions), timeMs) };

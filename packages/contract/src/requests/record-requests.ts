@@ -21,7 +21,7 @@ import {
   parseParameters,
   quotedName,
 } from '../params/parameter.ts';
-import type { Query } from '../params/query.ts';
+import { optionalValue, type Query, quoteInput } from '../params/query.ts';
 import {
   BUDGET_ROW,
   DIGEST_ROWS,
@@ -61,7 +61,7 @@ export function encodeFilter(filter: WithQueryText<RecordFilter>): URLSearchPara
 }
 
 export function parseSearchRequest(query: Query, clock: RequestClock, { maxRecords }: SearchLimits): SearchQuery {
-  const values = parseConditions(SEARCH_ROWS, query, { clock, maxRecords });
+  const values = parseOwnConditions(SEARCH_ROWS, query, { clock, maxRecords });
   if (values.offset !== undefined && values.file === undefined)
     throw new PortholeError('PARAMETER_INVALID', '"offset" is a position in one file: give its name as "file"');
   return toSearchQuery(values, maxRecords);
@@ -77,7 +77,7 @@ export function encodeSearch(query: WithQueryText<Partial<SearchQuery>>, budget:
  * say. Only a time still counts, for logs that the cursor does not name.
  */
 export function parseFollowRequest(query: Query, clock: RequestClock, lastEventId?: string): FollowQuery {
-  const { back, timeMs, cursor, ...rest } = parseConditions(FOLLOW_ROWS, query, { clock });
+  const { back, timeMs, cursor, ...rest } = parseOwnConditions(FOLLOW_ROWS, query, { clock });
   const start = toFollowStart({ back, timeMs, cursor });
   const resumed = lastEventId ? resumeAfter(lastEventId, timeMs) : start;
   return { ...rest, start: resumed };
@@ -88,7 +88,7 @@ export function encodeFollow(query: WithQueryText<FollowQuery>): URLSearchParams
 }
 
 export function parseHistogramRequest(query: Query, clock: RequestClock): HistogramQuery {
-  return parseConditions(HISTOGRAM_ROWS, query, { clock });
+  return parseOwnConditions(HISTOGRAM_ROWS, query, { clock });
 }
 
 export function encodeHistogram(query: WithQueryText<Partial<HistogramQuery>>, budget: Budget = {}): URLSearchParams {
@@ -96,7 +96,7 @@ export function encodeHistogram(query: WithQueryText<Partial<HistogramQuery>>, b
 }
 
 export function parseDigestRequest(query: Query, clock: RequestClock): DigestQuery {
-  return checkDigest(parseConditions(DIGEST_ROWS, query, { clock }));
+  return checkDigest(parseOwnConditions(DIGEST_ROWS, query, { clock }));
 }
 
 export function encodeDigest(query: WithQueryText<Partial<DigestQuery>>, budget: Budget = {}): URLSearchParams {
@@ -104,7 +104,7 @@ export function encodeDigest(query: WithQueryText<Partial<DigestQuery>>, budget:
 }
 
 export function parseFieldsRequest(query: Query, clock: RequestClock): FieldsQuery {
-  return parseConditions(FIELDS_ROWS, query, { clock });
+  return parseOwnConditions(FIELDS_ROWS, query, { clock });
 }
 
 export function encodeFields(query: WithQueryText<Partial<FieldsQuery>>, budget: Budget = {}): URLSearchParams {
@@ -112,7 +112,7 @@ export function encodeFields(query: WithQueryText<Partial<FieldsQuery>>, budget:
 }
 
 export function parseTopRequest(query: Query, clock: RequestClock): TopQuery {
-  return checkTop(parseConditions(TOP_ROWS, query, { clock }));
+  return checkTop(parseOwnConditions(TOP_ROWS, query, { clock }));
 }
 
 export function encodeTop(query: WithQueryText<Partial<TopQuery>>, budget: Budget = {}): URLSearchParams {
@@ -128,6 +128,26 @@ export function parseExplainRequest(query: Query): QueryNode | undefined {
 export function parseBudget(query: Query, { mostMs }: { mostMs: number }): number {
   const { budgetMs = mostMs } = parseParameters([BUDGET_ROW], query);
   return Math.min(budgetMs, mostMs);
+}
+
+/** The parameters of a request to one node, which reads its own disk. */
+function parseOwnConditions<const Rows extends readonly ParameterRow[]>(
+  rows: Rows,
+  query: Query,
+  options: ParseOptions,
+): ParameterValues<Rows> {
+  rejectStore(
+    query,
+    'this route reads the disk of one node; the routes below /api/v1/cluster/log read the archive, too',
+  );
+  return parseConditions(rows, query, options);
+}
+
+/** For routes that read no archive: without what it has, their response would look complete. */
+export function rejectStore(query: Query, reason: string): void {
+  const store = optionalValue(query, 'store');
+  if (store === undefined || store === 'nodes') return;
+  throw new PortholeError('PARAMETER_INVALID', `"store" cannot be ${quoteInput(store)} here: ${reason}`);
 }
 
 /** The parameters, with the rules that hold between those of every request about records. */
