@@ -110,6 +110,8 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
     selfId,
     refreshMs,
     timeoutMs,
+    // To a contract-only member, the request is an error in its log.
+    hasDescribed: (id) => clocks.measuredMs(id) !== undefined,
     ...(options.directMembers !== undefined && { directMembers: options.directMembers }),
     inspect: ({ member: { id }, state }, callOptions) =>
       inspectMember({ id, state, clock: roundClock(clocks.of(id)) }, { ...callOptions, nowMs: () => Date.now() }),

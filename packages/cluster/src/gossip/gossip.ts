@@ -47,7 +47,9 @@ const ABSENT: ReadonlySet<MemberOutcome> = new Set<MemberOutcome>(['refused', 't
 export interface GossipDeps
   extends Pick<MemberWatchDeps, 'peers' | 'selfId' | 'clocks' | 'inspect' | 'refreshMs' | 'timeoutMs'> {
   directory: Pick<MemberDirectory, 'members' | 'onChange' | 'learn'>;
-  /** Up to this many members, this node contacts none by itself. */
+  /** Whether a member has described itself: in a small cluster, only those are asked. Default: all. */
+  hasDescribed?: (id: string) => boolean;
+  /** Up to this many members, this node exchanges with few of them, and only for ids that are used twice. */
   directMembers?: number;
   random?: () => number;
   source?: ClockSource;
@@ -260,9 +262,10 @@ export class Gossip {
   /** Members to exchange with, in random order. Those that do not take part are left out; in a large cluster, those that failed. */
   #chooseTargets(): RegisteredPeer[] {
     const { nowMs } = this;
+    const { hasDescribed = () => true } = this.#deps;
     const all = this.#deps.peers.all().filter(({ member }) => {
       const row = this.table.get(member.id);
-      const isLeftOut = row?.isSampled || (this.isActive && row?.failure !== undefined);
+      const isLeftOut = row?.isSampled || (this.isActive ? row?.failure !== undefined : !hasDescribed(member.id));
       return !member.isSelf && !isLeftOut && !this.#mute.has(member, nowMs);
     });
     const chosen: RegisteredPeer[] = [];

@@ -61,7 +61,7 @@ export function authorizeRequest(
   if (url.length > gate.maxUrlBytes) {
     throw new PortholeError(
       'URL_TOO_LONG',
-      `the URL is longer than ${gate.maxUrlBytes} bytes, the limit set by http.max-url-bytes`,
+      `the URL is longer than ${gate.maxUrlBytes} bytes, the limit set by http.max-url-bytes; routes for records also take parameters by POST`,
     );
   }
   context.rate = gate.checkRate(remoteAddress(request));
