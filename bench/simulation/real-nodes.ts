@@ -36,8 +36,8 @@ const dir = mkdtempSync(join(tmpdir(), 'porthole-real-'));
 try {
   const ports = await freePorts(count);
   const members = ports.map((port, number) => `${nodeId(number)}=http://${HOST}:${port}`);
-  const nodes = [];
-  for (const [number, port] of ports.entries()) {
+  // All at once: those that run keep trying members that do not respond yet, which costs more than all exchanges.
+  const starting = ports.map((port, number) => {
     const logs = join(dir, nodeId(number));
     mkdirSync(logs);
     writeFileSync(join(logs, 'node.log'), `${new Date().toISOString()} INFO started\n`);
@@ -48,8 +48,9 @@ try {
       logging: { dir: join(logs, 'own') },
       cluster: { nodeId: nodeId(number), members, lastWordsMaxBytes: 0 },
     };
-    nodes.push(await startNode({ settings } as Parameters<ServerPackage['startNode']>[0]));
-  }
+    return startNode({ settings } as Parameters<ServerPackage['startNode']>[0]);
+  });
+  const nodes = await Promise.all(starting);
   await sleep(settleSeconds * 1000);
   const before = await countExchanges(ports);
   const usedBefore = process.cpuUsage();
