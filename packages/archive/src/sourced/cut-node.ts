@@ -44,10 +44,11 @@ function cutRanges({ logs }: ArchivedNode, facts: MemberFacts, family: string | 
   const names = new Set([...shipped.keys(), ...facts.logs.keys()]);
   return [...names]
     .filter((log) => family === undefined || family === log)
-    .map((log) => ({ log, ...cutRange(shipped.get(log), facts, log) }));
+    .map((log) => ({ log, ...cutLog(shipped.get(log), facts, log) }));
 }
 
-function cutRange(
+/** The times at which a log can be cut. */
+export function cutLog(
   shipped: ArchivedLog | undefined,
   { isAlive, logs }: MemberFacts,
   log: string,

@@ -24,8 +24,12 @@ export function findGaps(node: ArchivedNode, facts: MemberFacts, { plan, range }
   const { fromMs = -Infinity, toMs = Infinity } = range;
   return [...names].flatMap((log) => {
     const gap = findGap(shipped.get(log), facts.logs.get(log), cutOf(plan.cuts, node.node, log));
-    if (!gap || gap.toMs - facts.offsetMs <= fromMs || gap.fromMs - facts.offsetMs >= toMs) return [];
-    return [{ log, ...gap }];
+    if (!gap) return [];
+    const clipped = {
+      fromMs: Math.max(gap.fromMs, Math.floor(fromMs + facts.offsetMs)),
+      toMs: Math.min(gap.toMs, Math.ceil(toMs + facts.offsetMs)),
+    };
+    return clipped.fromMs < clipped.toMs ? [{ log, why: gap.why, ...clipped }] : [];
   });
 }
 

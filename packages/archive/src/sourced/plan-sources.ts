@@ -14,7 +14,7 @@ const MAX_OWN_CUTS = 32;
  * Maximum logs on the disks of nodes whose logs have cuts of their own: counts ask for each of these logs. Other nodes get
  * one cut, and what it leaves out is reported.
  */
-const MAX_OWN_LOGS = 64;
+export const MAX_OWN_LOGS = 64;
 
 type Request = MemberSelection & LogSelection & Pick<RecordFilter, 'fromMs' | 'toMs'>;
 

@@ -21,6 +21,8 @@ export class SearchSide {
   readonly ends: ClusterEnd[] = [];
   /** Records taken, by node. */
   readonly taken = new Map<string, number>();
+  /** The last time that was taken: of records out of order, the one furthest on. */
+  reachedMs: number | null = null;
   readonly #options: SideOptions;
   #page: string | null;
   #after: SidePosition['after'];
@@ -61,6 +63,7 @@ export class SearchSide {
     this.#lastKey = this.key;
     const record = this.#buffer[this.#next++] as ClusterRecord;
     this.#after = { node: record.node, cursor: record.cursor, atMs: record.atMs ?? null };
+    this.#reach(record.atMs);
     this.taken.set(record.node, (this.taken.get(record.node) ?? 0) + 1);
     return record;
   }
@@ -96,6 +99,12 @@ export class SearchSide {
   position(): SidePosition | null {
     if (this.#end === undefined || this.hasNext) return { page: this.#page, after: this.#after };
     return this.#end.cursor === null ? null : { page: this.#end.cursor, after: null };
+  }
+
+  #reach(atMs: number | undefined): void {
+    if (atMs === undefined) return;
+    const isFurther = this.reachedMs === null || this.#keyOf(atMs) > this.#keyOf(this.reachedMs);
+    if (isFurther) this.reachedMs = atMs;
   }
 
   #keyOf(atMs: number): number {

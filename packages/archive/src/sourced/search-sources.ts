@@ -15,6 +15,7 @@ import type { ArchiveReader } from './archive-reader.ts';
 import { withoutArchived } from './cuts.ts';
 import type { ClusterFacts } from './member-facts.ts';
 import { type MergedSide, mergeSides } from './merge-sides.ts';
+import type { MovedPosition } from './move-cuts.ts';
 import { isSelected, type SourcePlan } from './plan-sources.ts';
 import { SearchSide } from './search-side.ts';
 import { encodeSourcedCursor, type SidePosition, type SourcedPosition } from './sourced-cursor.ts';
@@ -29,6 +30,8 @@ export interface SearchDeps {
   facts: ClusterFacts;
   /** Where an earlier page stopped. */
   resumed: SourcedPosition | undefined;
+  /** What may be missing since then. */
+  gaps: MovedPosition['gaps'];
 }
 
 /** A log that no member has any more may be in the archive. */
@@ -113,7 +116,6 @@ class SourcedSearchRun {
     const ends = [...(this.#members?.ends ?? []), ...(this.#archive?.ends ?? [])];
     const position = this.#position();
     const sum = (numberOf: (end: ClusterEnd) => number) => ends.reduce((total, end) => total + numberOf(end), 0);
-    const { fromMs, toMs } = this.#request;
     const share = { plan, facts: facts.members, counts: this.#archive?.taken ?? new Map(), problem: this.#problem };
     const lastEnd = this.#members?.ends.at(-1);
     return {
@@ -124,7 +126,7 @@ class SourcedSearchRun {
       skippedBytes: sum(({ skippedBytes }) => skippedBytes),
       ...this.#coverage(position !== null || resumed !== undefined, ends),
       elapsedMs: Math.round(performance.now() - this.#startedMs),
-      members: withArchive(this.#memberReports(lastEnd), { ...share, range: { fromMs, toMs } }),
+      members: withArchive(this.#memberReports(lastEnd), { ...share, range: this.#range(), gaps: this.#deps.gaps }),
       membership: lastEnd?.membership ?? facts.membership,
       problems: ends.flatMap(({ problems = [] }) => problems),
       ...(lastEnd?.duplicates && { duplicates: lastEnd.duplicates }),
@@ -179,7 +181,26 @@ class SourcedSearchRun {
     // Nothing remains but an archive that failed at once: paging must end.
     if (members === null && (archive === null || (this.#problem !== null && this.#records === 0))) return null;
     const { order } = this.#request;
-    return { order: resumed?.order ?? order, cuts: plan.cuts, members, archive };
+    return { order: resumed?.order ?? order, cuts: plan.cuts, members, archive, reached: this.#reached() };
+  }
+
+  /** How far the pages have come, this one included. */
+  #reached(): SourcedPosition['reached'] {
+    const { membersMs = null, archiveMs = null } = this.#deps.resumed?.reached ?? {};
+    return {
+      membersMs: this.#members?.reachedMs ?? membersMs,
+      archiveMs: this.#archive?.reachedMs ?? archiveMs,
+    };
+  }
+
+  /** What the pages from this one on can have: what is missing before was reported there. */
+  #range(): { fromMs?: number | undefined; toMs?: number | undefined } {
+    const { fromMs, toMs, order } = this.#request;
+    const { membersMs = null, archiveMs = null } = this.#deps.resumed?.reached ?? {};
+    const times = [membersMs, archiveMs].flatMap((timeMs) => timeMs ?? []);
+    if (times.length === 0) return { fromMs, toMs };
+    if (order === 'newest') return { fromMs, toMs: Math.min(toMs ?? Infinity, Math.max(...times) + 1) };
+    return { fromMs: Math.max(fromMs ?? -Infinity, Math.min(...times)), toMs };
   }
 
   #reason(position: SourcedPosition | null, ends: readonly ClusterEnd[]): ClusterEnd['reason'] {

@@ -34,21 +34,27 @@ import type { ArchiveReader } from './archive-reader.ts';
 import { aroundSources } from './around-sources.ts';
 import { digestKind, fieldsKind, histogramKind, topKind } from './count-kinds.ts';
 import { type CountKind, countSources } from './count-sources.ts';
-import type { Cuts } from './cuts.ts';
 import { type ClusterFacts, fetchFacts } from './member-facts.ts';
+import { type MovedPosition, moveCuts } from './move-cuts.ts';
 import { planSources, type SourcePlan } from './plan-sources.ts';
 import { Remembered } from './remembered.ts';
 import { searchSources } from './search-sources.ts';
-import { isSourcedCursor, resumedPosition } from './sourced-cursor.ts';
+import { isSourcedCursor, resumedPosition, type SourcedPosition } from './sourced-cursor.ts';
 import { shippedRange } from './sourced-reports.ts';
 
 type Request = MemberSelection & LogSelection & Pick<RecordFilter, 'fromMs' | 'toMs'>;
+
+/** Where a search goes on. */
+interface Resumed {
+  resumed: SourcedPosition | undefined;
+  gaps: MovedPosition['gaps'];
+}
 
 /** What a request reads, decided. */
 type Decision =
   | { kind: 'nodes'; problem?: string }
   | { kind: 'archive' }
-  | { kind: 'both'; plan: SourcePlan; facts: ClusterFacts };
+  | ({ kind: 'both'; plan: SourcePlan; facts: ClusterFacts } & Resumed);
 
 /**
  * The cluster with a past: what living members have is read from them, and everything older, or of nodes that no longer
@@ -99,10 +105,9 @@ export class SourcedCluster implements ClusterState {
     request: SearchQuery & MemberSelection,
     options: SearchOptions = {},
   ): AsyncGenerator<ClusterItem[], void, undefined> {
-    const resumed = resumedPosition(request);
-    const decided = await this.#decide(request, options, resumed?.cuts);
+    const decided = await this.#decide(request, options, resumedPosition(request));
     if (decided.kind === 'both') {
-      const deps = { cluster: this.#cluster, archive: this.#archive, resumed, ...decided };
+      const deps = { cluster: this.#cluster, archive: this.#archive, ...decided };
       yield* searchSources(deps, request, options);
     } else if (decided.kind === 'archive') {
       yield* this.#ofArchive(this.#archive.searchLogs(request, options), options);
@@ -116,7 +121,7 @@ export class SourcedCluster implements ClusterState {
     request: SearchQuery & MemberSelection,
     options: SearchOptions = {},
   ): AsyncGenerator<Uint8Array, void, undefined> {
-    const decided = await this.#decide(request, options, resumedPosition(request)?.cuts);
+    const decided = await this.#decide(request, options, resumedPosition(request));
     if (decided.kind === 'nodes' && decided.problem === undefined && this.#cluster.searchLogLines) {
       yield* this.#cluster.searchLogLines({ ...request, store: 'nodes' }, options);
       return;
@@ -198,7 +203,7 @@ export class SourcedCluster implements ClusterState {
   async #decide(
     request: Request & Pick<Partial<SearchQuery>, 'start'>,
     options: CallOptions,
-    cuts?: Cuts,
+    position?: SourcedPosition,
   ): Promise<Decision> {
     const { store = 'auto', start } = request;
     const cursor = start && 'cursor' in start ? start.cursor : undefined;
@@ -221,9 +226,11 @@ export class SourcedCluster implements ClusterState {
     }
     if (archived.length === 0) return { kind: 'nodes' };
     const facts = await this.#facts.get(options);
-    const plan = planSources(request, { facts: facts.members, archived }, cuts);
+    const known = { facts: facts.members, archived };
+    const moved = position && moveCuts(position, known, request.family);
+    const plan = planSources(request, known, moved?.position.cuts);
     if (plan.archive === null && !plan.hasGaps && cursor === undefined) return { kind: 'nodes' };
-    return { kind: 'both', plan, facts };
+    return { kind: 'both', plan, facts, resumed: moved?.position, gaps: moved?.gaps ?? [] };
   }
 
   /** Says of each node what it has shipped. */

@@ -17,6 +17,8 @@ export interface SourcedPosition {
   /** `null`: everything was emitted. */
   members: SidePosition | null;
   archive: SidePosition | null;
+  /** The last times that each side has emitted; `null`: none. Of the archive by the clocks of nodes. */
+  reached: { membersMs: number | null; archiveMs: number | null };
 }
 
 /** So that it is never taken for a cursor of the cluster or of the archive. */
@@ -27,8 +29,15 @@ const MAX_JSON_BYTES = 512 * 1024;
 const MAX_CUTS = 10_000;
 
 /** URL-safe. */
-export function encodeSourcedCursor({ order, cuts, members, archive }: SourcedPosition): string {
-  const json = JSON.stringify([order, cuts, writeSide(members), writeSide(archive)]);
+export function encodeSourcedCursor({ order, cuts, members, archive, reached }: SourcedPosition): string {
+  const json = JSON.stringify([
+    order,
+    cuts,
+    writeSide(members),
+    writeSide(archive),
+    reached.membersMs,
+    reached.archiveMs,
+  ]);
   return PREFIX + deflateRawSync(json).toString('base64url');
 }
 
@@ -38,9 +47,11 @@ export function isSourcedCursor(text: string): boolean {
 
 /** Throws CURSOR_INVALID for anything `encodeSourcedCursor` did not create. */
 function decodeSourcedCursor(text: string): SourcedPosition {
-  const [order, cuts, members, archive] = checkArray(unpack(text), 4);
+  const [order, cuts, members, archive, membersMs, archiveMs] = checkArray(unpack(text), 6);
   if (order !== 'newest' && order !== 'oldest') throw invalid();
-  return { order, cuts: readCuts(cuts), members: readSide(members), archive: readSide(archive) };
+  if ((membersMs !== null && !isTime(membersMs)) || (archiveMs !== null && !isTime(archiveMs))) throw invalid();
+  const reached = { membersMs, archiveMs };
+  return { order, cuts: readCuts(cuts), members: readSide(members), archive: readSide(archive), reached };
 }
 
 /** Where an earlier page of both stopped. */

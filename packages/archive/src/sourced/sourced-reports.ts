@@ -14,6 +14,8 @@ export interface ArchiveShare {
   /** Why the archive failed. */
   problem: string | null;
   range: { fromMs?: number | undefined; toMs?: number | undefined };
+  /** Others than those that plan and facts have. */
+  gaps?: readonly (Gap & { node: string })[];
 }
 
 export function archivePart({ plan, counts, problem }: Pick<ArchiveShare, 'plan' | 'counts' | 'problem'>): ArchivePart {
@@ -36,7 +38,10 @@ export function withArchive(reports: readonly MemberReport[], share: ArchiveShar
     if (!node) return report;
     const facts = members.get(report.id);
     const isRead = facts?.isAlive && report.outcome === 'ok';
-    return markGaps(addShare(report, node, share), isRead ? findGaps(node, facts, share) : []);
+    return markGaps(
+      addShare(report, node, share),
+      isRead ? [...findGaps(node, facts, share), ...(share.gaps ?? []).filter((gap) => gap.node === report.id)] : [],
+    );
   });
   const others = [...archived.values()].map((node) => addShare(pastReport(node), node, share));
   return [...known, ...others].sort((a, b) => (a.id < b.id ? -1 : 1));
