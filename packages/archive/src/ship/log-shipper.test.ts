@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { appendFileSync, copyFileSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
@@ -86,6 +87,17 @@ class Setting {
 }
 
 describe('records are shipped exactly once', () => {
+  it('does not sleep while there is more to read', async () => {
+    const setting = await Setting.create();
+    writeFileSync(setting.path, lines(100));
+    const sleep = async (_ms: number, signal: AbortSignal) => {
+      if (!signal.aborted) await once(signal, 'abort');
+    };
+    await setting.start({ batchRows: 10, turnMs: 0, sleep });
+    // The last ones may have to wait: for another record, or until they have not changed for a while.
+    await eventually(async () => expect((await setting.texts()).length).toBeGreaterThanOrEqual(90));
+  });
+
   it('as they are written, through rotation by renaming and compressing', async () => {
     const setting = await Setting.create();
     const { path } = setting;

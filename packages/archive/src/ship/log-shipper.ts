@@ -1,5 +1,5 @@
 import { mkdir } from 'node:fs/promises';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { LogDir, LogFileDetails } from '@porthole/logs';
 import { BatchBuilder } from './batch-builder.ts';
 import { BatchSender, type ShipProblem, toProblem } from './batch-sender.ts';
@@ -26,6 +26,8 @@ export interface ShipperOptions {
   intervalMs?(): number;
   /** How long a last record must be unchanged before it is complete. */
   settleMs?: number;
+  /** How long one log is read before it is the turn of the next one. */
+  turnMs?: number;
   /** Rows of a batch at most. */
   batchRows?: number;
   /** For tests that cannot wait. */
@@ -133,12 +135,14 @@ export class LogShipper {
         await this.#round();
         this.#report({ reading: undefined });
       } catch (error) {
+        this.#isBehind = false;
         if (!signal.aborted) this.#report({ reading: toProblem(error) });
       }
       const { intervalMs = () => INTERVAL_MS } = this.#options;
-      const waitMs = this.#isBehind ? Math.min(INTERVAL_MS, intervalMs()) : intervalMs();
+      // There is more to read: only others' work goes first.
+      if (this.#isBehind) await setImmediate();
       // Not all nodes at the same moment.
-      await this.#sleep(waitMs * (0.9 + Math.random() / 5), signal);
+      else await this.#sleep(intervalMs() * (0.9 + Math.random() / 5), signal);
     }
   }
 
@@ -189,14 +193,16 @@ export class LogShipper {
   }
 
   #turn(): ReadTurn {
-    const endAt = performance.now() + TURN_MS;
+    const { turnMs = TURN_MS } = this.#options;
+    const endAt = performance.now() + turnMs;
     return {
       builder: this.#builder,
       signal: this.#reading.signal,
-      flush: () => {
-        // A batch was full: there is more than an interval brings.
-        this.#isBehind = true;
-        return this.#flush();
+      flush: async () => {
+        const isSent = await this.#flush();
+        // A batch was full: there is more than an interval brings. An archive that takes nothing is waited for.
+        this.#isBehind ||= isSent;
+        return isSent;
       },
       isOver: () => performance.now() > endAt,
     };

@@ -199,8 +199,8 @@ class SourcedSearchRun {
     const { membersMs = null, archiveMs = null } = this.#deps.resumed?.reached ?? {};
     const times = [membersMs, archiveMs].flatMap((timeMs) => timeMs ?? []);
     if (times.length === 0) return { fromMs, toMs };
-    if (order === 'newest') return { fromMs, toMs: Math.min(toMs ?? Infinity, Math.max(...times) + 1) };
-    return { fromMs: Math.max(fromMs ?? -Infinity, Math.min(...times)), toMs };
+    if (order === 'newest') return { fromMs, toMs: Math.min(toMs ?? Infinity, Math.min(...times) + 1) };
+    return { fromMs: Math.max(fromMs ?? -Infinity, Math.max(...times)), toMs };
   }
 
   #reason(position: SourcedPosition | null, ends: readonly ClusterEnd[]): ClusterEnd['reason'] {
