@@ -22,8 +22,15 @@ export interface AroundDeps {
   archived(): Promise<readonly ArchivedNode[]>;
 }
 
-/** The record a request names is no longer on a disk, or its node is no longer a member. */
-const GONE: ReadonlySet<string> = new Set(['CURSOR_GONE', 'MEMBER_NOT_FOUND', 'UNREACHABLE', 'DEADLINE_EXCEEDED']);
+/** The record a request names, or its whole log, is no longer on a disk, or its node is no longer a member. */
+const GONE: ReadonlySet<string> = new Set([
+  'CURSOR_GONE',
+  'LOG_FILE_NOT_FOUND',
+  'LOG_FAMILY_NOT_FOUND',
+  'MEMBER_NOT_FOUND',
+  'UNREACHABLE',
+  'DEADLINE_EXCEEDED',
+]);
 
 /**
  * What was logged around a record or time, of members and archive. A time is looked up on both sides; a record is looked for
