@@ -68,6 +68,10 @@ test('whatever logrotate does, every client gets every line that is on disk once
   ];
 
   await logs.write(RATE);
+  // What was never read before a file is truncated is no line that a follow lost.
+  await eventually(() =>
+    expect(clients.every(({ ledgers }) => [...ledgers.values()].every(({ last }) => last > 0))).toBe(true),
+  );
   for (let round = 1; round <= ROUNDS; round++) {
     await delay(ROUND_MS);
     if (round % 6 === 5) {

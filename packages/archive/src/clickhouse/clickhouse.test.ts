@@ -88,7 +88,7 @@ describe('failures', () => {
   });
 
   it('a server that does not respond', async () => {
-    server.pause();
+    await server.pause();
     try {
       const result = server.connect({ timeoutMs: 200 }).query('SELECT 1');
       await expect(result).rejects.toMatchObject({ code: 'ARCHIVE_TIMEOUT' });

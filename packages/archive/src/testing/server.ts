@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -132,8 +132,10 @@ export class TestClickHouse {
   }
 
   /** Suspends it: connections stay open without responses. */
-  pause(): void {
+  async pause(): Promise<void> {
     this.#child?.kill('SIGSTOP');
+    // A signal takes effect when the system gets to it.
+    while (!/^State:\s+T/m.test(readFileSync(`/proc/${this.pid}/status`, 'utf8'))) await delay(1);
   }
 
   resume(): void {

@@ -1,7 +1,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '@porthole/contract';
-import { eventually } from '@porthole/logs/testing';
+import { eventually, scaled } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { connect } from '../grpc/testing/connect.ts';
 import { openRequest, requestProblem, sendRequest } from '../testing/send-request.ts';
@@ -109,7 +109,7 @@ describe('a follow', () => {
 
   it('ends with the JWT it was begun with', async () => {
     const { port, grpcPort, signer, bob } = await start();
-    const exp = Math.floor(Date.now() / 1000) + 3;
+    const exp = Math.floor((Date.now() + scaled(3000)) / 1000);
     const token = await signJwt(signer, { exp });
     const lasting = await followHttp(port, await signJwt(signer));
     const [http, grpc] = [await followHttp(port, token), await followGrpc(grpcPort, token)];

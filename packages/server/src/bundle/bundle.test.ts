@@ -8,6 +8,7 @@ import {
   type ClusterDigest,
   type ClusterNodes,
 } from '@porthole/contract';
+import { scaled } from '@porthole/logs/testing';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { freePorts } from '../testing/free-ports.ts';
@@ -126,7 +127,8 @@ describe('the bundle of a cluster', () => {
 
   it('has all of a compressed file, even if that takes several searches', async () => {
     const whole = Array.from({ length: 250 }, (_, index) => line('05:10:00', `number ${index}`)).join('');
-    const nodes = [{ files: { 'a.log.1.gz': gzipSync(whole) }, settings: { search: { maxRecords: 100 } } }];
+    const settings = { search: { maxRecords: 100 }, cluster: { firstBatchTimeoutMs: scaled(10_000) } };
+    const nodes = [{ files: { 'a.log.1.gz': gzipSync(whole) }, settings }];
     const [first] = await startBundleCluster({ nodes });
     const { manifest, text } = await fetchBundle(first?.port ?? 0);
     expect(manifest.isComplete).toBe(true);
