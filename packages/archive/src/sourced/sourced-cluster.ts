@@ -18,7 +18,6 @@ import {
   PortholeError,
   type SearchOptions,
 } from '@porthole/contract';
-import { bucketWidth } from '@porthole/logs';
 import type {
   DigestQuery,
   FieldsQuery,
@@ -32,6 +31,7 @@ import type {
 import type { ArchivedNode } from '../ask/archived-nodes.ts';
 import type { ArchiveReader } from './archive-reader.ts';
 import { aroundSources } from './around-sources.ts';
+import { commonWidth } from './common-width.ts';
 import { digestKind, fieldsKind, histogramKind, topKind } from './count-kinds.ts';
 import { type CountKind, countSources } from './count-sources.ts';
 import { type ClusterFacts, fetchFacts } from './member-facts.ts';
@@ -280,20 +280,6 @@ async function* withProblem(
 ): AsyncGenerator<ClusterItem[], void, undefined> {
   for await (const items of found)
     yield items.map((item) => (item.type === 'end' ? { ...item, archive: failedPart(problem) } : item));
-}
-
-/** The width of buckets of a range that neither side knows as a whole. */
-function commonWidth(
-  { fromMs, toMs, bucketMs, buckets }: HistogramQuery,
-  { plan, facts }: { plan: SourcePlan; facts: ClusterFacts },
-): number {
-  const first = plan.archived.flatMap(({ logs }) => logs.flatMap((log) => log.fromMs ?? []));
-  const onDisk = facts.members.flatMap(({ logs }) => [...logs.values()].flatMap((timeMs) => timeMs ?? []));
-  const startMs = fromMs ?? [...first, ...onDisk].reduce((a, b) => Math.min(a, b), Infinity);
-  const last = plan.archived.flatMap(({ logs }) => logs.flatMap((log) => log.lastMs ?? []));
-  const endMs = toMs ?? last.reduce((a, b) => Math.max(a, b), Date.now());
-  const spanMs = Number.isFinite(startMs) ? Math.max(0, endMs - startMs) : 0;
-  return bucketWidth({ spanMs, bucketMs, buckets });
 }
 
 function noLabels(): PortholeError {
