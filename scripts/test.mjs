@@ -51,8 +51,7 @@ const FLAGS = [
   ...(process.versions.node.startsWith('20.') ? ['--interrupt-budget=270000'] : []),
 ];
 /**
- * Each thread loads, compiles and optimises whatever its files use: the same suites of the packages took 106 s of
- * processor time in one thread, 122 s in three and 152 s in five. So what computes does not run in the threads of the
+ * Each thread loads, compiles and optimises whatever its files use. So what computes does not run in the threads of the
  * suites that wait for browsers and programs about half of the time. Some of it waits, too: it has a thread more than
  * there usually are cores.
  */
