@@ -12,7 +12,7 @@ const TIMES_OF_DAY: Readonly<Record<string, string>> = {
   'archive/src/ask/archive-state.ts': 'as of when a response is',
   'archive/src/ship/log-shipper.ts': 'versions of rows, and ages of records',
   'archive/src/ship/progress-writer.ts': 'up to when records were shipped',
-  'archive/src/sourced/sourced-cluster.ts': 'time ranges of requests',
+  'archive/src/sourced/common-width.ts': 'time ranges of requests',
   'client/src/check-arguments.ts': 'only named, in a message',
   'client/src/clock.ts': 'the time of day next to a clock that does not jump',
   'cluster/src/contract-only/tail-mirror.ts': 'as of when a copy is shown',
