@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { startClickHouse, type TestClickHouse } from '@porthole/archive/testing';
 import { createClient, type NodeClient } from '@porthole/client';
-import type { ClusterEnd, ClusterRecord, RecordStore } from '@porthole/contract';
+import type { ClusterEnd, ClusterRecord, MemberReport, RecordStore } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import type { PartialSettings } from '@porthole/server';
 import { initArchive } from '@porthole/server/archive';
@@ -68,7 +68,10 @@ async function startCluster(
   return { nodes, clients: ports.map((port) => createClient({ url: `http://127.0.0.1:${port}` })) };
 }
 
-async function search(client: NodeClient, query: { store?: RecordStore; nodes?: string[]; terms?: string[] } = {}) {
+async function search(
+  client: NodeClient,
+  query: { store?: RecordStore; nodes?: string[]; terms?: string[]; fromMs?: number; toMs?: number } = {},
+) {
   const records: ClusterRecord[] = [];
   let end: ClusterEnd | undefined;
   for await (const items of client.cluster.searchLogs({ order: 'oldest', limit: 100, before: 0, after: 0, ...query }))
@@ -78,6 +81,18 @@ async function search(client: NodeClient, query: { store?: RecordStore; nodes?: 
     }
   if (!end) throw new Error('no end');
   return { texts: records.map(({ node, message }) => `${node}: ${message}`), end };
+}
+
+async function around(client: NodeClient, timeMs: number): Promise<MemberReport[]> {
+  for await (const items of client.cluster.around({
+    at: { timeMs },
+    nodes: ['n1'],
+    beforeMs: 1000,
+    afterMs: 1000,
+    limit: 10,
+  }))
+    for (const item of items) if (item.type === 'end') return item.members;
+  throw new Error('no end');
 }
 
 /** Shipped, and known to be: nodes report it every few seconds, and others read it every few seconds. */
@@ -127,6 +142,14 @@ describe('nodes with an archive', () => {
     expect((await search(client, { store: 'nodes' })).texts).toEqual(all.slice(2));
     const counted = await client.cluster.logHistogram({ buckets: 10 });
     expect(counted.buckets.flatMap(({ counts }) => Object.values(counts)).reduce((a, b) => a + b, 0)).toBe(6);
+
+    // A range that only the archive has: the member is not asked, and is up all the same.
+    const past = { nodes: ['n1'], fromMs: NOW_MS - 31 * HOUR_MS, toMs: NOW_MS - 29.5 * HOUR_MS };
+    const up = [{ id: 'n1', outcome: 'ok', state: 'up', count: 1, archive: { count: 1 } }];
+    expect((await search(client, past)).end.members).toMatchObject(up);
+    expect((await client.cluster.logHistogram({ buckets: 10, ...past })).members).toMatchObject(up);
+    expect((await client.cluster.logTop({ by: 'level', limit: 10, ...past })).members).toMatchObject(up);
+    expect(await around(client, NOW_MS - 30 * HOUR_MS)).toMatchObject(up);
 
     // For good: its disk is gone, too.
     await nodes[1]?.running.stop();

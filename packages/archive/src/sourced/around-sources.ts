@@ -13,7 +13,7 @@ import type { ArchiveReader } from './archive-reader.ts';
 import { withoutArchived } from './cuts.ts';
 import type { ClusterFacts } from './member-facts.ts';
 import { planSources, type SourcePlan } from './plan-sources.ts';
-import { archivePart, withArchive } from './sourced-reports.ts';
+import { archivePart, reportsOfUnasked, withArchive } from './sourced-reports.ts';
 
 export interface AroundDeps {
   cluster: Pick<ClusterState, 'around'>;
@@ -144,7 +144,10 @@ async function* aroundTime(
   const fromMembers = countByNode(chosen.filter((record) => !archive.has(record)));
   const base = members?.end ?? past?.end;
   if (!base) throw new Error('neither members nor archive were asked');
-  const reports = (members?.end.members ?? []).map((report) => ({ ...report, count: fromMembers.get(report.id) ?? 0 }));
+  const reports = (members?.end.members ?? reportsOfUnasked(facts.members, request)).map((report) => ({
+    ...report,
+    count: fromMembers.get(report.id) ?? 0,
+  }));
   yield [
     ...chosen,
     {

@@ -11,7 +11,7 @@ import type { ArchiveOptions } from '../ask/question.ts';
 import { countMembers } from './count-members.ts';
 import type { ClusterFacts } from './member-facts.ts';
 import type { SourcePlan } from './plan-sources.ts';
-import { archivePart, withArchive } from './sourced-reports.ts';
+import { archivePart, reportsOfUnasked, withArchive } from './sourced-reports.ts';
 
 interface Counted {
   members: MemberReport[];
@@ -55,7 +55,7 @@ export async function countSources<Request extends CountRequest, Result extends 
   const parts = [...(fromMembers?.parts ?? []), ...(archived ? [archived.value] : [])];
   const counts = new Map(archived?.value.members.map(({ id, count }) => [id, count]));
   const share = { plan, facts: facts.members, counts, problem: null, range };
-  const reports = withArchive(fromMembers?.members ?? [], share);
+  const reports = withArchive(fromMembers?.members ?? reportsOfUnasked(facts.members, request), share);
   const partial = new Map(
     archived?.value.members.filter(({ isPartial }) => isPartial).map((report) => [report.id, report]),
   );

@@ -16,10 +16,10 @@ import { withoutArchived } from './cuts.ts';
 import type { ClusterFacts } from './member-facts.ts';
 import { type MergedSide, mergeSides } from './merge-sides.ts';
 import type { MovedPosition } from './move-cuts.ts';
-import { isSelected, type SourcePlan } from './plan-sources.ts';
+import type { SourcePlan } from './plan-sources.ts';
 import { SearchSide } from './search-side.ts';
 import { encodeSourcedCursor, type SidePosition, type SourcedPosition } from './sourced-cursor.ts';
-import { archivePart, withArchive } from './sourced-reports.ts';
+import { archivePart, reportsOfUnasked, withArchive } from './sourced-reports.ts';
 
 export type SourcedSearch = SearchQuery & MemberSelection;
 
@@ -208,11 +208,8 @@ class SourcedSearchRun {
     return ends.some(({ reason }) => reason === 'time budget') ? 'time budget' : 'exhausted';
   }
 
-  /** Without the end of a page: as the members have just responded when they were asked for their files. */
   #memberReports(end: ClusterEnd | undefined): MemberReport[] {
-    const { facts } = this.#deps;
-    const selected = facts.members.filter((member) => isSelected(member, this.#request));
-    const reports = end?.members ?? selected.map(({ report }) => report);
+    const reports = end?.members ?? reportsOfUnasked(this.#deps.facts.members, this.#request);
     return reports.map((report) => ({ ...report, count: this.#members?.taken.get(report.id) ?? 0 }));
   }
 

@@ -1,9 +1,9 @@
-import type { ArchivePart, MemberArchive, MemberReport } from '@porthole/contract';
+import type { ArchivePart, MemberArchive, MemberReport, MemberSelection } from '@porthole/contract';
 import type { ArchivedNode } from '../ask/archived-nodes.ts';
 import { beforeOf } from './cuts.ts';
 import { findGaps, type Gap } from './find-gaps.ts';
 import type { MemberFacts } from './member-facts.ts';
-import type { SourcePlan } from './plan-sources.ts';
+import { isSelected, type SourcePlan } from './plan-sources.ts';
 
 /** What a request read of the archive. */
 export interface ArchiveShare {
@@ -25,6 +25,11 @@ export function archivePart({ plan, counts, problem }: Pick<ArchiveShare, 'plan'
     beforeMs: mostFrequent(cuts),
     problem,
   };
+}
+
+/** Of members that had nothing to be asked for: as they have just responded when they listed their logs. */
+export function reportsOfUnasked(facts: readonly MemberFacts[], selection: MemberSelection): MemberReport[] {
+  return facts.filter((member) => isSelected(member, selection)).map(({ report }) => ({ ...report, count: 0 }));
 }
 
 /** The reports of members with the part of each that came from the archive, and of nodes that only the archive has. */

@@ -18,6 +18,11 @@ export function outcomeText(outcome: MemberOutcome): string {
   return OUTCOMES[outcome];
 }
 
+/** A node that is no longer listed: only the archive knows it. */
+export function isPastNode({ outcome, archive, sinceMs = null }: MemberReport): boolean {
+  return outcome === 'left' && archive !== undefined && sinceMs === null;
+}
+
 /** Members whose data is missing or incomplete, with a short reason and the full detail. */
 export function missingMembers(members: readonly MemberReport[]): { id: string; why: string; detail: string | null }[] {
   return members

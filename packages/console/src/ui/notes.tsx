@@ -6,7 +6,7 @@ import type { Failure } from '../state/resource.ts';
 import { session } from '../state/session.ts';
 import { formatSecond } from './format.ts';
 import { useStore } from './hooks.ts';
-import { missingMembers } from './missing-members.ts';
+import { isPastNode, missingMembers } from './missing-members.ts';
 
 interface FailureNoteProps {
   /** What could not be loaded: `The nodes`. */
@@ -55,10 +55,10 @@ function signIn(onRetry: () => void): void {
 export function PartialNote({ members, onRetry }: { members: readonly MemberReport[]; onRetry: () => void }) {
   const missing = missingMembers(members);
   if (missing.length === 0) return null;
-  const whole = members.length - missing.length;
+  const asked = members.filter((report) => !isPastNode(report));
   return (
     <p class="partial">
-      {whole} of {members.length} nodes responded ·{' '}
+      {asked.length - missingMembers(asked).length} of {asked.length} nodes responded ·{' '}
       {missing.slice(0, MAX_NAMED).map(({ id, why, detail }, index) => (
         <span key={id} title={detail ?? undefined}>
           {index > 0 && ' · '}

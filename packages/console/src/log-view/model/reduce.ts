@@ -18,7 +18,10 @@ import type { FindStatus } from './workspace-state.ts';
 export function reduce(state: LogState, action: LogAction): LogState {
   const next = apply(state, action);
   if (next.buffer === state.buffer && next.members === state.members && next.bottom === state.bottom) return next;
-  return { ...next, rows: withSnapshotRows(next.buffer.rows, next.members, next.bottom.kind) };
+  return {
+    ...next,
+    rows: withSnapshotRows(next.buffer.rows, next.members, { bottom: next.bottom.kind, toMs: next.filter.toMs }),
+  };
 }
 
 function apply(state: LogState, action: LogAction): LogState {

@@ -38,8 +38,8 @@ export type Row =
       isLoading: boolean;
       /** What to load; absent if it cannot be loaded. */
       range?: GapRange;
-      /** The lines of a node end here because it is not responding; those above are from its snapshot of this time. */
-      snapshot?: { asOfMs: number; sinceMs: number | null };
+      /** The lines of a node end here because it is not responding; those above are of this time, from its snapshot. */
+      snapshot?: { asOfMs: number; sinceMs: number | null; from: string };
     }
   /** Rotated, truncated, a member that stopped responding, a lost connection: one line of text. */
   | { kind: 'event'; key: string; node: string | null; text: string; isProblem: boolean };

@@ -41,13 +41,13 @@ export function GapLine({ row, onLoad }: { row: GapRow; onLoad: (key: string) =>
 function SnapshotText({ node, text, snapshot }: Pick<GapRow, 'node' | 'text'> & Required<Pick<GapRow, 'snapshot'>>) {
   const zone = useStore(preferences.zone);
   const nowMs = useNow(60_000);
-  const { asOfMs, sinceMs } = snapshot;
+  const { asOfMs, sinceMs, from } = snapshot;
   const since = sinceMs === null ? '' : ` ${formatShortTime(sinceMs, zone, nowMs)}`;
   const asOf = formatSecond(asOfMs, zone);
   return (
     <b>
       {node} {text}
-      {since} · no lines after {asOf}; earlier ones are from its snapshot
+      {since} · no lines after {asOf}; earlier ones are from {from}
     </b>
   );
 }

@@ -9,6 +9,7 @@ import { ALL_LOGS, type LogsView, type ZoneName } from '../../../state/view.ts';
 import { viewUrl } from '../../../state/view-url.ts';
 import { formatCount, zoneLabel } from '../../../ui/format.ts';
 import { useResource, useStore } from '../../../ui/hooks.ts';
+import { isPastNode } from '../../../ui/missing-members.ts';
 import { isDegraded, problemText } from '../../cluster/node-health.ts';
 import { statusTexts } from './status-texts.ts';
 
@@ -28,7 +29,8 @@ export function StatusBar({ state, source, seen, zone, onRetry }: StatusBarProps
   const record = focused?.kind === 'record' ? focused.record : last;
   const fraction = record && state.extent ? source.fractionAt(record, state.extent) : undefined;
   const failed = failedFiles(state.problems);
-  const silent = state.members.filter(({ outcome }) => outcome !== 'ok');
+  const members = state.members.filter((report) => !isPastNode(report));
+  const silent = members.filter(({ outcome }) => outcome !== 'ok');
   return (
     <footer class="status-bar">
       {statusTexts({ state, record, fraction, zone, nowMs }).map((text) => (
@@ -54,7 +56,7 @@ export function StatusBar({ state, source, seen, zone, onRetry }: StatusBarProps
           class="is-problem"
           title={silent.map(({ id, outcome, detail }) => `${id}: ${outcome} ${detail ?? ''}`).join('\n')}
         >
-          {state.members.length - silent.length} of {state.members.length} nodes responded ·{' '}
+          {members.length - silent.length} of {members.length} nodes responded ·{' '}
           <button type="button" class="link-button" onClick={onRetry}>
             retry
           </button>
