@@ -4,15 +4,7 @@ import { appendFileSync, createReadStream, createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
-import {
-  ClickHouse,
-  ClickHouseTarget,
-  LogShipper,
-  migrate,
-  planMigration,
-  type RecordTarget,
-  type RowBatch,
-} from '@porthole/archive';
+import { ClickHouse, ClickHouseTarget, LogShipper, migrate, planMigration, type RecordTarget } from '@porthole/archive';
 import { LogDir } from '@porthole/logs';
 import { ensurePrograms } from '../scripts/programs.mjs';
 import type { BenchContext } from './context.ts';
@@ -96,12 +88,18 @@ async function lagRow(context: BenchContext, clickhouse: ClickHouse): Promise<Ro
   const dir = context.tempDir();
   const lags: number[] = [];
   const inner = new ClickHouseTarget(clickhouse);
+  let times: number[] = [];
   const target: RecordTarget = {
+    format: inner.format,
     prepare: () => inner.prepare(),
     knownFiles: (log, signal) => inner.knownFiles(log, signal),
-    send: async (batch, signal) => {
-      await inner.send(batch, signal);
-      lags.push(...sampleTimes(batch).map((timeMs) => Date.now() - timeMs));
+    pack: (rows) => {
+      times = sampleTimes(rows);
+      return inner.pack(rows);
+    },
+    send: async (packed, signal) => {
+      await inner.send(packed, signal);
+      lags.push(...times.map((timeMs) => Date.now() - timeMs));
     },
   };
   const shipper = await startShipper(context, dir, target);
@@ -129,10 +127,10 @@ function startShipper(context: BenchContext, dir: string, target: RecordTarget):
   return LogShipper.open({ logs, target, positionsDir: context.tempDir(), ...node });
 }
 
-/** Times of every hundredth row. */
-function sampleTimes({ body, rows }: RowBatch): number[] {
-  const times = body.toString().matchAll(/"time_ms":(\d+)/g);
-  return [...times].flatMap(([, time], index) => (index % 100 === 0 || index === rows - 1 ? [Number(time)] : []));
+/** Times of every hundredth row, and of the last one. */
+function sampleTimes(rows: Buffer): number[] {
+  const times = [...rows.toString().matchAll(/"time_ms":(\d+)/g)];
+  return times.flatMap(([, time], index) => (index % 100 === 0 || index === times.length - 1 ? [Number(time)] : []));
 }
 
 function logLines(from: number, count: number, stepMs: number, startMs = Date.UTC(2026, 9, 1)): string {

@@ -1,5 +1,5 @@
 import type { LogReader } from './log-reader.ts';
-import type { RowBatch } from './record-target.ts';
+import type { LogCheckpoint } from './pending-batch.ts';
 import { RowKernel } from './row-kernel.ts';
 
 /** Large enough that ClickHouse makes few parts, small enough for a node's memory. */
@@ -10,9 +10,14 @@ const MAX_ROWS = 50_000;
 const MAX_DAYS = 40;
 
 /** Rows of one or more logs, and what is known to be shipped once they are stored. */
-export interface BuiltBatch extends RowBatch {
-  /** Logs with rows in it, and what to do before it is sent and after it was stored. */
-  logs: { prepare(): Promise<void>; commit(): Promise<void> }[];
+export interface BuiltBatch {
+  /** Rows as lines of JSON, until they are packed: from then on the very same bytes are sent. */
+  body: { rows: Buffer } | { packed: Buffer };
+  rows: number;
+  /** Of the rows, not packed. */
+  bytes: number;
+  /** Logs with rows in it. */
+  logs: readonly LogCheckpoint[];
 }
 
 /** Collects the rows of a node's logs. */
@@ -47,7 +52,8 @@ export class BatchBuilder {
   take(): BuiltBatch | undefined {
     if (this.rows === 0) return undefined;
     const logs = [...this.#readers].map((reader) => reader.checkpoint());
-    const batch = { body: this.writer.take(), rows: this.rows, logs };
+    const rows = this.writer.take();
+    const batch = { body: { rows }, rows: this.rows, bytes: rows.length, logs };
     this.rows = 0;
     this.#readers.clear();
     this.#days.clear();

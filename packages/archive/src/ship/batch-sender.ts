@@ -1,6 +1,7 @@
 import { ArchiveError } from '../archive-error.ts';
 import { messageOf } from '../clickhouse/credentials.ts';
 import type { BuiltBatch } from './batch-builder.ts';
+import type { PendingBatch } from './pending-batch.ts';
 import type { RecordTarget } from './record-target.ts';
 
 /** Why nothing is shipped now. */
@@ -11,6 +12,8 @@ export interface ShipProblem {
 
 export interface BatchSenderDeps {
   target: RecordTarget;
+  /** Keeps the batch in flight: after a crash, the very same one is sent again. */
+  pending: PendingBatch;
   signal: AbortSignal;
   /** Resolves after so long, or once the signal aborts. */
   sleep(ms: number, signal: AbortSignal): Promise<void>;
@@ -88,15 +91,27 @@ export class BatchSender {
   }
 
   async #send(batch: BuiltBatch): Promise<void> {
-    const { target, signal } = this.#deps;
+    const { target, pending, signal } = this.#deps;
     if (!this.#isPrepared) await target.prepare(signal);
     this.#isPrepared = true;
-    for (const log of batch.logs) await log.prepare();
-    await target.send(batch, signal);
+    await target.send(await this.#pack(batch), signal);
     for (const log of batch.logs) await log.commit();
+    await pending.remove();
     this.sentRows += batch.rows;
-    this.sentBytes += batch.body.length;
+    this.sentBytes += batch.bytes;
     this.batches++;
+  }
+
+  /** What is sent of it, once that is on disk together with where it ends in each log. */
+  async #pack(batch: BuiltBatch): Promise<Buffer> {
+    if ('packed' in batch.body) return batch.body.packed;
+    const { target, pending } = this.#deps;
+    for (const log of batch.logs) await log.prepare();
+    const packed = await target.pack(batch.body.rows);
+    const { rows, bytes } = batch;
+    await pending.write({ format: target.format, rows, bytes, logs: batch.logs.map(({ state }) => state), packed });
+    batch.body = { packed };
+    return packed;
   }
 }
 

@@ -5,7 +5,7 @@ import { quote } from '../clickhouse/quote.ts';
 import { checkSchema } from '../schema/migrate.ts';
 import { readFeatures } from '../schema/server-features.ts';
 import { RECORDS } from '../schema/tables.ts';
-import type { RecordTarget, RowBatch } from './record-target.ts';
+import type { RecordTarget } from './record-target.ts';
 
 const compress = promisify(gzip);
 
@@ -25,6 +25,7 @@ const INSERT = `INSERT INTO ${RECORDS} FORMAT JSONEachRow`;
 
 /** Sends rows to the table `records` of ClickHouse. */
 export class ClickHouseTarget implements RecordTarget {
+  readonly format = 'JSONEachRow.gzip.1';
   readonly #clickhouse: ClickHouse;
   #settings: Readonly<Record<string, number>> = SETTINGS;
 
@@ -39,9 +40,12 @@ export class ClickHouseTarget implements RecordTarget {
     this.#settings = hasAsyncInsert ? { ...SETTINGS, async_insert: 1, wait_for_async_insert: 1 } : SETTINGS;
   }
 
-  async send({ body }: RowBatch, signal: AbortSignal): Promise<void> {
+  pack(rows: Buffer): Promise<Buffer> {
     // The fastest level: rows repeat so much that it makes a tenth of them.
-    const packed = await compress(body, { level: 1, chunkSize: PACKED_BYTES });
+    return compress(rows, { level: 1, chunkSize: PACKED_BYTES });
+  }
+
+  async send(packed: Buffer, signal: AbortSignal): Promise<void> {
     const settings = this.#settings;
     await this.#clickhouse.insert(INSERT, { body: packed, gzip: true, settings, signal, timeoutMs: SEND_TIMEOUT_MS });
   }

@@ -128,6 +128,10 @@ it('every record is in the archive once, however often node and server are kille
   const distinct = `SELECT * FROM records ORDER BY shipped_ms DESC LIMIT 1 BY cluster, node, log, time_ms, file_id, file_offset`;
   const [{ n } = { n: 0 }] = await clickhouse.query<{ n: number }>(`SELECT count() AS n FROM (${distinct})`);
   expect(n).toBe(expected.length);
+  // What was sent again was sent as it had been: another version of a record has another text.
+  const changed = `SELECT uniqExact(shipped_ms) AS versions, uniqExact(line) AS texts FROM records
+    GROUP BY cluster, node, log, time_ms, file_id, file_offset HAVING versions > texts`;
+  expect(await clickhouse.query(changed)).toEqual([]);
 });
 
 async function startNode(args: string[]): Promise<ChildProcess> {

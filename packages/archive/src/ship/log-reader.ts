@@ -3,7 +3,9 @@ import type { BatchBuilder } from './batch-builder.ts';
 import { LagClock } from './lag-clock.ts';
 import { type FileEntry, LogFiles, unread } from './log-files.ts';
 import { type LineFile, LogPass, readLineFile } from './log-pass.ts';
-import type { PositionFile, ShippedState } from './position-file.ts';
+import type { LogCheckpoint, PendingLog } from './pending-batch.ts';
+import { type PositionFile, type ShippedState, withNewFiles } from './position-file.ts';
+import { Settling } from './settling.ts';
 
 /** Of the node whose logs are shipped. */
 export interface ShippedNode {
@@ -54,13 +56,14 @@ export class LogReader {
   #shippedMs = 0;
   #readBytes = 0;
   #storedBytes = 0;
-  #held: { key: string; sinceMs: number } | undefined;
+  readonly #settling: Settling;
   problem: string | null = null;
   /** When its files were looked at last. */
   #lookedMs = 0;
 
   private constructor(deps: LogReaderDeps, saved: ShippedState, files: LogFiles) {
     this.#deps = deps;
+    this.#settling = new Settling(deps);
     this.log = deps.log;
     this.#saved = saved;
     this.#files = files;
@@ -69,12 +72,33 @@ export class LogReader {
     this.#shippedMs = saved.shippedMs;
   }
 
-  static async open(deps: LogReaderDeps): Promise<LogReader> {
+  /** `pending`: of a batch of which it is not known whether it was stored. Reading goes on behind it. */
+  static async open(deps: LogReaderDeps, pending?: PendingLog): Promise<LogReader> {
+    const { log } = deps;
+    const empty = {
+      version: 1 as const,
+      log,
+      shippedMs: 0,
+      toMs: null,
+      records: 0,
+      lostBytes: 0,
+      losses: 0,
+      files: [],
+    };
     const saved = await deps.position.read();
+    if (pending)
+      return new LogReader(deps, saved ?? empty, new LogFiles(structuredClone(pending.files))).#resume(pending);
     if (saved) return new LogReader(deps, saved, new LogFiles(structuredClone(saved.files)));
-    const files = LogFiles.fromIds(await deps.knownFiles());
-    const empty = { version: 1 as const, shippedMs: 0, toMs: null, records: 0, lostBytes: 0, losses: 0 };
-    return new LogReader(deps, { ...empty, log: deps.log, files: [] }, files);
+    return new LogReader(deps, empty, LogFiles.fromIds(await deps.knownFiles()));
+  }
+
+  #resume({ records, toMs, shippedMs, files }: PendingLog): this {
+    const ends = new Map(this.#saved.files.map(({ id, end }) => [id, end]));
+    this.#records = records;
+    this.#toMs = toMs;
+    this.#shippedMs = shippedMs;
+    this.#readBytes = files.reduce((sum, { id, end }) => sum + Math.max(0, end - (ends.get(id) ?? 0)), 0);
+    return this;
   }
 
   get status() {
@@ -128,13 +152,15 @@ export class LogReader {
   }
 
   /** What is read so far, to be kept once it is stored. */
-  checkpoint(): { prepare(): Promise<void>; commit(): Promise<void> } {
+  checkpoint(): LogCheckpoint {
     const files = structuredClone(this.#files.entries);
     const [records, toMs, shippedMs, readBytes] = [this.#records, this.#toMs, this.#shippedMs, this.#readBytes];
+    const state = { log: this.log, files, records, toMs, shippedMs };
     return {
+      state,
       prepare: () => this.#saveNewFiles(files, shippedMs),
       commit: async () => {
-        await this.#save({ ...this.#saved, files, records, toMs, shippedMs });
+        await this.#save({ ...this.#saved, ...state });
         this.#storedBytes = readBytes;
         this.#lag.note(readBytes);
       },
@@ -143,20 +169,8 @@ export class LogReader {
 
   /** The identity of a file is kept before any of its rows is sent: after a crash it must be the same. */
   async #saveNewFiles(files: readonly FileEntry[], shippedMs: number): Promise<void> {
-    const saved = new Map(this.#saved.files.map((entry) => [entry.id, entry]));
-    if (files.every(({ id }) => saved.has(id))) return;
-    const fresh = { end: 0, lastOffset: 0, cursor: null, beforeMs: 0, seen: 0 };
-    await this.#save({
-      ...this.#saved,
-      shippedMs,
-      files: files.map((entry) => ({
-        ...entry,
-        ...fresh,
-        ...saved.get(entry.id),
-        hash: entry.hash,
-        headBytes: entry.headBytes,
-      })),
-    });
+    const saved = new Set(this.#saved.files.map(({ id }) => id));
+    if (!files.every(({ id }) => saved.has(id))) await this.#save(withNewFiles(this.#saved, files, shippedMs));
   }
 
   async #save(state: ShippedState): Promise<void> {
@@ -253,9 +267,9 @@ export class LogReader {
   async #finish(pass: LogPass, signal: AbortSignal): Promise<void> {
     if (pass.end?.reason !== 'exhausted') return;
     const { last } = pass;
-    const isHeld = last !== undefined && !(await this.#isSettled(last, signal));
+    const isHeld = last !== undefined && !(await this.#settling.isSettled(last, signal));
     if (isHeld) pass.undoLast();
-    else this.#held = undefined;
+    else this.#settling.reset();
     const [problem] = pass.end.problems.filter(({ code }) => code !== 'CURSOR_GONE' && code !== 'NO_TIMES');
     this.problem = problem ? `${problem.file}: ${problem.detail}` : null;
     for (const { head, entry } of this.#files.present) {
@@ -264,25 +278,7 @@ export class LogReader {
       entry.seen = Math.max(entry.seen, entry.size);
     }
   }
-
-  /** Whether no lines will be added to the last record: nothing was for a while, and its last line is complete. */
-  async #isSettled(last: { name: string; offset: number; end: number }, signal: AbortSignal): Promise<boolean> {
-    const { now, settleMs, logs } = this.#deps;
-    const key = `${last.name}:${last.offset}:${last.end}`;
-    if (this.#held?.key !== key) this.#held = { key, sinceMs: now() };
-    if (now() - this.#held.sinceMs < settleMs) return false;
-    if (last.name !== this.log) return true;
-    const file = await logs.open(last.name, { text: true, signal });
-    try {
-      for await (const byte of file.read(last.end - 1, last.end, { signal })) return byte[0] === NEWLINE;
-      return false;
-    } finally {
-      await file.close();
-    }
-  }
 }
-
-const NEWLINE = 10;
 
 /** Everything, in order, with its text. */
 const QUERY = { order: 'oldest', limit: Number.MAX_SAFE_INTEGER, before: 0, after: 0, raw: true } as const;

@@ -1,5 +1,15 @@
 import { once } from 'node:events';
-import { appendFileSync, copyFileSync, readdirSync, renameSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  copyFileSync,
+  cpSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
@@ -84,6 +94,25 @@ class Setting {
       expect(found.length).toBe(expected.length);
       expect(found).toEqual(expected);
     });
+  }
+}
+
+/** What is sent, and the disk of the node at the moment when the archive has it and the node does not know yet. */
+class Watched extends ClickHouseTarget {
+  readonly sent: string[] = [];
+  readonly crashed = tempDir();
+  readonly #positionsDir: string;
+
+  constructor({ clickhouse, positionsDir }: Setting) {
+    super(clickhouse);
+    this.#positionsDir = positionsDir;
+  }
+
+  override async send(packed: Buffer, signal: AbortSignal): Promise<void> {
+    await super.send(packed, signal);
+    this.sent.push(packed.toString('base64'));
+    rmSync(this.crashed, { recursive: true });
+    cpSync(this.#positionsDir, this.crashed, { recursive: true });
   }
 }
 
@@ -194,5 +223,67 @@ describe('records are shipped exactly once', () => {
     await setting.restart();
     appendFileSync(path, line(2));
     await eventually(async () => expect(await setting.texts()).toHaveLength(5));
+  });
+});
+
+describe('a node that crashed', () => {
+  /** Ships a log, and returns what the disk looked like before the last batch was known to be stored. */
+  async function crash(setting: Setting): Promise<Watched> {
+    writeFileSync(setting.path, lines(40));
+    const target = new Watched(setting);
+    await setting.start({ target });
+    await setting.expectTexts(lines(40));
+    appendFileSync(setting.path, lines(60, 40));
+    await setting.expectTexts(lines(100));
+    await setting.stop();
+    return target;
+  }
+
+  it('sends the very same batch again, whatever was written and rotated meanwhile', async () => {
+    const setting = await Setting.create();
+    const { sent, crashed } = await crash(setting);
+    appendFileSync(setting.path, lines(20, 100));
+    renameSync(setting.path, `${setting.path}.1`);
+    writeFileSync(setting.path, lines(30, 120));
+    const target = new Watched(setting);
+    const shipper = await setting.start({ target, positionsDir: crashed });
+    await setting.expectTexts(lines(150));
+    expect(target.sent[0]).toBe(sent.at(-1));
+    await eventually(() => expect(shipper.status().logs[0]).toMatchObject({ lagBytes: 0, shippedRecords: 150 }));
+    const versions = `SELECT uniqExact(shipped_ms) AS n FROM records GROUP BY file_id, file_offset HAVING n > 1`;
+    expect(await setting.clickhouse.query(versions)).toEqual([]);
+    expect(readdirSync(crashed)).not.toContain('batch');
+  });
+
+  it.each([
+    ['has half of it on disk', (batch: Buffer) => batch.subarray(0, batch.length - 9)],
+    ['has a batch of another version', (batch: Buffer) => Buffer.from(`{"version":2}\n${batch.toString('latin1')}`)],
+    ['has none', () => undefined],
+  ])('and %s makes it anew', async (_name, damage) => {
+    const setting = await Setting.create();
+    const { sent, crashed } = await crash(setting);
+    const path = join(crashed, 'batch');
+    const damaged = damage(readFileSync(path));
+    if (damaged) writeFileSync(path, damaged);
+    else rmSync(path);
+    appendFileSync(setting.path, lines(20, 100));
+    const target = new Watched(setting);
+    await setting.start({ target, positionsDir: crashed });
+    await setting.expectTexts(lines(120));
+    expect(target.sent[0]).not.toBe(sent.at(-1));
+  });
+
+  it('and may not ship one of the logs any more sends nothing of it', async () => {
+    const setting = await Setting.create();
+    const { crashed } = await crash(setting);
+    const target = new Watched(setting);
+    const [{ day } = { day: '' }] = await setting.clickhouse.query<{ day: string }>(
+      'SELECT any(day) AS day FROM records',
+    );
+    await setting.clickhouse.execute(`ALTER TABLE records DROP PARTITION '${day}'`);
+    writeFileSync(join(setting.dir, 'b.log'), lines(10));
+    await setting.start({ target, positionsDir: crashed, isShipped: (log) => log === 'b.log' });
+    await setting.expectTexts(lines(10), 'b.log');
+    expect(await setting.texts('a.log')).toEqual([]);
   });
 });

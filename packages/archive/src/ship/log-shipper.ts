@@ -4,6 +4,7 @@ import type { LogDir, LogFileDetails } from '@porthole/logs';
 import { BatchBuilder } from './batch-builder.ts';
 import { BatchSender, type ShipProblem, toProblem } from './batch-sender.ts';
 import { LogReader, type ReadTurn } from './log-reader.ts';
+import { PendingBatch, type PendingLog } from './pending-batch.ts';
 import { PositionFile } from './position-file.ts';
 import type { RecordTarget } from './record-target.ts';
 
@@ -70,12 +71,14 @@ export class LogShipper {
   readonly #readers = new Map<string, LogReader>();
   readonly #builder: BatchBuilder;
   readonly #sender: BatchSender;
+  readonly #pending: PendingBatch;
   /** Ends reading; and later, if need be, sending. */
   readonly #reading = new AbortController();
   readonly #sending = new AbortController();
   #problem: ShipperStatus['problem'] = null;
   /** Of sending, and of reading: the first one counts. */
   #problems: { sending?: ShipProblem | undefined; reading?: ShipProblem | undefined } = {};
+  #isResumed = false;
   /** Whether the last round ended before everything was read. */
   #isBehind = false;
   #running: Promise<void> = Promise.resolve();
@@ -86,8 +89,10 @@ export class LogShipper {
     this.#now = () => Math.floor(now());
     this.#sleep = options.sleep ?? pause;
     this.#builder = new BatchBuilder(options.batchRows);
+    this.#pending = new PendingBatch(options.positionsDir);
     this.#sender = new BatchSender({
       target: options.target,
+      pending: this.#pending,
       signal: this.#sending.signal,
       sleep: this.#sleep,
       onProblem: (sending) => this.#report({ sending }),
@@ -128,6 +133,17 @@ export class LogShipper {
     this.#sending.abort();
   }
 
+  /** Sends the batch again that was in flight when the process before this one ended. */
+  async #resume(): Promise<void> {
+    const { target, isShipped = () => true } = this.#options;
+    const kept = await this.#pending.read();
+    // Rows of a log that may not be shipped any more, or in a format of another version: they are made anew.
+    if (kept?.format !== target.format || !kept.logs.every(({ log }) => isShipped(log))) return;
+    const { packed, rows, bytes } = kept;
+    const readers = await Promise.all(kept.logs.map((state) => this.#openReader(state.log, state)));
+    this.#sender.submit({ body: { packed }, rows, bytes, logs: readers.map((reader) => reader.checkpoint()) });
+  }
+
   async #run(): Promise<void> {
     const { signal } = this.#reading;
     while (!signal.aborted) {
@@ -150,6 +166,8 @@ export class LogShipper {
   async #round(): Promise<void> {
     const { logs, isShipped = () => true } = this.#options;
     const { signal } = this.#reading;
+    if (!this.#isResumed) await this.#resume();
+    this.#isResumed = true;
     const families = new Map<string, LogFileDetails[]>();
     const lookedMs = this.#now();
     for (const file of await logs.details({ signal })) {
@@ -173,21 +191,17 @@ export class LogShipper {
     if (hasRoom) await this.#flush();
   }
 
-  async #openReader(log: string): Promise<LogReader> {
+  async #openReader(log: string, pending?: PendingLog): Promise<LogReader> {
     const { logs, target, positionsDir, cluster, node, role, settleMs = SETTLE_MS } = this.#options;
     const { signal } = this.#reading;
-    const reader = await LogReader.open({
-      logs,
-      log,
-      node: { cluster, node, role },
-      position: new PositionFile(positionsDir, log),
-      now: this.#now,
-      settleMs,
-      knownFiles: async () => {
-        await target.prepare(signal);
-        return target.knownFiles({ cluster, node, log }, signal);
-      },
-    });
+    const knownFiles = async () => {
+      await target.prepare(signal);
+      return target.knownFiles({ cluster, node, log }, signal);
+    };
+    const position = new PositionFile(positionsDir, log);
+    const own = { cluster, node, role };
+    const deps = { logs, log, node: own, position, now: this.#now, settleMs, knownFiles };
+    const reader = await LogReader.open(deps, pending);
     this.#readers.set(log, reader);
     return reader;
   }

@@ -48,22 +48,38 @@ export class PositionFile {
 
   /** Replaces it as a whole: after a crash it is the old one or the new one. */
   async write(state: ShippedState): Promise<void> {
-    const aside = `${this.#path}.new`;
-    const file = await open(aside, 'w', 0o600);
-    try {
-      await file.writeFile(JSON.stringify(state));
-      await file.datasync();
-    } finally {
-      await file.close();
-    }
-    await rename(aside, this.#path);
-    const dir = await open(this.#dir, 'r');
-    try {
-      await dir.sync();
-    } finally {
-      await dir.close();
-    }
+    await replaceFile(this.#dir, this.#path, [JSON.stringify(state)]);
   }
+}
+
+/** After a crash, a file of the directory has its old content or its new one. */
+export async function replaceFile(dir: string, path: string, parts: readonly (string | Buffer)[]): Promise<void> {
+  const aside = `${path}.new`;
+  const file = await open(aside, 'w', 0o600);
+  try {
+    for (const part of parts) await file.writeFile(part);
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+  await rename(aside, path);
+  const directory = await open(dir, 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
+}
+
+/** With files of which nothing is shipped yet. */
+export function withNewFiles(state: ShippedState, files: readonly FileEntry[], shippedMs: number): ShippedState {
+  const saved = new Map(state.files.map((entry) => [entry.id, entry]));
+  const fresh = { end: 0, lastOffset: 0, cursor: null, beforeMs: 0, seen: 0 };
+  const merged = files.map((entry) => {
+    const { hash, headBytes } = entry;
+    return { ...entry, ...fresh, ...saved.get(entry.id), hash, headBytes };
+  });
+  return { ...state, shippedMs, files: merged };
 }
 
 function parseState(text: string, log: string): ShippedState | undefined {
@@ -74,8 +90,11 @@ function parseState(text: string, log: string): ShippedState | undefined {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-  const isState = state.version === 1 && state.log === log && Array.isArray(state.files) && state.files.every(isEntry);
-  return isState ? (state as ShippedState) : undefined;
+  return state.version === 1 && state.log === log && areEntries(state.files) ? (state as ShippedState) : undefined;
+}
+
+export function areEntries(files: unknown): files is FileEntry[] {
+  return Array.isArray(files) && files.every(isEntry);
 }
 
 function isEntry(value: unknown): boolean {

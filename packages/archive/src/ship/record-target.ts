@@ -1,16 +1,16 @@
-/** Rows of records that are stored together or not at all, as far as the target can do that. */
-export interface RowBatch {
-  /** Rows of `ArchiveRow` as lines of JSON; columns with their default value are left out. */
-  body: Buffer;
-  rows: number;
-}
-
 /** Where records are shipped to. All methods throw an `ArchiveError`. */
 export interface RecordTarget {
+  /** Of what `pack` returns: a batch that was packed in another one, by another version, is made anew. */
+  readonly format: string;
   /** Makes sure that it can take records. Called before the first batch and after failures. */
   prepare(signal: AbortSignal): Promise<void>;
-  /** Resolves once the rows are stored. Rows that were stored before replace themselves. */
-  send(batch: RowBatch, signal: AbortSignal): Promise<void>;
+  /** What is sent for these rows: lines of JSON of `ArchiveRow`, columns with their default value left out. */
+  pack(rows: Buffer): Promise<Buffer>;
+  /**
+   * Sends what was packed, as often as it takes. Resolves once the rows are stored, together or not at all as far as the
+   * target can do that. Rows that were stored before replace themselves.
+   */
+  send(packed: Buffer, signal: AbortSignal): Promise<void>;
   /** Identities of files of a log of which it has records, newest first: for a node that has lost its positions. */
   knownFiles(log: { cluster: string; node: string; log: string }, signal: AbortSignal): Promise<string[]>;
 }
