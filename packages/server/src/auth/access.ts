@@ -15,6 +15,9 @@ const NOT_CHECKED = 'the credentials could not be checked';
 
 const PROGRAM_FAILED = 'the service that this node is a part of failed to check who sent this request';
 
+/** Of every client while no credentials are required. */
+const UNGUARDED: AuthResult = { identity: ANONYMOUS };
+
 /** The credentials of a request. */
 export interface Credentials {
   authorization: string | undefined;
@@ -65,6 +68,7 @@ export class Access {
    * asked; all else is synchronous. Never throws: any error is a refusal.
    */
   authenticate(credentials: Credentials): AuthResult | Promise<AuthResult> {
+    if (!this.isGuarded) return UNGUARDED;
     const refuse = (error: unknown): AuthResult => {
       this.#deps.onError?.(error);
       return { refusal: NOT_CHECKED };
@@ -94,7 +98,6 @@ export class Access {
 
   #authenticate({ authorization, socket }: Credentials): AuthResult | Promise<AuthResult> {
     const { tokens, jwt, certificates } = this.#deps;
-    if (!this.isGuarded) return { identity: ANONYMOUS };
     // A wrong token is refused even with a valid certificate: a client that sends one means it.
     if (authorization !== undefined && (tokens || jwt)) return this.#authenticateBearer(authorization, socket);
     return (socket && certificates?.check(socket)) ?? { refusal: '' };

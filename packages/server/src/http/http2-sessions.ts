@@ -129,8 +129,8 @@ class Http2Response implements HttpResponse {
     return this.#stream.headersSent;
   }
 
-  once(event: 'close', listener: () => void): void {
-    this.#stream.once(event, listener);
+  on(event: 'close', listener: () => void): void {
+    this.#stream.on(event, listener);
   }
 
   writeHead(status: number, list: string[]): void {

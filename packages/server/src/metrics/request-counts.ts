@@ -15,8 +15,8 @@ export interface RequestOutcome {
 export type CutReason = 'stalled' | 'client' | 'credentials' | 'source';
 
 interface RouteCounts {
-  /** Requests by `method status`. */
-  requests: Map<string, number>;
+  /** Requests by method and status. */
+  requests: Map<string, Map<number, number>>;
   bytes: number;
   durations: Durations;
 }
@@ -28,8 +28,9 @@ export class RequestCounts {
 
   count({ route, method, status, bytes, seconds }: RequestOutcome): void {
     const counts = this.#routes.get(route) ?? this.#begin(route);
-    const kind = `${method} ${status}`;
-    counts.requests.set(kind, (counts.requests.get(kind) ?? 0) + 1);
+    const byStatus = counts.requests.get(method) ?? new Map<number, number>();
+    if (byStatus.size === 0) counts.requests.set(method, byStatus);
+    byStatus.set(status, (byStatus.get(status) ?? 0) + 1);
     counts.bytes += bytes;
     counts.durations.count(seconds);
   }
@@ -69,17 +70,16 @@ export class RequestCounts {
   }
 
   #begin(route: string): RouteCounts {
-    const counts = { requests: new Map<string, number>(), bytes: 0, durations: new Durations() };
+    const counts = { requests: new Map<string, Map<number, number>>(), bytes: 0, durations: new Durations() };
     this.#routes.set(route, counts);
     return counts;
   }
 }
 
 function requestSamples([route, { requests }]: [string, RouteCounts]): Sample[] {
-  return [...requests].map(([kind, value]) => {
-    const [method = '', status = ''] = kind.split(' ');
-    return { labels: { route, method, status }, value };
-  });
+  return [...requests].flatMap(([method, byStatus]) =>
+    [...byStatus].map(([status, value]) => ({ labels: { route, method, status: String(status) }, value })),
+  );
 }
 
 export interface CallOutcome {

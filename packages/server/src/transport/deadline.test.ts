@@ -52,6 +52,14 @@ describe('a deadline', () => {
     expect(ended.filter((name) => name !== 'met')).toEqual(['first', 'second', 'third', 'fourth']);
   });
 
+  it('fires when it begins while the timer runs for nothing else', async () => {
+    const timer = new DeadlineTimer(20);
+    new Deadline(timer).met();
+    const [met, late] = [new Deadline(timer), new Deadline(timer)];
+    met.met();
+    await expect(late.race(new Promise(() => {}), () => {})).rejects.toThrow('no response within 20 ms');
+  });
+
   it('takes no time from the others when it is met', async () => {
     const timer = new DeadlineTimer(20);
     const met = new Deadline(timer);

@@ -3,10 +3,11 @@ import { DeadlineTimer, type Timed } from './deadline-timer.ts';
 
 /** The time limit for the first byte of a response, with a signal that fires when it is exceeded or the client disconnects. */
 export class Deadline implements Timed {
+  place: Timed['place'] = undefined;
   readonly #timer: DeadlineTimer;
   #controller: AbortController | undefined;
   #reason: Error | undefined;
-  #giveUp: (reason: Error) => void = () => {};
+  #giveUp: ((reason: Error) => void) | undefined;
 
   /** Many deadlines can share a timer. */
   constructor(limit: number | DeadlineTimer) {
@@ -31,7 +32,7 @@ export class Deadline implements Timed {
   abort(reason: Error): void {
     this.#reason ??= reason;
     this.#controller?.abort(this.#reason);
-    this.#giveUp(this.#reason);
+    this.#giveUp?.(this.#reason);
   }
 
   /** Settles like `work`, or rejects when it is aborted first: a hanging system call cannot block the response. */

@@ -57,7 +57,7 @@ export class EmbeddedResponses implements EmbeddedHttp {
   #track(response: HttpResponse): void {
     if (response.closed) return;
     this.#open.add(response);
-    response.once('close', () => {
+    response.on('close', () => {
       this.#open.delete(response);
       if (this.#open.size === 0) this.#whenIdle?.();
     });

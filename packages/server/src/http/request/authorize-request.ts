@@ -33,7 +33,10 @@ export interface RequestGate {
 /** What is known of a request, also of one that is refused. */
 export interface RequestContext {
   target: RouteTarget | undefined;
-  query: URLSearchParams;
+  /** The query as written, without the question mark. */
+  search: string;
+  /** The parameters of `search`, and later those of the body. */
+  readonly query: URLSearchParams;
   identity: Identity | undefined;
   /** The request as the program that embeds the node has it. */
   source: unknown;
@@ -65,8 +68,8 @@ export function authorizeRequest(
     );
   }
   context.rate = gate.checkRate(remoteAddress(request));
-  const { path, query, authority, target: ownTarget } = parseTarget(url, gate.basePath);
-  context.query = query;
+  const { path, search, authority, target: ownTarget } = parseTarget(url, gate.basePath);
+  context.search = search;
   if (headers.host === undefined && request.httpVersion === '1.1') {
     throw new PortholeError('BAD_REQUEST', 'the "Host" header is missing');
   }
@@ -78,17 +81,27 @@ export function authorizeRequest(
   if (role !== 'none' && !gate.access.isGuarded) gate.checkAnonymous?.(request);
   const credentials = readCredentials(request, context.source);
   // Only on routes that accept tickets; a header takes precedence.
-  if (credentials.authorization === undefined && target && TICKETED.has(target.route) && query.has('ticket')) {
+  if (credentials.authorization === undefined && target && TICKETED.has(target.route) && context.query.has('ticket')) {
     credentials.authorization = gate.tickets.redeem(ownTarget);
-    query.delete('ticket');
+    context.query.delete('ticket');
   }
-  const admit = (verdict: AuthResult): AuthorizedRequest => {
-    if ('identity' in verdict) context.identity = verdict.identity;
-    checkRole(verdict, role, { gate, credentials });
-    return checkTarget(request, target, gate);
-  };
+  const checked = { request, gate, context, credentials, role };
   const verdict = gate.access.authenticate(credentials);
-  return verdict instanceof Promise ? verdict.then(admit) : admit(verdict);
+  return verdict instanceof Promise ? verdict.then((found) => admit(found, checked)) : admit(verdict, checked);
+}
+
+interface CheckedRequest {
+  request: HttpRequest;
+  gate: RequestGate;
+  context: RequestContext;
+  credentials: Credentials;
+  role: RouteRole;
+}
+
+function admit(verdict: AuthResult, { request, gate, context, credentials, role }: CheckedRequest): AuthorizedRequest {
+  if ('identity' in verdict) context.identity = verdict.identity;
+  checkRole(verdict, role, { gate, credentials });
+  return checkTarget(request, context.target, gate);
 }
 
 function checkTarget(request: HttpRequest, target: RouteTarget | undefined, gate: RequestGate): AuthorizedRequest {

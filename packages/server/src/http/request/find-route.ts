@@ -74,7 +74,8 @@ interface RequestTarget {
   path: string;
   /** Path and query. */
   target: string;
-  query: URLSearchParams;
+  /** The query as written, without the question mark. */
+  search: string;
   /** The authority of an absolute-form target; it counts instead of the Host header. */
   authority: string | undefined;
 }
@@ -103,6 +104,6 @@ function withoutBase(target: string, basePath: string): string {
 
 function splitQuery(target: string, authority: string | undefined): RequestTarget {
   const mark = target.indexOf('?');
-  if (mark < 0) return { path: target, target, query: new URLSearchParams(), authority };
-  return { path: target.slice(0, mark), target, query: new URLSearchParams(target.slice(mark + 1)), authority };
+  if (mark < 0) return { path: target, target, search: '', authority };
+  return { path: target.slice(0, mark), target, search: target.slice(mark + 1), authority };
 }

@@ -22,7 +22,7 @@ import type { StreamSlots, StreamUser } from '../../transport/stream-slots.ts';
 import { compressResponse } from '../response/compress-response.ts';
 import { rateHeaders, timingHeaders, withHeaders } from '../response/extra-headers.ts';
 import { asJsonDocument } from '../response/json-document.ts';
-import { acceptsPages, problemResponse } from '../response/problem-response.ts';
+import { problemResponse } from '../response/problem-response.ts';
 import { RecordCount } from '../response/record-count.ts';
 import {
   closeStream,
@@ -36,11 +36,12 @@ import {
 import { ResponseWriter, sendResponse } from '../response/send-response.ts';
 import { VIA_HEADER } from '../routes/require-cluster.ts';
 import { authorizeRequest, type RequestContext, type RequestGate, readCredentials } from './authorize-request.ts';
-import { parseTarget, type RouteTarget, routeOperation, routeTemplate } from './find-route.ts';
+import { type RouteTarget, routeOperation, routeTemplate } from './find-route.ts';
 import type { createCors } from './hosts-and-origins.ts';
 import { type HttpRequest, type HttpResponse, remoteAddress, requestUrl } from './http-exchange.ts';
 import { readBody } from './read-body.ts';
 import { sendSubrequest } from './subrequest.ts';
+import { isUnknownPage } from './unknown-page.ts';
 
 export interface RequestHandlerDeps {
   gate: RequestGate;
@@ -60,7 +61,6 @@ export interface RequestHandlerDeps {
 const CLIENT_CLOSED_REQUEST = 499;
 
 const NO_QUERY = new URLSearchParams();
-
 /** The request for a page that depends on nothing. */
 const NO_REQUEST = { query: NO_QUERY, method: 'GET', member: undefined, rest: '' } as const;
 
@@ -88,7 +88,7 @@ interface Arrival {
 class RequestLifecycle implements SubrequestSource, RequestContext {
   readonly headers: IncomingHttpHeaders;
   readonly source: unknown;
-  query = NO_QUERY;
+  search = '';
   method: RouteRequest['method'] = 'GET';
   target: RouteTarget | undefined = undefined;
   identity: Identity | undefined = undefined;
@@ -112,6 +112,7 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
   #releaseSlot: (() => void) | undefined;
   #unwatchSession: (() => void) | undefined;
   #routeResponse: RouteResponse | undefined;
+  #query: URLSearchParams | undefined;
 
   constructor(handling: RequestHandlerDeps, { request, response, source }: Arrival) {
     this.source = source;
@@ -122,7 +123,7 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
     this.#response = response;
     this.#writer = new ResponseWriter(response);
     this.#deadline = new Deadline(handling.timer);
-    response.once('close', () => {
+    response.on('close', () => {
       if (!response.writableFinished) this.#deadline.abort(new ClientDisconnected());
       this.#writer.closed();
     });
@@ -130,6 +131,12 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
 
   get signal(): AbortSignal {
     return this.#deadline.signal;
+  }
+
+  /** Parsed when it is read: half of the short responses depend on no parameter. */
+  get query(): URLSearchParams {
+    this.#query ??= new URLSearchParams(this.search);
+    return this.#query;
   }
 
   get #logged(): LoggedRequest {
@@ -173,7 +180,9 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
     try {
       const preflight = cors.preflight(this.#request);
       if (preflight) return preflight;
-      const { target, method } = await authorizeRequest(this.#request, gate, this);
+      // Nothing is awaited that is already known: for a short response, that is much of its time.
+      const admission = authorizeRequest(this.#request, gate, this);
+      const { target, method } = admission instanceof Promise ? await admission : admission;
       this.#operation = routeOperation(target);
       this.method = method === 'POST' ? 'GET' : method;
       this.member = target.member;
@@ -184,14 +193,16 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
       if (FOLLOWS.has(target.route)) this.#watchSession(target.route);
       const handler = target.member === undefined ? routes[target.route] : memberRoutes[target.route];
       const times = { receivedMs: this.#startedMs, begunMs: performance.now() };
-      this.#routeResponse = await this.#deadline.race(Promise.resolve(handler(this)), closeStream);
+      const running = handler(this);
+      this.#routeResponse = running instanceof Promise ? await this.#deadline.race(running, closeStream) : running;
       const response = asJsonDocument(this.#counted(this.#routeResponse), this.headers);
       return withHeaders(response, extra, rateHeaders(this.rate), timingHeaders(target.route, times, response));
     } catch (error) {
       if (this.#response.closed) throw error; // the client has disconnected
       this.#explain(error);
       this.#isSuspicious = error instanceof TooManyFailures && error.isFirst;
-      const page = this.#isUnknownPage(error) ? await this.#notFoundPage() : undefined;
+      const isUnknown = this.target === undefined && isUnknownPage(this.#request, error, gate.basePath);
+      const page = isUnknown ? await this.#notFoundPage() : undefined;
       return withHeaders(
         page ?? problemResponse(error, { accept: this.headers.accept, url: requestUrl(this.#request) }),
         extra,
@@ -204,19 +215,6 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
     const { source } = this;
     const outer = { request: this.#request, source, stallTimeoutMs: this.#handling.stallTimeoutMs };
     return sendSubrequest(createRequestHandler(this.#handling), outer, url, init);
-  }
-
-  /**
-   * Browsers get a "not found" page of the console for unknown addresses. Pages are public, so this reveals nothing;
-   * which API routes exist is shown only to authenticated clients.
-   */
-  #isUnknownPage(error: unknown): boolean {
-    const code = codeOf(error);
-    if (this.target !== undefined || (code !== 'ROUTE_NOT_FOUND' && code !== 'UNAUTHENTICATED')) return false;
-    const { method } = this.#request;
-    const { path } = parseTarget(requestUrl(this.#request), this.#handling.gate.basePath);
-    const isRead = method === 'GET' || method === 'HEAD';
-    return isRead && !/^\/(api|metrics)(\/|$)/.test(path) && acceptsPages(this.headers.accept);
   }
 
   async #notFoundPage(): Promise<RouteResponse> {
@@ -286,7 +284,7 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
       transport: 'http',
       route: this.target?.route,
       operation: this.target ? routeOperation(this.target) : 'none',
-      query: this.query,
+      query: this.#query ?? (this.search === '' ? NO_QUERY : this.query),
       status,
       code: this.#code,
       isSuspicious: this.#isSuspicious,

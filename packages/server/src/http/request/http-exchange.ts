@@ -29,7 +29,7 @@ export interface HttpResponse {
   readonly writableFinished: boolean;
   readonly headersSent: boolean;
   readonly statusCode: number;
-  once(event: 'close', listener: () => void): unknown;
+  on(event: 'close', listener: () => void): unknown;
   /** Names and values alternate. */
   writeHead(status: number, headers: string[]): unknown;
   flushHeaders(): void;

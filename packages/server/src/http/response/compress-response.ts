@@ -1,4 +1,4 @@
-import type { IncomingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { chooseEncoding } from './console-response.ts';
@@ -67,15 +67,27 @@ export function compressResponse(response: RouteResponse, requestHeaders: Incomi
   const name =
     accepted === undefined || isCrossSite(requestHeaders) ? undefined : chooseEncoding(accepted, CODING_NAMES);
   const coding = name && CODINGS.get(name);
-  const vary = response.headers.vary === undefined ? 'Accept-Encoding' : `${response.headers.vary}, Accept-Encoding`;
-  if (!coding) return { ...response, headers: { ...response.headers, vary } };
-  const headers = { ...response.headers, vary, 'content-encoding': name };
+  const varied = withVary(response.headers);
+  if (!coding) return { ...response, headers: varied };
+  const headers = { ...varied, 'content-encoding': name };
   const { chunks, close, isLive } = toStream(response);
   return {
     status: 200,
     headers,
     stream: { sizeBytes: undefined, chunks: compress(chunks, coding, { isLive }), close },
   };
+}
+
+/** Of header objects that are used again and again, which are frozen. */
+const VARIED = new WeakMap<OutgoingHttpHeaders, OutgoingHttpHeaders>();
+
+function withVary(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {
+  const known = VARIED.get(headers);
+  if (known) return known;
+  const vary = headers.vary === undefined ? 'Accept-Encoding' : `${headers.vary}, Accept-Encoding`;
+  const varied = { ...headers, vary };
+  if (Object.isFrozen(headers)) VARIED.set(headers, Object.freeze(varied));
+  return varied;
 }
 
 /** Its size first: most responses are short, and this is asked of every one. */

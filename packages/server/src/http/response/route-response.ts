@@ -90,8 +90,12 @@ export type SubrequestHandler = (request: SubrequestSource) => RouteResponse | P
 
 export type RouteHandler = (request: RouteRequest) => RouteResponse | Promise<RouteResponse>;
 
+/** Frozen: what is sent for it is computed once. */
+const JSON_HEADERS: OutgoingHttpHeaders = Object.freeze({ 'content-type': 'application/json; charset=utf-8' });
+export const TEXT_HEADERS: OutgoingHttpHeaders = Object.freeze({ 'content-type': 'text/plain; charset=utf-8' });
+
 export function jsonResponse(value: object, status = 200): BodyResponse {
-  return { status, headers: { 'content-type': 'application/json; charset=utf-8' }, body: exactJson(value) };
+  return { status, headers: JSON_HEADERS, body: exactJson(value) };
 }
 
 /** Responses with objects that are returned again and again: each is encoded only once. */
@@ -99,9 +103,12 @@ export class RepeatedJson {
   readonly #bodies = new WeakMap<object, Buffer>();
 
   response(value: object): BodyResponse {
-    const body = this.#bodies.get(value) ?? Buffer.from(exactJson(value));
-    this.#bodies.set(value, body);
-    return { status: 200, headers: { 'content-type': 'application/json; charset=utf-8' }, body };
+    let body = this.#bodies.get(value);
+    if (body === undefined) {
+      body = Buffer.from(exactJson(value));
+      this.#bodies.set(value, body);
+    }
+    return { status: 200, headers: JSON_HEADERS, body };
   }
 }
 
@@ -111,8 +118,11 @@ export class RepeatedJson {
  */
 export function jsonListResponse(entries: readonly object[], repeated?: RepeatedJson): RouteResponse {
   if (entries.length <= ENTRIES_PER_PIECE) return repeated?.response(entries) ?? jsonResponse(entries);
-  const headers = { 'content-type': 'application/json; charset=utf-8' };
-  return { status: 200, headers, stream: { sizeBytes: undefined, chunks: listPieces(entries), close: async () => {} } };
+  return {
+    status: 200,
+    headers: JSON_HEADERS,
+    stream: { sizeBytes: undefined, chunks: listPieces(entries), close: async () => {} },
+  };
 }
 
 async function* listPieces(entries: readonly object[]): AsyncGenerator<Uint8Array> {

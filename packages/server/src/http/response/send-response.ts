@@ -20,11 +20,24 @@ const SECURITY_HEADERS = [
   'DENY',
 ] as const;
 
+/** Lists of header objects that are used again and again, which are frozen. */
+const KNOWN_LISTS = new WeakMap<OutgoingHttpHeaders, readonly string[]>();
+
+/** A flat list: merging header objects costs a tenth of the throughput of small responses. */
+function toList(headers: OutgoingHttpHeaders): string[] {
+  const list: string[] = [...SECURITY_HEADERS];
+  if (headers['content-security-policy'] === undefined) list.push('content-security-policy', CONTENT_SECURITY_POLICY);
+  if (headers['cache-control'] === undefined) list.push('cache-control', 'no-store');
+  for (const name in headers) list.push(name, String(headers[name]));
+  if (Object.isFrozen(headers)) KNOWN_LISTS.set(headers, list.slice());
+  return list;
+}
+
 /**
  * Writes a response; resolves when the last byte is flushed, rejects when the client disconnects or the source fails. The
  * caller must call `writer.closed()` when the connection closes.
  */
-export async function sendResponse(
+export function sendResponse(
   writer: ResponseWriter,
   response: RouteResponse,
   { headOnly }: { headOnly: boolean },
@@ -73,12 +86,8 @@ export class ResponseWriter {
   }
 
   head(status: number, headers: OutgoingHttpHeaders, sizeBytes: number | undefined): void {
-    // A flat list: merging header objects costs a tenth of the throughput of small responses.
-    const list: string[] = [...SECURITY_HEADERS];
-    if (headers['content-security-policy'] === undefined) list.push('content-security-policy', CONTENT_SECURITY_POLICY);
-    if (headers['cache-control'] === undefined) list.push('cache-control', 'no-store');
+    const list = KNOWN_LISTS.get(headers)?.slice() ?? toList(headers);
     if (sizeBytes !== undefined) list.push('content-length', String(sizeBytes));
-    for (const name in headers) list.push(name, String(headers[name]));
     this.#response.writeHead(status, list);
   }
 

@@ -9,6 +9,7 @@ import {
   type RouteHandler,
   type RouteRequest,
   type RouteResponse,
+  TEXT_HEADERS,
 } from '../response/route-response.ts';
 
 type LogRouteId = 'logList' | 'logFiles' | 'logView' | 'logRaw';
@@ -21,7 +22,7 @@ export function createLogRoutes(node: NodeState, toOptions = callOptions): Recor
     logFiles: async (request) => jsonListResponse(await node.logFiles(toOptions(request))),
     logView: async (request) => {
       const stream = await node.viewLog(parseViewRequest(request.query), toOptions(request));
-      return { status: 200, headers: { 'content-type': 'text/plain; charset=utf-8' }, stream };
+      return { status: 200, headers: TEXT_HEADERS, stream };
     },
     logRaw: async (request) => {
       const { file, text = false } = parseFileRequest(request.query);
