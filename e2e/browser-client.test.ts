@@ -6,9 +6,8 @@ import { RestartableNode } from '@porthole/client/testing';
 import { eventually } from '@porthole/logs/testing';
 import { startTestNode, tempDir } from '@porthole/server/testing';
 import { createToken } from '@porthole/server/tokens';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { bundleClient, openPage, startBrowser, startSite } from './testing/browser-page.ts';
+import { beforeAll, expect, it } from 'vitest';
+import { bundleClient, openPage, shareBrowser, startSite } from './testing/browser-page.ts';
 
 /** What the page has beside the browser's own things; the functions below run there and see nothing else of this file. */
 interface PageScope {
@@ -19,14 +18,12 @@ interface PageScope {
 }
 declare const self: PageScope;
 
-let browser: Browser;
+const browser = shareBrowser();
 let code: string;
 
 beforeAll(async () => {
-  [browser, code] = await Promise.all([startBrowser(), bundleClient()]);
+  code = await bundleClient();
 });
-
-afterAll(() => browser.close());
 
 function line(message: string, level = 'INFO'): string {
   const time = new Date().toISOString().replace('T', ' ').replace('Z', '');
@@ -45,7 +42,7 @@ it('a page of another origin asks a node', async () => {
     files: { 'a.log': text },
     settings: { node: { timeZone: 'UTC', hostName: 'shown-in-a-browser' }, http: { corsOrigins: [origin] } },
   });
-  const page = await openPage(browser, origin);
+  const page = await openPage(browser(), origin);
   const answers = await page.evaluate(async (url) => {
     const node = self.sdk.createClient({ url });
     const { chunks, sizeBytes } = await node.viewLog({ file: 'a.log', sizeBytes: 1000 });
@@ -88,7 +85,7 @@ it('a page follows through a restart of the node, and leaves', async () => {
   const origin = await startSite(code);
   const node = new RestartableNode({ 'a.log': line('first') }, { http: { corsOrigins: [origin] } });
   await node.start();
-  const page = await openPage(browser, origin);
+  const page = await openPage(browser(), origin);
   await page.evaluate((url) => {
     const client = self.sdk.createClient({ url });
     self.followed = [];
@@ -129,7 +126,7 @@ it('a page without the token is refused, one with it is answered, and one that m
     settings: { auth: { tokenFile }, http: { corsOrigins: [origin] } },
   });
   const codes = async (from: string) => {
-    const page = await openPage(browser, from);
+    const page = await openPage(browser(), from);
     return page.evaluate(
       async ({ url, token }) => {
         const ask = (given?: string) =>
@@ -155,7 +152,7 @@ it('aborting gives the reason, and the node is not asked on', async () => {
     files: { 'a.log': line('x'.repeat(1000)).repeat(20_000) },
     settings: { http: { corsOrigins: [origin] } },
   });
-  const page = await openPage(browser, origin);
+  const page = await openPage(browser(), origin);
   const name = await page.evaluate(async (url) => {
     const leaving = new AbortController();
     const { chunks } = await self.sdk

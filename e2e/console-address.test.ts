@@ -1,22 +1,16 @@
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startBrowser } from './testing/browser-page.ts';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { shareBrowser } from './testing/browser-page.ts';
 import { countedLines, line, type Member, startCluster } from './testing/console-cluster.ts';
 import { findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
 
 /** Tolerance for a centred line: rows are not aligned to the pixel. */
 const NEAR_PX = 60;
 
-let browser: Browser;
-
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-
-afterAll(() => browser.close());
+const browser = shareBrowser();
 
 async function startAlone(files: Readonly<Record<string, string>>): Promise<Member> {
   const [node] = await startCluster([{ files }]);
@@ -38,7 +32,7 @@ async function shown(page: Page): Promise<string[]> {
 
 it('a reload shows the same filters, search and range, and back and forward go through the steps', async () => {
   const node = await startAlone({ 'a.log': countedLines(200) });
-  const { page } = await openConsole(browser, node.url, { path: '/logs' });
+  const { page } = await openConsole(browser(), node.url, { path: '/logs' });
   await waitUntilVisible(findRow(page, 'line 200'));
 
   await page.getByRole('button', { name: /^E: show errors only/ }).click();
@@ -77,7 +71,7 @@ it('a reload shows the same filters, search and range, and back and forward go t
 
 it('a reload shows the same text of a configuration', async () => {
   const [node] = await startCluster([{ config: 'limit = 1\nother = 2\n' }, { config: 'limit = 2\nother = 3\n' }]);
-  const { page } = await openConsole(browser, node.url, { path: '/config' });
+  const { page } = await openConsole(browser(), node.url, { path: '/config' });
   const field = page.getByRole('searchbox', { name: 'Find key' });
   await waitUntilVisible(page.getByRole('row', { name: /^other/ }));
   await field.fill('limit');
@@ -90,7 +84,7 @@ it('a reload shows the same text of a configuration', async () => {
 
 it('a reload shows the same shape of a configuration', async () => {
   const node = await startAlone({ 'a.log': countedLines(1) });
-  const { page } = await openConsole(browser, node.url, { path: '/nodes/n1/config' });
+  const { page } = await openConsole(browser(), node.url, { path: '/nodes/n1/config' });
   const shape = page.getByRole('button', { name: 'Settings', exact: true });
   await shape.click();
   await address(page, { as: 'table' });
@@ -103,7 +97,7 @@ it('a reload shows the same shape of a configuration', async () => {
 
 it('a link to a line shows that line in the middle, also after the log was rotated', async () => {
   const node = await startAlone({ 'a.log': countedLines(600) });
-  const first = await openConsole(browser, node.url, { path: '/logs?q=line 300&level=ERROR' });
+  const first = await openConsole(browser(), node.url, { path: '/logs?q=line 300&level=ERROR' });
   await first.page.getByRole('button', { name: 'Older match' }).click();
   await findRow(first.page, 'line 300').click();
   await eventually(() => expect(urlQuery(first.page)).toHaveProperty('at'));
@@ -125,7 +119,7 @@ it('a link to a line shows that line in the middle, also after the log was rotat
 
 /** Opens the link in a new browser context; returns where the line is. */
 async function centred(link: string): Promise<void> {
-  const { page } = await openConsole(browser, link, { path: link });
+  const { page } = await openConsole(browser(), link, { path: link });
   const row = findRow(page, 'line 300');
   await waitUntilVisible(row);
   await eventually(async () => {
@@ -140,7 +134,7 @@ async function centred(link: string): Promise<void> {
 
 it('a saved view survives a reload, and is renamed, opened, exported, deleted and imported', async () => {
   const node = await startAlone({ 'a.log': countedLines(30) });
-  const { page } = await openConsole(browser, node.url, { path: '/logs?level=error' });
+  const { page } = await openConsole(browser(), node.url, { path: '/logs?level=error' });
   await waitUntilVisible(findRow(page, 'line 30'));
   const dialog = page.getByRole('dialog', { name: 'Saved views' });
   const views = dialog.getByRole('list', { name: 'Saved views' }).getByRole('link');
@@ -183,7 +177,7 @@ it('a saved view survives a reload, and is renamed, opened, exported, deleted an
 it('a field of a record becomes a column, which is moved, kept by the URL and removed', async () => {
   const records = [12, 13, 130].map((shard) => line(1, `shard is hot\t{"shard":${shard},"note":"<b>${shard}"}`));
   const node = await startAlone({ 'a.log': records.join('') });
-  const { page } = await openConsole(browser, node.url, { path: '/logs?columns=note' });
+  const { page } = await openConsole(browser(), node.url, { path: '/logs?columns=note' });
   const cell = (text: string) => page.getByRole('gridcell', { name: text, exact: true });
   await waitUntilVisible(cell('<b>130'));
   await page.keyboard.press('ArrowUp');
@@ -210,7 +204,7 @@ it('a value in the field list, a row or the details selects records, and Back un
   const node = await startAlone({
     'a.log': shards.map((shard) => line(1, `shard is hot\t{"shard":${shard}}`)).join('') + line(0, 'no shard'),
   });
-  const { page } = await openConsole(browser, node.url, { path: '/logs?columns=shard' });
+  const { page } = await openConsole(browser(), node.url, { path: '/logs?columns=shard' });
   const rows = findRow(page, 'shard');
   const hasRows = (count: number) => eventually(async () => expect(await rows.count()).toBe(count));
   const query = () => new URL(page.url()).searchParams.get('query');

@@ -2,9 +2,9 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
 import { startTestNode, tempDir } from '@porthole/server/testing';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startBrowser } from './testing/browser-page.ts';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { shareBrowser } from './testing/browser-page.ts';
 import { line, type Member, startCluster } from './testing/console-cluster.ts';
 import { findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
 
@@ -15,13 +15,7 @@ const REFRESH_MS = 30_000;
 /** The zones of the three members. */
 const ZONES = ['eu-1', 'eu-1', 'eu-2'];
 
-let browser: Browser;
-
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-
-afterAll(() => browser.close());
+const browser = shareBrowser();
 
 interface Drift {
   port: number;
@@ -66,7 +60,7 @@ function readBodies(page: Page): () => Promise<string> {
 
 it('shows the node that is configured differently, expected differences on request only, and never a secret', async () => {
   const [n1] = await startDrifting();
-  const { page } = await openConsole(browser, n1.url);
+  const { page } = await openConsole(browser(), n1.url);
   const bodies = readBodies(page);
   await page.getByRole('link', { name: 'Configuration', exact: true }).click();
   await waitUntilVisible(page.getByRole('heading', { name: '1 key differs among 3 nodes' }));
@@ -132,7 +126,7 @@ it('finds a key of one node, marks changed settings, and reports that its file h
   const file = join(tempDir(), 'porthole.toml');
   writeFileSync(file, '[search]\nworkers = 1\n');
   const { running } = await startTestNode({ file, settings: { cluster: { nodeId: 'n1' } } });
-  const { page } = await openConsole(browser, running.url, { path: '/nodes/n1/config', hasClock: true });
+  const { page } = await openConsole(browser(), running.url, { path: '/nodes/n1/config', hasClock: true });
   const text = page.getByRole('region', { name: 'TOML of n1' });
   await waitUntilVisible(text);
   expect(await page.getByText('File on disk differs').count()).toBe(0);
@@ -155,7 +149,7 @@ it('shows both values of an edited service file, and its text at start', async (
   writeFileSync(configFile, '[http]\nport = 9000\n');
   const { running } = await startTestNode({ settings: { service: { configFile }, cluster: { nodeId: 'n1' } } });
   writeFileSync(configFile, '[http]\nport = 9001\n');
-  const { page } = await openConsole(browser, running.url, { path: '/nodes/n1/config' });
+  const { page } = await openConsole(browser(), running.url, { path: '/nodes/n1/config' });
   await waitUntilVisible(page.getByText('File changed since start: 1 key'));
   await waitUntilVisible(page.getByRole('row', { name: 'http.port 9000 9001' }));
   const text = page.getByRole('region', { name: 'TOML of n1' });

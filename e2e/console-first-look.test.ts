@@ -2,21 +2,15 @@ import { appendFileSync, mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { startTestEtcd } from '@porthole/cluster/testing';
 import { eventually } from '@porthole/logs/testing';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startBrowser } from './testing/browser-page.ts';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { shareBrowser } from './testing/browser-page.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';
 import { line, startCluster } from './testing/console-cluster.ts';
 import { detailsPanel, findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
 import { Program, tempDir } from './testing/program.ts';
 
-let browser: Browser;
-
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-
-afterAll(() => browser.close());
+const browser = shareBrowser();
 
 /** A process with an old error in its log. */
 function startProcess(id: string, flags: readonly string[] = []): Promise<ClusterProcess> {
@@ -46,7 +40,7 @@ it('shows which node of a cluster is missing, and leads to the newest error in t
   });
   await n3.kill();
   appendFileSync(join(n2.cwd, 'logs', 'service.log'), line(0, 'the newest failure', 'ERROR'));
-  const { page } = await openConsole(browser, n1.url);
+  const { page } = await openConsole(browser(), n1.url);
   await waitUntilVisible(page.getByRole('heading', { name: '2 of 3 nodes up' }));
   await waitUntilVisible(page.getByText(/n3 has not responded/));
   await eventually(async () =>
@@ -59,7 +53,7 @@ it('shows which node of a cluster is missing, and leads to the newest error in t
 it('leads to the newest error of a single node in two clicks', async () => {
   const files = { 'a.log': line(60, 'an old failure', 'ERROR') + line(2, 'the newest failure', 'ERROR') };
   const [node] = await startCluster([{ files }]);
-  const { page } = await openConsole(browser, node.url);
+  const { page } = await openConsole(browser(), node.url);
   await waitUntilVisible(page.getByRole('heading', { name: '1 node up' }));
   await waitUntilVisible(page.getByRole('link', { name: '2 errors on this node, last 15 min' }));
   await toNewestError(page);
@@ -68,7 +62,7 @@ it('leads to the newest error of a single node in two clicks', async () => {
 it('a missing log directory is reported in the headline, the row, the count and on the log page', async () => {
   const [n1, n2] = await startCluster([{ files: { 'a.log': line(2, 'fine') } }, {}]);
   renameSync(n2?.logDir ?? '', `${n2?.logDir}.away`);
-  const { page } = await openConsole(browser, n1.url);
+  const { page } = await openConsole(browser(), n1.url);
   await waitUntilVisible(page.getByRole('heading', { name: 'All 2 nodes up · 1 degraded' }));
   await waitUntilVisible(page.getByText(/^n2 log directory: .* does not exist$/));
   const row = page.getByRole('row', { name: /n2/ });
@@ -81,7 +75,7 @@ it('a missing log directory is reported in the headline, the row, the count and 
 it('the missing log directory of a single node is reported too', async () => {
   const [n1] = await startCluster([{}]);
   renameSync(n1.logDir, `${n1.logDir}.away`);
-  const { page } = await openConsole(browser, n1.url);
+  const { page } = await openConsole(browser(), n1.url);
   await waitUntilVisible(page.getByRole('heading', { name: '1 node degraded' }));
   await waitUntilVisible(page.getByRole('link', { name: 'Errors not counted, last 15 min' }));
 });
@@ -95,7 +89,7 @@ it('a killed node stays on the page, with its snapshot and a notice between the 
   await n2.kill();
   await eventually(async () => expect((await n1.search()).outcomes.n2).toBe('gone'));
   n1.write('written after that');
-  const { page } = await openConsole(browser, n1.url, { path: '/logs' });
+  const { page } = await openConsole(browser(), n1.url, { path: '/logs' });
   const texts = async () => (await page.getByRole('row').allInnerTexts()).join('\n');
   await waitUntilVisible(page.getByText(/^n2 stopped responding .* · no lines after /));
   await eventually(async () =>
@@ -117,9 +111,9 @@ it('offers the demo cluster if nothing is configured, until dismissed', async ()
   const tmp = tempDir();
   const flags = ['--demo', '--http-port', '0', '--grpc-port', '0'];
   const program = new Program(['serve', ...flags], { cwd: tempDir(), env: { TMPDIR: tmp } });
-  const { page } = await openConsole(browser, await program.ready());
+  const { page } = await openConsole(browser(), await program.ready());
   const demoUrl = await page.getByRole('link', { name: 'Open the demo cluster' }).getAttribute('href');
-  const demo = await openConsole(browser, demoUrl ?? '');
+  const demo = await openConsole(browser(), demoUrl ?? '');
   await waitUntilVisible(demo.page.getByRole('heading', { name: 'All 3 nodes up' }));
   expect(await demo.page.getByText('Nothing is configured yet').count()).toBe(0);
   await page.getByRole('button', { name: 'dismiss' }).click();

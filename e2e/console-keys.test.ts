@@ -1,20 +1,14 @@
 import { eventually } from '@porthole/logs/testing';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startBrowser } from './testing/browser-page.ts';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { shareBrowser } from './testing/browser-page.ts';
 import { countedLines, line, type Member, startCluster } from './testing/console-cluster.ts';
 import { detailsPanel, findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
 
 /** More than any page has tab stops. */
 const MAX_TABS = 150;
 
-let browser: Browser;
-
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-
-afterAll(() => browser.close());
+const browser = shareBrowser();
 
 async function startTwo(): Promise<Member> {
   const [node] = await startCluster([
@@ -48,7 +42,7 @@ const copied = (page: Page) => page.evaluate<string>('navigator.clipboard.readTe
 
 it('errors are found and read with the keyboard alone', async () => {
   const { url } = await startTwo();
-  const { page } = await openConsole(browser, url);
+  const { page } = await openConsole(browser(), url);
   const { keyboard } = page;
   await waitUntilVisible(page.getByRole('link', { name: /errors on all 2 nodes/ }));
   await tabTo(page, /errors on all 2 nodes/);
@@ -73,7 +67,7 @@ it('errors are found and read with the keyboard alone', async () => {
 
 it('matches are found and stepped through, with and without context', async () => {
   const { url } = await startTwo();
-  const { page } = await openConsole(browser, url, { path: '/logs?src=n1' });
+  const { page } = await openConsole(browser(), url, { path: '/logs?src=n1' });
   const { keyboard } = page;
   await waitUntilVisible(findRow(page, 'the last failure'));
   await keyboard.press('/');
@@ -100,7 +94,7 @@ it('matches are found and stepped through, with and without context', async () =
 
 it('a log is paused, followed and copied from, and a time is opened', async () => {
   const { url } = await startTwo();
-  const { page } = await openConsole(browser, url, {
+  const { page } = await openConsole(browser(), url, {
     path: '/logs?src=n1',
     permissions: ['clipboard-read', 'clipboard-write'],
   });
@@ -152,7 +146,7 @@ it('a log is paused, followed and copied from, and a time is opened', async () =
 
 it('the palette opens another page, and single-letter shortcuts can be turned off', async () => {
   const { url } = await startTwo();
-  const { page } = await openConsole(browser, url, { path: '/logs?src=n1' });
+  const { page } = await openConsole(browser(), url, { path: '/logs?src=n1' });
   const { keyboard } = page;
   await waitUntilVisible(findRow(page, 'the last failure'));
   await keyboard.press('ArrowUp');
@@ -187,7 +181,7 @@ it('the palette opens another page, and single-letter shortcuts can be turned of
 
 it('everything focusable shows its focus', async () => {
   const { url } = await startTwo();
-  const { page } = await openConsole(browser, url);
+  const { page } = await openConsole(browser(), url);
   for (const path of ['/', '/nodes/n1', '/nodes/n1/config', '/config', '/logs']) {
     await page.goto(new URL(path, url).href);
     await waitUntilVisible(page.getByRole('main').getByRole('heading', { level: 1 }));

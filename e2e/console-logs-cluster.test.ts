@@ -1,18 +1,13 @@
 import { eventually } from '@porthole/logs/testing';
 import { freePorts } from '@porthole/server/testing';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startBrowser } from './testing/browser-page.ts';
+import { expect, it } from 'vitest';
+import { shareBrowser } from './testing/browser-page.ts';
 import { ClusterProcess } from './testing/cluster-process.ts';
 import { LogPage } from './testing/console-log-page.ts';
 
 const IDS = ['n1', 'n2', 'n3'];
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-afterAll(() => browser.close());
+const browser = shareBrowser();
 
 it('a node that dies during a follow gets a row, the others continue, and so does it after a restart', async () => {
   const ports = await freePorts(IDS.length);
@@ -28,7 +23,7 @@ it('a node that dies during a follow gets a row, the others continue, and so doe
   const [n1, n2, n3] = await Promise.all(IDS.map((id) => ClusterProcess.start(id, { flags: shownFlags(id) })));
   if (!n1 || !n2 || !n3) throw new Error('not all have started');
   for (const node of [n1, n2, n3]) node.write(`${node.id} begins`);
-  const log = await LogPage.open(browser, `${n1.url}/logs`);
+  const log = await LogPage.open(browser(), `${n1.url}/logs`);
   const shows = (...texts: string[]) =>
     eventually(async () => expect(await log.texts()).toEqual(expect.arrayContaining(texts)));
   await shows('n1 begins', 'n2 begins', 'n3 begins');

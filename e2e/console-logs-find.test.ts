@@ -2,20 +2,15 @@ import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
 import { startTestNode } from '@porthole/server/testing';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startBrowser } from './testing/browser-page.ts';
+import { describe, expect, it } from 'vitest';
+import { shareBrowser } from './testing/browser-page.ts';
 import { PATIENT } from './testing/console-cluster.ts';
 import { LogPage } from './testing/console-log-page.ts';
 import { LogWriter, logLine } from './testing/log-writer.ts';
 
 const FIRST_MS = Date.UTC(2026, 10, 1, 12);
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-afterAll(() => browser.close());
+const browser = shareBrowser();
 
 /** 3,000 lines, one in a second: every 600th has a needle, every 500th is an error, every 100th else a warning. */
 function mixedLog(): string {
@@ -33,7 +28,7 @@ async function openLog(files: Record<string, string>, query = '') {
     files,
     settings: { node: { timeZone: 'UTC' }, cluster: { ...PATIENT, nodeId: 'n1' } },
   });
-  const log = await LogPage.open(browser, `${running.url}logs?src=n1/a.log${query}`);
+  const log = await LogPage.open(browser(), `${running.url}logs?src=n1/a.log${query}`);
   const field = log.page.getByRole('combobox', { name: 'Find in the logs' });
   return { log, field, url: running.url, logDir, chip: (letter: string) => chip(log, letter) };
 }

@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
 import { startTestNode } from '@porthole/server/testing';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startBrowser } from './testing/browser-page.ts';
+import { describe, expect, it } from 'vitest';
+import { shareBrowser } from './testing/browser-page.ts';
 import { PATIENT } from './testing/console-cluster.ts';
 import { LogPage } from './testing/console-log-page.ts';
 import { logLine } from './testing/log-writer.ts';
@@ -14,17 +13,13 @@ const MB = 1_000_000;
 
 const SETTINGS = { node: { timeZone: 'UTC' }, cluster: { ...PATIENT, nodeId: 'n1' } };
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-afterAll(() => browser.close());
+const browser = shareBrowser();
 
 /** A node with a log of 10 GB, which is opened at its end. */
 async function openLarge(): Promise<{ log: LogPage; shows(offset: number): Promise<void> }> {
   const { running, logDir } = await startTestNode({ settings: SETTINGS });
   writeSparseLog(join(logDir, 'big.log'), 10 * GB);
-  const log = await LogPage.open(browser, `${running.url}logs?src=n1/=big.log&live=0&chart=0`);
+  const log = await LogPage.open(browser(), `${running.url}logs?src=n1/=big.log&live=0&chart=0`);
   /** A line that starts within half a megabyte after the offset. */
   const shows = (offset: number) =>
     eventually(async () => {
@@ -99,7 +94,7 @@ describe('a line of 20 MB', () => {
       settings: SETTINGS,
       files: { 'a.log': `${logLine('before')}${logLine(`long ${'x'.repeat(20 * MB)}`)}${logLine('after')}` },
     });
-    const log = await LogPage.open(browser, `${running.url}logs?src=n1/a.log`);
+    const log = await LogPage.open(browser(), `${running.url}logs?src=n1/a.log`);
     // Older rows arrive after the newest.
     await eventually(async () =>
       expect((await log.texts()).slice(-2)).toEqual([expect.stringMatching(/^x{2048}$/), 'after']),

@@ -1,19 +1,14 @@
 import { eventually } from '@porthole/logs/testing';
 import { startTestNode } from '@porthole/server/testing';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startBrowser } from './testing/browser-page.ts';
+import { describe, expect, it } from 'vitest';
+import { shareBrowser } from './testing/browser-page.ts';
 import { PATIENT } from './testing/console-cluster.ts';
 import { LogPage } from './testing/console-log-page.ts';
 import { LogWriter } from './testing/log-writer.ts';
 
 const LINES_PER_SECOND = 400;
 
-let browser: Browser;
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-afterAll(() => browser.close());
+const browser = shareBrowser();
 
 /** A node with one log, and the workspace that follows it. */
 async function openFollowed() {
@@ -22,7 +17,7 @@ async function openFollowed() {
   });
   const writer = new LogWriter(logDir, 'a.log');
   writer.write(50);
-  const log = await LogPage.open(browser, `${running.url}logs?src=n1/a.log`);
+  const log = await LogPage.open(browser(), `${running.url}logs?src=n1/a.log`);
   /** The newest line is in view. */
   const isAtEnd = () => eventually(async () => expect((await log.texts()).at(-1)).toBe(writer.texts.at(-1)));
   const reaches = (lines: number) => eventually(() => expect(writer.written).toBeGreaterThan(lines));

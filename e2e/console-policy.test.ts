@@ -1,7 +1,6 @@
 import { eventually } from '@porthole/logs/testing';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startBrowser } from './testing/browser-page.ts';
+import { expect, it } from 'vitest';
+import { shareBrowser } from './testing/browser-page.ts';
 import { line, startCluster } from './testing/console-cluster.ts';
 import { detailsPanel, findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
 
@@ -16,17 +15,11 @@ const PATHS = [
   '/logs?plain=1',
 ];
 
-let browser: Browser;
-
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-
-afterAll(() => browser.close());
+const browser = shareBrowser();
 
 it('injected content neither runs nor sends requests', async () => {
   const [node] = await startCluster([{}]);
-  const { page, violations } = await openConsole(browser, node.url, { expectsViolations: true });
+  const { page, violations } = await openConsole(browser(), node.url, { expectsViolations: true });
   await waitUntilVisible(page.getByRole('heading', { name: '1 node up' }));
   await page.evaluate(`{
     const script = document.createElement('script');
@@ -55,7 +48,7 @@ it('injected content neither runs nor sends requests', async () => {
 it('a line that contains HTML is shown as text', async () => {
   const text = `<img src="/x" onerror="globalThis.hasRun = true"><script>globalThis.hasRun = true</script>`;
   const [node] = await startCluster([{ files: { 'a.log': line(5, text, 'ERROR') } }]);
-  const { page } = await openConsole(browser, node.url);
+  const { page } = await openConsole(browser(), node.url);
   await waitUntilVisible(page.getByText(text).first());
   await page.getByRole('link', { name: 'Logs', exact: true }).click();
   await findRow(page, text).click();
@@ -66,7 +59,7 @@ it('a line that contains HTML is shown as text', async () => {
 
 it('every page is served with the policy and complies with it', async () => {
   const [node] = await startCluster([{ files: { 'a.log': line(5, 'one') }, config: 'limit = 1\n' }]);
-  const { page } = await openConsole(browser, node.url);
+  const { page } = await openConsole(browser(), node.url);
   for (const path of PATHS) {
     const answer = await page.goto(new URL(path, node.url).href);
     const policy = (await answer?.headerValue('content-security-policy')) ?? '';

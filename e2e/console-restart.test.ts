@@ -1,21 +1,15 @@
 import { RestartableNode } from '@porthole/client/testing';
 import { eventually } from '@porthole/logs/testing';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startBrowser } from './testing/browser-page.ts';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { shareBrowser } from './testing/browser-page.ts';
 import { line, PATIENT } from './testing/console-cluster.ts';
 import { findRow, openConsole, waitUntilVisible } from './testing/open-console.ts';
 
 /** Maximum age of the data on the page. */
 const REFRESH_MS = 10_000;
 
-let browser: Browser;
-
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-
-afterAll(() => browser.close());
+const browser = shareBrowser();
 
 const offlineBanner = (page: Page) => page.getByRole('alert').filter({ hasText: 'has not responded since' });
 
@@ -41,7 +35,7 @@ const isSamePage = (page: Page) => page.evaluate<boolean>('globalThis.isSamePage
 it('the cluster page keeps its data while the node is down, and continues afterwards', async () => {
   const node = new RestartableNode({ 'a.log': line(5, 'one', 'ERROR') }, { cluster: PATIENT });
   await node.start();
-  const { page } = await openConsole(browser, node.url, { hasClock: true });
+  const { page } = await openConsole(browser(), node.url, { hasClock: true });
   await page.evaluate('globalThis.isSamePage = true');
   const errors = page.getByRole('link', { name: '1 error on this node, last 15 min' });
   await waitUntilVisible(errors);
@@ -62,7 +56,7 @@ it('the cluster page keeps its data while the node is down, and continues afterw
 it('a followed log keeps its lines while the node is down, and continues without a gap', async () => {
   const node = new RestartableNode({ 'a.log': line(5, 'one') }, { cluster: PATIENT });
   await node.start();
-  const { page } = await openConsole(browser, node.url, { path: '/logs', hasClock: true });
+  const { page } = await openConsole(browser(), node.url, { path: '/logs', hasClock: true });
   await page.evaluate('globalThis.isSamePage = true');
   await waitUntilVisible(findRow(page, 'one'));
   await waitUntilVisible(page.getByRole('button', { name: 'Live' }));

@@ -4,21 +4,15 @@ import { RestartableNode } from '@porthole/client/testing';
 import { eventually } from '@porthole/logs/testing';
 import { tempDir } from '@porthole/server/testing';
 import { createToken } from '@porthole/server/tokens';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { startBrowser } from './testing/browser-page.ts';
+import type { Page } from 'playwright-core';
+import { expect, it } from 'vitest';
+import { shareBrowser } from './testing/browser-page.ts';
 import { line, PATIENT } from './testing/console-cluster.ts';
 import { openConsole, waitUntilVisible } from './testing/open-console.ts';
 
 const REFRESH_MS = 10_000;
 
-let browser: Browser;
-
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-
-afterAll(() => browser.close());
+const browser = shareBrowser();
 
 /** A node that requires a token, and a function that replaces the token. */
 async function startGuarded() {
@@ -46,7 +40,7 @@ async function give(page: Page, token: string, { keep = false } = {}): Promise<v
 
 it('requires a token, reports a wrong one, and continues with a valid one, which is never in a URL', async () => {
   const { node, token } = await startGuarded();
-  const { page, requested } = await openConsole(browser, node.url);
+  const { page, requested } = await openConsole(browser(), node.url);
   await waitUntilVisible(tokenDialog(page));
   await give(page, 'not-the-token');
   await waitUntilVisible(tokenDialog(page).getByText('The node rejected this token.'));
@@ -62,7 +56,7 @@ it('requires a token, reports a wrong one, and continues with a valid one, which
 
 it('keeps a token for the tab only on request', async () => {
   const { node, token } = await startGuarded();
-  const { page } = await openConsole(browser, node.url);
+  const { page } = await openConsole(browser(), node.url);
   await give(page, token);
   await waitUntilVisible(shownText(page));
   await page.reload();
@@ -76,7 +70,7 @@ it('keeps a token for the tab only on request', async () => {
 
 it('requires a token again when it is no longer valid', async () => {
   const { node, token, allow } = await startGuarded();
-  const { page } = await openConsole(browser, node.url, { hasClock: true });
+  const { page } = await openConsole(browser(), node.url, { hasClock: true });
   await give(page, token, { keep: true });
   await waitUntilVisible(shownText(page));
   await node.stop();

@@ -5,19 +5,13 @@ import { gzipSync } from 'node:zlib';
 import { eventually } from '@porthole/logs/testing';
 import { tempDir } from '@porthole/server/testing';
 import { createToken } from '@porthole/server/tokens';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { startBrowser } from './testing/browser-page.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { shareBrowser } from './testing/browser-page.ts';
 import { countedLines, line, startCluster } from './testing/console-cluster.ts';
 import { openConsole, waitUntilVisible } from './testing/open-console.ts';
 
-let browser: Browser;
-
-beforeAll(async () => {
-  browser = await startBrowser();
-});
-
-afterAll(() => browser.close());
+const browser = shareBrowser();
 
 const findPill = (page: Page) => page.locator('.source-bar .pill');
 const shownRows = (page: Page) => page.locator('.row-record, .rows-block [role="row"]');
@@ -38,7 +32,7 @@ describe('what the console reports', () => {
     const [{ url }] = await startCluster([
       { files: { 'a.log': countedLines(30), 'notes.log': 'only text\n'.repeat(40), 'core.log': '\0'.repeat(4000) } },
     ]);
-    const { page } = await openConsole(browser, url, { path: '/logs' });
+    const { page } = await openConsole(browser(), url, { path: '/logs' });
     await waitUntilVisible(page.getByText('line 30', { exact: true }));
     await waitUntilVisible(page.getByText('2 files are not shown (binary or without timestamps)'));
     await eventually(async () => expect(await findPill(page).textContent()).toBe('Live'));
@@ -57,7 +51,7 @@ describe('what the console reports', () => {
       writeFileSync(join(dir, `${name}.gz`), gzipSync(readFileSync(join(dir, name))));
     copy(logDir, 'a.log.1');
     copy(other?.logDir ?? '', 'b.log.1');
-    const { page } = await openConsole(browser, url, { path: '/logs' });
+    const { page } = await openConsole(browser(), url, { path: '/logs' });
     await waitUntilVisible(page.getByText('line 3', { exact: true }));
     const note = page.getByText('2 copies skipped');
     await waitUntilVisible(note);
@@ -73,7 +67,7 @@ describe('what the console reports', () => {
 
   it('an unknown page is reported, and so are ignored parts of a URL', async () => {
     const [{ url }] = await startCluster([{ files: { 'a.log': line(5, 'one') } }]);
-    const { page } = await openConsole(browser, url, { path: '/logs?level=BANANA&lvl=error' });
+    const { page } = await openConsole(browser(), url, { path: '/logs?level=BANANA&lvl=error' });
     await waitUntilVisible(page.getByText(/level=BANANA is ignored: expected trace/));
     await waitUntilVisible(page.getByText(/lvl is not a parameter of this page/));
     const answer = await page.goto(`${url}/nothing`);
@@ -83,7 +77,7 @@ describe('what the console reports', () => {
 
   it('"not" excludes the typed text and does not search for it', async () => {
     const [{ url }] = await startCluster([{ files: { 'a.log': countedLines(30) } }]);
-    const { page } = await openConsole(browser, url, { path: '/logs?only=1', hasClock: true });
+    const { page } = await openConsole(browser(), url, { path: '/logs?only=1', hasClock: true });
     await waitUntilVisible(page.getByText('line 30', { exact: true }));
     await findStatus(page).pressSequentially('line 2');
     await page.getByRole('button', { name: 'Exclude records that contain this text' }).click();
@@ -101,7 +95,7 @@ describe('what the console reports', () => {
       { files: { 'a.log': countedLines(30) } },
       { files: { 'b.log': countedLines(5, { name: 'other' }) } },
     ]);
-    const { page } = await openConsole(browser, url, { path: '/logs?only=1&re=1' });
+    const { page } = await openConsole(browser(), url, { path: '/logs?only=1&re=1' });
     await waitUntilVisible(page.getByText('line 30', { exact: true }));
     await findStatus(page).pressSequentially('line (');
     await waitUntilVisible(page.locator('#find-message'));
@@ -116,7 +110,7 @@ describe('what the console reports', () => {
   it('a log below the directory is chosen, and a time range with an end stops following; choices are marked', async () => {
     const files = { 'web/a.log': countedLines(30), 'b.log': line(1, 'b') };
     const [{ url }] = await startCluster([{ files, settings: { log: { recursive: true } } }, {}]);
-    const { page } = await openConsole(browser, url, { path: '/logs?src=n1' });
+    const { page } = await openConsole(browser(), url, { path: '/logs?src=n1' });
     await eventually(async () => expect(await findPill(page).textContent()).toBe('Live'));
     await page.getByRole('button', { name: '+ source' }).click();
     for (const name of ['All logs of n1', 'web/a.log', 'b.log'])
@@ -135,7 +129,7 @@ describe('what the console reports', () => {
 
   it('comparing with a node that does not exist sends each request once', async () => {
     const [{ url }] = await startCluster([{ config: 'a = 1\n' }, { config: 'a = 2\n' }]);
-    const { page, requested } = await openConsole(browser, url, { path: '/config?left=x&right=n2' });
+    const { page, requested } = await openConsole(browser(), url, { path: '/config?left=x&right=n2' });
     await waitUntilVisible(page.getByText('No node named "x"'));
     expect(requested.filter((address) => address.includes('nodes=x') || address.includes('/nodes/x/'))).toEqual([]);
   });
@@ -155,7 +149,7 @@ describe('a download', () => {
 
   it('has every record, also with a token, and ends with a completeness note', async () => {
     const { node, token } = await startGuarded();
-    const { page, requested } = await openConsole(browser, node.url, { path: '/logs', acceptDownloads: true });
+    const { page, requested } = await openConsole(browser(), node.url, { path: '/logs', acceptDownloads: true });
     await page.getByLabel('Token', { exact: true }).fill(token);
     await page.getByRole('button', { name: 'Use token' }).click();
     await waitUntilVisible(shownRows(page).first());

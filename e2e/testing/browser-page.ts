@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { scaled } from '@porthole/logs/testing';
 import { build } from 'esbuild';
 import type { Browser, Page } from 'playwright-core';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { launchChromium } from '../../scripts/chromium.mjs';
 
 const root = join(import.meta.dirname, '..', '..');
@@ -26,9 +26,26 @@ export async function bundleClient(): Promise<string> {
   return outputFiles[0]?.text ?? '';
 }
 
-/** The system's Chromium with a profile of its own, which is gone when it is closed. */
-export function startBrowser(): Promise<Browser> {
-  return launchChromium();
+/** The system's Chromium: one for all files of a thread, closed with it. Every context of it has a profile of its own. */
+const withBrowser = test.extend<{ $worker: { browser: Browser } }>({
+  browser: [
+    // biome-ignore lint/correctness/noEmptyPattern: the first argument names what it needs
+    async ({}, use) => {
+      const browser = await launchChromium();
+      await use(browser);
+      await browser.close();
+    },
+    { scope: 'worker' },
+  ],
+});
+
+/** The browser of the tests of a file, or of a `describe`: call it there. */
+export function shareBrowser(): () => Browser {
+  let shared: Browser | undefined;
+  withBrowser.beforeAll(({ browser }) => {
+    shared = browser;
+  });
+  return () => shared ?? expect.fail('the browser is there when the tests run');
 }
 
 /** The origin of a site whose page has the client as `sdk`; closed when the test ends. */

@@ -6,8 +6,9 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { eventually } from '@porthole/logs/testing';
 import { build } from 'esbuild';
+import type { Browser } from 'playwright-core';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { startBrowser } from './browser-page.ts';
+import { shareBrowser } from './browser-page.ts';
 import { BUNDLERS, FRAMEWORKS, installTools, linkPackages } from './install-tools.ts';
 import { openConsole, waitUntilVisible } from './open-console.ts';
 import { Program } from './program.ts';
@@ -46,6 +47,8 @@ export function describeEmbedding(project: () => string): void {
   };
 
   describe('a node in the server of a program', () => {
+    const browser = shareBrowser();
+
     it('works on every framework, with its console below /ops, until the program ends', async () => {
       const cwd = project();
       const imports = SERVERS.map((name) => `await import('./embed-${name}.mjs');`);
@@ -57,7 +60,7 @@ export function describeEmbedding(project: () => string): void {
       const follows = await Promise.all(
         lines.map((line, index) => tryServer(line, join(cwd, 'log', SERVERS[index] ?? ''))),
       );
-      await tryConsole(lines.at(-1)?.split(' ')[1] ?? '');
+      await tryConsole(browser(), lines.at(-1)?.split(' ')[1] ?? '');
       program.kill('SIGTERM');
       for (const { ended } of follows) expect(await ended).toContain('"reason":"stopping"');
       const { code, stderr } = await program.end();
@@ -181,15 +184,10 @@ async function tryServer(line: string, logDir: string): Promise<{ ended: Promise
 }
 
 /** The console, its links and its requests stay below the path of the node. */
-async function tryConsole(url: string): Promise<void> {
-  const browser = await startBrowser();
-  try {
-    const { page, requested } = await openConsole(browser, url, { path: '/ops/' });
-    await page.getByRole('link', { name: 'Logs', exact: true }).click();
-    await waitUntilVisible(page.getByText('the node is ready').first());
-    expect(new URL(page.url()).pathname).toBe('/ops/logs');
-    expect(requested.filter((address) => !address.startsWith(url.replace(/\/$/, '')))).toEqual([]);
-  } finally {
-    await browser.close();
-  }
+async function tryConsole(browser: Browser, url: string): Promise<void> {
+  const { page, requested } = await openConsole(browser, url, { path: '/ops/' });
+  await page.getByRole('link', { name: 'Logs', exact: true }).click();
+  await waitUntilVisible(page.getByText('the node is ready').first());
+  expect(new URL(page.url()).pathname).toBe('/ops/logs');
+  expect(requested.filter((address) => !address.startsWith(url.replace(/\/$/, '')))).toEqual([]);
 }
