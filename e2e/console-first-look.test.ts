@@ -121,6 +121,6 @@ it('offers the demo cluster if nothing is configured, until dismissed', async ()
   await waitUntilVisible(page.getByRole('heading', { name: '1 node up' }));
   expect(await page.getByText('Nothing is configured yet').count()).toBe(0);
   program.kill('SIGTERM');
-  expect(await program.end()).toMatchObject({ code: 0 });
+  expect(await program.end()).toMatchObject({ code: 0, signal: null });
   expect(readdirSync(tmp)).toEqual([]);
 });

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { runGroup } from './run-group.mjs';
 
@@ -30,6 +30,8 @@ export async function install() {
   if (existsSync(STAMP) && readFileSync(STAMP, 'utf8') === wanted) return;
   console.error('installing dependencies (first run, or they have changed) ...');
   await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']);
+  // A new file: the old one may be linked to the packages of another checkout.
+  rmSync(STAMP, { force: true });
   writeFileSync(STAMP, wanted);
 }
 

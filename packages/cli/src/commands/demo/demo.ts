@@ -8,7 +8,7 @@ import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { type DemoArchive, openDemoArchive } from './demo-archive.ts';
 import { type DemoNode, demoConfig, demoNodes } from './demo-nodes.ts';
-import { freePorts } from './free-ports.ts';
+import { freePorts, startOnFreePorts } from './free-ports.ts';
 import { type WrittenLog, writeHistory, writeLive } from './write-records.ts';
 
 const DEFAULT_NODES = 3;
@@ -96,29 +96,44 @@ interface RunningDemo {
   stop(): Promise<void>;
 }
 
+interface DemoFiles {
+  dir: string;
+  nodes: readonly DemoNode[];
+  archive: DemoArchive | undefined;
+}
+
 /** Starts the demo nodes, each with its own files below the directory. */
-async function startDemoNodes(
+async function startDemoNodes(invocation: Invocation, files: DemoFiles): Promise<RunningDemo> {
+  const logs = files.nodes.map((node) => writeFiles(join(files.dir, node.id), node));
+  const running = await startOnFreePorts(
+    { draw: () => portsFor(invocation, files.nodes.length), chosen: invocation.text('http-port') },
+    (ports) => startAll(invocation, files, ports),
+  );
+  return { url: running[0]?.url ?? '', logs, stop: () => stopAll(running) };
+}
+
+async function startAll(
   invocation: Invocation,
-  { dir, nodes, archive }: { dir: string; nodes: readonly DemoNode[]; archive: DemoArchive | undefined },
-): Promise<RunningDemo> {
+  { dir, nodes, archive }: DemoFiles,
+  ports: readonly string[],
+): Promise<RunningNode[]> {
   const running: RunningNode[] = [];
-  const stop = async () => {
-    await Promise.all(running.map((node) => node.stop()));
-  };
   try {
-    const ports = await portsFor(invocation, nodes.length);
-    const logs = nodes.map((node) => writeFiles(join(dir, node.id), node));
     for (const [index, node] of nodes.entries()) {
       const settings = settingsFor(node, join(dir, node.id));
       const cluster = { ...settings.cluster, ...clusterSettings(invocation, nodes, { ports, index }) };
       const listenFlags = listenFlagsFor(invocation, ports[index], index);
       running.push(await startNode({ flags: listenFlags, settings: { ...settings, cluster, ...archive?.settings } }));
     }
-    return { url: running[0]?.url ?? '', logs, stop };
+    return running;
   } catch (error) {
-    await stop();
+    await stopAll(running);
     throw error;
   }
+}
+
+async function stopAll(running: readonly RunningNode[]): Promise<void> {
+  await Promise.all(running.map((node) => node.stop()));
 }
 
 /** All ports must be known before the first node starts: its member list contains them. */

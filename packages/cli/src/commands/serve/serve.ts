@@ -39,11 +39,13 @@ async function runNode({ file, flags, demoUrl }: RunNodeOptions): Promise<number
   const node = await startNode({ file, flags, env: process.env, preparesSearches: true, ...(demoUrl && { demoUrl }) });
   for (const warning of node.warnings) console.error(`porthole: ${warning}`);
   process.on('uncaughtException', (error) => die(node, error));
-  process.stdout.write(`porthole is ready at ${node.url}\n`);
-  if (demoUrl) console.error(`porthole: the demo cluster is at ${demoUrl}`);
   // In a terminal SIGHUP means that the terminal was closed. The result of the reload goes to the own log.
   if (!process.stdout.isTTY) process.on('SIGHUP', () => void node.reload());
-  await stopOnSignal(node);
+  const stopped = stopOnSignal(node);
+  // Whoever reads this may send a signal at once.
+  process.stdout.write(`porthole is ready at ${node.url}\n`);
+  if (demoUrl) console.error(`porthole: the demo cluster is at ${demoUrl}`);
+  await stopped;
   return EXIT.ok;
 }
 
