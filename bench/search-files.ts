@@ -3,12 +3,13 @@ import { join } from 'node:path';
 import { BROKER_MIX } from './broker-mix.ts';
 import type { BenchContext } from './context.ts';
 import { ensureFile, writeLines } from './input-files.ts';
-import { WARM_UP_FILE } from './warm-node.ts';
+import { UNREAD_FILES, WARM_UP_FILE } from './warm-node.ts';
 
 const MIB = 1024 ** 2;
 
 /** Enough for the threads to compile what they run. */
 const WARM_UP_BYTES = 32 * MIB;
+const UNREAD_BYTES = 16 * MIB;
 
 export interface SearchFolder {
   dir: string;
@@ -27,6 +28,7 @@ export async function ensureSearchFolder(context: BenchContext): Promise<SearchF
   const size = showSize(sizeBytes);
   const file = `broker-${size.replace(' ', '-').toLowerCase()}.log`;
   await ensureBrokerLog(context, join(dir, WARM_UP_FILE), WARM_UP_BYTES);
+  for (const name of UNREAD_FILES) await ensureBrokerLog(context, join(dir, name), UNREAD_BYTES);
   await ensureBrokerLog(context, join(dir, file), sizeBytes);
   return { dir, file, path: join(dir, file), sizeBytes, size };
 }

@@ -46,6 +46,13 @@ const QUESTIONS: readonly { figure: string; query: Query; rg: readonly string[] 
   { figure: 'regex with a rare text', query: { regex: RARE_TEXT_REGEX, case: 'sensitive' }, rg: [RARE_TEXT_REGEX] },
 ];
 
+/** Of other texts, until the code that reads the index has been compiled. */
+const WARM_UP_QUERIES: readonly Query[] = Array.from({ length: 16 }, (_, index) =>
+  index % 4 === 0
+    ? { regex: `no shard ${index} says [0-9]+ of`, case: 'sensitive' }
+    : { q: `no shard ${index} says so`, ...(index % 2 === 0 && { case: 'sensitive' }) },
+);
+
 /** Searches for texts that were not searched before, in a log that the node has indexed in the background. */
 export const textIndexGroup: Group = {
   name: 'text-index',
@@ -57,6 +64,7 @@ export const textIndexGroup: Group = {
     flags.push(join(context.tempDir(), 'log'));
     const rows = await buildRows(context, folder, flags);
     const server = await startWarmNode(context, folder.dir, flags.slice(2));
+    for (const query of WARM_UP_QUERIES) await searchNode(server.url, { file: folder.file, limit: 1000, ...query });
     for (const question of QUESTIONS) rows.push(await searchRow(context, { folder, server, question }));
     rows.push(await falsePositiveRow(server, folder));
     await server.stop();
