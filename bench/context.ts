@@ -40,8 +40,8 @@ export interface Effort {
 }
 
 export const FULL_EFFORT: Effort = {
-  rounds: 5,
-  roundSeconds: 4,
+  rounds: 3,
+  roundSeconds: 3,
   warmUpSeconds: 2,
   readerMaxBytes: 64 * MIB,
   readerMaxMs: 20_000,

@@ -1,3 +1,4 @@
+import { errorMessage } from '@porthole/contract';
 import { ProgramsMissing } from '../scripts/programs.mjs';
 import { Cleanup, endWithProcess } from './cleanup.ts';
 import { createContext, FULL_EFFORT, QUICK_EFFORT } from './context.ts';
@@ -9,13 +10,15 @@ import { type Report, renderReport, renderTable } from './report.ts';
 import type { Row } from './row.ts';
 import { saveReport } from './save-report.ts';
 
-/** Runs the groups asked for, one after the other, and resolves to the exit code. A bar that is not met is a result, not a failure. */
+/**
+ * Runs the groups asked for, one after the other, and resolves to the exit code. A bar that is not met is a result, not a
+ * failure; a group that fails is reported, and the others still run.
+ */
 export async function main(args: readonly string[]): Promise<number> {
   const cleanup = new Cleanup();
   endWithProcess(cleanup);
   try {
-    await measure(args, cleanup);
-    return 0;
+    return (await measure(args, cleanup)) ? 0 : 1;
   } catch (error) {
     if (cleanup.ended) return await new Promise<never>(() => {}); // whatever failed, a signal ended it: its handler ends us
     const isExpected = error instanceof OptionsError || error instanceof ProgramsMissing;
@@ -26,19 +29,33 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-async function measure(args: readonly string[], cleanup: Cleanup): Promise<void> {
+/** Whether all groups ran to their end. */
+async function measure(args: readonly string[], cleanup: Cleanup): Promise<boolean> {
   const options = readOptions(args, GROUPS);
-  if (options.help) return console.log(USAGE);
+  if (options.help) {
+    console.log(USAGE);
+    return true;
+  }
   if (process.platform !== 'linux') throw new OptionsError('the bench reads /proc and runs on Linux only');
   const peers = findPeers(options.groups.flatMap(({ needs }) => needs));
   const context = createContext({ cleanup, peers, effort: options.quick ? QUICK_EFFORT : FULL_EFFORT });
   const machine = await describeMachine(peers, cleanup);
 
   const rows: Row[] = [];
+  let isWhole = true;
   for (const group of options.groups) {
+    const startedAt = performance.now();
     context.log(`group ${group.name}`);
-    rows.push(...(await group.run(context)));
+    try {
+      rows.push(...(await group.run(context)));
+    } catch (error) {
+      if (cleanup.ended) throw error;
+      isWhole = false;
+      console.error(error);
+      rows.push({ figure: `group ${group.name}`, porthole: '', against: `failed: ${errorMessage(error)}` });
+    }
     await cleanup.run();
+    context.log(`group ${group.name} took ${Math.round((performance.now() - startedAt) / 1000)} s`);
   }
   const report: Report = {
     machine,
@@ -50,4 +67,5 @@ async function measure(args: readonly string[], cleanup: Cleanup): Promise<void>
   };
   console.log(options.save ? renderReport(report) : renderTable(rows));
   if (options.save) context.log(`written to ${saveReport(report)}`);
+  return isWhole;
 }

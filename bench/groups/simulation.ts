@@ -44,7 +44,7 @@ export const simulationGroup: Group = {
   name: 'simulation',
   needs: [],
   async run(context) {
-    const isQuick = context.effort.rounds < 5;
+    const isQuick = context.effort.logBytes < 1024 ** 3;
     const rows: Row[] = [];
     for (const nodes of isQuick ? [30] : [30, 300]) rows.push(...(await compareRun(context, nodes)));
     for (const nodes of isQuick ? [300] : [1000, 10_000]) {
