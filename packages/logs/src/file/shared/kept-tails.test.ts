@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { tempDir } from '../../testing/temp-dir.ts';
 import { HandleCache } from '../handle-cache.ts';
+import { CROWDED_CHUNK_BYTES } from './buffer-pool.ts';
 import { KeptTails } from './kept-tails.ts';
 
 const NAME = 'a.log';
@@ -74,8 +75,23 @@ describe('a kept tail', () => {
     await tails.keep(before, Buffer.from('two\n'));
     expect(tails.find(before)).toBeUndefined();
     const now = await keyNow();
-    await tails.keep(now, Buffer.alloc(64 * 1024 + 1));
+    for (const _ of [1, 2, 3]) await tails.keep(now, Buffer.alloc(CROWDED_CHUNK_BYTES + 1));
     expect(tails.find(now)).toBeUndefined();
+  });
+
+  it('of some length is kept when it is requested again', async () => {
+    const { tails, keyNow } = await openLog();
+    const bytes = Buffer.alloc(64 * 1024 + 1, 'x');
+    await tails.keep(await keyNow(), bytes);
+    expect(tails.find(await keyNow())).toBeUndefined();
+    await tails.keep(await keyNow(), bytes);
+    expect(tails.find(await keyNow())).toEqual(bytes);
+    // Others of the same length take its place: 2 MiB in all.
+    for (let size = 100; size < 108; size++)
+      for (const _ of [1, 2]) await tails.keep(await keyNow({ size }), Buffer.alloc(CROWDED_CHUNK_BYTES));
+    expect(tails.find(await keyNow())).toBeUndefined();
+    expect(tails.find(await keyNow({ size: 100 }))).toBeUndefined();
+    expect(tails.find(await keyNow({ size: 107 }))).toBeDefined();
   });
 
   it('makes room for newer ones', async () => {

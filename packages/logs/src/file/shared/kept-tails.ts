@@ -1,10 +1,21 @@
 import { fileStamp, statsStamp } from '../file-stamp.ts';
 import { statFd } from '../fs-calls.ts';
 import type { LogHandle } from '../log-handle.ts';
+import { CROWDED_CHUNK_BYTES } from './buffer-pool.ts';
 
-/** One MiB in all. */
 const MAX_TAILS = 16;
-const MAX_BYTES = 64 * 1024;
+
+/** Of all tails together. */
+const MAX_ALL_BYTES = 2 * 1024 ** 2;
+
+/** Longer ones are never kept. */
+const MAX_BYTES = CROWDED_CHUNK_BYTES;
+
+/** Longer ones are kept when they are requested again: copying one for every request would take longer than reading it. */
+const MAX_AT_ONCE_BYTES = 64 * 1024;
+
+/** Long tails that were requested once. */
+const MAX_ONCE = 64;
 
 interface KeptTail {
   file: LogHandle;
@@ -26,6 +37,8 @@ export interface TailKey {
  */
 export class KeptTails {
   readonly #kept = new Map<string, KeptTail>();
+  readonly #once = new Set<string>();
+  #bytes = 0;
 
   find({ handle, size, scrubberId }: TailKey): Uint8Array | undefined {
     const kept = this.#kept.get(mapKey(handle, size));
@@ -34,11 +47,33 @@ export class KeptTails {
 
   /** The file must have been settled for writers (see file-stamp.ts) before the bytes were read. They are copied. */
   async keep({ handle, size, scrubberId }: TailKey, bytes: Uint8Array): Promise<void> {
-    if (bytes.length > MAX_BYTES || statsStamp(await statFd(handle.fd)) !== fileStamp(handle)) return;
     const key = mapKey(handle, size);
-    this.#kept.delete(key);
+    if (bytes.length > MAX_BYTES || (bytes.length > MAX_AT_ONCE_BYTES && this.#isFirst(key))) return;
+    if (statsStamp(await statFd(handle.fd)) !== fileStamp(handle)) return;
+    // Requests at the same time share what is read, and one of them has kept it.
+    if (this.find({ handle, size, scrubberId })) return;
+    this.#drop(key);
     this.#kept.set(key, { file: handle, scrubberId, bytes: Buffer.from(bytes) });
-    if (this.#kept.size > MAX_TAILS) this.#kept.delete(this.#kept.keys().next().value ?? '');
+    this.#bytes += bytes.length;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= MAX_TAILS && this.#bytes <= MAX_ALL_BYTES) break;
+      this.#drop(oldest);
+    }
+  }
+
+  #isFirst(key: string): boolean {
+    if (this.#once.delete(key)) return false;
+    this.#once.add(key);
+    for (const oldest of this.#once) {
+      if (this.#once.size <= MAX_ONCE) break;
+      this.#once.delete(oldest);
+    }
+    return true;
+  }
+
+  #drop(key: string): void {
+    this.#bytes -= this.#kept.get(key)?.bytes.length ?? 0;
+    this.#kept.delete(key);
   }
 }
 
