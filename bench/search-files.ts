@@ -1,15 +1,15 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { closeSync, linkSync, openSync, readSync, rmSync, statSync } from 'node:fs';
+import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { BROKER_MIX } from './broker-mix.ts';
 import type { BenchContext } from './context.ts';
 import { ensureFile, writeLines } from './input-files.ts';
-import { UNREAD_FILES, WARM_UP_FILE } from './warm-node.ts';
+import { WARM_UP_FILE } from './warm-node.ts';
 
 const MIB = 1024 ** 2;
 
 /** Enough for the threads to compile what they run. */
 const WARM_UP_BYTES = 32 * MIB;
-const UNREAD_BYTES = 16 * MIB;
 
 export interface SearchFolder {
   dir: string;
@@ -28,9 +28,28 @@ export async function ensureSearchFolder(context: BenchContext): Promise<SearchF
   const size = showSize(sizeBytes);
   const file = `broker-${size.replace(' ', '-').toLowerCase()}.log`;
   await ensureBrokerLog(context, join(dir, WARM_UP_FILE), WARM_UP_BYTES);
-  for (const name of UNREAD_FILES) await ensureBrokerLog(context, join(dir, name), UNREAD_BYTES);
   await ensureBrokerLog(context, join(dir, file), sizeBytes);
   return { dir, file, path: join(dir, file), sizeBytes, size };
+}
+
+/**
+ * The same folder with copies of the log, each of which is read once: a node knows the levels of a log from the first time
+ * it is asked for one, so that the code that finds them runs only then. It is warm after about 2 GiB.
+ */
+export async function ensureUnreadFolder(
+  context: BenchContext,
+  folder: SearchFolder,
+): Promise<{ dir: string; unread: string[] }> {
+  const dir = context.dataDir('search-unread');
+  for (const name of [folder.file, WARM_UP_FILE]) {
+    rmSync(join(dir, name), { force: true });
+    linkSync(join(folder.dir, name), join(dir, name));
+  }
+  const unread = [1, 2].map((number) => `unread-${number}-${folder.file}`);
+  for (const name of unread) {
+    if (!statSync(join(dir, name), { throwIfNoEntry: false })) await copyFile(folder.path, join(dir, name));
+  }
+  return { dir, unread };
 }
 
 export function ensureBrokerLog(context: BenchContext, path: string, sizeBytes: number): Promise<void> {

@@ -1,17 +1,9 @@
-import { existsSync } from 'node:fs';
-import { join } from 'node:path';
 import type { BenchContext } from './context.ts';
 import { type PortholeServer, startPorthole } from './porthole.ts';
 import { fetchHistogram, type Query, searchNode } from './send-request.ts';
 
 /** A log in the folder, of the same kind as those that are asked about but never one of them. */
 export const WARM_UP_FILE = 'warm-up.log';
-
-/**
- * Further ones, each read once: a node knows the levels of a log from the first time it is asked for one, so that the code
- * that finds them runs only then.
- */
-export const UNREAD_FILES = Array.from({ length: 12 }, (_, index) => `warm-up-${index + 1}.log`);
 
 const MINUTE_MS = 60_000;
 
@@ -47,7 +39,5 @@ export async function startWarmNode(
     for (const query of WARM_UP_QUERIES) await searchNode(server.url, { file: WARM_UP_FILE, limit: 1000, ...query });
     await fetchHistogram(server.url, { file: WARM_UP_FILE });
   }
-  for (const file of UNREAD_FILES.filter((name) => existsSync(join(dir, name))))
-    await searchNode(server.url, { file, limit: 1000, level: 'error' });
   return server;
 }

@@ -5,7 +5,7 @@ import { median, showNumber } from '../rounds.ts';
 import { atMost, type Row } from '../row.ts';
 import { type PeerRun, runPeer } from '../run-peer.ts';
 import { type SearchCase, searchCases } from '../search-cases.ts';
-import { ensureSearchFolder, middleMinute, type SearchFolder } from '../search-files.ts';
+import { ensureSearchFolder, ensureUnreadFolder, middleMinute, type SearchFolder } from '../search-files.ts';
 import { searchNode } from '../send-request.ts';
 import { startWarmNode } from '../warm-node.ts';
 
@@ -60,10 +60,12 @@ export const searchGroup: Group = {
     const folder = await ensureSearchFolder(context);
     const cases = searchCases(middleMinute(folder));
     const times = await checkSameFound(context, folder, cases);
+    const { dir, unread } = await ensureUnreadFolder(context, folder);
     for (let round = 0; round < context.effort.rounds; round++) {
       context.log(`  round ${round + 1} of ${context.effort.rounds}`);
       // One that was never asked anything about the file.
-      const server = await startWarmNode(context, folder.dir, FLAGS);
+      const server = await startWarmNode(context, dir, FLAGS);
+      for (const file of unread) await searchNode(server.url, { file, limit: LIMIT, level: 'error' });
       for (const question of cases) {
         const taken = timesFor(times, question);
         if (taken.porthole.reduce((sum, tookMs) => sum + tookMs, 0) > ENOUGH_MS) continue;

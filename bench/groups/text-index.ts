@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createZone, LogDir } from '@porthole/logs';
 import { ABSENT_TEXT, RARE_TEXT, RARE_TEXT_REGEX } from '../broker-mix.ts';
+import { ensureColdLog } from '../cold-log.ts';
 import { type BenchContext, ROOT } from '../context.ts';
 import type { Group } from '../group.ts';
 import { type PortholeServer, startPorthole } from '../porthole.ts';
@@ -10,7 +11,7 @@ import { cpuSeconds } from '../process-usage.ts';
 import { median, showNumber } from '../rounds.ts';
 import { atMost, type Bar, below, type Row } from '../row.ts';
 import { runPeer } from '../run-peer.ts';
-import { ensureBrokerLog, ensureSearchFolder, type SearchFolder, showSize } from '../search-files.ts';
+import { ensureSearchFolder, type SearchFolder, showSize } from '../search-files.ts';
 import { type Query, searchNode } from '../send-request.ts';
 import { startWarmNode } from '../warm-node.ts';
 
@@ -218,7 +219,7 @@ async function coldRows(context: BenchContext): Promise<Row[]> {
   const dir = context.dataDir('text-index');
   const [file, size] = ['broker.log', showSize(COLD_BYTES)];
   const path = join(dir, file);
-  await ensureBrokerLog(context, path, COLD_BYTES);
+  await ensureColdLog(context, path, COLD_BYTES);
   await settle(path);
   const state = context.tempDir();
   const flags = ['--node-time-zone', 'UTC', '--search-max-index-disk', '2%', '--logging-dir', join(state, 'log')];
