@@ -1,8 +1,8 @@
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createZone, type FoundRecord, LogDir, type RecordFilter, type SearchQuery, WorkerPool } from '@porthole/logs';
-import { filterSpec, LogWriter, logSpec, toFilter, writeFamilies } from '@porthole/logs/testing';
+import { createZone, type FoundRecord, LogDir, type RecordFilter, type SearchQuery } from '@porthole/logs';
+import { filterSpec, LogWriter, logSpec, SHARED_THREADS, toFilter, writeFamilies } from '@porthole/logs/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startClickHouse, type TestClickHouse } from '../testing/server.ts';
@@ -19,7 +19,6 @@ const FIELDS = ['level', 'source', 'component', 'message', 'q', 'http.status', '
 let server: TestClickHouse;
 let archive: ArchiveFixture;
 const dir = realpathSync(mkdtempSync(join(tmpdir(), 'porthole-archive-')));
-const threads = new WorkerPool(1);
 
 beforeAll(async () => {
   server = await startClickHouse();
@@ -28,7 +27,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await server.stop();
-  await threads.close();
   rmSync(dir, { recursive: true, force: true });
 });
 
@@ -102,7 +100,7 @@ it('the archive answers like the node that shipped the records', async () => {
           specs.map((spec, index) => writer.family(`log${index}`, spec)),
         );
         await archive.clear();
-        const logs = new LogDir(dir, { zone: createZone('Europe/Berlin'), threads });
+        const logs = new LogDir(dir, { zone: createZone('Europe/Berlin'), threads: SHARED_THREADS });
         try {
           const all: FoundRecord[] = [];
           for (const index of specs.keys()) {

@@ -1,7 +1,7 @@
 import { appendFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LogDir, Scrubbing } from '@porthole/logs';
-import { eventually } from '@porthole/logs/testing';
+import { eventually, SHARED_THREADS } from '@porthole/logs/testing';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 import { migrate, planMigration } from '../schema/migrate.ts';
@@ -27,7 +27,7 @@ async function createDatabase(): Promise<ClickHouse> {
 
 async function startShipper(clickhouse: ClickHouse, options: Partial<ShipperOptions> = {}) {
   const dir = tempDir();
-  const { logs = new LogDir(dir, { workers: 1 }), ...rest } = options;
+  const { logs = new LogDir(dir, { threads: SHARED_THREADS }), ...rest } = options;
   const node = { cluster: 'c', node: 'n', role: '' };
   const target = new ClickHouseTarget(clickhouse);
   const shipper = await LogShipper.open({
@@ -188,7 +188,7 @@ it('hostile texts arrive as they are', async () => {
     join(dir, 'a.log'),
     Buffer.concat([Buffer.from(`${texts.join('\n')}\n`), Buffer.from([0xff, 0xfe, 0x27, 0x0a])]),
   );
-  const logs = new LogDir(dir, { workers: 1 });
+  const logs = new LogDir(dir, { threads: SHARED_THREADS });
   const { shipper } = await startShipper(clickhouse, { logs });
   await eventually(() => expect(shipper.status().logs[0]).toMatchObject({ lagBytes: 0, lagMs: 0 }));
   const expected: string[] = [];
@@ -214,7 +214,7 @@ it('secrets are masked, and records stay the same when more of them become known
   const dir = tempDir();
   const scrubbing = new Scrubbing();
   scrubbing.add(['first-secret']);
-  const logs = new LogDir(dir, { workers: 1, scrubbing });
+  const logs = new LogDir(dir, { threads: SHARED_THREADS, scrubbing });
   const { path } = await startShipper(clickhouse, { logs });
   writeFileSync(path, `${line(1).trimEnd()} first-secret other-secret\n${lines(9, 2)}`);
   await eventually(async () => expect(await countRows(clickhouse)).toBe(10));

@@ -15,7 +15,7 @@ import {
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { eventually } from '@porthole/logs/testing';
+import { bundleProgram, eventually } from '@porthole/logs/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { migrate, planMigration } from '../schema/migrate.ts';
 import { startClickHouse } from '../testing/server.ts';
@@ -93,7 +93,9 @@ it('every record is in the archive once, however often node and server are kille
   await migrate(clickhouse, await planMigration(clickhouse, { database: 'shipped' }, 0));
   const log = new RotatedLog();
   const positions = tempDir();
-  let node = await startNode([server.url, 'shipped', log.dir, positions]);
+  const program = bundleProgram("import './ship-process.ts';", join(import.meta.dirname, 'testing'));
+  const startNode = () => startProgram(program, [server.url, 'shipped', log.dir, positions]);
+  let node = await startNode();
   onTestFinished(() => killNode(node));
   for (let kill = 0; kill < KILLS; kill++) {
     for (let part = 0; part < 4; part++) {
@@ -105,7 +107,7 @@ it('every record is in the archive once, however often node and server are kille
       await killNode(node);
       log.write(100);
       log.rotate();
-      node = await startNode([server.url, 'shipped', log.dir, positions]);
+      node = await startNode();
     } else {
       await server.kill();
       log.write(100);
@@ -134,8 +136,8 @@ it('every record is in the archive once, however often node and server are kille
   expect(await clickhouse.query(changed)).toEqual([]);
 });
 
-async function startNode(args: string[]): Promise<ChildProcess> {
-  const child = fork(join(import.meta.dirname, 'testing/ship-process.ts'), args, { execArgv: ['--import', 'tsx'] });
+async function startProgram(path: string, args: string[]): Promise<ChildProcess> {
+  const child = fork(path, args, { execArgv: [] });
   await once(child, 'message');
   return child;
 }

@@ -14,7 +14,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { LogDir } from '@porthole/logs';
-import { eventually } from '@porthole/logs/testing';
+import { eventually, SHARED_THREADS } from '@porthole/logs/testing';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 import { migrate, planMigration } from '../schema/migrate.ts';
@@ -53,7 +53,7 @@ class Setting {
   }
 
   async start(options: Partial<ShipperOptions> = {}): Promise<LogShipper> {
-    const logs = new LogDir(this.dir, { workers: 1 });
+    const logs = new LogDir(this.dir, { threads: SHARED_THREADS });
     const target = new ClickHouseTarget(this.clickhouse);
     const node = { cluster: 'c', node: 'n', role: 'storage' };
     const shipper = await LogShipper.open({

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LogDir } from '@porthole/logs';
-import { LogWriter, logSpec, randomJsonObject } from '@porthole/logs/testing';
+import { LogWriter, logSpec, randomJsonObject, SHARED_THREADS } from '@porthole/logs/testing';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type ArchiveRow, recordToRow, rowToRecord } from '../row/archive-row.ts';
@@ -40,7 +40,7 @@ const text = fc.oneof(
 
 it('rows are what parsing and serializing the records makes of them, and lead back to the records', async () => {
   const dir = tempDir();
-  const logs = new LogDir(dir, { workers: 1 });
+  const logs = new LogDir(dir, { threads: SHARED_THREADS });
   const query = { family: 'a.log', order: 'oldest', limit: 10_000, before: 0, after: 0, raw: true } as const;
   const builder = new BatchBuilder();
   // One byte at a time, as it was written first, and as unusual lines still are.

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createZone, LogDir } from '@porthole/logs';
+import { SHARED_THREADS } from '@porthole/logs/testing';
 import pico from 'picocolors';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Invocation } from '../invocation.ts';
@@ -34,7 +35,7 @@ describe('records printed without decoding them', () => {
       mkdirSync(join(top, name));
       writeFileSync(join(top, name, 'x.log'), oddText());
       writeFileSync(join(top, name, 'y.log'), '2026-01-01 00:00:04.500\tWARN\ty.go:1\t[Y]: between\n');
-      dirs.push(new LogDir(join(top, name), { workers: 1 }));
+      dirs.push(new LogDir(join(top, name), { threads: SHARED_THREADS }));
     }
   });
 

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createZone, type FoundRecord, LogDir } from '@porthole/logs';
+import { SHARED_THREADS } from '@porthole/logs/testing';
 import pico from 'picocolors';
 import { afterAll, describe, expect, it } from 'vitest';
 import { formatRecord, type RecordStyle } from '../output/format-record.ts';
@@ -28,7 +29,7 @@ const ODD_LINES = [
 
 describe('JSON lines of the search engine', () => {
   const dir = mkdtempSync(join(tmpdir(), 'porthole-lines-'));
-  const logs = new LogDir(dir, { workers: 1 });
+  const logs = new LogDir(dir, { threads: SHARED_THREADS });
   afterAll(async () => {
     await logs.close();
     rmSync(dir, { recursive: true });

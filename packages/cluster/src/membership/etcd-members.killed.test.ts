@@ -1,11 +1,8 @@
 import { spawn } from 'node:child_process';
-import { join } from 'node:path';
-import { eventually } from '@porthole/logs/testing';
+import { bundleProgram, eventually } from '@porthole/logs/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { startTestEtcd } from './testing/etcd.ts';
 import { joinEtcd, memberIds } from './testing/members.ts';
-
-const root = join(import.meta.dirname, '../../../..');
 
 /** Joins as `killed` and stays until it is killed. */
 const PROGRAM = `
@@ -20,11 +17,8 @@ const PROGRAM = `
 it('a process that is killed is no member any more when its lease has ended', async () => {
   const etcd = await startTestEtcd();
   const member = await joinEtcd('a', etcd.url);
-  const env = { ...process.env, ETCD_URL: etcd.url, TSX_TSCONFIG_PATH: join(root, 'tsconfig.check.json') };
-  const args = ['--import', 'tsx', '--input-type=module', '-e', PROGRAM];
-  const child = spawn(process.execPath, args, {
-    cwd: import.meta.dirname,
-    env,
+  const child = spawn(process.execPath, [bundleProgram(PROGRAM, import.meta.dirname)], {
+    env: { ...process.env, ETCD_URL: etcd.url },
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   onTestFinished(() => {

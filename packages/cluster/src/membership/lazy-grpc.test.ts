@@ -1,8 +1,6 @@
 import { execFileSync } from 'node:child_process';
-import { join } from 'node:path';
+import { bundleProgram } from '@porthole/logs/testing';
 import { expect, it } from 'vitest';
-
-const root = join(import.meta.dirname, '../../../..');
 
 /** Says whether gRPC is loaded: with all memberships there, and after one has asked an etcd. */
 const PROGRAM = `
@@ -24,8 +22,7 @@ const PROGRAM = `
 `;
 
 it('gRPC is loaded only when etcd is contacted, and nothing keeps the process alive after that', () => {
-  const args = ['--import', 'tsx', '--input-type=module', '-e', PROGRAM];
-  const env = { ...process.env, TSX_TSCONFIG_PATH: join(root, 'tsconfig.check.json') };
-  const printed = execFileSync(process.execPath, args, { cwd: import.meta.dirname, env, encoding: 'utf8' });
+  const program = bundleProgram(PROGRAM, import.meta.dirname);
+  const printed = execFileSync(process.execPath, [program], { encoding: 'utf8' });
   expect(printed.trim()).toBe('false true');
 });

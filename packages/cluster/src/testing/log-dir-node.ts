@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CallOptions, NodeState, SearchOptions } from '@porthole/contract';
 import { createZone, LogDir, type LogFileDetails, type SearchItem, type SearchQuery } from '@porthole/logs';
+import { SHARED_THREADS } from '@porthole/logs/testing';
 import { onTestFinished } from 'vitest';
 import { FakeNode } from './fake-node.ts';
 
@@ -13,7 +14,7 @@ export class LogDirNode extends FakeNode implements NodeState {
 
   constructor({ zone = 'UTC' }: { zone?: string } = {}) {
     super();
-    this.logs = new LogDir(this.dir, { zone: createZone(zone), workers: 1 });
+    this.logs = new LogDir(this.dir, { zone: createZone(zone), threads: SHARED_THREADS });
     onTestFinished(async () => {
       await this.logs.close();
       rmSync(this.dir, { recursive: true, force: true });

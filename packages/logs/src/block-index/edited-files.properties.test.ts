@@ -20,6 +20,7 @@ import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import { expectSame } from '../testing/random-dir.ts';
 import { collect, readTail } from '../testing/read-bytes.ts';
 import { runSearch } from '../testing/run-search.ts';
+import { SHARED_THREADS } from '../testing/shared-threads.ts';
 import { slowDigest, slowHistogram } from '../testing/slow-counts.ts';
 import { readFamilyRecords, type SlowRecord, slowSearch } from '../testing/slow-logs.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
@@ -223,7 +224,7 @@ async function expectTruth(dir: string, logs: LogDir, edited: EditedFile): Promi
 
 /** Compares with the reference and with a directory that has never seen the file. */
 async function expectSameAsCold(dir: string, logs: LogDir, file: string): Promise<void> {
-  const cold = new LogDir(dir, { zone: UTC });
+  const cold = new LogDir(dir, { zone: UTC, threads: SHARED_THREADS });
   try {
     const readView = async (opened: LogDir) => {
       const details = (await opened.details()).find(({ name }) => name === file);

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
+import { bundleProgram } from '../testing/bundle-program.ts';
 import { eventually } from '../testing/eventually.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import { scaled } from '../testing/timeout-scale.ts';
@@ -108,8 +109,8 @@ async function followAgainAndAgain({ logs, query, ledger, signal }: Run): Promis
 }
 
 function run(script: string, args: readonly string[]) {
-  const path = join(import.meta.dirname, 'testing', script);
-  const child = spawn(process.execPath, ['--import', 'tsx', path, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const path = bundleProgram(`import './${script}';`, join(import.meta.dirname, 'testing'));
+  const child = spawn(process.execPath, [path, ...args], { stdio: ['pipe', 'pipe', 'inherit'] });
   return { child, output: text(child.stdout) };
 }
 

@@ -8,6 +8,7 @@ export { parseTimestamp } from '../parse/timestamp.ts';
 export { createZone } from '../parse/zone.ts';
 export { RegexPrefilter } from '../regex/prefilter.ts';
 export { ENCODERS } from '../scrub/testing/encoders.ts';
+export { bundleProgram } from './bundle-program.ts';
 export { eventually } from './eventually.ts';
 export { FILTER_CASES, FILTERED_FILES, recordSecond } from './filter-cases.ts';
 export {
@@ -22,5 +23,6 @@ export { LOG_SYSTEMS } from './formats/systems.ts';
 export { jsonTokens, randomJsonObject } from './random-json.ts';
 export { LogWriter, logSpec, writeFamilies } from './random-logs.ts';
 export { type FilterSpec, filterSpec, toFilter } from './random-queries.ts';
+export { SHARED_THREADS } from './shared-threads.ts';
 export { SLOW_REGEX, slowText } from './slow-regex.ts';
 export { scaled } from './timeout-scale.ts';

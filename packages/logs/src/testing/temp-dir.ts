@@ -5,10 +5,7 @@ import { onTestFinished } from 'vitest';
 import { LogDir } from '../log-dir.ts';
 import type { LogDirOptions } from '../log-dir-options.ts';
 import { systemCode } from '../log-error.ts';
-import { WorkerPool } from '../scan/worker-pool.ts';
-
-/** Shared by all tests of a file: starting threads and compiling their code again took longer than most scans. */
-const SHARED_THREADS = new WorkerPool(2);
+import { SHARED_THREADS } from './shared-threads.ts';
 
 /** A fresh directory, by its real path, removed when the test ends. */
 export function tempDir(): string {

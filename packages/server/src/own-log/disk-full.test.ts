@@ -4,15 +4,14 @@ import { readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { bundleProgram } from '@porthole/logs/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { messagesIn, numbered, tempDir } from './testing/temp-log.ts';
-
-const ROOT = join(import.meta.dirname, '../../../..');
 
 /** Prints its state after each flush; a line on standard input starts the next. */
 const PROGRAM = `
   import { createInterface } from 'node:readline';
-  import { openOwnLog } from ${JSON.stringify(join(import.meta.dirname, 'own-log.ts'))};
+  import { openOwnLog } from './own-log.ts';
   const log = await openOwnLog({ dir: process.env.LOG_DIR, level: 'info', maxFileBytes: 0,
     maxFileAgeMs: 0, keepFiles: 0, keepAgeMs: 0, gzip: false });
   for (let n = 0; n < 1000; n += 1) log.component('x').info('n', 'record ' + n);
@@ -30,8 +29,8 @@ test.skipIf(process.platform !== 'linux')('a write that stops inside a record go
   const dir = await tempDir();
   const child = spawn(
     'bash',
-    ['-c', 'ulimit -S -f 10 && exec "$0" --import tsx --input-type=module -e "$1"', process.execPath, PROGRAM],
-    { cwd: ROOT, env: { ...process.env, LOG_DIR: dir }, stdio: ['pipe', 'pipe', 'inherit'] },
+    ['-c', 'ulimit -S -f 10 && exec "$0" "$1"', process.execPath, bundleProgram(PROGRAM, import.meta.dirname)],
+    { env: { ...process.env, LOG_DIR: dir }, stdio: ['pipe', 'pipe', 'inherit'] },
   );
   onTestFinished(() => void child.kill());
   const answers = createInterface({ input: child.stdout })[Symbol.asyncIterator]();

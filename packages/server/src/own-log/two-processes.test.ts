@@ -1,13 +1,11 @@
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { bundleProgram } from '@porthole/logs/testing';
 import { expect, test } from 'vitest';
 import { familyLines, logNames, numbered, parseMessage, tempDir } from './testing/temp-log.ts';
 
-const ROOT = join(import.meta.dirname, '../../../..');
-
 const PROGRAM = `
-  import { openOwnLog } from ${JSON.stringify(join(import.meta.dirname, 'own-log.ts'))};
+  import { openOwnLog } from './own-log.ts';
   const log = await openOwnLog({ dir: process.env.LOG_DIR, level: 'info', maxFileBytes: 20000,
     maxFileAgeMs: 0, keepFiles: 0, keepAgeMs: 0, gzip: true });
   const logger = log.component(process.env.LOG_COMPONENT);
@@ -20,9 +18,9 @@ const PROGRAM = `
 
 test('two processes rotating and compressing one file lose and mix nothing', async () => {
   const dir = await tempDir();
+  const program = bundleProgram(PROGRAM, import.meta.dirname);
   const run = (component: string): Promise<unknown> =>
-    promisify(execFile)(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', PROGRAM], {
-      cwd: ROOT,
+    promisify(execFile)(process.execPath, [program], {
       env: { ...process.env, LOG_DIR: dir, LOG_COMPONENT: component },
     });
   await Promise.all([run('one'), run('two')]);

@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { WorkerPool } from '@porthole/logs';
+import { SHARED_THREADS } from '@porthole/logs/testing';
 import { onTestFinished } from 'vitest';
 import { hasCode } from '../errors.ts';
 import type { PartialSettings } from '../settings/settings.ts';
@@ -29,9 +29,6 @@ export interface TestNode {
   /** The directory that is shown. */
   logDir: string;
 }
-
-/** One pool for the nodes of all tests in this thread: starting threads takes longer than most tests. */
-const SHARED_THREADS = new WorkerPool(2);
 
 /** A node as `startNode` starts it, with shared scanning threads unless the test sets how many it has. */
 export function startWithSharedThreads(options: StartNodeOptions): Promise<RunningNode> {

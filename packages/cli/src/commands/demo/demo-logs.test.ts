@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { LogDir } from '@porthole/logs';
+import { SHARED_THREADS } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { DEMO_LOGS } from './demo-logs.ts';
 import { LiveLog } from './live-log.ts';
@@ -48,7 +49,7 @@ describe('the past of the demo', () => {
   it('is read by the engine as what it is: formats, times, levels, families of rotated and compressed files', async () => {
     const dir = tempDir();
     writeHistory(dir, { seed: 1, nowMs: NOW, trouble: 0.004 });
-    const logs = new LogDir(dir);
+    const logs = new LogDir(dir, { threads: SHARED_THREADS });
     onTestFinished(() => logs.close());
     const files = await logs.details();
     const formats = new Map(files.map(({ family, format }) => [family, format]));
