@@ -1,43 +1,34 @@
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { execFile, execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { scaled } from '@porthole/logs/testing';
-import { freePorts, readBundle } from '@porthole/server/testing';
+import { freePorts, readBundle, startTestNode } from '@porthole/server/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startLindbNode } from './testing/lindb-node.ts';
 import { writeBrokerLog } from './testing/log-fixture.ts';
-import { runCommand, runToEnd, serve, tempDir } from './testing/program.ts';
+import { BINARY, runCommand, tempDir } from './testing/program.ts';
 
 const ENV = { TZ: 'UTC' };
 const RANGE = ['--since', '2026-11-15 05:00', '--until', '2026-11-15 06:00'];
 const NAME = /^porthole-bundle-porthole-\d{8}T\d{6}Z\.zip\n$/;
 
 /** As in production, but on a busy machine longer. */
-const PATIENT = [
-  ...['--cluster-member-timeout', `${scaled(5000)}ms`],
-  ...['--cluster-first-batch-timeout', `${scaled(2000)}ms`],
-];
+const PATIENT = { memberTimeoutMs: scaled(5000), firstBatchTimeoutMs: scaled(2000) };
 
-/** A node of its own process with the broker's log, and a fresh directory to work in. */
-async function startNode(...flags: string[]) {
-  const home = tempDir();
-  const logDir = join(home, 'logs');
-  mkdirSync(logDir);
+/** A node with the broker's log, and a fresh directory to work in. */
+async function startNode({ members = [], tokenFile = '' }: { members?: string[]; tokenFile?: string } = {}) {
+  const { port, logDir } = await startTestNode({
+    settings: {
+      node: { timeZone: 'UTC' },
+      cluster: { nodeId: 'n1', members, ...PATIENT },
+      ...(tokenFile !== '' && { auth: { tokenFile } }),
+    },
+  });
   writeBrokerLog(logDir);
-  const program = serve(
-    home,
-    '--log-dir',
-    logDir,
-    '--node-time-zone',
-    'UTC',
-    '--cluster-node-id',
-    'n1',
-    ...PATIENT,
-    ...flags,
-  );
-  const url = (await program.ready()).replace(/\/$/, '');
+  const url = `http://127.0.0.1:${port}`;
   const cwd = tempDir();
   const bundle = (...args: string[]) => runCommand(['bundle', ...args, '--url', url], cwd, ENV);
   return { cwd, url, bundle };
@@ -95,18 +86,15 @@ describe('porthole bundle', () => {
     const again = await bundle('-o', 'mine.zip');
     expect(again).toMatchObject({ code: 2, stdout: '', stderr: expect.stringContaining('mine.zip already exists') });
     expect(readFileSync(join(cwd, 'mine.zip')).equals(before)).toBe(true);
-    const { BINARY } = await import('./testing/program.ts');
-    const piped = execFileSync(process.execPath, [BINARY, 'bundle', '-o', '-', '--url', url], {
-      cwd,
-      stdio: ['ignore', 'pipe', 'ignore'],
-    });
+    const words = [BINARY, 'bundle', '-o', '-', '--url', url];
+    const { stdout: piped } = await promisify(execFile)(process.execPath, words, { cwd, encoding: 'buffer' });
     expect(readBundle(piped).manifest.isComplete).toBe(true);
     expect(readdirSync(cwd)).toEqual(['mine.zip']);
   });
 
   it('reports what is missing, with exit code 3', async () => {
     const [port] = await freePorts(1);
-    const { cwd, bundle } = await startNode('--cluster-members', `dead=http://127.0.0.1:${port}`);
+    const { cwd, bundle } = await startNode({ members: [`dead=http://127.0.0.1:${port}`] });
     const { code, stdout, stderr } = await bundle(...RANGE, '-o', 'part.zip');
     expect({ code, stdout }).toEqual({ code: 3, stdout: 'part.zip\n' });
     expect(stderr).toContain('porthole: warning: config/dead.toml is missing: refused');
@@ -118,7 +106,7 @@ describe('porthole bundle', () => {
   it('has of a member that only answers the contract its configuration and the ends of its logs', async () => {
     const secret = 'correct-horse-battery-staple';
     const lindb = await startLindbNode({ 'lind.log': 'first\nsecond\n' }, `[user]\npassword = "${secret}"\n`);
-    const { cwd, bundle } = await startNode('--cluster-members', `lindb=${lindb}`);
+    const { cwd, bundle } = await startNode({ members: [`lindb=${lindb}`] });
     expect(await bundle('-o', 'a.zip')).toMatchObject({ code: 3 });
     const { manifest, text, files } = readBundle(readFileSync(join(cwd, 'a.zip')));
     expect(text('logs/lindb/lind.log')).toBe('second\n');
@@ -144,15 +132,15 @@ describe('porthole bundle', () => {
     const home = tempDir();
     const tokens = join(home, 'tokens');
     const owners = await Promise.all(
-      ['admin', 'viewer,config'].map((roles) => runToEnd(['token', 'ann', '--roles', roles], home)),
+      ['admin', 'viewer,config'].map((roles) => runCommand(['token', 'ann', '--roles', roles], home)),
     );
     writeFileSync(tokens, owners.map(({ stdout }) => stdout).join(''));
-    const { cwd, url } = await startNode('--auth-token-file', tokens);
+    const { cwd, url } = await startNode({ tokenFile: tokens });
     const codes = [];
     for (const { stderr } of owners) {
       const token = stderr.trim().split(' ').at(-1) ?? '';
       const env = { ...ENV, PORTHOLE_TOKEN: token };
-      codes.push((await runToEnd(['bundle', '--url', url], cwd, env)).code);
+      codes.push((await runCommand(['bundle', '--url', url], cwd, env)).code);
     }
     expect(codes).toEqual([0, 2]);
     expect(readdirSync(cwd)).toHaveLength(1);

@@ -17,8 +17,8 @@ async function fetchJson<T>(url: string, path: string): Promise<T> {
 }
 
 describe('porthole demo', () => {
-  it('shows a node with some hours of logs, and a configuration with masked secrets', async () => {
-    const { program } = startDemo('--rate', '0');
+  it('shows nodes with some hours of logs and masked secrets, which know each other; one is sick and configured differently', async () => {
+    const { program, tmp } = startDemo('--rate', '0');
     const url = await program.ready();
     const { config } = await fetchJson<{ config: string }>(url, 'api/v1/config');
     expect(config).toContain('password = "******"');
@@ -36,11 +36,7 @@ describe('porthole demo', () => {
     ]);
     const { buckets } = await fetchJson<{ buckets: { startMs: number }[] }>(url, 'api/v1/log/histogram?bucket=1h');
     expect(buckets.length).toBeGreaterThanOrEqual(6);
-  });
 
-  it('is a cluster whose nodes know each other, one of them sick and configured differently', async () => {
-    const { program, tmp } = startDemo('--rate', '0');
-    const url = await program.ready();
     const ask = (...words: string[]) => runCommand([...words, '--url', url], tmp, { TZ: 'UTC' });
     expect(await ask('nodes', '-o', 'names')).toMatchObject({
       code: 0,
@@ -57,7 +53,7 @@ describe('porthole demo', () => {
   it('of one node is alone', async () => {
     const { program, tmp } = startDemo('--rate', '0', '--nodes', '1');
     const url = await program.ready();
-    const nodes = await runToEnd(['nodes', '-o', 'names', '--url', url], tmp);
+    const nodes = await runCommand(['nodes', '-o', 'names', '--url', url], tmp);
     expect(nodes).toMatchObject({ code: 0, stdout: 'demo-broker-1\n', stderr: '' });
   });
 
@@ -71,8 +67,11 @@ describe('porthole demo', () => {
     await eventually(async () => expect(await rotated()).toBeGreaterThan(2));
   });
 
-  it.each(['SIGINT', 'SIGTERM'] as const)('ends at %s with exit code 0, and removes what it wrote', async (signal) => {
-    const { program, tmp } = startDemo();
+  it.each([
+    ['SIGINT', '1'],
+    ['SIGTERM', '3'],
+  ] as const)('ends at %s with exit code 0, and removes what it wrote', async (signal, nodes) => {
+    const { program, tmp } = startDemo('--nodes', nodes);
     const url = await program.ready();
     expect(readdirSync(tmp)).toHaveLength(1);
     await eventually(() => expect(program.stderr).toContain('Ctrl-C stops the demo'));

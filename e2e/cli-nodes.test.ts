@@ -1,24 +1,22 @@
-import { appendFileSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { appendFileSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { FakeLindb } from '@porthole/cluster/testing';
 import { eventually } from '@porthole/logs/testing';
-import { freePorts } from '@porthole/server/testing';
+import type { PartialSettings } from '@porthole/server';
+import { freePorts, startTestNode } from '@porthole/server/testing';
 import { describe, expect, it } from 'vitest';
 import { startLindbNode } from './testing/lindb-node.ts';
 import { BROKER_LINES, BROKER_RECORDS, writeBrokerLog } from './testing/log-fixture.ts';
-import { Program, runCommand, runToEnd, serve, tempDir } from './testing/program.ts';
+import { Program, runCommand, tempDir } from './testing/program.ts';
 import { TerminalProgram } from './testing/pseudo-terminal.ts';
 
 const ENV = { TZ: 'UTC' };
 
-/** A node of its own process over a directory with the broker's log. */
-async function startNode(...flags: string[]) {
-  const cwd = tempDir();
-  const logDir = join(cwd, 'logs');
-  mkdirSync(logDir);
+/** A node over a directory with the broker's log, and another directory to work in. */
+async function startNode(settings: PartialSettings = {}) {
+  const { port, logDir } = await startTestNode({ settings: { node: { timeZone: 'UTC' }, ...settings } });
   writeBrokerLog(logDir);
-  const program = serve(cwd, '--log-dir', logDir, '--node-time-zone', 'UTC', ...flags);
-  return { url: (await program.ready()).replace(/\/$/, ''), cwd, logDir, program };
+  return { url: `http://127.0.0.1:${port}`, cwd: tempDir(), logDir };
 }
 
 describe('a node and a directory are asked alike', () => {
@@ -52,9 +50,9 @@ describe('a node and a directory are asked alike', () => {
     const { url, cwd } = await startNode();
     const [last] = BROKER_RECORDS.slice(-1);
     writeFileSync(join(cwd, 'broker.log'), 'a file here of the same name\n');
-    const byFlag = await runToEnd(['logs', 'broker.log', '-n', '1', '--url', url], cwd, ENV);
+    const byFlag = await runCommand(['logs', 'broker.log', '-n', '1', '--url', url], cwd, ENV);
     expect(byFlag).toMatchObject({ code: 0, stdout: `${last}\n`, stderr: '' });
-    const byEnv = await runToEnd(['logs', '-n', '1'], cwd, { ...ENV, PORTHOLE_URL: url });
+    const byEnv = await runCommand(['logs', '-n', '1'], cwd, { ...ENV, PORTHOLE_URL: url });
     expect(byEnv).toMatchObject({ code: 0, stdout: `${last}\n`, stderr: '' });
   });
 
@@ -70,7 +68,7 @@ describe('a node that does not answer', () => {
   it('is reported with the way out and exit code 2', async () => {
     const [port] = await freePorts(1);
     const url = `http://127.0.0.1:${port}`;
-    const { code, stdout, stderr } = await runToEnd(['logs', '--url', url], tempDir(), ENV);
+    const { code, stdout, stderr } = await runCommand(['logs', '--url', url], tempDir(), ENV);
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toMatch(/^porthole: .*ECONNREFUSED.*--url or PORTHOLE_URL.*\n$/);
     expect(stderr).toContain(url);
@@ -78,11 +76,11 @@ describe('a node that does not answer', () => {
 
   it('wants a token, which comes from a file or the environment', async () => {
     const cwd = tempDir();
-    const { stdout: line, stderr } = await runToEnd(['token', 'ann'], cwd);
+    const { stdout: line, stderr } = await runCommand(['token', 'ann'], cwd);
     const token = stderr.trim().split(' ').at(-1) ?? '';
     writeFileSync(join(cwd, 'tokens'), line);
     writeFileSync(join(cwd, 'mine'), `${token}\n`);
-    const { url } = await startNode('--auth-token-file', join(cwd, 'tokens'));
+    const { url } = await startNode({ auth: { tokenFile: join(cwd, 'tokens') } });
     const ask = (args: string[], env = {}) =>
       runCommand(['logs', '-n', '1', '--url', url, ...args], cwd, { ...ENV, ...env });
     const refused = await ask([]);
@@ -121,8 +119,11 @@ describe('porthole logs --follow', () => {
 
   it('goes on after the node was gone for a while, without losing or repeating a line', async () => {
     const [port = 0] = await freePorts(1);
-    const { url, cwd, logDir, program: node } = await startNode('--http-port', String(port));
-    const path = join(logDir, 'broker.log');
+    const cwd = tempDir();
+    const path = writeBrokerLog(cwd);
+    const flags = ['--http-port', String(port), '--grpc-port', '0', '--log-dir', cwd, '--node-time-zone', 'UTC'];
+    const node = new Program(['serve', ...flags], { cwd: tempDir() });
+    const url = await node.ready();
     const record = (n: number) => `2026-11-15 06:00:0${n}.000\tINFO\ta.go:1\t[A]: line ${n}`;
     const program = new Program(['logs', 'broker.log', '-f', '-n', '1', '--url', url], { cwd, env: ENV });
     appendFileSync(path, `${record(1)}\n`);
@@ -131,11 +132,7 @@ describe('porthole logs --follow', () => {
     await node.end();
     appendFileSync(path, `${record(2)}\n`);
     await eventually(() => expect(program.stderr).toContain('retrying in'));
-    const again = new Program(
-      ['serve', '--http-port', String(port), '--grpc-port', '0', '--log-dir', logDir, '--node-time-zone', 'UTC'],
-      { cwd },
-    );
-    await again.ready();
+    await new Program(['serve', ...flags], { cwd: tempDir() }).ready();
     appendFileSync(path, `${record(3)}\n`);
     await eventually(() => expect(program.stdout).toContain(record(3)));
     program.kill('SIGTERM');
@@ -219,7 +216,7 @@ describe('a node that only answers the contract', () => {
   it('is followed, and a file that cannot be read is reported beside the others', async () => {
     const lindb = await FakeLindb.start({ 'a.log': `cut\n${BROKER_LINES[0]}\n`, 'b.log': 'cut\nx\n' });
     lindb.unreadable.add('b.log');
-    const all = await runToEnd(['logs', '--url', lindb.url], tempDir(), ENV);
+    const all = await runCommand(['logs', '--url', lindb.url], tempDir(), ENV);
     expect(all).toMatchObject({ code: 3, stdout: `${BROKER_LINES[0]}\n` });
     expect(all.stderr).toContain('warning: b.log: LOG_FILE_UNREADABLE: b.log cannot be read: failed to open log file');
     const following = new Program(['logs', '-f', 'a.log', '--url', lindb.url], { cwd: tempDir(), env: ENV });
@@ -232,6 +229,6 @@ describe('a node that only answers the contract', () => {
 
   it('with no files at all has no records', async () => {
     const url = await startLindbNode({});
-    expect(await runToEnd(['logs', '--url', url], tempDir(), ENV)).toMatchObject({ code: 1, stdout: '' });
+    expect(await runCommand(['logs', '--url', url], tempDir(), ENV)).toMatchObject({ code: 1, stdout: '' });
   });
 });

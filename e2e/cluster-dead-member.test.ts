@@ -2,7 +2,6 @@ import { startTestEtcd } from '@porthole/cluster/testing';
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
 import { ClusterProcess } from './testing/cluster-process.ts';
-import { runToEnd, tempDir } from './testing/program.ts';
 
 const LINE = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\tINFO\tmain\.go:1\t\[Test\]: /;
 
@@ -10,18 +9,19 @@ describe('what the command line prints while a member of the cluster is dead', (
   it('the lines of the others and the kept lines of the dead one, a warning and exit code 3, whatever the limit', async () => {
     const etcd = await startTestEtcd();
     const flags = ['--cluster-etcd', etcd.url];
-    const [n1, n2, n3] = await Promise.all(['n1', 'n2', 'n3'].map((id) => ClusterProcess.start(id, { flags })));
-    for (const node of [n1, n2, n3]) node?.write(`written by ${node.id}`);
-    await n3?.waitForSnapshot();
+    const start = (id: string) => ClusterProcess.start(id, { flags });
+    const [n1, n2, n3] = await Promise.all([start('n1'), start('n2'), start('n3')]);
+    for (const node of [n1, n2, n3]) node.write(`written by ${node.id}`);
+    await n3.waitForSnapshot();
     const run = async (...args: string[]) => {
-      const { code, stdout, stderr } = await runToEnd([...args, '--url', n1?.url ?? ''], tempDir());
+      const { code, stdout, stderr } = await n1.cli(...args);
       return { code, lines: stdout.split('\n').slice(0, -1), stderr };
     };
-    await n3?.kill();
+    await n3.kill();
 
     // At once, while it is still registered; and when its lease has ended.
     for (const isRegistered of [true, false]) {
-      if (!isRegistered) await eventually(async () => expect((await n1?.search())?.outcomes.n3).toBe('gone'));
+      if (!isRegistered) await eventually(async () => expect((await n1.search()).outcomes.n3).toBe('gone'));
       const all = await run('logs', '--all', '-S', '5m', '-l', 'info');
       expect({ ...all, lines: all.lines.map((line) => line.replace(LINE, '')).toSorted() }).toEqual({
         code: 3,

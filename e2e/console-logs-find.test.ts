@@ -173,7 +173,7 @@ describe('the log workspace finds', () => {
       await gap.getByRole('button').click();
       await eventually(async () => expect(await log.texts()).toContain(`line ${first}`));
       await eventually(async () => {
-        await log.page.mouse.wheel(0, 200);
+        await log.page.mouse.wheel(0, 500);
         expect(await log.texts()).toContain(`line ${Math.min(370, first + 199)}`);
       });
     }

@@ -21,7 +21,7 @@ const SERVERS = ['node-http', 'express', 'fastify', 'hono'];
 const RUNS_ALL = process.env.COMPAT === '1';
 
 const WORKING = {
-  records: 120_000,
+  records: 12_000,
   config: 200,
   hasSecret: false,
   script: 200,

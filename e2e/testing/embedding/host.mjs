@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createNode, mark } from 'porthole';
 
-const LINE = '2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: hello\n';
+const LINE = `2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: ${'hello '.repeat(80)}\n`;
 
 /** More than is scanned without a thread. */
-const LINES = 120_000;
+const LINES = 12_000;
 
 const EVENTS = ['SIGTERM', 'SIGINT', 'SIGHUP', 'uncaughtException', 'unhandledRejection', 'warning'];
 
