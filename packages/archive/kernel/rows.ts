@@ -59,6 +59,10 @@ export const UNDO_BEFORE_MS: u32 = 18;
 /** Why it stopped, and where rows end. */
 export const STOP: u32 = 19;
 export const LENGTH: u32 = 20;
+/** By how much times went back at most, and how many records have none. */
+export const DISORDER_MS: u32 = 21;
+export const UNTIMED: u32 = 22;
+export const UNDO_UNTIMED: u32 = 23;
 
 const NO_MORE_LINES: u32 = 0;
 const NO_RECORD: u32 = 1;
@@ -147,6 +151,7 @@ function noteRow(at: u32, before: u32, end: f64, carriedMs: f64): void {
   setNumber(UNDO_END, known);
   setNumber(UNDO_LAST_OFFSET, number(LAST_OFFSET));
   setNumber(UNDO_BEFORE_MS, number(BEFORE_MS));
+  setNumber(UNDO_UNTIMED, number(UNTIMED));
   setNumber(LINE_BEFORE, number(LAST_LINE));
   setNumber(LAST_LINE, at - LINES);
   setNumber(READ_BYTES, number(READ_BYTES) + end - max(<f64>offset, known));
@@ -154,7 +159,14 @@ function noteRow(at: u32, before: u32, end: f64, carriedMs: f64): void {
   setNumber(LAST_OFFSET, <f64>offset);
   setNumber(BEFORE_MS, carriedMs);
   setNumber(ROW_COUNT, number(ROW_COUNT) + 1);
-  if (hasTime && !(number(TO_MS) >= <f64>timeMs)) setNumber(TO_MS, <f64>timeMs);
+  if (hasTime) noteTime(<f64>timeMs);
+  else setNumber(UNTIMED, number(UNTIMED) + 1);
+}
+
+function noteTime(time: f64): void {
+  const newest = number(TO_MS);
+  if (!(newest >= time)) setNumber(TO_MS, time);
+  else if (newest - time > number(DISORDER_MS)) setNumber(DISORDER_MS, newest - time);
 }
 
 function isOfFile(at: u32): bool {

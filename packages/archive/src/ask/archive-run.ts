@@ -95,5 +95,8 @@ function parseLines<T>(lines: Buffer): T[] {
 /** Everything that is the archive's fault has one code; the message says what it was. */
 export function toPortholeError(error: unknown): unknown {
   if (!(error instanceof ArchiveError)) return error;
-  return new PortholeError('ARCHIVE_UNAVAILABLE', `the archive cannot be read: ${error.message}`, { cause: error });
+  const hint = error.code === 'ARCHIVE_SCHEMA' ? ': run "porthole archive init"' : '';
+  return new PortholeError('ARCHIVE_UNAVAILABLE', `the archive cannot be read: ${error.message}${hint}`, {
+    cause: error,
+  });
 }

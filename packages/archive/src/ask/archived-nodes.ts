@@ -1,3 +1,4 @@
+import { type Labels, readLabels } from '@porthole/contract';
 import { quote } from '../clickhouse/quote.ts';
 import type { ArchiveRun } from './archive-run.ts';
 
@@ -5,6 +6,7 @@ import type { ArchiveRun } from './archive-run.ts';
 export interface ArchivedNode {
   node: string;
   role: string;
+  labels: Labels;
   /** When it last reported its progress, by its clock. */
   writtenMs: number;
   logs: ArchivedLog[];
@@ -21,10 +23,20 @@ export interface ArchivedLog {
   /** Text that was deleted on the node before it was shipped, and how often that happened. */
   lostBytes: number;
   losses: number;
+  /** How many files are no longer on disk, and the time of the newest of their records that were shipped. */
+  gone: { files: number; toMs: number };
+  /** The oldest time on disk when that was so. */
+  diskFromMs: number | null;
+  /** By how much times of records went back at most, and how many records have none. */
+  disorderMs: number;
+  untimed: number;
 }
 
 /** More are no cluster, but somebody who writes anything. */
 const MAX_ROWS = 200_000;
+
+/** More labels are not those of a node. */
+const MAX_LABEL_BYTES = 16_384;
 
 interface ProgressRow {
   node: string;
@@ -37,6 +49,12 @@ interface ProgressRow {
   lost_bytes: number;
   losses: number;
   written_ms: number;
+  gone_files: number;
+  gone_to_ms: number;
+  disk_from_ms: number;
+  disorder_ms: number;
+  untimed: number;
+  node_labels: string;
 }
 
 /** All nodes that have ever shipped records of the cluster, by id. Small, whatever the archive contains. */
@@ -46,14 +64,16 @@ export async function fetchNodes(
 ): Promise<ArchivedNode[]> {
   const rows = await run.all<ProgressRow>(
     `SELECT node, substring(role, 1, 128) AS node_role, log, from_ms, last_ms, shipped_to_ms, records, lost_bytes, losses, ` +
-      `written_ms FROM ${progress} FINAL WHERE cluster = ${quote(cluster)} AND length(node) <= 128 AND length(log) <= 1024 ` +
+      `written_ms, gone_files, gone_to_ms, disk_from_ms, disorder_ms, untimed, ` +
+      `substring(labels, 1, ${MAX_LABEL_BYTES}) AS node_labels FROM ${progress} FINAL WHERE cluster = ${quote(cluster)} AND length(node) <= 128 AND length(log) <= 1024 ` +
       `ORDER BY node, log LIMIT ${MAX_ROWS}`,
   );
   const nodes = new Map<string, ArchivedNode>();
   for (const row of rows) {
-    const known = nodes.get(row.node) ?? { node: row.node, role: row.node_role, writtenMs: 0, logs: [] };
+    const known = nodes.get(row.node) ?? { node: row.node, role: '', labels: {}, writtenMs: -1, logs: [] };
     nodes.set(row.node, known);
-    if (row.written_ms >= known.writtenMs) Object.assign(known, { role: row.node_role, writtenMs: row.written_ms });
+    const { node_role: role, written_ms: writtenMs } = row;
+    if (writtenMs >= known.writtenMs) Object.assign(known, { role, writtenMs, labels: parseLabels(row.node_labels) });
     known.logs.push({
       log: row.log,
       fromMs: timeOrNull(row.from_ms),
@@ -62,9 +82,23 @@ export async function fetchNodes(
       records: row.records,
       lostBytes: row.lost_bytes,
       losses: row.losses,
+      gone: { files: row.gone_files, toMs: row.gone_to_ms },
+      diskFromMs: timeOrNull(row.disk_from_ms),
+      disorderMs: row.disorder_ms,
+      untimed: row.untimed,
     });
   }
   return [...nodes.values()];
+}
+
+/** Rows may be of anybody: what are no labels is none. */
+function parseLabels(text: string): Labels {
+  try {
+    return text === '' ? {} : readLabels(JSON.parse(text));
+  } catch (error) {
+    if (error instanceof SyntaxError) return {};
+    throw error;
+  }
 }
 
 function timeOrNull(timeMs: number): number | null {

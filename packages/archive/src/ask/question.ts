@@ -101,9 +101,9 @@ function logSelection({ file, family }: LogSelection): LogSelection {
 
 /** `undefined`: all. Exact ids may be of nodes whose progress is not known. */
 function selectedIds(request: MemberSelection, known: readonly ArchivedNode[]): readonly string[] | undefined {
-  const { nodes, role } = request;
-  if (nodes === undefined && role === undefined) return undefined;
-  if (role === undefined && nodes && !nodes.some(isPattern)) return nodes;
+  const { nodes, role, labels } = request;
+  if (nodes === undefined && role === undefined && labels === undefined) return undefined;
+  if (role === undefined && labels === undefined && nodes && !nodes.some(isPattern)) return nodes;
   return selectIds(request, known);
 }
 

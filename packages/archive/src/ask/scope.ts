@@ -1,4 +1,4 @@
-import { type MemberSelection, matchesPattern } from '@porthole/contract';
+import { type Labels, type MemberSelection, matchesLabels, matchesPattern } from '@porthole/contract';
 import { groupFamilies } from '@porthole/logs';
 import type { LogSelection, RecordFilter } from '@porthole/logs/types';
 import { quote } from '../clickhouse/quote.ts';
@@ -10,7 +10,7 @@ export interface Ceilings {
   default: number | null;
   nodes?: Readonly<Record<string, number | null>>;
   /** Of logs whose ceiling is not that of their node. */
-  logs?: readonly { node: string; log: string; ceiling: number }[];
+  logs?: readonly { node: string; log: string; ceiling: number | null }[];
 }
 
 /** Whose rows a question is about, and until when. */
@@ -68,13 +68,16 @@ function ceilingsToSql({ default: common, nodes = {} }: Ceilings): string {
 function withLogCeilings(ofNodes: string, { logs = [] }: Ceilings): string {
   if (logs.length === 0) return ofNodes;
   const name = "concat(node, '/', log)";
-  const names = logs.map(({ node, log }) => `${node}/${log}`);
-  const ceilings = logs.map(({ ceiling }) => toDecimal(ceiling)).join(', ');
+  const toName = ({ node, log }: { node: string; log: string }) => `${node}/${log}`;
+  const limited = logs.flatMap(({ ceiling, ...log }) => (ceiling === null ? [] : [{ name: toName(log), ceiling }]));
+  const free = logs.filter(({ ceiling }) => ceiling === null);
+  const names = limited.map((log) => log.name);
+  const ceilings = limited.map(({ ceiling }) => toDecimal(ceiling)).join(', ');
   const ceiling = `transform(${name}, [${names.map(quote).join(', ')}], [${ceilings}], ${toDecimal(0)})`;
-  const isOne = inList(name, names);
   return joined('OR', [
-    joined('AND', [`NOT (${isOne})`, ofNodes]),
-    joined('AND', [isOne, 'has_time = 1', `time_ms < ${ceiling}`]),
+    joined('AND', [`NOT (${inList(name, logs.map(toName))})`, ofNodes]),
+    ...(free.length > 0 ? [inList(name, free.map(toName))] : []),
+    ...(names.length > 0 ? [joined('AND', [inList(name, names), 'has_time = 1', `time_ms < ${ceiling}`])] : []),
   ]);
 }
 
@@ -83,13 +86,14 @@ function toDecimal(timeMs: number): string {
   return `${quoteTime(Math.ceil(timeMs))}.0`;
 }
 
-/** The ids among `known` that a request selects; `undefined`: all. */
+/** The ids among `known` that a request selects. */
 export function selectIds(
-  { nodes, role }: MemberSelection,
-  known: readonly { node: string; role: string }[],
+  { nodes, role, labels: patterns }: MemberSelection,
+  known: readonly { node: string; role: string; labels: Labels }[],
 ): readonly string[] {
   return known
     .filter((each) => nodes === undefined || nodes.some((name) => matchesPattern(each.node, name)))
     .filter((each) => role === undefined || each.role === role)
+    .filter((each) => patterns === undefined || matchesLabels(each.labels, patterns))
     .map(({ node }) => node);
 }

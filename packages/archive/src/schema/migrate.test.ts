@@ -29,12 +29,29 @@ it('creates the tables once, and then has nothing to do', async () => {
   const clickhouse = connect();
   const options = { database: clickhouse.database };
   const plan = await planMigration(clickhouse, options, NOW_MS);
-  expect(plan).toMatchObject({ from: 0, to: 1 });
+  expect(plan).toMatchObject({ from: 0, to: 2 });
   await expect(checkSchema(clickhouse)).rejects.toThrow(/has no tables: run "porthole archive init"/);
   await migrate(clickhouse, plan);
   await migrate(clickhouse, plan);
   await checkSchema(clickhouse);
-  expect(await planMigration(clickhouse, options, NOW_MS)).toMatchObject({ from: 1, statements: [] });
+  expect(await planMigration(clickhouse, options, NOW_MS)).toMatchObject({ from: 2, statements: [] });
+});
+
+it('adds columns to tables of version 1, and goes on where it was interrupted', async () => {
+  const clickhouse = await createdDatabase();
+  const options = { database: clickhouse.database };
+  const added = ['gone_files', 'gone_to_ms', 'disk_from_ms', 'disorder_ms', 'untimed', 'labels'];
+  for (const column of added) await clickhouse.execute(`ALTER TABLE progress DROP COLUMN ${column}`);
+  await clickhouse.execute('TRUNCATE TABLE porthole_schema');
+  await clickhouse.execute('INSERT INTO porthole_schema (version, applied_ms) VALUES (1, 1)');
+  const body = Buffer.from(JSON.stringify({ cluster: 'c', node: 'n', log: 'a.log', records: 7 }));
+  await clickhouse.insert('INSERT INTO progress FORMAT JSONEachRow', { body });
+  await expect(checkSchema(clickhouse)).rejects.toThrow(/tables of version 1, and 2 is needed/);
+  await clickhouse.execute('ALTER TABLE progress ADD COLUMN gone_files UInt64');
+  await migrate(clickhouse, await planMigration(clickhouse, options, NOW_MS));
+  await checkSchema(clickhouse);
+  const read = 'SELECT records, gone_files, labels FROM progress FINAL';
+  expect(await clickhouse.query(read)).toEqual([{ records: 7, gone_files: 0, labels: '' }]);
 });
 
 it('refuses tables of a newer version', async () => {

@@ -2,10 +2,20 @@ import { ArchiveError } from '../archive-error.ts';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 import { quote, quoteInteger, quoteName } from '../clickhouse/quote.ts';
 import { readFeatures, type ServerFeatures } from './server-features.ts';
-import { changeTtl, createTables, LOCAL_RECORDS, RECORDS, type SchemaOptions, ttlClause, VERSIONS } from './tables.ts';
+import {
+  changeTtl,
+  createTables,
+  extendProgress,
+  LOCAL_RECORDS,
+  progressTables,
+  RECORDS,
+  type SchemaOptions,
+  ttlClause,
+  VERSIONS,
+} from './tables.ts';
 
 /** Of the tables this version writes and reads. */
-export const SCHEMA_VERSION = 1;
+export const SCHEMA_VERSION = 2;
 
 /** What has to be run, in this order. Nothing if the tables are as they should be. */
 export interface Migration {
@@ -16,15 +26,12 @@ export interface Migration {
   features: ServerFeatures;
 }
 
-/** Statements that lead from a version to the next; the first creates everything. */
-const STEPS: readonly ((options: SchemaOptions, features: ServerFeatures) => string[])[] = [createTables];
-
 /** Finds out what is to be done; changes nothing. */
 export async function planMigration(clickhouse: ClickHouse, options: SchemaOptions, nowMs: number): Promise<Migration> {
   const features = await readFeatures(clickhouse);
   const from = await readSchemaVersion(clickhouse);
   if (from > SCHEMA_VERSION) throw newerSchema(clickhouse, from);
-  const statements = STEPS.slice(from).flatMap((step) => step(options, features));
+  const statements = from < SCHEMA_VERSION ? await planTables(clickhouse, options, features) : [];
   if (statements.length > 0) {
     const table = `${quoteName(options.database)}.${quoteName(VERSIONS)}`;
     const values = `(${SCHEMA_VERSION}, ${quoteInteger(nowMs)})`;
@@ -35,7 +42,21 @@ export async function planMigration(clickhouse: ClickHouse, options: SchemaOptio
   return { from, to: SCHEMA_VERSION, statements, features };
 }
 
-/** Runs a plan. Each statement can be run again: a plan that was interrupted is simply made anew. */
+/** Creates tables that are missing, and adds columns to those that are older. */
+async function planTables(clickhouse: ClickHouse, options: SchemaOptions, features: ServerFeatures): Promise<string[]> {
+  const statements = createTables(options, features);
+  for (const table of progressTables(options)) {
+    const place = `database = ${quote(clickhouse.database)} AND table = ${quote(table)}`;
+    const sql = `SELECT name FROM system.columns WHERE ${place}`;
+    const columns = await clickhouse.query<{ name: string }>(sql, { withoutDatabase: true });
+    statements.push(
+      ...extendProgress({ table, existing: new Set(columns.map(({ name }) => name)) }, options, features),
+    );
+  }
+  return statements;
+}
+
+/** Runs a plan. One that was interrupted is simply made anew. */
 export async function migrate(clickhouse: ClickHouse, { statements }: Migration): Promise<void> {
   for (const sql of statements) await clickhouse.execute(sql, { withoutDatabase: true });
 }

@@ -64,10 +64,24 @@ const PROGRESS_COLUMNS = [
   'written_ms UInt64',
 ];
 
+/** Of version 2. */
+const PROGRESS_COLUMNS_2 = [
+  // Files that are no longer on disk, and of which records were shipped; the time of the newest of these records.
+  'gone_files UInt64',
+  'gone_to_ms Int64',
+  // The oldest time on disk when this was written; 0 if there is none.
+  'disk_from_ms Int64',
+  // By how much times of records went back at most, and how many records have none.
+  'disorder_ms UInt64',
+  'untimed UInt64',
+  // Of the node, as JSON.
+  'labels String',
+];
+
 /** Rows with the same values are the same record; the one shipped last counts. */
 export const KEY_COLUMNS = ['cluster', 'node', 'log', 'time_ms', 'file_id', 'file_offset'] as const;
 
-/** Statements that create what is missing; those of version 1. */
+/** Statements that create the tables that are missing. */
 export function createTables(options: SchemaOptions, { hasTtl, hasKeeper }: ServerFeatures): string[] {
   const { database, cluster, keepDays } = options;
   const isSpread = cluster !== undefined;
@@ -79,7 +93,7 @@ export function createTables(options: SchemaOptions, { hasTtl, hasKeeper }: Serv
     return `Replicated${kind}MergeTree(${[where, quote('{replica}'), ...(more === '' ? [] : [more])].join(', ')})`;
   };
   const columns = `(\n  ${COLUMNS.join(',\n  ')}\n)`;
-  const progress = `(\n  ${PROGRESS_COLUMNS.join(',\n  ')}\n)`;
+  const progress = `(\n  ${[...PROGRESS_COLUMNS, ...PROGRESS_COLUMNS_2].join(',\n  ')}\n)`;
   const ttl = hasTtl && keepDays !== undefined ? `\n${ttlClause(keepDays)}` : '';
   const statements = [
     `CREATE DATABASE IF NOT EXISTS ${quoteName(database)}${onCluster}`,
@@ -105,6 +119,24 @@ ORDER BY (cluster, node, log)`,
     );
   }
   return statements;
+}
+
+/** The tables that got columns with version 2. */
+export function progressTables({ cluster }: SchemaOptions): string[] {
+  return cluster === undefined ? [PROGRESS] : [LOCAL_PROGRESS, PROGRESS];
+}
+
+/** Adds the columns of version 2 to a table that has the given ones. Old servers cannot do that by themselves. */
+export function extendProgress(
+  { table, existing }: { table: string; existing: ReadonlySet<string> },
+  { database, cluster }: SchemaOptions,
+  { hasKeeper }: ServerFeatures,
+): string[] {
+  const onCluster = cluster !== undefined && hasKeeper ? ` ON CLUSTER ${quoteName(cluster)}` : '';
+  const missing = PROGRESS_COLUMNS_2.filter((column) => !existing.has(column.split(' ')[0] ?? ''));
+  if (existing.size === 0 || missing.length === 0) return [];
+  const columns = missing.map((column) => `ADD COLUMN ${column}`).join(', ');
+  return [`ALTER TABLE ${quoteName(database)}.${quoteName(table)}${onCluster} ${columns}`];
 }
 
 /** Changes how long records are kept, where the server deletes them itself. */

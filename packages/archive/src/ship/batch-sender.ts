@@ -96,10 +96,10 @@ export class BatchSender {
     this.#isPrepared = true;
     await target.send(await this.#pack(batch), signal);
     for (const log of batch.logs) await log.commit();
-    await pending.remove();
     this.sentRows += batch.rows;
     this.sentBytes += batch.bytes;
     this.batches++;
+    await pending.remove();
   }
 
   /** What is sent of it, once that is on disk together with where it ends in each log. */

@@ -52,8 +52,9 @@ export class ClickHouseTarget implements RecordTarget {
 
   async knownFiles({ cluster, node, log }: Parameters<RecordTarget['knownFiles']>[0], signal: AbortSignal) {
     const where = `cluster = ${quote(cluster)} AND node = ${quote(node)} AND log = ${quote(log)}`;
-    const sql = `SELECT file_id AS id FROM ${RECORDS} WHERE ${where}
-GROUP BY file_id ORDER BY max(time_ms) DESC LIMIT ${MAX_KNOWN_FILES}`;
-    return (await this.#clickhouse.query<{ id: string }>(sql, { signal })).map(({ id }) => id);
+    const sql = `SELECT file_id AS id, max(time_ms) AS to_ms FROM ${RECORDS} WHERE ${where}
+GROUP BY file_id ORDER BY to_ms DESC LIMIT ${MAX_KNOWN_FILES}`;
+    const files = await this.#clickhouse.query<{ id: string; to_ms: number }>(sql, { signal });
+    return files.map(({ id, to_ms: toMs }) => ({ id, toMs }));
   }
 }

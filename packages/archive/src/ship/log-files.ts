@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { FileHead } from '@porthole/logs';
+import type { KnownFile } from './record-target.ts';
 
 /** A file of a log, and how much of it was shipped. */
 export interface FileEntry {
@@ -15,6 +16,8 @@ export interface FileEntry {
   cursor: string | null;
   /** Time of the last timed record before that one. */
   beforeMs: number;
+  /** Time of the newest record up to its last one; 0: none has one. `null`: nothing of it is shipped, or it is not known. */
+  toMs: number | null;
   /** Bytes of text when it was last seen plain. */
   size: number;
   /** Up to here it was read, though nothing at its end was a record. */
@@ -33,23 +36,46 @@ const GONE_MS = 60_000;
 
 const ID = /^([0-9a-f]{16})\.([0-9a-z]{1,3})(?:-\d{1,6})?$/;
 
+/** Files that no longer exist, and of which records were shipped. */
+export interface GoneFiles {
+  count: number;
+  /** Time of the newest of these records; 0 if there is none, or none has one. */
+  toMs: number;
+}
+
 /** The files of one log, recognized by the start of their text. */
 export class LogFiles {
   entries: FileEntry[];
   /** Those that exist, oldest first, as they were seen last. */
   present: { head: FileHead; entry: FileEntry }[] = [];
 
-  constructor(entries: FileEntry[] = []) {
+  /** Those that are forgotten. */
+  #forgotten: GoneFiles;
+
+  constructor(entries: FileEntry[] = [], forgotten: GoneFiles = { count: 0, toMs: 0 }) {
     this.entries = entries;
+    this.#forgotten = forgotten;
   }
 
   /** Files whose records are in the archive: they keep their identities. */
-  static fromIds(ids: readonly string[]): LogFiles {
-    const entries = ids.toReversed().flatMap((id) => {
+  static fromKnown(files: readonly KnownFile[]): LogFiles {
+    const entries = files.toReversed().flatMap(({ id, toMs }) => {
       const [, hash, length] = ID.exec(id) ?? [];
-      return hash === undefined ? [] : [newEntry(id, hash, Number.parseInt(length ?? '', 36))];
+      return hash === undefined ? [] : [{ ...newEntry(id, hash, Number.parseInt(length ?? '', 36)), toMs }];
     });
     return new LogFiles(entries);
+  }
+
+  get forgotten(): GoneFiles {
+    return this.#forgotten;
+  }
+
+  /** Files of which only the archive has records. `newestMs`: of all that was shipped, for files of which it is not known. */
+  gone(newestMs: number | null): GoneFiles {
+    return this.entries.reduce(
+      (all, entry) => (entry.missingMs === null ? all : withFile(all, entry, newestMs)),
+      this.#forgotten,
+    );
   }
 
   /** Takes note of the files that exist now; whether there is one that was not known. */
@@ -78,7 +104,7 @@ export class LogFiles {
   }
 
   /** Bytes of files that are gone for good and were not shipped; each is counted once. */
-  takeLost(nowMs: number): number {
+  takeLost(nowMs: number, newestMs: number | null): number {
     let lost = 0;
     for (const entry of this.entries) {
       if (entry.missingMs === null || entry.isCounted || nowMs - entry.missingMs < GONE_MS) continue;
@@ -88,7 +114,7 @@ export class LogFiles {
     while (this.entries.length > MAX_ENTRIES) {
       const oldest = this.entries.findIndex(({ isCounted }) => isCounted);
       if (oldest < 0) break;
-      this.entries.splice(oldest, 1);
+      for (const entry of this.entries.splice(oldest, 1)) this.#forgotten = withFile(this.#forgotten, entry, newestMs);
     }
     return lost;
   }
@@ -130,6 +156,12 @@ export class LogFiles {
   }
 }
 
+function withFile({ count, toMs }: GoneFiles, entry: FileEntry, newestMs: number | null): GoneFiles {
+  const isShipped = entry.end > 0 || typeof entry.toMs === 'number';
+  if (!isShipped) return { count, toMs };
+  return { count: count + 1, toMs: Math.max(toMs, entry.toMs ?? newestMs ?? 0) };
+}
+
 /** Bytes of a file that were not shipped, as far as its size is known. */
 export function unread({ size, end, seen }: FileEntry): number {
   return Math.max(0, size - Math.max(end, seen));
@@ -144,6 +176,7 @@ function newEntry(id: string, hash: string, headBytes: number): FileEntry {
     lastOffset: 0,
     cursor: null,
     beforeMs: 0,
+    toMs: null,
     size: 0,
     seen: 0,
     missingMs: null,

@@ -29,6 +29,7 @@ interface LastRow {
   /** Of the rows before it. */
   length: number;
   before: Pick<FileEntry, 'end' | 'lastOffset' | 'beforeMs'>;
+  untimedBefore: number;
   /** Where the cursor before it is, or itself, once that was kept. */
   beforeLine: { chunk: Buffer; at: number } | undefined;
   cursor: string | null | undefined;
@@ -43,7 +44,9 @@ export class LogPass {
   end: SearchEnd | undefined;
   rows = 0;
   bytes = 0;
-  toMs: number | null = null;
+  /** The newest time, and by how much times went back at most. */
+  toMs: number | null;
+  disorderMs = 0;
   /** The last record of all, if it has a row. */
   last: LastRow | undefined;
   readonly #builder: BatchBuilder;
@@ -52,9 +55,12 @@ export class LogPass {
   /** Where the cursor of the last row is: only the last of many is needed. */
   #line: { chunk: Buffer; at: number; entry: FileEntry } | undefined;
 
-  constructor(builder: BatchBuilder, onRows: (rows: number, day: string) => void) {
+  /** `toMs`: the newest time before it. */
+  constructor(builder: BatchBuilder, toMs: number | null, onRows: (rows: number, day: string) => void) {
     this.#builder = builder;
     this.#onRows = onRows;
+    this.toMs = toMs;
+    Object.assign(builder.writer.state, { toMs: toMs ?? Number.NaN, disorderMs: 0, untimed: 0 });
   }
 
   /** The file that lines are of from now on; the writer has been told. */
@@ -106,6 +112,14 @@ export class LogPass {
     entry.cursor = cursorIn(chunk, at);
   }
 
+  /** How many records without a time there were since it was asked last. */
+  takeUntimed(): number {
+    const { state } = this.#builder.writer;
+    const { untimed } = state;
+    state.untimed = 0;
+    return untimed;
+  }
+
   /** Takes the last row back. */
   undoLast(): void {
     const { last } = this;
@@ -114,6 +128,7 @@ export class LogPass {
     this.#line = cursor === undefined && beforeLine ? { ...beforeLine, entry } : undefined;
     Object.assign(entry, last.before, cursor === undefined ? {} : { cursor });
     this.#builder.writer.length = last.length;
+    this.#builder.writer.state.untimed = last.untimedBefore;
     this.#builder.rows--;
     this.rows--;
     this.bytes -= last.end - Math.max(last.offset, last.before.end);
@@ -135,12 +150,15 @@ export class LogPass {
       this.rows += rows;
       this.bytes += state.readBytes;
       state.readBytes = 0;
-      if (!Number.isNaN(state.toMs)) this.toMs = Math.max(this.toMs ?? state.toMs, state.toMs);
-      state.toMs = Number.NaN;
+      if (!Number.isNaN(state.toMs)) this.toMs = state.toMs;
+      this.disorderMs = state.disorderMs;
+      // Of everything up to here: what is deleted is older.
+      entry.toMs = Math.max(entry.toMs ?? 0, this.toMs ?? 0);
       this.#onRows(rows, day);
       this.last = undo && {
         ...{ entry, name, offset: lastOffset, end, length: undo.length, beforeLine, cursor: undefined },
         before: { end: undo.end, lastOffset: undo.lastOffset, beforeMs: undo.beforeMs },
+        untimedBefore: undo.untimed,
       };
     } else this.last = undefined;
   }

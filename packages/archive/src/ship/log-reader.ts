@@ -4,7 +4,8 @@ import { LagClock } from './lag-clock.ts';
 import { type FileEntry, LogFiles, unread } from './log-files.ts';
 import { type LineFile, LogPass, readLineFile } from './log-pass.ts';
 import type { LogCheckpoint, PendingLog } from './pending-batch.ts';
-import { type PositionFile, type ShippedState, withNewFiles } from './position-file.ts';
+import { emptyState, type PositionFile, type ShippedState, withNewFiles } from './position-file.ts';
+import type { KnownFile } from './record-target.ts';
 import { Settling } from './settling.ts';
 
 /** Of the node whose logs are shipped. */
@@ -22,8 +23,8 @@ export interface LogReaderDeps {
   now(): number;
   /** The last record of a log is shipped once it has been the same for so long: more lines may follow. */
   settleMs: number;
-  /** Identities of files of which the archive has records. */
-  knownFiles(): Promise<string[]>;
+  /** Files of which the archive has records. */
+  knownFiles(): Promise<KnownFile[]>;
 }
 
 /** When files were listed, and what ends it. */
@@ -53,6 +54,8 @@ export class LogReader {
   /** Rows read, and the time of the newest, including those that are not stored yet. */
   #records = 0;
   #toMs: number | null = null;
+  #untimed = 0;
+  #disorderMs = 0;
   #shippedMs = 0;
   #readBytes = 0;
   #storedBytes = 0;
@@ -70,44 +73,45 @@ export class LogReader {
     this.#records = saved.records;
     this.#toMs = saved.toMs;
     this.#shippedMs = saved.shippedMs;
+    this.#untimed = saved.untimed;
+    this.#disorderMs = saved.disorderMs;
   }
 
   /** `pending`: of a batch of which it is not known whether it was stored. Reading goes on behind it. */
   static async open(deps: LogReaderDeps, pending?: PendingLog): Promise<LogReader> {
-    const { log } = deps;
-    const empty = {
-      version: 1 as const,
-      log,
-      shippedMs: 0,
-      toMs: null,
-      records: 0,
-      lostBytes: 0,
-      losses: 0,
-      files: [],
-    };
     const saved = await deps.position.read();
-    if (pending)
-      return new LogReader(deps, saved ?? empty, new LogFiles(structuredClone(pending.files))).#resume(pending);
-    if (saved) return new LogReader(deps, saved, new LogFiles(structuredClone(saved.files)));
-    return new LogReader(deps, empty, LogFiles.fromIds(await deps.knownFiles()));
+    const known = pending ?? saved;
+    const empty = emptyState(deps.log);
+    if (!known) return new LogReader(deps, empty, LogFiles.fromKnown(await deps.knownFiles()));
+    const files = new LogFiles(structuredClone(known.files), known.forgotten);
+    const reader = new LogReader(deps, saved ?? empty, files);
+    if (pending) reader.#resume(pending);
+    return reader;
   }
 
-  #resume({ records, toMs, shippedMs, files }: PendingLog): this {
+  #resume({ records, toMs, shippedMs, untimed, disorderMs, files }: PendingLog): void {
     const ends = new Map(this.#saved.files.map(({ id, end }) => [id, end]));
     this.#records = records;
     this.#toMs = toMs;
     this.#shippedMs = shippedMs;
+    this.#untimed = untimed;
+    this.#disorderMs = disorderMs;
     this.#readBytes = files.reduce((sum, { id, end }) => sum + Math.max(0, end - (ends.get(id) ?? 0)), 0);
-    return this;
   }
 
   get status() {
-    const { records, toMs, lostBytes, losses } = this.#saved;
-    const lagBytes = this.#unreadBytes() + this.#readBytes - this.#storedBytes;
-    const lagMs = this.#lag.lagMs(this.#deps.now());
+    const { records, toMs, untimed, disorderMs, lostBytes, losses } = this.#saved;
     const { log, problem } = this;
-    const lookedMs = this.#lookedMs;
-    return { log, lookedMs, lagMs, lagBytes, shippedRecords: records, shippedToMs: toMs, lostBytes, losses, problem };
+    return {
+      ...{ log, problem, lostBytes, losses, disorderMs, untimed },
+      lookedMs: this.#lookedMs,
+      lagMs: this.#lag.lagMs(this.#deps.now()),
+      lagBytes: this.#unreadBytes() + this.#readBytes - this.#storedBytes,
+      shippedRecords: records,
+      shippedToMs: toMs,
+      gone: this.#files.gone(toMs),
+      diskFromMs: oldestTime(this.#details),
+    };
   }
 
   /** Takes note of the files of the log; returns whether there is something to read. */
@@ -154,8 +158,10 @@ export class LogReader {
   /** What is read so far, to be kept once it is stored. */
   checkpoint(): LogCheckpoint {
     const files = structuredClone(this.#files.entries);
-    const [records, toMs, shippedMs, readBytes] = [this.#records, this.#toMs, this.#shippedMs, this.#readBytes];
-    const state = { log: this.log, files, records, toMs, shippedMs };
+    const readBytes = this.#readBytes;
+    const [records, toMs, shippedMs] = [this.#records, this.#toMs, this.#shippedMs];
+    const [untimed, disorderMs, { forgotten }] = [this.#untimed, this.#disorderMs, this.#files];
+    const state = { log: this.log, files, records, toMs, shippedMs, untimed, disorderMs, forgotten };
     return {
       state,
       prepare: () => this.#saveNewFiles(files, shippedMs),
@@ -190,7 +196,7 @@ export class LogReader {
   }
 
   async #countLost(): Promise<void> {
-    const lost = this.#files.takeLost(this.#deps.now());
+    const lost = this.#files.takeLost(this.#deps.now(), this.#toMs);
     if (lost === 0) return;
     const { lostBytes, losses } = this.#saved;
     await this.#save({ ...this.#saved, lostBytes: lostBytes + lost, losses: losses + 1 });
@@ -211,7 +217,7 @@ export class LogReader {
     const { logs, log } = this.#deps;
     const start = cursor === null ? {} : { start: { record: cursor } };
     const lines = logs.searchLines({ ...QUERY, family: log, ...start }, { signal: turn.signal, reusesMemory: true });
-    const pass = new LogPass(turn.builder, (rows, day) => turn.builder.add(this, rows, day));
+    const pass = new LogPass(turn.builder, this.#toMs, (rows, day) => turn.builder.add(this, rows, day));
     try {
       for await (const chunk of lines) {
         for (let at = 0; at < chunk.length; ) {
@@ -232,7 +238,9 @@ export class LogReader {
     pass.keepCursor();
     this.#records += pass.rows;
     this.#readBytes += pass.bytes;
-    if (pass.toMs !== null) this.#toMs = Math.max(this.#toMs ?? pass.toMs, pass.toMs);
+    this.#toMs = pass.toMs;
+    this.#untimed += pass.takeUntimed();
+    this.#disorderMs = Math.max(this.#disorderMs, pass.disorderMs);
     pass.rows = pass.bytes = 0;
   }
 
@@ -282,3 +290,9 @@ export class LogReader {
 
 /** Everything, in order, with its text. */
 const QUERY = { order: 'oldest', limit: Number.MAX_SAFE_INTEGER, before: 0, after: 0, raw: true } as const;
+
+/** Of the first records of files, as lists of files have it. */
+function oldestTime(details: readonly LogFileDetails[]): number | null {
+  const times = details.flatMap(({ format, firstTimeMs }) => (format === 'empty' ? [] : (firstTimeMs ?? [])));
+  return times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b));
+}

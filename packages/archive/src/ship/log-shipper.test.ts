@@ -13,15 +13,12 @@ import {
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { LogDir } from '@porthole/logs';
-import { eventually, SHARED_THREADS } from '@porthole/logs/testing';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import type { ClickHouse } from '../clickhouse/clickhouse.ts';
-import { migrate, planMigration } from '../schema/migrate.ts';
+import { eventually } from '@porthole/logs/testing';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startClickHouse, type TestClickHouse } from '../testing/server.ts';
 import { tempDir } from '../testing/temp-dir.ts';
 import { ClickHouseTarget } from './clickhouse-target.ts';
-import { LogShipper, type ShipperOptions } from './log-shipper.ts';
+import { ShipSetting } from './testing/ship-setting.ts';
 
 let server: TestClickHouse;
 
@@ -36,74 +33,13 @@ const line = (index: number) =>
   `${new Date(Date.UTC(2026, 5, 1) + index * 10).toISOString().replace('T', ' ').slice(0, 23)}\tINFO\ta.go:${index % 50}\tline ${index} of "it"\t{"n":${index}}\n`;
 const lines = (count: number, from = 0) => Array.from({ length: count }, (_, index) => line(from + index)).join('');
 
-class Setting {
-  readonly dir = tempDir();
-  readonly positionsDir = tempDir();
-  readonly path = join(this.dir, 'a.log');
-  readonly database = server.newDatabase();
-  readonly clickhouse: ClickHouse = server.connect({ database: this.database });
-  #opened: { shipper: LogShipper; logs: LogDir } | undefined;
-
-  static async create(): Promise<Setting> {
-    const setting = new Setting();
-    const { clickhouse, database } = setting;
-    await migrate(clickhouse, await planMigration(clickhouse, { database }, 0));
-    onTestFinished(() => setting.stop());
-    return setting;
-  }
-
-  async start(options: Partial<ShipperOptions> = {}): Promise<LogShipper> {
-    const logs = new LogDir(this.dir, { threads: SHARED_THREADS });
-    const target = new ClickHouseTarget(this.clickhouse);
-    const node = { cluster: 'c', node: 'n', role: 'storage' };
-    const shipper = await LogShipper.open({
-      logs,
-      target,
-      positionsDir: this.positionsDir,
-      ...node,
-      intervalMs: () => 30,
-      settleMs: 30,
-      ...options,
-    });
-    this.#opened = { shipper, logs };
-    return shipper;
-  }
-
-  async stop(): Promise<void> {
-    await this.#opened?.shipper.close();
-    await this.#opened?.logs.close();
-    this.#opened = undefined;
-  }
-
-  async restart(options: Partial<ShipperOptions> = {}): Promise<LogShipper> {
-    await this.stop();
-    return this.start(options);
-  }
-
-  /** The texts in the archive, as a reader sees them, in order. */
-  async texts(log = 'a.log'): Promise<string[]> {
-    const sql = `SELECT line FROM records FINAL WHERE log = '${log}' ORDER BY time_ms, file_id, file_offset`;
-    return (await this.clickhouse.query<{ line: string }>(sql)).map((row) => row.line);
-  }
-
-  /** Waits until the archive has exactly these. */
-  async expectTexts(text: string, log = 'a.log'): Promise<void> {
-    const expected = text.split('\n').slice(0, -1);
-    await eventually(async () => {
-      const found = await this.texts(log);
-      expect(found.length).toBe(expected.length);
-      expect(found).toEqual(expected);
-    });
-  }
-}
-
 /** What is sent, and the disk of the node at the moment when the archive has it and the node does not know yet. */
 class Watched extends ClickHouseTarget {
   readonly sent: string[] = [];
   readonly crashed = tempDir();
   readonly #positionsDir: string;
 
-  constructor({ clickhouse, positionsDir }: Setting) {
+  constructor({ clickhouse, positionsDir }: ShipSetting) {
     super(clickhouse);
     this.#positionsDir = positionsDir;
   }
@@ -118,7 +54,7 @@ class Watched extends ClickHouseTarget {
 
 describe('records are shipped exactly once', () => {
   it('does not sleep while there is more to read', async () => {
-    const setting = await Setting.create();
+    const setting = await ShipSetting.create(server);
     writeFileSync(setting.path, lines(100));
     // Polls go on; nothing else ever wakes up.
     const sleep = async (ms: number, signal: AbortSignal) => {
@@ -131,7 +67,7 @@ describe('records are shipped exactly once', () => {
   });
 
   it('as they are written, through rotation by renaming and compressing', async () => {
-    const setting = await Setting.create();
+    const setting = await ShipSetting.create(server);
     const { path } = setting;
     writeFileSync(`${path}.1`, lines(100));
     writeFileSync(path, lines(100, 100));
@@ -151,7 +87,7 @@ describe('records are shipped exactly once', () => {
   });
 
   it('through a copy and a truncation', async () => {
-    const setting = await Setting.create();
+    const setting = await ShipSetting.create(server);
     const { path } = setting;
     writeFileSync(path, lines(100));
     await setting.start();
@@ -163,7 +99,7 @@ describe('records are shipped exactly once', () => {
   });
 
   it('after a restart, also if files were rotated and compressed meanwhile', async () => {
-    const setting = await Setting.create();
+    const setting = await ShipSetting.create(server);
     const { path } = setting;
     writeFileSync(path, lines(100));
     await setting.start();
@@ -178,7 +114,7 @@ describe('records are shipped exactly once', () => {
   });
 
   it('after the positions were lost', async () => {
-    const setting = await Setting.create();
+    const setting = await ShipSetting.create(server);
     const { path, positionsDir } = setting;
     writeFileSync(path, lines(3));
     await setting.start();
@@ -193,7 +129,7 @@ describe('records are shipped exactly once', () => {
   });
 
   it('with the lines that follow later', async () => {
-    const setting = await Setting.create();
+    const setting = await ShipSetting.create(server);
     const { path } = setting;
     writeFileSync(path, `${line(0)}${line(1)}`);
     await setting.start();
@@ -208,7 +144,7 @@ describe('records are shipped exactly once', () => {
   });
 
   it('of logs that begin alike', async () => {
-    const setting = await Setting.create();
+    const setting = await ShipSetting.create(server);
     const { path } = setting;
     const banner = '# started\n';
     writeFileSync(path, banner);
@@ -226,9 +162,48 @@ describe('records are shipped exactly once', () => {
   });
 });
 
+describe('what other nodes have to know of a log', () => {
+  const timeOf = (index: number) => Date.UTC(2026, 5, 1) + index * 10;
+
+  it('is up to when records are only in the archive, also after a restart and after the positions were lost', async () => {
+    const setting = await ShipSetting.create(server);
+    const { path, positionsDir } = setting;
+    // The last record of the oldest file is newer than the first one of the next.
+    writeFileSync(`${path}.1`, `${lines(10)}${line(500)}`);
+    writeFileSync(path, lines(10, 10));
+    let shipper = await setting.start();
+    await eventually(async () => expect(await setting.texts()).toHaveLength(21));
+    await eventually(() => expect(shipper.status().logs[0]).toMatchObject({ lagBytes: 0, disorderMs: 4900 }));
+    expect(shipper.status().logs[0]).toMatchObject({ gone: { count: 0 }, diskFromMs: timeOf(0), untimed: 0 });
+    rmSync(`${path}.1`);
+    const known = { gone: { count: 1, toMs: timeOf(500) }, diskFromMs: timeOf(10) };
+    await eventually(() => expect(shipper.status().logs[0]).toMatchObject(known));
+    shipper = await setting.restart();
+    await eventually(() => expect(shipper.status().logs[0]).toMatchObject({ ...known, disorderMs: 4900 }));
+    await setting.stop();
+    for (const name of readdirSync(positionsDir)) rmSync(join(positionsDir, name));
+    shipper = await setting.start();
+    await eventually(() => expect(shipper.status().logs[0]).toMatchObject(known));
+  });
+
+  it('is how many records have no timestamp', async () => {
+    const setting = await ShipSetting.create(server);
+    writeFileSync(setting.path, `# started\n${lines(10)}`);
+    writeFileSync(join(setting.dir, 'b.log'), 'one\ntwo\nthree\n');
+    const shipper = await setting.start();
+    await eventually(() => {
+      const counts = shipper.status().logs.map(({ untimed, shippedRecords }) => [untimed, shippedRecords]);
+      expect(counts).toEqual([
+        [1, 11],
+        [3, 3],
+      ]);
+    });
+  });
+});
+
 describe('a node that crashed', () => {
   /** Ships a log, and returns what the disk looked like before the last batch was known to be stored. */
-  async function crash(setting: Setting): Promise<Watched> {
+  async function crash(setting: ShipSetting): Promise<Watched> {
     writeFileSync(setting.path, lines(40));
     const target = new Watched(setting);
     await setting.start({ target });
@@ -240,7 +215,7 @@ describe('a node that crashed', () => {
   }
 
   it('sends the very same batch again, whatever was written and rotated meanwhile', async () => {
-    const setting = await Setting.create();
+    const setting = await ShipSetting.create(server);
     const { sent, crashed } = await crash(setting);
     appendFileSync(setting.path, lines(20, 100));
     renameSync(setting.path, `${setting.path}.1`);
@@ -260,7 +235,7 @@ describe('a node that crashed', () => {
     ['has a batch of another version', (batch: Buffer) => Buffer.from(`{"version":2}\n${batch.toString('latin1')}`)],
     ['has none', () => undefined],
   ])('and %s makes it anew', async (_name, damage) => {
-    const setting = await Setting.create();
+    const setting = await ShipSetting.create(server);
     const { sent, crashed } = await crash(setting);
     const path = join(crashed, 'batch');
     const damaged = damage(readFileSync(path));
@@ -274,7 +249,7 @@ describe('a node that crashed', () => {
   });
 
   it('and may not ship one of the logs any more sends nothing of it', async () => {
-    const setting = await Setting.create();
+    const setting = await ShipSetting.create(server);
     const { crashed } = await crash(setting);
     const target = new Watched(setting);
     const [{ day } = { day: '' }] = await setting.clickhouse.query<{ day: string }>(

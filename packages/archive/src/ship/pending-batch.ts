@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { areEntries, replaceFile, type ShippedState } from './position-file.ts';
 
 /** Where a batch ends in a log: what is shipped of it once the batch is stored. */
-export type PendingLog = Pick<ShippedState, 'log' | 'files' | 'records' | 'toMs' | 'shippedMs'>;
+export type PendingLog = Omit<ShippedState, 'version' | 'lostBytes' | 'losses'>;
 
 /** What is read of a log with a batch: saved as shipped once that is stored. */
 export interface LogCheckpoint {
@@ -92,8 +92,9 @@ function parseBatch(bytes: Buffer): KeptBatch | undefined {
 }
 
 function isPendingLog(value: unknown): boolean {
-  const { log, files, records, toMs, shippedMs } = (value ?? {}) as Partial<PendingLog>;
-  const areNumbers = [records, shippedMs, toMs ?? 0].every((number) => Number.isSafeInteger(number));
+  const { log, files, records, toMs, shippedMs, untimed, disorderMs, forgotten } = (value ?? {}) as Partial<PendingLog>;
+  const numbers = [records, shippedMs, toMs ?? 0, untimed, disorderMs, forgotten?.count, forgotten?.toMs];
+  const areNumbers = numbers.every((number) => Number.isSafeInteger(number));
   return typeof log === 'string' && areNumbers && areEntries(files);
 }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { FileEntry } from './log-files.ts';
+import type { FileEntry, GoneFiles } from './log-files.ts';
 
 /** How far a log was shipped, as it is kept on disk. */
 export interface ShippedState {
@@ -13,6 +13,12 @@ export interface ShippedState {
   /** Time of the newest record that was shipped. */
   toMs: number | null;
   records: number;
+  /** Records without a time. */
+  untimed: number;
+  /** By how much times went back at most. */
+  disorderMs: number;
+  /** Files that are no longer listed below. */
+  forgotten: GoneFiles;
   lostBytes: number;
   losses: number;
   files: FileEntry[];
@@ -71,10 +77,16 @@ export async function replaceFile(dir: string, path: string, parts: readonly (st
   }
 }
 
+/** Nothing is shipped. */
+export function emptyState(log: string): ShippedState {
+  const counts = { records: 0, untimed: 0, disorderMs: 0, lostBytes: 0, losses: 0 };
+  return { version: 1, log, shippedMs: 0, toMs: null, ...counts, forgotten: { count: 0, toMs: 0 }, files: [] };
+}
+
 /** With files of which nothing is shipped yet. */
 export function withNewFiles(state: ShippedState, files: readonly FileEntry[], shippedMs: number): ShippedState {
   const saved = new Map(state.files.map((entry) => [entry.id, entry]));
-  const fresh = { end: 0, lastOffset: 0, cursor: null, beforeMs: 0, seen: 0 };
+  const fresh = { end: 0, lastOffset: 0, cursor: null, beforeMs: 0, toMs: null, seen: 0 };
   const merged = files.map((entry) => {
     const { hash, headBytes } = entry;
     return { ...entry, ...fresh, ...saved.get(entry.id), hash, headBytes };
@@ -90,7 +102,8 @@ function parseState(text: string, log: string): ShippedState | undefined {
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }
-  return state.version === 1 && state.log === log && areEntries(state.files) ? (state as ShippedState) : undefined;
+  const isState = state.version === 1 && state.log === log && areEntries(state.files);
+  return isState ? { ...emptyState(log), ...state } : undefined;
 }
 
 export function areEntries(files: unknown): files is FileEntry[] {

@@ -26,6 +26,13 @@ export interface LogProgress {
   shippedToMs: number | null;
   lostBytes: number;
   losses: number;
+  /** Files that are no longer on disk, and the time of the newest of their records that were shipped. */
+  gone: { count: number; toMs: number };
+  /** The oldest time on disk. */
+  diskFromMs: number | null;
+  /** By how much times of records went back at most, and how many records have none. */
+  disorderMs: number;
+  untimed: number;
 }
 
 export interface ProgressWriterOptions {
@@ -33,6 +40,7 @@ export interface ProgressWriterOptions {
   cluster: string;
   node: string;
   role: string;
+  labels?: Readonly<Record<string, string>>;
   progress(): readonly LogProgress[];
   /** How often records are sent. */
   intervalMs?(): number;
@@ -67,20 +75,22 @@ export class ProgressWriter {
   }
 
   async write(): Promise<void> {
-    const { clickhouse, cluster, node, role, progress } = this.#options;
+    const { clickhouse, cluster, node, role, labels = {}, progress } = this.#options;
     const { signal } = this.#stopping;
     const nowMs = this.#now();
     const rows: object[] = [];
     for (const log of progress()) {
-      if (log.shippedToMs === null) continue;
-      const caughtUpMs = log.lookedMs - UNSEEN_MS;
+      if (log.shippedRecords === 0) continue;
+      const { lostBytes: lost_bytes, losses, untimed } = log;
       rows.push({
-        ...{ cluster, node, role, log: log.log },
-        from_ms: await this.#firstTime(log),
-        last_ms: Math.round(log.shippedToMs),
-        shipped_to_ms: Math.round(log.lagBytes === 0 ? Math.max(caughtUpMs, log.shippedToMs) : log.shippedToMs),
+        ...{ cluster, node, role, log: log.log, labels: JSON.stringify(labels) },
+        ...(await this.#times(log)),
         records: log.shippedRecords,
-        ...{ lost_bytes: log.lostBytes, losses: log.losses, written_ms: nowMs },
+        ...{ lost_bytes, losses, untimed, written_ms: nowMs },
+        gone_files: log.gone.count,
+        gone_to_ms: Math.round(log.gone.toMs),
+        disk_from_ms: Math.round(log.diskFromMs ?? 0),
+        disorder_ms: Math.round(log.disorderMs),
       });
     }
     if (rows.length === 0) return;
@@ -97,6 +107,18 @@ export class ProgressWriter {
         .catch(() => {}) // the shipper reports what is wrong with the archive; the next turn writes what is missing
         .finally(() => this.#schedule());
     }, waitMs).unref();
+  }
+
+  /** Of what is shipped; 0 if no record has a time. */
+  async #times(log: LogProgress): Promise<{ from_ms: number; last_ms: number; shipped_to_ms: number }> {
+    const { shippedToMs, lookedMs, lagBytes } = log;
+    if (shippedToMs === null) return { from_ms: 0, last_ms: 0, shipped_to_ms: 0 };
+    const reachedMs = lagBytes === 0 ? Math.max(lookedMs - UNSEEN_MS, shippedToMs) : shippedToMs;
+    return {
+      from_ms: await this.#firstTime(log),
+      last_ms: Math.round(shippedToMs),
+      shipped_to_ms: Math.round(reachedMs),
+    };
   }
 
   async #firstTime({ log, shippedToMs }: LogProgress): Promise<number> {

@@ -1,3 +1,10 @@
+/** A file of which the target has records. */
+export interface KnownFile {
+  id: string;
+  /** Time of the newest of them; 0 if none has one. */
+  toMs: number;
+}
+
 /** Where records are shipped to. All methods throw an `ArchiveError`. */
 export interface RecordTarget {
   /** Of what `pack` returns: a batch that was packed in another one, by another version, is made anew. */
@@ -11,6 +18,6 @@ export interface RecordTarget {
    * target can do that. Rows that were stored before replace themselves.
    */
   send(packed: Buffer, signal: AbortSignal): Promise<void>;
-  /** Identities of files of a log of which it has records, newest first: for a node that has lost its positions. */
-  knownFiles(log: { cluster: string; node: string; log: string }, signal: AbortSignal): Promise<string[]>;
+  /** Files of a log of which it has records, newest first: for a node that has lost its positions. */
+  knownFiles(log: { cluster: string; node: string; log: string }, signal: AbortSignal): Promise<KnownFile[]>;
 }

@@ -29,7 +29,7 @@ interface Exports {
 const PLACES = [
   ...['END', 'LAST_OFFSET', 'BEFORE_MS', 'CARRIED_MS', 'TO_MS', 'READ_BYTES', 'FIRST', 'DAY_FROM_MS', 'DAY_TO_MS'],
   ...['NEEDED_MS', 'LINE_COUNT', 'ROW_COUNT', 'LAST_LINE', 'LINE_BEFORE', 'HAS_LAST', 'UNDO_LENGTH', 'UNDO_END'],
-  ...['UNDO_LAST_OFFSET', 'UNDO_BEFORE_MS', 'STOP', 'LENGTH'],
+  ...['UNDO_LAST_OFFSET', 'UNDO_BEFORE_MS', 'STOP', 'LENGTH', 'DISORDER_MS', 'UNTIMED', 'UNDO_UNTIMED'],
 ];
 
 /** What is known of a file and its records, as the kernel goes through them. */
@@ -41,6 +41,9 @@ export interface RowState {
   /** `NaN`: no record has a time so far. */
   toMs: number;
   readBytes: number;
+  /** By how much times went back at most, and how many records have none. */
+  disorderMs: number;
+  untimed: number;
   /** Of the next line: 0, it follows another one; 1, it is the first of its file; 2, and its file has a cursor. */
   first: number;
 }
@@ -58,7 +61,7 @@ export interface MadeRows {
   /** Of the rows. */
   day: string;
   /** What is to be undone with the last row; absent: the last line has none. */
-  undo: { length: number; end: number; lastOffset: number; beforeMs: number } | undefined;
+  undo: { length: number; end: number; lastOffset: number; beforeMs: number; untimed: number } | undefined;
 }
 
 /** Makes rows of lines, hundreds at a time; `RowWriter` makes the same of one at a time, and all that are unusual. */
@@ -72,6 +75,8 @@ export class RowKernel {
     carriedMs: 0,
     toMs: Number.NaN,
     readBytes: 0,
+    disorderMs: 0,
+    untimed: 0,
     first: 1,
   };
   readonly #maxBytes: number;
@@ -173,15 +178,17 @@ export class RowKernel {
     const carriedMs = state.first === 0 ? state.carriedMs : isContinuation ? state.beforeMs : 0;
     const made = { ...nothingMade('lines', end + 1), lines: 1 };
     if (offset + bytes > state.end) {
-      const { end: known, lastOffset, beforeMs } = state;
-      made.undo = { length: this.length, end: known, lastOffset, beforeMs };
+      const { end: known, lastOffset, beforeMs, untimed } = state;
+      made.undo = { length: this.length, end: known, lastOffset, beforeMs, untimed };
       made.rows = 1;
       made.lastLine = from;
       made.day = this.#writer.write(carriedMs);
       this.length += this.#writer.take().copy(this.#memory, this.#loaded.constant('ROWS') + this.length);
       state.readBytes += offset + bytes - Math.max(offset, known);
       Object.assign(state, { end: offset + bytes, lastOffset: offset, beforeMs: carriedMs });
-      if (timeMs !== undefined && !(state.toMs >= timeMs)) state.toMs = timeMs;
+      if (timeMs === undefined) state.untimed++;
+      else if (state.toMs >= timeMs) state.disorderMs = Math.max(state.disorderMs, state.toMs - timeMs);
+      else state.toMs = timeMs;
     }
     state.first = 0;
     state.carriedMs = timeMs ?? carriedMs;
@@ -194,6 +201,7 @@ export class RowKernel {
       end: this.#get('UNDO_END'),
       lastOffset: this.#get('UNDO_LAST_OFFSET'),
       beforeMs: this.#get('UNDO_BEFORE_MS'),
+      untimed: this.#get('UNDO_UNTIMED'),
     };
   }
 
@@ -222,6 +230,8 @@ const SHARED: readonly [string, keyof RowState][] = [
   ['CARRIED_MS', 'carriedMs'],
   ['TO_MS', 'toMs'],
   ['READ_BYTES', 'readBytes'],
+  ['DISORDER_MS', 'disorderMs'],
+  ['UNTIMED', 'untimed'],
   ['FIRST', 'first'],
 ];
 

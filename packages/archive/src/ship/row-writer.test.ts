@@ -51,7 +51,7 @@ it('rows are what parsing and serializing the records makes of them, and lead ba
         writeFileSync(join(dir, 'a.log'), bytes);
         builder.rows = 0;
         let prefixBytes = 0;
-        const pass = new LogPass(builder, (rows) => {
+        const pass = new LogPass(builder, null, (rows) => {
           builder.rows += rows;
         });
         const node = { cluster: 'c', node: 'n"\\', role: '' };
@@ -63,6 +63,7 @@ it('rows are what parsing and serializing the records makes of them, and lead ba
           lastOffset: 0,
           cursor: null,
           beforeMs: 0,
+          toMs: null,
           size: 0,
           seen: 0,
           missingMs: null,
@@ -70,6 +71,7 @@ it('rows are what parsing and serializing the records makes of them, and lead ba
         };
         const expected: ArchiveRow[] = [];
         let previousMs = 0;
+        const times = { newestMs: -Infinity, disorderMs: 0, untimed: 0 };
         for await (const chunk of logs.searchLines(query)) {
           for (let at = 0; at < chunk.length; ) {
             at = pass.read(chunk, at);
@@ -90,10 +92,17 @@ it('rows are what parsing and serializing the records makes of them, and lead ba
             reference.write(previousMs);
             const row = recordToRow(record, { ...node, log: 'a.log', fileId: 'id', previousMs, shippedMs: SHIPPED_MS });
             previousMs = record.timeMs ?? previousMs;
+            if (record.timeMs === undefined) times.untimed++;
+            else {
+              times.disorderMs = Math.max(times.disorderMs, times.newestMs - record.timeMs);
+              times.newestMs = Math.max(times.newestMs, record.timeMs);
+            }
             expected.push(row);
             if (!/\\ud[89a-f]/.test(item)) expect(rowToRecord(row)).toEqual(record);
           }
         }
+        const { toMs, disorderMs } = pass;
+        expect({ newestMs: toMs ?? -Infinity, disorderMs, untimed: pass.takeUntimed() }).toEqual(times);
         const made = builder.writer.take();
         expect(made.toString()).toBe(reference.take().toString());
         const rows = made.toString().split('\n').slice(0, -1);

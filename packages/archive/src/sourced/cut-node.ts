@@ -21,54 +21,111 @@ export interface NodeCut {
   logs: readonly { log: string; cutMs: number }[];
 }
 
+/** What is asked for. */
+export interface CutRequest {
+  /** The only log. */
+  family?: string | undefined;
+  /** Only records with a time: a time range is. */
+  isTimed: boolean;
+}
+
 /**
  * Cuts a member so that nothing is missing: each of its logs not before anything that is only in the archive, and not
  * after anything that is only on its disk. One cut for all of its logs if there is one; else one that suits most of
- * them. `family`: the only log that is asked for.
+ * them.
  */
-export function cutNode(archived: ArchivedNode, facts: MemberFacts, family: string | undefined): NodeCut {
-  const ranges = cutRanges(archived, facts, family);
+export function cutNode(archived: ArchivedNode, facts: MemberFacts, request: CutRequest): NodeCut {
+  const ranges = cutRanges(archived, facts, request);
   const fromMs = ranges.reduce((latest, range) => Math.max(latest, range.fromMs), NOTHING_MS);
   const toMs = ranges.reduce((first, range) => Math.min(first, range.toMs), EVERYTHING_MS - 1);
   if (fromMs <= toMs) return { cutMs: fromMs, toMs, logs: [] };
   const suits = (cutMs: number) => ranges.filter((range) => range.fromMs <= cutMs && cutMs <= range.toMs).length;
   const cutMs = ranges
     .map((range) => range.fromMs)
-    .reduce((best, each) => (suits(each) > suits(best) || (suits(each) === suits(best) && each > best) ? each : best));
+    .filter((each) => each < EVERYTHING_MS)
+    .reduce(
+      (best, each) => (suits(each) > suits(best) || (suits(each) === suits(best) && each > best) ? each : best),
+      NOTHING_MS,
+    );
   const others = ranges.filter((range) => range.fromMs > cutMs || cutMs > range.toMs);
   return { cutMs, toMs: cutMs, logs: others.map((range) => ({ log: range.log, cutMs: range.fromMs })) };
 }
 
-function cutRanges({ logs }: ArchivedNode, facts: MemberFacts, family: string | undefined): CutRange[] {
+function cutRanges({ logs }: ArchivedNode, facts: MemberFacts, request: CutRequest): CutRange[] {
   const shipped = new Map(logs.map((log) => [log.log, log]));
   const names = new Set([...shipped.keys(), ...facts.logs.keys()]);
   return [...names]
-    .filter((log) => family === undefined || family === log)
-    .map((log) => ({ log, ...cutLog(shipped.get(log), facts, log) }));
+    .filter((log) => request.family === undefined || request.family === log)
+    .map((log) => ({ log, ...cutLog(shipped.get(log), facts, { ...request, log }) }));
 }
+
+const ANYWHERE = { fromMs: NOTHING_MS, toMs: EVERYTHING_MS - 1 };
+const ON_DISK = { fromMs: NOTHING_MS, toMs: NOTHING_MS };
+const ARCHIVED = { fromMs: EVERYTHING_MS, toMs: EVERYTHING_MS };
 
 /** The times at which a log can be cut. */
 export function cutLog(
   shipped: ArchivedLog | undefined,
   { isAlive, logs }: MemberFacts,
-  log: string,
+  { log, ...request }: CutRequest & { log: string },
 ): Omit<CutRange, 'log'> {
   const onDiskMs = logs.get(log);
   const { fromMs: firstMs = null, lastMs = null, shippedToMs = null } = shipped ?? {};
-  if (firstMs === null || lastMs === null || shippedToMs === null) {
+  // Records without a time are on no side of a cut: a log is read as a whole where all of them are.
+  if (shipped && asksUntimed(shipped, onDiskMs, request)) {
+    if (onDiskMs === undefined && (isAlive || lastMs === null)) return ARCHIVED;
+    if (onDiskMs === null || (onDiskMs !== undefined && isInStep(shipped, onDiskMs) && shipped.gone.files === 0))
+      return ON_DISK;
+  }
+  if (!shipped || firstMs === null || lastMs === null || shippedToMs === null) {
     // The archive may have nothing of it: all of it is read from disk.
-    const toMs = onDiskMs === undefined || onDiskMs === null ? EVERYTHING_MS - 1 : onDiskMs - TOLERANCE_MS;
-    return { fromMs: NOTHING_MS, toMs };
+    if (onDiskMs === undefined) return ANYWHERE;
+    if (onDiskMs === null) return request.isTimed || request.family === undefined ? ANYWHERE : ON_DISK;
+    return { fromMs: NOTHING_MS, toMs: onDiskMs - TOLERANCE_MS };
   }
   // A snapshot has the newest records: what was shipped is read from the archive.
   if (!isAlive) return { fromMs: Math.min(lastMs + 1, shippedToMs), toMs: shippedToMs };
   // Not on its disk any more: all of it is in the archive.
   if (onDiskMs === undefined) return { fromMs: lastMs + 1, toMs: Math.max(lastMs + 1, shippedToMs) };
-  const toMs = shippedToMs - TOLERANCE_MS;
-  if (onDiskMs === null || firstMs >= onDiskMs) return { fromMs: NOTHING_MS, toMs };
-  const fromMs = onDiskMs + TOLERANCE_MS;
-  if (fromMs <= toMs) return { fromMs, toMs };
+  const toMs = shippedToMs - Math.max(TOLERANCE_MS, shipped.disorderMs);
+  if (onDiskMs === null) return { fromMs: NOTHING_MS, toMs };
+  if (isInStep(shipped, onDiskMs)) {
+    if (shipped.gone.files === 0) return { fromMs: NOTHING_MS, toMs };
+    // Behind everything that was deleted, whatever the order of times, and a little behind where the disk begins: what is
+    // deleted next, while pages are read, is mostly older than that.
+    const fromMs = Math.max(shipped.gone.toMs + 1, Math.min(onDiskMs + TOLERANCE_MS, toMs));
+    return { fromMs, toMs: Math.max(fromMs, toMs) };
+  }
+  // Files were deleted in the last seconds: as much as possible is read from the archive.
+  if (onDiskMs + TOLERANCE_MS <= toMs) return { fromMs: toMs, toMs };
   // Its disk does not reach back far enough: in between. What is missing is reported.
   const closeMs = Math.ceil((Math.min(onDiskMs, shippedToMs) + shippedToMs) / 2);
   return { fromMs: closeMs, toMs: closeMs };
+}
+
+/**
+ * Times are corrected and uncorrected on the way, by offsets that may have been measured anew in between. Where a log is cut,
+ * that is behind the beginning of its disk by more than this.
+ */
+const STEP_MS = 30_000;
+const UNCUT_STEP_MS = 1000;
+
+/** Whether the log had the same oldest record when its node last said what it has shipped. */
+export function isInStep({ diskFromMs, gone }: ArchivedLog, onDiskMs: number): boolean {
+  if (diskFromMs === null) return false;
+  return Math.abs(diskFromMs - onDiskMs) <= (gone.files === 0 ? UNCUT_STEP_MS : STEP_MS);
+}
+
+/**
+ * Whether records of a log that have no time are asked for. Logs without any time are not part of requests that name no
+ * log: members leave them out.
+ */
+export function asksUntimed(
+  { untimed, lastMs }: ArchivedLog,
+  onDiskMs: number | null | undefined,
+  { family, isTimed }: CutRequest,
+): boolean {
+  if (isTimed) return false;
+  const isWithout = onDiskMs === null || lastMs === null;
+  return isWithout ? family !== undefined : untimed > 0;
 }

@@ -1,5 +1,6 @@
+import type { ArchivedLog } from '../ask/archived-nodes.ts';
 import { encodeArchiveCursor } from '../ask/search/archive-cursor.ts';
-import { cutLog } from './cut-node.ts';
+import { type CutRequest, cutLog, isInStep } from './cut-node.ts';
 import { type Cuts, cutOf, logKey } from './cuts.ts';
 import type { Gap } from './find-gaps.ts';
 import { type Known, MAX_OWN_LOGS } from './plan-sources.ts';
@@ -27,8 +28,8 @@ const WHY = 'they were deleted while pages were read';
  * Rotation goes on between two pages: what it deleted above the cut, and no page has emitted yet, is read from the
  * archive, by moving the cut of its log. Where that would emit records again, the cut stays, and the gap is reported.
  */
-export function moveCuts(position: SourcedPosition, known: Known, family: string | undefined): MovedPosition {
-  const logs = findMoved(position, known, family);
+export function moveCuts(position: SourcedPosition, known: Known, request: CutRequest): MovedPosition {
+  const logs = findMoved(position, known, request);
   const room = MAX_OWN_LOGS - Object.keys(position.cuts).filter((key) => key.includes('/')).length;
   if (logs.length === 0 || logs.length > room) return { position, gaps: [] };
   return position.order === 'newest' ? moveNewest(position, logs) : moveOldest(position, logs);
@@ -37,7 +38,7 @@ export function moveCuts(position: SourcedPosition, known: Known, family: string
 function findMoved(
   { order, cuts, reached }: SourcedPosition,
   { facts, archived }: Known,
-  family: string | undefined,
+  request: CutRequest,
 ): MovedLog[] {
   const nodes = new Map(archived.map((node) => [node.node, node]));
   const times = [reached.membersMs, reached.archiveMs].flatMap((timeMs) => timeMs ?? []);
@@ -46,14 +47,21 @@ function findMoved(
     const logs = member.isAlive ? (nodes.get(member.id)?.logs ?? []) : [];
     return logs.flatMap((shipped): MovedLog[] => {
       const { log } = shipped;
-      if (family !== undefined && family !== log) return [];
+      if (request.family !== undefined && request.family !== log) return [];
       const cutMs = cutOf(cuts, member.id, log);
       const onDiskMs = member.logs.get(log);
-      const toMs = cutLog(shipped, member, log).fromMs;
-      if (toMs <= cutMs || onDiskMs === null || (onDiskMs !== undefined && onDiskMs <= cutMs)) return [];
+      const toMs = cutLog(shipped, member, { ...request, log }).fromMs;
+      if (toMs <= cutMs || !isPassed(shipped, onDiskMs, cutMs)) return [];
       return [{ node: member.id, log, cutMs, toMs, emittedMs: reachedMs + member.offsetMs }];
     });
   });
+}
+
+/** Whether files were deleted that may have had records behind the cut. */
+function isPassed(shipped: ArchivedLog, onDiskMs: number | null | undefined, cutMs: number): boolean {
+  if (onDiskMs === undefined) return true;
+  if (onDiskMs === null) return false;
+  return isInStep(shipped, onDiskMs) ? shipped.gone.toMs >= cutMs : onDiskMs > cutMs;
 }
 
 /** Down to where pages have come, members have emitted their records; the archive has what is below. */

@@ -2,7 +2,7 @@ import { type Floors, type Labels, type MemberSelection, matchesLabels, matchesP
 import type { LogSelection, RecordFilter } from '@porthole/logs/types';
 import type { ArchivedNode } from '../ask/archived-nodes.ts';
 import type { Ceilings } from '../ask/scope.ts';
-import { cutNode } from './cut-node.ts';
+import { type CutRequest, cutNode } from './cut-node.ts';
 import { beforeOf, type Cuts, cutOf, EVERYTHING_MS, type LogCuts, logKey, NOTHING_MS, readLogCuts } from './cuts.ts';
 import { findGaps } from './find-gaps.ts';
 import type { MemberFacts } from './member-facts.ts';
@@ -20,6 +20,8 @@ type Request = MemberSelection & LogSelection & Pick<RecordFilter, 'fromMs' | 't
 
 /** Which records come from members and which from the archive. */
 export interface SourcePlan {
+  /** What is asked for. */
+  asked: CutRequest;
   cuts: Cuts;
   logCuts: LogCuts;
   members: { nodes?: readonly string[]; floors: Floors };
@@ -45,8 +47,8 @@ export interface Known {
 export function planSources(request: Request, { facts, archived }: Known, given?: Cuts): SourcePlan {
   const members = new Map(facts.filter((member) => isSelected(member, request)).map((member) => [member.id, member]));
   const ids = new Set(facts.map(({ id }) => id));
-  const shipped = archived.filter(({ node, role }) =>
-    ids.has(node) ? members.has(node) : isSelected({ id: node, role }, request),
+  const shipped = archived.filter(({ node, role, labels }) =>
+    ids.has(node) ? members.has(node) : isSelected({ id: node, role, labels }, request),
   );
   const cuts = given ?? cutNodes(shipped, members, request);
   const { fromMs = -Infinity, toMs = Infinity } = request;
@@ -63,7 +65,9 @@ export function planSources(request: Request, { facts, archived }: Known, given?
   const names = request.nodes?.filter((name) => ids.has(name) || !shipped.some(({ node }) => node === name));
   const isAsked = starts.some((startMs) => startMs < toMs) || shipped.length === 0 || hasUnknown(names, ids);
   const floors = [...members.keys()].map((id) => [id, floorOf(id)] as const);
+  const asked = toCutRequest(request);
   return {
+    asked,
     cuts,
     logCuts,
     members: { ...(names && { nodes: names }), floors: withoutNothing(compact(new Map(floors))) },
@@ -72,7 +76,7 @@ export function planSources(request: Request, { facts, archived }: Known, given?
     archived: shipped,
     hasGaps: shipped.some((node) => {
       const member = members.get(node.node);
-      return member?.isAlive && findGaps(node, member, { plan: { cuts }, range: request }).length > 0;
+      return member?.isAlive && findGaps(node, member, { plan: { cuts, asked }, range: request }).length > 0;
     }),
     archiveToMs: inArchive.reduce((latest, span) => Math.max(latest, span.toMs), -Infinity),
     membersFromMs: starts.reduce((first, startMs) => Math.min(first, startMs), Infinity),
@@ -86,7 +90,13 @@ function toArchivePlan(
 ): NonNullable<SourcePlan['archive']> {
   const ids = spans.map(({ id }) => id);
   const nodes = Object.fromEntries(ids.map((id) => [id, beforeOf(cuts, id)]));
-  const logs = ids.flatMap((node) => [...(logCuts.get(node) ?? [])].map(([log, ceiling]) => ({ node, log, ceiling })));
+  const logs = ids.flatMap((node) =>
+    [...(logCuts.get(node) ?? [])].map(([log, cutMs]) => ({
+      node,
+      log,
+      ceiling: cutMs < EVERYTHING_MS ? cutMs : null,
+    })),
+  );
   return { ids, ceilings: { default: null, nodes, ...(logs.length > 0 && { logs }) } };
 }
 
@@ -99,7 +109,9 @@ function lowestCut(id: string, cuts: Cuts, logCuts: LogCuts): number {
 function archivedTo({ node, logs }: ArchivedNode, cuts: Cuts): number {
   return logs.reduce((latest, { log, lastMs }) => {
     const cutMs = cutOf(cuts, node, log);
-    return cutMs > NOTHING_MS && lastMs !== null ? Math.max(latest, Math.min(cutMs, lastMs + 1)) : latest;
+    if (cutMs === NOTHING_MS) return latest;
+    // Without a time, records come last.
+    return Math.max(latest, lastMs === null ? NOTHING_MS : Math.min(cutMs, lastMs + 1));
   }, -Infinity);
 }
 
@@ -114,9 +126,12 @@ export function isSelected(
 ): boolean {
   const isKnown = role !== 'unknown';
   if (isKnown && wanted !== undefined && role !== wanted) return false;
-  // The archive has no labels: what is no member any more is not selected by one.
   if (isKnown && patterns !== undefined && !matchesLabels(labels, patterns)) return false;
   return nodes === undefined || nodes.some((name) => name === id || matchesPattern(id, name));
+}
+
+export function toCutRequest({ family, fromMs, toMs }: Request): CutRequest {
+  return { family, isTimed: fromMs !== undefined || toMs !== undefined };
 }
 
 function cutNodes(shipped: readonly ArchivedNode[], members: ReadonlyMap<string, MemberFacts>, request: Request): Cuts {
@@ -127,7 +142,7 @@ function cutNodes(shipped: readonly ArchivedNode[], members: ReadonlyMap<string,
     const facts = members.get(id);
     // No member any more.
     if (!facts) return { id, cutMs: EVERYTHING_MS, toMs: EVERYTHING_MS };
-    const { cutMs, toMs, logs } = cutNode(archived, facts, request.family);
+    const { cutMs, toMs, logs } = cutNode(archived, facts, toCutRequest(request));
     const size = logs.length === 0 ? 0 : facts.logs.size + logs.length;
     if (size > room) return { id, cutMs, toMs };
     room -= size;

@@ -15,7 +15,6 @@ import {
   type ForgetOptions,
   type MemberReport,
   type MemberSelection,
-  PortholeError,
   type SearchOptions,
 } from '@porthole/contract';
 import type {
@@ -36,7 +35,7 @@ import { digestKind, fieldsKind, histogramKind, topKind } from './count-kinds.ts
 import { type CountKind, countSources } from './count-sources.ts';
 import { type ClusterFacts, fetchFacts } from './member-facts.ts';
 import { type MovedPosition, moveCuts } from './move-cuts.ts';
-import { planSources, type SourcePlan } from './plan-sources.ts';
+import { planSources, type SourcePlan, toCutRequest } from './plan-sources.ts';
 import { Remembered } from './remembered.ts';
 import { searchSources } from './search-sources.ts';
 import { isSourcedCursor, resumedPosition, type SourcedPosition } from './sourced-cursor.ts';
@@ -207,10 +206,7 @@ export class SourcedCluster implements ClusterState {
   ): Promise<Decision> {
     const { store = 'auto', start } = request;
     const cursor = start && 'cursor' in start ? start.cursor : undefined;
-    if (store === 'archive') {
-      if (request.labels !== undefined) throw noLabels();
-      return { kind: 'archive' };
-    }
+    if (store === 'archive') return { kind: 'archive' };
     // The archive has no files, only logs. A cursor continues what it is of.
     if (cursor?.startsWith(ARCHIVE_CURSOR)) return { kind: 'archive' };
     const isOfMembers = cursor !== undefined && !isSourcedCursor(cursor);
@@ -227,7 +223,7 @@ export class SourcedCluster implements ClusterState {
     if (archived.length === 0) return { kind: 'nodes' };
     const facts = await this.#facts.get(options);
     const known = { facts: facts.members, archived };
-    const moved = position && moveCuts(position, known, request.family);
+    const moved = position && moveCuts(position, known, toCutRequest(request));
     const plan = planSources(request, known, moved?.position.cuts);
     if (plan.archive === null && !plan.hasGaps && cursor === undefined) return { kind: 'nodes' };
     return { kind: 'both', plan, facts, resumed: moved?.position, gaps: moved?.gaps ?? [] };
@@ -280,9 +276,4 @@ async function* withProblem(
 ): AsyncGenerator<ClusterItem[], void, undefined> {
   for await (const items of found)
     yield items.map((item) => (item.type === 'end' ? { ...item, archive: failedPart(problem) } : item));
-}
-
-function noLabels(): PortholeError {
-  const message = 'labels are not in the archive: select by "nodes" or "role", or leave "store" out';
-  return new PortholeError('PARAMETER_INVALID', message);
 }

@@ -91,8 +91,9 @@ const MAX_GAPS = 3;
 /** Says which records may be missing. */
 function markGaps(report: MemberReport, gaps: readonly Gap[]): MemberReport {
   if (gaps.length === 0) return report;
-  const texts = gaps.slice(0, MAX_GAPS).map(({ log, fromMs, toMs, why }) => {
-    return `${log}: records between ${text(fromMs)} and ${text(toMs)} may be missing: ${why}`;
+  const texts = gaps.slice(0, MAX_GAPS).map(({ log, fromMs, toMs, why, isUntimed }) => {
+    const which = isUntimed ? 'without a timestamp' : `between ${text(fromMs)} and ${text(toMs)}`;
+    return `${log}: records ${which} may be missing: ${why}`;
   });
   const more = gaps.length > MAX_GAPS ? [`${gaps.length - MAX_GAPS} more logs have such gaps`] : [];
   const details = [...(report.detail === null ? [] : [report.detail]), ...texts, ...more];

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import type { ArchiveState, ClickHouse, LogShipper, ProgressWriter, ShipperStatus } from '@porthole/archive';
-import type { ClusterState, ShippingState } from '@porthole/contract';
+import { type ClusterState, labelsOf, type ShippingState } from '@porthole/contract';
 import { type LogDir, matchRegex, WorkerPool } from '@porthole/logs';
 import type { Metric } from '../metrics/prometheus-text.ts';
 import type { Logger } from '../own-log/logger.ts';
@@ -78,7 +78,8 @@ export class NodeArchive {
     });
     this.#shipper = shipper;
     const progress = () => shipper.status().logs;
-    this.#progress = new archive.ProgressWriter({ ...self, clickhouse: writer, progress, intervalMs });
+    const labels = labelsOf(settings.node.labels);
+    this.#progress = new archive.ProgressWriter({ ...self, labels, clickhouse: writer, progress, intervalMs });
   }
 
   /** The cluster with what the archive has of it. */
