@@ -133,7 +133,7 @@ describe('what was learned from earlier scans', () => {
     const dir = join(tempDir(), 'logs');
     mkdirSync(dir);
     for (let index = 0; index < 5; index++)
-      writeFileSync(join(dir, `f${index}.log`), `${index} ${LINE}`.repeat(20_000));
+      writeFileSync(join(dir, `f${index}.log`), `${index} ${LINE}`.repeat(10_000));
     const logs = openDir(dir, { zone: BERLIN, maxIndexBytes: 2000 });
     const first = await logs.histogram({ buckets: 5 });
     const again = await logs.histogram({ buckets: 5 });

@@ -182,7 +182,7 @@ describe('while an entry is being swapped, no byte from outside is ever served',
     swapForever(path, ways);
     let inside = 0;
     let refused = 0;
-    for (let round = 0; round < 600 * MORE || (Math.min(inside, refused) === 0 && round < 100_000); round += 4) {
+    for (let round = 0; round < 400 * MORE || (Math.min(inside, refused) === 0 && round < 100_000); round += 4) {
       const tries = [1, 2, 3, 4].map(async () => {
         try {
           expect(String(await readTail(logs, 'entry.log', 100))).toBe('inside\n');
@@ -229,7 +229,7 @@ describe('while an entry is being swapped, no byte from outside is ever served',
     const logs = openDir(dir);
     swap(dir);
     let inside = 0;
-    for (let round = 0; round < 400 * MORE || (inside === 0 && round < 100_000); round++) {
+    for (let round = 0; round < 250 * MORE || (inside === 0 && round < 100_000); round++) {
       const got = await readTail(logs, 'link.log', 100).catch((error) => {
         if (!(error instanceof LogError)) throw error;
       });

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { ConfigThread } from './config-thread.ts';
 import { CONFIG_CORPUS } from './testing/config-corpus.ts';
@@ -25,7 +25,7 @@ it('others are served while a large configuration is masked', async () => {
   let turns = 0;
   let isDone = false;
   const counting = (async () => {
-    for (; !isDone; turns++) await nextTurn();
+    for (; !isDone; turns++) await delay(1);
   })();
   const masked = await new ConfigThread([]).run('mask', text);
   isDone = true;
@@ -33,7 +33,7 @@ it('others are served while a large configuration is masked', async () => {
   expect(masked).not.toContain('s3cret');
   expect(masked).toContain('value 1499');
   // A single turn would be all, were it done by this thread.
-  expect(turns).toBeGreaterThan(50);
+  expect(turns).toBeGreaterThan(5);
 });
 
 it('what is not TOML is refused by the thread alike, and the next text is masked', async () => {
