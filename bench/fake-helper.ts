@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Member } from '@porthole/contract';
 import type { KnownMember } from './fake-exchange.ts';
@@ -5,6 +6,7 @@ import type { KnownMember } from './fake-exchange.ts';
 type Answering = typeof import('../packages/cluster/src/tree/answer-group.ts');
 type Peering = typeof import('../packages/cluster/src/fan-out/peers.ts');
 type Masking = typeof import('../packages/cluster/src/contract-only/member-masking.ts');
+type Fetching = typeof import('../packages/server/src/cluster/member-fetch.ts');
 
 /** As the default settings have it. */
 const MAX_PARALLEL = 64;
@@ -25,16 +27,19 @@ export class FakeHelper {
 
   /** Before it is asked, so that loading is not measured. */
   async load() {
-    const built = (name: string) => import(new URL(`../packages/cluster/dist/${name}.js`, import.meta.url).href);
-    const { answerGroup } = (await built('tree/answer-group')) as Answering;
-    const { createPeers } = (await built('fan-out/peers')) as Peering;
-    const { MemberMasking } = (await built('contract-only/member-masking')) as Masking;
+    const built = (name: string) => import(new URL(`../packages/${name}.js`, import.meta.url).href);
+    const { answerGroup } = (await built('cluster/dist/tree/answer-group')) as Answering;
+    const { createPeers } = (await built('cluster/dist/fan-out/peers')) as Peering;
+    const { MemberMasking } = (await built('cluster/dist/contract-only/member-masking')) as Masking;
+    const { createMemberFetch } = (await built('server/dist/cluster/member-fetch')) as Fetching;
     const { Scrubbing } = await import('@porthole/logs');
     const nothing = { mask: (text: string) => text, findSecrets: () => [], scrubbing: new Scrubbing() };
     const masking = new MemberMasking({ ...nothing, fingerprint: undefined });
     const membership = { members: this.#members.map(toMember) };
     const self = {} as Parameters<Peering['createPeers']>[0]['self'];
-    return { answerGroup, peers: createPeers({ membership, self, selfId: '', masking, timeoutMs: TIMEOUT_MS }) };
+    const access = await createMemberFetch({ ca: undefined, cert: undefined, key: undefined }, lookup);
+    const peers = createPeers({ membership, self, selfId: '', access, masking, timeoutMs: TIMEOUT_MS });
+    return { answerGroup, peers };
   }
 
   async respond(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -1,8 +1,13 @@
-import { errorMessage, type FetchResponse, PortholeError } from '@porthole/contract';
+import type { FetchResponse } from '@porthole/contract';
 import { MAX_TIMER_MS, type StrictOptions } from './client-options.ts';
 import type { Clock } from './clock.ts';
 import { ClientError } from './errors/client-error.ts';
-import { type ConnectionFailure, classifyFailure } from './errors/connection-failure.ts';
+import {
+  type ConnectionFailure,
+  causeMessage,
+  classifyFailure,
+  findPortholeError,
+} from './errors/connection-failure.ts';
 import { responseError } from './errors/response-error.ts';
 import { HeldBytes } from './held-bytes.ts';
 import { remoteText } from './remote-text.ts';
@@ -24,6 +29,9 @@ const PATIENCE = 10;
 const MS_PER_BYTE = 1;
 
 const TIMED_OUT = { failure: 'timeout' } as const;
+
+/** How long the end of a body may take whose content has come. */
+const FINISH_MS = 1000;
 
 /** One request and its response, to the last byte. The caller reads it to its end or closes it. */
 export class Exchange {
@@ -160,6 +168,28 @@ export class Exchange {
     this.#reader?.cancel().catch(() => {});
   }
 
+  /**
+   * Like `close`, where all that is missing is the end of the body: it is read, so that the connection can be used again. Aborts
+   * it if something else comes, or nothing.
+   */
+  finish(): void {
+    const reader = this.#reader;
+    if (this.#isWhole || this.#abortController.signal.aborted || !reader) {
+      this.close();
+      return;
+    }
+    this.holdOnly(0);
+    this.#signal?.removeEventListener('abort', this.#onAbort);
+    this.#endAfter(FINISH_MS, () => this.cut('the response does not end'));
+    reader.read().then(
+      ({ done }) => {
+        this.#isWhole = done;
+        this.close();
+      },
+      () => this.close(),
+    );
+  }
+
   async #send(request: ClientRequest, clock: Clock): Promise<void> {
     const { options } = this;
     this.#startDeadline();
@@ -269,17 +299,4 @@ export class Exchange {
       throw this.cut(`${what} (${this.options.base}): ${this.#describeFailure(error)}`, error);
     }
   }
-}
-
-/** An error thrown by a custom `fetch`, such as a refused connection. */
-function findPortholeError(error: unknown): PortholeError | undefined {
-  const candidates = [error, error instanceof Error ? error.cause : undefined];
-  return candidates.find((candidate): candidate is PortholeError => candidate instanceof PortholeError);
-}
-
-/** The cause of the "fetch failed" of Node.js. */
-function causeMessage(error: unknown): string {
-  const cause = error instanceof Error ? error.cause : undefined;
-  if (!(error instanceof Error && cause instanceof Error)) return errorMessage(error);
-  return cause.message || ('code' in cause ? String(cause.code) : error.message);
 }

@@ -90,12 +90,14 @@ async function* readChunks<T>(
   const skipped = new SkippedItems();
   let left = bounds.limit ?? Infinity;
   let ended = false;
+  let isWhole = false;
   try {
     yield nothing;
     for await (const lines of wholeLines(exchange)) {
       if (ended) throw exchange.badResponse(`${exchange.path}: more lines after the end`);
       const { value, records, isEnd, isTooMuch } = take(lines, { bounds, left, skipped });
       left -= records;
+      isWhole = isEnd;
       if (!isTooMuch || records > 0) yield value;
       if (isTooMuch) throw exchange.badResponse(`${exchange.path}: more than the requested ${bounds.limit} records`);
       ended = isEnd;
@@ -103,7 +105,9 @@ async function* readChunks<T>(
     if (ended) return;
     throw skipped.count > 0 ? exchange.badResponse(`${exchange.path}: ${skipped.detail}`) : missingEnd(exchange);
   } finally {
-    exchange.close();
+    // Who has the end need not read on.
+    if (isWhole) exchange.finish();
+    else exchange.close();
   }
 }
 

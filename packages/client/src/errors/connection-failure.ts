@@ -1,3 +1,5 @@
+import { errorMessage, PortholeError } from '@porthole/contract';
+
 /**
  * Why there was no response: the name of the host is unknown, the connection was refused, TLS failed (certificates, or one
  * side does not use TLS), it took too long, or the connection was lost. Browsers do not say: `lost`, unless it took too long.
@@ -34,4 +36,17 @@ function findCodes(error: unknown): string[] {
     next = next instanceof AggregateError ? next.errors[0] : next.cause;
   }
   return codes;
+}
+
+/** An error thrown by a custom `fetch`, such as a refused connection. */
+export function findPortholeError(error: unknown): PortholeError | undefined {
+  const candidates = [error, error instanceof Error ? error.cause : undefined];
+  return candidates.find((candidate): candidate is PortholeError => candidate instanceof PortholeError);
+}
+
+/** The cause of the "fetch failed" of Node.js. */
+export function causeMessage(error: unknown): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!(error instanceof Error && cause instanceof Error)) return errorMessage(error);
+  return cause.message || ('code' in cause ? String(cause.code) : error.message);
 }

@@ -1,4 +1,11 @@
-import { type Member, type MembershipState, PATHS, PortholeError } from '@porthole/contract';
+import {
+  type FetchFunction,
+  type FetchResponse,
+  type Member,
+  type MembershipState,
+  PATHS,
+  PortholeError,
+} from '@porthole/contract';
 import { readMemberAddress } from '../membership/member-address.ts';
 import { createMemberNetworks, type MemberNetworks } from '../membership/member-networks.ts';
 
@@ -10,7 +17,7 @@ const UNAUTHORIZED = 401;
 /** Settings for contacting members. */
 export interface MemberAccessOptions {
   /** Used instead of the global fetch. Its connections resolve names with `networks`. */
-  fetch?: typeof fetch | undefined;
+  fetch?: FetchFunction | undefined;
   /** The current cluster token. */
   token?: (() => string | undefined) | undefined;
   /** Networks in which members may be. */
@@ -39,7 +46,7 @@ export class MemberAccess {
   }
 
   /** Returns how to contact a member. Throws MEMBER_REFUSED if it must not be contacted. */
-  fetchFor({ url }: Pick<Member, 'url'>): typeof fetch {
+  fetchFor({ url }: Pick<Member, 'url'>): FetchFunction {
     const { isTls, host } = readMemberAddress(url);
     this.#networks.check(host);
     const { fetch: fetchMember = globalThis.fetch, httpsOnly, tlsSetting } = this.#options;
@@ -65,19 +72,19 @@ interface TokenOptions {
 }
 
 /** Adds the token after the member was recognized as a Porthole node. */
-function withToken(send: typeof fetch, { url, token, isPorthole }: TokenOptions): typeof fetch {
+function withToken(send: FetchFunction, { url, token, isPorthole }: TokenOptions): FetchFunction {
   let isKnown = isPorthole;
   return async (input, init) => {
     const secret = token();
     if (secret === undefined) return send(input, init);
-    const headers = { ...Object.fromEntries(new Headers(init?.headers)), authorization: `Bearer ${secret}` };
+    const headers = { ...init.headers, authorization: `Bearer ${secret}` };
     const authorized = () => send(input, { ...init, headers });
-    isKnown ||= await looksLikePorthole(send, url, init?.signal);
+    isKnown ||= await looksLikePorthole(send, url, init.signal);
     if (isKnown) return authorized();
     const response = await send(input, init);
     // A proxy may hide the health check; this is how a Porthole node rejects missing credentials.
     if (response.status !== UNAUTHORIZED || !isProblem(response)) return response;
-    await response.body?.cancel();
+    await response.body?.getReader().cancel();
     isKnown = true;
     return authorized();
   };
@@ -85,50 +92,45 @@ function withToken(send: typeof fetch, { url, token, isPorthole }: TokenOptions)
 
 /** Explains why a member that requires credentials does not get them. */
 function withoutToken(
-  send: typeof fetch,
+  send: FetchFunction,
   { url, tlsSetting, token }: Pick<TokenOptions, 'url' | 'token'> & { tlsSetting: string },
-): typeof fetch {
+): FetchFunction {
   return async (input, init) => {
     const response = await send(input, init);
     if (response.status !== UNAUTHORIZED || token() === undefined) return response;
-    await response.body?.cancel();
+    await response.body?.getReader().cancel();
     const why = `no token is sent to an http address where this node uses TLS (${tlsSetting})`;
     throw new PortholeError('UNAUTHENTICATED', `${url} requires credentials, and ${why}; register it with https`);
   };
 }
 
 /** Uses the health check, which needs no credentials. Errors are ignored here: the request itself reports them. */
-async function looksLikePorthole(
-  send: typeof fetch,
-  url: string,
-  signal: AbortSignal | null | undefined,
-): Promise<boolean> {
-  const response = await send(`${url}${PATHS.live}`, { redirect: 'manual', ...(signal && { signal }) });
+async function looksLikePorthole(send: FetchFunction, url: string, signal: AbortSignal): Promise<boolean> {
+  const head = { method: 'GET', headers: {}, redirect: 'manual', cache: 'no-store' } as const;
+  const response = await send(`${url}${PATHS.live}`, { ...head, signal });
+  const reader = response.body?.getReader();
   try {
-    return response.status === 200 && /^\{"status":"\w+"\}$/.test(await firstBytes(response));
+    return response.status === 200 && /^\{"status":"\w+"\}$/.test(await firstBytes(reader));
   } finally {
-    await response.body?.cancel().catch(() => {}); // the connection may be gone already; nothing more is read
+    await reader?.cancel().catch(() => {}); // the connection may be gone already; nothing more is read
   }
 }
 
-async function firstBytes(response: Response): Promise<string> {
-  const reader = response.body?.getReader();
+async function firstBytes(
+  reader: ReturnType<NonNullable<FetchResponse['body']>['getReader']> | undefined,
+): Promise<string> {
   const decoder = new TextDecoder();
   let text = '';
-  try {
-    for (let left = MAX_PROBE_BYTES; left > 0; ) {
-      const { done, value } = (await reader?.read()) ?? { done: true };
-      if (done || !value) break;
-      left -= value.length;
-      text += decoder.decode(value, { stream: true });
-    }
-  } finally {
-    reader?.releaseLock();
+  for (let left = MAX_PROBE_BYTES; left > 0; ) {
+    const { done, value } = (await reader?.read()) ?? { done: true };
+    if (done || !value) break;
+    left -= value.length;
+    text += decoder.decode(value, { stream: true });
   }
   return text.slice(0, MAX_PROBE_BYTES).trim();
 }
 
-function isProblem({ headers }: Response): boolean {
+function isProblem({ headers }: Pick<FetchResponse, 'headers'>): boolean {
   return headers.get('content-type')?.startsWith('application/problem+json') ?? false;
 }
 
@@ -139,12 +141,12 @@ const CUT_CODES: ReadonlySet<string> = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_
  * A fetch that retries once if the connection was closed before the response began: the member may close an idle keep-alive
  * connection just as it is reused. Only for idempotent requests.
  */
-function retryWhenCut(send: typeof fetch): typeof fetch {
+function retryWhenCut(send: FetchFunction): FetchFunction {
   return async (input, init) => {
     try {
       return await send(input, init);
     } catch (error) {
-      if (init?.signal?.aborted || !wasCut(error)) throw error;
+      if (init.signal.aborted || !wasCut(error)) throw error;
       return send(input, init);
     }
   };

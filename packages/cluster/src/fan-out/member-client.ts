@@ -1,4 +1,5 @@
 import { createClient, type NodeClient } from '@porthole/client';
+import type { FetchFunction } from '@porthole/contract';
 import type { LineKernel } from '@porthole/logs';
 import type { SharedBudget } from './response-budget.ts';
 
@@ -18,7 +19,7 @@ interface MemberClientOptions {
 /** How this node asks a member. */
 export function clientFor(
   url: string,
-  fetch: typeof globalThis.fetch,
+  fetch: FetchFunction,
   { selfId, timeoutMs, responses, lineKernel }: MemberClientOptions,
 ): NodeClient {
   return createClient({

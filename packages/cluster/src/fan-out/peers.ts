@@ -3,6 +3,7 @@ import {
   type CallOptions,
   type ClusterState,
   codeOf,
+  type FetchFunction,
   isPattern,
   type Member,
   type MemberSelection,
@@ -147,7 +148,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
       watched ??= silent.watch(member.url, access.fetchFor(member));
       return watched.fetch;
     };
-    const send: typeof fetch = async (input, init) => contact()(input, init);
+    const send: FetchFunction = async (url, init) => contact()(url, init);
     const client = () => {
       made ??= clientFor(member.url, contact(), { selfId, timeoutMs: options.timeoutMs, responses, lineKernel });
       return made;

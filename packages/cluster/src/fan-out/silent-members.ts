@@ -1,4 +1,4 @@
-import { PortholeError } from '@porthole/contract';
+import { type FetchFunction, type FetchResponse, PortholeError } from '@porthole/contract';
 import { withDeadline } from './bounded-calls.ts';
 
 /** Requests in a row that got no response before a member counts as silent. */
@@ -19,7 +19,9 @@ const PAUSE_MS = 500;
 /** The route of a node that needs no credentials and does nothing. */
 const PROBE_PATH = '/health/live';
 
-type Send = typeof fetch;
+type Send = FetchFunction;
+
+const PROBE = { method: 'GET', headers: {}, redirect: 'manual', cache: 'no-store' } as const;
 
 export interface SilentMembersOptions {
   /** A request that is given up after this time without a response counts as missed. */
@@ -122,7 +124,7 @@ class Watched {
     return this.#misses >= MISSES;
   }
 
-  async fetch(...[input, init]: Parameters<Send>): Promise<Response> {
+  async fetch(...[input, init]: Parameters<Send>): Promise<FetchResponse> {
     if (this.#isSilent) throw this.#silence();
     const startedMs = performance.now();
     try {
@@ -131,7 +133,7 @@ class Watched {
       return response;
     } catch (error) {
       if (performance.now() - startedMs >= this.#waitMs) this.#missed(startedMs);
-      else if (init?.signal?.aborted !== true) this.#heard(); // it fails at once: asking it costs nothing
+      else if (!init.signal.aborted) this.#heard(); // it fails at once: asking it costs nothing
       throw error;
     }
   }
@@ -139,8 +141,8 @@ class Watched {
   async probe(timeoutMs: number): Promise<void> {
     const startedMs = performance.now();
     const send = async (signal: AbortSignal) => {
-      const response = await this.#send(`${this.#url}${PROBE_PATH}`, { signal });
-      await response.body?.cancel();
+      const response = await this.#send(`${this.#url}${PROBE_PATH}`, { ...PROBE, signal });
+      await response.body?.getReader().cancel();
     };
     try {
       await withDeadline(send, { timeoutMs, signal: this.#closing.signal });

@@ -1,5 +1,7 @@
 import type { LookupFunction } from 'node:net';
+import type { FetchFunction } from '@porthole/contract';
 import type { Agent } from 'undici';
+import { createDispatchFetch } from './dispatch-fetch.ts';
 
 /** TLS files for members with https. */
 export interface MemberTls {
@@ -11,7 +13,7 @@ export interface MemberTls {
 }
 
 export interface MemberFetch {
-  fetch: typeof fetch;
+  fetch: FetchFunction;
   /** For new connections; running requests continue. */
   renew(tls: MemberTls): void;
 }
@@ -21,18 +23,15 @@ const MAX_HEADER_BYTES = 16 * 1024;
 
 /** A `fetch` for members, with this node's certificate and authorities, to addresses that `lookup` allows. */
 export async function createMemberFetch(tls: MemberTls, lookup: LookupFunction): Promise<MemberFetch> {
-  const { Agent: DialAgent, fetch: undiciFetch } = await import('undici');
+  const { Agent: DialAgent } = await import('undici');
   const dial = ({ ca, cert, key }: MemberTls) =>
     new DialAgent({
       connect: { lookup, ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) },
       maxHeaderSize: MAX_HEADER_BYTES,
     });
   let dispatcher: Agent = dial(tls);
-  type FetchArgs = Parameters<typeof undiciFetch>;
-  // Same API, other types: Node's own fetch is another version of undici.
-  const fetchMember = (input: FetchArgs[0], init?: FetchArgs[1]) => undiciFetch(input, { ...init, dispatcher });
   return {
-    fetch: fetchMember as unknown as typeof fetch,
+    fetch: createDispatchFetch(() => dispatcher),
     renew(renewed) {
       const old = dispatcher;
       dispatcher = dial(renewed);
