@@ -19,6 +19,8 @@ it.each<[MembershipState['kind'], boolean]>([
 ])('a member of a list of kind %s that responds like a Porthole node gets the token: %s', async (kind, isShown) => {
   const { shown, fetch } = impostor();
   const access = new MemberAccess({ fetch, token: () => 'ph_token' }, () => kind);
-  await access.fetchFor({ url: 'http://10.0.0.1:1' })('http://10.0.0.1:1/api/v1/log/list');
+  const { signal } = new AbortController();
+  const init = { method: 'GET', headers: {}, redirect: 'manual', cache: 'no-store', signal } as const;
+  await access.fetchFor({ url: 'http://10.0.0.1:1' })('http://10.0.0.1:1/api/v1/log/list', init);
   expect(shown.includes('Bearer ph_token')).toBe(isShown);
 });

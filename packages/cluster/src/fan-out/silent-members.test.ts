@@ -32,11 +32,20 @@ async function startMember() {
 
 const WAIT_MS = 250;
 
+const request = (timeoutMs: number) =>
+  ({
+    method: 'GET',
+    headers: {},
+    redirect: 'manual',
+    cache: 'no-store',
+    signal: AbortSignal.timeout(timeoutMs),
+  }) as const;
+
 function watch(url: string, silent = new SilentMembers({ waitMs: WAIT_MS, probeMs: 60_000, pauseMs: 5 })) {
   const watched = silent.watch(url, fetch);
   onTestFinished(() => watched.close());
   const ask = (timeoutMs = WAIT_MS * 2) =>
-    watched.fetch(`${url}/api`, { signal: AbortSignal.timeout(timeoutMs) }).then(
+    watched.fetch(`${url}/api`, request(timeoutMs)).then(
       ({ status }) => String(status),
       (error: Error & { code?: string }) => (error.code === 'DEADLINE_EXCEEDED' ? error.message : error.name),
     );
@@ -90,14 +99,16 @@ describe('a member that does not respond', () => {
       return new Response();
     }) as typeof fetch;
     const watched = silent.watch('http://m', send);
-    const ask = () => watched.fetch('http://m', { signal: AbortSignal.timeout(WAIT_MS * 2) }).catch(String);
+    const ask = () => watched.fetch('http://m', request(WAIT_MS * 2)).catch(String);
     await ask();
     await ask();
     expect(silent.count).toBe(1);
     state.isStopped = false;
     watched.close();
     expect(silent.count).toBe(0);
-    expect(await silent.watch('http://m', send).fetch('http://m').catch(String)).toContain('fetch failed');
+    expect(await silent.watch('http://m', send).fetch('http://m', request(WAIT_MS)).catch(String)).toContain(
+      'fetch failed',
+    );
   });
 
   it('few of many are asked in the background at a time', async () => {
@@ -111,9 +122,7 @@ describe('a member that does not respond', () => {
     const silent = new SilentMembers({ waitMs: WAIT_MS, probeMs: 60_000, pauseMs: 5, maxProbes: 4 });
     const watched = Array.from({ length: 40 }, (_, at) => silent.watch(`http://m${at}`, send));
     for (let times = 0; times < 2; times++)
-      await Promise.all(
-        watched.map(({ fetch: ask }) => ask('x', { signal: AbortSignal.timeout(WAIT_MS * 2) }).catch(String)),
-      );
+      await Promise.all(watched.map(({ fetch: ask }) => ask('x', request(WAIT_MS * 2)).catch(String)));
     expect(silent.count).toBe(40);
     expect(most).toBe(4);
     for (const each of watched) each.close();

@@ -28,6 +28,8 @@ export interface ClusterLimits {
   memberTimeoutMs: number;
   /** Concurrently opened members. */
   maxParallel: number;
+  /** Of the first page of each member; default: its share of what is requested. */
+  pageRecords?: number;
 }
 
 const LIMITS: ClusterLimits = { firstBatchMs: 2000, memberTimeoutMs: 5000, maxParallel: 64 };

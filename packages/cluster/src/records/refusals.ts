@@ -52,6 +52,6 @@ export function laneReport(lane: QueriedLane, { directory }: Pick<ClusterDeps, '
 function partialReport(lane: QueriedLane): MemberReport {
   const report = lane.report();
   if (isLogMissing(lane.problem)) return { ...report, outcome: 'ok', detail: 'no such log' };
-  const unread = report.outcome === 'ok' && report.detail === null && lane.end ? unreadPart(lane.end) : null;
+  const unread = report.outcome === 'ok' && report.detail === null && lane.lastEnd ? unreadPart(lane.lastEnd) : null;
   return unread === null ? report : { ...report, detail: unread, isPartial: true };
 }

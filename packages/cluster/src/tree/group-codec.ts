@@ -77,6 +77,8 @@ export function decodeGroupSearch(body: Fields, call: GroupCall): GroupSearch {
     budgetMs: Math.min(toMs(body.budgetMs), call.searchBudgetMs),
     firstBatchMs: toMs(body.firstBatchMs),
     timeoutMs: toMs(body.timeoutMs),
+    // Requests of earlier versions have none.
+    ...(body.pageRecords !== undefined && { pageRecords: Math.max(1, Math.floor(toCount(body.pageRecords))) }),
   };
 }
 
@@ -147,15 +149,12 @@ export class BatchReader {
       if (!isPlace(member, this.#members)) throw badAnswer();
       if (is === 'answered' || is === 'late' || is === 'direct' || is === 'silent') return { member, is };
       if (is === 'failed') return { member, is, problem: toProblem(code) };
-      const decoded = is === 'end' && isObject(end) ? this.#check.decodeEnd(end) : undefined;
-      if (decoded === undefined || !Number.isSafeInteger(sent)) throw badAnswer();
-      return {
-        member,
-        is: 'end',
-        end: decoded,
-        sent: Number(sent),
-        edgeMs: Number.isFinite(edgeMs) ? Number(edgeMs) : null,
-      };
+      const decoded = (is === 'end' || is === 'page') && isObject(end) ? this.#check.decodeEnd(end) : undefined;
+      if (decoded === undefined) throw badAnswer();
+      const facts = { member, end: decoded, edgeMs: Number.isFinite(edgeMs) ? Number(edgeMs) : null };
+      if (is === 'page') return { ...facts, is };
+      if (!Number.isSafeInteger(sent)) throw badAnswer();
+      return { ...facts, is: 'end', sent: Number(sent) };
     });
   }
 

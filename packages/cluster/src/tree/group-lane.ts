@@ -1,9 +1,11 @@
 import { type CallOptions, PortholeError } from '@porthole/contract';
-import type { FoundRecord } from '@porthole/logs/types';
+import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
 import { deadlineExceeded } from '../fan-out/bounded-calls.ts';
 import { type BookOptions, LaneBook, type QueriedLane } from '../records/merge/lane-book.ts';
+import { joinEnds } from '../records/merge/member-pages.ts';
 import type { JoinMerge, MergeLane } from '../records/merge/merge-by-time.ts';
 import { LineRecord, type MergedRecord } from '../records/merge/record-lines.ts';
+import { memberCoverage } from '../records/search/cluster-coverage.ts';
 import type { GroupBatch, MemberProgress } from './group-search.ts';
 
 /** A member whose records come with those of its group. */
@@ -19,12 +21,16 @@ export class GroupedLane extends LaneBook {
   #sent = Infinity;
   #sentBefore = 0;
   #edgeMs: number | undefined;
+  /** Of the searches before this one, up to what was emitted. */
+  #endBefore: SearchEnd | undefined;
+  readonly #options: BookOptions;
   readonly #group: () => GroupLane;
   readonly #startedMs = performance.now();
   #elapsedMs: number | undefined;
 
   constructor(options: BookOptions, { group, isResumable }: { group: () => GroupLane; isResumable: boolean }) {
     super(options);
+    this.#options = options;
     if (options.reached) this.queuedKey = this.takenKey = options.reached.key;
     this.#group = group;
     this.seen = isResumable ? undefined : new Set();
@@ -63,10 +69,13 @@ export class GroupedLane extends LaneBook {
     if (progress.is === 'answered') this.hasAnswered = true;
     else if (progress.is === 'late') this.isLate = true;
     else if (progress.is === 'failed') this.fail(progress.problem);
-    else if (progress.is === 'end') {
-      this.end = progress.end;
-      this.#sent = this.#sentBefore + progress.sent;
+    else if ('end' in progress) {
+      const end = this.#endBefore ? joinEnds(this.#endBefore, progress.end) : progress.end;
       this.#edgeMs = progress.edgeMs === null ? undefined : this.timeOf({ timeMs: progress.edgeMs });
+      this.pageEnd = end;
+      if (progress.is === 'page') return;
+      this.end = end;
+      this.#sent = this.#sentBefore + progress.sent;
       this.#elapsedMs ??= performance.now() - this.#startedMs;
     }
   }
@@ -78,6 +87,8 @@ export class GroupedLane extends LaneBook {
 
   /** It is searched again, after what was emitted. */
   restart(): void {
+    this.#endBefore = this.#emittedEnd();
+    this.pageEnd = this.#endBefore;
     this.end = undefined;
     this.#sent = Infinity;
     this.#edgeMs = undefined;
@@ -87,6 +98,15 @@ export class GroupedLane extends LaneBook {
 
   protected get elapsedMs(): number {
     return this.#elapsedMs ?? performance.now() - this.#startedMs;
+  }
+
+  /** Its end as far as its records were emitted; `undefined` if that is no range. */
+  #emittedEnd(): SearchEnd | undefined {
+    const { newestFirst, clock } = this.#options;
+    const { coveredFromMs, coveredToMs } = memberCoverage({ lane: this }, newestFirst ? 'newest' : 'oldest');
+    if (this.isLate || !this.lastEnd || coveredFromMs === null || coveredToMs === null) return undefined;
+    const { offsetMs } = clock;
+    return { ...this.lastEnd, coveredFromMs: coveredFromMs + offsetMs, coveredToMs: coveredToMs + offsetMs };
   }
 }
 
@@ -113,6 +133,10 @@ export interface GroupLaneOptions {
 export interface GroupAttempt {
   /** Those that are searched, as the parts number them. */
   lanes: readonly GroupedLane[];
+  /** After so many records there may be more. */
+  limit: number;
+  /** Lets the next attempt continue after this one, which has not failed. */
+  goOn(): void;
   /** Rejects with a HelperFailure if another attempt may help. */
   open(options: Required<Pick<CallOptions, 'signal'>>): AsyncIterable<GroupBatch>;
   /** Whether there may be another attempt after this failure. */
@@ -215,13 +239,17 @@ export class GroupLane implements MergeLane {
   /** Yields after each part. */
   async *#readAttempts(): AsyncGenerator<void, void, undefined> {
     const { signal } = this.#abortController;
-    for await (const { lanes, open, isReplaced } of this.#options.attempts()) {
+    for await (const { lanes, limit, open, goOn, isReplaced } of this.#options.attempts()) {
+      let records = 0;
       try {
         for await (const batch of open({ signal })) {
+          records += batch.records.length;
           this.#use(batch, lanes);
           yield;
         }
-        return;
+        if (records < limit) return;
+        goOn();
+        for (const lane of lanes) if (!lane.isFinished) lane.restart();
       } catch (error) {
         signal.throwIfAborted();
         if (!isReplaced(error)) throw error;

@@ -1,9 +1,10 @@
 import type { CallOptions, SearchOptions } from '@porthole/contract';
 import { LineKernel } from '@porthole/logs';
-import type { FoundRecord, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
+import type { FoundRecord, SearchEnd, SearchQuery } from '@porthole/logs/types';
 import { withDeadline } from '../fan-out/bounded-calls.ts';
 import type { Peers } from '../fan-out/peers.ts';
 import { MemberLane } from '../records/merge/member-lane.ts';
+import { type LaneItems, searchInPages } from '../records/merge/member-pages.ts';
 import { mergeByTime } from '../records/merge/merge-by-time.ts';
 import { type LineRecord, lineItems, type MergedRecord } from '../records/merge/record-lines.ts';
 import { isLogMissing } from '../records/refusals.ts';
@@ -31,11 +32,15 @@ export interface GroupSearch {
   budgetMs: number;
   firstBatchMs: number;
   timeoutMs: number;
+  /** Of the first page of each member; `undefined`: there is only one. */
+  pageRecords?: number | undefined;
 }
 
 /** What became of a member. `direct`: only the asking node may ask it, or can. */
 export type MemberProgress = { member: number } & (
   | { is: 'answered' | 'late' | 'direct' | 'silent' }
+  /** Of the pages that the helper has; more will come. */
+  | { is: 'page'; end: SearchEnd; edgeMs: number | null }
   /** `sent`: how many records it has in this search. `edgeMs`: by its clock, of those it has not yet in the stream. */
   | { is: 'end'; end: SearchEnd; sent: number; edgeMs: number | null }
   | { is: 'failed'; problem: unknown }
@@ -64,13 +69,14 @@ type SearchGroupOptions = CallOptions & { isHelper: boolean };
 /** Searches the members of a group and merges their records. Rejects only if the signal aborts. */
 export async function* searchGroup(
   { peers, maxParallel }: GroupSearchDeps,
-  { members, newestFirst, limit, ...times }: GroupSearch,
+  { members, newestFirst, limit, pageRecords, ...times }: GroupSearch,
   { signal, isHelper }: SearchGroupOptions,
 ): AsyncGenerator<GroupBatch, void, undefined> {
   const { firstBatchMs, timeoutMs, budgetMs } = times;
   const lanes = members.map((member, index) => {
     const clock = { offsetMs: member.offsetMs, uncertaintyMs: 0 };
-    const open = (leaving: AbortSignal) => openMember(peers, member, { signal: leaving, budgetMs, isHelper });
+    const open = (leaving: AbortSignal) =>
+      openMember(peers, member, { signal: leaving, budgetMs, isHelper, pageRecords });
     const reached = member.reachedKey === undefined ? undefined : { key: member.reachedKey, count: 0 };
     return new MemberLane({ index, id: member.id, clock, newestFirst, firstBatchMs, timeoutMs, reached, open });
   });
@@ -95,7 +101,7 @@ export function kernelOf(peers: Pick<Peers, 'lineKernel'>): LineKernel {
   return peers.lineKernel?.() ?? new LineKernel();
 }
 
-interface OpenOptions extends SearchOptions {
+interface OpenOptions extends Pick<GroupSearch, 'pageRecords' | 'budgetMs'> {
   signal: AbortSignal;
   isHelper: boolean;
 }
@@ -103,17 +109,21 @@ interface OpenOptions extends SearchOptions {
 async function* openMember(
   peers: GroupSearchDeps['peers'],
   { id, query, silentMs }: GroupSearchMember,
-  { isHelper, ...options }: OpenOptions,
-): AsyncGenerator<(SearchItem | LineRecord)[], void, undefined> {
-  const { state, transport } = peers.get(id);
+  { isHelper, pageRecords, ...options }: OpenOptions,
+): AsyncGenerator<LaneItems, void, undefined> {
+  const peer = peers.get(id);
+  const { state, transport } = peer;
   // This node has no transport, and masks its own text.
   if (isHelper && transport && !(await transport.isPorthole(options))) throw new Error('its text is not masked');
-  const items: AsyncIterable<(SearchItem | LineRecord)[]> =
-    'search' in query
-      ? lineItems(state.searchLogLines(query.search, options), kernelOf(peers))
-      : recordsAround(state, query.around, options);
-  if (silentMs === undefined) return yield* items;
-  const batches = items[Symbol.asyncIterator]();
+  const search = (part: SearchQuery, limits: SearchOptions = {}) =>
+    lineItems(state.searchLogLines(part, { ...options, ...limits }), kernelOf(peers));
+  const items = (): AsyncIterable<LaneItems> => {
+    if ('around' in query) return recordsAround(state, query.around, options);
+    if (pageRecords === undefined) return search(query.search);
+    return searchInPages(search, { query: query.search, peer, pageRecords, ...options });
+  };
+  if (silentMs === undefined) return yield* items();
+  const batches = items()[Symbol.asyncIterator]();
   try {
     const first = withDeadline(() => batches.next(), { timeoutMs: silentMs, signal: options.signal });
     const isSilent = (error: unknown) => (error as { code?: unknown } | undefined)?.code === 'DEADLINE_EXCEEDED';
@@ -131,6 +141,8 @@ class ProgressTracker {
   readonly #lanes: readonly MemberLane[];
   readonly #options: Pick<GroupSearch, 'members' | 'newestFirst'>;
   readonly #said: Set<MemberProgress['is']>[];
+  /** The ends of pages that were said last. */
+  readonly #pages = new Map<number, SearchEnd>();
 
   constructor(lanes: readonly MemberLane[], options: Pick<GroupSearch, 'members' | 'newestFirst'>) {
     this.#lanes = lanes;
@@ -142,7 +154,7 @@ class ProgressTracker {
     return this.#lanes.flatMap((lane, member) => {
       const said = this.#said[member] as Set<MemberProgress['is']>;
       if (said.has('end') || said.has('failed') || said.has('direct') || said.has('silent')) return [];
-      return this.#progress(lane, member).filter(({ is }) => !said.has(is) && said.add(is));
+      return this.#progress(lane, member).filter(({ is }) => is === 'page' || (!said.has(is) && said.add(is)));
     });
   }
 
@@ -154,6 +166,9 @@ class ProgressTracker {
     else if (lane.end) {
       const sent = lane.delivered + lane.waiting;
       changes.push({ member, is: 'end', end: lane.end, sent, edgeMs: this.#edge(lane, member) });
+    } else if (lane.lastEnd && this.#pages.get(member) !== lane.lastEnd) {
+      this.#pages.set(member, lane.lastEnd);
+      changes.push({ member, is: 'page', end: lane.lastEnd, edgeMs: this.#edge(lane, member) });
     }
     return changes;
   }

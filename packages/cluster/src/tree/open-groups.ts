@@ -4,6 +4,7 @@ import { withDeadline } from '../fan-out/bounded-calls.ts';
 import type { Peer, Peers } from '../fan-out/peers.ts';
 import type { BookOptions } from '../records/merge/lane-book.ts';
 import type { MemberLane } from '../records/merge/member-lane.ts';
+import { groupPage, nextPage } from '../records/merge/member-pages.ts';
 import { askHelper, HelperFailure } from './ask-helper.ts';
 import { BatchReader, encodeGroupSearch } from './group-codec.ts';
 import { type GroupAttempt, GroupedLane, GroupLane } from './group-lane.ts';
@@ -33,7 +34,7 @@ export interface GroupsDeps {
   maxParallel: number;
 }
 
-export type GroupTimes = Pick<GroupSearch, 'newestFirst' | 'limit' | 'budgetMs' | 'firstBatchMs' | 'timeoutMs'>;
+export type GroupTimes = Omit<GroupSearch, 'members'>;
 
 /** A group as one lane of the merge, and its members for the response. */
 export function openGroup(
@@ -74,7 +75,10 @@ async function* attemptGroup(
 ): AsyncGenerator<GroupAttempt, void, undefined> {
   const { helpers, silentMs } = deps;
   const { timeoutMs } = times;
-  for (const helper of [...helpers.choose(all.map((lane) => memberOf(lane).peer)), undefined]) {
+  const attempts = [...helpers.choose(all.map((lane) => memberOf(lane).peer)), undefined];
+  let limit = groupPage(times, all.length);
+  for (let at = 0; at < attempts.length; ) {
+    const helper = attempts[at];
     const members: GroupSearchMember[] = [];
     const lanes: GroupedLane[] = [];
     await Promise.all(
@@ -83,10 +87,10 @@ async function* attemptGroup(
         .map(async (lane) => {
           const { book, request } = memberOf(lane);
           try {
-            const asked = await withDeadline((signal) => request(lane, { signal }), { timeoutMs });
+            const own = await withDeadline((signal) => request(lane, { signal }), { timeoutMs });
             const key = lane.takenKey;
             const reached = Number.isFinite(key) ? { reachedKey: key } : {};
-            members.push({ id: lane.id, offsetMs: book.clock.offsetMs, ...reached, ...asked });
+            members.push({ id: lane.id, offsetMs: book.clock.offsetMs, ...reached, ...own });
             lanes.push(lane);
           } catch {
             lane.fail(new PortholeError('UNREACHABLE', 'its helper failed, and it does not respond itself'));
@@ -96,10 +100,15 @@ async function* attemptGroup(
     if (lanes.length === 0) return;
     // In the order that decides between records of the same time.
     const order = lanes.map((lane, place) => ({ lane, place })).sort((a, b) => a.lane.index - b.lane.index);
-    const search: GroupSearch = { ...times, members: order.map(({ place }) => members[place] as GroupSearchMember) };
+    const asked = order.map(({ place }) => members[place] as GroupSearchMember);
+    const search: GroupSearch = { ...times, limit, members: asked };
     const isRelayed = helper?.transport !== undefined && lanes.length >= MIN_GROUPED;
     yield {
       lanes: order.map(({ lane }) => lane),
+      limit: limit < times.limit ? limit : Infinity,
+      goOn() {
+        limit = Math.min(times.limit, nextPage(limit));
+      },
       open: ({ signal }) =>
         isRelayed && helper.transport
           ? searchThrough(helper.transport, search, { signal, silentMs, kernel: kernelOf(deps.peers) })
@@ -107,6 +116,7 @@ async function* attemptGroup(
       isReplaced(error) {
         if (!(error instanceof HelperFailure) || !helper) return false;
         helpers.avoid(helper.member.id, error);
+        at++;
         return true;
       },
     };

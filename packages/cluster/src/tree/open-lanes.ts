@@ -28,6 +28,8 @@ export interface LaneTimes extends Pick<Required<SearchOptions>, 'budgetMs'> {
   timeoutMs: number;
   /** Whether records that need not be parsed stay lines. */
   asLines: boolean;
+  /** Of the first page of each member; `undefined`: there is only one. */
+  pageRecords?: number | undefined;
 }
 
 /** The lanes of a merge, and for each member, in the given order, the one that knows about it. */

@@ -33,6 +33,7 @@ export type QueriedLane = Pick<
   | 'id'
   | 'hasAnswered'
   | 'end'
+  | 'lastEnd'
   | 'problem'
   | 'delivered'
   | 'lastAtMs'
@@ -56,6 +57,7 @@ export abstract class LaneBook {
   hasAnswered = false;
   /** Its first records missed the deadline: the others are emitted without it. */
   isLate = false;
+  /** Of the whole search. */
   end: SearchEnd | undefined;
   /** The error it failed with. */
   problem: unknown;
@@ -68,6 +70,8 @@ export abstract class LaneBook {
   lastAtMs: number | undefined;
   /** Invalid items. */
   protected skipped = 0;
+  /** Of the pages that have come. */
+  protected pageEnd: SearchEnd | undefined;
   readonly #options: BookOptions;
   /** The last emitted record per file, in order of emission. */
   readonly #cursors = new Map<string, string>();
@@ -93,6 +97,11 @@ export abstract class LaneBook {
     return this.#options.instead?.()?.snapshot;
   }
 
+  /** Its end, or that of the pages that have come. */
+  get lastEnd(): SearchEnd | undefined {
+    return this.end ?? this.pageEnd;
+  }
+
   /** The last emitted record. */
   get last(): Pick<FoundRecord, 'file' | 'offset'> | undefined {
     return this.#last;
@@ -106,7 +115,7 @@ export abstract class LaneBook {
 
   /** Coverage of its closing record, by the clock of this node; `null`: nothing, `undefined`: not received yet. */
   get ownCoverage(): { fromMs: number; toMs: number } | null | undefined {
-    return this.end && coveredRange(this.end, this.#options.clock.offsetMs);
+    return this.lastEnd && coveredRange(this.lastEnd, this.#options.clock.offsetMs);
   }
 
   report(): MemberReport {
@@ -157,14 +166,14 @@ export abstract class LaneBook {
   /** Reports invalid items of its response: it may be a later version. */
   protected skippedDetail(): string | undefined {
     if (this.skipped > 0) return `${this.skipped} invalid items in its response were skipped`;
-    const problems = Array.isArray(this.end?.problems) ? this.end.problems : [];
+    const problems = Array.isArray(this.lastEnd?.problems) ? this.lastEnd.problems : [];
     return problems.find(({ code }) => code === 'BAD_ANSWER')?.detail;
   }
 
   #outcome(): Pick<MemberReport, 'outcome' | 'detail' | 'isPartial'> {
     if (this.problem !== undefined) return toOutcome(this.problem);
     if (this.isLate && !this.hasAnswered) return toOutcome(deadlineExceeded(this.#options.firstBatchMs));
-    const isCut = this.isLate && this.end === undefined;
+    const isCut = this.isLate && this.lastEnd === undefined;
     if (isCut) return { outcome: 'ok', detail: 'its records were late; some are missing', isPartial: true };
     const skipped = this.skippedDetail();
     return skipped === undefined

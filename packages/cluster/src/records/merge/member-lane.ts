@@ -1,13 +1,14 @@
 import { PortholeError } from '@porthole/contract';
-import type { FoundRecord, SearchItem } from '@porthole/logs/types';
+import type { FoundRecord } from '@porthole/logs/types';
 import { deadlineExceeded } from '../../fan-out/bounded-calls.ts';
 import { stripClusterFields } from '../to-cluster-record.ts';
 import { type BookOptions, LaneBook } from './lane-book.ts';
+import type { LaneItems } from './member-pages.ts';
 import type { MergeLane } from './merge-by-time.ts';
 import { LineRecord, type MergedRecord } from './record-lines.ts';
 
 export interface LaneOptions extends BookOptions {
-  open(signal: AbortSignal): AsyncIterable<(SearchItem | LineRecord)[]>;
+  open(signal: AbortSignal): AsyncIterable<LaneItems>;
   /** Total wait time. */
   timeoutMs: number;
 }
@@ -26,7 +27,7 @@ export class MemberLane extends LaneBook implements MergeLane {
   readonly #options: LaneOptions;
   readonly #abortController = new AbortController();
   #onChange: (lane: MergeLane) => void = () => {};
-  #batches: AsyncIterator<(SearchItem | LineRecord)[]> | undefined;
+  #batches: AsyncIterator<LaneItems> | undefined;
   #batch = NOTHING;
   #index = 0;
   #remainingMs: number;
@@ -134,7 +135,7 @@ export class MemberLane extends LaneBook implements MergeLane {
     this.#onChange(this);
   }
 
-  #take(items: (SearchItem | LineRecord)[]): void {
+  #take(items: LaneItems): void {
     const records: (FoundRecord | LineRecord)[] = [];
     for (const item of items) {
       if (item instanceof LineRecord) {
@@ -143,6 +144,10 @@ export class MemberLane extends LaneBook implements MergeLane {
       }
       if (item?.type === 'end') {
         this.end = item;
+        break;
+      }
+      if (item?.type === 'page') {
+        this.pageEnd = item.end;
         break;
       }
       // The client decodes HTTP responses and reports at the end what it skipped.

@@ -21,7 +21,8 @@ describe('the coverage of a search of all members', () => {
         fc.array(member, { minLength: 1, maxLength: 4 }),
         fc.constantFrom('newest' as const, 'oldest' as const),
         fc.constantFrom(1, 2, 5, 1000),
-        async (members, order, limit) => {
+        fc.constantFrom(undefined, 1, 2, 5),
+        async (members, order, limit, pageRecords) => {
           const ids = members.map((_, index) => `m${index}`);
           // By their own clocks; the true times are those of the sample.
           const nodes = members.map(({ times, offsetMs, batchRecords }, index) => {
@@ -32,7 +33,8 @@ describe('the coverage of a search of all members', () => {
             ] as const;
           });
           const clocks = members.map(({ offsetMs }, index) => [ids[index], { offsetMs, uncertaintyMs: 1 }] as const);
-          const deps = fakeCluster(Object.fromEntries(nodes), { clocks: Object.fromEntries(clocks) });
+          const limits = pageRecords === undefined ? {} : { pageRecords };
+          const deps = fakeCluster(Object.fromEntries(nodes), { clocks: Object.fromEntries(clocks), limits });
           const all = members.flatMap(({ times }) => times);
           let cursor: string | null = null;
           for (let page = 0; page < 5; page++) {

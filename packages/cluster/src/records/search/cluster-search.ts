@@ -131,8 +131,8 @@ async function buildSearchEnd(deps: ClusterDeps, facts: SearchFacts): Promise<Cl
     type: 'end',
     reason: endReason(facts, positions),
     records: sum(({ lane }) => lane.delivered),
-    scannedBytes: sum(({ lane }) => lane.end?.scannedBytes ?? 0),
-    skippedBytes: sum(({ lane }) => lane.end?.skippedBytes ?? 0),
+    scannedBytes: sum(({ lane }) => lane.lastEnd?.scannedBytes ?? 0),
+    skippedBytes: sum(({ lane }) => lane.lastEnd?.skippedBytes ?? 0),
     ...clusterCoverage({ ...facts, beganMs: facts.began.reachedMs, order }),
     elapsedMs: Math.round(performance.now() - startedMs),
     members: reports.sort((a, b) => (a.id < b.id ? -1 : 1)),
@@ -164,7 +164,7 @@ function listed<K extends string>(
   names: readonly K[],
 ): (Record<K, string> & { node: string })[] {
   return queried.flatMap(({ lane }) => {
-    const own: unknown = lane.end?.[list];
+    const own: unknown = lane.lastEnd?.[list];
     return (Array.isArray(own) ? own : [])
       .filter((entry): entry is Record<K, string> => hasTexts(entry, names))
       .slice(0, MAX_LISTED)

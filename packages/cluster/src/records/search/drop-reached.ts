@@ -1,4 +1,5 @@
 import type { FoundRecord, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
+import { joinEnds } from '../merge/member-pages.ts';
 import type { LineRecord } from '../merge/record-lines.ts';
 import { isTime } from '../to-cluster-record.ts';
 import { type Reach, toKey } from './reach.ts';
@@ -41,7 +42,7 @@ export async function* dropReached(
       yield left;
     }
     if (end === undefined) return;
-    const whole = joinEnds(first, end);
+    const whole = first ? joinEnds(first, end) : end;
     const isShort = end.cursor !== null && end.reason === 'limit' && passed < limit;
     if (!isShort || filter.dropped === droppedBefore) {
       yield [filter.dropped > 0 ? withoutDropped(whole, { reach, offsetMs, order }) : whole];
@@ -77,20 +78,6 @@ class ReachFilter {
     else this.#isPast = true;
     return isReached;
   }
-}
-
-/** Ends of two searches, the second of which continued the first. */
-function joinEnds(first: SearchEnd | undefined, second: SearchEnd): SearchEnd {
-  if (first === undefined) return second;
-  const times = [first.coveredFromMs, first.coveredToMs, second.coveredFromMs, second.coveredToMs];
-  const isCovered = times.every(isTime);
-  return {
-    ...second,
-    scannedBytes: first.scannedBytes + second.scannedBytes,
-    skippedBytes: first.skippedBytes + second.skippedBytes,
-    coveredFromMs: isCovered ? Math.min(...times) : null,
-    coveredToMs: isCovered ? Math.max(...times) : null,
-  };
 }
 
 /** The response has nothing of the times that were dropped. */

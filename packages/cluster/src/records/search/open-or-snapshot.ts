@@ -1,14 +1,11 @@
 import type { MemberReport } from '@porthole/contract';
-import type { SearchItem } from '@porthole/logs/types';
 import { deadlineExceeded, withDeadline } from '../../fan-out/bounded-calls.ts';
 import { toOutcome } from '../../fan-out/member-failure.ts';
 import type { ChosenMember } from '../../state/choose-members.ts';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
 import { departedReport, findSnapshot } from '../../state/state-deps.ts';
 import { type ClusterDeps, getLimits } from '../cluster-deps.ts';
-import type { LineRecord } from '../merge/record-lines.ts';
-
-type Items = (SearchItem | LineRecord)[];
+import type { LaneItems } from '../merge/member-pages.ts';
 
 /** Report fields of a member whose snapshot is searched. */
 export interface SnapshotReport extends Pick<MemberReport, 'outcome' | 'detail' | 'asOfMs'> {
@@ -22,14 +19,14 @@ const SILENT: ReadonlySet<MemberReport['outcome']> = new Set<MemberReport['outco
 const SNAPSHOT_SHARE = 0.75;
 
 export interface OpenOptions {
-  search(signal: AbortSignal): AsyncIterable<Items>;
-  searchSnapshot(snapshot: MemberSnapshot): AsyncIterable<Items>;
+  search(signal: AbortSignal): AsyncIterable<LaneItems>;
+  searchSnapshot(snapshot: MemberSnapshot): AsyncIterable<LaneItems>;
   /** Its first records are too late already. */
   isSilent?: boolean;
 }
 
 export interface Opened {
-  open(signal: AbortSignal): AsyncIterable<Items>;
+  open(signal: AbortSignal): AsyncIterable<LaneItems>;
   /** Report fields once its snapshot was used. */
   instead?: () => SnapshotReport | undefined;
 }
@@ -81,16 +78,16 @@ interface SilentOptions {
   timeoutMs: number;
   signal: AbortSignal;
   /** Opens its snapshot; `undefined` if there is none. */
-  onSilence(failure: Pick<MemberReport, 'outcome' | 'detail'>): Promise<AsyncIterable<Items> | undefined>;
+  onSilence(failure: Pick<MemberReport, 'outcome' | 'detail'>): Promise<AsyncIterable<LaneItems> | undefined>;
 }
 
 async function* readOrSnapshot(
-  call: () => AsyncIterable<Items>,
+  call: () => AsyncIterable<LaneItems>,
   { timeoutMs, signal, onSilence }: SilentOptions,
-): AsyncGenerator<Items, void, undefined> {
+): AsyncGenerator<LaneItems, void, undefined> {
   const batches = call()[Symbol.asyncIterator]();
   try {
-    let next: IteratorResult<Items>;
+    let next: IteratorResult<LaneItems>;
     try {
       next = await withDeadline(() => batches.next(), { timeoutMs, signal });
     } catch (error) {

@@ -8,6 +8,7 @@ import { type LaneSpec, openLanes } from '../../tree/open-lanes.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from '../cluster-deps.ts';
 import { toMemberSearch } from '../member-query.ts';
 import type { LaneOptions } from '../merge/member-lane.ts';
+import { firstPage, searchInPages } from '../merge/member-pages.ts';
 import type { MergeLane } from '../merge/merge-by-time.ts';
 import { type LineRecord, lineItems } from '../merge/record-lines.ts';
 import type { ClusterPosition, MemberPosition } from './cluster-cursor.ts';
@@ -96,9 +97,9 @@ export function membersToQuery(
     asLines,
   }: { began: StartPosition; chosen: readonly ChosenMember[]; budgetMs: number | undefined; asLines: boolean },
 ): { queried: QueriedMember[]; reports: MemberReport[]; lanes: MergeLane[] } {
-  const { firstBatchMs, memberTimeoutMs } = getLimits(deps);
+  const { firstBatchMs, memberTimeoutMs, pageRecords = firstPage(request, chosen.length) } = getLimits(deps);
   const timeoutMs = Math.min(memberTimeoutMs + (budgetMs ?? 0), MAX_TIMER_MS);
-  const options = { budgetMs: budgetMs ?? memberTimeoutMs * SCAN_SHARE, asLines };
+  const options = { budgetMs: budgetMs ?? memberTimeoutMs * SCAN_SHARE, asLines, pageRecords };
   const newestFirst = request.order === 'newest';
   const specs: (LaneSpec & Pick<QueriedMember, 'query' | 'began'>)[] = [];
   const reports: MemberReport[] = [];
@@ -165,6 +166,8 @@ interface OpenOptions {
   budgetMs: number;
   /** Whether records that need not be parsed stay lines. */
   asLines: boolean;
+  /** Of its first page; `undefined`: there is only one. */
+  pageRecords: number | undefined;
   /** Its first records are too late already. */
   isSilent: boolean;
 }
@@ -173,9 +176,9 @@ interface OpenOptions {
 function openMember(
   deps: ClusterDeps,
   chosen: ChosenMember,
-  { request, query, clock, place: position, others, onDrop, budgetMs, asLines, isSilent }: OpenOptions,
+  { request, query, clock, place: position, others, onDrop, budgetMs, asLines, pageRecords, isSilent }: OpenOptions,
 ): Pick<LaneOptions, 'open' | 'instead'> {
-  type Search = (part: SearchQuery) => AsyncIterable<(SearchItem | LineRecord)[]>;
+  type Search = (part: SearchQuery, limits?: { budgetMs: number }) => AsyncIterable<(SearchItem | LineRecord)[]>;
   const run = (search: Search, whole: SearchQuery) => {
     if (typeof position === 'string' || !('reach' in position)) return search(whole);
     return dropReached(search, { query: whole, reach: position.reach, offsetMs: clock.offsetMs, onDrop });
@@ -183,14 +186,16 @@ function openMember(
   const kernel = () => deps.peers.lineKernel?.() ?? new LineKernel();
   return openOrSnapshot(deps, chosen, {
     isSilent,
-    search: (signal) =>
-      run(
-        (part) =>
-          asLines
-            ? lineItems(chosen.state.searchLogLines(part, { budgetMs, signal }), kernel())
-            : chosen.state.searchLogs(part, { budgetMs, signal }),
-        query,
-      ),
+    search: (signal) => {
+      const search: Search = (part, limits = { budgetMs }) =>
+        asLines
+          ? lineItems(chosen.state.searchLogLines(part, { ...limits, signal }), kernel())
+          : chosen.state.searchLogs(part, { ...limits, signal });
+      const isWhole = pageRecords === undefined || (typeof position !== 'string' && 'reach' in position);
+      return isWhole
+        ? run(search, query)
+        : searchInPages(search, { query, budgetMs, pageRecords, peer: chosen, signal });
+    },
     searchSnapshot: (snapshot) => {
       const from = positionInSnapshot(snapshot, { request, place: position, others });
       const search = (part: SearchQuery) => searchSnapshot(snapshot, part, deps.peers.matchRegex);

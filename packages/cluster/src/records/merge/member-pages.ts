@@ -1,0 +1,173 @@
+import type { SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
+import type { Peer } from '../../fan-out/peers.ts';
+import { isTime } from '../to-cluster-record.ts';
+import type { LineRecord } from './record-lines.ts';
+
+/** Times what a member would send if all sent the same: most members need no second page. */
+const SHARES = 2;
+
+/** Records of the first page of a member, at least. */
+const MIN_PAGE = 8;
+
+/** A later page is this many times as long: a member with most of the records needs few requests. */
+const GROWTH = 4;
+
+/** Pages save something only if the first is at most so much of what is requested. */
+const MAX_SHARE = 0.25;
+
+/** The end of a page after which there are more. */
+export class PageEnd {
+  readonly type = 'page';
+  readonly end: SearchEnd;
+
+  constructor(end: SearchEnd) {
+    this.end = end;
+  }
+}
+
+export type LaneItems = (SearchItem | LineRecord | PageEnd)[];
+
+/**
+ * Records to request from each of these members first; `undefined`: all of them. Together they send about as much as is
+ * requested, instead of as much each.
+ */
+export function firstPage(
+  { limit, before = 0, after = 0 }: Pick<SearchQuery, 'limit' | 'before' | 'after'>,
+  members: number,
+): number | undefined {
+  // Records of a page share their context.
+  if (before > 0 || after > 0 || !Number.isFinite(limit)) return undefined;
+  const records = Math.max(MIN_PAGE, Math.ceil((SHARES * limit) / Math.max(1, members)));
+  return records <= limit * MAX_SHARE ? records : undefined;
+}
+
+/** How many of all records to request from a group first. */
+export function groupPage(
+  { limit, pageRecords }: { limit: number; pageRecords?: number | undefined },
+  members: number,
+): number {
+  return pageRecords === undefined ? limit : Math.min(limit, pageRecords * members);
+}
+
+/** The page after one with so many records. */
+export function nextPage(records: number): number {
+  return records * GROWTH;
+}
+
+export interface PagesOptions {
+  query: SearchQuery;
+  peer: Pick<Peer, 'transport'>;
+  signal: AbortSignal;
+  /** Of the first page. */
+  pageRecords: number;
+  /** For the scans of all pages. */
+  budgetMs: number;
+}
+
+type SearchPage = (query: SearchQuery, options: { budgetMs: number }) => AsyncIterable<(SearchItem | LineRecord)[]>;
+
+/** A search of a member, in pages of which the next is requested when the one before is used up. */
+export async function* searchInPages(
+  search: SearchPage,
+  { query, peer: { transport }, signal, pageRecords, budgetMs }: PagesOptions,
+): AsyncGenerator<LaneItems, void, undefined> {
+  // Of contract-only members each page would be the end of their files again.
+  const isPaged = transport === undefined || (await transport.isPorthole({ signal }));
+  const times = query.start === undefined ? new PageTimes(query.order) : undefined;
+  let left = query.limit;
+  let leftMs = budgetMs;
+  let before: SearchEnd | undefined;
+  for (let [page, size] = [query, isPaged ? pageRecords : query.limit]; ; size = nextPage(size)) {
+    const leftBefore = left;
+    let lastItems: LaneItems = [];
+    let last: SearchEnd | undefined;
+    for await (const items of search({ ...page, limit: Math.min(size, left) }, { budgetMs: leftMs })) {
+      const item = items.at(-1);
+      left -= items.length;
+      times?.add(items);
+      if (item?.type !== 'end') yield items;
+      else {
+        left++;
+        lastItems = items.slice(0, -1);
+        last = item;
+        // Now, so that its connection is free while the page is used.
+        break;
+      }
+    }
+    // Without an end, the reader says what is wrong.
+    if (last === undefined) return;
+    leftMs -= Math.max(0, last.elapsedMs || 0);
+    const joined = before ? joinEnds(before, last) : last;
+    const end = before && times ? times.widen(joined) : joined;
+    const hasMore = last.reason === 'limit' && last.cursor !== null && left > 0 && left < leftBefore;
+    if (!hasMore || leftMs <= 0) {
+      yield [...lastItems, hasMore ? { ...end, reason: 'time budget' } : end];
+      return;
+    }
+    yield [...lastItems, new PageEnd(end)];
+    before = end;
+    page = { ...query, start: { cursor: last.cursor ?? '' } };
+  }
+}
+
+/**
+ * The times of the records since the beginning. Between two records of the same millisecond, no page covers it; all of them
+ * together do.
+ */
+class PageTimes {
+  readonly #order: SearchQuery['order'];
+  #fromMs = Infinity;
+  #toMs = -Infinity;
+
+  constructor(order: SearchQuery['order']) {
+    this.#order = order;
+  }
+
+  add(items: LaneItems): void {
+    for (const item of items) {
+      if (item.type !== 'record' || !isTime(item.timeMs)) continue;
+      this.#fromMs = Math.min(this.#fromMs, item.timeMs);
+      this.#toMs = Math.max(this.#toMs, item.timeMs);
+    }
+  }
+
+  /** Nothing comes before the first page, and nothing after the last one if it has all that is left. */
+  widen(end: SearchEnd): SearchEnd {
+    if (this.#fromMs > this.#toMs) return end;
+    const isExhausted = end.reason === 'exhausted';
+    const { coveredFromMs, coveredToMs } = end;
+    if (coveredFromMs === null || coveredToMs === null)
+      return isExhausted ? { ...end, coveredFromMs: this.#fromMs, coveredToMs: this.#toMs } : end;
+    const isFrom = isExhausted || this.#order === 'oldest';
+    const isTo = isExhausted || this.#order === 'newest';
+    return {
+      ...end,
+      coveredFromMs: isFrom ? Math.min(coveredFromMs, this.#fromMs) : coveredFromMs,
+      coveredToMs: isTo ? Math.max(coveredToMs, this.#toMs) : coveredToMs,
+    };
+  }
+}
+
+/** Ends of two searches, the second of which continued the first. */
+export function joinEnds(first: SearchEnd, second: SearchEnd): SearchEnd {
+  const covered = [first, second].filter((end) => isTime(end.coveredFromMs) && isTime(end.coveredToMs));
+  const times = covered.flatMap((end) => [end.coveredFromMs ?? 0, end.coveredToMs ?? 0]);
+  const duplicates = union(first.duplicates, second.duplicates);
+  return {
+    ...second,
+    records: first.records + second.records,
+    scannedBytes: first.scannedBytes + second.scannedBytes,
+    skippedBytes: first.skippedBytes + second.skippedBytes,
+    coveredFromMs: times.length > 0 ? Math.min(...times) : null,
+    coveredToMs: times.length > 0 ? Math.max(...times) : null,
+    problems: union(first.problems, second.problems),
+    ...(duplicates.length > 0 && { duplicates }),
+    elapsedMs: first.elapsedMs + second.elapsedMs,
+  };
+}
+
+/** What is said of each file once. The lists come from a member. */
+function union<T>(first: readonly T[] | undefined, second: readonly T[] | undefined): T[] {
+  const all = [...(Array.isArray(first) ? first : []), ...(Array.isArray(second) ? second : [])];
+  return [...new Map(all.map((each: T) => [JSON.stringify(each), each])).values()];
+}
