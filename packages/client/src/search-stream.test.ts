@@ -30,6 +30,25 @@ describe('a search', () => {
     expect((await batches.next()).done).toBe(true);
   });
 
+  it('leaves its connection to the next one if its reader stops at the end', async () => {
+    const sockets = new Set<unknown>();
+    const odd = await startOddServer((request, response) => {
+      sockets.add(request.socket);
+      response.writeHead(200, NDJSON_HEADERS).end(RECORD + END);
+    });
+    const client = testClient({ url: odd.url });
+    await eventually(async () => {
+      for await (const items of client.searchLogs(QUERY)) if (items.at(-1)?.type === 'end') break;
+      expect(sockets.size).toBeLessThan(odd.requests.length);
+    });
+  });
+
+  it('cuts off a response that does not end with its end', async () => {
+    const odd = await startOddServer((_request, response) => void response.writeHead(200, NDJSON_HEADERS).write(END));
+    for await (const items of testClient({ url: odd.url }).searchLogs(QUERY)) if (items.at(-1)?.type === 'end') break;
+    await eventually(() => expect(odd.aborted).toBe(1));
+  });
+
   it('lines and characters split between chunks stay whole', async () => {
     const client = testClient({ url: 'http://node', fetch: byteByByte(RECORD + END, NDJSON_HEADERS) });
     const [record, end] = await collectItems(client.searchLogs(QUERY));
