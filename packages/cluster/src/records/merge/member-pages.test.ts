@@ -45,7 +45,7 @@ describe('members of a search', () => {
     expect(records.map(({ atMs }) => atMs)).toEqual(times.slice(0, 400));
     expect(loud.searches.map(({ limit }) => limit)).toEqual([20, 80, 300]);
     for (const [, node] of quiet) expect(node.searches.map(({ limit }) => limit)).toEqual([20]);
-    expect(end).toMatchObject({ reason: 'limit', coveredFromMs: 0, coveredToMs: 399 });
+    expect(end.reason).toBe('limit');
   });
 });
 
