@@ -32,7 +32,7 @@ export type LaneItems = (SearchItem | LineRecord | PageEnd)[];
  * requested, instead of as much each.
  */
 export function firstPage(
-  { limit, before = 0, after = 0 }: Pick<SearchQuery, 'limit' | 'before' | 'after'>,
+  { limit, before = 0, after = 0 }: Pick<SearchQuery, 'limit'> & Partial<Pick<SearchQuery, 'before' | 'after'>>,
   members: number,
 ): number | undefined {
   // Records of a page share their context.
