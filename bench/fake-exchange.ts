@@ -1,7 +1,7 @@
 import type { ExchangeRequest, ExchangeResponse } from '@porthole/contract';
 
-/** As members with default settings do it: rounds of exchanges, a new sample of each in a refresh interval. */
-const ROUND_MS = 5000;
+/** As a thousand members do it: rounds of exchanges, and a new sample of each in a refresh interval. */
+const ROUND_MS = 6000;
 const REFRESH_MS = 30_000;
 const EXCHANGES = 3;
 

@@ -12,7 +12,7 @@ import { runScenario, type ScenarioResult } from '../simulation/run-scenario.ts'
 /** As `cluster/src/gossip/gossip.ts` has it, with the default `cluster.refresh`. */
 const REFRESH_MS = 30_000;
 const EXCHANGES = 3;
-const roundMs = (nodes: number) => Math.min(REFRESH_MS / 2, Math.max(REFRESH_MS / 6, nodes * 5));
+const roundMs = (nodes: number) => Math.min(REFRESH_MS / 2, Math.max(REFRESH_MS / 6, nodes * 6));
 
 /** Sizes of real exchanges, for each member: what a request says of it, and news of it in a response. */
 const DIGEST_BYTES = 25;

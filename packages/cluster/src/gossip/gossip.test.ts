@@ -193,8 +193,8 @@ describe('a member that lies', () => {
 
 it.each([
   [17, 5000],
-  [1000, 5000],
-  [2000, 10_000],
+  [1000, 6000],
+  [2000, 12_000],
   [10_000, 15_000],
 ])('rounds are longer among thousands of members: %i', (members, roundMs) => {
   expect(steadyRoundMs(30_000, members)).toBe(roundMs);

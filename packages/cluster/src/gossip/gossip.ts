@@ -22,7 +22,7 @@ const MAX_TRIES = 8;
 /** Rounds in each refresh interval; fewer with thousands of members, whose exchanges are larger. */
 const ROUNDS = 6;
 const LEAST_ROUNDS = 2;
-const ROUND_MS_EACH = 5;
+const ROUND_MS_EACH = 6;
 
 /** In a small cluster, one member is asked in so many rounds, for nodes that use the id of this one. */
 const DIRECT_ROUNDS = 3;
