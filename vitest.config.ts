@@ -1,14 +1,19 @@
 import { fileURLToPath } from 'node:url';
 import { defineConfig, type ViteUserConfig } from 'vitest/config';
+import { BUILT_FILES, builtPackages } from './test/built-packages.ts';
 import { LongestFirst } from './test/longest-first.ts';
 import { measureTimeoutScale } from './test/measure-timeout-scale.ts';
 import tsconfig from './tsconfig.check.json' with { type: 'json' };
 
-// Packages resolve each other to their TypeScript source in tests, so a test never sees a stale build.
+// Packages resolve each other to their TypeScript source in tests, so a test never sees a stale build. Only `npm test`, which
+// has made one just before, has end-to-end tests use it.
 const alias = Object.entries(tsconfig.compilerOptions.paths).map(([name, [path = '']]) => ({
   find: new RegExp(`^${name}$`),
   replacement: fileURLToPath(new URL(path, import.meta.url)),
 }));
+
+const USES_BUILD = process.env.TEST_USES_BUILD === 'true';
+const PLUGINS = USES_BUILD ? [builtPackages] : [];
 
 const SCALE = measureTimeoutScale();
 
@@ -24,6 +29,7 @@ const COMMON: ViteUserConfig['test'] = {
   testTimeout: TIMEOUT_MS,
   hookTimeout: TIMEOUT_MS,
   env: { TEST_TIMEOUT_SCALE: String(SCALE) },
+  ...(USES_BUILD && { server: { deps: { external: [BUILT_FILES] } } }),
 };
 
 /** These replace calls of the system, or measure what the thread holds: each has a thread of its own. */
@@ -59,8 +65,9 @@ export default defineConfig({
     maxWorkers: 5,
     sequence: { sequencer: LongestFirst },
     projects: [
-      { resolve: { alias }, test: { ...COMMON, name: 'alone', include: ALONE } },
+      { plugins: PLUGINS, resolve: { alias }, test: { ...COMMON, name: 'alone', include: ALONE } },
       {
+        plugins: PLUGINS,
         resolve: { alias },
         test: {
           ...COMMON,

@@ -56,8 +56,8 @@ const FLAGS = [
  * there usually are cores.
  */
 const RUNS = [
-  ['packages/', 'test/', '--maxWorkers=3'],
-  ['e2e/', '--maxWorkers=3'],
+  { args: ['packages/', 'test/', '--maxWorkers=3'] },
+  { args: ['e2e/', '--maxWorkers=3'], env: { TEST_USES_BUILD: 'true' } },
 ];
 /** More than these do not fail by chance. */
 const MAX_REPEATED_FILES = 6;
@@ -74,12 +74,12 @@ process.exitCode = failed === 0 && passed > 0 && suites.ok ? 0 : 1;
  * files that failed run once more with the machine to themselves, and what failed is named even if it passes then.
  */
 async function runSuites(paths) {
-  const first = joinRuns(await Promise.all((paths.length > 0 ? [paths] : RUNS).map(runVitest)));
+  const first = joinRuns(await Promise.all((paths.length > 0 ? [{ args: paths }] : RUNS).map(runVitest)));
   const files = first.files.filter(({ failed }) => failed.length > 0);
   if (files.length === 0 || files.length > MAX_REPEATED_FILES) return first;
   const names = files.map(({ path }) => path);
   console.log(`running again, alone: ${names.join(', ')}`);
-  const second = await runVitest([...names, '--maxWorkers=1']);
+  const second = await runVitest({ args: [...names, '--maxWorkers=1'] });
   for (const { path, failed } of files) {
     const again = second.files.find((file) => file.path === path)?.failed ?? failed;
     for (const title of failed.filter((name) => !again.includes(name))) {
@@ -90,13 +90,13 @@ async function runSuites(paths) {
   return { ok: second.ok, ...countTests([...others, ...second.files]) };
 }
 
-async function runVitest(args) {
+async function runVitest({ args, env = {} }) {
   const folder = mkdtempSync(join(tmpdir(), 'porthole-test-'));
   const report = join(folder, 'report.json');
   try {
     const vitest = [...FLAGS, 'node_modules/vitest/vitest.mjs', 'run'];
-    const env = { TEST_IS_BUILT: 'true', TEST_REPORT: report };
-    const status = await runGroup(process.execPath, [...vitest, ...args], { cwd: ROOT, env });
+    const given = { ...env, TEST_IS_BUILT: 'true', TEST_REPORT: report };
+    const status = await runGroup(process.execPath, [...vitest, ...args], { cwd: ROOT, env: given });
     const files = JSON.parse(readFileSync(report, 'utf8')).testResults.map(readFileResult);
     const { passed, failed } = countTests(files);
     // An error outside of all files has no failed test of its own; it still counts.
