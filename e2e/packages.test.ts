@@ -21,23 +21,14 @@ let work: string;
 
 beforeAll(async () => {
   work = await mkdtemp(join(tmpdir(), 'porthole-packages-'));
-  // Packing the first builds both.
-  await installPacked('cli');
-  await installPacked('client', '--ignore-scripts');
+  // By one npm: starting it takes longer than packing. The first builds both.
+  const options = ['--pack-destination', work, '--json'];
+  const { stdout } = await npm(root, 'pack', './packages/cli', './packages/client', ...options);
+  const packed = JSON.parse(stdout.slice(stdout.indexOf('['))) as { name: string; filename: string }[];
+  for (const { name, filename } of packed) await installPacked(name === 'porthole' ? 'cli' : 'client', filename);
 });
 
-async function installPacked(name: string, ...options: string[]): Promise<void> {
-  const { stdout } = await npm(
-    root,
-    'pack',
-    '-w',
-    `packages/${name}`,
-    '--pack-destination',
-    work,
-    '--json',
-    ...options,
-  );
-  const [{ filename }] = JSON.parse(stdout.slice(stdout.indexOf('['))) as [{ filename: string }];
+async function installPacked(name: string, filename: string): Promise<void> {
   const project = join(work, name);
   mkdirSync(project);
   writeFileSync(join(project, 'package.json'), '{ "name": "user", "private": true, "type": "module" }\n');
