@@ -21,9 +21,9 @@ export interface FakeMembers {
   stop(): Promise<void>;
 }
 
-/** Several processes, so that helpers are not all one thread; more would only compete for the cores of the machine. */
+/** As many as cores: helpers are not all one thread, and each of them runs long enough to be compiled. */
 const LARGE = 500;
-const PROCESSES = 4;
+const PROCESSES = 2;
 
 /** So many members in other processes, each with so many records. */
 export async function startFakeMembers(context: BenchContext, count: number, records: number): Promise<FakeMembers> {
