@@ -53,8 +53,8 @@ const given = fc.record({
 
 type Given = typeof given extends fc.Arbitrary<infer T> ? T : never;
 
-// A machine that is busy must not make members late.
-const LIMITS = { firstBatchMs: 60_000, memberTimeoutMs: 60_000, maxParallel: 4 };
+// A machine that is busy must not make members late. More records in a page than any member has.
+const LIMITS = { firstBatchMs: 60_000, memberTimeoutMs: 60_000, maxParallel: 4, pageRecords: 1000 };
 
 function toNode(spec: MemberSpec, index: number): FakeNode {
   const times = spec.isOrdered ? [...spec.times].sort((a, b) => a - b) : spec.times;
