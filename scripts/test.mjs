@@ -57,7 +57,7 @@ const FLAGS = [
  */
 const RUNS = [
   { args: ['packages/', 'test/', '--maxWorkers=3'] },
-  { args: ['e2e/', '--maxWorkers=3'], env: { TEST_USES_BUILD: 'true' } },
+  { args: ['e2e/', '--maxWorkers=2'], env: { TEST_USES_BUILD: 'true' } },
 ];
 /** More than these do not fail by chance. */
 const MAX_REPEATED_FILES = 6;

@@ -67,9 +67,26 @@ async function followRow({ nodes, followers: heard }: SoakOutcome): Promise<Soak
   return completeness('every line once, through each follow', wrong, all.length);
 }
 
+/** Members may still be busy with the load, and be reported as silent: then the search is repeated. */
 async function searchRow(nodes: readonly SoakNode[]): Promise<SoakRow> {
+  const giveUpAt = Date.now() + SETTLE_MS;
+  for (;;) {
+    const { found, silent } = await searchAll(nodes);
+    if (silent.length > 0 && Date.now() < giveUpAt) {
+      await delay(200);
+      continue;
+    }
+    const wrong = nodes.flatMap(({ id, written }) =>
+      differences(found.get(id) ?? [], written).map((text) => `${id}: ${text}`),
+    );
+    return completeness('every line once, through a search of the cluster', [...silent, ...wrong], nodes.length);
+  }
+}
+
+async function searchAll(nodes: readonly SoakNode[]): Promise<{ found: Map<string, number[]>; silent: string[] }> {
   const [first] = nodes;
   const found = new Map(nodes.map(({ id }) => [id, [] as number[]]));
+  const silent: string[] = [];
   let cursor: string | null = null;
   do {
     const startAt: { start?: { cursor: string } } = cursor === null ? {} : { start: { cursor } };
@@ -77,15 +94,14 @@ async function searchRow(nodes: readonly SoakNode[]): Promise<SoakRow> {
     cursor = null;
     for await (const items of first?.client.cluster.searchLogs(query) ?? []) {
       for (const item of items) {
-        if (item.type === 'end') cursor = item.cursor;
-        else for (const [id, numbers] of found) add(numbers, numberIn(item.message, id));
+        if (item.type === 'end') {
+          cursor = item.cursor;
+          for (const { id, outcome } of item.members) if (outcome !== 'ok') silent.push(`${id}: ${outcome}`);
+        } else for (const [id, numbers] of found) add(numbers, numberIn(item.message, id));
       }
     }
   } while (cursor !== null);
-  const wrong = nodes.flatMap(({ id, written }) =>
-    differences(found.get(id) ?? [], written).map((text) => `${id}: ${text}`),
-  );
-  return completeness('every line once, through a search of the cluster', wrong, nodes.length);
+  return { found, silent };
 }
 
 function add(numbers: number[], number: number | undefined): void {
