@@ -8,7 +8,7 @@ import { type CaseFixture, openFixture } from './testing/case-world.ts';
 import { IMPLEMENTATIONS, type Implementation } from './testing/implementations.ts';
 
 /** Directories of logs, and questions about each. Kept to a few seconds; MORE=20 takes twenty times as long. */
-const DIRECTORIES = 4 * Number(process.env.MORE ?? 1);
+const DIRECTORIES = 2 * Number(process.env.MORE ?? 1);
 const QUERIES = 12;
 
 let world: CaseFixture;

@@ -81,6 +81,8 @@ describe('the outcome of a failure', () => {
     [new PortholeError('NOT_SUPPORTED', ''), 'not supported'],
     [new PortholeError('BAD_ANSWER', ''), 'version'],
     [new PortholeError('DEADLINE_EXCEEDED', ''), 'timeout'],
+    [Object.assign(new PortholeError('UNREACHABLE', ''), { failure: 'timeout', status: undefined }), 'timeout'],
+    [Object.assign(new PortholeError('UNREACHABLE', ''), { failure: 'lost', status: undefined }), 'refused'],
     [new PortholeError('RATE_LIMITED', ''), 'failed'],
     [new TypeError('x is not a function'), 'failed'],
     ['a text', 'failed'],

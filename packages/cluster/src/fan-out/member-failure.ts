@@ -39,12 +39,19 @@ const OUTCOMES: Readonly<Record<string, MemberOutcome>> = {
 
 function unreachable(error: unknown): MemberOutcome | undefined {
   const codes = systemCodes(error);
+  const [failure, status] = [fieldOf(error, 'failure'), fieldOf(error, 'status')];
   if (codes.some((code) => TLS_CODES.test(code))) return 'tls';
   if (codes.some((code) => TIMEOUT_CODES.has(code))) return 'timeout';
   // A truncated response or an error of a proxy means that there was a connection.
-  const status = error instanceof Error && 'status' in error ? error.status : null;
   if (typeof status === 'number') return undefined;
+  // There was one, but no byte came.
+  if (failure === 'timeout') return 'timeout';
   return status === undefined || codes.length > 1 ? 'refused' : undefined;
+}
+
+/** `null`: it has no such field. */
+function fieldOf(error: unknown, name: 'failure' | 'status'): unknown {
+  return error instanceof Error && name in error ? (error as Error & Record<typeof name, unknown>)[name] : null;
 }
 
 function systemCodes(error: unknown): string[] {
