@@ -67,8 +67,8 @@ it('the responses of all members together hold no more than one budget, until th
     responses,
   });
   const outcomes = answers.map(({ report }) => report.outcome);
-  // 1 MB each, of which 256 KiB are not counted.
-  expect(outcomes.filter((outcome) => outcome === 'ok').length).toBeGreaterThanOrEqual(3);
+  // 1 MB each, of which 256 KiB are not counted. Four at a time may each have half of theirs when the budget is spent.
+  expect(outcomes.filter((outcome) => outcome === 'ok').length).toBeGreaterThanOrEqual(2);
   expect(outcomes.filter((outcome) => outcome === 'ok').length).toBeLessThanOrEqual(5);
   expect(answers.at(-1)?.report).toMatchObject({ outcome: 'ok', count: 1 });
   const refused = answers.find(({ report }) => report.outcome !== 'ok')?.report;
