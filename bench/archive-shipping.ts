@@ -88,18 +88,20 @@ async function lagRow(context: BenchContext, clickhouse: ClickHouse): Promise<Ro
   const dir = context.tempDir();
   const lags: number[] = [];
   const inner = new ClickHouseTarget(clickhouse);
-  let times: number[] = [];
+  const times = new Map<Buffer, number[]>();
   const target: RecordTarget = {
     format: inner.format,
     prepare: () => inner.prepare(),
     knownFiles: (log, signal) => inner.knownFiles(log, signal),
-    pack: (rows) => {
-      times = sampleTimes(rows);
-      return inner.pack(rows);
+    pack: async (rows) => {
+      const packed = await inner.pack(rows);
+      times.set(packed, sampleTimes(rows));
+      return packed;
     },
     send: async (packed, signal) => {
       await inner.send(packed, signal);
-      lags.push(...times.map((timeMs) => Date.now() - timeMs));
+      for (const timeMs of times.get(packed) ?? []) lags.push(Date.now() - timeMs);
+      times.delete(packed);
     },
   };
   const shipper = await startShipper(context, dir, target);

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { BlockPacker } from '../ship/block-packer.ts';
 import { startClickHouse, type TestClickHouse } from '../testing/server.ts';
 import { quote, quoteName } from './quote.ts';
 
@@ -21,12 +21,27 @@ describe('statements', () => {
     expect(rows).toEqual([0, 1, 2].map((n) => ({ n, text: String(n) })));
   });
 
-  it('insert compressed rows', async () => {
+  it('insert rows in blocks, whose checksums are right for each length', async () => {
     const clickhouse = server.connect();
-    await clickhouse.execute('CREATE TABLE compressed (n UInt32) ENGINE = Memory');
-    const body = gzipSync('{"n":1}\n{"n":2}\n');
-    await clickhouse.insert('INSERT INTO compressed FORMAT JSONEachRow', { body, gzip: true });
-    expect(await clickhouse.query('SELECT sum(n) AS n FROM compressed')).toEqual([{ n: 3 }]);
+    await clickhouse.execute('CREATE TABLE packed (n UInt32, text String) ENGINE = Memory');
+    const packer = new BlockPacker();
+    const rows = Array.from({ length: 400 }, (_, n) => ({ n, text: randomText(n) }));
+    rows.push({ n: 400, text: randomText(300_000) });
+    // Those of two and more bytes: the rows of one block may end in the next one.
+    const lines = rows.map((row) => Buffer.from(`${JSON.stringify(row)}\n`));
+    const parts = lines.flatMap((line, n) => (n < 20 ? [line.subarray(0, n), line.subarray(n)] : [line]));
+    const body = Buffer.concat(await Promise.all(parts.map((part) => packer.pack(part))));
+    await clickhouse.insert('INSERT INTO packed FORMAT JSONEachRow', { body, isPacked: true });
+    expect(await clickhouse.query('SELECT n, text FROM packed ORDER BY n')).toEqual(rows);
+  });
+
+  it('a block that was changed on its way is refused', async () => {
+    const clickhouse = server.connect();
+    await clickhouse.execute('CREATE TABLE damaged (text String) ENGINE = Memory');
+    const body = await new BlockPacker().pack(Buffer.from('{"text":"abcdefghijklmnop"}\n'));
+    body[body.indexOf('abc')] = 0x78;
+    const insert = clickhouse.insert('INSERT INTO damaged FORMAT JSONEachRow', { body, isPacked: true });
+    await expect(insert).rejects.toMatchObject({ code: 'ARCHIVE_FAILED', serverCode: 40 });
   });
 
   it.each([
@@ -116,3 +131,12 @@ describe('failures', () => {
     await expect(made).rejects.toMatchObject({ code: 'ARCHIVE_DENIED' });
   });
 });
+
+/** Hardly anything in it repeats, and always the same. */
+function randomText(length: number): string {
+  let state = length + 1;
+  return Array.from({ length }, () => {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    return String.fromCharCode(33 + ((state >>> 24) % 90));
+  }).join('');
+}

@@ -30,9 +30,9 @@ export interface StatementOptions {
 }
 
 export interface InsertOptions extends StatementOptions {
-  /** Rows as JSON lines, compressed by gzip if `gzip` is set. */
   body: Uint8Array;
-  gzip?: boolean | undefined;
+  /** The body is in blocks of ClickHouse's own format, with checksums, which old and new servers read. */
+  isPacked?: boolean | undefined;
 }
 
 export interface QueryOptions extends StatementOptions {
@@ -75,9 +75,9 @@ export class ClickHouse {
   }
 
   /** Sends rows: `sql` ends with their format. Resolves once the server has stored them. */
-  async insert(sql: string, { body, gzip = false, ...options }: InsertOptions): Promise<void> {
-    const headers = gzip ? { 'Content-Encoding': 'gzip' } : {};
-    const response = await this.#send({ ...options, query: sql, body, headers });
+  async insert(sql: string, { body, isPacked = false, ...options }: InsertOptions): Promise<void> {
+    const settings = isPacked ? { ...options.settings, decompress: 1 } : options.settings;
+    const response = await this.#send({ ...options, settings, query: sql, body });
     const text = await this.#collect(response, 1024);
     // The status may have been sent before it failed.
     if (text.length > 0)
@@ -153,7 +153,7 @@ export class ClickHouse {
     }
   }
 
-  async #sendOnce({ query, body, headers, settings, signal, timeoutMs, withoutDatabase }: Statement) {
+  async #sendOnce({ query, body, settings, signal, timeoutMs, withoutDatabase }: Statement) {
     signal?.throwIfAborted();
     const url = new URL(this.#url);
     if (!withoutDatabase) url.searchParams.set('database', this.database);
@@ -164,7 +164,7 @@ export class ClickHouse {
     const options: http.RequestOptions = {
       method: 'POST',
       agent: this.#agent,
-      headers: { ...(await this.#credentials.headers()), ...headers, 'Content-Length': body.length },
+      headers: { ...(await this.#credentials.headers()), 'Content-Length': body.length },
       ...(signal && { signal }),
     };
     const request = (more: http.RequestOptions) => (isTls ? https.request(url, more) : http.request(url, more));
@@ -190,5 +190,4 @@ interface Statement extends StatementOptions {
   /** In the URL, if the body is data. */
   query?: string;
   body: Uint8Array;
-  headers?: Record<string, string>;
 }

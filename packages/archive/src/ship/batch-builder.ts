@@ -11,8 +11,10 @@ const MAX_DAYS = 40;
 
 /** Rows of one or more logs, and what is known to be shipped once they are stored. */
 export interface BuiltBatch {
-  /** Rows as lines of JSON, until they are packed: from then on the very same bytes are sent. */
-  body: { rows: Buffer } | { packed: Buffer };
+  /** What is sent, again and again if need be. */
+  packed: Buffer;
+  /** Whether it is on disk, as it is before it is sent. */
+  isKept: boolean;
   rows: number;
   /** Of the rows, not packed. */
   bytes: number;
@@ -48,12 +50,16 @@ export class BatchBuilder {
     this.#readers.add(reader);
   }
 
-  /** What was collected; `undefined` if nothing was. */
-  take(): BuiltBatch | undefined {
+  /**
+   * What was collected; `undefined` if nothing was. Packed here, where the rows are: copies of them would be what most of
+   * the memory of shipping is for. No rows are added until it resolves.
+   */
+  async take(pack: (rows: Buffer) => Promise<Buffer>): Promise<BuiltBatch | undefined> {
     if (this.rows === 0) return undefined;
+    const packed = await pack(this.writer.rows);
     const logs = [...this.#readers].map((reader) => reader.checkpoint());
-    const rows = this.writer.take();
-    const batch = { body: { rows }, rows: this.rows, bytes: rows.length, logs };
+    const batch = { packed, isKept: false, rows: this.rows, bytes: this.writer.length, logs };
+    this.writer.clear();
     this.rows = 0;
     this.#readers.clear();
     this.#days.clear();

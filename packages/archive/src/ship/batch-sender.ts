@@ -94,7 +94,8 @@ export class BatchSender {
     const { target, pending, signal } = this.#deps;
     if (!this.#isPrepared) await target.prepare(signal);
     this.#isPrepared = true;
-    await target.send(await this.#pack(batch), signal);
+    await this.#keep(batch);
+    await target.send(batch.packed, signal);
     for (const log of batch.logs) await log.commit();
     this.sentRows += batch.rows;
     this.sentBytes += batch.bytes;
@@ -102,16 +103,14 @@ export class BatchSender {
     await pending.remove();
   }
 
-  /** What is sent of it, once that is on disk together with where it ends in each log. */
-  async #pack(batch: BuiltBatch): Promise<Buffer> {
-    if ('packed' in batch.body) return batch.body.packed;
+  /** Writes it to disk, together with where it ends in each log, before it is sent for the first time. */
+  async #keep(batch: BuiltBatch): Promise<void> {
+    if (batch.isKept) return;
     const { target, pending } = this.#deps;
     for (const log of batch.logs) await log.prepare();
-    const packed = await target.pack(batch.body.rows);
-    const { rows, bytes } = batch;
+    const { rows, bytes, packed } = batch;
     await pending.write({ format: target.format, rows, bytes, logs: batch.logs.map(({ state }) => state), packed });
-    batch.body = { packed };
-    return packed;
+    batch.isKept = true;
   }
 }
 

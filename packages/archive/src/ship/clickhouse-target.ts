@@ -1,13 +1,10 @@
-import { promisify } from 'node:util';
-import { gzip } from 'node:zlib';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 import { quote } from '../clickhouse/quote.ts';
 import { checkSchema } from '../schema/migrate.ts';
 import { readFeatures } from '../schema/server-features.ts';
 import { RECORDS } from '../schema/tables.ts';
+import { BlockPacker } from './block-packer.ts';
 import type { RecordTarget } from './record-target.ts';
-
-const compress = promisify(gzip);
 
 /** More files of one log are not told apart after the positions were lost. */
 const MAX_KNOWN_FILES = 1000;
@@ -18,14 +15,12 @@ const SEND_TIMEOUT_MS = 60_000;
 /** All rows of a partition become one part, stored together or not at all; a distributed table stores them at once. */
 const SETTINGS = { max_insert_block_size: 1_048_576, insert_distributed_sync: 1 };
 
-/** What is compressed comes in parts of this size: by default they are so small that a quarter of the time is theirs. */
-const PACKED_BYTES = 1024 ** 2;
-
 const INSERT = `INSERT INTO ${RECORDS} FORMAT JSONEachRow`;
 
 /** Sends rows to the table `records` of ClickHouse. */
 export class ClickHouseTarget implements RecordTarget {
-  readonly format = 'JSONEachRow.gzip.1';
+  readonly format = 'JSONEachRow.blocks.1';
+  readonly #packer = new BlockPacker();
   readonly #clickhouse: ClickHouse;
   #settings: Readonly<Record<string, number>> = SETTINGS;
 
@@ -41,13 +36,18 @@ export class ClickHouseTarget implements RecordTarget {
   }
 
   pack(rows: Buffer): Promise<Buffer> {
-    // The fastest level: rows repeat so much that it makes a tenth of them.
-    return compress(rows, { level: 1, chunkSize: PACKED_BYTES });
+    return this.#packer.pack(rows);
   }
 
   async send(packed: Buffer, signal: AbortSignal): Promise<void> {
     const settings = this.#settings;
-    await this.#clickhouse.insert(INSERT, { body: packed, gzip: true, settings, signal, timeoutMs: SEND_TIMEOUT_MS });
+    await this.#clickhouse.insert(INSERT, {
+      body: packed,
+      isPacked: true,
+      settings,
+      signal,
+      timeoutMs: SEND_TIMEOUT_MS,
+    });
   }
 
   async knownFiles({ cluster, node, log }: Parameters<RecordTarget['knownFiles']>[0], signal: AbortSignal) {

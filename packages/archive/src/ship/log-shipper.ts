@@ -141,7 +141,8 @@ export class LogShipper {
     if (kept?.format !== target.format || !kept.logs.every(({ log }) => isShipped(log))) return;
     const { packed, rows, bytes } = kept;
     const readers = await Promise.all(kept.logs.map((state) => this.#openReader(state.log, state)));
-    this.#sender.submit({ body: { packed }, rows, bytes, logs: readers.map((reader) => reader.checkpoint()) });
+    const logs = readers.map((reader) => reader.checkpoint());
+    this.#sender.submit({ packed, isKept: true, rows, bytes, logs });
   }
 
   async #run(): Promise<void> {
@@ -225,7 +226,7 @@ export class LogShipper {
   /** Whether what was collected is on its way. */
   async #flush(): Promise<boolean> {
     if (!(await this.#sender.room(ROOM_MS))) return false;
-    const batch = this.#builder.take();
+    const batch = await this.#builder.take((rows) => this.#options.target.pack(rows));
     if (batch) this.#sender.submit(batch);
     return true;
   }

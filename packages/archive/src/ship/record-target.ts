@@ -11,7 +11,10 @@ export interface RecordTarget {
   readonly format: string;
   /** Makes sure that it can take records. Called before the first batch and after failures. */
   prepare(signal: AbortSignal): Promise<void>;
-  /** What is sent for these rows: lines of JSON of `ArchiveRow`, columns with their default value left out. */
+  /**
+   * What is sent for these rows: lines of JSON of `ArchiveRow`, columns with their default value left out. A copy: the
+   * memory of the rows is used again. Does not depend on `prepare`.
+   */
   pack(rows: Buffer): Promise<Buffer>;
   /**
    * Sends what was packed, as often as it takes. Resolves once the rows are stored, together or not at all as far as the

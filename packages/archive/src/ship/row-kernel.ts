@@ -119,12 +119,15 @@ export class RowKernel {
     this.#tell();
   }
 
-  /** Hands the rows over, and begins anew. */
-  take(): Buffer {
+  /** The rows, where they are: valid until more are made. */
+  get rows(): Buffer {
     const start = this.#loaded.constant('ROWS');
-    const rows = Buffer.from(this.#memory.subarray(start, start + this.length));
+    return this.#memory.subarray(start, start + this.length);
+  }
+
+  /** Begins anew. */
+  clear(): void {
     this.length = 0;
-    return rows;
   }
 
   /** Goes on with the day of the time that was needed. */
