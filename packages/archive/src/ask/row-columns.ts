@@ -1,6 +1,6 @@
 import { LEVELS } from '@porthole/logs/query';
 import type { FoundRecord, Level } from '@porthole/logs/types';
-import { type ArchiveRow, rowToRecord } from '../row/archive-row.ts';
+import { rowToRecord } from '../row/archive-row.ts';
 
 /*
  * Rows as they are read. The table is open to whoever has its password, so that a row may have anything: texts are cut by
@@ -101,21 +101,33 @@ export interface DecodedRow {
 export function decodeRow(row: RecordRow): DecodedRow {
   const isLevel = row.level_name === '' || (LEVELS as readonly string[]).includes(row.level_name);
   const isCut = row.text_bytes > MAX_LINE_BYTES;
+  // Each column by its name: a copy of the row with some of them replaced takes V8 ten times as long.
   const record = rowToRecord({
-    ...row,
     cluster: '',
-    day: '',
-    shipped_ms: 0,
+    node: row.node,
+    role: row.role,
+    log: row.log,
     file: row.file_name,
+    file_id: row.file_id,
     mark: row.mark_text,
+    file_offset: row.file_offset,
+    bytes: row.bytes,
+    cursor_check: row.cursor_check,
+    day: '',
+    time_ms: row.time_ms,
+    has_time: row.has_time,
     level: isLevel ? (row.level_name as Level) : '',
     source: row.source_text,
     tags: row.tag_list,
     line: row.text,
-    message_text: row.message_own,
+    message_at: row.message_at,
     message_tail: isCut ? 0 : row.message_tail,
+    message_text: row.message_own,
     context: row.context_bytes > MAX_LINE_BYTES ? '' : row.context_text,
-  } satisfies ArchiveRow);
+    cut: row.cut,
+    continued: row.continued,
+    shipped_ms: 0,
+  });
   if (isCut) record.cut = true;
   const problem = findProblem(row, { isLevel, isCut, hasContext: record.context !== undefined });
   return problem === undefined ? { row, record } : { row, record, problem };
