@@ -21,7 +21,19 @@ export async function startBareServer(context: BenchContext, node: string, paths
   );
   const file = join(context.tempDir(), 'responses.json');
   writeFileSync(file, JSON.stringify(responses));
-  const args = ['bench/bare-server.mjs', file];
+  return startReady(context, ['bench/bare-server.mjs', file]);
+}
+
+/** A server of grpc-js whose `method` sends prepared messages with so many bytes in all; resolves to its port. */
+export async function startBareGrpcServer(
+  context: BenchContext,
+  { method, totalBytes, messageBytes }: { method: string; totalBytes: number; messageBytes: number },
+): Promise<number> {
+  const args = ['bench/bare-grpc-server.mjs', method, String(totalBytes), String(messageBytes)];
+  return Number(new URL(await startReady(context, args)).port);
+}
+
+function startReady(context: BenchContext, args: readonly string[]): Promise<string> {
   context.recordCommand(['node', ...args]);
   const server = startProgram([process.execPath, ...args], context.cleanup, { cwd: ROOT });
   return new Promise((resolve, reject) => {

@@ -1,4 +1,5 @@
 import { createClient } from '@porthole/client';
+import { startBareGrpcServer } from '../bare-server.ts';
 import type { BenchContext } from '../context.ts';
 import { createFollowedFile, FOLLOWED_FILE, runFollow } from '../follow-run.ts';
 import type { Group } from '../group.ts';
@@ -14,6 +15,13 @@ const MIB = 1024 ** 2;
 const TAIL_BYTES = 64 * MIB;
 const LEAST_GRPC_RATIO = 0.7;
 const WINDOW_BYTES = 4 * MIB;
+
+/** As large as a node's largest, and a divisor of the tail. */
+const MESSAGE_BYTES = MIB;
+
+const PEER_NAMES = { http: 'node:http', bareGrpc: 'bare grpc-js' };
+
+const VIEW_METHOD = '/porthole.v1.NodeStateService/ViewLog';
 
 /** Of each transport, before the ones that count. */
 const WARM_UP_READS = 3;
@@ -36,17 +44,20 @@ async function tailRows(context: BenchContext): Promise<Row[]> {
   const { signal } = new AbortController();
   const sdk = createClient({ url: server.url });
   const port = await findGrpcPort(server);
-  const [grpc, plainGrpc] = [
+  const bare = { method: VIEW_METHOD, totalBytes: TAIL_BYTES, messageBytes: MESSAGE_BYTES };
+  const [grpc, plainGrpc, bareGrpc] = [
     openGrpcTails(port, { 'grpc-node.flow_control_window': WINDOW_BYTES }),
     openGrpcTails(port),
+    openGrpcTails(await startBareGrpcServer(context, bare)),
   ];
-  const closeBoth = () => [grpc, plainGrpc].forEach((client) => void client.close());
-  context.cleanup.add(closeBoth);
+  const closeClients = () => [grpc, plainGrpc, bareGrpc].forEach((client) => void client.close());
+  context.cleanup.add(closeClients);
   const url = `${server.url}/api/v1/log/view?file=${file}&size=${TAIL_BYTES}`;
   const transports = {
     http: async () => (await readTail(url, { maxBytes: Number.MAX_SAFE_INTEGER, maxMs: 60_000, signal })).bytes,
     grpc: () => grpc.read(file, TAIL_BYTES),
     plainGrpc: () => plainGrpc.read(file, TAIL_BYTES),
+    bareGrpc: () => bareGrpc.read(file, TAIL_BYTES),
     sdk: async () => {
       let bytes = 0;
       const { chunks } = await sdk.viewLog({ file, sizeBytes: TAIL_BYTES });
@@ -55,9 +66,13 @@ async function tailRows(context: BenchContext): Promise<Row[]> {
     },
   };
   const names = Object.keys(transports) as (keyof typeof transports)[];
-  const rates: Record<keyof typeof transports, number[]> = { http: [], grpc: [], plainGrpc: [], sdk: [] };
+  const rates: Record<keyof typeof transports, number[]> = { http: [], grpc: [], plainGrpc: [], bareGrpc: [], sdk: [] };
   const sizes = new Set<number>();
-  for (const name of names) for (let n = 0; n < WARM_UP_READS; n++) sizes.add(await transports[name]());
+  for (const name of names)
+    for (let n = 0; n < WARM_UP_READS; n++) {
+      const bytes = await transports[name]();
+      if (name !== 'bareGrpc') sizes.add(bytes); // a tail starts with a whole line
+    }
   if (sizes.size !== 1) throw new Error(`the transports return different tails: ${[...sizes].join(', ')} bytes`);
   for (let round = 0; round < context.effort.rounds; round++) {
     context.log(`  tails, round ${round + 1} of ${context.effort.rounds}`);
@@ -68,23 +83,29 @@ async function tailRows(context: BenchContext): Promise<Row[]> {
       rates[name].push(bytes / MIB / ((performance.now() - startedAt) / 1000));
     }
   }
-  closeBoth();
+  closeClients();
   await server.stop();
-  const row = (name: 'grpc' | 'plainGrpc' | 'sdk', figure: string): Row & { ratio: number } => ({
+  const row = (
+    figure: string,
+    name: keyof typeof rates,
+    peer: 'http' | 'bareGrpc' = 'http',
+  ): Row & { ratio: number } => ({
     figure: `${figure} of 64 MiB, MiB/s`,
     porthole: showNumber(median(rates[name])),
-    against: `node:http ${showNumber(median(rates.http))}`,
-    ratio: median(rates[name]) / median(rates.http),
-    rounds: `${rates[name].map(showNumber).join(', ')} against ${rates.http.map(showNumber).join(', ')}`,
+    against: `${PEER_NAMES[peer]} ${showNumber(median(rates[peer]))}`,
+    ratio: median(rates[name]) / median(rates[peer]),
+    rounds: `${rates[name].map(showNumber).join(', ')} against ${rates[peer].map(showNumber).join(', ')}`,
   });
   const barred = (streamed: Row & { ratio: number }): Row => ({
     ...streamed,
     bar: atLeast(streamed.ratio, LEAST_GRPC_RATIO),
   });
   return [
-    barred(row('grpc', 'tail through gRPC, window of 4 MiB,')),
-    barred(row('plainGrpc', "tail through gRPC, grpc-js's own window of 64 KiB,")),
-    row('sdk', 'tail through the SDK'),
+    barred(row('tail through gRPC, window of 4 MiB,', 'grpc')),
+    barred(row("tail through gRPC, grpc-js's own window of 64 KiB,", 'plainGrpc')),
+    row("tail through gRPC, grpc-js's own window of 64 KiB,", 'plainGrpc', 'bareGrpc'),
+    row('prepared messages of a bare grpc-js server, its own window of 64 KiB, tail', 'bareGrpc'),
+    row('tail through the SDK', 'sdk'),
   ];
 }
 
