@@ -169,6 +169,30 @@ describe('a reader that was away while the file was rotated', () => {
     expect(all.slice(0, 11)).toEqual(['gap gone', ...upTo(31, 40)]);
     await follow.stop();
   });
+
+  test('if the live file is emptied during the search, what the other files have comes after a gap', async () => {
+    const { dir, path } = log(lines(1, 20));
+    const logs = openDir(dir);
+    const record = await newest(logs);
+    appendFileSync(path, lines(21, 30));
+    renameSync(path, `${path}.1`);
+    writeFileSync(path, lines(31, 40));
+    let searches = 0;
+    const hub = openHub(dir, {
+      search: (query, options) => {
+        if (++searches === 1) truncateSync(path);
+        return logs.search(query, options);
+      },
+    });
+    const follow = collectFollow(hub, { family: 'app.log', start: { cursor: resumeCursor(record) } });
+    await eventually(() => expect(shown(follow.items)).toContain('gap truncated'));
+    appendFileSync(path, line(41));
+    await eventually(() => expect(shown(follow.items)).toContain('41'));
+    const all = shown(follow.items);
+    expect(all.filter((each) => /^\d+$/.test(each))).toEqual([...upTo(21, 30), '41']);
+    expect(all[0]).toBe('gap gone');
+    await follow.stop();
+  });
 });
 
 describe('a file truncated under a writer that does not append', () => {

@@ -31,10 +31,15 @@ export class DeliveredOffsets {
     this.#ends = new WeakMap();
   }
 
-  /** Whether a record of the history was delivered before. This happens if its start was deleted and the history continued by time. */
-  has({ cursor, offset }: FoundRecord): boolean {
-    const file = this.#files.get(fileHash(cursor));
-    return file !== undefined && offset < file.end;
+  /**
+   * Notes a record of the history; false if it was delivered before. This happens if the start of the history was deleted
+   * and it continued by time, and while a file is being copied.
+   */
+  add(record: FoundRecord): boolean {
+    const file = this.#files.get(fileHash(record.cursor));
+    if (file !== undefined && record.offset < file.end) return false;
+    this.note(record);
+    return true;
   }
 
   /** The part of the record that was not delivered yet, or `undefined`. */

@@ -26,21 +26,20 @@ export async function* emitSince(
   let from = start;
   let last: string | undefined;
   let limits: HistoryEnd | undefined;
-  let isEndGone = false;
   for (let round = 0; !deps.signal.aborted; round++) {
     const isHeld = (round < 2 || limits !== undefined) && reader.joined.seq >= ring.firstSeq;
     const { seq, until, unread } = isHeld ? reader.joined : currentJunction(reader.tail);
     try {
       for await (const { records, isGone: isPartGone } of searchAll(reader, { from, ...(limits ?? { until }) }, deps)) {
         if (isPartGone) yield [goneGap(reader, last)];
-        const fresh = records.filter((record) => record.file !== unread && !reader.delivered.has(record));
-        for (const record of fresh) reader.delivered.note(record);
+        // One by one: a file that is being copied may be found twice in one part.
+        const fresh = records.filter((record) => record.file !== unread && reader.delivered.add(record));
         const newest = fresh.at(-1);
         if (newest) last = resumeCursor(newest);
         yield* changes.pass(fresh);
       }
       // The position at which the ring continues is no longer on disk.
-      if (limits) yield [goneGap(reader, last)];
+      if (limits?.toMs !== undefined) yield [goneGap(reader, last)];
     } catch (error) {
       if (!isGone(error)) throw error;
       // One end of this range may have been renamed or truncated during the search: try once more.
@@ -59,24 +58,25 @@ export async function* emitSince(
         // The end of the range may be renamed at this moment, or the reader has not noticed yet that it was deleted.
         await reader.tail.catchUp();
         continue;
+      } else if (last === undefined && isHeld && !limits) {
+        // What is missing was before the ring's first record, or among what is left of the files.
+        yield [goneGap(reader, last)];
+        if (firstTimeFrom(ring, seq) === undefined) await reader.tail.catchUp();
+        // If the ring has nothing, the end is that of the files; what the ring gets of them, too, is deduplicated.
+        const toMs = firstTimeFrom(ring, seq);
+        limits = toMs === undefined ? {} : { toMs };
+        continue;
       } else {
-        const toMs = last === undefined && isHeld && !limits ? firstTimeFrom(ring, seq) : undefined;
-        if (toMs !== undefined) {
-          limits = { toMs };
-          continue;
-        }
         if (last === undefined && isStrict(start)) throw error;
         yield [goneGap(reader, last)];
-        if (last === undefined && isHeld && !limits) isEndGone = true;
       }
     }
     reader.moveTo(seq, last);
     if (seq >= ring.firstSeq) return yield* changes.passEnd(until);
     // If the end of the range was deleted, nothing from there on was emitted. After a record, its time is known as well.
     if (last !== undefined) from = { cursor: last };
-    else if (until !== undefined && !limits && !isEndGone) from = { record: until };
+    else if (until !== undefined && !limits) from = { record: until };
     limits = undefined;
-    isEndGone = false;
   }
 }
 
