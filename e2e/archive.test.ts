@@ -122,6 +122,14 @@ describe('nodes with an archive', () => {
     );
     const [client] = clients as [NodeClient];
     await untilShipped(client, 6);
+    const complete = { lagMs: 0, lagBytes: 0, lostBytes: 0 };
+    await eventually(async () => {
+      const listed = (await client.cluster.nodes()).nodes;
+      expect(listed.map(({ id, archive: lag }) => [id, lag])).toEqual([
+        ['n1', complete],
+        ['n2', complete],
+      ]);
+    });
     rmSync(join(nodes[0]?.logDir ?? '', 'app.log.1'));
     const all = [
       'n1: old of n1',

@@ -58,6 +58,23 @@ describe('porthole nodes', () => {
     });
   });
 
+  it('shows how far each node is behind in shipping to the archive, once one ships', async () => {
+    const lags = [
+      { lagMs: 0, lagBytes: 0, lostBytes: 0 },
+      { lagMs: 150_000, lagBytes: 4096, lostBytes: 0 },
+    ];
+    const nodes = [...lags.map((archive, n) => clusterNode(`broker-${n}`, { archive })), clusterNode('broker-2')];
+    const node = await startClusterNode({ responses: { '/cluster/nodes': { ...NODES, nodes } } });
+    const { stdout } = await runCli(node, 'nodes');
+    expect(stdout.split('\n').map((row) => row.replace(/.*(?=ARCHIVE)|.*ago +/, ''))).toEqual([
+      'ARCHIVE  ERRORS  STATE',
+      'complete       0  up',
+      '2 m behind       0  up',
+      '-       0  up',
+      '',
+    ]);
+  });
+
   it('shows labels, selects by them, and groups by one', async () => {
     const labels = {
       'broker-1': { rack: '7', zone: 'eu-1' },

@@ -51,6 +51,7 @@ export type {
   SettingEntry,
   SettingJson,
   SettingSource,
+  ShippingLag,
   ShippingState,
   ViewRequest,
 } from '@porthole/contract';

@@ -38,6 +38,7 @@ import type {
   NodeState,
   SearchOptions,
   SettingJson,
+  ShippingLag,
 } from './node-state.ts';
 import type { RouteId } from './routes/routes.ts';
 import type { RequestClock } from './time/time-text.ts';
@@ -70,6 +71,8 @@ export interface ClusterNode extends Omit<Member, 'labels'> {
   lastSeenMs: number | null;
   /** Its health checks that fail: it is up, but degraded. Empty if none fails, or if it is not known. */
   problems: NodeProblem[];
+  /** How far it is behind in shipping to the archive; absent if it ships nothing, or if that is not known. */
+  archive?: ShippingLag;
   /** When this was sampled, by the clock of the responding node; absent: just now. */
   asOfMs?: number;
 }

@@ -82,6 +82,7 @@ export type {
   SettingEntry,
   SettingJson,
   SettingSource,
+  ShippingLag,
   ShippingState,
 } from './node-state.ts';
 export { encodeBodyParameters, MAX_BODY_BYTES, parseBodyParameters } from './params/body-parameters.ts';

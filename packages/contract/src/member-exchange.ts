@@ -1,5 +1,5 @@
 import type { Labels } from './labels.ts';
-import type { NodeObject, NodeProblem } from './node-state.ts';
+import type { NodeObject, NodeProblem, ShippingLag } from './node-state.ts';
 
 /*
  * What members tell each other about all of them. Times are ages in milliseconds: nobody has to have the right time. Rows
@@ -45,6 +45,8 @@ export interface MemberSample {
   /** Records of level ERROR and above in the last 15 minutes. */
   recentErrors: number | null;
   problems: NodeProblem[];
+  /** Absent if it ships nothing. */
+  archive?: ShippingLag;
 }
 
 /** A snapshot that one member keeps of another. */

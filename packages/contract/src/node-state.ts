@@ -74,6 +74,9 @@ export interface ShippingState {
   problem: string | null;
 }
 
+/** How far a node is behind in shipping its logs to the archive. */
+export type ShippingLag = Pick<ShippingState, 'lagMs' | 'lagBytes' | 'lostBytes'>;
+
 /** A health check that fails. */
 export interface NodeProblem {
   /** `log directory`, `configuration` ... */

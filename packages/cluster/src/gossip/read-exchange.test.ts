@@ -62,6 +62,21 @@ describe('what a member sends', () => {
     });
   });
 
+  it.each([
+    [
+      { lagMs: 3000, lagBytes: 12, lostBytes: 0, problem: 'x'.repeat(5000) },
+      { lagMs: 3000, lagBytes: 12, lostBytes: 0 },
+    ],
+    [{ lagMs: 3000, lagBytes: 12 }, undefined],
+    [{ lagMs: -1, lagBytes: 12, lostBytes: 0 }, undefined],
+    [{ lagMs: 1e300, lagBytes: '1', lostBytes: null }, undefined],
+    ['3 s', undefined],
+    [undefined, undefined],
+  ])('a member that says %j of its lag', (archive, expected) => {
+    const sample = readSample({ ...fakeSample(), archive });
+    expect(sample).toEqual({ ...fakeSample(), ...(expected && { archive: expected }) });
+  });
+
   it.each([null, 1, [], {}, { have: 'x' }, { have: Array(80_001).fill(0) }])('is no digest: %j', (value) => {
     expect(() => readDigest(value)).toThrow(expect.objectContaining({ code: 'PARAMETER_INVALID' }));
   });

@@ -8,6 +8,7 @@ import {
   type NodeProblem,
   PortholeError,
   readLabels,
+  type ShippingLag,
 } from '@porthole/contract';
 import { readNodeObject } from '../membership/node-object.ts';
 
@@ -91,6 +92,7 @@ export function readSample(value: unknown): MemberSample | undefined {
   const node = isObject(value) ? readNode(value.node) : undefined;
   if (!isObject(value) || node === undefined) return undefined;
   const { role, timeZone, uptimeMs, lastRecordAgeMs, recentErrors, problems } = value;
+  const archive = readLag(value.archive);
   return {
     node,
     labels: readLabels(value.labels),
@@ -101,7 +103,15 @@ export function readSample(value: unknown): MemberSample | undefined {
     lastRecordAgeMs: isSpan(lastRecordAgeMs) ? lastRecordAgeMs : null,
     recentErrors: isCount(recentErrors) ? recentErrors : null,
     problems: Array.isArray(problems) ? problems.slice(0, MAX_PROBLEMS).flatMap(readProblem) : [],
+    ...(archive && { archive }),
   };
+}
+
+/** How far a member says it is behind in shipping; `undefined` if it does not, or says nonsense. */
+export function readLag(value: unknown): ShippingLag | undefined {
+  if (!isObject(value)) return undefined;
+  const { lagMs, lagBytes, lostBytes } = value;
+  return isCount(lagMs) && isCount(lagBytes) && isCount(lostBytes) ? { lagMs, lagBytes, lostBytes } : undefined;
 }
 
 function readBeat([id, run, beat, ageMs, slackMs, clockMs, isSampled]: readonly unknown[]): Beat[] {

@@ -44,6 +44,22 @@ describe('a member', () => {
     ]);
   });
 
+  it('that ships to the archive is listed with its lag, unless it sends nonsense', async () => {
+    const shipping = (lagMs: number) =>
+      healthy({
+        describe: async () => ({
+          ...description(),
+          archive: { lagMs, lagBytes: 2048, shippedRecords: 5, lostBytes: 0, problem: null },
+        }),
+      });
+    const { nodes } = await ask({ states: { a: shipping(3000), b: shipping(-1), c: healthy() } });
+    expect(nodes.map(({ archive }) => archive)).toEqual([
+      { lagMs: 3000, lagBytes: 2048, lostBytes: 0 },
+      undefined,
+      undefined,
+    ]);
+  });
+
   it('whose clock is off is queried for the errors of its own last fifteen minutes', async () => {
     const asked: HistogramQuery[] = [];
     const logHistogram = async (query: HistogramQuery) => {

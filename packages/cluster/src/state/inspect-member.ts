@@ -6,9 +6,10 @@ import {
   type NodeObject,
   type NodeProblem,
   readLabels,
+  type ShippingLag,
 } from '@porthole/contract';
 import { type Deadline, withDeadline } from '../fan-out/bounded-calls.ts';
-import { readSample } from '../gossip/read-exchange.ts';
+import { readLag, readSample } from '../gossip/read-exchange.ts';
 import { readFailures } from './counts/counting.ts';
 import type { QueriedMember } from './state-deps.ts';
 
@@ -29,6 +30,8 @@ export interface NodeFacts {
   lastRecordMs: number | null;
   recentErrors: number | null;
   problems: NodeProblem[];
+  /** Absent if it ships nothing. */
+  archive?: ShippingLag;
 }
 
 /** What a member reports, and how it did so. */
@@ -85,8 +88,12 @@ async function describeMember({ state }: QueriedMember, options: CallOptions): P
   try {
     const { node, timeZone = null, uptimeMs = null, problems, ...rest } = await state.describe(options);
     const { role = null, labels, capabilities, clockMs } = rest;
+    const archive = readLag(rest.archive);
     return {
-      facts: { ...UNKNOWN_FACTS, node, timeZone, uptimeMs, problems: readProblems(problems) },
+      facts: {
+        ...{ ...UNKNOWN_FACTS, node, timeZone, uptimeMs, problems: readProblems(problems) },
+        ...(archive && { archive }),
+      },
       role,
       labels: readLabels(labels),
       capabilities: Array.isArray(capabilities) ? capabilities : [],

@@ -1,4 +1,5 @@
 import type { MemberClock, MembershipState } from '../cluster-state.ts';
+import type { ShippingLag } from '../node-state.ts';
 import type { SentTypes } from './response-types.ts';
 import {
   bool,
@@ -96,9 +97,18 @@ export const MEMBER_SCHEMAS = {
       labels: mapOf({ type: 'string' }, 'Its labels: zone, rack, any name.'),
     },
     {
+      archive: ref('ShippingLag'),
       asOfMs: integer(
         'Epoch milliseconds at which this was sampled, by the clock of the responding node; absent: just now.',
       ),
+    },
+  ),
+  ShippingLag: exactObject<ShippingLag>(
+    'How far it is behind in shipping to the archive; absent if it ships nothing, or if that is not known.',
+    {
+      lagMs: integer('Milliseconds that the oldest record waits to be shipped.'),
+      lagBytes: integer('Bytes of logs that wait to be shipped.'),
+      lostBytes: integer('Bytes of logs that were deleted before they were shipped.'),
     },
   ),
   MemberClock: exactObject<MemberClock>('The clock of a member compared with that of the responding node.', {

@@ -48,6 +48,7 @@ import type {
   NodeProblem,
   NodeSettings,
   SettingEntry,
+  ShippingLag,
   ShippingState,
 } from '../node-state.ts';
 
@@ -123,6 +124,7 @@ export interface ResponseTypes {
   DownloadTicket: DownloadTicket;
   NodeDescription: NodeDescription;
   NodeProblem: NodeProblem;
+  ShippingLag: ShippingLag;
   ShippingState: ShippingState;
   Setting: SettingEntry;
   NodeSettings: NodeSettings;

@@ -172,6 +172,7 @@ function describeNode(node: ClusterNode) {
     timeZone,
     uptimeMs,
     problems,
+    archive,
   } = node;
   return {
     id,
@@ -187,6 +188,7 @@ function describeNode(node: ClusterNode) {
     clockAheadMs: clock?.offsetMs ?? null,
     timeZone,
     failingChecks: problems,
+    ...(archive && { archiveLagSeconds: Math.round(archive.lagMs / 1000), archiveLostBytes: archive.lostBytes }),
   };
 }
 

@@ -110,6 +110,7 @@ const COLUMNS: readonly Column[] = [
 ];
 
 const LABELS: Column = { title: 'LABELS', hideRank: 8 };
+const ARCHIVE: Column = { title: 'ARCHIVE', align: 'right', hideRank: 3 };
 
 interface NodeTableOptions {
   zone: Zone;
@@ -123,10 +124,25 @@ interface NodeTableOptions {
 /** One row per node; missing ones are marked with `!`, because not everyone sees colours. */
 function nodeTable(nodes: readonly ClusterNode[], { zone, nowMs, by, terminal }: NodeTableOptions): string {
   const { colors } = terminal;
+  const isShipping = nodes.some(({ archive }) => archive !== undefined);
   const hasLabels = nodes.some(({ labels = {} }) => Object.keys(labels).length > 0);
   const rows = nodes.map(
     (
-      { id, role, labels = {}, url, node, state, clock, lastRecordMs, recentErrors, isSelf, problems, ...times },
+      {
+        id,
+        role,
+        labels = {},
+        url,
+        node,
+        state,
+        clock,
+        lastRecordMs,
+        recentErrors,
+        isSelf,
+        problems,
+        archive,
+        ...times
+      },
       index,
     ) => {
       const isSick = isDegraded({ state, problems });
@@ -143,17 +159,27 @@ function nodeTable(nodes: readonly ClusterNode[], { zone, nowMs, by, terminal }:
         node.onlineTime > 0 ? formatTime(node.onlineTime - (clock?.offsetMs ?? 0), zone).slice(0, 19) : '-',
         clock === null ? '-' : clockText(clock),
         lastRecordMs === null ? '-' : age(nowMs - lastRecordMs),
+        ...(isShipping ? [lagText(archive)] : []),
         recentErrors ? colors.red(errors) : errors,
         `${isFine ? state : colors.red(isSick ? 'degraded' : state)}${lastSeen({ state, ...times }, nowMs)}`,
       ];
     },
   );
-  const columns = COLUMNS.flatMap((column) => (column.title === 'ROLE' && hasLabels ? [column, LABELS] : [column]));
+  const columns = COLUMNS.flatMap((column) => {
+    if (column.title === 'ROLE' && hasLabels) return [column, LABELS];
+    return column.title === 'LAST RECORD' && isShipping ? [column, ARCHIVE] : [column];
+  });
   return formatTable(
     by === undefined ? columns : [{ title: visibleText(by).toUpperCase() }, ...columns],
     rows,
     terminal,
   );
+}
+
+/** How long the oldest record waits to be shipped. */
+function lagText(archive: ClusterNode['archive']): string {
+  if (archive === undefined) return '-';
+  return archive.lagBytes === 0 ? 'complete' : `${span(archive.lagMs)} behind`;
 }
 
 function labelsText(labels: Labels): string {
@@ -201,8 +227,12 @@ const UNITS = [
   ['m', 60_000],
 ] as const;
 
-/** In the largest unit that gives at least two. */
 function age(ms: number): string {
+  return `${span(ms)} ago`;
+}
+
+/** In the largest unit that gives at least two. */
+function span(ms: number): string {
   const [unit, unitMs] = UNITS.find(([, each]) => ms >= 2 * each) ?? ['s', 1000];
-  return `${Math.max(0, Math.floor(ms / unitMs))} ${unit} ago`;
+  return `${Math.max(0, Math.floor(ms / unitMs))} ${unit}`;
 }

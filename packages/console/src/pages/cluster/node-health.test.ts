@@ -6,7 +6,9 @@ import {
   headline,
   hiddenText,
   isClockOff,
+  isShippingBad,
   isSilent,
+  lagText,
   majorityVersion,
   missingNodes,
   shippingText,
@@ -35,6 +37,17 @@ test('shipping to the archive is described with what waits, what was lost and wh
   expect(shippingText({ ...state, lagMs: 90_000, lagBytes: 2048, lostBytes: 1024, problem: 'refused' })).toMatch(
     /^refused · 1 min 30 s and 2.* behind · 1.* deleted before they were shipped · 1,200 records/,
   );
+});
+
+test.each([
+  [0, 0, 0, 'complete'],
+  [90_000, 2048, 0, '1 min 30 s behind'],
+  [0, 0, 3_000_000, 'complete · 3.0 MB lost'],
+])('in the list, a lag of %i ms and %i bytes with %i bytes lost', (lagMs, lagBytes, lostBytes, text) => {
+  const archive = { lagMs, lagBytes, lostBytes };
+  expect(lagText(archive)).toBe(text);
+  expect(isShippingBad({ archive, problems: [] })).toBe(lostBytes > 0);
+  expect(isShippingBad({ archive, problems: [{ check: 'archive', detail: 'too far behind' }] })).toBe(true);
 });
 
 describe('nodes that a filter hides', () => {

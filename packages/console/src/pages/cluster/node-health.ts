@@ -1,4 +1,4 @@
-import type { ClusterNode, MemberClock, NodeProblem, ShippingState } from '@porthole/client';
+import type { ClusterNode, MemberClock, NodeProblem, ShippingLag, ShippingState } from '@porthole/client';
 import { formatAge, formatBytes, formatCount, formatSpan } from '../../ui/format.ts';
 import { outcomeText } from '../../ui/missing-members.ts';
 
@@ -46,10 +46,25 @@ export function problemText(problems: readonly NodeProblem[]): string {
 
 /** `ships to the archive, 3 s and 12 KB behind` */
 export function shippingText({ lagMs, lagBytes, shippedRecords, lostBytes, problem }: ShippingState): string {
-  const lag = lagBytes === 0 ? 'nothing waits' : `${formatSpan(lagMs)} and ${formatBytes(lagBytes)} behind`;
-  const lost = lostBytes === 0 ? [] : [`${formatBytes(lostBytes)} deleted before they were shipped`];
   const shipped = `${formatCount(shippedRecords)} records shipped since its start`;
-  return [...(problem === null ? [] : [problem]), lag, ...lost, shipped].join(' · ');
+  return [...(problem === null ? [] : [problem]), waitingText({ lagMs, lagBytes, lostBytes }), shipped].join(' · ');
+}
+
+/** `3 s and 12 KB behind · 2.0 MB deleted before they were shipped` */
+export function waitingText({ lagMs, lagBytes, lostBytes }: ShippingLag): string {
+  const lag = lagBytes === 0 ? 'nothing waits' : `${formatSpan(lagMs)} and ${formatBytes(lagBytes)} behind`;
+  return lostBytes === 0 ? lag : `${lag} · ${formatBytes(lostBytes)} deleted before they were shipped`;
+}
+
+/** Of the list of nodes: `complete`, `3 s behind`, `complete · 2.0 MB lost`. */
+export function lagText({ lagMs, lagBytes, lostBytes }: ShippingLag): string {
+  const lag = lagBytes === 0 ? 'complete' : `${formatSpan(lagMs)} behind`;
+  return lostBytes === 0 ? lag : `${lag} · ${formatBytes(lostBytes)} lost`;
+}
+
+/** Records were lost, or the node itself says that they wait for too long. */
+export function isShippingBad({ archive, problems }: Pick<ClusterNode, 'archive' | 'problems'>): boolean {
+  return archive !== undefined && (archive.lostBytes > 0 || problems.some(({ check }) => check === 'archive'));
 }
 
 /** Off by more than the measurement uncertainty explains. */

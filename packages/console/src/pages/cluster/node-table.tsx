@@ -16,13 +16,16 @@ import {
   headline,
   isClockOff,
   isDegraded,
+  isShippingBad,
   isSilent,
+  lagText,
   majorityVersion,
   stateText,
+  waitingText,
 } from './node-health.ts';
 import { groupErrors, RECENT_MS, type RecentCounts } from './recent-counts.ts';
 
-/** Columns of the table. */
+/** Columns of the table, without that of the archive. */
 const COLUMNS = 10;
 
 interface NodeTableProps {
@@ -43,6 +46,7 @@ interface NodeCountProps {
 
 export function NodeTable({ nodes, labels, by, counts, nowMs }: NodeTableProps) {
   const majority = majorityVersion(nodes);
+  const hasArchive = nodes.some(({ archive }) => archive !== undefined);
   return (
     <div class="card table-card">
       <table class="node-table">
@@ -59,6 +63,7 @@ export function NodeTable({ nodes, labels, by, counts, nowMs }: NodeTableProps) 
               Warnings
             </th>
             <th scope="col">Last line</th>
+            {hasArchive && <th scope="col">Archive</th>}
             <th scope="col">Clock</th>
             <th scope="col">Version</th>
             <th scope="col">Up since</th>
@@ -69,11 +74,11 @@ export function NodeTable({ nodes, labels, by, counts, nowMs }: NodeTableProps) 
         </thead>
         {groupByLabel(nodes, by).map((group) => (
           <tbody key={group.label}>
-            {by !== null && <GroupRow by={by} group={group} labels={labels} counts={counts} />}
+            {by !== null && <GroupRow {...{ by, group, labels, counts, hasArchive }} />}
             {group.nodes.map((node) => (
               <NodeRow
                 key={node.id}
-                {...{ node, labels, by, counts, nowMs }}
+                {...{ node, labels, by, counts, nowMs, hasArchive }}
                 isQuiet={isSilent(node, nodes, nowMs)}
                 isOddVersion={majority !== null && node.node.version !== '' && node.node.version !== majority}
               />
@@ -87,6 +92,8 @@ export function NodeTable({ nodes, labels, by, counts, nowMs }: NodeTableProps) 
 
 interface NodeRowProps extends Omit<NodeTableProps, 'nodes'> {
   node: ClusterNode;
+  /** Some node ships to the archive: all have this column. */
+  hasArchive: boolean;
   isQuiet: boolean;
   isOddVersion: boolean;
 }
@@ -94,13 +101,14 @@ interface NodeRowProps extends Omit<NodeTableProps, 'nodes'> {
 interface GroupRowProps extends Pick<NodeTableProps, 'labels' | 'counts'> {
   by: string;
   group: LabelGroup<ClusterNode>;
+  hasArchive: boolean;
 }
 
 /** `zone=eu-1 · 2 of 3 nodes up · 14 errors` */
-function GroupRow({ by, group: { label, nodes }, labels, counts }: GroupRowProps) {
+function GroupRow({ by, group: { label, nodes }, labels, counts, hasArchive }: GroupRowProps) {
   return (
     <tr class="group-row">
-      <th scope="rowgroup" colSpan={COLUMNS}>
+      <th scope="rowgroup" colSpan={COLUMNS + (hasArchive ? 1 : 0)}>
         {label === null ? <span class="dim">no {by}</span> : <LabelLink label={label} labels={labels} by={by} />}{' '}
         <span class="dim">
           · {headline(nodes)}
@@ -126,7 +134,7 @@ function LabelLink({ label, labels, by }: { label: string; labels: readonly stri
   );
 }
 
-function NodeRow({ node, labels, by, counts, nowMs, isQuiet, isOddVersion }: NodeRowProps) {
+function NodeRow({ node, labels, by, counts, nowMs, hasArchive, isQuiet, isOddVersion }: NodeRowProps) {
   const isUp = node.state === 'up';
   return (
     <tr class={isUp ? undefined : 'is-missing'}>
@@ -155,6 +163,11 @@ function NodeRow({ node, labels, by, counts, nowMs, isQuiet, isOddVersion }: Nod
       <td data-name="Last line">
         <LastLine node={node} nowMs={nowMs} isQuiet={isQuiet} />
       </td>
+      {hasArchive && (
+        <td data-name="Archive">
+          <ArchiveLag node={node} />
+        </td>
+      )}
       <td data-name="Clock">
         <Clock node={node} />
       </td>
@@ -181,6 +194,18 @@ function LastLine({ node: { lastRecordMs }, nowMs, isQuiet }: { node: ClusterNod
     <span class={isQuiet ? 'warning' : undefined} title={formatSecond(lastRecordMs, zone)}>
       {formatAge(lastRecordMs, nowMs)}
       {isQuiet && ' · silent'}
+    </span>
+  );
+}
+
+/** How far it is behind in shipping its logs. */
+function ArchiveLag({ node }: { node: ClusterNode }) {
+  const { archive, state } = node;
+  if (!archive || state !== 'up')
+    return <Unknown why={state === 'up' ? 'ships nothing to the archive, or does not report it' : 'not responding'} />;
+  return (
+    <span class={isShippingBad(node) ? 'warning' : undefined} title={waitingText(archive)}>
+      {lagText(archive)}
     </span>
   );
 }

@@ -104,6 +104,7 @@ export const CLUSTER_RESPONSES: {
         problems: [],
         recentErrors: 7,
         lastSeenMs: 8,
+        archive: { lagMs: 3000, lagBytes: 4096, lostBytes: 0 },
       },
       {
         id: 'b',
