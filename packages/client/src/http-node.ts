@@ -84,6 +84,11 @@ const MAX_HISTOGRAM_BYTES = 4 * 1024 ** 2;
 const MAX_FIELDS_BYTES = 8 * 1024 ** 2;
 
 export class HttpNode implements NodeClient {
+  /**
+   * Pages in browsers, which load all of the client first, have no use for lines. Kept: an import that is done already still
+   * takes as long as a small part of a short request.
+   */
+  static #plainLines: Promise<typeof import('./plain-lines.ts')> | undefined;
   readonly url: string;
   readonly #deps: ClientDeps;
 
@@ -150,8 +155,8 @@ export class HttpNode implements NodeClient {
     options: SearchOptions = {},
   ): AsyncGenerator<Uint8Array, void, undefined> {
     checkArguments('searchLogLines', request, options);
-    // Pages in browsers, which load all of the client first, have no use for lines.
-    const { PlainLines } = await import('./plain-lines.ts');
+    HttpNode.#plainLines ??= import('./plain-lines.ts');
+    const { PlainLines } = await HttpNode.#plainLines;
     const scanner = new PlainLines(this.#deps.options.lineRecognizer?.());
     yield* searchLines(await this.#search(request, options), request, scanner);
   }

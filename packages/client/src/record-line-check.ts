@@ -1,5 +1,6 @@
 import { exactJson } from '@porthole/contract';
 import type { SearchEnd } from '@porthole/logs/types';
+import type { LineRecognizer } from './client-options.ts';
 import { decodeEnd, decodeItem, decodeRecord, SkippedItems } from './decode-records.ts';
 import { PlainLines } from './plain-lines.ts';
 
@@ -9,7 +10,11 @@ const DECODER = new TextDecoder();
 
 /** Checks lines of records that another node passes on. */
 export class RecordLineCheck {
-  readonly #scanner = new PlainLines();
+  readonly #scanner: PlainLines;
+
+  constructor(recognizer?: LineRecognizer) {
+    this.#scanner = new PlainLines(recognizer);
+  }
 
   /**
    * The same records: those that our nodes wrote as they are, others decoded and written again. `undefined` if a line is no

@@ -20,6 +20,10 @@ import { MAX_GROUP } from './plan-groups.ts';
 /** Times in milliseconds: a day. */
 const MAX_MS = 86_400_000;
 
+/** Records in a frame, and in the first one of several: the asking node reads one of each group before it emits a record. */
+const FIRST_RECORDS = 32;
+const FRAME_RECORDS = 512;
+
 interface SentMember {
   id: string;
   offsetMs: number;
@@ -110,35 +114,38 @@ export function encodeBatch({ progress, members, records }: GroupBatch): Uint8Ar
     );
     frames.push(encodeFrame(FRAME.state, 0, Buffer.from(JSON.stringify(states))));
   }
-  if (records.length > 0) {
-    const places = Buffer.allocUnsafe(4 + 2 * members.length);
-    places.writeUInt32BE(members.length, 0);
-    for (const [index, member] of members.entries()) places.writeUInt16BE(member, 4 + 2 * index);
-    const lines = records.map((record) =>
-      record instanceof LineRecord ? record.line : Buffer.from(`${exactJson(record)}\n`),
-    );
-    frames.push(encodeFrame(FRAME.records, 0, Buffer.concat([places, ...lines])));
-  }
-  return Buffer.concat(frames);
+  for (let from = 0, to = FIRST_RECORDS; from < records.length; from = to, to += FRAME_RECORDS)
+    frames.push(encodeRecords(members.slice(from, to), records.slice(from, to)));
+  return frames.length === 1 ? (frames[0] as Uint8Array) : Buffer.concat(frames);
+}
+
+function encodeRecords(members: readonly number[], records: GroupBatch['records']): Buffer {
+  const places = Buffer.allocUnsafe(4 + 2 * members.length);
+  places.writeUInt32BE(members.length, 0);
+  for (const [index, member] of members.entries()) places.writeUInt16BE(member, 4 + 2 * index);
+  const lines = records.map((record) =>
+    record instanceof LineRecord ? record.line : Buffer.from(`${exactJson(record)}\n`),
+  );
+  return encodeFrame(FRAME.records, 0, Buffer.concat([places, ...lines]));
 }
 
 /** Reads the parts that a helper sends. Throws BAD_ANSWER for what is not valid. */
 export class BatchReader {
   readonly #members: number;
-  readonly #check = new RecordLineCheck();
+  readonly #check: RecordLineCheck;
   readonly #reader: LineReader;
 
   /** `members`: how many there are in the group. */
   constructor(members: number, kernel: LineKernel) {
     this.#members = members;
+    this.#check = new RecordLineCheck(kernel);
     this.#reader = new LineReader(kernel);
   }
 
-  read(frames: readonly Frame[]): GroupBatch[] {
-    return frames.flatMap(({ kind, payload }): GroupBatch[] => {
-      if (kind === FRAME.state) return [{ progress: this.#readProgress(payload), members: [], records: [] }];
-      return kind === FRAME.records ? [{ progress: [], ...this.#readRecords(payload) }] : [];
-    });
+  /** `undefined` for a frame that is none of a search. */
+  read({ kind, payload }: Frame): GroupBatch | undefined {
+    if (kind === FRAME.state) return { progress: this.#readProgress(payload), members: [], records: [] };
+    return kind === FRAME.records ? { progress: [], ...this.#readRecords(payload) } : undefined;
   }
 
   #readProgress(payload: Buffer): MemberProgress[] {

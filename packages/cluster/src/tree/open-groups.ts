@@ -6,6 +6,7 @@ import type { BookOptions } from '../records/merge/lane-book.ts';
 import type { MemberLane } from '../records/merge/member-lane.ts';
 import { groupPage, nextPage } from '../records/merge/member-pages.ts';
 import { askHelper, HelperFailure } from './ask-helper.ts';
+import type { Frame } from './frames.ts';
 import { BatchReader, encodeGroupSearch } from './group-codec.ts';
 import { type GroupAttempt, GroupedLane, GroupLane } from './group-lane.ts';
 import { type GroupBatch, type GroupSearch, type GroupSearchMember, kernelOf, searchGroup } from './group-search.ts';
@@ -86,8 +87,11 @@ async function* attemptGroup(
         .filter((lane) => !lane.isFinished)
         .map(async (lane) => {
           const { book, request } = memberOf(lane);
+          const asking = (signal: AbortSignal) => request(lane, { signal });
           try {
-            const own = await withDeadline((signal) => request(lane, { signal }), { timeoutMs });
+            // Only what was emitted may have to be asked for.
+            const isNew = lane.delivered === 0;
+            const own = isNew ? await request(lane, {}) : await withDeadline(asking, { timeoutMs });
             const key = lane.takenKey;
             const reached = Number.isFinite(key) ? { reachedKey: key } : {};
             members.push({ id: lane.id, offsetMs: book.clock.offsetMs, ...reached, ...own });
@@ -130,12 +134,18 @@ async function* searchThrough(
 ): AsyncGenerator<GroupBatch, void, undefined> {
   const reader = new BatchReader(search.members.length, kernel);
   for await (const frames of askHelper(transport, encodeGroupSearch(search), options)) {
-    let batches: GroupBatch[];
-    try {
-      batches = reader.read(frames);
-    } catch (error) {
-      throw new HelperFailure(error);
+    // One by one: the first records of all groups are needed before the next of any.
+    for (const frame of frames) {
+      const batch = readBatch(reader, frame);
+      if (batch) yield batch;
     }
-    yield* batches;
+  }
+}
+
+function readBatch(reader: BatchReader, frame: Frame): GroupBatch | undefined {
+  try {
+    return reader.read(frame);
+  } catch (error) {
+    throw new HelperFailure(error);
   }
 }

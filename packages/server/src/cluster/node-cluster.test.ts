@@ -25,7 +25,14 @@ async function startCluster(count: number, cluster: { refreshMs?: number } = {})
         settings: {
           http: { port },
           node: { timeZone: 'UTC' },
-          cluster: { nodeId: `n${index + 1}`, members, ...cluster },
+          // A busy machine must not make them late: they would be merged without their place in time.
+          cluster: {
+            nodeId: `n${index + 1}`,
+            members,
+            firstBatchTimeoutMs: 60_000,
+            memberTimeoutMs: 60_000,
+            ...cluster,
+          },
         },
       }),
     ),

@@ -13,6 +13,9 @@ export interface LaneOptions extends BookOptions {
   timeoutMs: number;
 }
 
+/** What a stream is aborted with that is no longer read. */
+const CLOSED = new PortholeError('UNREACHABLE', 'the response is no longer read');
+
 const NOTHING: (FoundRecord | LineRecord)[] = [];
 
 /** Minimum fraction of the first-record timeout, however late the lane was opened. */
@@ -93,8 +96,9 @@ export class MemberLane extends LaneBook implements MergeLane {
   async close(): Promise<void> {
     clearTimeout(this.#firstTimer);
     this.#elapsedMs ??= this.#openedMs === 0 ? 0 : performance.now() - this.#openedMs;
+    // Without a reason of its own, each would create one with a stack trace.
+    if (!this.isOver) this.#abortController.abort(CLOSED);
     this.isOver = true;
-    this.#abortController.abort();
     await this.#batches?.return?.().catch(() => {}); // the lane is closed; its result no longer matters
   }
 

@@ -9,6 +9,9 @@ const SHARES = 2;
 /** Records of the first page of a member, at least. */
 const MIN_PAGE = 8;
 
+/** The same for a group: the more members, the less their shares differ. */
+const GROUP_SHARES = 1.5;
+
 /** A later page is this many times as long: a member with most of the records needs few requests. */
 const GROWTH = 4;
 
@@ -46,7 +49,9 @@ export function groupPage(
   { limit, pageRecords }: { limit: number; pageRecords?: number | undefined },
   members: number,
 ): number {
-  return pageRecords === undefined ? limit : Math.min(limit, pageRecords * members);
+  return pageRecords === undefined
+    ? limit
+    : Math.min(limit, Math.ceil((pageRecords * members * GROUP_SHARES) / SHARES));
 }
 
 /** The page after one with so many records. */

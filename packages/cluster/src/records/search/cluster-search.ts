@@ -17,7 +17,7 @@ import { isLogMissing, laneReport, throwIfRejected } from '../refusals.ts';
 import { clusterCoverage, memberCoverage } from './cluster-coverage.ts';
 import { encodeClusterCursor, type MemberPosition } from './cluster-cursor.ts';
 import { nextReach, toKey } from './reach.ts';
-import { type QueriedMember, resumePosition } from './resume-position.ts';
+import { knownPosition, type QueriedMember, resumePosition } from './resume-position.ts';
 import {
   type ClusterSearch,
   membersToQuery,
@@ -188,6 +188,8 @@ function resumePositions(deps: ClusterDeps, { queried, request, signal }: Search
     const { lane, began } = member;
     if (isLogMissing(lane.problem)) return 'done';
     if (lane.snapshot) return positionInSnapshot(lane, began);
+    const known = knownPosition(member);
+    if (known !== undefined) return known;
     try {
       return await withDeadline((leaving) => resumePosition(member, { signal: leaving }), {
         timeoutMs,

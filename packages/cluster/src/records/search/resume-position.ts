@@ -21,15 +21,11 @@ const CURSOR_SEPARATOR = '~';
  * several logs is the last emitted record of each, and the start of the log for those without one. May query the member for
  * that; throws if it does not respond.
  */
-export async function resumePosition(
-  { lane, peer, query, began }: QueriedMember,
-  options: CallOptions,
-): Promise<MemberPosition> {
-  if (lane.end && !lane.hasNext) return lane.end.cursor === null ? 'done' : { cursor: lane.end.cursor };
+export async function resumePosition(member: QueriedMember, options: CallOptions): Promise<MemberPosition> {
+  const known = knownPosition(member);
+  if (known !== undefined) return known;
+  const { lane, peer, query, began } = member;
   const delivered = lane.deliveredCursors;
-  const last = [...delivered.values()].at(-1);
-  if (last === undefined) return began;
-  if (query.file !== undefined || query.family !== undefined) return { cursor: last };
   const state = () => {
     // It failed already; do not wait for another timeout.
     if (lane.problem !== undefined) throw new PortholeError('UNREACHABLE', 'the member failed before');
@@ -41,6 +37,16 @@ export async function resumePosition(
   const marks = new Map<string, string>();
   for (const [file, mark] of [...first, ...delivered]) marks.set(families.get(file) ?? file, mark);
   return { cursor: [...marks.values()].join(CURSOR_SEPARATOR) };
+}
+
+/** The same, where the member need not be asked for it: `undefined` if it must. */
+export function knownPosition({ lane, query, began }: Omit<QueriedMember, 'peer'>): MemberPosition | undefined {
+  if (lane.end && !lane.hasNext) return lane.end.cursor === null ? 'done' : { cursor: lane.end.cursor };
+  const delivered = lane.deliveredCursors;
+  const last = [...delivered.values()].at(-1);
+  if (last === undefined) return began;
+  const isOneLog = query.file !== undefined || query.family !== undefined;
+  return isOneLog || (typeof began === 'string' && delivered.size === 1) ? { cursor: last } : undefined;
 }
 
 interface EdgeQuery {
