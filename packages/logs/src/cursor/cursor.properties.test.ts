@@ -159,7 +159,7 @@ describe('an invalid cursor', () => {
         await expect(runSearch(logs, { start: { cursor } })).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
         await expect(runSearch(logs, { until: cursor })).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
       }),
-      { numRuns: 12 * MORE },
+      { numRuns: 6 * MORE },
     );
   });
 

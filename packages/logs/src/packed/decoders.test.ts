@@ -80,7 +80,7 @@ describe.each(FIXTURES)('%s', (name) => {
         // Without a checksum only what cannot be decoded is noticed.
         if (!fault && name !== 'ultra.zst') expect(text.equals(TEXT)).toBe(true);
       }),
-      { numRuns: 20 * MORE },
+      { numRuns: 10 * MORE },
     );
   });
 });

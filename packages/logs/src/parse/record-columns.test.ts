@@ -199,7 +199,7 @@ describe('for any bytes', () => {
           at = span.end;
         }
       }),
-      { numRuns: 5000 },
+      { numRuns: 2000 },
     );
   });
 
@@ -215,7 +215,7 @@ describe('for any bytes', () => {
         }));
         expect(back).toEqual(spanTexts(alone));
       }),
-      { numRuns: 5000 },
+      { numRuns: 2000 },
     );
   });
 });

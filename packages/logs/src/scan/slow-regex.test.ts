@@ -38,7 +38,7 @@ describe('searches with a slow regex', () => {
       logs.histogram({ ...slow, buckets: 1 }, options).then(({ end }) => ended.push(end.reason)),
       logs.digest({ ...slow, limit: 1 }, options).then(({ end }) => ended.push(end.reason)),
     ];
-    for (let turn = 0; turn < 3; turn++) expect((await runSearch(logs, plain)).records).toHaveLength(1);
+    expect((await runSearch(logs, plain)).records).toHaveLength(1);
     expect(ended).toEqual([]);
     abort.abort();
     await Promise.all(questions);

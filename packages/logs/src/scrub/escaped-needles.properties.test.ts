@@ -7,7 +7,7 @@ import { Scrubber } from './scrubber.ts';
 import { ENCODERS, mixed } from './testing/encoders.ts';
 import { slowScrub } from './testing/slow-scrub.ts';
 
-const NUM_RUNS = process.env.MORE ? 1000 : 15;
+const NUM_RUNS = process.env.MORE ? 1000 : 8;
 
 /** With all characters that some encoder escapes. */
 const secrets = fc.oneof(

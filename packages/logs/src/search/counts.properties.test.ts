@@ -37,7 +37,7 @@ describe('a histogram', () => {
           if (bucketMs === undefined) expect(found.buckets.length).toBeLessThanOrEqual(buckets + 2);
         }
       }),
-      { numRuns: 5 * MORE },
+      { numRuns: 3 * MORE },
     );
   });
 });
@@ -79,7 +79,7 @@ describe('a digest', () => {
           expect(found.end.records).toBe(all.reduce((sum, { count }) => sum + count, 0));
         }
       }),
-      { numRuns: 5 * MORE },
+      { numRuns: 3 * MORE },
     );
   });
 });

@@ -78,7 +78,7 @@ describe('top', () => {
           expect([found.end.records, found.end.reason]).toEqual([matching.length, 'exhausted']);
         }
       }),
-      { numRuns: 4 * MORE },
+      { numRuns: 3 * MORE },
     );
   });
 });
@@ -177,7 +177,7 @@ describe('fields', () => {
           else expect(Math.abs(distinct / values - 1)).toBeLessThan(0.1);
         }
       }),
-      { numRuns: 5 * MORE },
+      { numRuns: 3 * MORE },
     );
   });
 });

@@ -99,7 +99,7 @@ describe.each([...FORMAT_NAMES, ...WRAPPED])('%s', (name) => {
         expectSame(longer.timeMs, record.timeMs);
         expectSame(longer.level, record.level);
       }),
-      { numRuns: (isLayout ? 30 : 250) * MORE },
+      { numRuns: (isLayout ? 12 : 80) * MORE },
     );
   });
 
@@ -118,7 +118,7 @@ describe.each([...FORMAT_NAMES, ...WRAPPED])('%s', (name) => {
           format.decode(line, 0, line.length),
         );
       }),
-      { numRuns: (isLayout ? 20 : 150) * MORE },
+      { numRuns: (isLayout ? 8 : 50) * MORE },
     );
   });
 

@@ -240,7 +240,7 @@ describe('records rendered by the kernel', () => {
           if (spots.length > 0) expectSame(damaged(bytes, spots), FORMATS[name], { fields, raw });
         },
       ),
-      { numRuns: 300 * MORE },
+      { numRuns: 120 * MORE },
     );
   });
 

@@ -51,7 +51,7 @@ describe('the coverage of a search', () => {
           if (query.family !== undefined && isWhole) expectCoveredToEnd(response, records, { order, filter });
         }
       }),
-      { numRuns: 3 * MORE },
+      { numRuns: 2 * MORE },
     );
   });
 });
@@ -112,7 +112,7 @@ describe('the coverage of a count', () => {
           }
         }
       }),
-      { numRuns: 3 * MORE },
+      { numRuns: 2 * MORE },
     );
   });
 });
