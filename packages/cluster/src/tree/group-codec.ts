@@ -109,9 +109,11 @@ function toCount(value: unknown): number {
 export function encodeBatch({ progress, members, records }: GroupBatch): Uint8Array {
   const frames: Uint8Array[] = [];
   if (progress.length > 0) {
-    const states = progress.map((each) =>
-      each.is === 'failed' ? { member: each.member, is: each.is, code: codeOf(each.problem) } : each,
-    );
+    const states = progress.map((each) => {
+      const { member, is } = each;
+      if (is === 'failed') return { member, is, code: codeOf(each.problem) };
+      return is === 'direct' ? { member, is } : each;
+    });
     frames.push(encodeFrame(FRAME.state, 0, Buffer.from(JSON.stringify(states))));
   }
   for (let from = 0, to = FIRST_RECORDS; from < records.length; from = to, to += FRAME_RECORDS)

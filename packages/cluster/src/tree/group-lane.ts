@@ -1,114 +1,11 @@
 import { type CallOptions, PortholeError } from '@porthole/contract';
-import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
+import type { FoundRecord } from '@porthole/logs/types';
 import { deadlineExceeded } from '../fan-out/bounded-calls.ts';
-import { type BookOptions, LaneBook, type QueriedLane } from '../records/merge/lane-book.ts';
-import { joinEnds } from '../records/merge/member-pages.ts';
+import type { QueriedLane } from '../records/merge/lane-book.ts';
 import type { JoinMerge, MergeLane } from '../records/merge/merge-by-time.ts';
 import { LineRecord, type MergedRecord } from '../records/merge/record-lines.ts';
-import { memberCoverage } from '../records/search/cluster-coverage.ts';
 import type { GroupBatch, MemberProgress } from './group-search.ts';
-
-/** A member whose records come with those of its group. */
-export class GroupedLane extends LaneBook {
-  /** Of the last record that came, or was emitted. */
-  queuedKey = -Infinity;
-  takenKey = -Infinity;
-  /** The lane that the asking node opened for it, because no other node can ask it, or its snapshot is used. */
-  instead: QueriedLane | undefined;
-  /** Emitted records: those that come again after a helper was replaced are left out. Only where there are no cursors. */
-  readonly seen: Set<string> | undefined;
-  /** How many records it has; known with its end. */
-  #sent = Infinity;
-  #sentBefore = 0;
-  #edgeMs: number | undefined;
-  /** Of the searches before this one, up to what was emitted. */
-  #endBefore: SearchEnd | undefined;
-  readonly #options: BookOptions;
-  readonly #group: () => GroupLane;
-  readonly #startedMs = performance.now();
-  #elapsedMs: number | undefined;
-
-  constructor(options: BookOptions, { group, isResumable }: { group: () => GroupLane; isResumable: boolean }) {
-    super(options);
-    this.#options = options;
-    if (options.reached) this.queuedKey = this.takenKey = options.reached.key;
-    this.#group = group;
-    this.seen = isResumable ? undefined : new Set();
-  }
-
-  get isFinished(): boolean {
-    if (this.instead !== undefined || this.problem !== undefined) return true;
-    return this.end !== undefined && this.delivered >= this.#sent;
-  }
-
-  /** What is not known to be over comes after what the group has reached. */
-  get hasNext(): boolean {
-    return !this.isFinished && !this.isLate;
-  }
-
-  /** The records are on another node. They come after what has come, except those out of order. */
-  undeliveredTimes(): number[] {
-    if (!this.hasNext) return [];
-    const reachedMs = this.#group().reachedMs;
-    return [...(reachedMs === undefined ? [] : [reachedMs]), ...(this.#edgeMs === undefined ? [] : [this.#edgeMs])];
-  }
-
-  keyFor(record: FoundRecord | LineRecord): number {
-    this.queuedKey = this.keyAfter(this.queuedKey, record);
-    return this.queuedKey;
-  }
-
-  emit(record: FoundRecord | LineRecord, { key, isUnsure }: { key: number; isUnsure: boolean }): MergedRecord {
-    this.takenKey = key;
-    this.noteReached(key);
-    this.seen?.add(record.cursor);
-    return this.deliver(record, isUnsure);
-  }
-
-  update(progress: MemberProgress): void {
-    if (progress.is === 'answered') this.hasAnswered = true;
-    else if (progress.is === 'late') this.isLate = true;
-    else if (progress.is === 'failed') this.fail(progress.problem);
-    else if ('end' in progress) {
-      const end = this.#endBefore ? joinEnds(this.#endBefore, progress.end) : progress.end;
-      this.#edgeMs = progress.edgeMs === null ? undefined : this.timeOf({ timeMs: progress.edgeMs });
-      this.pageEnd = end;
-      if (progress.is === 'page') return;
-      this.end = end;
-      this.#sent = this.#sentBefore + progress.sent;
-      this.#elapsedMs ??= performance.now() - this.#startedMs;
-    }
-  }
-
-  fail(problem: unknown): void {
-    this.problem ??= problem;
-    this.#elapsedMs ??= performance.now() - this.#startedMs;
-  }
-
-  /** It is searched again, after what was emitted. */
-  restart(): void {
-    this.#endBefore = this.#emittedEnd();
-    this.pageEnd = this.#endBefore;
-    this.end = undefined;
-    this.#sent = Infinity;
-    this.#edgeMs = undefined;
-    this.#sentBefore = this.seen ? 0 : this.delivered;
-    this.queuedKey = this.takenKey;
-  }
-
-  protected get elapsedMs(): number {
-    return this.#elapsedMs ?? performance.now() - this.#startedMs;
-  }
-
-  /** Its end as far as its records were emitted; `undefined` if that is no range. */
-  #emittedEnd(): SearchEnd | undefined {
-    const { newestFirst, clock } = this.#options;
-    const { coveredFromMs, coveredToMs } = memberCoverage({ lane: this }, newestFirst ? 'newest' : 'oldest');
-    if (this.isLate || !this.lastEnd || coveredFromMs === null || coveredToMs === null) return undefined;
-    const { offsetMs } = clock;
-    return { ...this.lastEnd, coveredFromMs: coveredFromMs + offsetMs, coveredToMs: coveredToMs + offsetMs };
-  }
-}
+import type { GroupedLane } from './grouped-lane.ts';
 
 interface QueuedRecord {
   lane: GroupedLane;
@@ -130,7 +27,16 @@ export interface GroupLaneOptions {
   openInstead(lane: GroupedLane, options: { isSilent: boolean }): QueriedLane & MergeLane;
 }
 
+/** A helper does not reach a member of which records were emitted: whoever can must continue after them. */
+export class MemberLost extends Error {
+  constructor() {
+    super('a helper does not reach a member that another one has reached');
+  }
+}
+
 export interface GroupAttempt {
+  /** By this node: what it does not reach has failed. */
+  isDirect: boolean;
   /** Those that are searched, as the parts number them. */
   lanes: readonly GroupedLane[];
   /** After so many records there may be more. */
@@ -239,12 +145,13 @@ export class GroupLane implements MergeLane {
   /** Yields after each part. */
   async *#readAttempts(): AsyncGenerator<void, void, undefined> {
     const { signal } = this.#abortController;
-    for await (const { lanes, limit, open, goOn, isReplaced } of this.#options.attempts()) {
+    for await (const attempt of this.#options.attempts()) {
+      const { lanes, limit, open, goOn, isReplaced } = attempt;
       let records = 0;
       try {
         for await (const batch of open({ signal })) {
           records += batch.records.length;
-          this.#use(batch, lanes);
+          this.#use(batch, attempt);
           yield;
         }
         if (records < limit) return;
@@ -261,12 +168,14 @@ export class GroupLane implements MergeLane {
     }
   }
 
-  #use({ progress, members, records }: GroupBatch, lanes: readonly GroupedLane[]): void {
+  #use({ progress, members, records }: GroupBatch, { lanes, isDirect }: GroupAttempt): void {
     for (const each of progress) {
       const lane = lanes[each.member];
       if (lane === undefined || lane.isFinished) continue;
-      if (each.is === 'direct' || each.is === 'silent') this.#openInstead(lane, { isSilent: each.is === 'silent' });
-      else lane.update(each);
+      if (each.is !== 'direct' && each.is !== 'silent') lane.update(each);
+      // Opened again it would begin again.
+      else if (lane.delivered > 0) this.#lose(lane, each, { isDirect });
+      else this.#openInstead(lane, { isSilent: each.is === 'silent' });
       if (lane.hasAnswered) this.hasAnswered = true;
     }
     this.#queue = [];
@@ -277,6 +186,12 @@ export class GroupLane implements MergeLane {
       const own = this.#options.asLines || !(record instanceof LineRecord) ? record : parseLine(record);
       this.#queue.push({ lane, record: own, key: lane.keyFor(own) });
     }
+  }
+
+  #lose(lane: GroupedLane, progress: MemberProgress, { isDirect }: Pick<GroupAttempt, 'isDirect'>): void {
+    if (!isDirect) throw new MemberLost();
+    const problem = progress.is === 'direct' ? progress.problem : undefined;
+    lane.fail(problem ?? new PortholeError('DEADLINE_EXCEEDED', 'it sent records, and then no more'));
   }
 
   #openInstead(lane: GroupedLane, options: { isSilent: boolean }): void {

@@ -38,7 +38,9 @@ export interface GroupSearch {
 
 /** What became of a member. `direct`: only the asking node may ask it, or can. */
 export type MemberProgress = { member: number } & (
-  | { is: 'answered' | 'late' | 'direct' | 'silent' }
+  | { is: 'answered' | 'late' | 'silent' }
+  /** `problem`: why; not sent to other nodes. */
+  | { is: 'direct'; problem?: unknown }
   /** Of the pages that the helper has; more will come. */
   | { is: 'page'; end: SearchEnd; edgeMs: number | null }
   /** `sent`: how many records it has in this search. `edgeMs`: by its clock, of those it has not yet in the stream. */
@@ -177,7 +179,7 @@ class ProgressTracker {
   #failure({ problem, hasAnswered, isLate }: MemberLane, member: number): MemberProgress {
     if (problem instanceof MemberSilent) return { member, is: 'silent' };
     if (hasAnswered || isLate || isLogMissing(problem)) return { member, is: 'failed', problem };
-    return { member, is: 'direct' };
+    return { member, is: 'direct', problem };
   }
 
   /** Only of records out of order: otherwise the position in the stream says it. */

@@ -8,8 +8,9 @@ import { groupPage, nextPage } from '../records/merge/member-pages.ts';
 import { askHelper, HelperFailure } from './ask-helper.ts';
 import type { Frame } from './frames.ts';
 import { BatchReader, encodeGroupSearch } from './group-codec.ts';
-import { type GroupAttempt, GroupedLane, GroupLane } from './group-lane.ts';
+import { type GroupAttempt, GroupLane, MemberLost } from './group-lane.ts';
 import { type GroupBatch, type GroupSearch, type GroupSearchMember, kernelOf, searchGroup } from './group-search.ts';
+import { GroupedLane } from './grouped-lane.ts';
 import type { Helpers } from './helpers.ts';
 import type { MemberTransport } from './member-transport.ts';
 
@@ -117,7 +118,12 @@ async function* attemptGroup(
         isRelayed && helper.transport
           ? searchThrough(helper.transport, search, { signal, silentMs, kernel: kernelOf(deps.peers) })
           : searchGroup(deps, search, { signal, isHelper: false }),
+      isDirect: !isRelayed,
       isReplaced(error) {
+        if (error instanceof MemberLost) {
+          at = attempts.length - 1;
+          return true;
+        }
         if (!(error instanceof HelperFailure) || !helper) return false;
         helpers.avoid(helper.member.id, error);
         at++;

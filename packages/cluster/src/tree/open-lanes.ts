@@ -4,8 +4,8 @@ import type { BookOptions, QueriedLane } from '../records/merge/lane-book.ts';
 import { type LaneOptions, MemberLane } from '../records/merge/member-lane.ts';
 import type { MergeLane } from '../records/merge/merge-by-time.ts';
 import type { ChosenMember } from '../state/choose-members.ts';
-import type { GroupedLane } from './group-lane.ts';
 import type { GroupSearchMember } from './group-search.ts';
+import type { GroupedLane } from './grouped-lane.ts';
 import { openGroup } from './open-groups.ts';
 
 /** A member to search: how to open it, and what to request for it from a helper. */

@@ -21,7 +21,7 @@ const MORE = Number(process.env.MORE ?? 1);
 /** What a member does as a helper: `cut N` ends its response after N pieces. */
 const helper = fc.oneof(
   { weight: 4, arbitrary: fc.constant('helps') },
-  fc.constantFrom('unable', 'silent', 'nonsense', 'not trusted'),
+  fc.constantFrom('unable', 'silent', 'nonsense', 'not trusted', 'reaches some'),
   fc.integer({ min: 0, max: 6 }).map((pieces) => `cut ${pieces}`),
 );
 
@@ -71,14 +71,27 @@ function toNode(spec: MemberSpec, index: number): FakeNode {
       if (spec.searched === 'has no such log') throw new PortholeError('LOG_FILE_NOT_FOUND', 'no');
       if (spec.searched === 'is refused')
         throw Object.assign(new PortholeError('UNREACHABLE', 'no connection'), { status: undefined });
-      let sent = 0;
+      // In the same place of its logs, wherever a search begins: a helper that replaces another must not get further.
+      const { start: _start, ...whole } = query;
+      const sent = new Set<string>();
+      for await (const batch of honest.respond({ ...whole, limit: batchRecords }))
+        for (const item of batch) if (item.type === 'record') sent.add(item.cursor);
       for await (const batch of honest.respond(query)) {
-        if (sent++ === 2) throw new PortholeError('UNREACHABLE', 'cut off');
-        yield batch;
+        const known = batch.filter((item) => item.type === 'record' && sent.has(item.cursor));
+        if (known.length > 0 || batch.length === 0) yield known;
+        if (known.length < batch.length) throw new PortholeError('UNREACHABLE', 'cut off');
       }
     },
   });
 }
+
+/** A member that a helper has no way to. */
+const UNREACHABLE = new FakeNode({
+  // biome-ignore lint/correctness/useYield: it fails before
+  async *search() {
+    throw Object.assign(new PortholeError('UNREACHABLE', 'no connection'), { status: undefined });
+  },
+});
 
 class FakeHelper implements MemberTransport {
   readonly #behaviour: string;
@@ -107,7 +120,10 @@ class FakeHelper implements MemberTransport {
       throw new PortholeError('NOT_SUPPORTED', 'no such route');
     const clock = { nowMs: 0, offsetMsAt: () => 0 };
     const call = { body, clock, maxRecords: 10_000, searchBudgetMs: 60_000, authorize: () => {}, signal };
-    const answer = answerGroup({ peers: this.#deps.peers, maxParallel: 4 }, call);
+    const { peers } = this.#deps;
+    const reaches = (id: string) => behaviour !== 'reaches some' || Number(id.slice(1)) % 2 === 0;
+    const get = (id: string) => (reaches(id) ? peers.get(id) : { ...peers.get(id), state: UNREACHABLE });
+    const answer = answerGroup({ peers: { get }, maxParallel: 4 }, call);
     return (async function* (): AsyncGenerator<Uint8Array, void, undefined> {
       if (behaviour === 'nonsense') return yield encodeFrame(FRAME.records, 0, Buffer.from('?'));
       if (behaviour === 'silent') return await sleep(60_000, undefined, { signal, ref: false }).catch(() => {}); // aborted

@@ -168,6 +168,7 @@ it('helpers that refuse, or are killed in the middle of a search, cost no record
   // What had come of it stays, once and in order.
   expect(ofDead(records)).toEqual(ofDead(expected.records).slice(0, ofDead(records).length));
   expect(ofDead(records).length).toBeLessThan(RECORDS);
+  expect(end.records).toBe(records.length);
   const failed = end.members.filter(({ outcome }) => outcome !== 'ok').map(({ id }) => id);
   expect(failed).toEqual([dead]);
 });
