@@ -37,6 +37,8 @@ export interface RequestContext {
   search: string;
   /** The parameters of `search`, and later those of the body. */
   readonly query: URLSearchParams;
+  /** Whether `query` was read, and may have more parameters than `search`. */
+  readonly hasQuery: boolean;
   identity: Identity | undefined;
   /** The request as the program that embeds the node has it. */
   source: unknown;

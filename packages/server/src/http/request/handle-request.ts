@@ -1,22 +1,10 @@
-import type { IncomingHttpHeaders } from 'node:http';
-import {
-  codeOf,
-  ERROR_KINDS,
-  type ErrorCode,
-  errorMessage,
-  getRoute,
-  type MemberRouteId,
-  type RouteId,
-} from '@porthole/contract';
-import type { AccessLog } from '../../auth/access-log.ts';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
+import { ERROR_KINDS, getRoute, type MemberRouteId, type RouteId } from '@porthole/contract';
 import { clientKey, plainAddress } from '../../auth/client-network.ts';
 import { TooManyFailures } from '../../auth/failure-limit.ts';
 import type { Identity } from '../../auth/identity.ts';
-import { CredentialsEnded } from '../../auth/session-revalidation.ts';
-import type { NodeMetrics } from '../../metrics/metrics.ts';
-import { ClientDisconnected, Deadline, ReaderStalled } from '../../transport/deadline.ts';
+import { ClientDisconnected, Deadline } from '../../transport/deadline.ts';
 import type { DeadlineTimer } from '../../transport/deadline-timer.ts';
-import type { LoggedRequest, RequestLog } from '../../transport/request-log.ts';
 import { RateExceeded, type RateState } from '../../transport/request-policy.ts';
 import type { StreamSlots, StreamUser } from '../../transport/stream-slots.ts';
 import { compressResponse } from '../response/compress-response.ts';
@@ -34,33 +22,32 @@ import {
   type SubrequestSource,
 } from '../response/route-response.ts';
 import { ResponseWriter, sendResponse } from '../response/send-response.ts';
-import { VIA_HEADER } from '../routes/require-cluster.ts';
-import { authorizeRequest, type RequestContext, type RequestGate, readCredentials } from './authorize-request.ts';
-import { type RouteTarget, routeOperation, routeTemplate } from './find-route.ts';
+import {
+  type AuthorizedRequest,
+  authorizeRequest,
+  type RequestContext,
+  type RequestGate,
+  readCredentials,
+} from './authorize-request.ts';
+import { type RouteTarget, routeOperation } from './find-route.ts';
 import type { createCors } from './hosts-and-origins.ts';
 import { type HttpRequest, type HttpResponse, remoteAddress, requestUrl } from './http-exchange.ts';
 import { readBody } from './read-body.ts';
+import { NO_QUERY, type OutcomeDeps, RequestOutcome } from './request-outcome.ts';
 import { sendSubrequest } from './subrequest.ts';
 import { isUnknownPage } from './unknown-page.ts';
 
-export interface RequestHandlerDeps {
+export interface RequestHandlerDeps extends OutcomeDeps {
   gate: RequestGate;
   routes: Readonly<Record<Exclude<RouteId, 'mcp'>, RouteHandler>> & { readonly mcp: SubrequestHandler };
   /** Routes of a member of the cluster; the request has its id. */
   memberRoutes: Readonly<Record<MemberRouteId, RouteHandler>>;
   cors: ReturnType<typeof createCors>;
   slots: StreamSlots;
-  metrics: NodeMetrics;
-  accessLog: AccessLog;
-  log: RequestLog;
   timer: DeadlineTimer;
   stallTimeoutMs: number;
 }
 
-/** Status in metrics and logs for a client that disconnected before the response began, as in nginx. Never sent. */
-const CLIENT_CLOSED_REQUEST = 499;
-
-const NO_QUERY = new URLSearchParams();
 /** The request for a page that depends on nothing. */
 const NO_REQUEST = { query: NO_QUERY, method: 'GET', member: undefined, rest: '' } as const;
 
@@ -101,32 +88,22 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
   readonly #response: HttpResponse;
   readonly #writer: ResponseWriter;
   readonly #deadline: Deadline;
-  readonly #startedMs = performance.now();
-  #operation = 'none';
-  #code: ErrorCode | undefined;
-  #isSuspicious = false;
-  /** The message of a failure of the node, for the access log. */
-  #failure: string | undefined;
-  readonly #id: string;
-  #recordCount: RecordCount | undefined;
+  readonly #outcome: RequestOutcome;
   #releaseSlot: (() => void) | undefined;
   #unwatchSession: (() => void) | undefined;
   #routeResponse: RouteResponse | undefined;
   #query: URLSearchParams | undefined;
+  #isWatched = false;
 
   constructor(handling: RequestHandlerDeps, { request, response, source }: Arrival) {
     this.source = source;
-    this.#id = handling.log.newId();
     this.headers = request.headers;
     this.#handling = handling;
     this.#request = request;
     this.#response = response;
     this.#writer = new ResponseWriter(response);
+    this.#outcome = new RequestOutcome(handling, { request, response, context: this });
     this.#deadline = new Deadline(handling.timer);
-    response.on('close', () => {
-      if (!response.writableFinished) this.#deadline.abort(new ClientDisconnected());
-      this.#writer.closed();
-    });
   }
 
   get signal(): AbortSignal {
@@ -139,12 +116,8 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
     return this.#query;
   }
 
-  get #logged(): LoggedRequest {
-    return {
-      id: this.#id,
-      method: this.#request.method ?? '',
-      route: this.target ? routeTemplate(this.target) : 'none',
-    };
+  get hasQuery(): boolean {
+    return this.#query !== undefined;
   }
 
   get trusted(): boolean {
@@ -157,58 +130,96 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
 
   async run(): Promise<void> {
     try {
-      const response = await this.#decide();
+      // Nothing is awaited that is already known: for a short response, that is much of its time.
+      const decided = this.#decide();
+      const response = decided instanceof Promise ? await decided : decided;
       this.#deadline.met();
-      await sendResponse(this.#writer, compressResponse(response, this.headers), {
-        headOnly: this.#request.method === 'HEAD',
-      });
+      const headOnly = this.#request.method === 'HEAD';
+      const sending = sendResponse(this.#writer, compressResponse(response, this.headers), { headOnly });
+      if (sending !== undefined) await this.#watched(sending);
     } catch (error) {
-      this.#cut(error);
+      this.#outcome.cut(error, this.#writer.sentBytes);
+      // Once the head was sent, closing the connection early is the only way to signal a failure.
+      this.#response.destroy();
     } finally {
       this.#deadline.met();
       if (this.#routeResponse) closeStream(this.#routeResponse);
       this.#releaseSlot?.();
       this.#unwatchSession?.();
-      this.#count();
+      this.#outcome.count(this.#writer.sentBytes);
     }
   }
 
   /** The response of the route, or of its failure. */
-  async #decide(): Promise<RouteResponse> {
-    const { cors, gate, slots, routes, memberRoutes } = this.#handling;
+  #decide(): RouteResponse | Promise<RouteResponse> {
+    const { cors, gate } = this.#handling;
     const extra = cors.headersFor(this.#request);
+    const refuse = (error: unknown) => this.#refuse(error, extra);
     try {
       const preflight = cors.preflight(this.#request);
       if (preflight) return preflight;
-      // Nothing is awaited that is already known: for a short response, that is much of its time.
       const admission = authorizeRequest(this.#request, gate, this);
-      const { target, method } = admission instanceof Promise ? await admission : admission;
-      this.#operation = routeOperation(target);
-      this.method = method === 'POST' ? 'GET' : method;
-      this.member = target.member;
-      this.rest = target.rest;
-      if (getRoute(target.route).stream) this.#releaseSlot = slots.take(this.#streamUser(target.route));
-      if (method === 'POST')
-        this.body = await this.#deadline.race(readBody(this.#request, this.query, target), () => {});
-      if (FOLLOWS.has(target.route)) this.#watchSession(target.route);
-      const handler = target.member === undefined ? routes[target.route] : memberRoutes[target.route];
-      const times = { receivedMs: this.#startedMs, begunMs: performance.now() };
-      const running = handler(this);
-      this.#routeResponse = running instanceof Promise ? await this.#deadline.race(running, closeStream) : running;
-      const response = asJsonDocument(this.#counted(this.#routeResponse), this.headers);
-      return withHeaders(response, extra, rateHeaders(this.rate), timingHeaders(target.route, times, response));
+      const response =
+        admission instanceof Promise
+          ? this.#watched(admission).then((admitted) => this.#handle(admitted, extra))
+          : this.#handle(admission, extra);
+      return response instanceof Promise ? response.catch(refuse) : response;
     } catch (error) {
-      if (this.#response.closed) throw error; // the client has disconnected
-      this.#explain(error);
-      this.#isSuspicious = error instanceof TooManyFailures && error.isFirst;
-      const isUnknown = this.target === undefined && isUnknownPage(this.#request, error, gate.basePath);
-      const page = isUnknown ? await this.#notFoundPage() : undefined;
-      return withHeaders(
-        page ?? problemResponse(error, { accept: this.headers.accept, url: requestUrl(this.#request) }),
-        extra,
-        rateHeaders(error instanceof RateExceeded ? error.rate : this.rate),
-      );
+      return refuse(error);
     }
+  }
+
+  #handle(admitted: AuthorizedRequest, extra: OutgoingHttpHeaders | undefined): RouteResponse | Promise<RouteResponse> {
+    const { slots, routes, memberRoutes } = this.#handling;
+    const { target, method } = admitted;
+    this.#outcome.operation = routeOperation(target);
+    this.method = method === 'POST' ? 'GET' : method;
+    this.member = target.member;
+    this.rest = target.rest;
+    if (getRoute(target.route).stream) this.#releaseSlot = slots.take(this.#streamUser(target.route));
+    const handler = target.member === undefined ? routes[target.route] : memberRoutes[target.route];
+    const run = () => {
+      if (FOLLOWS.has(target.route)) this.#watchSession(target.route);
+      const times = { receivedMs: this.#outcome.startedMs, begunMs: performance.now() };
+      const complete = (routeResponse: RouteResponse) => {
+        this.#routeResponse = routeResponse;
+        const response = asJsonDocument(this.#counted(routeResponse), this.headers);
+        return withHeaders(response, extra, rateHeaders(this.rate), timingHeaders(target.route, times, response));
+      };
+      const running = handler(this);
+      if (!(running instanceof Promise)) return complete(running);
+      return this.#deadline.race(this.#watched(running), closeStream).then(complete);
+    };
+    if (method !== 'POST') return run();
+    const reading = this.#watched(readBody(this.#request, this.query, target));
+    return this.#deadline
+      .race(reading, () => {})
+      .then((body) => {
+        this.body = body;
+        return run();
+      });
+  }
+
+  #refuse(error: unknown, extra: OutgoingHttpHeaders | undefined): RouteResponse | Promise<RouteResponse> {
+    if (this.#response.closed) throw error; // the client has disconnected
+    this.#outcome.explain(error);
+    this.#outcome.isSuspicious = error instanceof TooManyFailures && error.isFirst;
+    const rate = rateHeaders(error instanceof RateExceeded ? error.rate : this.rate);
+    if (this.target === undefined && isUnknownPage(this.#request, error, this.#handling.gate.basePath))
+      return this.#watched(this.#notFoundPage()).then((page) => withHeaders(page, extra, rate));
+    const problem = problemResponse(error, { accept: this.headers.accept, url: requestUrl(this.#request) });
+    return withHeaders(problem, extra, rate);
+  }
+
+  /** The same promise. Whoever waits must know when the client disconnects; what does not wait needs no listener. */
+  #watched<T>(work: Promise<T>): Promise<T> {
+    if (this.#isWatched) return work;
+    this.#isWatched = true;
+    this.#response.on('close', () => {
+      if (!this.#response.writableFinished) this.#deadline.abort(new ClientDisconnected());
+      this.#writer.closed();
+    });
+    return work;
   }
 
   subrequest(url: string, init: SubrequestInit): Promise<Response> {
@@ -218,7 +229,7 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
   }
 
   async #notFoundPage(): Promise<RouteResponse> {
-    this.#code = 'ROUTE_NOT_FOUND';
+    this.#outcome.code = 'ROUTE_NOT_FOUND';
     const { 'if-none-match': _tag, 'if-match': _match, ...headers } = this.headers;
     const { routes } = this.#handling;
     const response = await routes.console({ ...NO_REQUEST, signal: this.signal, trusted: this.trusted, headers });
@@ -243,58 +254,7 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
 
   #counted(response: RouteResponse): RouteResponse {
     const counted = this.#handling.accessLog.logsAll ? RecordCount.wrap(response) : undefined;
-    this.#recordCount = counted?.count;
+    this.#outcome.recordCount = counted?.count;
     return counted?.response ?? response;
-  }
-
-  /** Logs failures of the node to the own log; errors of the client only at level debug. */
-  #explain(error: unknown): void {
-    const code = codeOf(error);
-    this.#code = code;
-    if (code === 'INTERNAL') {
-      this.#failure = errorMessage(error);
-      this.#handling.log.failed(this.#logged, error);
-    } else this.#handling.log.refused(this.#logged, code);
-  }
-
-  /** Once the head was sent, closing the connection early is the only way to signal a failure. */
-  #cut(error: unknown): void {
-    const { metrics, log } = this.#handling;
-    const stalled = error instanceof ReaderStalled;
-    const clientLeft = !stalled && (error instanceof ClientDisconnected || this.#response.closed);
-    const refused = error instanceof CredentialsEnded;
-    this.#response.destroy();
-    metrics.countCut(stalled ? 'stalled' : clientLeft ? 'client' : refused ? 'credentials' : 'source');
-    if (refused) this.#explain(error);
-    else if (!clientLeft) {
-      this.#failure = errorMessage(error);
-      log.cut(this.#logged, error, this.#writer.sentBytes);
-    }
-  }
-
-  #count(): void {
-    const { metrics, accessLog, log } = this.#handling;
-    const seconds = (performance.now() - this.#startedMs) / 1000;
-    const status = this.#response.headersSent ? this.#response.statusCode : CLIENT_CLOSED_REQUEST;
-    const { sentBytes: bytes } = this.#writer;
-    metrics.countRequest({ route: this.#operation, method: this.#request.method ?? '', status, bytes, seconds });
-    accessLog.note({
-      identity: this.identity,
-      address: plainAddress(remoteAddress(this.#request)),
-      transport: 'http',
-      route: this.target?.route,
-      operation: this.target ? routeOperation(this.target) : 'none',
-      query: this.#query ?? (this.search === '' ? NO_QUERY : this.query),
-      status,
-      code: this.#code,
-      isSuspicious: this.#isSuspicious,
-      id: this.#id,
-      failure: this.#failure,
-      bytes,
-      records: this.#recordCount?.records,
-      ms: seconds * 1000,
-      via: this.headers[VIA_HEADER]?.toString(),
-    });
-    if (log.logsCompleted) log.completed(this.#logged, { status, bytes, ms: seconds * 1000 });
   }
 }

@@ -1,4 +1,4 @@
-import type { OutgoingHttpHeaders } from 'node:http';
+import { type OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { OneChunk } from '@porthole/logs';
 import { ClientDisconnected, ReaderStalled } from '../../transport/deadline.ts';
 import type { HttpResponse } from '../request/http-exchange.ts';
@@ -35,13 +35,13 @@ function toList(headers: OutgoingHttpHeaders): string[] {
 
 /**
  * Writes a response; resolves when the last byte is flushed, rejects when the client disconnects or the source fails. The
- * caller must call `writer.closed()` when the connection closes.
+ * caller must call `writer.closed()` when the connection closes meanwhile. `undefined`: all of it is flushed already.
  */
 export function sendResponse(
   writer: ResponseWriter,
   response: RouteResponse,
   { headOnly }: { headOnly: boolean },
-): Promise<void> {
+): Promise<void> | undefined {
   const isStream = 'stream' in response;
   const sizeBytes = isStream ? response.stream.sizeBytes : Buffer.byteLength(response.body);
   const empty = response.status === 304 || response.status === 204;
@@ -99,8 +99,17 @@ export class ResponseWriter {
     return this.#settled(bytes.length, (done) => this.#response.write(bytes, done));
   }
 
-  end(bytes?: Uint8Array): Promise<void> {
-    return this.#settled(bytes?.length ?? 0, (done) => this.#response.end(bytes, done));
+  /** `undefined`: everything is flushed. */
+  end(bytes?: Uint8Array): Promise<void> | undefined {
+    const response = this.#response;
+    const count = bytes?.length ?? 0;
+    if (!(response instanceof ServerResponse) || response.destroyed)
+      return this.#settled(count, (done) => response.end(bytes, done));
+    // Most short responses are taken by the system at once: neither a listener nor a promise is needed for them.
+    response.end(bytes);
+    if (!isFlushed(response)) return this.#settled(count, (done) => response.once('finish', done));
+    this.#sentBytes += count;
+    return undefined;
   }
 
   /** `writableFinished` does not help: it is true when the connection is lost after `end`, although no callback is called. */
@@ -126,4 +135,9 @@ export class ResponseWriter {
     const { errored } = this.#response;
     return errored instanceof ReaderStalled ? errored : new ClientDisconnected();
   }
+}
+
+/** Right after `end`: whether the system has taken all of it. */
+function isFlushed({ socket, writableFinished }: ServerResponse): boolean {
+  return writableFinished && socket !== null && !socket.destroyed && socket.errored === null;
 }

@@ -1,0 +1,104 @@
+import { codeOf, type ErrorCode, errorMessage } from '@porthole/contract';
+import type { AccessLog } from '../../auth/access-log.ts';
+import { plainAddress } from '../../auth/client-network.ts';
+import { CredentialsEnded } from '../../auth/session-revalidation.ts';
+import type { NodeMetrics } from '../../metrics/metrics.ts';
+import { ClientDisconnected, ReaderStalled } from '../../transport/deadline.ts';
+import type { LoggedRequest, RequestLog } from '../../transport/request-log.ts';
+import type { RecordCount } from '../response/record-count.ts';
+import { VIA_HEADER } from '../routes/require-cluster.ts';
+import type { RequestContext } from './authorize-request.ts';
+import { routeOperation, routeTemplate } from './find-route.ts';
+import { type HttpRequest, type HttpResponse, remoteAddress } from './http-exchange.ts';
+
+/** Status in metrics and logs for a client that disconnected before the response began, as in nginx. Never sent. */
+const CLIENT_CLOSED_REQUEST = 499;
+
+export const NO_QUERY = new URLSearchParams();
+
+export interface OutcomeDeps {
+  metrics: NodeMetrics;
+  accessLog: AccessLog;
+  log: RequestLog;
+}
+
+interface OutcomeRequest {
+  request: HttpRequest;
+  response: HttpResponse;
+  context: RequestContext;
+}
+
+/** What becomes of a request, for the metrics, the access log and the own log. */
+export class RequestOutcome {
+  readonly startedMs = performance.now();
+  operation = 'none';
+  code: ErrorCode | undefined;
+  isSuspicious = false;
+  recordCount: RecordCount | undefined;
+  /** The message of a failure of the node, for the access log. */
+  #failure: string | undefined;
+  readonly #id: string;
+  readonly #deps: OutcomeDeps;
+  readonly #of: OutcomeRequest;
+
+  constructor(deps: OutcomeDeps, of: OutcomeRequest) {
+    this.#deps = deps;
+    this.#of = of;
+    this.#id = deps.log.newId();
+  }
+
+  /** Logs failures of the node to the own log; errors of the client only at level debug. */
+  explain(error: unknown): void {
+    const code = codeOf(error);
+    this.code = code;
+    if (code === 'INTERNAL') {
+      this.#failure = errorMessage(error);
+      this.#deps.log.failed(this.#logged, error);
+    } else this.#deps.log.refused(this.#logged, code);
+  }
+
+  /** The response ended early. */
+  cut(error: unknown, sentBytes: number): void {
+    const { metrics, log } = this.#deps;
+    const stalled = error instanceof ReaderStalled;
+    const clientLeft = !stalled && (error instanceof ClientDisconnected || this.#of.response.closed);
+    const refused = error instanceof CredentialsEnded;
+    metrics.countCut(stalled ? 'stalled' : clientLeft ? 'client' : refused ? 'credentials' : 'source');
+    if (refused) this.explain(error);
+    else if (!clientLeft) {
+      this.#failure = errorMessage(error);
+      log.cut(this.#logged, error, sentBytes);
+    }
+  }
+
+  count(bytes: number): void {
+    const { metrics, accessLog, log } = this.#deps;
+    const { request, response, context } = this.#of;
+    const seconds = (performance.now() - this.startedMs) / 1000;
+    const status = response.headersSent ? response.statusCode : CLIENT_CLOSED_REQUEST;
+    metrics.countRequest({ route: this.operation, method: request.method ?? '', status, bytes, seconds });
+    accessLog.note({
+      identity: context.identity,
+      address: plainAddress(remoteAddress(request)),
+      transport: 'http',
+      route: context.target?.route,
+      operation: context.target ? routeOperation(context.target) : 'none',
+      query: context.search === '' && !context.hasQuery ? NO_QUERY : context.query,
+      status,
+      code: this.code,
+      isSuspicious: this.isSuspicious,
+      id: this.#id,
+      failure: this.#failure,
+      bytes,
+      records: this.recordCount?.records,
+      ms: seconds * 1000,
+      via: request.headers[VIA_HEADER]?.toString(),
+    });
+    if (log.logsCompleted) log.completed(this.#logged, { status, bytes, ms: seconds * 1000 });
+  }
+
+  get #logged(): LoggedRequest {
+    const { target } = this.#of.context;
+    return { id: this.#id, method: this.#of.request.method ?? '', route: target ? routeTemplate(target) : 'none' };
+  }
+}
