@@ -1,4 +1,4 @@
-import type { BigIntStats } from 'node:fs';
+import { type BigIntStats, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { systemCode } from '../log-error.ts';
 import type { LogHandle } from './log-handle.ts';
@@ -64,22 +64,40 @@ export class DirStamp {
     return new DirStamp(dir, await readDirStamp(dir));
   }
 
+  /** Whether any change from now on changes it. */
+  get isCertain(): boolean {
+    return this.#stamp !== undefined;
+  }
+
   /** False unless it is certain. */
   async isSame(): Promise<boolean> {
     return this.#stamp !== undefined && this.#stamp === (await readDirStamp(this.#dir));
   }
+
+  /** The same on this thread: only for a local file system. */
+  isSameNow(): boolean {
+    try {
+      return this.#stamp !== undefined && this.#stamp === toDirStamp(statSync(this.#dir, { bigint: true }));
+    } catch (error) {
+      if (systemCode(error) === undefined) throw error;
+      return false;
+    }
+  }
 }
 
-/** `undefined` if another change could get the same timestamp. */
 async function readDirStamp(dir: string): Promise<string | undefined> {
   try {
-    const { dev, ino, mtimeNs, ctimeNs } = await stat(dir, { bigint: true });
-    // A program may set the time of the last modification, as `rsync` does, but not that of the last change.
-    const latestNs = mtimeNs > ctimeNs ? mtimeNs : ctimeNs;
-    const isOld = BigInt(Date.now()) * 1_000_000n - latestNs > TICK_NS;
-    return isOld ? `${dev}:${ino}:${mtimeNs}:${ctimeNs}` : undefined;
+    return toDirStamp(await stat(dir, { bigint: true }));
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
     return undefined;
   }
+}
+
+/** `undefined` if another change could get the same timestamp. */
+function toDirStamp({ dev, ino, mtimeNs, ctimeNs }: BigIntStats): string | undefined {
+  // A program may set the time of the last modification, as `rsync` does, but not that of the last change.
+  const latestNs = mtimeNs > ctimeNs ? mtimeNs : ctimeNs;
+  const isOld = BigInt(Date.now()) * 1_000_000n - latestNs > TICK_NS;
+  return isOld ? `${dev}:${ino}:${mtimeNs}:${ctimeNs}` : undefined;
 }

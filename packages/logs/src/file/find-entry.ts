@@ -2,6 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { systemCode } from '../log-error.ts';
+import type { EntryStats } from './entry-stats.ts';
 import { statEntry } from './fs-calls.ts';
 
 /** Shown for a byte that is not UTF-8. */
@@ -23,6 +24,17 @@ export async function findEntry(dir: string, name: string): Promise<FoundEntry> 
     const misspelt = systemCode(error) === 'ENOENT' && name.includes(REPLACEMENT) && (await findShownAs(dir, name));
     if (!misspelt) throw error;
     return { path: misspelt, stats: await statEntry(misspelt) };
+  }
+}
+
+/** The same on this thread, for a local file system; `undefined` if it fails. */
+export function findEntryNow(dir: string, name: string, entries: EntryStats): FoundEntry | undefined {
+  const path = join(dir, name);
+  try {
+    return { path, stats: entries.statNow(path) };
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return undefined;
   }
 }
 

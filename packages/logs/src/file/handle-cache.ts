@@ -1,10 +1,12 @@
 import type { BigIntStats } from 'node:fs';
 import { LogError, systemCode, unreadable } from '../log-error.ts';
-import { type FoundEntry, findEntry } from './find-entry.ts';
+import { EntryStats } from './entry-stats.ts';
+import { type FoundEntry, findEntry, findEntryNow } from './find-entry.ts';
 import { closeFd } from './fs-calls.ts';
 import type { LogHandle } from './log-handle.ts';
 import { notALog, openInside } from './open-inside.ts';
 import { assertSafeName } from './safe-name.ts';
+import { GatheredLookup } from './shared/gathered-lookup.ts';
 import { SharedLookup } from './shared/shared-lookup.ts';
 import { FLAT, findMount, type LogTree, locate } from './tree.ts';
 
@@ -33,7 +35,9 @@ export class HandleCache {
   readonly #isHidden: (name: string) => boolean;
   readonly #tree: LogTree;
   readonly #entries = new Map<string, Entry>();
+  readonly #stats: EntryStats;
   readonly #lookups: SharedLookup<FoundEntry>;
+  readonly #lookupsNow: GatheredLookup<FoundEntry>;
   #open = 0;
   #sweeper: NodeJS.Timeout | undefined;
 
@@ -46,6 +50,8 @@ export class HandleCache {
       const at = locate(dir, tree, name);
       return findEntry(at.dir, at.name);
     });
+    this.#stats = new EntryStats(dir);
+    this.#lookupsNow = new GatheredLookup((name) => findEntryNow(dir, name, this.#stats) ?? this.#lookups.get(name));
   }
 
   /** Open descriptors, in use or cached. */
@@ -58,7 +64,8 @@ export class HandleCache {
     assertSafeName(at.name, at.depth);
     if (this.#isHidden(name)) throw notALog(name);
     try {
-      const found = await this.#lookups.get(name);
+      const isHere = at.dir === this.#dir && this.#stats.isLocal;
+      const found = await (isHere ? this.#lookupsNow : this.#lookups).get(name);
       const cached = this.#cachedFor(name, found.stats);
       return cached ? this.#lend(cached, name, found.stats) : await this.#openFresh(name, found);
     } catch (error) {

@@ -1,4 +1,5 @@
 import { EntryStats } from '../file/entry-stats.ts';
+import { GatheredLookup } from '../file/shared/gathered-lookup.ts';
 import { SharedLookup } from '../file/shared/shared-lookup.ts';
 import { findMount, type LogMount, type LogTree } from '../file/tree.ts';
 import { LogError } from '../log-error.ts';
@@ -6,7 +7,7 @@ import { MAX_COMPARED_NAMES, nearestNames } from '../nearest-names.ts';
 import type { FileProblem } from '../types.ts';
 import { DirNames, readSomeNames } from './dir-names.ts';
 import { KeptFamilies } from './kept-families.ts';
-import { type ListOptions, listFiles, type SeenFile, statFiles } from './list.ts';
+import { type ListOptions, listFiles, type SeenFile, statFiles, statFilesNow } from './list.ts';
 
 export interface DirListingOptions {
   isHidden(name: string): boolean;
@@ -19,6 +20,7 @@ export class DirListing {
   readonly #path: string;
   readonly #options: DirListingOptions;
   readonly #files: SharedLookup<SeenFile[]>;
+  readonly #filesNow: GatheredLookup<SeenFile[]>;
   readonly #names: DirNames;
   readonly #entries: EntryStats;
   readonly families = new KeptFamilies();
@@ -30,11 +32,12 @@ export class DirListing {
     this.#options = options;
     this.#entries = new EntryStats(path);
     this.#files = new SharedLookup(() => this.#list());
-    this.#names = new DirNames(path, { isHidden: options.isHidden });
+    this.#filesNow = new GatheredLookup(() => this.#listNow() ?? this.#files.get(''));
+    this.#names = new DirNames(path, { isHidden: options.isHidden }, this.#entries);
   }
 
   all(): Promise<SeenFile[]> {
-    return this.#files.get('');
+    return this.#entries.isLocal ? this.#filesNow.get('') : this.#files.get('');
   }
 
   /** At least the files of one log. */
@@ -61,6 +64,13 @@ export class DirListing {
   get #listOptions(): ListOptions {
     const { isHidden, tree } = this.#options;
     return { isHidden, roots: tree.roots };
+  }
+
+  /** A few files of a directory that has not changed. */
+  #listNow(): SeenFile[] | undefined {
+    const { depth, mounts = [] } = this.#options.tree;
+    const names = depth === 0 && mounts.length === 0 ? this.#names.getNow() : undefined;
+    return names && statFilesNow(this.#path, names, this.#entries);
   }
 
   async #list(): Promise<SeenFile[]> {

@@ -34,7 +34,7 @@ describe('the names of a directory', () => {
     const dir = join(tempDir(), 'logs');
     mkdirSync(dir);
     for (const name of ['b.log', 'a.log', 'ä.log', '\u{1f600}', '\uff5e']) writeFileSync(join(dir, name), '');
-    const names = new DirNames(dir, { keptFrom: 1 });
+    const names = new DirNames(dir);
     const seen: SortedNames[] = [];
     for (const [, change] of [['as it was', () => {}] as const, ...changes]) {
       await delay(TICK_MS);
@@ -53,7 +53,7 @@ describe('the names of a directory', () => {
   test('are read again as long as the directory may have changed in the same tick', async () => {
     const dir = tempDir();
     writeFileSync(join(dir, 'a.log'), '');
-    const names = new DirNames(dir, { keptFrom: 1 });
+    const names = new DirNames(dir);
     for (let count = 0; count < 20; count++) {
       expect((await names.get()).shown).toHaveLength(count + 1);
       writeFileSync(join(dir, `b-${count}.log`), '');
@@ -63,7 +63,7 @@ describe('the names of a directory', () => {
   test('are not kept on a file system that may not date its directories', async () => {
     aheadOfTime();
     // /proc has no such times: its processes come and go.
-    const names = new DirNames('/proc', { keptFrom: 1 });
+    const names = new DirNames('/proc');
     expect(await names.get()).not.toBe(await names.get());
     expect(execFileSync('stat', ['-f', '-c', '%T', '/proc']).toString()).toBe('proc\n');
   });

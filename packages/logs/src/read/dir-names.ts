@@ -1,13 +1,11 @@
 import { opendir, readdir, statfs } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { EntryStats } from '../file/entry-stats.ts';
 import { DirStamp } from '../file/file-stamp.ts';
 import { rawPath, shownName } from '../file/find-entry.ts';
 import { LOCAL_FILE_SYSTEMS } from '../file/local-file-systems.ts';
 import { SharedLookup } from '../file/shared/shared-lookup.ts';
 import { LogError, systemCode } from '../log-error.ts';
-
-/** Fewer names are read again in hardly more time than it takes to verify that they are the same. */
-const MIN_KEPT = 1000;
 
 /** Names processed before yielding. */
 const NAMES_PER_TURN = 2000;
@@ -30,19 +28,25 @@ export interface NameFilter {
   wanted?(name: string): boolean;
 }
 
-/** The names in a directory. Many names are kept until the times of the directory show that they may have changed. */
+/** The names in a directory. They are kept until the times of the directory show that they may have changed. */
 export class DirNames {
   readonly #dir: string;
   readonly #filter: NameFilter;
-  readonly #keptFrom: number;
+  readonly #entries: EntryStats | undefined;
   readonly #names: SharedLookup<SortedNames>;
   #kept: { stamp: DirStamp; names: SortedNames } | undefined;
 
-  constructor(dir: string, { keptFrom = MIN_KEPT, ...filter }: NameFilter & { keptFrom?: number | undefined } = {}) {
+  constructor(dir: string, filter: NameFilter = {}, entries?: EntryStats) {
     this.#dir = dir;
     this.#filter = filter;
-    this.#keptFrom = keptFrom;
+    this.#entries = entries;
     this.#names = new SharedLookup(() => this.#find());
+  }
+
+  /** The kept names, if they are certainly those on disk and that can be found out on this thread. */
+  getNow(): SortedNames | undefined {
+    const kept = this.#kept;
+    return kept && this.#entries?.isLocal && kept.stamp.isSameNow() ? kept.names : undefined;
   }
 
   get(): Promise<SortedNames> {
@@ -55,7 +59,7 @@ export class DirNames {
     // Taken before the names are read: a change meanwhile makes it another stamp.
     const stamp = await DirStamp.take(this.#dir);
     const names = await readSortedNames(this.#dir, this.#filter);
-    const isKept = names.raw.length >= this.#keptFrom && (await isDated(this.#dir));
+    const isKept = stamp.isCertain && (await isDated(this.#dir));
     this.#kept = isKept ? { stamp, names } : undefined;
     return names;
   }

@@ -79,6 +79,14 @@ export async function statFiles(
   return files.filter((file) => file !== undefined);
 }
 
+/** The same for a few entries of a local file system, on this thread; `undefined` if that does not find them all. */
+export function statFilesNow(dir: string, names: SortedNames, entries: EntryStats): SeenFile[] | undefined {
+  if (names.raw.length > MAX_AT_ONCE) return undefined;
+  const files: (SeenFile | undefined)[] = new Array(names.raw.length).fill(undefined);
+  if (statAtOnce(dir, names, { entries, files }).length > 0) return undefined;
+  return files.filter((file) => file !== undefined);
+}
+
 function toSeenFile(name: string, found: BigIntStats, isLink: boolean): SeenFile {
   const { dev, ino, size, mtimeNs, ctimeNs, birthtimeNs } = found;
   const stats = new SeenStats(BigInt64Array.of(dev, ino, size, mtimeNs, ctimeNs, birthtimeNs), 0);
