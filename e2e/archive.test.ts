@@ -7,8 +7,8 @@ import type { ClusterEnd, ClusterRecord, MemberReport, RecordStore } from '@port
 import { eventually } from '@porthole/logs/testing';
 import type { PartialSettings } from '@porthole/server';
 import { initArchive } from '@porthole/server/archive';
-import { freePorts, startTestNode, type TestNode, tempDir } from '@porthole/server/testing';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { freePorts, GrpcConnection, startTestNode, type TestNode, tempDir } from '@porthole/server/testing';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { runCommand } from './testing/program.ts';
 
 const HOUR_MS = 3_600_000;
@@ -107,6 +107,33 @@ async function untilShipped(client: NodeClient, count: number): Promise<void> {
   );
 }
 
+/** Of one node over gRPC: a record that only the archive has, found and counted as over HTTP. */
+async function expectPastOverGrpc(
+  port: number,
+  { nodes, fromMs, toMs }: Record<'fromMs' | 'toMs', number> & { nodes: string[] },
+) {
+  const grpc = new GrpcConnection(port);
+  onTestFinished(() => grpc.close());
+  const cluster = { nodes, role: '', labels: [], store: '' };
+  const filter = {
+    ...{ file: '', family: '', terms: [], excluded: [], case_sensitive: false, regex: '', source: '', component: '' },
+    ...({ min_level: 'LEVEL_UNSPECIFIED', query: '', from_ms: fromMs, to_ms: toMs } as const),
+  };
+  const request = { filter, order: '', cursor: '', record: '', until: '', raw: false, fields: [] };
+  const items = [];
+  for await (const message of grpc.stream('SearchLogs', { ...request, cluster }, {}))
+    items.push(...(message?.items ?? []));
+  const members = [{ id: 'n1', outcome: 'ok', count: 1, archive: { count: 1 } }];
+  expect(items).toMatchObject([
+    { record: { node: 'n1', message: 'old of n1' } },
+    { end: { records: 1, cluster: { members, archive: { records: 1 } } } },
+  ]);
+  const counted = await grpc.call('CountLogs', { filter, cluster }, {});
+  expect(counted).toMatchObject({ buckets: [{ nodes: [{ node: 'n1', count: 1 }] }], cluster: { members } });
+  // Its disk has nothing so old.
+  expect(await grpc.call('CountLogs', { filter }, {})).toMatchObject({ buckets: [] });
+}
+
 describe('nodes with an archive', () => {
   it('a past that was rotated away, and one of a node that is gone, are found; an archive that is away is said', async () => {
     const archive = await newArchive();
@@ -161,6 +188,7 @@ describe('nodes with an archive', () => {
     expect((await client.cluster.logHistogram({ buckets: 10, ...past })).members).toMatchObject(up);
     expect((await client.cluster.logTop({ by: 'level', limit: 10, ...past })).members).toMatchObject(up);
     expect(await around(client, NOW_MS - 30 * HOUR_MS)).toMatchObject(up);
+    await expectPastOverGrpc(nodes[0]?.running.node.grpcPort ?? 0, past);
 
     // For good: its disk is gone, too.
     await nodes[1]?.running.stop();

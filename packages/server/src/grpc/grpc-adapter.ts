@@ -1,7 +1,7 @@
 import { constants, type Http2Server, type ServerHttp2Stream } from 'node:http2';
 import { Server, ServerCredentials, type UntypedServiceImplementation } from '@grpc/grpc-js';
 import { ReflectionService } from '@grpc/reflection';
-import { getRoute, type NodeState } from '@porthole/contract';
+import { type ClusterState, getRoute, type NodeState } from '@porthole/contract';
 import { HealthImplementation } from 'grpc-health-check';
 import { hasCode } from '../errors.ts';
 import type { Logger } from '../own-log/logger.ts';
@@ -32,6 +32,8 @@ const MIN_CONCURRENT_CALLS = 256;
 
 export interface GrpcAdapterDeps {
   state: NodeState;
+  /** Without it, requests about the cluster are not supported. */
+  cluster?: ClusterState;
   policy: RequestPolicy;
   log: Logger;
   arrivalTimeoutMs: number;
@@ -92,13 +94,13 @@ function limited(definition: NodeStateDefinition, { maxRequestBytes }: GrpcAdapt
 
 function implementation(
   definition: NodeStateDefinition,
-  { state, policy, log }: Pick<GrpcAdapterDeps, 'state' | 'policy'> & { log: RequestLog },
+  { state, cluster, policy, log }: Pick<GrpcAdapterDeps, 'state' | 'cluster' | 'policy'> & { log: RequestLog },
   gate: Gate,
 ): UntypedServiceImplementation {
   const calls: Calls = {
     ...createNodeCalls(state),
     ...createLogCalls(state),
-    ...createRecordCalls(state, policy),
+    ...createRecordCalls(state, cluster, policy),
     ...createQueryCalls(),
   };
   const names = Object.keys(calls) as MethodName[];

@@ -1,10 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { getRoute, parseDigestRequest, parseFollowRequest, parseSearchRequest } from '@porthole/contract';
+import {
+  getRoute,
+  parseClusterSearchRequest,
+  parseDigestRequest,
+  parseFollowRequest,
+  parseSearchRequest,
+} from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import type { RecordFilterMessage } from './generated/messages.ts';
 import { toQuery } from './request-query.ts';
-import { METHOD_ROUTES } from './service-definition.ts';
+import { CLUSTER_ROUTES, METHOD_ROUTES } from './service-definition.ts';
 
 const CLOCK = { nowMs: 0, offsetMsAt: () => 0 };
 
@@ -65,6 +71,24 @@ describe('the fields of a message as parameters', () => {
     });
   });
 
+  it('are those of the scope, too', () => {
+    const cluster = { nodes: ['broker-*', 'storage-1'], role: 'broker', labels: ['zone=a'], store: 'archive' };
+    const search = { filter: FILTER, order: '', cursor: 'c', record: '', until: '', raw: false, fields: [] };
+    expect(parseClusterSearchRequest(toQuery({ ...search, cluster }), CLOCK, { maxRecords: 1000 })).toMatchObject({
+      ...cluster,
+      start: { cursor: 'c' },
+    });
+    const empty = { nodes: [], role: '', labels: [], store: '' };
+    expect(
+      Object.keys(parseClusterSearchRequest(toQuery({ ...search, cluster: empty }), CLOCK, { maxRecords: 1 })),
+    ).not.toContain('store');
+    const offset = { ...search, cursor: '', offset: 5, cluster: empty };
+    expect(() => parseClusterSearchRequest(toQuery(offset), CLOCK, { maxRecords: 1000 })).toThrow('"offset"');
+    expect(() =>
+      parseSearchRequest(toQuery({ ...search, cluster: { ...empty, store: 'old' } }), CLOCK, { maxRecords: 1 }),
+    ).toThrow('"store"');
+  });
+
   it.each([
     [-1, -1],
     [-86_400_000, -86_400_000],
@@ -87,11 +111,12 @@ describe('the fields of a message as parameters', () => {
 
 const PROTO = readFileSync(join(import.meta.dirname, '../../../../proto/porthole/v1/node_state.proto'), 'utf8');
 
-/** Names of the fields of a message, those of its filter instead of the filter. */
+/** Names of the fields of a message, those of its filter and scope instead of these. */
 function messageFields(message: string): string[] {
   const body = new RegExp(`^message ${message} \\{\\n?([^}]*)\\}`, 'm').exec(PROTO)?.[1] ?? '';
   const names = [...body.matchAll(/^ {2}[\w ]+ (\w+) = \d+;$/gm)].map(([, name = '']) => name);
-  return names.flatMap((name) => (name === 'filter' ? messageFields('RecordFilter') : [name]));
+  const parts: Readonly<Record<string, string>> = { filter: 'RecordFilter', cluster: 'ClusterScope' };
+  return names.flatMap((name) => (parts[name] === undefined ? [name] : messageFields(parts[name])));
 }
 
 /** Fields without a parameter: HTTP has byte ranges and entity tags in headers. */
@@ -99,8 +124,13 @@ const BYTE_RANGE = ['start', 'end', 'etag'];
 
 describe('the parameter table and the .proto', () => {
   it.each(Object.entries(METHOD_ROUTES))('agree on the request of %s', (method, id) => {
-    const inTable = getRoute(id).parameters.flatMap(({ proto }) => (typeof proto === 'string' ? [proto] : []));
+    const ofCluster = Object.entries(CLUSTER_ROUTES).flatMap(([name, route]) => (name === method ? [route] : []));
+    const inTable = new Set(
+      [id, ...ofCluster].flatMap((route) =>
+        getRoute(route).parameters.flatMap(({ proto }) => (typeof proto === 'string' ? [proto] : [])),
+      ),
+    );
     const inProto = messageFields(`${method}Request`).filter((name) => !BYTE_RANGE.includes(name));
-    expect(inProto.toSorted()).toEqual(inTable.toSorted());
+    expect(inProto.toSorted()).toEqual([...inTable].toSorted());
   });
 });

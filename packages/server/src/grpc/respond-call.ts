@@ -68,9 +68,11 @@ export function respondStream<Request, Response>(
     const run = async () => {
       let releaseSlot: (() => void) | undefined;
       try {
-        releaseSlot = slots.take(deps.streamUser(call.metadata));
+        const user = deps.streamUser(call.metadata);
+        releaseSlot = slots.take(user);
         deps.watchSession?.(call.metadata, (reason) => deadline.abort(reason));
-        await send(call, open(call.request, deadline), { deadline, answering: deps });
+        const items = open(call.request, { signal: deadline.signal, client: user.client });
+        await send(call, items, { deadline, answering: deps });
         call.end();
       } catch (error) {
         endEarly(call, error, deps);

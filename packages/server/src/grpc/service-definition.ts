@@ -61,6 +61,15 @@ export const METHOD_ROUTES: Readonly<Record<MethodName, RouteId>> = {
   ExplainQuery: 'logExplain',
 };
 
+/** The corresponding HTTP route of methods whose request is about the cluster: of the same role, with the same limits. */
+export const CLUSTER_ROUTES = {
+  SearchLogs: 'clusterLogSearch',
+  CountLogs: 'clusterLogHistogram',
+  DigestLogs: 'clusterLogDigest',
+  ListFields: 'clusterLogFields',
+  CountValues: 'clusterLogTop',
+} as const satisfies Partial<Record<MethodName, RouteId>>;
+
 const HEALTH_NAME = 'grpc.health.v1.Health';
 const HEALTH_PREFIX = `/${HEALTH_NAME}/`;
 

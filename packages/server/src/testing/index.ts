@@ -13,6 +13,7 @@ export { flattenToml } from '../config/toml/flatten-toml.ts';
 export { selfSigned } from '../doctor/testing/self-signed.ts';
 export { loadServiceDefinition } from '../grpc/service-definition.ts';
 export { connectNode } from '../grpc/testing/connect.ts';
+export { Connection as GrpcConnection } from '../grpc/testing/connection.ts';
 export { GrpcNode } from '../grpc/testing/grpc-node.ts';
 export { findRoute, parseTarget } from '../http/request/find-route.ts';
 export { createHostCheck } from '../http/request/hosts-and-origins.ts';

@@ -11,26 +11,26 @@ import {
 import type { DocsOf, ParameterDocs } from '../parameter.ts';
 import { FILTER_DOCS } from './record-docs.ts';
 
-/** gRPC has no routes of the cluster. */
-const NOT_IN_GRPC = { absent: 'gRPC serves a single node' };
+/** Of the routes of the cluster, gRPC has those that search and count: the field `cluster` of their requests. */
+const NOT_IN_GRPC = { absent: 'gRPC has no such request for the cluster' };
 const BROWSER_DOWNLOAD = { absent: 'a download for browsers; "porthole logs -o raw" prints the same' };
 
 export const MEMBER_DOCS: DocsOf<typeof MEMBER_ROWS> = {
   nodes: {
     meaning:
       'Only this member: its id, or a pattern with `*` and `?`. May be given up to 64 times. An unknown id is 404 `MEMBER_NOT_FOUND`.',
-    proto: NOT_IN_GRPC,
+    proto: 'nodes',
     cli: { absent: 'arguments name nodes: NODE:FILE or NODE' },
   },
   role: {
     meaning: 'Only members with this role, and those whose role is not known yet.',
-    proto: NOT_IN_GRPC,
+    proto: 'role',
     cli: { long: 'role', value: 'role', about: 'only nodes with this role' },
   },
   label: {
     meaning:
       'Only members with this label: `zone=a`; the value may have `*` and `?`. May be given up to 64 times: of each name one value must match. Members whose labels are not known yet are included.',
-    proto: NOT_IN_GRPC,
+    proto: 'labels',
     cli: {
       long: 'label',
       value: 'name=value',
@@ -44,7 +44,7 @@ export const STORE_DOCS: DocsOf<typeof STORE_ROWS> = {
     meaning:
       'Where records are read. `nodes`: what members have on disk. `archive`: what they have shipped to the archive. `auto`: from members what they still have, and everything older, or of nodes that no longer exist, from the archive, if the responding node has one (`archive.url`).',
     defaultText: 'auto',
-    proto: NOT_IN_GRPC,
+    proto: 'store',
     cli: {
       long: 'store',
       value: 'store',
@@ -67,7 +67,7 @@ export const CLUSTER_DOCS = {
   },
   clusterCursor: {
     meaning: 'Continue here: the `cursor` of the end of an earlier response. Give at most one of `cursor` and `time`.',
-    proto: NOT_IN_GRPC,
+    proto: 'cursor',
     cli: { absent: 'the CLI pages by itself' },
   },
   clusterFollowTime: {

@@ -1,4 +1,5 @@
 import {
+  type ClusterState,
   type NodeState,
   parseBudget,
   parseDigestRequest,
@@ -10,7 +11,6 @@ import {
 } from '@porthole/contract';
 import type { FollowItem } from '@porthole/logs';
 import type { RequestPolicy } from '../../transport/request-policy.ts';
-import type { RecordMessage } from '../generated/messages.ts';
 import {
   countsMessage,
   digestMessage,
@@ -20,7 +20,9 @@ import {
   topMessage,
 } from '../messages/record-messages.ts';
 import { toQuery } from '../request-query.ts';
+import { inBoundedMessages } from './bounded-messages.ts';
 import type { Calls } from './calls.ts';
+import { createClusterCalls } from './cluster-calls.ts';
 
 type RecordMethod = 'SearchLogs' | 'FollowLogs' | 'CountLogs' | 'DigestLogs' | 'ListFields' | 'CountValues';
 
@@ -29,10 +31,21 @@ export type RecordCallPolicy = Pick<
   'clock' | 'maxRecords' | 'searchBudgetMs' | 'countBudgetMs' | 'stopping'
 >;
 
-export function createRecordCalls(node: NodeState, policy: RecordCallPolicy): Pick<Calls, RecordMethod> {
+/** With a field `cluster` a request is about the cluster, otherwise about what this node has on disk. */
+export function createRecordCalls(
+  node: NodeState,
+  cluster: ClusterState | undefined,
+  policy: RecordCallPolicy,
+): Pick<Calls, RecordMethod> {
+  const all = createClusterCalls(cluster, policy);
   const { clock, maxRecords, searchBudgetMs, countBudgetMs, stopping } = policy;
   return {
-    async *SearchLogs(message, { signal }) {
+    async *SearchLogs(message, options) {
+      if (message.cluster) {
+        yield* all.SearchLogs(message, options);
+        return;
+      }
+      const { signal } = options;
       const query = toQuery(message);
       const request = parseSearchRequest(query, clock(), { maxRecords });
       const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
@@ -55,24 +68,28 @@ export function createRecordCalls(node: NodeState, policy: RecordCallPolicy): Pi
       }
     },
     CountLogs: async (message, options) => {
+      if (message.cluster) return all.CountLogs(message, options);
       const query = toQuery(message);
       const request = parseHistogramRequest(query, clock());
       const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
       return countsMessage(await node.logHistogram(request, { ...options, budgetMs }));
     },
     DigestLogs: async (message, options) => {
+      if (message.cluster) return all.DigestLogs(message, options);
       const query = toQuery(message);
       const request = parseDigestRequest(query, clock());
       const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
       return digestMessage(await node.logDigest(request, { ...options, budgetMs }));
     },
     ListFields: async (message, options) => {
+      if (message.cluster) return all.ListFields(message, options);
       const query = toQuery(message);
       const request = parseFieldsRequest(query, clock());
       const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
       return fieldsMessage(await node.logFields(request, { ...options, budgetMs }));
     },
     CountValues: async (message, options) => {
+      if (message.cluster) return all.CountValues(message, options);
       const query = toQuery(message);
       const request = parseTopRequest(query, clock());
       const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
@@ -98,44 +115,4 @@ function anySignal(signals: readonly AbortSignal[]): { signal: AbortSignal; rele
       for (const signal of signals) signal.removeEventListener('abort', fire);
     },
   };
-}
-
-/**
- * Approximate size limit of a message in UTF-16 units, which are at most three bytes each. Clients accept 4 MiB by default,
- * and the longest single record is below 2 MiB.
- */
-const MESSAGE_UNITS = 256 * 1024;
-
-/** Size of a record besides its texts. */
-const RECORD_UNITS = 64;
-
-interface ItemWithRecord {
-  record?: RecordMessage | null | undefined;
-  before?: RecordMessage | null | undefined;
-  after?: RecordMessage | null | undefined;
-}
-
-/** Splits items into runs that each fit into one message. */
-export function* inBoundedMessages<Item extends object>(items: readonly Item[]): Generator<Item[]> {
-  let run: Item[] = [];
-  let units = 0;
-  for (const item of items) {
-    const itemUnits = countUnits(item);
-    if (run.length > 0 && units + itemUnits > MESSAGE_UNITS) {
-      yield run;
-      run = [];
-      units = 0;
-    }
-    run.push(item);
-    units += itemUnits;
-  }
-  if (run.length > 0) yield run;
-}
-
-function countUnits({ record, before, after }: ItemWithRecord): number {
-  const found = record ?? before ?? after;
-  if (!found) return RECORD_UNITS;
-  const { message, raw, context_json, fields_json, cursor } = found;
-  const texts = [message, cursor, raw, context_json, fields_json];
-  return texts.reduce((units, text) => units + (text?.length ?? 0), RECORD_UNITS);
 }

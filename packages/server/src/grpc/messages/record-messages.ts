@@ -2,6 +2,7 @@ import { contextJson } from '@porthole/contract';
 import type {
   Digest,
   DigestGroup,
+  FieldSummary,
   Fields,
   FollowItem,
   FoundRecord,
@@ -10,6 +11,7 @@ import type {
   SearchEnd,
   SearchItem,
   Top,
+  TopValue,
 } from '@porthole/logs/types';
 import type {
   CountBucketMessage,
@@ -17,12 +19,14 @@ import type {
   CountValuesResponseMessage,
   DigestGroupMessage,
   DigestLogsResponseMessage,
+  FieldSummaryMessage,
   FollowItemMessage,
   Level as LevelName,
   ListFieldsResponseMessage,
   RecordMessage,
   SearchEndMessage,
   SearchItemMessage,
+  ValueCountMessage,
 } from '../generated/messages.ts';
 
 /** Context records are separate items after their match: together they could exceed the message size clients accept. */
@@ -109,14 +113,7 @@ export function digestMessage({ groups, totalGroups, ungrouped, end }: Digest): 
 
 export function fieldsMessage({ fields, totalFields, records, isSample, end }: Fields): ListFieldsResponseMessage {
   return {
-    fields: fields.map((field) => ({
-      name: wellFormed(field.name),
-      types: field.types,
-      records: field.records,
-      distinct: field.distinct,
-      is_distinct_exact: field.isDistinctExact,
-      examples: field.examples.map(wellFormed),
-    })),
+    fields: fields.map(fieldMessage),
     total_fields: totalFields,
     records,
     is_sample: isSample,
@@ -124,15 +121,22 @@ export function fieldsMessage({ fields, totalFields, records, isSample, end }: F
   };
 }
 
+export function fieldMessage(field: FieldSummary): FieldSummaryMessage {
+  return {
+    name: wellFormed(field.name),
+    types: field.types,
+    records: field.records,
+    distinct: field.distinct,
+    is_distinct_exact: field.isDistinctExact,
+    examples: field.examples.map(wellFormed),
+    nodes: [],
+  };
+}
+
 export function topMessage(top: Top): CountValuesResponseMessage {
   return {
     by: wellFormed(top.by),
-    values: top.values.map(({ value, count, error, buckets = [] }) => ({
-      value: wellFormed(value),
-      count,
-      error,
-      buckets: buckets.map(({ startMs, count: records }) => ({ start_ms: startMs, count: records })),
-    })),
+    values: top.values.map(valueMessage),
     others: top.others,
     missing: top.missing,
     distinct: top.distinct,
@@ -142,15 +146,26 @@ export function topMessage(top: Top): CountValuesResponseMessage {
   };
 }
 
-function bucketMessage({ startMs, counts }: HistogramBucket): CountBucketMessage {
+export function valueMessage({ value, count, error, buckets = [] }: TopValue): ValueCountMessage {
+  return {
+    value: wellFormed(value),
+    count,
+    error,
+    buckets: buckets.map(({ startMs, count: records }) => ({ start_ms: startMs, count: records })),
+    nodes: [],
+  };
+}
+
+export function bucketMessage({ startMs, counts }: HistogramBucket): CountBucketMessage {
   const levels = Object.keys(counts) as (keyof typeof counts)[];
   return {
     start_ms: startMs,
     counts: levels.map((level) => ({ level: levelName(level), count: counts[level] ?? 0 })),
+    nodes: [],
   };
 }
 
-function groupMessage({
+export function groupMessage({
   level,
   source,
   shape,
@@ -169,6 +184,7 @@ function groupMessage({
     last_ms: lastMs,
     is_new: isNew,
     sample: recordMessage(sample),
+    nodes: [],
   };
 }
 
