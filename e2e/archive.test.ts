@@ -14,6 +14,9 @@ import { runCommand } from './testing/program.ts';
 const HOUR_MS = 3_600_000;
 const NOW_MS = Date.now();
 
+/** No member is silent here, only busy. */
+const PATIENT = { firstBatchTimeoutMs: 60_000, memberTimeoutMs: 60_000 };
+
 let server: TestClickHouse;
 
 beforeAll(async () => {
@@ -57,7 +60,7 @@ async function startCluster(
         files: own,
         settings: {
           node: { timeZone: 'UTC' },
-          cluster: { nodeId: `n${index + 1}`, members, refreshMs: 500, lastWordsMaxBytes: 0 },
+          cluster: { nodeId: `n${index + 1}`, members, refreshMs: 500, lastWordsMaxBytes: 0, ...PATIENT },
           ...(archive && { archive }),
           ...(index === 0 && first),
           http: { port: ports[index] ?? 0 },

@@ -15,7 +15,8 @@ const SCOPE: ClusterScopeMessage = { nodes: [], role: '', labels: [], store: '' 
 
 /** A node is a cluster of one. */
 async function startNode() {
-  const settings = { node: { timeZone: 'UTC' }, cluster: { nodeId: 'n1' }, grpc: { enabled: true, port: 0 } };
+  const cluster = { nodeId: 'n1', firstBatchTimeoutMs: 60_000, memberTimeoutMs: 60_000 };
+  const settings = { node: { timeZone: 'UTC' }, cluster };
   const { running } = await startTestNode({ files: { 'a.log': `${LINES.join('\n')}\n` }, settings });
   const grpc = new Connection(running.node.grpcPort);
   onTestFinished(() => grpc.close());
