@@ -93,8 +93,14 @@ async function compile(asc, folder, name) {
   }
 }
 
+/** Long lines rather than a long file. */
+const MOST_LINES = 280;
+const LEAST_WIDTH = 110;
+
 function moduleText(folder, name, wasm) {
-  const lines = wasm.toString('base64').match(/.{1,110}/g) ?? [];
+  const text = wasm.toString('base64');
+  const width = Math.max(LEAST_WIDTH, Math.ceil(text.length / MOST_LINES));
+  const lines = text.match(new RegExp(`.{1,${width}}`, 'g')) ?? [];
   return `// Made by \`npm run kernel\` from packages/${folder}/kernel/${name}; do not edit.\nexport const WASM_BASE64 = [\n${lines.map((line) => `  '${line}',`).join('\n')}\n].join('');\n`;
 }
 

@@ -12,7 +12,7 @@ export const LONGEST = [
   'e2e/cluster-members.test.ts',
   'packages/server/src/http/slow-clients.test.ts',
   'packages/logs/src/scan/slow-regex.test.ts',
-  'packages/client/src/follow.reconnects.test.ts',
+  'packages/client/src/follow/follow.reconnects.test.ts',
   'e2e/cluster-departures.test.ts',
   'e2e/console-first-look.test.ts',
   'packages/server/src/bundle/bundle-limits.test.ts',

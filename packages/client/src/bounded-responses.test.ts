@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NodeFollowPosition } from './node-follow-position.ts';
+import { NodeFollowPosition } from './follow/node-follow-position.ts';
 import { JSON_HEADERS, NDJSON_HEADERS, SSE_HEADERS, startOddServer } from './testing/odd-server.ts';
 import { testClient } from './testing/test-client.ts';
 

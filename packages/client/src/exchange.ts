@@ -4,8 +4,8 @@ import type { Clock } from './clock.ts';
 import { ClientError } from './errors/client-error.ts';
 import {
   type ConnectionFailure,
-  causeMessage,
   classifyFailure,
+  describeFailure,
   findPortholeError,
 } from './errors/connection-failure.ts';
 import { responseError } from './errors/response-error.ts';
@@ -17,9 +17,6 @@ import { type ClientDeps, type ClientRequest, chooseBody, LAST_EVENT_ID } from '
 const MAX_PROBLEM_BYTES = 64 * 1024;
 
 const EMPTY = new URLSearchParams();
-
-/** Connection errors whose message contains text of the peer. */
-const REMOTE_MESSAGES: ReadonlySet<string> = new Set(['ERR_TLS_CERT_ALTNAME_INVALID']);
 
 /**
  * Total time to wait for the chunks of a response: this many times the stall timeout plus a millisecond per byte. Networks are
@@ -277,13 +274,6 @@ export class Exchange {
     return text === null || this.options.hidesTexts ? otherwise : remoteText(text);
   }
 
-  /** Only the code if texts are hidden: the message may contain names from a certificate. */
-  #describeFailure(error: unknown): string {
-    const cause = error instanceof Error ? error.cause : undefined;
-    const isRemote = cause instanceof Error && 'code' in cause && REMOTE_MESSAGES.has(String(cause.code));
-    return isRemote && this.options.hidesTexts ? String(cause.code) : causeMessage(error);
-  }
-
   /** Distinguishes the caller, a timeout and the peer as the cause. */
   async #guarded<T>(act: () => Promise<T>): Promise<T> {
     try {
@@ -296,7 +286,7 @@ export class Exchange {
       const own = findPortholeError(error);
       if (own) throw own;
       const what = this.#response ? 'the connection was lost' : 'no connection';
-      throw this.cut(`${what} (${this.options.base}): ${this.#describeFailure(error)}`, error);
+      throw this.cut(`${what} (${this.options.base}): ${describeFailure(error, this.options)}`, error);
     }
   }
 }

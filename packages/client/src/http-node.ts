@@ -62,8 +62,8 @@ import {
   decodeTop,
 } from './decode-response.ts';
 import type { Exchange } from './exchange.ts';
-import { follow } from './follow.ts';
-import { NodeFollowPosition } from './node-follow-position.ts';
+import { follow } from './follow/follow.ts';
+import { NodeFollowPosition } from './follow/node-follow-position.ts';
 import { parseRequest } from './parse-request.ts';
 import { readFollow, readPages } from './read-records.ts';
 import { openRemoteLog } from './remote-log.ts';

@@ -55,7 +55,7 @@ import {
   decodeLists,
 } from '../decode-response.ts';
 import { isObject } from '../field-checks.ts';
-import { follow } from '../follow.ts';
+import { follow } from '../follow/follow.ts';
 import { parseRequest } from '../parse-request.ts';
 import { readFollow, readPages } from '../read-records.ts';
 import type { ClientDeps } from '../request.ts';

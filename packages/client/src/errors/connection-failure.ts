@@ -44,6 +44,16 @@ export function findPortholeError(error: unknown): PortholeError | undefined {
   return candidates.find((candidate): candidate is PortholeError => candidate instanceof PortholeError);
 }
 
+/** Connection errors whose message contains text of the peer. */
+const REMOTE_MESSAGES: ReadonlySet<string> = new Set(['ERR_TLS_CERT_ALTNAME_INVALID']);
+
+/** Only the code if texts are hidden: the message may contain names from a certificate. */
+export function describeFailure(error: unknown, { hidesTexts }: { hidesTexts?: boolean | undefined }): string {
+  const cause = error instanceof Error ? error.cause : undefined;
+  const isRemote = cause instanceof Error && 'code' in cause && REMOTE_MESSAGES.has(String(cause.code));
+  return isRemote && hidesTexts ? String(cause.code) : causeMessage(error);
+}
+
 /** The cause of the "fetch failed" of Node.js. */
 export function causeMessage(error: unknown): string {
   const cause = error instanceof Error ? error.cause : undefined;

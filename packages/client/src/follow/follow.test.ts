@@ -1,11 +1,11 @@
 import { eventually } from '@porthole/logs/testing';
 import type { FollowItem } from '@porthole/logs/types';
 import { describe, expect, it } from 'vitest';
-import { byteByByte } from './testing/byte-by-byte.ts';
-import { catchFailure } from './testing/catch-failure.ts';
-import { collectFollow } from './testing/collect-follow.ts';
-import { type Handler, respondWith, SSE_HEADERS, startOddServer } from './testing/odd-server.ts';
-import { testClient, testClock } from './testing/test-client.ts';
+import { byteByByte } from '../testing/byte-by-byte.ts';
+import { catchFailure } from '../testing/catch-failure.ts';
+import { collectFollow } from '../testing/collect-follow.ts';
+import { type Handler, respondWith, SSE_HEADERS, startOddServer } from '../testing/odd-server.ts';
+import { testClient, testClock } from '../testing/test-client.ts';
 
 const record = (file: string, cursor: string, message = cursor) =>
   `event: record\nid: ${cursor}\ndata: ${JSON.stringify({ type: 'record', file, cursor, message })}\n\n`;

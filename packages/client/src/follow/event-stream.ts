@@ -1,8 +1,8 @@
 import { createParser } from 'eventsource-parser';
-import { decodeFollowItem, SkippedItems } from './decode-records.ts';
-import { notSupported } from './errors/response-error.ts';
-import type { Exchange } from './exchange.ts';
-import { remoteText } from './remote-text.ts';
+import { decodeFollowItem, SkippedItems } from '../decode-records.ts';
+import { notSupported } from '../errors/response-error.ts';
+import type { Exchange } from '../exchange.ts';
+import { remoteText } from '../remote-text.ts';
 
 /** The content of a chunk of an event stream. */
 export interface EventBatch<T> {

@@ -1,11 +1,11 @@
 import { type CallOptions, type ErrorCode, errorMessage } from '@porthole/contract';
 import type { FollowItem } from '@porthole/logs/types';
-import { ClientError } from './errors/client-error.ts';
+import { ClientError } from '../errors/client-error.ts';
+import { Exchange } from '../exchange.ts';
+import type { ClientDeps, ClientRequest } from '../request.ts';
+import { backoff, requestedWait } from '../retry.ts';
+import { sendRequest } from '../send-request.ts';
 import { checkEventStream, readEvents } from './event-stream.ts';
-import { Exchange } from './exchange.ts';
-import type { ClientDeps, ClientRequest } from './request.ts';
-import { backoff, requestedWait } from './retry.ts';
-import { sendRequest } from './send-request.ts';
 
 /** Maximum reconnect delay accepted from a node. */
 const MAX_REQUESTED_WAIT_MS = 60_000;

@@ -2,12 +2,12 @@ import { renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
-import type { NodeClient } from './client-requests.ts';
-import { SYSTEM_CLOCK } from './clock.ts';
-import { collectFollow } from './testing/collect-follow.ts';
-import { startCuttingProxy } from './testing/cutting-proxy.ts';
-import { RestartableNode } from './testing/restartable-node.ts';
-import { testClient } from './testing/test-client.ts';
+import type { NodeClient } from '../client-requests.ts';
+import { SYSTEM_CLOCK } from '../clock.ts';
+import { collectFollow } from '../testing/collect-follow.ts';
+import { startCuttingProxy } from '../testing/cutting-proxy.ts';
+import { RestartableNode } from '../testing/restartable-node.ts';
+import { testClient } from '../testing/test-client.ts';
 
 /** The real time, but impatient. */
 const IMPATIENT = {
