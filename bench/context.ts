@@ -33,6 +33,8 @@ export interface Effort {
   memberLogBytes: number;
   /** How long a node with many members is watched while nobody asks it. */
   idleClusterSeconds: number;
+  /** Records of several nodes that are read to the last. */
+  allRecords: number;
   /** How often a page is opened, or goes elsewhere. */
   navigations: number;
   /** How long the memory of a page is watched. */
@@ -53,6 +55,7 @@ export const FULL_EFFORT: Effort = {
   followSeconds: 20,
   memberLogBytes: 256 * MIB,
   idleClusterSeconds: 60,
+  allRecords: 444_444,
   navigations: 20,
   longFollowSeconds: 180,
 };
@@ -71,6 +74,7 @@ export const QUICK_EFFORT: Effort = {
   followSeconds: 4,
   memberLogBytes: 128 * MIB,
   idleClusterSeconds: 20,
+  allRecords: 50_000,
   navigations: 5,
   longFollowSeconds: 10,
 };

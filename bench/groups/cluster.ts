@@ -1,3 +1,4 @@
+import { allRecordsRows } from '../cluster-all-rows.ts';
 import { fanOutRows } from '../cluster-fan-out-rows.ts';
 import { idleRows } from '../cluster-idle-rows.ts';
 import { loadMerge, mergeRate } from '../cluster-merge.ts';
@@ -17,7 +18,7 @@ export const clusterGroup: Group = {
   needs: [],
   async run(context) {
     context.log('  merged search');
-    const merged = await searchRows(context);
+    const merged = [...(await searchRows(context)), ...(await allRecordsRows(context))];
     return [...merged, ...(await mergeRows(context)), ...(await fanOutRows(context)), ...(await idleRows(context))];
   },
 };

@@ -1,7 +1,11 @@
-import { PortholeError, type SearchOptions } from '@porthole/contract';
+import { codeOf, PortholeError, type SearchOptions } from '@porthole/contract';
 import type { SearchEnd, SearchQuery } from '@porthole/logs/types';
 import type { LogSource } from '../sources/log-source.ts';
 import type { Coverage, Receipt } from './receipt.ts';
+
+/** A later page has so many times as many records, up to the default of `search.max-records`: each costs every member a request. */
+const PAGE_GROWTH = 10;
+const LARGEST_PAGE = 10_000;
 
 /** Some of the records that a request found, and its end if it is complete. */
 export interface Found<Batch> {
@@ -40,21 +44,33 @@ export async function* findPages<Batch>(
   const { selection, maxRecords, place } = source;
   let remaining = count;
   let start = query.start;
+  let size = maxRecords;
+  let largest = Math.max(maxRecords, LARGEST_PAGE);
   while (remaining > 0 && !isEnough()) {
-    const limit = Math.min(remaining, maxRecords);
+    const limit = Math.min(remaining, size);
     const page: SearchQuery = { ...query, ...selection, limit, ...(start && { start }) };
     let cursor: string | null = null;
-    for await (const found of open(page, { signal, ...(sliceMs !== undefined && { budgetMs: sliceMs }) })) {
-      remaining -= found.count;
-      if (found.batch !== undefined) yield found.batch;
-      if (!found.end) continue;
-      receipt.add(found.end, place);
-      const { reason } = found.end;
-      if (reason === 'cancelled') throw signal.aborted ? signal.reason : searchEndedEarly();
-      cursor = reason === 'exhausted' ? null : found.end.cursor;
+    let hasBegun = false;
+    try {
+      for await (const found of open(page, { signal, ...(sliceMs !== undefined && { budgetMs: sliceMs }) })) {
+        hasBegun = true;
+        remaining -= found.count;
+        if (found.batch !== undefined) yield found.batch;
+        if (!found.end) continue;
+        receipt.add(found.end, place);
+        const { reason } = found.end;
+        if (reason === 'cancelled') throw signal.aborted ? signal.reason : searchEndedEarly();
+        cursor = reason === 'exhausted' ? null : found.end.cursor;
+      }
+    } catch (error) {
+      // The node may allow fewer. If something else is wrong, the smaller page fails in the same way.
+      if (hasBegun || limit <= maxRecords || codeOf(error) !== 'PARAMETER_INVALID') throw error;
+      size = largest = maxRecords;
+      continue;
     }
     if (cursor === null) return;
     start = { cursor };
+    size = Math.min(largest, size * PAGE_GROWTH);
   }
   if (remaining <= 0) onMore();
 }

@@ -183,7 +183,8 @@ export class MemberTable {
 
   /** Takes over the response of a member; returns the ids of those with a new sign of life. */
   merge({ beats, entries, failing }: ReadExchange, options: MergeOptions): string[] {
-    const renewed = beats.filter((beat) => this.#mergeBeat(beat, options)).map(({ id }) => id);
+    const renewed: string[] = [];
+    for (const beat of beats) if (this.#mergeBeat(beat, options)) renewed.push(beat.id);
     for (const entry of entries) this.#mergeEntry(entry, options);
     for (const { id, ageMs } of failing) {
       const row = this.#rows.get(id);
@@ -227,9 +228,13 @@ export class MemberTable {
     const isOutdated = nowMs - row.aliveMs > EXPIRED * this.#options.freshMs();
     const isTrusted = id === from || isOutdated;
     if (!(isNewer && !isEarlier) && !(isLater && isTrusted)) return false;
-    Object.assign(row, { run, beat: beat.beat, isSampled });
+    row.run = run;
+    row.beat = beat.beat;
+    row.isSampled = isSampled;
     if (aliveMs < row.aliveMs) return false;
-    Object.assign(row, { aliveMs, slackMs, clockMs });
+    row.aliveMs = aliveMs;
+    row.slackMs = slackMs;
+    row.clockMs = clockMs;
     return true;
   }
 

@@ -1,5 +1,6 @@
 import type { NodeSettings } from '@porthole/contract';
-import { compareWithDisk, renderSettings, settingEntries } from '../settings/describe-settings.ts';
+import { renderSettings, settingEntries } from '../settings/describe-settings.ts';
+import { DiskComparison } from '../settings/disk-comparison.ts';
 import type { LoadedSettings } from '../settings/load-settings.ts';
 
 /** The source of the configuration a node shows. */
@@ -18,12 +19,13 @@ export interface ConfigSource {
 export function createOwnConfig(loaded: LoadedSettings): ConfigSource {
   const text = renderSettings(loaded);
   const settings = settingEntries(loaded);
+  const disk = new DiskComparison(loaded);
   return {
     observes: 'self',
     text: async () => text,
-    settings: async () => ({ observes: 'self', file: loaded.file, settings, disk: await compareWithDisk(loaded) }),
+    settings: async () => ({ observes: 'self', file: loaded.file, settings, disk: await disk.read() }),
     async check() {
-      const { state, differs, detail } = await compareWithDisk(loaded);
+      const { state, differs, detail } = await disk.read();
       if (state === 'none') return { ok: true, detail: 'defaults, environment and flags; no settings file' };
       if (state === 'same') return { ok: true, detail: `as in ${loaded.file}` };
       if (state === 'changed') return { ok: true, detail: `${loaded.file} changed since start: ${differs.join(', ')}` };
