@@ -38,7 +38,7 @@ it('what is packed is unpacked by the rules of the format', async () => {
     fc.asyncProperty(input, async (bytes) => {
       expect(unpack(await packer.pack(bytes)).equals(bytes)).toBe(true);
     }),
-    { numRuns: 60 * MORE, ...(process.env.SEED === undefined && { seed: 7 }) },
+    { numRuns: 40 * MORE },
   );
 });
 
@@ -46,7 +46,6 @@ it.each([
   ['nothing', 0, 0],
   ['all that one block takes', MAX_BLOCK_BYTES, 1],
   ['one byte more', MAX_BLOCK_BYTES + 1, 2],
-  ['several blocks', 2.5 * MAX_BLOCK_BYTES, 3],
 ])('%s: %d bytes of noise, of rows, and of zeros', async (_, length, blocks) => {
   let state = 1;
   const noisy = Buffer.alloc(length);
