@@ -71,6 +71,8 @@ export async function* familyRecords(
  * while others are scanned at the same time.
  */
 function blocksPerPart({ found, blocks }: RecordsResult): number {
+  // Single records say nothing about blocks.
+  if (blocks.length === 0) return MAX_PART_BLOCKS;
   const most = (GOOD_RESULT * MAX_RESULT_BYTES * blocks.length) / Math.max(1, found.text.length);
   return Math.max(1, Math.min(MAX_PART_BLOCKS, Math.floor(most)));
 }

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { runSearch } from '../testing/run-search.ts';
+import { fillQuery, runSearch } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 
 /** Long records, each from a different source. */
@@ -33,5 +33,26 @@ describe('responses that are a single message', () => {
     expect(JSON.stringify(many).length).toBeLessThan(2 * GRPC_BYTES);
     const [few] = (await runSearch(logs, { ...query, after: 3 })).records;
     expect(few?.after?.map(({ raw }) => raw?.length)).toEqual([65_536, 65_536, 65_536]);
+  });
+});
+
+describe('errors that an earlier search has noted', () => {
+  it.each(['newest', 'oldest'] as const)('are returned in pieces of bounded size, %s first', async (order) => {
+    const dir = tempDir();
+    const record = (n: number) => `2026-11-15 05:00:00.000\tERROR\ta.go:${n}\t[A]: ${'x'.repeat(10_000)}\n`;
+    writeFileSync(join(dir, 'a.log'), Array.from({ length: 150 }, (_, n) => record(n)).join(''));
+    const logs = openDir(dir);
+    const pieces = async () => {
+      const found: Buffer[] = [];
+      for await (const lines of logs.searchLines(fillQuery({ minLevel: 'ERROR', order })))
+        found.push(Buffer.from(lines));
+      return found;
+    };
+    const recordLines = (found: readonly Buffer[]) => Buffer.concat(found).toString().split('\n').slice(0, 150);
+    const [first, again] = [await pieces(), await pieces()];
+    expect(recordLines(again)).toEqual(recordLines(first));
+    expect(recordLines(again).every((line) => line.includes('"ERROR"'))).toBe(true);
+    // A result ends with the record that fills it.
+    expect(Math.max(...again.map(({ length }) => length))).toBeLessThan(1.1 * 1024 ** 2);
   });
 });

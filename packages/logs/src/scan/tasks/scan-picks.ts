@@ -3,6 +3,7 @@ import { BlockScanner } from '../block/block-scanner.ts';
 import { BLOCK_BYTES, blockAt, headScanBytes } from '../block/blocks.ts';
 import { createCollector } from '../block/create-collector.ts';
 import { openTextReader, type TextReader } from '../block/text-reader.ts';
+import { MAX_RESULT_BYTES } from '../found-lines.ts';
 import type { RecordsJob, RecordsResult, ScanReport } from '../jobs.ts';
 import type { RecordMatcher } from '../match/record-matcher.ts';
 import type { ScanTools } from './scan-part.ts';
@@ -30,7 +31,7 @@ export function scanPicks(job: RecordsJob, matcher: RecordMatcher, tools: ScanTo
     const ownBytes = Math.min(end - start, (blockAt(offset) + 1) * BLOCK_BYTES - offset);
     const span = { bytes, start, end, offset };
     if (matcher.matchesHead(head) && matcher.matchesText(bytes, start, end, format)) {
-      if (show.count >= job.limit)
+      if (show.count >= job.limit || show.resultBytes >= MAX_RESULT_BYTES)
         return { ...report, pickedBytes: shownBytes, found: show.found(), stopped: true, reached: null };
       show.add(span, { continued: false, headless: false, ...head });
       show.endBlock();

@@ -3,8 +3,8 @@ import type { CheckedIndex } from '../../block-index/checked-index.ts';
 import { ERROR_RANK } from '../../scan/block/summarise-block.ts';
 import type { RecordMatcher } from '../../scan/match/record-matcher.ts';
 
-/** Single records of one part. */
-const MAX_PICKS = 256;
+/** Single records of one part, and those of one more block: a thread takes a few milliseconds for them. */
+const MAX_PICKS = 1024;
 
 /** Whether a block can contain a match, according to its index entry. */
 export function canMatch({ all, errors }: BlockSummary, matcher: RecordMatcher): boolean {
