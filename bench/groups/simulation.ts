@@ -69,8 +69,8 @@ function exchangeOptions(nodes: number, network: typeof NETWORK): ExchangeOption
 }
 
 /** Long enough that everybody has heard of everybody. */
-const SETTLE_SECONDS = 45;
-const MEASURED_SECONDS = 40;
+const SETTLE_SECONDS = 40;
+const MEASURED_SECONDS = 30;
 
 async function compareRun(context: BenchContext, nodes: number): Promise<Row[]> {
   context.log(`  ${nodes} real nodes, and the same simulated`);
