@@ -1,4 +1,4 @@
-import { type BigIntStats, lstatSync } from 'node:fs';
+import fs, { type BigIntStats } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { systemCode } from '../log-error.ts';
 import { LOCAL_FILE_SYSTEMS } from './local-file-systems.ts';
@@ -28,7 +28,7 @@ export class EntryStats {
 
   /** Stats of the entry itself: links are not followed. */
   statNow(path: string | Buffer): BigIntStats {
-    return lstatSync(path, { bigint: true });
+    return fs.lstatSync(path, { bigint: true });
   }
 
   /** Looks at the file system of the directory. A directory that is not there is not local, for the time being. */

@@ -31,7 +31,15 @@ function seededRandom(seed: number): () => number {
 type Callback = (error: unknown, result?: unknown) => void;
 
 /** Calls `step` before and after each of these calls takes effect. Calls take effect in the order they are made. */
-function stepAtEachCall(step: () => void): void {
+function stepAtEachCall(makeStep: () => void): void {
+  let isStepping = false;
+  const step = () => {
+    // Deleting a file makes such a call, too.
+    if (isStepping) return;
+    isStepping = true;
+    makeStep();
+    isStepping = false;
+  };
   const stepped =
     (call: (...args: never[]) => unknown) =>
     (...args: unknown[]): void => {
@@ -49,7 +57,16 @@ function stepAtEachCall(step: () => void): void {
     };
   const replace = (name: 'lstat' | 'fstat' | 'read', call: (...args: never[]) => unknown) =>
     vi.spyOn(fs, name).mockImplementation(stepped(call) as never);
-  replace('lstat', fs.lstatSync);
+  const { lstatSync } = fs;
+  vi.spyOn(fs, 'lstatSync').mockImplementation(((...args: Parameters<typeof lstatSync>) => {
+    step();
+    try {
+      return lstatSync(...args);
+    } finally {
+      step();
+    }
+  }) as never);
+  replace('lstat', lstatSync);
   replace('fstat', fs.fstatSync);
   replace('read', fs.readSync);
 }
