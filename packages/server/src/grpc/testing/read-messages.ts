@@ -203,10 +203,13 @@ export function readDigest({ groups, total_groups, ungrouped, end }: DigestLogsR
 
 export function readFields({ fields, total_fields, records, is_sample, end }: ListFieldsResponseMessage): Fields {
   return {
-    fields: fields.map(({ types, is_distinct_exact, ...field }) => ({
-      ...field,
+    fields: fields.map(({ name, types, records, distinct, is_distinct_exact, examples }) => ({
+      name,
       types: types as FieldType[],
+      records,
+      distinct,
       isDistinctExact: is_distinct_exact,
+      examples,
     })),
     totalFields: total_fields,
     records,
