@@ -5,7 +5,7 @@ import { scaled } from './timeout-scale.ts';
 const WITHIN_MS = 20_000;
 /** Frequent at first, then less often: what is awaited needs the processor too. */
 const FIRST_POLL_MS = 5;
-const LAST_POLL_MS = 100;
+const LAST_POLL_MS = 250;
 
 /** Polls until `check` no longer throws; used instead of sleeping. Fails with the last error. */
 export async function eventually(check: () => unknown, { withinMs = WITHIN_MS } = {}): Promise<void> {
