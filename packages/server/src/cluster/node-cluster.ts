@@ -191,8 +191,11 @@ export class NodeCluster implements ClusterState {
     yield* (await this.#open()).local.askGroup(call);
   }
 
-  #open(): Promise<OpenCluster> {
-    this.#opening ??= this.#load().then(async (local) => {
+  async #open(): Promise<OpenCluster> {
+    const self = this.#self;
+    // Other members may send a request before the start: that fails, but the start must not fail for it.
+    if (!self) throw new Error('the cluster was used before the ports were bound');
+    this.#opening ??= this.#load(self).then(async (local) => {
       this.#opened = local;
       return { local, state: (await this.#deps.archive?.withPast(local)) ?? local };
     });
@@ -206,11 +209,9 @@ export class NodeCluster implements ClusterState {
     return (await this.#open()).state;
   }
 
-  async #load(): Promise<LocalCluster> {
+  async #load(self: SelfMember): Promise<LocalCluster> {
     const { settings, files, state, zone, scrubbing, log } = this.#deps;
     const { cluster, logging } = settings;
-    const self = this.#self;
-    if (!self) throw new Error('the cluster was used before the ports were bound');
     const { LocalCluster: Local } = await import('@porthole/cluster');
     const { secretKeys, maxBytes } = settings.config;
     const thread = new ConfigThread(secretKeys);
