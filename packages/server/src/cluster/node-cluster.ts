@@ -192,10 +192,9 @@ export class NodeCluster implements ClusterState {
   }
 
   async #open(): Promise<OpenCluster> {
-    const self = this.#self;
     // Other members may send a request before the start: that fails, but the start must not fail for it.
-    if (!self) throw new Error('the cluster was used before the ports were bound');
-    this.#opening ??= this.#load(self).then(async (local) => {
+    if (!this.#self) throw new Error('the cluster was used before the ports were bound');
+    this.#opening ??= this.#load(this.#self).then(async (local) => {
       this.#opened = local;
       return { local, state: (await this.#deps.archive?.withPast(local)) ?? local };
     });
