@@ -50,11 +50,15 @@ function startDrifting(): Promise<[Member, ...Member[]]> {
   );
 }
 
-/** Collects all response bodies, to search them for secrets. */
+/** Collects all response bodies that end, to search them for secrets. */
 function readBodies(page: Page): () => Promise<string> {
   const bodies: Promise<string>[] = [];
-  // A response of a document that was left no longer has a body.
-  page.on('response', (response) => bodies.push(response.text().catch(() => '')));
+  page.on('response', (response) => {
+    // Its body would end with the page, and so never.
+    if (new URL(response.url()).pathname.endsWith('/follow')) return;
+    // A response of a document that was left no longer has a body.
+    bodies.push(response.text().catch(() => ''));
+  });
   return async () => (await Promise.all(bodies)).join('\n');
 }
 
