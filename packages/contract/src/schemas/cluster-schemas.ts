@@ -127,7 +127,7 @@ export const CLUSTER_SCHEMAS = {
       type: constant('end'),
       reason: END_REASON,
       records: integer('Records in the response.'),
-      scannedBytes: integer('Bytes of text scanned.'),
+      scannedBytes: integer('Bytes of text scanned by the members that had finished when the page was full.'),
       skippedBytes: integer('Bytes known from earlier scans to contain no match.'),
       ...coverage,
       elapsedMs: integer('Milliseconds it took.'),

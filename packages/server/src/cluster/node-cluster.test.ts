@@ -2,8 +2,9 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ClusterConfigDiff, ClusterEnd, ClusterItem, ClusterNodes, ClusterRecord } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
+import { openNode } from '../open-node.ts';
 import { freePorts } from '../testing/free-ports.ts';
 import { requestJson, requestProblem } from '../testing/send-request.ts';
 import { startTestNode, type TestNode, tempDir } from '../testing/test-node.ts';
@@ -46,6 +47,38 @@ async function search(port: number, query = ''): Promise<ClusterItem[]> {
     .split('\n')
     .map((text) => JSON.parse(text) as ClusterItem);
 }
+
+describe('a request that arrives before the start', () => {
+  async function openUnstarted() {
+    const other = await startTestNode({ settings: { cluster: { nodeId: 'n2' } } });
+    const open = await openNode({
+      settings: {
+        logging: { dir: tempDir() },
+        cluster: { nodeId: 'n1', members: [`n2=http://127.0.0.1:${other.port}`] },
+      },
+    });
+    onTestFinished(() => open.close());
+    return open;
+  }
+
+  it('waits for it', async () => {
+    const { components, node } = await openUnstarted();
+    const asked = components.cluster.nodes();
+    expect(() => components.cluster.member('n2')).toThrow(expect.objectContaining({ code: 'UNREACHABLE' }));
+    await components.cluster.start(node, 'http://127.0.0.1:1');
+    expect((await asked).nodes.map(({ id }) => id)).toEqual(['n1', 'n2']);
+    expect((await components.cluster.member('n2').describe()).capabilities).toContain('logList');
+  });
+
+  it('fails if the node is stopped instead', async () => {
+    const { components, close } = await openUnstarted();
+    const asked = components.cluster.nodes();
+    const failure = expect(asked).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
+    await close();
+    await failure;
+    await expect(components.cluster.nodes()).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
+  });
+});
 
 it('members are selected by their labels, and compared by one', async () => {
   const ports = await freePorts(3);

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import type { ClusterGauges, LocalCluster, MemberAccessOptions, Membership, SelfMember } from '@porthole/cluster';
+import type { ClusterGauges, LocalCluster, MemberAccessOptions, SelfMember } from '@porthole/cluster';
 import {
   type AroundRequest,
   type CallOptions,
@@ -34,6 +34,7 @@ import { readFormats } from '../settings/format-kind.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { ClusterFiles } from './cluster-files.ts';
 import { createMemberFetch } from './member-fetch.ts';
+import { createMembership } from './membership.ts';
 
 export interface NodeClusterDeps {
   settings: Settings;
@@ -64,6 +65,9 @@ const NO_GAUGES: ClusterGauges = {
 export class NodeCluster implements ClusterState {
   readonly #deps: NodeClusterDeps;
   #self: SelfMember | undefined;
+  /** Called by the start; requests of other members may come before it. */
+  #onStart: (() => void)[] = [];
+  #isClosed = false;
   #opening: Promise<OpenCluster> | undefined;
   #opened: LocalCluster | undefined;
 
@@ -107,11 +111,14 @@ export class NodeCluster implements ClusterState {
     const name = node.httpPort === 0 ? node.hostName : `${node.hostName}:${node.httpPort}`;
     const id = nodeId || name.replace(/[^A-Za-z0-9.:_-]/g, '-').slice(-128);
     this.#self = { id, role, labels: labelsOf(settings.node.labels), node, url: url.replace(/\/$/, '') };
+    this.#releaseWaiting();
     if (this.isConfigured) await this.#open();
     await this.#deps.archive?.start(this.#self, () => this.status.members);
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
+    this.#releaseWaiting();
     // A cluster that could not be opened was reported to whoever opened it; there is nothing to close.
     await (await this.#opening?.catch(() => undefined))?.local.close();
   }
@@ -119,6 +126,11 @@ export class NodeCluster implements ClusterState {
   member(id: string): NodeState {
     if (this.#opened) return this.#opened.member(id);
     if (id === this.#self?.id) return this.#deps.state;
+    if (this.isConfigured)
+      throw new PortholeError(
+        'UNREACHABLE',
+        `this node is starting and does not know a member named ${JSON.stringify(id)} yet`,
+      );
     throw new PortholeError(
       'MEMBER_NOT_FOUND',
       `no member named ${JSON.stringify(id)}; this node is not part of a cluster`,
@@ -192,13 +204,22 @@ export class NodeCluster implements ClusterState {
   }
 
   async #open(): Promise<OpenCluster> {
-    // Other members may send a request before the start: that fails, but the start must not fail for it.
-    if (!this.#self) throw new Error('the cluster was used before the ports were bound');
-    this.#opening ??= this.#load(this.#self).then(async (local) => {
+    const self = this.#self ?? (await this.#untilStarted());
+    this.#opening ??= this.#load(self).then(async (local) => {
       this.#opened = local;
       return { local, state: (await this.#deps.archive?.withPast(local)) ?? local };
     });
     return this.#opening;
+  }
+
+  async #untilStarted(): Promise<SelfMember> {
+    if (!this.#isClosed) await new Promise<void>((resolve) => this.#onStart.push(resolve));
+    if (!this.#self) throw new PortholeError('SHUTTING_DOWN', 'the node was stopped before it had started');
+    return this.#self;
+  }
+
+  #releaseWaiting(): void {
+    for (const resolve of this.#onStart.splice(0)) resolve();
   }
 
   /** Where the records of a request are read. */
@@ -214,7 +235,7 @@ export class NodeCluster implements ClusterState {
     const { LocalCluster: Local } = await import('@porthole/cluster');
     const { secretKeys, maxBytes } = settings.config;
     const thread = new ConfigThread(secretKeys);
-    const membership = await this.#membership(self);
+    const membership = await createMembership(self, this.#deps);
     await membership.start();
     return Local.open({
       name: cluster.name,
@@ -259,27 +280,6 @@ export class NodeCluster implements ClusterState {
       ...(cluster.certFile === '' ? [] : ['cluster.cert-file']),
     ];
     return { fetch: contact.fetch, token: () => files.token, networks, httpsOnly: cluster.httpsOnly, tlsSetting };
-  }
-
-  async #membership(self: SelfMember): Promise<Membership> {
-    const { settings, files, log } = this.#deps;
-    const { name, members, etcd, etcdUser, lindbNamespace, leaseMs, lastWordsKeepMs } = settings.cluster;
-    const { createEtcdMembers, createLindbMembers, createStaticMembers } = await import('@porthole/cluster');
-    if (etcd.length === 0) return createStaticMembers({ self, members });
-    const access = {
-      self,
-      endpoints: etcd,
-      tls: () => files.etcd.tls,
-      log,
-      ...(etcdUser && { user: etcdUser, password: () => files.etcd.password ?? '' }),
-    };
-    if (lindbNamespace) return createLindbMembers({ ...access, namespace: lindbNamespace });
-    return createEtcdMembers({
-      ...access,
-      cluster: name,
-      leaseSeconds: Math.ceil(leaseMs / 1000),
-      keepDeparturesSeconds: Math.ceil(lastWordsKeepMs / 1000),
-    });
   }
 }
 
