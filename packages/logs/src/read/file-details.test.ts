@@ -135,3 +135,31 @@ describe('details of many files', () => {
     expect(seen.turns).toBeGreaterThan(10);
   });
 });
+
+it('the last time of a compressed file that is found while the files are listed again is kept', async () => {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'a.log.1.gz'), gzipSync(CONTRACT));
+  const files = await listFiles(dir);
+  let foundTime = (_ms: number) => {};
+  const found = new Promise<number>((resolve) => {
+    foundTime = resolve;
+  });
+  let whileListing = async () => {};
+  const details = new FileDetails({
+    list: async () => files,
+    families: async (names) => {
+      await whileListing();
+      return new KeptFamilies().of(names);
+    },
+    describe: async () => ({ format: 'text', firstTimeMs: null, lastTimeMs: null, problem: null }),
+    describeMany: () => expect.unreachable(),
+    lastTime: () => found,
+  });
+  expect(await details.all()).toMatchObject([{ lastTimeMs: null }]);
+  whileListing = async () => {
+    foundTime(7);
+    await nextTurn();
+  };
+  expect(await details.all()).toMatchObject([{ lastTimeMs: 7 }]);
+  expect(await details.all()).toMatchObject([{ lastTimeMs: 7 }]);
+});

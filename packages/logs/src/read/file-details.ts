@@ -87,6 +87,7 @@ export class FileDetails {
     const rest = [...others, ...(await this.#describeMany(next, plain, { memberships, listedMs }))];
     for (const index of rest) await note(index, await this.#deps.describe(files[index]?.name ?? ''));
     await applyMemberships(next, await memberships);
+    this.#takeEnds(next);
     this.#last = next;
     for (const index of others) this.#findEndLater(files[index]);
     return next.details;
@@ -109,6 +110,18 @@ export class FileDetails {
       if (isTurnEnd(index)) await nextTurn();
     }
     return rest;
+  }
+
+  /** Takes over the last times that were found while this listing was made. */
+  #takeEnds({ files, details }: Described): void {
+    for (const [index, { name, stats }] of files.entries()) {
+      const known = details[index];
+      if (!known?.compressed || known.lastTimeMs !== null) continue;
+      const at = findName(this.#last.files, name, (file) => file.name);
+      const lastTimeMs = this.#last.details[at]?.lastTimeMs ?? null;
+      const isSame = this.#last.files[at]?.stats.hasSameStamp(stats) ?? false;
+      if (isSame && lastTimeMs !== null) details[index] = { ...known, lastTimeMs };
+    }
   }
 
   /** Has worker threads examine the plain files, if there are many. Returns the positions of those that remain. */
