@@ -55,6 +55,7 @@ it('a short job does not wait for long ones queued before it', async () => {
   const file = openFile(100);
   const long = countJob(file, [0, 100]);
   const ended: string[] = [];
+  await pool.run(countJob(file, [0, 1]));
   await Promise.all([
     ...['first', 'second', 'third'].map((name) => pool.run(long).then(() => ended.push(name))),
     pool.run({ kind: 'align', file, offset: 70 }).then(() => ended.push('short')),
@@ -89,6 +90,18 @@ describe('a job with a slow regex', () => {
     ]);
     expect(ended).toEqual(['first', 'other', 'slow']);
   });
+});
+
+it('runs all jobs in the threads there are while another one starts', async () => {
+  const pool = openPool(2);
+  const file = openFile(100);
+  const job = countJob(file, [0, 1]);
+  await pool.run(job);
+  const ended: number[] = [];
+  // The last one ends only when all before it have: with one thread, or with two of which one has just started.
+  await Promise.all(Array.from({ length: 6 }, (_, number) => pool.run(job).then(() => ended.push(number))));
+  expect(ended.sort()).toEqual([0, 1, 2, 3, 4, 5]);
+  expect(pool.usage).toMatchObject({ threads: 2, jobs: 0, replacedThreads: 0 });
 });
 
 it('has a thread before the first job once it is prepared', async () => {

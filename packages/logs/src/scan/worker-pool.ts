@@ -173,12 +173,30 @@ export class WorkerPool {
       const index = this.#nextJob();
       const next = this.#queue[index];
       if (!next) return;
-      const free = [...this.#threads].find(({ current, isEnding }) => !current && !isEnding) ?? this.#start();
-      // While the thread starts, the calling thread may have done the job already.
-      if (!free || (this.#here && !free.isReady && next.task.job.kind !== 'packed-map')) return;
+      const thread = this.#threadFor(next);
+      if (!thread) return;
       this.#queue.splice(index, 1);
-      this.#give(free, next);
+      this.#give(thread, next);
     }
+  }
+
+  /**
+   * A thread that can take the job now. One that is still starting takes none: until it is ready, others do the jobs, and
+   * results that come in order do not wait for it.
+   */
+  #threadFor({ task }: Waiting): Thread | undefined {
+    const free = [...this.#threads].filter(({ current, isEnding }) => !current && !isEnding);
+    const ready = free.find(({ isReady }) => isReady);
+    if (ready) return ready;
+    while (free.length < this.#queue.length) {
+      const started = this.#start();
+      if (!started) break;
+      free.push(started);
+    }
+    // The process must not end while a job waits for them.
+    for (const { worker } of free) worker.ref();
+    // The calling thread, which takes all others, would wait behind it.
+    return this.#here && task.job.kind === 'packed-map' ? free[0] : undefined;
   }
 
   /** A thread beyond the usual number never takes a regex: it exists because all others are stuck in one. */
@@ -259,7 +277,9 @@ export class WorkerPool {
     clearTimeout(thread.timer);
     clearTimeout(thread.stopTimer);
     if (thread.current) this.#replacedThreads++;
-    thread.current?.reject(error instanceof Error ? error : new Error(String(error)));
+    // One that could not start has no job yet: without this, threads would be started for the same one again and again.
+    const lost = thread.current ?? (thread.isReady || this.#here ? undefined : this.#queue.shift());
+    lost?.reject(error instanceof Error ? error : new Error(String(error)));
     if (!this.#closed) this.#dispatch();
   }
 

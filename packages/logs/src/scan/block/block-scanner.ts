@@ -8,24 +8,18 @@ import {
   HEAD_SCAN_BYTES,
   headScanBytes,
   insertFirst,
+  isHole,
+  type LevelRecords,
   type RecordTable,
   splitOffset,
-  TableRoom,
 } from './blocks.ts';
+import { LineTable } from './line-table.ts';
 import type { TextReader } from './text-reader.ts';
 
 const NEWLINE = 10;
 
 /** Read beyond a block initially: most last records end there, and the head of every line is within reach. */
 const LOOKAHEAD_BYTES = 2 * HEAD_SCAN_BYTES;
-
-/** Some records of a block: their starts and times, and where the last record of the block ends. */
-export interface LevelRecords {
-  starts: number[];
-  times: number[];
-  ranks: number[];
-  end: number;
-}
 
 /** Loads blocks of one file, one at a time, and finds the records that start in them. */
 export class BlockScanner {
@@ -41,7 +35,8 @@ export class BlockScanner {
   readonly #zone: Zone;
   readonly #headScanBytes: number;
   readonly #head: LineHead = { timeMs: Number.NaN, rank: 0 };
-  readonly #room = new TableRoom();
+  /** Made when it is needed: it takes memory. */
+  #lineTable: LineTable | undefined;
   #block = 0;
   /** The checksum of the first bytes of the loaded text, if it is known. */
   #hashed: { bytes: number; hash: number } | undefined;
@@ -134,12 +129,14 @@ export class BlockScanner {
 
   /** All records that start in the block. An incomplete last block may have none. */
   records(): RecordTable {
+    // Before the table: both use the results of the kernel.
+    const end = this.recordsEnd();
     const first = this.#lineStart(1, this.blockEnd);
-    const table = this.#format.name === 'contract' ? this.#contractTable(first) : this.#lineTable(first);
+    const table = this.#format.name === 'contract' ? this.#contractTable(first) : this.#lineTableFrom(first);
     const isHeadless = table.count === 0 || (this.isFirst && table.starts[0] !== this.#textStart);
     const start = isHeadless ? this.#headlessStart(first) : undefined;
     if (start !== undefined) insertFirst(table, start, { continues: !this.isFirst });
-    table.end = this.recordsEnd();
+    table.end = end;
     return table;
   }
 
@@ -170,6 +167,18 @@ export class BlockScanner {
     if (head >= 0) return { start: head, continues: false };
     const start = this.#headlessStart(line);
     return start === undefined ? undefined : { start, continues: true };
+  }
+
+  /** The time of the first record starting in the block; `NaN` if there is none. */
+  firstTime(): number {
+    const line = this.isFirst ? this.#textStart : this.#lineStart(1, this.blockEnd);
+    const { times } = this.#kernel;
+    if (line < this.blockEnd && this.#isPlainHead(line)) {
+      toEpochTimes(this.#zone, times, 1);
+      return times[0] ?? Number.NaN;
+    }
+    const first = this.firstRecord();
+    return (first && this.headAt(first.start)?.timeMs) ?? Number.NaN;
   }
 
   /** Where the last record that starts in the block ends: at the first one of the next block. */
@@ -226,14 +235,30 @@ export class BlockScanner {
     return newline < 0 || newline + 1 > to ? to : newline + 1;
   }
 
-  /** The first line from `line` on, itself a line start, that starts a record before `to`; -1: none. */
+  /**
+   * Whether the kernel finds that this line starts a record, and leaves its time: as `headAt`, but nothing of it has to be
+   * compiled before it is fast. If not, it may still start one.
+   */
+  #isPlainHead(line: number): boolean {
+    return (
+      this.#format.name === 'contract' &&
+      this.bytes[line - 1] === NEWLINE &&
+      line + this.#headScanBytes <= this.bytes.length &&
+      this.#kernel.heads(line, line + 1, this.bytes.length) > 0
+    );
+  }
+
+  /**
+   * The first line from `line` on, itself a line start, that starts a record before `to`; -1: none. Overwrites the results
+   * of the kernel.
+   */
   #firstHead(line: number, to: number): number {
     const stop = Math.min(to, this.bytes.length);
     let at = line;
     while (at < stop) {
       // Empty lines start no record; a hole is read as many.
       while (at < stop && this.bytes[at] === NEWLINE) at++;
-      if (at < stop && this.headAt(at)) return at;
+      if (at < stop && (this.#isPlainHead(at) || this.headAt(at))) return at;
       at = this.#lineStart(at + 1, stop);
     }
     return -1;
@@ -257,27 +282,9 @@ export class BlockScanner {
     return { count, starts, times, ranks, end: 0, firstContinues: false };
   }
 
-  #lineTable(first: number): RecordTable {
-    const room = this.#room;
-    let count = 0;
-    const add = (line: number, end?: number) => {
-      // An empty line starts no record in any format; a hole is read as many.
-      const head = end === line + 1 ? undefined : this.headAt(line, end);
-      if (!head) return;
-      room.ensure(count + 1);
-      room.starts[count] = line;
-      room.times[count] = head.timeMs;
-      room.ranks[count] = head.rank;
-      count++;
-    };
-    const lines = this.#kernel.lineStarts(first, this.blockEnd);
-    let line = first;
-    for (let index = 0; index <= lines && line < this.blockEnd; index++) {
-      const next = index < lines ? this.#kernel.lines[index] : undefined;
-      add(line, next);
-      line = next ?? this.blockEnd;
-    }
-    return { count, starts: room.starts, times: room.times, ranks: room.ranks, end: 0, firstContinues: false };
+  #lineTableFrom(first: number): RecordTable {
+    this.#lineTable ??= new LineTable(this.#kernel, (line, end) => this.headAt(line, end));
+    return this.#lineTable.fill(first, this.blockEnd);
   }
 
   /** Where the first record of a block without a head starts: for the first of the text, at its first byte. */
@@ -287,14 +294,7 @@ export class BlockScanner {
 
   /** Where a record is split in the headless block `[start, end)`; `undefined` in an incomplete last one. */
   #splitAt(start: number, end: number, firstLine: number): number | undefined {
-    if (end - start < BLOCK_BYTES || this.#isHole(start, end)) return undefined;
+    if (end - start < BLOCK_BYTES || isHole(this.bytes, start, end)) return undefined;
     return start + splitOffset(this.bytes.subarray(start, end), firstLine - start);
-  }
-
-  /** Nothing but a hole, which was read as newlines. */
-  #isHole(start: number, end: number): boolean {
-    let at = start;
-    while (at < end && this.bytes[at] === NEWLINE) at++;
-    return at === end;
   }
 }

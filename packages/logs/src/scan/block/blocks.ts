@@ -1,5 +1,7 @@
 import type { FormatName } from '../../parse/format.ts';
 
+const NEWLINE = 10;
+
 /*
  * A file's text is scanned in blocks at multiples of BLOCK_BYTES. A record belongs to the block it starts in. A whole
  * block in which no record starts is filled by a record longer than a block: it is split there, at the first line start
@@ -37,12 +39,27 @@ export function splitOffset(block: Uint8Array, lineStart: number): number {
   return middle;
 }
 
+/** Nothing but a hole, which was read as newlines. */
+export function isHole(bytes: Uint8Array, start: number, end: number): boolean {
+  let at = start;
+  while (at < end && bytes[at] === NEWLINE) at++;
+  return at === end;
+}
+
 export function blockAt(offset: number): number {
   return Math.floor(offset / BLOCK_BYTES);
 }
 
 export function blockCount(sizeBytes: number): number {
   return Math.ceil(sizeBytes / BLOCK_BYTES);
+}
+
+/** Some records of a block: their starts and times, and where the last record of the block ends. */
+export interface LevelRecords {
+  starts: number[];
+  times: number[];
+  ranks: number[];
+  end: number;
 }
 
 /** The records that start in a block, in file order. Reused for every block: copy what must be kept. */

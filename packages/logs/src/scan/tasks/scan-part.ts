@@ -2,8 +2,8 @@ import type { BlockSummary } from '../../block-index/block-index.ts';
 import type { ScanKernel } from '../../kernel/scan-kernel.ts';
 import type { Format } from '../../parse/format.ts';
 import type { Zone } from '../../parse/zone.ts';
-import { BlockScanner, type LevelRecords } from '../block/block-scanner.ts';
-import { BLOCK_BYTES, type RecordTable } from '../block/blocks.ts';
+import { BlockScanner } from '../block/block-scanner.ts';
+import { BLOCK_BYTES, type LevelRecords, type RecordTable } from '../block/blocks.ts';
 import { ERROR_RANK, summariseBlock, summariseErrors } from '../block/summarise-block.ts';
 import { openTextReader, type ScrubberSource } from '../block/text-reader.ts';
 import type { ScanPart, ScanReport, TimesJob } from '../jobs.ts';
@@ -127,8 +127,7 @@ export class PartScan {
 
   /** Records the time of the loaded block's first record if the others are not examined. */
   seeFirst(): void {
-    const first = this.scanner.firstRecord();
-    const timeMs = (first && this.scanner.headAt(first.start)?.timeMs) ?? Number.NaN;
+    const timeMs = this.scanner.firstTime();
     this.see(timeMs, timeMs);
   }
 
