@@ -1,15 +1,10 @@
+import { READS_BEYOND, RECORD_TEXTS, writeTexts } from './line-texts.ts';
 import { WASM_BASE64 } from './lines-wasm.ts';
 import { loadWasm } from './load-wasm.ts';
 
 interface Exports {
   scanLines(length: number, most: number): number;
 }
-
-/** By their numbers in kernel/lines.ts. */
-const TEXTS = [
-  ...['{"type":"record","file":"', '","offset":', ',"bytes":', ',"cursor":"', ',"timeMs":', ',"level":"', ',"source":'],
-  ...[',"tags":', ',"message":', ',"context":', ',"cut":true', ',"continued":true', ',"raw":', ',"fields":'],
-];
 
 /**
  * Recognizes lines of JSON that are records as nodes write them: each field known, valid, and in its place. Ten times as
@@ -39,13 +34,7 @@ export class LineKernel {
     this.times = new Float64Array(buffer, at('TIMES'), most);
     this.#mostBytes = at('LINES_BYTES');
     this.#lines = new Uint8Array(buffer, at('LINES'), this.#mostBytes + READS_BEYOND);
-    const rows = Buffer.from(buffer, at('TEXTS'), TEXTS.length * at('TEXT_BYTES'));
-    for (const [index, text] of TEXTS.entries()) {
-      const row = rows.subarray(index * at('TEXT_BYTES'));
-      row.write(text);
-      row[31] = text.length;
-      row.fill(0xff, 32, 32 + text.length);
-    }
+    writeTexts(buffer, RECORD_TEXTS, at);
   }
 
   /** How many lines at the start of the bytes from `from` on are recognized: at most `most`, and some hundred KiB. */
@@ -69,6 +58,3 @@ export class LineKernel {
     return { bytes, count };
   }
 }
-
-/** The kernel reads 16 bytes at a time. */
-const READS_BEYOND = 64;

@@ -1,6 +1,6 @@
-import type { ClusterEnd, ClusterRecord, ClusterState, MemberSelection } from '@porthole/contract';
-import { contextJson } from '@porthole/contract';
-import type { SearchQuery } from '@porthole/logs';
+import type { ClusterEnd, MemberSelection } from '@porthole/contract';
+import { LineTextKernel, type SearchQuery } from '@porthole/logs';
+import { clusterLines, type SearchedCluster, TextReader } from '../records/cluster-lines.ts';
 
 export interface MergedLogOptions {
   /** Time range of the records, by this node's clock. */
@@ -15,9 +15,12 @@ export interface MergedLogOptions {
   report(problem: string): void;
 }
 
-/** The records of all members, oldest first, by corrected time: in the line format of the contract, in UTC. */
+/**
+ * The records of all members, oldest first, by corrected time: in the line format of the contract, in UTC. The memory of a
+ * chunk is used again when the next one is requested.
+ */
 export async function* mergedLog(
-  cluster: Pick<ClusterState, 'searchLogs'>,
+  cluster: SearchedCluster,
   options: MergedLogOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { range, selection, pageRecords, budgetMs, signal, report } = options;
@@ -30,17 +33,13 @@ export async function* mergedLog(
     after: 0,
   };
   const reported = new Set<string>();
+  const kernel = new LineTextKernel();
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page = cursor === undefined ? query : { ...query, start: { cursor } };
-    let end: ClusterEnd | undefined;
-    for await (const items of cluster.searchLogs(page, { signal, budgetMs })) {
-      let lines = '';
-      for (const item of items) {
-        if (item.type === 'record') lines += recordLines(item);
-        else end = item;
-      }
-      if (lines !== '') yield Buffer.from(lines);
-    }
+    const reader = new TextReader(kernel, 'contract');
+    for await (const piece of clusterLines(cluster, page, { signal, budgetMs, reusesMemory: true }))
+      for (const { text } of reader.read(piece)) yield text;
+    const { end } = reader;
     signal.throwIfAborted();
     for (const problem of memberProblems(end)) {
       if (!reported.has(problem)) report(problem);
@@ -58,15 +57,4 @@ function memberProblems(end: ClusterEnd | undefined): string[] {
       asOfMs === null ? '' : `; its records are those of its snapshot of ${new Date(asOfMs).toISOString()}`;
     return `${id}: ${outcome}${detail === null ? '' : `: ${detail}`}${snapshot}`;
   });
-}
-
-/** Missing columns are left out, as readers of the format allow; node and file come before the record's own tags. */
-function recordLines(record: ClusterRecord): string {
-  const { node, file, atMs, level, source, tags = [], message, cut } = record;
-  const time = atMs === undefined ? undefined : new Date(atMs).toISOString().replace('T', ' ').replace('Z', '');
-  const labels = [node, file, ...tags].map((label) => `[${label.replace(/[\p{Cc}[\]]/gu, '_')}]`).join(' ');
-  const [firstLine = '', ...lines] = message.split('\n');
-  const columns = [time, level, source, `${labels}: ${firstLine}`, contextJson(record)];
-  const first = columns.filter((column) => column !== undefined).join('\t');
-  return `${[first, ...lines].join('\n')}${cut ? ' ...' : ''}\n`;
 }

@@ -1,16 +1,10 @@
-import {
-  type ClusterEnd,
-  type ClusterRecord,
-  type ClusterState,
-  codeOf,
-  type DownloadRequest,
-  errorMessage,
-  type MemberSelection,
-} from '@porthole/contract';
+import { type ClusterEnd, codeOf, type DownloadRequest, errorMessage, type MemberSelection } from '@porthole/contract';
+import { LineTextKernel } from '@porthole/logs';
 import type { LogSelection } from '@porthole/logs/types';
+import { clusterLines, type SearchedCluster, type TextBatch, TextReader } from '../../records/cluster-lines.ts';
 
-/** Text is sent in pieces of this size. */
-const PIECE_CHARACTERS = 64 * 1024;
+/** Text is sent in pieces of this size, or of what came at once. */
+const PIECE_BYTES = 64 * 1024;
 
 /** Problems listed in the last line; the rest is counted. */
 const MAX_NAMED = 20;
@@ -26,62 +20,87 @@ export interface DownloadOptions {
 
 /**
  * Every record of the sources, oldest first, as in its file, and a last line that says whether the download is complete.
- * An empty piece comes first, when all sources have accepted the request.
+ * An empty piece comes first, when all sources have accepted the request. The memory of a piece is used again when the
+ * next one is requested.
  */
 export async function* downloadText(
-  cluster: Pick<ClusterState, 'searchLogs'>,
+  cluster: SearchedCluster,
   request: DownloadRequest,
   options: DownloadOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const account = new Account();
+  const kernel = new LineTextKernel();
   const sources = request.sources.length === 0 ? [{}] : request.sources;
-  const lanes = sources.map((source) => new Lane(readPages(cluster, { source, request, account }, options)));
+  const lanes = sources.map(
+    (source, index) => new Lane(index, readPages(cluster, { source, request, account, kernel }, options)),
+  );
   try {
     // All at once: if one is refused, the download is refused.
     await Promise.all(lanes.map((lane) => lane.fill()));
     yield Buffer.alloc(0);
-    yield* mergedText(lanes, request, account);
+    yield* mergedText(lanes, account);
   } finally {
     for (const lane of lanes) await lane.close();
   }
 }
 
-async function* mergedText(
-  lanes: readonly Lane[],
-  { withNode }: DownloadRequest,
-  account: Account,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  let text = '';
+async function* mergedText(lanes: readonly Lane[], account: Account): AsyncGenerator<Uint8Array, void, undefined> {
+  const piece = new Piece();
   try {
-    for (;;) {
-      let first: Lane | undefined;
-      for (const lane of lanes) if (lane.head && lane.key < (first?.key ?? Infinity)) first = lane;
-      const record = first?.head;
-      if (!first || !record) break;
-      if (account.isNew(record)) text += `${withNode ? `${record.node}:` : ''}${record.raw ?? record.message}\n`;
-      if (text.length >= PIECE_CHARACTERS) {
-        yield Buffer.from(text);
-        text = '';
+    for (let first = earliest(lanes); first; first = earliest(lanes)) {
+      const second = earliest(lanes, first);
+      for (const text of first.takeUntil(second, account)) {
+        // Long texts are not copied.
+        if (piece.fits(text)) piece.add(text);
+        else {
+          if (piece.length > 0) yield piece.take();
+          if (text.length > PIECE_BYTES / 2) yield text;
+          else piece.add(text);
+        }
       }
-      await first.step();
+      if (!first.hasNext) await first.fill();
     }
   } catch (error) {
     account.fail(error);
   }
-  yield Buffer.from(`${text}${account.lastLine()}`);
+  if (piece.length > 0) yield piece.take();
+  yield Buffer.from(account.lastLine());
+}
+
+/** Texts that are sent at once. */
+class Piece {
+  length = 0;
+  readonly #room = Buffer.allocUnsafeSlow(PIECE_BYTES);
+
+  fits(text: Uint8Array): boolean {
+    return text.length <= PIECE_BYTES / 2 && this.length + text.length <= PIECE_BYTES;
+  }
+
+  add(text: Uint8Array): void {
+    this.#room.set(text, this.length);
+    this.length += text.length;
+  }
+
+  /** All that was added; until the next is added. */
+  take(): Uint8Array {
+    const all = this.#room.subarray(0, this.length);
+    this.length = 0;
+    return all;
+  }
 }
 
 interface PageOptions {
   source: LogSelection & MemberSelection;
   request: DownloadRequest;
   account: Account;
+  kernel: LineTextKernel;
 }
 
 async function* readPages(
-  cluster: Pick<ClusterState, 'searchLogs'>,
-  { source, request, account }: PageOptions,
+  cluster: SearchedCluster,
+  { source, request, account, kernel }: PageOptions,
   { signal, maxRecords, budgetMs, client = '' }: DownloadOptions,
-): AsyncGenerator<ClusterRecord[], void, undefined> {
+): AsyncGenerator<TextBatch, void, undefined> {
   const query = {
     ...source,
     ...request.filter,
@@ -93,12 +112,10 @@ async function* readPages(
   } as const;
   let start: { start?: { cursor: string } } = {};
   for (;;) {
-    let end: ClusterEnd | undefined;
-    for await (const items of cluster.searchLogs({ ...query, ...start }, { signal, budgetMs, client })) {
-      const records = items.filter((item) => item.type === 'record');
-      if (records.length > 0) yield records;
-      end = items.find((item) => item.type === 'end') ?? end;
-    }
+    const reader = new TextReader(kernel, request.withNode ? 'node and raw' : 'raw');
+    const options = { signal, budgetMs, client, reusesMemory: true };
+    for await (const piece of clusterLines(cluster, { ...query, ...start }, options)) yield* reader.read(piece);
+    const { end } = reader;
     account.note(end);
     const cursor = end?.cursor ?? null;
     if (cursor === null) return;
@@ -109,39 +126,68 @@ async function* readPages(
 /** The records of one source, in batches. A record without a timestamp, or out of order, stays behind the one before it. */
 class Lane {
   key = -Infinity;
-  readonly #pages: AsyncGenerator<ClusterRecord[], void, undefined>;
-  #batch: ClusterRecord[] = [];
+  readonly index: number;
+  readonly #batches: AsyncGenerator<TextBatch, void, undefined>;
+  #batch: TextBatch = NOTHING;
   #at = 0;
 
-  constructor(pages: AsyncGenerator<ClusterRecord[], void, undefined>) {
-    this.#pages = pages;
+  constructor(index: number, batches: AsyncGenerator<TextBatch, void, undefined>) {
+    this.index = index;
+    this.#batches = batches;
   }
 
-  get head(): ClusterRecord | undefined {
-    return this.#batch[this.#at];
+  get hasNext(): boolean {
+    return this.#at < this.#batch.ends.length;
   }
 
-  async step(): Promise<void> {
-    this.#at++;
-    if (this.#at >= this.#batch.length) await this.fill();
-    else this.#note();
+  /** The texts of the records that come before those of the other lane, as far as they are here. */
+  *takeUntil(other: Lane | undefined, account: Account): Generator<Uint8Array, void, undefined> {
+    const { text, ends } = this.#batch;
+    let start = this.#at === 0 ? 0 : (ends[this.#at - 1] as number);
+    let end = start;
+    do {
+      const isNew = account.isNew(this.#batch, this.#at);
+      if (isNew) end = ends[this.#at] as number;
+      else {
+        if (end > start) yield text.subarray(start, end);
+        start = ends[this.#at] as number;
+        end = start;
+      }
+      this.#at++;
+      this.#note();
+    } while (this.hasNext && (other === undefined || isBefore(this, other)));
+    if (end > start) yield text.subarray(start, end);
   }
 
   async fill(): Promise<void> {
-    const { value } = await this.#pages.next();
-    this.#batch = value ?? [];
+    const { value } = await this.#batches.next();
+    this.#batch = value ?? NOTHING;
     this.#at = 0;
     this.#note();
   }
 
   async close(): Promise<void> {
-    await this.#pages.return();
+    await this.#batches.return();
   }
 
   #note(): void {
-    const { atMs } = this.head ?? {};
-    if (atMs !== undefined) this.key = Math.max(this.key, atMs);
+    const atMs = this.#batch.times[this.#at] ?? Number.NaN;
+    if (atMs > this.key) this.key = atMs;
   }
+}
+
+const NOTHING: TextBatch = { text: Buffer.alloc(0), ends: [], times: [], offsets: [], sources: [] };
+
+/** The lane with the earliest record, but for one. */
+function earliest(lanes: readonly Lane[], except?: Lane): Lane | undefined {
+  let first: Lane | undefined;
+  for (const lane of lanes)
+    if (lane !== except && lane.hasNext && (first === undefined || isBefore(lane, first))) first = lane;
+  return first;
+}
+
+function isBefore(a: Lane, b: Lane): boolean {
+  return a.key < b.key || (a.key === b.key && a.index < b.index);
 }
 
 /** Counts what was written, and collects what is missing. */
@@ -150,16 +196,13 @@ class Account {
   readonly #nodes = new Set<string>();
   readonly #missing = new Map<string, string>();
   readonly #leftOut = new Set<string>();
-  #last: { atMs: number | undefined; keys: Set<string> } = { atMs: undefined, keys: new Set() };
+  readonly #recent = new RecentRecords();
 
   /** Sources may overlap: duplicates of a record have the same timestamp. */
-  isNew({ node, file, offset, atMs }: ClusterRecord): boolean {
-    if (atMs !== this.#last.atMs) this.#last = { atMs, keys: new Set() };
-    const key = `${node}/${file}/${offset}`;
-    if (this.#last.keys.has(key)) return false;
-    this.#last.keys.add(key);
-    this.#records++;
-    return true;
+  isNew(batch: TextBatch, index: number): boolean {
+    const isNew = this.#recent.add(batch, index);
+    if (isNew) this.#records++;
+    return isNew;
   }
 
   note(end: ClusterEnd | undefined): void {
@@ -196,5 +239,38 @@ class Account {
         : [`not included, being binary or without timestamps: ${[...this.#leftOut].slice(0, MAX_NAMED).join(', ')}`]),
     ];
     return `# porthole: ${facts.join(' · ').replace(/[\r\n]+/g, ' ')}\n`;
+  }
+}
+
+/** The records with the timestamp of the last one. */
+class RecentRecords {
+  #timeMs = Number.NaN;
+  /** As long as they are of one file, in its order: each of them is new. */
+  #source = '';
+  #offsets: number[] = [];
+  #keys: Set<string> | undefined;
+
+  /** Whether it is not one of them. */
+  add({ times, sources, offsets }: TextBatch, index: number): boolean {
+    const timeMs = times[index] as number;
+    const source = sources[index] as string;
+    const offset = offsets[index] as number;
+    const isSameTime = timeMs === this.#timeMs || (Number.isNaN(timeMs) && Number.isNaN(this.#timeMs));
+    if (!isSameTime || (this.#offsets.length === 0 && this.#keys === undefined)) {
+      this.#timeMs = timeMs;
+      this.#source = source;
+      this.#offsets = [offset];
+      this.#keys = undefined;
+      return true;
+    }
+    if (this.#keys === undefined && source === this.#source && offset > (this.#offsets.at(-1) as number)) {
+      this.#offsets.push(offset);
+      return true;
+    }
+    this.#keys ??= new Set(this.#offsets.map((each) => `${this.#source}/${each}`));
+    const key = `${source}/${offset}`;
+    if (this.#keys.has(key)) return false;
+    this.#keys.add(key);
+    return true;
   }
 }

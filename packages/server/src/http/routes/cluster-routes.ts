@@ -3,7 +3,6 @@ import {
   type ClusterState,
   decodeMemberId,
   type ExchangeRequest,
-  exactJson,
   PortholeError,
   parseAroundRequest,
   parseBudget,
@@ -19,6 +18,7 @@ import {
   type RequestClock,
   type SearchOptions,
 } from '@porthole/contract';
+import { clusterLines, jsonLines } from '../../records/cluster-lines.ts';
 import { EVENT_STREAM_HEADERS, EventEncoder, lastEventId, openFollowStream } from '../response/follow-stream.ts';
 import { openStream } from '../response/open-stream.ts';
 import { jsonResponse, type RouteHandler, type RouteRequest, type RouteResponse } from '../response/route-response.ts';
@@ -84,7 +84,7 @@ export function createClusterRoutes(
       const request = parseClusterSearchRequest(query, clock(), { maxRecords });
       const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
       const limits = { signal, budgetMs, reusesMemory: true, ...(client !== undefined && { client }) };
-      return linesResponse(all.searchLogLines?.(request, limits) ?? jsonLines(all.searchLogs(request, limits)));
+      return linesResponse(clusterLines(all, request, limits));
     }),
     clusterLogFollow: route(async (all, { query, headers, signal }) => {
       const request = parseClusterFollowRequest(query, clock(), lastEventId({ headers, query }));
@@ -139,13 +139,4 @@ async function linesResponse(lines: AsyncIterable<Uint8Array>): Promise<RouteRes
 /** There is no cursor across the logs of all members: an interrupted follow resumes by time. */
 function timeId(item: ClusterFollowItem): string | undefined {
   return item.type === 'record' && item.atMs !== undefined ? String(Math.floor(item.atMs)) : undefined;
-}
-
-/** Batches of items as NDJSON; an empty batch is an empty piece. */
-async function* jsonLines(batches: AsyncIterable<readonly object[]>): AsyncGenerator<Uint8Array> {
-  for await (const batch of batches) {
-    let lines = '';
-    for (const item of batch) lines += `${exactJson(item)}\n`;
-    yield Buffer.from(lines);
-  }
 }
