@@ -1,34 +1,48 @@
 import { createHash } from 'node:crypto';
-import { Readable } from 'node:stream';
-import { ZipFile } from 'yazl';
+import { crc32 } from 'node:zlib';
+import { Condition } from '@porthole/logs';
+import { deflateBlocks } from './deflate-blocks.ts';
+import { dataDescriptor, directory, localHeader, type ZipEntry } from './zip-format.ts';
 
-/** Buffer for a file before compression, and again after it. */
+/** Of the archive, what may wait for the reader. */
 const HELD_BYTES = 64 * 1024;
 
-/** No access for others: bundles are attached to tickets and unpacked in shared places. */
-const FILE_MODE = 0o100640;
-
 /**
- * A ZIP archive that is written while it is read: a slow reader slows down the writer, and nothing is buffered. Files are
+ * A ZIP archive that is written while it is read: a slow reader slows down the writer, and little is buffered. Files are
  * added one after the other. All files have the same timestamp.
  */
 export class ZipStream {
-  readonly #zip = new ZipFile();
-  readonly #output: Readable;
-  readonly #time: Date;
+  readonly #timeMs: number;
+  readonly #entries: ZipEntry[] = [];
+  #waiting: Uint8Array[] = [];
+  #waitingBytes = 0;
+  #offset = 0;
+  #isEnded = false;
   #isDiscarded = false;
+  #failure: Error | undefined;
+  readonly #written = new Condition();
+  readonly #taken = new Condition();
 
   constructor(timeMs: number) {
-    this.#time = new Date(timeMs);
-    this.#output = this.#zip.outputStream as Readable;
-    this.#zip.on('error', (error: Error) => this.fail(error));
-    this.#output.on('error', () => {}); // thrown to the reader, if there still is one
+    this.#timeMs = timeMs;
   }
 
   /** The archive; ends after `end`, and throws the error given to `fail`. Iterate once. */
   async *chunks(): AsyncGenerator<Uint8Array, void, undefined> {
-    // Not destroyed when the reader leaves: a running compression must be able to finish.
-    for await (const chunk of this.#output.iterator({ destroyOnReturn: false })) yield chunk as Uint8Array;
+    for (;;) {
+      if (this.#failure) throw this.#failure;
+      const waiting = this.#waiting;
+      this.#waiting = [];
+      this.#waitingBytes = 0;
+      this.#taken.notify();
+      for (const chunk of waiting) {
+        yield chunk;
+        if (this.#failure) throw this.#failure;
+      }
+      if (this.#waiting.length > 0) continue;
+      if (this.#isEnded) return;
+      await this.#written.wait();
+    }
   }
 
   /**
@@ -37,45 +51,70 @@ export class ZipStream {
    */
   async add(name: string, chunks: AsyncIterable<Uint8Array>): Promise<{ bytes: number; sha256: string }> {
     const hash = createHash('sha256');
-    let bytes = 0;
+    const isLeft = () => this.#isDiscarded;
+    const entry = { name: Buffer.from(name), crc32: 0, packedBytes: 0, bytes: 0, offset: this.#offset };
     let failure: unknown;
-    const taken = async function* (isLeft: () => boolean) {
+    const taken = async function* () {
       try {
         for await (const chunk of chunks) {
           if (isLeft()) return;
-          const copy = Buffer.from(chunk);
-          hash.update(copy);
-          bytes += copy.length;
-          if (copy.length > 0) yield copy;
+          hash.update(chunk);
+          entry.crc32 = crc32(chunk, entry.crc32);
+          entry.bytes += chunk.length;
+          yield chunk;
         }
       } catch (error) {
         failure = error;
       }
     };
-    const source = Readable.from(
-      taken(() => this.#isDiscarded),
-      { objectMode: false, highWaterMark: HELD_BYTES },
-    );
-    const ended = new Promise<void>((resolve) => source.once('close', resolve));
-    this.#zip.addReadStream(source, name, { mtime: this.#time, mode: FILE_MODE });
-    await ended;
+    await this.#write(localHeader(entry.name, this.#timeMs));
+    for await (const packed of deflateBlocks(taken())) {
+      entry.packedBytes += packed.length;
+      await this.#write(packed);
+    }
+    await this.#write(dataDescriptor(entry));
+    this.#entries.push(entry);
     if (failure !== undefined) throw failure;
-    return { bytes, sha256: hash.digest('hex') };
+    return { bytes: entry.bytes, sha256: hash.digest('hex') };
   }
 
   /** Finishes the archive by writing its directory. */
   end(): void {
-    this.#zip.end();
+    this.#put(directory(this.#entries, { offset: this.#offset, timeMs: this.#timeMs }));
+    this.#isEnded = true;
+    this.#written.notify();
   }
 
   /** Makes the reader fail, so that it never gets an archive that looks complete. */
   fail(error: Error): void {
-    this.#output.destroy(error);
+    this.#failure = error;
+    this.#release();
+    this.#written.notify();
   }
 
   /** The reader has left: aborts the file being added and releases all resources. */
   discard(): void {
     this.#isDiscarded = true;
-    this.#output.resume();
+    this.#release();
+  }
+
+  async #write(bytes: Uint8Array): Promise<void> {
+    this.#put(bytes);
+    while (this.#waitingBytes > HELD_BYTES) await this.#taken.wait();
+  }
+
+  #put(bytes: Uint8Array): void {
+    this.#offset += bytes.length;
+    if (this.#isDiscarded || this.#failure) return;
+    this.#waiting.push(bytes);
+    this.#waitingBytes += bytes.length;
+    this.#written.notify();
+  }
+
+  /** Nobody reads what waits. */
+  #release(): void {
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    this.#taken.notify();
   }
 }
