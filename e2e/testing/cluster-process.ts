@@ -9,7 +9,7 @@ import { Program, runCommand, tempDir } from './program.ts';
 /** Short, so that what waits for them is quick; long enough for a machine that does much else. */
 const SHORT_LIMITS = [
   ['--cluster-lease', '2s'],
-  ['--cluster-refresh', '200ms'],
+  ['--cluster-refresh', '400ms'],
   ['--cluster-member-timeout', '3s'],
   ['--cluster-first-batch-timeout', '2s'],
   ['--node-stop-timeout', '1s'],

@@ -7,6 +7,12 @@ import { onTestFinished } from 'vitest';
 
 export const BINARY = join(import.meta.dirname, '../../packages/cli/bin/porthole.cjs');
 
+/**
+ * Code that has run often is compiled again, by an optimizing compiler: of one that runs for seconds that takes a tenth of
+ * all time, most of it for the parser of responses from members. What runs longer still gets there.
+ */
+const FLAGS = ['--wasm-tiering-budget=2000000000', '--interrupt-budget=540000'];
+
 export interface Outcome {
   /** `null` when a signal ended it. */
   code: number | null;
@@ -32,7 +38,7 @@ export class Program {
 
   constructor(args: readonly string[], { cwd, env = {}, command }: ProgramOptions) {
     const { PATH } = process.env;
-    const [file, words] = command === undefined ? [process.execPath, [BINARY, ...args]] : [command, args];
+    const [file, words] = command === undefined ? [process.execPath, [...FLAGS, BINARY, ...args]] : [command, args];
     this.#child = spawn(file, words, {
       cwd,
       env: { PATH, ...env },

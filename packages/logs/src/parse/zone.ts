@@ -42,10 +42,12 @@ export function createZone(name = ''): Zone {
     return before === offsetMsAt((day + 2) * DAY_MS) ? before : undefined;
   });
 
+  let fullName = name === 'UTC' ? name : undefined;
   return {
     id: name,
     get name() {
-      return name === 'UTC' ? name : new Intl.DateTimeFormat('en-US', zoneOption(name)).resolvedOptions().timeZone;
+      fullName ??= new Intl.DateTimeFormat('en-US', zoneOption(name)).resolvedOptions().timeZone;
+      return fullName;
     },
     offsetMsAt,
     toEpochMs(localMs) {
