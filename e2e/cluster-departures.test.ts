@@ -9,98 +9,120 @@ import type {
 } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { freePorts } from '@porthole/server/testing';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ClusterProcess, writeRecord } from './testing/cluster-process.ts';
 import { tempDir } from './testing/program.ts';
 
 const TEXT = 'written before the end';
 
-describe('a member that departs', () => {
-  it('by being killed is in every operation, once, from its snapshot, until it is forgotten', async () => {
-    const { n1, n2, n3 } = await startThree(await startTestEtcd());
-    await waitForSnapshotOf(n1, 'n3');
-    await waitForSnapshotOf(n2, 'n3');
-    const states = watchStates(n1);
-    await n3.kill();
-    await eventually(async () => expect(await statesBy(n1)).toEqual({ n1: 'up', n2: 'up', n3: 'failed' }));
-    // Not listed twice at any time, and never left.
-    for (const seen of await states.stop()) expect(seen).toMatch(/^n1 n2 n3:(?:up|unreachable|failed)$/);
+interface Cluster {
+  n1: ClusterProcess;
+  n2: ClusterProcess;
+  n3: ClusterProcess;
+}
 
-    const { nodes } = await n1.nodes();
-    expect(nodes[2]).toMatchObject({ id: 'n3', sinceMs: expect.any(Number), lastSeenMs: expect.any(Number) });
-    for (const [operation, members] of Object.entries(await reportsBy(n1)))
-      expect({ operation, report: members.filter(({ id }) => id === 'n3') }).toEqual({
-        operation,
-        report: [
-          expect.objectContaining({
-            outcome: 'gone',
-            state: 'failed',
-            sinceMs: nodes[2]?.sinceMs,
-            asOfMs: expect.any(Number),
-            count: expect.any(Number),
-          }),
-        ],
-      });
-    await expectMemberData(n1);
-    expect((await n1.cli('nodes')).code).toBe(3);
-    expect((await n1.cli('logs', '--all', '-o', 'json')).code).toBe(3);
-
-    // Forgotten through one node, it is on none.
-    expect(await n2.cli('nodes', 'forget', 'n1')).toMatchObject({ code: 2, stderr: expect.stringContaining('member') });
-    expect(await n2.cli('nodes', 'forget', 'n3')).toMatchObject({ code: 0, stderr: '' });
-    for (const node of [n1, n2]) expect(await statesBy(node)).toEqual({ n1: 'up', n2: 'up' });
-    expect((await n1.cli('nodes')).code).toBe(0);
-    expect(await n2.cli('nodes', 'forget', 'n3')).toMatchObject({ code: 2 });
-  });
-
-  it('by stopping in order has left, which is no failure', async () => {
-    const { n1, n3 } = await startThree(await startTestEtcd());
-    await waitForSnapshotOf(n1, 'n3');
-    const followed = await n1.follow();
-    n3.program.kill('SIGTERM');
-    expect(await n3.program.end()).toMatchObject({ code: 0 });
-    await eventually(async () => expect(await statesBy(n1)).toEqual({ n1: 'up', n2: 'up', n3: 'left' }));
-    for (const [operation, members] of Object.entries(await reportsBy(n1)))
-      expect({ operation, report: members.find(({ id }) => id === 'n3') }).toMatchObject({
-        operation,
-        report: { outcome: 'left', state: 'left', sinceMs: expect.any(Number) },
-      });
-    await expectMemberData(n1);
-    await eventually(() => expect(followed.memberOutcomes('n3').at(-1)).toBe('left'));
-    for (const words of [
-      ['nodes'],
-      ['logs', '--all', '-o', 'json'],
-      ['logs', 'ls', '--all'],
-      ['logs', 'histogram', '--all'],
-    ])
-      expect({ words, ...(await n1.cli(...words)) }).toMatchObject({ words, code: 0, stderr: '' });
-  });
-
-  it('nobody can say of a member whether it did while the registry is away', async () => {
-    const etcd = await startTestEtcd();
-    const { n1, n2, n3 } = await startThree(etcd);
-    await waitForSnapshotOf(n1, 'n2');
-    await waitForSnapshotOf(n1, 'n3');
-    await n1.kill();
-    await etcd.stop();
-    await n3.kill();
-    const again = await ClusterProcess.start('n1', { cwd: n1.cwd, flags: ['--cluster-etcd', etcd.url] });
-    const { nodes, membership } = await again.nodes();
-    expect(membership.state).toBe('stale');
-    expect(nodes.map(({ id, state, report }) => [id, state, report.outcome])).toEqual([
-      ['n1', 'up', 'ok'],
-      ['n2', 'up', 'ok'],
-      ['n3', 'unknown', 'refused'],
-    ]);
-    n2.write('written while the registry is away');
-    const { messages, outcomes } = await again.search();
-    expect(outcomes).toEqual({ n1: 'ok', n2: 'ok', n3: 'refused' });
-    expect(messages).toEqual(expect.arrayContaining([`${TEXT} by n3`, 'written while the registry is away']));
-    expect(await again.cli('nodes', 'forget', 'n3')).toMatchObject({ code: 2 });
-    await etcd.start();
-    await eventually(async () => expect(await statesBy(again)).toEqual({ n1: 'up', n2: 'up', n3: 'failed' }));
-  });
+/** One cluster for all of it: starting nodes takes longer than the rest. */
+it('a member that departs is failed, left or unknown, and its snapshot is in every operation', async () => {
+  const etcd = await startTestEtcd();
+  const flags = ['--cluster-etcd', etcd.url];
+  const [n1, n2, n3] = await Promise.all(
+    ['n1', 'n2', 'n3'].map((id) => ClusterProcess.start(id, { cwd: dirWithRecords(id), flags })),
+  );
+  if (!n1 || !n2 || !n3) throw new Error('not started');
+  const returned = () => ClusterProcess.start('n3', { cwd: n3.cwd, flags });
+  await expectAllUp(n1, n2);
+  await oneIsKilled({ n1, n2, n3 });
+  const again = await returned();
+  await expectAllUp(n1, n2);
+  await oneStops({ n1, n3: again });
+  const last = await returned();
+  await expectAllUp(n1, n2);
+  await oneIsKilledWithoutRegistry({ n1, n2, n3: last }, etcd);
 });
+
+/** It is in every operation, once, from its snapshot, until it is forgotten. */
+async function oneIsKilled({ n1, n2, n3 }: Cluster): Promise<void> {
+  await waitForSnapshotOf(n1, n3);
+  await waitForSnapshotOf(n2, n3);
+  const states = watchStates(n1);
+  await n3.kill();
+  await eventually(async () => expect(await statesBy(n1)).toEqual({ n1: 'up', n2: 'up', n3: 'failed' }));
+  // Not listed twice at any time, and never left.
+  for (const seen of await states.stop()) expect(seen).toMatch(/^n1 n2 n3:(?:up|unreachable|failed)$/);
+
+  const { nodes } = await n1.nodes();
+  expect(nodes[2]).toMatchObject({ id: 'n3', sinceMs: expect.any(Number), lastSeenMs: expect.any(Number) });
+  for (const [operation, members] of Object.entries(await reportsBy(n1)))
+    expect({ operation, report: members.filter(({ id }) => id === 'n3') }).toEqual({
+      operation,
+      report: [
+        expect.objectContaining({
+          outcome: 'gone',
+          state: 'failed',
+          sinceMs: nodes[2]?.sinceMs,
+          asOfMs: expect.any(Number),
+          count: expect.any(Number),
+        }),
+      ],
+    });
+  await expectMemberData(n1);
+  expect((await n1.cli('nodes')).code).toBe(3);
+  expect((await n1.cli('logs', '--all', '-o', 'json')).code).toBe(3);
+
+  // Forgotten through one node, it is on none.
+  expect(await n2.cli('nodes', 'forget', 'n1')).toMatchObject({ code: 2, stderr: expect.stringContaining('member') });
+  expect(await n2.cli('nodes', 'forget', 'n3')).toMatchObject({ code: 0, stderr: '' });
+  for (const node of [n1, n2]) expect(await statesBy(node)).toEqual({ n1: 'up', n2: 'up' });
+  expect((await n1.cli('nodes')).code).toBe(0);
+  expect(await n2.cli('nodes', 'forget', 'n3')).toMatchObject({ code: 2 });
+}
+
+/** In order: it has left, which is no failure. */
+async function oneStops({ n1, n3 }: Omit<Cluster, 'n2'>): Promise<void> {
+  await waitForSnapshotOf(n1, n3);
+  const followed = await n1.follow();
+  n3.program.kill('SIGTERM');
+  expect(await n3.program.end()).toMatchObject({ code: 0 });
+  await eventually(async () => expect(await statesBy(n1)).toEqual({ n1: 'up', n2: 'up', n3: 'left' }));
+  for (const [operation, members] of Object.entries(await reportsBy(n1)))
+    expect({ operation, report: members.find(({ id }) => id === 'n3') }).toMatchObject({
+      operation,
+      report: { outcome: 'left', state: 'left', sinceMs: expect.any(Number) },
+    });
+  await expectMemberData(n1);
+  await eventually(() => expect(followed.memberOutcomes('n3').at(-1)).toBe('left'));
+  for (const words of [
+    ['nodes'],
+    ['logs', '--all', '-o', 'json'],
+    ['logs', 'ls', '--all'],
+    ['logs', 'histogram', '--all'],
+  ])
+    expect({ words, ...(await n1.cli(...words)) }).toMatchObject({ words, code: 0, stderr: '' });
+}
+
+/** Nobody can say of a member whether it has departed while the registry is away. */
+async function oneIsKilledWithoutRegistry({ n1, n2, n3 }: Cluster, etcd: TestEtcd): Promise<void> {
+  await waitForSnapshotOf(n1, n2);
+  await waitForSnapshotOf(n1, n3);
+  await n1.kill();
+  await etcd.stop();
+  await n3.kill();
+  const again = await ClusterProcess.start('n1', { cwd: n1.cwd, flags: ['--cluster-etcd', etcd.url] });
+  const { nodes, membership } = await again.nodes();
+  expect(membership.state).toBe('stale');
+  expect(nodes.map(({ id, state, report }) => [id, state, report.outcome])).toEqual([
+    ['n1', 'up', 'ok'],
+    ['n2', 'up', 'ok'],
+    ['n3', 'unknown', 'refused'],
+  ]);
+  n2.write('written while the registry is away');
+  const { messages, outcomes } = await again.search();
+  expect(outcomes).toEqual({ n1: 'ok', n2: 'ok', n3: 'refused' });
+  expect(messages).toEqual(expect.arrayContaining([`${TEXT} by n3`, 'written while the registry is away']));
+  expect(await again.cli('nodes', 'forget', 'n3')).toMatchObject({ code: 2 });
+  await etcd.start();
+  await eventually(async () => expect(await statesBy(again)).toEqual({ n1: 'up', n2: 'up', n3: 'failed' }));
+}
 
 it('a member of a static list has the role it says, not that of the node that asks', async () => {
   const ports = await freePorts(3);
@@ -127,7 +149,7 @@ it('a member of a static list has the role it says, not that of the node that as
   n2.write('from storage');
   expect((await n1.search({ role: 'storage' })).outcomes).toEqual({ n2: 'ok', n3: 'ok' });
   // What it said is known to the next run of this node, although the member does not respond to that.
-  await waitForSnapshotOf(n1, 'n3');
+  await waitForSnapshotOf(n1, n3);
   await eventually(() =>
     expect(n1.snapshots().find(({ member }) => member.id === 'n3')?.member).toMatchObject({ role: 'storage' }),
   );
@@ -142,15 +164,9 @@ it('a member of a static list has the role it says, not that of the node that as
   ]);
 });
 
-async function startThree(etcd: TestEtcd) {
-  const start = async (id: string) => {
-    const cwd = dirWithRecords(id);
-    return ClusterProcess.start(id, { cwd, flags: ['--cluster-etcd', etcd.url] });
-  };
-  const [n1, n2, n3] = await Promise.all([start('n1'), start('n2'), start('n3')]);
-  for (const node of [n1, n2])
+async function expectAllUp(...nodes: readonly ClusterProcess[]): Promise<void> {
+  for (const node of nodes)
     await eventually(async () => expect(await statesBy(node)).toEqual({ n1: 'up', n2: 'up', n3: 'up' }));
-  return { n1, n2, n3 };
 }
 
 /** Snapshots are written to disk now and then only: what they are to hold is there before the first. */
@@ -164,11 +180,12 @@ async function statesBy(node: ClusterProcess): Promise<Record<string, string>> {
   return Object.fromEntries((await node.nodes()).nodes.map(({ id, state }) => [id, state]));
 }
 
-/** Its snapshot on disk has configuration, records and files. */
-async function waitForSnapshotOf(node: ClusterProcess, id: string): Promise<void> {
+/** Its snapshot on disk, of this run of it, has configuration, records and files. */
+async function waitForSnapshotOf(node: ClusterProcess, { id, url }: ClusterProcess): Promise<void> {
   await eventually(() => {
     const kept = node.snapshots().find(({ member }) => member.id === id);
     expect(kept).toMatchObject({
+      member: { url },
       config: { config: expect.stringContaining(`name = "${id}"`) },
       files: [{ name: 'service.log' }],
     });
@@ -201,7 +218,7 @@ async function reportsBy(node: ClusterProcess): Promise<Record<string, MemberRep
   const { nodes } = await node.nodes();
   const { configs } = await node.json<{ configs: { report: MemberReport }[] }>('/config');
   const timeMs = Date.now();
-  const around = await node.lines<{ members: MemberReport[] }>(`/log/moment?time=${timeMs}&before=60s`);
+  const around = await node.lines<{ members: MemberReport[] }>(`/log/moment?time=${timeMs}&before=1h`);
   return {
     nodes: nodes.map(({ report }) => report),
     config: configs.map(({ report }) => report),
@@ -226,7 +243,7 @@ async function expectMemberData(node: ClusterProcess): Promise<void> {
   expect(buckets.reduce((sum, { nodes }) => sum + (nodes.n3 ?? 0), 0)).toBe(3);
   const { groups } = await node.json<ClusterDigest>('/log/digest');
   expect(groups.find(({ source }) => source === 'main.go:1')?.nodes).toEqual({ n1: 3, n2: 3, n3: 3 });
-  const around = await node.lines<{ node?: string }>(`/log/moment?time=${Date.now()}&before=60s`);
+  const around = await node.lines<{ node?: string }>(`/log/moment?time=${Date.now()}&before=1h`);
   expect(around.filter((item) => item.node === 'n3')).toHaveLength(3);
   // Page by page as well: what does not fit on the first comes with the next.
   let cursor: string | undefined;

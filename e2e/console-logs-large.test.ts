@@ -48,7 +48,7 @@ async function clickScrollBar(log: LogPage, fraction: number): Promise<void> {
 }
 
 describe('a log of 10 GB', () => {
-  it('is opened at its end and jumped through with few small responses', async () => {
+  it('is opened at its end, jumped through with few small responses, and searched: that can be stopped and continued', async () => {
     const { log, shows } = await openLarge();
     await eventually(async () => expect(await log.status.textContent()).toMatch(/100\.0 % of 10(\.0)? GB/));
     const jumps: [string, () => Promise<void>][] = [
@@ -68,10 +68,8 @@ describe('a log of 10 GB', () => {
       expect(count, `requests to get to ${target}`).toBeLessThanOrEqual(6);
       expect(bytes, `bytes to get to ${target}`).toBeLessThan(MB);
     }
-  });
 
-  it('a search shows its progress, and can be stopped and continued', async () => {
-    const { log, shows } = await openLarge();
+    // A search shows its progress.
     const field = log.page.getByRole('combobox', { name: 'Find in the logs' });
     await field.fill('not in there');
     await field.press('Alt+Enter');
