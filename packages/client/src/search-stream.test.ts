@@ -1,7 +1,7 @@
 import { eventually } from '@porthole/logs/testing';
 import type { SearchItem, SearchQuery } from '@porthole/logs/types';
 import { describe, expect, it } from 'vitest';
-import { byteByByte } from './testing/byte-by-byte.ts';
+import { byteByByte, inChunks } from './testing/byte-by-byte.ts';
 import { catchFailure } from './testing/catch-failure.ts';
 import { NDJSON_HEADERS, respondWith, startOddServer } from './testing/odd-server.ts';
 import { testClient } from './testing/test-client.ts';
@@ -57,6 +57,24 @@ describe('a search', () => {
     const pieces: string[] = [];
     for await (const piece of client.searchLogLines(QUERY)) pieces.push(new TextDecoder().decode(piece));
     expect(pieces).toEqual(['', RECORD, END]);
+  });
+
+  it('long chunks that start and end within a line lose nothing', async () => {
+    const lines = Array.from({ length: 3000 }, (_, at) => RECORD.replace('grüße', `${at} ${'x'.repeat(at % 90)}`));
+    const bytes = new TextEncoder().encode(lines.join('') + END);
+    const chunks: Uint8Array[] = [];
+    for (let at = 0, size = 7; at < bytes.length; at += size, size = (size * 3) % 100_003)
+      chunks.push(bytes.subarray(at, at + size));
+    const fetch = inChunks(chunks, NDJSON_HEADERS);
+    let text = '';
+    const query = { ...QUERY, limit: lines.length };
+    for await (const piece of testClient({ url: 'http://node', fetch }).searchLogLines(query)) {
+      expect(piece.length === 0 || piece.at(-1) === 10).toBe(true);
+      text += new TextDecoder().decode(piece);
+    }
+    expect(text === lines.join('') + END).toBe(true);
+    const items = await collectItems(testClient({ url: 'http://node', fetch }).searchLogs(query));
+    expect(items).toHaveLength(lines.length + 1);
   });
 
   it.each([

@@ -175,6 +175,9 @@ function withReport<T extends SearchEnd>(end: T, { path, options }: Exchange, { 
   return { ...end, members: [...(end.members as object[]), report] };
 }
 
+/** A longer chunk is not copied as a whole, to be one piece with the line it starts within. */
+const MAX_COPIED_BYTES = 32 * 1024;
+
 /** Chunks cut after their last newline; the rest is prepended to the next. */
 async function* wholeLines(exchange: Exchange): AsyncGenerator<Uint8Array, void, undefined> {
   const { maxItemBytes } = exchange.options;
@@ -187,7 +190,10 @@ async function* wholeLines(exchange: Exchange): AsyncGenerator<Uint8Array, void,
     if (restBytes + firstEnd > maxItemBytes)
       throw exchange.badResponse(`a line of ${exchange.path} is longer than maxItemBytes (${maxItemBytes})`);
     if (end > 0) {
-      yield concatBytes([...rest, chunk.subarray(0, end)]);
+      // Only the line that came in parts is copied if the chunk is long: copies of all would be most of what is allocated.
+      const joined = restBytes > 0 && end > MAX_COPIED_BYTES ? firstEnd + 1 : end;
+      yield concatBytes([...rest, chunk.subarray(0, joined)]);
+      if (joined < end) yield chunk.subarray(joined, end);
       rest = [];
       restBytes = 0;
     }

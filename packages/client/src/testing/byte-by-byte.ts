@@ -1,11 +1,20 @@
 /** Replaces fetch: every response is this body, each byte a chunk of its own. */
 export function byteByByte(body: string, headers: Record<string, string>): typeof fetch {
+  const bytes = new TextEncoder().encode(body);
+  return inChunks(
+    Array.from(bytes, (byte) => Uint8Array.of(byte)),
+    headers,
+  );
+}
+
+/** The same with these chunks. */
+export function inChunks(chunks: readonly Uint8Array[], headers: Record<string, string>): typeof fetch {
   return async () => {
-    const bytes = new TextEncoder().encode(body);
-    let at = 0;
+    let next = 0;
     const stream = new ReadableStream<Uint8Array>({
       pull(controller) {
-        if (at < bytes.length) controller.enqueue(bytes.slice(at, ++at));
+        const chunk = chunks[next++];
+        if (chunk) controller.enqueue(chunk.slice());
         else controller.close();
       },
     });

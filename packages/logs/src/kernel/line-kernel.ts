@@ -6,6 +6,18 @@ interface Exports {
   scanLines(length: number, most: number): number;
 }
 
+/** What is known of lines in a row: as the arrays of the kernel, but for good. */
+export interface LineTables {
+  /** Where they start in their bytes; all other positions count from here. */
+  from: number;
+  count: number;
+  ends: Uint32Array;
+  fileEnds: Uint32Array;
+  cursors: Uint32Array;
+  cursorEnds: Uint32Array;
+  times: Float64Array;
+}
+
 /**
  * Recognizes lines of JSON that are records as nodes write them: each field known, valid, and in its place. Ten times as
  * fast as looking at every byte here; what it does not recognize may still be a record.
@@ -22,6 +34,7 @@ export class LineKernel {
   readonly #exports: Exports;
   readonly #lines: Uint8Array;
   readonly #mostBytes: number;
+  readonly #recognized = new WeakMap<Uint8Array, readonly LineTables[]>();
 
   constructor() {
     const { buffer, exports, constant: at } = loadWasm(WASM_BASE64);
@@ -45,16 +58,45 @@ export class LineKernel {
     return this.#exports.scanLines(length, Math.min(most, this.ends.length));
   }
 
-  /** The bytes and the number of the lines at the start of `lines` that are recognized, at most `most`. */
+  /** The same, with what is known of them; `undefined` if there is none. */
+  read(bytes: Uint8Array, from: number): LineTables | undefined {
+    const count = this.scan(bytes, from, Infinity);
+    return count === 0 ? undefined : this.#copyTables(from, count);
+  }
+
+  /**
+   * The bytes and the number of the lines at the start of `lines` that are recognized, at most `most`. If that is all of
+   * them, what is known of them is remembered: they are no longer changed.
+   */
   recognize(lines: Uint8Array, from: number, most: number): { bytes: number; count: number } {
+    const tables: LineTables[] = [];
     let bytes = 0;
     let count = 0;
     while (from + bytes < lines.length && count < most) {
       const found = this.scan(lines, from + bytes, most - count);
       if (found === 0) break;
+      tables.push(this.#copyTables(from + bytes, found));
       bytes += this.ends[found - 1] ?? 0;
       count += found;
     }
+    if (from === 0 && bytes === lines.length) this.#recognized.set(lines, tables);
     return { bytes, count };
+  }
+
+  /** Of a piece of lines all of which were recognized; the very same object. */
+  known(lines: Uint8Array): readonly LineTables[] | undefined {
+    return this.#recognized.get(lines);
+  }
+
+  #copyTables(from: number, count: number): LineTables {
+    return {
+      from,
+      count,
+      ends: this.ends.slice(0, count),
+      fileEnds: this.fileEnds.slice(0, count),
+      cursors: this.cursors.slice(0, count),
+      cursorEnds: this.cursorEnds.slice(0, count),
+      times: this.times.slice(0, count),
+    };
   }
 }

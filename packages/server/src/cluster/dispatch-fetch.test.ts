@@ -88,6 +88,35 @@ it('reads no further ahead than its reader, loses nothing, and leaves the connec
   });
 });
 
+it('joins what has come of a long body, in its order', async () => {
+  const text = Array.from({ length: 300_000 }, (_, at) => `line ${at}\n`).join('');
+  const { ask } = await start((_request, response) => void response.end(text));
+  const reader = (await ask()).body?.getReader();
+  let all = '';
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true };
+    if (done || !value) break;
+    expect(value.length).toBeLessThan(512 * 1024);
+    all += Buffer.from(value).toString();
+  }
+  expect(all === text).toBe(true);
+});
+
+it('gives what came before a failure first', async () => {
+  const text = 'y'.repeat(300_000);
+  const { ask } = await start((_request, response) => {
+    response.writeHead(200, { 'content-length': '1000000' });
+    response.write(text, () => response.destroy());
+  });
+  const reader = (await ask()).body?.getReader();
+  let bytes = 0;
+  const readOn = async () => {
+    for (;;) bytes += (await reader?.read())?.value?.length ?? 0;
+  };
+  await expect(readOn()).rejects.toThrow('terminated');
+  expect(bytes).toBe(text.length);
+});
+
 it('fails as fetch does: what is wrong is the cause', async () => {
   const { ask, sockets } = await start((_request, response) => {
     response.writeHead(200, { 'content-length': '100' }).write('half');

@@ -9,17 +9,27 @@ const OVER: Part = { done: true };
 /** Bytes that wait for the reader before the connection is paused. */
 const MAX_WAITING_BYTES = 64 * 1024;
 
+/** Of a long body, so much is given to the reader at once: every chunk of a stream has costs of its own. */
+const MAX_JOINED_BYTES = 256 * 1024;
+
+/** The same for all responses together: with many members the chunks are as they come. */
+const ALL_JOINED_BYTES = 1024 * 1024;
+
+/** A chunk of a long body: more of it has probably come. */
+const MIN_LONG_BYTES = 32 * 1024;
+
 /**
  * A `fetch` with what members are asked with: no redirects, no decoding, no streams of the web, which take most of the time of
  * a short request. `agent` is looked up for each.
  */
 export function createDispatchFetch(agent: () => Dispatcher): FetchFunction {
+  const responses = { open: 0 };
   return async (url, init) => {
     init.signal.throwIfAborted();
     const { origin, pathname, search } = new URL(url);
     const { method, headers, body = null } = init;
     return new Promise((resolve, reject) => {
-      const handler = new ResponseHandler(init, { resolve, reject });
+      const handler = new ResponseHandler(init, { resolve, reject }, responses);
       const request = { origin, path: `${pathname}${search}`, method, headers, body };
       agent().dispatch(request as Dispatcher.DispatchOptions, handler);
     });
@@ -43,10 +53,16 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   /** The body is complete, or it was cancelled. */
   #isOver = false;
   #failure: { reason: unknown } | undefined;
+  /** Gives what waits to the reader once all that has come was read. */
+  #joining: NodeJS.Immediate | undefined;
+  /** Of all that use the same `fetch`. */
+  readonly #responses: { open: number };
+  #isOpen = false;
 
-  constructor({ signal }: Pick<FetchInit, 'signal'>, head: Settle<FetchResponse>) {
+  constructor({ signal }: Pick<FetchInit, 'signal'>, head: Settle<FetchResponse>, responses: { open: number }) {
     this.#signal = signal;
     this.#head = head;
+    this.#responses = responses;
     signal.addEventListener('abort', this.#onAbort, { once: true });
   }
 
@@ -63,6 +79,10 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   ): void {
     // Only informational: the response follows.
     if (status < 200) return;
+    if (!this.#isOver && !this.#failure && !this.#isOpen) {
+      this.#isOpen = true;
+      this.#responses.open++;
+    }
     const reader = { read: () => this.#read(), cancel: async () => this.#cancel() };
     const head = this.#head;
     this.#head = undefined;
@@ -77,22 +97,22 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Uint8Array): void {
     if (this.#isOver || this.#failure) return;
-    const reading = this.#reading;
-    this.#reading = undefined;
-    if (reading) {
-      reading.resolve({ done: false, value: chunk });
-      return;
-    }
     this.#waiting.push(chunk);
     this.#waitingBytes += chunk.length;
-    if (this.#waitingBytes >= MAX_WAITING_BYTES) controller.pause();
+    if (!this.#reading) {
+      if (this.#waitingBytes >= MAX_WAITING_BYTES) controller.pause();
+      return;
+    }
+    const isLong = chunk.length >= MIN_LONG_BYTES && this.#waitingBytes < this.#mostJoined;
+    if (isLong) this.#joining ??= setImmediate(() => this.#give());
+    else this.#give();
   }
 
   onResponseEnd(): void {
     this.#isOver = true;
     this.#signal.removeEventListener('abort', this.#onAbort);
-    this.#reading?.resolve(OVER);
-    this.#reading = undefined;
+    this.#release();
+    this.#give();
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, cause: Error): void {
@@ -100,11 +120,36 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
     this.#fail(new TypeError(this.#head ? 'fetch failed' : 'terminated', { cause }));
   }
 
+  get #mostJoined(): number {
+    return Math.min(MAX_JOINED_BYTES, ALL_JOINED_BYTES / this.#responses.open);
+  }
+
+  /** All that waits, if somebody reads. */
+  #give(): void {
+    const reading = this.#reading;
+    if (!reading) return;
+    clearImmediate(this.#joining);
+    this.#joining = undefined;
+    const value = this.#take();
+    if (!value && !this.#isOver) return;
+    this.#reading = undefined;
+    reading.resolve(value ? { done: false, value } : OVER);
+  }
+
+  #take(): Uint8Array | undefined {
+    const waiting = this.#waiting;
+    const [only] = waiting;
+    if (!only) return undefined;
+    const value = waiting.length === 1 ? only : Buffer.concat(waiting, this.#waitingBytes);
+    this.#waiting = [];
+    this.#waitingBytes = 0;
+    return value;
+  }
+
   async #read(): Promise<Part> {
-    const value = this.#waiting.shift();
+    const value = this.#take();
     if (value) {
-      this.#waitingBytes -= value.length;
-      if (this.#controller?.paused && this.#waitingBytes < MAX_WAITING_BYTES) this.#controller.resume();
+      if (this.#controller?.paused) this.#controller.resume();
       return { done: false, value };
     }
     if (this.#failure) throw this.#failure.reason;
@@ -122,12 +167,23 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
     this.#controller?.abort(new Error('the response is not read any further'));
   }
 
+  /** It is over, or has failed. */
+  #release(): void {
+    clearImmediate(this.#joining);
+    this.#joining = undefined;
+    if (this.#isOpen) this.#responses.open--;
+    this.#isOpen = false;
+  }
+
   #fail(reason: unknown): void {
     if (this.#isOver || this.#failure) return;
     this.#failure = { reason };
     this.#signal.removeEventListener('abort', this.#onAbort);
+    this.#release();
     this.#head?.reject(reason);
     this.#head = undefined;
+    // What came before it comes first.
+    this.#give();
     this.#reading?.reject(reason);
     this.#reading = undefined;
     this.#controller?.abort(toError(reason));

@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { endItem, FakeNode, record } from '../../testing/fake-node.ts';
 import { MemberLane } from './member-lane.ts';
 import { mergeByTime } from './merge-by-time.ts';
-import { ClusterLineWriter, LineRecord, lineItems } from './record-lines.ts';
+import { ClusterLineWriter, LineReader, LineRecord, lineItems } from './record-lines.ts';
 
 const KERNEL = new LineKernel();
 const QUERY = { order: 'oldest', limit: 1000, before: 0, after: 0 } as const;
@@ -67,6 +67,38 @@ describe('records merged as lines', () => {
           expect(await mergedText(members, true)).toBe(await mergedText(members, false));
         },
       ),
+      { numRuns: 60 },
+    );
+  });
+
+  it('are the same if the client has recognized them already', () => {
+    const lines = fc.array(fc.tuple(fc.constantFrom('a.log', 'ü.log', 'b.log'), fc.nat(), fc.string()), {
+      minLength: 1,
+      maxLength: 9,
+    });
+    const show = (items: readonly unknown[]) =>
+      items.map((item) => {
+        if (!(item instanceof LineRecord)) return item;
+        const { file, offset, cursor, timeMs, bytes, line } = item;
+        return { file, offset, cursor, timeMs, bytes, line: line.toString() };
+      });
+    fc.assert(
+      fc.property(lines, fc.boolean(), (given, withEnd) => {
+        const items = given.map(([file, offset, message]) => {
+          return { type: 'record', file, offset, bytes: 1, cursor: 'c.1', timeMs: offset, message };
+        });
+        const piece = Buffer.from(
+          [...items, ...(withEnd ? [endItem()] : [])].map((item) => `${exactJson(item)}\n`).join(''),
+        );
+        const kernel = new LineKernel();
+        const before = show(new LineReader(kernel).read(piece));
+        const { count } = kernel.recognize(piece, 0, Infinity);
+        expect(count).toBe(given.length);
+        // Not if there is something else in it.
+        expect(kernel.known(piece) === undefined).toBe(withEnd);
+        expect(show(new LineReader(kernel).read(piece))).toEqual(before);
+        expect(kernel.known(Buffer.from(piece))).toBeUndefined();
+      }),
       { numRuns: 60 },
     );
   });

@@ -1,5 +1,5 @@
 import { type ClusterItem, type ClusterRecord, exactJson } from '@porthole/contract';
-import type { LineKernel } from '@porthole/logs';
+import type { LineKernel, LineTables } from '@porthole/logs';
 import type { FoundRecord, SearchEnd, SearchItem } from '@porthole/logs/types';
 import type { ClusterRecordFacts } from '../to-cluster-record.ts';
 
@@ -10,17 +10,11 @@ import type { ClusterRecordFacts } from '../to-cluster-record.ts';
 
 const NEWLINE = 0x0a;
 
-/** Lines of one chunk in a row, and what the merge needs of them. Positions count from `from` in the chunk. */
-interface LineTable {
+/** Lines of one chunk in a row, and what the merge needs of them. */
+interface LineTable extends LineTables {
   chunk: Buffer;
-  from: number;
   /** Of all of them. */
   file: string;
-  ends: Uint32Array;
-  fileEnds: Uint32Array;
-  cursors: Uint32Array;
-  cursorEnds: Uint32Array;
-  times: Float64Array;
 }
 
 /** A record as its line. What the merge needs of it is read when it is needed. */
@@ -104,8 +98,7 @@ export async function* lineItems(
   kernel: LineKernel,
 ): AsyncGenerator<(SearchItem | LineRecord)[], void, undefined> {
   const reader = new LineReader(kernel);
-  for await (const { buffer, byteOffset, length } of chunks)
-    yield reader.read(Buffer.from(buffer as ArrayBuffer, byteOffset, length));
+  for await (const chunk of chunks) yield reader.read(chunk);
 }
 
 const FILE_KEY = '{"type":"record","file":"';
@@ -124,13 +117,20 @@ export class LineReader {
     this.#kernel = kernel;
   }
 
-  read(chunk: Buffer): (SearchItem | LineRecord)[] {
+  /** If the client has recognized the lines by the same kernel, they are not read again. */
+  read(piece: Uint8Array): (SearchItem | LineRecord)[] {
+    const chunk = Buffer.from(piece.buffer as ArrayBuffer, piece.byteOffset, piece.length);
     const items: (SearchItem | LineRecord)[] = [];
+    const known = this.#kernel.known(piece);
+    if (known) {
+      for (const tables of known) this.#add(chunk, tables, items);
+      return items;
+    }
     let pause = 0;
     for (let at = 0; at < chunk.length; ) {
-      const known = this.#readKnown(chunk, at, items);
-      at += known;
-      pause = known > 0 ? 1 : Math.min(2 * pause + 1, MAX_PARSED);
+      const tables = this.#kernel.read(chunk, at);
+      if (tables) at += this.#add(chunk, tables, items);
+      pause = tables ? 1 : Math.min(2 * pause + 1, MAX_PARSED);
       for (let parsed = 0; parsed < pause && at < chunk.length; parsed++) {
         const end = chunk.indexOf(NEWLINE, at);
         const lineEnd = end < 0 ? chunk.length : end;
@@ -141,28 +141,17 @@ export class LineReader {
     return items;
   }
 
-  /** Adds the lines that are recognized; returns their length. */
-  #readKnown(chunk: Buffer, from: number, items: (SearchItem | LineRecord)[]): number {
-    const kernel = this.#kernel;
-    const count = kernel.scan(chunk, from, Infinity);
-    if (count === 0) return 0;
-    const table: Omit<LineTable, 'file'> = {
-      chunk,
-      from,
-      ends: kernel.ends.slice(0, count),
-      fileEnds: kernel.fileEnds.slice(0, count),
-      cursors: kernel.cursors.slice(0, count),
-      cursorEnds: kernel.cursorEnds.slice(0, count),
-      times: kernel.times.slice(0, count),
-    };
+  /** Adds lines that were recognized; returns their length. */
+  #add(chunk: Buffer, tables: LineTables, items: (SearchItem | LineRecord)[]): number {
+    const { from, count, fileEnds, ends } = tables;
     let ofFile: LineTable | undefined;
     for (let index = 0, start = from; index < count; index++) {
-      const file = this.#fileName(chunk, start + FILE_KEY.length, from + (table.fileEnds[index] as number));
-      if (ofFile?.file !== file) ofFile = { ...table, file };
+      const file = this.#fileName(chunk, start + FILE_KEY.length, from + (fileEnds[index] as number));
+      if (ofFile?.file !== file) ofFile = { ...tables, chunk, file };
       items.push(new LineRecord(ofFile, index));
-      start = from + (table.ends[index] as number);
+      start = from + (ends[index] as number);
     }
-    return table.ends[count - 1] as number;
+    return ends[count - 1] as number;
   }
 
   /** Names that the kernel recognizes have no escapes. */
