@@ -1,9 +1,13 @@
+import type { SeekResult } from '../scan/jobs.ts';
 import { isSameText, KeptGroups } from './kept-groups.ts';
 import type { KeptSummaries } from './summary-codec.ts';
 
 /** Approximate memory of one block summary, for the memory limit. */
 const BLOCK_COST_BYTES = 160;
 const ERROR_COST_BYTES = 8;
+
+/** Time ranges of a file whose positions are kept: those that are asked for again are mostly the last ones. */
+const MAX_SOUGHT = 8;
 
 /**
  * What earlier scans learned about the blocks of one file. Complete blocks only: they do not change as long as the log
@@ -19,6 +23,8 @@ export class FileIndex {
   isChanged = false;
   /** Blocks that were read while the file had this stamp and had not changed for long enough before. */
   #settled: { stamp: string; blocks: Set<number> } = { stamp: '', blocks: new Set() };
+  /** Where time ranges were found while the file had this stamp, as above. */
+  #sought: { stamp: string; ranges: Map<string, SeekResult> } = { stamp: '', ranges: new Map() };
   /** The end of the last block ever indexed. */
   #end = 0;
   #times: KnownTimes | undefined;
@@ -103,6 +109,7 @@ export class FileIndex {
   remove(summary: BlockSummary): void {
     if (this.#blocks.get(summary.block) !== summary) return;
     this.#blocks.delete(summary.block);
+    this.#settled.blocks.delete(summary.block);
     this.groups.remove(summary.block);
     this.#times = undefined;
     this.costBytes -= summaryCost(summary);
@@ -113,6 +120,27 @@ export class FileIndex {
     if (this.#settled.stamp !== stamp) this.#settled = { stamp, blocks: new Set() };
     this.#settled.blocks.add(block);
     this.isChanged = true;
+  }
+
+  sought(stamp: string): ReadonlyMap<string, SeekResult> {
+    if (this.#sought.stamp !== stamp) this.#sought = { stamp, ranges: new Map() };
+    return this.#sought.ranges;
+  }
+
+  noteSought(stamp: string, range: string, result: SeekResult): void {
+    this.sought(stamp);
+    const { ranges } = this.#sought;
+    ranges.delete(range);
+    ranges.set(range, result);
+    for (const oldest of ranges.keys()) {
+      if (ranges.size <= MAX_SOUGHT) break;
+      ranges.delete(oldest);
+    }
+  }
+
+  /** Whether that is true of all blocks of which anything is known. */
+  isAllSettled(stamp: string): boolean {
+    return this.#settled.stamp === stamp && this.#settled.blocks.size === this.#blocks.size;
   }
 
   isSettled(block: number, stamp: string): boolean {

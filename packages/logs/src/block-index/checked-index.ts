@@ -1,4 +1,4 @@
-import type { VerifyResult } from '../scan/jobs.ts';
+import type { SeekResult, VerifyResult } from '../scan/jobs.ts';
 import type { BlockSummary, FileIndex, KnownTimes, TailSummary } from './block-index.ts';
 import type { KeptGroups } from './kept-groups.ts';
 
@@ -33,9 +33,15 @@ export class CheckedIndex {
     return this.#index.times(slackAt);
   }
 
+  /** Whether nothing has to be verified: all that is known is known to be true. */
+  get isProven(): boolean {
+    return this.#stamp !== undefined && this.#index.isAllSettled(this.#stamp);
+  }
+
   /** The summaries of blocks `[first, end)` that would be useful but must be verified first. */
   toVerify(first: number, end: number, isUseful: (summary: BlockSummary) => boolean): BlockSummary[] {
     const summaries: BlockSummary[] = [];
+    if (this.isProven) return summaries;
     for (let block = first; block < end; block++) {
       const summary = this.#index.get(block);
       if (summary && !this.#isValid(block) && isUseful(summary)) summaries.push(summary);
@@ -53,6 +59,15 @@ export class CheckedIndex {
   /** What digests found; of a block only if it was made from the text of the summary. */
   get groups(): KeptGroups {
     return this.#index.groups;
+  }
+
+  /** Where a time range was found before, if the file has not changed since. */
+  sought(range: string): SeekResult | undefined {
+    return this.#stamp === undefined ? undefined : this.#index.sought(this.#stamp).get(range);
+  }
+
+  noteSought(range: string, result: SeekResult): void {
+    if (this.#stamp !== undefined) this.#index.noteSought(this.#stamp, range, result);
   }
 
   noteTail(tail: TailSummary): void {

@@ -1,4 +1,5 @@
 import type { LineHead } from '../../parse/format.ts';
+import { toEpochTimes } from '../../parse/zone.ts';
 import { BlockScanner } from '../block/block-scanner.ts';
 import { BLOCK_BYTES, blockAt, headScanBytes } from '../block/blocks.ts';
 import { createCollector } from '../block/create-collector.ts';
@@ -13,8 +14,8 @@ const NEWLINE = 10;
 /** Scans single records whose offsets are known from earlier scans: a small read for each. */
 export function scanPicks(job: RecordsJob, matcher: RecordMatcher, tools: ScanTools): RecordsResult {
   const { format } = tools;
-  const picker = new RecordPicker(openTextReader(job.file, tools), tools);
   const show = createCollector(job, tools);
+  const picker = new RecordPicker(openTextReader(job.file, tools), tools, () => show.endBlock());
   const report: ScanReport = { blocks: [], pickedBytes: 0, minMs: Infinity, maxMs: -Infinity, summaries: [] };
   let last: number | undefined;
   /** Up to the last record returned: a scan that continues there reads the rest again, and counts it. */
@@ -34,7 +35,6 @@ export function scanPicks(job: RecordsJob, matcher: RecordMatcher, tools: ScanTo
       if (show.count >= job.limit || show.resultBytes >= MAX_RESULT_BYTES)
         return { ...report, pickedBytes: shownBytes, found: show.found(), stopped: true, reached: null };
       show.add(span, { continued: false, headless: false, ...head });
-      show.endBlock();
       shownBytes = report.pickedBytes + ownBytes;
     }
     report.pickedBytes += ownBytes;
@@ -66,23 +66,30 @@ class RecordPicker {
    * which renders from there.
    */
   readonly #window: Buffer;
+  readonly #beforeRead: () => void;
   #windowAt = 0;
-  #windowBytes = 0;
+  /** What was read of it. */
+  #bytes: Buffer;
   readonly #head: LineHead = { timeMs: Number.NaN, rank: 0 };
   readonly #next: LineHead = { timeMs: Number.NaN, rank: 0 };
+  /** How many records of the window are in the tables of the kernel. */
+  #tableCount = 0;
 
-  constructor(text: TextReader, tools: ScanTools) {
+  /** `beforeRead` is called before the memory of records returned so far is reused. */
+  constructor(text: TextReader, tools: ScanTools, beforeRead: () => void) {
     this.#text = text;
     this.#tools = tools;
+    this.#beforeRead = beforeRead;
     this.#headScanBytes = headScanBytes(tools.format.name);
     this.#window = tools.kernel.text.subarray(0, 8 * this.#headScanBytes);
+    this.#bytes = this.#window.subarray(0, 0);
   }
 
   pick(offset: number): Picked {
     this.#slideTo(offset);
-    const bytes = this.#window.subarray(0, this.#windowBytes);
+    const bytes = this.#bytes;
     const start = offset - this.#windowAt;
-    const end = this.#recordEnd(bytes, start);
+    const end = this.#tableEnd(start) ?? this.#recordEnd(bytes, start);
     return end === undefined ? this.#pickFromBlock(offset) : { bytes, start, end, head: this.#head };
   }
 
@@ -90,11 +97,49 @@ class RecordPicker {
   #slideTo(offset: number): void {
     const { sizeBytes } = this.#text;
     const needed = Math.min(offset + 2 * this.#headScanBytes, sizeBytes);
-    if (offset >= this.#windowAt && needed <= this.#windowAt + this.#windowBytes) return;
+    if (offset >= this.#windowAt && needed <= this.#windowAt + this.#bytes.length) return;
+    this.#beforeRead();
     this.#windowAt = Math.max(0, offset - this.#window.length / 2);
     const length = Math.min(this.#window.length, sizeBytes - this.#windowAt);
-    this.#windowBytes = 0; // until it has been read
-    this.#windowBytes = this.#text.read(this.#window, 0, this.#windowAt, length);
+    this.#clear(); // until it has been read
+    const got = this.#text.read(this.#window, 0, this.#windowAt, length);
+    this.#bytes = this.#window.subarray(0, got);
+    this.#tableCount = this.#fillTable(offset);
+  }
+
+  /** Has the kernel find all records in the window whose heads it shows; only in the contract's format. */
+  #fillTable(offset: number): number {
+    const { kernel, format, zone } = this.#tools;
+    if (format.name !== 'contract') return 0;
+    const bytes = this.#bytes;
+    // If no line ends before it, with the record itself.
+    const first = Math.min(bytes.indexOf(NEWLINE) + 1 || Infinity, offset - this.#windowAt);
+    const to = bytes.length - this.#headScanBytes;
+    if (first >= to) return 0;
+    const count = kernel.heads(first, to, bytes.length);
+    toEpochTimes(zone, kernel.times, count);
+    return count;
+  }
+
+  /** Where the next record starts, if that is in the tables, by bisection; leaves the head of this one. */
+  #tableEnd(start: number): number | undefined {
+    const { positions, times, ranks } = this.#tools.kernel;
+    let [low, high] = [0, this.#tableCount - 1];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((positions[middle] ?? 0) < start) low = middle + 1;
+      else high = middle;
+    }
+    // The end of the last one is not known.
+    if (low >= this.#tableCount - 1 || positions[low] !== start) return undefined;
+    this.#head.timeMs = times[low] ?? Number.NaN;
+    this.#head.rank = ranks[low] ?? 0;
+    return positions[low + 1];
+  }
+
+  #clear(): void {
+    this.#bytes = this.#window.subarray(0, 0);
+    this.#tableCount = 0;
   }
 
   /** Where the next record starts; `undefined` if the window does not show it. */
@@ -121,7 +166,8 @@ class RecordPicker {
   /** Splits records like all other scans: long ones may end where the next block begins. */
   #pickFromBlock(offset: number): Picked {
     const scanner = new BlockScanner(this.#tools.kernel, this.#text, this.#tools);
-    this.#windowBytes = 0; // the same memory
+    this.#beforeRead();
+    this.#clear(); // the same memory
     scanner.load(blockAt(offset));
     const start = scanner.toPosition(offset);
     const end = scanner.recordEnd(start, scanner.recordsEnd());

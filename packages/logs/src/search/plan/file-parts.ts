@@ -28,7 +28,7 @@ export const COUNTED_PART_BLOCKS = 32;
 const VERIFIED_PER_BLOCK = 16;
 const MAX_VERIFIED_BLOCKS = 256;
 
-/** The same with a text index, which leaves few of them. */
+/** The same with a text index, which leaves few of them, or if nothing has to be verified. */
 const LOOKED_UP_PER_BLOCK = 512;
 const MAX_LOOKED_UP_BLOCKS = 8192;
 
@@ -126,9 +126,10 @@ export async function* fileParts(task: FamilyTask): AsyncGenerator<FilePart, voi
     let first = blockAt(startBytes);
     let end = blockAt(endBytes - 1) + 1;
     while (first < end && !task.flag.isSet) {
-      const most = texts
-        ? Math.min(blocks * LOOKED_UP_PER_BLOCK, MAX_LOOKED_UP_BLOCKS)
-        : Math.min(blocks * VERIFIED_PER_BLOCK, MAX_VERIFIED_BLOCKS);
+      const most =
+        texts || index.isProven
+          ? Math.min(blocks * LOOKED_UP_PER_BLOCK, MAX_LOOKED_UP_BLOCKS)
+          : Math.min(blocks * VERIFIED_PER_BLOCK, MAX_VERIFIED_BLOCKS);
       const window = newestFirst
         ? { first: Math.max(first, end - most), end }
         : { first, end: Math.min(end, first + most) };

@@ -4,6 +4,13 @@ import { BLOCK_BYTES, blockCount } from '../../scan/block/blocks.ts';
 import type { ScanFile } from '../../scan/jobs.ts';
 import type { FamilyTask } from './file-parts.ts';
 
+/**
+ * So many blocks beside a time range tell whether its records are in order. If that many are known already, a query adds
+ * only a few more: one that is repeated is not to take as long each time, and yet all of the file is known some day.
+ */
+const ENOUGH_BLOCKS = 32;
+const FEW_BLOCKS = 4;
+
 /** Adds the times of blocks the index does not know, or not for certain, as many as the query may read in addition. */
 export async function learnTimes(
   { scanContext, tally, flag }: Pick<FamilyTask, 'scanContext' | 'tally' | 'flag'>,
@@ -12,9 +19,15 @@ export async function learnTimes(
 ): Promise<void> {
   const unsure: BlockSummary[] = [];
   const unknown: number[] = [];
+  let knownBlocks = 0;
   for (const block of blocks) {
     // The last one can still change, and is in no index.
-    if (index.get(block)?.all || block === blockCount(file.textBytes) - 1) continue;
+    if (block === blockCount(file.textBytes) - 1) continue;
+    if (index.get(block)?.all) {
+      knownBlocks++;
+      continue;
+    }
+    if (unsure.length + unknown.length >= Math.max(ENOUGH_BLOCKS - knownBlocks, FEW_BLOCKS)) break;
     if (!tally.takeExtra(BLOCK_BYTES)) break;
     const known = index.peek(block);
     if (known?.all) unsure.push(known);

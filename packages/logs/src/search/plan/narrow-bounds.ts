@@ -27,7 +27,9 @@ export async function narrowBounds(task: FamilyTask, opened: OpenFile, whole: Bo
   const { hasTimes, fromMs, toMs } = matcher;
   const isInOrder = () => index.times((timeMs) => disorderNear(scanContext.zone, timeMs)).isInOrder;
   if (!hasTimes || file.textBytes <= SMALL_BYTES || !isInOrder()) return whole;
-  const sought = await scanContext.pool.run({ kind: 'seek', file, fromMs, toMs }, flag);
+  const range = `${fromMs} ${toMs} ${file.scrub?.id}`;
+  const sought = index.sought(range) ?? (await scanContext.pool.run({ kind: 'seek', file, fromMs, toMs }, flag));
+  index.noteSought(range, sought);
   // Whole blocks: they are read in any case, and then nothing in them is missed.
   const first = Math.max(blockAt(startBytes), blockAt(sought.startBytes));
   const end = Math.min(blockAt(endBytes - 1), blockAt(Math.max(0, sought.endBytes - 1))) + 1;

@@ -3,8 +3,9 @@ import type { CheckedIndex } from '../../block-index/checked-index.ts';
 import { ERROR_RANK } from '../../scan/block/summarise-block.ts';
 import type { RecordMatcher } from '../../scan/match/record-matcher.ts';
 
-/** Single records of one part, and those of one more block: a thread takes a few milliseconds for them. */
-const MAX_PICKS = 1024;
+/** Single records of one part, per block it may have, and those of one more block: few at first, like blocks. */
+const PICKS_PER_BLOCK = 16;
+const MAX_PICKS = 256;
 
 /** Whether a block can contain a match, according to its index entry. */
 export function canMatch({ all, errors }: BlockSummary, matcher: RecordMatcher): boolean {
@@ -56,8 +57,9 @@ export interface RunsRange {
 export function planRuns(index: CheckedIndex, matcher: RecordMatcher, range: RunsRange): PlannedRuns {
   const { first, end, newestFirst, most, mayContain, takeKnown, isChosen, withPicks = false } = range;
   const planned: Omit<PlannedRuns, 'next'> = { runs: [], picks: [], blocks: 0, skipped: [], notChosen: [] };
+  const maxPicks = Math.min(most * PICKS_PER_BLOCK, MAX_PICKS);
   let step = 0;
-  for (; step < end - first && planned.blocks < most && planned.picks.length < MAX_PICKS; step++) {
+  for (; step < end - first && planned.blocks < most && planned.picks.length < maxPicks; step++) {
     const block = newestFirst ? end - 1 - step : first + step;
     if (mayContain && !mayContain(block)) {
       planned.skipped.push(block);
