@@ -29,6 +29,8 @@ const MAX_HOLE_BYTES = 64 * 1024 ** 2;
 
 const CHUNK_BYTES = 256 * 1024;
 
+const NULS = Buffer.alloc(CHUNK_BYTES);
+
 /**
  * Offset where the text of a plain file begins: a file truncated under a writer without O_APPEND starts with a hole,
  * which reads as NULs. Files are identified by what follows it, because the holes of all files are equal. The end of
@@ -39,8 +41,9 @@ export async function findTextStart(fd: number, end: number): Promise<number> {
   const buffer = Buffer.allocUnsafe(Math.min(CHUNK_BYTES, Math.max(limit, 1)));
   for (let position = 0; position < limit; ) {
     const got = await readFd(fd, buffer, { position, length: Math.min(buffer.length, limit - position) });
-    const nuls = countNuls(buffer.subarray(0, got));
-    if (nuls < got) return position + nuls;
+    const bytes = buffer.subarray(0, got);
+    // Comparing is much faster than looking at each byte.
+    if (!bytes.equals(NULS.subarray(0, got))) return position + countNuls(bytes);
     if (got === 0) return position;
     position += got;
   }
