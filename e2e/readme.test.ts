@@ -11,8 +11,16 @@ import { describeRelease } from './testing/release-cases.ts';
 const execute = promisify(execFile);
 const root = join(import.meta.dirname, '..');
 
-/** No fixed port: several checkouts may be tested at once. */
-const env = { ...process.env, PORTHOLE_HTTP_PORT: '0', PORTHOLE_GRPC_PORT: '0' };
+/**
+ * No fixed port: several checkouts may be tested at once. No further authorities, which nothing here needs: reading them
+ * is most of what a Node.js that starts does.
+ */
+const env = {
+  ...process.env,
+  PORTHOLE_HTTP_PORT: '0',
+  PORTHOLE_GRPC_PORT: '0',
+  NODE_EXTRA_CA_CERTS: undefined,
+};
 
 /** Of whoever builds here: nobody else may read it. The release is compared with one of a checkout that everybody reads. */
 const UMASK = '077';
