@@ -10,7 +10,10 @@ const EVERY = Number(process.env.MORE ?? 1) > 1 ? 1 : 16;
 const VARYING: ReadonlySet<string> = new Set(['elapsedMs', 'sinceMs', 'asOfMs', 'uncertaintyMs', 'isUnsure']);
 
 /** What a page that is full knows of members depends on how fast they are, asked directly as well. */
-const OF_FULL_PAGE: ReadonlySet<string> = new Set(['scannedBytes', 'skippedBytes', 'coveredFromMs', 'coveredToMs']);
+const OF_FULL_PAGE: ReadonlySet<string> = new Set([
+  ...['scannedBytes', 'skippedBytes', 'coveredFromMs', 'coveredToMs'],
+  ...['problems', 'duplicates', 'detail', 'isPartial'],
+]);
 
 let nodes: GroupedNodes;
 

@@ -7,6 +7,8 @@ import { LineRecord, type MergedRecord } from '../records/merge/record-lines.ts'
 import type { GroupBatch, MemberProgress } from './group-search.ts';
 import type { GroupedLane } from './grouped-lane.ts';
 
+const OVER = { done: true } as const;
+
 interface QueuedRecord {
   lane: GroupedLane;
   record: FoundRecord | LineRecord;
@@ -60,6 +62,8 @@ export class GroupLane implements MergeLane {
   #at = 0;
   #lastKey: number | undefined;
   #batches: AsyncIterator<void> | undefined;
+  #reading: Promise<void> = Promise.resolve();
+  #isSettling = false;
   #remainingMs: number;
   #onChange: (lane: MergeLane) => void = () => {};
   #join: JoinMerge = () => {};
@@ -96,6 +100,11 @@ export class GroupLane implements MergeLane {
     return this.#options.newestFirst ? -key : key;
   }
 
+  /** The records of a member that came and were not emitted. */
+  waiting(lane: GroupedLane): (FoundRecord | LineRecord)[] {
+    return this.#queue.slice(this.#at).flatMap((queued) => (queued.lane === lane ? queued.record : []));
+  }
+
   open(onChange: (lane: MergeLane) => void, join: JoinMerge): void {
     this.#onChange = onChange;
     this.#join = join;
@@ -103,13 +112,23 @@ export class GroupLane implements MergeLane {
   }
 
   pull(): void {
-    void this.#read();
+    this.#reading = this.#read();
   }
 
   take(isUnsure: boolean): MergedRecord {
     const { lane, record, key } = this.#queue[this.#at++] as QueuedRecord;
     this.#lastKey = key;
     return lane.emit(record, { key, isUnsure });
+  }
+
+  async settle(mostRecords: number): Promise<void> {
+    this.#isSettling = true;
+    await this.#reading;
+    const most = this.#queue.length + mostRecords;
+    while (this.#batches && !this.isOver && this.#queue.length <= most) {
+      const { done } = await this.#batches.next().catch(() => OVER); // its records are emitted; the next page reports it
+      if (done) return;
+    }
   }
 
   async close(): Promise<void> {
@@ -134,7 +153,9 @@ export class GroupLane implements MergeLane {
         if (done) this.isOver = true;
       }
     } catch (error) {
-      this.#fail(error);
+      // A helper that fails after the page is full says nothing about the members.
+      if (this.#isSettling) this.isOver = true;
+      else this.#fail(error);
     } finally {
       clearTimeout(timer);
       this.#remainingMs = Math.max(0, this.#remainingMs - (performance.now() - startedMs));
@@ -154,12 +175,12 @@ export class GroupLane implements MergeLane {
           this.#use(batch, attempt);
           yield;
         }
-        if (records < limit) return;
+        if (records < limit || this.#isSettling) return;
         goOn();
         for (const lane of lanes) if (!lane.isFinished) lane.restart();
       } catch (error) {
         signal.throwIfAborted();
-        if (!isReplaced(error)) throw error;
+        if (this.#isSettling || !isReplaced(error)) throw error;
         // What was not emitted comes again.
         this.#queue = [];
         this.#at = 0;
@@ -173,12 +194,15 @@ export class GroupLane implements MergeLane {
       const lane = lanes[each.member];
       if (lane === undefined || lane.isFinished) continue;
       if (each.is !== 'direct' && each.is !== 'silent') lane.update(each);
+      // Nothing of it would be emitted.
+      else if (this.#isSettling) continue;
       // Opened again it would begin again.
       else if (lane.delivered > 0) this.#lose(lane, each, { isDirect });
       else this.#openInstead(lane, { isSilent: each.is === 'silent' });
       if (lane.hasAnswered) this.hasAnswered = true;
     }
-    this.#queue = [];
+    // There are some only if it reads on to the end of the page.
+    this.#queue = this.#queue.slice(this.#at);
     this.#at = 0;
     for (const [index, record] of records.entries()) {
       const lane = lanes[members[index] ?? -1];

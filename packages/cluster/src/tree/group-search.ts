@@ -186,8 +186,9 @@ class ProgressTracker {
   #edge(lane: MemberLane, member: number): number | null {
     const times = lane.undeliveredTimes();
     const { newestFirst, members } = this.#options;
+    const reachedMs = newestFirst ? -lane.key : lane.key;
     const isOrdered = times.every((time, index) => {
-      const before = times[index - 1] ?? time;
+      const before = times[index - 1] ?? (Number.isFinite(reachedMs) ? reachedMs : time);
       return newestFirst ? time <= before : time >= before;
     });
     if (isOrdered) return null;

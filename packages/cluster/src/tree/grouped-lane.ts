@@ -44,11 +44,12 @@ export class GroupedLane extends LaneBook {
     return !this.isFinished && !this.isLate;
   }
 
-  /** The records are on another node. They come after what has come, except those out of order. */
+  /** Some of its records are on another node. They come after what has come, except those out of order. */
   undeliveredTimes(): number[] {
     if (!this.hasNext) return [];
-    const reachedMs = this.#group().reachedMs;
-    return [...(reachedMs === undefined ? [] : [reachedMs]), ...(this.#edgeMs === undefined ? [] : [this.#edgeMs])];
+    const group = this.#group();
+    const times = [group.reachedMs, this.#edgeMs, ...group.waiting(this).map((record) => this.timeOf(record))];
+    return times.filter((time) => time !== undefined);
   }
 
   keyFor(record: FoundRecord | LineRecord): number {

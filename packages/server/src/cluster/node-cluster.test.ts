@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import type { ClusterConfigDiff, ClusterEnd, ClusterItem, ClusterNodes, ClusterRecord } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -77,6 +78,20 @@ describe('a request that arrives before the start', () => {
     await close();
     await failure;
     await expect(components.cluster.nodes()).rejects.toMatchObject({ code: 'SHUTTING_DOWN' });
+  });
+});
+
+it('a page that is full reports the files of members that could not be read', async () => {
+  const nodes = await startCluster(3);
+  const older = gzipSync(Array.from({ length: 1000 }, (_, at) => line(0, 'INFO', `older ${at * at}`)).join(''));
+  for (const { logDir } of nodes) writeFileSync(join(logDir, 'a.log.1.gz'), older.subarray(0, 60));
+  const damaged = ['n1', 'n2', 'n3'].map((node) => ({ node, file: 'a.log.1.gz', code: 'LOG_FILE_CORRUPT' }));
+  // A busy machine may take longer than a full page waits.
+  await eventually(async () => {
+    const items = await search(nodes[0]?.port ?? 0, 'order=oldest&limit=3');
+    const end = items.at(-1) as ClusterEnd;
+    expect(end).toMatchObject({ reason: 'limit', records: 3, problems: damaged });
+    expect(end.members.every(({ isPartial }) => isPartial)).toBe(true);
   });
 });
 

@@ -18,6 +18,8 @@ const CLOSED = new PortholeError('UNREACHABLE', 'the response is no longer read'
 
 const NOTHING: (FoundRecord | LineRecord)[] = [];
 
+const OVER = { done: true, value: undefined } as const;
+
 /** Minimum fraction of the first-record timeout, however late the lane was opened. */
 export const MIN_SHARE = 0.25;
 
@@ -33,6 +35,9 @@ export class MemberLane extends LaneBook implements MergeLane {
   #batches: AsyncIterator<LaneItems> | undefined;
   #batch = NOTHING;
   #index = 0;
+  /** All of the current page has come. */
+  #hasPage = false;
+  #reading: Promise<void> = Promise.resolve();
   #remainingMs: number;
   #firstTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #createdMs = performance.now();
@@ -73,7 +78,7 @@ export class MemberLane extends LaneBook implements MergeLane {
 
   /** Reads until there are records or the stream ends. */
   pull(): void {
-    void this.#read();
+    this.#reading = this.#read();
   }
 
   /** Takes the current record. Only if there is one. */
@@ -83,6 +88,16 @@ export class MemberLane extends LaneBook implements MergeLane {
     const taken = this.deliver(record, isUnsure);
     this.#updateKey();
     return taken;
+  }
+
+  async settle(mostRecords: number): Promise<void> {
+    await this.#reading;
+    const most = this.waiting + mostRecords;
+    while (this.#batches && !this.isOver && !this.#hasPage && this.waiting <= most) {
+      const { done, value } = await this.#batches.next().catch(() => OVER); // its records are emitted; the next page reports it
+      if (done || this.isOver) return;
+      this.#take(value);
+    }
   }
 
   /** Leaves out a record of its stream that an earlier page has emitted: what follows continues after it. */
@@ -140,7 +155,10 @@ export class MemberLane extends LaneBook implements MergeLane {
   }
 
   #take(items: LaneItems): void {
-    const records: (FoundRecord | LineRecord)[] = [];
+    // There are some only if it reads on to the end of the page.
+    const records = this.#batch.slice(this.#index);
+    const hadNext = records.length > 0;
+    this.#hasPage = false;
     for (const item of items) {
       if (item instanceof LineRecord) {
         records.push(item);
@@ -148,10 +166,12 @@ export class MemberLane extends LaneBook implements MergeLane {
       }
       if (item?.type === 'end') {
         this.end = item;
+        this.#hasPage = true;
         break;
       }
       if (item?.type === 'page') {
         this.pageEnd = item.end;
+        this.#hasPage = true;
         break;
       }
       // The client decodes HTTP responses and reports at the end what it skipped.
@@ -163,7 +183,7 @@ export class MemberLane extends LaneBook implements MergeLane {
     }
     this.#batch = records;
     this.#index = 0;
-    this.#updateKey();
+    if (!hadNext) this.#updateKey();
     if (this.end) this.#finish();
   }
 

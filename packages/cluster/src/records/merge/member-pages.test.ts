@@ -18,11 +18,13 @@ async function collect(pages: AsyncIterable<LaneItems>): Promise<LaneItems> {
 
 describe('members of a search', () => {
   it.each([
-    [{ limit: 10_000 }, 1000, 20],
+    [{ limit: 10_000 }, 1000, 15],
+    [{ limit: 10_000 }, 3, 5000],
     [{ limit: 100 }, 1000, 8],
     [{ limit: 100 }, 8, 25],
     // All at once: there are few, little is requested, or records share their context.
     [{ limit: 100 }, 7, undefined],
+    [{ limit: 10_000 }, 2, undefined],
     [{ limit: 31 }, 1000, undefined],
     [{ limit: 10_000, before: 1 }, 1000, undefined],
     [{ limit: Infinity }, 1000, undefined],

@@ -3,8 +3,11 @@ import type { Peer } from '../../fan-out/peers.ts';
 import { isTime } from '../to-cluster-record.ts';
 import type { LineRecord } from './record-lines.ts';
 
+/** Requests of at least so many records are long. */
+const LONG = 1000;
+
 /** Times what a member would send if all sent the same: most members need no second page. */
-const SHARES = 2;
+const SHARES = { short: 2, long: 1.5 };
 
 /** Records of the first page of a member, at least. */
 const MIN_PAGE = 8;
@@ -15,8 +18,11 @@ const GROUP_SHARES = 1.5;
 /** A later page is this many times as long: a member with most of the records needs few requests. */
 const GROWTH = 4;
 
-/** Pages save something only if the first is at most so much of what is requested. */
-const MAX_SHARE = 0.25;
+/**
+ * Pages save something only if the first is at most so much of what is requested. Of a long request even a little is worth
+ * it: what a member renders beyond it is thrown away.
+ */
+const MAX_SHARE = { short: 0.25, long: 0.7 };
 
 /** The end of a page after which there are more. */
 export class PageEnd {
@@ -40,8 +46,9 @@ export function firstPage(
 ): number | undefined {
   // Records of a page share their context.
   if (before > 0 || after > 0 || !Number.isFinite(limit)) return undefined;
-  const records = Math.max(MIN_PAGE, Math.ceil((SHARES * limit) / Math.max(1, members)));
-  return records <= limit * MAX_SHARE ? records : undefined;
+  const length = lengthOf(limit);
+  const records = Math.max(MIN_PAGE, Math.ceil((SHARES[length] * limit) / Math.max(1, members)));
+  return records <= limit * MAX_SHARE[length] ? records : undefined;
 }
 
 /** How many of all records to request from a group first. */
@@ -51,7 +58,11 @@ export function groupPage(
 ): number {
   return pageRecords === undefined
     ? limit
-    : Math.min(limit, Math.ceil((pageRecords * members * GROUP_SHARES) / SHARES));
+    : Math.min(limit, Math.ceil((pageRecords * members * GROUP_SHARES) / SHARES[lengthOf(limit)]));
+}
+
+function lengthOf(limit: number): 'short' | 'long' {
+  return limit < LONG ? 'short' : 'long';
 }
 
 /** The page after one with so many records. */

@@ -23,6 +23,11 @@ export interface MergeLane extends Keyed {
   pull(): void;
   /** Takes the current record. Only if there is one. */
   take(isUnsure: boolean): MergedRecord;
+  /**
+   * Nothing more will be taken. Reads on to the end of the page it is in, unless that is more than so many records away:
+   * only there it says what could not be read.
+   */
+  settle(mostRecords: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -63,6 +68,7 @@ export async function* mergeByTime(
       else if (merge.isOver) break;
       else await scheduler.nextChange();
     }
+    if (merge.isFull) await scheduler.settle();
   } finally {
     await scheduler.close();
   }
@@ -131,6 +137,10 @@ class Merge {
 
 /** How long to wait for streams to end. */
 const CLOSING_MS = 250;
+
+/** How long, and for how many more records, to wait for what members could not read. */
+const SETTLING_MS = 100;
+const SETTLING_RECORDS = 8192;
 
 interface LaneSchedulerOptions extends CallOptions {
   /** Lanes waiting for their first records at the same time. */
@@ -212,13 +222,20 @@ class LaneScheduler {
     });
   }
 
+  /** Lets lanes that have answered read what their members could not read. */
+  async settle(): Promise<void> {
+    const answered = this.#lanes.filter(({ hasAnswered, isOver }) => hasAnswered && !isOver);
+    await allWithin(
+      SETTLING_MS,
+      answered.map((lane) => lane.settle(SETTLING_RECORDS)),
+    );
+  }
+
   async close(): Promise<void> {
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const longEnough = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, CLOSING_MS);
-    });
-    await Promise.race([Promise.all(this.#lanes.map((lane) => lane.close())), longEnough]);
-    clearTimeout(timer);
+    await allWithin(
+      CLOSING_MS,
+      this.#lanes.map((lane) => lane.close()),
+    );
   }
 
   #add(lane: MergeLane): void {
@@ -237,4 +254,15 @@ class LaneScheduler {
     this.openAll();
     this.#wake();
   }
+}
+
+/** Waits for all of them, but not longer. */
+async function allWithin(mostMs: number, all: readonly Promise<void>[]): Promise<void> {
+  if (all.length === 0) return;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const longEnough = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, mostMs);
+  });
+  await Promise.race([Promise.all(all), longEnough]);
+  clearTimeout(timer);
 }

@@ -21,10 +21,10 @@ const SAMPLE_BYTES = 4096;
 const CHUNK_BYTES = 256 * 1024;
 
 /**
- * A text without times may well be the same in two runs of a program: with this much in common it is no coincidence any
- * more.
+ * A text without times may well be the same in two runs of a program, and all lines of a day begin with its date: with
+ * this much in common it is no coincidence any more.
  */
-const LEAST_UNTIMED_BYTES = 16 * 1024;
+const LEAST_COMMON_BYTES = 16 * 1024;
 
 /** Pairs of unchanged files whose result is cached. */
 const MAX_REMEMBERED = 1024;
@@ -69,7 +69,7 @@ function haveSameStart(a: OpenFile, b: OpenFile): boolean {
 /** The longer one, or the first of two equally long. */
 async function comparePlain(a: OpenFile, b: OpenFile, options: ReadOptions): Promise<OpenFile | undefined> {
   const shared = Math.min(a.handle.sizeBytes, b.handle.sizeBytes);
-  if (a.firstMs === null && shared < LEAST_UNTIMED_BYTES) return undefined;
+  if (a.firstMs === null && shared < LEAST_COMMON_BYTES) return undefined;
   const step = shared <= MAX_COMPARED_BYTES ? CHUNK_BYTES : (shared - SAMPLE_BYTES) / (SAMPLES - 1);
   const length = shared <= MAX_COMPARED_BYTES ? CHUNK_BYTES : SAMPLE_BYTES;
   for (let at = 0; at < shared; at += step) {
@@ -87,7 +87,7 @@ async function comparePlain(a: OpenFile, b: OpenFile, options: ReadOptions): Pro
  */
 async function comparePacked(plain: OpenFile, packed: OpenFile, options: ReadOptions): Promise<OpenFile | undefined> {
   const isNamedAlike = plainName(packed.name) === plain.name;
-  if (plain.firstMs === null && plain.handle.sizeBytes < LEAST_UNTIMED_BYTES && !isNamedAlike) return undefined;
+  if (plain.firstMs === null && plain.handle.sizeBytes < LEAST_COMMON_BYTES && !isNamedAlike) return undefined;
   if (findDecoder(packed.name) !== undefined) return compareUnpacked(plain, packed, { ...options, isNamedAlike });
   const { sizeBytes } = packed.handle;
   const trailer = await readPart(packed, { position: Math.max(0, sizeBytes - 8), length: Math.min(8, sizeBytes) });
@@ -135,7 +135,7 @@ async function compareUnpacked(
     if (!(error instanceof LogError) || error.code !== 'LOG_FILE_CORRUPT') throw error;
     // Incomplete, as it is while being written: what exists of it is the beginning of the plain text. Damage is
     // reported.
-    return isCut(error) && (isNamedAlike || position > 0) ? plain : undefined;
+    return isCut(error) && (isNamedAlike || position >= LEAST_COMMON_BYTES) ? plain : undefined;
   }
 }
 
