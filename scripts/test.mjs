@@ -52,11 +52,11 @@ const FLAGS = [
 ];
 /**
  * Each thread loads, compiles and optimises whatever its files use. So what computes does not run in the threads of the
- * suites that wait for browsers and programs about half of the time. Some of it waits, too: it has two threads more than
+ * suites that wait for browsers and programs about half of the time. Some of it waits, too: it has one thread more than
  * there usually are cores.
  */
 const RUNS = [
-  { args: ['packages/', 'test/', '--maxWorkers=4'] },
+  { args: ['packages/', 'test/', '--maxWorkers=3'] },
   { args: ['e2e/', '--maxWorkers=2'], env: { TEST_USES_BUILD: 'true' } },
 ];
 /** More than these do not fail by chance. */

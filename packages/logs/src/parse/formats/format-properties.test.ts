@@ -132,8 +132,7 @@ describe.each([...FORMAT_NAMES, ...WRAPPED])('%s', (name) => {
     }
   });
 
-  // If any of these were parsed in quadratic time, the test would time out.
-  test.each([
+  const units = [
     '1',
     ' ',
     '[',
@@ -151,7 +150,11 @@ describe.each([...FORMAT_NAMES, ...WRAPPED])('%s', (name) => {
     '\xff',
     '" 20',
     ' - ',
-  ])('lines of 250 kB of %j are read in time that grows with their length only', (unit) => {
+  ];
+  // If any of these were parsed in quadratic time, the test would time out. Layouts share their code, and so the units.
+  const place = [...LAYOUT_NAMES].indexOf(name);
+  const own = units.filter((_, index) => !isLayout || MORE > 1 || (index + place) % 4 === 0);
+  test.each(own)('lines of 250 kB of %j are read in time that grows with their length only', (unit) => {
     const leads = ['', '2024-08-16 09:48:23.118\t', '2024-08-16 09:48:23,118 [', '2024-08-16 09:48:23 [1] '].concat(
       ['2024-08-16 09:48:23,118 [main] INFO ', '[2024/08/16 09:48:23.118 +08:00] [INFO] [a:1] ', '{"a":"', '{"a":'],
       [
