@@ -6,6 +6,7 @@ import { runProgram } from './program.ts';
 /** How each prints its version. */
 const VERSIONS = {
   chromium: { flag: '--version', pattern: /Chromium \S+/ },
+  curl: { flag: '--version', pattern: /curl \S+/ },
   dd: { flag: '--version', pattern: /coreutils\) \S+/ },
   grep: { flag: '--version', pattern: /GNU grep\) \S+/ },
   lnav: { flag: '-V', pattern: /lnav \S+/ },

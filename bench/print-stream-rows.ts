@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { createClient, type NodeClient } from '@porthole/client';
 import type { BenchContext } from './context.ts';
-import { type Counted, countOutput, countResponse } from './count-lines.ts';
+import { type Counted, countOutput } from './count-lines.ts';
 import { startPorthole } from './porthole.ts';
 import { type PrintedLog, recordRates } from './print-files.ts';
 import { startQueryNode } from './query-node.ts';
@@ -16,10 +16,14 @@ const FLAGS = ['--search-workers', '1', '--search-max-records', '1000000', '--se
 const ZONE_FLAGS = ['--node-time-zone', 'UTC'];
 const BUDGET_MS = 300_000;
 
+/** Fails unless the status is 200 and the response is whole; `recordRates` checks the number of lines. */
+const CURL = ['--silent', '--show-error', '--fail'];
+
 /** Records as a stream over HTTP: of a node, read by the SDK, merged from members, and as a download. */
 export async function streamRows(context: BenchContext, log: PrintedLog): Promise<Row[]> {
   context.log('  streams of all records');
   const measure = (run: () => Promise<Counted>) => recordRates(context, { records: log.records, run });
+  const countResponse = (url: string) => countOutput(context, 'curl', [...CURL, url]);
   const ripgrep = await measure(() => countOutput(context, 'rg', ['--no-config', '--json', '^', log.path]));
   const node = await startWarmNode(context, log.dir, FLAGS);
   const query = `file=${log.file}&order=oldest&limit=${log.records}&budget=${BUDGET_MS}`;
@@ -27,7 +31,7 @@ export async function streamRows(context: BenchContext, log: PrintedLog): Promis
   const client = createClient({ url: node.url });
   const rows = [
     streamRow('records sent over HTTP as NDJSON by one thread', {
-      ours: await measure(() => countResponse(search, isEnd)),
+      ours: await measure(() => countResponse(search)),
       ripgrep,
       least: LEAST_MILLION,
     }),
@@ -49,6 +53,7 @@ export async function streamRows(context: BenchContext, log: PrintedLog): Promis
 /** One node asks another one, so that every record comes over HTTP twice. */
 async function clusterRows(context: BenchContext, log: PrintedLog, ripgrep: readonly number[]): Promise<Row[]> {
   const measure = (run: () => Promise<Counted>) => recordRates(context, { records: log.records, run });
+  const countResponse = (url: string) => countOutput(context, 'curl', [...CURL, url]);
   // There is no other log in its directory, which a download or a bundle would contain, too.
   const member = await startPorthole(context, dirname(log.otherPath), [...ZONE_FLAGS, ...FLAGS]);
   const flags = [...ZONE_FLAGS, ...FLAGS];
@@ -60,17 +65,17 @@ async function clusterRows(context: BenchContext, log: PrintedLog, ripgrep: read
   const bundle = `${asked.url}/api/v1/bundle?since=${FIRST_MS}&until=${FIRST_MS + BUNDLED_RECORDS * STEP_MS}`;
   const rows = [
     streamRow('records of a member, merged into the response of another node', {
-      ours: await measure(() => countResponse(merged, isEnd)),
+      ours: await measure(() => countResponse(merged)),
       ripgrep,
       least: LEAST_MILLION,
     }),
     streamRow('records of a member, passed on by another node', {
-      ours: await measure(() => countResponse(passedOn, isEnd)),
+      ours: await measure(() => countResponse(passedOn)),
       ripgrep,
       least: LEAST_MILLION,
     }),
     streamRow('records of a member as a download of the console', {
-      ours: await measure(() => countResponse(download, (line) => line.includes('complete'))),
+      ours: await measure(() => countResponse(download)),
       ripgrep,
       least: LEAST_MILLION,
     }),
@@ -102,11 +107,6 @@ async function countBundle(url: string): Promise<Counted> {
   if (!response.ok || bytes < LEAST_BUNDLE_BYTES)
     throw new Error(`${url} answers ${response.status} with ${bytes} bytes`);
   return { tookMs: performance.now() - startedAt, lines: BUNDLED_RECORDS, gaveUp: false };
-}
-
-function isEnd(line: string): boolean {
-  const { type, reason } = JSON.parse(line) as { type: string; reason: string };
-  return type === 'end' && reason !== 'cancelled' && reason !== 'time budget';
 }
 
 async function countSdk(client: NodeClient, { file, records }: PrintedLog): Promise<Counted> {

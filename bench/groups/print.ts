@@ -7,7 +7,7 @@ import { streamRows } from '../print-stream-rows.ts';
 /** All records of a log, printed or sent: what it costs to get many of them out. */
 export const printGroup: Group = {
   name: 'print',
-  needs: ['lnav', 'mawk', 'rg'],
+  needs: ['curl', 'lnav', 'mawk', 'rg'],
   async run(context) {
     const log = await ensurePrintedLog(context);
     return [
