@@ -115,7 +115,7 @@ describe('the limits of a bundle', () => {
 
   it('a reader that does not read slows it: what was read stays a small part of the logs', async () => {
     const cluster = await startBundleCluster({
-      nodes: [{ files: { 'a.log': 'x\n' } }, { files: { 'a.log': longLog(12 * MEBIBYTE) } }],
+      nodes: [{ files: { 'a.log': 'x\n' } }, { files: { 'a.log': longLog(24 * MEBIBYTE) } }],
     });
     const [first, second] = cluster;
     const response = await begin(first?.port ?? 0);
@@ -131,7 +131,8 @@ describe('the limits of a bundle', () => {
       before = now;
       expect(isStill).toBe(true);
     });
-    expect(before).toBeLessThan(9 * MEBIBYTE);
+    // As lines of JSON it is twice as long. The system may buffer all of a page, but no other is requested.
+    expect(before).toBeLessThan(24 * MEBIBYTE);
     response.destroy();
     for (const node of cluster)
       await eventually(async () => expect(await held(node)).toEqual({ streams: 0, searches: 0, jobs: 0 }));
