@@ -1,12 +1,11 @@
-import { Worker } from 'node:worker_threads';
-import { LogError, ThreadLost } from '../log-error.ts';
-import { packageFile } from '../package-file.ts';
+import { ThreadLost } from '../log-error.ts';
 import { CancelFlag, JobCancelled } from './cancel-flag.ts';
 import { hasRegex, isLong } from './job-traits.ts';
 import type { Job, JobResults } from './jobs.ts';
+import { becomesReady, lostError, STOP_MS, startWorker, type Thread, type Waiting } from './pool-thread.ts';
 import { ScanHere } from './scan-here.ts';
 import { asError, isWorkerFailure } from './thread-errors.ts';
-import type { WorkerOptions, WorkerResponse, WorkerTask } from './worker-messages.ts';
+import type { WorkerResponse, WorkerTask } from './worker-messages.ts';
 
 /** An idle thread is ended after this long to free its memory. */
 const IDLE_MS = 30_000;
@@ -15,45 +14,9 @@ const IDLE_MS = 30_000;
 const KEPT_THREADS = 1;
 
 /**
- * Threads stop within milliseconds when requested. One that has not stopped after this long may never do so: it is
- * terminated and replaced.
- */
-const STOP_MS = 1000;
-
-/**
  * A job with a regex pauses after a tenth of a second. One that has not after this long is stuck in a single record.
  */
 const STUCK_MS = 1000;
-
-/** A scan works on buffers outside the heap; its other allocations are short-lived. */
-const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 2 };
-
-/** Node does not run TypeScript in threads: tests, which run the source, use the built file. */
-function workerUrl(moduleUrl: string | undefined = import.meta.url): URL {
-  return packageFile(moduleUrl?.endsWith('.ts') ? '../../dist/scan/worker-bundle.js' : './worker.js', moduleUrl);
-}
-
-interface Waiting {
-  task: WorkerTask;
-  flag: CancelFlag;
-  resolve(result: JobResults[Job['kind']]): void;
-  reject(error: Error): void;
-}
-
-interface Thread {
-  worker: Worker;
-  /** Its code has been loaded. */
-  isReady: boolean;
-  current: Waiting | undefined;
-  /** Its job has a regex and should have paused long ago. */
-  isStuck: boolean;
-  /** It is being terminated; its job may have ended just before that, but it takes no other. */
-  isEnding: boolean;
-  /** While working: fires when it is stuck. While idle: fires when it has been idle for a while. */
-  timer: NodeJS.Timeout | undefined;
-  /** Set when its job was cancelled. */
-  stopTimer: NodeJS.Timeout | undefined;
-}
 
 interface PoolOptions {
   /** Whether the calling thread also takes jobs, before any thread is started. */
@@ -236,8 +199,7 @@ export class WorkerPool {
   #start({ prepares = false } = {}): Thread | undefined {
     const stuck = [...this.#threads].filter(({ isStuck }) => isStuck).length;
     if (this.#threads.size >= this.#most + (stuck >= this.#most ? 1 : 0)) return undefined;
-    const workerData: WorkerOptions = { prepares };
-    const worker = new Worker(workerUrl(), { resourceLimits: RESOURCE_LIMITS, execArgv: [], workerData });
+    const worker = startWorker({ prepares });
     const timers = { timer: undefined, stopTimer: undefined };
     const thread: Thread = { worker, isReady: false, isStuck: false, isEnding: false, current: undefined, ...timers };
     this.#threads.add(thread);
@@ -288,20 +250,4 @@ export class WorkerPool {
     this.#lose(thread, new ThreadLost('the worker pool is closing'));
     await thread.worker.terminate();
   }
-}
-
-function becomesReady({ worker }: Thread): Promise<boolean> {
-  return new Promise((resolve) => {
-    worker.once('message', () => resolve(true));
-    worker.once('exit', () => resolve(false));
-  });
-}
-
-/** Why a thread ended: if it did not stop when requested, because of the regex. */
-function lostError({ current }: Thread): Error {
-  if (!current?.flag.isSet || !hasRegex(current.task.job)) return new ThreadLost('a scanning thread ended');
-  return new LogError(
-    'REGEX_TOO_COMPLEX',
-    `the regex was still running on one record ${STOP_MS} ms after the search was stopped; its thread was terminated`,
-  );
 }

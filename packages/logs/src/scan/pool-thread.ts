@@ -1,0 +1,64 @@
+import { Worker } from 'node:worker_threads';
+import { LogError, ThreadLost } from '../log-error.ts';
+import { packageFile } from '../package-file.ts';
+import type { CancelFlag } from './cancel-flag.ts';
+import { hasRegex } from './job-traits.ts';
+import type { Job, JobResults } from './jobs.ts';
+import type { WorkerOptions, WorkerTask } from './worker-messages.ts';
+
+/**
+ * Threads stop within milliseconds when requested. One that has not stopped after this long may never do so: it is
+ * terminated and replaced.
+ */
+export const STOP_MS = 1000;
+
+/** A scan works on buffers outside the heap; its other allocations are short-lived. */
+const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 2 };
+
+/** Node does not run TypeScript in threads: tests, which run the source, use the built file. */
+function workerUrl(moduleUrl: string | undefined = import.meta.url): URL {
+  return packageFile(moduleUrl?.endsWith('.ts') ? '../../dist/scan/worker-bundle.js' : './worker.js', moduleUrl);
+}
+
+/** A job and whoever waits for it. */
+export interface Waiting {
+  task: WorkerTask;
+  flag: CancelFlag;
+  resolve(result: JobResults[Job['kind']]): void;
+  reject(error: Error): void;
+}
+
+export interface Thread {
+  worker: Worker;
+  /** Its code has been loaded. */
+  isReady: boolean;
+  current: Waiting | undefined;
+  /** Its job has a regex and should have paused long ago. */
+  isStuck: boolean;
+  /** It is being terminated; its job may have ended just before that, but it takes no other. */
+  isEnding: boolean;
+  /** While working: fires when it is stuck. While idle: fires when it has been idle for a while. */
+  timer: NodeJS.Timeout | undefined;
+  /** Set when its job was cancelled. */
+  stopTimer: NodeJS.Timeout | undefined;
+}
+
+export function startWorker(workerData: WorkerOptions): Worker {
+  return new Worker(workerUrl(), { resourceLimits: RESOURCE_LIMITS, execArgv: [], workerData });
+}
+
+export function becomesReady({ worker }: Thread): Promise<boolean> {
+  return new Promise((resolve) => {
+    worker.once('message', () => resolve(true));
+    worker.once('exit', () => resolve(false));
+  });
+}
+
+/** Why a thread ended: if it did not stop when requested, because of the regex. */
+export function lostError({ current }: Thread): Error {
+  if (!current?.flag.isSet || !hasRegex(current.task.job)) return new ThreadLost('a scanning thread ended');
+  return new LogError(
+    'REGEX_TOO_COMPLEX',
+    `the regex was still running on one record ${STOP_MS} ms after the search was stopped; its thread was terminated`,
+  );
+}
