@@ -2,8 +2,8 @@ import { type CallOptions, PortholeError } from '@porthole/contract';
 import type { FoundRecord } from '@porthole/logs/types';
 import { deadlineExceeded } from '../fan-out/bounded-calls.ts';
 import type { QueriedLane } from '../records/merge/lane-book.ts';
-import type { JoinMerge, MergeLane } from '../records/merge/merge-by-time.ts';
-import { LineRecord, type MergedRecord } from '../records/merge/record-lines.ts';
+import type { JoinMerge, MergeLane, TakeOptions } from '../records/merge/merge-by-time.ts';
+import { LineRecord, type MergedRecords } from '../records/merge/record-lines.ts';
 import type { GroupBatch, MemberProgress } from './group-search.ts';
 import type { GroupedLane } from './grouped-lane.ts';
 
@@ -115,7 +115,11 @@ export class GroupLane implements MergeLane {
     this.#reading = this.#read();
   }
 
-  take(isUnsure: boolean): MergedRecord {
+  get takenKey(): number {
+    return this.#lastKey ?? -Infinity;
+  }
+
+  take({ isUnsure }: Pick<TakeOptions, 'isUnsure'>): MergedRecords {
     const { lane, record, key } = this.#queue[this.#at++] as QueuedRecord;
     this.#lastKey = key;
     return lane.emit(record, { key, isUnsure });

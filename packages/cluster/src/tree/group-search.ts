@@ -6,7 +6,7 @@ import type { Peers } from '../fan-out/peers.ts';
 import { MemberLane } from '../records/merge/member-lane.ts';
 import { type LaneItems, searchInPages } from '../records/merge/member-pages.ts';
 import { mergeByTime } from '../records/merge/merge-by-time.ts';
-import { type LineRecord, lineItems, type MergedRecord } from '../records/merge/record-lines.ts';
+import { type LineRecord, lineItems, type MergedRecords } from '../records/merge/record-lines.ts';
 import { isLogMissing } from '../records/refusals.ts';
 import { type AroundQuery, recordsAround } from '../records/search/records-around.ts';
 import { stripClusterFields } from '../records/to-cluster-record.ts';
@@ -84,18 +84,21 @@ export async function* searchGroup(
   });
   const places = new Map(members.map(({ id }, index) => [id, index]));
   const tracker = new ProgressTracker(lanes, { newestFirst, members });
-  for await (const records of mergeByTime(lanes, { limit, maxParallel, ...(signal && { signal }) })) {
-    yield {
-      progress: tracker.changes(),
-      members: records.map(({ node }) => places.get(node) as number),
-      records: records.map(toOwnRecord),
-    };
+  for await (const merged of mergeByTime(lanes, { limit, maxParallel, ...(signal && { signal }) })) {
+    const batch: GroupBatch = { progress: tracker.changes(), members: [], records: [] };
+    for (const each of merged) {
+      for (const record of ownRecords(each)) {
+        batch.members.push(places.get(each.node) as number);
+        batch.records.push(record);
+      }
+    }
+    yield batch;
   }
   yield { progress: tracker.changes(), members: [], records: [] };
 }
 
-function toOwnRecord(merged: MergedRecord): FoundRecord | LineRecord {
-  return 'record' in merged ? merged.record : stripClusterFields(merged);
+function ownRecords(merged: MergedRecords): (FoundRecord | LineRecord)[] {
+  return merged.type === 'lines' ? merged.first.recordsTo(merged.last) : [stripClusterFields(merged)];
 }
 
 /** Recognizes lines; one for all of them where there is one. */

@@ -1,7 +1,7 @@
 import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
 import { type BookOptions, LaneBook, type QueriedLane } from '../records/merge/lane-book.ts';
 import { joinEnds } from '../records/merge/member-pages.ts';
-import type { LineRecord, MergedRecord } from '../records/merge/record-lines.ts';
+import type { LineRecord, MergedRecords } from '../records/merge/record-lines.ts';
 import { memberCoverage } from '../records/search/cluster-coverage.ts';
 import type { GroupLane } from './group-lane.ts';
 import type { MemberProgress } from './group-search.ts';
@@ -57,7 +57,7 @@ export class GroupedLane extends LaneBook {
     return this.queuedKey;
   }
 
-  emit(record: FoundRecord | LineRecord, { key, isUnsure }: { key: number; isUnsure: boolean }): MergedRecord {
+  emit(record: FoundRecord | LineRecord, { key, isUnsure }: { key: number; isUnsure: boolean }): MergedRecords {
     this.takenKey = key;
     this.noteReached(key);
     this.seen?.add(record.cursor);

@@ -4,6 +4,8 @@ import { loadWasm } from './load-wasm.ts';
 
 interface Exports {
   scanLines(length: number, most: number): number;
+  mergeLines(count: number, base: number, startLength: number, offsetMs: number): number;
+  mergedBytes(): number;
 }
 
 /** What is known of lines in a row: as the arrays of the kernel, but for good. */
@@ -16,6 +18,23 @@ export interface LineTables {
   cursors: Uint32Array;
   cursorEnds: Uint32Array;
   times: Float64Array;
+}
+
+/** Lines of a table: from the first one to before `end`. */
+export interface LineRange {
+  /** All that the table is about. */
+  bytes: Uint8Array;
+  tables: LineTables;
+  first: number;
+  end: number;
+}
+
+/** What the lines of a member start with in a merge. */
+export interface MergedStart {
+  /** Up to the time. */
+  start: Uint8Array;
+  /** How far the clock of the member is ahead. */
+  offsetMs: number;
 }
 
 /**
@@ -34,6 +53,8 @@ export class LineKernel {
   readonly #exports: Exports;
   readonly #lines: Uint8Array;
   readonly #mostBytes: number;
+  readonly #start: Uint8Array;
+  readonly #output: Uint8Array;
   readonly #recognized = new WeakMap<Uint8Array, readonly LineTables[]>();
 
   constructor() {
@@ -47,6 +68,8 @@ export class LineKernel {
     this.times = new Float64Array(buffer, at('TIMES'), most);
     this.#mostBytes = at('LINES_BYTES');
     this.#lines = new Uint8Array(buffer, at('LINES'), this.#mostBytes + READS_BEYOND);
+    this.#start = new Uint8Array(buffer, at('START'), at('START_BYTES'));
+    this.#output = new Uint8Array(buffer, at('OUTPUT'), at('OUTPUT_BYTES'));
     writeTexts(buffer, RECORD_TEXTS, at);
   }
 
@@ -86,6 +109,24 @@ export class LineKernel {
   /** Of a piece of lines all of which were recognized; the very same object. */
   known(lines: Uint8Array): readonly LineTables[] | undefined {
     return this.#recognized.get(lines);
+  }
+
+  /**
+   * Copies lines to `target` as those of a merge: each starts with `start` and its time by another clock. Ends before a line
+   * whose time is missing or not simply digits.
+   */
+  merge({ bytes, tables, first, end }: LineRange, { start, offsetMs }: MergedStart, target: Uint8Array, at: number) {
+    const { from, ends, times } = tables;
+    const base = first === 0 ? 0 : (ends[first - 1] as number);
+    if (start.length > this.#start.length) return { count: 0, bytes: 0 };
+    this.#start.set(start);
+    this.#lines.set(bytes.subarray(from + base, from + (ends[end - 1] as number)));
+    this.ends.set(ends.subarray(first, end));
+    this.times.set(times.subarray(first, end));
+    const count = this.#exports.mergeLines(end - first, base, start.length, offsetMs);
+    const written = this.#exports.mergedBytes();
+    target.set(this.#output.subarray(0, written), at);
+    return { count, bytes: written };
   }
 
   #copyTables(from: number, count: number): LineTables {

@@ -6,7 +6,7 @@ import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
 import { coveredRange } from '../search/cluster-coverage.ts';
 import type { SnapshotReport } from '../search/open-or-snapshot.ts';
 import { isTime, toClusterRecord } from '../to-cluster-record.ts';
-import { LineRecord, type MergedRecord, toClusterLine } from './record-lines.ts';
+import { LineRecord, type LineRun, type MergedRecords } from './record-lines.ts';
 
 export interface BookOptions {
   /** Breaks ties between records with the same time. */
@@ -125,13 +125,27 @@ export abstract class LaneBook {
   }
 
   /** Emits a record. */
-  protected deliver(record: FoundRecord | LineRecord, isUnsure: boolean): MergedRecord {
+  protected deliver(record: FoundRecord | LineRecord, isUnsure: boolean): MergedRecords {
     const atMs = this.timeOf(record);
+    if (record instanceof LineRecord) return this.deliverLines(record, record, { atMs, isUnsure, count: 1 });
     if (atMs !== undefined) this.lastAtMs = atMs;
     this.noteSkipped(record);
     this.delivered++;
-    const facts = { node: this.id, atMs, isUnsure };
-    return record instanceof LineRecord ? toClusterLine(record, facts) : toClusterRecord(record, facts);
+    return toClusterRecord(record, { node: this.id, atMs, isUnsure });
+  }
+
+  /** Emits lines in a row. `atMs`: the last time of theirs. */
+  protected deliverLines(
+    first: LineRecord,
+    last: LineRecord,
+    { atMs, isUnsure, count }: { atMs: number | undefined; isUnsure: boolean; count: number },
+  ): LineRun {
+    if (atMs !== undefined) this.lastAtMs = atMs;
+    // They are of the same file.
+    this.noteSkipped(last);
+    this.delivered += count;
+    const { offsetMs } = this.#options.clock;
+    return { type: 'lines', node: this.id, offsetMs, atMs, isUnsure, first, last, count };
   }
 
   /** By the clock of this node. */
@@ -153,8 +167,14 @@ export abstract class LaneBook {
   }
 
   protected noteReached(key: number): void {
-    const before = this.reached ?? this.#options.reached;
-    this.reached = { key, count: before?.key === key ? before.count + 1 : 1 };
+    const { reached } = this;
+    if (reached === undefined) {
+      const before = this.#options.reached;
+      this.reached = { key, count: before?.key === key ? before.count + 1 : 1 };
+      return;
+    }
+    reached.count = reached.key === key ? reached.count + 1 : 1;
+    reached.key = key;
   }
 
   /** Continues after a record that is not emitted. */

@@ -3,9 +3,10 @@ import type { FoundRecord } from '@porthole/logs/types';
 import { deadlineExceeded } from '../../fan-out/bounded-calls.ts';
 import { stripClusterFields } from '../to-cluster-record.ts';
 import { type BookOptions, LaneBook } from './lane-book.ts';
+import { isBefore } from './lane-heap.ts';
 import type { LaneItems } from './member-pages.ts';
-import type { MergeLane } from './merge-by-time.ts';
-import { LineRecord, type MergedRecord } from './record-lines.ts';
+import type { MergeLane, TakeOptions } from './merge-by-time.ts';
+import { LineRecord, type MergedRecords } from './record-lines.ts';
 
 export interface LaneOptions extends BookOptions {
   open(signal: AbortSignal): AsyncIterable<LaneItems>;
@@ -55,6 +56,10 @@ export class MemberLane extends LaneBook implements MergeLane {
     return this.#index < this.#batch.length;
   }
 
+  get takenKey(): number {
+    return this.reached?.key ?? -Infinity;
+  }
+
   /** Records that it sent and that were not emitted. */
   get waiting(): number {
     return this.#batch.length - this.#index;
@@ -81,13 +86,29 @@ export class MemberLane extends LaneBook implements MergeLane {
     this.#reading = this.#read();
   }
 
-  /** Takes the current record. Only if there is one. */
-  take(isUnsure: boolean): MergedRecord {
-    const record = this.#batch[this.#index++] as FoundRecord | LineRecord;
+  /** Takes the current record, and the lines that follow it. Only if there is one. */
+  take({ isUnsure, most, before }: TakeOptions): MergedRecords {
+    const first = this.#batch[this.#index++] as FoundRecord | LineRecord;
     this.noteReached(this.key);
-    const taken = this.deliver(record, isUnsure);
+    if (!(first instanceof LineRecord)) {
+      const taken = this.deliver(first, isUnsure);
+      this.#updateKey();
+      return taken;
+    }
+    let last = first;
+    let atMs = this.timeOf(first);
+    let count = 1;
     this.#updateKey();
-    return taken;
+    for (; count < most && (before === undefined || isBefore(this, before)); count++) {
+      const next = this.#batch[this.#index];
+      if (!(next instanceof LineRecord) || !next.isNextOf(last)) break;
+      this.#index++;
+      this.noteReached(this.key);
+      atMs = this.timeOf(next) ?? atMs;
+      last = next;
+      this.#updateKey();
+    }
+    return this.deliverLines(first, last, { atMs, isUnsure, count });
   }
 
   async settle(mostRecords: number): Promise<void> {

@@ -1,9 +1,18 @@
 import type { CallOptions } from '@porthole/contract';
 import { isBefore, type Keyed, LaneHeap } from './lane-heap.ts';
-import type { MergedRecord } from './record-lines.ts';
+import type { MergedRecords } from './record-lines.ts';
 
 /** Adds a lane to a merge that has begun. */
 export type JoinMerge = (lane: MergeLane) => void;
+
+export interface TakeOptions {
+  /** Whether the order of the first one is not certain. */
+  isUnsure: boolean;
+  /** Maximum number of records. */
+  most: number;
+  /** The lane with the smallest key of the others: only the first record may come after its current one. */
+  before: Keyed | undefined;
+}
 
 /** A lane of a merge: the records of one member, or of a group that is merged already. */
 export interface MergeLane extends Keyed {
@@ -17,12 +26,14 @@ export interface MergeLane extends Keyed {
   /** Nothing more will come after the current batch. */
   readonly isOver: boolean;
   readonly hasNext: boolean;
+  /** Of the last record that was taken. */
+  readonly takenKey: number;
   /** Sends the request. `onChange` is called when records arrive, the stream ends, or the lane is late. */
   open(onChange: (lane: MergeLane) => void, join: JoinMerge): void;
   /** Reads until there are records or the stream ends. */
   pull(): void;
-  /** Takes the current record. Only if there is one. */
-  take(isUnsure: boolean): MergedRecord;
+  /** Takes the current record, and lines of the same member that follow it. Only if there is one. */
+  take(options: TakeOptions): MergedRecords;
   /**
    * Nothing more will be taken. Reads on to the end of the page it is in, unless that is more than so many records away:
    * only there it says what could not be read.
@@ -54,7 +65,7 @@ export interface PreviousRecord {
 export async function* mergeByTime(
   lanes: readonly MergeLane[],
   { limit, after, ...options }: MergeOptions,
-): AsyncGenerator<MergedRecord[], void, undefined> {
+): AsyncGenerator<MergedRecords[], void, undefined> {
   const scheduler = new LaneScheduler(lanes, options);
   const merge = new Merge(scheduler, limit, after);
   try {
@@ -95,13 +106,14 @@ class Merge {
   }
 
   /** The records that can be emitted without waiting. */
-  nextBatch(): MergedRecord[] {
-    const batch: MergedRecord[] = [];
+  nextBatch(): MergedRecords[] {
+    const batch: MergedRecords[] = [];
+    let left = BATCH_RECORDS;
     for (const lane of this.#scheduler.takeArrived()) this.#heap.push(lane);
-    while (!this.#scheduler.mustWait && !this.isFull && batch.length < BATCH_RECORDS) {
+    while (!this.#scheduler.mustWait && !this.isFull && left > 0) {
       const lane = this.#heap.top;
       if (lane === undefined) break;
-      this.#takeRun(lane, batch);
+      left -= this.#takeRun(lane, batch, left);
       if (lane.hasNext) {
         this.#heap.sink();
       } else {
@@ -112,19 +124,21 @@ class Merge {
     return batch;
   }
 
-  /** While it has the smallest key, the order of the others does not matter. */
-  #takeRun(lane: MergeLane, batch: MergedRecord[]): void {
+  /** While it has the smallest key, the order of the others does not matter. Returns how many records were taken. */
+  #takeRun(lane: MergeLane, batch: MergedRecords[], left: number): number {
     const { second } = this.#heap;
-    const most = Math.min(this.#remaining, BATCH_RECORDS - batch.length);
+    const most = Math.min(this.#remaining, left);
     let count = 0;
     do {
       // Of this record: the next one of a group may be of another member.
       const { id, key, uncertaintyMs } = lane;
-      batch.push(lane.take(this.#isUnsure(lane, key)));
-      this.#last = { id, key, uncertaintyMs };
-      count++;
+      const taken = lane.take({ isUnsure: this.#isUnsure(lane, key), most: most - count, before: second });
+      batch.push(taken);
+      this.#last = { id, key: lane.takenKey, uncertaintyMs };
+      count += taken.type === 'lines' ? taken.count : 1;
     } while (count < most && lane.hasNext && (second === undefined || isBefore(lane, second)));
     this.#remaining -= count;
+    return count;
   }
 
   /** Adjacent records of two members: closer than the clock uncertainty, or out of order because one was late. */

@@ -4,31 +4,44 @@ import type { FoundRecord } from '@porthole/logs/types';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { endItem, FakeNode, record } from '../../testing/fake-node.ts';
+import { ClusterLineWriter } from './cluster-line-writer.ts';
 import { MemberLane } from './member-lane.ts';
 import { mergeByTime } from './merge-by-time.ts';
-import { ClusterLineWriter, LineReader, LineRecord, lineItems } from './record-lines.ts';
+import { LineReader, LineRecord, lineItems } from './record-lines.ts';
 
 const KERNEL = new LineKernel();
 const QUERY = { order: 'oldest', limit: 1000, before: 0, after: 0 } as const;
 
+interface MergeCase {
+  asLines: boolean;
+  /** Records that a member sends at once. */
+  batch?: number;
+  /** How far the clock of each member is ahead of the one before it. */
+  aheadMs?: number;
+  limit?: number;
+}
+
 /** The records of all members as one text: with lines that are not parsed, or with records. */
-async function mergedText(members: readonly (readonly FoundRecord[])[], asLines: boolean): Promise<string> {
+async function mergedText(
+  members: readonly (readonly FoundRecord[])[],
+  { asLines, batch = 3, aheadMs = 7, limit = 1000 }: MergeCase,
+): Promise<string> {
   const lanes = members.map((records, index) => {
     const node = new FakeNode({
       async *search() {
         yield [];
-        for (let at = 0; at < records.length; at += 3) yield records.slice(at, at + 3);
+        for (let at = 0; at < records.length; at += batch) yield records.slice(at, at + batch);
         yield [endItem()];
       },
     });
     const open = () => (asLines ? lineItems(node.searchLogLines(QUERY), KERNEL) : node.searchLogs(QUERY));
-    const clock = { offsetMs: index * 7, uncertaintyMs: 2 };
+    const clock = { offsetMs: index * aheadMs, uncertaintyMs: 2 };
     const waiting = { firstBatchMs: 9e4, timeoutMs: 9e4 };
     return new MemberLane({ index, id: `n "${index}" ü`, clock, newestFirst: false, open, ...waiting });
   });
-  const writer = new ClusterLineWriter();
+  const writer = new ClusterLineWriter(KERNEL);
   let text = '';
-  for await (const batch of mergeByTime(lanes, { limit: 1000, maxParallel: 9 })) text += writer.write(batch).toString();
+  for await (const items of mergeByTime(lanes, { limit, maxParallel: 9 })) text += writer.write(items).toString();
   return text;
 }
 
@@ -64,10 +77,43 @@ describe('records merged as lines', () => {
               return (first ? { ...each, ...whole, ...each } : { ...whole, ...each }) as FoundRecord;
             }),
           );
-          expect(await mergedText(members, true)).toBe(await mergedText(members, false));
+          expect(await mergedText(members, { asLines: true })).toBe(await mergedText(members, { asLines: false }));
         },
       ),
       { numRuns: 60 },
+    );
+  });
+
+  it('are the same if many of a member come in a row, whatever their times', async () => {
+    const step = fc.oneof(
+      { weight: 20, arbitrary: fc.nat({ max: 40 }) },
+      fc.constantFrom(99_999, 1e5, -3, 1e9, -1e12, 3.9e14, 4e14, 1e15, 0.5, Number.NaN),
+    );
+    const member = fc.record({ startMs: fc.constantFrom(0, 99_990, 1_767_225_599_990), steps: fc.array(step) });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(member, { maxLength: 3 }),
+        fc.record({
+          batch: fc.constantFrom(1, 5, 100),
+          aheadMs: fc.constantFrom(0, 7, -100_000, 0.5),
+          limit: fc.constantFrom(1, 4, 30, 1000),
+        }),
+        async (given, how) => {
+          const members = given.map(({ startMs, steps }) => {
+            let timeMs = startMs;
+            return steps.map((next, index): FoundRecord => {
+              timeMs += Number.isNaN(next) ? 0 : next;
+              const { type, file, offset, bytes, cursor, message } = record(`m${index}`, timeMs, index);
+              // The order of our nodes, without which no line is recognized.
+              const time = Number.isNaN(next) ? {} : { timeMs };
+              return { type, file: index % 50 < 40 ? file : 'b.log', offset, bytes, cursor, ...time, message };
+            });
+          });
+          const asLines = await mergedText(members, { ...how, asLines: true });
+          expect(asLines).toBe(await mergedText(members, { ...how, asLines: false }));
+        },
+      ),
+      { numRuns: 150 },
     );
   });
 
@@ -79,8 +125,8 @@ describe('records merged as lines', () => {
     const show = (items: readonly unknown[]) =>
       items.map((item) => {
         if (!(item instanceof LineRecord)) return item;
-        const { file, offset, cursor, timeMs, bytes, line } = item;
-        return { file, offset, cursor, timeMs, bytes, line: line.toString() };
+        const { file, offset, cursor, timeMs, line } = item;
+        return { file, offset, cursor, timeMs, line: line.toString() };
       });
     fc.assert(
       fc.property(lines, fc.boolean(), (given, withEnd) => {

@@ -1,7 +1,6 @@
-import { type ClusterItem, type ClusterRecord, exactJson } from '@porthole/contract';
-import type { LineKernel, LineTables } from '@porthole/logs';
+import type { ClusterRecord } from '@porthole/contract';
+import type { LineKernel, LineRange, LineTables } from '@porthole/logs';
 import type { FoundRecord, SearchEnd, SearchItem } from '@porthole/logs/types';
-import type { ClusterRecordFacts } from '../to-cluster-record.ts';
 
 /*
  * Records of members as lines of JSON, merged without being parsed. The lines come from a `NodeState`, which has checked
@@ -53,22 +52,26 @@ export class LineRecord {
     );
   }
 
-  /** Of its line, with the newline. */
-  get bytes(): number {
-    const { ends } = this.#table;
-    return (ends[this.#index] as number) - this.#start;
-  }
-
-  /** Copies its line without the brace it starts with; returns the position after it. */
-  copyRest(target: Buffer, at: number): number {
-    const { chunk, from, ends } = this.#table;
-    return at + chunk.copy(target, at, from + this.#start + 1, from + (ends[this.#index] as number));
-  }
-
   /** Its line, with the newline. */
   get line(): Buffer {
     const { chunk, from, ends } = this.#table;
     return chunk.subarray(from + this.#start, from + (ends[this.#index] as number));
+  }
+
+  /** Whether it is the line after this one, in the same piece. */
+  isNextOf(other: LineRecord): boolean {
+    return this.#table === other.#table && this.#index === other.#index + 1;
+  }
+
+  /** The lines from this one to another one of the same piece. */
+  rangeTo(last: LineRecord): LineRange {
+    return { bytes: this.#table.chunk, tables: this.#table, first: this.#index, end: last.#index + 1 };
+  }
+
+  /** The lines from this one to another one of the same piece, one by one. */
+  recordsTo(last: LineRecord): LineRecord[] {
+    const length = last.#index + 1 - this.#index;
+    return Array.from({ length }, (_, index) => new LineRecord(this.#table, this.#index + index));
   }
 
   get #start(): number {
@@ -76,21 +79,22 @@ export class LineRecord {
   }
 }
 
-/** A merged record, not parsed. */
-export interface ClusterLine {
-  type: 'record';
+/** Merged records of one member in a row, not parsed: lines that follow each other in one piece. */
+export interface LineRun {
+  type: 'lines';
   node: string;
+  /** How far the clock of the member is ahead. */
+  offsetMs: number;
+  /** Of the last one that has a time, by the clock of this node. */
   atMs: number | undefined;
+  /** Of the first one; the others follow a record of the same member. */
   isUnsure: boolean;
-  record: LineRecord;
+  first: LineRecord;
+  last: LineRecord;
+  count: number;
 }
 
-export type MergedRecord = ClusterRecord | ClusterLine;
-
-/** Each field by name: a spread takes as long as the rest of the merge. */
-export function toClusterLine(record: LineRecord, { node, atMs, isUnsure }: ClusterRecordFacts): ClusterLine {
-  return { type: 'record', node, atMs, isUnsure, record };
-}
+export type MergedRecords = ClusterRecord | LineRun;
 
 /** The items of NDJSON chunks; each chunk has whole lines. */
 export async function* lineItems(
@@ -171,96 +175,4 @@ function hasAt(chunk: Buffer, bytes: Buffer, at: number): boolean {
 
 function parseItem(text: string): FoundRecord | SearchEnd {
   return JSON.parse(text) as FoundRecord | SearchEnd;
-}
-
-/** More than `,"atMs":-8640000000000000,"isUnsure":true,` has. */
-const MOST_ADDED_BYTES = 64;
-
-const COMMA = 0x2c;
-const ZERO = 0x30;
-
-/** What the line of a record of a member starts with. */
-interface LineStart {
-  /** Up to its node. */
-  node: Buffer;
-  /** Up to its time. */
-  time: Buffer;
-}
-
-/** Merged items as NDJSON. */
-export class ClusterLineWriter {
-  readonly #starts = new Map<string, LineStart>();
-  readonly #reusesMemory: boolean;
-  #room = Buffer.alloc(0);
-
-  /** With `reusesMemory`, what was written is no longer used when the next items are. */
-  constructor({ reusesMemory = false }: { reusesMemory?: boolean | undefined } = {}) {
-    this.#reusesMemory = reusesMemory;
-  }
-
-  write(items: readonly (ClusterItem | ClusterLine)[]): Buffer {
-    const texts: Buffer[] = [];
-    let most = 0;
-    for (const item of items) {
-      if ('record' in item) most += this.#startFor(item.node).time.length + MOST_ADDED_BYTES + item.record.bytes;
-      else {
-        const text = Buffer.from(`${exactJson(item)}\n`);
-        texts.push(text);
-        most += text.length;
-      }
-    }
-    const target = this.#take(most);
-    let at = 0;
-    let nextText = 0;
-    for (const item of items) {
-      if ('record' in item) at = this.#writeLine(target, at, item);
-      else at += texts[nextText++]?.copy(target, at) ?? 0;
-    }
-    return target.subarray(0, at);
-  }
-
-  #take(bytes: number): Buffer {
-    if (!this.#reusesMemory) return Buffer.allocUnsafe(bytes);
-    if (this.#room.length < bytes) this.#room = Buffer.allocUnsafeSlow(Math.ceil(bytes * 1.25));
-    return this.#room;
-  }
-
-  /** As `toClusterRecord` orders the fields. */
-  #writeLine(target: Buffer, from: number, { node, atMs, isUnsure, record }: ClusterLine): number {
-    const start = this.#startFor(node);
-    let at = from;
-    if (atMs !== undefined && atMs > 0 && Number.isSafeInteger(atMs) && !isUnsure) {
-      target.set(start.time, at);
-      at = putDigits(target, at + start.time.length, atMs);
-      target[at++] = COMMA;
-      return record.copyRest(target, at);
-    }
-    target.set(start.node, at);
-    const added = `${atMs === undefined ? '' : `,"atMs":${atMs}`}${isUnsure ? ',"isUnsure":true' : ''},`;
-    at += start.node.length;
-    at += target.write(added, at, 'latin1');
-    return record.copyRest(target, at);
-  }
-
-  #startFor(name: string): LineStart {
-    const known = this.#starts.get(name);
-    if (known) return known;
-    const node = Buffer.from(`{"node":${JSON.stringify(name)}`);
-    const start = { node, time: Buffer.concat([node, Buffer.from(',"atMs":')]) };
-    this.#starts.set(name, start);
-    return start;
-  }
-}
-
-/** Writes a positive integer; returns the position after it. Much faster than making a text of it. */
-function putDigits(target: Buffer, at: number, value: number): number {
-  let digits = 1;
-  for (let power = 10; power <= value; power *= 10) digits++;
-  let rest = value;
-  for (let index = at + digits - 1; index >= at; index--) {
-    const next = Math.floor(rest / 10);
-    target[index] = ZERO + rest - next * 10;
-    rest = next;
-  }
-  return at + digits;
 }

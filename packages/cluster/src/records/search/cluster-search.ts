@@ -7,12 +7,14 @@ import type {
   MemberReport,
   SearchOptions,
 } from '@porthole/contract';
+import { LineKernel } from '@porthole/logs';
 import { inParallel, withDeadline } from '../../fan-out/bounded-calls.ts';
 import { chooseMembers } from '../../state/choose-members.ts';
 import { type ClusterDeps, getClock, getLimits } from '../cluster-deps.ts';
+import { ClusterLineWriter } from '../merge/cluster-line-writer.ts';
 import type { QueriedLane } from '../merge/lane-book.ts';
 import { mergeByTime, type PreviousRecord } from '../merge/merge-by-time.ts';
-import { ClusterLineWriter, type MergedRecord } from '../merge/record-lines.ts';
+import type { MergedRecords } from '../merge/record-lines.ts';
 import { isLogMissing, laneReport, throwIfRejected } from '../refusals.ts';
 import { clusterCoverage, memberCoverage } from './cluster-coverage.ts';
 import { encodeClusterCursor, type MemberPosition } from './cluster-cursor.ts';
@@ -47,7 +49,7 @@ export async function* searchClusterLines(
   request: ClusterSearch,
   options: SearchOptions = {},
 ): AsyncGenerator<Uint8Array, void, undefined> {
-  const writer = new ClusterLineWriter(options);
+  const writer = new ClusterLineWriter(deps.peers.lineKernel?.() ?? new LineKernel(), options);
   for await (const items of searchMembers(deps, request, { ...options, asLines: true })) yield writer.write(items);
 }
 
@@ -55,7 +57,7 @@ async function* searchMembers(
   deps: ClusterDeps,
   request: ClusterSearch,
   options: SearchOptions & { asLines: boolean },
-): AsyncGenerator<(MergedRecord | ClusterEnd)[], void, undefined> {
+): AsyncGenerator<(MergedRecords | ClusterEnd)[], void, undefined> {
   const startedMs = performance.now();
   const { signal, asLines } = options;
   const limits = getLimits(deps);
