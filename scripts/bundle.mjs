@@ -3,6 +3,7 @@ import { createRequire, SourceMap } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { bundleWorkers } from './bundle-workers.mjs';
 import { CONSOLE } from './console.mjs';
+import { directImports } from './direct-imports.mjs';
 import { mergeChunks } from './merge-chunks.mjs';
 import { ROOT } from './steps.mjs';
 
@@ -44,11 +45,11 @@ const BUNDLES = [
   },
 ];
 
-/** What threads and the most frequent command load. */
-const isFast = (name) => /^(main|worker|(logs|engine|job-runner)-\w+)\.js$/.test(name);
+/** What threads, nodes and the most frequent command load. */
+const isFast = (name) => /^(main|index|worker|(logs|engine|job-runner)-\w+)\.js$/.test(name);
 
-/** And what services load, which is not to become more. */
-const isImportant = (name) => isFast(name) || name === 'index.js' || name === 'config-worker.js';
+/** And what is not to become more. */
+const isImportant = (name) => isFast(name) || name === 'config-worker.js';
 
 /** Where the program finds the page: beside its code. */
 const CONSOLE_COPY = join(ROOT, 'packages/cli/lib/console');
@@ -63,7 +64,7 @@ export async function bundle() {
 async function bundleCode() {
   const newest = Math.max(
     ...PACKAGES.map((path) => timeOf(join(path, 'dist/.tsbuildinfo'))),
-    ...['bundle.mjs', 'merge-chunks.mjs'].map((name) => timeOf(join(ROOT, 'scripts', name))),
+    ...['bundle.mjs', 'direct-imports.mjs', 'merge-chunks.mjs'].map((name) => timeOf(join(ROOT, 'scripts', name))),
   );
   const stale = BUNDLES.filter(({ name }) => timeOf(stampOf(name)) < newest);
   if (stale.length === 0) return;
@@ -84,7 +85,7 @@ async function bundleCode() {
       // The manifest beside a program that bundles this one is that of the program.
       define: { PORTHOLE_VERSION: JSON.stringify(versionOf(name)) },
       // Our own packages by their built files, the packages of others stay where they are installed.
-      plugins: [{ name: 'ours', setup: (made) => resolveOurs(made, inside) }],
+      plugins: [{ name: 'ours', setup: (made) => resolveOurs(made, inside) }, directImports(builtFile)],
       legalComments: 'inline',
       sourcemap: 'external',
       write: false,

@@ -19,6 +19,8 @@ export function checkSpan(text: string): string | undefined {
 }
 
 export function checkTimeZone(text: string): string | undefined {
+  // The first use of Intl takes longer than all the rest of a short command.
+  if (text === 'UTC') return undefined;
   try {
     new Intl.DateTimeFormat('en', { timeZone: text });
     return undefined;

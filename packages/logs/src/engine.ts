@@ -7,8 +7,8 @@ import type { LogHandle } from './file/log-handle.ts';
 import type { SharedReads } from './file/shared/shared-reads.ts';
 import type { TextSource } from './file/text-source.ts';
 import { followDespite } from './follow/follow-despite.ts';
-import { FollowHub } from './follow/follow-hub.ts';
 import { followLimit } from './follow/follow-limit.ts';
+import { LateHub } from './follow/late-hub.ts';
 import { LogError } from './log-error.ts';
 import { FormatSet } from './parse/format-set.ts';
 import type { UserFormat } from './parse/user-format.ts';
@@ -101,7 +101,7 @@ export class LogEngine {
   readonly #scanContext: ScanContext;
   /** What is kept on disk; absent: nothing. */
   readonly disk: DiskIndex | undefined;
-  readonly #hub: FollowHub;
+  readonly #hub: LateHub;
   readonly #maxQueued: number;
   readonly #ownsThreads: boolean;
   #searching = 0;
@@ -123,7 +123,7 @@ export class LogEngine {
     const { summaries } = this.disk ?? {};
     const kept = { summaries, textIndex: textIndex ?? this.disk?.textIndex };
     this.#scanContext = new ScanContext({ ...deps, pool, indexes, formats, scrubber, ...kept });
-    this.#hub = new FollowHub({
+    this.#hub = new LateHub({
       ...deps,
       formats,
       limit: followLimit({ maxLogs: options.followLogs, reservedFiles: options.reservedFiles }),

@@ -1,4 +1,5 @@
 import type { NodeClient } from '@porthole/client';
+import { queryContext } from '@porthole/contract';
 import type { DynamicCompletion } from '../command-definition.ts';
 import type { Invocation } from '../invocation.ts';
 import { isUrl } from '../sources/endpoint.ts';
@@ -78,7 +79,6 @@ async function fieldNames(invocation: Invocation): Promise<string[]> {
 
 /** A query whose last term is completed: the name of a field, or a frequent value of it. */
 async function listQueries(invocation: Invocation, { last }: SplitLine): Promise<string[]> {
-  const { queryContext } = await import('@porthole/contract');
   const term = queryContext(last, last.length);
   const given = last.slice(0, term.start);
   if (term.kind !== 'value') return (await fieldNames(invocation)).map((name) => `${given}${name}`);

@@ -1,7 +1,8 @@
 import pico from 'picocolors';
 import { describe, expect, it } from 'vitest';
 import { cutMiddle, displayWidth } from './display-width.ts';
-import { type Column, formatTable } from './format-table.ts';
+import type { Column } from './fit-columns.ts';
+import { formatTable } from './format-table.ts';
 
 const COLUMNS: readonly Column[] = [
   { title: 'NAME', minWidth: 8 },

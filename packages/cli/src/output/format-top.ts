@@ -1,7 +1,7 @@
 import type { ClusterTop } from '@porthole/contract';
 import type { Top } from '@porthole/logs';
 import { cutMiddle, displayWidth } from './display-width.ts';
-import { GAP } from './format-table.ts';
+import { GAP } from './fit-columns.ts';
 import { sparkline } from './sparkline.ts';
 import type { Terminal } from './terminal.ts';
 import { visibleText } from './visible-text.ts';

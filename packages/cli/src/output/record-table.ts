@@ -1,7 +1,7 @@
 import type { PrintableRecord } from '../sources/log-source.ts';
 import { type ColumnReader, isField } from './column-text.ts';
 import { cutEnd, cutMiddle, displayWidth } from './display-width.ts';
-import { type Column, fitColumns, GAP } from './format-table.ts';
+import { type Column, fitColumns, GAP } from './fit-columns.ts';
 import { formatTime } from './format-time.ts';
 import type { LayoutOptions } from './record-layout.ts';
 import { visibleText } from './visible-text.ts';

@@ -4,7 +4,6 @@ import { errorMessage } from '@porthole/contract';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import { findEndpoint } from './endpoint.ts';
-import { createHttpFetch } from './http-fetch.ts';
 
 /** A client for this address, or for the node that flags, environment and contexts name. */
 export async function openNode(
@@ -17,7 +16,10 @@ export async function openNode(
   const token = tokenFile === undefined ? invocation.env.PORTHOLE_TOKEN || undefined : await readTokenFile(tokenFile);
   const hasTls = (caFile ?? certFile ?? keyFile) !== undefined;
   const tls = hasTls ? await (await import('./tls-files.ts')).readTlsFiles(endpoint) : undefined;
-  const { createClient } = await import('@porthole/client');
+  const [{ createClient }, { createHttpFetch }] = await Promise.all([
+    import('@porthole/client'),
+    import('./http-fetch.ts'),
+  ]);
   return createNamed(endpoint.url, (url) =>
     createClient({ ...options, url, fetch: createHttpFetch(tls), ...(token !== undefined && { token }) }),
   );

@@ -1,9 +1,11 @@
 import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { LogDir } from '../log-dir.ts';
 import { LogError } from '../log-error.ts';
 import { eventually } from '../testing/eventually.ts';
 import { openBelow, tempDir } from '../testing/temp-dir.ts';
+import type { FollowItem } from '../types.ts';
 import { collectFollow, openHub } from './testing/open-hub.ts';
 
 const LINE = '2026-11-15 10:00:00.000\tINFO\ta/b.go:1\tone\n';
@@ -64,4 +66,16 @@ test('closing the hub during reads and rotation leaks nothing', async () => {
   const late = collectFollow(hub, { file: 'a.log' });
   await eventually(() => expect(late.items).toEqual([{ type: 'end', reason: 'stopping' }]));
   expect(hub.usage).toEqual(NOTHING);
+});
+
+test('a follow after the end of a directory that was not followed before ends at once', async () => {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'a.log'), LINE);
+  const logs = new LogDir(dir);
+  await logs.prepare();
+  await logs.close();
+  const items: FollowItem[] = [];
+  for await (const batch of logs.follow({ file: 'a.log', start: 'end', raw: true })) items.push(...batch);
+  expect(items).toEqual([{ type: 'end', reason: 'stopping' }]);
+  expect(logs.usage).toMatchObject({ readers: 0, watchers: 0 });
 });

@@ -126,6 +126,8 @@ function parseMember(given: string): string | false {
 }
 
 function isZone(name: string): boolean {
+  // The first use of Intl takes a tenth of the start of a node.
+  if (name === 'UTC') return true;
   // Newer engines also accept offsets like "+01:00"; a file must mean the same on each of them.
   if (!/^[a-z]/i.test(name)) return false;
   try {

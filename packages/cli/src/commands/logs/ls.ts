@@ -3,8 +3,9 @@ import { type ClusterLogFiles, codeOf, type MemberSelection } from '@porthole/co
 import { createZone, LogDir, type LogFileDetails, type Zone } from '@porthole/logs';
 import { EXIT, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
+import type { Column } from '../../output/fit-columns.ts';
 import { formatBytes } from '../../output/format-bytes.ts';
-import { type Column, formatTable } from '../../output/format-table.ts';
+import { formatTable } from '../../output/format-table.ts';
 import { formatTime } from '../../output/format-time.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { Receipt } from '../../records/receipt.ts';

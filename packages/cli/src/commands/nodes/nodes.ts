@@ -11,7 +11,8 @@ import {
 import { createZone, type Zone } from '@porthole/logs';
 import { EXIT, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
-import { type Column, formatTable } from '../../output/format-table.ts';
+import type { Column } from '../../output/fit-columns.ts';
+import { formatTable } from '../../output/format-table.ts';
 import { formatTime } from '../../output/format-time.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';

@@ -1,0 +1,37 @@
+import type { FollowItem, FollowQuery, ReadOptions } from '../types.ts';
+import type { FollowHub, FollowHubDeps, FollowUsage } from './follow-hub.ts';
+
+/** The hub, loaded with the first follow: it is a third of the engine's code, and most programs that search follow nothing. */
+export class LateHub {
+  readonly #deps: FollowHubDeps;
+  #hub: Promise<FollowHub> | undefined;
+  #loaded: FollowHub | undefined;
+  #isClosed = false;
+
+  constructor(deps: FollowHubDeps) {
+    this.#deps = deps;
+  }
+
+  get usage(): FollowUsage {
+    return this.#loaded?.usage ?? { readers: 0, watchers: 0, openFiles: 0 };
+  }
+
+  /** See `FollowHub`. */
+  async *follow(query: FollowQuery, options: ReadOptions): AsyncGenerator<FollowItem[], void, undefined> {
+    yield* (await this.#load()).follow(query, options);
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await (await this.#hub)?.close();
+  }
+
+  #load(): Promise<FollowHub> {
+    this.#hub ??= import('./follow-hub.ts').then(async (module) => {
+      this.#loaded = new module.FollowHub(this.#deps);
+      if (this.#isClosed) await this.#loaded.close();
+      return this.#loaded;
+    });
+    return this.#hub;
+  }
+}
