@@ -160,7 +160,7 @@ it.each<[string, (socket: Socket) => void]>([
   await once(server, 'listening');
   onTestFinished(() => void server.close());
   // What never ends costs the whole timeout.
-  const node = await startNodeWithMember(`127.0.0.1:${(server.address() as AddressInfo).port}`, { timeoutMs: 2000 });
+  const node = await startNodeWithMember(`127.0.0.1:${(server.address() as AddressInfo).port}`, { timeoutMs: 500 });
   const memory = node.residentMib;
   const { status, text } = await node.request('api/v1/cluster/nodes/liar/log/list');
   expect(status).toBeGreaterThanOrEqual(502);

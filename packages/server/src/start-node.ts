@@ -61,8 +61,8 @@ export async function startNode({
   return { ...embedded, url, stop: embedded.close };
 }
 
-/** After what reads the state of a node that has just started. */
-const PREPARE_AFTER_MS = 500;
+/** After what reads the state of a node that has just started. One that runs only briefly prepares nothing. */
+const PREPARE_AFTER_MS = 3000;
 
 function prepareSearches({ components, log }: OpenNode): NodeJS.Timeout {
   const prepare = () =>
