@@ -6,33 +6,39 @@ import { ROOT } from './steps.mjs';
 
 /** The code of threads, by its built file, and the packages it is made of. */
 const WORKERS = [
-  { file: 'logs/dist/scan/worker', packages: ['logs'] },
-  { file: 'server/dist/config/config-worker', packages: ['logs', 'contract', 'server'] },
+  // CommonJS: only of a script can one thread give another what it has compiled. The program has the same file.
+  { file: 'logs/dist/scan/worker', format: 'cjs', packages: ['logs'] },
+  { file: 'server/dist/config/config-worker', format: 'esm', packages: ['logs', 'contract', 'server'] },
 ];
 
+export const SCAN_WORKER = join(ROOT, 'packages/logs/dist/scan/worker-bundle.cjs');
+
 /**
- * Makes one file of the code of each thread, for tests of the source: a thread that loads it starts in a third of the time
- * of one that loads up to 200 modules, and tests start hundreds of threads.
+ * Makes one file of the code of each thread: a thread that loads it starts in a third of the time of one that loads up to
+ * 200 modules, and tests of the source start hundreds of threads.
  */
 export async function bundleWorkers() {
-  for (const { file, packages } of WORKERS) {
+  for (const { file, format, packages } of WORKERS) {
     const path = join(ROOT, 'packages', file);
+    const outfile = `${path}-bundle.${format === 'cjs' ? 'cjs' : 'js'}`;
     const stamps = packages.map((name) => join(ROOT, 'packages', name, 'dist/.tsbuildinfo'));
     const newest = Math.max(...[...stamps, fileURLToPath(import.meta.url)].map(timeOf));
     // What is not built is not tested either.
-    if (timeOf(`${path}.js`) > 0 && timeOf(`${path}-bundle.js`) <= newest) await bundleWorker(path);
+    if (timeOf(`${path}.js`) > 0 && timeOf(outfile) <= newest) await bundleWorker(`${path}.js`, outfile, format);
   }
 }
 
-async function bundleWorker(path) {
+async function bundleWorker(entry, outfile, format) {
   const { build } = createRequire(import.meta.url)('esbuild');
   await build({
-    entryPoints: [`${path}.js`],
-    outfile: `${path}-bundle.js`,
+    entryPoints: [entry],
+    outfile,
     bundle: true,
-    format: 'esm',
+    format,
     platform: 'node',
     target: 'es2022',
+    // Nothing imports modules into a script: what is left of them is required.
+    supported: { 'dynamic-import': format === 'esm' },
     // Loaded by few searches only.
     external: ['re2js'],
     absWorkingDir: ROOT,

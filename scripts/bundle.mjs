@@ -1,7 +1,7 @@
 import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire, SourceMap } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
-import { bundleWorkers } from './bundle-workers.mjs';
+import { bundleWorkers, SCAN_WORKER } from './bundle-workers.mjs';
 import { CONSOLE } from './console.mjs';
 import { directImports } from './direct-imports.mjs';
 import { mergeChunks } from './merge-chunks.mjs';
@@ -32,7 +32,6 @@ const BUNDLES = [
       index: 'server/dist/index.js',
       pino: 'server/dist/service-log/pino.js',
       winston: 'server/dist/service-log/winston.js',
-      worker: 'logs/dist/scan/worker.js',
       'config-worker': 'server/dist/config/config-worker.js',
     },
     types: {
@@ -41,12 +40,12 @@ const BUNDLES = [
       winston: 'server/dist/service-log/winston.d.ts',
     },
     inside: ['eventsource-parser'],
-    files: { proto: 'proto/porthole' },
+    files: { proto: 'proto/porthole', 'worker.cjs': relative(ROOT, SCAN_WORKER) },
   },
 ];
 
-/** What threads, nodes and the most frequent command load. */
-const isFast = (name) => /^(main|index|worker|(logs|engine|job-runner)-\w+)\.js$/.test(name);
+/** What nodes and the most frequent command load. */
+const isFast = (name) => /^(main|index|(logs|engine|job-runner)-\w+)\.js$/.test(name);
 
 /** And what is not to become more. */
 const isImportant = (name) => isFast(name) || name === 'config-worker.js';
@@ -56,8 +55,8 @@ const CONSOLE_COPY = join(ROOT, 'packages/cli/lib/console');
 
 /** Bundles what has changed since the last time. */
 export async function bundle() {
-  await bundleCode();
   await bundleWorkers();
+  await bundleCode();
   copyConsole();
 }
 

@@ -19,7 +19,6 @@ function loadedBy(entry: string): string {
 
 test.each([
   ['main.js', ['function buildOpenApi(', 'var LogDir = class', 'var WorkerPool = class']],
-  ['worker.js', ['function buildOpenApi(', 'var LogDir = class', 'var WorkerPool = class']],
   ['config-worker.js', ['function buildOpenApi(', 'var LogDir = class', 'var WorkerPool = class']],
   ['index.js', ['var FollowHub = class', 'var LocalCluster = class']],
 ])('%s loads nothing that only others need', (entry, absent) => {

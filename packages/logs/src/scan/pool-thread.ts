@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { LogError, ThreadLost } from '../log-error.ts';
 import { packageFile } from '../package-file.ts';
@@ -17,7 +18,7 @@ const RESOURCE_LIMITS = { maxOldGenerationSizeMb: 64, maxYoungGenerationSizeMb: 
 
 /** Node does not run TypeScript in threads: tests, which run the source, use the built file. */
 function workerUrl(moduleUrl: string | undefined = import.meta.url): URL {
-  return packageFile(moduleUrl?.endsWith('.ts') ? '../../dist/scan/worker-bundle.js' : './worker.js', moduleUrl);
+  return packageFile(moduleUrl?.endsWith('.ts') ? '../../dist/scan/worker-bundle.cjs' : './worker.cjs', moduleUrl);
 }
 
 /** A job and whoever waits for it. */
@@ -43,8 +44,26 @@ export interface Thread {
   stopTimer: NodeJS.Timeout | undefined;
 }
 
-export function startWorker(workerData: WorkerOptions): Worker {
-  return new Worker(workerUrl(), { resourceLimits: RESOURCE_LIMITS, execArgv: [], workerData });
+/**
+ * What a thread runs first. With the code that another one has compiled, it starts in 55 ms instead of 72. V8 ignores such
+ * code if it does not fit.
+ */
+const START = `
+const { readFileSync } = require('node:fs');
+const { createRequire } = require('node:module');
+const { Script } = require('node:vm');
+const { parentPort, workerData } = require('node:worker_threads');
+const { path, code, prepares } = workerData;
+const text = '(require) => {' + readFileSync(path, 'utf8') + '}';
+const script = new Script(text, { filename: path, cachedData: code });
+script.runInThisContext()(createRequire(path));
+if (prepares) parentPort.postMessage({ code: script.createCachedData() });
+`;
+
+/** `code`: of a thread that has prepared. */
+export function startWorker(options: WorkerOptions, code: Uint8Array | undefined): Worker {
+  const workerData = { ...options, path: fileURLToPath(workerUrl()), code };
+  return new Worker(START, { eval: true, resourceLimits: RESOURCE_LIMITS, execArgv: [], workerData });
 }
 
 export function becomesReady({ worker }: Thread): Promise<boolean> {

@@ -6,6 +6,9 @@ export interface WorkerOptions {
   prepares: boolean;
 }
 
+/** Sent by a thread: that it can take jobs; and its compiled code, if it has prepared, with which others start sooner. */
+export type WorkerReady = 'ready' | { code: Uint8Array };
+
 export interface WorkerTask {
   id: number;
   job: Job;

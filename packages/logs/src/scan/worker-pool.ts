@@ -5,7 +5,7 @@ import type { Job, JobResults } from './jobs.ts';
 import { becomesReady, lostError, STOP_MS, startWorker, type Thread, type Waiting } from './pool-thread.ts';
 import { ScanHere } from './scan-here.ts';
 import { asError, isWorkerFailure } from './thread-errors.ts';
-import type { WorkerResponse, WorkerTask } from './worker-messages.ts';
+import type { WorkerReady, WorkerResponse, WorkerTask } from './worker-messages.ts';
 
 /** An idle thread is ended after this long to free its memory. */
 const IDLE_MS = 30_000;
@@ -42,6 +42,8 @@ export class WorkerPool {
   #closed = false;
   #keptThreads = 0;
   #replacedThreads = 0;
+  /** Compiled by the thread that has prepared. */
+  #code: Uint8Array | undefined;
 
   constructor(most: number, { scansHere = false }: PoolOptions = {}) {
     this.#most = most;
@@ -199,20 +201,25 @@ export class WorkerPool {
   #start({ prepares = false } = {}): Thread | undefined {
     const stuck = [...this.#threads].filter(({ isStuck }) => isStuck).length;
     if (this.#threads.size >= this.#most + (stuck >= this.#most ? 1 : 0)) return undefined;
-    const worker = startWorker({ prepares });
+    const worker = startWorker({ prepares }, this.#code);
     const timers = { timer: undefined, stopTimer: undefined };
     const thread: Thread = { worker, isReady: false, isStuck: false, isEnding: false, current: undefined, ...timers };
     this.#threads.add(thread);
     worker.unref();
-    worker.on('message', (response: WorkerResponse | 'ready') => {
-      if (response !== 'ready') return this.#finish(thread, response);
-      thread.isReady = true;
-      if (!thread.current) this.#rest(thread);
-      this.#dispatch();
+    worker.on('message', (message: WorkerResponse | WorkerReady) => {
+      if (message === 'ready') this.#begin(thread);
+      else if ('code' in message) this.#code = message.code;
+      else this.#finish(thread, message);
     });
     worker.on('error', (error) => this.#lose(thread, isWorkerFailure(error) ? new ThreadLost(error) : error));
     worker.on('exit', () => this.#lose(thread, lostError(thread)));
     return thread;
+  }
+
+  #begin(thread: Thread): void {
+    thread.isReady = true;
+    if (!thread.current) this.#rest(thread);
+    this.#dispatch();
   }
 
   #finish(thread: Thread, response: WorkerResponse): void {
