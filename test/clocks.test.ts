@@ -32,6 +32,7 @@ const TIMES_OF_DAY: Readonly<Record<string, string>> = {
   'logs/src/disk-index/dir-watch.ts': 'compared with times of the file system',
   'logs/src/disk-index/index-dir.ts': 'ages of files, which outlive the process',
   'logs/src/file/file-stamp.ts': 'compared with times of the file system',
+  'logs/src/follow/tail/rotated-files.ts': 'compared with times of the file system',
   'logs/src/follow/tail/tail-file.ts': 'the year of timestamps that have none',
   'logs/src/read/file-details.ts': 'compared with times of the file system',
   'logs/src/text-index/index-builder.ts': 'compared with times of the file system',

@@ -22,7 +22,7 @@ export interface RecordAnchor {
 /** How much of a record a follower has received: lines may be appended to it later. */
 export interface Delivered {
   bytes: number;
-  /** Time of the record; if its file no longer exists, following continues at this time. */
+  /** Time of the record, or of one before it; if its file no longer exists, following continues at this time. */
   timeMs: number | undefined;
 }
 
@@ -47,7 +47,12 @@ export function encodeMark(mark: RecordMark): string {
  * later, and a record that no longer exists does not end the follow.
  */
 export function resumeCursor({ cursor, offset, bytes, timeMs }: ResumedRecord): string {
-  return `${cursor}.${encodeDelivered(offset, { bytes, timeMs })}`;
+  return isResumeCursor(cursor) ? cursor : `${cursor}.${encodeDelivered(offset, { bytes, timeMs })}`;
+}
+
+/** Whether it already contains how far its record was delivered. */
+function isResumeCursor(cursor: string): boolean {
+  return cursor.split('.', MARK_PARTS + 1).length > MARK_PARTS;
 }
 
 /** The fields of a record that determine how far it was delivered. */
@@ -69,6 +74,9 @@ export function markEncoder(file: FileMark & { file: string }): (place: RecordAn
 export function markEnds({ headHash, headBytes, file }: FileMark & { file: string }): { head: string; tail: string } {
   return { head: `${headHash}.${to36(headBytes)}.`, tail: `.${Buffer.from(file).toString('base64url')}` };
 }
+
+/** Parts of a mark without what was delivered. */
+const MARK_PARTS = 6;
 
 export function decodeCursor(text: string): RecordMark[] {
   return text.split('~').map(decodeMark);
@@ -131,6 +139,10 @@ function tied(check: number, offset: number): number {
 
 /** The checksum of zero bytes: such a mark is a position, not a record. */
 const NOTHING_CHECKED = 0x811c9dc5;
+
+export function positionAnchor(offset: number): RecordAnchor {
+  return { offset, check: NOTHING_CHECKED, checkBytes: 0 };
+}
 
 /** FNV-1a over the first bytes of a record: fast for a few bytes, and nothing is gained by forging it. */
 export function fnv1a(bytes: Uint8Array, start: number, end: number): number {

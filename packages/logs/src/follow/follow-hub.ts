@@ -187,9 +187,13 @@ export class FollowHub {
     // Before the listing: in a directory without logs no tail starts the watch, and the first log may appear at any time.
     if (family === undefined && !this.#closed) await this.#watch.start();
     if (family === undefined) return this.#listAll();
-    const targets = toTargets(await groupMembers(await this.#deps.list(family)));
-    const found =
-      targets.find((target) => target.family === family) ?? this.#tails.findTarget({ name: family, family });
+    // Twice: its only file may be renamed between the listing of the names and that of the files.
+    let targets: TailTarget[] = [];
+    let found: TailTarget | undefined;
+    for (let attempt = 1; !found && attempt <= 2; attempt++) {
+      targets = toTargets(await groupMembers(await this.#deps.list(family)));
+      found = targets.find((target) => target.family === family) ?? this.#tails.findTarget({ name: family, family });
+    }
     const families = targets.flatMap((target) => target.family ?? []);
     if (!found) throw familyNotFound(family, families);
     await refuseUnfollowable(found, this.#deps.handles);

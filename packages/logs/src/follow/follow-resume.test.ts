@@ -53,6 +53,18 @@ async function take(logs: LogDir, query: Partial<FollowQuery>, count: number): P
   return items.filter(({ type }) => type !== 'end');
 }
 
+/** All up to this text. Files created in one moment look as if they had been truncated, which does not matter here. */
+async function textsUpTo(last: string, logs: LogDir, query: Partial<FollowQuery>): Promise<(string | undefined)[]> {
+  const abort = new AbortController();
+  const items: FollowItem[] = [];
+  const all = { family: 'app.log', raw: true, start: 'end', ...query } as const;
+  for await (const batch of logs.follow(all, { signal: abort.signal })) {
+    items.push(...batch.filter((item) => item.type !== 'end' && !(item.type === 'gap' && item.reason === 'truncated')));
+    if (itemTexts(items).includes(last)) abort.abort();
+  }
+  return itemTexts(items);
+}
+
 const itemTexts = (items: readonly FollowItem[]) =>
   items.map((item) => (item.type === 'record' ? item.raw : item.type));
 
@@ -309,4 +321,89 @@ test('a file replaced while the history is read does not end the follow: a gap, 
   await eventually(() => expect(follow.texts.at(-1)).toBe(line(5).trimEnd()));
   await follow.stop();
   expect(itemTexts(follow.items)).toEqual(['gap', '\tat one', line(5).trimEnd(), 'end']);
+});
+
+test.each([true, false])(
+  'after a deleted continuation line (read as it was written: %s): a gap, then what is left and not older',
+  async (isLive) => {
+    const { dir, path } = log(lines(1, 3));
+    writeFileSync(`${path}.1`, line(0));
+    const logs = openDir(dir);
+    const follow = logs.follow({ family: 'app.log', raw: true, start: 'end' })[Symbol.asyncIterator]();
+    await follow.next();
+    let cursor = resumeCursor(await newestRecord(dir));
+    appendFileSync(path, '\tat one\n');
+    const { value: [piece] = [] } = await follow.next();
+    expect(piece).toMatchObject({ continued: true });
+    await follow.return?.();
+    await logs.close();
+    const [rest] = isLive ? [piece] : await take(openDir(dir), { start: { cursor } }, 1);
+    expect(rest).toMatchObject({ continued: true, raw: '\tat one' });
+    cursor = resumeCursor(rest as FoundRecord);
+    rmSync(path);
+    writeFileSync(path, lines(4, 6));
+    const items = await take(openDir(dir), { start: { cursor } }, 4);
+    expect(itemTexts(items)).toEqual(['gap', ...lines(4, 6).trimEnd().split('\n')]);
+  },
+);
+
+test('after a deleted record of a log without timestamps: a gap, then all that is left', async () => {
+  const { dir, path } = log('one\ntwo\n');
+  const record = await newestRecord(dir);
+  rmSync(path);
+  writeFileSync(`${path}.1`, 'three\nfour\n');
+  writeFileSync(path, 'five\n');
+  const cursor = resumeCursor(record);
+  expect(await textsUpTo('five', openDir(dir), { start: { cursor } })).toEqual(['gap', 'three', 'four', 'five']);
+});
+
+test.each([false, true])(
+  'after a deleted record: files without timestamps are sent, too (compressed: %s)',
+  async (isPacked) => {
+    const { dir, path } = log(lines(1, 3));
+    const record = await newestRecord(dir);
+    rmSync(path);
+    const rotated = '\tat one\n\tat two\n';
+    writeFileSync(`${path}.2`, lines(4, 5));
+    writeFileSync(isPacked ? `${path}.1.gz` : `${path}.1`, isPacked ? gzipSync(rotated) : rotated);
+    writeFileSync(path, '\tat three\n');
+    const start = { cursor: resumeCursor(record) };
+    const untimed = ['\tat one\n\tat two', '\tat three'];
+    const timed = [line(4).trimEnd(), line(5).trimEnd()];
+    expect(await textsUpTo('\tat three', openDir(dir), { start })).toEqual(['gap', ...timed, ...untimed]);
+    rmSync(`${path}.2`);
+    expect(await textsUpTo('\tat three', openDir(dir), { start })).toEqual(['gap', ...untimed]);
+  },
+);
+
+test.each([false, true])(
+  'what a writer still appends to a file renamed before the follow began is sent (new file: %s)',
+  async (isCreated) => {
+    const { dir, path } = log(lines(1, 3));
+    const writer = openSync(path, 'a');
+    onTestFinished(() => closeSync(writer));
+    const cursor = resumeCursor(await newestRecord(dir));
+    writeSync(writer, line(4));
+    renameSync(path, `${path}.1`);
+    if (isCreated) writeFileSync(path, '');
+    const follow = collectFollow(openHub(dir), { family: 'app.log', start: { cursor } });
+    await eventually(() => expect(follow.texts).toEqual([line(4).trimEnd()]));
+    writeSync(writer, line(5));
+    appendFileSync(path, line(6));
+    await eventually(() => expect(follow.texts).toEqual(lines(4, 6).trimEnd().split('\n')));
+    await follow.stop();
+  },
+);
+
+test('what is copied and truncated before any of it was read is sent', async () => {
+  const { dir, path } = log('');
+  const hub = openHub(dir, { events: false, pollMs: 50 });
+  const follow = collectFollow(hub, { family: 'app.log' });
+  await follow.ready;
+  appendFileSync(path, lines(1, 3));
+  copyFileSync(path, `${path}.1`);
+  truncateSync(path);
+  appendFileSync(path, line(4));
+  await eventually(() => expect(follow.texts).toEqual(lines(1, 4).trimEnd().split('\n')));
+  await follow.stop();
 });

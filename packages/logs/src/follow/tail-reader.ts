@@ -56,7 +56,7 @@ export class TailReader {
     this.joined = currentJunction(tail);
     this.#seq = tail.ring.nextSeq;
     this.#bytes = tail.ring.bytesBefore(this.#seq);
-    this.#lastCursor = cursorBefore(tail.positionCursor);
+    this.#lastCursor = cursorBefore(tail);
   }
 
   /** Continues at this entry of the ring; `after` is the cursor of the record delivered last. */
@@ -160,10 +160,9 @@ export class TailReader {
   }
 }
 
-/** With the time of the record it continues: if its file was deleted, the rest is found by time. */
+/** With a time: if its file was deleted, the rest is found by that. */
 function cursorAfter(entry: RecordEntry): string {
-  const { timeMs } = entry.first.piece.head;
-  return resumeCursor({ ...entry.found({ raw: false }), timeMs: Number.isNaN(timeMs) ? undefined : timeMs });
+  return resumeCursor({ ...entry.found({ raw: false }), timeMs: entry.resumeMs });
 }
 
 type Mark = ReturnType<typeof decodeCursor>[number];
@@ -173,9 +172,9 @@ function isRecord({ piece, source }: RecordEntry, mark: Mark): boolean {
   return fnv1a(piece.bytes, 0, mark.checkBytes) === mark.check && isMarked(mark, source.head);
 }
 
-/** The cursor of the byte before this position, up to which everything was delivered. */
-function cursorBefore(cursor: string | undefined): string | null {
-  const [mark] = cursor === undefined ? [] : decodeCursor(cursor);
+/** The cursor of the byte before the position, up to which everything was delivered. */
+function cursorBefore({ positionCursor, text }: LogTail): string | null {
+  const [mark] = positionCursor === undefined ? [] : decodeCursor(positionCursor);
   if (!mark || mark.offset === 0) return null;
-  return encodeMark({ ...mark, offset: mark.offset - 1, delivered: { bytes: 1, timeMs: undefined } });
+  return encodeMark({ ...mark, offset: mark.offset - 1, delivered: { bytes: 1, timeMs: text?.firstTimeMs } });
 }

@@ -9,11 +9,12 @@ const SHORT = `${'0'.repeat(15)}a.dw`;
 const LONG = `${'0'.repeat(15)}b.sg`;
 
 describe('the key of a record', () => {
-  it('is the same while its file grows and after it was rotated', () => {
+  it('is the same while its file grows, after it was rotated, and with what was delivered', () => {
     const keys = [
       cursor(SHORT, '5k.1x.1s', 'broker.log'),
       cursor(LONG, '5k.1x.1s', 'broker.log.1'),
       cursor(LONG, '5k.1x.1s', 'broker-2026-11-15.log.gz'),
+      `${cursor(LONG, '5k.1x.1s', 'broker.log')}.1s.mwhnyu.whb`,
     ].map((text) => recordKey({ node: 'n1', cursor: text }));
     expect(new Set(keys).size).toBe(1);
   });

@@ -125,8 +125,8 @@ export interface LogSource {
   fractionAt(record: ShownRecord, extent: Extent): number | undefined;
 }
 
-/** A cursor: length and hash of the start of the file; offset, check and checked bytes; file name. */
-const CURSOR = /^[0-9a-f]{16}\.[0-9a-z]+\.([0-9a-z]+\.[0-9a-z]+\.[0-9a-z]+)\.([\w-]+)$/;
+/** A cursor: length and hash of the start of the file; offset, check and checked bytes; file name; what was delivered. */
+const CURSOR = /^[0-9a-f]{16}\.[0-9a-z]+\.([0-9a-z]+\.[0-9a-z]+\.[0-9a-z]+)\.([\w-]+)(?:\.[\w.-]+)?$/;
 
 /**
  * One key per record, however its cursor is written: cursors change while the file is shorter than 1 KiB and with the

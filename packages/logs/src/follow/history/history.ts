@@ -1,82 +1,139 @@
 import { decodeCursor, resumeCursor } from '../../cursor/cursor.ts';
 import { LogError } from '../../log-error.ts';
-import type { FollowItem, FoundRecord, SearchQuery, StartPoint } from '../../types.ts';
+import type { FollowItem, FoundRecord, StartPoint } from '../../types.ts';
 import type { RecordRing } from '../ring/record-ring.ts';
-import { currentJunction, type TailReader } from '../tail-reader.ts';
-import { type HistoryDeps, queryFor, searchAll, searchExisting } from './search-history.ts';
+import { currentJunction, type Junction, type TailReader } from '../tail-reader.ts';
+import { findRemaining } from './find-remaining.ts';
+import { type HistoryDeps, queryFor, searchAll, searchExisting, timeOf } from './search-history.ts';
 import { TextChanges } from './text-changes.ts';
 
 /** Records of a batch when they are emitted from memory. */
 const BATCH_RECORDS = 1000;
 
-/** Rounds of one history whose end may be deleted before it is reached; then the follow continues with the newest records. */
-const MAX_ROUNDS = 10;
+/** Rounds in a row that may fail without emitting anything; then the follow continues with the newest records. */
+const MAX_FAILURES = 10;
 
 /**
  * Emits everything from `start` (or from the beginning) up to the reader's position in the ring. If the ring moves past
  * that position while a long history is emitted, another round of history follows, until the ring can take over.
  */
-export async function* emitSince(
+export function emitSince(
   reader: TailReader,
   start: StartPoint | undefined,
   deps: HistoryDeps,
 ): AsyncGenerator<FollowItem[], void, undefined> {
-  const { ring } = reader.tail;
-  const changes = new TextChanges(reader.tail, start && 'cursor' in start ? start.cursor : undefined);
-  let from = start;
-  let last: string | undefined;
-  let limits: HistoryEnd | undefined;
-  for (let round = 0; !deps.signal.aborted; round++) {
-    const isHeld = (round < 2 || limits !== undefined) && reader.joined.seq >= ring.firstSeq;
-    const { seq, until, unread } = isHeld ? reader.joined : currentJunction(reader.tail);
-    try {
-      for await (const { records, isGone: isPartGone } of searchAll(reader, { from, ...(limits ?? { until }) }, deps)) {
-        if (isPartGone) yield [goneGap(reader, last)];
-        // One by one: a file that is being copied may be found twice in one part.
-        const fresh = records.filter((record) => record.file !== unread && reader.delivered.add(record));
-        const newest = fresh.at(-1);
-        if (newest) last = resumeCursor(newest);
-        yield* changes.pass(fresh);
+  return new History(reader, start, deps).emit();
+}
+
+/** Where a history ends that cannot end at a record: before a time, or with the files. */
+interface HistoryEnd {
+  toMs: number | undefined;
+  /** The ring still continues where the reader joined. */
+  isHeld: boolean;
+}
+
+/** One attempt to emit the history up to a junction. */
+interface Round extends Junction {
+  number: number;
+  /** The junction is where the reader joined. */
+  isHeld: boolean;
+}
+
+class History {
+  readonly #reader: TailReader;
+  readonly #deps: HistoryDeps;
+  readonly #changes: TextChanges;
+  /** A cursor given by a user fails if its record was deleted; a follow that resumes gets a gap. */
+  readonly #isStrict: boolean;
+  #from: StartPoint | undefined;
+  /** Cursor of the record emitted last. */
+  #last: string | undefined;
+  #end: HistoryEnd | undefined;
+  /** Rounds in a row that failed. */
+  #failures = 0;
+
+  constructor(reader: TailReader, start: StartPoint | undefined, deps: HistoryDeps) {
+    this.#reader = reader;
+    this.#deps = deps;
+    this.#changes = new TextChanges(reader.tail, start && 'cursor' in start ? start.cursor : undefined);
+    this.#isStrict = isStrict(start);
+    this.#from = start;
+  }
+
+  async *emit(): AsyncGenerator<FollowItem[], void, undefined> {
+    const { tail, joined } = this.#reader;
+    for (let number = 0; !this.#deps.signal.aborted; number++) {
+      const isHeld = (this.#end?.isHeld ?? number < 2) && joined.seq >= tail.ring.firstSeq;
+      const round = { number, isHeld, ...(isHeld ? joined : currentJunction(tail)) };
+      try {
+        yield* this.#emitRange(round);
+      } catch (error) {
+        if (!isGone(error)) throw error;
+        // One end of this range may have been renamed or truncated during the search: try once more.
+        if (this.#last === undefined && number === 0) continue;
+        if (yield* this.#recover(error, round)) continue;
       }
-      // The position at which the ring continues is no longer on disk.
-      if (limits?.toMs !== undefined) yield [goneGap(reader, last)];
-    } catch (error) {
-      if (!isGone(error)) throw error;
-      // One end of this range may have been renamed or truncated during the search: try once more.
-      if (last === undefined && round === 0) continue;
-      if (last !== undefined) from = { cursor: last };
-      const lost = await findLost(from, reader, deps);
-      if (lost && last === undefined && isStrict(start)) throw error;
-      if (lost && round < MAX_ROUNDS) {
-        // The record before the gap was deleted: report that first, then emit whatever is left that is not older.
-        yield [goneGap(reader, last)];
-        changes.forget();
-        from = lost.timeMs === undefined ? undefined : { timeMs: lost.timeMs };
-        last = undefined;
-        if (from) continue;
-      } else if ((last !== undefined || !isHeld) && round < MAX_ROUNDS) {
-        // The end of the range may be renamed at this moment, or the reader has not noticed yet that it was deleted.
-        await reader.tail.catchUp();
-        continue;
-      } else if (last === undefined && isHeld && !limits) {
-        // What is missing was before the ring's first record, or among what is left of the files.
-        yield [goneGap(reader, last)];
-        if (firstTimeFrom(ring, seq) === undefined) await reader.tail.catchUp();
-        // If the ring has nothing, the end is that of the files; what the ring gets of them, too, is deduplicated.
-        const toMs = firstTimeFrom(ring, seq);
-        limits = toMs === undefined ? {} : { toMs };
-        continue;
-      } else {
-        if (last === undefined && isStrict(start)) throw error;
-        yield [goneGap(reader, last)];
-      }
+      const { seq, until } = round;
+      this.#reader.moveTo(seq, this.#last);
+      if (seq >= tail.ring.firstSeq) return yield* this.#changes.passEnd(until);
+      // If the end of the range was deleted, nothing from there on was emitted. After a record, its time is known as well.
+      if (this.#last !== undefined) this.#from = { cursor: this.#last };
+      else if (until !== undefined && !this.#end) this.#from = { record: until };
+      this.#end = undefined;
     }
-    reader.moveTo(seq, last);
-    if (seq >= ring.firstSeq) return yield* changes.passEnd(until);
-    // If the end of the range was deleted, nothing from there on was emitted. After a record, its time is known as well.
-    if (last !== undefined) from = { cursor: last };
-    else if (until !== undefined && !limits) from = { record: until };
-    limits = undefined;
+  }
+
+  async *#emitRange({ until, unread }: Round): AsyncGenerator<FollowItem[], void, undefined> {
+    const reader = this.#reader;
+    const range = { from: this.#from, ...(this.#end ? { toMs: this.#end.toMs } : { until }) };
+    for await (const { records, isGone: isPartGone } of searchAll(reader, range, this.#deps)) {
+      if (isPartGone) yield [this.#gap()];
+      // One by one: a file that is being copied may be found twice in one part.
+      const fresh = records.filter((record) => record.file !== unread && reader.delivered.add(record));
+      const newest = fresh.at(-1);
+      if (newest) {
+        this.#last = resumeCursor(newest);
+        this.#failures = 0;
+      }
+      yield* this.#changes.pass(fresh);
+    }
+    // The position at which the ring continues is no longer on disk.
+    if (this.#end?.toMs !== undefined) yield [this.#gap()];
+  }
+
+  /** Prepares another round after one whose start or end was not found. Returns false if there should be none. */
+  async *#recover(error: unknown, { isHeld, seq }: Round): AsyncGenerator<FollowItem[], boolean, undefined> {
+    const { tail } = this.#reader;
+    if (this.#last !== undefined) this.#from = { cursor: this.#last };
+    const lost = await findLost(this.#from, this.#reader, this.#deps);
+    const mustThrow = this.#isStrict && this.#last === undefined;
+    if (lost && mustThrow) throw error;
+    const mayRetry = ++this.#failures < MAX_FAILURES;
+    if (lost && mayRetry) {
+      // The record before the gap was deleted: report that first, then emit whatever is left that is not older.
+      yield [this.#gap()];
+      this.#changes.forget();
+      this.#from = await findRemaining(lost.timeMs, tail);
+      this.#last = undefined;
+      return true;
+    }
+    if ((this.#last !== undefined || !isHeld) && mayRetry) {
+      // The end of the range may be renamed at this moment, or the reader has not noticed yet that it was deleted.
+      await tail.catchUp();
+      return true;
+    }
+    if (mustThrow && (this.#end || !isHeld)) throw error;
+    yield [this.#gap()];
+    if (this.#end) return false;
+    // What is missing was before the ring's first record, or among what is left of the files.
+    if (firstTimeFrom(tail.ring, seq) === undefined) await tail.catchUp();
+    // If the ring has nothing, the end is that of the files; what the ring gets of them, too, is deduplicated.
+    this.#end = { isHeld, toMs: isHeld ? firstTimeFrom(tail.ring, seq) : undefined };
+    return true;
+  }
+
+  #gap(): FollowItem {
+    return goneGap(this.#reader, this.#last);
   }
 }
 
@@ -88,9 +145,7 @@ async function findLost(
 ): Promise<{ timeMs: number | undefined } | undefined> {
   const cursor = from && ('cursor' in from ? from.cursor : 'record' in from ? from.record : undefined);
   if (cursor === undefined || !(await findRecord(cursor, reader, deps)).isGone) return undefined;
-  return {
-    timeMs: decodeCursor(cursor).findLast(({ delivered }) => delivered?.timeMs !== undefined)?.delivered?.timeMs,
-  };
+  return { timeMs: timeOf(cursor) };
 }
 
 /** Whether the record of a cursor was deleted, and otherwise its time. */
@@ -127,9 +182,6 @@ function firstTimeFrom(ring: RecordRing, seq: number): number | undefined {
   }
   return undefined;
 }
-
-/** Where a range of the history ends: at a record, or before a time. */
-type HistoryEnd = Pick<SearchQuery, 'until' | 'toMs'>;
 
 /** A gap of unknown size that cannot be loaded any more. */
 export function goneGap({ tail }: TailReader, after: string | null = null): FollowItem {

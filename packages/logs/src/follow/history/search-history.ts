@@ -43,6 +43,7 @@ export async function* searchAll(
 ): AsyncGenerator<HistoryPart, void, undefined> {
   let start = from;
   let last: string | undefined;
+  let timeMs = from && 'cursor' in from ? timeOf(from.cursor) : undefined;
   let truncations = 0;
   for (let done = false; !done && !deps.signal.aborted; ) {
     done = true;
@@ -51,7 +52,12 @@ export async function* searchAll(
     const range = { ...(exact && { start: exact }), ...end };
     const query = queryFor(reader, deps, { order: 'oldest', limit: HISTORY_LIMIT, ...range });
     for await (const items of searchExisting(query, deps)) {
-      const records = items.filter((item) => item.type === 'record');
+      const records = items.flatMap((item) => {
+        if (item.type !== 'record') return [];
+        timeMs = item.timeMs ?? timeMs;
+        // A continued record does not show its time, and whoever resumes after it needs one.
+        return item.continued ? { ...item, cursor: resumeCursor({ ...item, timeMs }) } : item;
+      });
       const end = items.find((item) => item.type === 'end');
       const newest = records.at(-1);
       if (newest) last = resumeCursor(newest);
@@ -72,6 +78,12 @@ export async function* searchAll(
   }
 }
 
+/** The time to continue at if the record of a cursor was deleted. */
+export function timeOf(cursor: string): number | undefined {
+  if (cursor === START_CURSOR) return undefined;
+  return decodeCursor(cursor).findLast(({ delivered }) => delivered?.timeMs !== undefined)?.delivered?.timeMs;
+}
+
 /**
  * The start without the time of its record. With it, a search that does not find the record would continue by time and
  * report the loss only at its end.
@@ -84,14 +96,19 @@ function toExactStart(start: StartPoint | undefined): StartPoint | undefined {
   return { ...start, cursor: marks.join('~') };
 }
 
-/** A log without any file at present has no history. A search refused because the node is busy is retried. */
+/**
+ * A log without any file at present has no history. A search is retried that was refused because the node is busy, or
+ * during which a file was truncated before its start was found.
+ */
 export async function* searchExisting(query: SearchQuery, deps: HistoryDeps): AsyncGenerator<SearchItem[]> {
   const { search, signal } = deps;
+  let truncations = 0;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LONGEST_WAIT_MS)) {
     try {
       return yield* search(query, { signal });
     } catch (error) {
-      if (!isBusy(error) || signal.aborted) {
+      const mayRetry = isBusy(error) || (isTruncated(error) && ++truncations <= MAX_TRUNCATIONS);
+      if (!mayRetry || signal.aborted) {
         if (!isMissing(error)) throw error;
         if (!query.start || 'timeMs' in query.start) return;
         throw new LogError('CURSOR_GONE', 'the files that the cursor points into no longer exist', { cause: error });
@@ -104,6 +121,11 @@ export async function* searchExisting(query: SearchQuery, deps: HistoryDeps): As
 /** The node runs as many searches as it may; thrown before anything was emitted. */
 function isBusy(thrown: unknown): boolean {
   return thrown instanceof LogError && thrown.code === 'TOO_MANY_SEARCHES';
+}
+
+/** Thrown before anything was emitted; later it is one of the problems. */
+function isTruncated(thrown: unknown): boolean {
+  return thrown instanceof LogError && thrown.code === 'LOG_FILE_TRUNCATED';
 }
 
 export function queryFor(

@@ -12,6 +12,8 @@ export interface EntrySource {
   readonly format: Format;
   /** The first bytes of the text, which marks are compared with. */
   readonly head: Buffer;
+  /** Time of its first record that has one. */
+  readonly firstTimeMs: number | undefined;
 }
 
 export interface SourceRef {
@@ -75,9 +77,17 @@ export class RecordEntry {
 
   /** Cursor that continues with this record itself; if its file was deleted, with what is not older. */
   get before(): string {
+    const { offset, bytes } = this.piece;
+    return resumeCursor({ cursor: this.#ref.cursors.at(offset, bytes), offset, bytes: 0, timeMs: this.resumeMs });
+  }
+
+  /**
+   * A time at which to continue if its file was deleted: that of the record it belongs to, or else the first one of the
+   * file, because other files were written either before that or after all of this file.
+   */
+  get resumeMs(): number | undefined {
     const { timeMs } = this.first.piece.head;
-    const at = { cursor: this.cursor, offset: this.piece.offset, bytes: 0 };
-    return resumeCursor({ ...at, timeMs: Number.isNaN(timeMs) ? undefined : timeMs });
+    return Number.isNaN(timeMs) ? this.source.firstTimeMs : timeMs;
   }
 
   /** Cursor of the position after it. */
@@ -116,7 +126,10 @@ export class RecordEntry {
     const span = { bytes, start: 0, end: bytes.length };
     const fields = shownFields(span, this.#format, { raw, continued, headless: continued });
     const { name: file, cursors } = this.#ref;
-    const position = { type: 'record', file, offset, bytes: bytes.length, cursor: cursors.at(offset, bytes) } as const;
+    const at = { cursor: cursors.at(offset, bytes), offset, bytes: bytes.length };
+    // A continued record does not show its time, and whoever resumes after it needs one.
+    const cursor = continued ? resumeCursor({ ...at, timeMs: this.resumeMs }) : at.cursor;
+    const position = { type: 'record', file, ...at, cursor } as const;
     const found: FoundRecord = Object.assign(position, fields);
     if (unfinished) found.unfinished = true;
     return found;

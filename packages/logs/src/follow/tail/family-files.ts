@@ -118,6 +118,11 @@ export async function familyMembers(files: readonly SeenFile[], family: string):
   return (await groupMembers(files)).get(family) ?? [];
 }
 
+/** The files of one family at present; none if the directory cannot be listed. */
+export async function listMembers(family: string, { list }: Pick<FamilyDeps, 'list'>): Promise<SeenMember[]> {
+  return familyMembers((await list(family).catch(undefinedIfUnreadable)) ?? [], family);
+}
+
 /**
  * Opens every wanted file of the family. A rotation renames files one by one meanwhile, so the directory is listed until
  * two listings are equal: a file that always had an entry in the directory is then never missed. `isExpected`: it should

@@ -5,6 +5,7 @@ import { eventually } from '../../testing/eventually.ts';
 import { tempDir } from '../../testing/temp-dir.ts';
 import type { FollowItem, FollowQuery } from '../../types.ts';
 import { collectFollow, onlyRecords, openHub, recordTexts } from '../testing/open-hub.ts';
+import { seededRandom } from '../testing/seeded-random.ts';
 import { type RotationKind, SteppedLog } from '../testing/stepped-log.ts';
 
 /** `MORE=20 SEED=1000 ROTATIONS=40` searches for new cases. */
@@ -16,17 +17,6 @@ const ROTATIONS = Number(process.env.ROTATIONS ?? 12);
 afterEach(() => {
   vi.restoreAllMocks();
 });
-
-/** A number from 0 to below 1; the same sequence for the same seed (mulberry32). */
-function seededRandom(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4294967296;
-  };
-}
 
 type Callback = (error: unknown, result?: unknown) => void;
 

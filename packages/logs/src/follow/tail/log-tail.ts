@@ -1,9 +1,9 @@
 import type { LogHandle } from '../../file/log-handle.ts';
-import { isFileFailure, undefinedIfUnreadable } from '../../log-error.ts';
+import { isFileFailure } from '../../log-error.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import { RecordRing } from '../ring/record-ring.ts';
 import { RingWriter } from '../ring/ring-writer.ts';
-import { familyMembers, type SeenMember } from './family-files.ts';
+import { listMembers, type SeenMember } from './family-files.ts';
 import { KnownFiles } from './known-files.ts';
 import { OpenFiles } from './open-files.ts';
 import { PollLoop } from './poll-loop.ts';
@@ -114,11 +114,13 @@ export class LogTail {
   async start(members?: readonly SeenMember[]): Promise<void> {
     try {
       const { family } = this.target;
-      if (family !== undefined) this.#known.remember(members ?? (await this.#listMembers(family)));
+      const listed = family === undefined ? [] : (members ?? (await listMembers(family, this.deps)));
+      this.#known.remember(listed);
       await this.#whileReadable(async () => {
         const handle = await this.deps.handles.acquire(this.#name);
         await this.#dispatch('other-file', { handle, replacements: 0 });
       });
+      if (family !== undefined && !this.fromStart) await this.#openLeft(family, listed);
     } catch (error) {
       await this.#fail(error);
     }
@@ -159,9 +161,12 @@ export class LogTail {
     this.open.close();
   }
 
-  async #listMembers(family: string): Promise<SeenMember[]> {
-    const files = await this.deps.list(family).catch(undefinedIfUnreadable);
-    return familyMembers(files ?? [], family);
+  /** The follow may begin in the middle of a rotation: there is no live file, or it is still empty. */
+  async #openLeft(family: string, listed: readonly SeenMember[]): Promise<void> {
+    const { id, text } = this.#file ?? {};
+    if (text && !text.isUnread) return;
+    const isListed = listed.some((member) => member.live && member.id === id);
+    await this.rotated.addLeft(isListed ? listed : await listMembers(family, this.deps), this.deps.handles);
   }
 
   /** Executes the actions of an event. `found` is what the name leads to, if the event is about that. */

@@ -1,4 +1,7 @@
+import type { HandleCache } from '../../file/handle-cache.ts';
+import { undefinedIfUnreadable } from '../../log-error.ts';
 import type { RingWriter } from '../ring/ring-writer.ts';
+import type { SeenMember } from './family-files.ts';
 import type { KnownFiles } from './known-files.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { TailFile } from './tail-file.ts';
@@ -33,6 +36,15 @@ export class RotatedFiles {
     file.rotatedMs = performance.now();
     this.#files.push(file);
     while (this.#files.length > MAX_ROTATED) this.#retireOldest();
+  }
+
+  /** Adds the newest one if it was written to a moment ago: its writers may not have opened the next file yet. */
+  async addLeft(members: readonly SeenMember[], handles: HandleCache): Promise<void> {
+    const { open, lingerMs } = this.#deps;
+    const left = members.findLast(({ live }) => !live);
+    if (!left || left.compressed || Date.now() - Number(left.modifiedNs / 1_000_000n) > lingerMs) return;
+    const handle = await handles.acquire(left.name).catch(undefinedIfUnreadable);
+    if (handle) this.add(await open.open(handle, 'end'));
   }
 
   /** Removes and returns a file that is live again. */

@@ -146,7 +146,8 @@ export class Rotation {
     const nothing = { copies: [], between: [], empty: 0, missed: [], members: [] };
     if (family === undefined) return { ...nothing, oldName: undefined, mayBeIncomplete: false };
     try {
-      const modifiedNs = await open.readModifiedNs(old);
+      // A truncated file was modified by that: what was read of it is as old as the last read.
+      const modifiedNs = next ? await open.readModifiedNs(old) : old.quietNs;
       const readModifiedNs = (file: TailFile) => open.readModifiedNs(file);
       const catchUp = async () => {
         await rotated.drainAll();

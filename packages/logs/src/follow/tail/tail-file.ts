@@ -66,7 +66,7 @@ export class TailFile {
   #sampleBytes = 0;
   #expected: Buffer = Buffer.alloc(0);
   #utf16: { encoding: Utf16; decoder: Utf16Decoder; position: number } | undefined;
-  /** It was truncated, and nothing of the new text was read. */
+  /** It was truncated or empty when the follow began, and nothing of the new text was read. */
   isRestarted = false;
 
   private constructor(handle: LogHandle, id: string, options: TailFileOptions) {
@@ -81,6 +81,8 @@ export class TailFile {
   static async open(handle: LogHandle, from: 'start' | 'end', options: TailFileOptions): Promise<TailFile> {
     const file = new TailFile(handle, await readFileId(handle), options);
     if (from === 'end' && handle.sizeBytes > 0) await file.#skipToEnd(handle.sizeBytes);
+    // What is written to an empty file may be copied and truncated before any of it is read.
+    file.isRestarted = from === 'end' && file.text.isUnread;
     return file;
   }
 
