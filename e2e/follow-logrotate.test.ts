@@ -74,9 +74,12 @@ test('whatever logrotate does, every client gets every line that is on disk once
   );
   for (let round = 1; round <= ROUNDS; round++) {
     await delay(ROUND_MS);
-    if (round % 6 === 5) {
+    if (round % 6 === 0) {
       node.kill('SIGTERM');
       await node.end();
+      await logs.rotate();
+      // The last file that the clients got is deleted, where one is kept, and the one after it is all that is left.
+      await delay(ROUND_MS);
       await logs.rotate();
       node = serveLogs(cwd, port);
       await node.ready();

@@ -158,6 +158,9 @@ function parseData<T>(frame: string): T | undefined {
   return data === undefined ? undefined : (JSON.parse(data) as T);
 }
 
+/** What a program printed so far is joined for each look at it, and nobody waits for these clients before the end. */
+const READ_MS = 250;
+
 /** By the CLI, in JSON: everything it says is an item. */
 export function followByCli(
   url: string,
@@ -173,7 +176,7 @@ export function followByCli(
       if (line !== '') client.take([JSON.parse(line) as FollowItem]);
     seen = end;
   };
-  const timer = setInterval(read, 50);
+  const timer = setInterval(read, READ_MS);
   onTestFinished(() => clearInterval(timer));
   void program.end().then(({ code, stderr }) => {
     if (code !== null) client.failure = new Error(`the CLI ended with ${code}: ${stderr}`);

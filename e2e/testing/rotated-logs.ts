@@ -73,7 +73,7 @@ export class RotatedLogs {
   async write(rate: number): Promise<void> {
     const specs = Object.entries(VARIANTS).map(([name, { appends = true, lateMs = 0 }]) => ({ name, appends, lateMs }));
     const script = join(import.meta.dirname, 'rotation-writer.mjs');
-    const args = ['--import', 'tsx', script, this.dir, String(rate), JSON.stringify(specs)];
+    const args = [script, this.dir, String(rate), JSON.stringify(specs)];
     const writer = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
     onTestFinished(() => {
       writer.kill('SIGKILL');
