@@ -105,6 +105,7 @@ const CALL_OPTIONS: ArgumentKinds = {
   responseBudget: OBJECT,
   send: FUNCTION,
   budgetMs: NUMBER,
+  onlyRaw: FLAG,
   gaps: TEXT,
   onEvent: FUNCTION,
 };

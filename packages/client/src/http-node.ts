@@ -14,7 +14,9 @@ import {
   type NodeConfig,
   type NodeDescription,
   type NodeSettings,
+  ONLY_RAW,
   PATHS,
+  RECORDS_HEADER,
   type SearchOptions,
 } from '@porthole/contract';
 import type {
@@ -237,11 +239,9 @@ export class HttpNode implements NodeClient {
   }
 
   #search(request: SearchRequest, options: SearchOptions): Promise<Exchange> {
-    return openSearch(
-      { path: PATHS.logSearch, query: encodeSearch(parseRequest(request), options) },
-      options,
-      this.#deps,
-    );
+    const query = encodeSearch(parseRequest(request), options);
+    const headers = options.onlyRaw ? { headers: { [RECORDS_HEADER]: ONLY_RAW } } : {};
+    return openSearch({ path: PATHS.logSearch, query, ...headers }, options, this.#deps);
   }
 }
 

@@ -227,7 +227,7 @@ const SCAN_SHARE = 0.8;
 
 /** Opens a response of lines. */
 export async function openSearch(
-  request: Pick<ClientRequest, 'path' | 'query'>,
+  request: Pick<ClientRequest, 'path' | 'query' | 'headers'>,
   { signal, budgetMs }: SearchOptions,
   deps: ClientDeps,
 ): Promise<Exchange> {

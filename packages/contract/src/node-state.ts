@@ -177,6 +177,11 @@ export interface SearchOptions extends CallOptions {
    * again. Without it, pieces may be kept.
    */
   reusesMemory?: boolean;
+  /**
+   * Of `searchLogLines` with `raw`: of the records only position, time and `raw` are used. Whoever makes the lines may leave
+   * the rest out, the message being empty then, or not: nodes of earlier versions do not.
+   */
+  onlyRaw?: boolean;
   /** Whose request it is: limits what is kept in memory for each client. */
   client?: string;
 }

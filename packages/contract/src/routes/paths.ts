@@ -43,3 +43,9 @@ export const PATHS = {
   downloadTicket: '/api/v1/download/ticket',
   bundle: '/api/v1/bundle',
 } as const;
+
+/** Of a search: what of the records is used. A hint that nodes of earlier versions do not know, so they send all of it. */
+export const RECORDS_HEADER = 'porthole-records';
+
+/** See `SearchOptions.onlyRaw`. */
+export const ONLY_RAW = 'raw';

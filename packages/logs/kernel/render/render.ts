@@ -14,7 +14,7 @@ import {
 import { renderContract } from './contract';
 import { renderFields } from './fields';
 import { renderJson } from './json';
-import { BYTES, putName, RAW_COLUMN, TIME_MS } from './names';
+import { BYTES, MESSAGE_COLUMN, putName, RAW_COLUMN, TIME_MS } from './names';
 import { isUtf8, outputAt, putByte, putBytes, putEscaped, putNumber, putWord, setOutput } from './output';
 
 const NEWLINE: u8 = 10;
@@ -38,6 +38,8 @@ const JSON_FORMAT: u32 = 1;
 /** What is requested besides the columns. */
 const ALL_FIELDS: u32 = 1;
 const RAW: u32 = 2;
+/** Instead of the columns: the message is empty, and there are no others. */
+const ONLY_RAW: u32 = 4;
 
 let lineStartBytes: u32 = 0;
 let cursorHeadBytes: u32 = 0;
@@ -109,12 +111,21 @@ function renderRecord(index: u32, start: u32, end: u32, offset: u64): bool {
   const time = load<f64>(SPAN_TIMES + (index << 3));
   if (time > -Infinity) putTime(time);
   const rank = load<u8>(SPAN_RANKS + index);
-  forget();
-  if (!(format === JSON_FORMAT ? renderJson(from, to, rank) : renderContract(from, to, rank))) return false;
+  if (!renderColumns(from, to, rank)) return false;
   if (extras & RAW) putRaw(from, to);
   if (extras & ALL_FIELDS && !renderFields()) return false;
   putWord(0x0a7d, 2); // }\n
   return true;
+}
+
+function renderColumns(from: u32, to: u32, rank: u8): bool {
+  if (extras & ONLY_RAW) {
+    putName(MESSAGE_COLUMN);
+    putByte(QUOTE);
+    return true;
+  }
+  forget();
+  return format === JSON_FORMAT ? renderJson(from, to, rank) : renderContract(from, to, rank);
 }
 
 /** The text itself, without its line break. */

@@ -33,6 +33,8 @@ export interface LineTexts {
   allFields: boolean;
   /** Whether lines have the text itself, too. */
   raw: boolean;
+  /** Whether they need not have anything else of the record. */
+  onlyRaw: boolean;
 }
 
 /** Renders records as lines of JSON, straight from the text of the kernel. */
@@ -92,7 +94,7 @@ export class RenderKernel {
       cursorTail.write(texts.cursorTail),
       texts.mostBytes,
       FORMATS.indexOf(texts.format),
-      (texts.allFields ? 1 : 0) | (texts.raw ? 2 : 0),
+      (texts.allFields ? 1 : 0) | (texts.raw ? 2 : 0) | (texts.onlyRaw ? 4 : 0),
     );
   }
 }

@@ -59,6 +59,8 @@ export interface RecordsJob extends ScanPart {
   /** Text as in the file instead of JSON; what follows about how records are shown does not apply then. */
   asText?: boolean | undefined;
   raw: boolean;
+  /** Of records, only position, time and `raw` are used: the others may be left out, and the message be empty. */
+  onlyRaw?: boolean | undefined;
   /** Names of the fields that each record carries. */
   fields?: readonly string[] | undefined;
   /** Limit for each record; default `SHOWN_BYTES`. */

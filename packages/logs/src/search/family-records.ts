@@ -13,6 +13,8 @@ export interface RecordsOptions {
   asText?: boolean | undefined;
   raw: boolean;
   /** See `RecordsJob`. */
+  onlyRaw?: boolean | undefined;
+  /** See `RecordsJob`. */
   fields?: readonly string[] | undefined;
   shownBytes?: number;
   /** See `RecordsJob`. */
@@ -83,7 +85,7 @@ const GOOD_RESULT = 0.75;
 function recordsJob(
   part: FilePart,
   { newestFirst }: FamilyTask,
-  { filter, asText, raw, fields, shownBytes, restFrom, rooms, wanted }: RecordsOptions,
+  { filter, asText, raw, onlyRaw, fields, shownBytes, restFrom, rooms, wanted }: RecordsOptions,
 ): RecordsJob {
   const { file, runs, picks, startBytes, endBytes, opened } = part;
   return {
@@ -97,6 +99,7 @@ function recordsJob(
     newestFirst,
     asText,
     raw,
+    onlyRaw,
     fields,
     shownBytes,
     restFrom,

@@ -42,7 +42,8 @@ export async function* searchRecords<T>(
     yield* output.records([], query, stop);
     let emitted = 0;
     const shown = { filter: query, asText: output.asText, raw: query.raw ?? false, fields: query.fields };
-    const recordsOptions = { ...shown, rooms: new ResultRooms(options), wanted: () => query.limit - emitted };
+    const { onlyRaw } = options;
+    const recordsOptions = { ...shown, onlyRaw, rooms: new ResultRooms(options), wanted: () => query.limit - emitted };
     const newestFirst = query.order === 'newest';
     const matcher = new RecordMatcher(query);
     let batch: TakenRecords[] = [];

@@ -76,4 +76,6 @@ export interface SearchOptions {
   isOver?: (() => boolean) | undefined;
   /** What was emitted is no longer used when the next piece is requested: its memory may be used for that one. */
   reusesMemory?: boolean | undefined;
+  /** Of lines with `raw`: nothing else of the records is used but their position and time. The rest may be left out. */
+  onlyRaw?: boolean | undefined;
 }

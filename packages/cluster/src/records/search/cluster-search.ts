@@ -63,7 +63,7 @@ async function* searchMembers(
   const limits = getLimits(deps);
   const chosen = chooseMembers(deps, request);
   const began = parseStartPosition(deps, request, chosen);
-  const query = { began, chosen, budgetMs: options.budgetMs, asLines };
+  const query = { began, chosen, budgetMs: options.budgetMs, asLines, onlyRaw: options.onlyRaw ?? false };
   const { queried, reports, lanes } = membersToQuery(deps, request, query);
   const rejectIfAllDo = () =>
     throwIfRejected(

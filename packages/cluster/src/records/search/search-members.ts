@@ -95,11 +95,18 @@ export function membersToQuery(
     chosen,
     budgetMs,
     asLines,
-  }: { began: StartPosition; chosen: readonly ChosenMember[]; budgetMs: number | undefined; asLines: boolean },
+    onlyRaw,
+  }: {
+    began: StartPosition;
+    chosen: readonly ChosenMember[];
+    budgetMs: number | undefined;
+    asLines: boolean;
+    onlyRaw: boolean;
+  },
 ): { queried: QueriedMember[]; reports: MemberReport[]; lanes: MergeLane[] } {
   const { firstBatchMs, memberTimeoutMs, pageRecords = firstPage(request, chosen.length) } = getLimits(deps);
   const timeoutMs = Math.min(memberTimeoutMs + (budgetMs ?? 0), MAX_TIMER_MS);
-  const options = { budgetMs: budgetMs ?? memberTimeoutMs * SCAN_SHARE, asLines, pageRecords };
+  const options = { budgetMs: budgetMs ?? memberTimeoutMs * SCAN_SHARE, asLines, onlyRaw, pageRecords };
   const newestFirst = request.order === 'newest';
   const specs: (LaneSpec & Pick<QueriedMember, 'query' | 'began'>)[] = [];
   const reports: MemberReport[] = [];
@@ -166,6 +173,8 @@ interface OpenOptions {
   budgetMs: number;
   /** Whether records that need not be parsed stay lines. */
   asLines: boolean;
+  /** See `SearchOptions`. */
+  onlyRaw: boolean;
   /** Of its first page; `undefined`: there is only one. */
   pageRecords: number | undefined;
   /** Its first records are too late already. */
@@ -176,7 +185,7 @@ interface OpenOptions {
 function openMember(
   deps: ClusterDeps,
   chosen: ChosenMember,
-  { request, query, clock, place: position, others, onDrop, budgetMs, asLines, pageRecords, isSilent }: OpenOptions,
+  { request, query, clock, place: position, others, onDrop, budgetMs, asLines, onlyRaw, pageRecords, isSilent }: OpenOptions,
 ): Pick<LaneOptions, 'open' | 'instead'> {
   type Search = (part: SearchQuery, limits?: { budgetMs: number }) => AsyncIterable<(SearchItem | LineRecord)[]>;
   const run = (search: Search, whole: SearchQuery) => {
@@ -189,7 +198,7 @@ function openMember(
     search: (signal) => {
       const search: Search = (part, limits = { budgetMs }) =>
         asLines
-          ? lineItems(chosen.state.searchLogLines(part, { ...limits, signal }), kernel())
+          ? lineItems(chosen.state.searchLogLines(part, { ...limits, signal, onlyRaw }), kernel())
           : chosen.state.searchLogs(part, { ...limits, signal });
       const isWhole = pageRecords === undefined || (typeof position !== 'string' && 'reach' in position);
       return isWhole

@@ -6,6 +6,7 @@ import { createFormat, detectFormat } from '../../parse/detect-format.ts';
 import type { Format, LineHead } from '../../parse/format.ts';
 import { createZone } from '../../parse/zone.ts';
 import { randomJsonObject } from '../../testing/random-json.ts';
+import type { FoundRecord } from '../../types.ts';
 import type { RecordsJob } from '../jobs.ts';
 import { RecordFormatter } from './record-formatter.ts';
 import { RecordLines } from './record-lines.ts';
@@ -73,6 +74,27 @@ function expectSame(text: Buffer, format: Format, options: Partial<RecordsJob> =
   expect([...found.times]).toEqual(expected.map(({ timeMs }) => timeMs));
   expect(found.ends.at(-1) ?? 0).toBe(found.text.length);
   return spans.length;
+}
+
+/** Position, time and text of what is rendered if nothing else is used. */
+function expectSameRaw(text: Buffer, format: Format): number {
+  const job = jobFor({ raw: true, onlyRaw: true });
+  const spans = loadRecords(text, format);
+  const bytes = kernel.text.subarray(0, text.length + 1);
+  const slow = new RecordFormatter(job, format);
+  const used = (line: string) => {
+    const { file, offset, bytes: length, cursor, timeMs, cut, continued, raw } = JSON.parse(line) as FoundRecord;
+    return { file, offset, length, cursor, timeMs, cut, continued, raw };
+  };
+  const expected = spans.map(({ start, end, headless }) =>
+    used(slow.format({ bytes, start, end, offset: start }, { continued: false, headless }).line),
+  );
+  const lines = new RecordLines(job, { kernel, format });
+  for (const { start, end, ...head } of spans)
+    lines.add({ bytes, start, end, offset: start }, { continued: false, ...head });
+  const rendered = Buffer.from(lines.found().text).toString().split('\n').slice(0, -1);
+  expect(rendered.map(used)).toEqual(expected);
+  return rendered.filter((line) => (JSON.parse(line) as FoundRecord).message === '').length;
 }
 
 const stamp = fc.constantFrom(
@@ -237,7 +259,10 @@ describe('records rendered by the kernel', () => {
         fc.boolean(),
         (bytes, spots, fields, shownBytes, raw) => {
           expectSame(bytes, FORMATS[name], { fields, shownBytes, raw });
-          if (spots.length > 0) expectSame(damaged(bytes, spots), FORMATS[name], { fields, raw });
+          expectSameRaw(bytes, FORMATS[name]);
+          if (spots.length === 0) return;
+          expectSame(damaged(bytes, spots), FORMATS[name], { fields, raw });
+          expectSameRaw(damaged(bytes, spots), FORMATS[name]);
         },
       ),
       { numRuns: 120 * MORE },
@@ -251,6 +276,7 @@ describe('records rendered by the kernel', () => {
       const format = detectFormat(bytes, OPTIONS);
       for (const fields of FIELDS) expectSame(bytes, format, { fields });
       expectSame(bytes, format, { raw: true });
+      expectSameRaw(bytes, format);
       if (bytes[0] === 123) expectSame(bytes, FORMATS.json, { fields: ['*'] });
     }
   });
@@ -268,6 +294,7 @@ describe('records rendered by the kernel', () => {
         [each, true] as const,
       ])) {
         const bytes = Buffer.from(line.repeat(1900));
+        expect(expectSameRaw(bytes, format)).toBe(1900);
         expect(expectSame(bytes, format, { fields, raw })).toBe(1900);
         const slow = { format: () => expect.unreachable('a record was decoded') };
         const lines = new RecordLines(jobFor({ fields, raw }), { kernel, format: { ...format, decode: slow.format } });

@@ -136,7 +136,7 @@ const USUAL: ShownAs = { continued: false, headless: false };
 
 /** What all lines of a job have in common; `undefined` if they have more than the kernel renders. */
 function lineTexts(job: RecordsJob, { lineStart }: RecordFormatter, format: Format): LineTexts | undefined {
-  const { file, mark, raw, fields = [], restFrom = 0, shownBytes = SHOWN_BYTES } = job;
+  const { file, mark, raw, onlyRaw = false, fields = [], restFrom = 0, shownBytes = SHOWN_BYTES } = job;
   const allFields = fields.includes(ALL_FIELDS);
   if (restFrom > 0 || (fields.length > 0 && !allFields)) return undefined;
   const { head, tail } = markEnds({ ...mark, file: file.name });
@@ -148,5 +148,6 @@ function lineTexts(job: RecordsJob, { lineStart }: RecordFormatter, format: Form
     format: format.name,
     allFields,
     raw,
+    onlyRaw: onlyRaw && raw && !allFields,
   };
 }

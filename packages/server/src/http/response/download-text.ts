@@ -113,7 +113,7 @@ async function* readPages(
   let start: { start?: { cursor: string } } = {};
   for (;;) {
     const reader = new TextReader(kernel, request.withNode ? 'node and raw' : 'raw');
-    const options = { signal, budgetMs, client, reusesMemory: true };
+    const options = { signal, budgetMs, client, reusesMemory: true, onlyRaw: true };
     for await (const piece of clusterLines(cluster, { ...query, ...start }, options)) yield* reader.read(piece);
     const { end } = reader;
     account.note(end);

@@ -1,6 +1,7 @@
 import {
   codeOf,
   type NodeState,
+  ONLY_RAW,
   parseBudget,
   parseDigestRequest,
   parseFieldsRequest,
@@ -9,6 +10,7 @@ import {
   parseSearchRequest,
   parseTopRequest,
   type Query,
+  RECORDS_HEADER,
   type RequestClock,
   type SearchOptions,
 } from '@porthole/contract';
@@ -50,11 +52,12 @@ export function createRecordRoutes(node: NodeState, options: RecordRouteOptions)
       return jsonResponse(await count(parse(query, clock()), { signal, budgetMs }));
     };
   return {
-    logSearch: async ({ query, signal }) => {
+    logSearch: async ({ query, headers, signal }) => {
       const request = parseSearchRequest(query, clock(), { maxRecords });
       const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
       // A piece is flushed before the next one is requested.
-      const stream = await openStream(node.searchLogLines(request, { signal, budgetMs, reusesMemory: true }));
+      const how = { reusesMemory: true, onlyRaw: headers[RECORDS_HEADER] === ONLY_RAW };
+      const stream = await openStream(node.searchLogLines(request, { signal, budgetMs, ...how }));
       return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, stream };
     },
     logFollow: async ({ query, headers, signal }) => {
