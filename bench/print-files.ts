@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import type { BenchContext } from './context.ts';
 import { type Counted, countOutput } from './count-lines.ts';
+import { busiestSince, threadSeconds } from './process-usage.ts';
 import { ensureBrokerLog, showSize } from './search-files.ts';
 import { WARM_UP_FILE } from './warm-node.ts';
 
@@ -44,6 +45,24 @@ const ENOUGH_MS = 20_000;
 export interface RateOptions {
   records: number;
   run(): Promise<Counted>;
+}
+
+/** Millions of records per second, round by round: by the clock, and by the processor time of one thread. */
+export interface StreamRates {
+  all: number[];
+  perThread: number[];
+}
+
+/** The same, and of the busiest thread of a process. */
+export async function streamRates(context: BenchContext, options: RateOptions, pid: number): Promise<StreamRates> {
+  const perThread: number[] = [];
+  const run = async () => {
+    const before = threadSeconds(pid);
+    const counted = await options.run();
+    perThread.push(options.records / busiestSince(pid, before) / 1e6);
+    return counted;
+  };
+  return { all: await recordRates(context, { ...options, run }), perThread };
 }
 
 /** Millions of records per second, round by round. */

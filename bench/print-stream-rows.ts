@@ -3,7 +3,7 @@ import { createClient, type NodeClient } from '@porthole/client';
 import type { BenchContext } from './context.ts';
 import { type Counted, countOutput } from './count-lines.ts';
 import { startPorthole } from './porthole.ts';
-import { type PrintedLog, recordRates } from './print-files.ts';
+import { type PrintedLog, recordRates, type StreamRates, streamRates } from './print-files.ts';
 import { startQueryNode } from './query-node.ts';
 import { median, showNumber } from './rounds.ts';
 import { atLeast, type Row } from './row.ts';
@@ -22,28 +22,30 @@ const CURL = ['--silent', '--show-error', '--fail'];
 /** Records as a stream over HTTP: of a node, read by the SDK, merged from members, and as a download. */
 export async function streamRows(context: BenchContext, log: PrintedLog): Promise<Row[]> {
   context.log('  streams of all records');
-  const measure = (run: () => Promise<Counted>) => recordRates(context, { records: log.records, run });
+  const { records } = log;
   const countResponse = (url: string) => countOutput(context, 'curl', [...CURL, url]);
-  const ripgrep = await measure(() => countOutput(context, 'rg', ['--no-config', '--json', '^', log.path]));
+  const runRipgrep = () => countOutput(context, 'rg', ['--no-config', '--json', '^', log.path]);
+  const ripgrep = await recordRates(context, { records, run: runRipgrep });
   const node = await startWarmNode(context, log.dir, FLAGS);
   const query = `file=${log.file}&order=oldest&limit=${log.records}&budget=${BUDGET_MS}`;
   const search = `${node.url}/api/v1/log/search?${query}`;
   const client = createClient({ url: node.url });
+  const measure = (run: () => Promise<Counted>, pid: number) => streamRates(context, { records, run }, pid);
   const rows = [
-    streamRow('records sent over HTTP as NDJSON by one thread', {
-      ours: await measure(() => countResponse(search)),
+    ...streamRowPair('records sent over HTTP as NDJSON by one thread', {
+      ours: await measure(() => countResponse(search), node.pid),
       ripgrep,
-      least: LEAST_MILLION,
+      thread: 'the busiest thread of the node',
     }),
-    streamRow('the same read by the SDK, as objects', {
-      ours: await measure(() => countSdk(client, log)),
+    ...streamRowPair('the same read by the SDK, as objects', {
+      ours: await measure(() => countSdk(client, log), process.pid),
       ripgrep,
-      least: LEAST_MILLION,
+      thread: 'the thread of the reader',
     }),
-    streamRow('the same read by the SDK, as lines', {
-      ours: await measure(() => countSdkLines(client, log)),
+    ...streamRowPair('the same read by the SDK, as lines', {
+      ours: await measure(() => countSdkLines(client, log), process.pid),
       ripgrep,
-      least: LEAST_MILLION,
+      thread: 'the thread of the reader',
     }),
   ];
   await node.stop();
@@ -52,7 +54,6 @@ export async function streamRows(context: BenchContext, log: PrintedLog): Promis
 
 /** One node asks another one, so that every record comes over HTTP twice. */
 async function clusterRows(context: BenchContext, log: PrintedLog, ripgrep: readonly number[]): Promise<Row[]> {
-  const measure = (run: () => Promise<Counted>) => recordRates(context, { records: log.records, run });
   const countResponse = (url: string) => countOutput(context, 'curl', [...CURL, url]);
   // There is no other log in its directory, which a download or a bundle would contain, too.
   const member = await startPorthole(context, dirname(log.otherPath), [...ZONE_FLAGS, ...FLAGS]);
@@ -63,26 +64,29 @@ async function clusterRows(context: BenchContext, log: PrintedLog, ripgrep: read
   const passedOn = `${asked.url}/api/v1/cluster/nodes/other/log/search?${query}`;
   const download = `${asked.url}/api/v1/cluster/log/download`;
   const bundle = `${asked.url}/api/v1/bundle?since=${FIRST_MS}&until=${FIRST_MS + BUNDLED_RECORDS * STEP_MS}`;
+  const thread = 'the busiest thread of that node';
+  const measure = (run: () => Promise<Counted>, records = log.records) =>
+    streamRates(context, { records, run }, asked.pid);
   const rows = [
-    streamRow('records of a member, merged into the response of another node', {
+    ...streamRowPair('records of a member, merged into the response of another node', {
       ours: await measure(() => countResponse(merged)),
       ripgrep,
-      least: LEAST_MILLION,
+      thread,
     }),
-    streamRow('records of a member, passed on by another node', {
+    ...streamRowPair('records of a member, passed on by another node', {
       ours: await measure(() => countResponse(passedOn)),
       ripgrep,
-      least: LEAST_MILLION,
+      thread,
     }),
-    streamRow('records of a member as a download of the console', {
+    ...streamRowPair('records of a member as a download of the console', {
       ours: await measure(() => countResponse(download)),
       ripgrep,
-      least: LEAST_MILLION,
+      thread,
     }),
-    streamRow('records of a member in a support bundle, merged and as files', {
-      ours: await recordRates(context, { records: BUNDLED_RECORDS, run: () => countBundle(bundle) }),
+    ...streamRowPair('records of a member in a support bundle, merged and as files', {
+      ours: await measure(() => countBundle(bundle), BUNDLED_RECORDS),
       ripgrep,
-      least: LEAST_MILLION,
+      thread,
     }),
   ];
   await asked.stop();
@@ -125,17 +129,27 @@ async function countSdkLines(client: NodeClient, { file, records }: PrintedLog):
   return { tookMs: performance.now() - startedAt, lines: bytes > 0 ? records : 0, gaveUp: false };
 }
 
-function streamRow(
+/** By the clock, which counts all processes that share the cores, and by what one thread does in a second. */
+function streamRowPair(
   figure: string,
-  { ours, ripgrep, least }: { ours: readonly number[]; ripgrep: readonly number[]; least?: number },
-): Row {
-  const rate = median(ours);
-  return {
-    figure: `${figure}, million/s`,
-    porthole: showNumber(rate),
-    against: `ripgrep --json ${showNumber(median(ripgrep))}`,
-    ratio: rate / median(ripgrep),
-    rounds: `${ours.map(showNumber).join(', ')} against ${ripgrep.map(showNumber).join(', ')}`,
-    ...(least !== undefined && { bar: atLeast(rate, least) }),
-  };
+  { ours, ripgrep, thread }: { ours: StreamRates; ripgrep: readonly number[]; thread: string },
+): Row[] {
+  const rate = median(ours.all);
+  const perThread = median(ours.perThread);
+  return [
+    {
+      figure: `${figure}, million/s`,
+      porthole: showNumber(rate),
+      against: `ripgrep --json ${showNumber(median(ripgrep))}`,
+      ratio: rate / median(ripgrep),
+      rounds: `${ours.all.map(showNumber).join(', ')} against ${ripgrep.map(showNumber).join(', ')}`,
+      bar: atLeast(rate, LEAST_MILLION),
+    },
+    {
+      figure: `${figure}, million per second of CPU time of ${thread}`,
+      porthole: showNumber(perThread),
+      rounds: ours.perThread.map(showNumber).join(', '),
+      bar: atLeast(perThread, LEAST_MILLION),
+    },
+  ];
 }

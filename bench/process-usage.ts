@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 
 /** The unit of /proc/PID/stat, USER_HZ: 100 on every Linux that Node runs on. */
 const TICKS_PER_SECOND = 100;
@@ -12,10 +12,25 @@ export function residentBytes(pid: number): number {
 
 /** Processor time of a process since its start, user and system, in seconds. */
 export function cpuSeconds(pid: number): number {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  return readCpuSeconds(`/proc/${pid}/stat`);
+}
+
+function readCpuSeconds(path: string): number {
+  const stat = readFileSync(path, 'utf8');
   // The second field is the name in parentheses and may hold anything; utime and stime are the 14th and 15th.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
+}
+
+/** Processor time of each thread of a process since it started, in seconds, by its id. */
+export function threadSeconds(pid: number): Map<string, number> {
+  const dir = `/proc/${pid}/task`;
+  return new Map(readdirSync(dir).map((id) => [id, readCpuSeconds(`${dir}/${id}/stat`)]));
+}
+
+/** Of the thread of a process that was busiest since then, in seconds. */
+export function busiestSince(pid: number, before: ReadonlyMap<string, number>): number {
+  return Math.max(...Array.from(threadSeconds(pid), ([id, seconds]) => seconds - (before.get(id) ?? 0)));
 }
 
 /** Samples resident memory until stopped; `stop` gives the highest seen. A process that ends meanwhile is no failure of its own. */

@@ -9,7 +9,7 @@ import {
   parseSearchRequest,
 } from '@porthole/contract';
 import type { LineKernel } from '@porthole/logs';
-import type { SearchQuery } from '@porthole/logs/types';
+import type { SearchItem, SearchQuery } from '@porthole/logs/types';
 import { LineReader, LineRecord } from '../records/merge/record-lines.ts';
 import { encodeFrame, FRAME, type Frame } from './frames.ts';
 import type { GroupBatch, GroupSearch, GroupSearchMember, MemberProgress } from './group-search.ts';
@@ -173,7 +173,10 @@ export class BatchReader {
     if (linesAt > payload.length) throw badAnswer();
     const lines = this.#check.check(payload.subarray(linesAt));
     if (lines === undefined) throw badAnswer();
-    const records = this.#reader.read(Buffer.from(lines.buffer as ArrayBuffer, lines.byteOffset, lines.length));
+    const items = this.#reader.read(Buffer.from(lines.buffer as ArrayBuffer, lines.byteOffset, lines.length));
+    const records = items.flatMap((item): (SearchItem | LineRecord)[] =>
+      item.type === 'lines' ? item.records() : [item],
+    );
     const members = Array.from({ length: count }, (_, index) => payload.readUInt16BE(4 + 2 * index));
     const isRight = records.length === count && members.every((member) => isPlace(member, this.#members));
     if (!isRight || !records.every((item) => item.type === 'record')) throw badAnswer();

@@ -98,7 +98,7 @@ export async function* searchGroup(
 }
 
 function ownRecords(merged: MergedRecords): (FoundRecord | LineRecord)[] {
-  return merged.type === 'lines' ? merged.first.recordsTo(merged.last) : [stripClusterFields(merged)];
+  return merged.type === 'lines' ? merged.lines.records() : [stripClusterFields(merged)];
 }
 
 /** Recognizes lines; one for all of them where there is one. */

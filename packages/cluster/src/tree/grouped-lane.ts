@@ -53,7 +53,7 @@ export class GroupedLane extends LaneBook {
   }
 
   keyFor(record: FoundRecord | LineRecord): number {
-    this.queuedKey = this.keyAfter(this.queuedKey, record);
+    this.queuedKey = this.keyAfter(this.queuedKey, record.timeMs);
     return this.queuedKey;
   }
 

@@ -42,10 +42,9 @@ export async function* searchRecords<T>(
     yield* output.records([], query, stop);
     let emitted = 0;
     const shown = { filter: query, asText: output.asText, raw: query.raw ?? false, fields: query.fields };
-    const { onlyRaw } = options;
-    const recordsOptions = { ...shown, onlyRaw, rooms: new ResultRooms(options), wanted: () => query.limit - emitted };
-    const newestFirst = query.order === 'newest';
-    const matcher = new RecordMatcher(query);
+    const hints = { onlyRaw: options.onlyRaw, rooms: new ResultRooms(options) };
+    const recordsOptions = { ...shown, ...hints, wanted: () => query.limit - emitted };
+    const [newestFirst, matcher] = [query.order === 'newest', new RecordMatcher(query)];
     let batch: TakenRecords[] = [];
     for (const [number, { range, cursor, restFrom }] of (parts ?? []).entries()) {
       const family = families[number] as OpenFamily;

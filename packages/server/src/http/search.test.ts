@@ -32,8 +32,8 @@ const FILES = {
 const serve = () =>
   startTestNode({ files: FILES, settings: { node: { timeZone: 'UTC' }, search: { maxRecords: 50 } } });
 
-async function search(port: number, query: string) {
-  const { status, body } = await sendRequest(port, `/api/v1/log/search?${query}`);
+async function search(port: number, query: string, headers: Record<string, string> = {}) {
+  const { status, body } = await sendRequest(port, `/api/v1/log/search?${query}`, { headers });
   expect(status).toBe(200);
   const items = body
     .toString()
@@ -50,6 +50,25 @@ async function search(port: number, query: string) {
 const minuteFromStart = ({ timeMs = Number.NaN }: FoundRecord) => (timeMs - START_MS) / MINUTE_MS;
 
 describe('a search over HTTP', () => {
+  it('may leave out all but the text of records for who uses nothing else', async () => {
+    const { port } = await serve();
+    const query = 'family=db.log&order=oldest&raw=true';
+    const [whole, texts] = [await search(port, query), await search(port, query, { 'porthole-records': 'raw' })];
+    const used = ({ file, offset, bytes, cursor, timeMs, raw }: FoundRecord) => [
+      file,
+      offset,
+      bytes,
+      cursor,
+      timeMs,
+      raw,
+    ];
+    expect(texts.records.map(used)).toEqual(whole.records.map(used));
+    expect(texts.records.filter(({ message }) => message === '')).toHaveLength(50);
+    expect({ ...texts.end, elapsedMs: 0 }).toEqual({ ...whole.end, elapsedMs: 0 });
+    // Without the text there would be nothing.
+    expect((await search(port, 'limit=1', { 'porthole-records': 'raw' })).records[0]?.message).not.toBe('');
+  });
+
   it('finds matches across a log, newest first, and reports its coverage', async () => {
     const { port } = await serve();
     const { records, end } = await search(port, 'family=db.log&level=error&q=FAILED');

@@ -39,7 +39,7 @@ export class ClusterLineWriter {
     for (const item of items) {
       if (item.type === 'lines') {
         const added = this.#startFor(item.node).time.length + MOST_ADDED_BYTES;
-        most += item.count * added + bytesOf(item.first.rangeTo(item.last));
+        most += item.lines.count * added + bytesOf(item.lines.range);
       } else {
         const text = Buffer.from(`${exactJson(item)}\n`);
         texts.push(text);
@@ -62,15 +62,15 @@ export class ClusterLineWriter {
     return this.#room;
   }
 
-  #writeRun(target: Buffer, from: number, { node, offsetMs, isUnsure, first, last, count }: LineRun): number {
+  #writeRun(target: Buffer, from: number, { node, offsetMs, isUnsure, lines }: LineRun): number {
     const start = this.#startFor(node);
-    const range = first.rangeTo(last);
+    const { range } = lines;
     let at = isUnsure ? writeLine(target, from, range, { start, offsetMs, isUnsure }) : from;
     let next = range.first + (isUnsure ? 1 : 0);
     while (next < range.end) {
       const rest = { ...range, first: next };
       const merged =
-        count < MIN_MERGED_LINES
+        lines.count < MIN_MERGED_LINES
           ? NOTHING_MERGED
           : this.#kernel.merge(rest, { start: start.time, offsetMs }, target, at);
       at += merged.bytes;

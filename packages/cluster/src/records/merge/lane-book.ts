@@ -6,7 +6,7 @@ import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
 import { coveredRange } from '../search/cluster-coverage.ts';
 import type { SnapshotReport } from '../search/open-or-snapshot.ts';
 import { isTime, toClusterRecord } from '../to-cluster-record.ts';
-import { LineRecord, type LineRun, type MergedRecords } from './record-lines.ts';
+import { LineRecord, type LineRows, type LineRun, type MergedRecords } from './record-lines.ts';
 
 export interface BookOptions {
   /** Breaks ties between records with the same time. */
@@ -127,7 +127,7 @@ export abstract class LaneBook {
   /** Emits a record. */
   protected deliver(record: FoundRecord | LineRecord, isUnsure: boolean): MergedRecords {
     const atMs = this.timeOf(record);
-    if (record instanceof LineRecord) return this.deliverLines(record, record, { atMs, isUnsure, count: 1 });
+    if (record instanceof LineRecord) return this.deliverLines(record.asLines(), { atMs, isUnsure });
     if (atMs !== undefined) this.lastAtMs = atMs;
     this.noteSkipped(record);
     this.delivered++;
@@ -136,34 +136,37 @@ export abstract class LaneBook {
 
   /** Emits lines in a row. `atMs`: the last time of theirs. */
   protected deliverLines(
-    first: LineRecord,
-    last: LineRecord,
-    { atMs, isUnsure, count }: { atMs: number | undefined; isUnsure: boolean; count: number },
+    lines: LineRows,
+    { atMs, isUnsure }: { atMs: number | undefined; isUnsure: boolean },
   ): LineRun {
     if (atMs !== undefined) this.lastAtMs = atMs;
     // They are of the same file.
-    this.noteSkipped(last);
-    this.delivered += count;
-    const { offsetMs } = this.#options.clock;
-    return { type: 'lines', node: this.id, offsetMs, atMs, isUnsure, first, last, count };
+    this.noteSkipped(lines.last);
+    this.delivered += lines.count;
+    return { type: 'lines', node: this.id, offsetMs: this.#options.clock.offsetMs, atMs, isUnsure, lines };
   }
 
   /** By the clock of this node. */
   protected timeOf({ timeMs }: { timeMs?: number | undefined }): number | undefined {
+    return this.correct(timeMs);
+  }
+
+  /** A time of the member by the clock of this node. */
+  protected correct(timeMs: number | undefined): number | undefined {
     return isTime(timeMs) ? timeMs - this.#options.clock.offsetMs : undefined;
   }
 
   /** The key of a record after one with this key. Never smaller: a record out of order or without a time stays behind it. */
-  protected keyAfter(key: number, record: FoundRecord | LineRecord): number {
-    const own = this.#keyOf(record);
+  protected keyAfter(key: number, timeMs: number | undefined): number {
+    const own = this.#keyOf(timeMs);
     if (own === undefined) return key;
     if (own <= key) this.disorderMs = Math.max(this.disorderMs, key - own);
     return Math.max(key, own);
   }
 
   /** The same for a record that is left out. */
-  protected laterKey(key: number, record: FoundRecord | LineRecord): number {
-    return Math.max(key, this.#keyOf(record) ?? key);
+  protected laterKey(key: number, { timeMs }: FoundRecord | LineRecord): number {
+    return Math.max(key, this.#keyOf(timeMs) ?? key);
   }
 
   protected noteReached(key: number): void {
@@ -201,8 +204,8 @@ export abstract class LaneBook {
       : { outcome: 'version', detail: skipped, isPartial: true };
   }
 
-  #keyOf(record: FoundRecord | LineRecord): number | undefined {
-    const atMs = this.timeOf(record);
+  #keyOf(timeMs: number | undefined): number | undefined {
+    const atMs = this.correct(timeMs);
     return atMs === undefined || !this.#options.newestFirst ? atMs : -atMs;
   }
 

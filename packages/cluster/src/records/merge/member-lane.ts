@@ -6,7 +6,7 @@ import { type BookOptions, LaneBook } from './lane-book.ts';
 import { isBefore } from './lane-heap.ts';
 import type { LaneItems } from './member-pages.ts';
 import type { MergeLane, TakeOptions } from './merge-by-time.ts';
-import { LineRecord, type MergedRecords } from './record-lines.ts';
+import { type LineRecord, LineRows, type MergedRecords } from './record-lines.ts';
 
 export interface LaneOptions extends BookOptions {
   open(signal: AbortSignal): AsyncIterable<LaneItems>;
@@ -17,7 +17,7 @@ export interface LaneOptions extends BookOptions {
 /** What a stream is aborted with that is no longer read. */
 const CLOSED = new PortholeError('UNREACHABLE', 'the response is no longer read');
 
-const NOTHING: (FoundRecord | LineRecord)[] = [];
+const NOTHING: (FoundRecord | LineRows)[] = [];
 
 const OVER = { done: true, value: undefined } as const;
 
@@ -36,6 +36,8 @@ export class MemberLane extends LaneBook implements MergeLane {
   #batches: AsyncIterator<LaneItems> | undefined;
   #batch = NOTHING;
   #index = 0;
+  /** Of the current record, if it is one of several lines. */
+  #row = 0;
   /** All of the current page has come. */
   #hasPage = false;
   #reading: Promise<void> = Promise.resolve();
@@ -62,11 +64,14 @@ export class MemberLane extends LaneBook implements MergeLane {
 
   /** Records that it sent and that were not emitted. */
   get waiting(): number {
-    return this.#batch.length - this.#index;
+    return this.#undelivered().reduce((sum, each) => sum + (each instanceof LineRows ? each.count : 1), 0);
   }
 
   undeliveredTimes(): number[] {
-    return this.#batch.slice(this.#index).flatMap((record) => this.timeOf(record) ?? []);
+    return this.#undelivered().flatMap((each) => {
+      const records = each instanceof LineRows ? each.records() : [each];
+      return records.flatMap((record) => this.timeOf(record) ?? []);
+    });
   }
 
   /** Sends the request. `onChange` is called when records arrive, the stream ends, or the lane is late. */
@@ -88,27 +93,35 @@ export class MemberLane extends LaneBook implements MergeLane {
 
   /** Takes the current record, and the lines that follow it. Only if there is one. */
   take({ isUnsure, most, before }: TakeOptions): MergedRecords {
-    const first = this.#batch[this.#index++] as FoundRecord | LineRecord;
+    const current = this.#batch[this.#index] as FoundRecord | LineRows;
+    if (current instanceof LineRows) return this.#takeLines(current, { isUnsure, most, before });
     this.noteReached(this.key);
-    if (!(first instanceof LineRecord)) {
-      const taken = this.deliver(first, isUnsure);
-      this.#updateKey();
-      return taken;
-    }
-    let last = first;
-    let atMs = this.timeOf(first);
-    let count = 1;
+    const taken = this.deliver(current, isUnsure);
+    this.#index++;
     this.#updateKey();
-    for (; count < most && (before === undefined || isBefore(this, before)); count++) {
-      const next = this.#batch[this.#index];
-      if (!(next instanceof LineRecord) || !next.isNextOf(last)) break;
-      this.#index++;
+    return taken;
+  }
+
+  #takeLines(lines: LineRows, { isUnsure, most, before }: TakeOptions): MergedRecords {
+    const { times, end } = lines;
+    const first = this.#row;
+    const last = Math.min(end, first + most) - 1;
+    let atMs: number | undefined;
+    let row = first;
+    for (; ; row++) {
       this.noteReached(this.key);
-      atMs = this.timeOf(next) ?? atMs;
-      last = next;
-      this.#updateKey();
+      atMs = this.correct(times[row]) ?? atMs;
+      if (row === last) break;
+      this.key = this.keyAfter(this.key, times[row + 1]);
+      if (before !== undefined && !isBefore(this, before)) break;
     }
-    return this.deliverLines(first, last, { atMs, isUnsure, count });
+    const taken = this.deliverLines(lines.slice(first, row + 1), { atMs, isUnsure });
+    this.#row = row + 1;
+    if (this.#row === end) {
+      this.#index++;
+      this.#updateKey();
+    } else if (row === last) this.key = this.keyAfter(this.key, times[this.#row]);
+    return taken;
   }
 
   async settle(mostRecords: number): Promise<void> {
@@ -177,11 +190,11 @@ export class MemberLane extends LaneBook implements MergeLane {
 
   #take(items: LaneItems): void {
     // There are some only if it reads on to the end of the page.
-    const records = this.#batch.slice(this.#index);
+    const records = this.#undelivered();
     const hadNext = records.length > 0;
     this.#hasPage = false;
     for (const item of items) {
-      if (item instanceof LineRecord) {
+      if (item instanceof LineRows) {
         records.push(item);
         continue;
       }
@@ -205,18 +218,30 @@ export class MemberLane extends LaneBook implements MergeLane {
     this.#batch = records;
     this.#index = 0;
     if (!hadNext) this.#updateKey();
+    else if (records[0] instanceof LineRows) this.#row = records[0].first;
     if (this.end) this.#finish();
   }
 
-  /** Updates the key of the current record. */
+  /** Updates the key of the current record, which was not current before. */
   #updateKey(): void {
-    const record = this.#batch[this.#index];
-    if (record === undefined) {
+    const current = this.#batch[this.#index];
+    if (current === undefined) {
       this.#batch = NOTHING;
       this.#index = 0;
       return;
     }
-    this.key = this.keyAfter(this.key, record);
+    if (!(current instanceof LineRows)) this.key = this.keyAfter(this.key, current.timeMs);
+    else {
+      this.#row = current.first;
+      this.key = this.keyAfter(this.key, current.times[this.#row]);
+    }
+  }
+
+  /** What it sent and was not emitted. */
+  #undelivered(): (FoundRecord | LineRows)[] {
+    const [current, ...others] = this.#batch.slice(this.#index);
+    if (current === undefined) return [];
+    return [current instanceof LineRows ? current.slice(this.#row, current.end) : current, ...others];
   }
 
   #markLate(): void {

@@ -1,7 +1,7 @@
 import type { SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
 import type { Peer } from '../../fan-out/peers.ts';
 import { isTime } from '../to-cluster-record.ts';
-import type { LineRecord } from './record-lines.ts';
+import { LineRows } from './record-lines.ts';
 
 /** Requests of at least so many records are long. */
 const LONG = 1000;
@@ -34,7 +34,7 @@ export class PageEnd {
   }
 }
 
-export type LaneItems = (SearchItem | LineRecord | PageEnd)[];
+export type LaneItems = (SearchItem | LineRows | PageEnd)[];
 
 /**
  * Records to request from each of these members first; `undefined`: all of them. Together they send about as much as is
@@ -80,7 +80,7 @@ export interface PagesOptions {
   budgetMs: number;
 }
 
-type SearchPage = (query: SearchQuery, options: { budgetMs: number }) => AsyncIterable<(SearchItem | LineRecord)[]>;
+type SearchPage = (query: SearchQuery, options: { budgetMs: number }) => AsyncIterable<(SearchItem | LineRows)[]>;
 
 /** A search of a member, in pages of which the next is requested when the one before is used up. */
 export async function* searchInPages(
@@ -99,7 +99,7 @@ export async function* searchInPages(
     let last: SearchEnd | undefined;
     for await (const items of search({ ...page, limit: Math.min(size, left) }, { budgetMs: leftMs })) {
       const item = items.at(-1);
-      left -= items.length;
+      left -= items.reduce((sum, each) => sum + (each instanceof LineRows ? each.count : 1), 0);
       times?.add(items);
       if (item?.type !== 'end') yield items;
       else {
@@ -141,10 +141,15 @@ class PageTimes {
 
   add(items: LaneItems): void {
     for (const item of items) {
-      if (item.type !== 'record' || !isTime(item.timeMs)) continue;
-      this.#fromMs = Math.min(this.#fromMs, item.timeMs);
-      this.#toMs = Math.max(this.#toMs, item.timeMs);
+      if (item instanceof LineRows) for (let row = item.first; row < item.end; row++) this.#note(item.times[row]);
+      else if (item.type === 'record') this.#note(item.timeMs);
     }
+  }
+
+  #note(timeMs: number | undefined): void {
+    if (!isTime(timeMs)) return;
+    this.#fromMs = Math.min(this.#fromMs, timeMs);
+    this.#toMs = Math.max(this.#toMs, timeMs);
   }
 
   /** Nothing comes before the first page, and nothing after the last one if it has all that is left. */

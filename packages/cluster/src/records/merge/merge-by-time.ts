@@ -135,7 +135,7 @@ class Merge {
       const taken = lane.take({ isUnsure: this.#isUnsure(lane, key), most: most - count, before: second });
       batch.push(taken);
       this.#last = { id, key: lane.takenKey, uncertaintyMs };
-      count += taken.type === 'lines' ? taken.count : 1;
+      count += taken.type === 'lines' ? taken.lines.count : 1;
     } while (count < most && lane.hasNext && (second === undefined || isBefore(lane, second)));
     this.#remaining -= count;
     return count;

@@ -7,7 +7,7 @@ import { endItem, FakeNode, record } from '../../testing/fake-node.ts';
 import { ClusterLineWriter } from './cluster-line-writer.ts';
 import { MemberLane } from './member-lane.ts';
 import { mergeByTime } from './merge-by-time.ts';
-import { LineReader, LineRecord, lineItems } from './record-lines.ts';
+import { LineReader, LineRows, lineItems } from './record-lines.ts';
 
 const KERNEL = new LineKernel();
 const QUERY = { order: 'oldest', limit: 1000, before: 0, after: 0 } as const;
@@ -123,10 +123,11 @@ describe('records merged as lines', () => {
       maxLength: 9,
     });
     const show = (items: readonly unknown[]) =>
-      items.map((item) => {
-        if (!(item instanceof LineRecord)) return item;
-        const { file, offset, cursor, timeMs, line } = item;
-        return { file, offset, cursor, timeMs, line: line.toString() };
+      items.flatMap((item) => {
+        if (!(item instanceof LineRows)) return item;
+        return item.records().map(({ file, offset, cursor, timeMs, line }) => {
+          return { file, offset, cursor, timeMs, line: line.toString() };
+        });
       });
     fc.assert(
       fc.property(lines, fc.boolean(), (given, withEnd) => {
@@ -157,10 +158,10 @@ describe('records merged as lines', () => {
       yield Buffer.from(`${line}\n${line}\n${exactJson(endItem())}\n`);
     })();
     for await (const items of lineItems(chunks, KERNEL)) {
-      const [first, second, end] = items;
-      expect(first).toBeInstanceOf(LineRecord);
-      expect(first).toMatchObject({ file: 'a.log', offset: 34, cursor: 'cc.1', timeMs: 12 });
-      expect(second).toBeInstanceOf(LineRecord);
+      const [lines, end] = items;
+      expect(lines).toBeInstanceOf(LineRows);
+      expect((lines as LineRows).count).toBe(2);
+      expect((lines as LineRows).last).toMatchObject({ file: 'a.log', offset: 34, cursor: 'cc.1', timeMs: 12 });
       expect(end).toEqual(endItem());
     }
   });

@@ -58,20 +58,9 @@ export class LineRecord {
     return chunk.subarray(from + this.#start, from + (ends[this.#index] as number));
   }
 
-  /** Whether it is the line after this one, in the same piece. */
-  isNextOf(other: LineRecord): boolean {
-    return this.#table === other.#table && this.#index === other.#index + 1;
-  }
-
-  /** The lines from this one to another one of the same piece. */
-  rangeTo(last: LineRecord): LineRange {
-    return { bytes: this.#table.chunk, tables: this.#table, first: this.#index, end: last.#index + 1 };
-  }
-
-  /** The lines from this one to another one of the same piece, one by one. */
-  recordsTo(last: LineRecord): LineRecord[] {
-    const length = last.#index + 1 - this.#index;
-    return Array.from({ length }, (_, index) => new LineRecord(this.#table, this.#index + index));
+  /** Only this one. */
+  asLines(): LineRows {
+    return new LineRows(this.#table, this.#index, this.#index + 1);
   }
 
   get #start(): number {
@@ -79,7 +68,49 @@ export class LineRecord {
   }
 }
 
-/** Merged records of one member in a row, not parsed: lines that follow each other in one piece. */
+/** Records of one file as their lines, which follow each other in one piece. There is at least one. */
+export class LineRows {
+  readonly type = 'lines';
+  readonly first: number;
+  readonly end: number;
+  readonly #table: LineTable;
+
+  /** From the first line of the table to before `end`. */
+  constructor(table: LineTable, first: number, end: number) {
+    this.#table = table;
+    this.first = first;
+    this.end = end;
+  }
+
+  get count(): number {
+    return this.end - this.first;
+  }
+
+  get range(): LineRange {
+    const { first, end } = this;
+    return { bytes: this.#table.chunk, tables: this.#table, first, end };
+  }
+
+  get last(): LineRecord {
+    return new LineRecord(this.#table, this.end - 1);
+  }
+
+  /** By their places in the table; `NaN` without a timestamp. */
+  get times(): ArrayLike<number> {
+    return this.#table.times;
+  }
+
+  /** Some of them. */
+  slice(first: number, end: number): LineRows {
+    return new LineRows(this.#table, first, end);
+  }
+
+  records(): LineRecord[] {
+    return Array.from({ length: this.count }, (_, index) => new LineRecord(this.#table, this.first + index));
+  }
+}
+
+/** Merged records of one member in a row, not parsed. */
 export interface LineRun {
   type: 'lines';
   node: string;
@@ -89,9 +120,7 @@ export interface LineRun {
   atMs: number | undefined;
   /** Of the first one; the others follow a record of the same member. */
   isUnsure: boolean;
-  first: LineRecord;
-  last: LineRecord;
-  count: number;
+  lines: LineRows;
 }
 
 export type MergedRecords = ClusterRecord | LineRun;
@@ -100,7 +129,7 @@ export type MergedRecords = ClusterRecord | LineRun;
 export async function* lineItems(
   chunks: AsyncIterable<Uint8Array>,
   kernel: LineKernel,
-): AsyncGenerator<(SearchItem | LineRecord)[], void, undefined> {
+): AsyncGenerator<(SearchItem | LineRows)[], void, undefined> {
   const reader = new LineReader(kernel);
   for await (const chunk of chunks) yield reader.read(chunk);
 }
@@ -122,9 +151,9 @@ export class LineReader {
   }
 
   /** If the client has recognized the lines by the same kernel, they are not read again. */
-  read(piece: Uint8Array): (SearchItem | LineRecord)[] {
+  read(piece: Uint8Array): (SearchItem | LineRows)[] {
     const chunk = Buffer.from(piece.buffer as ArrayBuffer, piece.byteOffset, piece.length);
-    const items: (SearchItem | LineRecord)[] = [];
+    const items: (SearchItem | LineRows)[] = [];
     const known = this.#kernel.known(piece);
     if (known) {
       for (const tables of known) this.#add(chunk, tables, items);
@@ -146,15 +175,20 @@ export class LineReader {
   }
 
   /** Adds lines that were recognized; returns their length. */
-  #add(chunk: Buffer, tables: LineTables, items: (SearchItem | LineRecord)[]): number {
+  #add(chunk: Buffer, tables: LineTables, items: (SearchItem | LineRows)[]): number {
     const { from, count, fileEnds, ends } = tables;
-    let ofFile: LineTable | undefined;
+    let first = 0;
+    let fileOfFirst = '';
     for (let index = 0, start = from; index < count; index++) {
       const file = this.#fileName(chunk, start + FILE_KEY.length, from + (fileEnds[index] as number));
-      if (ofFile?.file !== file) ofFile = { ...tables, chunk, file };
-      items.push(new LineRecord(ofFile, index));
+      if (file !== fileOfFirst && index > first) {
+        items.push(new LineRows({ ...tables, chunk, file: fileOfFirst }, first, index));
+        first = index;
+      }
+      fileOfFirst = file;
       start = from + (ends[index] as number);
     }
+    items.push(new LineRows({ ...tables, chunk, file: fileOfFirst }, first, count));
     return ends[count - 1] as number;
   }
 

@@ -1,10 +1,10 @@
 import type { FoundRecord, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
 import { joinEnds } from '../merge/member-pages.ts';
-import type { LineRecord } from '../merge/record-lines.ts';
+import { type LineRecord, LineRows } from '../merge/record-lines.ts';
 import { isTime } from '../to-cluster-record.ts';
 import { type Reach, toKey } from './reach.ts';
 
-type Items = (SearchItem | LineRecord)[];
+type Items = (SearchItem | LineRows)[];
 
 export interface DropOptions {
   /** Starts at the margin before the reach. */
@@ -34,11 +34,22 @@ export async function* dropReached(
     for await (const items of search(next)) {
       const left: Items = [];
       for (const item of items) {
-        if (item?.type === 'end') end = item;
+        if (item instanceof LineRows) {
+          const kept = item.records().filter((record) => {
+            const drops = filter.drops(record);
+            if (drops) onDrop(record);
+            return !drops;
+          });
+          // Only the first ones are left out.
+          if (kept.length > 0) left.push(item.slice(item.end - kept.length, item.end));
+          passed += kept.length;
+        } else if (item?.type === 'end') end = item;
         else if (item?.type === 'record' && filter.drops(item)) onDrop(item);
-        else left.push(item);
+        else {
+          left.push(item);
+          passed++;
+        }
       }
-      passed += left.length;
       yield left;
     }
     if (end === undefined) return;

@@ -10,7 +10,7 @@ import { toMemberSearch } from '../member-query.ts';
 import type { LaneOptions } from '../merge/member-lane.ts';
 import { firstPage, searchInPages } from '../merge/member-pages.ts';
 import type { MergeLane } from '../merge/merge-by-time.ts';
-import { type LineRecord, lineItems } from '../merge/record-lines.ts';
+import { type LineRecord, type LineRows, lineItems } from '../merge/record-lines.ts';
 import type { ClusterPosition, MemberPosition } from './cluster-cursor.ts';
 import { CursorKeeper, type FoundPosition, type Progress } from './cursor-keeper.ts';
 import { dropReached } from './drop-reached.ts';
@@ -185,9 +185,21 @@ interface OpenOptions {
 function openMember(
   deps: ClusterDeps,
   chosen: ChosenMember,
-  { request, query, clock, place: position, others, onDrop, budgetMs, asLines, onlyRaw, pageRecords, isSilent }: OpenOptions,
+  {
+    request,
+    query,
+    clock,
+    place: position,
+    others,
+    onDrop,
+    budgetMs,
+    asLines,
+    onlyRaw,
+    pageRecords,
+    isSilent,
+  }: OpenOptions,
 ): Pick<LaneOptions, 'open' | 'instead'> {
-  type Search = (part: SearchQuery, limits?: { budgetMs: number }) => AsyncIterable<(SearchItem | LineRecord)[]>;
+  type Search = (part: SearchQuery, limits?: { budgetMs: number }) => AsyncIterable<(SearchItem | LineRows)[]>;
   const run = (search: Search, whole: SearchQuery) => {
     if (typeof position === 'string' || !('reach' in position)) return search(whole);
     return dropReached(search, { query: whole, reach: position.reach, offsetMs: clock.offsetMs, onDrop });

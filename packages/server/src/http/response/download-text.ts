@@ -247,7 +247,7 @@ class RecentRecords {
   #timeMs = Number.NaN;
   /** As long as they are of one file, in its order: each of them is new. */
   #source = '';
-  #offsets: number[] = [];
+  readonly #offsets: number[] = [];
   #keys: Set<string> | undefined;
 
   /** Whether it is not one of them. */
@@ -259,7 +259,9 @@ class RecentRecords {
     if (!isSameTime || (this.#offsets.length === 0 && this.#keys === undefined)) {
       this.#timeMs = timeMs;
       this.#source = source;
-      this.#offsets = [offset];
+      // Used again: most records have a time of their own.
+      this.#offsets.length = 0;
+      this.#offsets.push(offset);
       this.#keys = undefined;
       return true;
     }
