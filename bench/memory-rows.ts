@@ -17,8 +17,8 @@ const LIMIT_MIB = 64;
 /** Searches take some 100 ms. */
 const SAMPLE_MS = 10;
 
-/** What the start leaves behind is gone by then. */
-const SETTLE_MS = 1000;
+/** What the start leaves behind is gone by then, and searches are prepared: their first thread is part of an idle node. */
+const SETTLE_MS = 5000;
 
 /** Each question is asked so often: what the first leaves behind is there when the next is answered. */
 const TIMES = 3;
