@@ -46,7 +46,6 @@ test('whatever logrotate does, every client gets every line that is on disk once
     ...logs.names.map((name) =>
       followBySdk(url, { family: name, start }, { client: client(`SDK ${name}`, [name]), signal }),
     ),
-    followBySdk(url, { start }, { client: client('SDK all'), signal }),
     followBySdk(proxy.url, { start }, { client: client('SDK all, cut'), signal }),
     followBySdk(
       url,
