@@ -36,7 +36,7 @@ export interface ClientOptions {
   maxItemBytes?: number;
   /** Memory budget shared by several clients; default: none. The first 256 KiB of each response are not counted. */
   responseBudget?: ResponseBudget;
-  /** Used by `searchLogLines`, for programs that have one. Default: none. */
+  /** Used by `searchLogLines`, for programs that have a faster one than the client. */
   lineRecognizer?: () => LineRecognizer;
   /**
    * Whether errors include text of the node. Default: `show`; `hide` for programs that pass errors on: messages then contain

@@ -1,11 +1,10 @@
 import type { LineRecognizer } from './client-options.ts';
+import { LinePattern } from './line-pattern.ts';
 import { PlainRecordScanner } from './plain-records.ts';
 
 const NEWLINE = 0x0a;
 
 const STRICT_DECODER = new TextDecoder('utf-8', { fatal: true });
-
-const NOTHING_KNOWN = { bytes: 0, count: 0 };
 
 /** Lines that are not recognized come in rows: each attempt costs more than scanning some of them. */
 const MAX_PAUSE = 1023;
@@ -13,9 +12,9 @@ const MAX_PAUSE = 1023;
 /** Finds the lines of one response that can be passed on as they are. */
 export class PlainLines {
   readonly #scanner = new PlainRecordScanner();
-  readonly #recognizer: LineRecognizer | undefined;
+  readonly #recognizer: LineRecognizer;
 
-  constructor(recognizer?: LineRecognizer) {
+  constructor(recognizer: LineRecognizer = new LinePattern()) {
     this.#recognizer = recognizer;
   }
 
@@ -26,7 +25,7 @@ export class PlainLines {
     let isValid: boolean | undefined;
     for (let pause = 0, left = 0; count < most; left--) {
       if (left <= 0) {
-        const known = this.#recognizer?.recognize(lines, bytes, most - count) ?? NOTHING_KNOWN;
+        const known = this.#recognizer.recognize(lines, bytes, most - count);
         bytes += known.bytes;
         count += known.count;
         pause = known.count > 0 ? 1 : Math.min(2 * pause + 1, MAX_PAUSE);

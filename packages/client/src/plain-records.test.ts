@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeRecord, SkippedItems } from './decode-records.ts';
+import { LinePattern } from './line-pattern.ts';
 import { PlainLines } from './plain-lines.ts';
 
 const RECORD = {
@@ -22,6 +23,28 @@ const RECORD = {
 };
 
 const LINE = JSON.stringify(RECORD);
+
+/** As the pattern recognizes it. */
+const ASCII_LINE = JSON.stringify({
+  ...RECORD,
+  message: 'a "quoted" \\ text\t\u0001',
+  context: { shard: 49, deep: { list: [1.5, -2, null, true] }, '': '' },
+});
+
+const PIECES = [
+  ...['"', '\\', '{', '}', '[', ']', ',', ':', '0', '-', '.', 'e', ' '],
+  ...['"file":"x",', '"node":"x",', 'u00'],
+];
+
+/** A line after up to three edits. */
+function edited(line: string): fc.Arbitrary<string> {
+  const edit = fc.tuple(fc.nat(line.length - 1), fc.nat(12), fc.constantFrom('', ...PIECES));
+  return fc
+    .array(edit, { maxLength: 3 })
+    .map((edits) =>
+      edits.reduce((text, [at, removed, added]) => text.slice(0, at) + added + text.slice(at + removed), line),
+    );
+}
 
 function isPlain(line: string | Uint8Array): boolean {
   const bytes = typeof line === 'string' ? new TextEncoder().encode(line) : line;
@@ -84,6 +107,34 @@ describe('lines that are passed on as they are', () => {
     expect(isPlain(line)).toBe(false);
   });
 
+  it('are recognized by their pattern, if they are ASCII', () => {
+    const many = `${ASCII_LINE}\n`.repeat(3);
+    const bytes = new TextEncoder().encode(`${many}${LINE}\n`);
+    const pattern = new LinePattern();
+    expect(pattern.recognize(bytes.subarray(0, many.length), 0, 9)).toEqual({ bytes: many.length, count: 3 });
+    const from = ASCII_LINE.length + 1;
+    expect(pattern.recognize(bytes.subarray(0, many.length), from, 1)).toEqual({ bytes: from, count: 1 });
+    expect(pattern.recognize(bytes, 0, 9).count).toBe(0);
+    // Every escape takes memory, so long pieces are left to the scanner.
+    const long = new TextEncoder().encode(`${ASCII_LINE.replace('a.go', '\\n'.repeat(2e6))}\n`);
+    expect(pattern.recognize(long, 0, 9).count).toBe(0);
+    expect(new PlainLines(pattern).plainStart(long, 9).count).toBe(1);
+  });
+
+  it('are as many with the pattern as by the scanner alone, whatever a line was changed to', () => {
+    const never = { recognize: () => ({ bytes: 0, count: 0 }) };
+    let known = 0;
+    fc.assert(
+      fc.property(fc.array(edited(ASCII_LINE), { minLength: 1, maxLength: 6 }), (lines) => {
+        const bytes = new TextEncoder().encode(lines.map((line) => `${line}\n`).join(''));
+        known += new LinePattern().recognize(bytes, 0, 99).count;
+        expect(new PlainLines().plainStart(bytes, 99)).toEqual(new PlainLines(never).plainStart(bytes, 99));
+      }),
+      { numRuns: 3000 },
+    );
+    expect(known).toBeGreaterThan(300);
+  });
+
   it('not if they are not UTF-8', () => {
     const bytes = new TextEncoder().encode(LINE);
     bytes[bytes.indexOf(0xc3) + 1] = 0xff;
@@ -91,30 +142,9 @@ describe('lines that are passed on as they are', () => {
   });
 
   it('are safe, whatever a line was changed to', () => {
-    const PIECES = [
-      '"',
-      '\\',
-      '{',
-      '}',
-      '[',
-      ']',
-      ',',
-      ':',
-      '0',
-      '-',
-      '.',
-      'e',
-      ' ',
-      '"file":"x",',
-      '"node":"x",',
-      'u00',
-    ];
-    const edit = fc.tuple(fc.nat(LINE.length - 1), fc.nat(12), fc.constantFrom('', ...PIECES));
     let plain = 0;
     fc.assert(
-      fc.property(fc.array(edit, { minLength: 1, maxLength: 3 }), (edits) => {
-        let line = LINE;
-        for (const [at, removed, added] of edits) line = line.slice(0, at) + added + line.slice(at + removed);
+      fc.property(fc.constantFrom(LINE, ASCII_LINE).chain(edited), (line) => {
         if (!isPlain(line)) return;
         plain++;
         expectSafe(line);
