@@ -120,7 +120,8 @@ export class LogTail {
         const handle = await this.deps.handles.acquire(this.#name);
         await this.#dispatch('other-file', { handle, replacements: 0 });
       });
-      if (family !== undefined && !this.fromStart) await this.#openLeft(family, listed);
+      if (family !== undefined && !this.fromStart)
+        await this.rotated.addLeft(this.#file, { family, listed, ...this.deps });
     } catch (error) {
       await this.#fail(error);
     }
@@ -159,14 +160,6 @@ export class LogTail {
     this.wake();
     await this.#polling;
     this.open.close();
-  }
-
-  /** The follow may begin in the middle of a rotation: there is no live file, or it is still empty. */
-  async #openLeft(family: string, listed: readonly SeenMember[]): Promise<void> {
-    const { id, text } = this.#file ?? {};
-    if (text && !text.isUnread) return;
-    const isListed = listed.some((member) => member.live && member.id === id);
-    await this.rotated.addLeft(isListed ? listed : await listMembers(family, this.deps), this.deps.handles);
   }
 
   /** Executes the actions of an event. `found` is what the name leads to, if the event is about that. */

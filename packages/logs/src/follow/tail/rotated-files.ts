@@ -1,7 +1,6 @@
-import type { HandleCache } from '../../file/handle-cache.ts';
 import { undefinedIfUnreadable } from '../../log-error.ts';
 import type { RingWriter } from '../ring/ring-writer.ts';
-import type { SeenMember } from './family-files.ts';
+import { type FamilyDeps, listMembers, type SeenMember } from './family-files.ts';
 import type { KnownFiles } from './known-files.ts';
 import type { OpenFiles } from './open-files.ts';
 import type { TailFile } from './tail-file.ts';
@@ -17,6 +16,12 @@ export interface RotatedFilesDeps {
   writer: RingWriter;
   known: KnownFiles;
   lingerMs: number;
+}
+
+interface LeftDeps extends Pick<FamilyDeps, 'list' | 'handles'> {
+  family: string;
+  /** Its files, as they were listed before the live one was opened. */
+  listed: readonly SeenMember[];
 }
 
 /** Files that were live and may still be written to, oldest first. */
@@ -38,13 +43,21 @@ export class RotatedFiles {
     while (this.#files.length > MAX_ROTATED) this.#retireOldest();
   }
 
-  /** Adds the newest one if it was written to a moment ago: its writers may not have opened the next file yet. */
-  async addLeft(members: readonly SeenMember[], handles: HandleCache): Promise<void> {
+  /**
+   * The follow may begin in the middle of a rotation: there is no live file, or it is still empty. Then adds the newest
+   * rotated one if it was written to a moment ago, because its writers may not have opened the next file yet.
+   */
+  async addLeft(current: TailFile | undefined, { family, listed, list, handles }: LeftDeps): Promise<void> {
+    if (current && !current.text.isUnread) return;
     const { open, lingerMs } = this.#deps;
+    const isListed = listed.some(({ live, id }) => live && id === current?.id);
+    const members = isListed ? listed : await listMembers(family, { list });
     const left = members.findLast(({ live }) => !live);
     if (!left || left.compressed || Date.now() - Number(left.modifiedNs / 1_000_000n) > lingerMs) return;
     const handle = await handles.acquire(left.name).catch(undefinedIfUnreadable);
-    if (handle) this.add(await open.open(handle, 'end'));
+    // One that cannot be read does not end the follow of the others.
+    const file = handle && (await open.open(handle, 'end').catch(undefinedIfUnreadable));
+    if (file) this.add(file);
   }
 
   /** Removes and returns a file that is live again. */
