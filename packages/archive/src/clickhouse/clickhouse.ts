@@ -1,10 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import * as http from 'node:http';
-import * as https from 'node:https';
+import type { Agent } from 'node:http';
 import { ArchiveError } from '../archive-error.ts';
 import { Credentials, messageOf } from './credentials.ts';
 import { readLines } from './read-lines.ts';
-import { sendRequest, toArchiveError } from './send-request.ts';
+import { createAgent, sendRequest } from './send-request.ts';
 
 export interface ClickHouseOptions {
   /** `http://host:8123` or `https://host:8443`. */
@@ -43,12 +42,6 @@ export interface QueryOptions extends StatementOptions {
 const TIMEOUT_MS = 30_000;
 const MAX_RESULT_BYTES = 64 * 1024 ** 2;
 
-/** One for the batch in flight, some for questions. */
-const MAX_SOCKETS = 16;
-
-/** ClickHouse closes idle connections after 3 to 10 seconds, depending on the version: do not meet it at that. */
-const KEEP_ALIVE_MS = 2000;
-
 /** Connections to one ClickHouse server over HTTP. */
 export class ClickHouse {
   readonly database: string;
@@ -58,7 +51,7 @@ export class ClickHouse {
   readonly #credentials: Credentials;
   readonly #caFile: string | undefined;
   readonly #timeoutMs: number;
-  #agent: http.Agent | undefined;
+  #agent: Agent | undefined;
 
   constructor({ url, database, timeoutMs = TIMEOUT_MS, caFile, ...credentials }: ClickHouseOptions) {
     this.#url = new URL(url);
@@ -71,14 +64,14 @@ export class ClickHouse {
 
   /** Runs a statement without a result. */
   async execute(sql: string, options: StatementOptions = {}): Promise<void> {
-    await this.#readAll(sql, { ...options, settings: { wait_end_of_query: 1, ...options.settings } });
+    const settings = { wait_end_of_query: 1, ...options.settings };
+    await collect(await this.#send({ ...options, settings, body: Buffer.from(sql) }), MAX_RESULT_BYTES);
   }
 
   /** Sends rows: `sql` ends with their format. Resolves once the server has stored them. */
   async insert(sql: string, { body, isPacked = false, ...options }: InsertOptions): Promise<void> {
     const settings = isPacked ? { ...options.settings, decompress: 1 } : options.settings;
-    const response = await this.#send({ ...options, settings, query: sql, body });
-    const text = await this.#collect(response, 1024);
+    const text = await collect(await this.#send({ ...options, settings, query: sql, body }), 1024);
     // The status may have been sent before it failed.
     if (text.length > 0)
       throw new ArchiveError('ARCHIVE_FAILED', `unexpected response to an insert: ${text.slice(0, 200)}`);
@@ -101,14 +94,8 @@ export class ClickHouse {
   async *stream(sql: string, options: QueryOptions = {}): AsyncGenerator<Buffer, void, undefined> {
     const { maxBytes = MAX_RESULT_BYTES, ...rest } = options;
     const settings = { output_format_json_quote_64bit_integers: 0, ...rest.settings };
-    const response = await this.#send({ ...rest, settings, body: Buffer.from(`${sql}\nFORMAT JSONEachRow`) });
-    try {
-      yield* readLines(response, maxBytes);
-    } catch (thrown) {
-      throw toArchiveError(thrown, this.shownUrl, options.signal);
-    } finally {
-      response.destroy();
-    }
+    const body = Buffer.from(`${sql}\nFORMAT JSONEachRow`);
+    yield* readLines(await this.#send({ ...rest, settings, body }), maxBytes);
   }
 
   close(): void {
@@ -124,25 +111,8 @@ export class ClickHouse {
     }
   }
 
-  async #readAll(sql: string, options: StatementOptions): Promise<string> {
-    return this.#collect(await this.#send({ ...options, body: Buffer.from(sql) }), MAX_RESULT_BYTES);
-  }
-
-  async #collect(response: http.IncomingMessage, maxBytes: number): Promise<string> {
-    let text = '';
-    try {
-      for await (const chunk of response as AsyncIterable<Buffer>) {
-        text += chunk.toString();
-        if (text.length > maxBytes) break;
-      }
-    } catch (thrown) {
-      throw toArchiveError(thrown, this.shownUrl);
-    }
-    return text;
-  }
-
   /** Once more if a credential was refused that has been replaced since it was read. */
-  async #send(statement: Statement): Promise<http.IncomingMessage> {
+  async #send(statement: Statement): ReturnType<typeof sendRequest> {
     try {
       return await this.#sendOnce(statement);
     } catch (error) {
@@ -159,22 +129,12 @@ export class ClickHouse {
     if (!withoutDatabase) url.searchParams.set('database', this.database);
     if (query !== undefined) url.searchParams.set('query', query);
     for (const [name, value] of Object.entries(settings ?? {})) url.searchParams.set(name, String(value));
-    const isTls = url.protocol === 'https:';
-    this.#agent ??= await this.#createAgent(isTls);
-    const options: http.RequestOptions = {
-      method: 'POST',
-      agent: this.#agent,
-      headers: { ...(await this.#credentials.headers()), 'Content-Length': body.length },
-      ...(signal && { signal }),
-    };
-    const request = (more: http.RequestOptions) => (isTls ? https.request(url, more) : http.request(url, more));
-    return sendRequest({ request, options, body, shownUrl: this.shownUrl, idleMs: timeoutMs ?? this.#timeoutMs });
-  }
-
-  async #createAgent(isTls: boolean): Promise<http.Agent> {
-    const options = { keepAlive: true, maxSockets: MAX_SOCKETS, timeout: KEEP_ALIVE_MS };
-    if (!isTls) return new http.Agent(options);
-    return new https.Agent({ ...options, ...(this.#caFile !== undefined && { ca: await this.#readCa(this.#caFile) }) });
+    const headers = await this.#credentials.headers();
+    const caFile = url.protocol === 'https:' ? this.#caFile : undefined;
+    this.#agent ??= createAgent(url, caFile === undefined ? undefined : await this.#readCa(caFile));
+    const { shownUrl } = this;
+    const idleMs = timeoutMs ?? this.#timeoutMs;
+    return sendRequest({ url, agent: this.#agent, headers, body, shownUrl, idleMs, signal });
   }
 
   async #readCa(file: string): Promise<Buffer> {
@@ -190,4 +150,13 @@ interface Statement extends StatementOptions {
   /** In the URL, if the body is data. */
   query?: string;
   body: Uint8Array;
+}
+
+async function collect(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
+  let text = '';
+  for await (const chunk of chunks) {
+    text += chunk.toString();
+    if (text.length > maxBytes) break;
+  }
+  return text;
 }

@@ -1,5 +1,5 @@
-import { once } from 'node:events';
-import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
+import * as http from 'node:http';
+import * as https from 'node:https';
 import { ArchiveError } from '../archive-error.ts';
 import { messageOf } from './credentials.ts';
 import { parseServerError } from './server-error.ts';
@@ -7,59 +7,127 @@ import { parseServerError } from './server-error.ts';
 /** Bytes of an error that are read. */
 const MAX_ERROR_BYTES = 16 * 1024;
 
+/** One for the batch in flight, some for questions. */
+const MAX_SOCKETS = 16;
+
+/** ClickHouse closes idle connections after 3 to 10 seconds, depending on the version: do not meet it at that. */
+const KEEP_ALIVE_MS = 2000;
+
+/** Connections to one server; `ca` replaces the usual authorities. */
+export function createAgent(url: URL, ca: Buffer | undefined): http.Agent {
+  const options = { keepAlive: true, maxSockets: MAX_SOCKETS, timeout: KEEP_ALIVE_MS };
+  return url.protocol === 'https:' ? new https.Agent({ ...options, ...(ca && { ca }) }) : new http.Agent(options);
+}
+
 export interface SentRequest {
-  request(options: RequestOptions): ClientRequest;
-  options: RequestOptions;
+  url: URL;
+  agent: http.Agent;
+  headers: Record<string, string>;
   body: Uint8Array;
   /** Where it goes, for messages: without credentials. */
   shownUrl: string;
   /** Without a byte for so long, it has failed. */
   idleMs: number;
+  signal?: AbortSignal | undefined;
 }
 
-/** Sends a request and returns its response once that has succeeded so far; everything else throws an `ArchiveError`. */
-export async function sendRequest({ request, options, body, shownUrl, idleMs }: SentRequest): Promise<IncomingMessage> {
-  const sent = request({ ...options, timeout: idleMs });
-  sent.on('timeout', () =>
-    sent.destroy(new ArchiveError('ARCHIVE_TIMEOUT', `no response from ${shownUrl} in ${idleMs} ms`)),
-  );
-  sent.end(body);
+/**
+ * Sends a request and returns the body of its response once that has succeeded so far. Everything else throws an
+ * `ArchiveError` or the reason of the signal, here or from the body: one that ends early never looks complete. The
+ * connection is closed unless the body is read to its end.
+ */
+export async function sendRequest(sent: SentRequest): Promise<AsyncGenerator<Buffer, void, undefined>> {
+  const { url, agent, body, shownUrl, idleMs, signal } = sent;
+  const headers = { ...sent.headers, 'Content-Length': body.length };
+  const options = { method: 'POST', agent, headers, timeout: idleMs, ...(signal && { signal }) };
+  const request = url.protocol === 'https:' ? https.request(url, options) : http.request(url, options);
+  const connection: Connection = { request, shownUrl, idleMs, signal };
+  // For life: a connection can also fail when nobody waits for it.
+  request.on('error', (error) => {
+    connection.failure ??= error;
+  });
+  request.end(body);
+  const response = await receiveHead(connection);
+  if (response === undefined) return sendRequest(sent);
+  const chunks = readBody(connection, response);
+  if (response.statusCode === 200 && response.headers['x-clickhouse-exception-code'] === undefined) return chunks;
+  throw await responseError(chunks, response.statusCode ?? 0, shownUrl);
+}
+
+interface Connection extends Pick<SentRequest, 'shownUrl' | 'idleMs' | 'signal'> {
+  request: http.ClientRequest;
+  /** Why the request failed: what its response fails with afterwards says less. */
+  failure?: unknown;
+}
+
+/** `undefined`: the server closed an idle connection at the moment it was used. Nothing was received; another one is to be used. */
+async function receiveHead(connection: Connection): Promise<http.IncomingMessage | undefined> {
+  const { request, shownUrl, signal } = connection;
   try {
-    const [response] = (await once(sent, 'response')) as [IncomingMessage];
-    if (response.statusCode === 200 && response.headers['x-clickhouse-exception-code'] === undefined) return response;
-    throw await responseError(response, shownUrl);
+    return await new Promise((resolve, reject) => {
+      const onTimeout = () => request.destroy(idleError(connection));
+      request.on('timeout', onTimeout).on('error', reject);
+      request.on('response', (response) => {
+        request.off('timeout', onTimeout); // the body has its own: see below
+        resolve(response);
+      });
+      // Not every connection that is closed has failed: that of a 101 has not.
+      request.on('close', () => reject(new Error('the connection was closed without a response')));
+    });
   } catch (thrown) {
-    // The server closed an idle connection at the moment it was used: nothing was received. Another one is used.
-    const isStale = sent.reusedSocket && (hasCode(thrown, 'ECONNRESET') || hasCode(thrown, 'EPIPE'));
-    if (isStale && !options.signal?.aborted) return sendRequest({ request, options, body, shownUrl, idleMs });
-    throw toArchiveError(thrown, shownUrl, options.signal);
+    const isStale = request.reusedSocket && (hasCode(thrown, 'ECONNRESET') || hasCode(thrown, 'EPIPE'));
+    if (isStale && !signal?.aborted) return undefined;
+    throw toArchiveError(thrown, shownUrl, signal);
   }
+}
+
+async function* readBody(
+  connection: Connection,
+  response: http.IncomingMessage,
+): AsyncGenerator<Buffer, void, undefined> {
+  // A reader may take its time: only waiting for the server counts.
+  let isWaiting = true;
+  const timer = setTimeout(() => {
+    if (isWaiting) connection.request.destroy(idleError(connection));
+  }, connection.idleMs);
+  try {
+    for await (const chunk of response as AsyncIterable<Buffer>) {
+      isWaiting = false;
+      yield chunk;
+      isWaiting = true;
+      timer.refresh();
+    }
+  } catch (thrown) {
+    throw toArchiveError(connection.failure ?? thrown, connection.shownUrl, connection.signal);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function idleError({ shownUrl, idleMs }: Connection): ArchiveError {
+  return new ArchiveError('ARCHIVE_TIMEOUT', `no response from ${shownUrl} in ${idleMs} ms`);
 }
 
 function hasCode(thrown: unknown, code: string): boolean {
   return (thrown as { code?: unknown } | null)?.code === code;
 }
 
-async function responseError(response: IncomingMessage, shownUrl: string): Promise<ArchiveError> {
+async function responseError(chunks: AsyncIterable<Buffer>, status: number, shownUrl: string): Promise<ArchiveError> {
   let text = '';
-  for await (const chunk of response as AsyncIterable<Buffer>) {
+  for await (const chunk of chunks) {
     text += chunk.toString();
     if (text.length > MAX_ERROR_BYTES) break;
   }
-  const { statusCode = 0 } = response;
   const known = parseServerError(text);
   if (known) return known;
-  const isDenied = statusCode === 401 || statusCode === 403;
-  const isAway = statusCode === 502 || statusCode === 503 || statusCode === 504;
+  const isDenied = status === 401 || status === 403;
+  const isAway = status === 502 || status === 503 || status === 504;
   const code = isDenied ? 'ARCHIVE_DENIED' : isAway ? 'ARCHIVE_UNREACHABLE' : 'ARCHIVE_FAILED';
-  return new ArchiveError(
-    code,
-    `${shownUrl} responded with status ${statusCode}, which is not a response of ClickHouse`,
-  );
+  return new ArchiveError(code, `${shownUrl} responded with status ${status}, which is not a response of ClickHouse`);
 }
 
 /** Errors of sockets and of TLS by what they mean. */
-export function toArchiveError(thrown: unknown, shownUrl: string, signal?: AbortSignal): unknown {
+function toArchiveError(thrown: unknown, shownUrl: string, signal: AbortSignal | undefined): unknown {
   if (thrown instanceof ArchiveError) return thrown;
   if (signal?.aborted) return signal.reason;
   const code = String((thrown as { code?: unknown } | null)?.code ?? '');
