@@ -30,6 +30,7 @@ const INPUTS = [
   'packages/client/src',
   'packages/contract/src',
   'packages/logs/src/query',
+  'packages/logs/src/shared.ts',
   'package-lock.json',
   'scripts/console.mjs',
 ];
