@@ -100,6 +100,7 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
     mask,
     keeps: (id) => gossip.keeps(id),
     onCollected: (callOptions) => drift.update(callOptions),
+    report,
     listenMs: refreshMs,
     timeoutMs,
   });
@@ -112,6 +113,7 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
     timeoutMs,
     // To a contract-only member, the request is an error in its log.
     hasDescribed: (id) => clocks.measuredMs(id) !== undefined,
+    report,
     ...(options.directMembers !== undefined && { directMembers: options.directMembers }),
     inspect: ({ member: { id }, state }, callOptions) =>
       inspectMember({ id, state, clock: roundClock(clocks.of(id)) }, { ...callOptions, nowMs: () => Date.now() }),

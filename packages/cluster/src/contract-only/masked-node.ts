@@ -1,7 +1,7 @@
 import type { CallOptions, NodeConfig, NodeDescription, NodeState, ViewRequest } from '@porthole/contract';
 import { scrubTail } from '@porthole/logs';
+import { KEPT, Shared } from '@porthole/logs/shared';
 import type { ByteStream, LogEntry } from '@porthole/logs/types';
-import { orAborted } from '../fan-out/bounded-calls.ts';
 import { type DelegatedCall, DelegatedNode, type Operation } from './delegated-node.ts';
 import type { OneMemberMasking } from './member-masking.ts';
 
@@ -15,7 +15,7 @@ export class MaskedNode extends DelegatedNode implements NodeState {
   readonly #node: NodeState;
   readonly #masking: OneMemberMasking;
   #isPorthole = false;
-  #learning: Promise<void> | undefined;
+  readonly #learning = new Shared<NodeConfig>({ ...KEPT, endsUnwatched: true });
 
   constructor(node: NodeState, masking: OneMemberMasking) {
     super();
@@ -46,15 +46,8 @@ export class MaskedNode extends DelegatedNode implements NodeState {
   }
 
   /** Loads the secrets of the member before any of its text is shown. Once: they do not change while it runs. */
-  async learnSecrets({ signal }: CallOptions = {}): Promise<void> {
-    this.#learning ??= this.config().then(
-      () => {},
-      (error: unknown) => {
-        this.#learning = undefined;
-        throw error;
-      },
-    );
-    await orAborted(this.#learning, signal);
+  async learnSecrets(options?: CallOptions): Promise<void> {
+    await this.#learning.run((signal) => this.config({ signal }), options);
   }
 
   /** The member, after it described itself; throws why it did not. */

@@ -10,8 +10,8 @@ import {
   type RouteId,
   type ViewRequest,
 } from '@porthole/contract';
+import { owned, Shared } from '@porthole/logs/shared';
 import type { ByteStream, LogEntry } from '@porthole/logs/types';
-import { orAborted } from '../fan-out/bounded-calls.ts';
 import type { ContractNode } from './contract-node.ts';
 import { type DelegatedCall, DelegatedNode, type Operation } from './delegated-node.ts';
 import { viewFailure } from './fetch-tail.ts';
@@ -46,7 +46,7 @@ export class MemberNode extends DelegatedNode implements NodeState {
   /** It responded like a Porthole node, if only with an error: it is not contract-only. */
   #isKnown = false;
   #contract: { node: ContractNode; as: NodeObject; reason: unknown } | undefined;
-  #describing: Promise<NodeDescription> | undefined;
+  readonly #describing = new Shared<NodeDescription>({ endsUnwatched: true });
   /** Routes it has, as it last described itself. */
   #capabilities: unknown;
 
@@ -78,25 +78,18 @@ export class MemberNode extends DelegatedNode implements NodeState {
     if (this.#contract) throw this.#contract.reason;
     if (this.#isKnown) return this.#fetchDescription(options);
     // The first request finds out what the member supports. Its response is not shared: it contains the current time.
-    if (this.#describing !== undefined) {
-      await orAborted(
-        this.#describing.catch(() => {}), // reported to the request that started it
-        options.signal,
-      );
+    if (this.#describing.isRunning) {
+      await this.#describing.last(options);
       return this.describe(options);
     }
-    const describing = this.#describeFirst(options).finally(() => {
-      this.#describing = undefined;
-    });
-    this.#describing = describing;
-    return describing;
+    return this.#describing.run((signal) => this.#describeFirst({ ...options, signal }), options);
   }
 
   async config(options: CallOptions = {}): Promise<NodeConfig> {
     const config = await this.#options.client.config(options);
     const { as } = this.#contract ?? {};
     const isRestarted = as && (as.onlineTime !== config.node.onlineTime || as.version !== config.node.version);
-    if (isRestarted) void this.close();
+    if (isRestarted) owned(this.close(), () => {}); // copies that cannot be removed are left to the next process
     return config;
   }
 

@@ -1,6 +1,7 @@
 import { appendFile, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { LogDir, type Scrubbing, type UserFormat, type WorkerPool, type Zone } from '@porthole/logs';
+import { ONCE, Shared } from '@porthole/logs/shared';
 import { createTailsDir } from './tails-dir.ts';
 
 /** Suffix of a file that was rotated in the mirror only; sorts as the oldest rotated file of its family. */
@@ -32,7 +33,7 @@ export class MirrorDir {
   #staged = 0;
   #users = 0;
   #isRetired = false;
-  #closing: Promise<void> | undefined;
+  readonly #closing = new Shared<void>(ONCE);
 
   private constructor(path: string, { zone, formats = [], threads, scrubbing }: MirrorDirOptions) {
     this.#path = join(path, 'logs');
@@ -69,8 +70,7 @@ export class MirrorDir {
   }
 
   close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
+    return this.#closing.run(() => this.#close());
   }
 
   async append(name: string, bytes: Buffer): Promise<void> {

@@ -1,7 +1,8 @@
 import { type CallOptions, codeOf, errorMessage } from '@porthole/contract';
 import { groupFamilies, type Scrubbing, type UserFormat, type WorkerPool, type Zone } from '@porthole/logs';
+import { Shared } from '@porthole/logs/shared';
 import type { FileProblem, LogEntry, LogSelection } from '@porthole/logs/types';
-import { inParallel, orAborted } from '../fan-out/bounded-calls.ts';
+import { inParallel } from '../fan-out/bounded-calls.ts';
 import { expectFailure } from '../fan-out/member-failure.ts';
 import { LONGEST_LINE_BYTES, type TailNode, viewFailure } from './fetch-tail.ts';
 import { MirrorDirs } from './mirror-dir.ts';
@@ -46,7 +47,7 @@ export class TailMirror {
   #listed: LogEntry[] = [];
   #planProblems: FileProblem[] = [];
   readonly #problems = new Map<string, FileProblem>();
-  #refreshing: Promise<void> | undefined;
+  readonly #refreshing = new Shared<void>();
   /** Time of the last read, by `partOf`. */
   readonly #refreshedMs = new Map<string, number>();
   /** Wall clock of the last listing. */
@@ -91,19 +92,14 @@ export class TailMirror {
    * signal of a caller only ends its own waiting. Rejects if the listing fails; a file that cannot be read is reported as a
    * problem of that file.
    */
-  async refresh(selection: LogSelection = {}, { signal }: CallOptions = {}): Promise<void> {
-    while (!this.#isFresh(selection)) {
-      this.#refreshing ??= this.#refresh(selection).finally(() => {
-        this.#refreshing = undefined;
-      });
-      await orAborted(this.#refreshing, signal);
-    }
+  async refresh(selection: LogSelection = {}, options: CallOptions = {}): Promise<void> {
+    while (!this.#isFresh(selection)) await this.#refreshing.run(() => this.#refresh(selection), options);
   }
 
   /** Stops its users and removes the mirrored files. */
   async close(): Promise<void> {
     this.#abortController.abort(new Error('the mirror is closed'));
-    await this.#refreshing?.catch(() => {}); // reported to the request that started it
+    await this.#refreshing.last();
     await this.#dirs.close();
   }
 

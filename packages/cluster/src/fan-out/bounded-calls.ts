@@ -38,17 +38,6 @@ export function deadlineExceeded(timeoutMs: number): PortholeError {
   return new PortholeError('DEADLINE_EXCEEDED', `no response within ${Math.round(timeoutMs)} ms`);
 }
 
-/** Settles like the promise, or rejects with the reason of the signal if that aborts first. The promise keeps running. */
-export function orAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (signal === undefined) return promise;
-  return new Promise<T>((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    if (signal.aborted) return onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
-}
-
 /** Runs an async function over all items with bounded concurrency. Results are in the order of the items. */
 export async function inParallel<T, R>(
   items: readonly T[],

@@ -1,4 +1,5 @@
-import type { ExchangeRequest, ExchangeResponse, MemberOutcome } from '@porthole/contract';
+import { type ExchangeRequest, type ExchangeResponse, errorMessage, type MemberOutcome } from '@porthole/contract';
+import { NO_WORK, owned } from '@porthole/logs/shared';
 import { withDeadline } from '../fan-out/bounded-calls.ts';
 import type { ClockSource } from '../fan-out/clock.ts';
 import { toOutcome } from '../fan-out/member-failure.ts';
@@ -51,6 +52,8 @@ export interface GossipDeps
   hasDescribed?: (id: string) => boolean;
   /** Up to this many members, this node exchanges with few of them, and only for ids that are used twice. */
   directMembers?: number;
+  /** Called with what should not happen. */
+  report?: ((problem: string) => void) | undefined;
   random?: () => number;
   source?: ClockSource;
 }
@@ -73,7 +76,7 @@ export class Gossip {
   readonly #mute: MuteMembers;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #unsubscribe: () => void = () => {};
-  #working: Promise<void> = Promise.resolve();
+  #working = NO_WORK;
   #rounds = 0;
   #directRounds = 0;
   #known: { round: number; ids: readonly string[]; kept: Map<string, boolean> } | undefined;
@@ -134,7 +137,9 @@ export class Gossip {
       if (this.#abortController.signal.aborted) return;
       const waitMs = this.#roundMs * (0.75 + this.#random() / 2);
       this.#timer = setTimeout(() => {
-        this.#working = this.round().finally(next);
+        this.#working = owned(this.round().finally(next), (error) =>
+          this.#deps.report?.(`a round of gossip failed: ${errorMessage(error)}`),
+        );
       }, waitMs).unref();
     };
     next();

@@ -1,3 +1,4 @@
+import { Shared } from '@porthole/logs/shared';
 import { inParallel, withDeadline } from '../fan-out/bounded-calls.ts';
 import type { ClockSource, ClockTable } from '../fan-out/clock.ts';
 import { toOutcome } from '../fan-out/member-failure.ts';
@@ -46,7 +47,7 @@ export class MemberWatch {
   readonly #deps: MemberWatchDeps;
   readonly #abortController = new AbortController();
   readonly #checkedMs = new Map<string, number>();
-  #sampling: Promise<void> | undefined;
+  readonly #sampling = new Shared<void>();
   #askedMs = -Infinity;
 
   constructor(deps: MemberWatchDeps) {
@@ -97,10 +98,7 @@ export class MemberWatch {
       const value = inspection && toSample(inspection, source.nowMs());
       if (value) table.publish(value, atMs);
     };
-    this.#sampling ??= renew().finally(() => {
-      this.#sampling = undefined;
-    });
-    return this.#sampling;
+    return this.#sampling.run(renew);
   }
 
   /** Checks a few members that failed, so that the list of nodes does not wait for them, while somebody looks at it. */
@@ -137,7 +135,7 @@ export class MemberWatch {
 
   async close(): Promise<void> {
     this.#abortController.abort();
-    await this.#sampling;
+    await this.#sampling.last();
   }
 
   get #nowMs(): number {

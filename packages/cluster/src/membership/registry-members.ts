@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage, type Member, type MembershipState, PortholeError } from '@porthole/contract';
+import { type Owned, owned } from '@porthole/logs/shared';
 import type { EtcdAccess } from './etcd/etcd-connection.ts';
 import type { RegistrationOptions } from './etcd/registration.ts';
 import type { RegistrySession } from './etcd/registry-session.ts';
@@ -43,7 +44,7 @@ export class RegistryMembers implements Membership {
   readonly #closing = new AbortController();
   readonly #known: Promise<void>;
   #setKnown: () => void = () => {};
-  #running: Promise<void> | undefined;
+  #running: Owned | undefined;
 
   constructor(options: RegistryMembersOptions) {
     this.#options = options;
@@ -77,7 +78,7 @@ export class RegistryMembers implements Membership {
 
   async start(): Promise<void> {
     if (this.#closing.signal.aborted) return;
-    this.#running ??= this.#run();
+    this.#running ??= owned(this.#run(), (error) => this.#lose(errorMessage(error), { isNew: true }));
     const waiting = new AbortController();
     const tooLate = delay(START_TIMEOUT_MS, undefined, { signal: waiting.signal }).then(
       () => this.#list.lose('no response yet'),

@@ -1,4 +1,5 @@
 import { type CallOptions, PortholeError } from '@porthole/contract';
+import { NO_WORK, owned } from '@porthole/logs/shared';
 import type { FoundRecord } from '@porthole/logs/types';
 import { deadlineExceeded } from '../fan-out/bounded-calls.ts';
 import type { QueriedLane } from '../records/merge/lane-book.ts';
@@ -62,7 +63,7 @@ export class GroupLane implements MergeLane {
   #at = 0;
   #lastKey: number | undefined;
   #batches: AsyncIterator<void> | undefined;
-  #reading: Promise<void> = Promise.resolve();
+  #reading = NO_WORK;
   #isSettling = false;
   #remainingMs: number;
   #onChange: (lane: MergeLane) => void = () => {};
@@ -112,7 +113,7 @@ export class GroupLane implements MergeLane {
   }
 
   pull(): void {
-    this.#reading = this.#read();
+    this.#reading = owned(this.#read(), (error) => this.#fail(error));
   }
 
   get takenKey(): number {

@@ -1,4 +1,5 @@
 import { status } from '@grpc/grpc-js';
+import { Shared } from '@porthole/logs/shared';
 import { type EtcdConnection, grpcCode, readStream } from './etcd-connection.ts';
 
 /** Keep-alives per lease lifetime, so that one lost response does no harm. */
@@ -20,7 +21,7 @@ export class Registration {
   readonly #connection: EtcdConnection;
   readonly #options: RegistrationOptions;
   #leaseId: string | undefined;
-  #writing: Promise<Uint8Array | undefined> | undefined;
+  readonly #writing = new Shared<Uint8Array | undefined>({ endsUnwatched: true });
 
   constructor(connection: EtcdConnection, options: RegistrationOptions) {
     this.#connection = connection;
@@ -29,10 +30,7 @@ export class Registration {
 
   /** Writes the key, with a new lease if there is none or it expired. Returns the previous value. */
   write(signal: AbortSignal): Promise<Uint8Array | undefined> {
-    this.#writing ??= this.#write(signal).finally(() => {
-      this.#writing = undefined;
-    });
-    return this.#writing;
+    return this.#writing.run((shared) => this.#write(shared), { signal });
   }
 
   /** Keeps the lease alive until the signal aborts or etcd does not respond; throws either way. */

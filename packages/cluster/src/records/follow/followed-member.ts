@@ -5,6 +5,7 @@ import {
   type MemberSelection,
   PortholeError,
 } from '@porthole/contract';
+import { NO_WORK, owned } from '@porthole/logs/shared';
 import type { FollowItem, FollowQuery, FoundRecord } from '@porthole/logs/types';
 import { deadlineExceeded, withDeadline } from '../../fan-out/bounded-calls.ts';
 import { toOutcome } from '../../fan-out/member-failure.ts';
@@ -63,7 +64,7 @@ export class FollowedMember implements HeldMember {
   #startedMs = 0;
   #count = 0;
   #settled: () => void = () => {};
-  #running: Promise<void> = Promise.resolve();
+  #running = NO_WORK;
 
   constructor(peer: Peer, clocks: ClusterDeps['clocks'], options: FollowedMemberOptions) {
     this.peer = peer;
@@ -84,7 +85,10 @@ export class FollowedMember implements HeldMember {
       this.#report(toOutcome(deadlineExceeded(withinMs)));
       this.#settled();
     }, withinMs);
-    this.#running = this.#run();
+    this.#running = owned(this.#run(), (error) => {
+      this.#report(toOutcome(error));
+      this.#settled();
+    });
     await settled;
     clearTimeout(timer);
   }

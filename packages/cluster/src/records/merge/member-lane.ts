@@ -1,4 +1,5 @@
 import { PortholeError } from '@porthole/contract';
+import { NO_WORK, owned } from '@porthole/logs/shared';
 import type { FoundRecord } from '@porthole/logs/types';
 import { deadlineExceeded } from '../../fan-out/bounded-calls.ts';
 import { stripClusterFields } from '../to-cluster-record.ts';
@@ -40,7 +41,7 @@ export class MemberLane extends LaneBook implements MergeLane {
   #row = 0;
   /** All of the current page has come. */
   #hasPage = false;
-  #reading: Promise<void> = Promise.resolve();
+  #reading = NO_WORK;
   #remainingMs: number;
   #firstTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #createdMs = performance.now();
@@ -88,7 +89,7 @@ export class MemberLane extends LaneBook implements MergeLane {
 
   /** Reads until there are records or the stream ends. */
   pull(): void {
-    this.#reading = this.#read();
+    this.#reading = owned(this.#read(), (error) => this.#fail(error));
   }
 
   /** Takes the current record, and the lines that follow it. Only if there is one. */

@@ -61,6 +61,23 @@ describe('the snapshot of a member that others keep', () => {
     expect(asked).toHaveLength(2);
   });
 
+  it('is not lost for the others when the first who asked leaves', async () => {
+    let answer: () => void = () => {};
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const { held, asked } = setUp({ k1: async (id) => answered.then(() => lending(id)(id)) });
+    const leaving = new AbortController();
+    const first = held.find('x', leaving);
+    const second = held.find('x', new AbortController());
+    const left = expect(first).rejects.toThrow('gone');
+    leaving.abort(new Error('gone'));
+    await left;
+    answer();
+    expect(await second).toMatchObject({ member: { id: 'x' } });
+    expect(asked).toEqual(['k1']);
+  });
+
   it('is kept here from then on if the member has departed', async () => {
     const { held, cache, asked } = setUp({ k1: none, k2: lending('x', 7000) });
     const departed = { state: 'failed', sinceMs: NOW_MS - 1000 } as const;

@@ -1,4 +1,5 @@
 import type { CallOptions, HeldSnapshot, MemberClock } from '@porthole/contract';
+import { SharedByKey } from '@porthole/logs/shared';
 import { withDeadline } from '../../fan-out/bounded-calls.ts';
 import type { Clocks } from '../../fan-out/clock.ts';
 import { expectFailure } from '../../fan-out/member-failure.ts';
@@ -30,7 +31,7 @@ export interface HeldSnapshotsDeps {
 export class HeldSnapshots {
   readonly #deps: HeldSnapshotsDeps;
   readonly #borrowed = new Map<string, { snapshot: MemberSnapshot | undefined; atMs: number }>();
-  readonly #asking = new Map<string, Promise<MemberSnapshot | undefined>>();
+  readonly #asking = new SharedByKey<string, MemberSnapshot | undefined>({ endsUnwatched: true });
 
   constructor(deps: HeldSnapshotsDeps) {
     this.#deps = deps;
@@ -54,19 +55,17 @@ export class HeldSnapshots {
     if (!this.isElsewhere(id)) return snapshots.get(id);
     const borrowed = this.#borrowed.get(id);
     if (borrowed && performance.now() - borrowed.atMs < BORROWED_MS) return borrowed.snapshot ?? snapshots.get(id);
-    const asking = this.#asking.get(id) ?? this.#ask(id, options).finally(() => this.#asking.delete(id));
-    this.#asking.set(id, asking);
-    return (await asking) ?? snapshots.get(id);
+    return (await this.#asking.run(id, (signal) => this.#ask(id, signal), options)) ?? snapshots.get(id);
   }
 
-  async #ask(id: string, options: CallOptions): Promise<MemberSnapshot | undefined> {
+  async #ask(id: string, signal: AbortSignal): Promise<MemberSnapshot | undefined> {
     const { keepersOf, selfId, snapshots } = this.#deps;
     let found: MemberSnapshot | undefined;
     for (const keeper of keepersOf(id)) {
-      if (keeper !== selfId && keeper !== id) found = await this.#askKeeper(keeper, { id, ...options });
-      if (found || options.signal?.aborted) break;
+      if (keeper !== selfId && keeper !== id) found = await this.#askKeeper(keeper, { id, signal });
+      if (found || signal.aborted) break;
     }
-    options.signal?.throwIfAborted();
+    signal.throwIfAborted();
     const departed = snapshots.getDeparted(id);
     if (found && departed) {
       const member = snapshots.get(id)?.member ?? found.member;
@@ -84,11 +83,14 @@ export class HeldSnapshots {
   }
 
   /** `undefined` if it has none, or none that is valid, or does not respond: then the next is asked. */
-  async #askKeeper(keeper: string, { id, signal }: CallOptions & { id: string }): Promise<MemberSnapshot | undefined> {
+  async #askKeeper(
+    keeper: string,
+    { id, signal }: { id: string; signal: AbortSignal },
+  ): Promise<MemberSnapshot | undefined> {
     const { peers, timeoutMs, clocks, nowMs } = this.#deps;
     try {
       const ask = async (leaving: AbortSignal) => peers.get(keeper).knowledge?.heldSnapshot?.(id, { signal: leaving });
-      const held = await withDeadline(ask, { timeoutMs: timeoutMs * SHARE, ...(signal && { signal }) });
+      const held = await withDeadline(ask, { timeoutMs: timeoutMs * SHARE, signal });
       const snapshot = held && parseSnapshot(held.text);
       if (!snapshot || snapshot.member.id !== id || !(held.ageMs >= 0)) return undefined;
       return { ...snapshot, asOfMs: nowMs() - held.ageMs, clock: addClocks(snapshot.clock, clocks.of(keeper)) };

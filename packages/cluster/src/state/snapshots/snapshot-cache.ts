@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { errorMessage, type Member } from '@porthole/contract';
+import { NO_WORK, owned } from '@porthole/logs/shared';
 import { type DepartedState, type MemberSnapshot, parseSnapshot, serializeSnapshot } from './member-snapshot.ts';
 import type { SnapshotStore } from './snapshot-store.ts';
 
@@ -54,7 +55,7 @@ export class SnapshotCache {
   readonly #deps: SnapshotCacheDeps & typeof DEFAULTS;
   readonly #entries = new Map<string, Entry>();
   /** Serializes writes. */
-  #writing: Promise<void> = Promise.resolve();
+  #writing = NO_WORK;
   #problem: string | null = null;
 
   constructor(deps: SnapshotCacheDeps) {
@@ -218,14 +219,13 @@ export class SnapshotCache {
   #onDisk({ act, onFailure }: { act(store: SnapshotStore): Promise<void>; onFailure?: () => void }): void {
     const { store } = this.#deps;
     if (store === null) return;
-    this.#writing = this.#writing.then(async () => {
-      try {
-        await act(store);
-        this.#problem = null;
-      } catch (error) {
-        onFailure?.();
-        this.#setProblem(error);
-      }
+    const write = async () => {
+      await act(store);
+      this.#problem = null;
+    };
+    this.#writing = owned(this.#writing.then(write), (error) => {
+      onFailure?.();
+      this.#setProblem(error);
     });
   }
 

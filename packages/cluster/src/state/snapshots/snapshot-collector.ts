@@ -1,3 +1,5 @@
+import { errorMessage } from '@porthole/contract';
+import { NO_WORK, owned } from '@porthole/logs/shared';
 import { withDeadline } from '../../fan-out/bounded-calls.ts';
 import type { Clocks } from '../../fan-out/clock.ts';
 import type { Peer, Peers } from '../../fan-out/peers.ts';
@@ -56,6 +58,8 @@ export interface SnapshotCollectorDeps {
   maxFileBytes?: number;
   /** Called when no member waits for its first snapshot; never rejects. */
   onCollected?: (options: { signal: AbortSignal }) => Promise<void>;
+  /** Called with what should not happen. */
+  report?: ((problem: string) => void) | undefined;
   nowMs?: () => number;
   /** Monotonic. */
   runningMs?: () => number;
@@ -73,7 +77,7 @@ export class SnapshotCollector {
   readonly #deps: SnapshotCollectorDeps & typeof DEFAULTS;
   readonly #abortController = new AbortController();
   #timer: ReturnType<typeof setTimeout> | undefined;
-  #collecting: Promise<void> = Promise.resolve();
+  #collecting = NO_WORK;
   #lastCollected = '';
   /** Members tried since they joined, successfully or not. */
   readonly #tried = new Set<string>();
@@ -102,7 +106,9 @@ export class SnapshotCollector {
       const everyMs = Math.min(listenMs, Math.max(leastMs, listenMs / Math.max(1, others.length)));
       const waitMs = everyMs * (0.75 + random() / 2);
       this.#timer = setTimeout(() => {
-        this.#collecting = this.#collectNext().finally(next);
+        this.#collecting = owned(this.#collectNext().finally(next), (error) =>
+          this.#deps.report?.(`a snapshot cannot be taken: ${errorMessage(error)}`),
+        );
       }, waitMs).unref();
     };
     next();
