@@ -19,6 +19,7 @@ import {
   RECORDS_HEADER,
   type SearchOptions,
 } from '@porthole/contract';
+import { ONCE, Shared } from '@porthole/logs/shared';
 import type {
   ByteStream,
   Digest,
@@ -90,7 +91,7 @@ export class HttpNode implements NodeClient {
    * Pages in browsers, which load all of the client first, have no use for lines. Kept: an import that is done already still
    * takes as long as a small part of a short request.
    */
-  static #plainLines: Promise<typeof import('./plain-lines.ts')> | undefined;
+  static readonly #plainLines = new Shared<typeof import('./plain-lines.ts')>(ONCE);
   readonly url: string;
   readonly #deps: ClientDeps;
 
@@ -157,8 +158,7 @@ export class HttpNode implements NodeClient {
     options: SearchOptions = {},
   ): AsyncGenerator<Uint8Array, void, undefined> {
     checkArguments('searchLogLines', request, options);
-    HttpNode.#plainLines ??= import('./plain-lines.ts');
-    const { PlainLines } = await HttpNode.#plainLines;
+    const { PlainLines } = await HttpNode.#plainLines.run(() => import('./plain-lines.ts'));
     const scanner = new PlainLines(this.#deps.options.lineRecognizer?.());
     yield* searchLines(await this.#search(request, options), request, scanner);
   }

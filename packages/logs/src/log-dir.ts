@@ -26,6 +26,7 @@ import type { FileHead } from './search/files/file-heads.ts';
 import type { RecordsText } from './search/search-text.ts';
 import type { SearchOptions } from './search/stop-reason.ts';
 import type { TopOptions } from './search/top.ts';
+import { ONCE, Shared } from './shared.ts';
 import type { IndexedText, IndexOptions } from './text-index/index-text.ts';
 import type {
   ByteStream,
@@ -62,7 +63,7 @@ export class LogDir {
   readonly #lists = new WeakMap<readonly object[], LogEntry[]>();
 
   readonly #options: LogDirOptions;
-  #engine: Promise<LogEngine> | undefined;
+  readonly #engine = new Shared<LogEngine>(ONCE);
   #started: LogEngine | undefined;
   #watch: DirWatch | undefined;
 
@@ -220,7 +221,7 @@ export class LogDir {
     await this.#watch?.close();
     this.#details.close();
     this.#handles.close();
-    await (await this.#engine)?.close();
+    await (await this.#engine.last())?.close();
   }
 
   get #isFlat(): boolean {
@@ -229,7 +230,8 @@ export class LogDir {
 
   /** The engine is a third of the code: it is loaded with the first query. */
   #loadEngine(): Promise<LogEngine> {
-    this.#engine ??= import('./engine.ts').then(({ LogEngine }) => {
+    return this.#engine.run(async () => {
+      const { LogEngine } = await import('./engine.ts');
       const deps = {
         dir: this.path,
         handles: this.#handles,
@@ -244,7 +246,6 @@ export class LogDir {
       this.#started = new LogEngine(deps, this.#options);
       return this.#started;
     });
-    return this.#engine;
   }
 
   /** What the last listing could not list, and why logs of mounts are missing or incomplete. */

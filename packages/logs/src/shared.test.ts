@@ -95,8 +95,12 @@ describe('work that is shared', () => {
     callers[1]?.abort();
     expect(work.signal?.aborted).toBe(true);
     await left;
-    work.reject(new Error('aborted'));
+    expect(shared.isRunning).toBe(false);
+    const isOver = shared.last();
+    const abort = work.reject;
     const next = shared.run(work.run);
+    abort(new Error('aborted'));
+    expect(await isOver).toBeUndefined();
     work.resolve(3);
     expect(await next).toBe(3);
   });
@@ -173,6 +177,8 @@ describe('work by key', () => {
     const left = expect(shared.run('b', work.run, leaving)).rejects.toThrow();
     leaving.abort();
     await left;
+    work.reject(new Error('aborted'));
+    await setImmediate();
     await expect(shared.run('c', work.run, leaving)).rejects.toThrow();
     expect([work.starts, shared.has('b'), shared.has('c')]).toEqual([2, false, false]);
   });

@@ -50,18 +50,19 @@ export class Shared<T> {
   }
 
   get isRunning(): boolean {
-    return this.#run?.isRunning === true;
+    return this.#run?.isRunning === true && !isAborted(this.#run);
   }
 
   /** The result of the work that runs, or of earlier work that is kept; of this work if there is none. */
   run(work: (signal: AbortSignal) => T | Promise<T>, { signal }: Waiting = {}): Promise<T> {
     if (signal?.aborted) return Promise.reject(signal.reason);
-    const isOld = this.#run && this.#run.untilMs !== Number.POSITIVE_INFINITY && this.#nowMs() > this.#run.untilMs;
-    if (!this.#run || isOld) this.#run = this.#start(work);
-    return this.#wait(this.#run, signal);
+    let run = this.#run;
+    const isOld = run && run.untilMs !== Number.POSITIVE_INFINITY && this.#nowMs() > run.untilMs;
+    if (!run || isOld || isAborted(run)) run = this.#start(work);
+    return this.#wait(run, signal);
   }
 
-  /** The result so far: `undefined` if there is none, or it is a failure, which those who ran it have. */
+  /** The result so far, when work has ended: `undefined` if there is none, or it is a failure, which those who ran it have. */
   async last({ signal }: Waiting = {}): Promise<T | undefined> {
     const run = this.#run;
     if (!run) return undefined;
@@ -84,10 +85,13 @@ export class Shared<T> {
     const controller = new AbortController();
     const promise = (async () => work(controller.signal))();
     const run: Run<T> = { promise, controller, callers: 0, isRunning: true, untilMs: Number.POSITIVE_INFINITY };
+    this.#run = run;
     const settle = (untilMs: number, isKept: boolean) => {
       run.isRunning = false;
       run.untilMs = untilMs;
-      if (!isKept) this.#drop(run);
+      if ((isKept && !isAborted(run)) || this.#run !== run) return;
+      this.#run = undefined;
+      this.#options.onForgotten?.();
     };
     // Before anybody can wait: nothing is ever unhandled, and who gets the result can run the work again.
     promise.then(
@@ -104,7 +108,8 @@ export class Shared<T> {
       const leave = () => {
         reject(signal.reason);
         run.callers--;
-        if (this.#options.endsUnwatched && run.isRunning && run.callers === 0) this.#end(run);
+        if (this.#options.endsUnwatched && run.isRunning && run.callers === 0)
+          run.controller.abort(new Error('nobody waits for it any more'));
       };
       signal.addEventListener('abort', leave, { once: true });
       const stay = () => signal.removeEventListener('abort', leave);
@@ -113,17 +118,11 @@ export class Shared<T> {
       if (signal.aborted) leave();
     });
   }
+}
 
-  #end(run: Run<T>): void {
-    this.#drop(run);
-    run.controller.abort(new Error('nobody waits for it any more'));
-  }
-
-  #drop(run: Run<T>): void {
-    if (this.#run !== run) return;
-    this.#run = undefined;
-    this.#options.onForgotten?.();
-  }
+/** It is only waited for by who closes: the next caller starts anew. */
+function isAborted({ controller }: Run<unknown>): boolean {
+  return controller.signal.aborted;
 }
 
 /** The same for each key. `isKept`: results are kept until they are cleared; otherwise, they are shared while the work runs. */

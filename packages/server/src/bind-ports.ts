@@ -33,14 +33,14 @@ export interface PortOptions {
   onRequest: RequestHandler;
   /** Called with the first connection to the gRPC port. */
   openGrpcAdapter(): Promise<GrpcAdapter>;
-  /** Called when `openGrpcAdapter` fails. */
-  onGrpcFailure(error: unknown): void;
+  /** Called when a connection cannot be accepted, or `openGrpcAdapter` fails. */
+  onFailure(error: unknown): void;
 }
 
 /** Binds gRPC, then HTTP: the gRPC port reported over HTTP is already open. */
 async function bindPorts(settings: Settings, options: PortOptions): Promise<BoundPorts> {
   const { http, grpc } = settings;
-  const { onRequest, openGrpcAdapter: openAdapter, onGrpcFailure: onFailure, hasFlags } = options;
+  const { onRequest, openGrpcAdapter: openAdapter, onFailure, hasFlags } = options;
   const tls = options.tls && tlsServerOptions(options.tls);
   const { host, socket, maxHeaderBytes, stallTimeoutMs } = http;
   const rpc = grpc.enabled
@@ -60,6 +60,7 @@ async function bindPorts(settings: Settings, options: PortOptions): Promise<Boun
       tls,
       onRequest,
       onHttp2Request: onRequest,
+      onFailure,
     });
   } catch (error) {
     await rpc.stop(0);

@@ -1,6 +1,7 @@
 import { access, constants, stat } from 'node:fs/promises';
 import { types } from 'node:util';
 import { type NodeProblem, type Readiness, toProblem } from '@porthole/contract';
+import { Shared } from '@porthole/logs/shared';
 
 /** The current state of one thing the node depends on. */
 export type HealthCheck = Readiness['checks'][number];
@@ -26,21 +27,12 @@ export function createHealth(probes: Readonly<Record<string, Probe>>, isStopping
     const status = isStopping() ? 'stopping' : checks.every(({ ok }) => ok) ? 'ready' : 'degraded';
     return { status, checks };
   };
-  let recent: { startedMs: number; problems: Promise<NodeProblem[]> } | undefined;
-  return {
-    check,
-    problems() {
-      const nowMs = performance.now();
-      if (!recent || nowMs - recent.startedMs > RECENT_MS) {
-        const failing = check().then(({ checks }) => checks.filter(({ ok }) => !ok));
-        recent = {
-          startedMs: nowMs,
-          problems: failing.then((checks) => checks.map(({ name, detail }) => ({ check: name, detail }))),
-        };
-      }
-      return recent.problems;
-    },
+  const recent = new Shared<NodeProblem[]>({ keepMs: RECENT_MS });
+  const findProblems = async () => {
+    const { checks } = await check();
+    return checks.filter(({ ok }) => !ok).map(({ name, detail }) => ({ check: name, detail }));
   };
+  return { check, problems: () => recent.run(findProblems) };
 }
 
 async function runProbe(name: string, probe: Probe): Promise<HealthCheck> {

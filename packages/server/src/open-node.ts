@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import type { NodeObject } from '@porthole/contract';
+import { ONCE, Shared } from '@porthole/logs/shared';
 import type { EmbeddedNode, NodeOptions } from './embedded-node.ts';
 import { EmbeddedResponses } from './http/embedded/embedded-responses.ts';
 import { createHttpAdapter, type HttpAdapterDeps } from './http/http-adapter.ts';
@@ -103,7 +104,7 @@ export async function stopNode(
 
 /** The node as its program uses it. `stop` is called once. */
 export function toEmbeddedNode({ node, components, log, embedded }: OpenNode, stop: () => Promise<void>): EmbeddedNode {
-  let stopped: Promise<void> | undefined;
+  const stopped = new Shared<void>(ONCE);
   const flushLogSync = () => {
     components.accessLog.flushSync();
     components.ownLog.flushSync();
@@ -115,10 +116,7 @@ export function toEmbeddedNode({ node, components, log, embedded }: OpenNode, st
     state: components.state,
     warnings: components.warnings,
     logger: (component) => components.ownLog.component(component),
-    close: () => {
-      stopped ??= stop();
-      return stopped;
-    },
+    close: () => stopped.run(stop),
     reload: () => components.reloadedFiles.check({ all: true }),
     flushLogSync,
     logCrash(error) {

@@ -93,7 +93,7 @@ async function bindPorts({ loaded, node, components, policy, log, onRequest, clo
       const arrivalTimeoutMs = ARRIVAL_TIMEOUT_MS;
       return createGrpcAdapter({ ...components, policy, log: grpcLog, arrivalTimeoutMs, maxRequestBytes });
     },
-    onGrpcFailure: (error) => log.error('grpc', 'the gRPC service cannot be opened', { error: describeFailure(error) }),
+    onFailure: (error) => log.error('listen', 'a connection cannot be accepted', { error: describeFailure(error) }),
   };
   const defaults = { http: isDefault('http.port'), grpc: isDefault('grpc.port') };
   const ports = await bindFreePorts(settings, portOptions, defaults).catch(async (error) => {

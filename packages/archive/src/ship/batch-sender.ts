@@ -1,3 +1,4 @@
+import { owned, Shared } from '@porthole/logs/shared';
 import { ArchiveError } from '../archive-error.ts';
 import { messageOf } from '../clickhouse/credentials.ts';
 import type { BuiltBatch } from './batch-builder.ts';
@@ -31,7 +32,7 @@ export class BatchSender {
   retries = 0;
   readonly #deps: BatchSenderDeps;
   #isPrepared = false;
-  #sending: Promise<void> | undefined;
+  readonly #sending = new Shared<void>();
   #next: BuiltBatch | undefined;
 
   constructor(deps: BatchSenderDeps) {
@@ -46,14 +47,15 @@ export class BatchSender {
   /** Sends a batch as soon as the one before is stored. Only if it is not full. */
   submit(batch: BuiltBatch): void {
     this.#next = batch;
-    this.#sending ??= this.#run().finally(() => {
-      this.#sending = undefined;
-    });
+    void owned(
+      this.#sending.run(() => this.#run()),
+      (error) => this.#deps.onProblem(toProblem(error)),
+    );
   }
 
   /** Resolves when all batches are stored, or given up because of the signal. */
   async idle(): Promise<void> {
-    await this.#sending;
+    await this.#sending.last();
   }
 
   /** Waits for room, at most so long; whether there is. */

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { LogDir, LogFileDetails } from '@porthole/logs';
+import { NO_WORK, owned } from '@porthole/logs/shared';
 import { BatchBuilder } from './batch-builder.ts';
 import { BatchSender, type ShipProblem, toProblem } from './batch-sender.ts';
 import { LogReader, type ReadTurn } from './log-reader.ts';
@@ -81,7 +82,7 @@ export class LogShipper {
   #isResumed = false;
   /** Whether the last round ended before everything was read. */
   #isBehind = false;
-  #running: Promise<void> = Promise.resolve();
+  #running = NO_WORK;
 
   private constructor(options: ShipperOptions) {
     this.#options = options;
@@ -103,7 +104,7 @@ export class LogShipper {
   static async open(options: ShipperOptions): Promise<LogShipper> {
     await mkdir(options.positionsDir, { recursive: true, mode: 0o700 });
     const shipper = new LogShipper(options);
-    shipper.#running = shipper.#run();
+    shipper.#running = owned(shipper.#run(), (error) => shipper.#report({ reading: toProblem(error) }));
     return shipper;
   }
 

@@ -1,3 +1,4 @@
+import { NO_WORK, owned } from '@porthole/logs/shared';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 import { quote } from '../clickhouse/quote.ts';
 import { PROGRESS, RECORDS } from '../schema/tables.ts';
@@ -55,7 +56,7 @@ export class ProgressWriter {
   readonly #stopping = new AbortController();
   /** Time of the oldest record of a log in the archive, once known. */
   readonly #firstTimes = new Map<string, number>();
-  #writing: Promise<void> = Promise.resolve();
+  #writing = NO_WORK;
   #isClosed = false;
 
   constructor(options: ProgressWriterOptions) {
@@ -103,9 +104,11 @@ export class ProgressWriter {
     if (this.#isClosed) return;
     const waitMs = Math.max(WRITE_MS, this.#options.intervalMs?.() ?? 0);
     this.#timer = setTimeout(() => {
-      this.#writing = this.write()
-        .catch(() => {}) // the shipper reports what is wrong with the archive; the next turn writes what is missing
-        .finally(() => this.#schedule());
+      // The shipper reports what is wrong with the archive; the next turn writes what is missing.
+      this.#writing = owned(
+        this.write().finally(() => this.#schedule()),
+        () => {},
+      );
     }, waitMs).unref();
   }
 

@@ -1,4 +1,5 @@
 import type { CallOptions } from '@porthole/contract';
+import { Shared } from '@porthole/logs/shared';
 
 /** How long a result is reused. */
 const KEEP_MS = 5000;
@@ -9,34 +10,15 @@ const KEEP_FAILURE_MS = 10_000;
 /** Fetches something at most every few seconds, for all requests that need it. */
 export class Remembered<T> {
   readonly #fetch: () => Promise<T>;
-  readonly #nowMs: () => number;
-  #known: { untilMs: number; value: Promise<T> } | undefined;
+  readonly #known: Shared<T>;
 
-  constructor(fetch: () => Promise<T>, nowMs: () => number = () => performance.now()) {
+  constructor(fetch: () => Promise<T>, nowMs?: () => number) {
     this.#fetch = fetch;
-    this.#nowMs = nowMs;
+    this.#known = new Shared({ keepMs: KEEP_MS, keepFailureMs: KEEP_FAILURE_MS, ...(nowMs && { nowMs }) });
   }
 
-  get({ signal }: CallOptions = {}): Promise<T> {
-    const nowMs = this.#nowMs();
-    if (this.#known === undefined || nowMs > this.#known.untilMs) {
-      // Shared: no request may cancel it.
-      const known = { untilMs: nowMs + KEEP_MS, value: this.#fetch() };
-      this.#known = known;
-      known.value.catch(() => {
-        known.untilMs = this.#nowMs() + KEEP_FAILURE_MS; // whoever waits for it gets the error
-      });
-    }
-    return abortable(this.#known.value, signal);
+  /** No request cancels it for the others. */
+  get(options?: CallOptions): Promise<T> {
+    return this.#known.run(this.#fetch, options);
   }
-}
-
-function abortable<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
-  if (!signal) return promise;
-  return new Promise((resolve, reject) => {
-    const onAbort = () => reject(signal.reason);
-    if (signal.aborted) return onAbort();
-    signal.addEventListener('abort', onAbort, { once: true });
-    promise.then(resolve, reject).finally(() => signal.removeEventListener('abort', onAbort));
-  });
 }

@@ -84,13 +84,16 @@ export class Pager {
     process.once('exit', stop);
     // The exit code reports the same.
     child.stdin?.on('error', () => {});
+    const giveUp = () => {
+      console.error(`porthole: cannot run the pager ${JSON.stringify(command)}; --no-pager does without`);
+      process.exit(EXIT.error);
+    };
+    // Not even sh could be started.
+    child.on('error', giveUp);
     this.#exited = new Promise((resolve) => {
       child.once('exit', (code) => {
         process.off('exit', stop);
-        if (code !== null && NOT_RUN.includes(code)) {
-          console.error(`porthole: cannot run the pager ${JSON.stringify(command)}; --no-pager does without`);
-          process.exit(EXIT.error);
-        }
+        if (code !== null && NOT_RUN.includes(code)) giveUp();
         // Who quits has seen enough, like a reader of a pipe that stops early.
         if (!this.#isClosing) process.exit(EXIT.ok);
         resolve();

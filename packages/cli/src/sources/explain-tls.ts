@@ -101,6 +101,6 @@ function showCertificate(url: string): Promise<PeerCertificate | undefined> {
     socket.setTimeout(PROBE_MS, () => finish());
     socket.once('secureConnect', () => finish(socket.getPeerCertificate()));
     // No TLS is an answer, not a failure.
-    socket.once('error', () => finish());
+    socket.on('error', () => finish());
   });
 }

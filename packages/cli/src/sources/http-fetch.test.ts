@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createHttpFetch } from './http-fetch.ts';
 
@@ -61,6 +61,17 @@ describe('fetch on node:http', () => {
       name: 'TypeError',
       cause: { code: 'ECONNREFUSED' },
     });
+  });
+
+  it.each([
+    ['switches to another protocol', 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n'],
+    ['says nothing', ''],
+  ])('rejects if the server %s', async (_what, bytes) => {
+    const server = createTcpServer((socket) => socket.once('data', () => socket.end(bytes)));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const sent = httpFetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+    await expect(sent).rejects.toMatchObject({ name: 'TypeError', message: 'fetch failed' });
   });
 
   it('fails in the body if the connection is cut there', async () => {

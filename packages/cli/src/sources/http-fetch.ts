@@ -31,8 +31,21 @@ async function send(
   };
   const request = isTls ? (await import('node:https')).request : requestHttp;
   return new Promise((resolve, reject) => {
-    const sent = request(url, options, (response) => resolve(describeResponse(response)));
-    sent.on('error', (cause) => void explainFailure(cause).then(reject, reject));
+    /** It has a response, or a reason why not. */
+    let isSettled = false;
+    const sent = request(url, options, (response) => {
+      isSettled = true;
+      resolve(describeResponse(response));
+    });
+    sent.on('error', (cause) => {
+      // Once the response has come, its reader gets the error.
+      if (!isSettled) explainFailure(cause).then(reject, reject);
+      isSettled = true;
+    });
+    sent.on('close', () => {
+      // Not every connection that is closed has failed: that of a 101 has not.
+      if (!isSettled) reject(new TypeError('fetch failed', { cause: new Error('closed without a response') }));
+    });
     sent.end(body);
   });
 

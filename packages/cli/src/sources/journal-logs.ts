@@ -17,6 +17,7 @@ import type {
   SearchQuery,
   TopQuery,
 } from '@porthole/logs';
+import { ONCE, Shared } from '@porthole/logs/shared';
 import { JournalSpool, parseUnitName, UNIT_NAMES } from '@porthole/server/journal';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
@@ -85,7 +86,7 @@ class JournalLogs implements LogState, FileHolder {
   readonly selection: LogSelection;
   readonly #deps: JournalDeps;
   readonly #remove = () => rmSync(this.#deps.dir, { recursive: true, force: true });
-  #copy: Promise<Copy> | undefined;
+  readonly #copy = new Shared<Copy>({ ...ONCE, endsUnwatched: true });
 
   constructor(deps: JournalDeps) {
     this.#deps = deps;
@@ -147,7 +148,7 @@ class JournalLogs implements LogState, FileHolder {
 
   async close(): Promise<void> {
     try {
-      const copy = await this.#copy?.catch(() => undefined); // Whoever needed it got the error.
+      const copy = await this.#copy.last();
       await copy?.dir.close();
       await copy?.spool.close();
     } finally {
@@ -157,15 +158,14 @@ class JournalLogs implements LogState, FileHolder {
   }
 
   #open(range: ReadRange, options: CallOptions = {}): Promise<Copy> {
-    this.#copy ??= this.#fill(range, options);
-    return this.#copy;
+    return this.#copy.run((signal) => this.#fill(range, signal), options);
   }
 
-  async #fill({ range, isPart }: ReadRange, { signal }: CallOptions): Promise<Copy> {
+  async #fill({ range, isPart }: ReadRange, signal: AbortSignal): Promise<Copy> {
     const spool = await this.#deps.openSpool(range);
     try {
       await spool.catchUp(signal);
-      signal?.throwIfAborted();
+      signal.throwIfAborted();
     } catch (error) {
       await spool.close();
       throw error;

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path';
 import type { NodeClient } from '@porthole/client';
 import { codeOf, type MemberSelection } from '@porthole/contract';
 import { createZone, LogDir, WorkerPool, type Zone } from '@porthole/logs';
+import { SharedByKey } from '@porthole/logs/shared';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import { checkQuery } from '../records/check-query.ts';
@@ -96,7 +97,7 @@ type Backend = Omit<LogSource, 'label' | 'selection'>;
 class SourceOpener {
   readonly #invocation: Invocation;
   readonly #dirs = new Map<string, LogDir>();
-  readonly #nodes = new Map<string, Promise<Backend>>();
+  readonly #nodes = new SharedByKey<string, Backend>({ isKept: true });
   readonly #cleanups: (() => Promise<void>)[] = [];
   #spool: StdinSpool | undefined;
 
@@ -208,10 +209,7 @@ class SourceOpener {
   }
 
   #node(url: string | undefined) {
-    const key = url ?? '';
-    const known = this.#nodes.get(key) ?? this.#connect(url);
-    this.#nodes.set(key, known);
-    return known;
+    return this.#nodes.run(url ?? '', () => this.#connect(url));
   }
 
   async #connect(url: string | undefined): Promise<Backend> {

@@ -2,6 +2,7 @@ import { fstatSync, rmSync } from 'node:fs';
 import { type FileHandle, mkdtemp, open, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { ONCE, Shared } from '@porthole/logs/shared';
 
 const STDIN = 0;
 const NEWLINE = 10;
@@ -28,8 +29,7 @@ export class StdinSpool {
   readonly dir: string;
   readonly #maxBytes: number;
   readonly #remove: () => void;
-  /** Settles when the input ends. */
-  readonly ended: Promise<void>;
+  readonly #copying = new Shared<void>(ONCE);
   #bytes = 0;
   #isClosed = false;
 
@@ -46,9 +46,12 @@ export class StdinSpool {
     this.#maxBytes = maxBytes;
     this.#remove = () => rmSync(dir, { recursive: true, force: true });
     process.once('exit', this.#remove);
-    this.ended = this.#copy();
-    // Whoever reads the logs awaits it.
-    this.ended.catch(() => {});
+    void this.ended;
+  }
+
+  /** Settles when the input ends. */
+  get ended(): Promise<void> {
+    return this.#copying.run(() => this.#copy());
   }
 
   get isEmpty(): boolean {

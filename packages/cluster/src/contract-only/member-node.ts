@@ -89,7 +89,7 @@ export class MemberNode extends DelegatedNode implements NodeState {
     const config = await this.#options.client.config(options);
     const { as } = this.#contract ?? {};
     const isRestarted = as && (as.onlineTime !== config.node.onlineTime || as.version !== config.node.version);
-    if (isRestarted) owned(this.close(), () => {}); // copies that cannot be removed are left to the next process
+    if (isRestarted) void owned(this.close(), () => {}); // copies that cannot be removed are left to the next process
     return config;
   }
 

@@ -2,6 +2,7 @@ import type { IndexDir } from '../disk-index/index-dir.ts';
 import type { IndexKeys } from '../disk-index/index-keys.ts';
 import { closeFd, readFd, statFd } from '../file/fs-calls.ts';
 import { isSystemError } from '../log-error.ts';
+import { ONCE, Shared } from '../shared.ts';
 import type { BlockIndexes, FileIndex } from './block-index.ts';
 import { decodeSummaries, encodeSummaries } from './summary-codec.ts';
 
@@ -21,7 +22,7 @@ export interface SummaryKey {
 export class SummaryStore {
   readonly #dir: IndexDir;
   readonly #keys: IndexKeys;
-  readonly #loading = new WeakMap<FileIndex, Promise<void>>();
+  readonly #loading = new WeakMap<FileIndex, Shared<void>>();
   readonly #keyOf = new WeakMap<FileIndex, SummaryKey>();
 
   constructor(dir: IndexDir, keys: IndexKeys) {
@@ -31,12 +32,12 @@ export class SummaryStore {
 
   /** Adds what is kept to a new index, once. */
   load(index: FileIndex, key: SummaryKey): Promise<void> {
-    const known = this.#loading.get(index);
-    if (known !== undefined) return known;
-    const loading = this.#read(index, key);
+    const loading = this.#loading.get(index) ?? new Shared<void>(ONCE);
     this.#loading.set(index, loading);
-    this.#keyOf.set(index, key);
-    return loading;
+    return loading.run(() => {
+      this.#keyOf.set(index, key);
+      return this.#read(index, key);
+    });
   }
 
   /** Writes what was learned since it was last written. */
@@ -44,7 +45,7 @@ export class SummaryStore {
     for (const index of indexes.all()) {
       const key = this.#keyOf.get(index);
       if (!key || !index.isChanged || index.blockCount < MIN_BLOCKS) continue;
-      await this.#loading.get(index);
+      await this.#loading.get(index)?.last();
       const name = await this.#keys.name('blocks', { ...key, create: true });
       if (name === undefined) continue;
       index.isChanged = false;

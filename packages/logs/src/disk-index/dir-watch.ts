@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { statsStamp } from '../file/file-stamp.ts';
 import { isSystemError, LogError } from '../log-error.ts';
 import type { SeenFile } from '../read/list.ts';
+import { NO_WORK, owned } from '../shared.ts';
 import type { UnsettledFile } from '../text-index/index-builder.ts';
 import type { DiskIndex } from './disk-index.ts';
 
@@ -44,7 +45,7 @@ export class DirWatch {
   #timer: NodeJS.Timeout | undefined;
   #stamp = '';
   #ticks = 0;
-  #ticking: Promise<void> = Promise.resolve();
+  #ticking = NO_WORK;
   #closed = false;
 
   constructor(deps: DirWatchDeps) {
@@ -64,9 +65,8 @@ export class DirWatch {
   #schedule(ms: number): void {
     if (this.#closed) return;
     this.#timer = setTimeout(() => {
-      this.#ticking = this.#tick()
-        .catch(this.#deps.onError)
-        .finally(() => this.#schedule(this.#deps.tickMs ?? TICK_MS));
+      const tick = this.#tick().finally(() => this.#schedule(this.#deps.tickMs ?? TICK_MS));
+      this.#ticking = owned(tick, this.#deps.onError);
     }, ms).unref();
   }
 

@@ -4,6 +4,7 @@ import { chmod, lstat, mkdir, readdir, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { closeFd, readFd, statFd } from '../file/fs-calls.ts';
 import { isSystemError, systemCode } from '../log-error.ts';
+import { KEPT, Shared } from '../shared.ts';
 import { isOpenToOthers, isOwn, openOwn, undefinedIfMissing, writeWhole } from './own-files.ts';
 
 /** Names of what it keeps. Everything else in the directory is neither read nor removed. */
@@ -62,9 +63,9 @@ export class IndexDir {
   readonly #onProblem: (message: string) => void;
   /** Known once it was listed, which only writing and trimming need. */
   #entries = new Map<string, Entry>();
-  #listed: Promise<boolean> | undefined;
-  #checked: Promise<boolean> | undefined;
-  #salt: Promise<Buffer | undefined> | undefined;
+  readonly #listed = new Shared<boolean>(KEPT);
+  readonly #checked = new Shared<boolean>(KEPT);
+  readonly #salt = new Shared<Buffer | undefined>(KEPT);
   #logBytes = 0;
   #retryMs = 0;
   #problem: string | undefined;
@@ -96,9 +97,8 @@ export class IndexDir {
 
   /** Random bytes that stay the same; `undefined` if there are none yet and they are not to be created, or cannot be. */
   async salt({ create }: { create: boolean }): Promise<Buffer | undefined> {
-    this.#salt ??= this.#guard(() => this.#readSalt(create));
-    const salt = await this.#salt;
-    if (!salt) this.#salt = undefined;
+    const salt = await this.#salt.run(() => this.#guard(() => this.#readSalt(create)));
+    if (!salt) this.#salt.forget();
     return salt;
   }
 
@@ -169,8 +169,8 @@ export class IndexDir {
 
   /** Lists the directory, again: another process may have changed it. */
   async refresh(): Promise<void> {
-    this.#checked = undefined;
-    this.#listed = undefined;
+    this.#checked.forget();
+    this.#listed.forget();
     if (await this.#check()) await this.#list();
   }
 
@@ -196,9 +196,8 @@ export class IndexDir {
 
   /** Whether the directory exists and is private. */
   async #check(): Promise<boolean> {
-    this.#checked ??= this.#guard(() => this.#checkDir()).then((isUsable = false) => isUsable);
-    const isUsable = await this.#checked;
-    if (!isUsable) this.#checked = undefined;
+    const isUsable = await this.#checked.run(async () => (await this.#guard(() => this.#checkDir())) ?? false);
+    if (!isUsable) this.#checked.forget();
     return isUsable;
   }
 
@@ -212,9 +211,8 @@ export class IndexDir {
   }
 
   async #list(): Promise<boolean> {
-    this.#listed ??= this.#guard(() => this.#readEntries()).then((isListed = false) => isListed);
-    const isListed = await this.#listed;
-    if (!isListed) this.#listed = undefined;
+    const isListed = await this.#listed.run(async () => (await this.#guard(() => this.#readEntries())) ?? false);
+    if (!isListed) this.#listed.forget();
     return isListed;
   }
 

@@ -1,3 +1,5 @@
+import { NO_WORK, owned } from '../shared.ts';
+
 /** Searches come in bursts: nothing is written or built before this long after the last one. */
 const IDLE_MS = 5000;
 
@@ -16,7 +18,7 @@ export class IndexKeeper {
   readonly #deps: IndexKeeperDeps;
   #searches = 0;
   #timer: NodeJS.Timeout | undefined;
-  #working: Promise<void> = Promise.resolve();
+  #working = NO_WORK;
   #abort = new AbortController();
   #isBuilding = false;
   /** Something has changed since it began to build. */
@@ -59,10 +61,11 @@ export class IndexKeeper {
     this.#abort = new AbortController();
     this.#isBuilding = true;
     this.#isStale = false;
-    this.#working = this.#saveAndBuild(this.#abort.signal).finally(() => {
+    const work = this.#saveAndBuild(this.#abort.signal).finally(() => {
       this.#isBuilding = false;
       if (this.#isStale) this.wake();
     });
+    this.#working = owned(work, this.#deps.onError);
   }
 
   async #saveAndBuild(signal: AbortSignal): Promise<void> {

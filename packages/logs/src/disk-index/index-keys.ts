@@ -2,6 +2,7 @@ import { createHash, pbkdf2 } from 'node:crypto';
 import { promisify } from 'node:util';
 import type { ScrubRules } from '../scrub/scrubber.ts';
 import type { Scrubbing } from '../scrub/scrubbing.ts';
+import { KEPT, Shared } from '../shared.ts';
 import type { IndexDir } from './index-dir.ts';
 
 /** Changes with every change of what the files contain or mean. */
@@ -24,7 +25,7 @@ export class IndexKeys {
   readonly #dir: IndexDir;
   readonly #version: string;
   readonly #scrubbing: Scrubbing;
-  #fingerprint: { id: string; value: Promise<string | undefined> } | undefined;
+  #fingerprint: { id: string; value: Shared<string | undefined> } | undefined;
 
   constructor(dir: IndexDir, { version, scrubbing }: { version: string; scrubbing: Scrubbing }) {
     this.#dir = dir;
@@ -50,8 +51,8 @@ export class IndexKeys {
     if (id === '') return '';
     const rules = this.#scrubbing.current?.rules;
     if (rules?.id !== id) return undefined;
-    if (this.#fingerprint?.id !== id) this.#fingerprint = { id, value: this.#derive(rules, create) };
-    const value = await this.#fingerprint.value;
+    if (this.#fingerprint?.id !== id) this.#fingerprint = { id, value: new Shared(KEPT) };
+    const value = await this.#fingerprint.value.run(() => this.#derive(rules, create));
     if (value === undefined && this.#fingerprint?.id === id) this.#fingerprint = undefined;
     return value;
   }

@@ -1,10 +1,11 @@
+import { ONCE, Shared } from '../shared.ts';
 import type { FollowItem, FollowQuery, ReadOptions } from '../types.ts';
 import type { FollowHub, FollowHubDeps, FollowUsage } from './follow-hub.ts';
 
 /** The hub, loaded with the first follow: it is a third of the engine's code, and most programs that search follow nothing. */
 export class LateHub {
   readonly #deps: FollowHubDeps;
-  #hub: Promise<FollowHub> | undefined;
+  readonly #hub = new Shared<FollowHub>(ONCE);
   #loaded: FollowHub | undefined;
   #isClosed = false;
 
@@ -23,15 +24,15 @@ export class LateHub {
 
   async close(): Promise<void> {
     this.#isClosed = true;
-    await (await this.#hub)?.close();
+    await (await this.#hub.last())?.close();
   }
 
   #load(): Promise<FollowHub> {
-    this.#hub ??= import('./follow-hub.ts').then(async (module) => {
+    return this.#hub.run(async () => {
+      const module = await import('./follow-hub.ts');
       this.#loaded = new module.FollowHub(this.#deps);
       if (this.#isClosed) await this.#loaded.close();
       return this.#loaded;
     });
-    return this.#hub;
   }
 }

@@ -3,6 +3,7 @@ import { isCompressedName } from '../file/compression.ts';
 import { isSettled } from '../file/file-stamp.ts';
 import { SharedLookup } from '../file/shared/shared-lookup.ts';
 import type { DescribeResult } from '../scan/jobs.ts';
+import { NO_WORK, owned } from '../shared.ts';
 import type { LogFileDetails } from '../types.ts';
 import { findName } from './dir-names.ts';
 import type { EndsSummary } from './head-summary.ts';
@@ -57,7 +58,7 @@ export class FileDetails {
   readonly #deps: FileDetailsDeps;
   readonly #all: SharedLookup<LogFileDetails[]>;
   #last: Described = { files: [], details: [], lasting: new Uint8Array() };
-  #findingEnds: Promise<void> = Promise.resolve();
+  #findingEnds = NO_WORK;
   #closed = false;
 
   constructor(deps: FileDetailsDeps) {
@@ -191,7 +192,7 @@ export class FileDetails {
     };
     // Nobody waits for a background lookup: a file that was deleted or is damaged has no last time, and whoever reads it
     // gets the error.
-    this.#findingEnds = this.#findingEnds.then(find).catch(() => {});
+    this.#findingEnds = owned(this.#findingEnds.then(find), () => {});
   }
 }
 

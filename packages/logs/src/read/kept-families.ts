@@ -1,3 +1,4 @@
+import { KEPT, Shared } from '../shared.ts';
 import type { LogFileDetails } from '../types.ts';
 
 /** Fewer names are grouped in less than a millisecond. */
@@ -15,13 +16,13 @@ export interface RotatedFamilies {
 
 /** Groups the names of a directory into families. Those of many names are kept for as long as the names are the same. */
 export class KeptFamilies {
-  #last: { names: readonly string[]; families: Promise<RotatedFamilies> } | undefined;
+  #last: { names: readonly string[]; families: Shared<RotatedFamilies> } | undefined;
 
   of(names: readonly string[]): Promise<RotatedFamilies> {
-    if (this.#last && haveSameNames(this.#last.names, names)) return this.#last.families;
-    const families = groupNames(names);
-    this.#last = names.length >= MIN_KEPT ? { names, families } : undefined;
-    return families;
+    const last = this.#last && haveSameNames(this.#last.names, names) ? this.#last : undefined;
+    const families = last?.families ?? new Shared<RotatedFamilies>(KEPT);
+    if (!last) this.#last = names.length >= MIN_KEPT ? { names, families } : undefined;
+    return families.run(() => groupNames(names));
   }
 }
 

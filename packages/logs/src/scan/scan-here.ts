@@ -1,3 +1,4 @@
+import { ONCE, Shared } from '../shared.ts';
 import type { CancelFlag } from './cancel-flag.ts';
 import type { JobRunner } from './job-runner.ts';
 import type { Job, JobResults } from './jobs.ts';
@@ -7,7 +8,7 @@ import type { Job, JobResults } from './jobs.ts';
  * thread has started.
  */
 export class ScanHere {
-  #runner: Promise<JobRunner> | undefined;
+  readonly #runner = new Shared<JobRunner>(ONCE);
   #isBusy = false;
 
   get isBusy(): boolean {
@@ -17,8 +18,7 @@ export class ScanHere {
   async run(job: Job, flag: CancelFlag): Promise<JobResults[Job['kind']]> {
     this.#isBusy = true;
     try {
-      this.#runner ??= import('./job-runner.ts').then(({ JobRunner }) => new JobRunner());
-      const runner = await this.#runner;
+      const runner = await this.#runner.run(async () => new (await import('./job-runner.ts')).JobRunner());
       // Lets results of other threads and signals be processed in between.
       await new Promise((resolve) => setImmediate(resolve));
       return await runner.run(job, () => flag.isSet);

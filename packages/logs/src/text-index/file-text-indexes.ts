@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 import type { IndexDir } from '../disk-index/index-dir.ts';
 import type { IndexKeys } from '../disk-index/index-keys.ts';
 import { closeFd, statFd } from '../file/fs-calls.ts';
+import { KEPT, NO_WORK, owned, Shared } from '../shared.ts';
 import {
   encodeFileHead,
   encodeRenewal,
@@ -47,8 +48,8 @@ export class FileTextIndexes implements TextIndexStore {
   readonly #keys: IndexKeys;
   readonly #onScanned: (name: string) => void;
   /** By name, the least recently used first. */
-  readonly #opened = new Map<string, Promise<OpenedFile | undefined>>();
-  #writing: Promise<void> = Promise.resolve();
+  readonly #opened = new Map<string, Shared<OpenedFile | undefined>>();
+  #writing = NO_WORK;
   #builtBytes = 0;
   #refused = 0;
   /** Texts that were used more recently are not removed to make room for others. */
@@ -147,16 +148,16 @@ export class FileTextIndexes implements TextIndexStore {
   /** One writer at a time. Only a mistake in the code rejects. */
   #inTurn(step: () => Promise<void>): Promise<void> {
     const done = this.#writing.then(step).catch((error) => this.#dir.noteFailure(error));
-    this.#writing = done.catch(() => {}); // reported to the caller of this step
+    this.#writing = owned(done, () => {}); // reported to the caller of this step
     return done;
   }
 
   /** The file with its current table. The caller leaves it. */
   async #use(name: string): Promise<OpenedFile | undefined> {
-    const opening = this.#opened.get(name) ?? this.#openFile(name);
+    const opening = this.#opened.get(name) ?? new Shared<OpenedFile | undefined>(KEPT);
     this.#opened.delete(name);
     this.#opened.set(name, opening);
-    const file = await opening;
+    const file = await opening.run(() => this.#openFile(name));
     if (!file) {
       if (this.#opened.get(name) === opening) this.#opened.delete(name);
       return undefined;
@@ -218,7 +219,7 @@ export class FileTextIndexes implements TextIndexStore {
   async #closeIdle(): Promise<void> {
     const excess = [...this.#opened.keys()].slice(0, Math.max(0, this.#opened.size - MAX_IDLE_FILES));
     for (const name of excess) {
-      const file = await this.#opened.get(name);
+      const file = await this.#opened.get(name)?.last();
       if (file?.users === 0) await this.#forget(name);
     }
   }
@@ -226,7 +227,7 @@ export class FileTextIndexes implements TextIndexStore {
   async #forget(name: string): Promise<void> {
     const opening = this.#opened.get(name);
     this.#opened.delete(name);
-    const file = await opening;
+    const file = await opening?.last();
     if (!file || file.isGone) return;
     file.isGone = true;
     if (file.users === 0) fs.closeSync(file.fd);

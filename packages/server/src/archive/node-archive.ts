@@ -2,6 +2,7 @@ import { dirname, join } from 'node:path';
 import type { ArchiveState, ClickHouse, LogShipper, ProgressWriter, ShipperStatus } from '@porthole/archive';
 import { type ClusterState, labelsOf, type ShippingState } from '@porthole/contract';
 import { type LogDir, matchRegex, WorkerPool } from '@porthole/logs';
+import { ONCE, Shared } from '@porthole/logs/shared';
 import type { Metric } from '../metrics/prometheus-text.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -31,7 +32,7 @@ const MAX_INTERVAL_MS = 120_000;
  */
 export class NodeArchive {
   readonly #deps: NodeArchiveDeps;
-  #opening: Promise<OpenArchive> | undefined;
+  readonly #opening = new Shared<OpenArchive>(ONCE);
   #shipper: LogShipper | undefined;
   #progress: ProgressWriter | undefined;
 
@@ -92,13 +93,11 @@ export class NodeArchive {
   async close(): Promise<void> {
     await this.#shipper?.close();
     await this.#progress?.close();
-    const opened = await this.#opening?.catch(() => undefined); // who opened it has the error
-    await opened?.close();
+    await (await this.#opening.last())?.close();
   }
 
   #open(): Promise<OpenArchive> {
-    this.#opening ??= openArchive(this.#deps);
-    return this.#opening;
+    return this.#opening.run(() => openArchive(this.#deps));
   }
 }
 

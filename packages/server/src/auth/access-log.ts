@@ -1,5 +1,6 @@
 import { realpath } from 'node:fs/promises';
 import { type ErrorCode, getRoute, type Query, ROUTE_IDS, type RouteId } from '@porthole/contract';
+import { ONCE, owned, Shared } from '@porthole/logs/shared';
 import type { Logger } from '../own-log/logger.ts';
 import type { OwnLog } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -70,7 +71,7 @@ export interface AccessLogDeps {
 
 /** The access log: who has read what. */
 export function createAccessLog({ mode, isGuarded, isDenied, open }: AccessLogDeps): AccessLog {
-  let opening: Promise<OwnLog> | undefined;
+  const opening = new Shared<OwnLog>(ONCE);
   let opened: OwnLog | undefined;
   let log: Logger | undefined;
   let isClosed = false;
@@ -92,14 +93,13 @@ export function createAccessLog({ mode, isGuarded, isDenied, open }: AccessLogDe
       // A program that embeds the node may still pass on requests.
       if (mode === 'off' || isClosed || !isOfInterest(entry)) return;
       if (log) return writeEntry(log, entry);
-      opening ??= openLog();
-      // Opening fails only for an invalid file name, and the name is a constant.
-      opening.then(() => log && writeEntry(log, entry)).catch(() => {});
+      const written = opening.run(openLog).then(() => log && writeEntry(log, entry));
+      void owned(written, () => {}); // opening fails only for an invalid file name, and the name is a constant
     },
     async close() {
       isClosed = true;
       // An access log that could not be opened has nothing to close.
-      await (await opening?.catch(() => undefined))?.close();
+      await (await opening.last())?.close();
     },
     flushSync: () => opened?.flushSync(),
   };

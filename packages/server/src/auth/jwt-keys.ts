@@ -1,4 +1,5 @@
 import { errorMessage } from '@porthole/contract';
+import { Shared } from '@porthole/logs/shared';
 import type { JSONWebKeySet } from 'jose';
 
 /** Keys are fetched again after this time, so that withdrawn keys are dropped. */
@@ -19,7 +20,7 @@ export interface JwtKeysOptions {
 export class JwtKeys {
   readonly #options: Required<JwtKeysOptions>;
   #keys: { set: JSONWebKeySet; text: string; fetchedMs: number } | undefined;
-  #fetching: Promise<void> | undefined;
+  readonly #fetching = new Shared<void>();
   #triedMs = Number.NEGATIVE_INFINITY;
   #failure: string | undefined;
 
@@ -56,14 +57,12 @@ export class JwtKeys {
   }
 
   #fetchSoon(): Promise<void> {
-    if (this.#fetching !== undefined) return this.#fetching;
     const { now, refetchMs } = this.#options;
-    if (now() - this.#triedMs < refetchMs) return Promise.resolve();
-    this.#triedMs = now();
-    this.#fetching = this.#fetch().finally(() => {
-      this.#fetching = undefined;
-    });
-    return this.#fetching;
+    if (!this.#fetching.isRunning) {
+      if (now() - this.#triedMs < refetchMs) return Promise.resolve();
+      this.#triedMs = now();
+    }
+    return this.#fetching.run(() => this.#fetch());
   }
 
   async #fetch(): Promise<void> {

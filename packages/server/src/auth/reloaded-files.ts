@@ -3,6 +3,7 @@ import { stat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { types } from 'node:util';
 import { errorMessage } from '@porthole/contract';
+import { NO_WORK, owned } from '@porthole/logs/shared';
 import type { Logger } from '../own-log/logger.ts';
 
 /** Watching misses changes on network file systems and of symbolic links higher up; poll this often as well. */
@@ -33,7 +34,7 @@ export class ReloadedFiles {
   readonly #watchers: FSWatcher[] = [];
   #timer: NodeJS.Timeout | undefined;
   #soon: NodeJS.Timeout | undefined;
-  #checking: Promise<void> = Promise.resolve();
+  #checking = NO_WORK;
 
   constructor(log: Logger) {
     this.#log = log;
@@ -60,9 +61,12 @@ export class ReloadedFiles {
 
   /** Reloads changed groups; with `all`, unchanged ones too. Calls are serialized. */
   check({ all = false }: { all?: boolean } = {}): Promise<void> {
-    this.#checking = this.#checking.then(async () => {
+    const checkAll = async () => {
       for (const group of this.#groups) await this.#checkGroup(group, all);
-    });
+    };
+    this.#checking = owned(this.#checking.then(checkAll), (error) =>
+      this.#log.error('reload', 'files could not be checked', { error: errorMessage(error) }),
+    );
     return this.#checking;
   }
 

@@ -25,6 +25,7 @@ import type {
   TopQuery,
   Zone,
 } from '@porthole/logs';
+import { ONCE, Shared } from '@porthole/logs/shared';
 import type { NodeArchive } from '../archive/node-archive.ts';
 import type { ReloadedGroup } from '../auth/reloaded-files.ts';
 import { ConfigThread } from '../config/config-thread.ts';
@@ -68,7 +69,7 @@ export class NodeCluster implements ClusterState {
   /** Called by the start; requests of other members may come before it. */
   #onStart: (() => void)[] = [];
   #isClosed = false;
-  #opening: Promise<OpenCluster> | undefined;
+  readonly #opening = new Shared<OpenCluster>(ONCE);
   #opened: LocalCluster | undefined;
 
   constructor(deps: NodeClusterDeps) {
@@ -120,7 +121,7 @@ export class NodeCluster implements ClusterState {
     this.#isClosed = true;
     this.#releaseWaiting();
     // A cluster that could not be opened was reported to whoever opened it; there is nothing to close.
-    await (await this.#opening?.catch(() => undefined))?.local.close();
+    await (await this.#opening.last())?.local.close();
   }
 
   member(id: string): NodeState {
@@ -205,11 +206,11 @@ export class NodeCluster implements ClusterState {
 
   async #open(): Promise<OpenCluster> {
     const self = this.#self ?? (await this.#untilStarted());
-    this.#opening ??= this.#load(self).then(async (local) => {
+    return this.#opening.run(async () => {
+      const local = await this.#load(self);
       this.#opened = local;
       return { local, state: (await this.#deps.archive?.withPast(local)) ?? local };
     });
-    return this.#opening;
   }
 
   async #untilStarted(): Promise<SelfMember> {

@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { type ErrorCode, PortholeError } from '@porthole/contract';
 import { packageFile } from '@porthole/logs';
+import { NO_WORK, owned } from '@porthole/logs/shared';
 import type { ConfigResults, ConfigTask } from './run-config-task.ts';
 import { TomlError } from './toml/toml-error.ts';
 
@@ -36,7 +37,7 @@ export class ConfigThread {
   readonly #shortCharacters: number;
   #worker: Worker | undefined;
   #idle: NodeJS.Timeout | undefined;
-  #last: Promise<unknown> = Promise.resolve();
+  #last = NO_WORK;
   #waiting = 0;
 
   constructor(secretKeys: readonly string[], { shortCharacters = SHORT_CHARACTERS } = {}) {
@@ -57,11 +58,10 @@ export class ConfigThread {
     }
     this.#waiting++;
     const result = this.#last.then(() => this.#runInThread(task));
-    this.#last = result
-      .catch(() => {}) // reported to the caller of this task; the next one starts anyway
-      .finally(() => {
-        if (--this.#waiting === 0) this.#rest();
-      });
+    const ended = result.finally(() => {
+      if (--this.#waiting === 0) this.#rest();
+    });
+    this.#last = owned(ended, () => {}); // reported to the caller of this task; the next one starts anyway
     return (await result) as ConfigResults[K];
   }
 

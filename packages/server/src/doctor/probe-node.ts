@@ -65,12 +65,18 @@ function getJson({
   return new Promise((resolve, reject) => {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     const options = { host, port, path: '/api/v1/node', agent: false as const, signal };
-    const onResponse = (response: IncomingMessage) => void readJson(response).then(resolve, reject);
+    let isAnswered = false;
+    const onResponse = (response: IncomingMessage) => {
+      isAnswered = true;
+      readJson(response).then(resolve, reject);
+    };
     // Nothing secret is sent, and the certificate has its own check.
     const request = isTls
       ? getTls({ ...options, rejectUnauthorized: false }, onResponse)
       : getPlain(options, onResponse);
-    request.once('error', () => resolve(undefined));
+    request.on('error', () => resolve(undefined));
+    // Not every connection that is closed has failed: that of a 101 has not.
+    request.on('close', () => isAnswered || resolve(undefined));
   });
 }
 

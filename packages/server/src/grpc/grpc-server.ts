@@ -1,5 +1,7 @@
-import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
+import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from 'node:tls';
+import { KEPT, owned, Shared } from '@porthole/logs/shared';
+import { listen } from '../transport/listen.ts';
 
 /** Handles accepted connections. */
 export interface GrpcAdapter {
@@ -19,7 +21,7 @@ export interface GrpcServerOptions {
   mostHandshakes?: number;
   /** Called with the first connection: loading the gRPC code takes longer than the rest of a node's start. */
   openAdapter(): Promise<GrpcAdapter>;
-  /** Called when `openAdapter` fails; connections are closed then. */
+  /** Called when a connection cannot be accepted, or `openAdapter` fails; connections are closed then. */
   onFailure(error: unknown): void;
 }
 
@@ -47,20 +49,16 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Bound
   const handshakeTimeout = options.handshakeTimeoutMs ?? HANDSHAKE_TIMEOUT_MS;
   const sockets = new Set<Socket>();
   let established = 0;
-  let opening: Promise<GrpcAdapter> | undefined;
+  const opening = new Shared<GrpcAdapter>(KEPT);
   const onConnection = (socket: Socket) => {
     established++;
     socket.once('close', () => established--);
     socket.on('error', () => {}); // lost before the adapter takes it over
-    opening ??= openAdapter();
-    opening.then(
-      (adapter) => adapter.accept(socket),
-      (error) => {
-        onFailure(error);
-        opening = undefined;
-        socket.destroy();
-      },
-    );
+    const accepted = opening.run(openAdapter).then((adapter) => adapter.accept(socket));
+    void owned(accepted, (error) => {
+      onFailure(error);
+      socket.destroy();
+    });
   };
   const server = tls
     ? createTlsServer({ ...tls, ...TLS_OPTIONS, handshakeTimeout }, onConnection)
@@ -73,7 +71,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Bound
     socket.on('error', () => {}); // lost during the TLS handshake
     if (tls && sockets.size - established > mostHandshakes) socket.destroy();
   });
-  await listen(server, host, port);
+  await listen(server, { host, port }, onFailure);
   return {
     port: (server.address() as AddressInfo).port,
     renewTls: (renewed) => (server as TlsServer).setSecureContext(renewed),
@@ -86,21 +84,11 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Bound
         for (const socket of sockets) socket.destroy();
       };
       const timer = setTimeout(cut, drainMs);
-      const adapter = await opening?.catch(() => undefined); // reported when it happened
+      const adapter = await opening.last();
       await adapter?.stop();
       clearTimeout(timer);
       cut(); // connections without any calls
       await closed;
     },
   };
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen({ host, port }, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
 }

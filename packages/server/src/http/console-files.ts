@@ -4,6 +4,7 @@ import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { PortholeError } from '@porthole/contract';
 import { packageFile } from '@porthole/logs';
+import { KEPT, Shared } from '@porthole/logs/shared';
 import { hasCode } from '../errors.ts';
 import type { Encoding } from './response/console-response.ts';
 
@@ -54,7 +55,7 @@ interface PageOptions {
 export class ConsoleFiles {
   readonly #folder: string | undefined;
   readonly #pageOptions: PageOptions;
-  #built: Promise<BuiltConsole> | undefined;
+  readonly #built = new Shared<BuiltConsole>(KEPT); // after a failure it may be built later
 
   constructor({ folder, ...pageOptions }: PageOptions & { folder?: string } = {}) {
     this.#folder = folder;
@@ -70,11 +71,11 @@ export class ConsoleFiles {
   }
 
   #read(): Promise<BuiltConsole> {
-    this.#built ??= readConsole(this.#folder ?? builtFolder(), this.#pageOptions).catch((error) => {
-      this.#built = undefined; // it may be built later
-      throw hasCode(error, 'ENOENT') ? notBuilt(error) : error;
-    });
-    return this.#built;
+    return this.#built.run(() =>
+      readConsole(this.#folder ?? builtFolder(), this.#pageOptions).catch((error) => {
+        throw hasCode(error, 'ENOENT') ? notBuilt(error) : error;
+      }),
+    );
   }
 }
 

@@ -18,6 +18,7 @@ async function serve({ arrivalTimeoutMs = HOUR_MS } = {}) {
     stallTimeoutMs: HOUR_MS,
     tls: undefined,
     onRequest: (_, response) => response.end(BODY),
+    onFailure: (error) => expect(error).toBeUndefined(),
   });
   onTestFinished(() => server.stop(0));
   return server;

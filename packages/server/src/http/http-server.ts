@@ -6,6 +6,7 @@ import type { TlsOptions, Server as TlsServer } from 'node:tls';
 import { PortholeError } from '@porthole/contract';
 import { hasCode } from '../errors.ts';
 import { ReaderStalled } from '../transport/deadline.ts';
+import { listen } from '../transport/listen.ts';
 import { Connections } from './connections.ts';
 import { Http2Sessions } from './http2-sessions.ts';
 import type { HttpRequest, HttpResponse } from './request/http-exchange.ts';
@@ -37,6 +38,8 @@ export interface HttpServerOptions {
   /** Limit of concurrent TLS handshakes; default 1,024. */
   mostHandshakes?: number;
   onRequest(request: IncomingMessage, response: ServerResponse): void;
+  /** Called when a connection cannot be accepted. */
+  onFailure(error: unknown): void;
   /** Requests over HTTP/2, which clients can choose with TLS. Without it, only HTTP/1.1 is offered. */
   onHttp2Request?(request: HttpRequest, response: HttpResponse): void;
 }
@@ -55,7 +58,17 @@ export interface BoundHttpServer {
 
 /** Binds the HTTP port. Rejects with the system's error if the address cannot be bound. */
 export async function startHttpServer(options: HttpServerOptions): Promise<BoundHttpServer> {
-  const { host, port, socket = '', tls, onRequest, maxHeaderBytes, arrivalTimeoutMs, stallTimeoutMs } = options;
+  const {
+    host,
+    port,
+    socket = '',
+    tls,
+    onRequest,
+    onFailure,
+    maxHeaderBytes,
+    arrivalTimeoutMs,
+    stallTimeoutMs,
+  } = options;
   const limits = {
     maxHeaderSize: maxHeaderBytes,
     requestTimeout: arrivalTimeoutMs,
@@ -86,7 +99,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Bound
     if (connections.unfinishedResponse(client) || error.code === 'ECONNRESET' || !client.writable) client.destroy();
     else refuse(client, toRefusal(error.code, arrivalTimeoutMs));
   });
-  await (socket === '' ? listen(server, { host, port }) : listenOnSocket(server, socket));
+  await (socket === '' ? listen(server, { host, port }, onFailure) : listenOnSocket(server, socket, onFailure));
   const address = server.address();
   return {
     host: typeof address === 'object' && address ? address.address : '',
@@ -111,13 +124,13 @@ function endIdle(socket: Socket, response: ServerResponse | undefined): void {
 }
 
 /** A process that was killed leaves its socket behind: one that nobody listens on is removed. */
-async function listenOnSocket(server: Server, path: string): Promise<void> {
+async function listenOnSocket(server: Server, path: string, onFailure: (error: unknown) => void): Promise<void> {
   try {
-    await listen(server, { path });
+    await listen(server, { path }, onFailure);
   } catch (error) {
     if (!hasCode(error, 'EADDRINUSE') || (await connectionError(path)) !== 'ECONNREFUSED') throw error;
     await unlink(path);
-    await listen(server, { path });
+    await listen(server, { path }, onFailure);
   }
 }
 
@@ -128,17 +141,7 @@ function connectionError(path: string): Promise<string | undefined> {
       client.destroy();
       resolve(undefined);
     });
-    client.once('error', (error: NodeJS.ErrnoException) => resolve(error.code));
-  });
-}
-
-function listen(server: Server, where: { host: string; port: number } | { path: string }): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(where, () => {
-      server.off('error', reject);
-      resolve();
-    });
+    client.on('error', (error: NodeJS.ErrnoException) => resolve(error.code));
   });
 }
 

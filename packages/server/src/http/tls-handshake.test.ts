@@ -27,6 +27,7 @@ const SERVERS = {
       tls: { cert, key },
       mostHandshakes,
       onRequest: (_, response) => response.end('ok'),
+      onFailure: (error) => expect(error).toBeUndefined(),
     });
     onTestFinished(() => server.stop(0));
     return server.port;

@@ -1,5 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '@porthole/contract';
+import { type Owned, owned } from '@porthole/logs/shared';
 import type { Logger } from '../own-log/logger.ts';
 import { RotatingLog } from '../own-log/rotating-log.ts';
 import { type EntryLine, noticeLine } from './entry-line.ts';
@@ -56,7 +57,7 @@ export class JournalSpool {
   readonly #options: JournalSpoolOptions;
   readonly #log: RotatingLog;
   readonly #stop = new AbortController();
-  #running: Promise<void> | undefined;
+  #running: Owned | undefined;
   #cursor: string | undefined;
   #status: JournalStatus = { state: 'behind', detail: 'the journal is being read', incomplete: undefined };
   #entries = 0;
@@ -120,7 +121,9 @@ export class JournalSpool {
 
   /** Reads until it is closed, also entries that are written from now on. A failure is retried, and shown meanwhile. */
   start(): void {
-    this.#running ??= this.#run();
+    this.#running ??= owned(this.#run(), (error) => {
+      this.#status = { ...this.#status, state: 'failed', detail: errorMessage(error) };
+    });
   }
 
   /** Ends `journalctl` and waits for it. */

@@ -102,11 +102,13 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
 /** Resolves when the process has ended and was reaped, with the reason if it failed. */
 function waitForEnd(child: Child): Promise<string | undefined> {
   let stderr = '';
+  child.stderr.on('error', () => {}); // what it would have said is missing from the reason
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-STDERR_CHARS);
   });
   return new Promise((resolve) => {
-    child.once('error', (error) => {
+    // For life: it is also emitted when the process cannot be killed.
+    child.on('error', (error) => {
       const isMissing = hasCode(error, 'ENOENT');
       const what = isMissing
         ? 'journalctl not found: install systemd, or read the journal on a machine that has it'

@@ -4,6 +4,7 @@ import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
+import { type Owned, owned } from '@porthole/logs/shared';
 import { expectCode, hasCode } from '../errors.ts';
 import { statIfExists } from './open-log-file.ts';
 import { type RotatedName, type RotatedNames, temporaryName } from './rotated-name.ts';
@@ -34,7 +35,7 @@ interface RotatedFilesOptions {
  */
 export class RotatedFiles {
   readonly #options: RotatedFilesOptions;
-  #sweeping: Promise<void> | undefined;
+  #sweeping: Owned | undefined;
   #isSweepWanted = false;
   #isClosed = false;
   #timer: NodeJS.Timeout | undefined;
@@ -47,7 +48,7 @@ export class RotatedFiles {
   sweep(): void {
     if (this.#isClosed) return;
     this.#isSweepWanted = true;
-    this.#sweeping ??= this.#sweepWhileWanted();
+    this.#sweeping ??= owned(this.#sweepWhileWanted(), this.#options.onError);
   }
 
   /** Removes temporary files of compressions that a crash interrupted. */

@@ -1,5 +1,6 @@
 import { basename, resolve } from 'node:path';
 import { errorMessage } from '@porthole/contract';
+import { ONCE, Shared } from '@porthole/logs/shared';
 import { LiveFile } from './live-file.ts';
 import { flushRestSync } from './open-log-file.ts';
 import { type Batch, RecordQueue } from './record-queue.ts';
@@ -64,8 +65,9 @@ export class RotatingLog {
   readonly #describeDrops: (dropped: number) => string;
   /** Taken from the queue and not written yet; several only after a synchronous flush that failed. */
   #batches: Batch[] = [];
-  #step: Promise<boolean> | undefined;
-  #closing: Promise<void> | undefined;
+  readonly #step = new Shared<boolean>();
+  readonly #closing = new Shared<void>(ONCE);
+  #isClosing = false;
   #isPumping = false;
   #retryTimer: NodeJS.Timeout | undefined;
   #failuresInRow = 0;
@@ -128,7 +130,7 @@ export class RotatingLog {
 
   /** Queues one record with its line feed. Never throws and never waits for the disk. */
   write(record: string): void {
-    if (this.#closing !== undefined) this.#queue.drop(1);
+    if (this.#isClosing) this.#queue.drop(1);
     else if (this.#queue.push(record)) this.#start();
   }
 
@@ -139,23 +141,23 @@ export class RotatingLog {
 
   /** Resolves when what is queued now is written, or an attempt to write it failed (see `stats`). */
   async flush(): Promise<void> {
-    if (this.#closing !== undefined) return this.#closing;
+    if (this.#isClosing) return this.close();
     const until = this.#queue.accepted;
     // A running step may have started before the disk recovered; only attempts from now on count.
-    await this.#step;
+    await this.#step.last();
     while (this.#written < until && (await this.#attempt()));
   }
 
   /** Writes what is queued, waits for work on rotated files, closes. Later records count as dropped. */
   close(): Promise<void> {
-    this.#closing ??= this.#close();
-    return this.#closing;
+    this.#isClosing = true;
+    return this.#closing.run(() => this.#close());
   }
 
   /** For a process that is about to exit: waits for the running write, then writes the rest synchronously. */
   flushSync(): void {
     // Its step counts it when it ends.
-    const running = this.#step && this.#batches[0];
+    const running = this.#step.isRunning ? this.#batches[0] : undefined;
     this.#takeBatch(Number.POSITIVE_INFINITY);
     try {
       flushRestSync(this.#file.path, this.#batches, this.#file.inFlight);
@@ -169,7 +171,7 @@ export class RotatingLog {
   }
 
   async #close(): Promise<void> {
-    await this.#step;
+    await this.#step.last();
     while (this.#queue.queuedBytes > 0 && (await this.#attempt()));
     clearTimeout(this.#retryTimer);
     this.#retryTimer = undefined;
@@ -179,7 +181,7 @@ export class RotatingLog {
   }
 
   #start(): void {
-    if (this.#isPumping || this.#closing !== undefined || this.#retryTimer) return;
+    if (this.#isPumping || this.#isClosing || this.#retryTimer) return;
     this.#isPumping = true;
     // Deferred: the records of this turn of the event loop are written together.
     setImmediate(() => void this.#pump());
@@ -192,10 +194,7 @@ export class RotatingLog {
 
   /** Writes one batch; concurrent callers share it. False: it failed and a retry is scheduled. */
   #attempt(): Promise<boolean> {
-    this.#step ??= this.#writeBatch().finally(() => {
-      this.#step = undefined;
-    });
-    return this.#step;
+    return this.#step.run(() => this.#writeBatch());
   }
 
   async #writeBatch(): Promise<boolean> {

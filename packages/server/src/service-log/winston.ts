@@ -1,4 +1,5 @@
 import { Writable } from 'node:stream';
+import { ONCE, Shared } from '@porthole/logs/shared';
 import type { ServiceLevel } from '../own-log/format-record.ts';
 import { ServiceLog, type ServiceLogOptions, type ServiceRecord } from './service-log.ts';
 
@@ -47,15 +48,15 @@ interface WinstonLogger {
 export class PortholeTransport extends Writable {
   /** Read by winston. */
   level: string | undefined;
-  readonly #opening: Promise<ServiceLog>;
+  readonly #opening = new Shared<ServiceLog>(ONCE);
+  readonly #options: ServiceLogOptions;
   #logger: WinstonLogger | undefined;
 
   constructor({ level, ...options }: WinstonTransportOptions) {
     super({ objectMode: true });
     this.level = level;
-    this.#opening = ServiceLog.open(options);
-    // Reported by the first write, if nothing is written there is nobody to report it to.
-    this.#opening.catch(() => {});
+    this.#options = options;
+    void this.#open(); // a failure is reported by the first write; if nothing is written, there is nobody to report it to
     this.on('pipe', (logger: unknown) => {
       this.#logger = logger as WinstonLogger;
     });
@@ -68,7 +69,7 @@ export class PortholeTransport extends Writable {
 
   override _write(info: Info, _encoding: BufferEncoding, done: (error?: Error | null) => void): void {
     const isWritten = this.#isWritten(info);
-    this.#opening
+    this.#open()
       .then((log) => {
         if (isWritten) log.write(toRecord(info));
         return log.ready();
@@ -77,7 +78,13 @@ export class PortholeTransport extends Writable {
   }
 
   override _final(done: (error?: Error | null) => void): void {
-    this.#opening.then((log) => log.close()).then(() => done(), done);
+    this.#open()
+      .then((log) => log.close())
+      .then(() => done(), done);
+  }
+
+  #open(): Promise<ServiceLog> {
+    return this.#opening.run(() => ServiceLog.open(this.#options));
   }
 
   /** Winston's levels are numbered from the most severe. */

@@ -101,7 +101,7 @@ function writeConfig(dir: string, [http = 0, tcp = 0, interserver = 0]: readonly
 
 async function waitUntilReady(url: string, child: ChildProcess): Promise<void> {
   let problem: unknown = 'it ended at once';
-  child.once('error', (error) => {
+  child.on('error', (error) => {
     problem = error.message;
   });
   const giveUpAt = performance.now() + START_MS;

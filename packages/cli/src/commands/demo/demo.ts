@@ -1,5 +1,4 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PartialSettings, type RunningNode, startNode } from '@porthole/server';
@@ -8,7 +7,7 @@ import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { type DemoArchive, openDemoArchive } from './demo-archive.ts';
 import { type DemoNode, demoConfig, demoNodes } from './demo-nodes.ts';
-import { freePorts, startOnFreePorts } from './free-ports.ts';
+import { freePorts, isFree, startOnFreePorts } from './free-ports.ts';
 import { type WrittenLog, writeHistory, writeLive } from './write-records.ts';
 
 const DEFAULT_NODES = 3;
@@ -186,12 +185,4 @@ function clusterSettings(
   if (etcd !== undefined) return { role: 'broker', etcd: [etcd] };
   const members = nodes.map(({ id }, at) => `${id}=http://127.0.0.1:${ports[at]}`);
   return { members: members.filter((_, at) => at !== index) };
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', () => resolve(false));
-    server.listen({ port, host: '127.0.0.1', exclusive: true }, () => server.close(() => resolve(true)));
-  });
 }

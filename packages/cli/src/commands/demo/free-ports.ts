@@ -1,16 +1,37 @@
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
+import { type AddressInfo, createServer, type Server } from 'node:net';
 
 /**
  * Finds free ports. All are held until the last one is known, so that they differ; afterwards nothing reserves them, but the
  * system hands out others first.
  */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  await Promise.all(servers.map((server) => once(server, 'listening')));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
+  const servers: Server[] = [];
+  try {
+    for (let index = 0; index < count; index++) servers.push(await hold(0));
+    return servers.map((server) => (server.address() as AddressInfo).port);
+  } finally {
+    await Promise.all(servers.map(release));
+  }
+}
+
+export async function isFree(port: number): Promise<boolean> {
+  try {
+    await release(await hold(port));
+    return true;
+  } catch {
+    return false; // whatever the reason: another one is used
+  }
+}
+
+function hold(port: number): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer((socket) => socket.destroy());
+    server.on('error', reject).listen({ port, host: '127.0.0.1', exclusive: true }, () => resolve(server));
+  });
+}
+
+function release(server: Server): Promise<unknown> {
+  return new Promise((resolve) => server.close(resolve));
 }
 
 /** More than this is no bad luck. */

@@ -1,4 +1,5 @@
 import type { Level } from '@porthole/client';
+import { KEPT, Shared } from '@porthole/logs/shared';
 import { toProblem } from '../../state/to-problem.ts';
 import { formatBytes } from '../../ui/format.ts';
 import { Attempt } from '../model/attempt.ts';
@@ -18,7 +19,7 @@ const COUNT_MS = 5000;
 export class Finder {
   readonly #deps: WorkspaceDeps;
   /** Resolves to `undefined` if the query is invalid, which is reported. */
-  #matcher: Promise<TextMatcher | undefined> | undefined;
+  #matcher: Shared<TextMatcher | undefined> | undefined;
   readonly #seeking = new Attempt();
   readonly #counting = new Attempt();
 
@@ -33,11 +34,13 @@ export class Finder {
     const isNothing = query === null || query.text === '';
     this.#deps.store.dispatch({ type: 'find-changed', query: isNothing ? null : query });
     if (isNothing) return;
-    this.#matcher = createMatcher(query).catch((error) => {
-      if (this.#deps.store.state.find.query === query) this.#report(toProblem(error).detail);
-      return undefined;
-    });
-    void this.#matcher.then((matcher) => matcher && this.countAgain());
+    this.#matcher = new Shared(KEPT);
+    const create = () =>
+      createMatcher(query).catch((error) => {
+        if (this.#deps.store.state.find.query === query) this.#report(toProblem(error).detail);
+        return undefined;
+      });
+    void this.#matcher.run(create).then((matcher) => matcher && this.countAgain());
   }
 
   /** The filter has changed: the counts are no longer valid. */
@@ -62,7 +65,7 @@ export class Finder {
   async findNext(direction: Direction): Promise<void> {
     const { query } = this.#deps.store.state.find;
     if (!query || !this.#matcher) return;
-    const matcher = await this.#matcher;
+    const matcher = await this.#matcher.last();
     if (!matcher || this.#deps.store.state.find.query !== query) return;
     const { filter } = this.#deps.store.state;
     const pushed = withFind(filter, query);
@@ -114,7 +117,7 @@ export class Finder {
     const { signal } = this.#counting;
     const { filter } = this.#deps.store.state;
     const pushed = withFind(filter, query);
-    const matcher = await this.#matcher;
+    const matcher = await this.#matcher?.last();
     if (!pushed || !matcher || record.atMs === undefined || signal.aborted) return;
     const { atMs } = record;
     const isBefore = filter.fromMs === undefined || filter.fromMs < atMs;

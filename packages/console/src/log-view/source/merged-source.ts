@@ -1,5 +1,6 @@
 import type { ClusterFollowItem, ClusterState, MemberReport } from '@porthole/client';
 import { mergeBuckets } from '@porthole/contract';
+import { KEPT, Shared } from '@porthole/logs/shared';
 import { FOLLOW_OVERLAP_MS } from './cluster-source.ts';
 import {
   type Extent,
@@ -38,7 +39,7 @@ export class MergedSource implements LogSource {
   readonly nodes: readonly string[];
   readonly #open: MergedSourceDeps['open'];
   readonly #cluster: ClusterState;
-  #sources: Promise<readonly LogSource[]> | undefined;
+  readonly #sources = new Shared<readonly LogSource[]>({ ...KEPT, endsUnwatched: true });
   #extent: Extent | undefined;
 
   constructor({ nodes, open, cluster }: MergedSourceDeps) {
@@ -134,14 +135,8 @@ export class MergedSource implements LogSource {
   }
 
   /** One request shared by all callers; a caller that aborts does not abort it for the others. */
-  async #opened({ signal }: { signal?: AbortSignal }): Promise<readonly LogSource[]> {
-    this.#sources ??= this.#open({}).catch((error) => {
-      this.#sources = undefined;
-      throw error;
-    });
-    const sources = await this.#sources;
-    signal?.throwIfAborted();
-    return sources;
+  #opened(options: { signal?: AbortSignal }): Promise<readonly LogSource[]> {
+    return this.#sources.run((signal) => this.#open({ signal }), options);
   }
 
   async #resolvePosition(from: PageRequest['from'], options: PageOptions): Promise<PageRequest['from']> {

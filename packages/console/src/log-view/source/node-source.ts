@@ -7,6 +7,7 @@ import type {
   SearchQuery,
   StartPoint,
 } from '@porthole/client';
+import { Shared } from '@porthole/logs/shared';
 import { LogBytes } from './log-bytes.ts';
 import type {
   Extent,
@@ -45,7 +46,7 @@ export class NodeSource implements LogSource {
   readonly nodes: readonly string[];
   readonly #deps: NodeSourceDeps;
   /** Both pages around a position resolve it at once and must agree. */
-  #loadingFiles: Promise<LogBytes> | undefined;
+  readonly #loadingFiles = new Shared<LogBytes>({ endsUnwatched: true });
   #bytes: LogBytes | undefined;
 
   constructor(deps: NodeSourceDeps) {
@@ -177,10 +178,8 @@ export class NodeSource implements LogSource {
     }
     if (from.fraction <= 0) return direction === 'newer' ? {} : undefined;
     if (from.fraction >= 1) return direction === 'older' ? {} : undefined;
-    if (!this.#bytes) this.#loadingFiles ??= this.#loadFiles({});
-    const bytes = this.#bytes ?? (await this.#loadingFiles);
-    options.signal?.throwIfAborted();
-    const position = bytes?.positionAt(from.fraction);
+    const bytes = this.#bytes ?? (await this.#loadingFiles.run((signal) => this.#loadFiles({ signal }), options));
+    const position = bytes.positionAt(from.fraction);
     if (position === undefined) return undefined;
     return 'timeMs' in position ? { start: position } : { file: position.file, start: { offset: position.offset } };
   }
@@ -197,14 +196,10 @@ export class NodeSource implements LogSource {
   }
 
   async #loadFiles(options: { signal?: AbortSignal }): Promise<LogBytes> {
-    try {
-      const files = await this.#deps.node.logFiles(options);
-      const { kind, name } = this.#deps.log;
-      this.#bytes = new LogBytes(files.filter((file) => (kind === 'family' ? file.family : file.name) === name));
-      return this.#bytes;
-    } finally {
-      this.#loadingFiles = undefined;
-    }
+    const files = await this.#deps.node.logFiles(options);
+    const { kind, name } = this.#deps.log;
+    this.#bytes = new LogBytes(files.filter((file) => (kind === 'family' ? file.family : file.name) === name));
+    return this.#bytes;
   }
 }
 

@@ -1,6 +1,7 @@
 import type { LogHandle } from '../../file/log-handle.ts';
 import { isFileFailure } from '../../log-error.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
+import { NO_WORK, owned } from '../../shared.ts';
 import { RecordRing } from '../ring/record-ring.ts';
 import { RingWriter } from '../ring/ring-writer.ts';
 import { listMembers, type SeenMember } from './family-files.ts';
@@ -38,7 +39,7 @@ export class LogTail {
   /** When the first of the latest polls in a row found no readable file. */
   #unreadableSinceMs: number | undefined;
   #pollRotated = false;
-  #polling: Promise<void> | undefined;
+  #polling = NO_WORK;
   #failure: { error: unknown } | undefined;
 
   constructor(target: TailTarget, deps: TailDeps, { fromStart }: { fromStart: boolean }) {
@@ -125,7 +126,10 @@ export class LogTail {
     } catch (error) {
       await this.#fail(error);
     }
-    if (!this.#isEnded) this.#polling = this.#pollWhenWoken();
+    if (!this.#isEnded)
+      this.#polling = owned(this.#pollWhenWoken(), (error) => {
+        this.#failure = { error };
+      });
     this.wake();
   }
 

@@ -86,6 +86,9 @@ export async function serveRoutes(
     stallTimeoutMs,
     tls: undefined,
     onRequest,
+    onFailure: (error) => {
+      throw error;
+    },
   });
   onTestFinished(() => server.stop(0));
   const stop = () => {
