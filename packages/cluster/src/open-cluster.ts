@@ -1,5 +1,6 @@
-import type { CallOptions, NodeDescription, NodeState } from '@porthole/contract';
+import { type CallOptions, errorMessage, type NodeDescription, type NodeState } from '@porthole/contract';
 import type { Scrubbing, UserFormat, Zone } from '@porthole/logs';
+import { NO_WORK, type Owned, owned } from '@porthole/logs/shared';
 import { MemberMasking } from './contract-only/member-masking.ts';
 import { removeStaleTails } from './contract-only/tails-dir.ts';
 import { ClockTable } from './fan-out/clock.ts';
@@ -75,7 +76,7 @@ export interface ClusterParts {
   /** Masks the secrets of a configuration. */
   mask(configText: string): Masked;
   /** Settles when directories of killed processes were removed. */
-  cleaning: Promise<void>;
+  cleaning: Owned;
 }
 
 /** Creates the parts of a cluster, and starts their background work if there are other members. */
@@ -122,7 +123,11 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
   const roleDiscovery = new RoleDiscovery({ peers, clocks, directory, timeoutMs, againMs: refreshMs });
   const discoverRoles = (callOptions: CallOptions) => roleDiscovery.run(callOptions);
   const drift = new ConfigDrift({ snapshots, directory, self, discoverRoles, refreshMs });
-  const cleaning = isAlone ? Promise.resolve() : cleanUp(report);
+  const cleaning = isAlone
+    ? NO_WORK
+    : owned(removeStaleTails(), (error) =>
+        report(`cannot remove mirrored logs left by an earlier process: ${errorMessage(error)}`),
+      );
   if (!isAlone) {
     clocks.start(refreshMs, directory, () => gossip.isActive);
     if (options.snapshots.maxBytes > 0) collector.start();
@@ -165,12 +170,4 @@ async function openSnapshots(
   });
   await snapshots.load();
   return snapshots;
-}
-
-async function cleanUp(report: LocalClusterOptions['report']): Promise<void> {
-  try {
-    await removeStaleTails();
-  } catch (error) {
-    report(`cannot remove mirrored logs left by an earlier process: ${(error as NodeJS.ErrnoException).code}`);
-  }
 }

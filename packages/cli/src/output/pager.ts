@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { NO_WORK, owned } from '@porthole/logs/shared';
 import { EXIT } from '../exit.ts';
 
 /** Output that stays incomplete this long is shown with the pager, which shows the rest as it comes. */
@@ -38,7 +39,7 @@ export class Pager {
   #heldRows = 0;
   #timer: NodeJS.Timeout | undefined;
   #child: ChildProcess | undefined;
-  #exited: Promise<void> = Promise.resolve();
+  #exited = NO_WORK;
   #isClosing = false;
 
   constructor(options: PagerOptions) {
@@ -90,7 +91,7 @@ export class Pager {
     };
     // Not even sh could be started.
     child.on('error', giveUp);
-    this.#exited = new Promise((resolve) => {
+    const exited = new Promise<void>((resolve) => {
       child.once('exit', (code) => {
         process.off('exit', stop);
         if (code !== null && NOT_RUN.includes(code)) giveUp();
@@ -99,6 +100,7 @@ export class Pager {
         resolve();
       });
     });
+    this.#exited = owned(exited, giveUp);
     for (const chunk of this.#takeHeld()) await this.#send(chunk);
   }
 

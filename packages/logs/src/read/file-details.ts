@@ -82,6 +82,7 @@ export class FileDetails {
     const { plain, others } = await this.#takeKnown(next);
     // Worker threads examine files meanwhile.
     const memberships = this.#findMemberships(files);
+    memberships.catch(() => {}); // awaited below
     const note = async (index: number, summary: FileSummary) => {
       noteFile(next, index, summary, { memberships: await memberships, listedMs });
     };
@@ -149,7 +150,9 @@ export class FileDetails {
           }
         };
         // The thread gets its next job in any case.
-        noted.push(memberships.then(note));
+        const noting = memberships.then(note);
+        noting.catch(() => {}); // awaited below, when the threads are done
+        noted.push(noting);
       }
     };
     await Promise.all(Array.from({ length: JOBS_AT_ONCE }, work));
