@@ -123,11 +123,7 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
   const roleDiscovery = new RoleDiscovery({ peers, clocks, directory, timeoutMs, againMs: refreshMs });
   const discoverRoles = (callOptions: CallOptions) => roleDiscovery.run(callOptions);
   const drift = new ConfigDrift({ snapshots, directory, self, discoverRoles, refreshMs });
-  const cleaning = isAlone
-    ? NO_WORK
-    : owned(removeStaleTails(), (error) =>
-        report(`cannot remove mirrored logs left by an earlier process: ${errorMessage(error)}`),
-      );
+  const cleaning = isAlone ? NO_WORK : cleanUp(report);
   if (!isAlone) {
     clocks.start(refreshMs, directory, () => gossip.isActive);
     if (options.snapshots.maxBytes > 0) collector.start();
@@ -170,4 +166,10 @@ async function openSnapshots(
   });
   await snapshots.load();
   return snapshots;
+}
+
+function cleanUp(report: LocalClusterOptions['report']): Owned {
+  return owned(removeStaleTails(), (error) =>
+    report(`cannot remove mirrored logs left by an earlier process: ${errorMessage(error)}`),
+  );
 }
