@@ -92,13 +92,15 @@ describe('a JWT is refused', () => {
     ['with an end that is no number', { exp: 'never' as unknown as number }, 'the claim "exp" of'],
     ['that has expired', { exp: NOW_MS / 1000 - 31 }, 'the token has expired'],
     ['that is not valid yet', { nbf: NOW_MS / 1000 + 31 }, 'the claim "nbf" of'],
+    ['that was issued in the future', { iat: NOW_MS / 1000 + 31 }, 'the claim "iat" of'],
   ])('%s', async (_what, claims, refusal) => {
     const token = await signJwt(signer, { nowMs: NOW_MS, ...claims });
     expect(await check(createCheck(), token)).toEqual({ refusal: expect.stringContaining(refusal) });
   });
 
   it('but clocks may differ a little', async () => {
-    for (const claims of [{ exp: NOW_MS / 1000 - 29 }, { nbf: NOW_MS / 1000 + 29 }])
+    const nowSeconds = NOW_MS / 1000;
+    for (const claims of [{ exp: nowSeconds - 29 }, { nbf: nowSeconds + 29 }, { iat: nowSeconds + 29 }, { iat: 0 }])
       expect(await check(createCheck(), await signJwt(signer, { nowMs: NOW_MS, ...claims }))).toHaveProperty(
         'identity',
       );

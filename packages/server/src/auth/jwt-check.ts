@@ -116,11 +116,15 @@ export class JwtCheck {
       this.#known.clear();
       this.#ready = { keySet, getKey: createLocalJWKSet(keySet) };
     }
-    const { payload } = await jwtVerify(token, this.#ready.getKey, this.#verifyOptions());
+    const options = this.#verifyOptions();
+    const { payload } = await jwtVerify(token, this.#ready.getKey, options);
+    // The library compares it only with a maximum age, which would make the claim mandatory.
+    if ((payload.iat ?? 0) > Math.floor(options.currentDate.getTime() / 1000) + options.clockTolerance)
+      throw new errors.JWTClaimValidationFailed('issued in the future', payload, 'iat');
     return { payload, keySet };
   }
 
-  #verifyOptions(): JWTVerifyOptions {
+  #verifyOptions() {
     const { issuer, audience, algorithms, clockToleranceMs, now } = this.#options;
     return {
       issuer,
@@ -130,7 +134,7 @@ export class JwtCheck {
       currentDate: new Date(now()),
       // A token that never expires could not be revoked.
       requiredClaims: ['exp'],
-    };
+    } satisfies JWTVerifyOptions;
   }
 
   #toIdentity(payload: JWTPayload): Identity {
