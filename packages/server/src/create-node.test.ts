@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type CreateNodeOptions, createNode } from './create-node.ts';
 import type { EmbeddedNode } from './embedded-node.ts';
 import { startNode } from './start-node.ts';
-import { openRequest, requestJson, requestProblem, sendRequest } from './testing/send-request.ts';
+import { exchange, openRequest, requestJson, requestProblem, sendRequest } from './testing/send-request.ts';
 import { countOpenFiles, tempDir, testSettings } from './testing/test-node.ts';
 
 const LINE = '2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: hello\n';
@@ -165,19 +165,38 @@ describe('security without a port', () => {
   });
 
   it('checks the host, the method, the rate and the size of the URL as a server of its own does', async () => {
-    const settings = { http: { maxUrlBytes: 256, maxRequestsPerSecond: 4 } };
+    const settings = { http: { maxUrlBytes: 256, maxRequestsPerSecond: 5 } };
     const { node } = await embed({ settings, url: 'https://shop.example.org/ops' });
     const codeOf = async (request: Request, address: string) =>
       ((await (await node.fetch(request, { address })).json()) as { code?: string }).code;
     const from = (url: string, init?: RequestInit) => codeOf(new Request(url, init), '127.0.0.1');
     expect(await from('http://rebound.example.com/ops/api/v1/config')).toBe('HOST_NOT_ALLOWED');
-    expect(await from('https://shop.example.org/ops/api/v1/config')).toBeUndefined();
+    // Its own name is not rebound; but who asks for it from this machine is a proxy.
+    expect(await from('https://shop.example.org/ops/health/ready')).toBeUndefined();
+    expect(await from('https://shop.example.org/ops/api/v1/config')).toBe('HOST_NOT_ALLOWED');
     expect(await from('http://localhost/ops/api/v1/config', { method: 'DELETE' })).toBe('METHOD_NOT_ALLOWED');
     expect(await from(`http://localhost/ops/api/v1/config?${'a'.repeat(256)}`)).toBe('URL_TOO_LONG');
     const codes = await Promise.all(
       Array.from({ length: 8 }, () => codeOf(ask('/ops/docs'), '127.0.0.2').catch(() => '')),
     );
     expect(codes).toContain('RATE_LIMITED');
+  });
+
+  it('refuses a whole URL as the target of a request: the host has routed it by another path', async () => {
+    const { node } = await embed();
+    const paths: (string | undefined)[] = [];
+    const server = createServer((request, response) => {
+      paths.push(request.url);
+      node.handler(request, response);
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    for (const target of ['http://localhost/ops/api/v1/config', 'HTTPS://localhost/ops/health/live']) {
+      const answer = await exchange(port, `GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+      expect(answer).toMatch(/^HTTP\/1\.1 400 .*"code":"BAD_REQUEST"/s);
+      expect(paths.at(-1)).toBe(target);
+    }
   });
 
   it('says which option is wrong', async () => {
@@ -221,7 +240,9 @@ describe('a started node', () => {
     onTestFinished(() => node.stop());
     expect(node.url).toBe(`http://127.0.0.1:${node.node.httpPort}/ops/`);
     expect((await fetch(new URL('api/v1/config', node.url))).status).toBe(200);
-    expect((await node.fetch(ask('/ops/api/v1/config'))).status).toBe(200);
+    expect((await node.fetch(ask('/ops/api/v1/config'), HERE)).status).toBe(200);
+    // Who can reach the server it is mounted in is not known here either.
+    expect((await node.fetch(ask('/ops/api/v1/config'), { address: '192.0.2.1' })).status).toBe(403);
     const follow = await openRequest(node.node.httpPort, '/ops/api/v1/log/follow');
     await node.close();
     follow.destroy();

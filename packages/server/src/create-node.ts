@@ -1,9 +1,5 @@
-import { PortholeError } from '@porthole/contract';
-import { plainAddress } from './auth/client-network.ts';
 import type { EmbeddedNode, NodeOptions } from './embedded-node.ts';
 import { StartError } from './errors.ts';
-import type { HttpAdapterDeps } from './http/http-adapter.ts';
-import { remoteAddress } from './http/request/http-exchange.ts';
 import {
   announceNode,
   hostAddress,
@@ -13,8 +9,6 @@ import {
   toEmbeddedNode,
   unreachableUrl,
 } from './open-node.ts';
-import { isLoopbackHost } from './settings/find-conflicts.ts';
-import type { Settings } from './settings/settings.ts';
 
 export interface CreateNodeOptions extends NodeOptions {
   /** The URL the node is reachable by, with its path: `https://shop.example.org/ops`. Required in a cluster. */
@@ -27,10 +21,7 @@ export interface CreateNodeOptions extends NodeOptions {
  */
 export async function createNode({ url, ...options }: CreateNodeOptions = {}): Promise<EmbeddedNode> {
   const reachedBy = url === undefined ? undefined : parseUrl(url);
-  const open = await openNode(options, {
-    checkAnonymous: onlyThisMachine,
-    ...(reachedBy && { hostNames: [reachedBy.hostname] }),
-  });
+  const open = await openNode(options, { hostNames: reachedBy ? [reachedBy.hostname] : [] });
   const { node, components } = open;
   try {
     checkSettings(open, reachedBy);
@@ -70,19 +61,4 @@ function checkSettings({ loaded: { settings }, components: { cluster } }: OpenNo
     );
   if (cluster.isConfigured && !url)
     throw new StartError('option url: a node in a cluster needs the URL at which the other members reach it');
-}
-
-/** The node cannot know which addresses its program listens on, so it looks at where each request comes from. */
-function onlyThisMachine({ auth }: Settings): HttpAdapterDeps['checkAnonymous'] {
-  if (auth.allowAnonymous) return undefined;
-  return (request) => {
-    const address = remoteAddress(request);
-    // A request on a Unix socket has no address.
-    if (address === undefined ? request.socket : isLoopbackHost(plainAddress(address))) return;
-    const unknown = address === undefined ? ', and fetch() was not given the address of the client' : '';
-    throw new PortholeError(
-      'FORBIDDEN',
-      `without credentials this node serves only its own machine${unknown}: the program that embeds it sets "authenticate", auth.token-file or auth.allow-anonymous`,
-    );
-  };
 }

@@ -9,7 +9,6 @@ import type { RequestHandler } from './http/request/handle-request.ts';
 import { type NodeComponents, openNodeComponents } from './node-components.ts';
 import type { Logger } from './own-log/logger.ts';
 import { type LoadedSettings, loadSettings } from './settings/load-settings.ts';
-import type { Settings } from './settings/settings.ts';
 import { describeFailure } from './transport/request-log.ts';
 import { createRequestPolicy, type RequestPolicy } from './transport/request-policy.ts';
 import { ownVersion } from './version.ts';
@@ -33,9 +32,7 @@ export interface OpenNode {
 /** Opens everything that needs no port: settings, own log, logs, configuration, access. */
 export async function openNode(
   options: NodeOptions,
-  reach: Pick<HttpAdapterDeps, 'hostNames'> & {
-    checkAnonymous?(settings: Settings): HttpAdapterDeps['checkAnonymous'];
-  } = {},
+  { hostNames = [] }: Pick<HttpAdapterDeps, 'hostNames'> = {},
 ): Promise<OpenNode> {
   const { settings: given, config, authenticate, version = ownVersion(), threads, demoUrl, ...sources } = options;
   const hasCredentials = authenticate !== undefined;
@@ -47,25 +44,15 @@ export async function openNode(
   const isStopping = () => phase.isStopping;
   const components = await openNodeComponents(loaded, { config, authenticate, node: () => node, isStopping, threads });
   const policy = createRequestPolicy({ ...components, settings, isStopping });
-  const checkAnonymous = reach.checkAnonymous?.(settings);
-  const onRequest = createHttpAdapter({
-    ...components,
-    ...(reach.hostNames && { hostNames: reach.hostNames }),
-    ...(checkAnonymous && { checkAnonymous }),
-    policy,
-    settings,
-    version,
-    hostName,
-    demoUrl,
-  });
+  const adapter = createHttpAdapter({ ...components, hostNames, policy, settings, version, hostName, demoUrl });
   return {
     loaded,
     node,
     components,
     policy,
     log: components.ownLog.component('node'),
-    onRequest,
-    embedded: new EmbeddedResponses(onRequest, policy),
+    onRequest: adapter.onRequest,
+    embedded: new EmbeddedResponses(adapter.onMountedRequest, policy),
     refuseRequests() {
       phase.isStopping = true;
     },

@@ -163,7 +163,12 @@ class Connection<T extends { type: string }> {
 }
 
 /** Codes that end a working follow: access was revoked. All others are retried forever. */
-const FINAL: ReadonlySet<ErrorCode> = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'HOST_NOT_ALLOWED']);
+const FINAL: ReadonlySet<ErrorCode> = new Set([
+  'UNAUTHENTICATED',
+  'FORBIDDEN',
+  'HOST_NOT_ALLOWED',
+  'ORIGIN_NOT_ALLOWED',
+]);
 
 /** Codes that end a follow that never worked. */
 const NO_NODE: ReadonlySet<ErrorCode> = new Set([...FINAL, 'NOT_SUPPORTED', 'BAD_ANSWER']);

@@ -30,6 +30,7 @@ type RequestErrorCode =
   | 'UNAUTHENTICATED'
   | 'FORBIDDEN'
   | 'HOST_NOT_ALLOWED'
+  | 'ORIGIN_NOT_ALLOWED'
   | 'ROUTE_NOT_FOUND'
   | 'METHOD_NOT_ALLOWED'
   | 'REQUEST_TIMEOUT'
@@ -72,6 +73,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   UNAUTHENTICATED: { http: 401, grpc: 'UNAUTHENTICATED', retryable: false, title: 'Valid credentials are needed' },
   FORBIDDEN: { http: 403, grpc: 'PERMISSION_DENIED', retryable: false, title: 'Not permitted for this identity' },
   HOST_NOT_ALLOWED: { http: 403, grpc: 'PERMISSION_DENIED', retryable: false, title: 'Host not allowed' },
+  ORIGIN_NOT_ALLOWED: { http: 403, grpc: 'PERMISSION_DENIED', retryable: false, title: 'Origin not allowed' },
   ROUTE_NOT_FOUND: { http: 404, grpc: 'UNIMPLEMENTED', retryable: false, title: 'No such route' },
   LOG_FILE_NOT_FOUND: { http: 404, grpc: 'NOT_FOUND', retryable: false, title: 'No such log file' },
   LOG_FAMILY_NOT_FOUND: { http: 404, grpc: 'NOT_FOUND', retryable: false, title: 'No such family of log files' },

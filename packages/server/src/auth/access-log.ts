@@ -9,7 +9,12 @@ import type { Identity } from './identity.ts';
 export type AccessLogMode = 'off' | 'security' | 'all';
 
 /** Refusals that indicate an attempted intrusion. */
-const REFUSALS: ReadonlySet<ErrorCode> = new Set(['UNAUTHENTICATED', 'FORBIDDEN', 'HOST_NOT_ALLOWED']);
+const REFUSALS: ReadonlySet<ErrorCode> = new Set([
+  'UNAUTHENTICATED',
+  'FORBIDDEN',
+  'HOST_NOT_ALLOWED',
+  'ORIGIN_NOT_ALLOWED',
+]);
 
 /** Longer values are cut, so that a client cannot fill the log with one request. */
 const MAX_VALUE_CHARS = 256;

@@ -30,6 +30,7 @@ async function startImpatient(arrivalTimeoutMs: number): Promise<number> {
           slots: new StreamSlots({ max: 1 }),
           metrics: { countRequest() {}, countCut() {}, countCall() {}, render: async () => '', close() {} },
           checkRate: () => undefined,
+          checkLocal: undefined,
           clock: () => ({ nowMs: Date.now(), offsetMsAt: () => 0 }),
           maxRecords: 1,
           searchBudgetMs: HOUR_MS,

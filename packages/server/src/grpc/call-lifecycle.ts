@@ -68,21 +68,24 @@ export class CallLifecycle {
     return setTimeout(() => this.#refuse(late), arrivalTimeoutMs);
   }
 
-  /** Checks, in this order: rate, credentials, role, stopping; calls `next` or refuses the call. */
+  /** Checks, in this order: rate, origin, credentials, role, stopping; calls `next` or refuses the call. */
   authorize(metadata: Metadata, next: () => void): void {
-    const { access, checkRate, isStopping } = this.#options.policy;
+    const { access, checkLocal, checkRate, isStopping } = this.#options.policy;
+    const stream = getHttp2Stream(this.#call);
+    const socket = stream.session?.socket;
+    const address = peerAddress(this.#call);
     const [authorization] = metadata.get('authorization');
     this.#via = metadata.get('porthole-via')[0]?.toString();
     const credentials: Credentials = {
       authorization: authorization?.toString(),
-      socket: getHttp2Stream(this.#call).session?.socket,
-      address: plainAddress(peerAddress(this.#call)),
+      socket,
+      address: plainAddress(address),
       describe: () => ({
         transport: 'grpc',
         method: 'POST',
         url: this.#path,
         headers: Object.fromEntries(Object.entries(metadata.getMap()).map(([name, value]) => [name, String(value)])),
-        address: plainAddress(peerAddress(this.#call)),
+        address: plainAddress(address),
         source: metadata,
       }),
     };
@@ -98,7 +101,10 @@ export class CallLifecycle {
       next();
     };
     try {
-      checkRate(peerAddress(this.#call));
+      checkRate(address);
+      if (this.#options.ambiguous.has(stream))
+        throw new PortholeError('BAD_REQUEST', 'there is more than one "authorization" in the metadata');
+      checkLocal?.({ address, socket, host: this.#call.getHost(), headers: metadata.getMap() });
       const found = access.authenticate(credentials);
       if (found instanceof Promise) found.then(decide).catch((error) => this.#refuse(error));
       else decide(found);

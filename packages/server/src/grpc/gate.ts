@@ -14,7 +14,9 @@ import { toCallStatus } from './errors.ts';
 import { isHealthCall } from './service-definition.ts';
 
 export interface GateOptions {
-  policy: Pick<RequestPolicy, 'access' | 'accessLog' | 'checkRate' | 'isStopping' | 'metrics'>;
+  policy: Pick<RequestPolicy, 'access' | 'accessLog' | 'checkLocal' | 'checkRate' | 'isStopping' | 'metrics'>;
+  /** Streams of calls with more than one `authorization`, of which the library shows the first. */
+  ambiguous: WeakSet<object>;
   /** Time limit for receiving a request. */
   arrivalTimeoutMs: number;
   maxRequestBytes: number;
@@ -22,8 +24,8 @@ export interface GateOptions {
 }
 
 /**
- * Authorizes and accounts every call. Unlike over HTTP, host names are not checked: web pages cannot speak this protocol,
- * so DNS rebinding is not possible.
+ * Authorizes and accounts every call. Unlike over HTTP, neither sites nor rebound names are checked: web pages cannot speak
+ * this protocol.
  */
 export class Gate {
   readonly #options: GateOptions;

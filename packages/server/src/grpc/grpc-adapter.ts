@@ -4,6 +4,7 @@ import { ReflectionService } from '@grpc/reflection';
 import { type ClusterState, getRoute, type NodeState } from '@porthole/contract';
 import { HealthImplementation } from 'grpc-health-check';
 import { hasCode } from '../errors.ts';
+import { findRepeated } from '../http/request/authorize-request.ts';
 import type { Logger } from '../own-log/logger.ts';
 import { limitResets } from '../transport/limit-resets.ts';
 import { describeFailure, RequestLog } from '../transport/request-log.ts';
@@ -43,7 +44,8 @@ export interface GrpcAdapterDeps {
 /** Connects accepted connections to the node: the service, health and reflection. */
 export function createGrpcAdapter(deps: GrpcAdapterDeps): GrpcAdapter {
   const log = new RequestLog(deps.log);
-  const gate = new Gate({ ...deps, log });
+  const ambiguous = new WeakSet<object>();
+  const gate = new Gate({ ...deps, log, ambiguous });
   const maxConcurrentCalls = Math.max(MIN_CONCURRENT_CALLS, deps.policy.slots.max);
   const server = new Server({
     ...KEEP_ALIVE,
@@ -60,6 +62,12 @@ export function createGrpcAdapter(deps: GrpcAdapterDeps): GrpcAdapter {
   const connections = server.createConnectionInjector(ServerCredentials.createInsecure());
   for (const http2Server of getHttp2Servers(server)) {
     http2Server.on('session', (session) => limitResets(session, { burst: maxConcurrentCalls }));
+    http2Server.prependListener(
+      'stream',
+      (stream: ServerHttp2Stream, ...[, , rawHeaders]: [object, number, string[]]) => {
+        if (findRepeated(rawHeaders)) ambiguous.add(stream);
+      },
+    );
     guardStreams(http2Server, (error) =>
       deps.log.error('call', 'a call failed before it was handled', { error: describeFailure(error) }),
     );

@@ -1,7 +1,10 @@
+import { writeFileSync } from 'node:fs';
 import { hostname } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { createToken } from '../auth/tokens.ts';
 import { exchange, requestProblem, sendRequest } from '../testing/send-request.ts';
-import { startTestNode } from '../testing/test-node.ts';
+import { startTestNode, tempDir } from '../testing/test-node.ts';
 import { createHostCheck } from './request/hosts-and-origins.ts';
 
 describe('the Host header of a node without tokens', () => {
@@ -31,16 +34,28 @@ describe('the Host header of a node without tokens', () => {
     '127.0.0.1:1',
     '[::1]',
     '[::1]:7300',
-    '10.1.2.3',
-    hostname(),
-    'db-1',
-    'DB-1:7300',
     'logs.example',
+    'LOGS.example:80',
   ])('that is %j is let in', async (host) => {
-    const names = host === hostname() ? {} : { node: { hostName: 'db-1' } };
-    const { port } = await startTestNode({ settings: { ...names, http: { allowedHosts: ['logs.example'] } } });
+    const { port } = await startTestNode({ settings: { http: { allowedHosts: ['logs.example'] } } });
     expect((await sendRequest(port, '/api/v1/config', { headers: { host } })).status).toBe(200);
   });
+
+  it.each(['10.1.2.3', hostname(), 'db-1', 'DB-1:7300'])(
+    'that is %j is let in where everyone is served; from this machine it was passed on by a proxy',
+    async (host) => {
+      const names = host === hostname() ? {} : { node: { hostName: 'db-1' } };
+      const { port } = await startTestNode({ settings: names });
+      const { port: open } = await startTestNode({ settings: { ...names, auth: { allowAnonymous: true } } });
+      const headers = { host };
+      expect((await sendRequest(open, '/api/v1/config', { headers })).status).toBe(200);
+      const { status, code, detail } = await requestProblem(port, '/api/v1/config', { headers });
+      expect({ status, code }).toEqual({ status: 403, code: 'HOST_NOT_ALLOWED' });
+      for (const setting of ['http.allowed-hosts', 'auth.token-file', 'auth.allow-anonymous'])
+        expect(detail).toContain(setting);
+      expect((await sendRequest(port, '/health/ready', { headers })).status).toBe(200);
+    },
+  );
 
   it('guards the open routes and unknown paths as well', async () => {
     const { port } = await startTestNode();
@@ -133,5 +148,55 @@ describe('pages of other origins', () => {
     const { port } = await startTestNode({ settings: { http: { corsOrigins: ['*'] } } });
     const { headers } = await sendRequest(port, '/api/v1/config', { headers: { origin: 'https://any.example' } });
     expect(headers['access-control-allow-origin']).toBe('https://any.example');
+  });
+});
+
+describe('what a page of another site makes a browser send', () => {
+  const origin = 'https://console.example';
+  const API = [
+    '/api/v1/log/search?q=x',
+    '/api/v1/config',
+    '/metrics',
+    '/openapi.json',
+    '/api/v1/cluster/nodes/x/log/list',
+  ];
+  const PAGES = ['/', '/logs?q=x', '/docs', '/health/ready', '/assets/porthole.css'];
+  const navigation = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'navigate', 'sec-fetch-dest': 'document' };
+
+  it.each(['cross-site', 'same-site', 'anything'])(
+    'is refused if it is %s and for the interface, and a link to a page works',
+    async (site) => {
+      const { port } = await startTestNode();
+      for (const path of API) {
+        const { status, code, detail } = await requestProblem(port, path, { headers: { 'sec-fetch-site': site } });
+        expect({ path, status, code }).toEqual({ path, status: 403, code: 'ORIGIN_NOT_ALLOWED' });
+        expect(detail).toContain('http.cors-origins');
+      }
+      const headers = { ...navigation, 'sec-fetch-site': site };
+      for (const path of PAGES) expect((await sendRequest(port, path, { headers })).status, path).toBe(200);
+      expect((await sendRequest(port, API[0] ?? '', { headers })).status).toBe(403);
+    },
+  );
+
+  it('is refused before its credentials are looked at, and counts as no failed attempt', async () => {
+    const tokenFile = join(tempDir(), 'tokens');
+    writeFileSync(tokenFile, createToken('ann').line);
+    const { port } = await startTestNode({ settings: { auth: { tokenFile, maxFailuresPerMinute: 1 } } });
+    const headers = { 'sec-fetch-site': 'cross-site' };
+    for (let sent = 0; sent < 3; sent++)
+      expect(await requestProblem(port, '/api/v1/config', { headers })).toMatchObject({ code: 'ORIGIN_NOT_ALLOWED' });
+    expect(await requestProblem(port, '/api/v1/config')).toMatchObject({ code: 'UNAUTHENTICATED' });
+  });
+
+  it('is served if its origin is configured, and so is what the console and people send', async () => {
+    const { port } = await startTestNode({ settings: { http: { corsOrigins: [origin] } } });
+    const status = async (headers: Record<string, string>) =>
+      (await sendRequest(port, '/api/v1/config', { headers })).status;
+    expect(await status({ 'sec-fetch-site': 'cross-site', origin })).toBe(200);
+    expect(await status({ 'sec-fetch-site': 'same-site', origin })).toBe(200);
+    expect(await status({ 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' })).toBe(403);
+    expect(await status({ 'sec-fetch-site': 'cross-site' })).toBe(403);
+    for (const site of ['same-origin', 'none']) expect(await status({ 'sec-fetch-site': site })).toBe(200);
+    expect(await status({})).toBe(200);
   });
 });

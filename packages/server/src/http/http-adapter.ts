@@ -7,9 +7,8 @@ import { DeadlineTimer } from '../transport/deadline-timer.ts';
 import { RequestLog } from '../transport/request-log.ts';
 import type { RequestPolicy } from '../transport/request-policy.ts';
 import { ConsoleFiles } from './console-files.ts';
-import { createRequestHandler, type RequestHandler } from './request/handle-request.ts';
-import { createCors, createHostCheck } from './request/hosts-and-origins.ts';
-import type { HttpRequest } from './request/http-exchange.ts';
+import { createRequestHandler, type RequestHandler, type RequestHandlerDeps } from './request/handle-request.ts';
+import { createCors, createHostCheck, createSiteCheck } from './request/hosts-and-origins.ts';
 import { lazyCallOptions } from './response/route-response.ts';
 import { createClusterRoutes } from './routes/cluster-routes.ts';
 import { createBundleRoutes, createDownloadRoutes } from './routes/download-routes.ts';
@@ -36,19 +35,24 @@ export interface HttpAdapterDeps {
   ownLog: OwnLog;
   /** Further names of this node in the `Host` header. */
   hostNames?: readonly string[];
-  /** Throws for a client that is not served without credentials; for nodes that cannot know who can reach them. */
-  checkAnonymous?(request: HttpRequest): void;
+}
+
+export interface HttpAdapter {
+  onRequest: RequestHandler;
+  /** For requests that come through the server of a program that embeds the node. */
+  onMountedRequest: RequestHandler;
 }
 
 /** Connects HTTP requests to the node: authorization, routes, metrics. */
-export function createHttpAdapter(deps: HttpAdapterDeps): RequestHandler {
+export function createHttpAdapter(deps: HttpAdapterDeps): HttpAdapter {
   const { settings, policy, state, cluster, health, version, hostName, demoUrl, ownLog, hostNames = [] } = deps;
   const { http, node, follow, auth } = settings;
   const { basePath } = http;
-  const { access, accessLog, slots, metrics, checkRate, isStopping, answerTimeoutMs, stallTimeoutMs } = policy;
+  const { access, accessLog, slots, metrics, checkRate, checkLocal, isStopping, answerTimeoutMs, stallTimeoutMs } =
+    policy;
   const recordOptions = { ...policy, heartbeatMs: follow.heartbeatMs };
   const tickets = new DownloadTickets();
-  return createRequestHandler({
+  const handling: RequestHandlerDeps = {
     gate: {
       basePath,
       tickets,
@@ -56,7 +60,8 @@ export function createHttpAdapter(deps: HttpAdapterDeps): RequestHandler {
       access,
       protectsMetrics: auth.protectMetrics,
       checkHost: createHostCheck([hostName, http.host, node.hostIp, ...hostNames, ...http.allowedHosts]),
-      ...(deps.checkAnonymous && { checkAnonymous: deps.checkAnonymous }),
+      checkLocal,
+      checkSite: createSiteCheck(http.corsOrigins),
       checkRate,
       isStopping,
     },
@@ -81,5 +86,9 @@ export function createHttpAdapter(deps: HttpAdapterDeps): RequestHandler {
     log: new RequestLog(ownLog.component('http')),
     timer: new DeadlineTimer(answerTimeoutMs),
     stallTimeoutMs,
-  });
+  };
+  return {
+    onRequest: createRequestHandler(handling),
+    onMountedRequest: createRequestHandler({ ...handling, gate: { ...handling.gate, isMounted: true } }),
+  };
 }

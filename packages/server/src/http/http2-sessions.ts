@@ -65,26 +65,36 @@ export class Http2Sessions {
     session.setTimeout(keepAliveMs, () => {
       if (entry.open === 0) session.close();
     });
-    session.on('stream', (stream: ServerHttp2Stream, headers) => {
-      entry.open++;
-      stream.once('close', () => entry.open--);
-      stream.on('error', () => {}); // reset by the client, which closes it
-      const response = new Http2Response(stream, { stallTimeoutMs });
-      onRequest(toHttpRequest(stream, headers, socket), response);
-    });
+    session.on(
+      'stream',
+      (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: string[]) => {
+        entry.open++;
+        stream.once('close', () => entry.open--);
+        stream.on('error', () => {}); // reset by the client, which closes it
+        const response = new Http2Response(stream, { stallTimeoutMs });
+        onRequest(toHttpRequest(stream, { headers, rawHeaders, socket }), response);
+      },
+    );
   }
 }
 
-/** The authority is the host; a `Host` header beside it is ignored. */
-function toHttpRequest(stream: ServerHttp2Stream, given: IncomingHttpHeaders, socket: TLSSocket): HttpRequest {
-  const { ':method': method, ':path': url, ':authority': authority, ':scheme': _scheme, ...others } = given;
+interface ReceivedHead {
+  headers: IncomingHttpHeaders;
+  rawHeaders: readonly string[];
+  socket: TLSSocket;
+}
+
+/** The authority is the host; another one in a `Host` header beside it makes two, which are refused. */
+function toHttpRequest(stream: ServerHttp2Stream, { headers, rawHeaders, socket }: ReceivedHead): HttpRequest {
+  const { ':method': method, ':path': url, ':authority': authority, ':scheme': _scheme, ...others } = headers;
+  const host = authority ?? others.host;
   if (stream.endAfterHeaders) stream.resume(); // no body is read, and the stream would not end
   return {
     method,
     url,
     httpVersion: '2.0',
-    headers: { ...others, host: authority ?? others.host },
-    rawHeaders: [],
+    headers: { ...others, host: (others.host ?? host) === host ? host : `${host}, ${others.host}` },
+    rawHeaders,
     socket,
     // A body that is refused must not destroy the stream: the response is sent on it.
     [Symbol.asyncIterator]: () => stream.iterator({ destroyOnReturn: false }),

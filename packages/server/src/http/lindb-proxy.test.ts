@@ -9,14 +9,16 @@ const AXIOS = 'application/json, text/plain, */*';
 
 /**
  * The proxy of a LinDB broker: `/api/v1/proxy?target=HOST:PORT&path=PATH` is passed on to the target with the whole query
- * string, the client's method, headers and Host; status, headers and body come back as they are.
+ * string, the client's method, headers and Host, and like every proxy in Go with `X-Forwarded-For`; status, headers and
+ * body come back as they are.
  */
 async function startLindbProxy(): Promise<number> {
   const server = createServer((from, to) => {
     const query = (from.url ?? '').split('?')[1] ?? '';
     const { target = '', path = '' } = Object.fromEntries(new URLSearchParams(query));
     const [host = '', port = ''] = target.split(':');
-    const outgoing = request({ host, port, path: `${path}?${query}`, method: from.method, headers: from.headers });
+    const headers = { ...from.headers, 'x-forwarded-for': from.socket.remoteAddress };
+    const outgoing = request({ host, port, path: `${path}?${query}`, method: from.method, headers });
     outgoing.on('error', () => to.writeHead(502).end());
     outgoing.on('response', (answer: IncomingMessage) => {
       to.writeHead(answer.statusCode ?? 0, answer.headers);
@@ -43,9 +45,12 @@ function requestThrough(
   return sendRequest(proxy, `/api/v1/proxy?${target}${query && `&${query}`}`, { method, headers: { accept, host } });
 }
 
+/** The console sends no credentials to nodes. */
+const OPEN = { auth: { allowAnonymous: true } };
+
 describe("behind LinDB's console", () => {
   it('the three routes of the contract respond as they do directly', async () => {
-    const { port } = await startTestNode({ files: { 'a.log': 'one\ntwo\n' } });
+    const { port } = await startTestNode({ files: { 'a.log': 'one\ntwo\n' }, settings: OPEN });
     const proxy = await startLindbProxy();
     for (const [path, query] of [
       ['/api/v1/config', ''],
@@ -77,7 +82,7 @@ describe("behind LinDB's console", () => {
     ['another host', 403, { path: '/api/v1/config', host: 'lindb.example:9000' }, 'add it to http.allowed-hosts'],
     ['a search that is none', 400, { path: '/api/v1/log/search', query: 'regex=(' }, ''],
   ] as const)('the error for %s is its detail as plain text', async (_name, status, wanted, detail) => {
-    const { port } = await startTestNode({ files: { 'a.log': 'one\n' } });
+    const { port } = await startTestNode({ files: { 'a.log': 'one\n' }, settings: OPEN });
     const proxy = await startLindbProxy();
     const { status: got, headers, body } = await requestThrough(proxy, port, wanted);
     expect({ status: got, type: headers['content-type'] }).toEqual({ status, type: 'text/plain; charset=utf-8' });
@@ -86,9 +91,16 @@ describe("behind LinDB's console", () => {
     expect(headers['x-content-type-options']).toBe('nosniff');
   });
 
+  it('a node that does not serve everyone says which setting does', async () => {
+    const { port } = await startTestNode();
+    const { status, body } = await requestThrough(await startLindbProxy(), port, { path: '/api/v1/config' });
+    expect(status).toBe(403);
+    expect(body.toString()).toContain('auth.allow-anonymous');
+  });
+
   it('an exhausted rate is plain text, too', async () => {
     const proxy = await startLindbProxy();
-    const { port } = await startTestNode({ settings: { http: { maxRequestsPerSecond: 1 } } });
+    const { port } = await startTestNode({ settings: { ...OPEN, http: { maxRequestsPerSecond: 1 } } });
     const statuses = new Set<number>();
     for (let number = 0; number < 5; number++) {
       const { status, headers, body } = await requestThrough(proxy, port, { path: '/api/v1/nothing' });
@@ -100,7 +112,7 @@ describe("behind LinDB's console", () => {
   });
 
   it('the name of its console is allowed by http.allowed-hosts', async () => {
-    const { port } = await startTestNode({ settings: { http: { allowedHosts: ['lindb.example'] } } });
+    const { port } = await startTestNode({ settings: { ...OPEN, http: { allowedHosts: ['lindb.example'] } } });
     const { status } = await requestThrough(await startLindbProxy(), port, {
       path: '/api/v1/log/list',
       host: 'lindb.example:9000',

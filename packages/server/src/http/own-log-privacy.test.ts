@@ -114,9 +114,9 @@ describe('at debug level the own log', () => {
   it.each(['open to all', 'with tokens'])('holds nothing that clients have sent to a node %s', async (kind) => {
     const tokenFile = join(tempDir(), 'tokens');
     writeFileSync(tokenFile, `${createToken('ann', ['viewer']).line}\n`);
-    const auth = kind === 'with tokens' ? { auth: { tokenFile, maxFailuresPerMinute: 0 } } : {};
+    const auth = kind === 'with tokens' ? { tokenFile, maxFailuresPerMinute: 0 } : { allowAnonymous: true };
     const node = await startTestNode({
-      settings: { logging: { level: 'debug', access: 'all' }, ...auth },
+      settings: { logging: { level: 'debug', access: 'all' }, auth },
       files: { 'a.log': `2026-11-15T10:00:00.000Z INFO ${MARKER}\n` },
     });
     const all = requests();
@@ -135,7 +135,8 @@ describe('at debug level the own log', () => {
   });
 
   it('names a request by its id, method, route and outcome, and the access log has the same id', async () => {
-    const node = await startTestNode({ settings: { logging: { level: 'debug', access: 'all' } } });
+    const settings = { logging: { level: 'debug', access: 'all' }, auth: { allowAnonymous: true } } as const;
+    const node = await startTestNode({ settings });
     await send(node, { path: '/api/v1/log/view?file=missing.log' });
     await eventually(() => {
       const [line] = readOwnLog(node)

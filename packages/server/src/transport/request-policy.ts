@@ -12,6 +12,7 @@ import { certificateMetrics } from '../metrics/certificate-metrics.ts';
 import { createMetrics, type NodeMetrics } from '../metrics/metrics.ts';
 import type { OwnLog } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
+import { createLocalCheck } from './local-requests.ts';
 import { StreamSlots } from './stream-slots.ts';
 
 /** Share of the time until the first byte that counts may use; the rest is for transfer. */
@@ -25,6 +26,8 @@ export interface RequestPolicy {
   metrics: NodeMetrics;
   /** Counts a request. Throws for a client that exceeds the request rate. `undefined`: there is no limit. */
   checkRate(address: string | undefined): RateState | undefined;
+  /** Throws for a request that is not served without credentials; `undefined` if all are, or some are set up. */
+  checkLocal: ReturnType<typeof createLocalCheck>;
   /** Called for every request. */
   clock(): RequestClock;
   maxRecords: number;
@@ -80,6 +83,7 @@ export function createRequestPolicy(deps: RequestPolicyDeps): RequestPolicy {
       certificates: () => certificateMetrics(settings, Date.now()),
     }),
     checkRate: createRateLimit(http.maxRequestsPerSecond),
+    checkLocal: access.isGuarded ? undefined : createLocalCheck(settings),
     clock: () => ({ nowMs: Date.now(), offsetMsAt: zone.offsetMsAt }),
     maxRecords: search.maxRecords,
     searchBudgetMs: search.budgetMs,

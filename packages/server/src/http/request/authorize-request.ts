@@ -1,9 +1,10 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { getRoute, PortholeError, type RouteId, type RouteRole } from '@porthole/contract';
 import type { Access, Credentials } from '../../auth/access.ts';
 import { plainAddress } from '../../auth/client-network.ts';
 import type { DownloadTickets } from '../../auth/download-tickets.ts';
 import type { AuthResult, Identity } from '../../auth/identity.ts';
-import type { RateState } from '../../transport/request-policy.ts';
+import type { RateState, RequestPolicy } from '../../transport/request-policy.ts';
 import { HttpRefusal } from '../response/problem-response.ts';
 import type { RouteRequest } from '../response/route-response.ts';
 import { findRoute, parseTarget, type RouteTarget } from './find-route.ts';
@@ -24,8 +25,12 @@ export interface RequestGate {
   /** Whether metrics need credentials. */
   protectsMetrics: boolean;
   checkHost(host: string | undefined): void;
-  /** Throws for a client that is not served without credentials; called if none are configured. */
-  checkAnonymous?(request: HttpRequest): void;
+  /** Throws for a request that is not served without credentials; `undefined` if all are, or some are set up. */
+  checkLocal?: RequestPolicy['checkLocal'];
+  /** Throws for a request that a page of another site made a browser send. */
+  checkSite(headers: IncomingHttpHeaders): void;
+  /** Requests come through the server of a program, which has looked at their paths, too. */
+  isMounted?: boolean;
   checkRate(address: string | undefined): RateState | undefined;
   isStopping(): boolean;
 }
@@ -53,7 +58,7 @@ export interface AuthorizedRequest {
 }
 
 /**
- * Checks, in this order: size, rate, host, route, credentials, role, method. Throws the error for the client. Returns a
+ * Checks, in this order: size, rate, host, route, site, credentials, role, method. Throws the error for the client. Returns a
  * promise only if the credentials need one: waiting costs a short response more than the checks.
  */
 export function authorizeRequest(
@@ -75,15 +80,23 @@ export function authorizeRequest(
   if (headers.host === undefined && request.httpVersion === '1.1') {
     throw new PortholeError('BAD_REQUEST', 'the "Host" header is missing');
   }
-  if (hasTwoHosts(request)) throw new PortholeError('BAD_REQUEST', 'there is more than one "Host" header');
-  if (!gate.access.isGuarded) gate.checkHost(authority ?? headers.host);
+  if (authority !== undefined && gate.isMounted) {
+    // A server that compares paths sees none in such a target, and would not apply its rules for this one.
+    throw new PortholeError('BAD_REQUEST', 'the request target is a whole URL: send the path alone');
+  }
+  checkSingleHeaders(request);
+  const host = authority ?? headers.host;
+  if (!gate.access.isGuarded) gate.checkHost(host);
   const target = findRoute(path);
   context.target = target;
   const role = requiredRole(target, gate);
-  if (role !== 'none' && !gate.access.isGuarded) gate.checkAnonymous?.(request);
+  if (role !== 'none') gate.checkLocal?.({ address: remoteAddress(request), socket: request.socket, host, headers });
+  if (target && !isPage(target)) gate.checkSite(headers);
   const credentials = readCredentials(request, context.source);
   // Only on routes that accept tickets; a header takes precedence.
   if (credentials.authorization === undefined && target && TICKETED.has(target.route) && context.query.has('ticket')) {
+    if (context.query.getAll('ticket').length > 1)
+      throw new PortholeError('BAD_REQUEST', 'there is more than one ticket');
     credentials.authorization = gate.tickets.redeem(ownTarget);
     context.query.delete('ticket');
   }
@@ -126,14 +139,34 @@ function checkMethod({ method = '' }: HttpRequest, { route }: RouteTarget): Auth
   throw new HttpRefusal('METHOD_NOT_ALLOWED', `this route is read-only: use ${allow}`, { allow });
 }
 
-/** Node uses the first one, a proxy may have used the last. `rawHeaders` alternates names and values. */
-function hasTwoHosts({ rawHeaders }: HttpRequest): boolean {
+/** Two values joined into one header, as the Fetch standard does it. Other schemes than ours have commas, too. */
+const JOINED_CREDENTIALS = /,\s*[a-z][\w-]*\s+\S/i;
+
+/** Throws if the host or the credentials are ambiguous: Node uses the first of two headers, a proxy may have used the last. */
+function checkSingleHeaders({ rawHeaders, headers: { host, authorization } }: HttpRequest): void {
+  const repeated =
+    findRepeated(rawHeaders) ??
+    (host?.includes(',') ? 'Host' : undefined) ??
+    (authorization?.includes(',') && JOINED_CREDENTIALS.test(authorization) ? 'Authorization' : undefined);
+  if (repeated) throw new PortholeError('BAD_REQUEST', `there is more than one "${repeated}" header`);
+}
+
+/** `rawHeaders` alternates names and values. */
+export function findRepeated(rawHeaders: readonly string[]): 'Host' | 'Authorization' | undefined {
   let hosts = 0;
+  let credentials = 0;
   for (let at = 0; at < rawHeaders.length; at += 2) {
     const name = rawHeaders[at];
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts++;
+    else if (name?.length === 13 && name.toLowerCase() === 'authorization') credentials++;
   }
-  return hosts > 1;
+  if (hosts > 1) return 'Host';
+  return credentials > 1 ? 'Authorization' : undefined;
+}
+
+/** What links of other sites may lead to: nothing is read for it. */
+function isPage({ route }: RouteTarget): boolean {
+  return route === 'docs' || getRoute(route).role === 'none';
 }
 
 /** Unknown routes require credentials: which routes exist is not public. */

@@ -1,4 +1,4 @@
-import type { OutgoingHttpHeaders } from 'node:http';
+import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
 import { HttpRefusal } from '../response/problem-response.ts';
 import type { BodyResponse } from '../response/route-response.ts';
@@ -28,10 +28,29 @@ export function createHostCheck(ownNames: readonly string[]): (host: string | un
   };
 }
 
-function hostName(host: string): string {
+/** The name or address in a `Host` header, in lower case. */
+export function hostName(host: string): string {
   const bracketed = /^\[([^\]]*)\](:\d*)?$/.exec(host);
   const name = bracketed?.[1] ?? host.replace(/:\d*$/, '');
   return name.toLowerCase().replace(/\.$/, '');
+}
+
+/**
+ * Refuses what a page of another site makes a browser send, before anything is done for it: the page could not read the
+ * response, but hundreds of searches would run. Browsers send `Sec-Fetch-Site`, no other client does. A page on another
+ * port of the same machine is of the same site.
+ */
+export function createSiteCheck(origins: readonly string[]): (headers: IncomingHttpHeaders) => void {
+  const allowed = new Set(origins);
+  return ({ 'sec-fetch-site': site, origin }) => {
+    if (site === undefined || site === 'same-origin' || site === 'none') return;
+    if (origin !== undefined && (allowed.has(origin) || allowed.has('*'))) return;
+    throw new HttpRefusal(
+      'ORIGIN_NOT_ALLOWED',
+      'a page of another origin made the browser send this request; if it may read this node, add its origin to http.cors-origins',
+      {},
+    );
+  };
 }
 
 const EXPOSED =

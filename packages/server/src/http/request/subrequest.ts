@@ -26,7 +26,7 @@ export function sendSubrequest(
 }
 
 /** Headers that describe the outer request only. */
-const OUTER = /^(content-|accept|mcp-|transfer-|if-|range$|origin$|expect$)/;
+const OUTER = /^(content-|accept|mcp-|transfer-|if-|sec-|range$|origin$|expect$)/;
 
 function toSubrequest(
   outer: HttpRequest,

@@ -59,6 +59,7 @@ export async function serveRoutes(
       tickets: new DownloadTickets(),
       protectsMetrics: true,
       checkHost() {},
+      checkSite() {},
       checkRate: () => undefined,
       isStopping: () => false,
     },
