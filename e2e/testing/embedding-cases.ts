@@ -69,6 +69,29 @@ export function describeEmbedding(project: () => string): void {
     });
   });
 
+  it('ends what somebody follows when they log out of the service', async () => {
+    const options = { cwd: project(), command: process.execPath, env: { PORT: '0' } };
+    const program = new Program(['embed-sessions.mjs'], options);
+    await eventually(() => expect(program.stdout).toContain('\n'));
+    const url = program.stdout.trim().split(' ')[1] ?? '';
+    const follow = (cookie: string) => fetch(`${url}api/v1/log/follow`, { headers: { cookie } });
+    expect((await follow('')).status).toBe(401);
+    const login = async () => {
+      const response = await fetch(new URL('/login', url), { method: 'POST' });
+      return response.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+    };
+    const [ann, bob] = [await login(), await login()];
+    const [ending, staying] = [await follow(ann), await follow(bob)];
+    expect([ending.status, staying.status]).toEqual([200, 200]);
+    expect((await fetch(new URL('/logout', url), { method: 'POST', headers: { cookie: ann } })).status).toBe(200);
+    await expect(ending.text()).rejects.toThrow();
+    expect((await follow(ann)).status).toBe(401);
+    // The session of another one goes on, until the service ends.
+    program.kill('SIGTERM');
+    expect(await staying.text()).toContain('"reason":"stopping"');
+    expect((await program.end()).code).toBe(0);
+  });
+
   it('pino and winston write what a node reads, all levels included; JSON of pino is read as it is', async () => {
     const records = (await run('loggers.mjs')) as { file: string; level: string; message: string; context?: object }[];
     const found = records.map(({ file, level, message }) => `${file} ${level} ${message}`).sort();

@@ -11,6 +11,7 @@ const execute = promisify(execFile);
 export const FRAMEWORKS = {
   '@hono/node-server': '2.1.6',
   express: '5.3.0',
+  'express-session': '1.18.2',
   fastify: '5.12.8',
   hono: '4.13.17',
   pino: '10.4.0',

@@ -14,6 +14,7 @@ const REFUSALS: ReadonlySet<ErrorCode> = new Set([
   'FORBIDDEN',
   'HOST_NOT_ALLOWED',
   'ORIGIN_NOT_ALLOWED',
+  'AUTH_UNAVAILABLE',
 ]);
 
 /** Longer values are cut, so that a client cannot fill the log with one request. */

@@ -49,7 +49,10 @@ export class Access {
   /** Whether credentials are required. */
   readonly isGuarded: boolean;
   readonly #tokenCache = new TokenCache();
-  readonly #sessions = new SessionRevalidation((session) => this.#revalidate(session));
+  readonly #sessions = new SessionRevalidation(
+    (session) => this.#revalidate(session),
+    (error) => this.#deps.onError?.(error),
+  );
   #failures = 0;
 
   constructor(deps: AccessDeps) {

@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -105,6 +105,29 @@ describe('a program that authenticates', () => {
     const text = response.text().catch((error: Error) => error.message);
     isSignedIn = false;
     await eventually(async () => expect(await text).toBeDefined());
+  });
+
+  it('and fails while a follow runs ends it after a few seconds; the own log and the access log have it', async () => {
+    let isBroken = false;
+    const dir = tempDir();
+    const settings = testSettings(dir, { service: { logDir: '' } });
+    const authenticate: Authenticate = async () => {
+      if (isBroken) throw new Error('the store is gone');
+      return { name: 'ann', roles: ['viewer'] };
+    };
+    const node = await createNode({ authenticate, settings });
+    onTestFinished(() => node.close());
+    const response = await node.fetch(new Request('http://localhost/api/v1/log/follow'));
+    isBroken = true;
+    await expect(response.text()).rejects.toThrow();
+    const read = (name: string) => readFileSync(join(dir, 'own', name), 'utf8');
+    await eventually(() => {
+      expect(read('porthole.log')).toMatch(/\tERROR\t.*unexpected error while checking credentials/);
+      expect(read('access.log')).toMatch(
+        /refused\t\{"who":"ann",.*"operation":"logFollow",.*"code":"AUTH_UNAVAILABLE"/,
+      );
+    });
+    expect(read('porthole.log')).not.toContain('the store is gone');
   });
 
   it('decides over gRPC too, and about a node that serves other machines', async () => {

@@ -46,8 +46,8 @@ export async function openAccess(
     memberToken,
     authenticate,
     countFailure: createFailureLimit(auth.maxFailuresPerMinute),
-    onError: warnOnce((error) =>
-      log().error('auth', 'unexpected error while checking credentials; the request was refused', {
+    onError: warnRarely((error) =>
+      log().error('auth', 'unexpected error while checking credentials: nothing is served without them', {
         error: describeFailure(error),
       }),
     ),
@@ -117,13 +117,16 @@ function createJwtCheck(auth: Settings['auth'], keys: KeySource): JwtCheck {
   });
 }
 
-/** Reports only the first error of each kind: a client could cause it a thousand times a second. */
-function warnOnce(warn: (error: unknown) => void): (error: unknown) => void {
-  const seen = new Set<string>();
+const REPEAT_MS = 60_000;
+
+/** Reports one error of each kind in a minute: a client could cause it a thousand times a second. */
+function warnRarely(warn: (error: unknown) => void): (error: unknown) => void {
+  const reportedMs = new Map<string, number>();
   return (error) => {
     const kind = error instanceof Error ? error.name : typeof error;
-    if (seen.has(kind)) return;
-    seen.add(kind);
+    const nowMs = performance.now();
+    if (nowMs - (reportedMs.get(kind) ?? -REPEAT_MS) < REPEAT_MS) return;
+    reportedMs.set(kind, nowMs);
     warn(error);
   };
 }

@@ -2,10 +2,11 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { codeOf } from '@porthole/contract';
 import { eventually, scaled } from '@porthole/logs/testing';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../grpc/testing/connect.ts';
 import { openRequest, requestProblem, sendRequest } from '../testing/send-request.ts';
 import { startTestNode, tempDir } from '../testing/test-node.ts';
+import { CredentialsEnded, type OpenSession, SessionRevalidation } from './session-revalidation.ts';
 import { AUDIENCE, createSigner, ISSUER, signJwt, toKeySet } from './testing/jwt-maker.ts';
 import { createToken } from './tokens.ts';
 
@@ -117,5 +118,77 @@ describe('a follow', () => {
     expect(Date.now()).toBeGreaterThanOrEqual(exp * 1000);
     expect(lasting.cut).toBe(false);
     expect(await metric(port, bob.token, 'porthole_open_streams')).toBe('porthole_open_streams 1');
+  });
+});
+
+/** Sessions that are checked as the test says, with a clock of the test. */
+function watch(revalidate: (name: string) => Promise<CredentialsEnded | undefined>) {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const errors: unknown[] = [];
+  const ended: Record<string, string> = {};
+  const sessions = new SessionRevalidation(
+    ({ credentials }) => revalidate(credentials.address),
+    (error) => errors.push(error),
+  );
+  const open = (name: string) => {
+    const session: OpenSession = {
+      credentials: { authorization: undefined, socket: undefined, address: name },
+      wanted: 'viewer',
+      end: ({ code }) => {
+        ended[name] = code;
+      },
+    };
+    return sessions.add(session);
+  };
+  const pass = async (seconds: number) => {
+    for (let second = 0; second < seconds; second++) await vi.advanceTimersByTimeAsync(1000);
+  };
+  return { open, pass, ended, errors };
+}
+
+describe('a check of a session', () => {
+  const unknown = () => Promise.resolve(new CredentialsEnded('AUTH_UNAVAILABLE', 'not known'));
+  const hanging = () => new Promise<undefined>(() => {});
+  const broken = () => Promise.reject(new Error('no store'));
+
+  it.each([
+    ['fails', broken, 5],
+    ['does not end', hanging, 0],
+    ['does not know', unknown, 0],
+  ])('that %s ends it after a few seconds, and is reported at once', async (_, revalidate, reported) => {
+    const { open, pass, ended, errors } = watch(revalidate);
+    open('ann');
+    await pass(1);
+    expect(errors.length).toBe(Math.min(reported, 1));
+    await pass(4);
+    expect([ended, errors.length]).toEqual([{}, reported]);
+    await pass(1);
+    expect(ended).toEqual({ ann: 'AUTH_UNAVAILABLE' });
+  });
+
+  it('that takes long or fails keeps no other session open', async () => {
+    const revoked = new CredentialsEnded('UNAUTHENTICATED', 'revoked');
+    const checks: Record<string, () => Promise<CredentialsEnded | undefined>> = {
+      ...{ slow: hanging, broken },
+      ...{ revoked: async () => revoked, good: async () => undefined },
+    };
+    const { open, pass, ended } = watch((name) => checks[name]?.() ?? broken());
+    for (const name of Object.keys(checks)) open(name);
+    await pass(1);
+    expect(ended).toEqual({ revoked: 'UNAUTHENTICATED' });
+    await pass(9);
+    expect(ended).toEqual({ revoked: 'UNAUTHENTICATED', slow: 'AUTH_UNAVAILABLE', broken: 'AUTH_UNAVAILABLE' });
+  });
+
+  it('that fails now and then ends nothing, and nothing is checked once all sessions have ended', async () => {
+    let checked = 0;
+    const { open, pass, ended } = watch(() => (++checked % 5 === 0 ? Promise.resolve(undefined) : broken()));
+    const close = open('ann');
+    await pass(20);
+    expect([ended, checked]).toEqual([{}, 20]);
+    close();
+    await pass(3);
+    expect(checked).toBe(20);
   });
 });
