@@ -27,6 +27,14 @@ describe('a mistake in JavaScript', () => {
     [() => create('http://a'), 'createClient() takes its options as an object like { url }, not a string'],
     [() => create({}), '"url" must be the http or https address of a node, like "http://127.0.0.1:7300"'],
     [() => create({ baseUrl: 'http://a' }), 'createClient() has no option "baseUrl": did you mean "url"?'],
+    [() => create({ url: 'http://a', tokne: 'x' }), 'createClient() has no option "tokne": did you mean "token"?'],
+    [() => create({ url: 'http://a', header: {} }), 'createClient() has no option "header": did you mean "headers"?'],
+    [() => node.listLogs({ singal: null }), 'listLogs() has no option "singal": did you mean "signal"?'],
+    [() => node.searchLogs({ minLvel: 'WARN' }), 'searchLogs() has no parameter "minLvel": did you mean "minLevel"?'],
+    [
+      () => node.searchLogs({ start: { timems: 5 } }),
+      'invalid parameter "start" of searchLogs(): expected an object like { cursor } or { timeMs }, not an object',
+    ],
     [() => create({ URL: 'http://a' }), 'createClient() has no option "URL": did you mean "url"?'],
     [
       () => create({ url: 'http://a', agent: {} }),

@@ -25,9 +25,12 @@ const SIGNAL: Kind = {
   expected: 'an AbortSignal, like the "signal" of an AbortController',
   is: (value) => OBJECT.is(value) && 'aborted' in (value as object) && 'addEventListener' in (value as object),
 };
+/** Where a request begins, in all its forms: one that is misspelt would begin somewhere else. */
+const START_NAMES: ReadonlySet<string> = new Set(['back', 'cursor', 'node', 'offset', 'record', 'sinceMs', 'timeMs']);
 const START: Kind = {
   expected: 'an object like { cursor } or { timeMs }',
-  is: (value) => OBJECT.is(value) && !(value instanceof Date),
+  is: (value) =>
+    OBJECT.is(value) && !(value instanceof Date) && Object.keys(value as object).every((key) => START_NAMES.has(key)),
 };
 const QUERY: Kind = {
   expected: 'a string like "shard=13 cost>500ms", or a parsed query',
@@ -192,7 +195,21 @@ export function checkNames(
 }
 
 function findSimilar(name: string, known: readonly string[]): string | undefined {
-  return known.find((each) => each.toLowerCase() === name.toLowerCase() || OTHER_NAMES[each]?.includes(name) === true);
+  return (
+    known.find((each) => each.toLowerCase() === name.toLowerCase() || OTHER_NAMES[each]?.includes(name) === true) ??
+    known.find((each) => name.length > 4 && isTypo(name, each))
+  );
+}
+
+/** One character more, less or different, or two exchanged. */
+function isTypo(a: string, b: string): boolean {
+  const most = Math.min(a.length, b.length);
+  let same = 0;
+  while (same < most && a[same] === b[same]) same++;
+  let end = 0;
+  while (end < most - same && a.at(-1 - end) === b.at(-1 - end)) end++;
+  const [left, right] = [a.slice(same, a.length - end), b.slice(same, b.length - end)];
+  return Math.max(left.length, right.length) < 2 || (left.length === 2 && left === `${right[1]}${right[0]}`);
 }
 
 /** What was given, without its contents: it may be a secret. */

@@ -199,6 +199,37 @@ describe('security without a port', () => {
     }
   });
 
+  it('refuses options that do not exist or have another type: one that is misspelt would leave the node open', async () => {
+    const settings = testSettings(tempDir());
+    const authenticate = () => null;
+    for (const [given, message] of [
+      [{ authentciate: authenticate }, 'has no option "authentciate": did you mean "authenticate"?'],
+      [{ Authenticate: authenticate }, 'has no option "Authenticate": did you mean "authenticate"?'],
+      [{ auth: authenticate }, 'has no option "auth": expected settings, config, authenticate, '],
+      [{ setings: {} }, 'has no option "setings": did you mean "settings"?'],
+      [{ authenticate: 'ann' }, 'expected function, found string'],
+      [{ authenticate: null }, 'expected function, found null'],
+      [{ authenticate: undefined }, 'option authenticate: expected a function, found undefined'],
+      [{ settings: [] }, 'expected object, found array'],
+      [
+        { settings: { auth: { tokenfile: 'x' } } },
+        'option auth.tokenfile: unknown setting - did you mean "auth.tokenFile"?',
+      ],
+      [{ settings: { atuh: {} } }, 'option atuh: unknown section - did you mean "auth"?'],
+      [null, 'takes its options as an object, not null'],
+      ['porthole.toml', 'takes its options as an object, not string'],
+    ] as const) {
+      const options = (typeof given === 'object' && given ? { settings, ...given } : given) as never;
+      await expect(createNode(options)).rejects.toThrow(message);
+      await expect(startNode(options)).rejects.toThrow(message);
+    }
+    await expect(createNode({ grpc: false } as never)).rejects.toMatchObject({
+      name: 'TypeError',
+      code: 'OPTION_INVALID',
+    });
+    await expect(startNode({ url: 'http://a' } as never)).rejects.toMatchObject({ code: 'OPTION_INVALID' });
+  });
+
   it('says which option is wrong', async () => {
     const fails = (options: CreateNodeOptions) => expect(embed(options)).rejects;
     await fails({ url: 'shop' }).toThrow('option url: "shop" is not a URL');

@@ -1,4 +1,4 @@
-import type { EmbeddedNode, NodeOptions } from './embedded-node.ts';
+import { type EmbeddedNode, NODE_OPTION_KINDS, type NodeOptions } from './embedded-node.ts';
 import { StartError } from './errors.ts';
 import {
   announceNode,
@@ -9,6 +9,7 @@ import {
   toEmbeddedNode,
   unreachableUrl,
 } from './open-node.ts';
+import { checkOptions } from './settings/check-options.ts';
 
 export interface CreateNodeOptions extends NodeOptions {
   /** The URL the node is reachable by, with its path: `https://shop.example.org/ops`. Required in a cluster. */
@@ -19,7 +20,9 @@ export interface CreateNodeOptions extends NodeOptions {
  * Creates a node that opens no port: its program passes requests to `handler` or `fetch`. Listens to no events of the
  * process; the program closes it.
  */
-export async function createNode({ url, ...options }: CreateNodeOptions = {}): Promise<EmbeddedNode> {
+export async function createNode(given: CreateNodeOptions = {}): Promise<EmbeddedNode> {
+  checkOptions('createNode()', given, { ...NODE_OPTION_KINDS, url: 'string' });
+  const { url, ...options } = given;
   const reachedBy = url === undefined ? undefined : parseUrl(url);
   const open = await openNode(options, { hostNames: reachedBy ? [reachedBy.hostname] : [] });
   const { node, components } = open;

@@ -4,6 +4,7 @@ import type { Authenticate } from './auth/authenticate-hook.ts';
 import type { ConfigOption } from './config/config-option.ts';
 import type { EmbeddedHttp } from './http/embedded/embedded-http.ts';
 import type { Logger } from './own-log/logger.ts';
+import type { OptionKinds } from './settings/check-options.ts';
 import type { SettingsSources } from './settings/load-settings.ts';
 import type { PartialSettings } from './settings/settings.ts';
 
@@ -24,6 +25,19 @@ export interface NodeOptions extends Omit<SettingsSources, 'options' | 'hasCrede
   /** Worker pool shared with other nodes of this process, instead of `search.workers` of its own. The caller closes it. */
   threads?: WorkerPool;
 }
+
+export const NODE_OPTION_KINDS: OptionKinds<NodeOptions> = {
+  settings: 'object',
+  config: 'any',
+  authenticate: 'function',
+  version: 'string',
+  demoUrl: 'string',
+  threads: 'object',
+  file: 'string',
+  env: 'object',
+  flags: 'object',
+  workDir: 'string',
+};
 
 /** A node without ports of its own, as a part of a program that has a server. */
 export interface EmbeddedNode extends EmbeddedHttp {

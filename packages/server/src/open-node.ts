@@ -3,6 +3,7 @@ import { hostname, networkInterfaces } from 'node:os';
 import type { NodeObject } from '@porthole/contract';
 import { ONCE, Shared } from '@porthole/logs/shared';
 import type { EmbeddedNode, NodeOptions } from './embedded-node.ts';
+import { StartError } from './errors.ts';
 import { EmbeddedResponses } from './http/embedded/embedded-responses.ts';
 import { createHttpAdapter, type HttpAdapterDeps } from './http/http-adapter.ts';
 import type { RequestHandler } from './http/request/handle-request.ts';
@@ -36,6 +37,9 @@ export async function openNode(
 ): Promise<OpenNode> {
   const { settings: given, config, authenticate, version = ownVersion(), threads, demoUrl, ...sources } = options;
   const hasCredentials = authenticate !== undefined;
+  // Of a function that does not exist: the program believes that it decides who may read.
+  if (!hasCredentials && 'authenticate' in options)
+    throw new StartError('option authenticate: expected a function, found undefined');
   const loaded = await loadSettings({ ...sources, hasCredentials, ...(given && { options: given }) });
   const { settings } = loaded;
   const hostName = settings.node.hostName || hostname();

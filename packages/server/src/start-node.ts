@@ -1,6 +1,6 @@
 import type { ReloadedGroup } from './auth/reloaded-files.ts';
 import { ARRIVAL_TIMEOUT_MS, type BoundPorts, bindFreePorts, type PortOptions } from './bind-ports.ts';
-import type { EmbeddedNode, NodeOptions } from './embedded-node.ts';
+import { type EmbeddedNode, NODE_OPTION_KINDS, type NodeOptions } from './embedded-node.ts';
 import type { NodeComponents } from './node-components.ts';
 import {
   announceNode,
@@ -12,6 +12,7 @@ import {
   unreachableUrl,
   urlHost,
 } from './open-node.ts';
+import { checkOptions } from './settings/check-options.ts';
 import type { PartialSettings, Settings } from './settings/settings.ts';
 import { readTlsFiles } from './tls-files.ts';
 import { describeFailure } from './transport/request-log.ts';
@@ -32,11 +33,9 @@ export interface RunningNode extends EmbeddedNode {
 }
 
 /** Starts a node: settings, own log, gRPC and HTTP bound, ready. Stopping runs in reverse order. */
-export async function startNode({
-  grpc,
-  preparesSearches = false,
-  ...options
-}: StartNodeOptions = {}): Promise<RunningNode> {
+export async function startNode(given: StartNodeOptions = {}): Promise<RunningNode> {
+  checkOptions('startNode()', given, { ...NODE_OPTION_KINDS, grpc: 'boolean', preparesSearches: 'boolean' });
+  const { grpc, preparesSearches = false, ...options } = given;
   const settings = grpc === undefined ? options.settings : withGrpc(options.settings, grpc);
   const open = await openNode({ ...options, ...(settings && { settings }) });
   const { components, node, loaded } = open;

@@ -1,4 +1,5 @@
 import type { SettingSource } from '@porthole/contract';
+import { checkOptions } from '../settings/check-options.ts';
 
 export interface Marks {
   /** Where the value comes from: `env`, `flag`, `file`, `option` or `default`. */
@@ -20,5 +21,6 @@ export class MarkedValue {
 
 /** Marks a value of a configuration object, or all values of a part of one: `mark(process.env.DSN, { secret: true })`. */
 export function mark(value: unknown, marks: Marks): MarkedValue {
+  checkOptions('mark()', marks, { source: 'string', secret: 'boolean' });
   return new MarkedValue(value, marks);
 }

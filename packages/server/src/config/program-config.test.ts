@@ -15,6 +15,11 @@ async function embed(config: ConfigOption, settings = {}) {
 }
 
 describe('a configuration that a program gives as an object', () => {
+  it('is not marked by misspelt marks: a secret would be shown', () => {
+    expect(() => mark('hunter2', { secert: true } as never)).toThrow('did you mean "secret"?');
+    expect(() => mark('hunter2', { secret: 'yes' } as never)).toThrow('expected boolean, found string');
+  });
+
   it('is shown as TOML and by key, with its sources and without its secrets', async () => {
     const { node } = await embed({
       title: 'shop',

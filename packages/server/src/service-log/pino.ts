@@ -1,7 +1,8 @@
 import { Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import type { ServiceLevel } from '../own-log/format-record.ts';
-import { ServiceLog, type ServiceLogOptions, type ServiceRecord } from './service-log.ts';
+import { checkOptions } from '../settings/check-options.ts';
+import { SERVICE_LOG_KINDS, ServiceLog, type ServiceLogOptions, type ServiceRecord } from './service-log.ts';
 
 export interface PinoTransportOptions extends ServiceLogOptions {
   /** Key of the message, as pino's own option; default: `msg`. */
@@ -9,6 +10,8 @@ export interface PinoTransportOptions extends ServiceLogOptions {
   /** Fields that are left out; default: `pid` and `hostname`, which are the same in every record. */
   omit?: readonly string[];
 }
+
+const KINDS = { ...SERVICE_LOG_KINDS, messageKey: 'string', omit: 'any' } as const;
 
 /** Pino's levels from the most severe. Levels of a program's own are between them. */
 const LEVELS: readonly (readonly [number, ServiceLevel])[] = [
@@ -21,6 +24,8 @@ const LEVELS: readonly (readonly [number, ServiceLevel])[] = [
 
 /** The transport `porthole/pino`: writes the records of pino in the line format of the contract, with rotation. */
 export default async function pinoTransport(options: PinoTransportOptions): Promise<Writable> {
+  // Pino adds options of its own to what it passes on.
+  checkOptions('porthole/pino', options, KINDS, { mayHaveOthers: true });
   const { messageKey = 'msg', omit = ['pid', 'hostname'], ...logOptions } = options;
   const log = await ServiceLog.open(logOptions);
   const decoder = new StringDecoder('utf8');

@@ -2,6 +2,7 @@ import { createZone } from '@porthole/logs';
 import { formatRecord, type ServiceLevel } from '../own-log/format-record.ts';
 import { createLocalTime } from '../own-log/local-time.ts';
 import { RotatingLog } from '../own-log/rotating-log.ts';
+import type { OptionKinds } from '../settings/check-options.ts';
 
 const MIB = 1024 ** 2;
 const DAY_MS = 86_400_000;
@@ -30,6 +31,18 @@ export interface ServiceLogOptions {
   /** Compress rotated files; default false. */
   gzip?: boolean;
 }
+
+export const SERVICE_LOG_KINDS: OptionKinds<ServiceLogOptions> = {
+  dir: 'string',
+  fileName: 'string',
+  component: 'string',
+  timeZone: 'string',
+  maxFileBytes: 'number',
+  maxFileAgeMs: 'number',
+  keepFiles: 'number',
+  keepAgeMs: 'number',
+  gzip: 'boolean',
+};
 
 /** A record as a logger of a service has it. */
 export interface ServiceRecord {

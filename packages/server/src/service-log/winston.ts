@@ -1,7 +1,8 @@
 import { Writable } from 'node:stream';
 import { ONCE, Shared } from '@porthole/logs/shared';
 import type { ServiceLevel } from '../own-log/format-record.ts';
-import { ServiceLog, type ServiceLogOptions, type ServiceRecord } from './service-log.ts';
+import { checkOptions } from '../settings/check-options.ts';
+import { SERVICE_LOG_KINDS, ServiceLog, type ServiceLogOptions, type ServiceRecord } from './service-log.ts';
 
 export interface WinstonTransportOptions extends ServiceLogOptions {
   /** Least severe level that is written; default: that of the logger. */
@@ -52,8 +53,10 @@ export class PortholeTransport extends Writable {
   readonly #options: ServiceLogOptions;
   #logger: WinstonLogger | undefined;
 
-  constructor({ level, ...options }: WinstonTransportOptions) {
+  constructor(given: WinstonTransportOptions) {
     super({ objectMode: true });
+    checkOptions('PortholeTransport', given, { ...SERVICE_LOG_KINDS, level: 'string' });
+    const { level, ...options } = given;
     this.level = level;
     this.#options = options;
     void this.#open(); // a failure is reported by the first write; if nothing is written, there is nobody to report it to

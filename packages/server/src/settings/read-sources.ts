@@ -6,11 +6,12 @@ import { types } from 'node:util';
 import type { SettingSource } from '@porthole/contract';
 import { parse, TomlError, type TomlTable } from 'smol-toml';
 import { hasCode } from '../errors.ts';
+import { closestMatch } from './closest-match.ts';
 import type { Notation, Reading, SettingScalar } from './setting-kinds.ts';
 import { SECTIONS, SETTING_DEFINITIONS, SETTINGS_BY_KEY, type SettingDefinition } from './settings.ts';
 import type { Finding } from './settings-error.ts';
 import { describeFound, quote, showText } from './show-value.ts';
-import { closestMatch, didYouMean, suggestKey, suggestProperty } from './suggest-key.ts';
+import { didYouMean, suggestKey, suggestProperty } from './suggest-key.ts';
 
 /** The values of one source. */
 export interface Layer {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { closestMatch } from './suggest-key.ts';
+import { closestMatch } from './closest-match.ts';
 
 test.each([
   ['prot', ['host', 'port'], 'port'],

@@ -1,0 +1,46 @@
+import { closestMatch } from './closest-match.ts';
+
+/** What `typeof` says of a valid value; `any` if it is checked where it is used. */
+type OptionKind = 'string' | 'number' | 'boolean' | 'object' | 'function' | 'any';
+
+/** A kind for each option: it does not compile with one missing. */
+export type OptionKinds<Options> = Readonly<Record<keyof Required<Options>, OptionKind>>;
+
+interface OptionRules {
+  /** Others may add options of their own, so only names that look like a misspelt one are refused. */
+  mayHaveOthers?: boolean;
+}
+
+/**
+ * Throws for an option that does not exist, or whose value is of another type: a program may be JavaScript, and a misspelt
+ * `authenticate` would be a node that is open to all. `undefined` counts as absent.
+ */
+export function checkOptions<Options>(
+  label: string,
+  options: Options,
+  kinds: OptionKinds<Options>,
+  { mayHaveOthers = false }: OptionRules = {},
+): void {
+  if (typeOf(options) !== 'object') throw invalid(`${label} takes its options as an object, not ${typeOf(options)}`);
+  const known = Object.keys(kinds);
+  for (const [name, value] of Object.entries(options as object)) {
+    const kind = Object.hasOwn(kinds, name) ? kinds[name as keyof Options] : undefined;
+    if (kind === undefined) {
+      const meant = closestMatch(name, known);
+      if (meant === undefined && mayHaveOthers) continue;
+      const hint = meant === undefined ? `expected ${known.join(', ')}` : `did you mean ${JSON.stringify(meant)}?`;
+      throw invalid(`${label} has no option ${JSON.stringify(name)}: ${hint}`);
+    }
+    if (value !== undefined && kind !== 'any' && typeOf(value) !== kind)
+      throw invalid(`option ${name} of ${label}: expected ${kind}, found ${typeOf(value)}`);
+  }
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+function invalid(message: string): TypeError {
+  return Object.assign(new TypeError(message), { code: 'OPTION_INVALID' });
+}
