@@ -25,7 +25,7 @@ import { ConfigThread } from './config/config-thread.ts';
 import { NodeSecrets } from './config/node-secrets.ts';
 import { createConfigReader } from './config/program-config.ts';
 import type { ConfigText } from './config/service-config.ts';
-import { findOtherHolders, openFilesNeeded } from './doctor/open-files.ts';
+import { findWriters, openFilesNeeded } from './doctor/open-files.ts';
 import { StartError } from './errors.ts';
 import { createHealth, type Health, probeLogDir } from './health.ts';
 import type { Journal } from './journal/open-journal.ts';
@@ -185,16 +185,18 @@ async function ownLogWarnings(ownLog: OwnLog, { settings, sources }: LoadedSetti
   const name = sources.flags ? '--logging-dir DIR' : 'the option settings.logging.dir';
   const { isFailing, lastError } = ownLog.stats();
   // Reading the open files of every process takes longer than the rest of a start.
-  const others = ownLog.isNew ? [] : await findOtherHolders(ownLog.file);
+  const writers = ownLog.isNew ? [] : await findWriters(ownLog.file);
   return [
     ...(isFailing ? [`logging.dir: the own log cannot be written to ${ownLog.file}: ${lastError}; retrying`] : []),
-    ...(others.length > 0 ? [sharedLogDir(dir, others, name)] : []),
+    ...(writers.length > 1 ? [sharedLogDir(dir, writers, name)] : []),
   ];
 }
 
 /** Both nodes would rotate and delete the files, and the log would mix the records of both. */
-function sharedLogDir(dir: string, others: readonly number[], name: string): string {
-  const who = `process${others.length === 1 ? '' : 'es'} ${others.join(', ')}`;
+function sharedLogDir(dir: string, writers: readonly number[], name: string): string {
+  const others = [...new Set(writers)].filter((pid) => pid !== process.pid);
+  const who =
+    others.length === 0 ? 'in this process' : `process${others.length === 1 ? '' : 'es'} ${others.join(', ')}`;
   return `logging.dir: another node (${who}) writes its own log to ${dir} too: give each its own with ${name}`;
 }
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { types } from 'node:util';
 import { hasCode } from '../errors.ts';
 import { type CheckContext, type CheckOutcome, ok, problem, warning } from './check-result.ts';
-import { findOtherHolders } from './open-files.ts';
+import { findWriters } from './open-files.ts';
 
 const MIB = 1024 ** 2;
 
@@ -31,9 +31,9 @@ export async function checkOwnLog({ settings: { logging }, system }: CheckContex
 
 /** One writer is the running node; several would interfere with each other's rotation. */
 async function checkWriters(dir: string): Promise<CheckOutcome[]> {
-  const writers = await findOtherHolders(join(dir, 'porthole.log'));
+  const writers = await findWriters(join(dir, 'porthole.log'));
   if (writers.length < 2) return [];
-  const message = `${writers.length} nodes write their own log to ${dir} (processes ${writers.join(', ')})`;
+  const message = `${writers.length} nodes write their own log to ${dir} (processes ${[...new Set(writers)].join(', ')})`;
   return [warning(message, 'give each its own directory with logging.dir (--logging-dir DIR)')];
 }
 

@@ -1,16 +1,29 @@
-import { readdir, readFile, readlink } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { readdir, readFile, readlink, realpath, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import { expectCode } from '../errors.ts';
 import { type CheckContext, type CheckOutcome, ok, warning } from './check-result.ts';
 
 const LISTENING = '0A';
 
-/** Ids of other processes that have this file open. Only on Linux, and only processes of the same user. */
-export async function findOtherHolders(path: string): Promise<number[]> {
-  const found = new Set<number>();
-  for await (const { pid, target } of openDescriptors()) {
-    if (target === path && Number(pid) !== process.pid) found.add(Number(pid));
+/**
+ * Ids of the processes that have this log open to append to it, as often as they have: several nodes may be in one
+ * process. Who reads it does not count. Only on Linux, and only processes of the same user.
+ */
+export async function findWriters(path: string): Promise<number[]> {
+  const file = await stat(path).catch(expectCode);
+  if (!file) return [];
+  // By what it is: each process may know it by another path, through links and mounts.
+  const name = basename(await realpath(path));
+  const found: number[] = [];
+  for await (const { pid, fd, target } of openDescriptors()) {
+    if (basename(target) !== name) continue;
+    const held = await stat(`/proc/${pid}/fd/${fd}`).catch(expectCode);
+    const [, flags = '0'] = /^flags:\s*(\d+)/m.exec(await readText(`/proc/${pid}/fdinfo/${fd}`)) ?? [];
+    const appends = (Number.parseInt(flags, 8) & constants.O_APPEND) !== 0;
+    if (appends && held?.ino === file.ino && held.dev === file.dev) found.push(Number(pid));
   }
-  return [...found];
+  return found;
 }
 
 /**
@@ -28,11 +41,11 @@ export async function findPortOwner(port: number): Promise<string | undefined> {
 }
 
 /** The descriptors of all processes of this user. Processes may end meanwhile; whatever cannot be read is left out. */
-async function* openDescriptors(): AsyncGenerator<{ pid: string; target: string }> {
+async function* openDescriptors(): AsyncGenerator<{ pid: string; fd: string; target: string }> {
   for (const pid of await listDir('/proc')) {
     if (!/^\d+$/.test(pid)) continue;
     for (const fd of await listDir(`/proc/${pid}/fd`)) {
-      yield { pid, target: (await readlink(`/proc/${pid}/fd/${fd}`).catch(expectCode)) ?? '' };
+      yield { pid, fd, target: (await readlink(`/proc/${pid}/fd/${fd}`).catch(expectCode)) ?? '' };
     }
   }
 }
