@@ -1,16 +1,30 @@
+import { SizedBytes } from '@porthole/contract';
 import type { ByteStream } from '@porthole/logs/types';
 import type { Exchange } from './exchange.ts';
 
 export interface BodyBounds {
   /** The requested size; a longer body fails. */
   maxBytes?: number;
+  /** The size that was requested exactly; a shorter body fails, too. */
+  exactBytes?: number;
 }
 
 /** The raw body of a response. A body shorter than announced fails: it must not look complete. */
-export function bodyBytes(exchange: Exchange, { maxBytes = Infinity }: BodyBounds = {}): ByteStream {
-  const sizeBytes = contentLength(exchange);
-  if (sizeBytes !== undefined && sizeBytes > maxBytes) throw tooLong(exchange, maxBytes);
-  return { sizeBytes, chunks: readBody(exchange, { sizeBytes, maxBytes }), close: async () => exchange.close() };
+export function bodyBytes(exchange: Exchange, bounds: BodyBounds = {}): ByteStream {
+  const { exactBytes, maxBytes = exactBytes ?? Infinity } = bounds;
+  const announced = contentLength(exchange);
+  if (announced !== undefined && announced > maxBytes) throw tooLong(exchange, maxBytes);
+  const sizeBytes = exactBytes ?? announced;
+  const chunks = readBody(exchange, maxBytes);
+  const close = async () => exchange.close();
+  if (sizeBytes === undefined) return { sizeBytes, chunks, close };
+  const wrongSize = (given: number) =>
+    given > sizeBytes
+      ? tooLong(exchange, sizeBytes)
+      : exchange.cut(`the response ended after ${given} of ${sizeBytes} bytes`);
+  // What is announced as less need not be read.
+  if (announced !== undefined && announced < sizeBytes) throw wrongSize(announced);
+  return { sizeBytes, chunks: new SizedBytes(sizeBytes, chunks, wrongSize), close };
 }
 
 /** `undefined` if it is missing, or refers to compressed bytes. */
@@ -20,10 +34,7 @@ export function contentLength(exchange: Exchange): number | undefined {
   return /^\d+$/.test(text) && encoding === 'identity' ? Number(text) : undefined;
 }
 
-async function* readBody(
-  exchange: Exchange,
-  { sizeBytes, maxBytes }: { sizeBytes: number | undefined; maxBytes: number },
-): AsyncGenerator<Uint8Array, void, undefined> {
+async function* readBody(exchange: Exchange, maxBytes: number): AsyncGenerator<Uint8Array, void, undefined> {
   let received = 0;
   try {
     for (let chunk = await exchange.read(); chunk; chunk = await exchange.read()) {
@@ -31,8 +42,6 @@ async function* readBody(
       if (received > maxBytes) throw tooLong(exchange, maxBytes);
       if (chunk.length > 0) yield chunk;
     }
-    if (sizeBytes !== undefined && received < sizeBytes)
-      throw exchange.cut(`the response ended after ${received} of ${sizeBytes} bytes`);
   } finally {
     exchange.close();
   }

@@ -83,7 +83,7 @@ async function* readRange(
     });
     try {
       checkRange(exchange, { file, etag, start, end });
-      yield* bodyBytes(exchange, { maxBytes: end - start }).chunks;
+      yield* bodyBytes(exchange, { exactBytes: end - start }).chunks;
     } finally {
       exchange.close();
     }

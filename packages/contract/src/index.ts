@@ -190,5 +190,6 @@ export {
 export type { DownloadTicket, QueryExplanation, Readiness } from './schemas/response-types.ts';
 export type { JsonSchema } from './schemas/schema-builders.ts';
 export { SCHEMAS, type SchemaName } from './schemas/schemas.ts';
+export { SizedBytes } from './sized-bytes.ts';
 export { DURATION_UNITS, durationText, parseSpan, readDuration } from './time/duration-text.ts';
 export { type RequestClock, rangeProblem, readTime, timeText } from './time/time-text.ts';

@@ -17,8 +17,8 @@ export interface CreateNodeOptions extends NodeOptions {
 }
 
 /**
- * Creates a node that opens no port: its program passes requests to `handler` or `fetch`. Listens to no events of the
- * process; the program closes it.
+ * Creates a node that opens no port: its program passes requests to `handler` or `fetch`. Listens to no signals; the
+ * program closes it. Unexpected errors of the node's own code do not end the program.
  */
 export async function createNode(given: CreateNodeOptions = {}): Promise<EmbeddedNode> {
   checkOptions('createNode()', given, { ...NODE_OPTION_KINDS, url: 'string' });

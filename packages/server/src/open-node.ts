@@ -4,6 +4,7 @@ import type { NodeObject } from '@porthole/contract';
 import { ONCE, Shared } from '@porthole/logs/shared';
 import type { EmbeddedNode, NodeOptions } from './embedded-node.ts';
 import { StartError } from './errors.ts';
+import { guardHost } from './guard-host.ts';
 import { EmbeddedResponses } from './http/embedded/embedded-responses.ts';
 import { createHttpAdapter, type HttpAdapterDeps } from './http/http-adapter.ts';
 import type { RequestHandler } from './http/request/handle-request.ts';
@@ -30,10 +31,15 @@ export interface OpenNode {
   close(): Promise<void>;
 }
 
+interface OpenNodeReach extends Pick<HttpAdapterDeps, 'hostNames'> {
+  /** Whether the process is that of the node alone, so that there is no program to guard. */
+  ownsProcess?: boolean;
+}
+
 /** Opens everything that needs no port: settings, own log, logs, configuration, access. */
 export async function openNode(
   options: NodeOptions,
-  { hostNames = [] }: Pick<HttpAdapterDeps, 'hostNames'> = {},
+  { hostNames = [], ownsProcess = false }: OpenNodeReach = {},
 ): Promise<OpenNode> {
   const { settings: given, config, authenticate, version = ownVersion(), threads, demoUrl, ...sources } = options;
   const hasCredentials = authenticate !== undefined;
@@ -49,12 +55,20 @@ export async function openNode(
   const components = await openNodeComponents(loaded, { config, authenticate, node: () => node, isStopping, threads });
   const policy = createRequestPolicy({ ...components, settings, isStopping });
   const adapter = createHttpAdapter({ ...components, hostNames, policy, settings, version, hostName, demoUrl });
+  const log = components.ownLog.component('node');
+  const onFault = (error: unknown) => {
+    policy.metrics.countFault('process');
+    log.error('fault', 'an unexpected error that belongs to no request; the process goes on', {
+      error: describeFailure(error),
+    });
+  };
+  const release = ownsProcess ? undefined : guardHost(onFault);
   return {
     loaded,
     node,
     components,
     policy,
-    log: components.ownLog.component('node'),
+    log,
     onRequest: adapter.onRequest,
     embedded: new EmbeddedResponses(adapter.onMountedRequest, policy),
     refuseRequests() {
@@ -64,6 +78,7 @@ export async function openNode(
       await components.cluster.close();
       policy.metrics.close();
       await components.close();
+      release?.();
     },
   };
 }

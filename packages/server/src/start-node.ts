@@ -22,6 +22,11 @@ export interface StartNodeOptions extends NodeOptions {
   grpc?: boolean;
   /** Soon after the start, the engine is loaded and its threads are started, so that the first search is fast. */
   preparesSearches?: boolean;
+  /**
+   * The process exists for this node, as that of the program `porthole` does: unexpected errors end it. Without it, those
+   * of the node's own code are logged and counted, and its program goes on.
+   */
+  ownsProcess?: boolean;
 }
 
 /** A node with a server of its own. It can be mounted in another one, too. */
@@ -34,10 +39,15 @@ export interface RunningNode extends EmbeddedNode {
 
 /** Starts a node: settings, own log, gRPC and HTTP bound, ready. Stopping runs in reverse order. */
 export async function startNode(given: StartNodeOptions = {}): Promise<RunningNode> {
-  checkOptions('startNode()', given, { ...NODE_OPTION_KINDS, grpc: 'boolean', preparesSearches: 'boolean' });
-  const { grpc, preparesSearches = false, ...options } = given;
+  checkOptions('startNode()', given, {
+    ...NODE_OPTION_KINDS,
+    grpc: 'boolean',
+    preparesSearches: 'boolean',
+    ownsProcess: 'boolean',
+  });
+  const { grpc, preparesSearches = false, ownsProcess = false, ...options } = given;
   const settings = grpc === undefined ? options.settings : withGrpc(options.settings, grpc);
-  const open = await openNode({ ...options, ...(settings && { settings }) });
+  const open = await openNode({ ...options, ...(settings && { settings }) }, { ownsProcess });
   const { components, node, loaded } = open;
   const { cluster } = components;
   const ports = await bindPorts(open);

@@ -6,6 +6,7 @@ import { clientKey, plainAddress } from '../auth/client-network.ts';
 import { TooManyFailures } from '../auth/failure-limit.ts';
 import type { AuthResult, Identity } from '../auth/identity.ts';
 import type { CredentialsEnded } from '../auth/session-revalidation.ts';
+import { isFault } from '../errors.ts';
 import type { LoggedRequest } from '../transport/request-log.ts';
 import type { StreamUser } from '../transport/stream-slots.ts';
 import { type ChunkCall, getHttp2Stream } from './chunk-call.ts';
@@ -65,7 +66,7 @@ export class CallLifecycle {
   limitArrival(): NodeJS.Timeout {
     const { arrivalTimeoutMs } = this.#options;
     const late = new PortholeError('REQUEST_TIMEOUT', `the request did not arrive within ${arrivalTimeoutMs} ms`);
-    return setTimeout(() => this.#refuse(late), arrivalTimeoutMs);
+    return setTimeout(() => this.run(() => this.#refuse(late)), arrivalTimeoutMs);
   }
 
   /** Checks, in this order: rate, origin, credentials, role, stopping; calls `next` or refuses the call. */
@@ -106,7 +107,11 @@ export class CallLifecycle {
         throw new PortholeError('BAD_REQUEST', 'there is more than one "authorization" in the metadata');
       checkLocal?.({ address, socket, host: this.#call.getHost(), headers: metadata.getMap() });
       const found = access.authenticate(credentials);
-      if (found instanceof Promise) found.then(decide).catch((error) => this.#refuse(error));
+      if (found instanceof Promise)
+        found
+          .then(decide)
+          .catch((error) => this.#refuse(error))
+          .catch((error) => this.fault(error));
       else decide(found);
     } catch (error) {
       this.#refuse(error);
@@ -138,6 +143,24 @@ export class CallLifecycle {
 
   failed(error: unknown): void {
     this.#failure = errorMessage(error);
+    if (isFault(error)) this.#options.policy.metrics.countFault('grpc');
+  }
+
+  /** Runs a step of the call, from an event or a timer: what it throws ends the call, not the process. */
+  run(step: () => void): void {
+    try {
+      step();
+    } catch (error) {
+      this.fault(error);
+    }
+  }
+
+  /** A mistake in this program: the call ends without a status. */
+  fault(error: unknown): void {
+    this.failed(error);
+    this.#options.log.unfinished(this.logged, error);
+    this.status ??= status.INTERNAL;
+    getHttp2Stream(this.#call).close(constants.NGHTTP2_INTERNAL_ERROR);
   }
 
   refuseOversized({ bytes }: OversizedRequest): void {
@@ -183,6 +206,10 @@ export class CallLifecycle {
   #refuse(error: unknown): void {
     if (this.status !== undefined) return; // already refused because it arrived too late
     const refusal = toCallStatus(error);
+    if (isFault(error)) {
+      this.failed(error);
+      this.#options.log.failed(this.logged, error);
+    }
     this.#isSuspicious = error instanceof TooManyFailures && error.isFirst;
     this.recordStatus(refusal);
     this.#call.sendStatus(refusal);

@@ -44,22 +44,21 @@ export class Gate {
     const listener = new ServerListenerBuilder()
       .withOnReceiveMetadata((metadata, next) => {
         this.#lifecycles.set(metadata, lifecycle);
-        if (isHealth) next(metadata);
-        else lifecycle.authorize(metadata, () => next(metadata));
+        lifecycle.run(() => (isHealth ? next(metadata) : lifecycle.authorize(metadata, () => next(metadata))));
       })
       .withOnReceiveMessage((message, next) => {
         if (message instanceof OversizedRequest) return lifecycle.refuseOversized(message);
         lifecycle.request ??= message;
-        next(message);
+        lifecycle.run(() => next(message));
       })
       .withOnReceiveHalfClose((next) => {
         clearTimeout(arrival);
-        next();
+        lifecycle.run(next);
       })
       .withOnCancel(() => {
         clearTimeout(arrival);
         this.#watches.delete(call);
-        lifecycle.ended();
+        lifecycle.run(() => lifecycle.ended());
       })
       .build();
     lifecycle.response = new ChunkCall(call, {
@@ -80,6 +79,10 @@ export class Gate {
   /** Keeps a failure of the node for the access log. */
   failed(metadata: Metadata, error: unknown): void {
     this.#lifecycles.get(metadata)?.failed(error);
+  }
+
+  fault(metadata: Metadata, error: unknown): void {
+    this.#lifecycles.get(metadata)?.fault(error);
   }
 
   /** Ends a call whose client does not read: a status would wait behind the unread messages. */

@@ -68,9 +68,13 @@ export function createGrpcAdapter(deps: GrpcAdapterDeps): GrpcAdapter {
         if (findRepeated(rawHeaders)) ambiguous.add(stream);
       },
     );
-    guardStreams(http2Server, (error) =>
-      deps.log.error('call', 'a call failed before it was handled', { error: describeFailure(error) }),
-    );
+    guardStreams(http2Server, (error) => {
+      deps.log.error('call', 'a call failed before it was handled', {
+        id: log.newId(),
+        error: describeFailure(error),
+      });
+      deps.policy.metrics.countFault('grpc');
+    });
   }
   return {
     accept: (socket) => connections.injectConnection(socket),
@@ -123,6 +127,7 @@ function implementation(
       watchSession: method === 'FollowLogs' ? watchSession : undefined,
       loggedRequest: (metadata) => gate.loggedRequest(metadata),
       failed: (metadata, error) => gate.failed(metadata, error),
+      fault: (metadata, error) => gate.fault(metadata, error),
       reset: (metadata) => gate.reset(metadata),
     };
     const call: StreamCall<never, object> | UnaryCall<never, object> = calls[method];
@@ -143,12 +148,12 @@ function guardStreams(server: Http2Server, onError: (error: unknown) => void): v
   const listeners = server.listeners('stream');
   server.removeAllListeners('stream');
   server.on('stream', (stream: ServerHttp2Stream, ...rest: unknown[]) => {
+    stream.on('error', () => {}); // closed anyway
     if (stream.destroyed) return;
     try {
       for (const listener of listeners) listener.call(server, stream, ...rest);
     } catch (error) {
       if (!hasCode(error, 'ERR_HTTP2_INVALID_STREAM')) onError(error);
-      stream.on('error', () => {}); // closed anyway
       stream.close(constants.NGHTTP2_INTERNAL_ERROR);
     }
   });

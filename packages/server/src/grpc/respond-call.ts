@@ -26,6 +26,8 @@ export interface ResponderDeps {
   loggedRequest(metadata: Metadata): LoggedRequest;
   /** Reports a failure of the node to the access log. */
   failed(metadata: Metadata, error: unknown): void;
+  /** Reports a mistake in this program, and ends the call. */
+  fault(metadata: Metadata, error: unknown): void;
   /** Ends a call at once, without a status. */
   reset(metadata: Metadata): void;
 }
@@ -52,7 +54,7 @@ export function respondUnary<Request, Response>(
         releaseSlot?.();
       }
     };
-    run().catch((error) => deps.log.unfinished(error));
+    run().catch((error) => deps.fault(call.metadata, error));
   };
 }
 
@@ -81,7 +83,7 @@ export function respondStream<Request, Response>(
         releaseSlot?.();
       }
     };
-    run().catch((error) => deps.log.unfinished(error));
+    run().catch((error) => deps.fault(call.metadata, error));
   };
 }
 

@@ -48,6 +48,7 @@ export class Connections {
     server.on('connection', (socket: Socket) => {
       this.#accepted.add(socket);
       socket.once('close', () => this.#accepted.delete(socket));
+      socket.on('error', () => {}); // the connection is lost, which its responses report
       if (secure && this.#accepted.size - this.#established.size > mostHandshakes) socket.destroy();
     });
     server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => {

@@ -60,6 +60,7 @@ export class Http2Sessions {
     const entry = { session, open: 0 };
     this.#sessions.set(socket, entry);
     socket.once('close', () => this.#sessions.delete(socket));
+    socket.on('error', () => {}); // as below, also when the session has ended
     session.on('error', () => {}); // the connection is lost, which its streams report
     limitResets(session, { burst: MOST_STREAMS });
     session.setTimeout(keepAliveMs, () => {
@@ -139,7 +140,7 @@ class Http2Response implements HttpResponse {
     return this.#stream.headersSent;
   }
 
-  on(event: 'close', listener: () => void): void {
+  on(event: 'close' | 'error', listener: (error: Error) => void): void {
     this.#stream.on(event, listener);
   }
 

@@ -164,7 +164,7 @@ describe('of a failure', () => {
     const error = Object.assign(new TypeError(`no such file: ${MARKER}`, { cause }), { code: MARKER });
     log.failed(request, error);
     log.cut(request, error, 7);
-    log.unfinished(error);
+    log.unfinished(request, error);
     error.message = 'another';
     log.failed(request, error);
     log.failed(request, MARKER);

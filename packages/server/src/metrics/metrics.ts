@@ -4,12 +4,21 @@ import { types } from 'node:util';
 import type { ClusterGauges } from '@porthole/cluster';
 import type { LogDir } from '@porthole/logs';
 import { type Metric, renderMetrics } from './prometheus-text.ts';
-import { CallCounts, type CallOutcome, type CutReason, RequestCounts, type RequestOutcome } from './request-counts.ts';
+import {
+  CallCounts,
+  type CallOutcome,
+  type CutReason,
+  FaultCounts,
+  type FaultPlace,
+  RequestCounts,
+  type RequestOutcome,
+} from './request-counts.ts';
 
 export interface NodeMetrics {
   countRequest(outcome: RequestOutcome): void;
   countCut(reason: CutReason): void;
   countCall(outcome: CallOutcome): void;
+  countFault(place: FaultPlace): void;
   /** All metrics in the Prometheus text format. */
   render(): Promise<string>;
   close(): void;
@@ -31,13 +40,15 @@ export interface MetricSources {
 export function createMetrics(sources: MetricSources): NodeMetrics {
   const requests = new RequestCounts();
   const calls = new CallCounts();
+  const faults = new FaultCounts();
   const own = startProcessMetrics();
   return {
     countRequest: (outcome) => requests.count(outcome),
     countCut: (reason) => requests.countCut(reason),
     countCall: (outcome) => calls.count(outcome),
+    countFault: (place) => faults.count(place),
     render: async () => {
-      const counted = [...requests.metrics(), ...calls.metrics()];
+      const counted = [...requests.metrics(), ...calls.metrics(), ...faults.metrics()];
       const members = memberMetrics(sources.memberGauges());
       const certificates = await sources.certificates();
       const rest = [...members, ...certificates, ...sources.archive(), ...(await own.metrics())];

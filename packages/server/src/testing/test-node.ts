@@ -30,9 +30,13 @@ export interface TestNode {
   logDir: string;
 }
 
-/** A node as `startNode` starts it, with shared scanning threads unless the test sets how many it has. */
+/**
+ * A node as `startNode` starts it, with shared scanning threads unless the test sets how many it has. Its unexpected
+ * errors are left to the process, so that they fail the test.
+ */
 export function startWithSharedThreads(options: StartNodeOptions): Promise<RunningNode> {
-  return startNode({ ...(options.settings?.search?.workers === undefined && { threads: SHARED_THREADS }), ...options });
+  const threads = options.settings?.search?.workers === undefined && { threads: SHARED_THREADS };
+  return startNode({ ownsProcess: true, ...threads, ...options });
 }
 
 /** A fresh directory, by its real path, removed when the test ends. */

@@ -65,8 +65,11 @@ export class RequestLog {
   }
 
   /** A bug: cleaning up after a response failed. */
-  unfinished(error: unknown): void {
-    this.#log.error('request', 'cleaning up after a response failed', { error: describeFailure(error) });
+  unfinished(request: LoggedRequest, error: unknown): void {
+    this.#log.error('request', 'cleaning up after a response failed', {
+      ...requestFields(request),
+      error: describeFailure(error),
+    });
   }
 }
 

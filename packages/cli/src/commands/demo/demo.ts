@@ -122,7 +122,13 @@ async function startAll(
       const settings = settingsFor(node, join(dir, node.id));
       const cluster = { ...settings.cluster, ...clusterSettings(invocation, nodes, { ports, index }) };
       const listenFlags = listenFlagsFor(invocation, ports[index], index);
-      running.push(await startNode({ flags: listenFlags, settings: { ...settings, cluster, ...archive?.settings } }));
+      running.push(
+        await startNode({
+          ownsProcess: true,
+          flags: listenFlags,
+          settings: { ...settings, cluster, ...archive?.settings },
+        }),
+      );
     }
     return running;
   } catch (error) {

@@ -36,7 +36,15 @@ interface RunNodeOptions {
 /** Runs a node until a signal stops it. Resolves with the exit code. */
 async function runNode({ file, flags, demoUrl }: RunNodeOptions): Promise<number> {
   const { startNode } = await import('@porthole/server');
-  const node = await startNode({ file, flags, env: process.env, preparesSearches: true, ...(demoUrl && { demoUrl }) });
+  const demo = demoUrl && { demoUrl };
+  const node = await startNode({
+    file,
+    flags,
+    env: process.env,
+    preparesSearches: true,
+    ownsProcess: true,
+    ...demo,
+  });
   for (const warning of node.warnings) console.error(`porthole: ${warning}`);
   process.on('uncaughtException', (error) => die(node, error));
   // In a terminal SIGHUP means that the terminal was closed. The result of the reload goes to the own log.
@@ -67,8 +75,9 @@ function stopOnSignal(node: RunningNode): Promise<void> {
 }
 
 /** An uncaught exception: the stack goes to the own log, the error to stderr. */
-function die(node: RunningNode, error: Error): void {
+function die(node: RunningNode, error: unknown): void {
   node.logCrash(error);
   console.error(error);
+  console.error('porthole: the node has ended: the error above was not expected');
   process.exit(EXIT.error);
 }

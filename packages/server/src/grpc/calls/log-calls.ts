@@ -1,4 +1,11 @@
-import { isSameFile, type NodeState, PortholeError, parseFileRequest, parseViewRequest } from '@porthole/contract';
+import {
+  isSameFile,
+  type NodeState,
+  PortholeError,
+  parseFileRequest,
+  parseViewRequest,
+  SizedBytes,
+} from '@porthole/contract';
 import type { OpenLog } from '@porthole/logs';
 import type { ReadLogRequestMessage } from '../generated/messages.ts';
 import { fileMessage, statMessage } from '../messages/node-messages.ts';
@@ -20,7 +27,8 @@ export function createLogCalls(node: NodeState): Pick<Calls, LogMethod> {
       const { sizeBytes, chunks, close } = await node.viewLog(parseViewRequest(toQuery(request)), options);
       try {
         yield { size_bytes: sizeBytes, chunk: NOTHING };
-        for await (const chunk of inMessageParts(chunks)) yield { chunk };
+        const sized = sizeBytes === undefined ? chunks : new SizedBytes(sizeBytes, chunks);
+        for await (const chunk of inMessageParts(sized)) yield { chunk };
       } finally {
         await close();
       }
@@ -30,7 +38,8 @@ export function createLogCalls(node: NodeState): Pick<Calls, LogMethod> {
       try {
         const { start, end } = checkRange(log, request);
         yield { stat: statMessage(log), chunk: NOTHING };
-        for await (const chunk of inMessageParts(log.read(start, end, options))) yield { chunk };
+        const bytes = new SizedBytes(end - start, log.read(start, end, options));
+        for await (const chunk of inMessageParts(bytes)) yield { chunk };
       } finally {
         await log.close();
       }

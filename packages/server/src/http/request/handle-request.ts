@@ -3,6 +3,7 @@ import { ERROR_KINDS, getRoute, type MemberRouteId, type RouteId } from '@portho
 import { clientKey, plainAddress } from '../../auth/client-network.ts';
 import { TooManyFailures } from '../../auth/failure-limit.ts';
 import type { Identity } from '../../auth/identity.ts';
+import { hasCode } from '../../errors.ts';
 import { ClientDisconnected, Deadline } from '../../transport/deadline.ts';
 import type { DeadlineTimer } from '../../transport/deadline-timer.ts';
 import { RateExceeded, type RateState } from '../../transport/request-policy.ts';
@@ -57,11 +58,14 @@ const FOLLOWS: ReadonlySet<RouteId> = new Set(['logFollow', 'clusterLogFollow'])
 /** `source` is the request as the program that embeds the node has it. */
 export type RequestHandler = (request: HttpRequest, response: HttpResponse, source?: unknown) => void;
 
-/** Handles a request: authorizes, runs the route, sends the response, counts. All failures are handled here. */
+/**
+ * Handles a request: authorizes, runs the route, sends the response, counts. All failures are handled here: whatever is
+ * thrown ends this request and nothing else.
+ */
 export function createRequestHandler(handling: RequestHandlerDeps): RequestHandler {
   return (request, response, source = request) => {
     const lifecycle = new RequestLifecycle(handling, { request, response, source });
-    lifecycle.run().catch((error) => handling.log.unfinished(error));
+    lifecycle.run().catch((error) => lifecycle.abandon(error));
   };
 }
 
@@ -93,6 +97,7 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
   #unwatchSession: (() => void) | undefined;
   #routeResponse: RouteResponse | undefined;
   #query: URLSearchParams | undefined;
+  #corsHeaders: OutgoingHttpHeaders | undefined;
   #isWatched = false;
 
   constructor(handling: RequestHandlerDeps, { request, response, source }: Arrival) {
@@ -104,6 +109,10 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
     this.#writer = new ResponseWriter(response);
     this.#outcome = new RequestOutcome(handling, { request, response, context: this });
     this.#deadline = new Deadline(handling.timer);
+    // An event without a listener would end the process. A connection that is lost is reported by its close.
+    response.on('error', (error) => {
+      if (hasCode(error, 'ERR_STREAM_WRITE_AFTER_END')) this.#outcome.unfinished(error);
+    });
   }
 
   get signal(): AbortSignal {
@@ -134,42 +143,68 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
       const decided = this.#decide();
       const response = decided instanceof Promise ? await decided : decided;
       this.#deadline.met();
-      const headOnly = this.#request.method === 'HEAD';
-      const sending = sendResponse(this.#writer, compressResponse(response, this.headers), { headOnly });
+      const sending = this.#send(compressResponse(response, this.headers));
       if (sending !== undefined) await this.#watched(sending);
     } catch (error) {
-      this.#outcome.cut(error, this.#writer.sentBytes);
-      // Once the head was sent, closing the connection early is the only way to signal a failure.
-      this.#response.destroy();
+      await this.#fail(error);
     } finally {
       this.#deadline.met();
-      if (this.#routeResponse) closeStream(this.#routeResponse);
+      this.#close(this.#routeResponse);
       this.#releaseSlot?.();
       this.#unwatchSession?.();
       this.#outcome.count(this.#writer.sentBytes);
     }
   }
 
+  /** Cleaning up failed. */
+  abandon(error: unknown): void {
+    this.#outcome.unfinished(error);
+    if (!this.#response.writableFinished) this.#response.destroy();
+  }
+
+  #close(response: RouteResponse | undefined): void {
+    if (response) void closeStream(response, (error) => this.#outcome.unfinished(error));
+  }
+
+  #send(response: RouteResponse): Promise<void> | undefined {
+    return sendResponse(this.#writer, response, { headOnly: this.#request.method === 'HEAD' });
+  }
+
+  /** Once the head was sent, closing the connection early is the only way to signal a failure. */
+  async #fail(error: unknown): Promise<void> {
+    const { headersSent, closed, destroyed } = this.#response;
+    let reason = error;
+    if (!headersSent && !closed && !destroyed) {
+      try {
+        return await this.#watched(Promise.resolve(this.#send(this.#toProblem(error))));
+      } catch (another) {
+        reason = another;
+      }
+    }
+    this.#outcome.cut(reason, this.#writer.sentBytes);
+    this.#response.destroy();
+  }
+
   /** The response of the route, or of its failure. */
   #decide(): RouteResponse | Promise<RouteResponse> {
     const { cors, gate } = this.#handling;
-    const extra = cors.headersFor(this.#request);
-    const refuse = (error: unknown) => this.#refuse(error, extra);
+    const refuse = (error: unknown) => this.#refuse(error);
     try {
+      this.#corsHeaders = cors.headersFor(this.#request);
       const preflight = cors.preflight(this.#request);
       if (preflight) return preflight;
       const admission = authorizeRequest(this.#request, gate, this);
       const response =
         admission instanceof Promise
-          ? this.#watched(admission).then((admitted) => this.#handle(admitted, extra))
-          : this.#handle(admission, extra);
+          ? this.#watched(admission).then((admitted) => this.#handle(admitted))
+          : this.#handle(admission);
       return response instanceof Promise ? response.catch(refuse) : response;
     } catch (error) {
       return refuse(error);
     }
   }
 
-  #handle(admitted: AuthorizedRequest, extra: OutgoingHttpHeaders | undefined): RouteResponse | Promise<RouteResponse> {
+  #handle(admitted: AuthorizedRequest): RouteResponse | Promise<RouteResponse> {
     const { slots, routes, memberRoutes } = this.#handling;
     const { target, method } = admitted;
     this.#outcome.operation = routeOperation(target);
@@ -184,11 +219,12 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
       const complete = (routeResponse: RouteResponse) => {
         this.#routeResponse = routeResponse;
         const response = asJsonDocument(this.#counted(routeResponse), this.headers);
-        return withHeaders(response, extra, rateHeaders(this.rate), timingHeaders(target.route, times, response));
+        const timing = timingHeaders(target.route, times, response);
+        return withHeaders(response, this.#corsHeaders, rateHeaders(this.rate), timing);
       };
       const running = handler(this);
       if (!(running instanceof Promise)) return complete(running);
-      return this.#deadline.race(this.#watched(running), closeStream).then(complete);
+      return this.#deadline.race(this.#watched(running), (late) => this.#close(late)).then(complete);
     };
     if (method !== 'POST') return run();
     const reading = this.#watched(readBody(this.#request, this.query, target));
@@ -200,15 +236,21 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
       });
   }
 
-  #refuse(error: unknown, extra: OutgoingHttpHeaders | undefined): RouteResponse | Promise<RouteResponse> {
+  #refuse(error: unknown): RouteResponse | Promise<RouteResponse> {
     if (this.#response.closed) throw error; // the client has disconnected
+    const problem = this.#toProblem(error);
+    if (this.target === undefined && isUnknownPage(this.#request, error, this.#handling.gate.basePath))
+      return this.#watched(this.#notFoundPage());
+    return problem;
+  }
+
+  /** Reports a failure, and gives the response for it. */
+  #toProblem(error: unknown): RouteResponse {
     this.#outcome.explain(error);
     this.#outcome.isSuspicious = error instanceof TooManyFailures && error.isFirst;
-    const rate = rateHeaders(error instanceof RateExceeded ? error.rate : this.rate);
-    if (this.target === undefined && isUnknownPage(this.#request, error, this.#handling.gate.basePath))
-      return this.#watched(this.#notFoundPage()).then((page) => withHeaders(page, extra, rate));
     const problem = problemResponse(error, { accept: this.headers.accept, url: requestUrl(this.#request) });
-    return withHeaders(problem, extra, rate);
+    const rate = rateHeaders(error instanceof RateExceeded ? error.rate : this.rate);
+    return withHeaders(problem, this.#corsHeaders, rate);
   }
 
   /** The same promise. Whoever waits must know when the client disconnects; what does not wait needs no listener. */
@@ -233,7 +275,8 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
     const { 'if-none-match': _tag, 'if-match': _match, ...headers } = this.headers;
     const { routes } = this.#handling;
     const response = await routes.console({ ...NO_REQUEST, signal: this.signal, trusted: this.trusted, headers });
-    return withHeaders({ ...response, status: ERROR_KINDS.ROUTE_NOT_FOUND.http }, { vary: 'Accept' });
+    const page = withHeaders({ ...response, status: ERROR_KINDS.ROUTE_NOT_FOUND.http }, { vary: 'Accept' });
+    return withHeaders(page, this.#corsHeaders, rateHeaders(this.rate));
   }
 
   #streamUser(route: RouteId): StreamUser {

@@ -30,6 +30,8 @@ export interface HttpResponse {
   readonly headersSent: boolean;
   readonly statusCode: number;
   on(event: 'close', listener: () => void): unknown;
+  /** It is lost, or was written to after its end. */
+  on(event: 'error', listener: (error: Error) => void): unknown;
   /** Names and values alternate. */
   writeHead(status: number, headers: string[]): unknown;
   flushHeaders(): void;

@@ -2,6 +2,7 @@ import { codeOf, type ErrorCode, errorMessage } from '@porthole/contract';
 import type { AccessLog } from '../../auth/access-log.ts';
 import { plainAddress } from '../../auth/client-network.ts';
 import { CredentialsEnded } from '../../auth/session-revalidation.ts';
+import { isFault } from '../../errors.ts';
 import type { NodeMetrics } from '../../metrics/metrics.ts';
 import { ClientDisconnected, ReaderStalled } from '../../transport/deadline.ts';
 import type { LoggedRequest, RequestLog } from '../../transport/request-log.ts';
@@ -54,6 +55,7 @@ export class RequestOutcome {
     if (code === 'INTERNAL') {
       this.#failure = errorMessage(error);
       this.#deps.log.failed(this.#logged, error);
+      this.#countFault(error);
     } else this.#deps.log.refused(this.#logged, code);
   }
 
@@ -68,7 +70,15 @@ export class RequestOutcome {
     else if (!clientLeft) {
       this.#failure = errorMessage(error);
       log.cut(this.#logged, error, sentBytes);
+      this.#countFault(error);
     }
+  }
+
+  /** Cleaning up failed, or an event of the response. Expected failures were reported before. */
+  unfinished(error: unknown): void {
+    if (!isFault(error)) return;
+    this.#deps.log.unfinished(this.#logged, error);
+    this.#countFault(error);
   }
 
   count(bytes: number): void {
@@ -95,6 +105,10 @@ export class RequestOutcome {
       via: request.headers[VIA_HEADER]?.toString(),
     });
     if (log.logsCompleted) log.completed(this.#logged, { status, bytes, ms: seconds * 1000 });
+  }
+
+  #countFault(error: unknown): void {
+    if (isFault(error)) this.#deps.metrics.countFault('http');
   }
 
   get #logged(): LoggedRequest {

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import { chooseEncoding } from './console-response.ts';
-import type { RouteResponse, StreamBody } from './route-response.ts';
+import { type RouteResponse, type StreamBody, streamBytes } from './route-response.ts';
 
 /** Shorter bodies fit into one packet anyway. */
 const MIN_BODY_BYTES = 1024;
@@ -71,11 +71,7 @@ export function compressResponse(response: RouteResponse, requestHeaders: Incomi
   if (!coding) return { ...response, headers: varied };
   const headers = { ...varied, 'content-encoding': name };
   const { chunks, close, isLive } = toStream(response);
-  return {
-    status: 200,
-    headers,
-    stream: { sizeBytes: undefined, chunks: compress(chunks, coding, { isLive }), close },
-  };
+  return { status: 200, headers, stream: { chunks: compress(chunks, coding, { isLive }), close } };
 }
 
 /** Of header objects that are used again and again, which are frozen. */
@@ -96,7 +92,7 @@ function isCompressible(response: RouteResponse): boolean {
   const isLong =
     'body' in response
       ? response.body.length >= MIN_BODY_BYTES
-      : response.stream.sizeBytes === undefined || response.stream.sizeBytes >= MIN_FILE_BYTES;
+      : (streamBytes(response.stream) ?? MIN_FILE_BYTES) >= MIN_FILE_BYTES;
   if (!isLong || headers['content-encoding'] !== undefined || headers.etag !== undefined) return false;
   return COMPRESSIBLE.test(String(headers['content-type']));
 }
@@ -109,8 +105,8 @@ function isCrossSite({ 'sec-fetch-site': site }: IncomingHttpHeaders): boolean {
   return site === 'cross-site' || site === 'same-site';
 }
 
-function toStream(response: RouteResponse): Pick<StreamBody, 'chunks' | 'close'> & { isLive: boolean } {
-  if ('stream' in response) return { ...response.stream, isLive: response.stream.sizeBytes === undefined };
+function toStream(response: RouteResponse): StreamBody & { isLive: boolean } {
+  if ('stream' in response) return { ...response.stream, isLive: streamBytes(response.stream) === undefined };
   const { body } = response;
   async function* chunks() {
     yield typeof body === 'string' ? Buffer.from(body) : body;

@@ -43,7 +43,7 @@ export async function openFollowStream<T extends FollowEvent>(
     await iterator.return?.();
   };
   const first = await iterator.next();
-  return { sizeBytes: undefined, chunks: frames(iterator, first, { ...options, signal: ending.signal }), close };
+  return { chunks: frames(iterator, first, { ...options, signal: ending.signal }), close };
 }
 
 async function* frames<T extends FollowEvent>(

@@ -10,7 +10,7 @@ export async function openStream(pieces: AsyncIterable<Uint8Array>): Promise<Str
     await iterator.return?.();
   };
   const first = await iterator.next();
-  return { sizeBytes: undefined, chunks: chunks(first), close };
+  return { chunks: chunks(first), close };
 
   async function* chunks(taken: IteratorResult<Uint8Array>): AsyncGenerator<Uint8Array> {
     try {

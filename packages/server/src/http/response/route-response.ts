@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type CallOptions, exactJson } from '@porthole/contract';
-import type { ByteStream } from '@porthole/logs';
+import { type CallOptions, exactJson, SizedBytes } from '@porthole/contract';
+import { type ByteStream, OneChunk } from '@porthole/logs';
 import type { Identity } from '../../auth/identity.ts';
 
 /** A request as routes see it: authorized, its target parsed. */
@@ -81,9 +81,18 @@ export interface StreamResponse extends ResponseHead {
   stream: StreamBody;
 }
 
-/** A stream of bytes. If its length is unknown, it is sent chunked. */
-export interface StreamBody extends Omit<ByteStream, 'sizeBytes'> {
-  sizeBytes: number | undefined;
+/** A stream of bytes. It is sent with its length if it is `SizedBytes`, which keep to it, or `OneChunk`; else chunked. */
+export type StreamBody = Omit<ByteStream, 'sizeBytes'>;
+
+/** The length of a stream that is sent with its length. */
+export function streamBytes({ chunks }: StreamBody): number | undefined {
+  if (chunks instanceof OneChunk) return chunks.bytes.length;
+  return chunks instanceof SizedBytes ? chunks.sizeBytes : undefined;
+}
+
+export function toStreamBody({ sizeBytes, chunks, close }: ByteStream): StreamBody {
+  const isKnown = sizeBytes === undefined || chunks instanceof OneChunk || chunks instanceof SizedBytes;
+  return { chunks: isKnown ? chunks : new SizedBytes(sizeBytes, chunks), close };
 }
 
 export type SubrequestHandler = (request: SubrequestSource) => RouteResponse | Promise<RouteResponse>;
@@ -121,7 +130,7 @@ export function jsonListResponse(entries: readonly object[], repeated?: Repeated
   return {
     status: 200,
     headers: JSON_HEADERS,
-    stream: { sizeBytes: undefined, chunks: listPieces(entries), close: async () => {} },
+    stream: { chunks: listPieces(entries), close: async () => {} },
   };
 }
 
@@ -145,7 +154,12 @@ export function textResponse(body: string, contentType: string): BodyResponse {
   return { status: 200, headers: { 'content-type': contentType }, body };
 }
 
-export function closeStream(response: RouteResponse): void {
-  // The response has ended already: there is no one left to report a failure to.
-  if ('stream' in response) response.stream.close().catch(() => {});
+/** The response has ended already: only the log is left to report a failure to. */
+export async function closeStream(response: RouteResponse, onFailure: (error: unknown) => void): Promise<void> {
+  if (!('stream' in response)) return;
+  try {
+    await response.stream.close();
+  } catch (error) {
+    onFailure(error);
+  }
 }

@@ -1,8 +1,9 @@
 import { type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { SizedBytes } from '@porthole/contract';
 import { OneChunk } from '@porthole/logs';
 import { ClientDisconnected, ReaderStalled } from '../../transport/deadline.ts';
 import type { HttpResponse } from '../request/http-exchange.ts';
-import type { RouteResponse } from './route-response.ts';
+import { type RouteResponse, streamBytes } from './route-response.ts';
 
 /** For responses without their own policy. The pages need one style sheet and one image of their own origin. */
 const CONTENT_SECURITY_POLICY =
@@ -43,20 +44,24 @@ export function sendResponse(
   { headOnly }: { headOnly: boolean },
 ): Promise<void> | undefined {
   const isStream = 'stream' in response;
-  const sizeBytes = isStream ? response.stream.sizeBytes : Buffer.byteLength(response.body);
+  const sizeBytes = isStream ? streamBytes(response.stream) : Buffer.byteLength(response.body);
   const empty = response.status === 304 || response.status === 204;
-  writer.head(response.status, response.headers, empty ? undefined : sizeBytes);
-  if (headOnly || empty || sizeBytes === 0) return writer.end();
+  const head = () => writer.head(response.status, response.headers, empty ? undefined : sizeBytes);
+  const hasBody = !(headOnly || empty || sizeBytes === 0);
+  if (hasBody && isStream && response.stream.chunks instanceof SizedBytes)
+    return sendSized(writer, head, response.stream.chunks);
+  head();
+  if (!hasBody) return writer.end();
   if (!isStream) return writer.end(typeof response.body === 'string' ? Buffer.from(response.body) : response.body);
   const { chunks } = response.stream;
-  if (sizeBytes === undefined) return sendOpenEnded(writer, chunks);
-  if (chunks instanceof OneChunk) return writer.end(chunks.bytes);
-  return sendStream(writer, chunks, sizeBytes);
+  return chunks instanceof OneChunk ? writer.end(chunks.bytes) : sendOpenEnded(writer, chunks);
 }
 
-async function sendStream(writer: ResponseWriter, chunks: AsyncIterable<Uint8Array>, sizeBytes: number): Promise<void> {
-  let remainingBytes = sizeBytes;
-  for await (const chunk of chunks) {
+/** The head is sent with the first chunk: a source that fails before it still gets its status. */
+async function sendSized(writer: ResponseWriter, head: () => void, bytes: SizedBytes): Promise<void> {
+  let remainingBytes = bytes.sizeBytes;
+  for await (const chunk of bytes) {
+    if (remainingBytes === bytes.sizeBytes) head();
     remainingBytes -= chunk.length;
     // Waiting for the flush allows the chunk's memory to be reused, and provides backpressure.
     await (remainingBytes > 0 ? writer.write(chunk) : writer.end(chunk));
@@ -70,9 +75,13 @@ async function sendOpenEnded(writer: ResponseWriter, chunks: AsyncIterable<Uint8
   return writer.end();
 }
 
-/** Writes as promises, which settle with the callback of the write or, if the connection is lost, with the close. */
+/**
+ * Writes as promises, which settle with the callback of the write or, if the connection is lost, with the close. Ends the
+ * response once: what is written to it after that is a mistake, which Node.js would emit as an event.
+ */
 export class ResponseWriter {
   readonly #response: HttpResponse;
+  #isEnded = false;
   #pending: ((reason: Error) => void) | undefined;
   #sentBytes = 0;
 
@@ -96,11 +105,14 @@ export class ResponseWriter {
   }
 
   write(bytes: Uint8Array): Promise<void> {
+    this.#requireOpen();
     return this.#settled(bytes.length, (done) => this.#response.write(bytes, done));
   }
 
   /** `undefined`: everything is flushed. */
   end(bytes?: Uint8Array): Promise<void> | undefined {
+    this.#requireOpen();
+    this.#isEnded = true;
     const response = this.#response;
     const count = bytes?.length ?? 0;
     if (!(response instanceof ServerResponse) || response.destroyed)
@@ -115,6 +127,10 @@ export class ResponseWriter {
   /** `writableFinished` does not help: it is true when the connection is lost after `end`, although no callback is called. */
   closed(): void {
     this.#pending?.(this.#why());
+  }
+
+  #requireOpen(): void {
+    if (this.#isEnded) throw new Error('the response has ended already');
   }
 
   #settled(count: number, start: (done: (error?: Error | null) => void) => void): Promise<void> {

@@ -82,7 +82,7 @@ export function createBundleRoutes(
         return {
           status: 200,
           headers: { ...headers, 'content-disposition': `attachment; filename="${bundle.fileName}"` },
-          stream: { sizeBytes: undefined, chunks: bundle.chunks, close: () => bundle.close().finally(release) },
+          stream: { chunks: bundle.chunks, close: () => bundle.close().finally(release) },
         };
       } catch (error) {
         release();
@@ -93,5 +93,5 @@ export function createBundleRoutes(
 }
 
 function nothing(): StreamBody {
-  return { sizeBytes: undefined, chunks: (async function* () {})(), close: async () => {} };
+  return { chunks: (async function* () {})(), close: async () => {} };
 }

@@ -1,5 +1,5 @@
-import { type CallOptions, type NodeState, parseFileRequest, parseViewRequest } from '@porthole/contract';
-import { type ByteStream, type OpenLog, plainName } from '@porthole/logs';
+import { type NodeState, parseFileRequest, parseViewRequest, SizedBytes } from '@porthole/contract';
+import { type OpenLog, plainName } from '@porthole/logs';
 import { evaluateConditions, rangeStillHolds } from '../response/conditions.ts';
 import { HttpRefusal } from '../response/problem-response.ts';
 import {
@@ -10,6 +10,7 @@ import {
   type RouteRequest,
   type RouteResponse,
   TEXT_HEADERS,
+  toStreamBody,
 } from '../response/route-response.ts';
 
 type LogRouteId = 'logList' | 'logFiles' | 'logView' | 'logRaw';
@@ -22,7 +23,7 @@ export function createLogRoutes(node: NodeState, toOptions = callOptions): Recor
     logFiles: async (request) => jsonListResponse(await node.logFiles(toOptions(request))),
     logView: async (request) => {
       const stream = await node.viewLog(parseViewRequest(request.query), toOptions(request));
-      return { status: 200, headers: TEXT_HEADERS, stream };
+      return { status: 200, headers: TEXT_HEADERS, stream: toStreamBody(stream) };
     },
     logRaw: async (request) => {
       const { file, text = false } = parseFileRequest(request.query);
@@ -71,13 +72,11 @@ async function rawResponse(log: OpenLog, request: RouteRequest, savedAs: string)
       'content-disposition': attachment(savedAs),
       ...(range && { 'content-range': `bytes ${start}-${end - 1}/${log.sizeBytes}` }),
     },
-    stream: rangeBody(log, { start, end }, callOptions(request)),
+    stream: {
+      chunks: new SizedBytes(end - start, log.read(start, end, callOptions(request))),
+      close: () => log.close(),
+    },
   };
-}
-
-function rangeBody(log: OpenLog, { start, end }: ByteRange, options: CallOptions): ByteStream {
-  const chunks = log.read(start, end, options);
-  return { sizeBytes: end - start, chunks, close: () => log.close() };
 }
 
 /** The file's name for the client's disk: plain ASCII for old clients, the real one encoded (RFC 6266, RFC 8187). */

@@ -2,8 +2,8 @@ import type { MemberRouteId, RouteId } from '@porthole/contract';
 import { onTestFinished } from 'vitest';
 import { DownloadTickets } from '../../auth/download-tickets.ts';
 import { openToAll, QUIET_ACCESS_LOG } from '../../auth/testing/open-to-all.ts';
-import type { CutReason } from '../../metrics/request-counts.ts';
-import type { Logger } from '../../own-log/logger.ts';
+import type { CutReason, FaultPlace } from '../../metrics/request-counts.ts';
+import type { Logger, LogMethod } from '../../own-log/logger.ts';
 import { DeadlineTimer } from '../../transport/deadline-timer.ts';
 import { RequestLog } from '../../transport/request-log.ts';
 import { StreamSlots } from '../../transport/stream-slots.ts';
@@ -27,6 +27,10 @@ export interface Served {
   slots: StreamSlots;
   /** Why responses were cut. */
   cuts: CutReason[];
+  /** What the own log has of failures: the tag, the message and its context. */
+  failures: Parameters<LogMethod>[];
+  /** Number of faults counted. */
+  faults(): number;
   /** Like a node: ends follows, then waits for running responses. */
   stop(): Promise<void>;
 }
@@ -43,6 +47,10 @@ export async function serveRoutes(
 ): Promise<Served> {
   const slots = new StreamSlots({ max: maxStreams, perClient: maxStreams });
   const cuts: CutReason[] = [];
+  const faults: FaultPlace[] = [];
+  const failures: Served['failures'] = [];
+  const fail: LogMethod = (...record) => failures.push(record);
+  const log: Logger = { ...QUIET, warn: fail, error: fail };
   const stopping = new AbortController();
   const { routes = {}, memberRoutes = {} } = createRoutes({
     clock: () => ({ nowMs: Date.now(), offsetMsAt: () => 0 }),
@@ -72,10 +80,11 @@ export async function serveRoutes(
       countRequest() {},
       countCut: (reason) => cuts.push(reason),
       countCall() {},
+      countFault: (place) => faults.push(place),
       render: async () => '',
       close() {},
     },
-    log: new RequestLog(QUIET),
+    log: new RequestLog(log),
     timer: new DeadlineTimer(answerTimeoutMs),
     stallTimeoutMs: 30_000,
   });
@@ -96,7 +105,7 @@ export async function serveRoutes(
     stopping.abort();
     return server.stop(HOUR_MS);
   };
-  return { port: server.port, slots, cuts, stop };
+  return { port: server.port, slots, cuts, failures, faults: () => faults.length, stop };
 }
 
 const QUIET: Logger = { debug() {}, info() {}, warn() {}, error() {}, isEnabled: () => false };
