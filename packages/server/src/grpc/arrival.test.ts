@@ -1,57 +1,12 @@
 import { type ClientHttp2Stream, connect } from 'node:http2';
 import { expect, it, onTestFinished } from 'vitest';
-import { openToAll, QUIET_ACCESS_LOG } from '../auth/testing/open-to-all.ts';
-import type { Logger } from '../own-log/logger.ts';
 import { startTestNode } from '../testing/test-node.ts';
-import { StreamSlots } from '../transport/stream-slots.ts';
-import { createGrpcAdapter } from './grpc-adapter.ts';
-import { startGrpcServer } from './grpc-server.ts';
-
-const HOUR_MS = 3_600_000;
-const QUIET: Logger = { debug() {}, info() {}, warn() {}, error() {}, isEnabled: () => false };
+import { serveState } from './testing/serve-state.ts';
 
 /** An adapter of its own in front of a node, with short timeouts. */
 async function startImpatient(arrivalTimeoutMs: number): Promise<number> {
   const { running } = await startTestNode();
-  const server = await startGrpcServer({
-    host: '127.0.0.1',
-    port: 0,
-    tls: undefined,
-    onFailure() {},
-    openAdapter: async () =>
-      createGrpcAdapter({
-        state: running.state,
-        log: QUIET,
-        arrivalTimeoutMs,
-        maxRequestBytes: 1024,
-        policy: {
-          access: openToAll(),
-          accessLog: QUIET_ACCESS_LOG,
-          slots: new StreamSlots({ max: 1 }),
-          metrics: {
-            countRequest() {},
-            countCut() {},
-            countCall() {},
-            countFault() {},
-            render: async () => '',
-            close() {},
-          },
-          checkRate: () => undefined,
-          checkLocal: undefined,
-          clock: () => ({ nowMs: Date.now(), offsetMsAt: () => 0 }),
-          maxRecords: 1,
-          searchBudgetMs: HOUR_MS,
-          countBudgetMs: HOUR_MS,
-          answerTimeoutMs: HOUR_MS,
-          stallTimeoutMs: HOUR_MS,
-          isStopping: () => false,
-          stopping: new AbortController().signal,
-          endFollows() {},
-        },
-      }),
-  });
-  onTestFinished(() => server.stop(0));
-  return server.port;
+  return (await serveState(running.state, { arrivalTimeoutMs })).port;
 }
 
 function begin(port: number, method: string): ClientHttp2Stream {

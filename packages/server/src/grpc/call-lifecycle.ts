@@ -155,10 +155,11 @@ export class CallLifecycle {
     }
   }
 
-  /** A mistake in this program: the call ends without a status. */
+  /** A mistake in this program: the call ends without a status, unless it has ended before. */
   fault(error: unknown): void {
     this.failed(error);
     this.#options.log.unfinished(this.logged, error);
+    if (this.#hasEnded) return;
     this.status ??= status.INTERNAL;
     getHttp2Stream(this.#call).close(constants.NGHTTP2_INTERNAL_ERROR);
   }
