@@ -80,7 +80,7 @@ it('a fault in an event after the call is counted and logged with the id of the 
   expect(await node.listLogs()).toHaveLength(1);
   await eventually(() => expect(faults).toEqual(['grpc']));
   expect(errors).toMatchObject([
-    ['request', 'cleaning up after a response failed', { id: expect.stringMatching(/-1$/) }],
+    ['request', 'an unexpected error while the request was handled', { id: expect.stringMatching(/-1$/) }],
   ]);
   expect(await node.listLogs()).toHaveLength(1);
 });

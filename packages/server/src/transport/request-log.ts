@@ -64,9 +64,9 @@ export class RequestLog {
     });
   }
 
-  /** A bug: cleaning up after a response failed. */
+  /** A mistake in this program that has not become the response: in an event, or in cleaning up. */
   unfinished(request: LoggedRequest, error: unknown): void {
-    this.#log.error('request', 'cleaning up after a response failed', {
+    this.#log.error('request', 'an unexpected error while the request was handled', {
       ...requestFields(request),
       error: describeFailure(error),
     });

@@ -1,3 +1,4 @@
+import type { TlsOptions } from 'node:tls';
 import type { MemberRouteId, RouteId } from '@porthole/contract';
 import { onTestFinished } from 'vitest';
 import { DownloadTickets } from '../../auth/download-tickets.ts';
@@ -8,7 +9,7 @@ import { DeadlineTimer } from '../../transport/deadline-timer.ts';
 import { RequestLog } from '../../transport/request-log.ts';
 import { StreamSlots } from '../../transport/stream-slots.ts';
 import { startHttpServer } from '../http-server.ts';
-import { createRequestHandler } from '../request/handle-request.ts';
+import { createRequestHandler, type RequestHandler } from '../request/handle-request.ts';
 import { createCors } from '../request/hosts-and-origins.ts';
 import type { RouteHandler } from '../response/route-response.ts';
 import type { RecordRouteOptions } from '../routes/record-routes.ts';
@@ -20,6 +21,8 @@ export interface ServeOptions {
   stallTimeoutMs?: number;
   answerTimeoutMs?: number;
   maxStreams?: number;
+  /** With TLS, clients may choose HTTP/2. */
+  tls?: TlsOptions;
 }
 
 export interface Served {
@@ -31,6 +34,7 @@ export interface Served {
   failures: Parameters<LogMethod>[];
   /** Number of faults counted. */
   faults(): number;
+  onRequest: RequestHandler;
   /** Like a node: ends follows, then waits for running responses. */
   stop(): Promise<void>;
 }
@@ -43,8 +47,9 @@ export interface ServedRoutes {
 /** Some routes on a port of their own; stopped when the test ends. */
 export async function serveRoutes(
   createRoutes: (options: RecordRouteOptions) => ServedRoutes,
-  { heartbeatMs = HOUR_MS, stallTimeoutMs = HOUR_MS, answerTimeoutMs = HOUR_MS, maxStreams = 100 }: ServeOptions = {},
+  options: ServeOptions = {},
 ): Promise<Served> {
+  const { heartbeatMs = HOUR_MS, stallTimeoutMs = HOUR_MS, answerTimeoutMs = HOUR_MS, maxStreams = 100, tls } = options;
   const slots = new StreamSlots({ max: maxStreams, perClient: maxStreams });
   const cuts: CutReason[] = [];
   const faults: FaultPlace[] = [];
@@ -94,18 +99,19 @@ export async function serveRoutes(
     maxHeaderBytes: 16_384,
     arrivalTimeoutMs: HOUR_MS,
     stallTimeoutMs,
-    tls: undefined,
+    tls,
     onRequest,
     onFailure: (error) => {
       throw error;
     },
+    onHttp2Request: onRequest,
   });
   onTestFinished(() => server.stop(0));
   const stop = () => {
     stopping.abort();
     return server.stop(HOUR_MS);
   };
-  return { port: server.port, slots, cuts, failures, faults: () => faults.length, stop };
+  return { port: server.port, slots, cuts, failures, faults: () => faults.length, onRequest, stop };
 }
 
 const QUIET: Logger = { debug() {}, info() {}, warn() {}, error() {}, isEnabled: () => false };
