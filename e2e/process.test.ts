@@ -70,6 +70,7 @@ describe('a node started from the command line', () => {
     program.kill('SIGUSR2');
     expect((await program.end()).code).toBe(2);
     expect(program.stderr).toContain('hunter2-x');
+    expect(program.stderr).toMatch(/\nporthole: the node has ended: the error above was not expected\n$/);
     const log = readFileSync(join(cwd, 'data/log/porthole.log'), 'utf8');
     expect(log).toContain('an unexpected error ends the process');
     expect(log).toMatch(/"name":"TypeError","code":"EBUG".*"stack":\["at /);

@@ -149,6 +149,14 @@ it.each([
   },
 );
 
+it('a member that refuses the bytes it has announced: its error is not taken for one of this node', async () => {
+  const refused = withLength('{"code":"UNAUTHENTICATED","detail":"no"}', '401 Unauthorized');
+  const port = await startNodeWithMember((method, path) => respondRaw(method, path, refused));
+  const { status, body } = await sendRequest(port, RAW);
+  expect([status, JSON.parse(body.toString())]).toMatchObject([502, { code: 'UNREACHABLE' }]);
+  expect(body.toString()).toContain('member \\"m\\"');
+});
+
 function respondRaw(method: string, path: string, answer: Answer): Answer | undefined {
   if (path === '/node') return withLength(DESCRIPTION);
   if (path === '/config') return withLength(CONFIG);

@@ -7,8 +7,9 @@ import {
   type MemberRouteId,
   type NodeState,
   PortholeError,
+  SizedBytes,
 } from '@porthole/contract';
-import type { RouteHandler } from '../response/route-response.ts';
+import type { RouteHandler, RouteResponse } from '../response/route-response.ts';
 import { createLogRoutes } from './log-routes.ts';
 import { createStateRoutes } from './node-routes.ts';
 import { createRecordRoutes, type RecordRouteOptions } from './record-routes.ts';
@@ -35,12 +36,26 @@ export function createMemberRoutes(cluster: ClusterState | undefined, options: R
       const id = decodeMemberId(request.member ?? '');
       const state = clusterFor(request).member(id);
       try {
-        return await getRoutes(state)[route](request);
+        return withMemberErrors(id, await getRoutes(state)[route](request));
       } catch (error) {
         throw wrapMemberError(id, error);
       }
     };
   return Object.fromEntries(MEMBER_ROUTE_IDS.map((route) => [route, createHandler(route)])) as MemberRoutes;
+}
+
+/** The first bytes of a sized stream are read when the handler has returned: a failure is still the response then. */
+function withMemberErrors(id: string, response: RouteResponse): RouteResponse {
+  if (!('stream' in response && response.stream.chunks instanceof SizedBytes)) return response;
+  const { chunks, close } = response.stream;
+  async function* read() {
+    try {
+      yield* chunks;
+    } catch (error) {
+      throw wrapMemberError(id, error);
+    }
+  }
+  return { ...response, stream: { chunks: new SizedBytes(chunks.sizeBytes, read()), close } };
 }
 
 /** Errors of a member that the client would otherwise mistake for errors of this node. */
