@@ -62,6 +62,48 @@ describe('CSV', () => {
     expect(csvRow([undefined])).toBe('""\r\n');
     expect(csvRow([undefined, undefined])).toBe(',\r\n');
   });
+
+  it.each([
+    ['=1+1', "'=1+1"],
+    ['=HYPERLINK("http://x","y")', `"'=HYPERLINK(""http://x"",""y"")"`],
+    ['+49 30 123', "'+49 30 123"],
+    ['-2+3', "'-2+3"],
+    ["-1|cmd|' /C calc'!A0", "'-1|cmd|' /C calc'!A0"],
+    ['@SUM(A1)', "'@SUM(A1)"],
+    ['\uff1d1', "'\uff1d1"],
+    [' \u00a0=1', "' \u00a0=1"],
+    ['\ufeff=1', "'\ufeff=1"],
+    ['\0=1', "'\0=1"],
+    ['"=1"', `"'""=1"""`],
+    ["'=1", "''=1"],
+    ['\tx', "'\tx"],
+    ['\rx', `"'\rx"`],
+    ['\nx', `"'\nx"`],
+    ['--', "'--"],
+  ])('has no cell that a spreadsheet would calculate: %j', (text, cell) => {
+    expect(csvRow([text, text])).toBe(`${cell},${cell}\r\n`);
+  });
+
+  it.each([
+    '-5',
+    '+5',
+    '-1.5',
+    '-.5',
+    '-3e-7',
+    '+2E10',
+    ' -5 ',
+    '-',
+    '2026-11-15T05:00:00.123Z',
+    'a=b',
+    'x -5',
+    '12:00',
+  ])('leaves numbers, times and other texts alone: %j', (text) => {
+    expect(csvRow([text])).toBe(`${text}\r\n`);
+  });
+
+  it('also names its columns so that none is calculated', () => {
+    expect(new CsvLayout(options(['=1+1'])).end()).toBe("'=1+1\r\n");
+  });
 });
 
 describe('a table of records', () => {
