@@ -3,6 +3,7 @@ export { decodeCursor, resumeCursor } from './cursor/cursor.ts';
 export { isPackedName, plainName } from './file/compression.ts';
 export { groupFamilies } from './file/families.ts';
 export { createHiddenNames } from './file/hidden-names.ts';
+export { assertSafeName, isSafeName } from './file/safe-name.ts';
 export { OneChunk } from './file/shared/one-chunk.ts';
 export type { LogMount, LogTree } from './file/tree.ts';
 export { LineKernel, type LineRange, type LineTables } from './kernel/line-kernel.ts';

@@ -9,7 +9,7 @@ import {
   type SearchOptions,
   type ViewRequest,
 } from '@porthole/contract';
-import { groupFamilies, Scrubbing, type UserFormat, type WorkerPool, type Zone } from '@porthole/logs';
+import { assertSafeName, groupFamilies, Scrubbing, type UserFormat, type WorkerPool, type Zone } from '@porthole/logs';
 import type {
   ByteStream,
   Digest,
@@ -33,7 +33,7 @@ import { type TailNode, viewFailure } from './fetch-tail.ts';
 import { followTails } from './follow-tails.ts';
 import { type EndFacts, limitEnd, type TailQuery } from './limit-end.ts';
 import type { MirrorDir } from './mirror-dir.ts';
-import type { TailLimits } from './plan-files.ts';
+import { safeEntries, type TailLimits } from './plan-files.ts';
 import { TailMirror } from './tail-mirror.ts';
 
 /** The three operations of the contract. */
@@ -97,11 +97,12 @@ export class ContractNode implements NodeState {
     return this.#node.config(options);
   }
 
-  listLogs(options?: CallOptions): Promise<LogEntry[]> {
-    return this.#node.listLogs(options);
+  async listLogs(options?: CallOptions): Promise<LogEntry[]> {
+    return safeEntries(await this.#node.listLogs(options));
   }
 
   async viewLog(request: ViewRequest, options: CallOptions = {}): Promise<ByteStream> {
+    assertSafeName(request.file);
     try {
       return await this.#node.viewLog(request, options);
     } catch (error) {
@@ -123,6 +124,7 @@ export class ContractNode implements NodeState {
 
   /** The mirrored part of a file: record offsets refer to it. The caller closes it. */
   async openTail({ file }: FileRequest, options: CallOptions = {}): Promise<OpenLog> {
+    assertSafeName(file);
     await this.#mirror.refresh({ file }, options);
     const { dir, release } = this.#mirror.use();
     try {
@@ -160,8 +162,9 @@ export class ContractNode implements NodeState {
     });
   }
 
-  followLogs(query: FollowQuery, options: CallOptions = {}): AsyncIterable<FollowItem[]> {
-    return followTails(this.#mirror, query, {
+  async *followLogs(query: FollowQuery, options: CallOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
+    if (query.file !== undefined) assertSafeName(query.file);
+    yield* followTails(this.#mirror, query, {
       ...options,
       ...(this.#pollMs !== undefined && { pollMs: this.#pollMs }),
     });
@@ -218,6 +221,7 @@ export class ContractNode implements NodeState {
   }
 
   async #open({ file, family }: TailQuery, options: CallOptions): Promise<{ dir: MirrorDir; release: () => void }> {
+    if (file !== undefined) assertSafeName(file);
     const selection = { ...(file !== undefined && { file }), ...(family !== undefined && { family }) };
     await this.#mirror.refresh(selection, options);
     const problem = this.#mirror.problems.find((known) => known.file === file);
@@ -251,7 +255,7 @@ const UNREAD = {
 async function tailDetails(mirror: TailMirror, dir: MirrorDir, options: CallOptions = {}): Promise<LogFileDetails[]> {
   const known = new Map((await dir.logs.details(options)).map((file) => [file.name, file]));
   const problems = new Map(mirror.problems.map(({ file, detail }) => [file, detail]));
-  const sizes = new Map(mirror.listed.map(({ name, size }) => [name, size]));
+  const sizes = new Map(safeEntries(mirror.listed).map(({ name, size }) => [name, size]));
   return groupFamilies([...sizes.keys()]).flatMap(({ name: family, files }) =>
     files.map(({ name, state, compressed }): LogFileDetails => {
       const { format, firstTimeMs, lastTimeMs, problem } = known.get(name) ?? UNREAD;

@@ -171,3 +171,58 @@ it('one that does not respond is retried', async () => {
     await expect(member.describe()).rejects.toMatchObject({ code: 'UNREACHABLE' });
   expect(asked).toBe(2);
 });
+
+const NAMED: [string, (node: NodeState, file: string) => Promise<unknown>][] = [
+  ['a view', (node, file) => node.viewLog({ file, sizeBytes: 100 })],
+  ['an opening', (node, file) => node.openLog({ file })],
+  ['a search', (node, file) => collectItems(node.searchLogs({ ...SEARCH, file }))],
+  ['a search by lines', (node, file) => collectItems(node.searchLogLines({ ...SEARCH, file }))],
+  ['a follow', (node, file) => collectItems(node.followLogs({ file, start: 'end' }))],
+  ['a histogram', (node, file) => node.logHistogram({ file, buckets: 1 })],
+];
+
+it.each(NAMED)(
+  '%s by a name that could lead out of its directory is refused before the member is asked',
+  async (_, ask) => {
+    const fake = await FakeLindb.start({ 'a.log': LOG, '../x.log': LOG, 'sub/in.log': LOG });
+    const member = memberNode(createClient({ url: fake.url, retries: 0 }));
+    const names = ['../x.log', '/etc/passwd', 'a\\b.log', 'a\0.log', '.', '..', 'a//b.log', `${'n'.repeat(256)}`];
+    for (const name of names) await expect(ask(member, name)).rejects.toMatchObject({ code: 'FILE_NAME_INVALID' });
+    await expect(ask(member, '')).rejects.toMatchObject({ code: 'FILE_NAME_MISSING' });
+    expect(fake.requests).toEqual([]);
+  },
+);
+
+it.each(NAMED.filter(([name]) => name !== 'an opening'))(
+  '%s by the name of a file in a directory below is refused once the member is known to have only the contract',
+  async (_, ask) => {
+    const fake = await FakeLindb.start({ 'a.log': LOG, 'sub/in.log': LOG });
+    const member = memberNode(createClient({ url: fake.url, retries: 0 }));
+    await expect(ask(member, 'sub/in.log')).rejects.toMatchObject({ code: 'FILE_NAME_INVALID' });
+    expect(fake.requests.map(({ path }) => path)).toEqual(['/api/v1/node', '/api/v1/config']);
+  },
+);
+
+it('names a member lists that could lead out of a directory are neither shown, nor read, nor written to the mirror', async () => {
+  const odd = ['../x.log', 'sub/in.log', 'a\\b.log', 'a\0.log', '/tmp/x.log', `${'n'.repeat(249)}.log`, '\ud800.log'];
+  const fake = await FakeLindb.start({ 'a.log': LOG, ...Object.fromEntries(odd.map((name) => [name, LOG])) });
+  fake.files.set('a\u001b[31m\n.log', Buffer.from(LOG));
+  const member = memberNode(createClient({ url: fake.url, retries: 0 }));
+  const items = (await collectItems(member.searchLogs(SEARCH))).flat();
+  const read = items.flatMap((item) => (item.type === 'record' ? [item.file] : []));
+  expect(new Set(read)).toEqual(new Set(['a.log', 'a\u001b[31m\n.log']));
+  expect(items.at(-1)).toMatchObject({ problems: [{ detail: expect.stringContaining('invalid name or size') }] });
+  const viewed = fake.requests.filter(({ path }) => path === '/api/v1/log/view').map(({ file }) => file);
+  expect(new Set(viewed)).toEqual(new Set(['a.log', 'a\u001b[31m\n.log']));
+  for (const list of [await member.listLogs(), await member.logFiles()])
+    for (const { name } of list) expect(name).not.toMatch(/[/\\\0]/);
+});
+
+it('a file that is listed twice is one file', async () => {
+  const entry = { name: 'a.log', size: LOG.length };
+  const client = new FakeNode({ describe: async () => ({ clockMs: 1 }) as NodeDescription });
+  Object.assign(client, {
+    listLogs: async () => [entry, { ...entry, size: 1 }, { name: '../a.log', size: 1 }, { name: 'sub/a.log', size: 2 }],
+  });
+  expect((await memberNode(client).listLogs()).map(({ name }) => name)).toEqual(['a.log', 'sub/a.log']);
+});

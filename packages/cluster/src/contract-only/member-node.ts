@@ -10,11 +10,12 @@ import {
   type RouteId,
   type ViewRequest,
 } from '@porthole/contract';
+import { assertSafeName } from '@porthole/logs';
 import { owned, Shared } from '@porthole/logs/shared';
 import type { ByteStream, LogEntry } from '@porthole/logs/types';
 import type { ContractNode } from './contract-node.ts';
 import { type DelegatedCall, DelegatedNode, type Operation } from './delegated-node.ts';
-import { viewFailure } from './fetch-tail.ts';
+import { safeEntries } from './plan-files.ts';
 
 /** Error codes of a member that did not respond. */
 const ABSENT_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 'DEADLINE_EXCEEDED', 'MEMBER_REFUSED']);
@@ -95,21 +96,19 @@ export class MemberNode extends DelegatedNode implements NodeState {
 
   async listLogs(options: CallOptions = {}): Promise<LogEntry[]> {
     await this.#identify(options);
-    return this.#options.client.listLogs(options);
+    if (this.#contract) return this.#contract.node.listLogs(options);
+    return safeEntries(await this.#options.client.listLogs(options), Number.POSITIVE_INFINITY);
   }
 
   async viewLog(request: ViewRequest, options: CallOptions = {}): Promise<ByteStream> {
-    const { client } = this.#options;
+    checkFileName(request);
     await this.#identify(options);
-    try {
-      return await client.viewLog(request, options);
-    } catch (error) {
-      throw this.#isPorthole ? error : await viewFailure(client, { file: request.file, error, ...options });
-    }
+    return (this.#contract?.node ?? this.#options.client).viewLog(request, options);
   }
 
   /** The node to delegate to, after finding out what the member supports; throws if that fails or it lacks the operation. */
   protected async nodeFor(operation: Operation, { request, options }: DelegatedCall): Promise<NodeState> {
+    checkFileName(request);
     if (!this.#isKnown && !this.#contract) await this.#detect(options);
     if (this.#contract) return this.#contract.node;
     if (this.#unsupported.has(operation)) throw this.#unsupported.get(operation);
@@ -178,6 +177,11 @@ export class MemberNode extends DelegatedNode implements NodeState {
       if (ABSENT_CODES.has(codeOf(error)) || codeOf(error) === 'BAD_ANSWER') throw error;
     }
   }
+}
+
+/** Throws for a name that no node serves, however deep its logs lie: the member is not asked at all. */
+function checkFileName(request: { file?: unknown } = {}): void {
+  if (typeof request.file === 'string') assertSafeName(request.file, Number.POSITIVE_INFINITY);
 }
 
 function hasQuery(request: object | undefined): boolean {

@@ -2,10 +2,8 @@ import { appendFile, mkdir, open, rename, rm, writeFile } from 'node:fs/promises
 import { join } from 'node:path';
 import { LogDir, type Scrubbing, type UserFormat, type WorkerPool, type Zone } from '@porthole/logs';
 import { ONCE, Shared } from '@porthole/logs/shared';
+import { ASIDE } from './plan-files.ts';
 import { createTailsDir } from './tails-dir.ts';
-
-/** Suffix of a file that was rotated in the mirror only; sorts as the oldest rotated file of its family. */
-const ASIDE = '.999';
 
 const NEWLINE = 10;
 

@@ -1,4 +1,4 @@
-import { groupFamilies } from '@porthole/logs';
+import { groupFamilies, isSafeName } from '@porthole/logs';
 import type { FileProblem, LogEntry, LogSelection } from '@porthole/logs/types';
 
 export interface TailLimits {
@@ -21,8 +21,8 @@ export interface FilePlan {
 /** Names listed with a reason. */
 const SHOWN_NAMES = 3;
 
-/** Maximum length of a file name. */
-const MAX_NAME_BYTES = 255;
+/** Suffix of a file that was rotated in the mirror only; sorts as the oldest rotated file of its family. */
+export const ASIDE = '.999';
 
 /** Selects the files to read within the limits: live files first, then rotated ones, newest first. */
 export function planFiles(
@@ -37,7 +37,7 @@ export function planFiles(
   const sizes = new Map<string, number>();
   const odd: string[] = [];
   for (const { name, size } of entries) {
-    if (isFileName(name) && Number.isSafeInteger(size) && size >= 0) sizes.set(name, size);
+    if (isMirrored(name) && Number.isSafeInteger(size) && size >= 0) sizes.set(name, size);
     else odd.push(name);
   }
   const compressed: string[] = [];
@@ -81,13 +81,13 @@ function skippedFiles(names: readonly string[], why: string): FileProblem[] {
   return [{ file, code: 'NOT_SUPPORTED', detail: `not read${also}: ${why}` }];
 }
 
-/** The names are untrusted and become local file names. */
-function isFileName(name: string): boolean {
-  return (
-    name !== '' &&
-    name !== '.' &&
-    name !== '..' &&
-    !/[/\\\0]/.test(name) &&
-    Buffer.byteLength(name) <= MAX_NAME_BYTES - 8
-  );
+/** The names are untrusted and become local file names; those that are no text would all become the same one. */
+function isMirrored(name: string): boolean {
+  return isSafeName(name) && isSafeName(name + ASIDE) && !/\p{Cs}/u.test(name);
+}
+
+/** Files of another node as this one shows them: what cannot be asked for by its name, and duplicates, are left out. */
+export function safeEntries(entries: readonly LogEntry[], depth = 0): LogEntry[] {
+  const byName = new Map(entries.map((entry) => [entry.name, entry]));
+  return [...byName.values()].filter(({ name }) => isSafeName(name, depth));
 }

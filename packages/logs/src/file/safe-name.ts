@@ -9,9 +9,18 @@ const MAX_NAME_BYTES = 255;
  */
 export function assertSafeName(name: string, depth = 0): void {
   if (name === '') throw new LogError('FILE_NAME_MISSING', 'the file name is empty');
-  const parts = depth > 0 ? name.split('/') : [name];
-  const reason = parts.map(whyUnsafe).find((found) => found !== undefined) ?? whyTooDeep(parts, depth);
+  const reason = whyRejected(name, depth);
   if (reason) throw new LogError('FILE_NAME_INVALID', `invalid file name: ${reason}`);
+}
+
+/** Whether `assertSafeName` accepts this name. */
+export function isSafeName(name: string, depth = 0): boolean {
+  return whyRejected(name, depth) === undefined;
+}
+
+function whyRejected(name: string, depth: number): string | undefined {
+  const parts = depth > 0 ? name.split('/') : [name];
+  return parts.map(whyUnsafe).find((found) => found !== undefined) ?? whyTooDeep(parts, depth);
 }
 
 function whyTooDeep(parts: readonly string[], depth: number): string | undefined {
