@@ -59,7 +59,7 @@ export class EntryNames {
 
   /** A unique path of these parts, with this ending. */
   take(parts: readonly string[], ending = ''): string {
-    const path = parts.map(safePart).join('/');
+    const path = safePath(parts);
     for (let count = 1; ; count++) {
       const name = `${path}${count === 1 ? '' : `-${count}`}${ending}`;
       const key = name.toLowerCase();
@@ -68,6 +68,11 @@ export class EntryNames {
       return name;
     }
   }
+}
+
+/** A path of these parts that is safe, if not unique. */
+export function safePath(parts: readonly string[]): string {
+  return parts.map(safePart).join('/');
 }
 
 function safePart(name: string): string {

@@ -2,14 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { renameSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { createClient } from '@porthole/client';
-import { eventually } from '@porthole/logs/testing';
+import { FakeLindb } from '@porthole/cluster/testing';
+import type { ClusterState, NodeState } from '@porthole/contract';
+import { eventually, scaled } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
 import { openRequest, requestProblem, sendRequest } from '../testing/send-request.ts';
 import { countOpenFiles, startTestNode, type TestNode, tempDir } from '../testing/test-node.ts';
 import { openBundle } from './open-bundle.ts';
-import { fetchBundle, line, RANGE, readBundle, startBundleCluster } from './testing/bundle-cluster.ts';
+import { type Bundle, fetchBundle, line, RANGE, readBundle, startBundleCluster } from './testing/bundle-cluster.ts';
 
 const PATH = `/api/v1/bundle?${RANGE}`;
 const MEBIBYTE = 1024 ** 2;
@@ -40,6 +43,30 @@ async function begin(port: number): Promise<IncomingMessage> {
     response.destroy();
   });
   return response;
+}
+
+/** A bundle of at most 1 MiB of this cluster. */
+async function readWhole(cluster: ClusterState, { timeoutMs = scaled(60_000) } = {}): Promise<Bundle> {
+  const bundle = await openBundle(
+    {
+      health: { check: async () => ({ status: 'ready', checks: [] }), problems: async () => [] },
+      metrics: { render: async () => '' },
+      maxBytes: MEBIBYTE,
+      timeoutMs,
+      maxRecords: 100,
+      searchBudgetMs: 60_000,
+      countBudgetMs: 10_000,
+    },
+    {
+      cluster,
+      request: { fromMs: Date.parse('2026-11-15T05:00:00Z'), toMs: Date.parse('2026-11-15T06:00:00Z') },
+      signal: new AbortController().signal,
+    },
+  );
+  const parts: Uint8Array[] = [];
+  for await (const part of bundle.chunks) parts.push(part);
+  await bundle.close();
+  return readBundle(Buffer.concat(parts));
 }
 
 describe('the limits of a bundle', () => {
@@ -140,26 +167,8 @@ describe('the limits of a bundle', () => {
 
   it('a timeout ends it with what was collected, and the manifest says so', async () => {
     const [node] = await startBundleCluster({ nodes: [{ files: { 'a.log': longLog(MEBIBYTE) } }] });
-    const bundle = await openBundle(
-      {
-        health: { check: async () => ({ status: 'ready', checks: [] }), problems: async () => [] },
-        metrics: { render: async () => '' },
-        maxBytes: MEBIBYTE,
-        timeoutMs: 1,
-        maxRecords: 100,
-        searchBudgetMs: 60_000,
-        countBudgetMs: 10_000,
-      },
-      {
-        cluster: createClient({ url: node?.running.url ?? '' }).cluster,
-        request: { fromMs: Date.parse('2026-11-15T05:00:00Z'), toMs: Date.parse('2026-11-15T06:00:00Z') },
-        signal: new AbortController().signal,
-      },
-    );
-    const parts: Uint8Array[] = [];
-    for await (const part of bundle.chunks) parts.push(part);
-    await bundle.close();
-    const { manifest } = readBundle(Buffer.concat(parts));
+    const { cluster } = createClient({ url: node?.running.url ?? '' });
+    const { manifest } = await readWhole(cluster, { timeoutMs: 1 });
     expect(manifest.isComplete).toBe(false);
     expect(manifest.missing.at(-1)).toMatchObject({ name: 'logs', reason: expect.stringContaining('bundle.timeout') });
   });
@@ -177,6 +186,96 @@ describe('the limits of a bundle', () => {
     const { files, text } = readBundle(Buffer.concat(parts));
     const [name = ''] = files.map((file) => file.name).filter((each) => each.startsWith('logs/n1/b.log'));
     expect(text(name)).toBe(line('05:30:00', 'of b'));
+  });
+});
+
+describe('the room of a bundle is shared fairly', () => {
+  const lengthOf = ({ manifest }: Bundle, name: string) =>
+    manifest.entries.find((entry) => entry.name === name)?.bytes ?? 0;
+
+  it('a member that lists files and delivers none takes nothing from the others', async () => {
+    const text = longLog(3 * MEBIBYTE);
+    const bundleBeside = async ({ url }: FakeLindb) => {
+      const node = { files: { 'a.log': text }, settings: { bundle: { maxBytes: MEBIBYTE } } };
+      const [first] = await startBundleCluster({ nodes: [node], others: [`other=${url}`] });
+      return fetchBundle(first?.port ?? 0);
+    };
+    const liar = await FakeLindb.start();
+    for (let index = 0; index < 50; index++) {
+      liar.files.set(`${index}.log`, Buffer.alloc(MEBIBYTE));
+      liar.unreadable.add(`${index}.log`);
+    }
+    const honest = await bundleBeside(await FakeLindb.start());
+    const lying = await bundleBeside(liar);
+    for (const name of ['logs/n1/a.log', 'logs/merged.log']) {
+      expect(lengthOf(honest, name)).toBeGreaterThan(300_000);
+      expect(lengthOf(lying, name)).toBeGreaterThan(lengthOf(honest, name) * 0.98);
+    }
+    expect(lying.manifest.missing).toContainEqual({
+      name: 'logs/other/0.log',
+      node: 'other',
+      reason: expect.stringMatching(/^LOG_FILE_UNREADABLE/),
+    });
+  });
+
+  /** A bundle of two nodes, the second of which lies in these operations. */
+  async function bundleWith(
+    files: Record<string, string | Buffer>,
+    lies: Partial<NodeState>,
+    name?: string,
+  ): Promise<Bundle> {
+    const [node] = await startBundleCluster({ nodes: [{ files: { 'a.log': longLog(2 * MEBIBYTE) } }, { files }] });
+    const { cluster } = createClient({ url: node?.running.url ?? '' });
+    const [states, list] = [cluster.member.bind(cluster), cluster.logFiles.bind(cluster)];
+    const member = (id: string) => Object.assign(states(id), id === 'n2' && lies);
+    const logFiles: ClusterState['logFiles'] = async (...given) => {
+      const listed = await list(...given);
+      const rename = (file: (typeof listed.files)[number]) =>
+        file.node === 'n2' && name !== undefined ? { ...file, name } : file;
+      return { ...listed, files: listed.files.map(rename) };
+    };
+    return readWhole(Object.assign(cluster, { member, logFiles }));
+  }
+
+  it('room of a member that delivers less than it found is left for the others', async () => {
+    const openLog = async () => {
+      const nothing = async function* () {};
+      return { name: 'b.log', sizeBytes: 1, modifiedMs: 1, etag: '', read: nothing, close: async () => {} };
+    };
+    const bundle = await bundleWith({ 'b.log': longLog(3 * MEBIBYTE) }, { openLog });
+    // Of 1 MiB, 0.4 is for files; half of that was planned for each.
+    expect(lengthOf(bundle, 'logs/n1/a.log')).toBeGreaterThan(0.35 * MEBIBYTE);
+    expect(bundle.manifest.missing).toContainEqual({
+      name: 'logs/n2/b.log',
+      node: 'n2',
+      reason: expect.stringMatching(/^the member lists \d+ bytes of it and delivers none$/),
+    });
+  });
+
+  it('a member that delivers more than it found is cut there', async () => {
+    const text = line('05:10:00', 'first') + line('05:11:00', 'second');
+    const packed = gzipSync(text);
+    const searchLogs: NodeState['searchLogs'] = async function* (query) {
+      const found = { type: 'record', file: 'b.log.1.gz', bytes: 50, timeMs: 1, message: 'x'.repeat(10_000) } as const;
+      const isLast = query.order === 'newest';
+      if (query.limit === 1) yield [{ ...found, offset: isLast ? 50 : 0, cursor: 'c' }];
+      else for (;;) yield [{ ...found, offset: 0, cursor: 'c' }];
+    };
+    const bundle = await bundleWith({ 'b.log.1.gz': packed }, { searchLogs });
+    const entry = bundle.manifest.entries.find(({ name }) => name === 'logs/n2/b.log.1');
+    expect(entry).toMatchObject({ isCut: true, problems: ['more than 300 bytes of it came'] });
+    expect(entry?.bytes).toBeLessThanOrEqual(300);
+    expect(lengthOf(bundle, 'logs/n1/a.log')).toBeGreaterThan(0.35 * MEBIBYTE);
+  });
+
+  it('names in the manifest cannot lead out of a directory, and nothing in it is acted on by a terminal', async () => {
+    const name = '../\u001b[31m\u009b2J\u202e.log';
+    const openLog = async () => Promise.reject(new Error('refused: \u009b2J\u202e'));
+    const bundle = await bundleWith({ 'b.log': line('05:10:00', 'x') }, { openLog }, name);
+    expect(bundle.manifest.missing.map((each) => each.name)).toEqual(['logs/n2/____31m_2J_.log']);
+    const shown = bundle.text('manifest.json');
+    expect(shown.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(bundle.manifest.missing[0]?.reason).toBe('refused: \u009b2J\u202e');
   });
 });
 

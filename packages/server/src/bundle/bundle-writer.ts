@@ -18,6 +18,8 @@ export interface EntrySource {
   /** The source has more than the chunks contain. */
   isCut?: boolean;
   problems?: readonly string[];
+  /** More than this is cut off, whatever comes. */
+  maxBytes?: number;
 }
 
 export interface BundleWriterOptions {
@@ -70,7 +72,7 @@ export class BundleWriter {
    * it is cut. The reader of the source may add problems while it is read.
    */
   async add(name: string, chunks: AsyncIterable<Uint8Array>, source: EntrySource = {}): Promise<void> {
-    const { node, file, isCut = false, problems = [] } = source;
+    const { node, file, isCut = false, problems = [], maxBytes = Number.POSITIVE_INFINITY } = source;
     const iterator = chunks[Symbol.asyncIterator]();
     try {
       this.#checkTime();
@@ -84,7 +86,7 @@ export class BundleWriter {
         isCut,
         problems: [],
       };
-      const added = await this.#zip.add(name, this.#inRoom(first, iterator, entry));
+      const added = await this.#zip.add(name, this.#inRoom(first, iterator, { entry, maxBytes }));
       this.entries.push({ ...entry, ...added, problems: [...problems, ...entry.problems] });
       this.#remainingBytes -= added.bytes;
     } catch (error) {
@@ -96,7 +98,7 @@ export class BundleWriter {
   }
 
   async addManifest(manifest: object): Promise<void> {
-    const text = `${JSON.stringify(manifest, undefined, 2)}\n`;
+    const text = `${JSON.stringify(manifest, undefined, 2).replace(UNPRINTABLE, escapeCharacter)}\n`;
     await this.#zip.add(
       MANIFEST_NAME,
       (async function* () {
@@ -108,15 +110,15 @@ export class BundleWriter {
   async *#inRoom(
     first: IteratorResult<Uint8Array>,
     iterator: AsyncIterator<Uint8Array>,
-    entry: BundleEntry,
+    { entry, maxBytes }: { entry: BundleEntry; maxBytes: number },
   ): AsyncGenerator<Uint8Array, void, undefined> {
-    let room = this.#remainingBytes;
+    let room = Math.min(this.#remainingBytes, maxBytes);
     try {
       for (let next = first; !next.done; next = await iterator.next()) {
         this.#checkTime();
         if (next.value.length > room) {
           yield wholeLines(next.value.subarray(0, room));
-          throw new Error(NO_ROOM);
+          throw new Error(maxBytes < this.#remainingBytes ? `more than ${maxBytes} bytes of it came` : NO_ROOM);
         }
         room -= next.value.length;
         yield next.value;
@@ -136,6 +138,16 @@ export class BundleWriter {
   #reason(error: unknown): string {
     return this.#options.overtime.aborted ? NO_TIME : describeError(error);
   }
+}
+
+/**
+ * Of what JSON does not escape by itself, what a terminal would act on: names and reasons are those of members, and
+ * somebody prints the manifest.
+ */
+const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+
+function escapeCharacter(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
 const NO_ROOM = 'the bundle would be larger than bundle.max-bytes allows';

@@ -1,9 +1,9 @@
 import { isPackedName, plainName } from '@porthole/logs';
-import type { BundleContext } from './bundle-context.ts';
+import { type BundleContext, safePath } from './bundle-context.ts';
 import { describeError } from './bundle-writer.ts';
 import { type LogPart, readPart } from './log-part.ts';
 import { mergedLog } from './merged-log.ts';
-import { fitParts, type LogPlanDeps, planLogs } from './plan-logs.ts';
+import { cutPart, type FittedPart, fitParts, type LogPlanDeps, planLogs, shareRoom } from './plan-logs.ts';
 
 /**
  * Share of the remaining room for the files. The rest is for the merged log, which contains the same text again, prefixed
@@ -14,18 +14,25 @@ const FILES_SHARE = 0.4;
 /** The logs of the members: merged by time, and file by file. */
 export async function addLogs(context: BundleContext): Promise<void> {
   const { writer, signal } = context;
-  let planned: LogPart[] = [];
+  const room = Math.floor(writer.remainingBytes * FILES_SHARE);
+  let planned: readonly FittedPart[] = [];
   try {
-    planned = await planParts(context);
+    planned = await planParts(context, room);
   } catch (error) {
     signal.throwIfAborted();
     writer.addMissing('logs', describeError(error));
   }
-  await addMerged(context, planned);
-  for (const part of planned) await addPart(context, part);
+  await addMerged(
+    context,
+    planned.map(({ fitted }) => fitted),
+  );
+  await addParts(context, planned, room);
 }
 
-async function planParts({ cluster, request, nodes, writer, signal }: BundleContext): Promise<LogPart[]> {
+async function planParts(
+  { cluster, request, nodes, writer, signal }: BundleContext,
+  room: number,
+): Promise<readonly FittedPart[]> {
   const { fromMs, toMs, ...selection } = request;
   const planning: LogPlanDeps = {
     cluster,
@@ -33,7 +40,7 @@ async function planParts({ cluster, request, nodes, writer, signal }: BundleCont
     clocks: nodes.nodes,
     signal,
     reportMissing: ({ node, file }, reason) =>
-      writer.addMissing(`logs/${node}${file === undefined ? '' : `/${file}`}`, reason, node),
+      writer.addMissing(safePath(['logs', node, ...(file === undefined ? [] : [file])]), reason, node),
   };
   const { files, members } = await cluster.logFiles(selection, { signal });
   for (const { id, outcome, detail } of members)
@@ -42,7 +49,7 @@ async function planParts({ cluster, request, nodes, writer, signal }: BundleCont
   // Of a member that does not respond only the list of files is known, not their text.
   const responding = new Set(members.filter(({ outcome }) => outcome === 'ok').map(({ id }) => id));
   const readable = files.filter(({ node }) => responding.has(node));
-  return fitParts(await planLogs(readable, planning), Math.floor(writer.remainingBytes * FILES_SHARE), planning);
+  return fitParts(await planLogs(readable, planning), room, planning);
 }
 
 /** Starts where all files are included: before that, some would seem to have been silent. */
@@ -67,6 +74,31 @@ async function addMerged(context: BundleContext, planned: readonly LogPart[]): P
   await writer.add(names.take(['logs', 'merged.log']), lines, { isCut, problems });
 }
 
+/** Room that one did not need is shared by those behind it: they may begin earlier than the merged log, never later. */
+async function addParts(context: BundleContext, planned: readonly FittedPart[], filesRoom: number): Promise<void> {
+  const { writer, signal } = context;
+  let room = filesRoom;
+  for (const [index, { whole, fitted }] of planned.entries()) {
+    let part = fitted;
+    if (fitted !== whole) {
+      const [size = 0] = shareRoom(
+        planned.slice(index).map((each) => each.whole),
+        room,
+      );
+      // A member that fails now delivers the part that was planned, or the reason why not.
+      if (size > fitted.bytes) part = (await cutPart(whole, size, context).catch(unlessEnded(signal))) ?? fitted;
+    }
+    const before = writer.remainingBytes;
+    await addPart(context, part);
+    room -= before - writer.remainingBytes;
+  }
+}
+
+/** For `.catch`: throws only if the bundle itself has ended. */
+function unlessEnded(signal: AbortSignal): () => undefined {
+  return () => void signal.throwIfAborted();
+}
+
 async function addPart({ writer, names, cluster, sources, signal }: BundleContext, part: LogPart): Promise<void> {
   const { node, file, isCut } = part;
   const problems = isCut ? [cutReason(part)] : [];
@@ -77,7 +109,25 @@ async function addPart({ writer, names, cluster, sources, signal }: BundleContex
     report: (problem) => problems.push(problem),
   });
   const name = names.take(['logs', node, isPackedName(file) ? plainName(file) : file]);
-  await writer.add(name, chunks, { node, file, isCut, problems });
+  await writer.add(name, someOf(chunks, part), { node, file, isCut, problems, maxBytes: maxBytes(part) });
+}
+
+/** Fails for a part of which nothing comes. */
+async function* someOf(
+  chunks: AsyncIterable<Uint8Array>,
+  { bytes }: LogPart,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  let isEmpty = bytes > 0;
+  for await (const chunk of chunks) {
+    isEmpty &&= chunk.length === 0;
+    yield chunk;
+  }
+  if (isEmpty) throw new Error(`the member lists ${bytes} bytes of it and delivers none`);
+}
+
+/** What may come of a part: LinDB adds a line feed; decoded records have three bytes for one that is not UTF-8. */
+function maxBytes({ kind, bytes }: LogPart): number {
+  return kind === 'records' ? bytes * 3 : bytes + 1;
 }
 
 function cutReason({ kind, bytes, range }: LogPart): string {

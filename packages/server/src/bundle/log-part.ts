@@ -50,10 +50,10 @@ export function readPart(state: NodeState, part: LogPart, reading: PartReadOptio
   return part.kind === 'records' ? readRecords(state, part, reading) : readBytes(state, part, reading);
 }
 
-async function* readEnd(
+export async function* readEnd(
   state: NodeState,
   { file, bytes }: LogPart,
-  { signal }: PartReadOptions,
+  { signal }: Pick<PartReadOptions, 'signal'>,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const response = await state.viewLog({ file, sizeBytes: Math.max(1, bytes) }, { signal });
   try {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fitSizes } from './plan-logs.ts';
+import { fitSizes, shareRoom } from './plan-logs.ts';
 
 describe('room for several', () => {
   it.each([
@@ -25,5 +25,31 @@ describe('room for several', () => {
         expect(new Set(cut).size).toBeLessThanOrEqual(1);
       }),
     );
+  });
+});
+
+describe('room for several members', () => {
+  const part = (node: string, bytes: number) =>
+    ({
+      node,
+      file: '',
+      family: '',
+      range: { fromMs: 0, toMs: 1 },
+      kind: 'bytes',
+      bytes,
+      cursor: '',
+      isCut: false,
+    }) as const;
+
+  it('is shared between them, however many files one lists, and then between its files', () => {
+    const many = Array.from({ length: 98 }, () => part('liar', 1000));
+    const sizes = shareRoom([part('a', 1000), ...many, part('b', 10)], 1000);
+    expect(sizes[0]).toBe(495);
+    expect(sizes.at(-1)).toBe(10);
+    expect(new Set(sizes.slice(1, -1))).toEqual(new Set([5]));
+  });
+
+  it('of one member is shared as before', () => {
+    expect(shareRoom([part('a', 100), part('a', 4)], 10)).toEqual([6, 4]);
   });
 });

@@ -1,8 +1,8 @@
 import { type ClusterLogFiles, type ClusterNode, type ClusterState, codeOf } from '@porthole/contract';
 import { describeError } from './bundle-writer.ts';
-import { firstRecord, type LogPart } from './log-part.ts';
+import { firstRecord, type LogPart, readEnd } from './log-part.ts';
 
-/** The newest files; an archive with more is of no use to a person. */
+/** The newest files of each member; an archive with more is of no use to a person. */
 const MAX_FILES = 2000;
 
 /** Bytes taken from the end of a file without timestamps. */
@@ -22,55 +22,89 @@ export interface LogPlanDeps {
 
 /** The parts of these files in the requested time range, with their lengths. Nothing is read yet. */
 export async function planLogs(files: readonly ClusterFile[], deps: LogPlanDeps): Promise<LogPart[]> {
-  const { range, reportMissing, signal } = deps;
-  const wanted = files.filter((file) => mayHold(file, range)).sort(newestFirst);
-  for (const { node, name } of wanted.slice(MAX_FILES))
-    reportMissing({ node, file: name }, `a bundle has at most ${MAX_FILES} files`);
-  const unresponsive = new Set<string>();
-  const found: LogPart[] = [];
-  for (const file of wanted.slice(0, MAX_FILES)) {
-    const { node, name } = file;
-    if (unresponsive.has(node)) continue;
-    try {
-      const part = await findPart(file, deps);
-      if (part) found.push(part);
-    } catch (error) {
-      signal.throwIfAborted();
-      // A member that does not respond is not contacted again for every file.
-      if (UNRESPONSIVE_CODES.has(codeOf(error))) unresponsive.add(node);
-      reportMissing(unresponsive.has(node) ? { node } : { node, file: name }, describeError(error));
-    }
-  }
-  return found.sort((a, b) => compare(a.node, b.node) || compare(a.file, b.file));
+  const { range, reportMissing } = deps;
+  const members = [...byMember(files.filter((file) => mayHold(file, range)))];
+  const counts = fitSizes(
+    members.map(([, theirs]) => theirs.length),
+    MAX_FILES,
+  );
+  const wanted = members.flatMap(([node, theirs], index) => {
+    const count = counts[index] ?? 0;
+    const left = theirs.length - count;
+    if (left > 0) reportMissing({ node }, `${left} of its files: a bundle has at most ${MAX_FILES}`);
+    return theirs.sort(newestFirst).slice(0, count);
+  });
+  const parts = await ofResponding(wanted, deps, (file) => findPart(file, deps));
+  return parts.sort((a, b) => compare(a.node, b.node) || compare(a.file, b.file));
 }
 
-/** The newest part of each, within the size limit. Cut parts start with a complete record. */
+/** A part, and what of it has room. */
+export interface FittedPart {
+  whole: LogPart;
+  fitted: LogPart;
+}
+
+/**
+ * The newest part of each, within the size limit. Cut parts start with a complete record. If anything is cut, the members
+ * that claim to have most come first: what they do not deliver after all is left for the others.
+ */
 export async function fitParts(
   planned: readonly LogPart[],
   room: number,
-  { cluster, signal, reportMissing }: LogPlanDeps,
-): Promise<LogPart[]> {
-  const sizes = fitSizes(
-    planned.map(({ bytes }) => bytes),
-    room,
-  );
-  const fitted: LogPart[] = [];
-  for (const [index, part] of planned.entries()) {
-    const size = sizes[index] ?? 0;
-    if (size === part.bytes) fitted.push(part);
-    else if (part.kind === 'end') fitted.push({ ...part, bytes: size, isCut: true });
-    else {
-      try {
-        const newest = await keepNewest(part, size, { cluster, signal });
-        if (newest) fitted.push(newest);
-        else reportMissing(part, 'the size limit is reached');
-      } catch (error) {
-        signal.throwIfAborted();
-        reportMissing(part, describeError(error));
-      }
+  deps: LogPlanDeps,
+): Promise<readonly FittedPart[]> {
+  if (totalBytes(planned) <= room) return planned.map((whole) => ({ whole, fitted: whole }));
+  const measured = await ofResponding(planned, deps, (part) => measurePart(part, deps));
+  const claims = new Map([...byMember(measured)].map(([node, theirs]) => [node, totalBytes(theirs)]));
+  const parts = measured.sort((a, b) => (claims.get(b.node) ?? 0) - (claims.get(a.node) ?? 0));
+  const sizes = shareRoom(parts, room);
+  const sized = parts.map((whole, index) => ({ node: whole.node, file: whole.file, whole, size: sizes[index] ?? 0 }));
+  return ofResponding(sized, deps, async ({ whole, size }) => {
+    const fitted = await cutPart(whole, size, deps);
+    if (!fitted) deps.reportMissing(whole, 'the size limit is reached');
+    return fitted && { whole, fitted };
+  });
+}
+
+/** The newest bytes of a part, at most this many. */
+export async function cutPart(
+  part: LogPart,
+  size: number,
+  deps: Pick<LogPlanDeps, 'cluster' | 'signal'>,
+): Promise<LogPart | undefined> {
+  if (size >= part.bytes) return part;
+  return part.kind === 'end' ? { ...part, bytes: size, isCut: true } : keepNewest(part, size, deps);
+}
+
+/** Calls for one after the other. What fails is reported; a member that does not respond is not contacted again. */
+async function ofResponding<T extends { node: string; file?: string; name?: string }, R>(
+  all: readonly T[],
+  { signal, reportMissing }: LogPlanDeps,
+  call: (each: T) => Promise<R | undefined>,
+): Promise<R[]> {
+  const unresponsive = new Set<string>();
+  const results: R[] = [];
+  for (const each of all) {
+    const { node, file = each.name ?? '' } = each;
+    if (unresponsive.has(node)) continue;
+    try {
+      const result = await call(each);
+      if (result !== undefined) results.push(result);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (UNRESPONSIVE_CODES.has(codeOf(error))) unresponsive.add(node);
+      reportMissing(unresponsive.has(node) ? { node } : { node, file }, describeError(error));
     }
   }
-  return fitted;
+  return results;
+}
+
+/** The end of a file is as long as its member claims, until it is read. Records were found: they need no proof. */
+async function measurePart(part: LogPart, { cluster, signal }: LogPlanDeps): Promise<LogPart> {
+  if (part.kind !== 'end') return part;
+  let bytes = 0;
+  for await (const chunk of readEnd(cluster.member(part.node), part, { signal })) bytes += chunk.length;
+  return { ...part, bytes: Math.min(bytes, part.bytes) };
 }
 
 const UNRESPONSIVE_CODES: ReadonlySet<string> = new Set([
@@ -139,9 +173,38 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
+function totalBytes(parts: readonly LogPart[]): number {
+  return parts.reduce((sum, { bytes }) => sum + bytes, 0);
+}
+
+function byMember<T extends { node: string }>(all: readonly T[]): Map<string, T[]> {
+  const members = new Map<string, T[]>();
+  for (const each of all) {
+    const theirs = members.get(each.node);
+    if (theirs) theirs.push(each);
+    else members.set(each.node, [each]);
+  }
+  return members;
+}
+
+/** Shares the room between the members, however many files each claims to have, and then between the files of each. */
+export function shareRoom(parts: readonly LogPart[], room: number): number[] {
+  const members = [...byMember(parts).values()];
+  const shares = fitSizes(members.map(totalBytes), room);
+  const sizes = new Map<LogPart, number>();
+  for (const [index, theirs] of members.entries()) {
+    const fitted = fitSizes(
+      theirs.map(({ bytes }) => bytes),
+      shares[index] ?? 0,
+    );
+    for (const [at, part] of theirs.entries()) sizes.set(part, fitted[at] ?? 0);
+  }
+  return parts.map((part) => sizes.get(part) ?? 0);
+}
+
 /**
- * Distributes the available room: small files stay complete, and larger ones share the rest evenly, so that one large log
- * does not displace all others.
+ * Distributes the available room: small ones stay complete, and larger ones share the rest evenly, so that a large one does
+ * not displace all others.
  */
 export function fitSizes(sizes: readonly number[], room: number): number[] {
   let remaining = Math.max(0, room);
