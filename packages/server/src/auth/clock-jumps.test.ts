@@ -53,7 +53,7 @@ describe.each([
 
   it('neither ends a download ticket nor keeps one', () => {
     const tickets = new DownloadTickets();
-    const { ticket } = tickets.issue({ authorization: 'Bearer a', target: '/' });
+    const { ticket } = tickets.issue({ client: 'token:ann', authorization: 'Bearer a', target: '/' });
     jump();
     expect(tickets.redeem(`/?ticket=${ticket}`)).toBe('Bearer a');
   });

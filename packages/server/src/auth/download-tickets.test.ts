@@ -5,7 +5,7 @@ const TARGET = '/api/v1/log/raw?file=a.log';
 
 function issued(authorization: string | undefined = 'Bearer secret') {
   const tickets = new DownloadTickets();
-  const { ticket } = tickets.issue({ authorization, target: TARGET });
+  const { ticket } = tickets.issue({ client: 'token:ann', authorization, target: TARGET });
   return { tickets, url: `${TARGET}&ticket=${ticket}`, ticket };
 }
 
@@ -25,7 +25,7 @@ describe('a download ticket', () => {
   it('expires, by a clock that does not jump', () => {
     let nowMs = 0;
     const tickets = new DownloadTickets(() => nowMs);
-    const issue = () => tickets.issue({ authorization: 'Bearer secret', target: TARGET });
+    const issue = () => tickets.issue({ client: 'token:ann', authorization: 'Bearer secret', target: TARGET });
     const [first, second] = [issue(), issue()];
     nowMs = first.expiresInMs - 1;
     expect(tickets.redeem(`${TARGET}&ticket=${first.ticket}`)).toBe('Bearer secret');
@@ -39,9 +39,29 @@ describe('a download ticket', () => {
       expect(tickets.redeem(url)).toBeUndefined();
   });
 
-  it('is forgotten when there are too many', () => {
+  it('is not displaced by another client, which is refused with the limit when it has too many open', () => {
+    let nowMs = 0;
+    const tickets = new DownloadTickets(() => nowMs);
+    const issue = (client: string) => tickets.issue({ client, authorization: client, target: TARGET }).ticket;
+    const ann = issue('token:ann');
+    const eves = Array.from({ length: 32 }, () => issue('token:eve'));
+    for (let count = 0; count < 2000; count++)
+      expect(() => issue('token:eve')).toThrow(
+        expect.objectContaining({ code: 'RATE_LIMITED', message: expect.stringMatching(/^32 download tickets/) }),
+      );
+    expect(tickets.redeem(`${TARGET}&ticket=${ann}`)).toBe('token:ann');
+    // One that was used, or has expired, makes room.
+    tickets.redeem(`${TARGET}&ticket=${eves[0]}`);
+    issue('token:eve');
+    expect(() => issue('token:eve')).toThrow('32 download tickets');
+    nowMs = 30_000;
+    issue('token:eve');
+  });
+
+  it('is forgotten when there are too many of all clients', () => {
     const { tickets, url } = issued();
-    for (let count = 0; count < 1000; count++) tickets.issue({ authorization: undefined, target: '/' });
+    for (let count = 0; count < 1000; count++)
+      tickets.issue({ client: `token:${count}`, authorization: undefined, target: '/' });
     expect(tickets.redeem(url)).toBeUndefined();
   });
 });

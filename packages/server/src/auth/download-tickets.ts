@@ -1,16 +1,21 @@
 import { randomBytes } from 'node:crypto';
-import type { DownloadTicket } from '@porthole/contract';
+import { type DownloadTicket, PortholeError } from '@porthole/contract';
 import { hashSecret } from './same-secret.ts';
 
 /** Long enough for a browser to follow a link, short enough that one in a log or a history is worth nothing. */
 const LIFE_MS = 30_000;
 
-/** Maximum number of open tickets; the oldest is removed first. */
+/** Maximum number of open tickets of one client, which uses each at once: nobody uses up or displaces those of others. */
+const MAX_CLIENT_TICKETS = 32;
+
+/** Maximum number of open tickets, for memory; the oldest is removed first. */
 const MAX_TICKETS = 1000;
 
 const TICKET_BYTES = 24;
 
 interface Ticket {
+  /** Who it was issued to: an identity, or the address of an anonymous client. */
+  client: string;
   authorization: string | undefined;
   target: string;
   expiresMs: number;
@@ -31,11 +36,21 @@ export class DownloadTickets {
     this.#now = now;
   }
 
-  issue({ authorization, target }: Pick<Ticket, 'authorization' | 'target'>): DownloadTicket {
+  issue({ client, authorization, target }: Omit<Ticket, 'expiresMs'>): DownloadTicket {
+    let count = 0;
+    for (const [key, open] of this.#tickets) {
+      if (this.#now() >= open.expiresMs) this.#tickets.delete(key);
+      else if (open.client === client) count++;
+    }
+    if (count >= MAX_CLIENT_TICKETS)
+      throw new PortholeError(
+        'RATE_LIMITED',
+        `${MAX_CLIENT_TICKETS} download tickets of this client are open, which is the limit: use one, or wait ${LIFE_MS / 1000} s`,
+      );
     const [oldest] = this.#tickets.keys();
     if (this.#tickets.size >= MAX_TICKETS && oldest !== undefined) this.#tickets.delete(oldest);
     const ticket = randomBytes(TICKET_BYTES).toString('base64url');
-    this.#tickets.set(ticketKey(ticket), { authorization, target, expiresMs: this.#now() + LIFE_MS });
+    this.#tickets.set(ticketKey(ticket), { client, authorization, target, expiresMs: this.#now() + LIFE_MS });
     return { ticket, expiresInMs: LIFE_MS };
   }
 

@@ -177,3 +177,15 @@ it('any window of its text, cut anywhere, shows no more than two bytes of a secr
     for (let at = 0; at + 3 <= secret.length; at++) expect(shown).not.toContain(secret.slice(at, at + 3));
   }
 });
+
+it.each(['..%2Fx.log', 'sub%2Fin.log', 'a%5Cb', 'a%00b', '.', '..', 'n'.repeat(256)])(
+  'a file of such a member is not asked for by the name %s',
+  async (file) => {
+    const { port, lindb } = await startWithLindb();
+    for (const path of [`log/view?size=10&file=${file}`, `log/search?file=${file}`, `log/histogram?file=${file}`]) {
+      const { status, body } = await sendRequest(port, `/api/v1/cluster/nodes/lindb/${path}`);
+      expect({ status, code: JSON.parse(body.toString()).code }).toEqual({ status: 400, code: 'FILE_NAME_INVALID' });
+    }
+    expect(lindb.requests.filter((asked) => asked.file !== null && asked.file !== 'lind.log')).toEqual([]);
+  },
+);

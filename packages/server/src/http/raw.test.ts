@@ -2,17 +2,17 @@ import { appendFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { requestProblem, sendRequest } from '../testing/send-request.ts';
-import { startTestNode } from '../testing/test-node.ts';
+import { startTestNode, type TestNodeOptions } from '../testing/test-node.ts';
 
 const TEXT = '0123456789'.repeat(10);
 const RAW = '/api/v1/log/raw?file=a.log';
 
-function startWithFile() {
-  return startTestNode({ files: { 'a.log': TEXT, empty: '' } });
+function startWithFile(settings: TestNodeOptions['settings'] = {}) {
+  return startTestNode({ files: { 'a.log': TEXT, empty: '' }, settings });
 }
 
 describe('a raw file', () => {
-  it('is sent whole, as an attachment that may be cached but must be revalidated', async () => {
+  it('is sent whole, as an attachment that is not to be stored', async () => {
     const { port } = await startWithFile();
     const { status, headers, body } = await sendRequest(port, RAW);
     expect(status).toBe(200);
@@ -22,7 +22,7 @@ describe('a raw file', () => {
       'content-length': '100',
       'content-disposition': `attachment; filename="a.log"; filename*=UTF-8''a.log`,
       'accept-ranges': 'bytes',
-      'cache-control': 'private, no-cache',
+      'cache-control': 'no-store',
       'x-content-type-options': 'nosniff',
       etag: expect.stringMatching(/^"[0-9a-z-]+"$/),
       'last-modified': expect.stringMatching(/GMT$/),
@@ -101,10 +101,25 @@ describe('a raw file', () => {
       for (const method of ['GET', 'HEAD']) {
         const again = await sendRequest(port, RAW, { method, headers: condition });
         expect(again.status).toBe(304);
-        expect(again.headers).toMatchObject({ etag, 'cache-control': 'private, no-cache' });
+        expect(again.headers).toMatchObject({ etag, 'cache-control': 'no-store' });
         expect(again.headers['content-length']).toBeUndefined();
       }
     }
+  });
+
+  it.each([
+    '/log/raw?file=a.log',
+    '/log/raw?file=a.log&text=true',
+    '/cluster/nodes/n1/log/raw?file=a.log',
+    '/log/view?file=a.log&size=10',
+    '/log/search',
+    '/cluster/log/search',
+    '/cluster/log/download',
+    '/bundle?since=1h',
+  ])('what has log text is not to be stored by a browser or proxy: %s', async (path) => {
+    const { port } = await startWithFile({ cluster: { nodeId: 'n1' } });
+    const { status, headers } = await sendRequest(port, `/api/v1${path}`);
+    expect({ status, cache: headers['cache-control'] }).toEqual({ status: 200, cache: 'no-store' });
   });
 
   it('is sent again once it has changed', async () => {

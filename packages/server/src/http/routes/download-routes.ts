@@ -38,7 +38,7 @@ export function createDownloadRoutes(
       const text = downloadText(all, downloadRequest, { signal, maxRecords, budgetMs: searchBudgetMs, client });
       return { status: 200, headers, stream: await openStream(text) };
     },
-    downloadTicket: ({ query, headers }) => {
+    downloadTicket: ({ query, headers, client = '' }) => {
       const target = optionalValue(query, 'for') ?? '';
       const route = target.startsWith('/') ? findRoute(parseTarget(target).path)?.route : undefined;
       if (route === undefined || !TICKETED.has(route))
@@ -46,7 +46,7 @@ export function createDownloadRoutes(
           'PARAMETER_INVALID',
           '"for" must be the path and query of a download: /api/v1/log/raw, that of a member, or /api/v1/cluster/log/download',
         );
-      return jsonResponse(tickets.issue({ authorization: headers.authorization, target }));
+      return jsonResponse(tickets.issue({ client, authorization: headers.authorization, target }));
     },
   };
 }

@@ -45,8 +45,6 @@ async function rawResponse(log: OpenLog, request: RouteRequest, savedAs: string)
   const validators = {
     etag: log.etag,
     'last-modified': new Date(log.modifiedMs).toUTCString(),
-    // Unlike all other responses this one may be cached, but must be revalidated.
-    'cache-control': 'private, no-cache',
   };
   const verdict = evaluateConditions(headers, log);
   if (verdict === 'failed')
