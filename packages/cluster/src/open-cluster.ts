@@ -93,7 +93,7 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
   const contacts = { access, masking, zone, formats, timeoutMs, missedAfterMs };
   const peers = createPeers({ membership: directory, self, selfId, ...contacts });
   const onDescription = (id: string, description: NodeDescription) => directory.learn(id, description);
-  const clocks = new ClockTable({ peers, selfId, timeoutMs, onDescription });
+  const clocks = new ClockTable({ peers, selfId, timeoutMs, onDescription, report });
   const collector = new SnapshotCollector({
     snapshots,
     peers,

@@ -10,6 +10,7 @@ import { canMount, mountSmallDisk } from '../testing/small-disk.ts';
 import { tempDir } from '../testing/temp-dir.ts';
 import { ClickHouseTarget } from './clickhouse-target.ts';
 import { LogShipper, type ShipperOptions } from './log-shipper.ts';
+import { ProgressWriter } from './progress-writer.ts';
 
 let server: TestClickHouse;
 
@@ -253,4 +254,22 @@ it('two servers with a distributed table', async () => {
   await servers[1]?.start();
   await eventually(async () => expect(await countRows(first)).toBe(100));
   expect(shipper.status().lostBytes).toBe(0);
+});
+
+it('progress that cannot be written is a problem, which is reported once', async () => {
+  const clickhouse = await createDatabase();
+  await clickhouse.execute('RENAME TABLE progress TO away');
+  const log = { log: 'a.log', lookedMs: 1, lagBytes: 0, shippedRecords: 1, shippedToMs: 1, lostBytes: 0, losses: 0 };
+  const progress = () => [{ ...log, gone: { count: 0, toMs: 0 }, diskFromMs: 1, disorderMs: 0, untimed: 0 }];
+  const reported: unknown[] = [];
+  const report = (problem: unknown) => void reported.push(problem);
+  const writer = new ProgressWriter({ clickhouse, cluster: 'c', node: 'n', role: '', progress, report });
+  await writer.close();
+  await writer.close();
+  expect(writer.problem).toEqual({ code: 'ARCHIVE_SCHEMA', detail: expect.stringContaining('progress') });
+  expect(reported).toEqual([writer.problem]);
+  await clickhouse.execute('RENAME TABLE away TO progress');
+  await writer.close();
+  expect(writer.problem).toBeUndefined();
+  expect(reported.at(-1)).toBeUndefined();
 });

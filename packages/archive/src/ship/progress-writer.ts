@@ -1,7 +1,10 @@
-import { NO_WORK, owned } from '@porthole/logs/shared';
+import { NO_WORK, type Owned, owned } from '@porthole/logs/shared';
+import { ArchiveError } from '../archive-error.ts';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
+import { messageOf } from '../clickhouse/credentials.ts';
 import { quote } from '../clickhouse/quote.ts';
 import { PROGRESS, RECORDS } from '../schema/tables.ts';
+import type { ShipProblem } from './batch-sender.ts';
 
 /**
  * How often progress is written, unless records are sent even less often: what other nodes know of this one is at most so
@@ -45,6 +48,8 @@ export interface ProgressWriterOptions {
   progress(): readonly LogProgress[];
   /** How often records are sent. */
   intervalMs?(): number;
+  /** Called with a new problem, and with `undefined` when progress is written again. */
+  report?(problem: ShipProblem | undefined): void;
   now?(): number;
 }
 
@@ -58,11 +63,17 @@ export class ProgressWriter {
   readonly #firstTimes = new Map<string, number>();
   #writing = NO_WORK;
   #isClosed = false;
+  #problem: ShipProblem | undefined;
 
   constructor(options: ProgressWriterOptions) {
     this.#options = options;
     this.#now = options.now ?? Date.now;
     this.#schedule();
+  }
+
+  /** Why progress cannot be written: other nodes do not learn what the archive has of this one. */
+  get problem(): ShipProblem | undefined {
+    return this.#problem;
   }
 
   /** Writes once more, so that what was shipped last is known. */
@@ -71,7 +82,7 @@ export class ProgressWriter {
     clearTimeout(this.#timer);
     await this.#writing;
     const timer = setTimeout(() => this.#stopping.abort(), CLOSE_MS);
-    await this.write().catch(() => {}); // the archive is away: the shipper reports it
+    await this.#tryWrite();
     clearTimeout(timer);
   }
 
@@ -104,12 +115,24 @@ export class ProgressWriter {
     if (this.#isClosed) return;
     const waitMs = Math.max(WRITE_MS, this.#options.intervalMs?.() ?? 0);
     this.#timer = setTimeout(() => {
-      // The shipper reports what is wrong with the archive; the next turn writes what is missing.
-      this.#writing = owned(
-        this.write().finally(() => this.#schedule()),
-        () => {},
-      );
+      this.#writing = this.#tryWrite();
     }, waitMs).unref();
+  }
+
+  /** What fails is a problem until the next turn, which writes what is missing. */
+  #tryWrite(): Owned {
+    const writing = this.write().then(() => this.#note(undefined));
+    return owned(
+      writing.finally(() => this.#schedule()),
+      (error) =>
+        this.#note({ code: error instanceof ArchiveError ? error.code : 'INTERNAL', detail: messageOf(error) }),
+    );
+  }
+
+  #note(problem: ShipProblem | undefined): void {
+    const isKnown = problem?.code === this.#problem?.code && problem?.detail === this.#problem?.detail;
+    this.#problem = problem;
+    if (!isKnown) this.#options.report?.(problem);
   }
 
   /** Of what is shipped; 0 if no record has a time. */

@@ -87,7 +87,7 @@ export class StdinLogs extends LocalLogs {
     const { start: _start, ...filter } = query;
     const inputEnd = new AbortController();
     const ended = this.#spool.ended.finally(() => inputEnd.abort());
-    ended.catch(() => {});
+    ended.catch(() => {}); // awaited below, unless the follow fails first
     const signal = options.signal ? AbortSignal.any([options.signal, inputEnd.signal]) : inputEnd.signal;
     let cursor: string | undefined;
     try {

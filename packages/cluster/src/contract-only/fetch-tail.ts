@@ -1,4 +1,5 @@
 import { type CallOptions, codeOf, errorMessage, type NodeState, PortholeError } from '@porthole/contract';
+import { expectFailure } from '../fan-out/member-failure.ts';
 
 /** LinDB silently truncates a response before a line of this length or more. */
 export const LONGEST_LINE_BYTES = 65_536;
@@ -83,11 +84,8 @@ export async function viewFailure(
   if (codeOf(error) !== 'INTERNAL') return error;
   const cause = error instanceof Error ? { cause: error } : undefined;
   const reason = errorMessage(error);
-  const names = await node.listLogs(options).then(
-    (entries) => entries.map(({ name }) => name),
-    () => undefined,
-  );
-  if (names !== undefined && !names.includes(file))
+  const entries = await node.listLogs(options).catch(expectFailure); // without a list, the first error says it all
+  if (entries !== undefined && !entries.some(({ name }) => name === file))
     return new PortholeError('LOG_FILE_NOT_FOUND', `no log file named ${JSON.stringify(file)}`, cause);
   return new PortholeError('LOG_FILE_UNREADABLE', `${file} cannot be read: ${reason}`, cause);
 }

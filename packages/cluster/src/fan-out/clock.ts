@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallOptions, type MemberClock, type NodeDescription, PortholeError } from '@porthole/contract';
 import type { Membership } from '../membership/membership.ts';
 import { inParallel, withDeadline } from './bounded-calls.ts';
+import { reportMistake } from './member-failure.ts';
 import type { Peer, Peers } from './peers.ts';
 
 /** Clock offsets of the members. */
@@ -51,6 +52,8 @@ export interface ClockTableOptions {
   timeoutMs: number;
   /** Called with the description of a member that comes with its time. */
   onDescription?(id: string, description: NodeDescription): void;
+  /** Reports a mistake in this program. */
+  report?(problem: string): void;
   source?: ClockSource;
 }
 
@@ -161,22 +164,27 @@ export class ClockTable implements Clocks {
 
   /** Members never measured: their timestamps cannot be corrected yet. */
   async #measureNew(): Promise<void> {
-    const { peers, timeoutMs } = this.#options;
-    const { signal } = this.#abortController;
+    const { peers } = this.#options;
     if (this.#isPassedOn()) return;
     const isNew = ({ member: { id } }: Peer) => this.of(id) === undefined && !this.#joining.has(id);
     const joining = peers.all().filter(isNew);
     for (const { member } of joining) this.#joining.add(member.id);
     await inParallel(joining, MEASURED_AT_ONCE, async (peer) => {
-      const measure = (leaving: AbortSignal) => this.measure(peer, { signal: leaving });
-      // A member that fails stays without an offset; the next real request reports why.
-      await withDeadline(measure, { timeoutMs, signal }).catch(() => {});
+      await this.#tryMeasure(peer);
       this.#joining.delete(peer.member.id);
     });
   }
 
+  /** A member that fails stays without an offset; the next real request reports why. */
+  async #tryMeasure(peer: Peer): Promise<void> {
+    const { timeoutMs, report } = this.#options;
+    const deadline = { timeoutMs, signal: this.#abortController.signal };
+    const measuring = withDeadline((leaving) => this.measure(peer, { signal: leaving }), deadline);
+    await measuring.catch((error: unknown) => reportMistake(error, report));
+  }
+
   async #measureAll(intervalMs: number): Promise<void> {
-    const { peers, timeoutMs } = this.#options;
+    const { peers } = this.#options;
     const { signal } = this.#abortController;
     const all = peers.all();
     const ids = new Set(all.map(({ member }) => member.id));
@@ -195,8 +203,7 @@ export class ClockTable implements Clocks {
       const waits = isLarge && this.of(peer.member.id) !== undefined;
       if (waits) await sleep(EACH_MS * MEASURED_AT_ONCE, undefined, { signal, ref: false }).catch(() => {}); // aborted
       if (signal.aborted) return;
-      // See #measureNew.
-      await withDeadline((leaving) => this.measure(peer, { signal: leaving }), { timeoutMs, signal }).catch(() => {});
+      await this.#tryMeasure(peer);
     });
   }
 

@@ -2,7 +2,16 @@ import { codeOf, errorMessage, type MemberOutcome, type MemberReport } from '@po
 
 /** Rethrows what has no code: that is a mistake in this program, not a member that failed or a cancelled request. */
 export function expectFailure(error: unknown): undefined {
-  if (!(error instanceof Error && 'code' in error) || error instanceof TypeError) throw error;
+  if (isMistake(error)) throw error;
+}
+
+/** For work in the background, which goes on: reports a mistake in this program; requests report a member that failed. */
+export function reportMistake(error: unknown, report: (problem: string) => void = () => {}): void {
+  if (isMistake(error)) report(`internal error: ${error instanceof Error ? error.stack : String(error)}`);
+}
+
+function isMistake(error: unknown): boolean {
+  return !(error instanceof Error && 'code' in error) || error instanceof TypeError;
 }
 
 /** How many causes to follow for a system error code. */

@@ -82,7 +82,7 @@ export class RegistryMembers implements Membership {
     const waiting = new AbortController();
     const tooLate = delay(START_TIMEOUT_MS, undefined, { signal: waiting.signal }).then(
       () => this.#list.lose('no response yet'),
-      () => {},
+      () => {}, // the response came first
     );
     await Promise.race([this.#known, tooLate]);
     waiting.abort();

@@ -81,7 +81,7 @@ describe('a member', () => {
   it.each<[string, Partial<NodeState>, object]>([
     [
       'cannot list its files',
-      { logFiles: () => Promise.reject(new Error('no')) },
+      { logFiles: () => Promise.reject(new PortholeError('LOG_FILE_UNREADABLE', 'no')) },
       { lastRecordMs: null, recentErrors: 3 },
     ],
     ['lists for ever', { logFiles: hang }, { lastRecordMs: null, recentErrors: 3 }],
@@ -91,10 +91,22 @@ describe('a member', () => {
       { logHistogram: async () => ({ ...counting({ ERROR: 1 }), end: { ...end(), reason: 'time budget' } }) },
       { lastRecordMs: 9000, recentErrors: null },
     ],
-    ['sends nonsense', { logFiles: async () => 'x' as never }, { lastRecordMs: null, recentErrors: 3 }],
+    [
+      'sends nonsense',
+      { logFiles: () => Promise.reject(new PortholeError('BAD_ANSWER', 'no list')) },
+      { lastRecordMs: null, recentErrors: 3 },
+    ],
   ])('that %s is up all the same', async (_what, odd, expected) => {
     const { nodes } = await ask({ states: { a: healthy(odd) }, timeoutMs: 100 });
     expect(nodes).toMatchObject([{ state: 'up', ...expected }]);
+  });
+
+  it('is not shown as up by a mistake in this program, which is reported', async () => {
+    const { nodes } = await ask({ states: { a: healthy({ logFiles: async () => undefined as never }), b: healthy() } });
+    expect(nodes).toMatchObject([
+      { id: 'a', report: { outcome: 'failed', detail: expect.stringMatching(/^INTERNAL: Cannot read properties/) } },
+      { id: 'b', state: 'up' },
+    ]);
   });
 
   it('that does not respond is unreachable, and costs the others nothing', async () => {

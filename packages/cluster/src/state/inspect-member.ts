@@ -9,6 +9,7 @@ import {
   type ShippingLag,
 } from '@porthole/contract';
 import { type Deadline, withDeadline } from '../fan-out/bounded-calls.ts';
+import { expectFailure } from '../fan-out/member-failure.ts';
 import { readLag, readSample } from '../gossip/read-exchange.ts';
 import { readFailures } from './counts/counting.ts';
 import type { QueriedMember } from './state-deps.ts';
@@ -135,11 +136,11 @@ async function countErrors(
   return counts.reduce((sum, count) => sum + count, 0);
 }
 
-/** `null` if the call fails or takes too long: the rest of the response is still valid. */
+/** `null` if the member fails or takes too long: the rest of the response is still valid. */
 async function orNull<T>(call: (signal: AbortSignal) => Promise<T>, deadline: Deadline): Promise<T | null> {
   try {
     return await withDeadline(call, deadline);
-  } catch {
-    return null; // any error: a response of the wrong shape is a TypeError here
+  } catch (error) {
+    return expectFailure(error) ?? null;
   }
 }

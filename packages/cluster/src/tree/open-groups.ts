@@ -1,4 +1,4 @@
-import { type CallOptions, PortholeError } from '@porthole/contract';
+import { type CallOptions, errorMessage, PortholeError } from '@porthole/contract';
 import type { LineKernel } from '@porthole/logs';
 import { withDeadline } from '../fan-out/bounded-calls.ts';
 import type { Peer, Peers } from '../fan-out/peers.ts';
@@ -97,8 +97,9 @@ async function* attemptGroup(
             const reached = Number.isFinite(key) ? { reachedKey: key } : {};
             members.push({ id: lane.id, offsetMs: book.clock.offsetMs, ...reached, ...own });
             lanes.push(lane);
-          } catch {
-            lane.fail(new PortholeError('UNREACHABLE', 'its helper failed, and it does not respond itself'));
+          } catch (error) {
+            const message = `its helper failed, and so did it: ${errorMessage(error)}`;
+            lane.fail(new PortholeError('UNREACHABLE', message, { cause: error }));
           }
         }),
     );

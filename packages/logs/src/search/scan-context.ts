@@ -155,8 +155,8 @@ export class ScanContext {
     this.#packedMaps.delete(mapKey);
     if (!shared || shared.isCancelled) shared = new SharedPackedMap(this.pool, file);
     this.#packedMaps.set(mapKey, shared);
-    // A map that failed or was cancelled is built again for the next caller.
     const { map } = shared;
+    // A map that failed or was cancelled is built again for the next caller.
     map.catch(() => this.#packedMaps.get(mapKey)?.map === map && this.#packedMaps.delete(mapKey));
     this.#forgetOldest();
     return shared.waitFor(flag);

@@ -1,6 +1,11 @@
-import type { ShipperStatus } from '@porthole/archive';
+import type { ProgressWriter, ShipperStatus } from '@porthole/archive';
 import type { ShippingState } from '@porthole/contract';
 import type { Metric } from '../metrics/prometheus-text.ts';
+
+/** What was shipped, and why other nodes do not learn of it. */
+export interface ArchiveStatus extends ShipperStatus {
+  progressProblem: ProgressWriter['problem'];
+}
 
 /** The log that is furthest behind. */
 function worstLag({ logs }: ShipperStatus): { lagMs: number; lagBytes: number } {
@@ -11,28 +16,33 @@ function worstLag({ logs }: ShipperStatus): { lagMs: number; lagBytes: number } 
 }
 
 /** How far shipping is; `undefined` if this node ships nothing. */
-export function shippingState(status: ShipperStatus | undefined): ShippingState | undefined {
+export function shippingState(status: ArchiveStatus | undefined): ShippingState | undefined {
   if (!status) return undefined;
   const { shippedRecords, lostBytes } = status;
-  const failing = status.logs.find(({ problem }) => problem !== null);
-  const ofLog = failing ? `${failing.log} cannot be shipped: ${failing.problem}` : null;
-  const problem = status.problem ? `${status.problem.code}: ${status.problem.detail}` : ofLog;
   const { lagMs, lagBytes } = worstLag(status);
-  return { lagMs: Math.round(lagMs), lagBytes, shippedRecords, lostBytes, problem };
+  return { lagMs: Math.round(lagMs), lagBytes, shippedRecords, lostBytes, problem: worstProblem(status) };
+}
+
+function worstProblem({ problem, logs, progressProblem }: ArchiveStatus): string | null {
+  if (problem) return `${problem.code}: ${problem.detail}`;
+  const failing = logs.find((log) => log.problem !== null);
+  if (failing) return `${failing.log} cannot be shipped: ${failing.problem}`;
+  if (!progressProblem) return null;
+  const { code, detail } = progressProblem;
+  return `progress cannot be written, so that other nodes do not know what is archived: ${code}: ${detail}`;
 }
 
 /** What `/health/ready` says about shipping. */
 export function checkShipping(
-  status: ShipperStatus | undefined,
+  status: ArchiveStatus | undefined,
   { maxLagMs }: { maxLagMs: number },
 ): { ok: boolean; detail: string } {
   if (!status) return { ok: true, detail: 'this node ships nothing' };
   const { lagMs, lagBytes } = worstLag(status);
   const lag = `${Math.round(lagMs / 1000)} s and ${lagBytes} bytes behind`;
   const lost = status.lostBytes > 0 ? `; ${status.lostBytes} bytes were deleted before they were shipped` : '';
-  if (status.problem) return { ok: false, detail: `${status.problem.code}: ${status.problem.detail}; ${lag}${lost}` };
-  const failing = status.logs.find(({ problem }) => problem !== null);
-  if (failing) return { ok: false, detail: `${failing.log} cannot be shipped: ${failing.problem}${lost}` };
+  const problem = worstProblem(status);
+  if (problem !== null) return { ok: false, detail: `${problem}; ${lag}${lost}` };
   return { ok: lagMs <= maxLagMs, detail: `${lag}${lost}` };
 }
 

@@ -1,12 +1,12 @@
 import { dirname, join } from 'node:path';
-import type { ArchiveState, ClickHouse, LogShipper, ProgressWriter, ShipperStatus } from '@porthole/archive';
+import type { ArchiveState, ClickHouse, LogShipper, ProgressWriter } from '@porthole/archive';
 import { type ClusterState, labelsOf, type ShippingState } from '@porthole/contract';
 import { type LogDir, matchRegex, WorkerPool } from '@porthole/logs';
 import { ONCE, Shared } from '@porthole/logs/shared';
 import type { Metric } from '../metrics/prometheus-text.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { Settings } from '../settings/settings.ts';
-import { checkShipping, shippingMetrics, shippingState } from './archive-health.ts';
+import { type ArchiveStatus, checkShipping, shippingMetrics, shippingState } from './archive-health.ts';
 
 export interface NodeArchiveDeps {
   settings: Settings;
@@ -41,8 +41,8 @@ export class NodeArchive {
   }
 
   /** What was shipped; `undefined` if this node ships nothing. */
-  get status(): ShipperStatus | undefined {
-    return this.#shipper?.status();
+  get status(): ArchiveStatus | undefined {
+    return this.#shipper && { ...this.#shipper.status(), progressProblem: this.#progress?.problem };
   }
 
   /** For `/health/ready`. */
@@ -80,7 +80,17 @@ export class NodeArchive {
     this.#shipper = shipper;
     const progress = () => shipper.status().logs;
     const labels = labelsOf(settings.node.labels);
-    this.#progress = new archive.ProgressWriter({ ...self, labels, clickhouse: writer, progress, intervalMs });
+    this.#progress = new archive.ProgressWriter({
+      ...self,
+      labels,
+      clickhouse: writer,
+      progress,
+      intervalMs,
+      report: (problem) => {
+        if (problem) log.warn('ship', 'progress cannot be written to the archive', { ...problem });
+        else log.info('ship', 'progress is written to the archive again');
+      },
+    });
   }
 
   /** The cluster with what the archive has of it. */

@@ -163,7 +163,6 @@ export async function hiddenLogs({ auth, logging }: Settings, shownDir: string):
   return own === shown ? [...auth.deniedFiles, ACCESS_LOG] : [...auth.deniedFiles];
 }
 
-/** A directory that does not exist yet is compared by its name. */
 async function realDir(path: string): Promise<string> {
-  return realpath(path).catch(() => path);
+  return realpath(path).catch(() => path); // one that does not exist yet is compared by its name
 }

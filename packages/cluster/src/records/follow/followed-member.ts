@@ -8,7 +8,7 @@ import {
 import { NO_WORK, owned } from '@porthole/logs/shared';
 import type { FollowItem, FollowQuery, FoundRecord } from '@porthole/logs/types';
 import { deadlineExceeded, withDeadline } from '../../fan-out/bounded-calls.ts';
-import { toOutcome } from '../../fan-out/member-failure.ts';
+import { expectFailure, toOutcome } from '../../fan-out/member-failure.ts';
 import type { Peer } from '../../fan-out/peers.ts';
 import { type ClusterDeps, getClock } from '../cluster-deps.ts';
 import { toMemberFollow } from '../member-query.ts';
@@ -154,7 +154,7 @@ export class FollowedMember implements HeldMember {
     if (this.#clocks.of(this.id) !== undefined || !this.#clocks.measure) return;
     const deadline = { timeoutMs: this.#options.measureMs, signal: this.#abortController.signal };
     const measure = (signal: AbortSignal) => this.#clocks.measure?.(this.peer, { signal }) ?? Promise.resolve();
-    await withDeadline<unknown>(measure, deadline).catch(() => {}); // the follow itself reports a failing member
+    await withDeadline<unknown>(measure, deadline).catch(expectFailure); // the follow itself reports a failing member
   }
 
   /**

@@ -198,8 +198,8 @@ function resumePositions(deps: ClusterDeps, { queried, request, signal }: Search
         ...(signal && { signal }),
       });
     } catch {
-      signal?.throwIfAborted();
       // The member fails or sends nonsense, so its families are unknown: resume at the time that was reached.
+      signal?.throwIfAborted();
       return lane.lastAtMs === undefined ? began : positionAtTime(lane.lastAtMs, request.order);
     }
   });

@@ -2,6 +2,7 @@ import { errorMessage } from '@porthole/contract';
 import { NO_WORK, owned } from '@porthole/logs/shared';
 import { withDeadline } from '../../fan-out/bounded-calls.ts';
 import type { Clocks } from '../../fan-out/clock.ts';
+import { reportMistake } from '../../fan-out/member-failure.ts';
 import type { Peer, Peers } from '../../fan-out/peers.ts';
 import type { Masked } from '../settings/remember-masked.ts';
 import { type FetchedSnapshot, fetchSnapshot } from './fetch-snapshot.ts';
@@ -47,6 +48,8 @@ export interface SnapshotCollectorDeps {
   keeps?: (id: string) => boolean;
   /** Masks a configuration; `undefined` if that is not possible: then it is not stored. */
   mask(configText: string): Masked;
+  /** Reports a mistake in this program. */
+  report?(problem: string): void;
   /** Returns 0 to 1, so that nodes do not fetch at the same time. */
   random?: () => number;
   /** Interval per member; longer with hundreds of members. */
@@ -163,8 +166,9 @@ export class SnapshotCollector {
       });
       this.#note(peer, fetched);
       this.#store(peer, fetched);
-    } catch {
-      // The member failed, which the next request for it reports; write what it sent before.
+    } catch (error) {
+      reportMistake(error, this.#deps.report);
+      // If the member failed, the next request for it reports that; write what it sent before.
       this.#snapshots.settle(peer.member.id);
     }
     await this.#snapshots.written();
