@@ -1,9 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { appendFileSync, chmodSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeState } from '@porthole/contract';
 import type { FoundRecord, SearchItem, SearchQuery } from '@porthole/logs';
-import { eventually } from '@porthole/logs/testing';
+import { eventually, runUnprivileged } from '@porthole/logs/testing';
 import { startNode } from '@porthole/server';
 import { runDoctor } from '@porthole/server/doctor';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -193,11 +192,8 @@ describe('a node that serves the journal', () => {
     await journal.append(...ENTRIES);
     for (const name of readdirSync(journal.dir)) chmodSync(join(journal.dir, name), 0);
     chmodSync(join(journal.dir, '..'), 0o755);
-    const script = join(import.meta.dirname, 'testing/journal-as-nobody.mjs');
-    const { stdout } = spawnSync(process.execPath, [script, journal.dir, join(tempDir(), 'spool')], {
-      encoding: 'utf8',
-    });
-    expect(JSON.parse(stdout)).toEqual({
+    const script = join(import.meta.dirname, 'testing/journal-unprivileged.mjs');
+    expect(JSON.parse(runUnprivileged(script, journal.dir, join(tempDir(), 'spool')))).toEqual({
       code: 'JOURNAL_UNAVAILABLE',
       message: expect.stringMatching(/^the user \w+ may not read the journal files: .*group systemd-journal/) as string,
     });

@@ -14,6 +14,9 @@ function directiveValues(text: string, directive: string): string[] {
   return [...text.matchAll(new RegExp(`^${directive}=(.*)$`, 'gm'))].map(([, value = '']) => value);
 }
 
+/** Units that ours depends on. Those of this machine would bring others along, with warnings about them. */
+const TARGETS = ['sysinit.target', 'basic.target', 'shutdown.target', 'network-online.target', 'multi-user.target'];
+
 /** What systemd says about a unit as it would be installed, with the Node.js of this machine. */
 function analyze(text: string, ...verb: string[]): { status: number | null; said: string } {
   const folder = mkdtempSync(join(tmpdir(), 'porthole-unit-'));
@@ -21,9 +24,11 @@ function analyze(text: string, ...verb: string[]): { status: number | null; said
   mkdirSync(join(folder, 'porthole.service.d'));
   writeFileSync(join(folder, 'porthole.service'), text.replace('/usr/bin/node', process.execPath));
   writeFileSync(join(folder, 'porthole.service.d/expose.conf'), dropIn);
+  for (const target of TARGETS) writeFileSync(join(folder, target), '[Unit]\nDefaultDependencies=no\n');
   const program = ensurePrograms(['systemd-analyze']).get('systemd-analyze') ?? '';
   const args = [...verb, '--no-pager', join(folder, 'porthole.service')];
-  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8' });
+  const env = { ...process.env, SYSTEMD_UNIT_PATH: folder };
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: 'utf8', env });
   return { status, said: `${stdout}${stderr}` };
 }
 

@@ -1,4 +1,4 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
@@ -6,6 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { EntryStats } from '../file/entry-stats.ts';
 import { readTail } from '../testing/read-bytes.ts';
+import { runUnprivileged } from '../testing/run-unprivileged.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import { listFiles } from './list.ts';
 
@@ -198,11 +199,8 @@ describe('a missing or unreadable directory', () => {
 });
 
 /** What an ordinary user sees. */
-function viewAsNobody(dir: string, name: string): { list: unknown; details: unknown; tail: unknown } {
-  const script = join(import.meta.dirname, '../testing/view-as-nobody.mjs');
-  const run = spawnSync(process.execPath, [script, dir, name]);
-  expect(run.stderr.toString()).toBe('');
-  return JSON.parse(run.stdout.toString());
+function viewUnprivileged(dir: string, name: string): { list: unknown; details: unknown; tail: unknown } {
+  return JSON.parse(runUnprivileged(join(import.meta.dirname, '../testing/view-unprivileged.mjs'), dir, name));
 }
 
 describe('without read permission', () => {
@@ -217,7 +215,7 @@ describe('without read permission', () => {
   }
 
   test('a file is listed, with the reason why it cannot be read', () => {
-    const { list, details, tail } = viewAsNobody(dirWithFiles(), 'closed.log');
+    const { list, details, tail } = viewUnprivileged(dirWithFiles(), 'closed.log');
     expect(list).toEqual([
       { name: 'a.log', size: 1 },
       { name: 'closed.log', size: 1 },
@@ -239,6 +237,6 @@ describe('without read permission', () => {
     const dir = dirWithFiles();
     chmodSync(dir, mode);
     const error = { code: 'LOG_DIR_UNREADABLE', message: 'the log directory cannot be read: EACCES' };
-    expect(viewAsNobody(dir, 'a.log')).toMatchObject({ list: error, details: error });
+    expect(viewUnprivileged(dir, 'a.log')).toMatchObject({ list: error, details: error });
   });
 });

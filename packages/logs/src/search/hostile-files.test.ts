@@ -1,4 +1,3 @@
-import { execFileSync } from 'node:child_process';
 import {
   appendFileSync,
   chmodSync,
@@ -19,6 +18,7 @@ import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import { eventually } from '../testing/eventually.ts';
 import { BERLIN } from '../testing/random-record.ts';
 import { fillQuery, runSearch } from '../testing/run-search.ts';
+import { runUnprivileged } from '../testing/run-unprivileged.ts';
 import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FoundRecord, SearchEnd } from '../types.ts';
 
@@ -99,10 +99,8 @@ describe('a family with a file that is', () => {
     const { dir } = family(Buffer.from(lines(100, 2)), 'a.log.1');
     chmodSync(dir, 0o755);
     chmodSync(join(dir, 'a.log.1'), 0o000);
-    const script = join(import.meta.dirname, '../testing/search-as-nobody.mjs');
-    const returned = execFileSync(process.execPath, [script, dir, 'a.log', 'a.log'], {
-      encoding: 'utf8',
-    });
+    const script = join(import.meta.dirname, '../testing/search-unprivileged.mjs');
+    const returned = runUnprivileged(script, dir, 'a.log');
     const { records, end } = JSON.parse(returned) as { records: FoundRecord[]; end: SearchEnd };
     expect(messages(records)).toEqual([...numbered(100, 1), ...numbered(100, 3)]);
     expect(end).toMatchObject({ reason: 'exhausted', problems: [{ file: 'a.log.1', code: 'LOG_FILE_UNREADABLE' }] });

@@ -1,15 +1,5 @@
-/* Prints what a directory, and one file of it, look like to an ordinary user. By the built package, which loads quickly. */
+/* Prints what a directory, and one file of it, look like. By the built package, which loads quickly. */
 import { LogDir } from '../../dist/log-dir.js';
-
-/** Debian's "nobody". */
-const NOBODY = 65534;
-
-// Only after everything is loaded: an ordinary user may not have access to Node.js or the checkout.
-if (process.getuid?.() === 0) {
-  process.setgroups?.([]);
-  process.setgid?.(NOBODY);
-  process.setuid?.(NOBODY);
-}
 
 const [, , dir = '', name = ''] = process.argv;
 const logs = new LogDir(dir);
