@@ -3,6 +3,7 @@ import { defineConfig, type ViteUserConfig } from 'vitest/config';
 import { BUILT_FILES, builtPackages } from './test/built-packages.ts';
 import { LongestFirst } from './test/longest-first.ts';
 import { measureTimeoutScale } from './test/measure-timeout-scale.ts';
+import { plainEnvironment } from './test/plain-environment.ts';
 import tsconfig from './tsconfig.check.json' with { type: 'json' };
 
 // Packages resolve each other to their TypeScript source in tests, so a test never sees a stale build. Only `npm test`, which
@@ -16,6 +17,8 @@ const USES_BUILD = process.env.TEST_USES_BUILD === 'true';
 const PLUGINS = USES_BUILD ? [builtPackages] : [];
 
 const SCALE = measureTimeoutScale();
+
+plainEnvironment();
 
 /**
  * Finds what hangs, so that it need not be near to what a test takes: the longest installs and builds a checkout. No test
