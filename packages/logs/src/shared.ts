@@ -69,6 +69,7 @@ export class Shared<T> {
     try {
       return await this.#wait(run, signal);
     } catch {
+      // A failure goes to those who ran the work.
       signal?.throwIfAborted();
       return undefined;
     }

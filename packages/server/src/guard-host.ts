@@ -56,6 +56,7 @@ function ownCode(): string | undefined {
     if (name === 'porthole') return fileURLToPath(new URL('./', import.meta.url));
     return name === '@porthole/server' ? fileURLToPath(new URL('../../', import.meta.url)) : undefined;
   } catch {
+    // No manifest can be read beside a bundle.
     return undefined;
   }
 }

@@ -61,8 +61,6 @@ export interface SnapshotCollectorDeps {
   maxFileBytes?: number;
   /** Called when no member waits for its first snapshot; never rejects. */
   onCollected?: (options: { signal: AbortSignal }) => Promise<void>;
-  /** Called with what should not happen. */
-  report?: ((problem: string) => void) | undefined;
   nowMs?: () => number;
   /** Monotonic. */
   runningMs?: () => number;
