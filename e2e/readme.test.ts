@@ -1,11 +1,11 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
-import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startTestEtcd } from '@porthole/cluster/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sourceFiles } from '../scripts/source-files.mjs';
 import { describeRelease } from './testing/release-cases.ts';
 
 const execute = promisify(execFile);
@@ -196,13 +196,8 @@ function shellCommands(markdown: string): string[] {
 
 /** What git would put into a clone of the tree as it is now. */
 async function copySources(target: string): Promise<void> {
-  const { stdout } = await execute('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
-    cwd: root,
-  });
-  // A tracked file that was deleted and not committed yet is still listed.
-  const files = stdout.split('\0').filter((file) => file !== '' && existsSync(join(root, file)));
   await mkdir(target, { recursive: true });
-  const copy = ['-c', `umask ${UMASK} && exec cp --parents -t "$@"`, 'sh', target, ...files];
+  const copy = ['-c', `umask ${UMASK} && exec cp --parents -t "$@"`, 'sh', target, ...sourceFiles()];
   await execute('sh', copy, { cwd: root });
 }
 

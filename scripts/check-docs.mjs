@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { sourceFiles } from './source-files.mjs';
 import { ROOT } from './steps.mjs';
 
 /* Checks every Markdown page: line width, headings, blank lines and relative links. */
@@ -15,10 +15,7 @@ for (const problem of problems) console.error(problem);
 process.exitCode = problems.length === 0 ? 0 : 1;
 
 function listPages() {
-  const args = ['ls-files', '--cached', '--others', '--exclude-standard', '*.md'];
-  const { stdout } = spawnSync('git', args, { cwd: ROOT, encoding: 'utf8' });
-  const paths = stdout.split('\n').filter((path) => path !== '' && !path.includes('/fixtures/'));
-  return paths.filter((path) => existsSync(join(ROOT, path)));
+  return sourceFiles().filter((path) => path.endsWith('.md') && !path.includes('/fixtures/'));
 }
 
 function checkPage(page) {

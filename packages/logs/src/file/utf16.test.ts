@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { buildUtf16Map, Utf16Text } from '../packed/utf16-map.ts';
+import { createZone } from '../parse/zone.ts';
 import { Scrubbing } from '../scrub/scrubbing.ts';
 import { eventually } from '../testing/eventually.ts';
 import { collect, readTail } from '../testing/read-bytes.ts';
@@ -38,7 +39,7 @@ test('UTF-16 is read like UTF-8, also compressed', async () => {
     writeFileSync(join(dir, `packed-${index}.log.1.gz`), gzipSync(encode(text)));
   }
   writeFileSync(join(dir, 'utf8.log'), text);
-  const logs = openDir(dir);
+  const logs = openDir(dir, { zone: createZone('UTC') });
   const details = await logs.details();
   for (const { name, family, format, problem, firstTimeMs } of details) {
     expect({ format, problem, firstTimeMs }).toEqual({ format: 'sql-server', problem: null, firstTimeMs: START_MS });

@@ -2,6 +2,7 @@ import { mkdir, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { compareWithDisk, settingEntries } from './describe-settings.ts';
+import { showText } from './show-value.ts';
 import { SettingsDir } from './testing/settings-dir.ts';
 
 const START = '[http]\nport = 8080\nstall-timeout = "60s"\n';
@@ -63,7 +64,7 @@ test('a file the node could not start with is broken, with the reason', async ()
   expect(await compareWithDisk(loaded)).toEqual({
     state: 'broken',
     differs: [],
-    detail: `${file}:2: unknown key "http.prot" - did you mean "http.port"?`,
+    detail: `${showText(file)}:2: unknown key "http.prot" - did you mean "http.port"?`,
   });
   await dir.write('[http]\nport = 7301\n');
   expect(await compareWithDisk(loaded)).toMatchObject({ state: 'broken' });
@@ -71,8 +72,8 @@ test('a file the node could not start with is broken, with the reason', async ()
   await mkdir(file);
   expect(await compareWithDisk(loaded)).toMatchObject({
     state: 'broken',
-    detail: `${file}: is a directory, not a file`,
+    detail: `${showText(file)}: is a directory, not a file`,
   });
   await rmdir(file);
-  expect(await compareWithDisk(loaded)).toMatchObject({ state: 'missing', detail: `${file}: no such file` });
+  expect(await compareWithDisk(loaded)).toMatchObject({ state: 'missing', detail: `${showText(file)}: no such file` });
 });

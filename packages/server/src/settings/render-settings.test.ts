@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { renderSettings } from './describe-settings.ts';
 import type { SettingKind, SettingScalar } from './setting-kinds.ts';
 import { type PartialSettings, SETTING_DEFINITIONS } from './settings.ts';
+import { showText } from './show-value.ts';
 import { SettingsDir } from './testing/settings-dir.ts';
 
 let dir: SettingsDir;
@@ -17,7 +18,7 @@ test('each key is explained with its meaning, default, variable and source', asy
   const loaded = await dir.load({ file: 'porthole.toml', env: { PORTHOLE_HTTP_STALL_TIMEOUT: '90s' } });
   const rendered = renderSettings(loaded);
   expect(rendered).toContain(
-    `# The settings this node runs with.\n# Settings file: ${dir.path}/porthole.toml\n\n[node]\n# Address at which others`,
+    `# The settings this node runs with.\n# Settings file: ${showText(`${dir.path}/porthole.toml`)}\n\n[node]\n# Address at which others`,
   );
   expect(rendered).toContain(
     '# HTTP port. 0: any free port.\n# Default: 7300. Environment: PORTHOLE_HTTP_PORT.\n# Set by file porthole.toml.\nport = 8080\n',
