@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { ReaderStalled } from '../../transport/deadline.ts';
 import type { RequestHandler } from '../request/handle-request.ts';
 import type { HttpRequest, HttpResponse } from '../request/http-exchange.ts';
@@ -20,11 +21,10 @@ export class EmbeddedResponses implements EmbeddedHttp {
   }
 
   readonly handler: EmbeddedHttp['handler'] = (request, response, context) => {
-    for (const method of REPLACED) if (Object.hasOwn(response, method)) Reflect.deleteProperty(response, method);
-    this.#endStalled(response);
-    this.#track(response);
-    const source = typeof context === 'object' ? context.source : undefined;
-    this.#onRequest(request, response, source ?? request);
+    // Pipelined behind another one, it begins when it is its turn: if the client leaves before, it is never told of that.
+    const isWaiting = response.socket === null && request.socket instanceof Socket;
+    if (isWaiting) response.once('socket', () => this.#begin(request, response, context));
+    else this.#begin(request, response, context);
   };
 
   readonly fetch: EmbeddedHttp['fetch'] = (request, { address, source = request } = {}) => {
@@ -52,6 +52,14 @@ export class EmbeddedResponses implements EmbeddedHttp {
     }, drainMs);
     await idle;
     clearTimeout(cut);
+  }
+
+  #begin(...[request, response, context]: Parameters<EmbeddedHttp['handler']>): void {
+    for (const method of REPLACED) if (Object.hasOwn(response, method)) Reflect.deleteProperty(response, method);
+    this.#endStalled(response);
+    this.#track(response);
+    const source = typeof context === 'object' ? context.source : undefined;
+    this.#onRequest(request, response, source ?? request);
   }
 
   #track(response: HttpResponse): void {
