@@ -110,6 +110,7 @@ const CALL_OPTIONS: ArgumentKinds = {
   budgetMs: NUMBER,
   onlyRaw: FLAG,
   gaps: TEXT,
+  heartbeatMs: NUMBER,
   onEvent: FUNCTION,
 };
 

@@ -10,6 +10,7 @@ import {
 } from './errors/connection-failure.ts';
 import { responseError } from './errors/response-error.ts';
 import { HeldBytes } from './held-bytes.ts';
+import { PatientTimer } from './patient-timer.ts';
 import { remoteText } from './remote-text.ts';
 import { type ClientDeps, type ClientRequest, chooseBody, LAST_EVENT_ID } from './request.ts';
 
@@ -38,18 +39,20 @@ export class Exchange {
   readonly options: StrictOptions;
   readonly #body: string | undefined;
   readonly #signal: AbortSignal | undefined;
-  readonly #stallMs: number;
+  #stallMs: number;
   readonly #timeoutMs: number;
   readonly #abortController = new AbortController();
   readonly #onAbort = () => this.#abortController.abort(this.#signal?.reason);
   readonly #deadline: number;
   /** Remaining total wait time; each received byte adds to it. */
   #allowanceMs: number;
-  #timer: ReturnType<typeof setTimeout> | undefined;
+  readonly #timer = new PatientTimer();
   /** The timeout error, if it timed out. */
   #timedOut: ClientError | undefined;
   #response: FetchResponse | undefined;
   #reader: ReturnType<NonNullable<FetchResponse['body']>['getReader']> | undefined;
+  /** What `begin` has read. */
+  #begun: { chunk: Uint8Array | undefined } | undefined;
   readonly #held: HeldBytes;
   /** The response was read completely. */
   #isWhole = false;
@@ -100,8 +103,26 @@ export class Exchange {
     return (this.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
   }
 
+  /** Waits for the first bytes of the body, within the timeout: a head alone is no response. */
+  async begin(): Promise<void> {
+    try {
+      this.#begun = { chunk: await this.#read(() => this.#startDeadline()) };
+    } catch (error) {
+      this.close();
+      throw error;
+    }
+  }
+
+  /** The node sends something at least this often. */
+  expectEvery(ms: number): void {
+    this.#stallMs = Math.min(this.#stallMs, ms);
+  }
+
   /** The next bytes of the body, `undefined` at its end. Fails if it stalls or is truncated. */
   async read(): Promise<Uint8Array | undefined> {
+    const begun = this.#begun;
+    this.#begun = undefined;
+    if (begun) return begun.chunk;
     const startedMs = performance.now();
     const chunk = await this.#read(() => this.#startStallTimer());
     this.#allowanceMs += (chunk?.length ?? 0) * MS_PER_BYTE - (performance.now() - startedMs);
@@ -156,7 +177,7 @@ export class Exchange {
 
   /** Releases the connection, or aborts it if the response has not ended. Idempotent. */
   close(): void {
-    clearTimeout(this.#timer);
+    this.#timer.stop();
     this.holdOnly(0);
     this.#signal?.removeEventListener('abort', this.#onAbort);
     if (this.#isWhole) return;
@@ -210,7 +231,7 @@ export class Exchange {
     const response = await this.#guarded(() => (request.send ?? options.fetch)(this.url, init));
     this.#response = response;
     this.#reader = response.body?.getReader();
-    clearTimeout(this.#timer);
+    this.#timer.stop();
     const { status, headers, type } = response;
     if (type === 'opaqueredirect' || (status >= 300 && status < 400))
       throw this.badResponse(
@@ -232,7 +253,7 @@ export class Exchange {
     const reader = this.#reader;
     limit();
     const { done, value } = await this.#guarded(() => reader.read());
-    clearTimeout(this.#timer);
+    this.#timer.stop();
     if (!done) return value;
     this.#isWhole = true;
     this.close();
@@ -258,11 +279,10 @@ export class Exchange {
   }
 
   #endAfter(ms: number, why: () => ClientError): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
+    this.#timer.start(ms, () => {
       this.#timedOut = why();
       this.#abortController.abort(this.#timedOut);
-    }, ms);
+    });
   }
 
   #limitName(maxBytes: number): string {
@@ -279,7 +299,7 @@ export class Exchange {
     try {
       return await act();
     } catch (error) {
-      clearTimeout(this.#timer);
+      this.#timer.stop();
       this.#signal?.throwIfAborted();
       if (this.#timedOut) throw this.#timedOut;
       if (this.#abortController.signal.aborted) throw error; // closed by the caller

@@ -137,7 +137,9 @@ export class HttpNode implements NodeClient {
     const httpRequest = { path: PATHS.logView, query, headers: IDENTITY_ENCODING, isPaced: true, ...options };
     // A newline may be added to the last line.
     const maxBytes = (request.sizeBytes ?? Number.POSITIVE_INFINITY) + 1;
-    return bodyBytes(await sendRequest(httpRequest, this.#deps), { maxBytes });
+    const exchange = await sendRequest(httpRequest, this.#deps);
+    await exchange.begin();
+    return bodyBytes(exchange, { maxBytes });
   }
 
   async openLog(request: FileRequest, options: CallOptions = {}): Promise<OpenLog> {
@@ -165,11 +167,11 @@ export class HttpNode implements NodeClient {
 
   followLogs(request: FollowRequest = {}, options: FollowOptions = {}): AsyncIterable<FollowItem[]> {
     checkArguments('followLogs', request, options);
-    const { gaps = 'load', signal } = options;
+    const { gaps = 'load', signal, heartbeatMs } = options;
     const query = { ...parseRequest(request), start: request.start ?? 'end' };
     const limits = signal ? { signal } : {};
     const position = new NodeFollowPosition(query);
-    const followed = follow({ path: PATHS.logFollow, position }, this.#deps, limits);
+    const followed = follow({ path: PATHS.logFollow, position, heartbeatMs }, this.#deps, limits);
     const onLoaded = (records: readonly FoundRecord[]) => {
       position.track([...records], { heartbeat: false, ids: [] });
     };

@@ -192,6 +192,11 @@ export interface FollowOptions extends CallOptions {
    * `report` a `gap` that can be loaded later. Default: `load`. The node itself always reports.
    */
   gaps?: 'load' | 'report';
+  /**
+   * Asks a remote node for a sign of life this often. If it agrees, the connection counts as lost after two and a half times
+   * as long without a byte.
+   */
+  heartbeatMs?: number;
 }
 
 /**

@@ -280,8 +280,11 @@ export type FollowItem =
     }
   /** The file, or the directory, is currently missing. */
   | { type: 'missing'; family: string }
-  /** Emitted by a client: the connection was lost. After `waitMs` it continues after the last record it emitted. */
-  | { type: 'reconnecting'; reason: string; waitMs: number }
+  /**
+   * Emitted by a client: the connection was lost, or nothing came for too long. After `waitMs` it continues after the last
+   * record it emitted.
+   */
+  | { type: 'reconnecting'; reason: string; waitMs: number; isTimeout?: boolean }
   /**
    * Logs beyond the limit on followed logs were left out; emitted by a client: items of the node that it does not
    * understand.

@@ -1,4 +1,4 @@
-import { type CallOptions, type ErrorCode, errorMessage } from '@porthole/contract';
+import { type CallOptions, type ErrorCode, errorMessage, HEARTBEAT_HEADER } from '@porthole/contract';
 import type { FollowItem } from '@porthole/logs/types';
 import { ClientError } from '../errors/client-error.ts';
 import { Exchange } from '../exchange.ts';
@@ -12,6 +12,9 @@ const MAX_REQUESTED_WAIT_MS = 60_000;
 
 /** Status codes of nodes without support for parameters in a body. */
 const METHOD_NOT_ALLOWED = 405;
+
+/** A connection is lost after this many heartbeats that did not come. */
+const MISSED_BEATS = 2.5;
 
 /** Items a follow emits about itself. */
 type ClientItem = Extract<FollowItem, { type: 'end' | 'reconnecting' }>;
@@ -35,6 +38,8 @@ export interface FollowPosition<T> {
 export interface FollowTarget<T> {
   path: string;
   position: FollowPosition<T>;
+  /** See `FollowOptions`. */
+  heartbeatMs?: number | undefined;
 }
 
 /** Follows until the signal aborts, reconnecting as needed. */
@@ -46,7 +51,6 @@ export async function* follow<T extends { type: string }>(
   const connection = new Connection(followed, deps, signal);
   try {
     await connection.open({ retries: true });
-    yield [];
     yield* keepFollowing(connection, deps, signal);
   } catch (error) {
     if (!signal?.aborted) throw error;
@@ -65,14 +69,16 @@ async function* keepFollowing<T extends { type: string }>(
   for (let failures = 0; ; failures++) {
     let lost: unknown;
     try {
-      if (!connection.isOpen) {
-        await connection.open({ retries: false });
-        // Connected again, which a quiet log would not show.
-        yield [];
-      }
-      for await (const items of connection.items()) {
-        failures = 0;
-        hasWorked = true;
+      if (!connection.isOpen) await connection.open({ retries: false });
+      let isNew = true;
+      for await (const { items, isWorking } of connection.items()) {
+        if (isWorking) {
+          failures = 0;
+          hasWorked = true;
+        }
+        // Its first bytes, not its head, say that it is connected; a quiet log would not show that.
+        if (isNew) yield [];
+        isNew = false;
         if (items.length > 0) yield items;
         signal?.throwIfAborted();
       }
@@ -87,7 +93,8 @@ async function* keepFollowing<T extends { type: string }>(
     const reason = errorMessage(lost);
     const leastMs = Math.max(connection.retryMs, requestedWait(lost, deps.options) ?? 0);
     const waitMs = Math.max(leastMs, backoff(failures, deps));
-    yield [{ type: 'reconnecting', reason, waitMs }];
+    const isTimeout = lost instanceof ClientError && lost.failure === 'timeout';
+    yield [{ type: 'reconnecting', reason, waitMs, ...(isTimeout && { isTimeout }) }];
     await deps.clock.wait(waitMs, signal);
   }
 }
@@ -120,8 +127,10 @@ class Connection<T extends { type: string }> {
   /** Only the first connection has limited retries: a wrong address must not be tried forever. */
   async open({ retries }: { retries: boolean }): Promise<void> {
     const requestedMs = this.#deps.clock.now();
-    const { path, position } = this.#target;
-    const request: ClientRequest = { path, signal: this.#signal, ...position.request(requestedMs) };
+    const { path, position, heartbeatMs } = this.#target;
+    const { headers, ...place } = position.request(requestedMs);
+    const beat = heartbeatMs !== undefined && { [HEARTBEAT_HEADER]: String(heartbeatMs) };
+    const request: ClientRequest = { path, signal: this.#signal, ...place, headers: { ...headers, ...beat } };
     const exchange = await (retries ? sendRequest(request, this.#deps) : Exchange.open(request, this.#deps));
     try {
       checkEventStream(exchange);
@@ -129,20 +138,25 @@ class Connection<T extends { type: string }> {
       exchange.close();
       throw error;
     }
+    const beatMs = beat ? Number(exchange.header(HEARTBEAT_HEADER)) : 0;
+    if (beatMs > 0) exchange.expectEvery(beatMs * MISSED_BEATS);
     this.#exchange = exchange;
     this.#stopping = false;
     position.started(requestedMs);
   }
 
-  /** Ends with the stream or an error; the end of the node is not passed on, because the follow reconnects. */
-  async *items(): AsyncGenerator<T[], void, undefined> {
+  /**
+   * What each chunk has, `isWorking` if it is an item or a heartbeat. Ends with the stream or an error; the end of the node
+   * is not passed on, because the follow reconnects.
+   */
+  async *items(): AsyncGenerator<{ items: T[]; isWorking: boolean }, void, undefined> {
     if (!this.#exchange) return;
     for await (const { items, ids, heartbeat, retryMs } of readEvents<T>(this.#exchange)) {
       this.retryMs = Math.min(retryMs ?? this.retryMs, MAX_REQUESTED_WAIT_MS);
       const end = items.findIndex(({ type }) => type === 'end');
       const received = end < 0 ? items : items.slice(0, end);
       const fresh = this.#target.position.track(received, { heartbeat, ids });
-      if (received.length > 0 || heartbeat) yield fresh;
+      yield { items: fresh, isWorking: received.length > 0 || heartbeat };
       this.#stopping = end >= 0;
       if (end >= 0) return;
     }

@@ -19,7 +19,9 @@ export function collectFollow(client: NodeClient, query: FollowQuery): Collected
   const controller = new AbortController();
   const items: FollowItem[] = [];
   const batches = client.followLogs(query, { signal: controller.signal })[Symbol.asyncIterator]();
-  const ready = batches.next().then(() => {});
+  const ready = batches.next().then(({ value = [] }) => {
+    items.push(...value); // it is empty, unless the connection is lost before it sends anything
+  });
   const done = ready.then(async () => {
     for (let batch = await batches.next(); !batch.done; batch = await batches.next()) items.push(...batch.value);
   });

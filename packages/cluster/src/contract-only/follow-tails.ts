@@ -1,4 +1,4 @@
-import type { CallOptions } from '@porthole/contract';
+import { type CallOptions, codeOf } from '@porthole/contract';
 import { groupFamilies } from '@porthole/logs';
 import type { FollowItem, FollowQuery } from '@porthole/logs/types';
 import { nameOnNode } from './mirror-dir.ts';
@@ -10,7 +10,7 @@ import type { MissedPart, TailMirror } from './tail-mirror.ts';
  */
 const POLL_MS = 1000;
 
-/** Listing may fail during rotation; after this many consecutive failures the node counts as down. */
+/** Listing may fail during rotation; after this many consecutive failures, or one timeout, the node counts as down. */
 const MAX_FAILURES = 3;
 
 /**
@@ -66,7 +66,7 @@ class Polling {
           failures = 0;
         } catch (error) {
           failures++;
-          if (failures >= MAX_FAILURES) return reject(error);
+          if (failures >= MAX_FAILURES || codeOf(error) === 'DEADLINE_EXCEEDED') return reject(error);
         }
         if (!signal.aborted) timer = setTimeout(poll, pollMs);
       };

@@ -51,10 +51,10 @@ function unreachable(error: unknown): MemberOutcome | undefined {
   const [failure, status] = [fieldOf(error, 'failure'), fieldOf(error, 'status')];
   if (codes.some((code) => TLS_CODES.test(code))) return 'tls';
   if (codes.some((code) => TIMEOUT_CODES.has(code))) return 'timeout';
+  // There was a connection, but no byte came, or none any more.
+  if (failure === 'timeout') return 'timeout';
   // A truncated response or an error of a proxy means that there was a connection.
   if (typeof status === 'number') return undefined;
-  // There was one, but no byte came.
-  if (failure === 'timeout') return 'timeout';
   return status === undefined || codes.length > 1 ? 'refused' : undefined;
 }
 

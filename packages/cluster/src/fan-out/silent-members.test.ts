@@ -4,15 +4,25 @@ import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { SilentMembers } from './silent-members.ts';
 
-/** A server that can stop answering, and answers what it got meanwhile when it goes on. */
+/** A server that can stop answering, before or after the head, and answers what it got meanwhile when it goes on. */
 async function startMember() {
   const held: (() => void)[] = [];
-  const state = { isStopped: false, requests: [] as string[] };
+  const state = { isStopped: false, afterHead: false, isScanning: false, requests: [] as string[] };
   const server = createServer((request: IncomingMessage, response: ServerResponse) => {
     state.requests.push(request.url ?? '');
-    const answer = () => response.writeHead(request.url === '/health/live' ? 404 : 200).end('{}');
-    if (state.isStopped) held.push(answer);
-    else answer();
+    const isProbe = request.url === '/health/live';
+    const sendHead = () => response.writeHead(isProbe ? 404 : 200).flushHeaders();
+    if (state.isStopped && !(isProbe && state.isScanning)) {
+      const { afterHead } = state;
+      if (afterHead) sendHead();
+      held.push(() => {
+        if (!afterHead) sendHead();
+        response.end('{}');
+      });
+    } else {
+      sendHead();
+      response.end('{}');
+    }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => {
@@ -24,8 +34,8 @@ async function startMember() {
     state.isStopped = false;
     for (const answer of held.splice(0)) answer();
   };
-  const stop = () => {
-    state.isStopped = true;
+  const stop = (how: { afterHead?: boolean; isScanning?: boolean } = {}) => {
+    Object.assign(state, { isStopped: true, ...how });
   };
   return { url, state, goOn, stop };
 }
@@ -45,10 +55,13 @@ function watch(url: string, silent = new SilentMembers({ waitMs: WAIT_MS, probeM
   const watched = silent.watch(url, fetch);
   onTestFinished(() => watched.close());
   const ask = (timeoutMs = WAIT_MS * 2) =>
-    watched.fetch(`${url}/api`, request(timeoutMs)).then(
-      ({ status }) => String(status),
-      (error: Error & { code?: string }) => (error.code === 'DEADLINE_EXCEEDED' ? error.message : error.name),
-    );
+    watched
+      .fetch(`${url}/api`, request(timeoutMs))
+      .then(async ({ status, body }) => {
+        await body?.getReader().read();
+        return String(status);
+      })
+      .catch((error: Error & { code?: string }) => (error.code === 'DEADLINE_EXCEEDED' ? error.message : error.name));
   return { silent, watched, ask };
 }
 
@@ -67,6 +80,31 @@ describe('a member that does not respond', () => {
     member.goOn();
     await eventually(() => expect(silent.count).toBe(0));
     expect(await ask(60_000)).toBe('200');
+  });
+
+  it('is missed when it sends the head of a response and nothing else, and whatever it is asked', async () => {
+    const member = await startMember();
+    const { silent, ask } = watch(member.url);
+    expect(await ask(60_000)).toBe('200');
+    member.stop({ afterHead: true });
+    expect(await ask()).toBe('TimeoutError');
+    await eventually(() => expect(silent.count).toBe(1));
+    expect(await ask(60_000)).toMatch(/^no response for \d+ s; it is asked in the/);
+    member.goOn();
+    await eventually(() => expect(silent.count).toBe(0));
+    expect(await ask(60_000)).toBe('200');
+  });
+
+  it('is not silent while it scans: it answers what takes no time', async () => {
+    const member = await startMember();
+    const { silent, ask } = watch(member.url);
+    member.stop({ afterHead: true, isScanning: true });
+    const probes = () => member.state.requests.filter((path) => path === '/health/live').length;
+    for (let times = 1; times <= 3; times++) {
+      expect(await ask()).toBe('TimeoutError');
+      await eventually(() => expect(probes()).toBe(times));
+    }
+    expect(silent.count).toBe(0);
   });
 
   it('one missed request, or several at the same time, do not count as two', async () => {

@@ -1,7 +1,7 @@
 import { type FetchFunction, type FetchResponse, PortholeError } from '@porthole/contract';
 import { withDeadline } from './bounded-calls.ts';
 
-/** Requests in a row that got no response before a member counts as silent. */
+/** Requests in a row that got no response, or no more of one, before a member counts as silent. */
 const MISSES = 2;
 
 /** A shorter wait says nothing about a member: a busy machine takes that long. */
@@ -20,11 +20,12 @@ const PAUSE_MS = 500;
 const PROBE_PATH = '/health/live';
 
 type Send = FetchFunction;
+type Body = NonNullable<FetchResponse['body']>;
 
 const PROBE = { method: 'GET', headers: {}, redirect: 'manual', cache: 'no-store' } as const;
 
 export interface SilentMembersOptions {
-  /** A request that is given up after this time without a response counts as missed. */
+  /** A request that is given up after this time without a byte of a response counts as missed. */
   waitMs: number;
   probeMs?: number;
   pauseMs?: number;
@@ -41,6 +42,7 @@ export interface WatchedMember {
 /**
  * Members that do not respond. One that has missed two requests in a row is no longer waited for: requests to it fail at once,
  * so that it does not cost its deadline again and again. It is asked in the background, and is back with its first response.
+ * The head of a response says nothing: a proxy, or a process that stopped just then, sends that, too.
  */
 export class SilentMembers {
   readonly #options: Required<SilentMembersOptions>;
@@ -109,6 +111,7 @@ class Watched {
   readonly #listeners: Listeners;
   readonly #closing = new AbortController();
   #misses = 0;
+  #isDoubted = false;
   /** When the first and the last of the missed requests were given up. */
   #silentFromMs = 0;
   #missedMs = -Infinity;
@@ -129,6 +132,7 @@ class Watched {
     const startedMs = performance.now();
     try {
       const response = await this.#send(input, init);
+      if (init.method !== 'HEAD' && response.body) return this.#listenTo(response, response.body, init.signal);
       this.#heard();
       return response;
     } catch (error) {
@@ -138,25 +142,60 @@ class Watched {
     }
   }
 
-  async probe(timeoutMs: number): Promise<void> {
+  /** Whether it responds, or fails so soon that asking it costs nothing: the next request reports that. */
+  async probe(timeoutMs: number): Promise<boolean> {
     const startedMs = performance.now();
     const send = async (signal: AbortSignal) => {
       const response = await this.#send(`${this.#url}${PROBE_PATH}`, { ...PROBE, signal });
-      await response.body?.getReader().cancel();
+      const reader = response.body?.getReader();
+      await reader?.read();
+      await reader?.cancel();
     };
     try {
       await withDeadline(send, { timeoutMs, signal: this.#closing.signal });
-      this.#heard();
     } catch {
-      // Whatever failed: within the time of a request that is waited for, the next request will report it.
-      if (!this.#closing.signal.aborted && performance.now() - startedMs < Math.min(timeoutMs, this.#waitMs))
-        this.#heard();
+      const isSoon = performance.now() - startedMs < Math.min(timeoutMs / 2, this.#waitMs);
+      if (!isSoon || this.#closing.signal.aborted) return false;
     }
+    this.#heard();
+    return true;
   }
 
   close(): void {
     this.#closing.abort();
     this.#listeners.onBack(this);
+  }
+
+  /** Hears what comes of a body, and notices when it is given up because nothing does. */
+  #listenTo(response: FetchResponse, body: Body, signal: AbortSignal): FetchResponse {
+    const { status, ok, type, headers } = response;
+    const getReader = () => {
+      const reader = body.getReader();
+      const read = async () => {
+        const startedMs = performance.now();
+        try {
+          const part = await reader.read();
+          this.#heard();
+          return part;
+        } catch (error) {
+          if (signal.aborted && performance.now() - startedMs >= this.#waitMs) void this.#doubt(startedMs);
+          throw error;
+        }
+      };
+      return { read, cancel: () => reader.cancel() };
+    };
+    return { status, ok, type, headers, body: { getReader } };
+  }
+
+  /** It did not go on with a response. It may have been scanning, so it is asked for something that takes no time. */
+  async #doubt(startedMs: number): Promise<void> {
+    if (this.#isDoubted || this.#isSilent) return;
+    this.#isDoubted = true;
+    const isHere = await this.probe(this.#waitMs);
+    this.#isDoubted = false;
+    if (isHere) return;
+    this.#missed(startedMs);
+    this.#missed(performance.now());
   }
 
   #heard(): void {

@@ -46,7 +46,9 @@ export function isLogMissing(problem: unknown): boolean {
 /** A member without such a log responded successfully. */
 export function laneReport(lane: QueriedLane, { directory }: Pick<ClusterDeps, 'directory'>): MemberReport {
   const report = partialReport(lane);
-  return { ...report, ...directory.standingOf(report.id, report.outcome) };
+  // One that was late has accepted the request: it may be scanning.
+  const isScanning = lane.hasAnswered && lane.problem === undefined && lane.snapshot === undefined;
+  return { ...report, ...directory.standingOf(report.id, isScanning ? 'ok' : report.outcome) };
 }
 
 function partialReport(lane: QueriedLane): MemberReport {

@@ -1,13 +1,13 @@
 import type { CallOptions, SearchOptions } from '@porthole/contract';
 import { LineKernel } from '@porthole/logs';
 import type { FoundRecord, SearchEnd, SearchQuery } from '@porthole/logs/types';
-import { withDeadline } from '../fan-out/bounded-calls.ts';
 import type { Peers } from '../fan-out/peers.ts';
 import { MemberLane } from '../records/merge/member-lane.ts';
 import { type LaneItems, searchInPages } from '../records/merge/member-pages.ts';
 import { mergeByTime } from '../records/merge/merge-by-time.ts';
 import { type LineRecord, lineItems, type MergedRecords } from '../records/merge/record-lines.ts';
 import { isLogMissing } from '../records/refusals.ts';
+import { readUnlessSilent } from '../records/search/open-or-snapshot.ts';
 import { type AroundQuery, recordsAround } from '../records/search/records-around.ts';
 import { stripClusterFields } from '../records/to-cluster-record.ts';
 
@@ -120,24 +120,24 @@ async function* openMember(
   const { state, transport } = peer;
   // This node has no transport, and masks its own text.
   if (isHelper && transport && !(await transport.isPorthole(options))) throw new Error('its text is not masked');
-  const search = (part: SearchQuery, limits: SearchOptions = {}) =>
-    lineItems(state.searchLogLines(part, { ...options, ...limits }), kernelOf(peers));
-  const items = (): AsyncIterable<LaneItems> => {
-    if ('around' in query) return recordsAround(state, query.around, options);
+  const items = (signal: AbortSignal): AsyncIterable<LaneItems> => {
+    const own = { ...options, signal };
+    const search = (part: SearchQuery, limits: SearchOptions = {}) =>
+      lineItems(state.searchLogLines(part, { ...own, ...limits }), kernelOf(peers));
+    if ('around' in query) return recordsAround(state, query.around, own);
     if (pageRecords === undefined) return search(query.search);
-    return searchInPages(search, { query: query.search, peer, pageRecords, ...options });
+    return searchInPages(search, { query: query.search, peer, pageRecords, ...own });
   };
-  if (silentMs === undefined) return yield* items();
-  const batches = items()[Symbol.asyncIterator]();
+  if (silentMs === undefined) return yield* items(options.signal);
+  let hasRecords = false;
   try {
-    const first = withDeadline(() => batches.next(), { timeoutMs: silentMs, signal: options.signal });
-    const isSilent = (error: unknown) => (error as { code?: unknown } | undefined)?.code === 'DEADLINE_EXCEEDED';
-    let next = await first.catch((error: unknown) => {
-      throw isSilent(error) ? new MemberSilent('no records in time', { cause: error }) : error;
-    });
-    for (; !next.done; next = await batches.next()) yield next.value;
-  } finally {
-    void batches.return?.().catch(() => {}); // not awaited: it may be stuck, and its result no longer matters
+    for await (const batch of readUnlessSilent(items, { ...options, timeoutMs: silentMs })) {
+      hasRecords ||= batch.length > 0;
+      yield batch;
+    }
+  } catch (error) {
+    const isSilent = !hasRecords && (error as { code?: unknown } | undefined)?.code === 'DEADLINE_EXCEEDED';
+    throw isSilent ? new MemberSilent('no records in time', { cause: error }) : error;
   }
 }
 

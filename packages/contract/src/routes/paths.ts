@@ -47,5 +47,14 @@ export const PATHS = {
 /** Of a search: what of the records is used. A hint that nodes of earlier versions do not know, so they send all of it. */
 export const RECORDS_HEADER = 'porthole-records';
 
+/**
+ * Of a follow: milliseconds without an event after which a heartbeat is wanted. The response has what the node does; without
+ * it, the node is of an earlier version, and sends one every 15 s unless it was configured otherwise.
+ */
+export const HEARTBEAT_HEADER = 'porthole-heartbeat';
+
+/** How often a node wants one of a member that it follows. */
+export const MEMBER_HEARTBEAT_MS = 2000;
+
 /** See `SearchOptions.onlyRaw`. */
 export const ONLY_RAW = 'raw';

@@ -1,6 +1,7 @@
 import {
   type ClusterFollowItem,
   codeOf,
+  MEMBER_HEARTBEAT_MS,
   type MemberReport,
   type MemberSelection,
   PortholeError,
@@ -22,6 +23,9 @@ const MAX_FILES = 2048;
 
 /** Retry delays double up to this. */
 const LONGEST_WAIT_MS = 30_000;
+
+/** After a timeout: a member that stays silent is asked in the background, and following it then fails at once. */
+const SILENT_WAIT_MS = 2000;
 
 export interface FollowedMemberOptions {
   request: FollowQuery & MemberSelection;
@@ -126,8 +130,11 @@ export class FollowedMember implements HeldMember {
         this.#report(toOutcome(error));
         this.#settled();
         if (isFinal(error)) return;
+        const longestMs = codeOf(error) === 'DEADLINE_EXCEEDED' ? SILENT_WAIT_MS : LONGEST_WAIT_MS;
+        const waitMs = Math.min(longestMs, this.#options.firstWaitMs * 2 ** failures);
+        // Not all at the same time: many nodes may follow a member that was restarted.
+        await this.#pause(waitMs * (0.5 + Math.random() / 2));
       }
-      await this.#pause(Math.min(LONGEST_WAIT_MS, this.#options.firstWaitMs * 2 ** failures));
     }
   }
 
@@ -138,6 +145,7 @@ export class FollowedMember implements HeldMember {
     const askedMs = Date.now() + this.#offsetMs;
     for await (const items of this.peer.state.followLogs(query, {
       signal: this.#abortController.signal,
+      heartbeatMs: MEMBER_HEARTBEAT_MS,
       // Passed on: the consumer of the merged follow decides whether to load the gap.
       gaps: 'report',
     })) {
@@ -183,7 +191,7 @@ export class FollowedMember implements HeldMember {
     for (const item of items) {
       if (item.type === 'reconnecting') {
         isUp = false;
-        this.#report({ outcome: 'refused', detail: item.reason });
+        this.#report({ outcome: item.isTimeout ? 'timeout' : 'refused', detail: item.reason });
         continue;
       }
       if (item.type === 'end') {
@@ -234,10 +242,10 @@ export class FollowedMember implements HeldMember {
 
   /** Reports only changes. */
   #report({ outcome, detail }: Pick<MemberReport, 'outcome' | 'detail'>): void {
-    const state = `${outcome} ${detail}`;
-    const isKnown = outcome === 'ok' ? this.#state === 'ok' : this.#state === state;
-    if (isKnown) return;
-    this.#state = outcome === 'ok' ? 'ok' : state;
+    // How long it has been silent is no change.
+    const state = outcome === 'ok' || outcome === 'timeout' ? outcome : `${outcome} ${detail}`;
+    if (this.#state === state) return;
+    this.#state = state;
     const elapsedMs = Math.round(performance.now() - this.#startedMs);
     const report: MemberReport = { id: this.id, outcome, detail, elapsedMs, count: this.#count, asOfMs: null };
     this.#options.emit({ type: 'member', node: this.id, report });

@@ -195,8 +195,10 @@ export abstract class LaneBook {
 
   #outcome(): Pick<MemberReport, 'outcome' | 'detail' | 'isPartial'> {
     if (this.problem !== undefined) return toOutcome(this.problem);
-    if (this.isLate && !this.hasAnswered) return toOutcome(deadlineExceeded(this.#options.firstBatchMs));
     const isCut = this.isLate && this.lastEnd === undefined;
+    // The empty batch is no answer: it may have died since.
+    const isEmpty = !this.hasAnswered || (this.delivered === 0 && !this.hasNext);
+    if (isCut && isEmpty) return toOutcome(deadlineExceeded(this.#options.firstBatchMs));
     if (isCut) return { outcome: 'ok', detail: 'its records were late; some are missing', isPartial: true };
     const skipped = this.skippedDetail();
     return skipped === undefined

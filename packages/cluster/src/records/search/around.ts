@@ -54,6 +54,7 @@ export async function* searchAround(
       open: (how) =>
         openOrSnapshot(deps, chosen, {
           ...how,
+          budgetMs,
           search: (signal) => recordsAround(chosen.state, around, { signal, budgetMs }),
           searchSnapshot: (snapshot) => recordsAround(new SnapshotNode(snapshot, deps.peers.matchRegex), around, {}),
         }),

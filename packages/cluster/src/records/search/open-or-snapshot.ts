@@ -19,6 +19,8 @@ const SILENT: ReadonlySet<MemberReport['outcome']> = new Set<MemberReport['outco
 const SNAPSHOT_SHARE = 0.75;
 
 export interface OpenOptions {
+  /** How long the member may scan once it has accepted the request. */
+  budgetMs: number;
   search(signal: AbortSignal): AsyncIterable<LaneItems>;
   searchSnapshot(snapshot: MemberSnapshot): AsyncIterable<LaneItems>;
   /** Its first records are too late already. */
@@ -55,11 +57,7 @@ export function openOrSnapshot(deps: ClusterDeps, { member, departed }: ChosenMe
     return { open: openSilent, instead: () => instead };
   }
   const open = (signal: AbortSignal) =>
-    readOrSnapshot(() => options.search(signal), {
-      timeoutMs,
-      signal,
-      onSilence,
-    });
+    readOrSnapshot(options.search, { timeoutMs, budgetMs: options.budgetMs, signal, onSilence });
   return { open, instead: () => instead };
 }
 
@@ -73,33 +71,62 @@ export function silentAfter(deps: ClusterDeps, { member }: ChosenMember): { sile
   return deps.directory.has(member.id) ? { silentMs: patienceMs(deps) } : {};
 }
 
-interface SilentOptions {
-  /** Timeout until its first batch. */
-  timeoutMs: number;
-  signal: AbortSignal;
+interface SilentOptions extends FirstOptions {
   /** Opens its snapshot; `undefined` if there is none. */
   onSilence(failure: Pick<MemberReport, 'outcome' | 'detail'>): Promise<AsyncIterable<LaneItems> | undefined>;
 }
 
 async function* readOrSnapshot(
-  call: () => AsyncIterable<LaneItems>,
-  { timeoutMs, signal, onSilence }: SilentOptions,
+  search: OpenOptions['search'],
+  { onSilence, ...options }: SilentOptions,
 ): AsyncGenerator<LaneItems, void, undefined> {
-  const batches = call()[Symbol.asyncIterator]();
+  let hasRecords = false;
   try {
-    let next: IteratorResult<LaneItems>;
-    try {
-      next = await withDeadline(() => batches.next(), { timeoutMs, signal });
-    } catch (error) {
-      const { outcome, detail } = toOutcome(error);
-      if (signal.aborted || !SILENT.has(outcome)) throw error;
-      const fallback = await onSilence({ outcome, detail });
-      if (!fallback) throw error;
-      yield* fallback;
-      return;
+    for await (const items of readUnlessSilent(search, options)) {
+      hasRecords ||= items.length > 0;
+      yield items;
+    }
+  } catch (error) {
+    const { outcome, detail } = toOutcome(error);
+    if (hasRecords || options.signal.aborted || !SILENT.has(outcome)) throw error;
+    const fallback = await onSilence({ outcome, detail });
+    if (!fallback) throw error;
+    yield* fallback;
+  }
+}
+
+export interface FirstOptions {
+  /** Timeout until it accepts the request. */
+  timeoutMs: number;
+  /** Until its first records: this much longer. */
+  budgetMs: number;
+  signal: AbortSignal;
+}
+
+/** The batches of a search, unless the first records take too long: an empty batch only says that it was accepted. */
+export async function* readUnlessSilent(
+  search: (signal: AbortSignal) => AsyncIterable<LaneItems>,
+  { timeoutMs, budgetMs, signal }: FirstOptions,
+): AsyncGenerator<LaneItems, void, undefined> {
+  const leaving = new AbortController();
+  const leave = () => leaving.abort(signal.reason);
+  if (signal.aborted) leave();
+  signal.addEventListener('abort', leave, { once: true });
+  const batches = search(leaving.signal)[Symbol.asyncIterator]();
+  const nextWithin = (ms: number) =>
+    withDeadline(() => batches.next(), { timeoutMs: ms, signal }).catch((error: unknown) => {
+      leaving.abort(error); // `return` alone would wait behind the read that is stuck
+      throw error;
+    });
+  try {
+    let next = await nextWithin(timeoutMs);
+    while (!next.done && next.value.length === 0) {
+      yield next.value;
+      next = await nextWithin(timeoutMs + budgetMs);
     }
     for (; !next.done; next = await batches.next()) yield next.value;
   } finally {
-    void batches.return?.().catch(() => {}); // not awaited: it may be stuck, and its result no longer matters
+    signal.removeEventListener('abort', leave);
+    void batches.return?.().catch(() => {}); // not awaited: it may take long, and its result no longer matters
   }
 }

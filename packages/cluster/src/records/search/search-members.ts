@@ -207,6 +207,7 @@ function openMember(
   const kernel = () => deps.peers.lineKernel?.() ?? new LineKernel();
   return openOrSnapshot(deps, chosen, {
     isSilent,
+    budgetMs,
     search: (signal) => {
       const search: Search = (part, limits = { budgetMs }) =>
         asLines

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { exactJson, optionalValue, type Query } from '@porthole/contract';
+import { exactJson, HEARTBEAT_HEADER, optionalValue, type Query } from '@porthole/contract';
 import { type FollowItem, resumeCursor } from '@porthole/logs';
 import type { StreamBody } from './route-response.ts';
 
@@ -57,13 +57,14 @@ async function* frames<T extends FollowEvent>(
     for (let batch: IteratorResult<T[]> | undefined = first; !batch?.done; batch = await waiter.next()) {
       // Before anything is sent: the client's credentials may have been revoked.
       signal.throwIfAborted();
+      const isSent = waiter.isSilent || (batch?.value.length ?? 0) > 0;
       if (batch && batch.value.length > 0) yield encoder.encode(batch.value);
-      else if (waiter.isSilent) yield HEARTBEAT_FRAME;
+      else if (isSent) yield HEARTBEAT_FRAME;
       if (stopping.aborted) {
         yield encoder.encode([{ type: 'end', reason: 'stopping' }]);
         return;
       }
-      waiter.restartTimer();
+      if (isSent) waiter.restartTimer();
       // Requested only now, so that a slow client slows down the source.
       if (batch) waiter.expect(iterator.next());
     }
@@ -177,6 +178,15 @@ export class EventEncoder<T extends { type: string }> {
 /** Only records have an id, as clients resume after a record. An unfinished line has none: it is sent again when complete. */
 export function cursorId(item: FollowItem): string | undefined {
   return item.type === 'record' && !item.unfinished ? resumeCursor(item) : undefined;
+}
+
+/** More often would only cost. */
+const MIN_HEARTBEAT_MS = 1000;
+
+/** The interval of heartbeats for a client that wants one, which is never longer than without; `undefined`: it wants none. */
+export function agreedHeartbeat(headers: IncomingHttpHeaders, heartbeatMs: number): number | undefined {
+  const wantedMs = Number(headers[HEARTBEAT_HEADER]);
+  return wantedMs > 0 ? Math.min(heartbeatMs, Math.max(MIN_HEARTBEAT_MS, wantedMs)) : undefined;
 }
 
 /** The id of the last event a reconnecting client has seen; an id that is too long for a header is sent as a parameter. */

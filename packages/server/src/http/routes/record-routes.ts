@@ -1,5 +1,8 @@
 import {
   codeOf,
+  type FollowOptions,
+  HEARTBEAT_HEADER,
+  MEMBER_HEARTBEAT_MS,
   type NodeState,
   ONLY_RAW,
   parseBudget,
@@ -16,6 +19,7 @@ import {
 } from '@porthole/contract';
 import type { FollowItem, FollowQuery } from '@porthole/logs';
 import {
+  agreedHeartbeat,
   cursorId,
   EVENT_STREAM_HEADERS,
   EventEncoder,
@@ -63,10 +67,14 @@ export function createRecordRoutes(node: NodeState, options: RecordRouteOptions)
     logFollow: async ({ query, headers, signal }) => {
       const lastId = lastEventId({ headers, query });
       const request = parseFollowRequest(query, clock(), lastId);
-      const follow = (leaving: AbortSignal) =>
-        lastId ? resumeFollow(node, request, leaving) : node.followLogs(request, { signal: leaving });
-      const stream = await openFollowStream(follow, { encoder, heartbeatMs, signal, stopping });
-      return { status: 200, headers: EVENT_STREAM_HEADERS, stream };
+      const follow = (leaving: AbortSignal) => {
+        const how = { signal: leaving, heartbeatMs: MEMBER_HEARTBEAT_MS };
+        return lastId ? resumeFollow(node, request, how) : node.followLogs(request, how);
+      };
+      const beat = agreedHeartbeat(headers, heartbeatMs);
+      const stream = await openFollowStream(follow, { encoder, heartbeatMs: beat ?? heartbeatMs, signal, stopping });
+      const agreed = beat !== undefined && { [HEARTBEAT_HEADER]: String(beat) };
+      return { status: 200, headers: { ...EVENT_STREAM_HEADERS, ...agreed }, stream };
     },
     logHistogram: countRoute(parseHistogramRequest, (request, limits) => node.logHistogram(request, limits)),
     logDigest: countRoute(parseDigestRequest, (request, limits) => node.logDigest(request, limits)),
@@ -79,13 +87,17 @@ export function createRecordRoutes(node: NodeState, options: RecordRouteOptions)
  * Resumes after the last event. If that record is gone, emits a gap and continues at the end: an error would make browsers
  * give up for good.
  */
-async function* resumeFollow(node: NodeState, request: FollowQuery, signal: AbortSignal): AsyncGenerator<FollowItem[]> {
+async function* resumeFollow(
+  node: NodeState,
+  request: FollowQuery,
+  options: FollowOptions,
+): AsyncGenerator<FollowItem[]> {
   try {
-    yield* node.followLogs(request, { signal });
+    yield* node.followLogs(request, options);
   } catch (error) {
     if (codeOf(error) !== 'CURSOR_GONE') throw error;
     const family = request.family ?? request.file ?? '';
     yield [{ type: 'gap', family, reason: 'gone', bytes: null, after: null, until: null }];
-    yield* node.followLogs({ ...request, start: 'end' }, { signal });
+    yield* node.followLogs({ ...request, start: 'end' }, options);
   }
 }
