@@ -51,7 +51,7 @@ export class Exchange {
   #timedOut: ClientError | undefined;
   #response: FetchResponse | undefined;
   #reader: ReturnType<NonNullable<FetchResponse['body']>['getReader']> | undefined;
-  /** What `begin` has read. */
+  /** The first bytes, if they were awaited. */
   #begun: { chunk: Uint8Array | undefined } | undefined;
   readonly #held: HeldBytes;
   /** The response was read completely. */
@@ -83,6 +83,7 @@ export class Exchange {
     const exchange = new Exchange(request, deps);
     try {
       await exchange.#send(request, deps.clock);
+      if (request.awaitsBody) exchange.#begun = { chunk: await exchange.#read(() => exchange.#startDeadline()) };
       return exchange;
     } catch (error) {
       exchange.close();
@@ -101,16 +102,6 @@ export class Exchange {
   /** The content type without its parameters. */
   get contentType(): string {
     return (this.header('content-type') ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
-  }
-
-  /** Waits for the first bytes of the body, within the timeout: a head alone is no response. */
-  async begin(): Promise<void> {
-    try {
-      this.#begun = { chunk: await this.#read(() => this.#startDeadline()) };
-    } catch (error) {
-      this.close();
-      throw error;
-    }
   }
 
   /** The node sends something at least this often. */

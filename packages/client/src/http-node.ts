@@ -134,12 +134,11 @@ export class HttpNode implements NodeClient {
   async viewLog(request: ViewLogRequest, options: CallOptions = {}): Promise<ByteStream> {
     checkArguments('viewLog', request, options);
     const query = encodeView(request);
-    const httpRequest = { path: PATHS.logView, query, headers: IDENTITY_ENCODING, isPaced: true, ...options };
+    const how = { headers: IDENTITY_ENCODING, isPaced: true, awaitsBody: true };
+    const httpRequest = { path: PATHS.logView, query, ...how, ...options };
     // A newline may be added to the last line.
     const maxBytes = (request.sizeBytes ?? Number.POSITIVE_INFINITY) + 1;
-    const exchange = await sendRequest(httpRequest, this.#deps);
-    await exchange.begin();
-    return bodyBytes(exchange, { maxBytes });
+    return bodyBytes(await sendRequest(httpRequest, this.#deps), { maxBytes });
   }
 
   async openLog(request: FileRequest, options: CallOptions = {}): Promise<OpenLog> {

@@ -23,6 +23,8 @@ export interface ClientRequest {
   maxBytes?: number;
   /** Whether a stream must keep a minimum pace; not for a follow, or a search without a budget. */
   isPaced?: boolean;
+  /** Whether to wait for the first bytes of the body, too, within the timeout: the head alone is no response. */
+  awaitsBody?: boolean;
 }
 
 /** What every request needs. */

@@ -169,10 +169,17 @@ export class FollowHub {
       search: (query, options) => search(query, options),
       matchRegex: (filter, texts, options) => matchRegex(filter, texts, options),
       permits: this.#permits,
-      findTargets: (query) => this.#findTargets(query),
+      findTargets: async (query) => {
+        const targets = await this.#findTargets(query);
+        // In the same turn as the end of the listing: what is written from now on belongs to the follow.
+        const isAll = query.file === undefined && query.family === undefined;
+        const listing = this.#members;
+        const release = isAll ? this.#tails.expect(targets, listing) : () => {};
+        return { targets, listing, positions: this.#tails.positions(), release };
+      },
       seen: () => this.#seen,
-      acquireTail: async (target, { fromStart, isListed }) => {
-        const members = isListed ? this.#members.get(target.family ?? target.name) : undefined;
+      acquireTail: async (target, { fromStart, isListed, listing = this.#members }) => {
+        const members = isListed ? listing.get(target.family ?? target.name) : undefined;
         const tail = await this.#tails.acquire(target, { fromStart, members, isOptional: isListed });
         if (!this.#closed) await this.#watch.start();
         return tail;

@@ -1,45 +1,67 @@
 import { Condition } from '../condition.ts';
+import { decodeCursor } from '../cursor/cursor.ts';
 import { RegexConditions } from '../scan/match/regex-conditions.ts';
-import type { FollowItem, FollowQuery, FoundRecord } from '../types.ts';
+import type { FollowItem, FollowQuery } from '../types.ts';
 import type { FollowLimit } from './follow-limit.ts';
-import { emitSince } from './history/history.ts';
+import { emitSince, isStrict } from './history/history.ts';
 import type { Permits } from './history/merge-streams.ts';
 import type { Search } from './history/search-history.ts';
 import { startFollow } from './history/start-follow.ts';
 import type { RingListener } from './ring/record-ring.ts';
 import { type MatchRegex, pickFilter, type SharedFilter } from './shared-filter.ts';
+import type { SeenMember } from './tail/family-files.ts';
 import type { LogTail } from './tail/log-tail.ts';
 import type { TailTarget } from './tail/tail-target.ts';
-import { TailReader } from './tail-reader.ts';
+import { type TailPosition, TailReader } from './tail-reader.ts';
+import { TimedOnly } from './timed-only.ts';
 
 /** Logs joined in parallel; each takes a few reads. */
 const PARALLEL_JOINS = 16;
 
+/** Opening thousands of logs, or searching what they have, takes seconds: a query is accepted after this. */
+const ACCEPT_MS = 250;
+
 /** How many of the logs that are not followed a `skipped` item names. */
 const NAMES_SHOWN = 10;
-
-/** Records buffered before the first timestamp of a new file: a banner, the start of a dump. */
-const MAX_HELD = 200;
 
 /** What a follow needs from its hub. */
 export interface SessionDeps {
   search: Search;
   permits: Permits;
   matchRegex: MatchRegex;
-  /** The logs the query selects; rejects if there is no such log. */
-  findTargets(query: FollowQuery): Promise<TailTarget[]>;
+  /** The logs the query selects; rejects if there is no such log. What is written from then on can be emitted. */
+  findTargets(query: FollowQuery): Promise<FoundTargets>;
   /** All logs of the directory as of the last listing, with a version that changes when they do. */
   seen(): { version: number; targets: readonly TailTarget[] };
   /**
    * `isListed`: the target comes from a listing of all logs made just now. Such a log resolves to `undefined` if the
    * limit of followed logs is reached.
    */
-  acquireTail(target: TailTarget, options: { fromStart: boolean; isListed: boolean }): Promise<LogTail | undefined>;
+  acquireTail(target: TailTarget, options: AcquireOptions): Promise<LogTail | undefined>;
   limit: FollowLimit;
   releaseTail(tail: LogTail): void;
   filterFor(filter: ReturnType<typeof pickFilter>): SharedFilter;
   /** Whether any file of the log has timestamps near its start. */
   isTimed(target: TailTarget): Promise<boolean>;
+}
+
+interface AcquireOptions {
+  fromStart: boolean;
+  isListed: boolean;
+  /** The listing that it comes from. */
+  listing?: Listing | undefined;
+}
+
+/** The files of each log. */
+type Listing = ReadonlyMap<string, readonly SeenMember[]>;
+
+export interface FoundTargets {
+  targets: readonly TailTarget[];
+  listing: Listing;
+  /** Positions in the logs that were read already. */
+  positions: ReadonlyMap<LogTail, TailPosition>;
+  /** The logs are being read, or no longer needed. */
+  release(): void;
 }
 
 /** One follow, from its query to its end. */
@@ -83,12 +105,13 @@ export class FollowSession {
 
   async *items(): AsyncGenerator<FollowItem[], void, undefined> {
     try {
-      await this.#open();
-      const timed = [...this.#readers.values()].filter((reader) => this.#timedOnly.get(reader)?.isTimed ?? true);
-      const history = startFollow(this.#query.start, timed, this.#historyDeps());
-      // Before the first batch, so that a stale cursor fails the request and not the stream.
-      const first = await history.next();
-      yield [];
+      const opening = this.#openAll(await this.#accept());
+      opening.catch(() => {}); // awaited below, unless the follower leaves
+      // A stale cursor fails the request and not the stream: it is looked for before the first batch.
+      const isEarly = this.followsAll && !isStrict(this.#query.start) && !(await isSettled(opening, ACCEPT_MS));
+      if (isEarly) yield [];
+      const { first, history } = await opening;
+      if (!isEarly) yield [];
       yield* this.#reportLeftOut();
       if (!first.done) yield first.value;
       yield* history;
@@ -99,14 +122,33 @@ export class FollowSession {
     yield [{ type: 'end', reason: this.#endReason ?? 'cancelled' }];
   }
 
-  async #open(): Promise<void> {
+  /** Throws for a query that is invalid, or selects a log that does not exist. */
+  async #accept(): Promise<FoundTargets> {
+    const { start } = this.#query;
+    if (typeof start === 'object' && 'cursor' in start) decodeCursor(start.cursor);
     for (const regex of RegexConditions.of(pickFilter(this.#query))?.regexes ?? [])
       await this.#deps.matchRegex(regex, [Buffer.alloc(0)], { signal: this.#stop.signal });
     this.#seenVersion = this.#deps.seen().version;
-    const targets = await this.#deps.findTargets(this.#query);
+    return this.#deps.findTargets(this.#query);
+  }
+
+  async #openAll(found: FoundTargets) {
+    await this.#open(found).finally(found.release);
+    const timed = [...this.#readers.values()].filter((reader) => this.#timedOnly.get(reader)?.isTimed ?? true);
+    const history = startFollow(this.#query.start, timed, this.#historyDeps());
+    return { history, first: await history.next() };
+  }
+
+  async #open({ targets, positions, listing }: FoundTargets): Promise<void> {
     const queue = targets.values();
     const joinNext = async () => {
-      for (const target of queue) await this.#join(target, { fromStart: false });
+      for (const target of queue) {
+        const reader = await this.#join(target, { fromStart: false, listing });
+        if (!reader || !this.followsAll || this.#query.start !== 'end') continue;
+        const { tail } = reader;
+        const position = positions.get(tail) ?? tail.begun;
+        if (position) reader.moveTo(position.seq, position.after);
+      }
     };
     await Promise.all(Array.from({ length: PARALLEL_JOINS }, joinNext));
     // In the order of the targets, not the order in which they were joined.
@@ -118,9 +160,9 @@ export class FollowSession {
     }
   }
 
-  async #join(target: TailTarget, { fromStart }: { fromStart: boolean }): Promise<TailReader | undefined> {
+  async #join(target: TailTarget, options: Omit<AcquireOptions, 'isListed'>): Promise<TailReader | undefined> {
     if (this.#endReason !== undefined) return undefined;
-    const tail = await this.#deps.acquireTail(target, { fromStart, isListed: this.followsAll });
+    const tail = await this.#deps.acquireTail(target, { ...options, isListed: this.followsAll });
     if (!tail) this.#leftOut.add(target.family ?? target.name);
     if (!tail) return undefined;
     if (this.#endReason !== undefined) {
@@ -219,31 +261,19 @@ export class FollowSession {
   }
 }
 
-/**
- * Leaves logs without timestamps out of a follow of all logs, as a search of all logs does. A new log takes part from
- * its first timestamp on; the records before it are buffered and emitted then.
- */
-class TimedOnly {
-  #isTimed: boolean;
-  #held: FoundRecord[] = [];
-
-  constructor(isTimed: boolean) {
-    this.#isTimed = isTimed;
-  }
-
-  get isTimed(): boolean {
-    return this.#isTimed;
-  }
-
-  take(items: FollowItem[]): FollowItem[] {
-    if (this.#isTimed) return items;
-    const first = items.findIndex((item) => item.type === 'record' && item.timeMs !== undefined);
-    if (first >= 0) {
-      this.#isTimed = true;
-      return [...this.#held.splice(0), ...items];
-    }
-    const records = items.filter((item) => item.type === 'record');
-    this.#held = [...this.#held, ...records].slice(0, MAX_HELD);
-    return [];
+/** Whether it settles within the time. */
+async function isSettled(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, ms, false);
+  });
+  const settled = promise.then(
+    () => true as const,
+    () => true as const, // the caller awaits it, too
+  );
+  try {
+    return await Promise.race([settled, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }

@@ -1,6 +1,8 @@
-import { appendFileSync, mkdirSync, utimesSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, renameSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
+import { HandleCache } from '../file/handle-cache.ts';
+import type { LogHandle } from '../file/log-handle.ts';
 import { listFiles } from '../read/list.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tempDir } from '../testing/temp-dir.ts';
@@ -33,7 +35,7 @@ test('1,300 logs followed by several clients: few listings, bounded descriptors,
   await Promise.all(follows.map(({ ready }) => ready));
   // One per follow, and one for changes before the watcher existed.
   expect(listings).toBeLessThanOrEqual(CLIENTS + 2);
-  expect(hub.usage).toMatchObject({ readers: MOST, openFiles: MOST });
+  await eventually(() => expect(hub.usage).toMatchObject({ readers: MOST, openFiles: MOST }));
   for (const { items } of follows) {
     await eventually(() => expect(items).toMatchObject([{ type: 'skipped', count: LOGS - MOST }]));
     expect(items[0]).toMatchObject({
@@ -70,4 +72,83 @@ test('the limit is the setting, or what the limit on open files leaves room for'
   expect(reason).toContain('may open 1024 files, enough for 312 logs; raise "ulimit -n"');
   expect(followLimit({ maxLogs: 1000 }, 50).most).toBe(1);
   expect(followLimit({}, Number.POSITIVE_INFINITY).most).toBe(2000);
+});
+
+/** Opens nothing until it is let. */
+class GatedHandles extends HandleCache {
+  open: () => void = () => {};
+  readonly #opened = new Promise<void>((resolve) => {
+    this.open = resolve;
+  });
+
+  override async acquire(name: string): Promise<LogHandle> {
+    await this.#opened;
+    return super.acquire(name);
+  }
+}
+
+/** A directory whose logs take long to be opened. */
+function openGatedHub() {
+  const dir = tempDir();
+  const handles = new GatedHandles(dir);
+  onTestFinished(() => {
+    handles.open();
+    handles.close();
+  });
+  const write = (name: string, text: string) => appendFileSync(join(dir, name), line(text));
+  return { dir, handles, write, open: () => openHub(dir, { handles }) };
+}
+
+test('a follow of all logs is accepted before they are open, and has all that was written since', async () => {
+  const { dir, handles, write, open } = openGatedHub();
+  for (const name of ['appended.log', 'rotated.log', 'truncated.log', 'late.log']) write(name, 'old');
+  writeFileSync(join(dir, 'empty.log'), '');
+  const hub = open();
+  const follows = [collectFollow(hub, {}), collectFollow(hub, {})];
+  await Promise.all(follows.map(({ ready }) => ready));
+  expect(hub.usage.openFiles).toBe(0);
+  for (const name of ['appended.log', 'rotated.log', 'empty.log', 'new.log']) write(name, `1 ${name}`);
+  renameSync(join(dir, 'rotated.log'), join(dir, 'rotated.log.1'));
+  write('rotated.log.1', '2 rotated.log');
+  write('rotated.log', '3 rotated.log');
+  truncateSync(join(dir, 'truncated.log'));
+  writeFileSync(join(dir, 'truncated.log'), line('1'));
+  // One that begins meanwhile, with one log, and one that is accepted later.
+  const one = collectFollow(hub, { family: 'late.log' });
+  write('late.log', '1 late.log');
+  handles.open();
+  await one.ready;
+  follows.push(collectFollow(hub, {}));
+  await follows.at(-1)?.ready;
+  write('late.log', '2 late.log');
+  const written = ['1 appended.log', '1 empty.log', '1 late.log', '1 new.log', '1 rotated.log', '2 late.log'];
+  const texts = (all: readonly string[]) => all.map((text) => line(text).trimEnd()).sort();
+  for (const follow of follows.slice(0, 2))
+    await eventually(() =>
+      expect(follow.texts.toSorted()).toEqual(texts([...written, '2 rotated.log', '3 rotated.log', '1'])),
+    );
+  await eventually(() => expect(follows[2]?.texts).toContain(line('2 late.log').trimEnd()));
+  expect(one.texts).toContain(line('2 late.log').trimEnd());
+});
+
+test('a query that is invalid is refused although the logs take long to be opened', async () => {
+  const { write, open } = openGatedHub();
+  write('a.log', 'old');
+  const hub = open();
+  const first = (query: object) => hub.follow({ start: 'end', ...query }).next();
+  await expect(first({ start: { cursor: 'nonsense' } })).rejects.toMatchObject({ code: 'CURSOR_INVALID' });
+  await expect(first({ regex: '(' })).rejects.toThrow();
+  await expect(first({ family: 'b.log' })).rejects.toMatchObject({ code: 'LOG_FAMILY_NOT_FOUND' });
+});
+
+test('a follow that leaves while its logs are opened leaves nothing behind', async () => {
+  const { handles, write, open } = openGatedHub();
+  for (let number = 0; number < 100; number++) write(logName(number), 'old');
+  const hub = open();
+  const follow = collectFollow(hub, {});
+  await follow.ready;
+  const stopped = follow.stop();
+  handles.open();
+  await stopped;
+  await eventually(() => expect(hub.usage).toEqual({ readers: 0, watchers: 0, openFiles: 0 }));
 });

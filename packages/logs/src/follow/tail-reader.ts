@@ -34,6 +34,16 @@ export function currentJunction({ ring, positionCursor: until, text, isRotating 
   return { seq, until, unread: text?.isUnemitted ? text.name : undefined };
 }
 
+/** What is next in the ring, and the cursor up to which everything was delivered. */
+export interface TailPosition {
+  seq: number;
+  after: string | null;
+}
+
+export function tailPosition(tail: LogTail): TailPosition {
+  return { seq: tail.ring.nextSeq, after: cursorBefore(tail) };
+}
+
 /** One follower's position in one log: a sequence number, not a queue. */
 export class TailReader {
   readonly tail: LogTail;
@@ -60,7 +70,7 @@ export class TailReader {
   }
 
   /** Continues at this entry of the ring; `after` is the cursor of the record delivered last. */
-  moveTo(seq: number, after?: string): void {
+  moveTo(seq: number, after?: string | null): void {
     this.#seq = seq;
     this.#bytes = this.tail.ring.bytesBefore(seq);
     if (after === undefined) return;

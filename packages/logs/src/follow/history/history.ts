@@ -1,6 +1,6 @@
 import { decodeCursor, resumeCursor } from '../../cursor/cursor.ts';
 import { LogError } from '../../log-error.ts';
-import type { FollowItem, FoundRecord, StartPoint } from '../../types.ts';
+import type { FollowItem, FollowQuery, FoundRecord, StartPoint } from '../../types.ts';
 import type { RecordRing } from '../ring/record-ring.ts';
 import { currentJunction, type Junction, type TailReader } from '../tail-reader.ts';
 import { findRemaining } from './find-remaining.ts';
@@ -169,8 +169,8 @@ export async function findRecord(
 }
 
 /** A cursor given by a user fails if its record was deleted; a follow that resumes gets a gap. */
-function isStrict(start: StartPoint | undefined): boolean {
-  if (!start || 'timeMs' in start) return false;
+export function isStrict(start: FollowQuery['start'] | StartPoint | undefined): boolean {
+  if (typeof start !== 'object' || 'timeMs' in start || 'back' in start) return false;
   return !('cursor' in start) || decodeCursor(start.cursor).every(({ delivered }) => delivered === undefined);
 }
 

@@ -4,16 +4,17 @@ import type { Scrubber } from '../../scrub/scrubber.ts';
 import { NO_WORK, owned } from '../../shared.ts';
 import { RecordRing } from '../ring/record-ring.ts';
 import { RingWriter } from '../ring/ring-writer.ts';
+import { type TailPosition, tailPosition } from '../tail-reader.ts';
 import { listMembers, type SeenMember } from './family-files.ts';
 import { KnownFiles } from './known-files.ts';
-import { OpenFiles } from './open-files.ts';
+import { acquireListed, OpenFiles } from './open-files.ts';
 import { PollLoop } from './poll-loop.ts';
 import { type FoundFile, ReplacementCount } from './replacement-count.ts';
 import { LINGER_MS, RotatedFiles } from './rotated-files.ts';
 import { Rotation } from './rotation.ts';
 import { readFileId, type TailFile } from './tail-file.ts';
 import { type TailAction, type TailEvent, type TailState, transition, unreadableEvent } from './tail-state.ts';
-import type { TailDeps, TailTarget } from './tail-target.ts';
+import type { FirstPosition, TailDeps, TailTarget } from './tail-target.ts';
 import type { TailText } from './tail-text.ts';
 
 /**
@@ -29,6 +30,8 @@ export class LogTail {
   readonly rotated: RotatedFiles;
   /** Whether the ring starts with the first record of the log. */
   readonly fromStart: boolean;
+  /** Where the ring begins. */
+  begun: TailPosition | undefined;
   readonly #known = new KnownFiles();
   readonly #rotation: Rotation;
   readonly #replacements = new ReplacementCount();
@@ -36,6 +39,7 @@ export class LogTail {
   #state: TailState = 'starting';
   #file: TailFile | undefined;
   #name: string;
+  #first: FirstPosition;
   /** When the first of the latest polls in a row found no readable file. */
   #unreadableSinceMs: number | undefined;
   #pollRotated = false;
@@ -49,6 +53,7 @@ export class LogTail {
     this.deps = deps;
     this.fromStart = fromStart;
     this.#name = target.name;
+    this.#first = fromStart ? 'start' : 'end';
     this.ring = new RecordRing({ limitBytes });
     this.writer = new RingWriter(this.ring, limitBytes);
     this.open = new OpenFiles({ zone, formats, times, scrubber, writer: this.writer, onRead });
@@ -111,14 +116,18 @@ export class LogTail {
     return text.ref.cursors.at(text.emittedOffset, Buffer.alloc(0));
   }
 
-  /** Opens the live file if there is a readable one. `members`: the family's files, if they were listed just now. */
+  /**
+   * Opens the live file if there is a readable one. `members`: the family's files as they were listed; what was written since
+   * then is read.
+   */
   async start(members?: readonly SeenMember[]): Promise<void> {
     try {
       const { family } = this.target;
       const listed = family === undefined ? [] : (members ?? (await listMembers(family, this.deps)));
       this.#known.remember(listed);
       await this.#whileReadable(async () => {
-        const handle = await this.deps.handles.acquire(this.#name);
+        const { handle, from } = await acquireListed({ name: this.#name, family: this.family, members, ...this.deps });
+        if (!this.fromStart) this.#first = from;
         await this.#dispatch('other-file', { handle, replacements: 0 });
       });
       if (family !== undefined && !this.fromStart)
@@ -126,6 +135,7 @@ export class LogTail {
     } catch (error) {
       await this.#fail(error);
     }
+    this.begun = tailPosition(this);
     if (!this.#isEnded)
       this.#polling = owned(this.#pollWhenWoken(), (error) => {
         this.#failure = { error };
@@ -178,7 +188,7 @@ export class LogTail {
   async #execute(action: TailAction, found?: FoundFile): Promise<void> {
     switch (action) {
       case 'open-first':
-        this.#file = await this.open.open(given(found).handle, this.fromStart ? 'start' : 'end');
+        this.#file = await this.open.open(given(found).handle, this.#first);
         return;
       case 'open-created':
       case 'replace':

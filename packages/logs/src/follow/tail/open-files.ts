@@ -1,12 +1,14 @@
 import { statFd } from '../../file/fs-calls.ts';
 import type { LogHandle } from '../../file/log-handle.ts';
-import { isFileFailure } from '../../log-error.ts';
+import { isFileFailure, undefinedIfUnreadable } from '../../log-error.ts';
 import type { FormatSet } from '../../parse/format-set.ts';
 import type { Zone } from '../../parse/zone.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import type { RingWriter } from '../ring/ring-writer.ts';
+import { type FamilyDeps, listMembers, type SeenMember } from './family-files.ts';
 import type { AssemblerTimes } from './record-assembler.ts';
 import { readFileId, TailFile } from './tail-file.ts';
+import type { FirstPosition } from './tail-target.ts';
 
 export interface OpenFilesDeps {
   zone: Zone;
@@ -32,7 +34,7 @@ export class OpenFiles {
   }
 
   /** Takes ownership of the handle. `before` is the previous file of the same log. */
-  async open(handle: LogHandle, from: 'start' | 'end', before?: TailFile): Promise<TailFile> {
+  async open(handle: LogHandle, from: FirstPosition, before?: TailFile): Promise<TailFile> {
     this.#handles.add(handle);
     const { zone, formats, times, scrubber, onRead } = this.#deps;
     const { holdMs, idleMs } = times;
@@ -100,4 +102,30 @@ export class OpenFiles {
     for (const handle of this.#handles) handle.release();
     this.#handles.clear();
   }
+}
+
+interface ListedLog extends Pick<FamilyDeps, 'handles' | 'list'> {
+  /** Of its live file. */
+  name: string;
+  family: string;
+  /** Its files, as they were listed. */
+  members: readonly SeenMember[] | undefined;
+}
+
+/** The file that was live when they were listed, wherever it is now, at its size of then; or the one that is live. */
+export async function acquireListed({ name, family, members, handles, list }: ListedLog): Promise<FirstFile> {
+  const handle = await handles.acquire(name);
+  const live = members?.find((member) => member.name === name);
+  if (!live) return { handle, from: 'end' };
+  if ((await readFileId(handle)) === live.id) return { handle, from: Number(live.size) };
+  const moved = (await listMembers(family, { list })).find(({ id, compressed }) => id === live.id && !compressed);
+  const old = moved && (await handles.acquire(moved.name).catch(undefinedIfUnreadable));
+  const isFound = old && (await readFileId(old)) === live.id;
+  (isFound ? handle : old)?.release();
+  return isFound ? { handle: old, from: Number(live.size) } : { handle, from: 'start' };
+}
+
+interface FirstFile {
+  handle: LogHandle;
+  from: FirstPosition;
 }

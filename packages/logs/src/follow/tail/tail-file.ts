@@ -9,6 +9,7 @@ import type { Zone } from '../../parse/zone.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import type { RecordEntry } from '../ring/ring-entry.ts';
 import type { AssemblerTimes } from './record-assembler.ts';
+import type { FirstPosition } from './tail-target.ts';
 import { TailText } from './tail-text.ts';
 import { findUtf16End } from './utf16-end.ts';
 
@@ -77,12 +78,14 @@ export class TailFile {
     this.text = this.#emptyText(options.format);
   }
 
-  /** Takes ownership of the handle. Reads from the start, or from the start of the last line. */
-  static async open(handle: LogHandle, from: 'start' | 'end', options: TailFileOptions): Promise<TailFile> {
+  /** Takes ownership of the handle. Reads from the start, or from the start of the last line it has, or had at a size. */
+  static async open(handle: LogHandle, from: FirstPosition, options: TailFileOptions): Promise<TailFile> {
     const file = new TailFile(handle, await readFileId(handle), options);
-    if (from === 'end' && handle.sizeBytes > 0) await file.#skipToEnd(handle.sizeBytes);
+    const size = from === 'start' ? 0 : from === 'end' ? handle.sizeBytes : from;
+    // One that is smaller by now was truncated: all of it is new.
+    if (size > 0 && size <= handle.sizeBytes) await file.#skipToEnd(size);
     // What is written to an empty file may be copied and truncated before any of it is read.
-    file.isRestarted = from === 'end' && file.text.isUnread;
+    file.isRestarted = from !== 'start' && file.text.isUnread;
     return file;
   }
 

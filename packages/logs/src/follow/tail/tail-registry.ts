@@ -1,4 +1,5 @@
 import type { Scrubber } from '../../scrub/scrubber.ts';
+import { type TailPosition, tailPosition } from '../tail-reader.ts';
 import type { SeenMember } from './family-files.ts';
 import { LogTail } from './log-tail.ts';
 import type { TailDeps, TailTarget } from './tail-target.ts';
@@ -29,6 +30,8 @@ export class TailRegistry {
   readonly #tails = new Map<string, RegisteredTail>();
   /** By the name of the live file; rebuilt when one of them changes. */
   #byName: Map<string, LogTail[]> | undefined;
+  /** The files of logs that are about to be read, as they were listed: whoever begins to read one begins there. */
+  readonly #listed = new Map<string, readonly SeenMember[]>();
   #trimming: NodeJS.Immediate | undefined;
   #polled = 0;
 
@@ -54,6 +57,26 @@ export class TailRegistry {
     return this.#tails.get(tailKey(wanted))?.tail.target;
   }
 
+  /** The position in all that are read now. */
+  positions(): Map<LogTail, TailPosition> {
+    return new Map(Array.from(this.#tails.values(), ({ tail }) => [tail, tailPosition(tail)]));
+  }
+
+  /** Logs that were listed just now and will be acquired. Returns what ends that. */
+  expect(targets: readonly TailTarget[], listing: ReadonlyMap<string, readonly SeenMember[]>): () => void {
+    const keys: string[] = [];
+    for (const target of targets) {
+      const key = tailKey(target);
+      const members = listing.get(target.family ?? target.name);
+      if (!members || this.#tails.has(key) || this.#listed.has(key)) continue;
+      this.#listed.set(key, members);
+      keys.push(key);
+    }
+    return () => {
+      for (const key of keys) this.#listed.delete(key);
+    };
+  }
+
   /** `undefined` if the limit is reached and the log is optional. */
   async acquire(
     target: TailTarget,
@@ -72,7 +95,7 @@ export class TailRegistry {
     if (!entry) {
       if (isOptional && this.#tails.size >= this.#deps.maxLogs) return undefined;
       const tail = new LogTail(target, this.#deps, { fromStart });
-      entry = { tail, started: tail.start(members), users: 0, timer: undefined };
+      entry = { tail, started: tail.start(this.#listed.get(key) ?? members), users: 0, timer: undefined };
       this.#tails.set(key, entry);
       this.#byName = undefined;
       this.#trimSoon();

@@ -7,6 +7,9 @@ export interface TailDeps extends FamilyDeps {
   onRead(): void;
 }
 
+/** Where reading begins; a number is the size that the file had. */
+export type FirstPosition = 'start' | 'end' | number;
+
 export interface TailTarget {
   /** The file name followed. */
   name: string;
