@@ -154,6 +154,7 @@ class Watched {
     try {
       await withDeadline(send, { timeoutMs, signal: this.#closing.signal });
     } catch {
+      // The next request reports what is wrong with it.
       const isSoon = performance.now() - startedMs < Math.min(timeoutMs / 2, this.#waitMs);
       if (!isSoon || this.#closing.signal.aborted) return false;
     }
