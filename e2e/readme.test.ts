@@ -52,6 +52,7 @@ describe('the README in a fresh checkout', () => {
   let node: ChildProcess;
 
   it('npm start builds and runs a node that shows itself', async () => {
+    expect(commands[0], 'the first command works on a machine that has nothing of ours').toBe('npm start');
     take('npm start');
     const started = await serve('sh', ['-c', `umask ${UMASK} && exec npm start`]);
     ({ url, child: node } = started);
