@@ -40,6 +40,16 @@ it.runIf(canMakeNetworks())(
     setLink(RIGHT, 'up');
     for (const place of NETWORKS) await eventually(() => expect(statesBy(place)).toEqual({ left: 'up', right: 'up' }));
     await eventually(() => expect(followed.stdout).toContain('said while nobody heard'));
+
+    // No packet arrives, and nothing says so: the follow does.
+    const known = followed.stderr.length;
+    for (const [from, to] of [NETWORKS, NETWORKS.toReversed()] as const) loseAll(from, to, 'replace');
+    right.write('into a black hole');
+    await eventually(() => expect(followed.stderr.slice(known)).toMatch(/right.*sent no byte for 5000 ms/));
+    expect(followed.stdout).not.toContain('into a black hole');
+    await eventually(() => expectFollowed(followed, left, 'beside a black hole'));
+    for (const [from, to] of [NETWORKS, NETWORKS.toReversed()] as const) loseAll(from, to, 'del');
+    await eventually(() => expect(followed.stdout).toContain('into a black hole'));
   },
 );
 
@@ -68,6 +78,12 @@ function connectNetworks(): void {
 
 function setLink({ space, link }: TestNetwork, state: 'up' | 'down'): void {
   ip('-n', space, 'link', 'set', link, state);
+}
+
+/** Packets to the other side go to a machine that does not exist; or no longer. */
+function loseAll({ space, link }: TestNetwork, to: TestNetwork, how: 'replace' | 'del'): void {
+  const machine = how === 'del' ? [] : ['lladdr', '02:00:00:00:00:01', 'nud', 'permanent'];
+  ip('-n', space, 'neigh', how, to.ip, 'dev', link, ...machine);
 }
 
 function startNode(place: TestNetwork): Promise<ClusterProcess> {

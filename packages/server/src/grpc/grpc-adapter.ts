@@ -25,8 +25,8 @@ import {
   SERVICE_NAME,
 } from './service-definition.ts';
 
-/** Detects clients that disappeared without closing the connection. */
-const KEEP_ALIVE = { 'grpc.keepalive_time_ms': 60_000, 'grpc.keepalive_timeout_ms': 20_000 };
+/** Detects clients that disappeared without closing the connection, within a minute. */
+const KEEP_ALIVE = { 'grpc.keepalive_time_ms': 30_000, 'grpc.keepalive_timeout_ms': 20_000 };
 
 /** Concurrent calls per connection; more wait in the client. Without a limit, a client could fill the memory with calls. */
 const MIN_CONCURRENT_CALLS = 256;

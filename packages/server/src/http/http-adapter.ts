@@ -4,6 +4,7 @@ import type { Health } from '../health.ts';
 import type { OwnLog } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
 import { DeadlineTimer } from '../transport/deadline-timer.ts';
+import { LostConnections } from '../transport/lost-connections.ts';
 import { RequestLog } from '../transport/request-log.ts';
 import type { RequestPolicy } from '../transport/request-policy.ts';
 import { ConsoleFiles } from './console-files.ts';
@@ -85,6 +86,7 @@ export function createHttpAdapter(deps: HttpAdapterDeps): HttpAdapter {
     accessLog,
     log: new RequestLog(ownLog.component('http')),
     timer: new DeadlineTimer(answerTimeoutMs),
+    lostConnections: new LostConnections(),
     stallTimeoutMs,
   };
   return {

@@ -6,6 +6,7 @@ import type { Identity } from '../../auth/identity.ts';
 import { hasCode } from '../../errors.ts';
 import { ClientDisconnected, Deadline } from '../../transport/deadline.ts';
 import type { DeadlineTimer } from '../../transport/deadline-timer.ts';
+import type { LostConnections } from '../../transport/lost-connections.ts';
 import { RateExceeded, type RateState } from '../../transport/request-policy.ts';
 import type { StreamSlots, StreamUser } from '../../transport/stream-slots.ts';
 import { compressResponse } from '../response/compress-response.ts';
@@ -46,6 +47,8 @@ export interface RequestHandlerDeps extends OutcomeDeps {
   cors: ReturnType<typeof createCors>;
   slots: StreamSlots;
   timer: DeadlineTimer;
+  /** Ends follows whose clients are gone. */
+  lostConnections: LostConnections;
   stallTimeoutMs: number;
 }
 
@@ -289,10 +292,13 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
 
   #watchSession(route: RouteId): void {
     const session = { credentials: readCredentials(this.#request, this.source), wanted: getRoute(route).role };
-    this.#unwatchSession = this.#handling.gate.access.watchSession({
-      ...session,
-      end: (reason) => this.#deadline.abort(reason),
-    });
+    const { gate, lostConnections } = this.#handling;
+    const unwatch = gate.access.watchSession({ ...session, end: (reason) => this.#deadline.abort(reason) });
+    const unwatchSocket = lostConnections.watch(this.#request.socket);
+    this.#unwatchSession = () => {
+      unwatch();
+      unwatchSocket();
+    };
   }
 
   #counted(response: RouteResponse): RouteResponse {

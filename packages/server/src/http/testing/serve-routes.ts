@@ -6,6 +6,7 @@ import { openToAll, QUIET_ACCESS_LOG } from '../../auth/testing/open-to-all.ts';
 import type { CutReason, FaultPlace } from '../../metrics/request-counts.ts';
 import type { Logger, LogMethod } from '../../own-log/logger.ts';
 import { DeadlineTimer } from '../../transport/deadline-timer.ts';
+import { LostConnections } from '../../transport/lost-connections.ts';
 import { RequestLog } from '../../transport/request-log.ts';
 import { StreamSlots } from '../../transport/stream-slots.ts';
 import { startHttpServer } from '../http-server.ts';
@@ -91,6 +92,7 @@ export async function serveRoutes(
     },
     log: new RequestLog(log),
     timer: new DeadlineTimer(answerTimeoutMs),
+    lostConnections: new LostConnections(),
     stallTimeoutMs: 30_000,
   });
   const server = await startHttpServer({
