@@ -22,6 +22,6 @@ export function planIndexDir(
     dir,
     maxBytes,
     version: ownVersion(),
-    onProblem: (problem) => log.warn('index', 'the index cannot be kept on disk; retrying in 10 minutes', { problem }),
+    onProblem: (problem) => log.warn('index', 'the index cannot be kept on disk; retrying within a minute', { problem }),
   };
 }

@@ -52,7 +52,7 @@ export class FileIndex {
   /** What another process may use of it. */
   toKeep(): KeptSummaries {
     const { stamp, blocks } = this.#settled;
-    return { summaries: [...this.#blocks.values()], stamp, settled: blocks };
+    return { summaries: [...this.#blocks.values()], stamp, settled: new Set(blocks) };
   }
 
   /** Adds what `toKeep` returned, unless it is known already. */

@@ -3,6 +3,7 @@ import {
   existsSync,
   readdirSync,
   readFileSync,
+  rmSync,
   statSync,
   symlinkSync,
   truncateSync,
@@ -73,7 +74,7 @@ describe('what was learned about blocks', () => {
 
   test('is written when no search has been running for a while, and not again if nothing was learned', async () => {
     const { index, open, kept } = setUp();
-    const logs = open({}, { idleMs: 10 });
+    const logs = open({}, { times: { idleMs: 10 } });
     await logs.histogram({ file: 'a.log', buckets: 1 });
     await eventually(() => expect(existsSync(index) && kept()).toHaveLength(1));
     await eventually(() => expect(logs.usage.diskIndex).toMatchObject({ files: 1 }));
@@ -81,6 +82,34 @@ describe('what was learned about blocks', () => {
     await findErrors(logs);
     await logs.close();
     expect(statSync(join(index, kept()[0] ?? '')).ino).toBe(ino);
+  });
+
+  test('is written while searches run without a pause, too', async () => {
+    const { index, open, kept } = setUp();
+    const logs = open({}, { times: { latestMs: 50 } });
+    let isDone = false;
+    const searching = Promise.all(
+      [1, 2].map(async () => {
+        while (!isDone) await logs.histogram({ file: 'a.log', buckets: 1 });
+      }),
+    );
+    try {
+      await eventually(() => expect(existsSync(index) && kept()).toHaveLength(1));
+    } finally {
+      isDone = true;
+      await searching;
+    }
+  });
+
+  test('is written soon after it could not be', async () => {
+    const { index, open, kept, problems } = setUp();
+    writeFileSync(index, 'in the way');
+    const logs = open({}, { times: { idleMs: 1, latestMs: 50 } });
+    await logs.histogram({ file: 'a.log', buckets: 1 });
+    await eventually(() => expect(problems).toEqual([`${index} is not a directory`]));
+    rmSync(index);
+    await eventually(() => expect(existsSync(index) && kept()).toHaveLength(1));
+    expect(logs.usage.diskIndex.isFailing).toBe(false);
   });
 
   test('is compared with the text first if the file was changed, moved or written recently', async () => {
@@ -171,7 +200,7 @@ describe('a directory of indexes', () => {
   test('that is a file, or a link, is reported once, and searches go on', async () => {
     const { index, open, problems } = setUp();
     symlinkSync(tempDir(), index);
-    const logs = open({}, { idleMs: 10 });
+    const logs = open({}, { times: { idleMs: 10 } });
     expect(await findErrors(logs)).toEqual(COLD);
     expect(await findErrors(logs)).toEqual(WARM);
     await logs.close();
@@ -188,7 +217,7 @@ test('summaries are read as they were written, and any other byte is noticed', a
     { block: 90_000, all, errors: null, check },
   ];
   const kept: KeptSummaries = { summaries, stamp: '1:2:3:4:5', settled: new Set([0, 3]) };
-  const bytes = encodeSummaries(kept);
+  const bytes = await encodeSummaries(kept);
   expect(await decodeSummaries(bytes)).toEqual(kept);
   for (let at = 0; at < bytes.length; at++) {
     const harmed = Buffer.from(bytes);

@@ -17,7 +17,7 @@ const BLOCK_HEAD_BYTES = 24;
 const LEVELS = 7;
 const ALL_BYTES = 24 + 4 * LEVELS + 4;
 
-/** Read in about a millisecond, after which others may run. */
+/** Read or written in about a millisecond, after which others may run. */
 const BLOCKS_PER_TURN = 2048;
 
 const HAS_ALL = 1;
@@ -33,7 +33,7 @@ export interface KeptSummaries {
   settled: ReadonlySet<number>;
 }
 
-export function encodeSummaries({ summaries, stamp, settled }: KeptSummaries): Buffer {
+export async function encodeSummaries({ summaries, stamp, settled }: KeptSummaries): Promise<Buffer> {
   const stampBytes = Buffer.from(stamp);
   let length = HEADER_BYTES + stampBytes.length + SUM_BYTES;
   for (const { all, errors } of summaries)
@@ -44,7 +44,10 @@ export function encodeSummaries({ summaries, stamp, settled }: KeptSummaries): B
   buffer.writeUInt32LE(summaries.length, 8);
   stampBytes.copy(buffer, HEADER_BYTES);
   let at = HEADER_BYTES + stampBytes.length;
-  for (const summary of summaries) at = writeSummary(buffer, at, summary, settled.has(summary.block));
+  for (const [index, summary] of summaries.entries()) {
+    at = writeSummary(buffer, at, summary, settled.has(summary.block));
+    if (index % BLOCKS_PER_TURN === BLOCKS_PER_TURN - 1) await nextTurn();
+  }
   buffer.writeUInt32LE(crc32(buffer.subarray(0, at)), at);
   return buffer;
 }

@@ -40,19 +40,28 @@ export class SummaryStore {
     });
   }
 
-  /** Writes what was learned since it was last written. */
-  async save(indexes: BlockIndexes): Promise<void> {
+  /** Writes what was learned since it was last written. Returns whether nothing is left. */
+  async save(indexes: BlockIndexes): Promise<boolean> {
+    let isSaved = true;
     for (const index of indexes.all()) {
       const key = this.#keyOf.get(index);
       if (!key || !index.isChanged || index.blockCount < MIN_BLOCKS) continue;
       await this.#loading.get(index)?.last();
       const name = await this.#keys.name('blocks', { ...key, create: true });
-      if (name === undefined) continue;
+      if (name === undefined) {
+        // It has none any more if the rules have changed, by which it is masked.
+        if (this.#dir.usage.isFailing) isSaved = false;
+        continue;
+      }
+      // Before it is written: searches may learn more meanwhile.
       index.isChanged = false;
-      const bytes = encodeSummaries(index.toKeep());
-      await this.#dir.write(name, bytes);
+      if (!(await this.#dir.write(name, await encodeSummaries(index.toKeep())))) {
+        index.isChanged = true;
+        isSaved = false;
+      }
       await this.#dir.trim();
     }
+    return isSaved;
   }
 
   async #read(index: FileIndex, key: SummaryKey): Promise<void> {

@@ -40,9 +40,9 @@ export class DiskIndex {
     this.builder = new IndexBuilder({ ...deps, store, list: () => this.#survey() });
     this.keeper = new IndexKeeper({
       save: () => this.#save(),
-      build: (signal) => this.builder.run(signal),
+      build: (signal, step) => this.builder.run(signal, step),
       onError: (error) => options.onProblem?.(String(error)),
-      idleMs: options.idleMs,
+      ...options.times,
     });
   }
 
@@ -56,11 +56,11 @@ export class DiskIndex {
     await this.textIndex.close();
   }
 
-  async #save(): Promise<void> {
+  async #save(): Promise<boolean> {
     const { indexes } = this.#deps;
-    if (!indexes.all().some(({ isChanged }) => isChanged)) return;
+    if (!indexes.all().some(({ isChanged }) => isChanged)) return true;
     await this.#survey();
-    await this.summaries.save(indexes);
+    return this.summaries.save(indexes);
   }
 
   /** Lists the logs, whose size determines the limit, and what is kept. */

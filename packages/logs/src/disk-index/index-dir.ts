@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { closeFd, readFd, statFd } from '../file/fs-calls.ts';
 import { isSystemError, systemCode } from '../log-error.ts';
 import { KEPT, Shared } from '../shared.ts';
+import type { IndexKeeperTimes } from './index-keeper.ts';
 import { isOpenToOthers, isOwn, openOwn, undefinedIfMissing, writeWhole } from './own-files.ts';
 
 /** Names of what it keeps. Everything else in the directory is neither read nor removed. */
@@ -16,8 +17,8 @@ const SALT_BYTES = 32;
 /** An unfinished file that is older belongs to a process that has ended. */
 const HALF_WRITTEN_MS = 3_600_000;
 
-/** After a failed write (disk full, read-only), the next one is tried this much later. */
-const RETRY_MS = 600_000;
+/** After a failed write (disk full, read-only), none is tried for this long; then the next one, within the minute. */
+const RETRY_MS = 30_000;
 
 /** The modification time of a file is when it was last used; not updated more often than this. */
 const TOUCH_MS = 3_600_000;
@@ -28,8 +29,8 @@ export interface IndexDirOptions {
   maxBytes(logBytes: number): number;
   /** The version of the program: another one may read formats differently. */
   version: string;
-  /** How long no search has been running before anything is written; for tests. */
-  idleMs?: number;
+  /** When something is written; for tests. */
+  times?: IndexKeeperTimes;
   /** Called once for each kind of problem, until there is none any more. */
   onProblem?(message: string): void;
 }
@@ -67,12 +68,14 @@ export class IndexDir {
   readonly #checked = new Shared<boolean>(KEPT);
   readonly #salt = new Shared<Buffer | undefined>(KEPT);
   #logBytes = 0;
+  readonly #waitMs: number;
   #retryMs = 0;
   #problem: string | undefined;
   #dropped = 0;
   #evicted = 0;
 
-  constructor({ dir, maxBytes, onProblem = () => {} }: IndexDirOptions) {
+  constructor({ dir, maxBytes, times, onProblem = () => {} }: IndexDirOptions) {
+    this.#waitMs = Math.min(RETRY_MS, times?.latestMs ?? RETRY_MS);
     this.#dir = dir;
     this.#maxBytes = maxBytes;
     this.#onProblem = onProblem;
@@ -277,7 +280,7 @@ export class IndexDir {
   }
 
   #fail(message: string): void {
-    this.#retryMs = performance.now() + RETRY_MS;
+    this.#retryMs = performance.now() + this.#waitMs;
     if (this.#problem === message) return;
     this.#problem = message;
     this.#onProblem(message);

@@ -52,6 +52,7 @@ export class FileTextIndexes implements TextIndexStore {
   #writing = NO_WORK;
   #builtBytes = 0;
   #refused = 0;
+  #failed = 0;
   /** Texts that were used more recently are not removed to make room for others. */
   evictIdleMs = 0;
 
@@ -69,6 +70,11 @@ export class FileTextIndexes implements TextIndexStore {
   /** Segments that were not kept because there was no room. */
   get refused(): number {
     return this.#refused;
+  }
+
+  /** Segments, or stamps of them, that could not be written. */
+  get failed(): number {
+    return this.#failed;
   }
 
   async open(key: TextKey): Promise<KeptIndex | undefined> {
@@ -92,7 +98,7 @@ export class FileTextIndexes implements TextIndexStore {
   }
 
   put(key: TextKey, segment: TextSegment, stamp: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#write(async () => {
       const name = await this.#name(key, { create: true });
       if (name === undefined) return;
       const bytes = encodeSegment(segment, stamp);
@@ -113,7 +119,7 @@ export class FileTextIndexes implements TextIndexStore {
   }
 
   renew(key: TextKey, firstBlocks: readonly number[], stamp: string): Promise<void> {
-    return this.#inTurn(async () => {
+    return this.#write(async () => {
       const name = await this.#name(key, { create: true });
       const file = name === undefined ? undefined : await this.#use(name);
       if (!file) return;
@@ -146,8 +152,12 @@ export class FileTextIndexes implements TextIndexStore {
   }
 
   /** One writer at a time. Only a mistake in the code rejects. */
-  #inTurn(step: () => Promise<void>): Promise<void> {
-    const done = this.#writing.then(step).catch((error) => this.#dir.noteFailure(error));
+  #write(step: () => Promise<void>): Promise<void> {
+    const done = this.#writing.then(async () => {
+      const before = this.#builtBytes + this.#refused;
+      await step().catch((error) => this.#dir.noteFailure(error));
+      if (this.#builtBytes + this.#refused === before) this.#failed++;
+    });
     this.#writing = owned(done, () => {}); // reported to the caller of this step
     return done;
   }
@@ -254,7 +264,7 @@ export class FileTextIndexes implements TextIndexStore {
       const sizeBytes = Number((await statFd(fd)).size);
       // An entry that was never completed: its process has been killed.
       if (sizeBytes !== table.end) return await this.#dropFile(name);
-      const written = await this.#write(fd, entry);
+      const written = await this.#writeEntry(fd, entry);
       if (written < entry.length) return await this.#undo(fd, { name, sizeBytes, written });
       this.#dir.noteSize(name, sizeBytes + written);
       this.#builtBytes += written;
@@ -263,7 +273,7 @@ export class FileTextIndexes implements TextIndexStore {
     }
   }
 
-  async #write(fd: number, entry: Buffer): Promise<number> {
+  async #writeEntry(fd: number, entry: Buffer): Promise<number> {
     try {
       return (await writeFd(fd, entry, 0, entry.length, null)).bytesWritten;
     } catch (error) {

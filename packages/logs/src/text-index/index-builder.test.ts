@@ -15,12 +15,12 @@ function seen(name: string, { mib = 8, agoMs = HOUR_MS } = {}): SeenFile {
   return { name, size, isLink: false, stats: new SeenStats(numbers, 0) };
 }
 
-function setUp(files: SeenFile[], { segments = 1, refuses = false } = {}) {
+function setUp(files: SeenFile[], { segments = 1, refuses = false, isBusy = false } = {}) {
   const calls: string[] = [];
   const idle: number[] = [];
   const pauses: number[] = [];
   const left = new Map<string, number>();
-  const store = { evictIdleMs: 0, refused: 0 };
+  const store = { evictIdleMs: 0, refused: 0, failed: 0 };
   let cpu = 0;
   const deps: IndexBuilderDeps = {
     store,
@@ -48,10 +48,10 @@ function setUp(files: SeenFile[], { segments = 1, refuses = false } = {}) {
   const builder = new IndexBuilder(deps);
   const run = async (abort = new AbortController()) => {
     calls.length = 0;
-    await builder.run(abort.signal);
+    await builder.run(abort.signal, { isBusy });
     return [...calls];
   };
-  return { builder, run, calls, idle, pauses, deps };
+  return { builder, run, calls, idle, pauses, deps, store };
 }
 
 describe('in the background', () => {
@@ -106,6 +106,27 @@ describe('in the background', () => {
     gone.deps.list = () => Promise.resolve(files);
     expect(await gone.run()).toEqual(['a.log']);
     expect(await gone.run()).toEqual([]);
+  });
+
+  test('a file whose segment could not be written is tried again, and no other one meanwhile', async () => {
+    const { run, deps, store } = setUp([seen('a.log'), seen('b.log')]);
+    const { indexText } = deps;
+    deps.indexText = (...call) => {
+      store.failed++;
+      return indexText(...call);
+    };
+    expect(await run()).toEqual(['a.log']);
+    expect(await run()).toEqual(['a.log']);
+    deps.indexText = indexText;
+    expect(await run()).toEqual(['a.log', 'b.log']);
+  });
+
+  test('beside searches, one segment at a time is built, of files that are not compressed', async () => {
+    const files = [seen('a.log.gz'), seen('b.log'), seen('c.log', { agoMs: 2 * HOUR_MS })];
+    const { run, pauses } = setUp(files, { segments: 2, isBusy: true });
+    const steps = [await run(), await run(), await run(), await run(), await run()];
+    expect(steps).toEqual([['b.log'], ['b.log'], ['c.log'], ['c.log'], []]);
+    expect(pauses).toEqual([]);
   });
 
   test('it stops when it is told to, and goes on where it was', async () => {

@@ -39,8 +39,9 @@ export interface IndexBuilderDeps {
   store: {
     /** What may be removed to make room: texts that were not used for this long. */
     evictIdleMs: number;
-    /** Segments that were not kept because there was no room. */
+    /** Segments that were not kept because there was no room, and because they could not be written. */
     readonly refused: number;
+    readonly failed: number;
   };
   /** CPU time of the process so far, in milliseconds. */
   cpuMs?(): number;
@@ -80,18 +81,23 @@ export class IndexBuilder {
     if (this.#scanned.size < MAX_NAMES) this.#scanned.add(name);
   }
 
-  /** Ends when nothing is left to do, or when the signal aborts. */
-  async run(signal: AbortSignal): Promise<void> {
+  /**
+   * Ends when nothing is left to do, which it returns, when something cannot be written, or when the signal aborts.
+   * Beside searches, it builds one segment of a file that need not be decompressed: a fraction of a second of one thread.
+   */
+  async run(signal: AbortSignal, { isBusy = false } = {}): Promise<boolean> {
     try {
       for (const { name, stats } of this.#order(await this.#deps.list())) {
-        if (signal.aborted) return;
+        if (signal.aborted) return false;
         const stamp = seenStamp(stats);
-        if (this.#isDone(name, stamp) || !this.#isQuiet(name, stats)) continue;
-        await this.#indexFile(name, stamp, signal);
+        if (this.#isDone(name, stamp) || !this.#isQuiet(name, stats) || (isBusy && isPackedName(name))) continue;
+        if (!(await this.#indexFile(name, stamp, { signal, isBusy }))) return false;
       }
+      return true;
     } catch (error) {
       // Cancelled, or the directory cannot be listed at the moment.
       if (!signal.aborted && !(error instanceof LogError)) throw error;
+      return false;
     }
   }
 
@@ -120,16 +126,23 @@ export class IndexBuilder {
     return false;
   }
 
-  async #indexFile(name: string, seen: string, signal: AbortSignal): Promise<void> {
+  /** False: it is tried again later. */
+  async #indexFile(
+    name: string,
+    seen: string,
+    { signal, isBusy }: { signal: AbortSignal; isBusy: boolean },
+  ): Promise<boolean> {
     const { indexText, store, pause = pauseFor, cpuMs = processCpuMs } = this.#deps;
     store.evictIdleMs = this.#scanned.has(name) ? SCANNED_IDLE_MS : OTHER_IDLE_MS;
     for (;;) {
-      const [startMs, refused] = [cpuMs(), store.refused];
+      const [startMs, { refused, failed }] = [cpuMs(), store];
       const { isDone, stamp } = await indexText(name, { signal, most: 1 }).catch(ifGone);
+      if (store.failed > failed) return false;
+      const isOver = isDone || stamp === undefined || store.refused > refused;
+      if (isOver) this.#note(name, stamp ?? seen);
+      if (isBusy) return false;
       await pause((cpuMs() - startMs) * (1 / DUTY - 1), signal);
-      if (!isDone && stamp !== undefined && store.refused === refused) continue;
-      this.#note(name, stamp ?? seen);
-      return;
+      if (isOver) return true;
     }
   }
 

@@ -31,7 +31,7 @@ function setUp() {
     openDir(dir, {
       zone: BERLIN,
       maxIndexBytes: 0,
-      indexDir: { dir: index, maxBytes: () => 2 ** 30, version: '1', idleMs: 1, ...given },
+      indexDir: { dir: index, maxBytes: () => 2 ** 30, version: '1', times: { idleMs: 1 }, ...given },
       ...options,
     });
   return { dir, index, path, open };
@@ -69,6 +69,24 @@ test('a search makes its file the first to be indexed', async () => {
   // Not by searching again and again: every search stops what is being built.
   await eventually(() => expect(logs.usage.diskIndex.builtBytes).toBeGreaterThan(0));
   expect(await find(logs)).toEqual({ found: 1, isFast: true });
+});
+
+test('a text is indexed while searches run without a pause', async () => {
+  const { open } = setUp();
+  const logs = open({}, { times: { latestMs: 20 } });
+  while (!(await find(logs)).isFast);
+  expect(logs.usage.diskIndex.builtBytes).toBeGreaterThan(0);
+});
+
+test('a text is indexed soon after its index could not be written', async () => {
+  const { index, open } = setUp();
+  writeFileSync(index, 'in the way');
+  const logs = open({}, { times: { idleMs: 1, latestMs: 20 } });
+  expect(await find(logs)).toEqual({ found: 1, isFast: false });
+  await eventually(() => expect(logs.usage.diskIndex.isFailing).toBe(true));
+  rmSync(index);
+  // Not by searching again: that alone would have it built.
+  await eventually(() => expect(logs.usage.diskIndex.builtBytes).toBeGreaterThan(0));
 });
 
 test('a rotated and a compressed file use the index of their text, once they were compared with it', async () => {
