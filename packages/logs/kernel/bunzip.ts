@@ -1,6 +1,6 @@
 /*
- * A decoder of bzip2 blocks. A block is decoded as a whole and then written in pieces, since a small one may be a long
- * text. In AssemblyScript: `npm run kernel` compiles it to src/kernel/bunzip-wasm.ts, which src/packed loads.
+ * A decoder of bzip2 blocks. A block is decoded in steps of a few milliseconds, and then written in pieces, since a
+ * small one may be a long text. In AssemblyScript: `npm run kernel` compiles it to src/kernel/bunzip-wasm.ts, which src/packed loads.
  */
 import { at as bitAt, bits, ranOut, startBits } from './bunzip/bits';
 import { groups, readCodes, readSymbol, readSymbolsInUse, startSymbols, symbolsInUse } from './bunzip/codes';
@@ -13,9 +13,22 @@ export const NEEDS_INPUT: i32 = 1;
 export const BAD_BLOCK: i32 = 2;
 /** Blocks of bzip2 before 0.9.5 (1999). */
 export const BAD_OBSOLETE: i32 = 3;
+/** `resume` continues. */
+export const MORE: i32 = 4;
+
+/** Symbols decoded, or bytes sorted, in one step. */
+const STEP: u32 = 65_536;
 
 const RUN_A: u32 = 0;
 const RUN_B: u32 = 1;
+
+/** Where the decoding of a block is. */
+let maxBytes: u32 = 0;
+let origin: u32 = 0;
+let isDecoded: bool = false;
+let pausedRun: u32 = 0;
+let pausedWeight: u32 = 1;
+let sorted: u32 = 0;
 
 /** Bytes of the block, and how many of them were written. */
 let blockBytes: u32 = 0;
@@ -46,18 +59,34 @@ export function isShort(): bool {
 }
 
 /** Decodes the block that begins at bit `from`, after its checksum; `end` is the end of the input in bits. */
-export function decode(from: u32, end: u32, maxBytes: u32): i32 {
+export function decode(from: u32, end: u32, most: u32): i32 {
   startBits(from, end);
-  const result = decodeBlock(maxBytes);
+  const result = startBlock(most);
   return ranOut ? NEEDS_INPUT : result;
 }
 
-function decodeBlock(maxBytes: u32): i32 {
+/** Continues with the block that `decode` began. */
+export function resume(): i32 {
+  const result = isDecoded ? sortBytes() : decodeSymbols();
+  return ranOut ? NEEDS_INPUT : result;
+}
+
+function startBlock(most: u32): i32 {
   if (bits(1) !== 0) return BAD_OBSOLETE;
-  const origin = bits(24);
+  origin = bits(24);
   if (!readSymbolsInUse() || !readCodes()) return BAD_BLOCK;
-  if (!decodeSymbols(maxBytes) || origin >= blockBytes) return BAD_BLOCK;
-  sortBytes();
+  memory.fill(COUNTS, 0, 1024);
+  for (let i: u32 = 0; i < 256; i++) store<u8>(ORDER + i, <u8>i);
+  startSymbols();
+  maxBytes = most;
+  isDecoded = false;
+  blockBytes = 0;
+  pausedRun = 0;
+  pausedWeight = 1;
+  return MORE;
+}
+
+function startText(): void {
   position = load<u32>(TEXT + (origin << 2)) >> 8;
   written = 0;
   previous = -1;
@@ -65,37 +94,36 @@ function decodeBlock(maxBytes: u32): i32 {
   repeats = 0;
   sum = 0xffffffff;
   buildCrcTable();
-  return DONE;
 }
 
 /** Undoes the Huffman codes, the move-to-front and the runs. */
-function decodeSymbols(maxBytes: u32): bool {
-  memory.fill(COUNTS, 0, 1024);
-  for (let i: u32 = 0; i < 256; i++) store<u8>(ORDER + i, <u8>i);
-  startSymbols();
+function decodeSymbols(): i32 {
   const last = symbolsInUse + 1;
-  let count: u32 = 0;
-  let run: u32 = 0;
-  let weight: u32 = 1;
-  while (true) {
+  let count = blockBytes;
+  let run = pausedRun;
+  let weight = pausedWeight;
+  for (let left = STEP; left > 0; left--) {
     const symbol = readSymbol();
-    if (ranOut || symbol > last) return false;
+    if (ranOut || symbol > last) return BAD_BLOCK;
     if (symbol <= RUN_B) {
-      if (weight > maxBytes * 2) return false;
+      if (weight > maxBytes * 2) return BAD_BLOCK;
       run += symbol === RUN_A ? weight : weight << 1;
       weight <<= 1;
       continue;
     }
     if (run > 0) {
-      if (run > maxBytes - count) return false;
+      if (run > maxBytes - count) return BAD_BLOCK;
       const byte = <u32>load<u8>(IN_USE + <u32>load<u8>(ORDER));
       store<u32>(COUNTS + (byte << 2), load<u32>(COUNTS + (byte << 2)) + run);
       for (const end = count + run; count < end; count++) store<u32>(TEXT + (count << 2), byte);
       run = 0;
       weight = 1;
     }
-    if (symbol === last) break;
-    if (count >= maxBytes) return false;
+    if (symbol === last) {
+      blockBytes = count;
+      return startSorting();
+    }
+    if (count >= maxBytes) return BAD_BLOCK;
     const index = symbol - 1;
     const place = load<u8>(ORDER + index);
     memory.copy(ORDER + 1, ORDER, index);
@@ -105,23 +133,37 @@ function decodeSymbols(maxBytes: u32): bool {
     store<u32>(TEXT + (count++ << 2), byte);
   }
   blockBytes = count;
-  return groups > 0;
+  pausedRun = run;
+  pausedWeight = weight;
+  return MORE;
 }
 
-/** The inverse of the Burrows-Wheeler transform: each byte gets the position of its successor. */
-function sortBytes(): void {
+function startSorting(): i32 {
+  if (groups === 0 || origin >= blockBytes) return BAD_BLOCK;
   let start: u32 = 0;
   for (let byte: u32 = 0; byte < 256; byte++) {
     const count = load<u32>(COUNTS + (byte << 2));
     store<u32>(COUNTS + (byte << 2), start);
     start += count;
   }
-  for (let i: u32 = 0; i < blockBytes; i++) {
+  isDecoded = true;
+  sorted = 0;
+  return MORE;
+}
+
+/** The inverse of the Burrows-Wheeler transform: each byte gets the position of its successor. */
+function sortBytes(): i32 {
+  const end = min<u32>(blockBytes, sorted + STEP);
+  for (let i = sorted; i < end; i++) {
     const counter = COUNTS + ((load<u32>(TEXT + (i << 2)) & 255) << 2);
     const to = TEXT + (load<u32>(counter) << 2);
     store<u32>(to, load<u32>(to) | (i << 8));
     store<u32>(counter, load<u32>(counter) + 1);
   }
+  sorted = end;
+  if (end < blockBytes) return MORE;
+  startText();
+  return DONE;
 }
 
 /** Writes the next piece of the text to OUTPUT. Returns its length; 0 at the end of the block. */

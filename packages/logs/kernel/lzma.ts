@@ -69,11 +69,20 @@ export function resetState(): void {
   resetProbs(LITERAL + (0x300 << 4));
 }
 
-/** Makes room for output, keeping `dictionaryBytes` of it. */
-export function slide(dictionaryBytes: u32): void {
-  if (out - OUTPUT <= dictionaryBytes) return;
-  memory.copy(OUTPUT, out - dictionaryBytes, dictionaryBytes);
+/** Moved in one step. */
+const SLIDE_BYTES: u32 = 8_388_608;
+let slid: u32 = 0;
+
+/** Makes room for output, keeping `dictionaryBytes` of it, step by step. Returns whether it is done. */
+export function slide(dictionaryBytes: u32): bool {
+  if (out - OUTPUT <= dictionaryBytes) return true;
+  const bytes = min<u32>(SLIDE_BYTES, dictionaryBytes - slid);
+  memory.copy(OUTPUT + slid, out - dictionaryBytes + slid, bytes);
+  slid += bytes;
+  if (slid < dictionaryBytes) return false;
+  slid = 0;
   out = OUTPUT + dictionaryBytes;
+  return true;
 }
 
 /** Appends bytes at INPUT that are not compressed. */

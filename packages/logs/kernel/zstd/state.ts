@@ -38,9 +38,18 @@ export function forget(): void {
   oldest = OUTPUT;
 }
 
-/** Makes room for output, keeping `windowBytes` of it. */
-export function slide(windowBytes: u32): void {
-  if (out - OUTPUT <= windowBytes) return;
-  memory.copy(OUTPUT, out - windowBytes, windowBytes);
+/** Moved in one step. */
+const SLIDE_BYTES: u32 = 8_388_608;
+let slid: u32 = 0;
+
+/** Makes room for output, keeping `windowBytes` of it, step by step. Returns whether it is done. */
+export function slide(windowBytes: u32): bool {
+  if (out - OUTPUT <= windowBytes) return true;
+  const bytes = min<u32>(SLIDE_BYTES, windowBytes - slid);
+  memory.copy(OUTPUT + slid, out - windowBytes + slid, bytes);
+  slid += bytes;
+  if (slid < windowBytes) return false;
+  slid = 0;
   out = OUTPUT + windowBytes;
+  return true;
 }

@@ -1,5 +1,5 @@
 import { type BunzipKernel, loadBunzipKernel } from './decoder-kernels.ts';
-import { DecodeFault, type Decoding, type PackedInput } from './packed-input.ts';
+import { DecodeFault, type Decoding, NOTHING_YET, type PackedInput, type Step } from './packed-input.ts';
 
 const LEVEL_BYTES = 100_000;
 
@@ -61,7 +61,7 @@ class KernelBits {
     this.#kernel = kernel;
   }
 
-  *read(count: number): Generator<undefined, number, undefined> {
+  *read(count: number): Generator<Step, number, undefined> {
     const bytes = yield* this.#input.peek(Math.ceil((this.#used + count) / 8));
     const { INPUT, bytes: memory } = this.#kernel;
     bytes.copy(memory, INPUT);
@@ -71,13 +71,14 @@ class KernelBits {
   }
 
   /** Blocks do not say how long they are: one whose end is missing is decoded again when there is more input. */
-  *decodeBlock(maxBytes: number): Generator<undefined, void, undefined> {
-    const { INPUT, INPUT_BYTES, NEEDS_INPUT, bytes: memory, ...kernel } = this.#kernel;
+  *decodeBlock(maxBytes: number): Generator<Step, void, undefined> {
+    const { INPUT, INPUT_BYTES, NEEDS_INPUT, MORE, bytes: memory, ...kernel } = this.#kernel;
     for (let wanted = FIRST_ATTEMPT_BYTES; ; wanted *= 2) {
       const bytes = (yield* this.#input.atLeast(wanted)).subarray(0, INPUT_BYTES);
       bytes.copy(memory, INPUT);
       const from = INPUT * 8 + this.#used;
-      const result = kernel.decode(from, (INPUT + bytes.length) * 8, maxBytes);
+      let result = kernel.decode(from, (INPUT + bytes.length) * 8, maxBytes);
+      for (; result === MORE; result = kernel.resume()) yield NOTHING_YET;
       const fault = kernel.fault(result);
       if (fault !== undefined) throw this.#input.damaged(fault);
       if (result !== NEEDS_INPUT) return this.#advance(kernel.bitPosition() - from);

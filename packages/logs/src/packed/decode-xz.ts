@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { decodeLzma2, Lzma2 } from './lzma2.ts';
-import { DecodeFault, type Decoding, type PackedInput } from './packed-input.ts';
+import { DecodeFault, type Decoding, type PackedInput, type Step } from './packed-input.ts';
 import { createBlockSum } from './xz-sums.ts';
 
 /* The container of xz: streams of blocks, each stream with an index (https://tukaani.org/xz/xz-file-format.txt). */
@@ -25,7 +25,7 @@ export function* decodeXz(input: PackedInput): Decoding {
 }
 
 /** Zeros may follow a stream. Returns whether the data ends after them. */
-function* skipPadding(input: PackedInput): Generator<undefined, boolean, undefined> {
+function* skipPadding(input: PackedInput): Generator<Step, boolean, undefined> {
   while (!(yield* input.hasEnded())) {
     if ((yield* input.peek(1))[0] !== 0) return false;
     input.skip(1);
@@ -34,7 +34,7 @@ function* skipPadding(input: PackedInput): Generator<undefined, boolean, undefin
 }
 
 /** Returns the kind of the checksums. */
-function* readStreamHeader(input: PackedInput, streams: number): Generator<undefined, number, undefined> {
+function* readStreamHeader(input: PackedInput, streams: number): Generator<Step, number, undefined> {
   const start = yield* input.atLeast(MAGIC.length);
   if (!start.subarray(0, MAGIC.length).equals(MAGIC)) {
     if (streams > 0) throw input.trailing();
@@ -106,7 +106,7 @@ class HeaderFields {
 }
 
 /** The index repeats the sizes of the blocks: needed to read from the middle, which is not done here. */
-function* skipIndex(input: PackedInput): Generator<undefined, void, undefined> {
+function* skipIndex(input: PackedInput): Generator<Step, void, undefined> {
   const start = input.position;
   input.skip(1);
   const blocks = yield* takeNumber(input);
@@ -117,7 +117,7 @@ function* skipIndex(input: PackedInput): Generator<undefined, void, undefined> {
 
 const MAX_NUMBER_BYTES = 9;
 
-function* takeNumber(input: PackedInput): Generator<undefined, number, undefined> {
+function* takeNumber(input: PackedInput): Generator<Step, number, undefined> {
   let value = 0;
   for (let i = 0; i < MAX_NUMBER_BYTES; i++) {
     const byte = (yield* input.take(1))[0] ?? 0;

@@ -1,5 +1,5 @@
 import { loadZstdKernel, type ZstdKernel } from './decoder-kernels.ts';
-import { DecodeFault, type Decoding, type PackedInput } from './packed-input.ts';
+import { DecodeFault, type Decoding, NOTHING_YET, type PackedInput, type Step } from './packed-input.ts';
 
 /* Frames of zstd (RFC 8878, 3.1). */
 
@@ -36,14 +36,15 @@ export function* decodeZstd(input: PackedInput): Decoding {
     if (magic !== MAGIC) throw frames > 0 ? input.trailing() : new DecodeFault('damaged', 'not zstd data');
     const frame = yield* readHeader(input);
     if (!kernel || kernel.windowBytes < frame.windowBytes) {
-      const { windowBytes } = frame;
+      // At least twice as much as before: each of many frames may need a little more than the one before it.
+      const windowBytes = Math.max(frame.windowBytes, Math.min(2 * (kernel?.windowBytes ?? 0), MAX_WINDOW_BYTES));
       kernel = { windowBytes, zstd: loadZstdKernel(windowBytes + Math.max(ROOM_BYTES, windowBytes / 4) + ROOM_BYTES) };
     }
     yield* decodeFrame(input, frame, kernel.zstd);
   }
 }
 
-function* skipFrame(input: PackedInput): Generator<undefined, void, undefined> {
+function* skipFrame(input: PackedInput): Generator<Step, void, undefined> {
   for (let left = 8 + (yield* input.peek(8)).readUInt32LE(4); left > 0; ) {
     const available = (yield* input.peek(1)).length > 0 ? input.available : 0;
     input.skip(Math.min(left, available));
@@ -51,7 +52,7 @@ function* skipFrame(input: PackedInput): Generator<undefined, void, undefined> {
   }
 }
 
-function* readHeader(input: PackedInput): Generator<undefined, Frame, undefined> {
+function* readHeader(input: PackedInput): Generator<Step, Frame, undefined> {
   const descriptor = (yield* input.peek(5))[4] ?? 0;
   const isSingle = (descriptor & IS_SINGLE_SEGMENT) !== 0;
   const dictionaryBytes = [0, 1, 2, 4][descriptor & 3] ?? 0;
@@ -92,7 +93,7 @@ function* decodeFrame(input: PackedInput, { windowBytes, hasChecksum }: Frame, z
     if (kind > COMPRESSED) throw input.damaged('unknown block type');
     if (size > maxBytes) throw input.damaged('invalid block size');
     const block = (yield* input.peek(3 + (kind === RUN ? 1 : size))).subarray(3);
-    if (zstd.out.value + maxBytes > zstd.bytes.length - 64) zstd.slide(windowBytes);
+    while (zstd.out.value + maxBytes > zstd.bytes.length - 64 && !zstd.slide(windowBytes)) yield NOTHING_YET;
     const from = zstd.out.value;
     if (kind === COMPRESSED) decodeBlock(input, zstd, block, maxBytes);
     else {

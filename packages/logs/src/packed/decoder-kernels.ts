@@ -23,7 +23,7 @@ export interface ZstdKernel extends Kernel {
   start(): void;
   run(bytes: number, maxBytes: number): number;
   putOut(end: number): void;
-  slide(windowBytes: number): void;
+  slide(windowBytes: number): number;
   startSum(): void;
   addToSum(from: number, end: number): void;
   sumLow(): number;
@@ -36,7 +36,7 @@ export interface LzmaKernel extends Kernel {
   resetDictionary(): void;
   setProperties(byte: number): number;
   resetState(): void;
-  slide(dictionaryBytes: number): void;
+  slide(dictionaryBytes: number): number;
   copyPlain(bytes: number): void;
   startChunk(bytes: number): number;
   run(chunkEnd: number, limit: number): number;
@@ -51,10 +51,12 @@ export interface LzmaKernel extends Kernel {
 export interface BunzipKernel extends Kernel {
   INPUT_BYTES: number;
   NEEDS_INPUT: number;
+  MORE: number;
   bitPosition(): number;
   readBits(from: number, end: number, count: number): number;
   isShort(): number;
   decode(from: number, end: number, maxBytes: number): number;
+  resume(): number;
   write(): number;
   blockSum(): number;
 }

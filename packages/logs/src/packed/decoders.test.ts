@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { type DecoderName, decodeChunks } from './decoders.ts';
 import { DecodeFault } from './packed-input.ts';
 import { FIXTURES, type FixtureName, fixture, fixtureText } from './testing/fixture-text.ts';
@@ -82,6 +82,77 @@ describe.each(FIXTURES)('%s', (name) => {
       }),
       { numRuns: 10 * MORE },
     );
+  });
+});
+
+describe('others run', () => {
+  /** Counts the turns of the event loop until the test ends. */
+  function countTurns(): () => number {
+    let turns = 0;
+    let timer = setImmediate(function count() {
+      turns++;
+      timer = setImmediate(count);
+    });
+    onTestFinished(() => clearImmediate(timer));
+    return () => turns;
+  }
+
+  const EMPTY_XZ = Buffer.from('fd377a585a000004e6d6b446000000001cdf44211fb6f37d010000000004595a', 'hex');
+  const EMPTY_BZ2 = Buffer.from('425a683917724538509000000000', 'hex');
+  const EMPTY_ZSTD = Buffer.from('28b52ffd240001000099e9d851', 'hex');
+  const SKIPPABLE_ZSTD = Buffer.from('502a4d1800000000', 'hex');
+
+  /** Each frame claims a window of a byte more. */
+  const growingFrames = () =>
+    Buffer.concat(
+      Array.from({ length: 2000 }, (_, size) => {
+        const frame = Buffer.from('28b52ffda000000000010000', 'hex');
+        frame.writeUInt32LE(size, 5);
+        return frame;
+      }),
+    );
+
+  test.each<[string, DecoderName, Buffer, number]>([
+    ['streams of xz without text', 'xz', Buffer.concat(Array(10_000).fill(EMPTY_XZ)), 80],
+    ['the padding of xz', 'xz', Buffer.concat([EMPTY_XZ, Buffer.alloc(400_000)]), 400],
+    ['streams of bzip2 without text', 'bzip2', Buffer.concat(Array(20_000).fill(EMPTY_BZ2)), 80],
+    ['frames of zstd without text', 'zstd', Buffer.concat(Array(20_000).fill(EMPTY_ZSTD)), 80],
+    ['frames of zstd that are skipped', 'zstd', Buffer.concat(Array(20_000).fill(SKIPPABLE_ZSTD)), 40],
+    ['frames of zstd that need more and more memory', 'zstd', growingFrames(), 8],
+  ])('while %s are decoded', async (_, decoder, packed, least) => {
+    const turns = countTurns();
+    expect(await decode(decoder, packed, [packed.length])).toMatchObject({ text: Buffer.alloc(0), fault: undefined });
+    expect(turns()).toBeGreaterThan(least);
+  });
+
+  test('in the middle of a block of bzip2', async () => {
+    const turns = countTurns();
+    const decoding = decodeChunks(
+      'bzip2',
+      (async function* () {
+        yield fixture('default.bz2');
+      })(),
+    );
+    await decoding.next();
+    await decoding.return();
+    // Its symbols, and its bytes in order, 65,536 at a time.
+    expect(turns()).toBeGreaterThan(TEXT.length / 65_536);
+  });
+
+  test('between the steps of several decoders, which never share a turn', async () => {
+    const turns = countTurns();
+    const names = FIXTURES.flatMap((name) => [name, name]);
+    const seen: number[] = [];
+    await Promise.all(
+      names.map(async (name) => {
+        const chunks = (async function* () {
+          yield fixture(name);
+        })();
+        for await (const piece of decodeChunks(findDecoder(name), chunks)) if (piece.length > 0) seen.push(turns());
+      }),
+    );
+    expect(seen.length).toBeGreaterThan(names.length);
+    expect(new Set(seen).size).toBe(seen.length);
   });
 });
 

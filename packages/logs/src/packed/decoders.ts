@@ -26,7 +26,7 @@ export function* decodeSync(
   let position = 0;
   for (const piece of DECODERS[decoder](input)) {
     if (piece !== undefined) {
-      yield piece;
+      if (piece.length > 0) yield piece;
       continue;
     }
     beforeRead();
@@ -37,8 +37,17 @@ export function* decodeSync(
   }
 }
 
+/** The last turn of any decoder of this thread: they share its event loop, however many they are. */
+let lastTurn: Promise<void> = Promise.resolve();
+
+/** Resolves in a turn of the event loop that no other decoder takes. */
+function takeTurn(): Promise<void> {
+  lastTurn = lastTurn.then(() => nextTurn());
+  return lastTurn;
+}
+
 /**
- * The text of compressed chunks. Others get their turn after each piece: decoding takes more time than reading. Throws
+ * The text of compressed chunks. Each step has a turn of its own, because decoding takes more time than reading. Throws
  * `DecodeFault`. `onEnd` receives the number of compressed bytes consumed.
  */
 export async function* decodeChunks(
@@ -48,15 +57,16 @@ export async function* decodeChunks(
 ): AsyncGenerator<Buffer, void, undefined> {
   const input = new PackedInput();
   try {
-    for (const piece of DECODERS[decoder](input)) {
+    const steps = DECODERS[decoder](input);
+    while (true) {
+      await takeTurn();
+      const { value: piece, done } = steps.next();
+      if (done) break;
       if (piece === undefined) {
         const next = await chunks.next();
         if (next.done) input.end();
         else input.push(next.value);
-        continue;
-      }
-      yield Buffer.from(piece);
-      await nextTurn();
+      } else if (piece.length > 0) yield Buffer.from(piece);
     }
     onEnd(input.position);
   } finally {

@@ -1,9 +1,9 @@
 import { type LzmaKernel, loadLzmaKernel } from './decoder-kernels.ts';
-import type { Decoding, PackedInput } from './packed-input.ts';
+import { type Decoding, NOTHING_YET, type PackedInput } from './packed-input.ts';
 import type { BlockSum } from './xz-sums.ts';
 
-/** Text decoded in one step. */
-const STEP_BYTES = 128 * 1024;
+/** Text decoded in one step: a few milliseconds. */
+const STEP_BYTES = 64 * 1024;
 
 /** More than the dictionary is kept, so that it need not be moved after every step; a match is shorter than the rest. */
 const ROOM_BYTES = 1024 ** 2;
@@ -38,10 +38,10 @@ export class Lzma2 {
     return this.#kernel ?? this.reserve(0);
   }
 
-  /** Makes room for the text of one chunk. */
-  makeRoom(): void {
+  /** Makes room for the text of one chunk, step by step. Returns whether there is. */
+  makeRoom(): boolean {
     const { kernel } = this;
-    if (kernel.out.value + MAX_CHUNK_BYTES > kernel.bytes.length) kernel.slide(this.#dictionaryBytes);
+    return kernel.out.value + MAX_CHUNK_BYTES <= kernel.bytes.length || Boolean(kernel.slide(this.#dictionaryBytes));
   }
 }
 
@@ -61,7 +61,7 @@ export function* decodeLzma2(input: PackedInput, lzma2: Lzma2, sum: BlockSum): D
     if (control >= HAS_PROPERTIES) needsProperties = false;
     const isKnown = control >= IS_LZMA || control <= PLAIN;
     if (!isKnown || needsReset || (control >= IS_LZMA && needsProperties)) throw input.damaged('invalid chunk');
-    lzma2.makeRoom();
+    while (!lzma2.makeRoom()) yield NOTHING_YET;
     yield* control < IS_LZMA ? copyChunk(input, kernel, sum) : decodeChunk(input, { control, kernel, sum });
   }
 }

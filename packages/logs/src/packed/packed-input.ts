@@ -12,16 +12,29 @@ export class DecodeFault extends Error {
   }
 }
 
+/** What a decoder yields: a piece of text, empty if it only lets others run, or `undefined` to ask for more input. */
+export type Step = Uint8Array | undefined;
+
 /**
  * The text of compressed data, in pieces that are valid until the next one is requested; each takes a few milliseconds
- * at most. `undefined` asks for more input. Throws `DecodeFault`.
+ * at most, whether it makes text or not. Throws `DecodeFault`.
  */
-export type Decoding = Generator<Uint8Array | undefined, void, undefined>;
+export type Decoding = Generator<Step, void, undefined>;
+
+/** Yielded by a decoder that has worked for a while without making text. */
+export const NOTHING_YET = new Uint8Array(0);
+
+/**
+ * A decoder asks for input before all that it does, so this many requests are a step: a file may consist of padding, or
+ * of streams without text. They take a millisecond.
+ */
+const STEP_REQUESTS = 1024;
 
 /** Compressed bytes as they arrive, for a decoder that waits for the number of them it needs. */
 export class PackedInput {
   #bytes: Buffer = Buffer.alloc(0);
   #hasEnded = false;
+  #requests = 0;
   /** Offset in the file of the next byte. */
   position = 0;
 
@@ -39,19 +52,20 @@ export class PackedInput {
   }
 
   /** Waits for that many bytes, or for all that are left. */
-  *atLeast(count: number): Generator<undefined, Buffer, undefined> {
+  *atLeast(count: number): Generator<Step, Buffer, undefined> {
+    if (++this.#requests % STEP_REQUESTS === 0) yield NOTHING_YET;
     while (this.#bytes.length < count && !this.#hasEnded) yield undefined;
     return this.#bytes;
   }
 
   /** The next bytes, without consuming them; fails if there are fewer. */
-  *peek(count: number): Generator<undefined, Buffer, undefined> {
+  *peek(count: number): Generator<Step, Buffer, undefined> {
     const bytes = yield* this.atLeast(count);
     if (bytes.length < count) throw this.cut();
     return bytes.subarray(0, count);
   }
 
-  *take(count: number): Generator<undefined, Buffer, undefined> {
+  *take(count: number): Generator<Step, Buffer, undefined> {
     const bytes = yield* this.peek(count);
     this.skip(count);
     return bytes;
@@ -64,7 +78,7 @@ export class PackedInput {
   }
 
   /** Whether the data ends here. */
-  *hasEnded(): Generator<undefined, boolean, undefined> {
+  *hasEnded(): Generator<Step, boolean, undefined> {
     return (yield* this.atLeast(1)).length === 0;
   }
 
