@@ -127,6 +127,8 @@ export interface SettingChange {
 
 export interface CallOptions {
   signal?: AbortSignal;
+  /** Whose request it is: clients are served in turn, and limits are counted for each. Not sent to remote nodes. */
+  client?: string | undefined;
   /** Limits what responses hold in memory; only for remote nodes. */
   responseBudget?: ResponseBudget;
   /** Sends the request instead of the `fetch` of the client; only for remote nodes. */
@@ -182,8 +184,6 @@ export interface SearchOptions extends CallOptions {
    * the rest out, the message being empty then, or not: nodes of earlier versions do not.
    */
   onlyRaw?: boolean;
-  /** Whose request it is: limits what is kept in memory for each client. */
-  client?: string;
 }
 
 export interface FollowOptions extends CallOptions {

@@ -30,6 +30,7 @@ import { packedText } from './search/files/packed-text.ts';
 import { histogram } from './search/histogram.ts';
 import { ScanContext } from './search/scan-context.ts';
 import { parseLines, searchLines } from './search/search.ts';
+import { type SearchLimits, SearchSlots } from './search/search-slots.ts';
 import { type RecordsText, searchText } from './search/search-text.ts';
 import type { SearchOptions } from './search/stop-reason.ts';
 import { type TopOptions, top } from './search/top.ts';
@@ -50,7 +51,7 @@ import type {
   SearchQuery,
 } from './types.ts';
 
-export interface EngineOptions {
+export interface EngineOptions extends SearchLimits {
   /** Formats tried before the built-in ones; valid, as `parseUserFormats` returns them. */
   formats?: readonly UserFormat[];
   /** Number of scanning threads. */
@@ -59,8 +60,6 @@ export interface EngineOptions {
   scansHere?: boolean;
   /** Threads shared with other directories, instead of `workers` of its own. Closed by their creator. */
   threads?: WorkerPool;
-  /** Maximum number of concurrent searches; more are rejected. */
-  maxQueued?: number;
   /** Memory limit of the block indexes. */
   maxIndexBytes?: number;
   /** Where indexes are kept for the next process. Absent: nowhere. */
@@ -102,17 +101,16 @@ export class LogEngine {
   /** What is kept on disk; absent: nothing. */
   readonly disk: DiskIndex | undefined;
   readonly #hub: LateHub;
-  readonly #maxQueued: number;
+  readonly #slots: SearchSlots;
   readonly #ownsThreads: boolean;
-  #searching = 0;
 
   constructor(deps: EngineDeps, options: EngineOptions = {}) {
-    const { workers = 2, scansHere = false, maxQueued = 64, maxIndexBytes = 16 * 1024 ** 2 } = options;
+    const { workers = 2, scansHere = false, maxIndexBytes = 16 * 1024 ** 2 } = options;
     this.#deps = deps;
     const formats = new FormatSet(options.formats);
     this.#opener = new FileOpener({ ...deps, formats });
     this.#openDeps = { ...deps, opener: this.#opener };
-    this.#maxQueued = maxQueued;
+    this.#slots = new SearchSlots(options);
     this.#ownsThreads = options.threads === undefined;
     const pool = options.threads ?? new WorkerPool(workers, { scansHere });
     this.prepare = () => pool.prepare();
@@ -139,7 +137,7 @@ export class LogEngine {
     const { readers, watchers } = this.#hub.usage;
     const { pool, indexes } = this.#scanContext;
     const diskIndex = this.disk?.usage ?? NO_DISK_INDEX;
-    return { ...pool.usage, indexBytes: indexes.costBytes, diskIndex, searches: this.#searching, readers, watchers };
+    return { ...pool.usage, indexBytes: indexes.costBytes, diskIndex, searches: this.#slots.taken, readers, watchers };
   }
 
   async *search(query: SearchQuery, options: SearchOptions): AsyncGenerator<SearchItem[], void, undefined> {
@@ -147,7 +145,7 @@ export class LogEngine {
   }
 
   async *searchLines(query: SearchQuery, options: SearchOptions): AsyncGenerator<Buffer, void, undefined> {
-    const done = this.#begin();
+    const done = this.#begin(options);
     try {
       yield* searchLines(this.#scanContext, await this.#open(query, options), query, options);
     } finally {
@@ -160,7 +158,7 @@ export class LogEngine {
     options: SearchOptions,
   ): AsyncGenerator<RecordsText | SearchEnd, void, undefined> {
     if (query.before > 0 || query.after > 0) throw new RangeError('text is searched without context');
-    const done = this.#begin();
+    const done = this.#begin(options);
     try {
       yield* searchText(this.#scanContext, await this.#open(query, options), query, options);
     } finally {
@@ -256,17 +254,11 @@ export class LogEngine {
     if (this.#ownsThreads) await this.#scanContext.pool.close();
   }
 
-  #begin(): () => void {
-    if (this.#searching >= this.#maxQueued) {
-      throw new LogError(
-        'TOO_MANY_SEARCHES',
-        `${this.#searching} searches are already running, the limit set by search.max-queued; retry later`,
-      );
-    }
-    this.#searching++;
+  #begin({ client }: ReadOptions): () => void {
+    const release = this.#slots.take(client);
     this.disk?.keeper.noteStart();
     return () => {
-      this.#searching--;
+      release();
       this.disk?.keeper.noteEnd();
     };
   }
@@ -287,7 +279,7 @@ export class LogEngine {
     query: Q,
     options: O,
   ): Promise<R> {
-    const done = this.#begin();
+    const done = this.#begin(options);
     try {
       return await count(this.#scanContext, await this.#open(query, options), query, options);
     } finally {

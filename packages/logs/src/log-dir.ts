@@ -125,7 +125,7 @@ export class LogDir {
     if (!isDecoded) return tail({ handle: await this.#acquire(name), reads: this.#reads }, size, options);
     // Decoding takes longer than gunzipping, which does not occupy this thread.
     const { handle, text } = await (await this.#loadEngine()).openText(name, options);
-    return tail({ handle, reads: this.#reads }, size, { ...options, text });
+    return tail({ handle, reads: this.#reads }, size, { signal: options.signal, text });
   }
 
   /**

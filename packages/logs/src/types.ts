@@ -44,6 +44,8 @@ export interface LogFileDetails extends LogEntry {
 
 export interface ReadOptions {
   signal?: AbortSignal | undefined;
+  /** Who asks: the threads serve clients in turn, and each may have a part of all searches. Absent: nobody in particular. */
+  client?: string | undefined;
 }
 
 /** A finite stream of bytes. Read it to the end, break, or call `close()`. */

@@ -15,6 +15,7 @@ import type { NodeArchive } from './archive/node-archive.ts';
 import type { Access } from './auth/access.ts';
 import { ACCESS_LOG, type AccessLog, createAccessLog, hiddenLogs } from './auth/access-log.ts';
 import type { Authenticate } from './auth/authenticate-hook.ts';
+import { isMemberKey } from './auth/client-network.ts';
 import { type OpenedAccess, openAccess } from './auth/open-access.ts';
 import { ReloadedFiles, type ReloadedGroup } from './auth/reloaded-files.ts';
 import { ClusterFiles } from './cluster/cluster-files.ts';
@@ -151,6 +152,9 @@ async function openSecretsAndConfig(loaded: LoadedSettings, { given, fingerprint
   return { scrubbing, secrets, config };
 }
 
+/** The default limit of searches per client: a quarter of all. */
+const CLIENT_SHARE = 4;
+
 type LogDirDeps = Pick<LogDirOptions, 'zone' | 'hidden' | 'scrubbing'> & {
   path: string;
   threads: WorkerPool | undefined;
@@ -162,11 +166,13 @@ function openLogDir(
   { log, search, follow, http }: Settings,
   { path, threads, mounts, indexDir, ...deps }: LogDirDeps,
 ): LogDir {
+  const perClient = search.maxQueuedPerClient || Math.ceil(search.maxQueued / CLIENT_SHARE);
   const logs = new LogDir(path, {
     formats: readFormats(log.formats),
     tree: { ...readTree(log), ...(mounts && { mounts }) },
     workers: search.workers,
     maxQueued: search.maxQueued,
+    maxQueuedOf: (client) => (isMemberKey(client) ? search.maxQueued : perClient),
     maxIndexBytes: search.maxIndexBytes,
     followBytes: follow.bufferBytes,
     followLogs: follow.maxLogs,

@@ -22,6 +22,7 @@ export function planIndexDir(
     dir,
     maxBytes,
     version: ownVersion(),
-    onProblem: (problem) => log.warn('index', 'the index cannot be kept on disk; retrying within a minute', { problem }),
+    onProblem: (problem) =>
+      log.warn('index', 'the index cannot be kept on disk; retrying within a minute', { problem }),
   };
 }

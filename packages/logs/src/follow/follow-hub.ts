@@ -129,8 +129,11 @@ export class FollowHub {
    * Emits batches; the first one is empty and means that the query was accepted. Ends with an `end` item when the signal
    * aborts or the hub is closed. Consumers pull: one that is too slow gets a gap item and costs no memory.
    */
-  async *follow(query: FollowQuery, { signal }: ReadOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
-    const session = new FollowSession(query, this.#sessionDeps());
+  async *follow(
+    query: FollowQuery,
+    { signal, client }: ReadOptions = {},
+  ): AsyncGenerator<FollowItem[], void, undefined> {
+    const session = new FollowSession(query, this.#sessionDeps(client));
     const onAbort = () => {
       session.end('cancelled');
       this.#stopIfIdle();
@@ -157,7 +160,7 @@ export class FollowHub {
     this.#stopIfIdle();
   }
 
-  #sessionDeps(): SessionDeps {
+  #sessionDeps(client: string | undefined): SessionDeps {
     const { search, matchRegex, isTimed } = this.#deps;
     return {
       limit: this.#limit,
@@ -166,8 +169,8 @@ export class FollowHub {
           target,
           (this.#members.get(target.family ?? '') ?? []).map(({ name }) => name),
         ),
-      search: (query, options) => search(query, options),
-      matchRegex: (filter, texts, options) => matchRegex(filter, texts, options),
+      search: (query, options) => search(query, { ...options, client }),
+      matchRegex: (filter, texts, options) => matchRegex(filter, texts, { ...options, client }),
       permits: this.#permits,
       findTargets: async (query) => {
         const targets = await this.#findTargets(query);

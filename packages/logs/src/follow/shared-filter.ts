@@ -1,14 +1,10 @@
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import { RegexConditions } from '../scan/match/regex-conditions.ts';
-import type { RecordFilter } from '../types.ts';
+import type { ReadOptions, RecordFilter } from '../types.ts';
 import type { RecordEntry } from './ring/ring-entry.ts';
 
 /** Matches a filter's regex off the main thread. */
-export type MatchRegex = (
-  filter: RecordFilter,
-  texts: readonly Buffer[],
-  options: { signal?: AbortSignal },
-) => Promise<boolean[]>;
+export type MatchRegex = (filter: RecordFilter, texts: readonly Buffer[], options: ReadOptions) => Promise<boolean[]>;
 
 type Decision = boolean | Promise<boolean>;
 

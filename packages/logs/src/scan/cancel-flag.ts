@@ -3,12 +3,15 @@ export class CancelFlag {
   readonly shared = new SharedArrayBuffer(4);
   /** A job with this flag had to yield to others: its next ones queue behind theirs. Set by the pool. */
   isSlow = false;
+  /** Whose jobs it cancels: clients take turns. Empty: those of nobody in particular, who count as one. */
+  client: string;
   readonly #listeners = new Set<() => void>();
   readonly #isDue: (() => boolean) | undefined;
   #isSet = false;
 
   /** `isDue` is polled whenever this thread reads the flag. */
-  constructor(isDue?: () => boolean) {
+  constructor({ client = '', isDue }: { client?: string | undefined; isDue?: (() => boolean) | undefined } = {}) {
+    this.client = client;
     this.#isDue = isDue;
   }
 

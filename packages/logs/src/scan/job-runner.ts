@@ -39,6 +39,7 @@ import { scanRecords } from './tasks/scan-records.ts';
 import { scanTop } from './tasks/scan-top.ts';
 import { alignToRecord, firstAt, seekTime } from './tasks/seek-time.ts';
 import { statEntries } from './tasks/stat-entries.ts';
+import { CLIENT_TURN_MS } from './worker-messages.ts';
 
 /**
  * A job with a regex may occupy its thread for this long; the rest of it becomes a new job, queued behind those of
@@ -60,6 +61,12 @@ export class JobRunner {
   #scrubber: Scrubber | undefined;
   readonly #clean = new CleanRanges();
   readonly #cleanParts = new CleanParts(this.#kernel);
+  readonly #isContended: () => boolean;
+
+  /** `isContended`: whether jobs of other clients wait. */
+  constructor({ isContended = () => false }: { isContended?: () => boolean } = {}) {
+    this.#isContended = isContended;
+  }
 
   /** Compiles what most searches run. */
   prepare(): void {
@@ -142,10 +149,13 @@ export class JobRunner {
 
   /** For a job that searches records. Without a regex every part is short; with one, a single block may not be. */
   #turn({ file, filter }: Pick<RecordsJob, 'file' | 'filter'>, run: Run): ScanTools {
-    const tools = this.#tools(file, run);
-    if (!hasRegex(filter)) return tools;
-    const endMs = performance.now() + TURN_MS;
-    return { ...tools, isDue: () => performance.now() >= endMs };
+    const startMs = performance.now();
+    const mostMs = hasRegex(filter) ? TURN_MS : Infinity;
+    const isDue = () => {
+      const turnMs = this.#isContended() ? CLIENT_TURN_MS : mostMs;
+      return turnMs < Infinity && performance.now() >= startMs + turnMs;
+    };
+    return { ...this.#tools(file, run), isDue };
   }
 
   #tools({ format, formats, zone: zoneName, writtenMs }: ScanFile, { isCancelled, clean }: Run): ScanTools {

@@ -10,9 +10,14 @@ export function hasRegex(job: Job): boolean {
   return 'filter' in job && filterHasRegex(job.filter);
 }
 
+/** Whether it works on a whole file, or on much of it, without a pause. */
+export function isWhole(job: Job): boolean {
+  return job.kind === 'packed-map' || job.kind === 'segment' || (job.kind === 'first-at' && job.scanFrom !== undefined);
+}
+
 /** Whether short jobs go first. */
 export function isLong(job: Job, { isSlow }: CancelFlag): boolean {
-  if (isSlow || job.kind === 'packed-map' || job.kind === 'segment') return true;
+  if (isSlow || isWhole(job)) return true;
   if (!('runs' in job)) return false;
   let blocks = 0;
   for (let run = 0; run < job.runs.length; run += 2) blocks += (job.runs[run + 1] ?? 0) - (job.runs[run] ?? 0);

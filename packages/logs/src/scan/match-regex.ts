@@ -1,6 +1,6 @@
 import { LogError } from '../log-error.ts';
 import { StopReason } from '../search/stop-reason.ts';
-import type { RecordFilter } from '../types.ts';
+import type { ReadOptions, RecordFilter } from '../types.ts';
 import type { WorkerPool } from './worker-pool.ts';
 
 /** Bytes a thread tests a regex on at a time. */
@@ -13,14 +13,14 @@ const TEST_BUDGET_MS = 5000;
 export async function matchRegex(
   pool: WorkerPool,
   { filter, texts }: { filter: RecordFilter; texts: readonly Buffer[] },
-  { signal }: { signal?: AbortSignal | undefined } = {},
+  options: ReadOptions = {},
 ): Promise<boolean[]> {
   const matches: boolean[] = [];
   while (matches.length < texts.length) {
     let end = matches.length;
     for (let bytes = 0; end < texts.length && bytes < TESTED_BYTES; end++) bytes += texts[end]?.length ?? 0;
     const some = texts.slice(matches.length, end);
-    const stop = new StopReason({ signal, budgetMs: TEST_BUDGET_MS });
+    const stop = new StopReason({ ...options, budgetMs: TEST_BUDGET_MS });
     const flag = stop.newFlag();
     try {
       matches.push(...(await pool.run({ kind: 'regex', filter, texts: some }, flag)));

@@ -34,12 +34,14 @@ export interface Thread {
   /** Its code has been loaded. */
   isReady: boolean;
   current: Waiting | undefined;
-  /** Its job has a regex and should have paused long ago. */
+  /** Its job has a regex and should have paused long ago, or works on a whole file. */
   isStuck: boolean;
   /** It is being terminated; its job may have ended just before that, but it takes no other. */
   isEnding: boolean;
   /** While working: fires when it is stuck. While idle: fires when it has been idle for a while. */
   timer: NodeJS.Timeout | undefined;
+  /** Whose turn it is until when: a job of another client that waits is not given to it before. */
+  turn: { client: string; endMs: number };
   /** Set when its job was cancelled. */
   stopTimer: NodeJS.Timeout | undefined;
 }

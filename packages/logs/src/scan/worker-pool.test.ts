@@ -1,5 +1,6 @@
-import { closeSync, openSync, writeFileSync } from 'node:fs';
+import { closeSync, openSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from '../testing/eventually.ts';
 import { SLOW_REGEX, slowText } from '../testing/slow-regex.ts';
@@ -63,6 +64,68 @@ it('a short job does not wait for long ones queued before it', async () => {
   ]);
   // The first had started.
   expect(ended).toEqual(['first', 'short', 'also short', 'second', 'third']);
+});
+
+describe('a client', () => {
+  it('does not wait for all jobs that another one has queued', async () => {
+    const pool = openPool(1);
+    const file = openFile(30_000);
+    const job = countJob(file, [0, 128]);
+    const ended: string[] = [];
+    await pool.run(job);
+    const run = (client: string) => pool.run(job, new CancelFlag({ client })).then(() => ended.push(client));
+    await Promise.all([...Array.from({ length: 60 }, () => run('greedy')), run('modest'), run('modest')]);
+    expect(ended).toHaveLength(62);
+    expect(ended.lastIndexOf('modest')).toBeLessThan(40);
+  });
+
+  it('waits only until jobs of another one pause', async () => {
+    const pool = openPool(1);
+    const file = openFile(1_000_000);
+    const [greedy, modest] = [new CancelFlag({ client: 'greedy' }), new CancelFlag({ client: 'modest' })];
+    await pool.run(countJob(file, [0, 1]));
+    const [paused, small] = await Promise.all([
+      pool.run(countJob(file, [0, 184]), greedy),
+      pool.run(countJob(file, [0, 1]), modest),
+    ]);
+    expect(paused.pausedAt).toBeGreaterThan(0);
+    expect(small.pausedAt).toBeUndefined();
+    const alone = await pool.run(countJob(file, [0, 184]), new CancelFlag({ client: 'greedy' }));
+    expect(alone.pausedAt).toBeUndefined();
+  });
+
+  it('does not wait for one that decompresses whole files', async () => {
+    const pool = openPool(1);
+    const path = join(tempDir(), 'a.log.gz');
+    // 400 MB of text.
+    writeFileSync(path, Buffer.concat(Array(200).fill(gzipSync(LINE.repeat(40_000), { level: 1 }))));
+    const fd = openSync(path, 'r');
+    onTestFinished(() => closeSync(fd));
+    const file = { ...openFile(10), name: 'a.log.gz', fd, sizeBytes: statSync(path).size };
+    await pool.run(countJob(openFile(10), [0, 1]));
+    const ended: string[] = [];
+    const greedy = new CancelFlag({ client: 'greedy' });
+    await Promise.all([
+      ...[1, 2].map(() => pool.run({ kind: 'packed-map', file }, greedy).then(() => ended.push('whole file'))),
+      pool.run(countJob(openFile(10), [0, 1])).then(() => ended.push('small')),
+    ]);
+    expect(ended).toEqual(['small', 'whole file', 'whole file']);
+  });
+
+  it('waits for a file that another one has decompressed as for its own', async () => {
+    const pool = openPool(1);
+    const file = openFile(30_000);
+    const job = countJob(file, [0, 128]);
+    const ended: string[] = [];
+    await pool.run(job);
+    const run = (client: string, flag = new CancelFlag({ client })) =>
+      pool.run(job, flag).then(() => ended.push(flag.client));
+    const shared = new CancelFlag({ client: 'greedy' });
+    const running = [...Array.from({ length: 60 }, () => run('greedy')), run('', shared)];
+    pool.adopt(shared, 'modest');
+    await Promise.all(running);
+    expect(ended.indexOf('modest')).toBeLessThan(40);
+  });
 });
 
 describe('a job with a slow regex', () => {

@@ -1,11 +1,12 @@
 import { ThreadLost } from '../log-error.ts';
 import { CancelFlag, JobCancelled } from './cancel-flag.ts';
-import { hasRegex, isLong } from './job-traits.ts';
+import { JobQueue } from './job-queue.ts';
+import { hasRegex, isWhole } from './job-traits.ts';
 import type { Job, JobResults } from './jobs.ts';
 import { becomesReady, lostError, STOP_MS, startWorker, type Thread, type Waiting } from './pool-thread.ts';
 import { ScanHere } from './scan-here.ts';
 import { asError, isWorkerFailure } from './thread-errors.ts';
-import type { WorkerReady, WorkerResponse, WorkerTask } from './worker-messages.ts';
+import { CLIENT_TURN_MS, type WorkerReady, type WorkerResponse, type WorkerTask } from './worker-messages.ts';
 
 /** An idle thread is ended after this long to free its memory. */
 const IDLE_MS = 30_000;
@@ -17,6 +18,9 @@ const KEPT_THREADS = 1;
  * A job with a regex pauses after a tenth of a second. One that has not after this long is stuck in a single record.
  */
 const STUCK_MS = 1000;
+
+/** A job that works on a whole file never pauses. If all threads have such jobs for this long, others get one more. */
+const OCCUPIED_MS = 50;
 
 interface PoolOptions {
   /** Whether the calling thread also takes jobs, before any thread is started. */
@@ -36,8 +40,9 @@ export class WorkerPool {
   readonly #most: number;
   readonly #here: ScanHere | undefined;
   readonly #threads = new Set<Thread>();
-  /** Short jobs before long ones: a request for a page of records does not wait for one that counts a whole log. */
-  readonly #queue: Waiting[] = [];
+  readonly #queue = new JobQueue();
+  /** Tells the threads that clients wait for each other: then they pause sooner. */
+  readonly #contended = new Int32Array(new SharedArrayBuffer(4));
   #nextId = 1;
   #closed = false;
   #keptThreads = 0;
@@ -87,9 +92,15 @@ export class WorkerPool {
         },
       };
       const forget = flag.whenSet(() => this.#cancel(waiting));
-      this.#enqueue(waiting);
+      this.#queue.add(waiting);
       this.#dispatch();
     });
+  }
+
+  /** A job that several clients wait for is one of the client that came last, in case it waits behind others of the first. */
+  adopt(flag: CancelFlag, client: string): void {
+    const waiting = this.#queue.first((queued) => queued.flag === flag);
+    if (waiting) this.#queue.move(waiting, client);
   }
 
   /** Starts threads, one after the other, before there is any job, and keeps them when idle. */
@@ -105,22 +116,13 @@ export class WorkerPool {
   /** Ends all threads; running jobs fail. */
   async close(): Promise<void> {
     this.#closed = true;
-    for (const waiting of this.#queue.splice(0)) waiting.reject(new ThreadLost('the worker pool is closing'));
+    for (const waiting of this.#queue.clear()) waiting.reject(new ThreadLost('the worker pool is closing'));
     await Promise.all(Array.from(this.#threads, (thread) => this.#end(thread)));
-  }
-
-  #enqueue(waiting: Waiting): void {
-    const index = isLong(waiting.task.job, waiting.flag)
-      ? -1
-      : this.#queue.findIndex(({ task, flag }) => isLong(task.job, flag));
-    this.#queue.splice(index < 0 ? this.#queue.length : index, 0, waiting);
   }
 
   /** Removes a queued job; terminates the thread of a running one, unless it ends by itself. */
   #cancel(waiting: Waiting): void {
-    const index = this.#queue.indexOf(waiting);
-    if (index >= 0) {
-      this.#queue.splice(index, 1);
+    if (this.#queue.drop(waiting)) {
       waiting.reject(new JobCancelled());
       return;
     }
@@ -133,14 +135,18 @@ export class WorkerPool {
   }
 
   #dispatch(): void {
+    this.#assignJobs();
+    const isContended = [...this.#threads].some(({ current }) => current && this.#queue.hasOther(current.flag.client));
+    Atomics.store(this.#contended, 0, isContended ? 1 : 0);
+  }
+
+  #assignJobs(): void {
     while (this.#queue.length > 0) {
       if (this.#takeHere()) continue;
-      const index = this.#nextJob();
-      const next = this.#queue[index];
-      if (!next) return;
-      const thread = this.#threadFor(next);
+      const next = this.#nextJob();
+      const thread = next && this.#threadFor(next);
       if (!thread) return;
-      this.#queue.splice(index, 1);
+      this.#queue.take(next);
       this.#give(thread, next);
     }
   }
@@ -149,10 +155,10 @@ export class WorkerPool {
    * A thread that can take the job now. One that is still starting takes none: until it is ready, others do the jobs, and
    * results that come in order do not wait for it.
    */
-  #threadFor({ task }: Waiting): Thread | undefined {
+  #threadFor({ task, flag }: Waiting): Thread | undefined {
     const free = [...this.#threads].filter(({ current, isEnding }) => !current && !isEnding);
-    const ready = free.find(({ isReady }) => isReady);
-    if (ready) return ready;
+    const ready = free.filter(({ isReady }) => isReady);
+    if (ready.length > 0) return ready.find(({ turn }) => turn.client === flag.client) ?? ready.find(isOpen);
     while (free.length < this.#queue.length) {
       const started = this.#start();
       if (!started) break;
@@ -164,34 +170,46 @@ export class WorkerPool {
     return this.#here && task.job.kind === 'packed-map' ? free[0] : undefined;
   }
 
-  /** A thread beyond the usual number never takes a regex: it exists because all others are stuck in one. */
-  #nextJob(): number {
-    const regexes = [...this.#threads].filter(({ current }) => current && hasRegex(current.task.job)).length;
-    return regexes < this.#most ? 0 : this.#queue.findIndex(({ task }) => !hasRegex(task.job));
+  /** A thread beyond the usual number takes only what ends soon: it exists because all others are occupied. */
+  #nextJob(): Waiting | undefined {
+    const threads = [...this.#threads];
+    const occupied = threads.filter(({ current }) => current && mayOccupy(current.task.job)).length;
+    const ready = threads.filter(({ current, isEnding, isReady }) => isReady && !current && !isEnding);
+    const isOpenToAll = ready.length === 0 || ready.some(isOpen);
+    return this.#queue.first(
+      ({ task, flag }) =>
+        (occupied < this.#most || !mayOccupy(task.job)) &&
+        (isOpenToAll || ready.some(({ turn }) => turn.client === flag.client)),
+    );
   }
 
   #give(thread: Thread, waiting: Waiting): void {
     clearTimeout(thread.timer);
     thread.current = waiting;
     thread.worker.ref();
+    const { client } = waiting.flag;
+    if (thread.turn.client !== client || isOpen(thread))
+      thread.turn = { client, endMs: performance.now() + CLIENT_TURN_MS };
     const { job } = waiting.task;
     thread.worker.postMessage(waiting.task, 'room' in job && job.room ? [...job.room] : []);
     // It is the thread's now.
     if ('room' in job) job.room = undefined;
-    if (!hasRegex(job)) return;
+    if (!mayOccupy(job)) return;
+    const stuckMs = isWhole(job) ? OCCUPIED_MS : STUCK_MS;
     thread.timer = setTimeout(() => {
       thread.isStuck = true;
       this.#dispatch();
-    }, STUCK_MS).unref();
+    }, stuckMs).unref();
   }
 
   /**
    * Whether the calling thread takes the next job now. Not for decompressing a whole file: it would block for too long.
    */
   #takeHere(): boolean {
-    const [next] = this.#queue;
-    if (!this.#here || this.#here.isBusy || !next || next.task.job.kind === 'packed-map') return false;
-    this.#queue.shift();
+    if (!this.#here || this.#here.isBusy) return false;
+    const next = this.#queue.first(() => true);
+    if (!next || next.task.job.kind === 'packed-map') return false;
+    this.#queue.take(next);
     const done = this.#here.run(next.task.job, next.flag).finally(() => this.#dispatch());
     done.then(next.resolve, next.reject);
     return true;
@@ -201,8 +219,8 @@ export class WorkerPool {
   #start({ prepares = false } = {}): Thread | undefined {
     const stuck = [...this.#threads].filter(({ isStuck }) => isStuck).length;
     if (this.#threads.size >= this.#most + (stuck >= this.#most ? 1 : 0)) return undefined;
-    const worker = startWorker({ prepares }, this.#code);
-    const timers = { timer: undefined, stopTimer: undefined };
+    const worker = startWorker({ prepares, contended: this.#contended.buffer }, this.#code);
+    const timers = { turn: NO_TURN, timer: undefined, stopTimer: undefined };
     const thread: Thread = { worker, isReady: false, isStuck: false, isEnding: false, current: undefined, ...timers };
     this.#threads.add(thread);
     worker.unref();
@@ -231,6 +249,9 @@ export class WorkerPool {
     if (current && 'result' in response) current.resolve(response.result);
     else if (current && 'failure' in response) current.reject(asError(response.failure));
     this.#dispatch();
+    // Nobody else has it before the turn has ended.
+    if (this.#queue.length > 0 && !thread.current)
+      setTimeout(() => this.#dispatch(), thread.turn.endMs - performance.now()).unref();
   }
 
   #rest(thread: Thread): void {
@@ -247,7 +268,8 @@ export class WorkerPool {
     clearTimeout(thread.stopTimer);
     if (thread.current) this.#replacedThreads++;
     // One that could not start has no job yet: without this, threads would be started for the same one again and again.
-    const lost = thread.current ?? (thread.isReady || this.#here ? undefined : this.#queue.shift());
+    const lost = thread.current ?? (thread.isReady || this.#here ? undefined : this.#queue.first(() => true));
+    if (lost) this.#queue.drop(lost);
     lost?.reject(error instanceof Error ? error : new Error(String(error)));
     if (!this.#closed) this.#dispatch();
   }
@@ -257,4 +279,15 @@ export class WorkerPool {
     this.#lose(thread, new ThreadLost('the worker pool is closing'));
     await thread.worker.terminate();
   }
+}
+
+function mayOccupy(job: Job): boolean {
+  return hasRegex(job) || isWhole(job);
+}
+
+const NO_TURN = { client: '', endMs: 0 };
+
+/** Whether it is nobody's turn any more. */
+function isOpen({ turn }: Thread): boolean {
+  return performance.now() >= turn.endMs;
 }

@@ -11,7 +11,9 @@ import type { WorkerOptions, WorkerResponse, WorkerTask } from './worker-message
 const BACKGROUND_PRIORITY = 19;
 
 lowerPriority();
-const runner = new JobRunner();
+const { prepares, contended } = workerData as WorkerOptions;
+const others = new Int32Array(contended);
+const runner = new JobRunner({ isContended: () => Atomics.load(others, 0) !== 0 });
 const port = parentPort;
 if (!port) throw new Error('this module runs in a worker thread');
 
@@ -26,7 +28,7 @@ port.on('message', (task: WorkerTask) => {
   );
 });
 
-if ((workerData as WorkerOptions).prepares) runner.prepare();
+if (prepares) runner.prepare();
 port.postMessage('ready');
 
 /** Buffers that are transferred with the result instead of being copied. */

@@ -3,7 +3,7 @@ import { LEVELS_BY_RANK } from '../parse/level.ts';
 import type { HistogramJob, HistogramResult } from '../scan/jobs.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import { RANKS } from '../scan/tasks/scan-histogram.ts';
-import type { Histogram, HistogramBucket, HistogramQuery, RecordFilter } from '../types.ts';
+import type { Histogram, HistogramBucket, HistogramQuery, ReadOptions, RecordFilter } from '../types.ts';
 import { type BucketOptions, bucketWidth } from './bucket-width.ts';
 import { FamilyCount } from './count-families.ts';
 import { timeSpan } from './coverage/coverage.ts';
@@ -22,7 +22,7 @@ export async function histogram(
   const stop = new StopReason(options);
   try {
     await scanContext.checkRegex(query, stop.newFlag());
-    const bucketMs = await chooseWidth(scanContext, families, query);
+    const bucketMs = await chooseWidth(scanContext, families, { ...query, client: stop.client });
     const matcher = new RecordMatcher(query);
     const counts = new LevelCounts(bucketMs, matcher);
     const known = matcher.headOnly ? counts : undefined;
@@ -43,9 +43,10 @@ export async function histogram(
 export async function chooseWidth(
   scanContext: ScanContext,
   families: readonly OpenFamily[],
-  { fromMs, toMs, bucketMs, buckets, maxBuckets }: RecordFilter & Omit<BucketOptions, 'spanMs'>,
+  { fromMs, toMs, bucketMs, buckets, maxBuckets, client }: RecordFilter & Omit<BucketOptions, 'spanMs'> & ReadOptions,
 ): Promise<number> {
-  const span = fromMs === undefined || toMs === undefined ? await timeSpan(scanContext, families) : undefined;
+  const span =
+    fromMs === undefined || toMs === undefined ? await timeSpan(scanContext, families, { client }) : undefined;
   const first = fromMs ?? span?.firstMs ?? 0;
   const last = toMs ?? span?.lastMs ?? first;
   return bucketWidth({ spanMs: Math.max(0, last - first), bucketMs, buckets, maxBuckets });

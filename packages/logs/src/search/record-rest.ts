@@ -49,7 +49,7 @@ async function readRest(
   const range = { from: { file: position.file, offset }, to: { file: position.file, offset: offset + 1 } };
   const recordsOptions = { ...shown, restFrom: position.offset, wanted: () => 1 };
   // A separate flag and tally: leaving the loop ends the scan, and the record is scanned again with the others.
-  const own = { flag: new CancelFlag(), tally: new ScanTally(), ahead: 0 };
+  const own = { flag: new CancelFlag(flag), tally: new ScanTally(), ahead: 0 };
   for await (const step of familyRecords({ ...task, ...own, range }, recordsOptions)) {
     const { found, opened } = step;
     if (found.ends.length > 0) return { taken: { found, opened, from: 0, to: 1 }, cursor: resumeCursor(firstOf(step)) };

@@ -153,7 +153,7 @@ export class ScanContext {
     const mapKey = packedMapKey(opened);
     let shared = this.#packedMaps.get(mapKey);
     this.#packedMaps.delete(mapKey);
-    if (!shared || shared.isCancelled) shared = new SharedPackedMap(this.pool, file);
+    if (!shared || shared.isCancelled) shared = new SharedPackedMap(this.pool, file, flag);
     this.#packedMaps.set(mapKey, shared);
     const { map } = shared;
     // A map that failed or was cancelled is built again for the next caller.
@@ -192,10 +192,13 @@ class SharedPackedMap {
   readonly map: Promise<PackedMap>;
   /** Its size, once it is built. */
   bytes = 0;
-  readonly #flag = new CancelFlag();
+  readonly #pool: WorkerPool;
+  readonly #flag: CancelFlag;
   #waiting = 0;
 
-  constructor(pool: WorkerPool, file: ScanFile) {
+  constructor(pool: WorkerPool, file: ScanFile, { client }: CancelFlag) {
+    this.#pool = pool;
+    this.#flag = new CancelFlag({ client });
     this.map = pool.run({ kind: 'packed-map', file }, this.#flag).then((map) => {
       this.bytes = map.shared.byteLength;
       return map;
@@ -209,6 +212,7 @@ class SharedPackedMap {
   /** The given descriptor is in use until this settles, also when it is cancelled. */
   async waitFor(flag: CancelFlag): Promise<PackedMap> {
     this.#waiting++;
+    if (flag.client !== this.#flag.client) this.#pool.adopt(this.#flag, flag.client);
     let leaves = false;
     const leave = () => {
       if (leaves) return;

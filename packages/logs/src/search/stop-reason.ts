@@ -1,4 +1,5 @@
 import { CancelFlag } from '../scan/cancel-flag.ts';
+import type { ReadOptions } from '../types.ts';
 
 /** A longer timer would fire at once; nobody waits that long. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
@@ -6,6 +7,7 @@ const MAX_TIMER_MS = 2 ** 31 - 1;
 /** Why a query should end early, and the flags that cancel its scans. */
 export class StopReason {
   reason: 'cancelled' | 'time budget' | undefined;
+  readonly client: string | undefined;
   readonly #signal: AbortSignal | undefined;
   readonly #isOver: (() => boolean) | undefined;
   readonly #timer: NodeJS.Timeout | undefined;
@@ -13,7 +15,8 @@ export class StopReason {
   readonly #seekFlags: CancelFlag[] = [];
   readonly #onAbort = () => this.#stop('cancelled');
 
-  constructor({ signal, budgetMs = Infinity, isOver }: SearchOptions) {
+  constructor({ signal, client, budgetMs = Infinity, isOver }: SearchOptions) {
+    this.client = client;
     this.#signal = signal;
     this.#isOver = isOver;
     if (signal?.aborted) this.reason = 'cancelled';
@@ -22,7 +25,8 @@ export class StopReason {
   }
 
   newFlag(): CancelFlag {
-    const flag = new CancelFlag(this.#isOver && (() => this.poll() !== undefined));
+    const { client } = this;
+    const flag = new CancelFlag({ client, isDue: this.#isOver && (() => this.poll() !== undefined) });
     this.#flags.push(flag);
     if (this.reason) flag.set();
     return flag;
@@ -33,7 +37,7 @@ export class StopReason {
    * short of time is never found. So it is cancelled only when the client no longer waits for it.
    */
   newSeekFlag(): CancelFlag {
-    const flag = new CancelFlag();
+    const flag = new CancelFlag({ client: this.client });
     this.#seekFlags.push(flag);
     if (this.reason === 'cancelled') flag.set();
     return flag;
@@ -68,8 +72,7 @@ export class StopReason {
   }
 }
 
-export interface SearchOptions {
-  signal?: AbortSignal | undefined;
+export interface SearchOptions extends ReadOptions {
   /** The query ends by itself after this long, and reports how far it got. */
   budgetMs?: number | undefined;
   /** Polled while it runs: `true` ends it like an exhausted budget, at a point the caller decides. */

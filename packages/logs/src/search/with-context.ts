@@ -76,7 +76,9 @@ async function addContext(
       fields,
       shownBytes,
     };
-    const [earlier, later] = await Promise.all([older, newer].map((side) => neighbours(scanContext, family, side)));
+    const [earlier, later] = await Promise.all(
+      [older, newer].map((side) => neighbours(scanContext, family, { ...side, client: stop.client })),
+    );
     const sides = [
       before > 0 ? `,"before":[${(earlier ?? []).reverse().join(',')}]` : '',
       after > 0 ? `,"after":[${(later ?? []).join(',')}]` : '',
@@ -93,10 +95,11 @@ interface Side {
   raw: boolean;
   fields: readonly string[] | undefined;
   shownBytes: number;
+  client: string | undefined;
 }
 
 async function neighbours(scanContext: ScanContext, family: OpenFamily, side: Side): Promise<string[]> {
-  const { range, newestFirst, count, raw, fields, shownBytes } = side;
+  const { range, newestFirst, count, raw, fields, shownBytes, client } = side;
   const found: string[] = [];
   if (count === 0) return found;
   const task = {
@@ -105,7 +108,7 @@ async function neighbours(scanContext: ScanContext, family: OpenFamily, side: Si
     range,
     newestFirst,
     matcher: new RecordMatcher({}),
-    flag: new CancelFlag(),
+    flag: new CancelFlag({ client }),
     tally: new ScanTally(),
     ahead: 0,
   };

@@ -9,6 +9,9 @@ import type { ReadOptions } from '../types.ts';
 import type { SegmentJob } from './index-jobs.ts';
 import { SEGMENT_BLOCKS, type TextIndexStore, type TextKey } from './types.ts';
 
+/** It takes its turn like a client. */
+const INDEXING = 'index';
+
 export interface IndexOptions extends ReadOptions {
   /** At most this many segments; the others by later calls. */
   most?: number;
@@ -45,7 +48,7 @@ export async function indexText(
   if (!store) throw new Error('there is no text index');
   const opened = await opener.open(name, { ...(signal && { signal }) });
   try {
-    return await cancellable(signal, async (flag) => {
+    return await cancellable({ signal, client: INDEXING }, async (flag) => {
       const file = await scanContext.prepare(opened, flag, []);
       const done = await new TextIndexer({ store, pool, flag }).index(
         { file, key: scanContext.textKey(opened, file) },

@@ -24,9 +24,20 @@ export function clientNetwork(address: string | undefined): string {
   return `${network.join(':')}::/64`;
 }
 
-/** The key that streams are counted by: the identity if known, else the network. */
+const MEMBER = 'member:';
+
+/**
+ * The key that streams and searches are counted by: the identity if known, else the network. Other nodes all have the same
+ * identity: each is a client of its own.
+ */
 export function clientKey({ identity, address }: { identity: Identity | undefined; address: string }): string {
+  if (identity?.isMember) return `${MEMBER}${clientNetwork(address)}`;
   return identity === undefined || identity.kind === 'anonymous'
     ? clientNetwork(address)
     : `${identity.kind}:${identity.name}`;
+}
+
+/** Whether it is another node, which asks for many clients. */
+export function isMemberKey(client: string): boolean {
+  return client.startsWith(MEMBER);
 }

@@ -44,8 +44,10 @@ export function respondUnary<Request, Response>(
     const run = async () => {
       let releaseSlot: (() => void) | undefined;
       try {
-        if (deps.takesSlot) releaseSlot = slots.take(deps.streamUser(call.metadata));
-        respond(null, await deadline.race(handle(call.request, deadline), () => {}));
+        const user = deps.streamUser(call.metadata);
+        if (deps.takesSlot) releaseSlot = slots.take(user);
+        const options = { signal: deadline.signal, client: user.client };
+        respond(null, await deadline.race(handle(call.request, options), () => {}));
       } catch (error) {
         explain(error, call.metadata, deps);
         respond(toCallStatus(error));

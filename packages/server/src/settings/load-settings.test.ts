@@ -87,6 +87,7 @@ test('without any source every setting has its default', async () => {
     search: {
       workers: 2,
       maxQueued: 64,
+      maxQueuedPerClient: 0,
       budgetMs: 30_000,
       maxRecords: 10_000,
       maxIndexBytes: 16 * 1024 ** 2,

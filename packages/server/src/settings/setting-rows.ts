@@ -175,6 +175,8 @@ export const SETTING_ROWS = {
       about: 'Worker threads that scan logs, shared by searches and counts.' },
     maxQueued: { kind: integer(1, 100_000), default: 64,
       about: 'Maximum number of running and queued searches and counts (histogram, digest, top, fields); more are refused.' },
+    maxQueuedPerClient: { kind: integer(0, 100_000), default: 0,
+      about: 'Maximum of these per client: an identity or, if anonymous, an address (IPv6: a /64). 0: a quarter of `search.max-queued`. Other nodes of the cluster ask for many clients: it does not apply to them. Raise it if all clients come through one proxy without their own credentials.' },
     budgetMs: { kind: duration('10ms', '1d'), default: 30_000,
       about: 'Time budget of one query. When it is used up, the response contains what was found, with a cursor to continue. A histogram or digest always ends before `http.answer-timeout`.' },
     maxRecords: { kind: integer(1, 1_000_000), default: 10_000, about: 'Maximum number of records per search.' },

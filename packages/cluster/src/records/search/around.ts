@@ -43,6 +43,7 @@ export async function* searchAround(
   const members = chooseMembers(deps, request);
   const atMs = 'timeMs' in request.at ? request.at.timeMs : await fetchRecordTime(deps, request.at, options);
   const budgetMs = timeoutMs * SCAN_SHARE;
+  const { client } = options;
   const specs = members.map((chosen, index): LaneSpec => {
     const { id } = chosen.member;
     const clock = getChosenClock(deps, chosen);
@@ -55,7 +56,7 @@ export async function* searchAround(
         openOrSnapshot(deps, chosen, {
           ...how,
           budgetMs,
-          search: (signal) => recordsAround(chosen.state, around, { signal, budgetMs }),
+          search: (signal) => recordsAround(chosen.state, around, { signal, budgetMs, client }),
           searchSnapshot: (snapshot) => recordsAround(new SnapshotNode(snapshot, deps.peers.matchRegex), around, {}),
         }),
       // There is no cursor: what was emitted comes again, and is left out.

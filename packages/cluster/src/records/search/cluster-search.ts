@@ -63,7 +63,8 @@ async function* searchMembers(
   const limits = getLimits(deps);
   const chosen = chooseMembers(deps, request);
   const began = parseStartPosition(deps, request, chosen);
-  const query = { began, chosen, budgetMs: options.budgetMs, asLines, onlyRaw: options.onlyRaw ?? false };
+  const { budgetMs, client, onlyRaw = false } = options;
+  const query = { began, chosen, budgetMs, client, asLines, onlyRaw };
   const { queried, reports, lanes } = membersToQuery(deps, request, query);
   const rejectIfAllDo = () =>
     throwIfRejected(
@@ -91,7 +92,7 @@ async function* searchMembers(
       began,
       startedMs,
       ids: chosen.map(({ member }) => member.id),
-      client: options.client,
+      client,
       ...(signal && { signal }),
     }),
   ];
@@ -116,7 +117,6 @@ interface SearchFacts extends CallOptions {
   startedMs: number;
   /** Of all selected members. */
   ids: readonly string[];
-  client: string | undefined;
 }
 
 /** Builds the end: why the search ended, a report per member, and where to resume. */

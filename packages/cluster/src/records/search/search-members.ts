@@ -94,19 +94,21 @@ export function membersToQuery(
     began,
     chosen,
     budgetMs,
+    client,
     asLines,
     onlyRaw,
   }: {
     began: StartPosition;
     chosen: readonly ChosenMember[];
     budgetMs: number | undefined;
+    client: string | undefined;
     asLines: boolean;
     onlyRaw: boolean;
   },
 ): { queried: QueriedMember[]; reports: MemberReport[]; lanes: MergeLane[] } {
   const { firstBatchMs, memberTimeoutMs, pageRecords = firstPage(request, chosen.length) } = getLimits(deps);
   const timeoutMs = Math.min(memberTimeoutMs + (budgetMs ?? 0), MAX_TIMER_MS);
-  const options = { budgetMs: budgetMs ?? memberTimeoutMs * SCAN_SHARE, asLines, onlyRaw, pageRecords };
+  const options = { budgetMs: budgetMs ?? memberTimeoutMs * SCAN_SHARE, client, asLines, onlyRaw, pageRecords };
   const newestFirst = request.order === 'newest';
   const specs: (LaneSpec & Pick<QueriedMember, 'query' | 'began'>)[] = [];
   const reports: MemberReport[] = [];
@@ -171,6 +173,7 @@ interface OpenOptions {
   /** Called for records that an earlier page has emitted. */
   onDrop(record: FoundRecord | LineRecord): void;
   budgetMs: number;
+  client: string | undefined;
   /** Whether records that need not be parsed stay lines. */
   asLines: boolean;
   /** See `SearchOptions`. */
@@ -193,6 +196,7 @@ function openMember(
     others,
     onDrop,
     budgetMs,
+    client,
     asLines,
     onlyRaw,
     pageRecords,
@@ -211,8 +215,8 @@ function openMember(
     search: (signal) => {
       const search: Search = (part, limits = { budgetMs }) =>
         asLines
-          ? lineItems(chosen.state.searchLogLines(part, { ...limits, signal, onlyRaw }), kernel())
-          : chosen.state.searchLogs(part, { ...limits, signal });
+          ? lineItems(chosen.state.searchLogLines(part, { ...limits, signal, client, onlyRaw }), kernel())
+          : chosen.state.searchLogs(part, { ...limits, signal, client });
       const isWhole = pageRecords === undefined || (typeof position !== 'string' && 'reach' in position);
       return isWhole
         ? run(search, query)

@@ -7,8 +7,11 @@ import type { StateDeps } from '../state-deps.ts';
 const SCAN_SHARE = 0.8;
 
 /** The scan budget of a member: as requested, but within its timeout. */
-export function memberBudget({ timeoutMs }: Pick<StateDeps, 'timeoutMs'>, { budgetMs = Infinity }: SearchOptions) {
-  return { budgetMs: Math.max(1, Math.floor(Math.min(budgetMs, timeoutMs * SCAN_SHARE))) };
+export function memberBudget(
+  { timeoutMs }: Pick<StateDeps, 'timeoutMs'>,
+  { budgetMs = Infinity, client }: SearchOptions,
+): SearchOptions {
+  return { budgetMs: Math.max(1, Math.floor(Math.min(budgetMs, timeoutMs * SCAN_SHARE))), client };
 }
 
 /** Marks an incomplete scan in the report. */

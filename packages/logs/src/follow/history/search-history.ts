@@ -1,7 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { decodeCursor, encodeMark, resumeCursor, START_CURSOR } from '../../cursor/cursor.ts';
 import { LogError } from '../../log-error.ts';
-import type { FoundRecord, LogSelection, RecordFilter, SearchItem, SearchQuery, StartPoint } from '../../types.ts';
+import type {
+  FoundRecord,
+  LogSelection,
+  ReadOptions,
+  RecordFilter,
+  SearchItem,
+  SearchQuery,
+  StartPoint,
+} from '../../types.ts';
 import type { TailReader } from '../tail-reader.ts';
 import type { Permits } from './merge-streams.ts';
 
@@ -17,7 +25,7 @@ const LONGEST_WAIT_MS = 1000;
 
 const MISSING: ReadonlySet<string> = new Set(['LOG_FAMILY_NOT_FOUND', 'LOG_FILE_NOT_FOUND']);
 
-export type Search = (query: SearchQuery, options: { signal?: AbortSignal }) => AsyncGenerator<SearchItem[]>;
+export type Search = (query: SearchQuery, options: ReadOptions) => AsyncGenerator<SearchItem[]>;
 
 export interface HistoryDeps {
   search: Search;

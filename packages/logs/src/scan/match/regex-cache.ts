@@ -4,9 +4,13 @@ import type { RecordFilter } from '../../types.ts';
 import type { FindRegex } from './record-matcher.ts';
 import { compileRegex, type SafeRegex } from './regex.ts';
 
+/** Regexes that are kept: those of the searches that take turns. */
+const MAX_KEPT = 16;
+
 /** Compiles the regexes of a filter, and keeps them for the next one that has the same. */
 export class RegexCache {
-  #regexes: ReadonlyMap<string, SafeRegex> = new Map();
+  /** The least recently used first. */
+  readonly #kept = new Map<string, SafeRegex>();
 
   /** Rejects with REGEX_TOO_COMPLEX or REGEX_INVALID. */
   async compile(filter: RecordFilter): Promise<FindRegex> {
@@ -14,9 +18,15 @@ export class RegexCache {
     const regexes = new Map<string, SafeRegex>();
     for (const { pattern, caseSensitive = false } of query ? regexNodes(query) : []) {
       const key = regexKey(pattern, caseSensitive);
-      regexes.set(key, this.#regexes.get(key) ?? (await compileRegex(pattern, { caseSensitive })));
+      const regex = this.#kept.get(key) ?? (await compileRegex(pattern, { caseSensitive }));
+      this.#kept.delete(key);
+      this.#kept.set(key, regex);
+      regexes.set(key, regex);
     }
-    if (regexes.size > 0) this.#regexes = regexes;
+    for (const oldest of this.#kept.keys()) {
+      if (this.#kept.size <= MAX_KEPT) break;
+      this.#kept.delete(oldest);
+    }
     return ({ pattern, caseSensitive = false }) => {
       const regex = regexes.get(regexKey(pattern, caseSensitive));
       if (!regex) throw new Error(`the regex ${pattern} was not compiled`);

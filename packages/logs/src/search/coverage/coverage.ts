@@ -1,4 +1,5 @@
 import { CancelFlag } from '../../scan/cancel-flag.ts';
+import type { ReadOptions } from '../../types.ts';
 import type { OpenFamily } from '../files/open-family.ts';
 import { FIRST_POSITION, LAST_POSITION, type RecordPosition } from '../position.ts';
 import type { ScanContext } from '../scan-context.ts';
@@ -112,22 +113,27 @@ const MAX_SCANNED_RECORDS = 100;
 export async function timeSpan(
   scanContext: ScanContext,
   families: readonly OpenFamily[],
+  { client }: ReadOptions,
 ): Promise<{ firstMs: number; lastMs: number } | undefined> {
   const firsts = families.flatMap(({ files }) => files.flatMap(({ firstMs }) => firstMs ?? []));
   if (firsts.length === 0) return undefined;
-  const lasts = await Promise.all(families.map((family) => newestTime(scanContext, family)));
+  const lasts = await Promise.all(families.map((family) => newestTime(scanContext, family, new CancelFlag({ client }))));
   const firstMs = firsts.reduce((a, b) => Math.min(a, b));
   return { firstMs, lastMs: [...lasts.flatMap((time) => time ?? []), ...firsts].reduce((a, b) => Math.max(a, b)) };
 }
 
-async function newestTime(scanContext: ScanContext, family: OpenFamily): Promise<number | undefined> {
+async function newestTime(
+  scanContext: ScanContext,
+  family: OpenFamily,
+  flag: CancelFlag,
+): Promise<number | undefined> {
   const task = {
     scanContext,
     family,
     range: { from: FIRST_POSITION, to: LAST_POSITION },
     matcher: new RecordMatcher({}),
     newestFirst: true,
-    flag: new CancelFlag(),
+    flag,
     tally: new ScanTally(),
     ahead: 0,
   };

@@ -15,10 +15,10 @@ const CHUNK_BYTES = 256 * 1024;
 export async function packedText(
   scanContext: ScanContext,
   file: OpenFile,
-  { signal }: ReadOptions,
+  { signal, client }: ReadOptions,
 ): Promise<TextSource> {
   const problems: FileProblem[] = [];
-  const scanFile = await cancellable(signal, (flag) => scanContext.prepare(file, flag, problems));
+  const scanFile = await cancellable({ signal, client }, (flag) => scanContext.prepare(file, flag, problems));
   const [problem] = problems;
   if (problem) {
     const detail = `${JSON.stringify(file.name)} cannot be decompressed completely: ${problem.detail}`;
@@ -30,7 +30,7 @@ export async function packedText(
       for (let offset = start; offset < end; offset += CHUNK_BYTES) {
         const bytes = Math.min(CHUNK_BYTES, end - offset);
         const job = { kind: 'text', file: scanFile, offset, bytes } as const;
-        const chunk = await cancellable(options.signal, (flag) => scanContext.pool.run(job, flag));
+        const chunk = await cancellable({ signal: options.signal, client }, (flag) => scanContext.pool.run(job, flag));
         yield Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length);
       }
     },
@@ -39,11 +39,11 @@ export async function packedText(
 
 /** Runs what is cancelled by the signal; the file may be closed when this settles. */
 export async function cancellable<T>(
-  signal: AbortSignal | undefined,
+  { signal, client }: ReadOptions,
   run: (flag: CancelFlag) => Promise<T>,
 ): Promise<T> {
   signal?.throwIfAborted();
-  const flag = new CancelFlag();
+  const flag = new CancelFlag({ client });
   const cancel = () => flag.set();
   signal?.addEventListener('abort', cancel, { once: true });
   try {

@@ -1,4 +1,4 @@
-import type { CallOptions, NodeState, SearchOptions } from '@porthole/contract';
+import type { CallOptions, NodeState } from '@porthole/contract';
 import type { NodeStateServiceMethods } from '../generated/messages.ts';
 import { configMessage, descriptionMessage, settingsMessage } from '../messages/node-messages.ts';
 
@@ -16,7 +16,7 @@ export type UnaryCall<Request, Response> = (request: Request, options: CallOptio
  */
 export type StreamCall<Request, Response> = (
   request: Request,
-  options: Pick<SearchOptions, 'signal' | 'client'>,
+  options: CallOptions,
 ) => AsyncIterable<Response | undefined>;
 
 /** All methods of the service. */

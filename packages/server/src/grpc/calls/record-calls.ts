@@ -45,20 +45,20 @@ export function createRecordCalls(
         yield* all.SearchLogs(message, options);
         return;
       }
-      const { signal } = options;
       const query = toQuery(message);
       const request = parseSearchRequest(query, clock(), { maxRecords });
       const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
-      for await (const batch of node.searchLogs(request, { ...(signal && { signal }), budgetMs })) {
+      for await (const batch of node.searchLogs(request, { ...options, budgetMs })) {
         if (batch.length === 0) yield undefined;
         for (const items of inBoundedMessages(batch.flatMap(searchItemMessages))) yield { items };
       }
     },
-    async *FollowLogs(message, { signal }) {
+    async *FollowLogs(message, options) {
+      const { signal } = options;
       const request = parseFollowRequest(toQuery(message), clock());
       const ending = anySignal([stopping, ...(signal ? [signal] : [])]);
       try {
-        for await (const batch of node.followLogs(request, { signal: ending.signal })) {
+        for await (const batch of node.followLogs(request, { ...options, signal: ending.signal })) {
           if (batch.length === 0) yield undefined;
           const emitted = stopping.aborted ? batch.map(withStopReason) : batch;
           for (const items of inBoundedMessages(emitted.map(followItemMessage))) yield { items };

@@ -26,21 +26,25 @@ export interface RouteRequest {
 }
 
 /**
- * What a call gets of the request: only its signal. The request itself would do, but calls of other members would send
- * its headers along, credentials included.
+ * What a call gets of the request: its signal, and whose it is. The request itself would do, but calls of other members
+ * would send its headers along, credentials included.
  */
-export type ToCallOptions = (request: Pick<RouteRequest, 'signal'>) => CallOptions;
+export type ToCallOptions = (request: Pick<RouteRequest, 'signal' | 'client'>) => CallOptions;
 
-export const callOptions: ToCallOptions = ({ signal }) => ({ signal });
+export const callOptions: ToCallOptions = ({ signal, client }) => ({ signal, client });
 
-/** For this node, which hardly ever needs the signal: it is created only when it is read. */
+/** For this node, which hardly ever needs them: they are made only when they are read. */
 export const lazyCallOptions: ToCallOptions = (request) => new LazyCallOptions(request);
 
 class LazyCallOptions implements CallOptions {
-  readonly #request: Pick<RouteRequest, 'signal'>;
+  readonly #request: Pick<RouteRequest, 'signal' | 'client'>;
 
-  constructor(request: Pick<RouteRequest, 'signal'>) {
+  constructor(request: Pick<RouteRequest, 'signal' | 'client'>) {
     this.#request = request;
+  }
+
+  get client(): string | undefined {
+    return this.#request.client;
   }
 
   get signal(): AbortSignal {

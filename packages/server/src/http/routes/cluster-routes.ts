@@ -21,7 +21,13 @@ import {
 import { clusterLines, jsonLines } from '../../records/cluster-lines.ts';
 import { EVENT_STREAM_HEADERS, EventEncoder, lastEventId, openFollowStream } from '../response/follow-stream.ts';
 import { openStream } from '../response/open-stream.ts';
-import { jsonResponse, type RouteHandler, type RouteRequest, type RouteResponse } from '../response/route-response.ts';
+import {
+  callOptions,
+  jsonResponse,
+  type RouteHandler,
+  type RouteRequest,
+  type RouteResponse,
+} from '../response/route-response.ts';
 import type { RecordRouteOptions } from './record-routes.ts';
 import { requireCluster, VIA_HEADER } from './require-cluster.ts';
 
@@ -58,9 +64,10 @@ export function createClusterRoutes(
     (request) =>
       handler(clusterFor(request), request);
   const countRoute = <Request>(parse: ParseCount<Request>, count: CountCluster<Request>) =>
-    route(async (all, { query, signal }) => {
+    route(async (all, routed) => {
+      const { query } = routed;
       const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
-      return jsonResponse(await count(all, parse(query, clock()), { signal, budgetMs }));
+      return jsonResponse(await count(all, parse(query, clock()), { ...callOptions(routed), budgetMs }));
     });
   return {
     clusterNodes: route(async (all, { signal }) => jsonResponse(await all.nodes({ signal }))),
@@ -80,10 +87,11 @@ export function createClusterRoutes(
     clusterLogFiles: route(async (all, { query, signal }) =>
       jsonResponse(await all.logFiles(parseMemberSelection(query), { signal })),
     ),
-    clusterLogSearch: route(async (all, { query, signal, client }) => {
+    clusterLogSearch: route(async (all, routed) => {
+      const { query } = routed;
       const request = parseClusterSearchRequest(query, clock(), { maxRecords });
       const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
-      const limits = { signal, budgetMs, reusesMemory: true, ...(client !== undefined && { client }) };
+      const limits = { ...callOptions(routed), budgetMs, reusesMemory: true };
       return linesResponse(clusterLines(all, request, limits));
     }),
     clusterLogFollow: route(async (all, { query, headers, signal }) => {
@@ -98,9 +106,10 @@ export function createClusterRoutes(
     clusterLogDigest: countRoute(parseClusterDigestRequest, (all, request, limits) => all.logDigest(request, limits)),
     clusterLogFields: countRoute(parseClusterFieldsRequest, (all, request, limits) => all.logFields(request, limits)),
     clusterLogTop: countRoute(parseClusterTopRequest, (all, request, limits) => all.logTop(request, limits)),
-    clusterLogMoment: route(async (all, { query, signal }) =>
-      linesResponse(jsonLines(all.around(parseAroundRequest(query, clock(), { maxRecords }), { signal }))),
-    ),
+    clusterLogMoment: route(async (all, routed) => {
+      const request = parseAroundRequest(routed.query, clock(), { maxRecords });
+      return linesResponse(jsonLines(all.around(request, callOptions(routed))));
+    }),
   };
 }
 

@@ -100,7 +100,7 @@ describe('a route of a member', () => {
     ['log/view?file=a.log', 'viewLog'],
     ['log/list', 'listLogs'],
     ['config', 'config'],
-  ] as const)('%s gives the member nothing of the request but its signal', async (route, verb) => {
+  ] as const)('%s gives the member nothing of the request but its signal, and whose it is', async (route, verb) => {
     const seen: object[] = [];
     const call = async (...given: object[]) => {
       seen.push({ ...given.at(-1) });
@@ -109,7 +109,7 @@ describe('a route of a member', () => {
     const { port } = await serveCluster(new FakeCluster({ b: { [verb]: call } }));
     const headers = { authorization: 'Bearer of-the-client', cookie: 'session=1' };
     await requestProblem(port, `${MEMBERS}/b/${route}`, { headers });
-    expect(seen).toEqual([{ signal: expect.any(AbortSignal) }]);
+    expect(seen).toEqual([{ signal: expect.any(AbortSignal), client: '127.0.0.1' }]);
   });
 
   it.each(MEMBER_ROUTE_IDS)('%s is refused to a member, and to all without a cluster', async (id) => {

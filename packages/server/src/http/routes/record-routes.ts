@@ -27,7 +27,7 @@ import {
   openFollowStream,
 } from '../response/follow-stream.ts';
 import { openStream } from '../response/open-stream.ts';
-import { jsonResponse, type RouteHandler } from '../response/route-response.ts';
+import { callOptions, jsonResponse, type RouteHandler } from '../response/route-response.ts';
 
 type RecordRouteId = 'logSearch' | 'logFollow' | 'logHistogram' | 'logDigest' | 'logFields' | 'logTop';
 
@@ -51,24 +51,27 @@ export function createRecordRoutes(node: NodeState, options: RecordRouteOptions)
   const encoder = new EventEncoder(cursorId);
   const countRoute =
     <Request>(parse: ParseCount<Request>, count: CountRecords<Request>): RouteHandler =>
-    async ({ query, signal }) => {
+    async (request) => {
+      const { query } = request;
       const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
-      return jsonResponse(await count(parse(query, clock()), { signal, budgetMs }));
+      return jsonResponse(await count(parse(query, clock()), { ...callOptions(request), budgetMs }));
     };
   return {
-    logSearch: async ({ query, headers, signal }) => {
+    logSearch: async (routed) => {
+      const { query, headers } = routed;
       const request = parseSearchRequest(query, clock(), { maxRecords });
       const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
       // A piece is flushed before the next one is requested.
       const how = { reusesMemory: true, onlyRaw: headers[RECORDS_HEADER] === ONLY_RAW };
-      const stream = await openStream(node.searchLogLines(request, { signal, budgetMs, ...how }));
+      const stream = await openStream(node.searchLogLines(request, { ...callOptions(routed), budgetMs, ...how }));
       return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, stream };
     },
-    logFollow: async ({ query, headers, signal }) => {
+    logFollow: async (routed) => {
+      const { query, headers, signal } = routed;
       const lastId = lastEventId({ headers, query });
       const request = parseFollowRequest(query, clock(), lastId);
       const follow = (leaving: AbortSignal) => {
-        const how = { signal: leaving, heartbeatMs: MEMBER_HEARTBEAT_MS };
+        const how = { ...callOptions(routed), signal: leaving, heartbeatMs: MEMBER_HEARTBEAT_MS };
         return lastId ? resumeFollow(node, request, how) : node.followLogs(request, how);
       };
       const beat = agreedHeartbeat(headers, heartbeatMs);
