@@ -23,6 +23,9 @@ const ABSENT_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['UNREACHABLE', 
 /** The route that came with queries: a node without it ignores them and would return everything. */
 const QUERY_ROUTE: RouteId = 'logTop';
 
+/** How long a route that a member lacks is not requested again: a page that a proxy shows during a restart looks the same. */
+const UNSUPPORTED_MS = 60_000;
+
 /** Parameters that such a node ignores. */
 const QUERY_PARAMETERS = ['query', 'fields'] as const;
 
@@ -31,17 +34,19 @@ export interface MemberNodeOptions {
   /** Creates the contract-only variant of the member when needed. */
   createContractNode(): ContractNode;
   onClose?(): void;
+  /** Monotonic. */
+  nowMs?(): number;
 }
 
 /**
  * A member with unknown capabilities. One without `/api/v1/node` that serves `/api/v1/config` only implements the contract: its
- * records come from the newest part of its files. Unsupported routes are remembered, because each request for one is an error
- * in the log of the member; until it registers again, which creates a new `MemberNode`, or its configuration shows another
- * version or start time.
+ * records come from the newest part of its files. Unsupported routes are remembered for a minute, because each request for one is
+ * an error in the log of the member; that it is contract-only, until it registers again, which creates a new `MemberNode`, or
+ * its configuration shows another version or start time.
  */
 export class MemberNode extends DelegatedNode implements NodeState {
   readonly #options: MemberNodeOptions;
-  readonly #unsupported = new Map<Operation, unknown>();
+  readonly #unsupported = new Map<Operation, { error: unknown; untilMs: number }>();
   /** It has described itself. */
   #isPorthole = false;
   /** It responded like a Porthole node, if only with an error: it is not contract-only. */
@@ -54,6 +59,10 @@ export class MemberNode extends DelegatedNode implements NodeState {
   constructor(options: MemberNodeOptions) {
     super();
     this.#options = options;
+  }
+
+  #nowMs(): number {
+    return this.#options.nowMs?.() ?? performance.now();
   }
 
   /** Stops reading its files. */
@@ -111,13 +120,15 @@ export class MemberNode extends DelegatedNode implements NodeState {
     checkFileName(request);
     if (!this.#isKnown && !this.#contract) await this.#detect(options);
     if (this.#contract) return this.#contract.node;
-    if (this.#unsupported.has(operation)) throw this.#unsupported.get(operation);
+    const unsupported = this.#unsupported.get(operation);
+    if (unsupported && this.#nowMs() < unsupported.untilMs) throw unsupported.error;
     if (hasQuery(request)) await this.#requireQueries(options);
     return this.#options.client;
   }
 
   protected override toThrown(operation: Operation, error: unknown): unknown {
-    if (this.#isPorthole && codeOf(error) === 'NOT_SUPPORTED') this.#unsupported.set(operation, error);
+    if (this.#isPorthole && codeOf(error) === 'NOT_SUPPORTED')
+      this.#unsupported.set(operation, { error, untilMs: this.#nowMs() + UNSUPPORTED_MS });
     return error;
   }
 
