@@ -70,7 +70,8 @@ export class Exchange {
     this.#signal = signal;
     this.#held = new HeldBytes(request.responseBudget ?? options.responseBudget);
     const withScanTime = (ms: number) => Math.min(ms + (scanMs > 0 ? scanMs : 0), MAX_TIMER_MS);
-    this.#stallMs = withScanTime(options.stallMs);
+    // What is only read, as the bytes of a file are, needs no longer to continue than to begin.
+    this.#stallMs = withScanTime(isPaced ? Math.min(options.stallMs, options.timeoutMs) : options.stallMs);
     this.#timeoutMs = withScanTime(options.timeoutMs);
     this.#deadline = performance.now() + this.#timeoutMs;
     this.#allowanceMs = isPaced ? this.#stallMs * PATIENCE : Number.POSITIVE_INFINITY;
