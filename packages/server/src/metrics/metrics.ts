@@ -8,7 +8,6 @@ import {
   CallCounts,
   type CallOutcome,
   type CutReason,
-  FaultCounts,
   type FaultPlace,
   RequestCounts,
   type RequestOutcome,
@@ -40,15 +39,17 @@ export interface MetricSources {
 export function createMetrics(sources: MetricSources): NodeMetrics {
   const requests = new RequestCounts();
   const calls = new CallCounts();
-  const faults = new FaultCounts();
+  const faults: Record<FaultPlace, number> = { http: 0, grpc: 0, process: 0 };
   const own = startProcessMetrics();
   return {
     countRequest: (outcome) => requests.count(outcome),
     countCut: (reason) => requests.countCut(reason),
     countCall: (outcome) => calls.count(outcome),
-    countFault: (place) => faults.count(place),
+    countFault: (place) => {
+      faults[place]++;
+    },
     render: async () => {
-      const counted = [...requests.metrics(), ...calls.metrics(), ...faults.metrics()];
+      const counted = [...requests.metrics(), ...calls.metrics(), ...faultMetrics(faults)];
       const members = memberMetrics(sources.memberGauges());
       const certificates = await sources.certificates();
       const rest = [...members, ...certificates, ...sources.archive(), ...(await own.metrics())];
@@ -56,6 +57,15 @@ export function createMetrics(sources: MetricSources): NodeMetrics {
     },
     close: () => own.close(),
   };
+}
+
+function faultMetrics({ process: unowned, ...requests }: Readonly<Record<FaultPlace, number>>): Metric[] {
+  const help = 'Requests that failed because of a mistake in Porthole, by transport: http, grpc.';
+  const samples = Object.entries(requests).map(([transport, value]) => ({ labels: { transport }, value }));
+  return [
+    { name: 'porthole_request_faults_total', type: 'counter', help, samples },
+    metric('counter', 'porthole_process_faults_total', 'Unexpected errors that belong to no request.', unowned),
+  ];
 }
 
 function nodeMetrics({ openStreams, logs, ownLog, cluster, access }: MetricSources): Metric[] {

@@ -17,33 +17,6 @@ export type CutReason = 'stalled' | 'client' | 'credentials' | 'source';
 /** Where a mistake in this program showed: in a request, by its transport, or in nothing that could be traced to one. */
 export type FaultPlace = 'http' | 'grpc' | 'process';
 
-/** Counters of such mistakes. */
-export class FaultCounts {
-  readonly #faults: Record<FaultPlace, number> = { http: 0, grpc: 0, process: 0 };
-
-  count(place: FaultPlace): void {
-    this.#faults[place]++;
-  }
-
-  metrics(): Metric[] {
-    const { process: unowned, ...requests } = this.#faults;
-    return [
-      {
-        name: 'porthole_request_faults_total',
-        type: 'counter',
-        help: 'Requests that failed because of a mistake in Porthole, by transport: http, grpc.',
-        samples: Object.entries(requests).map(([transport, value]) => ({ labels: { transport }, value })),
-      },
-      {
-        name: 'porthole_process_faults_total',
-        type: 'counter',
-        help: 'Unexpected errors of Porthole that belong to no request.',
-        samples: [{ value: unowned }],
-      },
-    ];
-  }
-}
-
 interface RouteCounts {
   /** Requests by method and status. */
   requests: Map<string, Map<number, number>>;
