@@ -26,11 +26,11 @@ const SIGNAL: Kind = {
   is: (value) => OBJECT.is(value) && 'aborted' in (value as object) && 'addEventListener' in (value as object),
 };
 /** Where a request begins, in all its forms: one that is misspelt would begin somewhere else. */
-const START_NAMES: ReadonlySet<string> = new Set(['back', 'cursor', 'node', 'offset', 'record', 'sinceMs', 'timeMs']);
+const START_NAMES = /^(back|cursor|node|offset|record|sinceMs|timeMs)$/;
 const START: Kind = {
   expected: 'an object like { cursor } or { timeMs }',
   is: (value) =>
-    OBJECT.is(value) && !(value instanceof Date) && Object.keys(value as object).every((key) => START_NAMES.has(key)),
+    OBJECT.is(value) && !(value instanceof Date) && Object.keys(value as object).every((key) => START_NAMES.test(key)),
 };
 const QUERY: Kind = {
   expected: 'a string like "shard=13 cost>500ms", or a parsed query',
@@ -133,27 +133,19 @@ export const CLIENT_OPTIONS: ArgumentKinds = {
 
 /** The names that the HTTP API and the command line have for some parameters. */
 const OTHER_NAMES: Readonly<Record<string, readonly string[]>> = {
-  fromMs: ['from', 'since'],
-  toMs: ['to', 'until'],
+  fromMs: ['since'],
+  toMs: ['until'],
   minLevel: ['level'],
   terms: ['q', 'text', 'grep', 'term'],
-  excluded: ['not', 'exclude'],
+  excluded: ['not'],
   caseSensitive: ['case'],
   sizeBytes: ['size'],
-  bucketMs: ['bucket'],
-  values: ['value'],
   by: ['field'],
-  newSinceMs: ['newSince'],
-  beforeMs: ['before'],
-  afterMs: ['after'],
   start: ['cursor', 'time', 'timeMs', 'offset', 'record', 'back'],
   at: ['time', 'timeMs', 'cursor', 'node'],
   nodes: ['node', 'members'],
-  labels: ['label'],
   url: ['baseUrl', 'baseURL', 'address', 'base'],
-  timeoutMs: ['timeout'],
   signal: ['abortSignal', 'abort', 'controller'],
-  budgetMs: ['budget'],
   onEvent: ['onEnd', 'onGap', 'onItem'],
 };
 
@@ -198,19 +190,17 @@ export function checkNames(
 function findSimilar(name: string, known: readonly string[]): string | undefined {
   return (
     known.find((each) => each.toLowerCase() === name.toLowerCase() || OTHER_NAMES[each]?.includes(name) === true) ??
-    known.find((each) => name.length > 4 && isTypo(name, each))
+    known.find((each) => each === `${name}Ms` || (name.length > 4 && isTypo(name, each)))
   );
 }
 
 /** One character more, less or different, or two exchanged. */
 function isTypo(a: string, b: string): boolean {
-  const most = Math.min(a.length, b.length);
-  let same = 0;
-  while (same < most && a[same] === b[same]) same++;
-  let end = 0;
-  while (end < most - same && a.at(-1 - end) === b.at(-1 - end)) end++;
-  const [left, right] = [a.slice(same, a.length - end), b.slice(same, b.length - end)];
-  return Math.max(left.length, right.length) < 2 || (left.length === 2 && left === `${right[1]}${right[0]}`);
+  let at = 0;
+  while (a[at] && a[at] === b[at]) at++;
+  const rest = a.slice(at + 1);
+  const others = [b.slice(at), b.slice(at + 1), `${b[at]}${b.slice(at + 2)}`];
+  return others.includes(rest) || a.slice(at) === others[1];
 }
 
 /** What was given, without its contents: it may be a secret. */

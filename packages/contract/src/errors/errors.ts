@@ -59,17 +59,22 @@ type ClientErrorCode = 'NOT_SUPPORTED' | 'UNREACHABLE' | 'BAD_ANSWER';
 
 export type ErrorCode = LogErrorCode | RequestErrorCode | ClientErrorCode;
 
+/** A request that is wrong in itself: most codes are about one. */
+function invalid(title: string): ErrorKind {
+  return { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title };
+}
+
 /** The closed list: a code is never renamed or reused. It does not compile with a row missing. */
 export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
-  BAD_REQUEST: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Bad request' },
-  FILE_NAME_MISSING: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'No file name given' },
-  FILE_NAME_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'File name not allowed' },
-  SIZE_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Size not valid' },
-  PARAMETER_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Parameter not valid' },
-  QUERY_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Query not valid' },
-  REGEX_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Regular expression not valid' },
-  REGEX_TOO_COMPLEX: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Regular expression too complex' },
-  CURSOR_INVALID: { http: 400, grpc: 'INVALID_ARGUMENT', retryable: false, title: 'Not a cursor' },
+  BAD_REQUEST: invalid('Bad request'),
+  FILE_NAME_MISSING: invalid('No file name given'),
+  FILE_NAME_INVALID: invalid('File name not allowed'),
+  SIZE_INVALID: invalid('Size not valid'),
+  PARAMETER_INVALID: invalid('Parameter not valid'),
+  QUERY_INVALID: invalid('Query not valid'),
+  REGEX_INVALID: invalid('Regular expression not valid'),
+  REGEX_TOO_COMPLEX: invalid('Regular expression too complex'),
+  CURSOR_INVALID: invalid('Not a cursor'),
   UNAUTHENTICATED: { http: 401, grpc: 'UNAUTHENTICATED', retryable: false, title: 'Valid credentials are needed' },
   FORBIDDEN: { http: 403, grpc: 'PERMISSION_DENIED', retryable: false, title: 'Not permitted for this identity' },
   HOST_NOT_ALLOWED: { http: 403, grpc: 'PERMISSION_DENIED', retryable: false, title: 'Host not allowed' },
@@ -90,12 +95,7 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
     retryable: false,
     title: 'Members at this address are not contacted',
   },
-  REQUEST_LOOP: {
-    http: 400,
-    grpc: 'INVALID_ARGUMENT',
-    retryable: false,
-    title: 'A member must not send requests to the cluster',
-  },
+  REQUEST_LOOP: invalid('A member must not send requests to the cluster'),
   METHOD_NOT_ALLOWED: { http: 405, grpc: 'UNIMPLEMENTED', retryable: false, title: 'Method not allowed' },
   REQUEST_TIMEOUT: { http: 408, grpc: 'DEADLINE_EXCEEDED', retryable: true, title: 'Request took too long to arrive' },
   CURSOR_GONE: { http: 410, grpc: 'NOT_FOUND', retryable: false, title: 'The record of the cursor no longer exists' },
