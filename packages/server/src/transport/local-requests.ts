@@ -6,7 +6,7 @@ import { isLoopbackHost } from '../settings/find-conflicts.ts';
 import type { Settings } from '../settings/settings.ts';
 
 /** With these, proxies, load balancers and content networks say that they pass on a request of somebody else. */
-const FORWARDING_HEADERS = [
+const FORWARDING_HEADERS: ReadonlySet<string> = new Set([
   'forwarded',
   'via',
   'x-forwarded-for',
@@ -22,7 +22,7 @@ const FORWARDING_HEADERS = [
   'cf-connecting-ip',
   'fastly-client-ip',
   'true-client-ip',
-] as const;
+]);
 
 const WAYS_OUT =
   ': set up credentials (auth.token-file, or "authenticate" of the program that embeds it), or auth.allow-anonymous';
@@ -52,8 +52,10 @@ export function createLocalCheck({ auth, http }: Settings): ((request: RequestOr
       checkAddress(address);
       lastAddress = address;
     }
-    const header = FORWARDING_HEADERS.find((name) => headers[name] !== undefined);
-    if (header) throw refusal('FORBIDDEN', `and the header "${header}" says that a proxy passed this one on`);
+    // Those of the request are looked at, not all of the list: it takes a quarter of the time.
+    for (const name in headers)
+      if (FORWARDING_HEADERS.has(name))
+        throw refusal('FORBIDDEN', `and the header "${name}" says that a proxy passed this one on`);
     if (host === undefined || host === lastHost) return;
     checkName(hostName(host), allowed);
     lastHost = host;
