@@ -41,7 +41,7 @@ export class Program {
     const [file, words] = command === undefined ? [process.execPath, [...FLAGS, BINARY, ...args]] : [command, args];
     this.#child = spawn(file, words, {
       cwd,
-      env: { PATH, ...env },
+      env: { PATH, TZ: 'UTC', ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
       // A group of its own: what stands between us and the program does not hand on signals.
       detached: command !== undefined,
@@ -111,7 +111,7 @@ export async function runCommand(
   host ??= startHost();
   const { PATH = '' } = process.env;
   const outcome = Promise.all([host, turn]).then(([child]) =>
-    nextMessage<Outcome>(child, { args, cwd, env: { PATH, ...env } }),
+    nextMessage<Outcome>(child, { args, cwd, env: { PATH, TZ: 'UTC', ...env } }),
   );
   turn = outcome.catch(() => {});
   return outcome;
