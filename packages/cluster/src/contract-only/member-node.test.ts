@@ -35,7 +35,7 @@ async function firstBatch(node: NodeState): Promise<unknown> {
   return undefined;
 }
 
-function memberNode(client: NodeState, { nowMs = () => 0 } = {}): MemberNode {
+function memberNode(client: NodeState, nowMs: () => number = () => 0): MemberNode {
   const threads = new WorkerPool(0, { scansHere: true });
   const createContractNode = () => new ContractNode({ node: client, zone: createZone('UTC'), threads });
   const member = new MemberNode({ client, createContractNode, nowMs });
@@ -107,7 +107,7 @@ it('a Porthole node is requested for what it lacks once a minute, and is not rea
       throw notSupported();
     },
   });
-  const member = memberNode(client, { nowMs: () => nowMs });
+  const member = memberNode(client, () => nowMs);
   await member.describe();
   const ask = async () => {
     for (let round = 0; round < 3; round++)
