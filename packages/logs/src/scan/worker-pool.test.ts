@@ -67,6 +67,15 @@ it('a short job does not wait for long ones queued before it', async () => {
 });
 
 describe('a client', () => {
+  it('gets a thread that another one has just used', async () => {
+    const pool = openPool(1);
+    const file = openFile(10);
+    const run = (client: string) => pool.run(countJob(file, [0, 1]), new CancelFlag({ client }));
+    for (let round = 0; round < 50; round++) await run(`client ${round}`);
+    // One waits while the other ends, and nothing else happens then.
+    for (let round = 0; round < 50; round++) await Promise.all([run('a'), run('b')]);
+  });
+
   it('does not wait for all jobs that another one has queued', async () => {
     const pool = openPool(1);
     const file = openFile(30_000);

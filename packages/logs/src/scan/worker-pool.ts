@@ -43,6 +43,7 @@ export class WorkerPool {
   readonly #queue = new JobQueue();
   /** Tells the threads that clients wait for each other: then they pause sooner. */
   readonly #contended = new Int32Array(new SharedArrayBuffer(4));
+  #turnTimer: NodeJS.Timeout | undefined;
   #nextId = 1;
   #closed = false;
   #keptThreads = 0;
@@ -116,6 +117,7 @@ export class WorkerPool {
   /** Ends all threads; running jobs fail. */
   async close(): Promise<void> {
     this.#closed = true;
+    clearTimeout(this.#turnTimer);
     for (const waiting of this.#queue.clear()) waiting.reject(new ThreadLost('the worker pool is closing'));
     await Promise.all(Array.from(this.#threads, (thread) => this.#end(thread)));
   }
@@ -138,6 +140,18 @@ export class WorkerPool {
     this.#assignJobs();
     const isContended = [...this.#threads].some(({ current }) => current && this.#queue.hasOther(current.flag.client));
     Atomics.store(this.#contended, 0, isContended ? 1 : 0);
+    this.#awaitTurn();
+  }
+
+  /** Jobs that wait while a thread is kept for the next job of its client get it when that turn has ended. */
+  #awaitTurn(): void {
+    clearTimeout(this.#turnTimer);
+    if (this.#queue.length === 0) return;
+    const kept = [...this.#threads].filter((thread) => isFree(thread) && !isOpen(thread));
+    if (kept.length === 0) return;
+    const waitMs = Math.min(...kept.map(({ turn }) => turn.endMs)) - performance.now();
+    // Timers may be early by a part of a millisecond.
+    this.#turnTimer = setTimeout(() => this.#dispatch(), Math.ceil(waitMs) + 1);
   }
 
   #assignJobs(): void {
@@ -174,7 +188,7 @@ export class WorkerPool {
   #nextJob(): Waiting | undefined {
     const threads = [...this.#threads];
     const occupied = threads.filter(({ current }) => current && mayOccupy(current.task.job)).length;
-    const ready = threads.filter(({ current, isEnding, isReady }) => isReady && !current && !isEnding);
+    const ready = threads.filter(isFree);
     const isOpenToAll = ready.length === 0 || ready.some(isOpen);
     return this.#queue.first(
       ({ task, flag }) =>
@@ -245,13 +259,12 @@ export class WorkerPool {
     clearTimeout(thread.stopTimer);
     thread.current = undefined;
     thread.isStuck = false;
+    // It is kept for the next job of the same client only while others wait.
+    if (!this.#queue.hasOther(thread.turn.client)) thread.turn = NO_TURN;
     this.#rest(thread);
     if (current && 'result' in response) current.resolve(response.result);
     else if (current && 'failure' in response) current.reject(asError(response.failure));
     this.#dispatch();
-    // Nobody else has it before the turn has ended.
-    if (this.#queue.length > 0 && !thread.current)
-      setTimeout(() => this.#dispatch(), thread.turn.endMs - performance.now()).unref();
   }
 
   #rest(thread: Thread): void {
@@ -286,6 +299,10 @@ function mayOccupy(job: Job): boolean {
 }
 
 const NO_TURN = { client: '', endMs: 0 };
+
+function isFree({ current, isEnding, isReady }: Thread): boolean {
+  return isReady && !current && !isEnding;
+}
 
 /** Whether it is nobody's turn any more. */
 function isOpen({ turn }: Thread): boolean {
