@@ -85,6 +85,20 @@ describe('following over HTTP', () => {
     await eventually(() => expect(following.numbers()).toEqual([1, 1, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]));
   });
 
+  it('sends a heartbeat as often as the client asks for one, within limits, and says how often', async () => {
+    const { port } = await serve();
+    const beat = async (wanted?: string) => {
+      const headers = wanted === undefined ? {} : { 'porthole-heartbeat': wanted };
+      const response = await openRequest(port, '/api/v1/log/follow', { headers });
+      response.destroy();
+      return response.headers['porthole-heartbeat'];
+    };
+    expect([await beat(), await beat('often')]).toEqual([undefined, undefined]);
+    expect([await beat('2000'), await beat('1'), await beat('3600000')]).toEqual(['2000', '1000', '15000']);
+    const quiet = await follow(port, 'family=db.log', { 'porthole-heartbeat': '1000' });
+    await eventually(() => expect(quiet.text).toBe('retry: 1000\n\n: still here\n\n'));
+  });
+
   it('sends a heartbeat after follow.heartbeat', async () => {
     const { port } = await serve(100);
     const following = await follow(port, 'family=db.log');
