@@ -1,5 +1,6 @@
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { gzipSync } from 'node:zlib';
 import { eventually } from '@porthole/logs/testing';
 import { Agent } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
@@ -154,5 +155,13 @@ it('closes the connection of a response that is not read', async () => {
   await reader?.read();
   await reader?.cancel();
   expect(await reader?.read()).toEqual({ done: true });
+  await eventually(() => expect(sockets.size).toBe(0));
+});
+
+it('refuses a compressed response, which would be passed on as the text', async () => {
+  const { ask, sockets } = await start((_request, response) => {
+    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('text with a secret\n'));
+  });
+  await expect(ask()).rejects.toMatchObject({ code: 'BAD_ANSWER' });
   await eventually(() => expect(sockets.size).toBe(0));
 });

@@ -1,4 +1,4 @@
-import type { FetchFunction, FetchInit, FetchResponse } from '@porthole/contract';
+import { type FetchFunction, type FetchInit, type FetchResponse, PortholeError } from '@porthole/contract';
 import type { Dispatcher } from 'undici';
 
 type Body = NonNullable<FetchResponse['body']>;
@@ -79,6 +79,12 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   ): void {
     // Only informational: the response follows.
     if (status < 200) return;
+    // Decoded nowhere, it would be taken for the text itself, in which no secret is found.
+    const encoding = headers['content-encoding'];
+    if (encoding !== undefined && encoding !== 'identity') {
+      this.#fail(new PortholeError('BAD_ANSWER', 'the response is compressed, which was not requested'));
+      return;
+    }
     if (!this.#isOver && !this.#failure && !this.#isOpen) {
       this.#isOpen = true;
       this.#responses.open++;
