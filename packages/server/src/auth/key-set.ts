@@ -18,24 +18,44 @@ export async function readKeyFile(path: string, onUnusable: OnUnusable = () => {
 
 /** Fetches a JWKS. Redirects, oversized responses and timeouts are failures. */
 export async function fetchKeySet(url: string, onUnusable: OnUnusable = () => {}): Promise<JSONWebKeySet> {
-  const response = await fetch(url, {
-    redirect: 'error',
-    credentials: 'omit',
-    headers: { accept: 'application/jwk-set+json, application/json' },
-    signal: AbortSignal.timeout(FETCH_TIMEOUT_MS),
-  });
-  if (response.status !== 200) {
-    await response.body?.cancel();
-    throw new Error(`${url} returned status ${response.status}`);
+  const late = new AbortController();
+  let reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
+  const timer = setTimeout(() => {
+    late.abort(new Error(`${url} did not respond within ${FETCH_TIMEOUT_MS} ms`));
+    // Once a response is collected, `fetch` does not hear of the signal any more, and the read would never end.
+    reader?.cancel().catch(() => {}); // rejects with the reason of the signal
+  }, FETCH_TIMEOUT_MS);
+  try {
+    const response = await fetch(url, {
+      redirect: 'error',
+      credentials: 'omit',
+      headers: { accept: 'application/jwk-set+json, application/json' },
+      signal: late.signal,
+    });
+    if (response.status !== 200) {
+      await response.body?.cancel();
+      throw new Error(`${url} returned status ${response.status}`);
+    }
+    reader = response.body?.getReader();
+    const text = reader === undefined ? '' : await readText(reader, url);
+    late.signal.throwIfAborted();
+    return await parseKeySet(text, url, onUnusable);
+  } finally {
+    clearTimeout(timer);
   }
+}
+
+async function readText(reader: ReadableStreamDefaultReader<Uint8Array>, url: string): Promise<string> {
   const parts: Uint8Array[] = [];
   let bytes = 0;
-  for await (const part of response.body ?? []) {
-    bytes += part.length;
-    if (bytes > MAX_BYTES) throw new Error(`the response of ${url} is larger than ${MAX_BYTES} bytes`);
-    parts.push(part);
+  for (let part = await reader.read(); !part.done; part = await reader.read()) {
+    bytes += part.value.length;
+    parts.push(part.value);
+    if (bytes <= MAX_BYTES) continue;
+    await reader.cancel();
+    throw new Error(`the response of ${url} is larger than ${MAX_BYTES} bytes`);
   }
-  return parseKeySet(Buffer.concat(parts).toString('utf8'), url, onUnusable);
+  return Buffer.concat(parts).toString('utf8');
 }
 
 async function parseKeySet(text: string, where: string, onUnusable: OnUnusable): Promise<JSONWebKeySet> {
