@@ -7,7 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { type CreateNodeOptions, createNode } from './create-node.ts';
 import type { EmbeddedNode } from './embedded-node.ts';
 import { startNode } from './start-node.ts';
-import { exchange, openRequest, requestJson, requestProblem, sendRequest } from './testing/send-request.ts';
+import { exchange, openRequest, openSocket, requestJson, requestProblem, sendRequest } from './testing/send-request.ts';
 import { countOpenFiles, tempDir, testSettings } from './testing/test-node.ts';
 
 const LINE = '2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: hello\n';
@@ -37,6 +37,11 @@ async function serve(
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void server.close());
   return (server.address() as AddressInfo).port;
+}
+
+async function openStreams(port: number): Promise<number> {
+  const { body } = await sendRequest(port, '/ops/metrics');
+  return Number(/^porthole_open_streams (\d+)$/m.exec(body.toString())?.[1]);
 }
 
 const HERE = { address: '127.0.0.1' };
@@ -121,6 +126,22 @@ describe('a node without a port', () => {
     }
     leaving.abort();
     await eventually(() => expect(countOpenFiles(join(dir, 'logs'))).toBe(0));
+  });
+
+  it('keeps nothing of requests that were pipelined behind another one when their client leaves', async () => {
+    const { node } = await embed();
+    const port = await serve(node);
+    const [follow, view] = ['log/follow', 'log/view?file=a.log'].map(
+      (path) => `GET /ops/api/v1/${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`,
+    );
+    const socket = openSocket(port);
+    socket.write(`${view}${follow}${view}${follow}`);
+    await eventually(async () => expect(await openStreams(port)).toBe(1));
+    socket.destroy();
+    await eventually(async () => expect(await openStreams(port)).toBe(0));
+    const last = view?.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n');
+    const text = await exchange(port, `${view}${last}`);
+    expect(text.split(LINE)).toHaveLength(3);
   });
 
   it('ends follows and refuses requests when it is closed, and leaves nothing open', async () => {
