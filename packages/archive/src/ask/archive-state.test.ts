@@ -1,5 +1,5 @@
 import type { FoundRecord } from '@porthole/logs/types';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { startClickHouse, type TestClickHouse } from '../testing/server.ts';
 import { ArchiveFixture, collect, toRows } from './testing/archive-fixture.ts';
 
@@ -216,6 +216,12 @@ describe('a question', () => {
       await expect(collect(state.searchLogs(ALL))).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' });
     }
   });
+});
+
+it('the nodes are listed whole or not at all: not if the archive is silent', async () => {
+  await server.pause();
+  onTestFinished(() => server.resume());
+  await expect(archive.state.nodes({ budgetMs: 200 })).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' });
 });
 
 it('values of several nodes are counted together, and over time', async () => {

@@ -1,12 +1,13 @@
-import type {
-  AroundRequest,
-  ClusterDigest,
-  ClusterFields,
-  ClusterHistogram,
-  ClusterItem,
-  ClusterTop,
-  MemberSelection,
-  SearchOptions,
+import {
+  type AroundRequest,
+  type ClusterDigest,
+  type ClusterFields,
+  type ClusterHistogram,
+  type ClusterItem,
+  type ClusterTop,
+  type MemberSelection,
+  PortholeError,
+  type SearchOptions,
 } from '@porthole/contract';
 import type { DigestQuery, FieldsQuery, HistogramQuery, SearchQuery, TopQuery } from '@porthole/logs/types';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
@@ -22,6 +23,9 @@ import type { ArchiveOptions, AskDeps } from './question.ts';
 import type { MatchRegex } from './row-filter.ts';
 import { searchAroundArchive } from './search/around.ts';
 import { searchArchive } from './search/search-archive.ts';
+
+/** The list is short, and every request of the cluster waits for it, however little time that has. */
+const NODES_MS = 10_000;
 
 export interface ArchiveStateOptions {
   /** Reads as a user who needs no right to write. Not closed. */
@@ -47,9 +51,12 @@ export class ArchiveState {
     this.#deps = { reader, records: table(RECORDS), progress: table(PROGRESS), cluster, isHidden, matchRegex, nowMs };
   }
 
-  /** Every node that has ever shipped records, by id, also those that no longer exist. */
-  nodes(options?: SearchOptions): Promise<ArchivedNode[]> {
-    return fetchNodes(this.#deps, new ArchiveRun(this.#deps.reader, options));
+  /** Every node that has ever shipped records, by id, also those that no longer exist. All of them, or an error. */
+  async nodes(options?: SearchOptions): Promise<ArchivedNode[]> {
+    const run = new ArchiveRun(this.#deps.reader, { budgetMs: NODES_MS, ...options });
+    const nodes = await fetchNodes(this.#deps, run);
+    if (!run.isOver) return nodes;
+    throw new PortholeError('ARCHIVE_UNAVAILABLE', `the archive did not respond within ${run.elapsedMs} ms`);
   }
 
   searchLogs(
