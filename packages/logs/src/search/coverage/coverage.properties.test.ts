@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { LogDir } from '../../log-dir.ts';
 import { LEVELS_BY_RANK } from '../../parse/level.ts';
-import { type SearchResult, runSearch } from '../../testing/run-search.ts';
 import { randomDir } from '../../testing/random-dir.ts';
 import { logSpec, type WrittenFamily } from '../../testing/random-logs.ts';
+import { filterSpec, toFilter } from '../../testing/random-queries.ts';
 import { BERLIN } from '../../testing/random-record.ts';
-import { toFilter, filterSpec } from '../../testing/random-queries.ts';
-import { readFamilyRecords, matches, type SlowRecord } from '../../testing/slow-logs.ts';
+import { runSearch, type SearchResult } from '../../testing/run-search.ts';
+import { matches, readFamilyRecords, type SlowRecord } from '../../testing/slow-logs.ts';
 import type { RecordFilter, SearchEnd, SearchQuery } from '../../types.ts';
 
 /** `MORE=20 SEED=random` searches for new cases. */
@@ -123,7 +123,10 @@ async function familyNames(logs: LogDir, families: readonly WrittenFamily[]) {
   const add = async (key: string, query: Partial<SearchQuery>, records: SlowRecord[]) => {
     const { records: found } = await runSearch(logs, query);
     const cursorsByPosition = new Map(found.map(({ file, offset, cursor }) => [`${file}:${offset}`, cursor]));
-    lists.set(key, { records, cursors: records.map(({ file, offset }) => cursorsByPosition.get(`${file}:${offset}`) ?? '') });
+    lists.set(key, {
+      records,
+      cursors: records.map(({ file, offset }) => cursorsByPosition.get(`${file}:${offset}`) ?? ''),
+    });
   };
   for (const family of families) {
     await add(`family ${family.name}`, { family: family.name }, readFamilyRecords(family, BERLIN));
@@ -183,7 +186,11 @@ function isIn({ timeMs }: { timeMs: number }, range: { fromMs: number; toMs: num
   return range !== null && timeMs >= range.fromMs && timeMs <= range.toMs;
 }
 
-function expectCovered({ records: found, end }: SearchResult, records: readonly SlowRecord[], filter: RecordFilter): void {
+function expectCovered(
+  { records: found, end }: SearchResult,
+  records: readonly SlowRecord[],
+  filter: RecordFilter,
+): void {
   const covered = coveredRange(end);
   if (!covered) return;
   if (filter.fromMs !== undefined) expect(covered.fromMs).toBeGreaterThanOrEqual(filter.fromMs);

@@ -1,12 +1,12 @@
 import { CancelFlag } from '../../scan/cancel-flag.ts';
+import { RecordMatcher } from '../../scan/match/record-matcher.ts';
 import type { ReadOptions } from '../../types.ts';
+import { familyRecords } from '../family-records.ts';
 import type { OpenFamily } from '../files/open-family.ts';
 import { FIRST_POSITION, LAST_POSITION, type RecordPosition } from '../position.ts';
 import type { ScanContext } from '../scan-context.ts';
 import { ScanTally } from '../scan-tally.ts';
 import { TimeEdge, type TimeEdgeOptions } from './time-edge.ts';
-import { RecordMatcher } from '../../scan/match/record-matcher.ts';
-import { familyRecords } from '../family-records.ts';
 
 /** Both ends included. */
 export interface TimeRange {
@@ -65,7 +65,8 @@ export async function computeCoverage(
 function timeEdges(reader: Reader, part: CoveredPart, side: 'before' | 'from'): TimeEdge[] {
   const { family } = part;
   const [position, known] = side === 'before' ? [part.from, part.knownFrom] : [part.to, part.knownTo];
-  const isOpen = side === 'before' ? position.file === 0 && position.offset === 0 : position.file >= family.files.length;
+  const isOpen =
+    side === 'before' ? position.file === 0 && position.offset === 0 : position.file >= family.files.length;
   return isOpen ? [] : [new TimeEdge({ ...reader, family, side, position, known })];
 }
 
@@ -117,16 +118,14 @@ export async function timeSpan(
 ): Promise<{ firstMs: number; lastMs: number } | undefined> {
   const firsts = families.flatMap(({ files }) => files.flatMap(({ firstMs }) => firstMs ?? []));
   if (firsts.length === 0) return undefined;
-  const lasts = await Promise.all(families.map((family) => newestTime(scanContext, family, new CancelFlag({ client }))));
+  const lasts = await Promise.all(
+    families.map((family) => newestTime(scanContext, family, new CancelFlag({ client }))),
+  );
   const firstMs = firsts.reduce((a, b) => Math.min(a, b));
   return { firstMs, lastMs: [...lasts.flatMap((time) => time ?? []), ...firsts].reduce((a, b) => Math.max(a, b)) };
 }
 
-async function newestTime(
-  scanContext: ScanContext,
-  family: OpenFamily,
-  flag: CancelFlag,
-): Promise<number | undefined> {
+async function newestTime(scanContext: ScanContext, family: OpenFamily, flag: CancelFlag): Promise<number | undefined> {
   const task = {
     scanContext,
     family,
