@@ -1,5 +1,5 @@
 import { appendFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
-import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
@@ -155,6 +155,11 @@ describe('a node without a port', () => {
     await node.close();
     await node.close();
     for (const text of await Promise.all(texts)) expect(text).toContain('"reason":"stopping"');
+    // Otherwise a page that asks again and again would keep the server of the program from closing.
+    const agent = new Agent({ keepAlive: true });
+    onTestFinished(() => agent.destroy());
+    const late = await sendRequest(port, '/ops/api/v1/config', { agent });
+    expect({ status: late.status, connection: late.headers.connection }).toEqual({ status: 503, connection: 'close' });
     expect(await requestProblem(port, '/ops/api/v1/config')).toMatchObject({ status: 503, code: 'SHUTTING_DOWN' });
     await eventually(() => expect(countOpenFiles(dir)).toBe(0));
   });

@@ -55,6 +55,9 @@ export interface RequestHandlerDeps extends OutcomeDeps {
 /** The request for a page that depends on nothing. */
 const NO_REQUEST = { query: NO_QUERY, method: 'GET', member: undefined, rest: '' } as const;
 
+/** HTTP/2 and `fetch` leave it out. */
+const LAST_RESPONSE = { connection: 'close' } as const;
+
 /** Routes whose responses end only when the client disconnects or its credentials end. */
 const FOLLOWS: ReadonlySet<RouteId> = new Set(['logFollow', 'clusterLogFollow']);
 
@@ -169,7 +172,9 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
     if (response) void closeStream(response, (error) => this.#outcome.unfinished(error));
   }
 
-  #send(response: RouteResponse): Promise<void> | undefined {
+  #send(routeResponse: RouteResponse): Promise<void> | undefined {
+    // A page that asks again and again on one connection would keep the server of a program from closing.
+    const response = this.#handling.gate.isStopping() ? withHeaders(routeResponse, LAST_RESPONSE) : routeResponse;
     return sendResponse(this.#writer, response, { headOnly: this.#request.method === 'HEAD' });
   }
 
