@@ -5,7 +5,7 @@ export { groupFamilies } from './file/families.ts';
 export { createHiddenNames } from './file/hidden-names.ts';
 export { assertSafeName, isSafeName } from './file/safe-name.ts';
 export { OneChunk } from './file/shared/one-chunk.ts';
-export type { LogMount, LogTree } from './file/tree.ts';
+export type { LogMount, LogTree, OwnPaths } from './file/tree.ts';
 export { LineKernel, type LineRange, type LineTables } from './kernel/line-kernel.ts';
 export { LineTextKernel, type TextLayout } from './kernel/line-text-kernel.ts';
 export { type LoadedWasm, loadWasm } from './kernel/load-wasm.ts';

@@ -31,6 +31,8 @@ import { StartError } from './errors.ts';
 import { createHealth, type Health, probeLogDir } from './health.ts';
 import type { Journal } from './journal/open-journal.ts';
 import { LocalNode } from './local-node.ts';
+import { ownPaths } from './own-dirs.ts';
+import type { Logger } from './own-log/logger.ts';
 import { type OwnLog, openOwnLog } from './own-log/own-log.ts';
 import { planIndexDir } from './plan-index-dir.ts';
 import { readFormats } from './settings/format-kind.ts';
@@ -104,8 +106,8 @@ export async function openNodeComponents(
   const journal = await startJournal(settings, ownLog);
   const mounts = journal ? [journal.mount] : undefined;
   const { threads } = options;
-  const indexDir = planIndexDir(settings, { logPath, log: ownLog.component('logs') });
-  const logs = openLogDir(settings, { path: logPath, zone, hidden, scrubbing, threads, mounts, indexDir });
+  const log = ownLog.component('logs');
+  const logs = await openLogDir(settings, { path: logPath, zone, hidden, scrubbing, threads, mounts, log });
   const observes = settings.service.logDir === '' ? config.observes : 'service';
   const labels = labelsOf(settings.node.labels);
   const self = { node: options.node, role: settings.cluster.role, labels, config, logs, zone, observes };
@@ -159,17 +161,20 @@ type LogDirDeps = Pick<LogDirOptions, 'zone' | 'hidden' | 'scrubbing'> & {
   path: string;
   threads: WorkerPool | undefined;
   mounts: readonly LogMount[] | undefined;
-  indexDir: LogDirOptions['indexDir'];
+  log: Logger;
 };
 
-function openLogDir(
-  { log, search, follow, http }: Settings,
-  { path, threads, mounts, indexDir, ...deps }: LogDirDeps,
-): LogDir {
+async function openLogDir(
+  settings: Settings,
+  { path, threads, mounts, log: logger, ...deps }: LogDirDeps,
+): Promise<LogDir> {
+  const { log, search, follow, http } = settings;
+  const indexDir = planIndexDir(settings, logger);
+  const own = await ownPaths(settings, path);
   const perClient = search.maxQueuedPerClient || Math.ceil(search.maxQueued / CLIENT_SHARE);
   const logs = new LogDir(path, {
     formats: readFormats(log.formats),
-    tree: { ...readTree(log), ...(mounts && { mounts }) },
+    tree: { ...readTree(log), own, ...(mounts && { mounts }) },
     workers: search.workers,
     maxQueued: search.maxQueued,
     maxQueuedOf: (client) => (isMemberKey(client) ? search.maxQueued : perClient),

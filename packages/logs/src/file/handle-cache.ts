@@ -89,8 +89,8 @@ export class HandleCache {
   async #openFresh(name: string, found: FoundEntry): Promise<LogHandle> {
     const at = locate(this.#dir, this.#tree, name);
     // What is in a mount was put there by us: links in it lead nowhere else.
-    const roots = findMount(this.#tree, name) ? [] : this.#tree.roots;
-    const { fd, stats, target } = await openInside(at.dir, at.name, { ...found, roots });
+    const { roots, own } = findMount(this.#tree, name) ? FLAT : this.#tree;
+    const { fd, stats, target } = await openInside(at.dir, at.name, { ...found, roots, own });
     this.#open++;
     const entry: Entry = { fd, ino: stats.ino, dev: stats.dev, users: 0, idleSince: 0, current: false };
     if (target !== undefined && this.#isHidden(target)) {

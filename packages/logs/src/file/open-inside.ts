@@ -3,7 +3,7 @@ import { readlink, realpath, stat } from 'node:fs/promises';
 import { LogError, systemCode } from '../log-error.ts';
 import type { FoundEntry } from './find-entry.ts';
 import { closeFd, openFd, statEntry, statFd } from './fs-calls.ts';
-import { isWithinAny, type LogTree, nameBelow, realHomes } from './tree.ts';
+import { holdsFile, type LogReach, nameBelow, realHomes } from './tree.ts';
 
 /**
  * `O_NONBLOCK`: opening a FIFO without a writer must not block. `O_NOCTTY`: a terminal must not become the controlling
@@ -27,15 +27,15 @@ export interface OpenedFile {
 export async function openInside(
   dir: string,
   name: string,
-  { path, stats, roots = [] }: FoundEntry & Partial<Pick<LogTree, 'roots'>>,
+  { path, stats, roots = [], own }: FoundEntry & Partial<LogReach>,
 ): Promise<OpenedFile> {
   // A directory on the way to it may be a link as well.
-  if (stats.isSymbolicLink() || name.includes('/')) return openLink(dir, name, { path, roots });
+  if (stats.isSymbolicLink() || name.includes('/')) return openLink(dir, name, { path, roots, own });
   if (!stats.isFile()) throw notALog(name);
   try {
     return { ...(await openRegular(path, name)), target: undefined };
   } catch (error) {
-    if (systemCode(error) === 'ELOOP') return openLink(dir, name, { path, roots });
+    if (systemCode(error) === 'ELOOP') return openLink(dir, name, { path, roots, own });
     throw error;
   }
 }
@@ -43,16 +43,16 @@ export async function openInside(
 async function openLink(
   dir: string,
   name: string,
-  { path, roots }: Pick<FoundEntry, 'path'> & Pick<LogTree, 'roots'>,
+  { path, ...reach }: Pick<FoundEntry, 'path'> & LogReach,
 ): Promise<OpenedFile> {
-  const homes = await realHomes(dir, { roots });
+  const homes = await realHomes(dir, reach);
   const target = await realpath(path, 'buffer');
-  if (!isWithinAny(homes, target) || !(await stat(target)).isFile()) throw notALog(name);
+  if (!holdsFile(homes, target) || !(await stat(target)).isFile()) throw notALog(name);
   const opened = await openRegular(target, name);
   try {
     // A directory on the path may have been replaced by a link since the check: verify where the opened file really is.
     const real = await resolveTarget(opened, target);
-    if (!isWithinAny(homes, real)) throw notALog(name);
+    if (!holdsFile(homes, real)) throw notALog(name);
     return { ...opened, target: nameBelow(homes, real) };
   } catch (error) {
     await closeFd(opened.fd);

@@ -13,8 +13,21 @@ export interface LogTree {
   maxEntries: number;
   /** Directories that links may lead to, besides the log directory. */
   roots: readonly string[];
+  /** What is never shown, wherever it lies and whatever leads to it. */
+  own?: OwnPaths | undefined;
   mounts?: readonly LogMount[];
 }
+
+/** Real paths of the program that serves the logs. */
+export interface OwnPaths {
+  /** What all of its paths begin with; those of directories end with a separator. */
+  prefixes: readonly string[];
+  /** Directories whose files are its own; those in directories below them are not. */
+  dirs: readonly string[];
+}
+
+/** Where links may lead, and directories below be. */
+export type LogReach = Pick<LogTree, 'roots' | 'own'>;
 
 /** A directory elsewhere. The files directly in it are logs, named `NAME/FILE`, whatever the depth is. */
 export interface LogMount {
@@ -46,10 +59,16 @@ export function locate(dir: string, tree: LogTree, name: string): Location {
 /** Only the files directly in the directory, and links that stay in it. */
 export const FLAT: LogTree = { depth: 0, maxEntries: 0, roots: [] };
 
-/** The real paths a file may have: below the directory, or below one of the roots. A root that is missing has no files. */
-export async function realHomes(dir: string, { roots }: Pick<LogTree, 'roots'>): Promise<Buffer[]> {
+/** The real paths of the directory and of the roots, below which a file may be, and where it may not be. */
+export interface Homes {
+  paths: readonly Buffer[];
+  own: OwnPaths | undefined;
+}
+
+/** A root that is missing has no files. */
+export async function realHomes(dir: string, { roots, own }: LogReach): Promise<Homes> {
   const others = await Promise.all(roots.map(realPathIfAny));
-  return [await realpath(dir, 'buffer'), ...others.flatMap((home) => home ?? [])];
+  return { paths: [await realpath(dir, 'buffer'), ...others.flatMap((home) => home ?? [])], own };
 }
 
 async function realPathIfAny(path: string): Promise<Buffer | undefined> {
@@ -61,20 +80,36 @@ async function realPathIfAny(path: string): Promise<Buffer | undefined> {
   }
 }
 
-export function isWithinAny(homes: readonly Buffer[], target: Buffer): boolean {
-  return homes.some((home) => isWithin(home, target));
+/** Whether a file may be shown. */
+export function holdsFile({ paths, own }: Homes, target: Buffer): boolean {
+  return paths.some((home) => isWithin(home, target)) && !isOwn(own, target) && !isOwnDir(own, parentOf(target));
 }
 
 /** The same for a directory, which may also be one of them. */
-export function isHomeOrWithin(homes: readonly Buffer[], target: Buffer): boolean {
-  return isWithinAny(homes, target) || homes.some((home) => home.equals(target));
+export function holdsDir({ paths, own }: Homes, target: Buffer): boolean {
+  return paths.some((home) => home.equals(target) || isWithin(home, target)) && !isOwn(own, target);
+}
+
+/** Whether the files directly in a directory are not shown. */
+export function isOwnDir(own: OwnPaths | undefined, target: Buffer): boolean {
+  return own?.dirs.some((dir) => target.equals(Buffer.from(dir))) ?? false;
+}
+
+function isOwn(own: OwnPaths | undefined, target: Buffer): boolean {
+  if (!own) return false;
+  const path = Buffer.concat([target, SEPARATOR]);
+  return own.prefixes.some((prefix) => path.indexOf(prefix) === 0);
+}
+
+function parentOf(target: Buffer): Buffer {
+  return target.subarray(0, target.lastIndexOf(SEPARATOR));
 }
 
 /**
  * What is tested for hidden names: the path below the log directory, or only the name of a file elsewhere, whose path
  * is not ours.
  */
-export function nameBelow([home]: readonly Buffer[], target: Buffer): string {
+export function nameBelow({ paths: [home] }: Homes, target: Buffer): string {
   if (home && isWithin(home, target)) return target.subarray(home.length).toString().replace(/^\/+/, '');
   return target.toString().replace(/^.*\//s, '');
 }

@@ -63,7 +63,7 @@ export class DirListing {
 
   get #listOptions(): ListOptions {
     const { isHidden, tree } = this.#options;
-    return { isHidden, roots: tree.roots };
+    return { isHidden, roots: tree.roots, own: tree.own };
   }
 
   /** A few files of a directory that has not changed. */

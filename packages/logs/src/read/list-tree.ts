@@ -2,7 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { rawPath, shownName } from '../file/find-entry.ts';
 import { statEntry } from '../file/fs-calls.ts';
-import { isHomeOrWithin, type LogTree, realHomes } from '../file/tree.ts';
+import { type Homes, holdsDir, isOwnDir, type LogTree, realHomes } from '../file/tree.ts';
 import { LogError, systemCode } from '../log-error.ts';
 import type { FileProblem } from '../types.ts';
 import { readNames } from './dir-names.ts';
@@ -49,7 +49,7 @@ class TreeWalk {
   readonly #dir: string;
   readonly #options: ListTreeOptions;
   readonly #visited = new Set<string>();
-  #homes: readonly Buffer[] = [];
+  #homes: Homes = { paths: [], own: undefined };
   #left: number;
 
   constructor(dir: string, options: ListTreeOptions) {
@@ -63,7 +63,7 @@ class TreeWalk {
     const names = await readNames(this.#dir);
     if (names.length === 0) return;
     this.#homes = await realHomes(this.#dir, this.#options.tree);
-    this.#visited.add(fileId(await statEntry(this.#homes[0] ?? this.#dir)));
+    this.#visited.add(fileId(await statEntry(this.#homes.paths[0] ?? this.#dir)));
     let level = await this.#directories(await this.#stat(names));
     for (let at = 1; at <= depth && level.length > 0; at++) {
       const next: Entry[] = [];
@@ -81,10 +81,11 @@ class TreeWalk {
       const entries = await this.#stat(names.slice(0, this.#left).map((name) => `${raw}/${name}`));
       // It may have been replaced by a link meanwhile, and the entries be those of a directory elsewhere.
       const real = await realpath(rawPath(this.#dir, raw), 'buffer');
-      if (!isHomeOrWithin(this.#homes, real)) return [];
+      if (!holdsDir(this.#homes, real)) return [];
       this.#left -= names.length;
       if (this.#left < 0) this.#reportLimit(shown);
-      for (const entry of entries) if (entry.stats.isFile()) this.files.push(toSeenFile(entry));
+      if (!isOwnDir(this.#homes.own, real))
+        for (const entry of entries) if (entry.stats.isFile()) this.files.push(toSeenFile(entry));
       return await this.#directories(entries);
     } catch (error) {
       const code = error instanceof LogError ? systemCode(error.cause) : systemCode(error);
@@ -131,7 +132,7 @@ class TreeWalk {
     try {
       const stats = await statEntry(path);
       if (!stats.isSymbolicLink()) return { raw, stats, isLink: false };
-      const target = await statLinkTarget(this.#dir, path, { isHidden, roots: tree.roots });
+      const target = await statLinkTarget(this.#dir, path, { isHidden, roots: tree.roots, own: tree.own });
       return target && { raw, stats: target, isLink: true };
     } catch (error) {
       // Deleted meanwhile, or its directory was.

@@ -3,7 +3,7 @@ import { realpath, stat } from 'node:fs/promises';
 import type { EntryStats } from '../file/entry-stats.ts';
 import { rawPath } from '../file/find-entry.ts';
 import { statEntry } from '../file/fs-calls.ts';
-import { isHomeOrWithin, nameBelow, realHomes } from '../file/tree.ts';
+import { holdsDir, holdsFile, type LogReach, nameBelow, realHomes } from '../file/tree.ts';
 import { systemCode, ThreadLost } from '../log-error.ts';
 import type { StatResult } from '../scan/jobs.ts';
 import { ENTRY_KINDS, STAT_NUMBERS } from '../scan/tasks/stat-entries.ts';
@@ -35,9 +35,7 @@ export interface SeenFile extends LogEntry {
   isLink: boolean;
 }
 
-export interface ListOptions extends NameFilter {
-  /** Directories that links may lead to, besides this one. */
-  roots?: readonly string[];
+export interface ListOptions extends NameFilter, Partial<LogReach> {
   /** The stats of the entries of the directory. */
   entries?: EntryStats | undefined;
   /** Stats many entries at once, in worker threads; used from `manyFrom` entries on. */
@@ -57,7 +55,7 @@ export async function listFiles(dir: string, options: ListOptions = {}): Promise
 export async function statFiles(
   dir: string,
   names: SortedNames,
-  { isHidden = () => false, roots = [], entries, statMany, manyFrom = MIN_MANY }: Omit<ListOptions, 'wanted'>,
+  { isHidden = () => false, roots = [], own, entries, statMany, manyFrom = MIN_MANY }: Omit<ListOptions, 'wanted'>,
 ): Promise<SeenFile[]> {
   const { shown, raw } = names;
   const files: (SeenFile | undefined)[] = new Array(raw.length).fill(undefined);
@@ -70,7 +68,7 @@ export async function statFiles(
       : raw.keys();
   const worker = async () => {
     for (const index of queue) {
-      const found = await statInside(dir, rawPath(dir, raw[index] ?? ''), { isHidden, roots });
+      const found = await statInside(dir, rawPath(dir, raw[index] ?? ''), { isHidden, roots, own });
       if (!found?.stats.isFile()) continue;
       files[index] = toSeenFile(shown[index] ?? '', found.stats, found.isLink);
     }
@@ -168,18 +166,21 @@ function skipOrThrow(error: unknown): void {
   if (systemCode(error) === undefined) throw error;
 }
 
-type LinkOptions = Required<Pick<ListOptions, 'isHidden' | 'roots'>>;
+interface LinkOptions extends LogReach {
+  isHidden(name: string): boolean;
+}
 
 export async function statLinkTarget(
   dir: string,
   link: string | Buffer,
-  { isHidden, roots }: LinkOptions,
+  { isHidden, ...reach }: LinkOptions,
 ): Promise<BigIntStats | undefined> {
   try {
     const target = await realpath(link, 'buffer');
-    const homes = await realHomes(dir, { roots });
-    if (!isHomeOrWithin(homes, target) || isHidden(nameBelow(homes, target))) return undefined;
-    return await stat(target, { bigint: true });
+    const homes = await realHomes(dir, reach);
+    if (!holdsDir(homes, target) || isHidden(nameBelow(homes, target))) return undefined;
+    const stats = await stat(target, { bigint: true });
+    return stats.isDirectory() || holdsFile(homes, target) ? stats : undefined;
   } catch (error) {
     if (systemCode(error) === undefined) throw error;
     return undefined;

@@ -15,6 +15,11 @@ export function isWhole(job: Job): boolean {
   return job.kind === 'packed-map' || job.kind === 'segment' || (job.kind === 'first-at' && job.scanFrom !== undefined);
 }
 
+/** Whether it may take long without a pause. */
+export function mayOccupy(job: Job): boolean {
+  return hasRegex(job) || isWhole(job);
+}
+
 /** Whether short jobs go first. */
 export function isLong(job: Job, { isSlow }: CancelFlag): boolean {
   if (isSlow || isWhole(job)) return true;

@@ -1,7 +1,7 @@
 import { ThreadLost } from '../log-error.ts';
 import { CancelFlag, JobCancelled } from './cancel-flag.ts';
 import { JobQueue } from './job-queue.ts';
-import { hasRegex, isWhole } from './job-traits.ts';
+import { isWhole, mayOccupy } from './job-traits.ts';
 import type { Job, JobResults } from './jobs.ts';
 import { becomesReady, lostError, STOP_MS, startWorker, type Thread, type Waiting } from './pool-thread.ts';
 import { ScanHere } from './scan-here.ts';
@@ -216,9 +216,7 @@ export class WorkerPool {
     }, stuckMs).unref();
   }
 
-  /**
-   * Whether the calling thread takes the next job now. Not for decompressing a whole file: it would block for too long.
-   */
+  /** Whether the calling thread takes the next job now. Not for decompressing a whole file: it would block too long. */
   #takeHere(): boolean {
     if (!this.#here || this.#here.isBusy) return false;
     const next = this.#queue.first(() => true);
@@ -292,10 +290,6 @@ export class WorkerPool {
     this.#lose(thread, new ThreadLost('the worker pool is closing'));
     await thread.worker.terminate();
   }
-}
-
-function mayOccupy(job: Job): boolean {
-  return hasRegex(job) || isWhole(job);
 }
 
 const NO_TURN = { client: '', endMs: 0 };

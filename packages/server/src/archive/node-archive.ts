@@ -4,6 +4,7 @@ import { type ClusterState, labelsOf, type ShippingState } from '@porthole/contr
 import { type LogDir, matchRegex, WorkerPool } from '@porthole/logs';
 import { ONCE, Shared } from '@porthole/logs/shared';
 import type { Metric } from '../metrics/prometheus-text.ts';
+import { ownDirs } from '../own-dirs.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type ArchiveStatus, checkShipping, shippingMetrics, shippingState } from './archive-health.ts';
@@ -71,7 +72,7 @@ export class NodeArchive {
       intervalMs,
       logs,
       target: new archive.ClickHouseTarget(writer),
-      positionsDir: join(dirname(settings.logging.dir), 'archive'),
+      positionsDir: ownDirs(settings).archive,
       report: (problem) => {
         if (problem) log.warn('ship', 'records cannot be shipped to the archive', { ...problem });
         else log.info('ship', 'records are shipped to the archive again');

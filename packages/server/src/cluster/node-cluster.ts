@@ -1,4 +1,3 @@
-import { dirname, join } from 'node:path';
 import type { ClusterGauges, LocalCluster, MemberAccessOptions, SelfMember } from '@porthole/cluster';
 import {
   type AroundRequest,
@@ -30,6 +29,7 @@ import type { NodeArchive } from '../archive/node-archive.ts';
 import type { ReloadedGroup } from '../auth/reloaded-files.ts';
 import { ConfigThread } from '../config/config-thread.ts';
 import { TomlError } from '../config/toml/toml-error.ts';
+import { ownDirs } from '../own-dirs.ts';
 import type { Logger } from '../own-log/logger.ts';
 import { readFormats } from '../settings/format-kind.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -232,7 +232,7 @@ export class NodeCluster implements ClusterState {
 
   async #load(self: SelfMember): Promise<LocalCluster> {
     const { settings, files, state, zone, scrubbing, log } = this.#deps;
-    const { cluster, logging } = settings;
+    const { cluster } = settings;
     const { LocalCluster: Local } = await import('@porthole/cluster');
     const { secretKeys, maxBytes } = settings.config;
     const thread = new ConfigThread(secretKeys);
@@ -254,7 +254,7 @@ export class NodeCluster implements ClusterState {
       tree: { from: cluster.treeFrom, groupSize: cluster.groupSize },
       refreshMs: cluster.refreshMs,
       snapshots: {
-        dir: cluster.lastWordsDir || join(dirname(logging.dir), 'last-words'),
+        dir: ownDirs(settings).snapshots,
         maxBytes: cluster.lastWordsMaxBytes,
         keepMs: cluster.lastWordsKeepMs,
       },

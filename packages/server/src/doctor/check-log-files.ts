@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { checkUserFormats, createZone, LogDir, type LogFileDetails } from '@porthole/logs';
 import { probeLogDir } from '../health.ts';
+import { ownPaths, shownOwnDirs } from '../own-dirs.ts';
 import { readFormats } from '../settings/format-kind.ts';
 import { readTree } from '../settings/log-tree.ts';
 import { type CheckContext, type CheckOutcome, ok, problem, servedLogDir, warning } from './check-result.ts';
@@ -22,7 +23,8 @@ export async function checkLogFiles({ settings, system }: CheckContext): Promise
   const dir = servedLogDir(settings);
   if (!(await probeLogDir(dir)).ok) return [];
   const formats = readFormats(settings.log.formats);
-  const logs = new LogDir(dir, { zone: createZone(settings.node.timeZone), formats, tree: readTree(settings.log) });
+  const tree = { ...readTree(settings.log), own: await ownPaths(settings, dir) };
+  const logs = new LogDir(dir, { zone: createZone(settings.node.timeZone), formats, tree });
   try {
     const files = await logs.details();
     const families = new Set(files.map(({ family }) => family)).size;
@@ -121,7 +123,7 @@ export async function checkLogDir({ settings, system }: CheckContext): Promise<C
   const dir = servedLogDir(settings);
   const isOwn = settings.service.logDir === '';
   const { ok: isReadable, missing, detail } = await probeLogDir(dir);
-  if (isReadable) return [ok(detail)];
+  if (isReadable) return [ok(detail), ...(await checkOwnDirs(settings, dir))];
   if (missing && isOwn) return [ok(`${dir} does not exist yet; the node creates it at start`)];
   const name = isOwn ? 'logging.dir' : 'service.log-dir';
   const flag = isOwn ? '--logging-dir' : '--log-dir';
@@ -131,6 +133,16 @@ export async function checkLogDir({ settings, system }: CheckContext): Promise<C
     ? `set ${name} (${flag} DIR) to the directory that holds the logs`
     : `grant access: "setfacl -m u:${system.userName}:rx ${dir}", or run the node as the owner of the logs`;
   return [problem(detail, remedy)];
+}
+
+/** What a node keeps of members and of its clients is not for everyone who may read logs. */
+async function checkOwnDirs(settings: CheckContext['settings'], dir: string): Promise<CheckOutcome[]> {
+  const own = await shownOwnDirs(settings, dir);
+  if (own.length === 0) return [];
+  const detail = `${own.join(', ')}: what the node writes itself is among the logs it shows, so it hides that`;
+  return [
+    warning(detail, 'set logging.dir (--logging-dir DIR) to a directory outside the log directory and log.roots'),
+  ];
 }
 
 /** The formats from the settings, each against its samples. */

@@ -1,9 +1,10 @@
 import { mkdir, readdir, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { errorMessage } from '@porthole/contract';
 import type { FileProblem, LogMount } from '@porthole/logs';
 import { StartError } from '../errors.ts';
 import type { HealthCheck } from '../health.ts';
+import { ownDirs } from '../own-dirs.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { Settings } from '../settings/settings.ts';
 import { JournalSpool } from './journal-spool.ts';
@@ -22,8 +23,9 @@ export interface Journal {
 }
 
 /** Starts to read the journal. */
-export async function openJournal({ log: settings, logging }: Settings, log: Logger): Promise<Journal> {
-  const dir = join(dirname(logging.dir), 'journal');
+export async function openJournal(all: Settings, log: Logger): Promise<Journal> {
+  const { log: settings } = all;
+  const dir = ownDirs(all).journal;
   const units = settings.journalUnits.length === 0 ? [undefined] : [...new Set(settings.journalUnits)];
   await prepareDir(dir, units).catch((error: unknown) => {
     throw new StartError(`log.journal: ${dir}, next to logging.dir, cannot be used: ${errorMessage(error)}`);
