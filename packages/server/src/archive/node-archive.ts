@@ -1,4 +1,3 @@
-import { dirname, join } from 'node:path';
 import type { ArchiveState, ClickHouse, LogShipper, ProgressWriter } from '@porthole/archive';
 import { type ClusterState, labelsOf, type ShippingState } from '@porthole/contract';
 import { type LogDir, matchRegex, WorkerPool } from '@porthole/logs';
