@@ -25,6 +25,8 @@ function complete(...words: string[]): string[] {
   const output = execFileSync('bash', ['--norc', '-c', [script, ...line].join('\n'), 'bash', ...words], {
     cwd: dir,
     encoding: 'utf8',
+    // It asks the node for names of logs, and one may be running on this machine.
+    env: { ...process.env, PORTHOLE_URL: 'http://127.0.0.1:1' },
   });
   return output.split('\n').filter((word) => word !== '');
 }
