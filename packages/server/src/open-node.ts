@@ -108,6 +108,19 @@ export async function stopNode(
   await close();
 }
 
+/** The longest time a timer can have. */
+const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** Threads and timers of an idle node let the process end; while it stops, nothing else may keep it, and work would be lost. */
+async function keepAlive(work: () => Promise<void>): Promise<void> {
+  const timer = setTimeout(() => {}, MAX_TIMER_MS);
+  try {
+    await work();
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** The node as its program uses it. `stop` is called once. */
 export function toEmbeddedNode({ node, components, log, embedded }: OpenNode, stop: () => Promise<void>): EmbeddedNode {
   const stopped = new Shared<void>(ONCE);
@@ -122,7 +135,7 @@ export function toEmbeddedNode({ node, components, log, embedded }: OpenNode, st
     state: components.state,
     warnings: components.warnings,
     logger: (component) => components.ownLog.component(component),
-    close: () => stopped.run(stop),
+    close: () => stopped.run(() => keepAlive(stop)),
     reload: () => components.reloadedFiles.check({ all: true }),
     flushLogSync,
     logCrash(error) {

@@ -288,6 +288,8 @@ export class WorkerPool {
   async #end(thread: Thread): Promise<void> {
     if (thread.current && !this.#closed) return;
     this.#lose(thread, new ThreadLost('the worker pool is closing'));
+    // Otherwise the process could end before whoever closes the pool has gone on.
+    thread.worker.ref();
     await thread.worker.terminate();
   }
 }
