@@ -218,10 +218,14 @@ describe('a question', () => {
   });
 });
 
-it('the nodes are listed whole or not at all: not if the archive is silent', async () => {
+it('of an archive that is silent, neither a list of nodes nor the place of a record is made up', async () => {
+  const [{ cursor } = { cursor: '' }] = records('a', [0]);
   await server.pause();
   onTestFinished(() => server.resume());
-  await expect(archive.state.nodes({ budgetMs: 200 })).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' });
+  const limits = { budgetMs: 200 };
+  await expect(archive.state.nodes(limits)).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' });
+  const around = { at: { node: 'a', cursor }, beforeMs: 1000, afterMs: 1000, limit: 10 };
+  await expect(collect(archive.state.around(around, limits))).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' });
 });
 
 it('values of several nodes are counted together, and over time', async () => {

@@ -8,6 +8,9 @@ import { type Window, windowToSql } from '../windows.ts';
 import { orderToSql } from './archive-cursor.ts';
 import { toClusterRecord } from './search-archive.ts';
 
+/** A few rows of each node, found by their time: an archive that takes longer does not respond. The route has no budget. */
+const AROUND_MS = 10_000;
+
 /**
  * Emits the archived records of every node around a record or time, oldest first: those closest to it, half of the limit
  * before it and the rest after it. An empty batch comes first, the `end` last; it has no cursor.
@@ -15,8 +18,9 @@ import { toClusterRecord } from './search-archive.ts';
 export async function* searchAroundArchive(
   deps: AskDeps,
   request: AroundRequest,
-  options: ArchiveOptions = {},
+  given: ArchiveOptions = {},
 ): AsyncGenerator<ClusterItem[], void, undefined> {
+  const options = { budgetMs: AROUND_MS, ...given };
   const { at, beforeMs, afterMs, limit, nodes, role } = request;
   const selection = { ...(nodes && { nodes }), ...(role !== undefined && { role }) };
   const atMs = 'timeMs' in at ? Math.ceil(at.timeMs) : await fetchRecordTime(deps, at, options);
@@ -92,6 +96,8 @@ async function fetchRecordTime(
     `SELECT time_ms FROM ${question.table} WHERE ${question.where} AND file_offset = ${quoteInteger(mark?.offset ?? 0)} ` +
       `AND startsWith(mark, ${quote(mark?.headHash ?? '')}) AND time_ms != 0 ORDER BY time_ms DESC LIMIT 1`,
   );
+  if (question.run.isOver)
+    throw new PortholeError('ARCHIVE_UNAVAILABLE', `the archive did not respond within ${question.run.elapsedMs} ms`);
   if (!row) throw new PortholeError('CURSOR_GONE', `the archive has no such record of "${node}", or none with a time`);
   return row.time_ms;
 }
