@@ -5,9 +5,12 @@ import { watchHealth } from './health-watch.ts';
 import { Program, type ProgramOptions, tempDir } from './program.ts';
 
 const MIB = 1024 ** 2;
+const HOST = join(import.meta.dirname, 'embedding-host.mjs');
 
 export interface AttackedNodeOptions extends Partial<ProgramOptions> {
   flags?: readonly string[];
+  /** In the process of a program that embeds it, instead of its own. */
+  isEmbedded?: boolean;
   /** Of the log directory. */
   files?: Readonly<Record<string, string | Uint8Array>>;
 }
@@ -29,11 +32,13 @@ export class AttackedNode {
   }
 
   static async start(options: AttackedNodeOptions = {}): Promise<AttackedNode> {
-    const { flags = [], files = {}, cwd = tempDir(), env, command } = options;
+    const { flags = [], files = {}, cwd = tempDir(), env, command, isEmbedded = false } = options;
     mkdirSync(join(cwd, 'logs'), { recursive: true });
     for (const [name, content] of Object.entries(files)) writeFileSync(join(cwd, 'logs', name), content);
     const args = ['serve', '--http-port', '0', '--grpc-port', '0', '--log-dir', 'logs', ...flags];
-    const program = new Program(args, { cwd, ...(env && { env }), ...(command !== undefined && { command }) });
+    const program = isEmbedded
+      ? new Program([HOST], { cwd, env: { ...env, PORTHOLE_SERVICE_LOG_DIR: 'logs' }, command: process.execPath })
+      : new Program(args, { cwd, ...(env && { env }), ...(command !== undefined && { command }) });
     return new AttackedNode(program, { cwd, url: await program.ready() });
   }
 

@@ -63,6 +63,10 @@ export class Program {
     return this.#child.pid ?? 0;
   }
 
+  get hasEnded(): boolean {
+    return this.#child.exitCode !== null || this.#child.signalCode !== null;
+  }
+
   kill(signal: NodeJS.Signals): void {
     const { pid, exitCode, signalCode } = this.#child;
     if (!this.#isGroup) this.#child.kill(signal);

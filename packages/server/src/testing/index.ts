@@ -1,6 +1,7 @@
 /** What the tests of other packages use of this one: helpers, and internals that have no public entry. Not published. */
 export { bearerToken } from '../auth/access.ts';
 export { JwtCheck } from '../auth/jwt-check.ts';
+export { fetchKeySet } from '../auth/key-set.ts';
 export { hashSecret } from '../auth/same-secret.ts';
 export { createAuthority, issue, issueExpired, issueForNode } from '../auth/testing/certificates.ts';
 export { startGuardedNode } from '../auth/testing/guarded-node.ts';

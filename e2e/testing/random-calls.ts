@@ -1,0 +1,190 @@
+import { connect, type Socket } from 'node:net';
+import { getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS, type Route, type RouteId } from '@porthole/contract';
+import { scaled } from '@porthole/logs/testing';
+import { parseResponses, type RawResponse } from './raw-responses.ts';
+
+/** Far above every timeout that the nodes are given: finds what is never answered. */
+const HANGS_MS = scaled(20_000);
+
+/** How much of a response is waited for, and how long, by a client that leaves. */
+const MOST_BYTES = 1500;
+const MOST_MS = 25;
+
+/** One request of a client. */
+export interface Call {
+  name: string;
+  method: string;
+  path: string;
+  body?: string;
+  /** Has no end of its own: the client always leaves. */
+  isEndless: boolean;
+}
+
+/** With these, a route has something to do. Those of the others need nothing, or are refused, which is fine as well. */
+const QUERIES: Readonly<Partial<Record<RouteId, string>>> = {
+  logView: 'file=service.log&size=1000',
+  logRaw: 'file=service.log',
+  logSearch: 'limit=5',
+  logTop: 'by=level',
+  logExplain: 'query=level%3Ainfo',
+  clusterLogTop: 'by=level',
+  clusterLogMoment: 'time=-1m',
+  clusterLogDownload: 'since=1h',
+  downloadTicket: 'for=%2Fapi%2Fv1%2Fcluster%2Flog%2Fdownload',
+};
+
+const BODY_HEADERS = ['Content-Type: application/json', 'Accept: application/json, text/event-stream'];
+
+const TOOL = { name: 'search_logs', arguments: {} };
+const BODIES: Readonly<Partial<Record<RouteId, string>>> = {
+  mcp: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: TOOL }),
+  clusterExchange: JSON.stringify({ have: [] }),
+};
+
+/** Every route of a node, and every route of its members through it; what the archive can answer, also by that alone. */
+export function everyCall(members: readonly string[]): Call[] {
+  const own = ROUTE_IDS.flatMap((id) => callsOf(id, getRoute(id), members));
+  const ofMembers = MEMBER_ROUTE_IDS.flatMap((id) => callsOf(id, getMemberRoute(id), members));
+  return [...own, ...ofMembers];
+}
+
+function callsOf(
+  id: RouteId,
+  { path, method: given, response, parameters }: Route,
+  members: readonly string[],
+): Call[] {
+  const method = given ?? 'GET';
+  const query = QUERIES[id] === undefined ? '' : `?${QUERIES[id]}`;
+  const paths = path.includes('{id}') ? members.map((member) => path.replace('{id}', member)) : [path];
+  const calls = paths.map((each) => ({
+    name: `${method} ${each}`,
+    method,
+    path: `${each.replace('{name}', 'none.js')}${query}`,
+    ...(method === 'POST' && { body: BODIES[id] ?? '{}' }),
+    isEndless: response.each === 'event',
+  }));
+  if (!parameters.some(({ name }) => name === 'store')) return calls;
+  const store = `${query === '' ? '?' : '&'}store=archive`;
+  return [
+    ...calls,
+    ...calls.map((call) => ({ ...call, name: `${call.name} (archive)`, path: `${call.path}${store}` })),
+  ];
+}
+
+export interface Target {
+  port: number;
+  /** Of the paths: where an embedded node is mounted. */
+  base: string;
+  headers?: readonly string[];
+}
+
+/** When a client closes its connection, whatever has come until then. */
+interface Leaving {
+  afterBytes: number;
+  afterMs: number;
+}
+
+/** A few requests on one connection, all sent at once. Returns their responses, as far as they came. */
+async function send(target: Target, calls: readonly Call[], leaving?: Leaving): Promise<RawResponse[]> {
+  const socket = connect(target.port, '127.0.0.1');
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  const timers: NodeJS.Timeout[] = [];
+  const closed = new Promise<void>((resolve, reject) => {
+    timers.push(setTimeout(() => reject(new Error(`no end within ${HANGS_MS} ms, after ${bytes} bytes`)), HANGS_MS));
+    socket.once('close', () => resolve());
+    socket.on('error', () => {}); // a connection that is cut, which is seen by what came
+  });
+  socket.on('data', (part) => {
+    parts.push(part);
+    bytes += part.length;
+    if (leaving && bytes > leaving.afterBytes) leave(socket, bytes);
+  });
+  if (leaving) timers.push(setTimeout(() => leave(socket, bytes), leaving.afterMs));
+  socket.write(calls.map((call, index) => render(call, target, index === calls.length - 1)).join(''));
+  try {
+    await closed;
+  } finally {
+    for (const timer of timers) clearTimeout(timer);
+    socket.destroy();
+  }
+  return parseResponses(
+    Buffer.concat(parts),
+    calls.map(({ method }) => method),
+  );
+}
+
+function leave(socket: Socket, bytes: number): void {
+  if (bytes % 2 === 0) socket.destroy();
+  else socket.resetAndDestroy();
+}
+
+function render({ method, path, body }: Call, { base, port, headers = [] }: Target, isLast: boolean): string {
+  const framing = body === undefined ? [] : [...BODY_HEADERS, `Content-Length: ${body.length}`];
+  const lines = [`Host: 127.0.0.1:${port}`, `Connection: ${isLast ? 'close' : 'keep-alive'}`, ...headers, ...framing];
+  return `${[`${method} ${base}${path} HTTP/1.1`, ...lines].join('\r\n')}\r\n\r\n${body ?? ''}`;
+}
+
+/** Checks a response that came whole. Throws what is wrong with it. */
+export type Check = (call: Call, response: RawResponse) => void;
+
+/** Calls a node at random, and keeps what must not happen. */
+export class Callers {
+  readonly #target: Target;
+  readonly #random: () => number;
+  readonly #check: Check;
+  readonly troubles: string[] = [];
+  readonly statuses = new Map<number, number>();
+  cut = 0;
+  left = 0;
+
+  constructor(target: Target, random: () => number, check: Check) {
+    this.#target = target;
+    this.#random = random;
+    this.#check = check;
+  }
+
+  /** Some of the calls, pipelined; the client leaves early in so many of all cases. */
+  async call(calls: readonly Call[], { leaves = 0.3, most = 1 } = {}): Promise<void> {
+    const below = (limit: number) => Math.floor(this.#random() * limit);
+    const picked = Array.from({ length: 1 + below(most) }, () => calls[below(calls.length)] as Call);
+    const isLeaving = this.#random() < leaves || picked.some(({ isEndless }) => isEndless);
+    const leaving = { afterBytes: below(MOST_BYTES), afterMs: below(MOST_MS) };
+    const names = picked.map(({ name }) => name).join(' + ');
+    try {
+      const responses = await send(this.#target, picked, isLeaving ? leaving : undefined);
+      if (isLeaving) this.left++;
+      else this.#judge(picked, responses);
+    } catch (error) {
+      this.troubles.push(`${names}: ${error instanceof Error ? error.message : error}`);
+    }
+  }
+
+  #judge(calls: readonly Call[], responses: readonly RawResponse[]): void {
+    for (const [index, response] of responses.entries()) {
+      const call = calls[index] as Call;
+      this.statuses.set(response.status, (this.statuses.get(response.status) ?? 0) + 1);
+      if (!response.isWhole) this.cut++;
+      else checkWhole(response, () => this.#check(call, response));
+    }
+    // A response that fails after its head is cut, and with it those behind it. Without a head, it has to be an error.
+    if (responses.length < calls.length && responses.every(({ isWhole, isLast }) => isWhole && !isLast))
+      throw new Error('no response');
+  }
+}
+
+function checkWhole({ status, contentType, body }: RawResponse, check: () => void): void {
+  const text = body.toString();
+  if (status === 500 && text.includes('"INTERNAL"')) throw new Error(text);
+  if (contentType.startsWith('application/x-ndjson') && status === 200) {
+    const items = text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { type: string; records?: number });
+    const records = items.filter(({ type }) => type === 'record').length;
+    const last = items.at(-1);
+    if (last?.type !== 'end' || last.records !== records)
+      throw new Error(`a search looks whole and is not: ${records} records, then ${JSON.stringify(last)}`);
+  } else if (/^application\/(problem\+)?json/.test(contentType) && text !== '') JSON.parse(text);
+  check();
+}
