@@ -5,6 +5,7 @@ import type { TopJob } from '../scan/count/count-jobs.ts';
 import type { PackRoom } from '../scan/count/pack-room.ts';
 import { MAX_CELLS } from '../scan/count/time-cells.ts';
 import { type CountLimits, packedRoom, type ValueCount, ValueCounts } from '../scan/count/value-counts.ts';
+import type { ReadOptions } from '../types.ts';
 import { FamilyCount } from './count-families.ts';
 import { type OpenFamily, releaseFamily } from './files/open-family.ts';
 import { chooseWidth } from './histogram.ts';
@@ -36,7 +37,7 @@ export async function top(
   const stop = new StopReason(options);
   try {
     await scanContext.checkRegex(query, stop.newFlag());
-    const bucketMs = await chooseBuckets(scanContext, families, query);
+    const bucketMs = await chooseBuckets(scanContext, families, { ...query, client: stop.client });
     const memory = takeMemory();
     const run = { scanContext, families, query, stop, bucketMs, limits: options.countLimits ?? {}, memory };
     const all = await countValues(
@@ -113,7 +114,7 @@ interface ChosenValue extends ValueCount {
 async function chooseBuckets(
   scanContext: ScanContext,
   families: readonly OpenFamily[],
-  { limit, values, buckets, bucketMs, ...filter }: TopQuery,
+  { limit, values, buckets, bucketMs, ...filter }: TopQuery & ReadOptions,
 ): Promise<number | undefined> {
   if (buckets === undefined && bucketMs === undefined) return undefined;
   const rows = Math.max(1, Math.min(limit, values?.length ?? limit));
