@@ -68,9 +68,10 @@ export class Connections {
         onRequest(request, response);
       };
       const { response: current, waiting } = connection;
-      if (!current || current.closed) return begin();
+      // One that waits is begun a turn after the response before it: until then, none may overtake it.
+      if (waiting.length === 0 && (!current || current.closed)) return begin();
       // Only clients that pipeline pay for the listener.
-      if (waiting.push(begin) === 1) beginAfter(current, socket, connection);
+      if (waiting.push(begin) === 1 && current) beginAfter(current, socket, connection);
       if (waiting.length > MOST_WAITING) socket.destroy();
     });
   }
@@ -123,6 +124,5 @@ function beginAfter(response: ServerResponse, socket: Socket, connection: Connec
 
 /** Deferred: a hundred requests on one connection must not keep all other connections waiting. */
 function beginNext(connection: Connection): void {
-  const begin = connection.waiting.shift();
-  if (begin) setImmediate(begin);
+  setImmediate(() => connection.waiting.shift()?.());
 }
