@@ -102,6 +102,7 @@ export class FaultWorld {
     await world.#inTurns(async (callers) => {
       for (const call of waiting) await callers.call([call], { leaves: 0 });
     });
+    world.#expectAlive();
     world.#files = world.node.openFiles;
     world.#residentMib = world.node.residentMib;
     return world;

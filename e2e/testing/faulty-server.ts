@@ -138,6 +138,9 @@ interface Plan {
 /** A stream without end is taken to be as long as what it sends before it pauses so long. */
 const ENDLESS_PAUSE_MS = 20;
 
+/** A reset takes back what was not read yet: later, the head has been dealt with, and who is told of it may be another. */
+const RESET_MS = 10;
+
 /**
  * Stands before a real server over HTTP. Forwards requests as they are; answers those that a plan is made for with the real
  * response, wrongly framed or broken off. Written byte by byte: no library would send this.
@@ -224,7 +227,7 @@ export class FaultyServer {
     const { at = Infinity, end = keeps || at < bytes.length ? undefined : 'fin' } = fault;
     socket.write(bytes.subarray(0, at), () => {
       if (end === 'fin') socket.end();
-      if (end === 'rst') setImmediate(() => socket.resetAndDestroy());
+      if (end === 'rst') setTimeout(() => socket.resetAndDestroy(), RESET_MS);
     });
   }
 

@@ -6,6 +6,9 @@ import { onTestFinished } from 'vitest';
 /** Far above every timeout that the nodes are given. */
 const HANGS_MS = scaled(20_000);
 
+/** The node itself has failed, or has gone. */
+const FAULTS: ReadonlySet<string> = new Set(['INTERNAL', 'UNREACHABLE']);
+
 const CLUSTER = { cluster: { nodes: [], role: '', labels: [], store: '' } };
 const SEARCH = { order: '', cursor: '', record: '', until: '', raw: false, fields: [] };
 
@@ -37,7 +40,7 @@ export class GrpcCallers {
     } catch (error) {
       const tookMs = performance.now() - startedMs;
       if (tookMs >= HANGS_MS) this.troubles.push(`gRPC: no end within ${HANGS_MS} ms`);
-      else if (!options.signal.aborted) this.troubles.push(`gRPC: ${codeOf(error)}, ${error}`);
+      else if (FAULTS.has(codeOf(error)) && !options.signal.aborted) this.troubles.push(`gRPC: ${error}`);
     }
   }
 }
