@@ -6,6 +6,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  */
 export const LONGEST = [
   'e2e/readme.test.ts',
+  'e2e/fault-injection.test.ts',
   'e2e/packages.test.ts',
   'test/node-state.test.ts',
   'e2e/console-access.test.ts',
