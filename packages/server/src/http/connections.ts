@@ -58,11 +58,11 @@ export class Connections {
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
       const { socket } = request;
       const connection = this.#established.get(socket);
-      if (!connection) return socket.destroyed ? undefined : onRequest(request, response);
+      if (!connection) return onRequest(request, response);
       connection.bytesRead = socket.bytesRead;
       const begin = () => {
-        // The client has left meanwhile: a response that never had the connection is not told that it is closed.
-        if (socket.destroyed) return;
+        // Without the connection, which the one before has closed, or after its end, it would never be told that it is over.
+        if (response.socket === null || response.destroyed) return;
         connection.response = response;
         if (connection.waiting.length > 0) beginAfter(response, socket, connection);
         onRequest(request, response);
