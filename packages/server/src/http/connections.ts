@@ -30,8 +30,8 @@ export interface ConnectionsOptions {
 interface Connection {
   /** The current or last one. */
   response: ServerResponse | undefined;
-  /** Start the requests that arrived before the current response ended. */
-  waiting: (() => void)[];
+  /** Requests that arrived before the current response ended. */
+  waiting: number;
   /** Bytes received up to the last request, or when the connection was established: more bytes belong to another request. */
   bytesRead: number;
 }
@@ -48,11 +48,10 @@ export class Connections {
     server.on('connection', (socket: Socket) => {
       this.#accepted.add(socket);
       socket.once('close', () => this.#accepted.delete(socket));
-      socket.on('error', () => {}); // the connection is lost, which its responses report
       if (secure && this.#accepted.size - this.#established.size > mostHandshakes) socket.destroy();
     });
     server.on(secure ? 'secureConnection' : 'connection', (socket: Socket) => {
-      this.#established.set(socket, { response: undefined, waiting: [], bytesRead: socket.bytesRead });
+      this.#established.set(socket, { response: undefined, waiting: 0, bytesRead: socket.bytesRead });
       socket.once('close', () => this.#established.delete(socket));
     });
     server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -61,18 +60,19 @@ export class Connections {
       if (!connection) return onRequest(request, response);
       connection.bytesRead = socket.bytesRead;
       const begin = () => {
-        // Without the connection, which the one before has closed, or after its end, it would never be told that it is over.
-        if (response.socket === null || response.destroyed) return;
         connection.response = response;
-        if (connection.waiting.length > 0) beginAfter(response, socket, connection);
         onRequest(request, response);
       };
-      const { response: current, waiting } = connection;
-      // One that waits is begun a turn after the response before it: until then, none may overtake it.
-      if (waiting.length === 0 && (!current || current.closed)) return begin();
-      // Only clients that pipeline pay for the listener.
-      if (waiting.push(begin) === 1 && current) beginAfter(current, socket, connection);
-      if (waiting.length > MOST_WAITING) socket.destroy();
+      if (response.socket) return begin();
+      // Pipelined: it begins with its turn, when it gets the connection. One that never does would never be closed. Deferred: a
+      // hundred requests on one connection must not keep all other connections waiting.
+      response.once('socket', () =>
+        setImmediate(() => {
+          connection.waiting--;
+          if (!response.destroyed) begin();
+        }),
+      );
+      if (++connection.waiting > MOST_WAITING) socket.destroy();
     });
   }
 
@@ -80,7 +80,7 @@ export class Connections {
   unfinishedResponse(socket: Socket): ServerResponse | undefined {
     const connection = this.#established.get(socket);
     if (!connection?.response) return undefined;
-    return connection.response.writableFinished && connection.waiting.length === 0 ? undefined : connection.response;
+    return connection.response.writableFinished && connection.waiting === 0 ? undefined : connection.response;
   }
 
   /**
@@ -116,13 +116,4 @@ export class Connections {
   closeAll(): void {
     for (const socket of this.#accepted) socket.destroy();
   }
-}
-
-function beginAfter(response: ServerResponse, socket: Socket, connection: Connection): void {
-  response.once('close', () => !socket.destroyed && beginNext(connection));
-}
-
-/** Deferred: a hundred requests on one connection must not keep all other connections waiting. */
-function beginNext(connection: Connection): void {
-  setImmediate(() => connection.waiting.shift()?.());
 }
