@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { LogError } from '../log-error.ts';
-import { readTail } from '../testing/read-bytes.ts';
 import { eventually } from '../testing/eventually.ts';
+import { readTail } from '../testing/read-bytes.ts';
 import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
 import { isWithin } from './tree.ts';
 
