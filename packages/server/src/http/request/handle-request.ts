@@ -169,7 +169,7 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
   }
 
   #close(response: RouteResponse | undefined): void {
-    if (response) void closeStream(response, (error) => this.#outcome.unfinished(error));
+    if (response && 'stream' in response) void closeStream(response, (error) => this.#outcome.unfinished(error));
   }
 
   #send(routeResponse: RouteResponse): Promise<void> | undefined {

@@ -159,10 +159,9 @@ export function textResponse(body: string, contentType: string): BodyResponse {
 }
 
 /** The response has ended already: only the log is left to report a failure to. */
-export async function closeStream(response: RouteResponse, onFailure: (error: unknown) => void): Promise<void> {
-  if (!('stream' in response)) return;
+export async function closeStream({ stream }: StreamResponse, onFailure: (error: unknown) => void): Promise<void> {
   try {
-    await response.stream.close();
+    await stream.close();
   } catch (error) {
     onFailure(error);
   }
