@@ -1,4 +1,14 @@
-import { cpSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire, SourceMap } from 'node:module';
 import { basename, dirname, join, relative } from 'node:path';
 import { bundleWorkers, SCAN_WORKER } from './bundle-workers.mjs';
@@ -70,7 +80,8 @@ async function bundleCode() {
   const { build } = createRequire(import.meta.url)('esbuild');
   for (const { name, platform, entries, types, inside, files } of stale) {
     const outdir = join(ROOT, 'packages', name, 'lib');
-    rmSync(outdir, { recursive: true, force: true });
+    // Made aside, then moved file by file: programs that run from here meanwhile find all of theirs.
+    const aside = `${outdir}-${process.pid}`;
     const options = {
       entryPoints: Object.fromEntries(
         Object.entries(entries).map(([out, file]) => [out, join(ROOT, 'packages', file)]),
@@ -94,14 +105,34 @@ async function bundleCode() {
     };
     const built = await build(options);
     const outputFiles = await mergeChunks(build, built.outputFiles, { isImportant, isFast, options });
-    for (const { path, contents } of outputFiles) if (!path.endsWith('.map')) write(path, contents);
-    if (platform === 'node') write(join(outdir, 'places.json'), JSON.stringify(placesOf(outputFiles)));
-    copyTypes(types, outdir);
-    for (const other of inside) cpSync(join(ROOT, 'node_modules', other, 'LICENSE'), join(outdir, `${other}.LICENSE`));
-    for (const [to, from] of Object.entries(files)) cpSync(join(ROOT, from), join(outdir, to), { recursive: true });
+    for (const { path, contents } of outputFiles)
+      if (!path.endsWith('.map')) write(join(aside, relative(outdir, path)), contents);
+    if (platform === 'node') write(join(aside, 'places.json'), JSON.stringify(placesOf(outputFiles)));
+    copyTypes(types, aside);
+    for (const other of inside) cpSync(join(ROOT, 'node_modules', other, 'LICENSE'), join(aside, `${other}.LICENSE`));
+    for (const [to, from] of Object.entries(files)) cpSync(join(ROOT, from), join(aside, to), { recursive: true });
     cpSync(join(ROOT, 'LICENSE'), join(ROOT, 'packages', name, 'LICENSE'));
-    writeFileSync(stampOf(name), '');
+    writeFileSync(join(aside, basename(stampOf(name))), '');
+    replaceFiles(aside, outdir);
   }
+}
+
+/** Moves all files of a folder into another one, and then removes what it had besides them and the page. */
+function replaceFiles(from, to) {
+  const list = (folder) =>
+    readdirSync(folder, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => relative(folder, join(parentPath, name)));
+  mkdirSync(to, { recursive: true });
+  const before = list(to);
+  const made = new Set(list(from));
+  for (const path of made) {
+    mkdirSync(dirname(join(to, path)), { recursive: true });
+    renameSync(join(from, path), join(to, path));
+  }
+  for (const path of before)
+    if (!made.has(path) && !path.startsWith('console')) rmSync(join(to, path), { force: true });
+  rmSync(from, { recursive: true });
 }
 
 /** The page names its files by their content: where it is the same, so is all the rest. */
