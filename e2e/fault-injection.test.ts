@@ -40,19 +40,19 @@ const checkText: Check = ({ name }, { status, body }) => {
 
 /** What a member is asked, and after how many of the bytes of the response it is cut. */
 const MEMBER_ROUTES: readonly [string, number][] = [
-  ['node', 12],
-  ['config', 12],
-  ['config/settings', 12],
-  ['log/list', 12],
-  ['log/files', 12],
-  ['log/histogram', 12],
-  ['log/digest', 12],
-  ['log/fields', 12],
-  ['log/top?by=level', 12],
-  ['log/view?file=service.log&size=1000', Infinity],
-  ['log/raw?file=service.log', 50],
-  ['log/search?limit=1', 300],
-  ['log/follow', 12],
+  ['node', 4],
+  ['config', 4],
+  ['config/settings', 4],
+  ['log/list', 4],
+  ['log/files', 4],
+  ['log/histogram', 4],
+  ['log/digest', 4],
+  ['log/fields', 4],
+  ['log/top?by=level', 4],
+  ['log/view?file=service.log&size=1000', 80],
+  ['log/raw?file=service.log', 20],
+  ['log/search?limit=1', 60],
+  ['log/follow', 4],
 ];
 
 /** Within the first requests of the shipper; each is sent again after a while, which is longer each time. */
@@ -100,13 +100,13 @@ describe.each([
       settings: { 'cluster.members': `lindb=${server.url}` },
     });
     const ofConfig = { server, on: /\/config$/, through: /lindb\/config$/ };
-    await world.inject({ ...ofConfig, faults: [...everyFraming(config), ...everyByte('length', config, 100)] });
+    await world.inject({ ...ofConfig, faults: [...everyFraming(config), ...everyByte('length', config, 50)] });
     const ofList = { server, on: /\/log\/list$/, through: /lindb\/log\/(list|files)$/ };
     const heads = silentHeads(list, 10);
-    await world.inject({ ...ofList, faults: [...everyFraming(list), ...everyByte('chunked', list, 100), ...heads] });
+    await world.inject({ ...ofList, faults: [...everyFraming(list), ...everyByte('chunked', list, 50), ...heads] });
     const ofView = { server, on: /\/log\/view/, through: /lindb\/log\/view$/ };
     await world.inject({ ...ofView, faults: everyFraming(view) });
-    await world.inject({ ...ofView, faults: everyByte('length', view) });
+    await world.inject({ ...ofView, faults: everyByte('length', view, isEmbedded ? 80 : Infinity) });
     await world.inject({ ...ofView, faults: everyByte('chunked', view, 100) });
     await world.inject({ ...ofView, faults: silentHeads(view, 20) });
     await world.inject({ ...ofView, faults: silentBodies(view, 20), leaves: 1 });
@@ -155,9 +155,9 @@ describe.each([
       const ofRoute = { server, on: new RegExp(`/api/v1/${name}(\\?|$)`), through: new RegExp(`porthole/${name}$`) };
       // The page is taken to say that there is no such route, which is remembered.
       const framings = everyFraming(reply, { except: ['a web page'] });
-      const cuts = [...everyByte('chunked', reply, bytes), ...silentHeads(reply, 2)];
+      const cuts = [...everyByte('chunked', reply, bytes), ...silentHeads(reply, 1)];
       await world.inject({ ...ofRoute, faults: [...framings, ...cuts] });
-      await world.inject({ ...ofRoute, faults: silentBodies(reply, 2), leaves: 1 });
+      await world.inject({ ...ofRoute, faults: silentBodies(reply, 1), leaves: 1 });
     }
     await world.expectUnharmed();
   });
@@ -238,7 +238,7 @@ it('a set of keys is whole or an error, wherever its response is cut', async () 
   const server = await FaultyServer.before(provider.url);
   const reply = await sampleReply(provider.url);
   const silent = [...silentHeads(reply, 10), ...silentBodies(reply, 10)];
-  const faults = [...everyFraming(reply), ...everyByte('length', reply), ...everyByte('chunked', reply)];
+  const faults = [...everyFraming(reply), ...everyByte('length', reply, 200), ...everyByte('chunked', reply, 200)];
   const plan = server.plan(() => true, [...silent, ...faults]);
   // A signal that nobody holds is collected, and then never aborts.
   const collecting = setTimeout(collectGarbage(), 2000);
