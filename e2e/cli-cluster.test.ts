@@ -18,7 +18,7 @@ import { runOnTerminal } from './testing/pseudo-terminal.ts';
 
 const ENV = { TZ: 'UTC' };
 
-const WARNING = 'porthole: warning: storage-1: refused: connect ECONNREFUSED 10.8.0.31:7300\n';
+const WARNING = 'porthole: warning: storage-1: no connection: connect ECONNREFUSED 10.8.0.31:7300\n';
 
 const NODES = {
   cluster: 'test',
@@ -129,7 +129,7 @@ describe('porthole nodes', () => {
     const membership = { kind: 'etcd', state: 'stale', detail: 'no connection', asOfMs: NODE_TIME };
     const node = await startClusterNode({ responses: { '/cluster/nodes': { ...NODES, nodes: [], membership } } });
     expect((await runCli(node, 'nodes')).stderr).toBe(
-      'porthole: warning: the registry (etcd) is unavailable (no connection); using its members as of 2026-11-15T12:00:00.000Z\n',
+      'porthole: warning: the list of nodes is an earlier one: the registry (etcd) does not respond (no connection); shown as of 2026-11-15T12:00:00.000Z\n',
     );
   });
 
@@ -327,7 +327,7 @@ describe('porthole logs of a cluster', () => {
       stdout:
         'broker-1:a.log 2026-11-15 11:00:01.000  INFO  first\nbroker-2:a.log 2026-11-15 11:00:02.000~ INFO  second\n',
       stderr: [
-        'porthole: storage-1: refused: connect ECONNREFUSED 10.8.0.31:7300; retrying',
+        'porthole: storage-1: no connection: connect ECONNREFUSED 10.8.0.31:7300; retrying',
         'porthole: broker-1: a.log was rotated to a.log.1',
         'porthole: following storage-1',
         '',
@@ -571,7 +571,7 @@ describe('porthole config of a cluster', () => {
   it('get and diff use the snapshot of a member that is gone, warn about its age and exit with 3', async () => {
     const node = await startClusterNode({ responses: { '/cluster/config': MEMBER_CONFIGS } });
     const warning =
-      'porthole: warning: broker-3: gone: no longer registered; this is its configuration as of 2026-11-15T12:00:00.000Z\n';
+      'porthole: warning: broker-3: registration expired: no longer registered; shown as of 2026-11-15T12:00:00.000Z\n';
     expect(await runCli(node, 'config', 'get', 'broker-3:', 'http.port', '-o', 'flat')).toEqual({
       code: 3,
       stdout: 'http.port = 1\n',
@@ -585,7 +585,7 @@ describe('porthole config of a cluster', () => {
     expect(await runCli(node, 'config', 'get', 'storage-1:')).toEqual({
       code: 2,
       stdout: '',
-      stderr: 'porthole: storage-1: refused: connect ECONNREFUSED 10.8.0.31:7300\n',
+      stderr: 'porthole: storage-1: no connection: connect ECONNREFUSED 10.8.0.31:7300\n',
     });
   });
 });

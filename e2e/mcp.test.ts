@@ -151,7 +151,7 @@ it('an assistant that starts the program reads the cluster', async () => {
   await checkFields(ask);
   await checkErrors(ask);
   await other?.running.stop();
-  expect((await ask('search_logs', { texts: ['line 30'] })).text).toMatch(/^PARTIAL: .*\n- node n2: /);
+  expect((await ask('search_logs', { texts: ['line 30'] })).text).toMatch(/^PARTIAL: .*\n- n2: /);
 });
 
 it('an assistant asks a node over HTTP, with the role of its token', async () => {

@@ -1,29 +1,32 @@
-import type {
-  AroundRequest,
-  CallOptions,
-  ClusterConfig,
-  ClusterConfigDiff,
-  ClusterDigest,
-  ClusterFields,
-  ClusterFollowItem,
-  ClusterHistogram,
-  ClusterItem,
-  ClusterLogFiles,
-  ClusterNodes,
-  ClusterState,
-  ClusterTop,
-  ConfigDiffRequest,
-  ExchangeRequest,
-  ExchangeResponse,
-  ForgetOptions,
-  ForgottenMember,
-  GroupCall,
-  HeldSnapshot,
-  MemberSelection,
-  NodeState,
-  SearchOptions,
+import {
+  type AnswerFacts,
+  type AroundRequest,
+  type AskedRange,
+  type CallOptions,
+  type ClusterConfig,
+  type ClusterConfigDiff,
+  type ClusterDigest,
+  type ClusterFields,
+  type ClusterFollowItem,
+  type ClusterHistogram,
+  type ClusterItem,
+  type ClusterLogFiles,
+  type ClusterNodes,
+  type ClusterState,
+  type ClusterTop,
+  type ConfigDiffRequest,
+  type ExchangeRequest,
+  type ExchangeResponse,
+  type ForgetOptions,
+  type ForgottenMember,
+  type GroupCall,
+  type HeldSnapshot,
+  type MemberSelection,
+  type NodeState,
+  PortholeError,
+  type SearchOptions,
+  withCoverage,
 } from '@porthole/contract';
-import { PortholeError } from '@porthole/contract';
 import type {
   DigestQuery,
   FieldsQuery,
@@ -168,12 +171,12 @@ export class LocalCluster implements ClusterState {
   async configDiff(request: ConfigDiffRequest, options?: CallOptions): Promise<ClusterConfigDiff> {
     await this.#fetchSnapshots(request, options);
     await this.#deps.roleDiscovery.run(options);
-    return configDiff(this.#state, request, options);
+    return this.#covered(await configDiff(this.#state, request, options));
   }
 
   async logFiles(request: MemberSelection, options?: CallOptions): Promise<ClusterLogFiles> {
     await this.#discoverRoles(request, options);
-    return clusterFiles(this.#state, request, options);
+    return this.#covered(await clusterFiles(this.#state, request, options));
   }
 
   async *searchLogs(
@@ -202,22 +205,22 @@ export class LocalCluster implements ClusterState {
 
   async logHistogram(request: HistogramQuery & MemberSelection, options?: SearchOptions): Promise<ClusterHistogram> {
     await this.#discoverRoles(request, options);
-    return clusterHistogram(this.#state, request, options);
+    return this.#covered(await clusterHistogram(this.#state, request, options), request);
   }
 
   async logDigest(request: DigestQuery & MemberSelection, options?: SearchOptions): Promise<ClusterDigest> {
     await this.#discoverRoles(request, options);
-    return clusterDigest(this.#state, request, options);
+    return this.#covered(await clusterDigest(this.#state, request, options), request);
   }
 
   async logFields(request: FieldsQuery & MemberSelection, options?: SearchOptions): Promise<ClusterFields> {
     await this.#discoverRoles(request, options);
-    return clusterFields(this.#state, request, options);
+    return this.#covered(await clusterFields(this.#state, request, options), request);
   }
 
   async logTop(request: TopQuery & MemberSelection, options?: SearchOptions): Promise<ClusterTop> {
     await this.#discoverRoles(request, options);
-    return clusterTop(this.#state, request, options);
+    return this.#covered(await clusterTop(this.#state, request, options), request);
   }
 
   async *around(request: AroundRequest, options?: CallOptions): AsyncGenerator<ClusterItem[], void, undefined> {
@@ -227,6 +230,10 @@ export class LocalCluster implements ClusterState {
 
   askGroup(call: GroupCall): AsyncIterable<Uint8Array> {
     return answerGroup({ peers: this.#deps.peers, maxParallel: this.#state.maxParallel }, call);
+  }
+
+  #covered<T extends AnswerFacts>(answer: T, asked: AskedRange = {}): T {
+    return withCoverage(answer, asked, this.#membership.state);
   }
 
   /** Fetches the snapshots of departed members that others keep. */

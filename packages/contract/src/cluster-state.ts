@@ -18,6 +18,7 @@ import type {
   TopQuery,
   TopValue,
 } from '@porthole/logs/types';
+import type { Coverage } from './coverage.ts';
 import type { Labels } from './labels.ts';
 import type {
   ArchivePart,
@@ -119,12 +120,16 @@ export interface ClusterConfigDiff {
     differences: ConfigDifference[];
   }[];
   members: MemberReport[];
+  /** How much of the answer this is; absent in the responses of earlier versions. */
+  coverage?: Coverage;
 }
 
 export interface ClusterLogFiles {
   /** Times by this node's clock. Members with only the routes of the contract report name and size. */
   files: (Omit<LogFileDetails, 'modifiedMs'> & { node: string; modifiedMs: number | null })[];
   members: MemberReport[];
+  /** How much of the answer this is; absent in the responses of earlier versions. */
+  coverage?: Coverage;
 }
 
 /** A record and the member that logged it. */
@@ -155,6 +160,8 @@ export interface ClusterEnd
   cursor: string | null;
   /** Which part came from the archive; absent if it was not asked. */
   archive?: ArchivePart;
+  /** How much of the answer this is; absent in the responses of earlier versions. */
+  coverage?: Coverage;
 }
 
 export interface MemberFileProblem extends FileProblem {
@@ -185,6 +192,8 @@ export interface ClusterHistogram extends Pick<Histogram, 'bucketMs' | 'untimed'
   members: MemberReport[];
   /** Which part came from the archive; absent if it was not asked. */
   archive?: ArchivePart;
+  /** How much of the answer this is; absent in the responses of earlier versions. */
+  coverage?: Coverage;
 }
 
 export interface ClusterDigest {
@@ -196,6 +205,8 @@ export interface ClusterDigest {
   members: MemberReport[];
   /** Which part came from the archive; absent if it was not asked. */
   archive?: ArchivePart;
+  /** How much of the answer this is; absent in the responses of earlier versions. */
+  coverage?: Coverage;
 }
 
 /** The fields of matching records of all members. */
@@ -210,6 +221,8 @@ export interface ClusterFields extends Omit<Fields, 'fields' | 'end'> {
   members: MemberReport[];
   /** Which part came from the archive; absent if it was not asked. */
   archive?: ArchivePart;
+  /** How much of the answer this is; absent in the responses of earlier versions. */
+  coverage?: Coverage;
 }
 
 /** Counts by value of a field, of all members. */
@@ -221,6 +234,8 @@ export interface ClusterTop extends Omit<Top, 'values' | 'end'> {
   members: MemberReport[];
   /** Which part came from the archive; absent if it was not asked. */
   archive?: ArchivePart;
+  /** How much of the answer this is; absent in the responses of earlier versions. */
+  coverage?: Coverage;
 }
 
 /** What every member logged around one record or time. */

@@ -25,6 +25,22 @@ export type {
 export { type ConfigShape, flattenSettings, type SettingPath } from './config/flatten-settings.ts';
 export { isDrift } from './config/is-drift.ts';
 export {
+  type AnswerFacts,
+  type AskedRange,
+  type Coverage,
+  coverageOf,
+  failures,
+  isRest,
+  isUnread,
+  joinCoverage,
+  type Missing,
+  type MissingReason,
+  missingOfMember,
+  withCoverage,
+  withSearchCoverage,
+} from './coverage.ts';
+export { absenceText, gapsText, missingText, outcomeText, reportText, respondedText } from './coverage-text.ts';
+export {
   CLIENT_ERRORS,
   codeOf,
   ERROR_KINDS,

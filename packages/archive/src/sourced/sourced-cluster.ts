@@ -16,6 +16,8 @@ import {
   type MemberReport,
   type MemberSelection,
   type SearchOptions,
+  withCoverage,
+  withSearchCoverage,
 } from '@porthole/contract';
 import type {
   DigestQuery,
@@ -100,9 +102,13 @@ export class SourcedCluster implements ClusterState {
     return this.#cluster.forget(id, options);
   }
 
-  async *searchLogs(
+  searchLogs(request: SearchQuery & MemberSelection, options: SearchOptions = {}): AsyncIterable<ClusterItem[]> {
+    return withSearchCoverage(this.#searchLogs(request, options), request);
+  }
+
+  async *#searchLogs(
     request: SearchQuery & MemberSelection,
-    options: SearchOptions = {},
+    options: SearchOptions,
   ): AsyncGenerator<ClusterItem[], void, undefined> {
     const decided = await this.#decide(request, options, resumedPosition(request));
     if (decided.kind === 'both') {
@@ -138,7 +144,7 @@ export class SourcedCluster implements ClusterState {
     const deps = { cluster: this.#cluster, archive: this.#archive, facts, archived };
     yield* request.store === 'nodes'
       ? this.#cluster.around(request, options)
-      : this.#ofArchive(aroundSources(deps, request, options), options);
+      : withSearchCoverage(this.#ofArchive(aroundSources(deps, request, options), options), {});
   }
 
   async logHistogram(
@@ -184,6 +190,14 @@ export class SourcedCluster implements ClusterState {
 
   /** One kind of count, of what was decided. */
   async #count<R extends Request, Result extends Counted>(
+    decided: Decision,
+    counting: { request: R; options: SearchOptions; kind: CountKind<R, Result> },
+  ): Promise<Result> {
+    const counted = await this.#countParts(decided, counting);
+    return withCoverage(counted, counting.request, decided.kind === 'both' ? decided.facts.membership : undefined);
+  }
+
+  async #countParts<R extends Request, Result extends Counted>(
     decided: Decision,
     { request, options, kind }: { request: R; options: SearchOptions; kind: CountKind<R, Result> },
   ): Promise<Result> {

@@ -1,4 +1,4 @@
-import type { MemberReport } from '@porthole/contract';
+import { type AnswerFacts, absenceText } from '@porthole/contract';
 import type { Histogram, Zone } from '@porthole/logs';
 import { EXIT } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
@@ -9,7 +9,7 @@ import { Receipt } from './receipt.ts';
 import { shownZone } from './record-flags.ts';
 
 /** The result of a node reports its coverage, that of a cluster its members. */
-type Count = { end: Histogram['end'] } | { members: readonly MemberReport[] };
+type Count = { end: Histogram['end'] } | (AnswerFacts & Required<Pick<AnswerFacts, 'members'>>);
 
 export interface CountOptions<T extends Count> {
   /** All arguments, unless given. */
@@ -52,7 +52,7 @@ export async function countRecords<T extends Count>(
     progress.end();
     // Counts of a cluster do not report their bytes.
     const scanned = receipt.scannedBytes > 0 ? `; ${receipt.describe()}` : '';
-    if (isNothing && terminal.isWatched) terminal.note(`no match${scanned}`);
+    if (isNothing && terminal.isWatched) terminal.note(`${absenceText('no match', receipt.coverage)}${scanned}`);
     receipt.warn(terminal);
     if (isCut) terminal.warn('scan stopped by the time budget of the node; narrow the time range with --since');
     if (receipt.isPartial || isCut) return EXIT.partial;

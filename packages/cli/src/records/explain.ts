@@ -1,4 +1,4 @@
-import type { ClusterFollowItem, ClusterRecord, MemberReport, MembershipState } from '@porthole/contract';
+import { type ClusterFollowItem, type ClusterRecord, reportText } from '@porthole/contract';
 import type { FollowItem, FoundRecord } from '@porthole/logs';
 import { formatBytes } from '../output/format-bytes.ts';
 
@@ -15,7 +15,7 @@ function explainMember({ node, report }: Extract<FollowEvent, { type: 'member' }
   if (report.outcome === 'ok') return `following ${node}`;
   // A departed member is followed again only if it registers again.
   const hasDeparted = report.outcome === 'gone' || report.outcome === 'left';
-  return hasDeparted ? explainReport(report) : `${explainReport(report)}; retrying`;
+  return hasDeparted ? reportText(report) : `${reportText(report)}; retrying`;
 }
 
 function explainEvent(item: Exclude<FollowEvent, { type: 'member' }>): string {
@@ -47,21 +47,4 @@ function explainGap({ family, reason, bytes }: Extract<FollowItem, { type: 'gap'
   const log = family === '' ? 'the logs' : family;
   const amount = bytes === null ? 'records' : `up to ${formatBytes(bytes)}`;
   return `${amount} of ${log} may be missing here: ${GAP_REASONS[reason]}`;
-}
-
-/** Whether data is missing: a member that left cleanly is not expected to respond. */
-export function isMissing({ outcome, isPartial }: Pick<MemberReport, 'outcome' | 'isPartial'>): boolean {
-  return isPartial === true || (outcome !== 'ok' && outcome !== 'left');
-}
-
-/** Why the records of a member are missing. */
-export function explainReport({ id, outcome, detail }: MemberReport): string {
-  if (outcome === 'ok') return `${id}: ${detail}`;
-  return `${id}: ${outcome}${detail === null ? '' : `: ${detail}`}`;
-}
-
-/** Why the list of members may be outdated. */
-export function explainStale({ kind, detail, asOfMs }: MembershipState): string {
-  const why = detail === null ? '' : ` (${detail})`;
-  return `the registry (${kind}) is unavailable${why}; using its members as of ${new Date(asOfMs).toISOString()}`;
 }

@@ -1,7 +1,7 @@
 import { codeOf, PortholeError, type SearchOptions } from '@porthole/contract';
 import type { SearchEnd, SearchQuery } from '@porthole/logs/types';
 import type { LogSource } from '../sources/log-source.ts';
-import type { Coverage, Receipt } from './receipt.ts';
+import type { Answer, Receipt } from './receipt.ts';
 
 /** A later page has so many times as many records, up to the default of `search.max-records`: each costs every member a request. */
 const PAGE_GROWTH = 10;
@@ -16,7 +16,7 @@ export interface Found<Batch> {
   end?: PageEnd | undefined;
 }
 
-type PageEnd = Pick<SearchEnd, 'reason' | 'cursor'> & Coverage;
+type PageEnd = Pick<SearchEnd, 'reason' | 'cursor'> & Answer;
 
 /** Requests one page. */
 export type OpenPage<Batch> = (query: SearchQuery, options: SearchOptions) => AsyncIterable<Found<Batch>>;

@@ -1,65 +1,65 @@
-import { type ArchivePart, errorMessage, type MemberReport, type MembershipState } from '@porthole/contract';
+import {
+  type AnswerFacts,
+  type Coverage,
+  coverageOf,
+  errorMessage,
+  failures,
+  isRest,
+  joinCoverage,
+  missingText,
+} from '@porthole/contract';
 import type { Histogram } from '@porthole/logs';
 import { formatBytes } from '../output/format-bytes.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { visibleText } from '../output/visible-text.ts';
-import { explainReport, explainStale, isMissing } from './explain.ts';
 
-type FileProblem = Histogram['end']['problems'][number];
 type DuplicateFile = NonNullable<Histogram['end']['duplicates']>[number];
 
 /** File names per line. */
 const MAX_NAMED = 5;
 
-/** What a response reports about its coverage: files of a node, or members of a cluster. */
-export interface Coverage {
+/** What a response reports about itself: of files of a node, or of members of a cluster. */
+export interface Answer extends AnswerFacts {
   scannedBytes?: number;
   skippedBytes?: number;
-  problems?: readonly (FileProblem & { node?: string })[];
-  limits?: string;
   duplicates?: readonly (DuplicateFile & { node?: string })[];
-  members?: readonly MemberReport[];
-  membership?: MembershipState;
-  archive?: ArchivePart;
 }
 
 /** What all requests of one command line scanned and what they could not read. */
 export class Receipt {
   readonly #startedMs = performance.now();
-  readonly #problems = new Map<string, string>();
+  readonly #coverages: Coverage[] = [];
   /** Files skipped because another one contains the same text, or with holes: nothing that can be read is missing. */
   readonly #notices = new Map<string, string>();
   /** Files that are read only when selected by name. */
   readonly #leftOut = new Set<string>();
   readonly #unread = new Map<string, { count: number; reason: string }>();
-  #stale: string | undefined;
   scannedBytes = 0;
 
   /** `place` is that of the source, see there. */
-  add(coverage: Coverage, place = ''): void {
-    const { scannedBytes = 0, skippedBytes = 0, problems = [], duplicates = [] } = coverage;
-    const { limits, members = [], membership, archive } = coverage;
+  add(answer: Answer, place = ''): void {
+    const { scannedBytes = 0, skippedBytes = 0, problems = [], duplicates = [] } = answer;
     this.scannedBytes += scannedBytes + skippedBytes;
     for (const duplicate of duplicates) {
       const label = `${place}${fileLabel(duplicate)}`;
       this.#notices.set(label, `${label} not read: same text as ${duplicate.sameAs}`);
     }
-    for (const problem of problems) this.#addProblem(problem, place);
-    if (limits !== undefined) this.#problems.set('limits', limits);
-    if (archive?.problem) this.#problems.set('archive', `what only the archive has is missing: ${archive.problem}`);
-    for (const report of members) {
-      if (isMissing(report) || report.isPartial) this.#problems.set(report.id, explainReport(report));
+    for (const { node, file, code, detail } of problems) {
+      const label = `${place}${fileLabel({ node, file })}`;
+      // Not requested by name, so nothing is missing.
+      if (code === 'LEFT_OUT') this.#leftOut.add(label);
+      else if (code === 'NUL_BYTES') this.#notices.set(`${label} ${code}`, `${label}: ${detail}`);
     }
-    if (membership?.state === 'stale') this.#stale = explainStale(membership);
+    const coverage = coverageOf(answer);
+    const missing = coverage.missing.map((part) =>
+      part.node === null && part.reason === 'unreadable' ? { ...part, detail: `${place}${part.detail}` } : part,
+    );
+    this.#coverages.push({ ...coverage, missing });
   }
 
-  #addProblem({ node, file, code, detail }: FileProblem & { node?: string }, place: string): void {
-    const label = `${place}${fileLabel({ node, file })}`;
-    // Not requested by name, so nothing is missing.
-    if (code === 'LEFT_OUT') this.#leftOut.add(label);
-    else if (code === 'NUL_BYTES') this.#notices.set(`${label} ${code}`, `${label}: ${detail}`);
-    // The report of a member already includes its problems.
-    else if (node === undefined) this.#problems.set(`${label} ${code}`, `${label}: ${code}: ${detail}`);
+  /** How much of the answer was received, in all. */
+  get coverage(): Coverage {
+    return joinCoverage(this.#coverages);
   }
 
   /** Adds a record whose bytes could not be read from its file; counted per file, with the first reason. */
@@ -74,13 +74,12 @@ export class Receipt {
 
   /** Whether some requested data could not be read. */
   get isPartial(): boolean {
-    return this.#problems.size > 0 || this.#unread.size > 0;
+    return failures(this.coverage).length > 0 || this.#unread.size > 0;
   }
 
   /** Warns about every file and member that could not be read completely. */
   warn(terminal: Terminal): void {
-    if (this.#stale !== undefined) terminal.warn(visibleText(this.#stale));
-    for (const problem of this.#problems.values()) terminal.warn(visibleText(problem));
+    for (const part of this.coverage.missing) if (!isRest(part)) terminal.warn(visibleText(missingText(part)));
     for (const notice of this.#notices.values()) terminal.warn(visibleText(notice));
     this.#warnLeftOut(terminal);
     for (const [label, { count, reason }] of this.#unread) {

@@ -1,3 +1,4 @@
+import { absenceText } from '@porthole/contract';
 import type { SearchQuery } from '@porthole/logs';
 import { EXIT } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
@@ -167,7 +168,7 @@ export class RecordRun {
     if (!terminal.isWatched) return;
     const scanned = this.receipt.describe();
     const found = `${this.#count} ${this.#count === 1 ? 'record' : 'records'}`;
-    if (this.#count === 0) terminal.note(`no match; ${scanned}`);
+    if (this.#count === 0) terminal.note(`${absenceText('no match', this.receipt.coverage)}; ${scanned}`);
     else if (this.#hasMore)
       terminal.note(`${found}; ${scanned}; more ${isSure ? '' : 'may be '}available: -n ${limit * MORE}`);
     else if (isAlways) terminal.note(`${found}; ${scanned}`);

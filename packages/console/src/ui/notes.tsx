@@ -1,4 +1,4 @@
-import type { MemberReport } from '@porthole/client';
+import { type AnswerFacts, coverageOf, failures, missingText, respondedText } from '@porthole/contract';
 import { useEffect, useState } from 'preact/hooks';
 import { cluster } from '../state/cluster.ts';
 import { preferences } from '../state/preferences.ts';
@@ -6,7 +6,6 @@ import type { Failure } from '../state/resource.ts';
 import { session } from '../state/session.ts';
 import { formatSecond } from './format.ts';
 import { useStore } from './hooks.ts';
-import { isPastNode, missingMembers } from './missing-members.ts';
 
 interface FailureNoteProps {
   /** What could not be loaded: `The nodes`. */
@@ -51,18 +50,18 @@ function signIn(onRetry: () => void): void {
   onRetry();
 }
 
-/** Names the nodes whose data is missing or incomplete; renders nothing if there are none. */
-export function PartialNote({ members, onRetry }: { members: readonly MemberReport[]; onRetry: () => void }) {
-  const missing = missingMembers(members);
+/** Names what is missing in a response; renders nothing if nothing is. */
+export function PartialNote({ answer, onRetry }: { answer: AnswerFacts; onRetry: () => void }) {
+  const zone = useStore(preferences.zone);
+  const missing = failures(coverageOf(answer)).map((part) => missingText(part, (timeMs) => formatSecond(timeMs, zone)));
   if (missing.length === 0) return null;
-  const asked = members.filter((report) => !isPastNode(report));
   return (
     <p class="partial">
-      {asked.length - missingMembers(asked).length} of {asked.length} nodes responded ·{' '}
-      {missing.slice(0, MAX_NAMED).map(({ id, why, detail }, index) => (
-        <span key={id} title={detail ?? undefined}>
+      {respondedText(answer.members ?? [])} ·{' '}
+      {missing.slice(0, MAX_NAMED).map((text, index) => (
+        <span key={text}>
           {index > 0 && ' · '}
-          {id}: {why}
+          {text}
         </span>
       ))}
       {missing.length > MAX_NAMED && ` · ${missing.length - MAX_NAMED} more`} ·{' '}

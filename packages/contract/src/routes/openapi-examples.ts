@@ -69,6 +69,8 @@ const REPORT: SentTypes['MemberReport'] = {
   sinceMs: AT_MS - 3_600_000,
 };
 
+const COMPLETE: SentTypes['Coverage'] = { askedFromMs: null, askedToMs: null, missing: [], isComplete: true };
+
 const MEMBERSHIP: SentTypes['Membership'] = { kind: 'etcd', state: 'ok', detail: null, asOfMs: AT_MS };
 
 const CLUSTER_RECORD: SentTypes['ClusterRecord'] = { ...RECORD, node: 'broker-1', atMs: AT_MS };
@@ -83,6 +85,7 @@ const CLUSTER_END: SentTypes['ClusterEnd'] = {
   coveredFromMs: AT_MS - 86_400_000,
   coveredToMs: AT_MS,
   members: [REPORT],
+  coverage: COMPLETE,
   membership: MEMBERSHIP,
   problems: [],
   cursor: null,
@@ -200,8 +203,9 @@ export const EXAMPLES = {
       },
     ],
     members: [REPORT],
+    coverage: COMPLETE,
   },
-  ClusterLogFiles: { files: [{ ...FILE, node: 'broker-1' }], members: [REPORT] },
+  ClusterLogFiles: { files: [{ ...FILE, node: 'broker-1' }], members: [REPORT], coverage: COMPLETE },
   ClusterItem: CLUSTER_RECORD,
   ClusterFollowItem: CLUSTER_RECORD,
   ClusterHistogram: {
@@ -210,6 +214,7 @@ export const EXAMPLES = {
     untimed: 0,
     counted: null,
     members: [REPORT],
+    coverage: COMPLETE,
   },
   ClusterFields: {
     fields: [{ ...SHARD, nodes: { 'broker-1': 120 } }],
@@ -218,13 +223,21 @@ export const EXAMPLES = {
     isSample: false,
     counted: null,
     members: [REPORT],
+    coverage: COMPLETE,
   },
-  ClusterTop: { ...TOP, values: [{ ...SHARD_13, nodes: { 'broker-1': 17 } }], counted: null, members: [REPORT] },
+  ClusterTop: {
+    ...TOP,
+    values: [{ ...SHARD_13, nodes: { 'broker-1': 17 } }],
+    counted: null,
+    members: [REPORT],
+    coverage: COMPLETE,
+  },
   ClusterDigest: {
     groups: [{ ...GROUP, sample: CLUSTER_RECORD, nodes: { 'broker-1': 17 } }],
     totalGroups: 1,
     ungrouped: 0,
     members: [REPORT],
+    coverage: COMPLETE,
   },
   DownloadTicket: { ticket: 'q3Vn0c1pXo5k', expiresInMs: 60_000 },
   Alive: { status: 'ok' },

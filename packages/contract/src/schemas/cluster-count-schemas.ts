@@ -1,10 +1,10 @@
-import type { ClusterDigest, ClusterHistogram } from '../cluster-state.ts';
 import { archivePart } from './archive-schemas.ts';
+import { coverageField } from './coverage-schemas.ts';
 import { RECORD_SCHEMAS } from './record-schemas.ts';
-import type { ResponseTypes } from './response-types.ts';
+import type { ResponseTypes, SentTypes } from './response-types.ts';
 import { exactObject, extendedObject, integer, listOf, mapOf, nullable, ref } from './schema-builders.ts';
 
-const members = { members: listOf(ref('MemberReport'), 'One for each member that was queried.') };
+const members = { members: listOf(ref('MemberReport'), 'One for each member that was queried.'), ...coverageField };
 
 const countsByMember = mapOf<number>(
   { type: 'integer' },
@@ -13,7 +13,7 @@ const countsByMember = mapOf<number>(
 
 /** Counts of all members. */
 export const CLUSTER_COUNT_SCHEMAS = {
-  ClusterHistogram: exactObject<ClusterHistogram>(
+  ClusterHistogram: exactObject<SentTypes['ClusterHistogram']>(
     'Counts per bucket of time and level, of all members.',
     {
       bucketMs: integer('Width of a bucket in milliseconds.'),
@@ -38,7 +38,7 @@ export const CLUSTER_COUNT_SCHEMAS = {
     fromMs: integer('Epoch milliseconds, inclusive.'),
     toMs: integer('Epoch milliseconds, exclusive.'),
   }),
-  ClusterDigest: exactObject<ClusterDigest>(
+  ClusterDigest: exactObject<SentTypes['ClusterDigest']>(
     'Records of all members grouped by level and call site.',
     {
       groups: listOf(

@@ -2,7 +2,6 @@ import type {
   ClusterConfig,
   ClusterConfigDiff,
   ClusterFollowItem,
-  ClusterLogFiles,
   ClusterNodes,
   ConfigDifference,
   ConfigValue,
@@ -11,6 +10,7 @@ import type {
   MemberFileProblem,
 } from '../cluster-state.ts';
 import { archivePart } from './archive-schemas.ts';
+import { coverageField } from './coverage-schemas.ts';
 import { coverage, MEMBER_SCHEMAS } from './member-schemas.ts';
 import { END_REASON, FOLLOW_END, FOLLOW_EVENTS, LOG_SCHEMAS, RECORD_SCHEMAS } from './record-schemas.ts';
 import type { ResponseTypes, SentTypes } from './response-types.ts';
@@ -82,7 +82,7 @@ export const CLUSTER_SCHEMAS = {
       }),
     ),
   }),
-  ClusterConfigDiff: exactObject<ClusterConfigDiff>('Where configurations differ, by role.', {
+  ClusterConfigDiff: exactObject<SentTypes['ClusterConfigDiff']>('Where configurations differ, by role.', {
     roles: listOf(
       exactObject<ClusterConfigDiff['roles'][number]>(
         'Members of one role.',
@@ -97,6 +97,7 @@ export const CLUSTER_SCHEMAS = {
       ),
     ),
     ...members,
+    ...coverageField,
   }),
   ClusterLogFile: extendedObject<ResponseTypes['LogFile'], { node: string; modifiedMs: number | null }>(
     LOG_SCHEMAS.LogFile,
@@ -106,9 +107,10 @@ export const CLUSTER_SCHEMAS = {
       modifiedMs: nullableInteger('Epoch milliseconds of the last write; null if the member does not report it.'),
     },
   ),
-  ClusterLogFiles: exactObject<ClusterLogFiles>('The log files of all members.', {
+  ClusterLogFiles: exactObject<SentTypes['ClusterLogFiles']>('The log files of all members.', {
     files: listOf(ref('ClusterLogFile')),
     ...members,
+    ...coverageField,
   }),
   ClusterRecord: extendedObject<ResponseTypes['FoundRecord'], { node: string; atMs?: number; isUnsure?: true }>(
     RECORD_SCHEMAS.FoundRecord,
@@ -130,6 +132,7 @@ export const CLUSTER_SCHEMAS = {
       scannedBytes: integer('Bytes of text scanned by the members that had finished when the page was full.'),
       skippedBytes: integer('Bytes known from earlier scans to contain no match.'),
       ...coverage,
+      ...coverageField,
       elapsedMs: integer('Milliseconds it took.'),
       ...members,
       membership: ref('Membership'),

@@ -1,6 +1,6 @@
 import type { FieldSummary, Fields, FieldType, Top, TopValue } from '@porthole/logs/types';
-import type { ClusterFields, ClusterTop } from '../cluster-state.ts';
 import { archivePart } from './archive-schemas.ts';
+import { coverageField } from './coverage-schemas.ts';
 import type { QueryExplanation, ResponseTypes, SentTypes } from './response-types.ts';
 import {
   bool,
@@ -45,6 +45,7 @@ const ofMembers = {
     'Where a member ran out of time: the part that every member that responded has counted. Null: everything.',
   ),
   members: listOf(ref('MemberReport'), 'One per queried member.'),
+  ...coverageField,
 };
 
 const byMember = mapOf({ type: 'integer' } as Schema<number>, 'Records per member; members without any are absent.');
@@ -95,7 +96,7 @@ export const FIELD_SCHEMAS = {
     query: text('The query as this version writes it; empty if every record matches.'),
     words: text('What it asks for, in English.'),
   }),
-  ClusterFields: exactObject<ClusterFields>(
+  ClusterFields: exactObject<SentTypes['ClusterFields']>(
     'The fields of matching records of all members.',
     {
       fields: listOf(
@@ -109,7 +110,7 @@ export const FIELD_SCHEMAS = {
     },
     archivePart,
   ),
-  ClusterTop: exactObject<ClusterTop>(
+  ClusterTop: exactObject<SentTypes['ClusterTop']>(
     'Counts by value of a field, of all members.',
     {
       ...counts,

@@ -40,6 +40,7 @@ import type {
   MemberReport,
   MembershipState,
 } from '../cluster-state.ts';
+import type { Coverage, Missing } from '../coverage.ts';
 import type { Problem } from '../errors/errors.ts';
 import type {
   NodeConfig,
@@ -99,6 +100,8 @@ export interface ResponseTypes {
   MemberReport: MemberReport;
   MemberArchive: MemberArchive;
   ArchivePart: ArchivePart;
+  Coverage: Coverage;
+  Missing: Missing;
   Membership: MembershipState;
   ClusterNode: ClusterNode;
   MemberClock: MemberClock;
@@ -137,10 +140,24 @@ type SentMemberEvent = Extract<FollowItem, { type: 'reconnecting' | 'skipped' }>
 
 type Always<T, Fields extends keyof T> = Omit<T, Fields> & Required<Pick<T, Fields>>;
 
+type Covered =
+  | 'ClusterConfigDiff'
+  | 'ClusterLogFiles'
+  | 'ClusterHistogram'
+  | 'ClusterDigest'
+  | 'ClusterFields'
+  | 'ClusterTop';
+
 /** What this version sends: with the fields that only older versions leave out. */
 export interface SentTypes
-  extends Omit<ResponseTypes, 'ClusterEnd' | 'ClusterNode' | 'MemberReport' | 'NodeDescription'> {
-  ClusterEnd: Always<ClusterEnd, 'coveredFromMs' | 'coveredToMs' | 'problems'>;
+  extends Omit<ResponseTypes, Covered | 'ClusterEnd' | 'ClusterNode' | 'MemberReport' | 'NodeDescription'> {
+  ClusterConfigDiff: Always<ClusterConfigDiff, 'coverage'>;
+  ClusterLogFiles: Always<ClusterLogFiles, 'coverage'>;
+  ClusterHistogram: Always<ClusterHistogram, 'coverage'>;
+  ClusterDigest: Always<ClusterDigest, 'coverage'>;
+  ClusterFields: Always<ClusterFields, 'coverage'>;
+  ClusterTop: Always<ClusterTop, 'coverage'>;
+  ClusterEnd: Always<ClusterEnd, 'coverage' | 'coveredFromMs' | 'coveredToMs' | 'problems'>;
   ClusterNode: Always<ClusterNode, 'labels'>;
   MemberReport: Always<MemberReport, 'state' | 'sinceMs'>;
   NodeDescription: Always<NodeDescription, 'problems' | 'role' | 'labels'>;

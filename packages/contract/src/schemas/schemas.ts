@@ -10,6 +10,7 @@ import type {
 import { ARCHIVE_SCHEMAS } from './archive-schemas.ts';
 import { CLUSTER_COUNT_SCHEMAS } from './cluster-count-schemas.ts';
 import { CLUSTER_SCHEMAS } from './cluster-schemas.ts';
+import { COVERAGE_SCHEMAS } from './coverage-schemas.ts';
 import { FIELD_SCHEMAS } from './field-schemas.ts';
 import { LOG_SCHEMAS, RECORD_SCHEMAS } from './record-schemas.ts';
 import type { DownloadTicket, Readiness, ResponseTypes, SentTypes } from './response-types.ts';
@@ -52,6 +53,7 @@ export const SCHEMAS: Readonly<Record<SchemaName, JsonSchema>> = {
   ...CLUSTER_SCHEMAS,
   ...CLUSTER_COUNT_SCHEMAS,
   ...ARCHIVE_SCHEMAS,
+  ...COVERAGE_SCHEMAS,
   DownloadTicket: exactObject<DownloadTicket>(
     'Stands for the credentials of the client that requested it, for one download.',
     {

@@ -8,7 +8,7 @@ import {
   type RecordStore,
   type SettingEntry,
 } from '@porthole/contract';
-import { countNodes, describeMembers, describeMembership, takeFirst } from './coverage.ts';
+import { countNodes, describeGaps, takeFirst } from './coverage.ts';
 import { NODE_LABELS } from './record-arguments.ts';
 import { cutText } from './tool-result.ts';
 import type { Tool } from './tools.ts';
@@ -52,8 +52,7 @@ export const CONFIG_TOOLS: readonly Tool[] = [
         coverage: {
           about: `the state of every node of the cluster${labels.length > 0 ? ' with these labels' : ''} (${nodes.length})`,
           gaps: [
-            ...describeMembership(membership),
-            ...describeMembers(reports),
+            ...describeGaps({ membership, members: reports }),
             ...unlabelled.slice(0, 20).map((id) => `node ${id}: its labels are not known`),
             ...gaps,
           ],
@@ -101,8 +100,9 @@ export const CONFIG_TOOLS: readonly Tool[] = [
     },
     async run({ expected, by, ...selection }, { client, signal }) {
       const request = { ...toSelection(selection), ...(typeof by === 'string' && by !== '' && { by }) };
-      const { roles, members } = await client.cluster.configDiff(request, { signal });
-      const gaps = describeMembers(members);
+      const answer = await client.cluster.configDiff(request, { signal });
+      const { roles, members } = answer;
+      const gaps = describeGaps(answer);
       const compared = roles.map(({ role, label, nodes, comparedKeys, notCompared, differences }) => {
         const shown = takeFirst(
           differences.filter(({ isExpected }) => expected === true || !isExpected),
@@ -122,13 +122,14 @@ export const CONFIG_TOOLS: readonly Tool[] = [
     description: 'The log files of nodes: name, log they belong to, size, format, first and last time.',
     input: { nodes: NODES, role: ROLE, labels: NODE_LABELS },
     async run(selection, { client, signal }) {
-      const { files, members } = await client.cluster.logFiles(toSelection(selection), { signal });
+      const answer = await client.cluster.logFiles(toSelection(selection), { signal });
+      const { files, members } = answer;
       const { taken, gaps } = takeFirst(files, MOST_FILES, 'files');
       const problems = files.flatMap(({ node, name, problem }) => (problem ? [`${node} ${name}: ${problem}`] : []));
       return {
         coverage: {
           about: `every log file of ${countNodes(members)}`,
-          gaps: [...describeMembers(members), ...problems.slice(0, 20), ...gaps],
+          gaps: [...describeGaps(answer), ...problems.slice(0, 20), ...gaps],
         },
         data: taken.map(({ node, name, family, size, format, firstTimeMs, lastTimeMs, state }) => ({
           node,

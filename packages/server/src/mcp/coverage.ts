@@ -1,4 +1,11 @@
-import type { ClusterEnd, MemberReport, MembershipState } from '@porthole/contract';
+import {
+  type AnswerFacts,
+  type ClusterEnd,
+  coverageOf,
+  isRest,
+  type MemberReport,
+  missingText,
+} from '@porthole/contract';
 
 /**
  * Of what the result of a tool is the whole, in words: whoever reads it must not mistake a part for the whole. `gaps` is
@@ -11,12 +18,11 @@ export interface ResultCoverage {
 }
 
 export function describeSearch(end: ClusterEnd, limit: number): ResultCoverage {
-  const gaps = [...describeMembership(end.membership), ...describeMembers(end.members)];
+  const gaps = describeGaps(end);
   if (end.reason === 'limit')
     gaps.push(`there are more than ${limit} records: pass "cursor" to continue, or narrow the question`);
   if (end.reason === 'time budget') gaps.push('the time for one search was used up: pass "cursor" to continue');
   if (end.reason === 'cancelled') gaps.push('the search was cancelled');
-  for (const { node, file, code, detail } of end.problems ?? []) gaps.push(`${node} ${file}: ${code}: ${detail}`);
   const { coveredFromMs, coveredToMs } = end;
   const range =
     typeof coveredFromMs === 'number' && typeof coveredToMs === 'number'
@@ -25,19 +31,9 @@ export function describeSearch(end: ClusterEnd, limit: number): ResultCoverage {
   return { about: `every matching record${range} of ${countNodes(end.members)}`, gaps };
 }
 
-/** One line for each member of which something is missing, or of which an earlier state is shown. */
-export function describeMembers(members: readonly MemberReport[]): string[] {
-  return members.flatMap(({ id, outcome, detail, isPartial, asOfMs }) => {
-    const asOf = asOfMs === null ? '' : `; its state of ${new Date(asOfMs).toISOString()} is shown`;
-    if (outcome !== 'ok') return [`node ${id}: ${outcome}${detail === null ? '' : `: ${detail}`}${asOf}`];
-    return isPartial ? [`node ${id}: only a part: ${detail ?? 'for an unknown reason'}`] : [];
-  });
-}
-
-export function describeMembership({ state, detail, asOfMs }: MembershipState): string[] {
-  if (state === 'ok') return [];
-  const since = new Date(asOfMs).toISOString();
-  return [`the list of nodes is that of ${since}, because the registry does not respond (${detail ?? 'unknown'})`];
+/** One line for each part that is missing, or of which an earlier state is shown. */
+export function describeGaps(answer: AnswerFacts): string[] {
+  return coverageOf(answer).missing.flatMap((part) => (isRest(part) ? [] : [missingText(part)]));
 }
 
 export function countNodes(members: readonly MemberReport[]): string {

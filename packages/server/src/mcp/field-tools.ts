@@ -1,6 +1,6 @@
 import { type ClusterFields, type ClusterTop, isDistinctMinimum } from '@porthole/contract';
 import { toIso, toSelection } from './config-tools.ts';
-import { countNodes, describeMembers } from './coverage.ts';
+import { countNodes, describeGaps } from './coverage.ts';
 import { BUDGET_MS, count, FILTERS, SELECTION, toCount, toFilter } from './record-arguments.ts';
 import { cutText } from './tool-result.ts';
 import type { Tool } from './tools.ts';
@@ -29,7 +29,7 @@ export const FIELD_TOOLS: readonly Tool[] = [
       const limit = toCount(args.limit, DEFAULT_FIELDS);
       const query = { ...(await toFilter(args, context)), ...toSelection(args), limit };
       const found = await client.cluster.logFields(query, { signal, budgetMs: BUDGET_MS });
-      const gaps = [...describeMembers(found.members), ...describeCounted(found)];
+      const gaps = [...describeGaps(found), ...describeCounted(found)];
       if (found.isSample) gaps.push('there is much to read: only some of the records were examined');
       if (found.totalFields > found.fields.length)
         gaps.push(`at least ${found.totalFields - found.fields.length} rarer fields are left out`);
@@ -65,7 +65,7 @@ export const FIELD_TOOLS: readonly Tool[] = [
       const limit = toCount(args.limit, DEFAULT_VALUES);
       const query = { by: String(args.field), ...(await toFilter(args, context)), ...toSelection(args), limit };
       const top = await client.cluster.logTop(query, { signal, budgetMs: BUDGET_MS });
-      const gaps = [...describeMembers(top.members), ...describeCounted(top)];
+      const gaps = [...describeGaps(top), ...describeCounted(top)];
       if (!top.isExact)
         gaps.push('the counts are estimated, because there are very many values: "atMost" is the upper bound of each');
       return {

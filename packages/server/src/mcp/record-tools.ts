@@ -1,7 +1,7 @@
 import { type ClusterEnd, type ClusterItem, type ClusterRecord, contextJson, PortholeError } from '@porthole/contract';
 import type { FoundRecord } from '@porthole/logs';
 import { toIso, toSelection } from './config-tools.ts';
-import { countNodes, describeMembers, describeSearch } from './coverage.ts';
+import { countNodes, describeGaps, describeSearch } from './coverage.ts';
 import {
   type Args,
   BUDGET_MS,
@@ -73,11 +73,9 @@ export const RECORD_TOOLS: readonly Tool[] = [
         ...(newSinceMs !== undefined && { newSinceMs }),
         ...(args.only_new === true && { onlyNew: true }),
       };
-      const { groups, totalGroups, ungrouped, members } = await client.cluster.logDigest(query, {
-        signal,
-        budgetMs: BUDGET_MS,
-      });
-      const gaps = describeMembers(members);
+      const answer = await client.cluster.logDigest(query, { signal, budgetMs: BUDGET_MS });
+      const { groups, totalGroups, ungrouped, members } = answer;
+      const gaps = describeGaps(answer);
       if (totalGroups > groups.length) gaps.push(`at least ${totalGroups - groups.length} smaller groups are left out`);
       if (ungrouped > 0) gaps.push(`${ungrouped} records are in no group, because there were too many groups`);
       return {

@@ -1,11 +1,17 @@
-import type { ClusterHistogram, MemberSelection } from '@porthole/contract';
+import {
+  type ClusterHistogram,
+  coverageOf,
+  failures,
+  joinCoverage,
+  type MemberSelection,
+  missingText,
+} from '@porthole/contract';
 import { EXIT } from '../../exit.ts';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import type { Column } from '../../output/fit-columns.ts';
 import { formatTable } from '../../output/format-table.ts';
 import { visibleText } from '../../output/visible-text.ts';
-import { explainReport, isMissing } from '../../records/explain.ts';
 import { timeFlag } from '../../records/record-flags.ts';
 import { openNode } from '../../sources/open-node.ts';
 
@@ -52,8 +58,8 @@ export async function run(invocation: Invocation): Promise<number> {
   if (invocation.text('output') === 'json')
     await terminal.write(days.map((day) => `${JSON.stringify(day)}\n`).join(''));
   else await terminal.write(formatTable(COLUMNS, days.map(toRow), terminal));
-  const silent = [...onDisk.members, ...inArchive.members].filter(isMissing);
-  for (const report of silent) terminal.warn(visibleText(explainReport(report)));
+  const silent = failures(joinCoverage([coverageOf(onDisk, range), coverageOf(inArchive, range)]));
+  for (const part of silent) terminal.warn(visibleText(missingText(part)));
   if (days.some(({ missing }) => missing > 0)) return EXIT.different;
   return silent.length > 0 ? EXIT.partial : EXIT.ok;
 

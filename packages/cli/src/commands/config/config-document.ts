@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
+import { reportText } from '@porthole/contract';
 import { type FlatSetting, flattenToml, redactToml, TomlError } from '@porthole/server/config';
 import { ProgramError } from '../../exit.ts';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { visibleText } from '../../output/visible-text.ts';
-import { explainReport } from '../../records/explain.ts';
 import { isUrl } from '../../sources/endpoint.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { queryCluster } from '../../sources/query-cluster.ts';
@@ -43,14 +43,13 @@ async function readMember(invocation: Invocation, where: string): Promise<Config
   );
   const found = configs.find((each) => each.id === id);
   if (!found?.config) {
-    const why = found ? explainReport(found.report) : `the cluster has no node ${JSON.stringify(id)}`;
+    const why = found ? reportText(found.report) : `the cluster has no node ${JSON.stringify(id)}`;
     throw new ProgramError(visibleText(why));
   }
   const { config, report } = found;
   const document = mask(where, config.config);
   if (report.asOfMs === null) return document;
-  const asOf = new Date(report.asOfMs).toISOString();
-  return { ...document, staleness: `${explainReport(report)}; this is its configuration as of ${asOf}` };
+  return { ...document, staleness: reportText(report) };
 }
 
 async function readToml(path: string): Promise<string> {

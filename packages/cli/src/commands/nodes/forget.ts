@@ -1,8 +1,8 @@
+import { coverageOf, failures, missingText } from '@porthole/contract';
 import { EXIT } from '../../exit.ts';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
 import { visibleText } from '../../output/visible-text.ts';
-import { explainReport, isMissing } from '../../records/explain.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { queryCluster } from '../../sources/query-cluster.ts';
 
@@ -13,7 +13,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const node = await openNode(invocation);
   const signal = interruptSignal();
   const { members } = await queryCluster(node, (cluster) => cluster.forget(id, { signal }));
-  const missing = members.filter(isMissing);
-  for (const report of missing) terminal.warn(visibleText(`${explainReport(report)}; it may still list ${id}`));
+  const missing = failures(coverageOf({ members }));
+  for (const part of missing) terminal.warn(visibleText(`${missingText(part)}; it may still list ${id}`));
   return missing.length > 0 ? EXIT.partial : EXIT.ok;
 }

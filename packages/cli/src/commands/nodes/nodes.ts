@@ -3,10 +3,13 @@ import {
   type ClusterNode,
   type ClusterNodes,
   codeOf,
+  coverageOf,
   isLabelPattern,
   type Labels,
   type MemberSelection,
   matchesLabels,
+  missingText,
+  reportText,
 } from '@porthole/contract';
 import { createZone, type Zone } from '@porthole/logs';
 import { EXIT, ProgramError } from '../../exit.ts';
@@ -16,7 +19,6 @@ import { formatTable } from '../../output/format-table.ts';
 import { formatTime } from '../../output/format-time.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
-import { explainReport, explainStale } from '../../records/explain.ts';
 import { memberSelection } from '../../sources/member-selection.ts';
 import { openNode } from '../../sources/open-node.ts';
 
@@ -31,10 +33,10 @@ export async function run(invocation: Invocation): Promise<number> {
   if (format === 'json') await terminal.write(nodes.map((node) => `${JSON.stringify(node)}\n`).join(''));
   else if (format === 'names') await terminal.write(nodes.map(({ id }) => `${id}\n`).join(''));
   else await terminal.write(nodeTable(nodes, { zone: createZone(invocation.text('time-zone')), nowMs, by, terminal }));
-  if (membership?.state === 'stale') terminal.warn(visibleText(explainStale(membership)));
+  for (const part of coverageOf({ membership }).missing) terminal.warn(visibleText(missingText(part)));
   // A node that left cleanly is not missing.
   const silent = nodes.filter(({ state }) => state !== 'up' && state !== 'left');
-  for (const { report } of silent) terminal.warn(visibleText(explainReport(report)));
+  for (const { report } of silent) terminal.warn(visibleText(reportText(report)));
   const degraded = nodes.filter(isDegraded);
   for (const { id, problems } of degraded)
     for (const { check, detail } of problems) terminal.warn(visibleText(`${id}: ${check}: ${detail}`));

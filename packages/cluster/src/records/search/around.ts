@@ -7,6 +7,7 @@ import {
   codeOf,
   type NodeState,
   PortholeError,
+  withCoverage,
 } from '@porthole/contract';
 import { decodeCursor, groupFamilies } from '@porthole/logs';
 import type { FoundRecord, SearchQuery } from '@porthole/logs/types';
@@ -133,7 +134,7 @@ function buildAroundEnd(deps: ClusterDeps, lanes: readonly QueriedLane[], elapse
   const sum = (count: (lane: QueriedLane) => number) => lanes.reduce((total, lane) => total + count(lane), 0);
   const reasons = lanes.flatMap(({ end }) => (end ? [end.reason] : []));
   const reason = (['time budget', 'limit'] as const).find((known) => reasons.includes(known)) ?? 'exhausted';
-  return {
+  const end: ClusterEnd = {
     type: 'end',
     reason,
     records: sum(({ delivered }) => delivered),
@@ -147,4 +148,5 @@ function buildAroundEnd(deps: ClusterDeps, lanes: readonly QueriedLane[], elapse
     membership: deps.membership.state,
     cursor: null,
   };
+  return withCoverage(end, {});
 }

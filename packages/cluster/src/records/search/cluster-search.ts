@@ -1,11 +1,12 @@
-import type {
-  CallOptions,
-  ClusterEnd,
-  ClusterItem,
-  MemberDuplicateFile,
-  MemberFileProblem,
-  MemberReport,
-  SearchOptions,
+import {
+  type CallOptions,
+  type ClusterEnd,
+  type ClusterItem,
+  type MemberDuplicateFile,
+  type MemberFileProblem,
+  type MemberReport,
+  type SearchOptions,
+  withCoverage,
 } from '@porthole/contract';
 import { LineKernel } from '@porthole/logs';
 import { inParallel, withDeadline } from '../../fan-out/bounded-calls.ts';
@@ -129,7 +130,7 @@ async function buildSearchEnd(deps: ClusterDeps, facts: SearchFacts): Promise<Cl
     ...queried.map((member) => ({ ...laneReport(member.lane, deps), ...memberCoverage(member, order) })),
   ];
   const sum = (count: (member: QueriedMember) => number) => queried.reduce((total, member) => total + count(member), 0);
-  return {
+  const end: ClusterEnd = {
     type: 'end',
     reason: endReason(facts, positions),
     records: sum(({ lane }) => lane.delivered),
@@ -143,6 +144,7 @@ async function buildSearchEnd(deps: ClusterDeps, facts: SearchFacts): Promise<Cl
     ...duplicateFiles(queried),
     cursor: nextCursor(deps, facts, positions),
   };
+  return withCoverage(end, facts.request);
 }
 
 /** Per member: a broken one must not fill the response. */

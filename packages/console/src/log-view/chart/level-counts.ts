@@ -1,5 +1,5 @@
 import type { Level } from '@porthole/client';
-import { isComplete } from '../model/reports.ts';
+import { isPart } from '../model/reports.ts';
 import type { HistogramResult } from '../source/log-source.ts';
 
 /** Levels that have a chip. */
@@ -26,7 +26,7 @@ const RISING: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FA
 
 /** Whether there may be more records than counted: the scan stopped early, or a node did not respond. */
 export function isPartialCount({ counted, members }: Pick<HistogramResult, 'counted' | 'members'>): boolean {
-  return counted !== null || !members.every(isComplete);
+  return counted !== null || isPart({ members });
 }
 
 export function levelCounts({ buckets }: Pick<HistogramResult, 'buckets'>): LevelCounts {

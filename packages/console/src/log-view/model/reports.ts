@@ -1,9 +1,9 @@
 import type { FileProblem, MemberDuplicateFile, MemberReport } from '@porthole/client';
+import { coverageOf, failures, isUnread } from '@porthole/contract';
 
-/** Whether a member returned everything that was requested. */
-export function isComplete({ outcome, isPartial }: MemberReport): boolean {
-  // A member that left in order is not missing.
-  return (outcome === 'ok' || outcome === 'left') && !isPartial;
+/** Whether something that was requested could not be read. */
+export function isPart(answer: { members: readonly MemberReport[]; problems?: readonly ShownProblem[] }): boolean {
+  return failures(coverageOf(answer)).length > 0;
 }
 
 /** The kind of request a member reported on. */
@@ -39,7 +39,7 @@ const LEFT_OUT = 'LEFT_OUT';
 
 /** Files that should have been read but could not be. */
 export function failedFiles(problems: readonly ShownProblem[]): ShownProblem[] {
-  return problems.filter(({ code }) => code !== LEFT_OUT);
+  return problems.filter(isUnread);
 }
 
 export function skippedFiles(problems: readonly ShownProblem[]): ShownProblem[] {

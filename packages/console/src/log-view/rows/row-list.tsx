@@ -1,7 +1,7 @@
 import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { Store } from '../../state/store.ts';
 import { formatDate } from '../../ui/format.ts';
-import { failedFiles, isComplete } from '../model/reports.ts';
+import { isPart } from '../model/reports.ts';
 import type { Row, Workspace, WorkspaceState } from '../model/workspace-state.ts';
 import type { ShownRecord } from '../source/log-source.ts';
 import { gridRole } from './grid-roles.ts';
@@ -49,7 +49,7 @@ export function RowList({ workspace, state, rowStyle, seen, onOpen, onPick }: Ro
   const situation = {
     ...{ hasRows: state.rows.length > 0, isFiltered: isFiltered(state), isLoading },
     ...{ follow: state.follow, zone: rowStyle.zone },
-    isPartial: failedFiles(state.problems).length > 0 || !state.members.every(isComplete),
+    isPartial: isPart(state),
   };
   const pressed = useRef<string | null>(null);
   const readerMoves = () => isLive && workspace.pause();

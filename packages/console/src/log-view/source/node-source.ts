@@ -23,7 +23,7 @@ import type {
   TopResult,
 } from './log-source.ts';
 import { readSearch } from './resolve-record.ts';
-import { clockOffset, type KnownNodes, okReport, shiftFilter, showRecord } from './shown-record.ts';
+import { clockOffset, type KnownNodes, nodeReport, shiftFilter, showRecord } from './shown-record.ts';
 
 /** Prefix of a file name in `next`, when no record marks the position. Never starts a cursor. */
 const FILE_MARK = '>';
@@ -81,7 +81,7 @@ export class NodeSource implements LogSource {
       reachedMs: reachedMs === null ? null : reachedMs - offsetMs,
       problems: end.problems.map((problem) => ({ ...problem, node: this.#deps.id })),
       duplicates: (end.duplicates ?? []).map((duplicate) => ({ ...duplicate, node: this.#deps.id })),
-      members: [okReport(this.#deps.id, { elapsedMs: end.elapsedMs, count: end.records })],
+      members: [nodeReport(this.#deps.id, end)],
     };
   }
 
@@ -133,11 +133,9 @@ export class NodeSource implements LogSource {
   }
 
   /** What was counted, in corrected time. */
-  #coverage(
-    { reason, coveredFromMs, coveredToMs, elapsedMs, records }: Omit<SearchEnd, 'type' | 'cursor'>,
-    offsetMs: number,
-  ): Pick<HistogramResult, 'counted' | 'members'> {
-    const members = [okReport(this.#deps.id, { elapsedMs, count: records })];
+  #coverage(end: Omit<SearchEnd, 'type' | 'cursor'>, offsetMs: number): Pick<HistogramResult, 'counted' | 'members'> {
+    const { reason, coveredFromMs, coveredToMs } = end;
+    const members = [nodeReport(this.#deps.id, end)];
     if (reason === 'exhausted') return { counted: null, members };
     if (coveredFromMs === null || coveredToMs === null) return { counted: { fromMs: 0, toMs: 0 }, members };
     return { counted: { fromMs: coveredFromMs - offsetMs, toMs: coveredToMs - offsetMs }, members };
@@ -210,7 +208,7 @@ function toClusterItem(item: FollowItem, node: string, offsetMs: number): Cluste
 }
 
 function emptyPage(id: string): Page {
-  const members = [okReport(id, { elapsedMs: 0, count: 0 })];
+  const members = [nodeReport(id, { elapsedMs: 0, records: 0, problems: [] })];
   const found = { records: [], problems: [], duplicates: [], members };
   return { ...found, next: null, isOutOfTime: false, scannedBytes: 0, reachedMs: null };
 }

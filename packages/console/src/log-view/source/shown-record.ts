@@ -1,5 +1,5 @@
-import type { ClusterNodes, FoundRecord, MemberReport, RecordFilter } from '@porthole/client';
-import { parseQuery } from '@porthole/contract';
+import type { ClusterNodes, FoundRecord, MemberReport, RecordFilter, SearchEnd } from '@porthole/client';
+import { coverageOf, missingText, parseQuery } from '@porthole/contract';
 import type { RecordKey, RowFilter, ShownRecord } from './log-source.ts';
 
 /** Known clocks of the members; may be empty. */
@@ -36,6 +36,13 @@ export function isShown(key: RecordKey): key is ShownRecord {
   return 'type' in key && key.type === 'record';
 }
 
-export function okReport(id: string, { elapsedMs, count }: { elapsedMs: number; count: number }): MemberReport {
-  return { id, outcome: 'ok', detail: null, elapsedMs, count, asOfMs: null };
+/** The report of a node that was asked itself. */
+export function nodeReport(
+  id: string,
+  end: Pick<SearchEnd, 'elapsedMs' | 'records' | 'problems' | 'limits'>,
+): MemberReport {
+  const { elapsedMs, records: count, problems, limits } = end;
+  const gaps = coverageOf({ problems, limits }).missing.map((part) => missingText(part));
+  const detail = gaps.length === 0 ? null : gaps.join('; ');
+  return { id, outcome: 'ok', detail, elapsedMs, count, asOfMs: null, ...(gaps.length > 0 && { isPartial: true }) };
 }

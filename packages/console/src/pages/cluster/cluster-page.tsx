@@ -107,7 +107,7 @@ function NewSitesCard({ sites, labels }: { sites: Resource<ClusterDigest>; label
       {value?.groups.length === 0 && (
         <p class="dim">Nothing new: no call site started to log warnings or errors in the last hour.</p>
       )}
-      {value && <PartialNote members={value.members} onRetry={() => sites.reload()} />}
+      {value && <PartialNote answer={value} onRetry={() => sites.reload()} />}
     </section>
   );
 }
@@ -164,7 +164,7 @@ function RecentCard({ counts: { value, asOfMs, failure }, nodes, labels, onRetry
           </div>
         )
       )}
-      {value && <PartialNote members={value.members} onRetry={onRetry} />}
+      {value && <PartialNote answer={value} onRetry={onRetry} />}
     </section>
   );
 }

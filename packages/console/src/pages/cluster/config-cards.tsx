@@ -45,7 +45,7 @@ export function DriftCard({ drift, labels }: { drift: Resource<ClusterConfigDiff
         </p>
       )}
       {value && rows.length === 0 && <p class="dim">{compared} keys compared; only keys expected to differ do.</p>}
-      {value && <PartialNote members={value.members} onRetry={() => drift.reload()} />}
+      {value && <PartialNote answer={value} onRetry={() => drift.reload()} />}
     </section>
   );
 }

@@ -1,6 +1,6 @@
 import type { ClusterNode, MemberClock, NodeProblem, ShippingLag, ShippingState } from '@porthole/client';
+import { outcomeText } from '@porthole/contract';
 import { formatAge, formatBytes, formatCount, formatSpan } from '../../ui/format.ts';
-import { outcomeText } from '../../ui/missing-members.ts';
 
 /** A clock that is certainly off by more than this makes the order of records across nodes hard to read. */
 const CLOCK_LIMIT_MS = 100;

@@ -1,4 +1,5 @@
 import type { ClusterNode } from '@porthole/client';
+import { missingOfMember, reportText } from '@porthole/contract';
 import { nodeColour } from '../../state/cluster.ts';
 import { groupByLabel, type LabelGroup, labelTexts, toggleLabel } from '../../state/labels.ts';
 import { preferences } from '../../state/preferences.ts';
@@ -6,7 +7,6 @@ import { ALL_LOGS, type View } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { formatAge, formatCount, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { useStore } from '../../ui/hooks.ts';
-import { missingMembers } from '../../ui/missing-members.ts';
 import { Unknown } from '../../ui/notes.tsx';
 import { snapshotView } from './cluster-head.tsx';
 import {
@@ -271,7 +271,8 @@ function NodeCount({ node, counts, kind }: NodeCountProps) {
 function whyUnknown({ node, counts }: Pick<NodeCountProps, 'node' | 'counts'>): string {
   if (node.state !== 'up') return 'not responding';
   if (!counts) return 'counting';
-  return missingMembers(counts.members).find(({ id }) => id === node.id)?.why ?? 'not counted in time';
+  const report = counts.members.find(({ id }) => id === node.id);
+  return report && missingOfMember(report).length > 0 ? reportText(report) : 'not counted in time';
 }
 
 /** The id of a node with its colour, linked to its page. */

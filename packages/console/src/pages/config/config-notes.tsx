@@ -1,10 +1,10 @@
 import type { MemberReport } from '@porthole/client';
+import { outcomeText } from '@porthole/contract';
 import { diskNotice } from '../../config/disk-notice.ts';
 import type { KnownConfig } from '../../config/load-node-config.ts';
 import { preferences } from '../../state/preferences.ts';
 import { formatShortTime } from '../../ui/format.ts';
 import { useNow, useStore } from '../../ui/hooks.ts';
-import { outcomeText } from '../../ui/missing-members.ts';
 
 /** Warns that the file on disk differs from what the node runs with. */
 export function DiskNote({ settings }: Pick<KnownConfig, 'settings'>) {

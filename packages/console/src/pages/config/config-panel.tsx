@@ -1,3 +1,4 @@
+import { outcomeText } from '@porthole/contract';
 import { useMemo, useState } from 'preact/hooks';
 import { findInLines, stepMatch } from '../../config/find-lines.ts';
 import type { KnownConfig } from '../../config/load-node-config.ts';
@@ -6,7 +7,6 @@ import { nodeUrl } from '../../state/base-path.ts';
 import { configGetCommand } from '../../state/cli-command.ts';
 import { copyText } from '../../state/notice.ts';
 import type { ConfigShape } from '../../state/view.ts';
-import { outcomeText } from '../../ui/missing-members.ts';
 import { saveContent } from '../../ui/start-download.ts';
 import { AsOf, DiskNote, NoSettingsNote, NoTextNote } from './config-notes.tsx';
 import { FindBox, useSettledText } from './find-box.tsx';

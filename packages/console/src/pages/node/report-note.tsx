@@ -1,8 +1,8 @@
 import type { MemberReport } from '@porthole/client';
+import { outcomeText } from '@porthole/contract';
 import { preferences } from '../../state/preferences.ts';
 import { formatSecond } from '../../ui/format.ts';
 import { useStore } from '../../ui/hooks.ts';
-import { outcomeText } from '../../ui/missing-members.ts';
 
 /** Says what a response lacks: the node did not respond, or its response is incomplete. */
 export function ReportNote({ report }: { report: MemberReport | null }) {

@@ -6,12 +6,14 @@ import type {
   ClusterItem,
   ClusterRecord,
   ClusterTop,
+  Coverage,
   MemberReport,
 } from '@porthole/contract';
 import type {
   ClusterPartMessage,
   CountLogsResponseMessage,
   CountValuesResponseMessage,
+  CoverageMessage,
   DigestLogsResponseMessage,
   ListFieldsResponseMessage,
   MemberReportMessage,
@@ -109,7 +111,8 @@ function clusterRecordMessage(record: ClusterRecord): RecordMessage {
   return { ...recordMessage(record), node, at_ms: atMs && Math.floor(atMs), is_unsure: isUnsure };
 }
 
-function clusterEndMessage({ members, membership, archive, problems = [], duplicates = [], ...end }: ClusterEnd) {
+function clusterEndMessage({ problems = [], duplicates = [], ...end }: ClusterEnd) {
+  const { membership } = end;
   return {
     ...endMessage({
       ...end,
@@ -121,7 +124,7 @@ function clusterEndMessage({ members, membership, archive, problems = [], duplic
     problems,
     duplicates: duplicates.map(({ file, sameAs, node }) => ({ file, same_as: sameAs, node })),
     cluster: {
-      ...partMessage({ members, ...(archive && { archive }) }),
+      ...partMessage(end),
       membership: {
         kind: membership.kind,
         state: membership.state,
@@ -133,14 +136,30 @@ function clusterEndMessage({ members, membership, archive, problems = [], duplic
 }
 
 /** What the responses about the cluster have in common. */
-type Part = Pick<ClusterHistogram, 'members' | 'archive'> & Partial<Pick<ClusterHistogram, 'counted'>>;
+type Part = Pick<ClusterHistogram, 'members' | 'archive' | 'coverage'> & Partial<Pick<ClusterHistogram, 'counted'>>;
 
-function partMessage({ members, archive, counted }: Part): ClusterPartMessage {
+function partMessage({ members, archive, counted, coverage }: Part): ClusterPartMessage {
   return {
     members: members.map(reportMessage),
     archive: archive && { records: archive.records, before_ms: archive.beforeMs, problem: archive.problem },
     counted_from_ms: floored(counted?.fromMs),
     counted_to_ms: floored(counted?.toMs),
+    coverage: coverage && coverageMessage(coverage),
+  };
+}
+
+function coverageMessage({ askedFromMs, askedToMs, missing, isComplete }: Coverage): CoverageMessage {
+  return {
+    asked_from_ms: floored(askedFromMs),
+    asked_to_ms: floored(askedToMs),
+    missing: missing.map(({ node, reason, detail, asOfMs, isExpected }) => ({
+      node,
+      reason,
+      detail: detail === null ? null : wellFormed(detail),
+      as_of_ms: floored(asOfMs),
+      is_expected: isExpected,
+    })),
+    is_complete: isComplete,
   };
 }
 

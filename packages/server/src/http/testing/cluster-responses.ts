@@ -1,20 +1,21 @@
-import type {
-  ClusterConfig,
-  ClusterConfigDiff,
-  ClusterDigest,
-  ClusterEnd,
-  ClusterFields,
-  ClusterHistogram,
-  ClusterLogFiles,
-  ClusterNodes,
-  ClusterRecord,
-  ClusterTop,
-  ExchangeResponse,
-  ForgottenMember,
-  HeldSnapshot,
-  MemberReport,
-  MembershipState,
-  NodeObject,
+import {
+  type ClusterConfig,
+  type ClusterConfigDiff,
+  type ClusterDigest,
+  type ClusterEnd,
+  type ClusterFields,
+  type ClusterHistogram,
+  type ClusterLogFiles,
+  type ClusterNodes,
+  type ClusterRecord,
+  type ClusterTop,
+  coverageOf,
+  type ExchangeResponse,
+  type ForgottenMember,
+  type HeldSnapshot,
+  type MemberReport,
+  type MembershipState,
+  type NodeObject,
 } from '@porthole/contract';
 import { record } from './records.ts';
 
@@ -47,6 +48,7 @@ const DEAD: MemberReport = {
   state: 'unreachable',
   sinceMs: 1_794_740_000_400,
 };
+const COVERAGE = coverageOf({ members: [OK, DEAD] }, { fromMs: 1_794_740_000_000 });
 const MEMBERSHIP: MembershipState = { kind: 'static', state: 'ok', detail: null, asOfMs: 1_794_740_000_000 };
 
 export function clusterRecord(number: number, fields: Partial<ClusterRecord> = {}): ClusterRecord {
@@ -63,6 +65,7 @@ export const CLUSTER_END: ClusterEnd = {
   coveredToMs: 1_794_740_009_000,
   elapsedMs: 4,
   members: [OK, DEAD],
+  coverage: COVERAGE,
   membership: MEMBERSHIP,
   problems: [],
   duplicates: [{ node: 'broker-1', file: 'a.log.1.gz', sameAs: 'a.log.1' }],
@@ -156,6 +159,7 @@ export const CLUSTER_RESPONSES: {
       },
     ],
     members: [OK, DEAD],
+    coverage: COVERAGE,
   },
   logFiles: {
     files: [
@@ -187,6 +191,7 @@ export const CLUSTER_RESPONSES: {
       },
     ],
     members: [OK, DEAD],
+    coverage: COVERAGE,
   },
   logHistogram: {
     bucketMs: 1000,
@@ -194,6 +199,7 @@ export const CLUSTER_RESPONSES: {
     untimed: 1,
     counted: null,
     members: [OK],
+    coverage: COVERAGE,
   },
   logDigest: {
     groups: [
@@ -212,6 +218,7 @@ export const CLUSTER_RESPONSES: {
     totalGroups: 1,
     ungrouped: 0,
     members: [OK],
+    coverage: COVERAGE,
   },
   logFields: {
     fields: [
@@ -230,6 +237,7 @@ export const CLUSTER_RESPONSES: {
     isSample: true,
     counted: null,
     members: [OK],
+    coverage: COVERAGE,
   },
   logTop: {
     by: 'shard',
@@ -244,5 +252,6 @@ export const CLUSTER_RESPONSES: {
     bucketMs: 1000,
     counted: { fromMs: 0, toMs: 5 },
     members: [OK, DEAD],
+    coverage: COVERAGE,
   },
 };

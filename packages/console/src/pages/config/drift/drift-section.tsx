@@ -67,7 +67,7 @@ export function DriftSection({ view, nodes, diff, onRetry }: DriftSectionProps) 
   );
   // Nodes that left are not compared, but their snapshots can be shown.
   const ids = [...diff.members, ...nodes].map(({ id }) => id);
-  const partial = <PartialNote members={diff.members} onRetry={onRetry} />;
+  const partial = <PartialNote answer={diff} onRetry={onRetry} />;
   if (!role || !matrix)
     return (
       <>

@@ -28,7 +28,7 @@ export function FacetValues({ by, view, source, zone, change }: FacetValuesProps
   const lines = facetLines(value);
   return (
     <>
-      <PartialNote members={value.members} onRetry={retry} />
+      <PartialNote answer={value} onRetry={retry} />
       {part ? <p class="warning facets-status">{part}</p> : null}
       {lines.length === 0 ? <p class="dim">{emptyText(value)}</p> : null}
       <ul class={`facet-values ${isLoading ? 'is-counting' : ''}`} aria-busy={isLoading}>

@@ -53,7 +53,7 @@ export function FieldPanel({ view, source, zone, change, onClose }: FieldPanelPr
       />
       <PanelStatus {...{ value, atMs, zone, isLoading }} onRefresh={retry} />
       {failure && !isLoading ? <CountFailure what="Fields" failure={failure} onRetry={retry} /> : null}
-      {value ? <PartialNote members={value.members} onRetry={retry} /> : null}
+      {value ? <PartialNote answer={value} onRetry={retry} /> : null}
       <ul class={`facets ${isLoading ? 'is-counting' : ''}`}>
         {listedFields(value, view.countedBy, typed).map((field) => (
           <FacetField key={field.name} field={field} {...{ view, source, zone, change }} />

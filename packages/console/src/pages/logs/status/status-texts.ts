@@ -1,5 +1,5 @@
 import { hiddenBelow, isPartialCount } from '../../../log-view/chart/level-counts.ts';
-import { failedFiles, isComplete } from '../../../log-view/model/reports.ts';
+import { isPart } from '../../../log-view/model/reports.ts';
 import type { WorkspaceState } from '../../../log-view/model/workspace-state.ts';
 import { recordTime } from '../../../log-view/rows/record-text.ts';
 import type { ShownRecord } from '../../../log-view/source/log-source.ts';
@@ -13,8 +13,12 @@ function isCounted(histogram: WorkspaceState['histogram']): boolean {
 
 /** Whether the rows are all matches: both ends done, no gaps, every node and file read. */
 function isEverything({ top, bottom, rows, members, problems }: StatusInput['state']): boolean {
-  const isRead = failedFiles(problems).length === 0 && members.every(isComplete);
-  return isRead && top.kind === 'done' && bottom.kind === 'done' && rows.every(({ kind }) => kind !== 'gap');
+  return (
+    !isPart({ members, problems }) &&
+    top.kind === 'done' &&
+    bottom.kind === 'done' &&
+    rows.every(({ kind }) => kind !== 'gap')
+  );
 }
 
 export interface StatusInput {

@@ -1,3 +1,4 @@
+import { missingOfMember, missingText, respondedText } from '@porthole/contract';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { failedFiles, type ShownProblem, skippedFiles } from '../../../log-view/model/reports.ts';
 import type { FollowStatus, Workspace, WorkspaceState } from '../../../log-view/model/workspace-state.ts';
@@ -9,7 +10,6 @@ import { ALL_LOGS, type LogsView, type ZoneName } from '../../../state/view.ts';
 import { viewUrl } from '../../../state/view-url.ts';
 import { formatCount, zoneLabel } from '../../../ui/format.ts';
 import { useResource, useStore } from '../../../ui/hooks.ts';
-import { isPastNode } from '../../../ui/missing-members.ts';
 import { isDegraded, problemText } from '../../cluster/node-health.ts';
 import { statusTexts } from './status-texts.ts';
 
@@ -29,8 +29,7 @@ export function StatusBar({ state, source, seen, zone, onRetry }: StatusBarProps
   const record = focused?.kind === 'record' ? focused.record : last;
   const fraction = record && state.extent ? source.fractionAt(record, state.extent) : undefined;
   const failed = failedFiles(state.problems);
-  const members = state.members.filter((report) => !isPastNode(report));
-  const silent = members.filter(({ outcome }) => outcome !== 'ok');
+  const missing = state.members.flatMap((report) => missingOfMember(report)).filter((part) => !part.isExpected);
   return (
     <footer class="status-bar">
       {statusTexts({ state, record, fraction, zone, nowMs }).map((text) => (
@@ -51,12 +50,9 @@ export function StatusBar({ state, source, seen, zone, onRetry }: StatusBarProps
           {state.duplicates.length} {state.duplicates.length === 1 ? 'copy' : 'copies'} skipped
         </span>
       ) : null}
-      {silent.length > 0 ? (
-        <span
-          class="is-problem"
-          title={silent.map(({ id, outcome, detail }) => `${id}: ${outcome} ${detail ?? ''}`).join('\n')}
-        >
-          {members.length - silent.length} of {members.length} nodes responded ·{' '}
+      {missing.length > 0 ? (
+        <span class="is-problem" title={missing.map((part) => missingText(part)).join('\n')}>
+          {respondedText(state.members)} ·{' '}
           <button type="button" class="link-button" onClick={onRetry}>
             retry
           </button>

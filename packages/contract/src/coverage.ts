@@ -1,0 +1,183 @@
+import type { ClusterItem } from './cluster-state.ts';
+import type { ArchivePart, MemberOutcome, MemberReport, MembershipState } from './member.ts';
+
+/**
+ * How much of the answer a response is. The only source of sentences about what is not there: "none", "nothing new",
+ * "equal" or "all" may be said only of a complete answer, so whoever says it needs this first.
+ */
+export interface Coverage {
+  /** The time range that was asked for, by the clock of the responding node; `null`: without a limit. */
+  askedFromMs: number | null;
+  askedToMs: number | null;
+  /** What the response lacks of it; empty only if it lacks nothing. */
+  missing: Missing[];
+  isComplete: boolean;
+}
+
+/** Why a part is missing: of a member, its outcome; the others are of members that responded, or of the response. */
+export type MissingReason =
+  | Exclude<MemberOutcome, 'ok'>
+  /** It is asked for with the next page. */
+  | 'limit'
+  | 'time budget'
+  | 'cancelled'
+  /** Files that could not be read, or only in part. */
+  | 'unreadable'
+  /** Only a part of what the member has: its newest bytes, its records up to a deadline. */
+  | 'part'
+  | 'archive'
+  /** The list of members is an earlier one: there may be others. */
+  | 'registry';
+
+export interface Missing {
+  /** `null`: not of one member. */
+  node: string | null;
+  reason: MissingReason;
+  /** The cause, for people. */
+  detail: string | null;
+  /** What is shown instead is of this time; `null`: nothing is shown instead. */
+  asOfMs: number | null;
+  /** In order: the member has left, and whoever asks need not do anything about it. */
+  isExpected: boolean;
+}
+
+/** What responses say about themselves; those of a cluster have `members`, those of a node have not. */
+export interface AnswerFacts {
+  reason?: string | undefined;
+  problems?: readonly { node?: string; file: string; code: string; detail: string }[] | undefined;
+  limits?: string | undefined;
+  members?: readonly MemberReport[] | undefined;
+  membership?: MembershipState | undefined;
+  archive?: ArchivePart | undefined;
+  /** Of responses of this version. */
+  coverage?: Coverage | undefined;
+}
+
+export interface AskedRange {
+  fromMs?: number | undefined;
+  toMs?: number | undefined;
+}
+
+/** Codes of problems that do not mean that something is missing. */
+const NOTICES: ReadonlySet<string> = new Set(['NO_TIMES', 'LEFT_OUT', 'NUL_BYTES']);
+
+/** Whether a file was not read, or only in part; others were left out on purpose, or read in spite of it. */
+export function isUnread({ code }: { code: string }): boolean {
+  return !NOTICES.has(code);
+}
+
+/** How much of the answer a response is; of earlier versions, as far as they say. */
+export function coverageOf(answer: AnswerFacts, asked: AskedRange = {}): Coverage {
+  if (answer.coverage) return answer.coverage;
+  const missing = [
+    ...missingRegistry(answer.membership),
+    ...(answer.members ?? []).flatMap((report) => missingOfMember(report, asked)),
+    ...missingFiles(answer),
+    ...missingArchive(answer.archive),
+    ...missingRest(answer),
+  ];
+  const { fromMs = null, toMs = null } = asked;
+  return { askedFromMs: fromMs, askedToMs: toMs, missing, isComplete: missing.length === 0 };
+}
+
+/** The response, which says how much of the answer it is. `membership`: how its members were known, if it does not say. */
+export function withCoverage<T extends AnswerFacts>(
+  answer: T,
+  asked: AskedRange,
+  membership = answer.membership,
+): T & { coverage: Coverage } {
+  const { missing, ...range } = coverageOf({ ...answer, membership, coverage: undefined }, asked);
+  const registry = membership ? [] : (answer.coverage?.missing ?? []).filter(({ reason }) => reason === 'registry');
+  const all = [...registry, ...missing];
+  return { ...answer, coverage: { ...range, missing: all, isComplete: all.length === 0 } };
+}
+
+/** The same for the end of a search. */
+export async function* withSearchCoverage(
+  found: AsyncIterable<ClusterItem[]>,
+  asked: AskedRange,
+): AsyncGenerator<ClusterItem[], void, undefined> {
+  for await (const items of found) {
+    const end = items.at(-1);
+    yield end?.type === 'end' ? [...items.slice(0, -1), withCoverage(end, asked)] : items;
+  }
+}
+
+/**
+ * The coverage of several responses that are shown as one: pages, or the same question to several. What only the next page
+ * was to bring is missing only if the last one lacks it, too.
+ */
+export function joinCoverage(answers: readonly Coverage[]): Coverage {
+  const last = answers.at(-1);
+  const missing = new Map<string, Missing>();
+  for (const answer of answers)
+    for (const part of answer.missing)
+      if (answer === last || !isRest(part)) missing.set(`${part.node} ${part.reason} ${part.detail}`, part);
+  const bounds = (pick: (answer: Coverage) => number | null, most: (...times: number[]) => number) => {
+    const times = answers.map(pick);
+    return times.some((time) => time === null) ? null : most(...(times as number[]));
+  };
+  return {
+    askedFromMs: answers.length === 0 ? null : bounds(({ askedFromMs }) => askedFromMs, Math.min),
+    askedToMs: answers.length === 0 ? null : bounds(({ askedToMs }) => askedToMs, Math.max),
+    missing: [...missing.values()],
+    isComplete: missing.size === 0,
+  };
+}
+
+/** Whether the next page, or the same question with more time, brings it. */
+export function isRest({ node, reason }: Missing): boolean {
+  return node === null && (reason === 'limit' || reason === 'time budget' || reason === 'cancelled');
+}
+
+/** What is missing for a reason that somebody should look at: not the next page, not a member that left in order. */
+export function failures({ missing }: Coverage): Missing[] {
+  return missing.filter((part) => !part.isExpected && !isRest(part));
+}
+
+function missingRegistry(membership: MembershipState | undefined): Missing[] {
+  if (membership?.state !== 'stale') return [];
+  const { kind, detail, asOfMs } = membership;
+  return [
+    {
+      ...OF_NO_MEMBER,
+      reason: 'registry',
+      detail: `the registry (${kind}) does not respond${detail === null ? '' : ` (${detail})`}`,
+      asOfMs,
+    },
+  ];
+}
+
+/** What is missing of a member, if something is. */
+export function missingOfMember(report: MemberReport, { fromMs = -Infinity }: AskedRange = {}): Missing[] {
+  const { id: node, outcome, detail, asOfMs, isPartial, sinceMs = null } = report;
+  const part = { node, detail, asOfMs, isExpected: false };
+  if (outcome === 'ok') return isPartial ? [{ ...part, reason: 'part' }] : [];
+  if (outcome !== 'left') return [{ ...part, reason: outcome }];
+  // It logged nothing after it had left; one of which only the archive knows was read there.
+  const isRead = sinceMs === null ? report.archive !== undefined : fromMs > sinceMs;
+  return isRead ? [] : [{ ...part, reason: outcome, isExpected: true }];
+}
+
+/** The report of a member names its files already. */
+function missingFiles({ problems = [], limits, members }: AnswerFacts): Missing[] {
+  const missing: Missing[] = limits === undefined ? [] : [{ ...OF_NO_MEMBER, reason: 'part', detail: limits }];
+  const named = new Set(
+    (members ?? []).filter(({ outcome, isPartial }) => isPartial || outcome !== 'ok').map(({ id }) => id),
+  );
+  for (const { node = null, file, code, detail } of problems)
+    if (isUnread({ code }) && !(node !== null && named.has(node)))
+      missing.push({ ...OF_NO_MEMBER, node, reason: 'unreadable', detail: `${file}: ${code}: ${detail}` });
+  return missing;
+}
+
+function missingArchive(archive: ArchivePart | undefined): Missing[] {
+  return archive?.problem ? [{ ...OF_NO_MEMBER, reason: 'archive', detail: archive.problem }] : [];
+}
+
+function missingRest({ reason }: AnswerFacts): Missing[] {
+  if (reason !== 'limit' && reason !== 'time budget' && reason !== 'cancelled') return [];
+  return [{ ...OF_NO_MEMBER, reason, detail: null }];
+}
+
+const OF_NO_MEMBER = { node: null, asOfMs: null, isExpected: false } as const;
