@@ -15,6 +15,7 @@ import type {
   ClusterState,
   ClusterTop,
   ConfigDiffRequest,
+  Coverage,
   FileRequest,
   FollowOptions,
   MemberSelection,
@@ -83,11 +84,14 @@ export interface NodeOperations extends NodeState {
   logDigest(request?: DigestRequest, options?: SearchOptions): Promise<Digest>;
   logFields(request?: FieldsRequest, options?: SearchOptions): Promise<Fields>;
   logTop(request: TopRequest, options?: SearchOptions): Promise<Top>;
-  /** One record at a time, over all pages; gaps of a follow are loaded. Leaving the loop ends it. */
+  /**
+   * One record at a time, over all pages; gaps of a follow are loaded. Leaving the loop ends it. Returns what
+   * the pages lack together, which is also in the end of each that `onEvent` gets.
+   */
   records(
     request?: RecordsRequest,
     options?: RecordsOptions<RecordsEvent>,
-  ): AsyncGenerator<FoundRecord, void, undefined>;
+  ): AsyncGenerator<FoundRecord, Coverage | undefined, undefined>;
 }
 
 /** All nodes of a cluster, with optional parameters. */
@@ -103,11 +107,14 @@ export interface ClusterClient extends ClusterState {
   logTop(request: TopRequest & MemberSelection, options?: SearchOptions): Promise<ClusterTop>;
   around(request: AroundLogRequest, options?: CallOptions): AsyncIterable<ClusterItem[]>;
   member(id: string): NodeOperations;
-  /** One record at a time, merged by time, over all pages; gaps of a follow are loaded. Leaving the loop ends it. */
+  /**
+   * One record at a time, merged by time, over all pages; gaps of a follow are loaded. Leaving the loop ends it. Returns what
+   * the pages lack together, which is also in the end of each that `onEvent` gets.
+   */
   records(
     request?: RecordsRequest & MemberSelection,
     options?: RecordsOptions<ClusterRecordsEvent>,
-  ): AsyncGenerator<ClusterRecord, void, undefined>;
+  ): AsyncGenerator<ClusterRecord, Coverage | undefined, undefined>;
 }
 
 /** A node over HTTP. */

@@ -1,6 +1,7 @@
 import {
   type BundleRequest,
   type CallOptions,
+  type Coverage,
   encodeBundle,
   encodeDigest,
   encodeFields,
@@ -183,11 +184,17 @@ export class HttpNode implements NodeClient {
   async *records(
     request: RecordsRequest = {},
     options: RecordsOptions<RecordsEvent> = {},
-  ): AsyncGenerator<FoundRecord, void, undefined> {
+  ): AsyncGenerator<FoundRecord, Coverage | undefined, undefined> {
     checkArguments('records', request, options);
     const { follow: _, ...query } = request;
-    if (request.follow) yield* readFollow(this.followLogs(query as FollowRequest, options), options.onEvent);
-    else yield* readPages<SearchItem>((page, limits) => this.searchLogs(page, limits), query as SearchRequest, options);
+    if (!request.follow)
+      return yield* readPages<SearchItem>(
+        (page, limits) => this.searchLogs(page, limits),
+        query as SearchRequest,
+        options,
+      );
+    yield* readFollow(this.followLogs(query as FollowRequest, options), options.onEvent);
+    return undefined;
   }
 
   async logHistogram(request: HistogramRequest = {}, options: SearchOptions = {}): Promise<Histogram> {

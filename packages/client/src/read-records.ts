@@ -1,4 +1,12 @@
-import { codeOf, PortholeError, type SearchOptions } from '@porthole/contract';
+import {
+  type AnswerFacts,
+  type Coverage,
+  codeOf,
+  coverageOf,
+  joinCoverage,
+  PortholeError,
+  type SearchOptions,
+} from '@porthole/contract';
 import type { StartPoint } from '@porthole/logs/types';
 import type { RecordsOptions, SearchRequest } from './client-requests.ts';
 import { ClientError } from './errors/client-error.ts';
@@ -6,7 +14,7 @@ import { ClientError } from './errors/client-error.ts';
 /** Records per page. Nodes that allow fewer (`search.max-records`) decide themselves. */
 const PAGE_RECORDS = 1000;
 
-type PageItem = { type: 'record' } | { type: 'end'; elapsedMs: number; cursor: string | null };
+type PageItem = { type: 'record' } | ({ type: 'end'; elapsedMs: number; cursor: string | null } & AnswerFacts);
 
 /** One page: a search of a node or of a cluster. */
 type SearchPage<Item> = (request: SearchRequest, options: SearchOptions) => AsyncIterable<Item[]>;
@@ -15,12 +23,13 @@ type RecordOf<Item> = Extract<Item, { type: 'record' }>;
 type EventOf<Item> = Exclude<Item, { type: 'record' }>;
 type OnEvent<Item> = ((event: EventOf<Item>) => void) | undefined;
 
-/** The records of all pages. The limit and the budget are those of all pages together. */
+/** The records of all pages. The limit and the budget are those of all pages together. Returns what they lack together. */
 export async function* readPages<Item extends PageItem>(
   search: SearchPage<Item>,
   { limit = Number.POSITIVE_INFINITY, ...request }: SearchRequest,
   { onEvent, budgetMs, ...options }: RecordsOptions<EventOf<Item>>,
-): AsyncGenerator<RecordOf<Item>, void, undefined> {
+): AsyncGenerator<RecordOf<Item>, Coverage, undefined> {
+  const coverages: Coverage[] = [];
   let pageRecords: number | undefined = PAGE_RECORDS;
   let left = limit;
   let leftMs = budgetMs;
@@ -31,10 +40,11 @@ export async function* readPages<Item extends PageItem>(
       { ...options, ...(leftMs !== undefined && { budgetMs: leftMs }) },
     );
     try {
-      const { found, elapsedMs, cursor } = yield* readPage(page, left, onEvent);
+      const { found, elapsedMs, cursor, coverage } = yield* readPage(page, left, onEvent);
+      coverages.push(coverage);
       left -= found;
       if (leftMs !== undefined) leftMs -= elapsedMs;
-      if (cursor === null || left <= 0 || (leftMs !== undefined && leftMs <= 0)) return;
+      if (cursor === null || left <= 0 || (leftMs !== undefined && leftMs <= 0)) return joinCoverage(coverages);
       if (found === 0) checkProgress(start, cursor);
       start = { cursor };
     } catch (error) {
@@ -50,14 +60,14 @@ async function* readPage<Item extends PageItem>(batches: AsyncIterable<Item[]>, 
     for (const item of items) {
       if (item.type === 'end') {
         onEvent?.(item as EventOf<Item>);
-        return { found, elapsedMs: item.elapsedMs, cursor: item.cursor };
+        return { found, elapsedMs: item.elapsedMs, cursor: item.cursor, coverage: coverageOf(item) };
       }
       if (++found > limit) break;
       yield item as RecordOf<Item>;
     }
     if (found > limit) break;
   }
-  return { found, elapsedMs: 0, cursor: null };
+  return { found, elapsedMs: 0, cursor: null, coverage: coverageOf({ reason: 'limit' }) };
 }
 
 /** The records of a follow. */

@@ -62,7 +62,7 @@ export function gapsText(coverage: Coverage, showTime = showIso): string {
  * A statement of absence, as far as the coverage allows it: `no match`, or `no match in what was read`. What is missing
  * is said once, beside it.
  */
-export function absenceText(claim: string, { isComplete }: Coverage): string {
+export function absenceText(claim: string, { isComplete }: Pick<Coverage, 'isComplete'>): string {
   return isComplete ? claim : `${claim} in what was read`;
 }
 

@@ -79,7 +79,10 @@ export class Receipt {
 
   /** Warns about every file and member that could not be read completely. */
   warn(terminal: Terminal): void {
-    for (const part of this.coverage.missing) if (!isRest(part)) terminal.warn(visibleText(missingText(part)));
+    for (const part of this.coverage.missing) {
+      if (part.isExpected) terminal.note(visibleText(missingText(part)));
+      else if (!isRest(part)) terminal.warn(visibleText(missingText(part)));
+    }
     for (const notice of this.#notices.values()) terminal.warn(visibleText(notice));
     this.#warnLeftOut(terminal);
     for (const [label, { count, reason }] of this.#unread) {

@@ -12,6 +12,7 @@ import {
   type ClusterRecord,
   type ClusterTop,
   type ConfigDiffRequest,
+  type Coverage,
   type ExchangeRequest,
   type ExchangeResponse,
   encodeAround,
@@ -133,12 +134,17 @@ export class HttpCluster implements ClusterClient {
   async *records(
     request: RecordsRequest & MemberSelection = {},
     options: RecordsOptions<ClusterRecordsEvent> = {},
-  ): AsyncGenerator<ClusterRecord, void, undefined> {
+  ): AsyncGenerator<ClusterRecord, Coverage | undefined, undefined> {
     checkArguments('cluster.records', request, options);
     const { follow: _, ...query } = request;
-    if (request.follow) yield* readFollow(this.followLogs(query as FollowRequest, options), options.onEvent);
-    else
-      yield* readPages<ClusterItem>((page, limits) => this.searchLogs(page, limits), query as SearchRequest, options);
+    if (!request.follow)
+      return yield* readPages<ClusterItem>(
+        (page, limits) => this.searchLogs(page, limits),
+        query as SearchRequest,
+        options,
+      );
+    yield* readFollow(this.followLogs(query as FollowRequest, options), options.onEvent);
+    return undefined;
   }
 
   async logHistogram(

@@ -1,4 +1,5 @@
 import type { Level } from '@porthole/client';
+import { absenceText } from '@porthole/contract';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ZoneName } from '../../state/view.ts';
 import { formatCount, formatSecond, formatShortTime, formatSpan } from '../../ui/format.ts';
@@ -68,7 +69,12 @@ export function HistogramChart({
   const bars = useMemo(() => chartBars(histogram, minLevel), [histogram, minLevel]);
   const { chosen, begin, move, end, cursor, key } = useChoosing(span, { onZoom, onGo });
   const isPartial = isPartialCount(histogram);
-  if (!span) return <p class="chart-empty">{isCounting ? 'Counting…' : emptyText(isPartial)}</p>;
+  if (!span)
+    return (
+      <p class="chart-empty">
+        {isCounting ? 'Counting…' : absenceText('No timestamped records', { isComplete: !isPartial })}
+      </p>
+    );
   const bar = cursor === null ? undefined : barAt(bars, timeAtFraction(span, cursor));
   const at = cursor === null ? null : formatSecond(timeAtFraction(span, cursor), zone);
   const counts = bar
@@ -108,10 +114,6 @@ export function HistogramChart({
       </p>
     </div>
   );
-}
-
-function emptyText(isPartial: boolean): string {
-  return isPartial ? 'No timestamped records in the counted part' : 'No timestamped records';
 }
 
 interface Chosen {

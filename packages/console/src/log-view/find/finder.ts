@@ -2,6 +2,7 @@ import type { Level } from '@porthole/client';
 import { KEPT, Shared } from '@porthole/logs/shared';
 import { toProblem } from '../../state/to-problem.ts';
 import { formatBytes } from '../../ui/format.ts';
+import { isPartialCount } from '../chart/level-counts.ts';
 import { Attempt } from '../model/attempt.ts';
 import type { Direction } from '../model/log-state.ts';
 import type { WorkspaceDeps } from '../model/log-store.ts';
@@ -141,8 +142,7 @@ export class Finder {
     try {
       const source = this.#deps.source();
       const result = await source?.histogram({ filter, buckets: 1 }, { signal, budgetMs: COUNT_MS });
-      if (!result || result.counted !== null || result.members.some(({ outcome }) => outcome !== 'ok'))
-        return undefined;
+      if (!result || isPartialCount(result)) return undefined;
       return result.buckets.flatMap(({ counts }) => Object.values(counts)).reduce((sum, count) => sum + count, 0);
     } catch (error) {
       const { code, detail } = toProblem(error);

@@ -71,12 +71,12 @@ describe('the text at an end of the rows', () => {
     [
       'no match, but a node did not respond',
       { ...top, hasRows: false, isPartial: true },
-      'No matches (500 B searched) · not every node or file could be searched',
+      'No matches in what was read (500 B searched)',
     ],
     [
       'an empty log, but a file could not be read',
       { ...top, hasRows: false, isFiltered: false, isPartial: true },
-      'No records (500 B searched) · not every node or file could be searched',
+      'No records in what was read (500 B searched)',
     ],
   ])('a complete end: %s', (_, situation, expected) => {
     expect(edgeText({ kind: 'done', scannedBytes: 500 }, situation).text).toBe(expected);

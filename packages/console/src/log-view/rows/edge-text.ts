@@ -1,3 +1,4 @@
+import { absenceText } from '@porthole/contract';
 import type { ZoneName } from '../../state/view.ts';
 import { formatBytes, formatCount, formatShortTime } from '../../ui/format.ts';
 import type { Edge, FollowStatus } from '../model/workspace-state.ts';
@@ -69,9 +70,9 @@ function doneText(scannedBytes: number, situation: EdgeSituation): string {
 /** Calls the log empty only if all of it was scanned. */
 function emptyText(scannedBytes: number, { isFiltered, isOtherDone, isPartial }: EdgeSituation): string {
   const searched = ` (${formatBytes(scannedBytes)} searched)`;
-  const missing = isPartial ? ' · not every node or file could be searched' : '';
-  if (isFiltered) return `${isOtherDone ? 'No matches' : 'No older matches'}${searched}${missing}`;
-  return isPartial || !isOtherDone ? `No records${searched}${missing}` : 'The log is empty';
+  const coverage = { isComplete: !isPartial };
+  if (isFiltered) return `${absenceText(isOtherDone ? 'No matches' : 'No older matches', coverage)}${searched}`;
+  return isPartial || !isOtherDone ? `${absenceText('No records', coverage)}${searched}` : 'The log is empty';
 }
 
 function noMatch(scannedBytes: number): string {

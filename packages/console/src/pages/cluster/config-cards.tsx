@@ -1,4 +1,5 @@
 import type { ClusterConfigDiff } from '@porthole/client';
+import { type AnswerFacts, absenceText, coverageOf } from '@porthole/contract';
 import { showValue } from '../../config/setting-values.ts';
 import { cluster } from '../../state/cluster.ts';
 import type { Resource } from '../../state/resource.ts';
@@ -22,7 +23,7 @@ export function DriftCard({ drift, labels }: { drift: Resource<ClusterConfigDiff
   return (
     <section class="card list-card" aria-labelledby="drift-title">
       <div class="card-head">
-        <h2 id="drift-title">{cardTitle(value ? rows.length : null)}</h2>
+        <h2 id="drift-title">{cardTitle(value ? rows.length : null, value ?? {})}</h2>
         <a href={viewUrl(all)}>all keys →</a>
       </div>
       {failure && (
@@ -68,9 +69,9 @@ function DriftValues({ row: { most, outliers } }: { row: DriftRow }) {
   );
 }
 
-function cardTitle(count: number | null): string {
+function cardTitle(count: number | null, answer: AnswerFacts = {}): string {
   if (count === null) return 'Configuration';
-  if (count === 0) return 'No configuration key differs';
+  if (count === 0) return absenceText('No configuration key differs', coverageOf(answer));
   return count === 1 ? '1 configuration key differs' : `${count} configuration keys differ`;
 }
 

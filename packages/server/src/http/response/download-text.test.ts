@@ -85,11 +85,11 @@ describe('a download', () => {
 
   it('is incomplete where a node did not respond, or a file could not be read', async () => {
     expect((await download(fakeCluster(LOGS, { outcome: 'timeout' }))).last).toMatch(
-      /^# porthole: INCOMPLETE · .*n: timeout/,
+      /^# porthole: INCOMPLETE · .*n: timed out/,
     );
     const unread = { node: 'n', file: 'b', code: 'LOG_FILE_UNREADABLE', detail: 'no\npermission' };
     expect((await download(fakeCluster(LOGS, { problems: [unread] }))).last).toMatch(
-      /INCOMPLETE · .*b on n: no permission$/,
+      /INCOMPLETE · .*n: b: LOG_FILE_UNREADABLE: no permission$/,
     );
   });
 

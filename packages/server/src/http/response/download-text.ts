@@ -1,4 +1,13 @@
-import { type ClusterEnd, codeOf, type DownloadRequest, errorMessage, type MemberSelection } from '@porthole/contract';
+import {
+  type ClusterEnd,
+  codeOf,
+  coverageOf,
+  type DownloadRequest,
+  errorMessage,
+  isRest,
+  type MemberSelection,
+  missingText,
+} from '@porthole/contract';
 import { LineTextKernel } from '@porthole/logs';
 import type { LogSelection } from '@porthole/logs/types';
 import { clusterLines, type SearchedCluster, type TextBatch, TextReader } from '../../records/cluster-lines.ts';
@@ -210,16 +219,14 @@ class Account {
       this.#missing.set('', 'the search ended without a coverage report');
       return;
     }
-    for (const { id, outcome, detail, asOfMs } of end.members) {
-      this.#nodes.add(id);
-      if (outcome === 'ok' && asOfMs === null) continue;
-      const asOf = asOfMs === null ? '' : `, snapshot as of ${new Date(asOfMs).toISOString()}`;
-      this.#missing.set(id, `${id}: ${outcome}${detail === null ? '' : `: ${detail}`}${asOf}`);
+    for (const { id } of end.members) this.#nodes.add(id);
+    for (const part of coverageOf(end).missing) {
+      // Page after page is read.
+      const text = missingText(part);
+      if (!isRest(part)) this.#missing.set(text, text);
     }
-    for (const { node, file, code, detail } of end.problems ?? []) {
+    for (const { node, file, code } of end.problems ?? [])
       if (code === 'LEFT_OUT') this.#leftOut.add(`${file} on ${node}`);
-      else this.#missing.set(`${node}/${file}`, `${file} on ${node}: ${detail}`);
-    }
   }
 
   fail(error: unknown): void {

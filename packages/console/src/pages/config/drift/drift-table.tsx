@@ -53,7 +53,7 @@ export function DriftTable({ view, matrix, nodeCount }: DriftTableProps) {
 function emptyText({ text }: ConfigView, nodeCount: number): string {
   if (text !== '') return `No differing key contains “${text}”.`;
   if (nodeCount === 1) return 'Only one node has this role; there is nothing to compare it with.';
-  return `All ${nodeCount} nodes have the same configuration, except for keys expected to differ.`;
+  return `The ${nodeCount} nodes that were compared have the same configuration, except for keys expected to differ.`;
 }
 
 function Head({ matrix: { columns, foldedNodes, hasDefaults, hasSources } }: { matrix: DriftMatrix }) {

@@ -1,4 +1,5 @@
 import type { ClusterItem, ClusterRecord } from '@porthole/client';
+import { absenceText, coverageOf, gapsText } from '@porthole/contract';
 import { stripAnsi } from '../../../log-view/rows/ansi-segments.ts';
 import { levelTone, oneLine, recordTime, visibleText } from '../../../log-view/rows/record-text.ts';
 import type { ShownRecord } from '../../../log-view/source/log-source.ts';
@@ -25,7 +26,8 @@ export function OtherNodes({ record, zone }: { record: ShownRecord; zone: ZoneNa
     const items: ClusterItem[] = [];
     const request = { at: { node, cursor }, beforeMs: AROUND_MS, afterMs: AROUND_MS, limit: PER_NODE };
     for await (const batch of session.client.cluster.around(request, { signal })) items.push(...batch);
-    return pickNearbyRecords(items, record);
+    const end = items.find((item) => item.type === 'end');
+    return { records: pickNearbyRecords(items, record), coverage: coverageOf(end ?? { reason: 'cancelled' }) };
   });
   return (
     <section>
@@ -35,9 +37,13 @@ export function OtherNodes({ record, zone }: { record: ShownRecord; zone: ZoneNa
           {failure.code}: {failure.detail}
         </p>
       ) : null}
-      {value?.length === 0 ? <p class="dim">Nothing within 2 s on other nodes</p> : null}
+      {value?.records.length === 0 ? (
+        <p class="dim" title={gapsText(value.coverage)}>
+          {absenceText('Nothing within 2 s on other nodes', value.coverage)}
+        </p>
+      ) : null}
       <ul class="elsewhere">
-        {value?.map((other) => (
+        {value?.records.map((other) => (
           <li
             key={`${other.node} ${other.cursor}`}
             class={`row-${levelTone(other.level)} node-${nodeColour(other.node)}`}

@@ -35,7 +35,7 @@ it('counts are marked where not everything was counted', () => {
   const member = { id: 'n2', outcome: 'timeout' as const, detail: null, elapsedMs: 1, count: 0, asOfMs: null };
   for (const part of [{ members: [member] }, { counted: { fromMs: 0, toMs: 0 } }]) {
     expect(facetLines({ ...top, ...part }).map(({ count }) => count)).toEqual(['6,000+', '3,000+', '500+', '500+']);
-    expect(emptyText({ ...top, ...part })).toBe('No match in the part that was scanned');
+    expect(emptyText({ ...top, ...part })).toBe('No record matches in what was read');
   }
   expect(emptyText(top)).toBe('No record matches');
 });

@@ -1,5 +1,5 @@
 import type { FieldSummary } from '@porthole/client';
-import { isDistinctMinimum } from '@porthole/contract';
+import { absenceText, isDistinctMinimum } from '@porthole/contract';
 import { isPartialCount } from '../../../log-view/chart/level-counts.ts';
 import type { FieldsResult, TopResult } from '../../../log-view/source/log-source.ts';
 import type { ZoneName } from '../../../state/view.ts';
@@ -67,7 +67,7 @@ export function examinedText(result: FieldsResult): string {
 
 /** Why a list is empty. */
 export function emptyText(result: Pick<TopResult, 'counted' | 'members'>): string {
-  return isPartialCount(result) ? 'No match in the part that was scanned' : 'No record matches';
+  return absenceText('No record matches', { isComplete: !isPartialCount(result) });
 }
 
 /** What part was counted before the time was over; `null`: everything. */
