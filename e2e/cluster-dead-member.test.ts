@@ -1,4 +1,5 @@
 import { startTestEtcd } from '@porthole/cluster/testing';
+import { type Coverage, coverageOf, gapsText, missingText } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
 import { ClusterProcess } from './testing/cluster-process.ts';
@@ -40,5 +41,45 @@ describe('what the command line prints while a member of the cluster is dead', (
         stderr: expect.stringMatching(/^porthole: warning: n3: .* as of \d{4}-/),
       });
     }
+  });
+
+  it('the same cause in the same words as every other client, and never that there is no match', async () => {
+    const etcd = await startTestEtcd();
+    const flags = ['--cluster-etcd', etcd.url];
+    const start = (id: string) => ClusterProcess.start(id, { flags });
+    const [n1, n2] = await Promise.all([start('n1'), start('n2')]);
+    for (const node of [n1, n2]) node.write(`written by ${node.id}`);
+    await n2.waitForSnapshot();
+    await n2.kill();
+    await eventually(async () => expect((await n1.search()).outcomes.n2).toBe('gone'));
+    const said = /^n2: registration expired: not registered since .*; shown as of /;
+
+    const responses = ['histogram', 'digest?limit=1', 'fields', 'top?by=level', 'files'].map(
+      (route) => `/log/${route}`,
+    );
+    for (const path of [...responses, '/config/diff']) {
+      const { coverage } = await n1.json<{ coverage: Coverage }>(path);
+      expect([path, coverage.isComplete, coverage.missing.map((part) => missingText(part))]).toEqual([
+        path,
+        false,
+        [expect.stringMatching(said)],
+      ]);
+    }
+    const { end } = await n1.search();
+    expect(gapsText(coverageOf(end))).toMatch(said);
+
+    const records = n1.client.cluster.records({ terms: ['nobody wrote this'] });
+    const { value } = await records.next();
+    expect(value).toMatchObject({ isComplete: false, missing: [{ node: 'n2', reason: 'gone' }] });
+
+    const searched = await n1.cli('logs', 'search', 'nobody wrote this', '--all');
+    expect({ ...searched, stderr: searched.stderr.replace('porthole: warning: ', '') }).toEqual({
+      code: 3,
+      signal: null,
+      stdout: '',
+      stderr: expect.stringMatching(said),
+    });
+    const { body } = await n1.request('/api/v1/cluster/log/download?nodes=*');
+    expect(body.trimEnd().split('\n').at(-1)).toMatch(/^# porthole: INCOMPLETE · .* · n2: registration expired: /);
   });
 });
