@@ -23,14 +23,14 @@ const LOG_MISSING_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['LOG_FILE_
  * page.
  */
 export function throwIfRejected(
-  lanes: readonly Pick<QueriedLane, 'hasAnswered' | 'problem'>[],
+  lanes: readonly (Pick<QueriedLane, 'hasAnswered' | 'problem'> & Partial<Pick<QueriedLane, 'snapshot'>>)[],
   { isFirst }: { isFirst: boolean },
 ): void {
   if (lanes.some(({ hasAnswered }) => hasAnswered)) return;
   const problems = lanes.flatMap(({ problem }) => (problem === undefined ? [] : [problem]));
   const refusal = problems.find(isInvalidRequest);
   if (refusal !== undefined) throw refusal;
-  const isNowhere = problems.length > 0 && problems.length === lanes.length && problems.every(isLogMissing);
+  const isNowhere = problems.length > 0 && problems.length === lanes.length && lanes.every(hasNoSuchLog);
   if (isNowhere && isFirst) throw problems[0];
 }
 
@@ -43,6 +43,11 @@ export function isLogMissing(problem: unknown): boolean {
   return LOG_MISSING_CODES.has(codeOf(problem));
 }
 
+/** The same of the member itself: that its snapshot has no such log says nothing. */
+function hasNoSuchLog({ problem, snapshot }: Partial<Pick<QueriedLane, 'problem' | 'snapshot'>>): boolean {
+  return isLogMissing(problem) && snapshot === undefined;
+}
+
 /** A member without such a log responded successfully. */
 export function laneReport(lane: QueriedLane, { directory }: Pick<ClusterDeps, 'directory'>): MemberReport {
   const report = partialReport(lane);
@@ -53,7 +58,9 @@ export function laneReport(lane: QueriedLane, { directory }: Pick<ClusterDeps, '
 
 function partialReport(lane: QueriedLane): MemberReport {
   const report = lane.report();
-  if (isLogMissing(lane.problem)) return { ...report, outcome: 'ok', detail: 'no such log' };
+  if (hasNoSuchLog(lane)) return { ...report, outcome: 'ok', detail: 'no such log' };
+  // It has more than its snapshot. One that left has said goodbye, and is not missed.
+  if (lane.snapshot && report.outcome !== 'left') return { ...report, isPartial: true };
   const unread = report.outcome === 'ok' && report.detail === null && lane.lastEnd ? unreadPart(lane.lastEnd) : null;
   return unread === null ? report : { ...report, detail: unread, isPartial: true };
 }

@@ -233,11 +233,12 @@ function memberStarts(
   if (positions) return startsFromPositions(positions, start.sinceMs);
   const ids = peers.all().map(({ member }) => member.id);
   const { position: known, reach } = (cursors ?? new CursorKeeper('')).decode(start.cursor, { ids, clocks });
-  const members: ReadonlyMap<string, MemberPosition> = known?.members ?? new Map();
+  const members = known?.members;
   const reachedMs = known?.reachedMs ?? reach?.timeMs;
   const sinceMs = start.sinceMs ?? reachedMs ?? undefined;
   return (id, offsetMs) => {
-    const position: MemberPosition = members.get(id) ?? 'done';
+    const found = members?.get(id) ?? 'done';
+    const position: MemberPosition = typeof found === 'object' && 'own' in found ? found.own : found;
     if (typeof position === 'object' && 'reach' in position) return timeOrEnd(position.reach.timeMs, offsetMs);
     const since = sinceMs === undefined ? undefined : sinceMs + offsetMs;
     if (typeof position === 'string') return timeOrEnd(sinceMs, offsetMs);

@@ -36,9 +36,7 @@ export type QueriedLane = Pick<
   | 'lastEnd'
   | 'problem'
   | 'delivered'
-  | 'lastAtMs'
   | 'snapshot'
-  | 'last'
   | 'reached'
   | 'disorderMs'
   | 'hasNext'
@@ -66,8 +64,6 @@ export abstract class LaneBook {
   reached: LaneReach | undefined;
   /** How far its records were out of order. */
   disorderMs = 0;
-  /** Corrected time of the last emitted record that has one. */
-  lastAtMs: number | undefined;
   /** Invalid items. */
   protected skipped = 0;
   /** Of the pages that have come. */
@@ -102,11 +98,6 @@ export abstract class LaneBook {
     return this.end ?? this.pageEnd;
   }
 
-  /** The last emitted record. */
-  get last(): Pick<FoundRecord, 'file' | 'offset'> | undefined {
-    return this.#last;
-  }
-
   /** Cursors of the last emitted records by file, in order of emission. */
   get deliveredCursors(): ReadonlyMap<string, string> {
     this.#noteLast();
@@ -128,7 +119,6 @@ export abstract class LaneBook {
   protected deliver(record: FoundRecord | LineRecord, isUnsure: boolean): MergedRecords {
     const atMs = this.timeOf(record);
     if (record instanceof LineRecord) return this.deliverLines(record.asLines(), { atMs, isUnsure });
-    if (atMs !== undefined) this.lastAtMs = atMs;
     this.noteSkipped(record);
     this.delivered++;
     return toClusterRecord(record, { node: this.id, atMs, isUnsure });
@@ -139,7 +129,6 @@ export abstract class LaneBook {
     lines: LineRows,
     { atMs, isUnsure }: { atMs: number | undefined; isUnsure: boolean },
   ): LineRun {
-    if (atMs !== undefined) this.lastAtMs = atMs;
     // They are of the same file.
     this.noteSkipped(lines.last);
     this.delivered += lines.count;

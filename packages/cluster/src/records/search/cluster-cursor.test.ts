@@ -4,11 +4,24 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { decodeClusterCursor, encodeClusterCursor, type MemberPosition } from './cluster-cursor.ts';
 
-const position = fc.oneof(
+const own = fc.oneof(
   fc.constantFrom<MemberPosition>('beginning', 'done'),
   fc.record({ timeMs: fc.integer({ min: -1e15, max: 1e15 }) }),
   fc.record({ cursor: fc.string({ minLength: 1, maxLength: 200 }) }),
 );
+
+const time = fc.option(fc.integer({ min: 0, max: 1e13 }));
+
+const replaced = fc.record(
+  {
+    own,
+    given: fc.array(fc.record({ file: fc.string(), head: fc.string(), from: fc.nat(), to: fc.nat(), lastMs: time })),
+    reach: fc.record({ timeMs: time, count: fc.constantFrom(0, 3, Infinity) }),
+  },
+  { requiredKeys: ['own', 'given'] },
+);
+
+const position = fc.oneof(own, replaced);
 
 const id = fc.stringMatching(/^[\w.:-]{1,40}$/);
 
@@ -49,6 +62,7 @@ describe('a cursor of the cluster', () => {
     ['an empty cursor', packed('[1,"newest",null,[["a",""]]]')],
     ['a place that is none', packed('[1,"newest",null,[["a",7]]]')],
     ['a time that is none', packed('[1,"newest",null,[["a",["x"]]]]')],
+    ['a range that is none', packed('[1,"newest",null,[["a",[null,[[1,2]],0]]]]')],
     ['a time beyond all dates', packed('[1,"newest",1e99,[]]')],
   ])('is refused where it is %s', (_what, text) => {
     let code = 'taken';

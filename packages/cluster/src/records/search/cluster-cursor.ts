@@ -1,5 +1,6 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { PortholeError } from '@porthole/contract';
+import type { GivenRange } from './given-records.ts';
 import type { Reach } from './reach.ts';
 
 /** Where to resume on a member. */
@@ -15,12 +16,22 @@ export type MemberPosition =
   /** By time, leaving out what was emitted: its cursor was lost. */
   | { reach: Reach; marginMs: number; startMs?: number };
 
+/** Where to resume on a member whose snapshot was searched in its place: the end of a snapshot is not that of the member. */
+export interface ReplacedPosition {
+  /** After what it sent itself. */
+  own: MemberPosition;
+  /** What its snapshot gave since then. */
+  given: readonly GivenRange[];
+  /** How far its snapshot was emitted before that, where it is only known by time. */
+  reach?: Reach;
+}
+
 /** Where to resume a cluster search: a position per member. */
 export interface ClusterPosition {
   order: 'newest' | 'oldest';
   /** Time of the last emitted record, by the clock of this node: new members start there. `null`: nothing was emitted. */
   reachedMs: number | null;
-  members: ReadonlyMap<string, MemberPosition>;
+  members: ReadonlyMap<string, MemberPosition | ReplacedPosition>;
   /** The member of the last record; absent if there was none, or in cursors of earlier versions. */
   lastNode?: string;
 }
@@ -34,6 +45,7 @@ const MAX_MEMBER_CURSOR = 256 * 1024;
 const MAX_MEMBERS = 10_000;
 const MAX_ID_CHARACTERS = 128;
 const MAX_DURATION_MS = 86_400_000;
+const MAX_GIVEN = 10_000;
 
 /** URL-safe. */
 export function encodeClusterCursor(position: ClusterPosition): string {
@@ -42,7 +54,7 @@ export function encodeClusterCursor(position: ClusterPosition): string {
 
 /** The bytes of a cursor. */
 export function packPosition({ order, reachedMs, members, lastNode }: ClusterPosition): Buffer {
-  const positions = [...members].map(([id, position]) => [id, encodePosition(position)]);
+  const positions = [...members].map(([id, position]) => [id, encodeAny(position)]);
   return deflateRawSync(
     JSON.stringify([VERSION, order, reachedMs, positions, ...(lastNode === undefined ? [] : [lastNode])]),
   );
@@ -65,11 +77,11 @@ export function readPosition(written: unknown): ClusterPosition {
   if (version !== VERSION) throw invalidCursor();
   if (order !== 'newest' && order !== 'oldest') throw invalidCursor();
   if (!Array.isArray(positions) || positions.length > MAX_MEMBERS) throw invalidCursor();
-  const members = new Map<string, MemberPosition>();
+  const members = new Map<string, MemberPosition | ReplacedPosition>();
   for (const entry of positions) {
     const [id, position] = checkArray(entry, 2);
     if (typeof id !== 'string' || id === '' || id.length > MAX_ID_CHARACTERS || members.has(id)) throw invalidCursor();
-    members.set(id, decodePosition(position));
+    members.set(id, isReplaced(position) ? decodeReplaced(position) : decodePosition(position));
   }
   if (hasLast && typeof lastNode !== 'string') throw invalidCursor();
   return {
@@ -78,6 +90,38 @@ export function readPosition(written: unknown): ClusterPosition {
     members,
     ...(typeof lastNode === 'string' && { lastNode }),
   };
+}
+
+function encodeAny(position: MemberPosition | ReplacedPosition): unknown {
+  if (typeof position === 'string' || !('own' in position)) return encodePosition(position);
+  const { own, given, reach } = position;
+  const ranges = given.map(({ file, head, from, to, lastMs }) => [file, head, from, to, lastMs]);
+  return [encodePosition(own), ranges, reach ? [reach.timeMs, encodeCount(reach.count)] : 0];
+}
+
+/** By its length: no other position has this one. */
+function isReplaced(written: unknown): written is unknown[] {
+  return Array.isArray(written) && written.length === 3;
+}
+
+function decodeReplaced([own, given, reach]: readonly unknown[]): ReplacedPosition {
+  if (!Array.isArray(given) || given.length > MAX_GIVEN) throw invalidCursor();
+  return {
+    own: decodePosition(own),
+    given: given.map((range) => {
+      const [file, head, from, to, lastMs] = checkArray(range, 5);
+      if (typeof file !== 'string' || typeof head !== 'string') throw invalidCursor();
+      if (typeof from !== 'number' || typeof to !== 'number') throw invalidCursor();
+      return { file, head, from, to, lastMs: checkOptionalTime(lastMs) };
+    }),
+    ...(reach !== 0 && { reach: decodeReach(reach) }),
+  };
+}
+
+/** A time and a number of records. */
+export function decodeReach(written: unknown): Reach {
+  const [timeMs, count] = checkArray(written, 2);
+  return { timeMs: checkOptionalTime(timeMs), count: decodeCount(count) };
 }
 
 /** Most positions are cursors, which are written as plain strings. */

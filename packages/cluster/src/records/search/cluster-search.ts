@@ -13,22 +13,14 @@ import { inParallel, withDeadline } from '../../fan-out/bounded-calls.ts';
 import { chooseMembers } from '../../state/choose-members.ts';
 import { type ClusterDeps, getClock, getLimits } from '../cluster-deps.ts';
 import { ClusterLineWriter } from '../merge/cluster-line-writer.ts';
-import type { QueriedLane } from '../merge/lane-book.ts';
 import { mergeByTime, type PreviousRecord } from '../merge/merge-by-time.ts';
 import type { MergedRecords } from '../merge/record-lines.ts';
 import { isLogMissing, laneReport, throwIfRejected } from '../refusals.ts';
 import { clusterCoverage, memberCoverage } from './cluster-coverage.ts';
-import { encodeClusterCursor, type MemberPosition } from './cluster-cursor.ts';
-import { nextReach, toKey } from './reach.ts';
+import { encodeClusterCursor, type MemberPosition, type ReplacedPosition } from './cluster-cursor.ts';
+import { marginAfter, nextReach, toKey, toReach } from './reach.ts';
 import { knownPosition, type QueriedMember, resumePosition } from './resume-position.ts';
-import {
-  type ClusterSearch,
-  membersToQuery,
-  parseStartPosition,
-  positionAtTime,
-  type StartPosition,
-} from './search-members.ts';
-import { positionAfter } from './snapshot-position.ts';
+import { type ClusterSearch, membersToQuery, parseStartPosition, type StartPosition } from './search-members.ts';
 
 /**
  * Searches all selected members and emits their records merged by time, in batches as they become known: an empty one first,
@@ -127,7 +119,11 @@ async function buildSearchEnd(deps: ClusterDeps, facts: SearchFacts): Promise<Cl
   const { order } = facts.request;
   const reports = [
     ...facts.reports,
-    ...queried.map((member) => ({ ...laneReport(member.lane, deps), ...memberCoverage(member, order) })),
+    ...queried.map((member) => ({
+      ...laneReport(member.lane, deps),
+      ...(hasLeftInBetween(member) && { isPartial: true as const }),
+      ...memberCoverage(member, order),
+    })),
   ];
   const sum = (count: (member: QueriedMember) => number) => queried.reduce((total, member) => total + count(member), 0);
   const end: ClusterEnd = {
@@ -186,35 +182,48 @@ function pick<K extends string>(entry: Record<K, string>, names: readonly K[]): 
   return Object.fromEntries(names.map((name) => [name, entry[name]])) as Record<K, string>;
 }
 
-function resumePositions(deps: ClusterDeps, { queried, request, signal }: SearchFacts): Promise<MemberPosition[]> {
-  const { memberTimeoutMs: timeoutMs, maxParallel } = getLimits(deps);
-  return inParallel(queried, maxParallel, async (member) => {
-    const { lane, began } = member;
+/** Whether an earlier page has records of the member itself, and this one only those of its snapshot. */
+function hasLeftInBetween({ lane, began }: QueriedMember): boolean {
+  return lane.snapshot !== undefined && typeof began === 'object' && !('timeMs' in began);
+}
+
+type Position = MemberPosition | ReplacedPosition;
+
+async function resumePositions(deps: ClusterDeps, facts: SearchFacts): Promise<Position[]> {
+  return inParallel(facts.queried, getLimits(deps).maxParallel, async (member) => {
+    const { lane, given, part } = member;
+    if (lane.snapshot) return part.after(lane.delivered);
     if (isLogMissing(lane.problem)) return 'done';
-    if (lane.snapshot) return positionInSnapshot(lane, began);
-    const known = knownPosition(member);
-    if (known !== undefined) return known;
-    try {
-      return await withDeadline((leaving) => resumePosition(member, { signal: leaving }), {
-        timeoutMs,
-        ...(signal && { signal }),
-      });
-    } catch {
-      // The member fails or sends nonsense, so its families are unknown: resume at the time that was reached.
-      signal?.throwIfAborted();
-      return lane.lastAtMs === undefined ? began : positionAtTime(lane.lastAtMs, request.order);
-    }
+    const own = await ownPosition(deps, member, facts);
+    return given.length === 0 || own === 'done' ? own : { own, given };
   });
 }
 
-/** The rest of a snapshot comes with the next page. */
-function positionInSnapshot({ snapshot, last, end, hasNext }: QueriedLane, began: MemberPosition): MemberPosition {
-  if (!snapshot) return 'done';
-  if (end && !hasNext) return end.cursor === null ? 'done' : { cursor: end.cursor };
-  return last ? { cursor: positionAfter(snapshot, last) } : began;
+async function ownPosition(
+  deps: ClusterDeps,
+  member: QueriedMember,
+  { request, signal, began: { reach } }: SearchFacts,
+): Promise<MemberPosition> {
+  const { lane, began } = member;
+  const known = knownPosition(member);
+  if (known !== undefined) return known;
+  const { memberTimeoutMs: timeoutMs } = getLimits(deps);
+  try {
+    return await withDeadline((leaving) => resumePosition(member, { signal: leaving }), {
+      timeoutMs,
+      ...(signal && { signal }),
+    });
+  } catch {
+    // The member fails or sends nonsense, so its families are unknown: resume by the time that was reached.
+    signal?.throwIfAborted();
+    if (lane.reached === undefined) return began;
+    const { startMs } = reach;
+    const margins = { marginMs: marginAfter(reach, [lane]), ...(startMs !== undefined && { startMs }) };
+    return { reach: toReach(lane.reached, request.order), ...margins };
+  }
 }
 
-function endReason({ queried, request }: SearchFacts, positions: readonly MemberPosition[]): ClusterEnd['reason'] {
+function endReason({ queried, request }: SearchFacts, positions: readonly Position[]): ClusterEnd['reason'] {
   const delivered = queried.reduce((total, { lane }) => total + lane.delivered, 0);
   const isUnfinished = positions.some((position) => position !== 'done');
   const ends = queried.flatMap(({ lane }) => (lane.end ? [lane.end.reason] : []));
@@ -225,29 +234,31 @@ function endReason({ queried, request }: SearchFacts, positions: readonly Member
 
 /**
  * Only if something remains on a member that sent something: paging until there is no cursor must terminate, even if a member
- * never responds. Such a member is retried as long as there are others.
+ * never responds. Such a member is retried as long as there are others, or something is left in its snapshot.
  */
 function nextCursor(
   { clocks, cursors }: ClusterDeps,
   { queried, request, reachedMs, lastNode, reports, began, ids, client }: SearchFacts,
-  positions: readonly MemberPosition[],
+  positions: readonly Position[],
 ): string | null {
-  const goesOn = queried.some(
-    ({ lane }, index) => lane.hasAnswered && !hasFailedAtOnce(lane) && positions[index] !== 'done',
-  );
+  const goesOn = queried.some(({ lane }, index) => hasMore(lane) && positions[index] !== 'done');
   if (!goesOn) return null;
   const members = new Map(queried.map(({ lane }, index) => [lane.id, positions[index] ?? 'done']));
-  for (const { id, outcome } of reports) if (outcome === 'ok') members.set(id, 'done');
+  // One that is gone, and of which nothing is known, may come back.
+  for (const { id } of reports) members.set(id, began.members.get(id) ?? 'done');
   const { order } = request;
   const position = { order, reachedMs, members, ...(lastNode !== undefined && { lastNode }) };
   if (!cursors) return encodeClusterCursor(position);
   const lanes = queried.map(({ lane }) => lane);
-  const reach = nextReach(began.reach, lanes, order);
+  const absent = reports.flatMap(({ id, outcome }) => (outcome === 'gone' ? id : []));
+  const reach = nextReach(began.reach, { lanes, absent, order });
   const isFurther = toKey(reach.timeMs, order) > toKey(began.progress.furthestMs, order);
   const progress = isFurther ? { furthestMs: reach.timeMs, stalls: 0 } : began.progress;
   return cursors.encode({ position, reach, progress }, { ids, clocks, client });
 }
 
-function hasFailedAtOnce({ problem, delivered }: QueriedMember['lane']): boolean {
-  return problem !== undefined && delivered === 0;
+/** Whether it sent something, and may send more. */
+function hasMore({ hasAnswered, problem, delivered, snapshot, hasNext, end }: QueriedMember['lane']): boolean {
+  if (!hasAnswered || (problem !== undefined && delivered === 0)) return false;
+  return snapshot === undefined || hasNext || end?.cursor != null;
 }

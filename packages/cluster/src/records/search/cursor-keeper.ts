@@ -11,6 +11,7 @@ import {
   checkOptionalTime,
   checkTime,
   decodeCount,
+  decodeReach,
   encodeCount,
   invalidCursor,
   packPosition,
@@ -19,7 +20,7 @@ import {
   unpackPosition,
 } from './cluster-cursor.ts';
 import { KeptCursors, type KeptCursorsOptions } from './kept-cursors.ts';
-import { type ClusterReach, joinBehind, leastReach, SHORT_ID, widenReach } from './reach.ts';
+import { type BehindMembers, type ClusterReach, joinBehind, leastReach, SHORT_ID, widenReach } from './reach.ts';
 
 /** A cursor up to this length contains all positions; beyond it they are kept. No cursor is longer. */
 const MAX_CURSOR_CHARACTERS = 2000;
@@ -149,7 +150,7 @@ export class CursorKeeper {
       largestUncertainty(members),
       progress.furthestMs,
       progress.stalls,
-      behind.map((group) => [group.timeMs, encodeCount(group.count), [...group.ids].join('')]),
+      behind.map((group) => [group.timeMs, encodeCount(group.count), [...group.ids].join(''), ...writeReplaced(group)]),
     ];
     return deflateRawSync(JSON.stringify(written)).toString('base64url');
   }
@@ -194,14 +195,20 @@ function readToken(written: unknown): Token {
     marginMs: checkDuration(marginMs),
     ...(startMs !== null && { startMs: checkTime(startMs) }),
     behind: behind.map((group) => {
-      const [time, groupCount, ids] = checkArray(group, 3);
+      const hasReplaced = Array.isArray(group) && group.length === 4;
+      const [time, groupCount, ids, replaced] = checkArray(group, hasReplaced ? 4 : 3);
       if (typeof ids !== 'string' || ids.length % SHORT_ID !== 0) throw invalidCursor();
-      return { timeMs: checkOptionalTime(time), count: decodeCount(groupCount), ids: splitIds(ids) };
+      const own = { timeMs: checkOptionalTime(time), count: decodeCount(groupCount), ids: splitIds(ids) };
+      return hasReplaced ? { ...own, replaced: decodeReach(replaced) } : own;
     }),
   };
   const progress = { furthestMs: checkOptionalTime(furthestMs), stalls: Number(stalls) };
   const facts = { order, giver, id, mark, progress, uncertaintyMs: checkDuration(uncertaintyMs) } as const;
   return { ...facts, reach, node: node === 0 ? undefined : node };
+}
+
+function writeReplaced({ replaced }: BehindMembers): unknown[] {
+  return replaced ? [[replaced.timeMs, encodeCount(replaced.count)]] : [];
 }
 
 function isText(value: unknown): value is string {

@@ -7,45 +7,51 @@ import { type Reach, toKey } from './reach.ts';
 type Items = (SearchItem | LineRows)[];
 
 export interface DropOptions {
-  /** Starts at the margin before the reach. */
+  /** Starts before what was emitted, by a margin if only its time is known. */
   query: SearchQuery;
-  reach: Reach;
+  /** How far its records were emitted, by time. */
+  reach: Reach | undefined;
   /** Of the clock of the member. */
   offsetMs: number;
-  /** Called for every record that an earlier page has emitted. */
+  /** Whether its snapshot has emitted it. */
+  isGiven(record: FoundRecord | LineRecord): boolean;
+  /** Called for every record up to the reach. */
   onDrop(record: FoundRecord | LineRecord): void;
 }
 
 /**
- * Searches a member from a time and leaves out what earlier pages have emitted: the records up to the reach, in the order of
- * the search. A record that is out of order belongs where its predecessor does, as in the merge.
+ * Searches a member and leaves out what earlier pages have emitted: the records up to the reach, in the order of the search,
+ * and those of its snapshot. A record that is out of order belongs where its predecessor does, as in the merge.
  */
-export async function* dropReached(
+export async function* dropEmitted(
   search: (query: SearchQuery) => AsyncIterable<Items>,
-  { query, reach, offsetMs, onDrop }: DropOptions,
+  { query, reach, offsetMs, isGiven, onDrop }: DropOptions,
 ): AsyncGenerator<Items, void, undefined> {
   const { order, limit } = query;
-  const filter = new ReachFilter(reach, order, offsetMs);
+  const filter = reach && new ReachFilter(reach, order, offsetMs);
+  let dropped = 0;
+  const drops = (record: FoundRecord | LineRecord): boolean => {
+    const isReached = filter?.drops(record) ?? false;
+    if (isReached) onDrop(record);
+    if (!isReached && !isGiven(record)) return false;
+    dropped++;
+    return true;
+  };
   let passed = 0;
   let first: SearchEnd | undefined;
   for (let next = query; ; ) {
-    const droppedBefore = filter.dropped;
+    const droppedBefore = dropped;
     let end: SearchEnd | undefined;
     for await (const items of search(next)) {
       const left: Items = [];
       for (const item of items) {
         if (item instanceof LineRows) {
-          const kept = item.records().filter((record) => {
-            const drops = filter.drops(record);
-            if (drops) onDrop(record);
-            return !drops;
-          });
-          // Only the first ones are left out.
-          if (kept.length > 0) left.push(item.slice(item.end - kept.length, item.end));
-          passed += kept.length;
+          for (const rows of rowsLeft(item, drops)) {
+            left.push(rows);
+            passed += rows.count;
+          }
         } else if (item?.type === 'end') end = item;
-        else if (item?.type === 'record' && filter.drops(item)) onDrop(item);
-        else {
+        else if (item?.type !== 'record' || !drops(item)) {
           left.push(item);
           passed++;
         }
@@ -55,8 +61,8 @@ export async function* dropReached(
     if (end === undefined) return;
     const whole = first ? joinEnds(first, end) : end;
     const isShort = end.cursor !== null && end.reason === 'limit' && passed < limit;
-    if (!isShort || filter.dropped === droppedBefore) {
-      yield [filter.dropped > 0 ? withoutDropped(whole, { reach, offsetMs, order }) : whole];
+    if (!isShort || dropped === droppedBefore) {
+      yield [reach && filter?.hasDropped ? withoutReached(whole, { reach, offsetMs, order }) : whole];
       return;
     }
     first = whole;
@@ -64,8 +70,23 @@ export async function* dropReached(
   }
 }
 
-class ReachFilter {
-  dropped = 0;
+/** Lines in a row, without those in between that are left out. */
+function rowsLeft(rows: LineRows, drops: (record: LineRecord) => boolean): LineRows[] {
+  const left: LineRows[] = [];
+  let { first } = rows;
+  for (const [index, record] of rows.records().entries()) {
+    if (!drops(record)) continue;
+    const at = rows.first + index;
+    if (at > first) left.push(rows.slice(first, at));
+    first = at + 1;
+  }
+  if (first < rows.end) left.push(rows.slice(first, rows.end));
+  return left;
+}
+
+/** Recognizes the records up to a reach. They come in the order of the search. */
+export class ReachFilter {
+  hasDropped = false;
   readonly #offsetMs: number;
   readonly #order: SearchQuery['order'];
   readonly #lastKey: number;
@@ -85,16 +106,16 @@ class ReachFilter {
     if (this.#isPast) return false;
     if (isTime(timeMs)) this.#key = Math.max(this.#key, toKey(timeMs - this.#offsetMs, this.#order));
     const isReached = this.#key < this.#lastKey || (this.#key === this.#lastKey && this.#left-- > 0);
-    if (isReached) this.dropped++;
+    if (isReached) this.hasDropped = true;
     else this.#isPast = true;
     return isReached;
   }
 }
 
 /** The response has nothing of the times that were dropped. */
-function withoutDropped(
+function withoutReached(
   end: SearchEnd,
-  { reach: { timeMs }, offsetMs, order }: Pick<DropOptions, 'reach' | 'offsetMs'> & Pick<SearchQuery, 'order'>,
+  { reach: { timeMs }, offsetMs, order }: { reach: Reach; offsetMs: number } & Pick<SearchQuery, 'order'>,
 ): SearchEnd {
   const { coveredFromMs, coveredToMs } = end;
   if (timeMs === null || !isTime(coveredFromMs) || !isTime(coveredToMs)) return end;

@@ -29,6 +29,8 @@ export interface ClusterReach extends Reach {
 export interface BehindMembers extends Reach {
   /** See `shortId`. */
   ids: ReadonlySet<string>;
+  /** How far their snapshots were emitted, which were searched in their place. */
+  replaced?: Reach;
 }
 
 /** Records of a log are out of order as threads write them; pages so far may not have shown it. */
@@ -45,13 +47,21 @@ export function initialReach({ start }: Pick<SearchQuery, 'start'>): ClusterReac
 
 /** How far a member was emitted. */
 export function reachOf({ timeMs, count, node, behind }: ClusterReach, id: string): Reach {
-  if (behind.length > 0) {
-    const short = shortId(id);
-    const found = behind.find(({ ids }) => ids.has(short));
-    if (found) return { timeMs: found.timeMs, count: found.count };
-  }
+  const found = findBehind(behind, id);
+  if (found) return { timeMs: found.timeMs, count: found.count };
   if (node === undefined || id === node) return { timeMs, count };
   return { timeMs, count: id < node ? Infinity : 0 };
+}
+
+/** How far its snapshot was emitted, if it was searched in its place. */
+export function replacedReachOf({ behind }: ClusterReach, id: string): Reach | undefined {
+  return findBehind(behind, id)?.replaced;
+}
+
+function findBehind(behind: readonly BehindMembers[], id: string): BehindMembers | undefined {
+  if (behind.length === 0) return undefined;
+  const short = shortId(id);
+  return behind.find(({ ids }) => ids.has(short));
 }
 
 /** What is earlier in the order of the search has a smaller key. */
@@ -65,20 +75,27 @@ function toTime(key: number, order: Order): number | null {
   return order === 'newest' ? -key : key;
 }
 
-/** The reach after a page. Lanes are in the order of their ids. */
-export function nextReach(before: ClusterReach, lanes: readonly QueriedLane[], order: Order): ClusterReach {
+export interface PageFacts {
+  /** In the order of their ids. */
+  lanes: readonly QueriedLane[];
+  /** Ids of members that are gone. */
+  absent: readonly string[];
+  order: Order;
+}
+
+/** The reach after a page. */
+export function nextReach(before: ClusterReach, { lanes, absent, order }: PageFacts): ClusterReach {
   let { timeMs, count, node } = before;
   let key = toKey(timeMs, order);
-  for (const { id, reached } of lanes) {
-    if (reached === undefined || reached.key < key) continue;
+  for (const { id, reached, snapshot } of lanes) {
+    if (reached === undefined || reached.key < key || snapshot) continue;
     // Of this time, an earlier page may have emitted records of members behind this one.
     if (reached.key === key && node !== undefined && id < node) continue;
     ({ key, count } = reached);
     node = id;
   }
   timeMs = toTime(key, order);
-  const disorderMs = Math.max(0, ...lanes.map((lane) => lane.disorderMs));
-  const marginMs = Math.min(MAX_MARGIN_MS, Math.max(before.marginMs, 2 * disorderMs));
+  const marginMs = marginAfter(before, lanes);
   const { startMs } = before;
   const reach = {
     timeMs,
@@ -87,36 +104,50 @@ export function nextReach(before: ClusterReach, lanes: readonly QueriedLane[], o
     marginMs,
     ...(startMs !== undefined && { startMs }),
   };
-  return { ...reach, behind: behindMembers({ ...reach, behind: [] }, { before, lanes, order }) };
+  return { ...reach, behind: behindMembers({ ...reach, behind: [] }, { before, lanes, absent, order }) };
 }
 
-interface PageFacts {
-  before: ClusterReach;
-  lanes: readonly QueriedLane[];
-  order: Order;
+/** By how much these members resume earlier. */
+export function marginAfter({ marginMs }: ClusterReach, lanes: readonly Pick<QueriedLane, 'disorderMs'>[]): number {
+  const disorderMs = Math.max(0, ...lanes.map((lane) => lane.disorderMs));
+  return Math.min(MAX_MARGIN_MS, Math.max(marginMs, 2 * disorderMs));
 }
 
 /** Members with the same reach together. */
-function behindMembers(reach: ClusterReach, { before, lanes, order }: PageFacts): BehindMembers[] {
-  const found = new Map<string, { timeMs: number | null; count: number; ids: Set<string> }>();
-  for (const lane of lanes) {
-    if (lane.hasNext || isExhausted(lane)) continue;
-    const own = lane.reached ? toReach(lane.reached, order) : reachOf(before, lane.id);
-    const usual = reachOf(reach, lane.id);
-    if (own.timeMs === usual.timeMs && own.count === usual.count) continue;
-    const key = `${own.timeMs} ${own.count}`;
-    const group = found.get(key) ?? { ...own, ids: new Set() };
-    group.ids.add(shortId(lane.id));
+function behindMembers(
+  reach: ClusterReach,
+  { before, lanes, absent, order }: PageFacts & { before: ClusterReach },
+): BehindMembers[] {
+  const found = new Map<string, BehindMembers & { ids: Set<string> }>();
+  const note = (id: string, own: Reach, replaced?: Reach) => {
+    const usual = reachOf(reach, id);
+    if (own.timeMs === usual.timeMs && own.count === usual.count && !replaced) return;
+    const key = `${own.timeMs} ${own.count} ${replaced?.timeMs} ${replaced?.count}`;
+    const group = found.get(key) ?? { ...own, ids: new Set(), ...(replaced && { replaced }) };
+    group.ids.add(shortId(id));
     found.set(key, group);
+  };
+  for (const id of absent) note(id, reachOf(before, id), replacedReachOf(before, id));
+  for (const lane of lanes) {
+    const { id, reached, snapshot } = lane;
+    const own = reached && !snapshot ? toReach(reached, order) : reachOf(before, id);
+    // What its snapshot emitted, it has not.
+    if (snapshot) note(id, own, reached ? toReach(reached, order) : replacedReachOf(before, id));
+    else if (!isExhausted(lane) && !(lane.hasNext && isUpTo(lane, reach, order))) note(id, own);
   }
   return [...found.values()];
+}
+
+/** Whether what it sent comes after the reach: one that was behind may still be. */
+function isUpTo(lane: QueriedLane, { timeMs }: ClusterReach, order: Order): boolean {
+  return !lane.undeliveredTimes().some((time) => toKey(time, order) < toKey(timeMs, order));
 }
 
 function isExhausted({ end, problem }: QueriedLane): boolean {
   return end?.cursor === null && problem === undefined;
 }
 
-function toReach({ key, count }: LaneReach, order: Order): Reach {
+export function toReach({ key, count }: LaneReach, order: Order): Reach {
   return { timeMs: toTime(key, order), count };
 }
 
@@ -130,7 +161,10 @@ export function widenReach(reach: ClusterReach, { shiftMs, slackMs, order }: Rea
     timeMs: moved(timeMs),
     count: 0,
     marginMs,
-    behind: behind.map((group) => ({ ...group, timeMs: moved(group.timeMs), count: 0 })),
+    behind: behind.map(({ ids, timeMs: ownMs, replaced }) => ({
+      ...{ ids, timeMs: moved(ownMs), count: 0 },
+      ...(replaced && { replaced: { timeMs: moved(replaced.timeMs), count: 0 } }),
+    })),
   };
 }
 

@@ -4,6 +4,7 @@ import type { SearchQuery } from '@porthole/logs/types';
 import type { Peer } from '../../fan-out/peers.ts';
 import type { QueriedLane } from '../merge/lane-book.ts';
 import type { MemberPosition } from './cluster-cursor.ts';
+import type { GivenRange, SnapshotPart } from './given-records.ts';
 
 /** The query of a member and its start position. */
 export interface QueriedMember {
@@ -11,6 +12,9 @@ export interface QueriedMember {
   peer: Peer;
   query: SearchQuery;
   began: MemberPosition;
+  /** What its snapshot has emitted since then, and what else is in it. */
+  given: readonly GivenRange[];
+  part: SnapshotPart;
 }
 
 /** Joins cursors into a position in several logs. */
@@ -40,7 +44,11 @@ export async function resumePosition(member: QueriedMember, options: CallOptions
 }
 
 /** The same, where the member need not be asked for it: `undefined` if it must. */
-export function knownPosition({ lane, query, began }: Omit<QueriedMember, 'peer'>): MemberPosition | undefined {
+export function knownPosition({
+  lane,
+  query,
+  began,
+}: Pick<QueriedMember, 'lane' | 'query' | 'began'>): MemberPosition | undefined {
   if (lane.end && !lane.hasNext) return lane.end.cursor === null ? 'done' : { cursor: lane.end.cursor };
   const delivered = lane.deliveredCursors;
   const last = [...delivered.values()].at(-1);

@@ -11,14 +11,15 @@ import type { LaneOptions } from '../merge/member-lane.ts';
 import { firstPage, searchInPages } from '../merge/member-pages.ts';
 import type { MergeLane } from '../merge/merge-by-time.ts';
 import { type LineRecord, type LineRows, lineItems } from '../merge/record-lines.ts';
-import type { ClusterPosition, MemberPosition } from './cluster-cursor.ts';
+import type { ClusterPosition, MemberPosition, ReplacedPosition } from './cluster-cursor.ts';
 import { CursorKeeper, type FoundPosition, type Progress } from './cursor-keeper.ts';
-import { dropReached } from './drop-reached.ts';
+import { dropEmitted } from './drop-reached.ts';
+import { isGiven, SnapshotPart } from './given-records.ts';
 import { openOrSnapshot, silentAfter } from './open-or-snapshot.ts';
-import { type ClusterReach, initialReach, reachOf, toKey } from './reach.ts';
+import { type ClusterReach, initialReach, reachOf, replacedReachOf, toKey } from './reach.ts';
 import { type QueriedMember, resumePosition } from './resume-position.ts';
 import { searchSnapshot } from './search-snapshot.ts';
-import { deliveredBefore, isSnapshotPosition } from './snapshot-position.ts';
+import { deliveredBefore } from './snapshot-position.ts';
 
 /** Fraction of the member timeout used as its scan budget; the rest is for the network. */
 const SCAN_SHARE = 0.8;
@@ -71,9 +72,17 @@ function foundStart(
   return { ...start, reach, isByReach: true, ...(reach.node !== undefined && { lastNode: reach.node }) };
 }
 
-/** Where to start on a member. */
-function startOf({ members, others, reach, isByReach }: StartPosition, id: string): MemberPosition {
-  if (!isByReach) return members.get(id) ?? others;
+/** Where to start on a member, and in its snapshot. */
+function startOf({ members, others, reach, isByReach }: StartPosition, id: string): ReplacedPosition {
+  if (!isByReach) {
+    const position = members.get(id) ?? others;
+    return typeof position === 'object' && 'own' in position ? position : { own: position, given: [] };
+  }
+  const replaced = replacedReachOf(reach, id);
+  return { own: ownStart(reach, id), given: [], ...(replaced && { reach: replaced }) };
+}
+
+function ownStart(reach: ClusterReach, id: string): MemberPosition {
   const { marginMs, startMs } = reach;
   const own = reachOf(reach, id);
   if (own.timeMs === null && own.count === 0) return startMs === undefined ? 'beginning' : { timeMs: startMs };
@@ -81,7 +90,7 @@ function startOf({ members, others, reach, isByReach }: StartPosition, id: strin
 }
 
 /** Before or after the reached time; its own millisecond is included either way. */
-export function positionAtTime(timeMs: number | null, order: SearchQuery['order']): MemberPosition {
+function positionAtTime(timeMs: number | null, order: SearchQuery['order']): MemberPosition {
   if (timeMs === null) return 'beginning';
   return { timeMs: order === 'newest' ? timeMs + 1 : timeMs };
 }
@@ -110,48 +119,52 @@ export function membersToQuery(
   const timeoutMs = Math.min(memberTimeoutMs + (budgetMs ?? 0), MAX_TIMER_MS);
   const options = { budgetMs: budgetMs ?? memberTimeoutMs * SCAN_SHARE, client, asLines, onlyRaw, pageRecords };
   const newestFirst = request.order === 'newest';
-  const specs: (LaneSpec & Pick<QueriedMember, 'query' | 'began'>)[] = [];
+  const specs: (LaneSpec & Pick<QueriedMember, 'query' | 'began' | 'given' | 'part'>)[] = [];
   const reports: MemberReport[] = [];
   for (const member of chosen) {
     const { id } = member.member;
-    const position = startOf(began, id);
+    const start = startOf(began, id);
+    const { own: position, given } = start;
     if (position === 'done') {
       reports.push(member.departed ? departedReport(member.departed, 0) : unqueriedReport(deps, id, 'ok'));
       continue;
     }
     const clock = getChosenClock(deps, member);
-    // A member that responds again does not know the positions in its snapshot.
-    const from = isSnapshotPosition(position) && !member.departed ? began.others : position;
-    const query = toMemberSearch(request, { id, offsetMs: clock.offsetMs }, from);
-    const place = { query, clock, others: began.others, request, place: position, ...options };
+    const query = toMemberSearch(request, { id, offsetMs: clock.offsetMs }, position);
+    const part = new SnapshotPart(start, { order: request.order, offsetMs: clock.offsetMs });
+    const place = { query, clock, others: began.others, request, place: position, given, part, ...options };
     const own = reachOf(began.reach, id);
     const reached = began.isExact ? { key: toKey(own.timeMs, request.order), count: own.count } : undefined;
     specs.push({
       chosen: member,
       query,
       began: position,
+      given,
+      part,
       book: { index: specs.length, id, clock, newestFirst, firstBatchMs, reached },
       open: (how, lane) => openMember(deps, member, { ...place, ...how, onDrop: (record) => lane().skip(record) }),
       // What earlier pages have emitted must be found in its records by this node.
-      isGroupable: typeof position === 'string' || !('reach' in position),
+      isGroupable: given.length === 0 && (typeof position === 'string' || !('reach' in position)),
       isResumable: true,
       async request(lane, callOptions) {
         const silence = silentAfter(deps, member);
         if (lane.delivered === 0) return { query: { search: query }, ...silence };
         // Its helper failed: it continues after its last emitted record.
-        const resumed = await resumePosition({ lane, peer: member, query, began: position }, callOptions);
+        const resumed = await resumePosition({ lane, peer: member, query, began: position, given, part }, callOptions);
         return { query: { search: toMemberSearch(request, { id, offsetMs: clock.offsetMs }, resumed) }, ...silence };
       },
     });
   }
   const { limit } = request;
   const { lanes, lanesOf } = openLanes(deps, specs, { ...options, newestFirst, limit, timeoutMs });
-  const queried = specs.map(({ chosen: peer, query, began: start }, index): QueriedMember => {
+  const queried = specs.map(({ chosen: peer, query, began: start, given, part }, index): QueriedMember => {
     const getLane = lanesOf[index] as (typeof lanesOf)[number];
     return {
       peer,
       query,
       began: start,
+      given,
+      part,
       get lane() {
         return getLane();
       },
@@ -170,6 +183,9 @@ interface OpenOptions {
   /** The resume position, and the time to use if its snapshot does not have it. */
   place: MemberPosition;
   others: MemberPosition;
+  /** What its snapshot has emitted, and what else is in it. */
+  given: QueriedMember['given'];
+  part: SnapshotPart;
   /** Called for records that an earlier page has emitted. */
   onDrop(record: FoundRecord | LineRecord): void;
   budgetMs: number;
@@ -194,6 +210,8 @@ function openMember(
     clock,
     place: position,
     others,
+    given,
+    part,
     onDrop,
     budgetMs,
     client,
@@ -203,30 +221,33 @@ function openMember(
     isSilent,
   }: OpenOptions,
 ): Pick<LaneOptions, 'open' | 'instead'> {
-  type Search = (part: SearchQuery, limits?: { budgetMs: number }) => AsyncIterable<(SearchItem | LineRows)[]>;
-  const run = (search: Search, whole: SearchQuery) => {
-    if (typeof position === 'string' || !('reach' in position)) return search(whole);
-    return dropReached(search, { query: whole, reach: position.reach, offsetMs: clock.offsetMs, onDrop });
-  };
+  type Search = (query: SearchQuery, limits?: { budgetMs: number }) => AsyncIterable<(SearchItem | LineRows)[]>;
+  const reach = typeof position === 'object' && 'reach' in position ? position.reach : undefined;
+  const { offsetMs } = clock;
   const kernel = () => deps.peers.lineKernel?.() ?? new LineKernel();
   return openOrSnapshot(deps, chosen, {
     isSilent,
     budgetMs,
     search: (signal) => {
-      const search: Search = (part, limits = { budgetMs }) =>
+      const search: Search = (asked, limits = { budgetMs }) =>
         asLines
-          ? lineItems(chosen.state.searchLogLines(part, { ...limits, signal, client, onlyRaw }), kernel())
-          : chosen.state.searchLogs(part, { ...limits, signal, client });
-      const isWhole = pageRecords === undefined || (typeof position !== 'string' && 'reach' in position);
-      return isWhole
-        ? run(search, query)
+          ? lineItems(chosen.state.searchLogLines(asked, { ...limits, signal, client, onlyRaw }), kernel())
+          : chosen.state.searchLogs(asked, { ...limits, signal, client });
+      if (reach !== undefined || given.length > 0)
+        return dropEmitted(search, { query, reach, offsetMs, isGiven: (record) => isGiven(record, given), onDrop });
+      return pageRecords === undefined
+        ? search(query)
         : searchInPages(search, { query, budgetMs, pageRecords, peer: chosen, signal });
     },
     searchSnapshot: (snapshot) => {
       const from = positionInSnapshot(snapshot, { request, place: position, others });
-      const search = (part: SearchQuery) => searchSnapshot(snapshot, part, deps.peers.matchRegex);
-      const { id } = chosen.member;
-      return run(search, toMemberSearch(request, { id, offsetMs: clock.offsetMs }, from));
+      const asked = toMemberSearch(request, { id: chosen.member.id, offsetMs }, from);
+      const { start, ...whole } = asked;
+      const startMs = start && 'timeMs' in start ? start.timeMs : undefined;
+      return searchSnapshot(snapshot, startMs === undefined ? asked : whole, {
+        matchRegex: deps.peers.matchRegex,
+        select: (matching) => part.select(matching, startMs),
+      });
     },
   });
 }

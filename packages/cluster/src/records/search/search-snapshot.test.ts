@@ -36,7 +36,7 @@ describe('the snapshot of a member', () => {
       const kept = await collectRecords(searchSnapshot(snapshot, query));
       expect({ conditions, kept: kept.map(recordSecond) }).toEqual({ conditions, kept: seconds });
       expect(kept).toEqual(await collectRecords(node.respond(query)));
-      expect(await collectRecords(searchSnapshot(snapshot, query, matchInThread))).toEqual(kept);
+      expect(await collectRecords(searchSnapshot(snapshot, query, { matchRegex: matchInThread }))).toEqual(kept);
     }
   });
 
@@ -62,7 +62,7 @@ describe('the snapshot of a member', () => {
     })();
     const matchInThread: MatchRegex = (filter, texts) => matchRegex(pool, { filter, texts });
     const query: SearchQuery = { ...ALL, order: 'newest', regex, caseSensitive: true };
-    const found = await collectRecords(searchSnapshot(snapshot, query, matchInThread));
+    const found = await collectRecords(searchSnapshot(snapshot, query, { matchRegex: matchInThread }));
     isDone = true;
     await others;
     expect(found.map(({ timeMs }) => timeMs)).toEqual(

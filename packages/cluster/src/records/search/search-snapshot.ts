@@ -15,11 +15,17 @@ export type MatchRegex = (filter: RecordFilter, texts: readonly Buffer[]) => Pro
 /** The matching records of a snapshot. */
 export type SnapshotFilter = (records: readonly FoundRecord[]) => Promise<FoundRecord[]>;
 
+export interface SnapshotSearchOptions {
+  matchRegex?: MatchRegex | undefined;
+  /** Which of the matching records to emit, in the order of the search; default: all. */
+  select?(matching: FoundRecord[]): FoundRecord[];
+}
+
 /** Searches the snapshot of a member. */
 export async function* searchSnapshot(
   snapshot: MemberSnapshot,
   query: SearchQuery,
-  matchRegex?: MatchRegex,
+  { matchRegex, select = (matching) => matching }: SnapshotSearchOptions = {},
 ): AsyncGenerator<SearchItem[], void, undefined> {
   const filter = await snapshotFilter(snapshot, query, matchRegex);
   yield [];
@@ -29,7 +35,7 @@ export async function* searchSnapshot(
   const inOrder = order === 'newest' ? snapshot.records : snapshot.records.toReversed();
   // Records without a timestamp match only without a time range.
   const inside = inOrder.slice(startIndex(snapshot, query)).filter(({ timeMs: at = Number.NaN }) => isInside(at));
-  const matching = await filter(inside);
+  const matching = select(await filter(inside));
   const page = matching.slice(0, limit);
   const last = page.at(-1);
   const isCut = matching.length > page.length && last !== undefined;

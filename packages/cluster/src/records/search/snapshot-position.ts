@@ -1,6 +1,5 @@
 import type { FoundRecord } from '@porthole/logs/types';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
-import type { MemberPosition } from './cluster-cursor.ts';
 
 /** Prefix of snapshot positions; cursors of members never start with it. */
 const MARK = '@';
@@ -12,10 +11,6 @@ const CURSOR_SEPARATOR = '~';
 export function positionAfter({ asOfMs, records }: MemberSnapshot, last: Pick<FoundRecord, 'file' | 'offset'>): string {
   const index = records.findIndex(({ file, offset }) => file === last.file && offset === last.offset);
   return `${MARK}${asOfMs}.${index}`;
-}
-
-export function isSnapshotPosition(position: MemberPosition): boolean {
-  return typeof position === 'object' && 'cursor' in position && position.cursor.startsWith(MARK);
 }
 
 /**

@@ -82,7 +82,7 @@ export class SnapshotNode implements NodeState {
   }
 
   searchLogs(query: SearchQuery): AsyncIterable<SearchItem[]> {
-    return searchSnapshot(this.#snapshot, query, this.#matchRegex);
+    return searchSnapshot(this.#snapshot, query, { matchRegex: this.#matchRegex });
   }
 
   async *searchLogLines(query: SearchQuery): AsyncGenerator<Uint8Array, void, undefined> {

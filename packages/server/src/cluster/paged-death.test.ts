@@ -1,0 +1,173 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createClient } from '@porthole/client';
+import type { ClusterEnd, ClusterRecord, MemberReport } from '@porthole/contract';
+import { eventually } from '@porthole/logs/testing';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { sendRequest } from '../testing/send-request.ts';
+import { startTestNode, startWithSharedThreads, tempDir, testSettings } from '../testing/test-node.ts';
+
+const IDS = ['a', 'b', 'c'] as const;
+const START_MS = Date.parse('2026-11-10T00:00:00Z');
+/** More than a snapshot has. */
+const EACH = 1500;
+const LIMIT = 400;
+
+type Order = 'newest' | 'oldest';
+
+/** Two logs, so that a position is one in several; some records have the same time. */
+function logsOf(id: string): Record<string, string> {
+  const lines: Record<string, string> = { 'broker.log': '', 'access.log': '' };
+  for (let at = 0; at < EACH; at++) {
+    const time = new Date(START_MS + Math.floor(at / 2) * 100).toISOString().slice(0, 23).replace('T', ' ');
+    lines[at % 5 === 0 ? 'access.log' : 'broker.log'] += `${time}\tINFO\ta.go:1\t[A]: ${numbered(id, at)}\n`;
+  }
+  return lines;
+}
+
+function numbered(id: string, at: number): string {
+  return `${id} ${String(at).padStart(5, '0')}`;
+}
+
+/** What there is, whatever a response says. */
+const TRUTH = IDS.flatMap((id) => Array.from({ length: EACH }, (_, at) => numbered(id, at)));
+
+/** A member that can be stopped, and started again where it was. */
+async function startMember(id: string) {
+  const dir = tempDir();
+  mkdirSync(join(dir, 'logs'));
+  for (const [name, text] of Object.entries(logsOf(id))) writeFileSync(join(dir, 'logs', name), text);
+  const start = (port: number) =>
+    startWithSharedThreads({ settings: testSettings(dir, { http: { port }, node: { timeZone: 'UTC' } }) });
+  let running = await start(0);
+  const port = running.node.httpPort;
+  onTestFinished(() => running.stop());
+  return {
+    url: `http://127.0.0.1:${port}`,
+    stop: () => running.stop(),
+    async startAgain() {
+      running = await start(port);
+    },
+  };
+}
+
+async function startIdle(id: string): Promise<string> {
+  return `${id}=${(await startTestNode()).running.url}`;
+}
+
+/** With helpers: through other members, three of which have no logs. */
+async function startCluster({ snapshots = true, helpers = false } = {}) {
+  const idle = helpers ? ['d', 'e', 'f'] : [];
+  const [b, c, ...others] = await Promise.all([startMember('b'), startMember('c'), ...idle.map(startIdle)]);
+  const { port, running } = await startTestNode({
+    files: logsOf('a'),
+    settings: {
+      node: { timeZone: 'UTC' },
+      cluster: {
+        ...{ nodeId: 'a', members: [`b=${b.url}`, `c=${c.url}`, ...others], refreshMs: 200 },
+        ...(helpers && { treeFrom: 3, groupSize: 6 }),
+        ...{ firstBatchTimeoutMs: 20_000, memberTimeoutMs: 40_000, ...(!snapshots && { lastWordsMaxBytes: 0 }) },
+      },
+    },
+  });
+  const kept = async () => JSON.parse((await sendRequest(port, '/api/v1/cluster/snapshots/b')).body.toString());
+  if (snapshots)
+    await eventually(async () => expect(JSON.parse((await kept()).text).records.length).toBeGreaterThan(900));
+  return { b, port, url: running.url };
+}
+
+async function page(port: number, query: string) {
+  const { status, body } = await sendRequest(port, `/api/v1/cluster/log/search?limit=${LIMIT}&${query}`);
+  expect(status).toBe(200);
+  const items = body
+    .toString()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as ClusterRecord | ClusterEnd);
+  return { records: items.slice(0, -1) as ClusterRecord[], end: items.at(-1) as ClusterEnd };
+}
+
+/** All pages; `between` is called after each. */
+async function allPages(port: number, order: Order, between: (pages: number) => Promise<void>) {
+  const messages: string[] = [];
+  const ends: ClusterEnd[] = [];
+  for (let cursor: string | null = ''; cursor !== null; ) {
+    const { records, end } = await page(port, `order=${order}${cursor && `&cursor=${cursor}`}`);
+    messages.push(...records.map(({ message }) => message));
+    ends.push(end);
+    cursor = end.cursor;
+    await between(ends.length);
+  }
+  return { messages, ends, reports: ends.map(({ members }) => members.find(({ id }) => id === 'b') as MemberReport) };
+}
+
+const sorted = (messages: readonly string[]) => messages.toSorted();
+const ofB = (messages: readonly string[]) => messages.filter((message) => message.startsWith('b'));
+
+describe.each(['newest', 'oldest'] as const)('pages of a search, %s first, through the death of a member', (order) => {
+  it.each([true, false])('have every record once when it has come back (snapshots: %s)', async (snapshots) => {
+    const { b, port } = await startCluster({ snapshots });
+    const { messages, reports } = await allPages(port, order, async (pages) => {
+      if (pages === 1) await b.stop();
+      if (pages === 3) await b.startAgain();
+    });
+    expect(sorted(messages)).toEqual(TRUTH);
+    expect(reports.map(({ outcome }) => outcome).slice(0, 4)).toEqual(['ok', 'refused', 'refused', 'ok']);
+    const asOf = snapshots ? expect.any(Number) : null;
+    expect(reports[1]).toMatchObject({ asOfMs: asOf, ...(snapshots && { isPartial: true }) });
+  });
+
+  it('the same through helpers', async () => {
+    const { b, port } = await startCluster({ helpers: true });
+    const { messages } = await allPages(port, order, async (pages) => {
+      if (pages === 1) await b.stop();
+      if (pages === 3) await b.startAgain();
+    });
+    expect(sorted(messages)).toEqual(TRUTH);
+  });
+
+  it('also when it was dead from the first page on', async () => {
+    const { b, port } = await startCluster();
+    await b.stop();
+    const { messages } = await allPages(port, order, async (pages) => {
+      if (pages === 2) await b.startAgain();
+    });
+    expect(sorted(messages)).toEqual(TRUTH);
+  });
+
+  it('also when it dies and comes back again and again', async () => {
+    const { b, port } = await startCluster();
+    const { messages } = await allPages(port, order, async (pages) => {
+      if (pages === 1 || pages === 4) await b.stop();
+      if (pages === 3 || pages === 5) await b.startAgain();
+    });
+    expect(sorted(messages)).toEqual(TRUTH);
+  });
+
+  it('come to an end if it does not, each of them with its outcome', async () => {
+    const { b, port } = await startCluster();
+    const { messages, ends, reports } = await allPages(port, order, async (pages) => {
+      if (pages === 1) await b.stop();
+    });
+    const others = TRUTH.filter((message) => !message.startsWith('b'));
+    expect(sorted(messages.filter((message) => !message.startsWith('b')))).toEqual(others);
+    expect(new Set(messages).size).toBe(messages.length);
+    // Of it there is what it sent, and its snapshot.
+    expect(ofB(messages).length).toBeGreaterThan(reports[0]?.count ?? 0);
+    expect(ofB(messages).length).toBeLessThan(EACH);
+    for (const report of reports.slice(1)) expect(report).toMatchObject({ outcome: 'refused', isPartial: true });
+    expect(ends.at(-1)?.cursor).toBeNull();
+  });
+
+  it('the same for records() of the client', async () => {
+    const { b, url } = await startCluster();
+    const client = createClient({ url });
+    const messages: string[] = [];
+    for await (const { message } of client.cluster.records({ order })) {
+      messages.push(message);
+      if (messages.length === 1000) await b.stop();
+      if (messages.length === 3000) await b.startAgain();
+    }
+    expect(sorted(messages)).toEqual(TRUTH);
+  });
+});
