@@ -3,12 +3,14 @@ import type { Scrubbing, UserFormat, Zone } from '@porthole/logs';
 import { NO_WORK, type Owned, owned } from '@porthole/logs/shared';
 import { MemberMasking } from './contract-only/member-masking.ts';
 import { removeStaleTails } from './contract-only/tails-dir.ts';
+import { withDeadline } from './fan-out/bounded-calls.ts';
 import { ClockTable } from './fan-out/clock.ts';
 import type { MemberAccessOptions } from './fan-out/member-access.ts';
+import { toOutcome } from './fan-out/member-failure.ts';
 import { type ClosablePeers, createPeers } from './fan-out/peers.ts';
 import { RoleDiscovery } from './fan-out/role-discovery.ts';
 import { Gossip } from './gossip/gossip.ts';
-import { MemberDirectory } from './membership/member-directory.ts';
+import { isSilent, MemberDirectory } from './membership/member-directory.ts';
 import type { Membership } from './membership/membership.ts';
 import type { ClusterLimits } from './records/cluster-deps.ts';
 import { inspectMember } from './state/inspect-member.ts';
@@ -92,6 +94,7 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
   const missedAfterMs = Math.min(limits.firstBatchMs, timeoutMs) * MISSED_SHARE;
   const contacts = { access, masking, zone, formats, timeoutMs, missedAfterMs };
   const peers = createPeers({ membership: directory, self, selfId, ...contacts });
+  directory.askWith((id) => respondsStill(peers, id, timeoutMs));
   const onDescription = (id: string, description: NodeDescription) => directory.learn(id, description);
   const clocks = new ClockTable({ peers, selfId, timeoutMs, onDescription, report });
   const collector = new SnapshotCollector({
@@ -131,6 +134,16 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
   }
   const state = { snapshots, directory, collector, drift, held, roleDiscovery, masking, mask };
   return { ...state, peers, clocks, gossip, cleaning };
+}
+
+/** Whether a member responds at all, if only that it lacks what it is asked for. */
+async function respondsStill(peers: ClosablePeers, id: string, timeoutMs: number): Promise<boolean> {
+  try {
+    await withDeadline((signal) => peers.get(id).state.describe({ signal }), { timeoutMs });
+    return true;
+  } catch (error) {
+    return !isSilent(toOutcome(error).outcome);
+  }
 }
 
 /** Lets the directory find what other members keep and know. */

@@ -72,10 +72,10 @@ export interface ConfigDiffRequest extends MemberSelection {
 /**
  * The state of a member as this node sees it. Every operation and every report uses this one state.
  * `up`: it responds. `unreachable`: registered, but it does not respond. `left`: it deregistered when it stopped.
- * `failed`: its registration ended without that. `unknown`: it does not respond, and the registry is unavailable, so whether
- * it still is a member is unknown.
+ * `failed`: its registration ended without that. `unregistered`: the same, but it responds. `unknown`: it does not respond,
+ * and the registry is unavailable, so whether it still is a member is unknown.
  */
-export type MemberState = 'up' | 'unreachable' | 'left' | 'failed' | 'unknown';
+export type MemberState = 'up' | 'unreachable' | 'left' | 'failed' | 'unregistered' | 'unknown';
 
 /** Why the part of a member is in a response, or is not. */
 export type MemberOutcome =

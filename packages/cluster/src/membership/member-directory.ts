@@ -8,6 +8,7 @@ import {
   type NodeObject,
   readLabels,
 } from '@porthole/contract';
+import { owned } from '@porthole/logs/shared';
 import type { DepartedState, MemberSnapshot } from '../state/snapshots/member-snapshot.ts';
 import type { SnapshotCache } from '../state/snapshots/snapshot-cache.ts';
 import { byId, type Membership } from './membership.ts';
@@ -16,6 +17,10 @@ import { UNKNOWN_ROLE } from './static-members.ts';
 
 /** Outcomes that mean the member does not respond at all. */
 const SILENT: ReadonlySet<MemberOutcome> = new Set<MemberOutcome>(['refused', 'timeout', 'tls', 'auth', 'version']);
+
+export function isSilent(outcome: MemberOutcome): boolean {
+  return SILENT.has(outcome);
+}
 
 /** For a node that reports no role: contract-only, or an older version. */
 const DEFAULT_ROLE = 'node';
@@ -40,6 +45,13 @@ export interface SnapshotsElsewhere {
   lastSeenMs(id: string): number | undefined;
 }
 
+/** A member whose registration has ended without a goodbye. */
+interface LapsedMember {
+  member: Member;
+  sinceMs: number;
+  isAsked: boolean;
+}
+
 interface Reachability {
   isUp: boolean;
   sinceMs: number | null;
@@ -57,6 +69,10 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
   readonly #reachability = new Map<string, Reachability>();
   readonly #unsubscribe: () => void;
   #elsewhere: SnapshotsElsewhere | undefined;
+  #responds: ((id: string) => Promise<boolean>) | undefined;
+  /** It may have lost its registry only: it is a member as long as it responds. */
+  readonly #lapsed = new Map<string, LapsedMember>();
+  #registeredAndLapsed: readonly Member[] = [];
   /** The last list of the registry. */
   #listed: ReadonlyMap<string, Member> = new Map();
   /** Whether the registry has responded since this node started: only then is an unlisted node not a member. */
@@ -75,12 +91,12 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
   }
 
   /**
-   * The members to query, ordered by id. Until the registry has responded, they include those known from before the start:
+   * The members to query, ordered by id: those that are registered, and those that respond without. Until the registry has responded, they include those known from before the start:
    * they may still be there.
    */
   get members(): readonly Member[] {
     const { members } = this.#membership;
-    if (this.#isConfirmed) return members;
+    if (this.#isConfirmed) return this.#lapsed.size === 0 ? members : this.#registeredAndLapsed;
     const listed = new Set(members.map(({ id }) => id));
     const remembered = this.#snapshots.all().filter(({ member }) => !listed.has(member.id));
     return [...members, ...remembered.map(({ member }) => member)].sort(byId);
@@ -111,6 +127,16 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
     return this.#snapshots.asOfMs(id) !== undefined || (this.#elsewhere?.isElsewhere(id) ?? false);
   }
 
+  /** How to ask a member whose registration has ended whether it responds. Without it, such a member has failed. */
+  askWith(responds: (id: string) => Promise<boolean>): void {
+    this.#responds = responds;
+  }
+
+  /** Whether its registration has ended, and it is asked whether it still responds. */
+  isLapsed(id: string): boolean {
+    return this.#lapsed.has(id);
+  }
+
   /** In a large cluster, other members keep snapshots and know when a member was last heard of. */
   use(elsewhere: SnapshotsElsewhere): void {
     this.#elsewhere = elsewhere;
@@ -125,7 +151,14 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
   standingOf(id: string, outcome: MemberOutcome): MemberStanding {
     const departed = this.#isConfirmed ? this.#departedState(id) : null;
     if (departed) return departed;
-    if (!SILENT.has(outcome)) return { state: 'up', sinceMs: this.#updateReachability(id, true).sinceMs };
+    const lapsed = this.#lapsed.get(id);
+    if (lapsed) {
+      const { sinceMs } = lapsed;
+      if (!isSilent(outcome)) return { state: 'unregistered', sinceMs };
+      this.#ask(lapsed);
+      return { state: 'failed', sinceMs };
+    }
+    if (!isSilent(outcome)) return { state: 'up', sinceMs: this.#updateReachability(id, true).sinceMs };
     const { sinceMs } = this.#updateReachability(id, false);
     return { state: this.state.state === 'stale' ? 'unknown' : 'unreachable', sinceMs };
   }
@@ -188,14 +221,50 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
     const listed = new Map(members.map((member) => [member.id, member]));
     this.#isConfirmed ||= state.state === 'ok';
     if (this.#isConfirmed) {
-      for (const member of this.#listed.values()) if (!listed.has(member.id)) this.#depart(member, this.#nowMs());
+      for (const id of this.#lapsed.keys()) if (listed.has(id)) this.#lapsed.delete(id);
+      for (const member of this.#listed.values()) if (!listed.has(member.id)) this.#lapse(member);
       for (const { member, asOfMs, departed } of this.#snapshots.all())
-        if (!listed.has(member.id) && departed === null) this.#depart(member, asOfMs);
+        if (!listed.has(member.id) && departed === null && !this.#lapsed.has(member.id)) this.#depart(member, asOfMs);
       for (const id of this.#reachability.keys()) if (!listed.has(id)) this.#reachability.delete(id);
+      this.#joinLapsed();
     }
     for (const member of members) this.#snapshots.rejoin(member.id);
     this.#snapshots.expire();
     this.#listed = listed;
+  }
+
+  /** Its registration has ended: if it did not say so, it may still be there. */
+  #lapse(member: Member): void {
+    const sinceMs = this.#nowMs();
+    if (member.isSelf || !this.#responds || this.#hasLeft(member)) {
+      this.#depart(member, sinceMs);
+      return;
+    }
+    const lapsed = { member, sinceMs, isAsked: false };
+    this.#lapsed.set(member.id, lapsed);
+    this.#ask(lapsed);
+  }
+
+  /** One that does not respond either has failed. */
+  #ask(lapsed: LapsedMember): void {
+    if (lapsed.isAsked || !this.#responds) return;
+    lapsed.isAsked = true;
+    const { member } = lapsed;
+    const settle = (isHere: boolean) => {
+      lapsed.isAsked = false;
+      if (isHere || this.#lapsed.get(member.id) !== lapsed) return;
+      this.#lapsed.delete(member.id);
+      this.#depart(member, lapsed.sinceMs);
+      this.#joinLapsed();
+      for (const listener of [...this.#listeners]) listener();
+    };
+    void owned(this.#responds(member.id).then(settle), () => settle(false));
+  }
+
+  /** Made once for every change: the list is read for every request. */
+  #joinLapsed(): void {
+    const lapsed = [...this.#lapsed.values()].map(({ member }) => member);
+    this.#registeredAndLapsed = [...this.#membership.members, ...lapsed].sort(byId);
   }
 
   #depart(member: Member, sinceMs: number): void {

@@ -175,9 +175,10 @@ export async function forgetMember(
   return { id, members: members.sort((a, b) => (a.id < b.id ? -1 : 1)) };
 }
 
-function stillRegistered(id: string, { state }: MemberDirectory): PortholeError {
-  const why =
-    state.state === 'stale'
+function stillRegistered(id: string, directory: MemberDirectory): PortholeError {
+  const why = directory.isLapsed(id)
+    ? 'it is not registered, but responds'
+    : directory.state.state === 'stale'
       ? 'the registry is unavailable, so it may still be a member'
       : 'it is a member of the cluster';
   return new PortholeError('MEMBER_REGISTERED', `${JSON.stringify(id)} cannot be forgotten: ${why}`);

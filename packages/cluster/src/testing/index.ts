@@ -2,6 +2,7 @@
 export { createTailsDir } from '../contract-only/tails-dir.ts';
 export { encodeEtcdValue, readEtcdValue } from '../membership/etcd-members.ts';
 export { readLindbValue } from '../membership/lindb/lindb-members.ts';
+export { Cable } from '../membership/testing/cable.ts';
 export { startTestEtcd, type TestEtcd } from '../membership/testing/etcd.ts';
 export { decodeClusterCursor, encodeClusterCursor, type MemberPosition } from '../records/search/cluster-cursor.ts';
 export { searchCluster } from '../records/search/cluster-search.ts';

@@ -32,8 +32,8 @@ export const OUTCOME = oneOf('How the request to it ended.', [
 ]);
 
 const memberState = oneOf(
-  '`unreachable`: registered, but it does not respond. `left`: it deregistered when it stopped. `failed`: its registration ended without that. `unknown`: it does not respond, and the registry is unavailable.',
-  ['up', 'unreachable', 'left', 'failed', 'unknown'],
+  '`unreachable`: registered, but it does not respond. `left`: it deregistered when it stopped. `failed`: its registration ended without that. `unregistered`: the same, but it responds. `unknown`: it does not respond, and the registry is unavailable.',
+  ['up', 'unreachable', 'left', 'failed', 'unregistered', 'unknown'],
 );
 const sinceMs = nullableInteger(
   'Epoch milliseconds at which it entered this state, as far as the responding node knows.',

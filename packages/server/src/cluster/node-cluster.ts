@@ -90,6 +90,8 @@ export class NodeCluster implements ClusterState {
   /** The current number of members, and whether the list is up to date. */
   get status(): { members: number; isFresh: boolean; detail: string } {
     const membership = this.#opened?.membership;
+    if (!membership && this.isConfigured)
+      return { members: 1, isFresh: false, detail: 'the list of members was not read yet' };
     if (!membership) return { members: 1, isFresh: true, detail: 'not part of a cluster' };
     const { members, state } = membership;
     const isFresh = state.state === 'ok';

@@ -21,6 +21,7 @@ export function stateText({ state, report, problems }: Pick<ClusterNode, 'state'
   if (state === 'up') return problems.length === 0 ? 'up' : `degraded: ${problemText(problems)}`;
   if (state === 'left') return 'left the cluster';
   if (state === 'failed') return 'stopped responding, lease expired';
+  if (state === 'unregistered') return 'not registered, responding';
   if (state === 'unknown') return `unknown (registry not responding): ${outcomeText(report.outcome)}`;
   return `not responding: ${outcomeText(report.outcome)}`;
 }
