@@ -200,14 +200,18 @@ describe('a node that only answers the contract', () => {
     const url = await startLindbNode({ 'lind-broker.log': `cut\n${BROKER_LINES.join('\n')}\n` });
     const cwd = tempDir();
     const ask = (...args: string[]) => runCommand([...args, '--url', url], cwd, ENV);
-    const found = await ask('logs', 'lind-broker.log', '-l', 'error');
+    const found = await ask('logs', 'lind-broker.log', '-l', 'error', '--log-zone', 'UTC');
     // Not all of the file could be read: its first line is never sent.
     expect(found).toMatchObject({ code: 3, stdout: `${BROKER_RECORDS[3]}\n` });
     expect(found.stderr).toMatch(
       /^porthole: warning: served from the newest \d+ B of \d+ B in 1 file; times read in the zone UTC\n$/,
     );
-    const recent = await ask('logs', 'lind-broker.log', '-n', '1');
+    const recent = await ask('logs', 'lind-broker.log', '-n', '1', '--log-zone', 'UTC');
     expect(recent).toMatchObject({ code: 0, stderr: '' });
+    // It writes nothing from which its zone could be learned.
+    const guessed = await ask('logs', 'lind-broker.log', '-n', '1');
+    expect(guessed).toMatchObject({ code: 3, stdout: recent.stdout });
+    expect(guessed.stderr).toMatch(/; time zone not known: times read in the zone UTC\n$/);
     expect(await ask('logs', 'ls', '-o', 'names')).toMatchObject({ code: 0, stdout: 'lind-broker.log\n', stderr: '' });
     expect((await ask('config', 'get')).stdout).toContain('report-interval = "10s"');
     expect(await ask('logs', 'absent.log')).toMatchObject({ code: 2 });

@@ -15,6 +15,7 @@ const TIMES_OF_DAY: Readonly<Record<string, string>> = {
   'archive/src/sourced/common-width.ts': 'time ranges of requests',
   'client/src/check-arguments.ts': 'only named, in a message',
   'client/src/clock.ts': 'the time of day next to a clock that does not jump',
+  'cluster/src/contract-only/follow-tails.ts': 'where records begin that are followed',
   'cluster/src/contract-only/tail-mirror.ts': 'as of when a copy is shown',
   'cluster/src/fan-out/clock.ts': 'clocks of members are compared with it',
   'cluster/src/gossip/gossip.ts': 'the clock that is shown to others, and the number of a run',

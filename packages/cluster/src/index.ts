@@ -1,4 +1,5 @@
 export { ContractNode } from './contract-only/contract-node.ts';
+export type { TailNode } from './contract-only/fetch-tail.ts';
 export type { MemberAccessOptions } from './fan-out/member-access.ts';
 export { LocalCluster } from './local-cluster.ts';
 export { createEtcdMembers, type EtcdMembersOptions } from './membership/etcd-members.ts';

@@ -33,8 +33,10 @@ export interface LocalClusterOptions {
   selfId: string;
   /** Decides which members are contacted and with which credentials. */
   access: MemberAccessOptions;
-  /** Time zone of members that do not report theirs. */
+  /** Time zone assumed of members that do not report theirs. */
   zone: Zone;
+  /** The zone of such a member, by its id, if it is known. */
+  zoneOf?: ((id: string) => Zone | undefined) | undefined;
   /** Formats of their logs, tried before the built-in ones. */
   formats?: readonly UserFormat[] | undefined;
   limits: ClusterLimits;
@@ -83,7 +85,7 @@ export interface ClusterParts {
 
 /** Creates the parts of a cluster, and starts their background work if there are other members. */
 export async function openClusterParts(options: LocalClusterOptions): Promise<ClusterParts> {
-  const { membership, self, selfId, access, zone, formats, limits, refreshMs, report } = options;
+  const { membership, self, selfId, access, zone, zoneOf, formats, limits, refreshMs, report } = options;
   const mask = rememberMasked(options.mask);
   const { memberTimeoutMs: timeoutMs } = limits;
   const isAlone = membership.state.kind === 'alone';
@@ -92,7 +94,7 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
   const { fingerprint, findSecrets, scrubbing, maxConfigBytes } = options;
   const masking = new MemberMasking({ mask, fingerprint, findSecrets, scrubbing, maxConfigBytes });
   const missedAfterMs = Math.min(limits.firstBatchMs, timeoutMs) * MISSED_SHARE;
-  const contacts = { access, masking, zone, formats, timeoutMs, missedAfterMs };
+  const contacts = { access, masking, zone, zoneOf, formats, timeoutMs, missedAfterMs };
   const peers = createPeers({ membership: directory, self, selfId, ...contacts });
   directory.askWith((id) => respondsStill(peers, id, timeoutMs));
   const onDescription = (id: string, description: NodeDescription) => directory.learn(id, description);

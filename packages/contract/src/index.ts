@@ -184,6 +184,7 @@ export {
   type SearchLimits,
   type WithQueryText,
 } from './requests/record-requests.ts';
+export { ResponseClock } from './response-clock.ts';
 export {
   getMemberOperation,
   getMemberPath,

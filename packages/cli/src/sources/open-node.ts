@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import type { ClientOptions, NodeClient } from '@porthole/client';
-import { errorMessage } from '@porthole/contract';
+import { errorMessage, type ResponseClock } from '@porthole/contract';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import { findEndpoint } from './endpoint.ts';
@@ -9,7 +9,7 @@ import { findEndpoint } from './endpoint.ts';
 export async function openNode(
   invocation: Invocation,
   address?: string,
-  options: Pick<ClientOptions, 'retries'> = {},
+  { clock, ...options }: Pick<ClientOptions, 'retries'> & { clock?: ResponseClock } = {},
 ): Promise<NodeClient> {
   const endpoint = await findEndpoint(invocation, address);
   const { tokenFile, caFile, certFile, keyFile } = endpoint;
@@ -20,8 +20,9 @@ export async function openNode(
     import('@porthole/client'),
     import('./http-fetch.ts'),
   ]);
+  const fetch = clock?.watch(createHttpFetch(tls)) ?? createHttpFetch(tls);
   return createNamed(endpoint.url, (url) =>
-    createClient({ ...options, url, fetch: createHttpFetch(tls), ...(token !== undefined && { token }) }),
+    createClient({ ...options, url, fetch, ...(token !== undefined && { token }) }),
   );
 }
 

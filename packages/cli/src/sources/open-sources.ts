@@ -1,9 +1,10 @@
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { NodeClient } from '@porthole/client';
-import { codeOf, type MemberSelection } from '@porthole/contract';
+import { codeOf, type MemberSelection, ResponseClock } from '@porthole/contract';
 import { createZone, LogDir, WorkerPool, type Zone } from '@porthole/logs';
 import { SharedByKey } from '@porthole/logs/shared';
+import type { TailNode } from '@porthole/server/contract-node';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import { checkQuery } from '../records/check-query.ts';
@@ -213,7 +214,8 @@ class SourceOpener {
   }
 
   async #connect(url: string | undefined): Promise<Backend> {
-    const client = await openNode(this.#invocation, url);
+    const clock = new ResponseClock();
+    const client = await openNode(this.#invocation, url, { clock });
     try {
       const description = await client.describe();
       const { timeZone, clockMs } = description;
@@ -222,17 +224,25 @@ class SourceOpener {
       return { ...singleBackend(client), zone, clockAheadMs: clockMs - Date.now(), maxRecords: NODE_RECORDS };
     } catch (error) {
       if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
-      return this.#contractOnly(client);
+      return this.#contractOnly(client, clock);
     }
   }
 
   /** A node that only implements the contract serves the ends of its files; queries run locally on those. */
-  async #contractOnly(client: NodeClient): Promise<Backend> {
+  async #contractOnly(client: NodeClient, clock: ResponseClock): Promise<Backend> {
     const { ContractNode } = await import('@porthole/server/contract-node');
-    const zone = createZone(this.#invocation.text('log-zone'));
+    const named = this.#invocation.text('log-zone');
+    const zone = createZone(named);
+    const memberZone = named === undefined ? undefined : zone;
+    const tails: TailNode = {
+      clock,
+      listLogs: (options) => client.listLogs(options),
+      viewLog: (request, options) => client.viewLog(request, options),
+    };
     const threads = new WorkerPool(OTHER_THREADS, { scansHere: true });
     const formats = await localFormats(this.#invocation);
-    const node = new ContractNode({ node: client, zone, formats, threads, limits: CONTRACT_LIMITS });
+    const given = { zone, memberZone, formats, limits: CONTRACT_LIMITS };
+    const node = new ContractNode({ node: client, tails, threads, ...given });
     this.#cleanups.push(async () => {
       await node.close();
       await threads.close();

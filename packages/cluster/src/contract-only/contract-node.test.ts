@@ -31,6 +31,7 @@ function contractNode(
   const node = new ContractNode({
     node: createClient({ url: fake.url, retries: 0 }),
     zone: createZone('UTC'),
+    memberZone: createZone('UTC'),
     threads,
     limits,
     formats,
@@ -141,6 +142,16 @@ describe('a contract-only node', () => {
     await eventually(async () => expect((await search(node)).records).toHaveLength(99 + 99 + 10));
     expect(fake.counts['/api/v1/log/view']).toBe(3);
     expect(Object.keys(fake.counts).sort()).toEqual(['/api/v1/log/list', '/api/v1/log/view']);
+  });
+
+  it('lists its files once before and once after hundreds of new ones are read, and once if some cannot be', async () => {
+    const names = Array.from({ length: 300 }, (_unused, number) => `log${'x'.repeat(number % 40)}-${number}.log`);
+    const fake = await FakeLindb.start(Object.fromEntries(names.map((name) => [name, lines(0, 3)])));
+    for (const name of names.slice(0, 10)) fake.unreadable.add(name);
+    const { records, end } = await search(contractNode(fake, { maxFiles: 300 }));
+    expect(records).toHaveLength(2 * 290);
+    expect(end.problems).toHaveLength(10);
+    expect(fake.counts).toEqual({ '/api/v1/log/list': 3, '/api/v1/log/view': 300 });
   });
 
   it('has valid cursors, also after more was written', async () => {
@@ -313,11 +324,21 @@ describe('a follow of such a node', () => {
     await eventually(() => expect(followed.messages()).toEqual(numbered(8, 12)));
   });
 
-  it('fails when the node stops', async () => {
+  it('goes on after a restart of the node, and says in between that it is gone', async () => {
     const fake = await FakeLindb.start({ 'a.log': lines(0, 10) });
     const followed = follow(contractNode(fake));
     await eventually(() => expect(followed.isOpen).toBe(true));
+    fake.write('a.log', lines(10, 12));
+    await eventually(() => expect(followed.messages()).toEqual(numbered(10, 12)));
     fake.stop();
-    await eventually(() => expect(codeOf(followed.error)).toBe('UNREACHABLE'));
+    await eventually(() =>
+      expect(followed.events()).toEqual([{ type: 'reconnecting', reason: expect.any(String), waitMs: 100 }]),
+    );
+    fake.write('a.log', lines(12, 20));
+    await fake.restart();
+    await eventually(() => expect(followed.messages()).toEqual(numbered(10, 20)));
+    fake.write('a.log', lines(20, 25));
+    await eventually(() => expect(followed.messages()).toEqual(numbered(10, 25)));
+    expect([followed.error, followed.events().length]).toEqual([undefined, 1]);
   });
 });

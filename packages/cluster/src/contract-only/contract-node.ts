@@ -29,9 +29,11 @@ import type {
   Top,
   TopQuery,
 } from '@porthole/logs/types';
+import { expectFailure } from '../fan-out/member-failure.ts';
 import { type TailNode, viewFailure } from './fetch-tail.ts';
 import { followTails } from './follow-tails.ts';
 import { type EndFacts, limitEnd, type TailQuery } from './limit-end.ts';
+import { MemberZone } from './member-zone.ts';
 import type { MirrorDir } from './mirror-dir.ts';
 import { safeEntries, type TailLimits } from './plan-files.ts';
 import { TailMirror } from './tail-mirror.ts';
@@ -45,7 +47,9 @@ export interface ContractNodeOptions {
   tails?: TailNode;
   /** Masking of their text; default: none. */
   scrubbing?: Scrubbing;
-  /** Time zone of the node, which it does not report. */
+  /** Time zone of its logs, if that is known. */
+  memberZone?: Zone | undefined;
+  /** The zone assumed until it is known from what the node writes. */
   zone: Zone;
   /** Formats of its logs, tried before the built-in ones. */
   formats?: readonly UserFormat[] | undefined;
@@ -75,7 +79,7 @@ const FRESH_MS = 500;
  */
 export class ContractNode implements NodeState {
   readonly #node: ContractState;
-  readonly #zone: Zone;
+  readonly #zone: MemberZone;
   readonly #mirror: TailMirror;
   readonly #pollMs: number | undefined;
 
@@ -83,9 +87,23 @@ export class ContractNode implements NodeState {
     const { tails = node, formats, scrubbing = new Scrubbing() } = more;
     this.#node = node;
     this.#pollMs = pollMs;
-    this.#zone = zone;
+    this.#zone = new MemberZone({ assumed: zone, set: more.memberZone });
     const merged = { ...LIMITS, ...limits };
-    this.#mirror = new TailMirror({ node: tails, zone, formats, limits: merged, threads, freshMs, scrubbing });
+    this.#mirror = new TailMirror({
+      node: tails,
+      zone: this.#zone,
+      formats,
+      limits: merged,
+      threads,
+      freshMs,
+      scrubbing,
+    });
+  }
+
+  /** Zone of its logs; `null` as long as it is only assumed. */
+  get timeZone(): string | null {
+    const { zone, source } = this.#zone.inUse;
+    return source === 'assumed' ? null : zone.name;
   }
 
   /** Stops its users and removes the mirrored files. */
@@ -106,7 +124,8 @@ export class ContractNode implements NodeState {
     try {
       return await this.#node.viewLog(request, options);
     } catch (error) {
-      throw await viewFailure(this.#node, { file: request.file, error, ...options });
+      const entries = await this.#node.listLogs(options).catch(expectFailure); // without a list, the first error says it all
+      throw viewFailure(error, { file: request.file, entries });
     }
   }
 
@@ -230,7 +249,7 @@ export class ContractNode implements NodeState {
   }
 
   #fixEnd(dir: MirrorDir, query: TailQuery): FixEnd {
-    return (end) => limitEnd(end, { mirror: this.#mirror, dir, query, zoneName: this.#zone.name });
+    return (end) => limitEnd(end, { mirror: this.#mirror, dir, query });
   }
 }
 
@@ -251,6 +270,8 @@ const UNREAD = {
   problem: 'the node serves only the ends of its files, and this one was not read',
 } as const;
 
+const UNTIMED = { firstTimeMs: null, lastTimeMs: null } as const;
+
 /** Details of all listed files. The modification time is that of the newest record, or 0 if unknown. */
 async function tailDetails(mirror: TailMirror, dir: MirrorDir, options: CallOptions = {}): Promise<LogFileDetails[]> {
   const known = new Map((await dir.logs.details(options)).map((file) => [file.name, file]));
@@ -258,7 +279,11 @@ async function tailDetails(mirror: TailMirror, dir: MirrorDir, options: CallOpti
   const sizes = new Map(safeEntries(mirror.listed).map(({ name, size }) => [name, size]));
   return groupFamilies([...sizes.keys()]).flatMap(({ name: family, files }) =>
     files.map(({ name, state, compressed }): LogFileDetails => {
-      const { format, firstTimeMs, lastTimeMs, problem } = known.get(name) ?? UNREAD;
+      const isGuess = dir.zone.source === 'assumed' && mirror.files.get(name)?.times.hasLocal === true;
+      const details = known.get(name) ?? UNREAD;
+      const { format, firstTimeMs, lastTimeMs, problem } = isGuess
+        ? { ...details, ...UNTIMED, problem: 'time zone not known' }
+        : details;
       return {
         ...{ name, size: sizes.get(name) ?? 0, family, state, compressed, format },
         ...{ modifiedMs: lastTimeMs ?? 0, firstTimeMs, lastTimeMs },

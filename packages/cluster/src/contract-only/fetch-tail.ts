@@ -1,5 +1,12 @@
-import { type CallOptions, codeOf, errorMessage, type NodeState, PortholeError } from '@porthole/contract';
-import { expectFailure } from '../fan-out/member-failure.ts';
+import {
+  type CallOptions,
+  codeOf,
+  errorMessage,
+  type NodeState,
+  PortholeError,
+  type ResponseClock,
+} from '@porthole/contract';
+import type { LogEntry } from '@porthole/logs/types';
 
 /** LinDB silently truncates a response before a line of this length or more. */
 export const LONGEST_LINE_BYTES = 65_536;
@@ -20,7 +27,10 @@ export interface TailRequest extends CallOptions {
 }
 
 /** Operations for reading file tails. */
-export type TailNode = Pick<NodeState, 'listLogs' | 'viewLog'>;
+export interface TailNode extends Pick<NodeState, 'listLogs' | 'viewLog'> {
+  /** Its clock, as its responses show it. Absent: not known. */
+  readonly clock?: Pick<ResponseClock, 'nowMs'> | undefined;
+}
 
 /**
  * Fetches the newest lines of a file. LinDB stops sending at a very long line, with status 200: the response then ends before
@@ -76,16 +86,14 @@ async function view(node: TailNode, { file, windowBytes, wantedBytes, ...options
   }
 }
 
-/** Interprets a failed view: LinDB responds to every error with 500 and a text, even for a missing file. */
-export async function viewFailure(
-  node: Pick<NodeState, 'listLogs'>,
-  { file, error, ...options }: CallOptions & { file: string; error: unknown },
-): Promise<unknown> {
+/** Interprets a failed view: LinDB responds to every error with 500 and a text, even for a missing file. `entries`: listed later. */
+export function viewFailure(
+  error: unknown,
+  { file, entries }: { file: string; entries: readonly LogEntry[] | undefined },
+): unknown {
   if (codeOf(error) !== 'INTERNAL') return error;
   const cause = error instanceof Error ? { cause: error } : undefined;
-  const reason = errorMessage(error);
-  const entries = await node.listLogs(options).catch(expectFailure); // without a list, the first error says it all
   if (entries !== undefined && !entries.some(({ name }) => name === file))
     return new PortholeError('LOG_FILE_NOT_FOUND', `no log file named ${JSON.stringify(file)}`, cause);
-  return new PortholeError('LOG_FILE_UNREADABLE', `${file} cannot be read: ${reason}`, cause);
+  return new PortholeError('LOG_FILE_UNREADABLE', `${file} cannot be read: ${errorMessage(error)}`, cause);
 }

@@ -1,6 +1,7 @@
-import { type CallOptions, codeOf } from '@porthole/contract';
+import { type CallOptions, codeOf, errorMessage } from '@porthole/contract';
 import { groupFamilies } from '@porthole/logs';
 import type { FollowItem, FollowQuery } from '@porthole/logs/types';
+import { FollowPosition } from '../records/follow/follow-position.ts';
 import { nameOnNode } from './mirror-dir.ts';
 import type { MissedPart, TailMirror } from './tail-mirror.ts';
 
@@ -14,8 +15,8 @@ const POLL_MS = 1000;
 const MAX_FAILURES = 3;
 
 /**
- * Follows the files of a node by polling their newest parts; a part that was written but not read is a `gap`. Throws when
- * the node no longer responds.
+ * Follows the files of a node by polling their newest parts; a part that was written but not read is a `gap`. While the node
+ * does not respond, it is `reconnecting`, and what it has written meanwhile comes when it is back.
  */
 export async function* followTails(
   mirror: TailMirror,
@@ -25,7 +26,6 @@ export async function* followTails(
   const { file, family } = query;
   const selection = { ...(file !== undefined && { file }), ...(family !== undefined && { family }) };
   await mirror.refresh(selection, signal ? { signal } : {});
-  const { dir, release } = mirror.use();
   const controller = new AbortController();
   const leave = () => controller.abort(signal?.reason);
   signal?.addEventListener('abort', leave, { once: true });
@@ -35,49 +35,94 @@ export async function* followTails(
     if (isFollowed(missed, query)) gaps.push(toGap(missed));
   });
   const polling = new Polling(() => mirror.refresh(selection), { signal: controller.signal, pollMs });
-  const batches = dir.logs.follow(query, { signal: controller.signal })[Symbol.asyncIterator]();
+  const position = new FollowPosition(query.start);
   try {
-    for (;;) {
-      const next = await polling.orFailure(batches.next());
-      if (gaps.length > 0) yield gaps.splice(0);
-      if (next.done) return;
-      const items = next.value.flatMap(toNodeItems);
-      if (items.length > 0 || next.value.length === 0) yield items;
+    let isMoved = true;
+    while (isMoved) {
+      isMoved = false;
+      const { dir, release } = mirror.use();
+      const moving = new AbortController();
+      const stay = mirror.onRezoned(() => moving.abort());
+      const ends = AbortSignal.any([controller.signal, moving.signal]);
+      const batches = dir.logs.follow({ ...query, start: position.start() }, { signal: ends })[Symbol.asyncIterator]();
+      position.started(Date.now());
+      try {
+        for await (const items of polling.between(batches)) {
+          isMoved = moving.signal.aborted && !controller.signal.aborted;
+          if (isMoved) break;
+          for (const item of items) if (item.type === 'record') position.track(item);
+          if (gaps.length > 0) yield gaps.splice(0);
+          const shown = items.flatMap(toNodeItems);
+          if (shown.length > 0 || items.length === 0) yield shown;
+        }
+      } finally {
+        stay();
+        moving.abort();
+        await batches.return?.();
+        release();
+      }
     }
   } finally {
     forget();
     signal?.removeEventListener('abort', leave);
     controller.abort();
-    await batches.return?.();
-    release();
   }
 }
 
 /** Polls the files of the node until the signal aborts. */
 class Polling {
-  readonly #failed: Promise<never>;
+  /** What to say about the node. */
+  #notices: FollowItem[][] = [];
+  #noticed = () => {};
+  readonly #pollMs: number;
 
   constructor(refresh: () => Promise<void>, { signal, pollMs }: { signal: AbortSignal; pollMs: number }) {
-    this.#failed = new Promise<never>((_resolve, reject) => {
-      let failures = 0;
-      const poll = async () => {
-        try {
-          await refresh();
-          failures = 0;
-        } catch (error) {
-          failures++;
-          if (failures >= MAX_FAILURES || codeOf(error) === 'DEADLINE_EXCEEDED') return reject(error);
-        }
-        if (!signal.aborted) timer = setTimeout(poll, pollMs);
-      };
-      let timer = setTimeout(poll, pollMs);
-      signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
-    });
-    this.#failed.catch(() => {}); // orFailure() reports it
+    this.#pollMs = pollMs;
+    let failures = 0;
+    let isDown = false;
+    const poll = async () => {
+      try {
+        await refresh();
+        if (isDown) this.#notice([]);
+        [failures, isDown] = [0, false];
+      } catch (error) {
+        failures++;
+        const isTimeout = codeOf(error) === 'DEADLINE_EXCEEDED';
+        const isOut = failures >= MAX_FAILURES || isTimeout;
+        if (isOut && !isDown && !signal.aborted) this.#notice([this.#reconnecting(error, isTimeout)]);
+        isDown ||= isOut;
+      }
+      if (!signal.aborted) timer = setTimeout(poll, pollMs);
+    };
+    let timer = setTimeout(poll, pollMs);
+    signal.addEventListener('abort', () => clearTimeout(timer), { once: true });
   }
 
-  orFailure<T>(promise: Promise<T>): Promise<T> {
-    return Promise.race([promise, this.#failed]);
+  /** The batches, and between them what is to say about the node. */
+  async *between(batches: AsyncIterator<FollowItem[]>): AsyncGenerator<FollowItem[], void, undefined> {
+    let pending: Promise<IteratorResult<FollowItem[]>> | undefined;
+    for (;;) {
+      yield* this.#notices.splice(0);
+      pending ??= batches.next();
+      const noticed = new Promise<undefined>((resolve) => {
+        this.#noticed = () => resolve(undefined);
+      });
+      const next = await Promise.race([pending, noticed]);
+      if (next === undefined) continue;
+      pending = undefined;
+      if (next.done) return;
+      yield next.value;
+    }
+  }
+
+  #notice(items: FollowItem[]): void {
+    this.#notices.push(items);
+    this.#noticed();
+  }
+
+  #reconnecting(error: unknown, isTimeout: boolean): FollowItem {
+    const reason = errorMessage(error);
+    return { type: 'reconnecting', reason, waitMs: this.#pollMs, ...(isTimeout && { isTimeout }) };
   }
 }
 

@@ -1,5 +1,6 @@
 import { groupFamilies } from '@porthole/logs';
 import type { LogFileDetails, LogSelection, RecordFilter, SearchEnd, SearchQuery } from '@porthole/logs/types';
+import { zoneText } from './member-zone.ts';
 import { type MirrorDir, nameOnNode } from './mirror-dir.ts';
 import type { TailMirror } from './tail-mirror.ts';
 
@@ -15,15 +16,10 @@ export interface LimitEndOptions {
   /** The searched mirror. */
   dir: MirrorDir;
   query: TailQuery;
-  /** Zone of the timestamps. */
-  zoneName: string;
 }
 
 /** The end of a response from file tails, with what they lack: problems, covered range, and `limits`. */
-export async function limitEnd<E extends EndFacts>(
-  end: E,
-  { mirror, dir, query, zoneName }: LimitEndOptions,
-): Promise<E> {
+export async function limitEnd<E extends EndFacts>(end: E, { mirror, dir, query }: LimitEndOptions): Promise<E> {
   const isSelected = createSelector(query, mirror);
   const problems = [...end.problems, ...mirror.problems.filter(({ file }) => isSelected(file))].map((problem) => ({
     ...problem,
@@ -31,14 +27,21 @@ export async function limitEnd<E extends EndFacts>(
   }));
   const files = [...mirror.files].filter(([name]) => isSelected(name));
   const cut = new Set(files.filter(([, { isWhole }]) => !isWhole).map(([name]) => name));
-  if (cut.size === 0) return { ...end, problems };
-  const begin = earliestTime((await dir.logs.details()).filter(({ name }) => cut.has(name)));
+  // Whether a record is in the time range is then a guess, and so is what is not.
+  const isNeeded = files.some(([, { times }]) => times.hasLocal);
+  const isGuess = isNeeded && dir.zone.source === 'assumed';
+  if (cut.size === 0 && !isGuess) return { ...end, problems };
+  const begin = isGuess
+    ? Number.POSITIVE_INFINITY
+    : earliestTime((await dir.logs.details()).filter(({ name }) => cut.has(name)));
   const held = files.map(([name, { heldBytes }]) => ({ name, heldBytes }));
+  const zone = zoneText(dir.zone, { isNeeded });
+  const limits = cut.size === 0 ? zone : `${heldText(held, mirror)}; ${zone}`;
   return {
     ...end,
     problems,
     ...coverage(end, { begin, query, asOfMs: mirror.asOfMs }),
-    ...(isLimited(end, { begin, query }) && { limits: limitsText(held, { mirror, zoneName }) }),
+    ...((isGuess || isLimited(end, { begin, query })) && { limits }),
   };
 }
 
@@ -78,15 +81,12 @@ function coverage(
   return isCovered ? { coveredFromMs: fromMs, coveredToMs: toMs } : { coveredFromMs: null, coveredToMs: null };
 }
 
-function limitsText(
-  files: readonly { name: string; heldBytes: number }[],
-  { mirror, zoneName }: Pick<LimitEndOptions, 'mirror' | 'zoneName'>,
-): string {
+function heldText(files: readonly { name: string; heldBytes: number }[], { listed }: TailMirror): string {
   const held = files.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
-  const sizes = new Map(mirror.listed.map(({ name, size }) => [name, size]));
+  const sizes = new Map(listed.map(({ name, size }) => [name, size]));
   const total = files.reduce((sum, { name }) => sum + (sizes.get(name) ?? 0), 0);
   const count = files.length === 1 ? '1 file' : `${files.length} files`;
-  return `served from the newest ${showBytes(held)} of ${showBytes(total)} in ${count}; times read in the zone ${zoneName}`;
+  return `served from the newest ${showBytes(held)} of ${showBytes(total)} in ${count}`;
 }
 
 function showBytes(bytes: number): string {

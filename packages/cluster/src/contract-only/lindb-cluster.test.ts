@@ -7,12 +7,13 @@ import { eventually } from '@porthole/logs/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { LocalCluster } from '../local-cluster.ts';
 import { createStaticMembers } from '../membership/static-members.ts';
-import { FakeLindb } from '../testing/fake-lindb.ts';
+import { FakeLindb, lindbTime } from '../testing/fake-lindb.ts';
 import { LogDirNode } from '../testing/log-dir-node.ts';
 
-const stamp = (timeMs: number) => new Date(timeMs).toISOString().replace('T', ' ').slice(0, -1);
-const line = (name: string, agoMs: number, level = 'INFO') =>
-  `${stamp(Date.now() - agoMs)}\t${level}\tbroker/runtime.go:1\t${name}\n`;
+const HOUR_MS = 3_600_000;
+const line = (name: string, agoMs: number, level = 'INFO') => lineAt(name, Date.now() - agoMs, { level });
+const lineAt = (name: string, atMs: number, { level = 'INFO', offsetMs = 0 }) =>
+  `${lindbTime(atMs, offsetMs)}\t${level}\tbroker/runtime.go:1\t${name}\n`;
 
 function tempDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'porthole-lindb-'));
@@ -21,7 +22,7 @@ function tempDir(): string {
 }
 
 /** This node, and one of LinDB. */
-async function startCluster(lindb: FakeLindb): Promise<LocalCluster> {
+async function startCluster(lindb: FakeLindb, memberZone?: string): Promise<LocalCluster> {
   const node = new LogDirNode();
   node.write('a.log', line('own 1', 40_000) + line('own 2', 20_000, 'ERROR'));
   Object.assign(node, {
@@ -43,6 +44,7 @@ async function startCluster(lindb: FakeLindb): Promise<LocalCluster> {
     selfId: 'self',
     access: {},
     zone: createZone('UTC'),
+    zoneOf: (id) => (id === 'lindb' && memberZone ? createZone(memberZone) : undefined),
     limits: { firstBatchMs: 20_000, memberTimeoutMs: 20_000, maxParallel: 8 },
     // Clocks are measured, and snapshots taken, in rounds of this length.
     refreshMs: 50,
@@ -73,7 +75,7 @@ it('a node of LinDB takes part in every operation, is tried for missing routes o
     'lind-broker.log':
       line('dropped', 7_200_000) + line('old', 7_000_000) + line('1', 30_000) + line('2', 10_000, 'ERROR'),
   });
-  const cluster = await startCluster(lindb);
+  const cluster = await startCluster(lindb, 'UTC');
 
   const { records, end } = await collect(cluster.searchLogs(NEWEST));
   expect(messages(records)).toEqual(['lindb 2', 'self own 2', 'lindb 1', 'self own 1', 'lindb old']);
@@ -135,4 +137,104 @@ it('a node of LinDB takes part in every operation, is tried for missing routes o
       timeMs: expect.any(Number),
       level: expect.any(String),
     });
+});
+
+/** A log with an error every ten seconds of the last ten minutes, written in a zone with this offset, and their times. */
+function errorsOf(offsetMs: number): { text: string; times: number[] } {
+  const nowMs = Date.now();
+  const times = Array.from({ length: 61 }, (_unused, index) => nowMs - 600_000 + index * 10_000 - 1);
+  // LinDB never sends the first line.
+  const old = [3, 2].map((hours) => lineAt('old', nowMs - hours * HOUR_MS, { offsetMs }));
+  const text = times.map((atMs, index) => lineAt(`error ${index}`, atMs, { level: 'ERROR', offsetMs }));
+  return { text: [...old, ...text].join(''), times };
+}
+
+/** What is said of the errors of the last quarter of an hour. */
+async function recentErrors(cluster: LocalCluster) {
+  const query = { ...NEWEST, family: 'lind-broker.log', minLevel: 'ERROR' as const, fromMs: Date.now() - 900_000 };
+  const { records, end } = await collect(cluster.searchLogs({ ...query, nodes: ['lindb'] }));
+  const { nodes } = await cluster.nodes();
+  return {
+    times: records.map(({ atMs }) => atMs ?? 0).sort((a, b) => a - b),
+    end,
+    report: end.members.find(({ id }) => id === 'lindb'),
+    node: nodes.find(({ id }) => id === 'lindb'),
+  };
+}
+
+it.each([0, 8, -3.5, 5.75])('the zone of a node of LinDB is learned from what it writes: %d h', async (hours) => {
+  const offsetMs = hours * HOUR_MS;
+  const { text, times } = errorsOf(offsetMs);
+  const old = [3, 2].map(
+    (ago) => `${lindbTime(Date.now() - ago * HOUR_MS, offsetMs)}\t::1 1ms "GET / HTTP/1.1" 200 1\n`,
+  );
+  const lindb = await FakeLindb.start({ 'lind-broker.log': text, 'access.log': old.join('') });
+  const cluster = await startCluster(lindb);
+  const before = await recentErrors(cluster);
+  expect(before.report).toMatchObject({ outcome: 'ok', isPartial: true, coveredFromMs: null, coveredToMs: null });
+  expect(before.report?.detail).toMatch(/; time zone not known: times read in the zone UTC$/);
+  expect(before.end).toMatchObject({ coveredFromMs: null, coveredToMs: null });
+  expect(before.node).toMatchObject({ timeZone: null, lastRecordMs: null, recentErrors: null });
+  lindb.accessLogOffsetMs = offsetMs;
+  let { report, node, ...found } = before;
+  await eventually(async () => {
+    ({ report, node, ...found } = await recentErrors(cluster));
+    expect([found.times, node?.recentErrors]).toEqual([times, times.length]);
+    expect(report).not.toHaveProperty('isPartial');
+  });
+  expect(report?.coveredFromMs).toBeLessThanOrEqual(times[0] ?? 0);
+  expect(report?.coveredToMs).toBeGreaterThanOrEqual(times.at(-1) ?? 0);
+  const name = { 0: 'UTC', 8: 'UTC+08:00', '-3.5': 'UTC-03:30', 5.75: 'UTC+05:45' }[hours];
+  expect(node?.timeZone).toBe(name);
+  expect(node?.lastRecordMs).toBeLessThanOrEqual(Date.now() + 1000);
+  const all = await collect(cluster.searchLogs({ ...NEWEST, nodes: ['lindb'], family: 'lind-broker.log' }));
+  expect(all.end.members[0]?.detail).toContain(`; times read in the zone ${name} (by the clock of the node)`);
+});
+
+it('the zone of the settings is used at once, and stated', async () => {
+  const { text, times } = errorsOf(8 * HOUR_MS);
+  const cluster = await startCluster(await FakeLindb.start({ 'lind-broker.log': text }), 'Asia/Shanghai');
+  const { times: found, report, node } = await recentErrors(cluster);
+  expect(found).toEqual(times);
+  expect(report).not.toHaveProperty('isPartial');
+  expect(node).toMatchObject({ timeZone: 'Asia/Shanghai', recentErrors: times.length, lastRecordMs: times.at(-1) });
+});
+
+it('lines that state their zone need none to be known', async () => {
+  const nowMs = Date.now();
+  const zoned = (atMs: number, index: number) =>
+    `${new Date(atMs + 8 * HOUR_MS).toISOString().slice(0, -1)}+08:00 ERROR error ${index}\n`;
+  const times = [60_000, 50_000, 40_000].map((agoMs) => nowMs - agoMs);
+  const text = times.map(zoned).join('');
+  const cluster = await startCluster(await FakeLindb.start({ 'lind-broker.log': text }));
+  const { times: found, report } = await recentErrors(cluster);
+  expect(found).toEqual(times.slice(1));
+  expect(report?.detail).toMatch(/; times read in the zones they state$/);
+});
+
+it('a follow that began before the zone was known goes on in it, without losing or repeating anything', async () => {
+  const offsetMs = 8 * HOUR_MS;
+  const { text } = errorsOf(offsetMs);
+  const lindb = await FakeLindb.start({ 'lind-broker.log': text });
+  const cluster = await startCluster(lindb);
+  const followed: ClusterFollowItem[] = [];
+  const controller = new AbortController();
+  const following = (async () => {
+    const request = { start: { back: 1 }, nodes: ['lindb'], family: 'lind-broker.log' };
+    for await (const batch of cluster.followLogs(request, { signal: controller.signal })) followed.push(...batch);
+  })();
+  const said = () => followed.flatMap((item) => (item.type === 'record' ? [item.message] : []));
+  await eventually(() => expect(said()).toEqual(['error 60']));
+  const writtenMs: number[] = [];
+  for (let number = 61; number < 70; number++) {
+    const atMs = Date.now();
+    writtenMs.push(atMs);
+    lindb.write('lind-broker.log', lineAt(`error ${number}`, atMs, { offsetMs }));
+    await eventually(() => expect(said()).toContain(`error ${number}`));
+  }
+  expect(said()).toEqual(Array.from({ length: 10 }, (_unused, index) => `error ${60 + index}`));
+  const last = followed.findLast((item) => item.type === 'record');
+  expect(last?.type === 'record' && last.atMs).toBe(writtenMs.at(-1));
+  controller.abort();
+  await following;
 });

@@ -37,7 +37,8 @@ async function firstBatch(node: NodeState): Promise<unknown> {
 
 function memberNode(client: NodeState, nowMs: () => number = () => 0): MemberNode {
   const threads = new WorkerPool(0, { scansHere: true });
-  const createContractNode = () => new ContractNode({ node: client, zone: createZone('UTC'), threads });
+  const createContractNode = () =>
+    new ContractNode({ node: client, zone: createZone('UTC'), memberZone: createZone('UTC'), threads });
   const member = new MemberNode({ client, createContractNode, nowMs });
   onTestFinished(async () => {
     await member.close();

@@ -84,6 +84,11 @@ export class MemberNode extends DelegatedNode implements NodeState {
     return this.#isPorthole;
   }
 
+  /** Zone of the logs of a contract-only member; `null` if it is not known. */
+  get timeZone(): string | null {
+    return this.#contract?.node.timeZone ?? null;
+  }
+
   async describe(options: CallOptions = {}): Promise<NodeDescription> {
     if (this.#contract) throw this.#contract.reason;
     if (this.#isKnown) return this.#fetchDescription(options);

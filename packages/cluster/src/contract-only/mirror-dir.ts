@@ -1,7 +1,8 @@
 import { appendFile, mkdir, open, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { LogDir, type Scrubbing, type UserFormat, type WorkerPool, type Zone } from '@porthole/logs';
+import { LogDir, type Scrubbing, type UserFormat, type WorkerPool } from '@porthole/logs';
 import { ONCE, Shared } from '@porthole/logs/shared';
+import type { ZoneInUse } from './member-zone.ts';
 import { ASIDE } from './plan-files.ts';
 import { createTailsDir } from './tails-dir.ts';
 
@@ -11,7 +12,7 @@ const NEWLINE = 10;
 const COPY_BYTES = 1024 ** 2;
 
 interface MirrorDirOptions {
-  zone: Zone;
+  zone: ZoneInUse;
   /** Formats tried before the built-in ones. */
   formats?: readonly UserFormat[] | undefined;
   /** Scanner threads, shared with other directories. */
@@ -26,6 +27,8 @@ interface MirrorDirOptions {
  */
 export class MirrorDir {
   readonly logs: LogDir;
+  /** In which its times are read. */
+  zone: ZoneInUse;
   readonly #path: string;
   readonly #staging: string;
   #staged = 0;
@@ -36,7 +39,8 @@ export class MirrorDir {
   private constructor(path: string, { zone, formats = [], threads, scrubbing }: MirrorDirOptions) {
     this.#path = join(path, 'logs');
     this.#staging = path;
-    this.logs = new LogDir(this.#path, { zone, formats, threads, scrubbing });
+    this.zone = zone;
+    this.logs = new LogDir(this.#path, { zone: zone.zone, formats, threads, scrubbing });
   }
 
   static async create(options: MirrorDirOptions): Promise<MirrorDir> {
@@ -153,7 +157,7 @@ interface HeldFile {
 
 /** The directories with the tails of one node: the newest is for new requests, older ones still have followers. */
 export class MirrorDirs {
-  readonly #options: MirrorDirOptions;
+  #options: MirrorDirOptions;
   #dirs: MirrorDir[] = [];
 
   constructor(options: MirrorDirOptions) {
@@ -198,6 +202,22 @@ export class MirrorDirs {
     await before?.retire();
     this.#dirs = [...this.#dirs.filter((dir) => dir.isUsed), next];
     return copied;
+  }
+
+  /**
+   * Times are read in this zone from now on. If it is another one, new requests get a copy; returns whether that is so, and
+   * the old one has the wrong times.
+   */
+  async setZone(zone: ZoneInUse, files: readonly HeldFile[]): Promise<boolean> {
+    const isSame = zone.zone.id === this.#options.zone.zone.id;
+    this.#options = { ...this.#options, zone };
+    const newest = this.#dirs.at(-1);
+    if (isSame) {
+      if (newest) newest.zone = zone;
+      return false;
+    }
+    await this.cut(files, Number.POSITIVE_INFINITY);
+    return true;
   }
 
   async close(): Promise<void> {

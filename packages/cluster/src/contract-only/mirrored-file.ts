@@ -1,3 +1,5 @@
+import type { LocalTimes } from '@porthole/logs';
+
 /** Bytes of the known end of a file in memory, to find where new text begins. */
 export const KNOWN_BYTES = 16 * 1024;
 
@@ -17,9 +19,16 @@ export interface MirroredFile {
   isWhole: boolean;
   /** Preceded by a line that the node does not send. */
   isCut: boolean;
+  /** When its size was listed, by the monotonic clock: what comes after `size` was written later. */
+  listedMs: number;
+  /** Of the known text. */
+  times: LocalTimes;
 }
 
-export function firstRead(bytes: Buffer, facts: Pick<MirroredFile, 'size' | 'isCut' | 'isWhole'>): MirroredFile {
+export function firstRead(
+  bytes: Buffer,
+  facts: Pick<MirroredFile, 'size' | 'isCut' | 'isWhole' | 'listedMs'>,
+): Omit<MirroredFile, 'times'> {
   return { ...facts, endBytes: facts.size, heldBytes: bytes.length, known: lastLines(bytes) };
 }
 
@@ -27,15 +36,15 @@ export function firstRead(bytes: Buffer, facts: Pick<MirroredFile, 'size' | 'isC
 export function afterAppend(
   file: MirroredFile,
   { bytes, before }: { bytes: Buffer; before: Buffer },
-  size: number,
+  { size, listedMs }: Pick<MirroredFile, 'size' | 'listedMs'>,
 ): MirroredFile {
   const known = lastLines(Buffer.concat([before, bytes]));
   const endBytes = Math.max(size, file.endBytes + bytes.length);
-  return { ...file, size, endBytes, heldBytes: file.heldBytes + bytes.length, known };
+  return { ...file, size, endBytes, heldBytes: file.heldBytes + bytes.length, known, listedMs };
 }
 
 /** A copy, so that a tail of megabytes is not retained for its last lines. */
-function lastLines(bytes: Buffer): Buffer {
+export function lastLines(bytes: Buffer): Buffer {
   if (bytes.length <= KNOWN_BYTES) return Buffer.from(bytes);
   const cut = bytes.subarray(-KNOWN_BYTES);
   const newline = cut.subarray(0, -1).indexOf(NEWLINE);

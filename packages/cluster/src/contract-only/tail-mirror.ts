@@ -1,14 +1,22 @@
 import { type CallOptions, codeOf, errorMessage } from '@porthole/contract';
-import { groupFamilies, type Scrubbing, type UserFormat, type WorkerPool, type Zone } from '@porthole/logs';
+import {
+  groupFamilies,
+  type LocalTimes,
+  LocalTimesReader,
+  type Scrubbing,
+  type UserFormat,
+  type WorkerPool,
+} from '@porthole/logs';
 import { Shared } from '@porthole/logs/shared';
 import type { FileProblem, LogEntry, LogSelection } from '@porthole/logs/types';
 import { inParallel } from '../fan-out/bounded-calls.ts';
 import { expectFailure } from '../fan-out/member-failure.ts';
-import { LONGEST_LINE_BYTES, type TailNode, viewFailure } from './fetch-tail.ts';
+import { LONGEST_LINE_BYTES, type Tail, type TailNode, viewFailure } from './fetch-tail.ts';
+import type { MemberZone } from './member-zone.ts';
 import { MirrorDirs } from './mirror-dir.ts';
-import { afterAppend, firstRead, type MirroredFile } from './mirrored-file.ts';
+import { afterAppend, firstRead, lastLines, type MirroredFile } from './mirrored-file.ts';
 import { planFiles, type TailLimits } from './plan-files.ts';
-import { type Rest, TailSource } from './tail-source.ts';
+import { type Rest, TailSource, withoutLastLine } from './tail-source.ts';
 
 /** Concurrent file reads. */
 const FILES_AT_ONCE = 4;
@@ -19,9 +27,17 @@ const MAX_GROWTH = 2;
 /** Candidates to check for the new name of a rotated file. */
 const MAX_CANDIDATES = 3;
 
+/** Attempts for a file that keeps growing. */
+const MAX_TRIES = 3;
+
+/** Bytes of new files that are held in memory until the files are listed again. */
+const BATCH_BYTES = 4 * 1024 ** 2;
+
+const NO_TIMES: LocalTimes = { hasLocal: false };
+
 export interface TailMirrorOptions {
   node: TailNode;
-  zone: Zone;
+  zone: MemberZone;
   formats?: readonly UserFormat[] | undefined;
   limits: TailLimits;
   threads: WorkerPool;
@@ -37,6 +53,15 @@ export interface MissedPart {
   bytes: number | null;
 }
 
+/** A file to read from scratch. */
+interface NewFile {
+  entry: LogEntry;
+  /** There was a mirrored part before that does not join. */
+  lost?: MirroredFile | undefined;
+  /** It was listed with a smaller size then, by the monotonic clock. */
+  grownSinceMs?: number;
+}
+
 /** Mirrors the newest part of each file of a node, updated according to its listings. */
 export class TailMirror {
   readonly #options: TailMirrorOptions;
@@ -47,6 +72,12 @@ export class TailMirror {
   #listed: LogEntry[] = [];
   #planProblems: FileProblem[] = [];
   readonly #problems = new Map<string, FileProblem>();
+  /** Views that failed in the current refresh. */
+  readonly #failures = new Map<string, unknown>();
+  readonly #localTimes: LocalTimesReader;
+  readonly #rezoned = new Set<() => void>();
+  /** Monotonic time of the last listing. */
+  #listedMs = 0;
   readonly #refreshing = new Shared<void>();
   /** Time of the last read, by `partOf`. */
   readonly #refreshedMs = new Map<string, number>();
@@ -59,7 +90,8 @@ export class TailMirror {
     this.#options = options;
     this.#freshMs = options.freshMs;
     const { node, zone, formats, threads, scrubbing, limits } = options;
-    this.#dirs = new MirrorDirs({ zone, formats, threads, scrubbing });
+    this.#localTimes = new LocalTimesReader(formats);
+    this.#dirs = new MirrorDirs({ zone: zone.inUse, formats, threads, scrubbing });
     this.#source = new TailSource({ node, tailBytes: limits.tailBytes, signal: this.#abortController.signal });
   }
 
@@ -80,6 +112,12 @@ export class TailMirror {
   onMissed(listener: (missed: MissedPart) => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
+  }
+
+  /** Called when times are read in another zone: directories in use have the wrong ones. */
+  onRezoned(listener: () => void): () => void {
+    this.#rezoned.add(listener);
+    return () => this.#rezoned.delete(listener);
   }
 
   /** The current mirror directory, in use until released. Only after a refresh. */
@@ -111,24 +149,36 @@ export class TailMirror {
   }
 
   async #refresh(selection: LogSelection): Promise<void> {
-    const { node, limits } = this.#options;
+    const { limits } = this.#options;
     const startedMs = performance.now();
-    const { signal } = this.#abortController;
-    signal.throwIfAborted();
-    const entries = await node.listLogs({ signal });
+    const entries = await this.#list();
     const atMs = Date.now();
     await this.#dirs.prepare();
     this.#listed = entries;
     const plan = planFiles(entries, { ...limits, selection });
     this.#planProblems = plan.problems;
     await this.#followRotations(plan.files);
-    await inParallel(plan.files, FILES_AT_ONCE, (entry) => this.#readFile(entry));
+    const files: (NewFile | undefined)[] = await inParallel(plan.files, FILES_AT_ONCE, (entry) =>
+      this.#readKnown(entry),
+    );
+    await this.#readNew(files.filter((file) => file !== undefined));
+    await this.#noteFailures();
     await this.#dropRemoved(new Set(entries.map(({ name }) => name)));
     await this.#cutLarge();
+    await this.#applyZone();
     for (const [part, readMs] of this.#refreshedMs)
       if (startedMs - readMs > this.#freshMs) this.#refreshedMs.delete(part);
     this.#refreshedMs.set(selectionKey(selection), performance.now());
     this.asOfMs = atMs;
+  }
+
+  async #list(): Promise<LogEntry[]> {
+    const { signal } = this.#abortController;
+    signal.throwIfAborted();
+    const listedMs = performance.now();
+    const entries = await this.#options.node.listLogs({ signal });
+    this.#listedMs = listedMs;
+    return entries;
   }
 
   /** Rotates the mirrored file like the node did, after all of it was read: its records keep their identity. */
@@ -161,44 +211,123 @@ export class TailMirror {
     return true;
   }
 
-  async #readFile(entry: LogEntry): Promise<void> {
+  /** Reads what was appended to a file; returns it if it must be read from scratch. */
+  async #readKnown(entry: LogEntry): Promise<NewFile | undefined> {
     const known = this.#files.get(entry.name);
-    if (known?.size === entry.size && !this.#problems.has(entry.name)) return;
+    if (known?.size === entry.size && !this.#problems.has(entry.name)) return undefined;
+    this.#problems.delete(entry.name);
+    // An empty file cannot be joined: LinDB drops the first line of a response.
+    if (known === undefined || (known.size === 0 && known.heldBytes === 0)) return { entry };
+    // At most one byte less: a newline that the node added.
+    const isShorter = entry.size < known.endBytes - 1;
     try {
-      this.#problems.delete(entry.name);
-      if (known === undefined) await this.#readFirst(entry);
-      else await this.#readMore(known, entry);
-    } catch (thrown) {
-      const { signal } = this.#abortController;
-      signal.throwIfAborted();
-      const error = await viewFailure(this.#options.node, { file: entry.name, error: thrown, signal });
-      const detail = errorMessage(error);
-      this.#problems.set(entry.name, { file: entry.name, code: codeOf(error), detail });
+      const rest = isShorter ? undefined : await this.#source.readRest(known, entry);
+      // Truncated, replaced, or grown by more than the node serves: start over.
+      if (rest === undefined) return { entry, lost: known };
+      await this.#append(entry.name, known, { ...rest, size: entry.size });
+    } catch (error) {
+      this.#fail(entry.name, error);
+    }
+    return undefined;
+  }
+
+  /** Reads files from scratch. Those that are read together are listed again together. */
+  async #readNew(files: readonly NewFile[]): Promise<void> {
+    const { tailBytes } = this.#options.limits;
+    let batch: NewFile[] = [];
+    let bytes = 0;
+    for (const file of files) {
+      bytes += Math.min(file.entry.size, tailBytes);
+      if (bytes > BATCH_BYTES && batch.length > 0) {
+        await this.#readBatch(batch);
+        batch = [];
+        bytes = Math.min(file.entry.size, tailBytes);
+      }
+      batch.push(file);
+    }
+    await this.#readBatch(batch);
+  }
+
+  /**
+   * Only if the size of a file is the same before and after is its last line known to be complete, and whether the first one
+   * is missing. A file that keeps growing is kept without its last line.
+   */
+  async #readBatch(files: readonly NewFile[]): Promise<void> {
+    for (let [tries, left] = [1, files]; left.length > 0; tries++) {
+      const listedMs = this.#listedMs;
+      const tails = await inParallel(left, FILES_AT_ONCE, ({ entry }) =>
+        this.#source.readFirst(entry).catch((error: unknown) => this.#fail(entry.name, error)),
+      );
+      const isOpen = left.some(({ entry }, index) => entry.size > 0 && tails[index] !== undefined);
+      const sizes = new Map(isOpen ? (await this.#list()).map(({ name, size }) => [name, size]) : []);
+      const grown: NewFile[] = [];
+      for (const [index, file] of left.entries()) {
+        const tail = tails[index];
+        if (tail === undefined) continue;
+        const { name, size } = file.entry;
+        const sizeNow = sizes.get(name) ?? size;
+        if (sizeNow === size) await this.#putFirst(file, { ...tail, isWhole: tail.bytes.length >= size, listedMs });
+        else if (tries < MAX_TRIES) grown.push({ ...file, entry: { name, size: sizeNow }, grownSinceMs: listedMs });
+        // With the earlier size: the next listing differs, and the rest is read.
+        else await this.#putFirst(file, { ...tail, bytes: withoutLastLine(tail.bytes), isWhole: false, listedMs });
+      }
+      left = grown;
     }
   }
 
-  /** Reads a file from scratch. `lost`: there was a mirrored part before that does not join. */
-  async #readFirst(entry: LogEntry, { lost }: { lost?: MirroredFile } = {}): Promise<void> {
-    const { name, size, bytes, isCut, isWhole } = await this.#source.readFirst(entry);
+  #fail(file: string, error: unknown): undefined {
+    this.#abortController.signal.throwIfAborted();
+    this.#failures.set(file, error);
+  }
+
+  /** One more listing tells for all of them whether the file is gone. */
+  async #noteFailures(): Promise<void> {
+    if (this.#failures.size === 0) return;
+    const entries = await this.#list().catch(expectFailure); // without a list, the first error says it all
+    for (const [file, thrown] of this.#failures) {
+      const error = viewFailure(thrown, { file, entries });
+      this.#problems.set(file, { file, code: codeOf(error), detail: errorMessage(error) });
+    }
+    this.#failures.clear();
+  }
+
+  async #putFirst(
+    { entry: { name, size }, lost, grownSinceMs }: NewFile,
+    { bytes, isCut, isWhole, listedMs }: Tail & Pick<MirroredFile, 'isWhole' | 'listedMs'>,
+  ): Promise<void> {
     const isGrown = lost !== undefined && size >= lost.endBytes;
     const missing = size - (isGrown ? lost.endBytes : 0) - bytes.length;
     // Before it is written: followers must get the gap before the text after it.
     const isKnown = missing > 0 && (isGrown || !lost);
     if (lost || !isWhole) this.#emitMissed({ file: name, bytes: isKnown ? missing : null });
     await this.#dirs.write((dir) => dir.put(name, bytes));
-    this.#files.set(name, firstRead(bytes, { size, isCut, isWhole }));
+    const first = firstRead(bytes, { size, isCut, isWhole, listedMs });
+    const times = this.#readTimes(first.known);
+    this.#files.set(name, { ...first, times });
+    if (grownSinceMs !== undefined) this.#noteWritten(name, times, grownSinceMs);
     this.#noteCut(name, isCut);
   }
 
-  async #readMore(known: MirroredFile, entry: LogEntry): Promise<void> {
-    // An empty file cannot be joined: LinDB drops the first line of a response.
-    if (known.size === 0 && known.heldBytes === 0) return this.#readFirst(entry);
-    // At most one byte less: a newline that the node added.
-    const isShorter = entry.size < known.endBytes - 1;
-    const rest = isShorter ? undefined : await this.#source.readRest(known, entry);
-    if (rest !== undefined) return this.#append(entry.name, known, { ...rest, size: entry.size });
-    // Truncated, replaced, or grown by more than the node serves: start over.
-    await this.#readFirst(entry, { lost: known });
+  /** Times of which the zone must be found out. */
+  #readTimes(text: Buffer): LocalTimes {
+    const { node, zone } = this.#options;
+    if (zone.inUse.source === 'set') return NO_TIMES;
+    return this.#localTimes.read(text, node.clock?.nowMs ?? Date.now());
+  }
+
+  /** What a file has more than at a time was written after that, by the clock of the node. */
+  #noteWritten(file: string, { lastMs }: LocalTimes, sinceMs: number): void {
+    const nowMs = this.#options.node.clock?.nowMs;
+    if (nowMs === undefined || lastMs === undefined) return;
+    const fromMs = nowMs - (performance.now() - sinceMs);
+    const newestLocalMs = Math.max(lastMs, ...[...this.#files.values()].map(({ times }) => times.newestMs ?? lastMs));
+    this.#options.zone.note({ file, localMs: lastMs, fromMs, toMs: nowMs, newestLocalMs });
+  }
+
+  async #applyZone(): Promise<void> {
+    const held = [...this.#files].map(([name, { heldBytes }]) => ({ name, heldBytes }));
+    const isChanged = await this.#dirs.setZone(this.#options.zone.inUse, held);
+    if (isChanged) for (const listener of [...this.#rezoned]) listener();
   }
 
   #emitMissed(missed: MissedPart): void {
@@ -207,7 +336,10 @@ export class TailMirror {
 
   async #append(name: string, known: MirroredFile, { bytes, before, size }: Rest & { size: number }): Promise<void> {
     if (bytes.length > 0) await this.#dirs.write((dir) => dir.append(name, bytes));
-    this.#files.set(name, afterAppend(known, { bytes, before }, size));
+    const added = this.#readTimes(lastLines(bytes));
+    const times = joinTimes(known.times, added);
+    this.#files.set(name, { ...afterAppend(known, { bytes, before }, { size, listedMs: this.#listedMs }), times });
+    this.#noteWritten(name, added, known.listedMs);
     this.#noteCut(name, known.isCut);
   }
 
@@ -240,6 +372,11 @@ export class TailMirror {
       this.#files.set(name, { ...file, heldBytes, isWhole: file.isWhole && heldBytes === file.heldBytes });
     }
   }
+}
+
+function joinTimes(known: LocalTimes, added: LocalTimes): LocalTimes {
+  const newestMs = Math.max(known.newestMs ?? -Infinity, added.newestMs ?? -Infinity);
+  return { hasLocal: known.hasLocal || added.hasLocal, ...(Number.isFinite(newestMs) && { newestMs }) };
 }
 
 function selectionKey({ file, family }: LogSelection): string {

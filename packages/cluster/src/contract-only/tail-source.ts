@@ -5,9 +5,6 @@ import { KNOWN_BYTES, type MirroredFile } from './mirrored-file.ts';
 
 const NEWLINE = 10;
 
-/** Attempts for a file that keeps growing. */
-const MAX_TRIES = 3;
-
 /** The text after the known part of a file. */
 export interface Rest {
   bytes: Buffer;
@@ -30,22 +27,9 @@ export class TailSource {
     this.#options = options;
   }
 
-  /**
-   * The newest part of a file whose size is the same before and after: only then is its last line known to be complete, and
-   * whether the first one is missing. For a file that keeps growing, without its last line.
-   */
-  async readFirst(entry: LogEntry): Promise<LogEntry & Tail & { isWhole: boolean }> {
-    const { node, tailBytes, signal } = this.#options;
-    let { size } = entry;
-    for (let tries = 1; ; tries++) {
-      const tail = await this.#fetch({ name: entry.name, size }, tailBytes);
-      const entries = size === 0 ? [] : await node.listLogs({ signal });
-      const sizeNow = entries.find(({ name }) => name === entry.name)?.size ?? size;
-      if (sizeNow === size) return { ...entry, size, ...tail, isWhole: tail.bytes.length >= size };
-      // With the earlier size: the next listing differs, and the rest is read.
-      if (tries === MAX_TRIES) return { ...entry, size, ...tail, bytes: withoutLastLine(tail.bytes), isWhole: false };
-      size = sizeNow;
-    }
+  /** The newest part of a file. Its last line may be unfinished, unless its size is the same afterwards. */
+  readFirst(entry: LogEntry): Promise<Tail> {
+    return this.#fetch(entry, this.#options.tailBytes);
   }
 
   /** The appended text; `undefined` if the newest part does not join the known text. */
@@ -73,6 +57,6 @@ export class TailSource {
   }
 }
 
-function withoutLastLine(bytes: Buffer): Buffer {
+export function withoutLastLine(bytes: Buffer): Buffer {
   return bytes.subarray(0, bytes.lastIndexOf(NEWLINE, -2) + 1);
 }

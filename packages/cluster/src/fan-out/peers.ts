@@ -11,6 +11,7 @@ import {
   matchesPattern,
   type NodeState,
   PortholeError,
+  ResponseClock,
 } from '@porthole/contract';
 import {
   createZone,
@@ -104,8 +105,10 @@ export interface PeersOptions {
   missedAfterMs?: number;
   /** Shared by the responses of all members. */
   responses?: SharedBudget;
-  /** Time zone of members that do not report theirs; default: the zone of the system. */
+  /** Time zone assumed of members that do not report theirs; default: the zone of the system. */
   zone?: Zone;
+  /** The zone of such a member, by its id, if it is known. */
+  zoneOf?: ((id: string) => Zone | undefined) | undefined;
   /** Formats of the logs of members that do not detect them; tried before the built-in ones. */
   formats?: readonly UserFormat[] | undefined;
 }
@@ -143,6 +146,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
 
   const createPeer = (member: Member): MemberPeer => {
     let made: NodeClient | undefined;
+    const clock = new ResponseClock();
     let watched: WatchedMember | undefined;
     const contact = () => {
       watched ??= silent.watch(member.url, access.fetchFor(member));
@@ -150,14 +154,19 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     };
     const send: FetchFunction = async (url, init) => contact()(url, init);
     const client = () => {
-      made ??= clientFor(member.url, contact(), { selfId, timeoutMs: options.timeoutMs, responses, lineKernel });
+      made ??= clientFor(member.url, clock.watch(contact()), {
+        selfId,
+        timeoutMs: options.timeoutMs,
+        responses,
+        lineKernel,
+      });
       return made;
     };
     // Every response of a member passes through here, so nothing is passed on unmasked.
     const createState = () => {
       const masking = options.masking.forMember();
       const masked = new MaskedNode(client(), masking);
-      const createContractNode = () => contractNodeFor(client(), { masked, masking });
+      const createContractNode = () => contractNodeFor(client(), { masked, masking, clock, id: member.id });
       return new MemberNode({ client: masked, createContractNode, onClose: () => masking.close() });
     };
     const isSelf = member.id === selfId;
@@ -180,7 +189,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
 
   const contractNodeFor = (
     client: NodeState,
-    { masked, masking }: { masked: MaskedNode; masking: OneMemberMasking },
+    { masked, masking, clock, id }: { masked: MaskedNode; masking: OneMemberMasking; clock: ResponseClock; id: string },
   ): ContractNode => {
     threads ??= new WorkerPool(TAIL_THREADS);
     const { zone = createZone(), formats } = options;
@@ -188,6 +197,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     const maxTotalBytes = Math.min(MAX_TAILS_BYTES, Math.max(MIN_TAILS_BYTES, share));
     const limits = { maxTotalBytes, tailBytes: maxTotalBytes / FILE_SHARE };
     const tails: TailNode = {
+      clock,
       // Fetched before anything is read: the secrets to mask must be known by then.
       async listLogs(callOptions) {
         await masked.learnSecrets(callOptions);
@@ -195,7 +205,9 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
       },
       viewLog: (request, callOptions) => client.viewLog(request, callOptions),
     };
-    return new ContractNode({ node: masked, tails, scrubbing: masking.scrubbing, zone, formats, threads, limits });
+    const memberZone = options.zoneOf?.(id);
+    const { scrubbing } = masking;
+    return new ContractNode({ node: masked, tails, scrubbing, zone, memberZone, formats, threads, limits });
   };
 
   const get = (id: string): RegisteredPeer => {

@@ -8,6 +8,7 @@ import {
   readLabels,
   type ShippingLag,
 } from '@porthole/contract';
+import { MemberNode } from '../contract-only/member-node.ts';
 import { type Deadline, withDeadline } from '../fan-out/bounded-calls.ts';
 import { expectFailure } from '../fan-out/member-failure.ts';
 import { readLag, readSample } from '../gossip/read-exchange.ts';
@@ -68,7 +69,9 @@ export async function inspectMember(member: QueriedMember, options: InspectOptio
     orNull((leaving) => newestTime(member, { signal: leaving }), deadline),
     orNull((leaving) => countErrors(member, { signal: leaving, nowMs: options.nowMs() }), deadline),
   ]);
-  return { facts: { ...facts, lastRecordMs, recentErrors }, ...described, tripMs };
+  // Known from its records.
+  const timeZone = member.state instanceof MemberNode ? (facts.timeZone ?? member.state.timeZone) : facts.timeZone;
+  return { facts: { ...facts, timeZone, lastRecordMs, recentErrors }, ...described, tripMs };
 }
 
 /** The same for other members: without times of day. `undefined` if it is beyond the bounds of a sample. */

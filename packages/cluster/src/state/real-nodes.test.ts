@@ -73,7 +73,7 @@ async function startCluster() {
     selfId: 'asking',
     masking: fakeMasking({ mask: redact }),
     timeoutMs: 10_000,
-    zone: createZone('UTC'),
+    zoneOf: () => createZone('UTC'),
   });
   onTestFinished(() => peers.close());
   const clocks = new ClockTable({ peers, selfId: 'asking', timeoutMs: 10_000 });
@@ -111,7 +111,7 @@ it('a cluster of real nodes, a dead one and a contract-only one', async () => {
     ({ nodes } = await clusterNodes({ ...deps, cluster: 'test', membership }));
     expect(nodes.map(({ id, state, timeZone, recentErrors }) => [id, state, timeZone, recentErrors])).toEqual([
       ['dead', 'unreachable', null, null],
-      ['lindb', 'up', null, 1],
+      ['lindb', 'up', 'UTC', 1],
       ['one', 'up', 'UTC', 1],
       ['two', 'up', 'UTC', 1],
     ]);

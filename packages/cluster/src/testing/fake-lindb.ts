@@ -32,27 +32,43 @@ export class FakeLindb {
   beforeView: (file: string) => void = () => {};
   /** Views may start within a line, unlike those of LinDB. */
   viewAsIs = false;
-  readonly #server: Server;
+  /** Offset of the zone in which it writes `access.log`, a line for each request; `undefined`: it writes none. */
+  accessLogOffsetMs: number | undefined;
+  #server: Server = this.#createServer();
+  #port = 0;
 
-  private constructor() {
-    this.#server = createServer((request, response) => {
+  private constructor() {}
+
+  #createServer(): Server {
+    return createServer((request, response) => {
       const { pathname, searchParams } = new URL(request.url ?? '/', 'http://node');
       if (request.headers.authorization !== undefined) this.authorizations.push(request.headers.authorization);
       this.#respond(pathname, searchParams, response);
       this.requests.push({ path: pathname, file: searchParams.get('file'), status: response.statusCode });
+      if (this.accessLogOffsetMs === undefined) return;
+      const { method = '', url = '' } = request;
+      const time = lindbTime(Date.now(), this.accessLogOffsetMs);
+      this.write('access.log', `${time}\t127.0.0.1 1ms "${method} ${url} HTTP/1.1" ${response.statusCode} 100\n`);
     });
   }
 
   static async start(files: Readonly<Record<string, string | Buffer>> = {}): Promise<FakeLindb> {
     const fake = new FakeLindb();
     for (const [name, text] of Object.entries(files)) fake.files.set(name, Buffer.from(text));
-    await new Promise<void>((resolve) => fake.#server.listen(0, '127.0.0.1', resolve));
+    await fake.restart();
     onTestFinished(() => fake.stop());
     return fake;
   }
 
+  /** Listens on its port, after it was stopped. */
+  async restart(): Promise<void> {
+    this.#server = this.#createServer();
+    await new Promise<void>((resolve) => this.#server.listen(this.#port, '127.0.0.1', resolve));
+    this.#port = (this.#server.address() as AddressInfo).port;
+  }
+
   get url(): string {
-    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `http://127.0.0.1:${this.#port}`;
   }
 
   /** Requests per path. */
@@ -102,6 +118,11 @@ export class FakeLindb {
     response.write(this.viewAsIs ? bytes.subarray(Math.max(0, bytes.length - size)) : renderView(bytes, size));
     response.end();
   }
+}
+
+/** A time as LinDB writes it in a zone with this offset. */
+export function lindbTime(atMs: number, offsetMs = 0): string {
+  return new Date(atMs + offsetMs).toISOString().replace('T', ' ').slice(0, -1);
 }
 
 /** The body of a view as LinDB builds it. */

@@ -26,7 +26,16 @@ export interface Zone {
   offsetMsAt(epochMs: number): number;
 }
 
-/** `''` is the system's zone. Throws a RangeError for an unknown name. */
+/** The name of a zone whose clocks never change. */
+export function fixedZoneName(offsetMs: number): string {
+  const minutes = Math.abs(Math.round(offsetMs / 60_000));
+  const [hour, minute] = [Math.floor(minutes / 60), minutes % 60].map((part) => String(part).padStart(2, '0'));
+  return minutes === 0 ? 'UTC' : `UTC${offsetMs < 0 ? '-' : '+'}${hour}:${minute}`;
+}
+
+const FIXED = /^UTC([+-])(\d\d):(\d\d)$/;
+
+/** `''` is the system's zone; `UTC+08:00` one whose clocks never change. Throws a RangeError for an unknown name. */
 export function createZone(name = ''): Zone {
   const offsetAt = createOffsetLookup(name);
   const lookUp = (epochMs: number) => offsetAt(Math.max(-LAST_KNOWN_MS, Math.min(LAST_KNOWN_MS, epochMs)));
@@ -42,7 +51,7 @@ export function createZone(name = ''): Zone {
     return before === offsetMsAt((day + 2) * DAY_MS) ? before : undefined;
   });
 
-  let fullName = name === 'UTC' ? name : undefined;
+  let fullName = name === 'UTC' || FIXED.test(name) ? name : undefined;
   return {
     id: name,
     get name() {
@@ -68,6 +77,11 @@ export function createZone(name = ''): Zone {
 function createOffsetLookup(name: string): (epochMs: number) => number {
   if (name === '') return (epochMs) => -60_000 * new Date(epochMs).getTimezoneOffset();
   if (name === 'UTC') return () => 0;
+  const [, sign, hour, minute] = FIXED.exec(name) ?? [];
+  if (sign !== undefined) {
+    const offsetMs = (Number(hour) * 60 + Number(minute)) * (sign === '-' ? -60_000 : 60_000);
+    return () => offsetMs;
+  }
   const format = new Intl.DateTimeFormat('en-US', { ...zoneOption(name), ...WALL_CLOCK });
   return (epochMs) => wallClock(format, epochMs) - Math.floor(epochMs / 1000) * 1000;
 }

@@ -1,2 +1,2 @@
 /** For programs that read such a node without a cluster. */
-export { ContractNode } from '@porthole/cluster';
+export { ContractNode, type TailNode } from '@porthole/cluster';

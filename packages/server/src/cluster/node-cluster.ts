@@ -9,20 +9,22 @@ import {
   type GroupCall,
   labelsOf,
   type MemberSelection,
+  matchesPattern,
   type NodeObject,
   type NodeState,
   PortholeError,
   type SearchOptions,
 } from '@porthole/contract';
-import type {
-  DigestQuery,
-  FieldsQuery,
-  FollowQuery,
-  HistogramQuery,
-  Scrubbing,
-  SearchQuery,
-  TopQuery,
-  Zone,
+import {
+  createZone,
+  type DigestQuery,
+  type FieldsQuery,
+  type FollowQuery,
+  type HistogramQuery,
+  type Scrubbing,
+  type SearchQuery,
+  type TopQuery,
+  type Zone,
 } from '@porthole/logs';
 import { ONCE, Shared } from '@porthole/logs/shared';
 import type { NodeArchive } from '../archive/node-archive.ts';
@@ -33,6 +35,7 @@ import { ownDirs } from '../own-dirs.ts';
 import type { Logger } from '../own-log/logger.ts';
 import { readFormats } from '../settings/format-kind.ts';
 import type { Settings } from '../settings/settings.ts';
+import { parseMemberZone } from '../settings/text-kinds.ts';
 import type { ClusterFiles } from './cluster-files.ts';
 import { createMemberFetch } from './member-fetch.ts';
 import { createMembership } from './membership.ts';
@@ -247,6 +250,7 @@ export class NodeCluster implements ClusterState {
       selfId: self.id,
       access: this.isConfigured ? await this.#access() : {},
       zone,
+      zoneOf: readZones(cluster.memberZones),
       formats: readFormats(settings.log.formats),
       limits: {
         firstBatchMs: cluster.firstBatchTimeoutMs,
@@ -290,6 +294,15 @@ interface OpenCluster {
   local: LocalCluster;
   /** With the archive, if there is one. */
   state: ClusterState;
+}
+
+/** The zones of members that the settings name. */
+function readZones(memberZones: readonly string[]): (id: string) => Zone | undefined {
+  const zones = memberZones.flatMap((given) => parseMemberZone(given) ?? []);
+  return (id) => {
+    const found = zones.find(({ members }) => matchesPattern(id, members));
+    return found && createZone(found.zone);
+  };
 }
 
 /** A configuration that is not TOML, or takes too long, cannot be masked. */

@@ -99,6 +99,7 @@ test('without any source every setting has its default', async () => {
       role: 'node',
       nodeId: '',
       members: [],
+      memberZones: [],
       memberNetworks: [],
       httpsOnly: false,
       etcd: [],

@@ -203,6 +203,8 @@ export const SETTING_ROWS = {
     nodeId: { kind: text.memberId, default: '', about: 'Id of this node within its cluster. Empty: HOSTNAME:HTTPPORT.' },
     members: { kind: list(text.memberAddress, 'members', MAX_STATIC_MEMBERS), default: [],
       about: 'The other nodes, if there is no registry: URLs, or ID=URL. May include this node, so that all nodes can share one list. Cannot be combined with `cluster.etcd`.' },
+    memberZones: { kind: list(text.memberZone, 'zones of members', MAX_STATIC_MEMBERS), default: [],
+      about: 'Time zones of the logs of contract-only members (LinDB), which do not say in which zone they write: ID=ZONE, the first that matches is used. Others are learned from what the member writes.' },
     memberNetworks: { kind: list(text.network, 'networks'), default: [],
       about: 'Networks (CIDR, like `10.0.0.0/8`) members must be in, whatever the registry lists; host names are checked when they are resolved. Empty: any except link-local, unspecified, multicast and cloud metadata addresses.' },
     httpsOnly: { kind: onOff, default: false,

@@ -318,3 +318,15 @@ describeKind('network', {
   ],
   refusedToml: [8n, true, ['10.0.0.0/8']],
 });
+
+describeKind('zone of members', {
+  kind: text.memberZone,
+  text: [
+    ['lindb-1=Asia/Shanghai', 'lindb-1=Asia/Shanghai'],
+    ['10.0.0.7:3000=UTC', '10.0.0.7:3000=UTC'],
+    ['lindb-*=America/St_Johns', 'lindb-*=America/St_Johns'],
+  ],
+  toml: [['*=Europe/Berlin', '*=Europe/Berlin']],
+  refusedText: ['', 'lindb-1', 'lindb-1=', '=UTC', 'a/b=UTC', 'lindb-1=+08:00', 'lindb-1=Asia/Shangai', 'a=b=UTC'],
+  refusedToml: [8n, true, ['a=UTC']],
+});

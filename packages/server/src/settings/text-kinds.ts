@@ -95,6 +95,8 @@ export const text = {
   memberId: textKind('a member id', '1 to 128 letters, digits and ".:_-", or ""', (given) => given === '' || isMemberId(given)),
   memberAddress: textKind('a member', 'a URL like "http://10.0.0.7:7300" or "http://10.0.0.7:8080/ops", or "ID=URL", without a query, a user and a password',
     parseMember),
+  memberZone: textKind('a zone of members', 'the id of a member, "*" stands for any characters, and an IANA name, like "lindb-*=Asia/Shanghai"',
+    (given) => parseMemberZone(given) !== undefined),
   /** Of a registry. */
   endpoint: textKind('a URL', 'like "http://10.0.0.7:2379", without a path, a user and a password', parseEndpoint),
 };
@@ -123,6 +125,12 @@ function parseMember(given: string): string | false {
   const address = endpoint + basePath;
   if (id === undefined) return address;
   return isMemberId(id) && `${id}=${address}`;
+}
+
+/** The ids of members and their zone. */
+export function parseMemberZone(given: string): { members: string; zone: string } | undefined {
+  const [, members = '', zone = ''] = /^([^=]*)=(.*)$/s.exec(given) ?? [];
+  return isMemberId(members.replace(/[*?]/g, '-')) && isZone(zone) ? { members, zone } : undefined;
 }
 
 function isZone(name: string): boolean {
