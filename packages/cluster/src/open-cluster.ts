@@ -12,6 +12,7 @@ import { RoleDiscovery } from './fan-out/role-discovery.ts';
 import { Gossip } from './gossip/gossip.ts';
 import { isSilent, MemberDirectory } from './membership/member-directory.ts';
 import type { Membership } from './membership/membership.ts';
+import { CONTRACT_ROLE } from './membership/static-members.ts';
 import type { ClusterLimits } from './records/cluster-deps.ts';
 import { inspectMember } from './state/inspect-member.ts';
 import { ConfigDrift } from './state/settings/config-drift.ts';
@@ -94,7 +95,8 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
   const { fingerprint, findSecrets, scrubbing, maxConfigBytes } = options;
   const masking = new MemberMasking({ mask, fingerprint, findSecrets, scrubbing, maxConfigBytes });
   const missedAfterMs = Math.min(limits.firstBatchMs, timeoutMs) * MISSED_SHARE;
-  const contacts = { access, masking, zone, zoneOf, formats, timeoutMs, missedAfterMs };
+  const onContractOnly = (id: string) => directory.learn(id, { role: CONTRACT_ROLE, node: peers.get(id).member.node });
+  const contacts = { access, masking, onContractOnly, zone, zoneOf, formats, timeoutMs, missedAfterMs };
   const peers = createPeers({ membership: directory, self, selfId, ...contacts });
   directory.askWith((id) => respondsStill(peers, id, timeoutMs));
   const onDescription = (id: string, description: NodeDescription) => directory.learn(id, description);

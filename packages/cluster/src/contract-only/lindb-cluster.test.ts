@@ -1,7 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ClusterEnd, ClusterFollowItem, ClusterItem, ClusterRecord } from '@porthole/contract';
+import {
+  type ClusterEnd,
+  type ClusterFollowItem,
+  type ClusterItem,
+  type ClusterRecord,
+  PortholeError,
+} from '@porthole/contract';
 import { createZone, Scrubbing } from '@porthole/logs';
 import { eventually } from '@porthole/logs/testing';
 import { expect, it, onTestFinished } from 'vitest';
@@ -23,13 +29,6 @@ function tempDir(): string {
 
 /** This node, and one of LinDB. */
 async function startCluster(lindb: FakeLindb, memberZone?: string): Promise<LocalCluster> {
-  const node = new LogDirNode();
-  node.write('a.log', line('own 1', 40_000) + line('own 2', 20_000, 'ERROR'));
-  Object.assign(node, {
-    followLogs: node.logs.follow.bind(node.logs),
-    logHistogram: node.logs.histogram.bind(node.logs),
-    logDigest: node.logs.digest.bind(node.logs),
-  });
   const self = {
     id: 'self',
     role: 'node',
@@ -37,6 +36,15 @@ async function startCluster(lindb: FakeLindb, memberZone?: string): Promise<Loca
     url: 'http://127.0.0.1:1',
     node: { hostIp: '', hostName: '', grpcPort: 0, httpPort: 1, version: '', onlineTime: 1 },
   };
+  const node = new LogDirNode();
+  node.write('a.log', line('own 1', 40_000) + line('own 2', 20_000, 'ERROR'));
+  Object.assign(node, {
+    followLogs: node.logs.follow.bind(node.logs),
+    logHistogram: node.logs.histogram.bind(node.logs),
+    logDigest: node.logs.digest.bind(node.logs),
+    settings: () => Promise.reject(new PortholeError('NOT_SUPPORTED', 'not in this test')),
+    config: async () => ({ config: '[http]\nport = 7300\n', node: self.node }),
+  });
   const cluster = await LocalCluster.open({
     name: 'test',
     membership: createStaticMembers({ self, members: [`lindb=${lindb.url}`] }),
@@ -235,6 +243,62 @@ it('a follow that began before the zone was known goes on in it, without losing 
   expect(said()).toEqual(Array.from({ length: 10 }, (_unused, index) => `error ${60 + index}`));
   const last = followed.findLast((item) => item.type === 'record');
   expect(last?.type === 'record' && last.atMs).toBe(writtenMs.at(-1));
+  controller.abort();
+  await following;
+});
+
+it('is compared with its like only', async () => {
+  const lindb = await FakeLindb.start({ 'lind-broker.log': line('one', 1000) });
+  const cluster = await startCluster(lindb, 'UTC');
+  const { roles } = await cluster.configDiff({});
+  expect(roles.map(({ role, nodes, differences }) => [role, nodes, differences])).toEqual([
+    ['contract-only', ['lindb'], []],
+    ['node', ['self'], []],
+  ]);
+  const { nodes } = await cluster.nodes();
+  expect(nodes.map(({ id, role }) => [id, role])).toEqual([
+    ['lindb', 'contract-only'],
+    ['self', 'node'],
+  ]);
+  await eventually(() => expect(cluster.gauges.drift).toEqual({ keys: 0, members: 0 }));
+});
+
+it('a follow goes on when the node restarts, loses and repeats nothing, and reports it in between', async () => {
+  const numbered = (from: number, to: number) => Array.from({ length: to - from }, (_unused, index) => from + index);
+  const write = (from: number, to: number) =>
+    lindb.write(
+      'lind-broker.log',
+      numbered(from, to)
+        .map((number) => line(`line ${number}`, 0))
+        .join(''),
+    );
+  const lindb = await FakeLindb.start({ 'lind-broker.log': line('dropped', 3000) });
+  write(0, 3);
+  const cluster = await startCluster(lindb, 'UTC');
+  const followed: ClusterFollowItem[] = [];
+  const controller = new AbortController();
+  const following = (async () => {
+    const request = { start: { back: 1 }, nodes: ['lindb'] };
+    for await (const batch of cluster.followLogs(request, { signal: controller.signal })) followed.push(...batch);
+  })();
+  const said = () => followed.flatMap((item) => (item.type === 'record' ? [item.message] : []));
+  const outcomes = () => followed.flatMap((item) => (item.type === 'member' ? [item.report.outcome] : []));
+  const expected = (to: number) => numbered(2, to).map((number) => `line ${number}`);
+  await eventually(() => expect(said()).toEqual(expected(3)));
+  for (let run = 1; run <= 2; run++) {
+    lindb.stop();
+    await eventually(() => expect(outcomes()).toHaveLength(2 * run - 1));
+    // The last words of the run before, and the first ones of the next.
+    write(10 * run - 7, 10 * run);
+    lindb.node = { ...lindb.node, onlineTime: lindb.node.onlineTime + 1 };
+    await lindb.restart();
+    await eventually(() => expect(said()).toEqual(expected(10 * run)));
+    await eventually(() => expect(outcomes()).toHaveLength(2 * run));
+    write(10 * run, 10 * run + 3);
+    await eventually(() => expect(said()).toEqual(expected(10 * run + 3)));
+  }
+  expect(outcomes()).toEqual(['refused', 'ok', 'refused', 'ok']);
+  expect(followed.filter(({ type }) => type === 'gap')).toEqual([]);
   controller.abort();
   await following;
 });

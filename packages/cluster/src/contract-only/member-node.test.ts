@@ -98,6 +98,25 @@ it('a restarted LinDB node is examined again, once', async () => {
   expect(fake.counts['/api/v1/node']).toBe(2);
 });
 
+it('what was read of a LinDB node stays when it restarts, until it is another program', async () => {
+  const fake = await FakeLindb.start({ 'a.log': LOG });
+  const client = createClient({ url: fake.url, retries: 0 });
+  const isPorthole = { now: false };
+  const ask = client.describe.bind(client);
+  const describe = () => (isPorthole.now ? Promise.resolve({ clockMs: 1 } as NodeDescription) : ask());
+  const member = memberNode(Object.assign(client, { describe }));
+  const [record] = (await collectItems(member.searchLogs(SEARCH))).flat();
+  const cursor = record?.type === 'record' ? record.cursor : '';
+  fake.node = { ...fake.node, onlineTime: 2 };
+  await member.config();
+  await collectItems(member.searchLogs({ ...SEARCH, start: { cursor } }));
+  expect(fake.counts).toMatchObject({ '/api/v1/node': 2, '/api/v1/log/view': 1 });
+  isPorthole.now = true;
+  expect(member.restarted()).toBe(true);
+  expect(await member.isPorthole()).toBe(true);
+  expect(member.restarted()).toBe(false);
+});
+
 it('a Porthole node is requested for what it lacks once a minute, and is not read by its tails', async () => {
   let asked = 0;
   let nowMs = 0;

@@ -41,8 +41,8 @@ export interface MemberNodeOptions {
 /**
  * A member with unknown capabilities. One without `/api/v1/node` that serves `/api/v1/config` only implements the contract: its
  * records come from the newest part of its files. Unsupported routes are remembered for a minute, because each request for one is
- * an error in the log of the member; that it is contract-only, until it registers again, which creates a new `MemberNode`, or
- * its configuration shows another version or start time.
+ * an error in the log of the member; that it is contract-only, until it registers again, or its configuration shows another
+ * version or start time. If it still is, what was read of its files stays, and followers go on.
  */
 export class MemberNode extends DelegatedNode implements NodeState {
   readonly #options: MemberNodeOptions;
@@ -51,7 +51,7 @@ export class MemberNode extends DelegatedNode implements NodeState {
   #isPorthole = false;
   /** It responded like a Porthole node, if only with an error: it is not contract-only. */
   #isKnown = false;
-  #contract: { node: ContractNode; as: NodeObject; reason: unknown } | undefined;
+  #contract: { node: ContractNode; as: NodeObject; reason: unknown; isDoubted: boolean } | undefined;
   readonly #describing = new Shared<NodeDescription>({ endsUnwatched: true });
   /** Routes it has, as it last described itself. */
   #capabilities: unknown;
@@ -80,7 +80,7 @@ export class MemberNode extends DelegatedNode implements NodeState {
 
   /** Whether it is a Porthole node, which masks its own responses. Asks it, if that is not known. */
   async isPorthole(options: CallOptions = {}): Promise<boolean> {
-    if (!this.#isPorthole && !this.#contract) await this.#detect(options);
+    if (!this.#isPorthole && !this.#isContractOnly) await this.#detect(options);
     return this.#isPorthole;
   }
 
@@ -89,8 +89,19 @@ export class MemberNode extends DelegatedNode implements NodeState {
     return this.#contract?.node.timeZone ?? null;
   }
 
+  /** It runs anew: whether it is still contract-only is asked with the next request. `false` if it was not. */
+  restarted(): boolean {
+    if (!this.#contract) return false;
+    this.#contract.isDoubted = true;
+    return true;
+  }
+
+  get #isContractOnly(): boolean {
+    return this.#contract?.isDoubted === false;
+  }
+
   async describe(options: CallOptions = {}): Promise<NodeDescription> {
-    if (this.#contract) throw this.#contract.reason;
+    if (this.#isContractOnly) throw this.#contract?.reason;
     if (this.#isKnown) return this.#fetchDescription(options);
     // The first request finds out what the member supports. Its response is not shared: it contains the current time.
     if (this.#describing.isRunning) {
@@ -103,8 +114,7 @@ export class MemberNode extends DelegatedNode implements NodeState {
   async config(options: CallOptions = {}): Promise<NodeConfig> {
     const config = await this.#options.client.config(options);
     const { as } = this.#contract ?? {};
-    const isRestarted = as && (as.onlineTime !== config.node.onlineTime || as.version !== config.node.version);
-    if (isRestarted) void owned(this.close(), () => {}); // copies that cannot be removed are left to the next process
+    if (as && (as.onlineTime !== config.node.onlineTime || as.version !== config.node.version)) this.restarted();
     return config;
   }
 
@@ -123,7 +133,7 @@ export class MemberNode extends DelegatedNode implements NodeState {
   /** The node to delegate to, after finding out what the member supports; throws if that fails or it lacks the operation. */
   protected async nodeFor(operation: Operation, { request, options }: DelegatedCall): Promise<NodeState> {
     checkFileName(request);
-    if (!this.#isKnown && !this.#contract) await this.#detect(options);
+    if (!this.#isKnown && !this.#isContractOnly) await this.#detect(options);
     if (this.#contract) return this.#contract.node;
     const unsupported = this.#unsupported.get(operation);
     if (unsupported && this.#nowMs() < unsupported.untilMs) throw unsupported.error;
@@ -139,6 +149,7 @@ export class MemberNode extends DelegatedNode implements NodeState {
 
   async #fetchDescription(options: CallOptions): Promise<NodeDescription> {
     const description = await this.#options.client.describe(options);
+    if (this.#contract) void owned(this.close(), () => {}); // copies that cannot be removed are left to the next process
     this.#isPorthole = true;
     this.#isKnown = true;
     this.#capabilities = description.capabilities;
@@ -168,14 +179,15 @@ export class MemberNode extends DelegatedNode implements NodeState {
         if (codeOf(error) === 'BAD_ANSWER') throw error;
         return undefined;
       });
-      if (config) this.#contract = { node: createContractNode(), as: config.node, reason };
+      const node = this.#contract?.node ?? (config && createContractNode());
+      if (config && node) this.#contract = { node, as: config.node, reason, isDoubted: false };
       throw reason;
     }
   }
 
   /** Throws if the response is not that of a node: it may be any service. */
   async #identify(options: CallOptions): Promise<void> {
-    if (this.#isPorthole || this.#contract) return;
+    if (this.#isPorthole || this.#isContractOnly) return;
     try {
       await this.describe(options);
       this.#isPorthole = true;

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { codeOf, type Member, type NodeState } from '@porthole/contract';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { FakeLindb } from '../testing/fake-lindb.ts';
 import { fakeMasking } from '../testing/fake-masking.ts';
 import { FakeNode } from '../testing/fake-node.ts';
 import { createPeers } from './peers.ts';
@@ -60,6 +61,29 @@ describe('the peers', () => {
     expect(peers.get('b').state).not.toBe(b);
     membership.members = [member('b')];
     expect(peers.all().map(({ member: { id } }) => id)).toEqual(['b']);
+  });
+
+  it('keep what was read of a contract-only member when it registers again', async () => {
+    const line = (second: number) => `2026-11-15 12:00:0${second}.000\tINFO\ta.go:1\tline ${second}\n`;
+    const lindb = await FakeLindb.start({ 'a.log': [0, 1, 2].map(line).join('') });
+    const at = (onlineTime: number) => member('lindb', { url: lindb.url, onlineTime });
+    const { membership, peers } = testPeers(at(1));
+    onTestFinished(() => peers.close());
+    const search = async () => {
+      const messages: string[] = [];
+      const query = { order: 'oldest', limit: 10, before: 0, after: 0 } as const;
+      for await (const items of peers.get('lindb').state.searchLogs(query))
+        for (const item of items) if (item.type === 'record') messages.push(item.message);
+      return messages;
+    };
+    expect(await search()).toEqual(['line 1', 'line 2']);
+    const before = peers.get('lindb');
+    membership.members = [at(2)];
+    expect(peers.get('lindb')).toBe(before);
+    expect(before.member.node.onlineTime).toBe(2);
+    expect(await search()).toEqual(['line 1', 'line 2']);
+    // It was asked what it is, and nothing was read again.
+    expect(lindb.counts).toMatchObject({ '/api/v1/node': 2, '/api/v1/log/view': 1 });
   });
 
   it('are selected by id, pattern and role', () => {

@@ -107,6 +107,8 @@ export interface PeersOptions {
   responses?: SharedBudget;
   /** Time zone assumed of members that do not report theirs; default: the zone of the system. */
   zone?: Zone;
+  /** Called when a member turns out to implement only the contract. */
+  onContractOnly?: ((id: string) => void) | undefined;
   /** The zone of such a member, by its id, if it is known. */
   zoneOf?: ((id: string) => Zone | undefined) | undefined;
   /** Formats of the logs of members that do not detect them; tried before the built-in ones. */
@@ -134,7 +136,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     const now = new Map<string, MemberPeer>();
     for (const member of members) {
       const before = known.get(member.id);
-      const isSame = before !== undefined && isSameRun(before.member, member);
+      const isSame = before !== undefined && (isSameRun(before.member, member) || before.survives(member));
       if (isSame) before.member = member;
       now.set(member.id, isSame ? before : createPeer(member));
     }
@@ -174,6 +176,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
       transport: isSelf ? undefined : new HttpTransport({ url: member.url, selfId, send, isPorthole: isPortholeNode }),
       make: isSelf ? () => self : createState,
       close: () => watched?.close(),
+      heard: () => watched?.heard(),
       async forget(id, callOptions) {
         const { members } = await client().cluster.forget(id, callOptions);
         return members.reduce((sum, { count }) => sum + count, 0);
@@ -206,6 +209,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
       viewLog: (request, callOptions) => client.viewLog(request, callOptions),
     };
     const memberZone = options.zoneOf?.(id);
+    options.onContractOnly?.(id);
     const { scrubbing } = masking;
     return new ContractNode({ node: masked, tails, scrubbing, zone, memberZone, formats, threads, limits });
   };
@@ -250,6 +254,7 @@ interface PeerDeps extends Pick<RegisteredPeer, 'forget' | 'transport'> {
   knowledge(): Pick<ClusterState, 'exchange' | 'heldSnapshot'>;
   make(): NodeState;
   close(): void;
+  heard(): void;
 }
 
 /** Creates the client of the member on first use. */
@@ -272,6 +277,13 @@ class MemberPeer implements RegisteredPeer {
     return this.#deps.transport;
   }
 
+  /** Whether it stays the same after a restart: what was read of the files of a contract-only member is still of use. */
+  survives({ url }: Member): boolean {
+    if (url !== this.member.url || !(this.#state instanceof MemberNode) || !this.#state.restarted()) return false;
+    this.#deps.heard();
+    return true;
+  }
+
   async close(): Promise<void> {
     this.#deps.close();
     if (this.#state instanceof MemberNode) await this.#state.end();
@@ -291,7 +303,7 @@ class MemberPeer implements RegisteredPeer {
   }
 }
 
-/** A restarted node counts as a different one; learning more about a node does not change it. */
+/** A restarted node counts as a different one, unless it survives that; learning more about a node does not change it. */
 function isSameRun(a: Member, b: Member): boolean {
   const isSameAddress = a.url === b.url && a.isSelf === b.isSelf;
   return isSameAddress && (a.node.onlineTime === b.node.onlineTime || a.node.onlineTime === 0);

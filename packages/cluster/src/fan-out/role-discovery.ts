@@ -1,4 +1,4 @@
-import { type CallOptions, codeOf } from '@porthole/contract';
+import type { CallOptions } from '@porthole/contract';
 import type { MemberDirectory } from '../membership/member-directory.ts';
 import { inParallel, withDeadline } from './bounded-calls.ts';
 import type { ClockTable } from './clock.ts';
@@ -12,7 +12,7 @@ const AT_ONCE = 16;
 export interface RoleDiscoveryDeps {
   peers: Peers;
   clocks: Pick<ClockTable, 'measure'>;
-  directory: Pick<MemberDirectory, 'strangers' | 'learn'>;
+  directory: Pick<MemberDirectory, 'strangers'>;
   timeoutMs: number;
   /** A member that did not respond is not tried again before this. */
   againMs: number;
@@ -40,14 +40,10 @@ export class RoleDiscovery {
   }
 
   async #describe(id: string, signal: AbortSignal | undefined): Promise<void> {
-    const { peers, clocks, directory, timeoutMs } = this.#deps;
-    try {
-      const peer = peers.get(id);
-      const deadline = { timeoutMs: timeoutMs * SHARE, ...(signal && { signal }) };
-      await withDeadline((leaving) => clocks.measure(peer, { signal: leaving }), deadline);
-    } catch (error) {
-      // A contract-only member has no role. Other failures are reported by the request that follows.
-      if (codeOf(error) === 'NOT_SUPPORTED') directory.learn(id, { node: peers.get(id).member.node });
-    }
+    const { peers, clocks, timeoutMs } = this.#deps;
+    const deadline = { timeoutMs: timeoutMs * SHARE, ...(signal && { signal }) };
+    const measure = async (leaving: AbortSignal) => clocks.measure(peers.get(id), { signal: leaving });
+    // A contract-only member has its role by then. Other failures are reported by the request that follows.
+    await withDeadline<unknown>(measure, deadline).catch(() => {});
   }
 }

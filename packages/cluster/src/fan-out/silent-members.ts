@@ -35,6 +35,8 @@ export interface SilentMembersOptions {
 export interface WatchedMember {
   /** Rejects at once with DEADLINE_EXCEEDED while the member is silent. */
   fetch: Send;
+  /** It has registered again: the next request is sent to it. */
+  heard(): void;
   /** Stops asking it. */
   close(): void;
 }
@@ -71,7 +73,11 @@ export class SilentMembers {
         this.#waiting.delete(back);
       },
     });
-    return { fetch: (input, init) => member.fetch(input, init), close: () => member.close() };
+    return {
+      fetch: (input, init) => member.fetch(input, init),
+      heard: () => member.heard(),
+      close: () => member.close(),
+    };
   }
 
   #probeNext(): void {
@@ -133,11 +139,11 @@ class Watched {
     try {
       const response = await this.#send(input, init);
       if (init.method !== 'HEAD' && response.body) return this.#listenTo(response, response.body, init.signal);
-      this.#heard();
+      this.heard();
       return response;
     } catch (error) {
       if (performance.now() - startedMs >= this.#waitMs) this.#missed(startedMs);
-      else if (!init.signal.aborted) this.#heard(); // it fails at once: asking it costs nothing
+      else if (!init.signal.aborted) this.heard(); // it fails at once: asking it costs nothing
       throw error;
     }
   }
@@ -158,7 +164,7 @@ class Watched {
       const isSoon = performance.now() - startedMs < Math.min(timeoutMs / 2, this.#waitMs);
       if (!isSoon || this.#closing.signal.aborted) return false;
     }
-    this.#heard();
+    this.heard();
     return true;
   }
 
@@ -176,7 +182,7 @@ class Watched {
         const startedMs = performance.now();
         try {
           const part = await reader.read();
-          this.#heard();
+          this.heard();
           return part;
         } catch (error) {
           if (signal.aborted && performance.now() - startedMs >= this.#waitMs) void this.#doubt(startedMs);
@@ -199,7 +205,7 @@ class Watched {
     this.#missed(performance.now());
   }
 
-  #heard(): void {
+  heard(): void {
     const wasSilent = this.#isSilent;
     this.#misses = 0;
     if (wasSilent) this.#listeners.onBack(this);

@@ -5,6 +5,9 @@ import { byId, type Membership, type SelfMember, selfMember } from './membership
 /** Role of a member whose role is not known yet. */
 export const UNKNOWN_ROLE = 'unknown';
 
+/** Role of a contract-only member, which reports none: it is another program, so it is compared with its like only. */
+export const CONTRACT_ROLE = 'contract-only';
+
 export interface StaticMembersOptions {
   self: SelfMember;
   /**
