@@ -1,8 +1,11 @@
+import { appendFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { startTestEtcd } from '@porthole/cluster/testing';
 import { eventually } from '@porthole/logs/testing';
 import { freePorts } from '@porthole/server/testing';
 import { expect, it } from 'vitest';
-import { ClusterProcess, writeRecord } from './testing/cluster-process.ts';
+import { ClusterProcess, renderRecord, writeRecord } from './testing/cluster-process.ts';
 import { BINARY, tempDir } from './testing/program.ts';
 
 /** How far the clock of the member that joins is ahead. */
@@ -56,4 +59,50 @@ it('a member whose clock is ahead joins a running follow, is restarted, and the 
   await startAsked(asked.cwd);
   write('heard again');
   await areThere();
+});
+
+it('the lines of one file never change their order, while several members write fast and one of them is paused', async () => {
+  const etcd = await startTestEtcd();
+  const flags = ['--cluster-etcd', etcd.url];
+  const members = await Promise.all(['a', 'b', 'c'].map((id) => ClusterProcess.start(id, { flags })));
+  const [asked, , paused] = members as [ClusterProcess, ClusterProcess, ClusterProcess];
+  await eventually(async () => expect((await asked.nodes()).nodes).toHaveLength(3));
+  const followed = await asked.follow();
+
+  const written = new Map<string, string[]>();
+  /** A few hundred lines in each file, their times spread over the last moments as if they were written one by one. */
+  const writeAll = () => {
+    for (const { id, cwd } of members)
+      for (const file of ['first.log', 'second.log']) {
+        const numbers = written.get(`${id} ${file}`) ?? [];
+        written.set(`${id} ${file}`, numbers);
+        const nowMs = Date.now();
+        const lines = Array.from({ length: 200 }, (_, index) => {
+          numbers.push(String(numbers.length));
+          return renderRecord(numbers.at(-1) ?? '', { timeMs: nowMs - 20 + index / 10 });
+        });
+        appendFileSync(join(cwd, 'logs', file), lines.join(''));
+      }
+  };
+  for (let round = 0; round < 60; round++) {
+    if (round === 15) paused.program.kill('SIGSTOP');
+    if (round === 45) paused.program.kill('SIGCONT');
+    writeAll();
+    await setTimeout(50);
+  }
+  const received = () => {
+    const numbers = new Map<string, string[]>();
+    for (const item of followed.items) {
+      if (item.type !== 'record') continue;
+      const key = `${item.node} ${item.file}`;
+      const known = numbers.get(key) ?? [];
+      known.push(item.message);
+      numbers.set(key, known);
+    }
+    return numbers;
+  };
+  const count = (numbers: ReadonlyMap<string, string[]>) => [...numbers.values()].flat().length;
+  await eventually(() => expect(count(received())).toBe(count(written)));
+  for (const [key, numbers] of written) expect([key, received().get(key)]).toEqual([key, numbers]);
+  expect(followed.items.filter(({ type }) => type === 'gap')).toEqual([]);
 });

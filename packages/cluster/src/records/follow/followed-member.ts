@@ -124,7 +124,7 @@ export class FollowedMember implements HeldMember {
         if (codeOf(error) === 'CURSOR_GONE' && this.position.forget()) {
           // How much is missing is unknown; continue with new records.
           const gap = { type: 'gap', family: '', reason: 'gone', bytes: null, after: null, until: null } as const;
-          this.#options.emit({ ...gap, node: this.id });
+          await this.#options.pass(this, [this.#event(gap, Date.now())]);
           continue;
         }
         this.#report(toOutcome(error));
@@ -149,11 +149,12 @@ export class FollowedMember implements HeldMember {
       // Passed on: the consumer of the merged follow decides whether to load the gap.
       gaps: 'report',
     })) {
+      // Whoever follows it from now on continues after what was passed on before.
+      if (this.#abortController.signal.aborted) return;
       this.hasAnswered = true;
       this.position.started(askedMs);
       this.#settled();
       if (!(await this.#take(items))) return;
-      if (this.#abortController.signal.aborted) return;
     }
   }
 

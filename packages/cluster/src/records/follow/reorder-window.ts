@@ -24,7 +24,39 @@ export interface HeldMember {
 interface Held extends Keyed {
   item: ClusterFollowItem;
   member: HeldMember;
+  queue: MemberQueue;
   bytes: number;
+}
+
+/** Files of a member whose last key is remembered: more than it may have items in the window. */
+const MAX_FILES = 2 * MAX_HELD_OF_MEMBER;
+
+/** What keeps the items of one member in order while any are held, also when it is followed anew. */
+class MemberQueue {
+  held = 0;
+  /** Of these, in the lane of late items. */
+  late = 0;
+  readonly #lastKeys = new Map<string, number>();
+  #newestKey = -Infinity;
+  #eventKey = -Infinity;
+
+  /** The sort time of the next item: no earlier than that of an item which must come before it. */
+  keyOf(item: ClusterFollowItem, atMs: number): number {
+    const file = item.type === 'record' ? item.file : undefined;
+    // What an event tells, such as a gap, is between the records before it and those after it.
+    const least = file === undefined ? this.#newestKey : (this.#lastKeys.get(file) ?? -Infinity);
+    const key = Math.max(atMs, least, this.#eventKey);
+    this.#newestKey = Math.max(this.#newestKey, key);
+    if (file === undefined) this.#eventKey = key;
+    else this.#remember(file, key);
+    return key;
+  }
+
+  #remember(file: string, key: number): void {
+    this.#lastKeys.delete(file);
+    this.#lastKeys.set(file, key);
+    if (this.#lastKeys.size > MAX_FILES) this.#lastKeys.delete(this.#lastKeys.keys().next().value ?? '');
+  }
 }
 
 /** An item with its sort time, by the clock of this node. */
@@ -44,14 +76,14 @@ class Lane {
     return this.#heap.size;
   }
 
-  /** Due time of the first arrival; `undefined` if empty. */
-  get topMs(): number | undefined {
+  /** The first item if it is due. */
+  get due(): Held | undefined {
     const { top } = this.#heap;
-    return top !== undefined && top.key <= this.#releasedMs ? top.key : undefined;
+    return top !== undefined && top.key <= this.#releasedMs ? top : undefined;
   }
 
   get nextDueMs(): number | undefined {
-    return this.topMs === undefined ? this.#due[0]?.dueMs : -Infinity;
+    return this.due === undefined ? this.#due[0]?.dueMs : -Infinity;
   }
 
   push(held: readonly Held[], dueMs: number): void {
@@ -69,24 +101,28 @@ class Lane {
       this.#releasedMs = Math.max(this.#releasedMs, upToMs);
   }
 
+  /** The first item, due or not. */
   pop(): Held | undefined {
-    return this.topMs === undefined ? undefined : this.#heap.pop();
+    return this.#heap.pop();
   }
 
   /** Later arrivals are held at least as long as earlier ones. */
   hold(): void {
-    if (this.topMs === undefined) this.#releasedMs = -Infinity;
+    if (this.due === undefined) this.#releasedMs = -Infinity;
   }
 }
 
 /**
  * Holds items for a short time, so that an earlier item of another member that arrives later is still emitted first. Items
- * that arrive even later are emitted late, sorted among each other and marked as uncertain.
+ * that arrive even later are emitted late, sorted among each other and marked as uncertain. The records of one file are
+ * never reordered, whatever their times: whoever resumes after one of them has received all before it.
  */
 export class ReorderWindow {
   readonly #windowMs: number;
   readonly #live = new Lane();
   readonly #late = new Lane();
+  /** Of the members with held items, by id. */
+  readonly #queues = new Map<string, MemberQueue>();
   #urgent: ClusterFollowItem[] = [];
   #count = 0;
   #bytes = 0;
@@ -111,19 +147,25 @@ export class ReorderWindow {
   }
 
   add(member: HeldMember, items: readonly TimedItem[], nowMs: number): void {
+    if (items.length === 0) return;
+    const queue = this.#queues.get(member.id) ?? new MemberQueue();
+    this.#queues.set(member.id, queue);
     const held = items.map(({ item, atMs }): Held => {
       const bytes = estimateBytes(item);
       member.heldBytes += bytes;
       this.#bytes += bytes;
-      return { key: atMs, index: this.#count++, item, member, bytes };
+      return { key: queue.keyOf(item, atMs), index: this.#count++, item, member, queue, bytes };
     });
     member.held += held.length;
+    queue.held += held.length;
     const isLate = ({ key }: Held) => key < this.#reachedMs;
+    const late = held.filter(isLate);
+    queue.late += late.length;
     this.#live.push(
       held.filter((each) => !isLate(each)),
       nowMs + this.#windowMs,
     );
-    this.#late.push(held.filter(isLate), nowMs + this.#windowMs);
+    this.#late.push(late, nowMs + this.#windowMs);
   }
 
   /** Emits an item immediately. */
@@ -138,18 +180,21 @@ export class ReorderWindow {
     this.#live.release(nowMs);
     this.#late.release(nowMs);
     while (batch.length < BATCH_ITEMS) {
-      // Late items first: they are earlier than everything else.
-      const late = this.#late.pop();
-      const held = late ?? this.#live.pop();
+      const live = this.#live.due;
+      // Late items first: they are earlier than everything else. At the latest before the next item of their member.
+      const late = this.#late.due || (live && live.queue.late > 0) ? this.#late.pop() : undefined;
+      const held = late ?? (live && this.#live.pop());
       if (held === undefined) break;
-      if (late === undefined) this.#reachedMs = Math.max(this.#reachedMs, held.key);
+      if (late) late.queue.late--;
+      else this.#reachedMs = Math.max(this.#reachedMs, held.key);
       batch.push(this.#emit(held));
     }
     this.#late.hold();
     return batch;
   }
 
-  #emit({ item, member, key, bytes }: Held): ClusterFollowItem {
+  #emit({ item, member, queue, key, bytes }: Held): ClusterFollowItem {
+    if (--queue.held === 0) this.#queues.delete(member.id);
     member.held--;
     member.heldBytes -= bytes;
     this.#bytes -= bytes;
