@@ -111,6 +111,7 @@ const CALL_OPTIONS: ArgumentKinds = {
   onlyRaw: FLAG,
   gaps: TEXT,
   heartbeatMs: NUMBER,
+  positions: FLAG,
   onEvent: FUNCTION,
 };
 

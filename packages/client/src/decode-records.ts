@@ -163,6 +163,7 @@ const FOLLOW_FIELDS: ReadonlyMap<string, readonly [string, (field: unknown) => b
       ['report', isReport],
     ],
   ],
+  ['position', [['cursor', isText]]],
   ['end', []],
 ]);
 

@@ -167,11 +167,11 @@ export class HttpNode implements NodeClient {
 
   followLogs(request: FollowRequest = {}, options: FollowOptions = {}): AsyncIterable<FollowItem[]> {
     checkArguments('followLogs', request, options);
-    const { gaps = 'load', signal, heartbeatMs } = options;
+    const { gaps = 'load', signal, heartbeatMs, positions } = options;
     const query = { ...parseRequest(request), start: request.start ?? 'end' };
     const limits = signal ? { signal } : {};
     const position = new NodeFollowPosition(query);
-    const followed = follow({ path: PATHS.logFollow, position, heartbeatMs }, this.#deps, limits);
+    const followed = follow({ path: PATHS.logFollow, position, heartbeatMs, positions }, this.#deps, limits);
     const onLoaded = (records: readonly FoundRecord[]) => {
       position.track([...records], { heartbeat: false, ids: [] });
     };

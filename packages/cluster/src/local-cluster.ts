@@ -17,6 +17,7 @@ import {
   type ConfigDiffRequest,
   type ExchangeRequest,
   type ExchangeResponse,
+  type FollowOptions,
   type ForgetOptions,
   type ForgottenMember,
   type GroupCall,
@@ -197,7 +198,7 @@ export class LocalCluster implements ClusterState {
 
   async *followLogs(
     request: FollowQuery & MemberSelection,
-    options?: CallOptions,
+    options?: FollowOptions,
   ): AsyncGenerator<ClusterFollowItem[], void, undefined> {
     await this.#discoverRoles(request, options);
     yield* followCluster(this.#records, request, options);

@@ -193,7 +193,14 @@ export {
   type MemberRouteId,
 } from './routes/member-routes.ts';
 export { buildOpenApi } from './routes/openapi.ts';
-export { HEARTBEAT_HEADER, MEMBER_HEARTBEAT_MS, ONLY_RAW, PATHS, RECORDS_HEADER } from './routes/paths.ts';
+export {
+  HEARTBEAT_HEADER,
+  MEMBER_HEARTBEAT_MS,
+  ONLY_RAW,
+  PATHS,
+  POSITION_COMMENT,
+  RECORDS_HEADER,
+} from './routes/paths.ts';
 export { isRole, mayUse, ROLES, type Role, type Route, type RouteRole } from './routes/route.ts';
 export { COMMON_ERRORS, getRoute, ROUTE_IDS, ROUTES, type RouteId } from './routes/routes.ts';
 export {

@@ -197,6 +197,11 @@ export interface FollowOptions extends CallOptions {
    * as long without a byte.
    */
   heartbeatMs?: number;
+  /**
+   * Emits a `position` whenever it is known where all logs stand: to resume, in `start.cursor`, before the cursors of
+   * the records that came after it, joined by `~`.
+   */
+  positions?: boolean;
 }
 
 /**

@@ -42,6 +42,7 @@ import type {
   FileProblem,
   FollowItem,
   FollowQuery,
+  FollowReadOptions,
   Histogram,
   HistogramQuery,
   LogSelection,
@@ -182,7 +183,7 @@ export class LogEngine {
     return this.#count(fields, query, options);
   }
 
-  follow(query: FollowQuery, options: ReadOptions): AsyncGenerator<FollowItem[], void, undefined> {
+  follow(query: FollowQuery, options: FollowReadOptions): AsyncGenerator<FollowItem[], void, undefined> {
     return followDespite(this.#deps.problems?.(query) ?? [], query, this.#hub.follow(query, options));
   }
 

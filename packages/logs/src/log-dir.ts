@@ -35,6 +35,7 @@ import type {
   FileProblem,
   FollowItem,
   FollowQuery,
+  FollowReadOptions,
   Histogram,
   HistogramQuery,
   LogEntry,
@@ -199,7 +200,7 @@ export class LogDir {
   }
 
   /** New records as they are written, batch by batch, until the signal aborts. The first batch is empty. */
-  async *follow(query: FollowQuery, options: ReadOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
+  async *follow(query: FollowQuery, options: FollowReadOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {
     yield* (await this.#loadEngine()).follow(query, options);
   }
 

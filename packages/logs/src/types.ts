@@ -48,6 +48,11 @@ export interface ReadOptions {
   client?: string | undefined;
 }
 
+export interface FollowReadOptions extends ReadOptions {
+  /** Emits a `position` before the first live record, which is where a client resumes that loses its connection. */
+  positions?: boolean | undefined;
+}
+
 /** A finite stream of bytes. Read it to the end, break, or call `close()`. */
 export interface ByteStream {
   /** `undefined` only if a remote node does not report it. */
@@ -258,7 +263,8 @@ export interface Digest {
 export interface FollowQuery extends LogSelection, RecordFilter {
   /**
    * Where to begin: now, `back` records back, at a time, or after a record. `sinceMs` is for logs that the cursor does
-   * not name: they begin at that time, or at that of the newest record it names if this is earlier.
+   * not name: they begin at that time, or at that of the newest record it names if this is earlier. If it is the cursor
+   * of a `position`, they are new and begin at their start.
    */
   start: 'end' | { back: number } | { timeMs: number } | { cursor: string; sinceMs?: number };
   raw?: boolean;
@@ -292,5 +298,7 @@ export type FollowItem =
    * understand.
    */
   | { type: 'skipped'; count: number; detail: string }
+  /** Where every log stands, for whoever asks for it: a follow that resumes there and after later records loses nothing. */
+  | { type: 'position'; cursor: string }
   /** The last item. */
   | { type: 'end'; reason: 'cancelled' | 'stopping' };

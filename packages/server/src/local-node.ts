@@ -1,6 +1,7 @@
 import {
   type CallOptions,
   type FileRequest,
+  type FollowOptions,
   getRoute,
   type Labels,
   type NodeConfig,
@@ -123,7 +124,7 @@ export class LocalNode implements NodeState {
     return this.#deps.logs.searchLines(request, options);
   }
 
-  followLogs(request: FollowQuery, options: CallOptions = {}): AsyncIterable<FollowItem[]> {
+  followLogs(request: FollowQuery, options: FollowOptions = {}): AsyncIterable<FollowItem[]> {
     return this.#deps.logs.follow(request, options);
   }
 

@@ -32,6 +32,8 @@ function explainEvent(item: Exclude<FollowEvent, { type: 'member' }>): string {
       return `${item.reason}; retrying in ${(item.waitMs / 1000).toFixed(1)} s`;
     case 'skipped':
       return item.detail;
+    case 'position':
+      return 'all records so far were shown';
     case 'end':
       return item.reason === 'stopping' ? 'the node is stopping' : 'ended';
   }

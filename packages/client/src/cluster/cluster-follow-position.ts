@@ -1,8 +1,10 @@
 import {
   type ClusterFollowItem,
   type ClusterRecord,
+  decodeFollowPositions,
   encodeClusterFollow,
   encodeFollowPositions,
+  MAX_BODY_BYTES,
   type MemberSelection,
 } from '@porthole/contract';
 import type { FollowQuery } from '@porthole/logs/types';
@@ -18,14 +20,24 @@ const MARGIN_MS = 5000;
 /** Minimum number of delivered records to remember: enough for some thousand records per second. */
 const MAX_REMEMBERED = 10_000;
 
-/** Maximum URL length of positions, for nodes that accept no parameters in a body. Beyond it, a follow resumes by time. */
+/** Maximum length of positions; the rest of the body is for the other parameters. Beyond it, a follow resumes by time. */
+const POSITIONS_CHARACTERS = MAX_BODY_BYTES - 64 * 1024;
+
+/** The same for nodes that accept no parameters in a body. */
 const SHORT_POSITIONS_CHARACTERS = 6 * 1024;
 
 /** Members whose position is remembered: the maximum size of a cluster. */
 const MAX_MEMBERS = 10_000;
 
 /** Files per member whose position is remembered; each log has one live file. */
-const MAX_FILES = 64;
+const MAX_FILES = 2048;
+
+interface MemberPosition {
+  /** Where all its logs stood. */
+  base: string | undefined;
+  /** The last cursor of each file since then. */
+  readonly files: Map<string, string>;
+}
 
 /**
  * The position of a cluster follow. It resumes after the last record of each log of each member, independent of their clocks;
@@ -37,16 +49,18 @@ export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> 
   /** The most recently delivered records, and those before them. */
   #delivered = new Set<string>();
   #deliveredBefore = new Set<string>();
-  /** The last cursor of each file, by member. */
-  readonly #positions = new Map<string, Map<string, string>>();
+  readonly #positions = new Map<string, MemberPosition>();
   #beganMs: number | undefined;
   #newestMs: number | undefined;
   #wasQuiet = false;
-  #maxCharacters = Number.POSITIVE_INFINITY;
+  #maxCharacters = POSITIONS_CHARACTERS;
 
   constructor(query: FollowQuery & MemberSelection, clock: Clock) {
     this.#query = query;
     this.#clock = clock;
+    const { start } = query;
+    const asked = start !== 'end' && 'cursor' in start ? decodeFollowPositions(start.cursor) : undefined;
+    for (const [id, base] of asked ?? []) this.#positions.set(id, { base, files: new Map() });
   }
 
   started(atMs: number): void {
@@ -57,6 +71,7 @@ export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> 
     this.#wasQuiet ||= heartbeat;
     const nowMs = this.#clock.now();
     return items.filter((item) => {
+      if (item.type === 'position') this.#position(item.node, { base: item.cursor, files: new Map() });
       if (item.type !== 'record') return true;
       // A timestamp in the future would skip everything written until then.
       const atMs = Math.min(item.atMs ?? -Infinity, nowMs);
@@ -80,7 +95,7 @@ export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> 
   request(nowMs: number): { query: URLSearchParams } {
     const { start } = this.#query;
     // Past records come first: if none have arrived, nothing was delivered.
-    const isBack = start !== 'end' && !('back' in start && this.#wasQuiet);
+    const isBack = start !== 'end' && this.#positions.size === 0 && !('back' in start && this.#wasQuiet);
     if (this.#beganMs === undefined || (this.#newestMs === undefined && isBack))
       return { query: encodeClusterFollow(this.#query) };
     const query = encodeClusterFollow({ ...this.#query, start: 'end' });
@@ -93,18 +108,27 @@ export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> 
   #keepPosition({ node, file, cursor, unfinished }: ClusterRecord): void {
     // Resuming after an unfinished line would lose its rest: it is delivered again, complete.
     if (unfinished || cursor === '') return;
-    const files = this.#positions.get(node) ?? new Map<string, string>();
-    this.#positions.set(node, files);
-    if (this.#positions.size > MAX_MEMBERS) this.#positions.delete(this.#positions.keys().next().value ?? '');
+    const { files } = this.#positions.get(node) ?? this.#position(node, { base: undefined, files: new Map() });
     files.delete(file);
     files.set(file, cursor);
     const [oldest = file] = files.keys();
     if (files.size > MAX_FILES) files.delete(oldest);
   }
 
+  #position(node: string, position: MemberPosition): MemberPosition {
+    this.#positions.set(node, position);
+    if (this.#positions.size > MAX_MEMBERS) this.#positions.delete(this.#positions.keys().next().value ?? '');
+    return position;
+  }
+
   #encodedPositions(): string | undefined {
     if (this.#positions.size === 0) return undefined;
-    const members = new Map([...this.#positions].map(([id, files]) => [id, [...files.values()].join('~')]));
+    const members = new Map(
+      Array.from(this.#positions, ([id, { base, files }]) => [
+        id,
+        [...(base === undefined ? [] : [base]), ...files.values()].join('~'),
+      ]),
+    );
     const text = encodeFollowPositions(members);
     return text.length > this.#maxCharacters ? undefined : text;
   }
@@ -114,8 +138,11 @@ export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> 
     return this.#sinceBegan(nowMs);
   }
 
-  /** For logs without records so far. Relative, because the clock of the node may differ. */
+  /** For members without records so far. Relative, because the clock of the node may differ. */
   #sinceBegan(nowMs: number): string {
+    const { start } = this.#query;
+    const sinceMs = start === 'end' ? undefined : 'timeMs' in start ? start.timeMs : 'cursor' in start && start.sinceMs;
+    if (typeof sinceMs === 'number') return encodeClusterFollow({ start: { timeMs: sinceMs } }).get('time') ?? '';
     return `${Math.max(0, Math.round(nowMs - (this.#beganMs ?? nowMs))) + MARGIN_MS}ms`;
   }
 

@@ -61,6 +61,34 @@ describe('the follow of a cluster', () => {
     ]);
   });
 
+  it('resumes where all logs of each member stood, and after what came since', async () => {
+    const position = (node: string, cursor: string) =>
+      `: position ${JSON.stringify({ type: 'position', node, cursor })}\n\n`;
+    const { requests, messages } = await followed(
+      [
+        record('a', '1', NOW) + position('b', 'start~5'),
+        position('a', 'start~1~2') + record('b', '6'),
+        record('b', '7'),
+      ],
+      { start: 'end' },
+      'b 7',
+    );
+    expect(messages).toEqual(['a 1', 'reconnecting', 'b 6', 'reconnecting', 'b 7', 'end']);
+    expect(requests.slice(1)).toEqual([
+      { positions: '@a=1|b=start~5', time: '5200ms' },
+      { positions: '@a=start~1~2|b=start~5~6', time: '5400ms' },
+    ]);
+  });
+
+  it('keeps the positions it was started with of members that have sent nothing', async () => {
+    const start = { cursor: '@a=1|b=start~2', sinceMs: 17_000 };
+    const { requests } = await followed([record('a', '3', NOW), record('a', '4', NOW)], { start }, 'a 4');
+    expect(requests).toEqual([
+      { positions: '@a=1|b=start~2', time: '@17.000' },
+      { positions: '@a=1~3|b=start~2', time: '@17.000' },
+    ]);
+  });
+
   it('the same cursor of another member is another record', async () => {
     const { messages } = await followed([record('a', '1', 1) + record('b', '1', 1)], { start: 'end' }, 'b 1');
     expect(messages).toEqual(['a 1', 'b 1', 'end']);

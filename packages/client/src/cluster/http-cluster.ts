@@ -115,12 +115,16 @@ export class HttpCluster implements ClusterClient {
     options: FollowOptions = {},
   ): AsyncIterable<ClusterFollowItem[]> {
     checkArguments('cluster.followLogs', request, options);
-    const { gaps = 'load', signal } = options;
+    const { gaps = 'load', signal, positions } = options;
     const query = { ...parseRequest(request), start: request.start ?? 'end' };
     const limits = signal ? { signal } : {};
     const { clock } = this.#deps;
     const position = new ClusterFollowPosition(query, clock);
-    const followed = follow<ClusterFollowItem>({ path: PATHS.clusterLogFollow, position }, this.#deps, limits);
+    const followed = follow<ClusterFollowItem>(
+      { path: PATHS.clusterLogFollow, position, positions },
+      this.#deps,
+      limits,
+    );
     if (gaps === 'report') return followed;
     const { nodes: _nodes, role: _role, store: _store, floors: _floors, ...wanted } = query;
     return loadGaps<ClusterFollowItem>(followed, wanted, {

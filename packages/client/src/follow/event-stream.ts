@@ -1,3 +1,4 @@
+import { POSITION_COMMENT } from '@porthole/contract';
 import { createParser } from 'eventsource-parser';
 import { decodeFollowItem, SkippedItems } from '../decode-records.ts';
 import { notSupported } from '../errors/response-error.ts';
@@ -29,8 +30,12 @@ export async function* readEvents<T extends { type: string }>(
       batch.items.push(item as T);
       batch.ids.push(id);
     },
-    onComment: () => {
+    onComment: (text) => {
       batch.heartbeat = true;
+      const item = text.startsWith(POSITION_COMMENT) && decodeFollowItem(text.slice(POSITION_COMMENT.length), skipped);
+      if (!item) return;
+      batch.items.push(item as T);
+      batch.ids.push(undefined);
     },
     onRetry: (retryMs) => {
       batch.retryMs = retryMs;

@@ -49,10 +49,10 @@ class Writer {
     this.#node = node;
   }
 
-  write(name: string, count: number): void {
+  write(name: string, count: number, atMs = Date.now()): void {
     const messages = Array.from({ length: count }, () => `number ${this.#next++}`);
     this.written[name] = [...(this.written[name] ?? []), ...messages];
-    this.#node.append(name, messages.map((message) => line(message)).join(''));
+    this.#node.append(name, messages.map((message) => line(message, atMs)).join(''));
   }
 }
 
@@ -148,6 +148,53 @@ describe('nothing is lost and nothing is emitted twice', () => {
     writer.write('b.log', 5);
     await eventually(() => expect(all.messages('b.log')).toEqual(writer.written['b.log']));
     await Promise.all([one.stop(), all.stop()]);
+  });
+
+  it('when logs that had emitted nothing, were empty or did not exist get records with old times', async () => {
+    const node = await startFiles('a.log', 'quiet.log', 'short.log');
+    node.append('empty.log', '');
+    const writer = new Writer(node);
+    const weekAgoMs = Date.now() - 7 * 86_400_000;
+    const query = { start: 'end' } as const;
+    const one = collectFollow(impatientClient(node.url), { family: 'quiet.log', ...query }, { positions: true });
+    const all = collectFollow(impatientClient(node.url), query, { positions: true });
+    await eventually(() => expect([one.count('position'), all.count('position')]).toEqual([1, 1]));
+    for (let round = 0; round < 2; round++) {
+      await node.stop();
+      for (const name of ['quiet.log', 'short.log', 'empty.log', 'new.log']) writer.write(name, 30, weekAgoMs);
+      await node.start();
+      for (const name of ['quiet.log', 'short.log', 'empty.log', 'new.log'])
+        await eventually(() => expect(all.messages(name)).toEqual(writer.written[name]));
+      await eventually(() => expect(one.messages('quiet.log')).toEqual(writer.written['quiet.log']));
+      writer.write('a.log', 5);
+      await eventually(() => expect(all.messages('a.log')).toEqual(writer.written['a.log']));
+    }
+    expect([one.count('gap'), all.count('gap')]).toEqual([0, 0]);
+    await Promise.all([one.stop(), all.stop()]);
+  });
+
+  it.each([1, 2, 3])('when connections are cut at any byte, and records have any times (%i)', async (seed) => {
+    const names = ['a.log', 'b.log', 'c.log', 'new.log', 'newer.log'];
+    const node = await startFiles('a.log', 'b.log', 'c.log');
+    const next = random(seed);
+    let cutAt = () => Infinity;
+    const proxy = await startCuttingProxy(node.port, () => cutAt());
+    const writer = new Writer(node);
+    const follow = collectFollow(impatientClient(proxy.url), { start: 'end' }, { positions: true });
+    await eventually(() => expect(follow.count('position')).toBe(1));
+    cutAt = () => 1 + Math.floor(next() * 8000);
+    proxy.cutAll();
+    for (let round = 0; round < 150; round++) {
+      const known = round < 50 ? 2 : round < 100 ? 4 : 5;
+      const name = names[Math.floor(next() * known)] ?? 'a.log';
+      writer.write(name, 3, Date.now() - Math.floor(next() * 10 ** 9));
+      await turns();
+    }
+    for (const name of names)
+      await eventually(() => expect([name, follow.messages(name)]).toEqual([name, writer.written[name] ?? []]));
+    expect(proxy.cuts).toBeGreaterThan(5);
+    expect(follow.count('gap')).toBe(0);
+    await follow.stop();
   });
 
   it.each([

@@ -40,6 +40,7 @@ export interface FollowTarget<T> {
   position: FollowPosition<T>;
   /** See `FollowOptions`. */
   heartbeatMs?: number | undefined;
+  positions?: boolean | undefined;
 }
 
 /** Follows until the signal aborts, reconnecting as needed. */
@@ -155,7 +156,8 @@ class Connection<T extends { type: string }> {
       this.retryMs = Math.min(retryMs ?? this.retryMs, MAX_REQUESTED_WAIT_MS);
       const end = items.findIndex(({ type }) => type === 'end');
       const received = end < 0 ? items : items.slice(0, end);
-      const fresh = this.#target.position.track(received, { heartbeat, ids });
+      const { position, positions } = this.#target;
+      const fresh = position.track(received, { heartbeat, ids }).filter(({ type }) => positions || type !== 'position');
       yield { items: fresh, isWorking: received.length > 0 || heartbeat };
       this.#stopping = end >= 0;
       if (end >= 0) return;

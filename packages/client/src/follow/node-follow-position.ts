@@ -1,12 +1,15 @@
-import { encodeFollow } from '@porthole/contract';
+import { encodeFollow, MAX_BODY_BYTES } from '@porthole/contract';
 import type { FollowItem, FollowQuery } from '@porthole/logs/types';
 import type { FollowPosition } from './follow.ts';
 
 /** Maximum header length, for nodes that accept no parameters in a body. */
 const SHORT_ID_CHARACTERS = 5 * 1024;
 
+/** Maximum length otherwise; the rest of the body is for the other parameters. */
+const LONG_ID_CHARACTERS = MAX_BODY_BYTES - 64 * 1024;
+
 /**
- * A log without records so far resumes at the start of the follow, minus this margin: its records may have earlier timestamps,
+ * Of a node that does not say where its logs stand, a log without records so far resumes at the start of the follow, minus this margin: its records may have earlier timestamps,
  * and better one too many than one lost.
  */
 const MARGIN_MS = 1000;
@@ -20,12 +23,14 @@ const MAX_FILES = 2048;
 /** The position of a follow, to resume without losing or repeating records. */
 export class NodeFollowPosition implements FollowPosition<FollowItem> {
   readonly #query: FollowQuery;
-  /** The newest event id of each file, in order of arrival. */
+  /** Where all logs stood, as far as the node has said. */
+  #base: string | undefined;
+  /** The newest event id of each file since then, in order of arrival. */
   readonly #delivered = new Map<string, string>();
   /** Time of the newest record. */
   #newestMs: number | undefined;
   #isForgotten = false;
-  #maxCharacters = Number.POSITIVE_INFINITY;
+  #maxCharacters = LONG_ID_CHARACTERS;
   #beganMs: number | undefined;
   #wasQuiet = false;
 
@@ -40,6 +45,10 @@ export class NodeFollowPosition implements FollowPosition<FollowItem> {
   track(items: FollowItem[], { heartbeat, ids }: Parameters<FollowPosition<FollowItem>['track']>[1]): FollowItem[] {
     this.#wasQuiet ||= heartbeat;
     for (const [index, item] of items.entries()) {
+      if (item.type === 'position') {
+        this.#base = item.cursor;
+        this.#delivered.clear();
+      }
       // Resuming after an unfinished line could lose its rest: it is delivered again, complete.
       if (item.type !== 'record' || item.unfinished) continue;
       this.#delivered.delete(item.file);
@@ -55,6 +64,7 @@ export class NodeFollowPosition implements FollowPosition<FollowItem> {
   }
 
   forget(): FollowItem[] {
+    this.#base = undefined;
     this.#delivered.clear();
     this.#isForgotten = true;
     const family = this.#query.family ?? this.#query.file ?? '';
@@ -64,7 +74,8 @@ export class NodeFollowPosition implements FollowPosition<FollowItem> {
   request(nowMs: number): { query: URLSearchParams; headers: Record<string, string> } {
     const { start } = this.#query;
     if (this.#beganMs === undefined) return { query: encodeFollow(this.#query), headers: {} };
-    if (this.#isForgotten && this.#delivered.size === 0) return { query: this.#byTime(nowMs), headers: {} };
+    if (this.#isForgotten && this.#base === undefined && this.#delivered.size === 0)
+      return { query: this.#byTime(nowMs), headers: {} };
     const { id, isWhole } = this.#lastEventId();
     const headers: Record<string, string> = id === '' ? {} : { 'last-event-id': id };
     // Past records come first: if none have arrived, nothing was delivered.
@@ -98,8 +109,9 @@ export class NodeFollowPosition implements FollowPosition<FollowItem> {
    */
   #lastEventId(): { id: string; isWhole: boolean } {
     const { start } = this.#query;
-    const first = start !== 'end' && 'cursor' in start && !this.#isForgotten ? [start.cursor] : [];
-    const cursors = [...first, ...this.#delivered.values()];
+    const asked = start !== 'end' && 'cursor' in start && !this.#isForgotten ? start.cursor : undefined;
+    const first = this.#base ?? asked;
+    const cursors = [...(first === undefined ? [] : [first]), ...this.#delivered.values()];
     let from = cursors.length;
     for (let left = this.#maxCharacters; from > 0; from--) {
       left -= (cursors[from - 1]?.length ?? 0) + 1;

@@ -1,3 +1,4 @@
+import type { FollowOptions } from '@porthole/contract';
 import type { FollowItem, FollowQuery, FoundRecord } from '@porthole/logs/types';
 import { onTestFinished } from 'vitest';
 import type { NodeClient } from '../client-requests.ts';
@@ -15,10 +16,10 @@ export interface CollectedFollow {
 }
 
 /** A follow whose items are collected as they arrive; it ends with the test. */
-export function collectFollow(client: NodeClient, query: FollowQuery): CollectedFollow {
+export function collectFollow(client: NodeClient, query: FollowQuery, options: FollowOptions = {}): CollectedFollow {
   const controller = new AbortController();
   const items: FollowItem[] = [];
-  const batches = client.followLogs(query, { signal: controller.signal })[Symbol.asyncIterator]();
+  const batches = client.followLogs(query, { ...options, signal: controller.signal })[Symbol.asyncIterator]();
   const ready = batches.next().then(({ value = [] }) => {
     items.push(...value); // it is empty, unless the connection is lost before it sends anything
   });

@@ -15,6 +15,7 @@ export class RestartableNode {
   constructor(files: Readonly<Record<string, string>>, settings: PartialSettings = {}) {
     this.logDir = join(this.#dir, 'logs');
     this.#settings = settings;
+    this.#port = settings.http?.port ?? 0;
     mkdirSync(this.logDir);
     for (const [name, text] of Object.entries(files)) writeFileSync(join(this.logDir, name), text);
     onTestFinished(() => this.stop());

@@ -53,6 +53,9 @@ export const RECORDS_HEADER = 'porthole-records';
  */
 export const HEARTBEAT_HEADER = 'porthole-heartbeat';
 
+/** Of a follow: a comment of the event stream that begins with this word has a `position` as JSON. Other clients ignore it. */
+export const POSITION_COMMENT = 'position ';
+
 /** How often a node wants one of a member that it follows. */
 export const MEMBER_HEARTBEAT_MS = 2000;
 

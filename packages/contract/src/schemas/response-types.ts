@@ -91,7 +91,7 @@ export interface ResponseTypes {
   Histogram: Histogram;
   DigestGroup: DigestGroup;
   Digest: Digest;
-  FollowItem: FollowItem;
+  FollowItem: Exclude<FollowItem, { type: 'position' }>;
   FieldSummary: FieldSummary;
   Fields: Fields;
   TopValue: TopValue;
@@ -118,7 +118,7 @@ export interface ResponseTypes {
   MemberFileProblem: MemberFileProblem;
   ClusterItem: ClusterItem;
   /** The rest of this union comes from the SDK, not from a node. */
-  ClusterFollowItem: Exclude<ClusterFollowItem, { type: 'reconnecting' | 'skipped' }> | SentMemberEvent;
+  ClusterFollowItem: Exclude<ClusterFollowItem, { type: 'reconnecting' | 'skipped' | 'position' }> | SentMemberEvent;
   ClusterHistogram: ClusterHistogram;
   CountedPart: NonNullable<ClusterHistogram['counted']>;
   ClusterDigest: ClusterDigest;

@@ -33,7 +33,7 @@ export interface RecordMark extends FileMark, RecordAnchor {
   delivered?: Delivered | undefined;
 }
 
-/** The cursor of a response that ended before it reached any record. */
+/** The cursor of a response that ended before it reached any record. Before marks: logs without one begin at their start. */
 export const START_CURSOR = 'start';
 
 /** A mark as a URL-safe word. Several marks joined by `~` are a position in several logs at once. */
@@ -80,6 +80,17 @@ const MARK_PARTS = 6;
 
 export function decodeCursor(text: string): RecordMark[] {
   return text.split('~').map(decodeMark);
+}
+
+/** Marks of several logs; `isWhole` if a log without one did not exist or was empty. */
+export function decodePosition(text: string): { marks: RecordMark[]; isWhole: boolean } {
+  const isWhole = text === START_CURSOR || text.startsWith(`${START_CURSOR}~`);
+  const marks = isWhole ? text.slice(START_CURSOR.length + 1) : text;
+  return { marks: isWhole && marks === '' ? [] : decodeCursor(marks), isWhole };
+}
+
+export function encodePosition(marks: readonly string[], { isWhole }: { isWhole: boolean }): string {
+  return [...(isWhole ? [START_CURSOR] : []), ...marks].join('~');
 }
 
 const MARK =

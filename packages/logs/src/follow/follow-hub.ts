@@ -5,7 +5,7 @@ import type { FormatSet } from '../parse/format-set.ts';
 import type { Zone } from '../parse/zone.ts';
 import type { SeenFile } from '../read/list.ts';
 import type { Scrubbing } from '../scrub/scrubbing.ts';
-import type { FollowItem, FollowQuery, ReadOptions } from '../types.ts';
+import type { FollowItem, FollowQuery, FollowReadOptions } from '../types.ts';
 import { type FollowLimit, followLimit } from './follow-limit.ts';
 import { FollowSession, type SessionDeps } from './follow-session.ts';
 import { refuseUnfollowable, toTargets } from './follow-targets.ts';
@@ -131,9 +131,9 @@ export class FollowHub {
    */
   async *follow(
     query: FollowQuery,
-    { signal, client }: ReadOptions = {},
+    { signal, client, positions }: FollowReadOptions = {},
   ): AsyncGenerator<FollowItem[], void, undefined> {
-    const session = new FollowSession(query, this.#sessionDeps(client));
+    const session = new FollowSession(query, this.#sessionDeps(client), { ...(positions && { positions }) });
     const onAbort = () => {
       session.end('cancelled');
       this.#stopIfIdle();

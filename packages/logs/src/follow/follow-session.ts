@@ -1,5 +1,5 @@
 import { Condition } from '../condition.ts';
-import { decodeCursor } from '../cursor/cursor.ts';
+import { decodePosition, encodePosition } from '../cursor/cursor.ts';
 import { RegexConditions } from '../scan/match/regex-conditions.ts';
 import type { FollowItem, FollowQuery } from '../types.ts';
 import type { FollowLimit } from './follow-limit.ts';
@@ -71,6 +71,7 @@ export class FollowSession {
   readonly followsAll: boolean;
   readonly #query: FollowQuery;
   readonly #deps: SessionDeps;
+  readonly #positions: boolean;
   readonly #readers = new Map<string, TailReader>();
   /** Only used when following all logs. */
   readonly #timedOnly = new Map<TailReader, TimedOnly>();
@@ -84,9 +85,10 @@ export class FollowSession {
   #seenVersion = -1;
   #endReason: 'cancelled' | 'stopping' | undefined;
 
-  constructor(query: FollowQuery, deps: SessionDeps) {
+  constructor(query: FollowQuery, deps: SessionDeps, { positions = false } = {}) {
     this.#query = query;
     this.#deps = deps;
+    this.#positions = positions;
     this.followsAll = query.file === undefined && query.family === undefined;
   }
 
@@ -115,6 +117,7 @@ export class FollowSession {
       yield* this.#reportLeftOut();
       if (!first.done) yield first.value;
       yield* history;
+      if (this.#positions && !this.isEnded) yield [this.#position()];
       yield* this.#live();
     } catch (error) {
       if (this.#endReason === undefined) throw error;
@@ -125,7 +128,7 @@ export class FollowSession {
   /** Throws for a query that is invalid, or selects a log that does not exist. */
   async #accept(): Promise<FoundTargets> {
     const { start } = this.#query;
-    if (typeof start === 'object' && 'cursor' in start) decodeCursor(start.cursor);
+    if (typeof start === 'object' && 'cursor' in start) decodePosition(start.cursor);
     for (const regex of RegexConditions.of(pickFilter(this.#query))?.regexes ?? [])
       await this.#deps.matchRegex(regex, [Buffer.alloc(0)], { signal: this.#stop.signal });
     this.#seenVersion = this.#deps.seen().version;
@@ -192,6 +195,12 @@ export class FollowSession {
     if (listener) tail.ring.removeListener(listener);
     this.#listeners.delete(tail);
     this.#deps.releaseTail(tail);
+  }
+
+  /** Logs that are left out may be followed when the follow resumes, and are not new then. */
+  #position(): FollowItem {
+    const marks = Array.from(this.#readers.values(), ({ after }) => after).filter((after) => after !== null);
+    return { type: 'position', cursor: encodePosition(marks, { isWhole: this.#leftOut.size === 0 }) };
   }
 
   async *#live(): AsyncGenerator<FollowItem[], void, undefined> {

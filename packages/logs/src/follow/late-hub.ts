@@ -1,5 +1,5 @@
 import { ONCE, Shared } from '../shared.ts';
-import type { FollowItem, FollowQuery, ReadOptions } from '../types.ts';
+import type { FollowItem, FollowQuery, FollowReadOptions } from '../types.ts';
 import type { FollowHub, FollowHubDeps, FollowUsage } from './follow-hub.ts';
 
 /** The hub, loaded with the first follow: it is a third of the engine's code, and most programs that search follow nothing. */
@@ -18,7 +18,7 @@ export class LateHub {
   }
 
   /** See `FollowHub`. */
-  async *follow(query: FollowQuery, options: ReadOptions): AsyncGenerator<FollowItem[], void, undefined> {
+  async *follow(query: FollowQuery, options: FollowReadOptions): AsyncGenerator<FollowItem[], void, undefined> {
     yield* (await this.#load()).follow(query, options);
   }
 

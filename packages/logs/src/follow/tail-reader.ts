@@ -88,10 +88,11 @@ export class TailReader {
     return this.#moveAfter(cursor) || this.#moveAfterHeld(cursor);
   }
 
-  /** The newest record is held back for a moment, because lines may be appended to it. */
+  /** Nothing was written since, or the newest record is held back for a moment, because lines may be appended to it. */
   #moveAfterHeld(cursor: string): boolean {
     const { text } = this.tail;
-    const isHeld = (mark: RecordMark) => text && mark.offset >= text.emittedOffset && isMarked(mark, text.head);
+    const isHeld = (mark: RecordMark) =>
+      text && mark.offset + (isPosition(mark) ? 1 : 0) >= text.emittedOffset && isMarked(mark, text.head);
     const { offset, delivered } = decodeCursor(cursor).find(isHeld) ?? {};
     if (offset === undefined || !delivered) return false;
     this.delivered.note({ cursor, offset, bytes: delivered.bytes });
@@ -111,6 +112,11 @@ export class TailReader {
     if (hasGrown) this.delivered.note({ ...entry.found({ raw: false }), bytes: delivered.bytes });
     this.moveTo(hasGrown ? seq : seq + 1, cursor);
     return true;
+  }
+
+  /** The cursor of the last record or byte before the position; `null`: the start of the log. */
+  get after(): string | null {
+    return this.#last ? cursorAfter(this.#last) : this.#lastCursor;
   }
 
   get hasMore(): boolean {
@@ -147,7 +153,7 @@ export class TailReader {
   /** Skips to the ring's first record that is no continuation, because a search returns whole records. */
   #passGap(): FollowItem[] {
     const { ring, family } = this.tail;
-    const after = this.#last ? cursorAfter(this.#last) : this.#lastCursor;
+    const { after } = this;
     const events: FollowItem[] = [];
     let next = ring.firstSeq;
     let entry = ring.at(next);
@@ -176,6 +182,10 @@ function cursorAfter(entry: RecordEntry): string {
 }
 
 type Mark = ReturnType<typeof decodeCursor>[number];
+
+function isPosition({ checkBytes }: Mark): boolean {
+  return checkBytes === 0;
+}
 
 function isRecord({ piece, source }: RecordEntry, mark: Mark): boolean {
   if (piece.offset !== mark.offset || piece.bytes.length < mark.checkBytes || mark.checkBytes === 0) return false;

@@ -5,6 +5,7 @@ import {
   type ClusterState,
   type ConfigDiffRequest,
   type ExchangeRequest,
+  type FollowOptions,
   type ForgetOptions,
   type GroupCall,
   labelsOf,
@@ -181,7 +182,7 @@ export class NodeCluster implements ClusterState {
     else throw new Error('this cluster cannot be searched as lines');
   }
 
-  async *followLogs(request: FollowQuery & MemberSelection, options?: CallOptions) {
+  async *followLogs(request: FollowQuery & MemberSelection, options?: FollowOptions) {
     yield* (await this.#open()).state.followLogs(request, options);
   }
 

@@ -183,6 +183,27 @@ describe('a follow of the cluster', () => {
     expect(a.follows.map(({ start }) => start)).toEqual(['end', { cursor: 'c7', sinceMs: expect.any(Number) }]);
   });
 
+  it('resumes where all logs of a member stood, and emits that only to those who ask', async () => {
+    const a = new LiveLog();
+    const cluster = fakeCluster({ a });
+    const follow = collectFollow(cluster, { windowMs: 0, positions: true });
+    const other = new LiveLog();
+    const plain = collectFollow(fakeCluster({ other }), { windowMs: 0 });
+    for (const log of [a, other]) {
+      log.emit(record('one', 1000, 6), { type: 'position', cursor: 'start~c6~d1' }, record('two', 1, 7));
+      log.fail(new PortholeError('INTERNAL', 'it broke'));
+      log.emit(record('three', 2, 8));
+    }
+    await eventually(() => expect(follow.summaries.filter((line) => line.startsWith('a t'))).toHaveLength(2));
+    await eventually(() => expect(plain.summaries).toContain('other three'));
+    expect(follow.items).toContainEqual({ type: 'position', cursor: 'start~c6~d1', node: 'a' });
+    expect(plain.summaries).not.toContain('position');
+    expect(a.follows.map(({ start }) => start)).toEqual([
+      'end',
+      { cursor: 'start~c6~d1~c7', sinceMs: expect.any(Number) },
+    ]);
+  });
+
   it('reports once that a member is unreachable, and follows it as soon as possible', async () => {
     const live = new LiveLog();
     let attempts = 0;

@@ -1,7 +1,7 @@
 import {
-  type CallOptions,
   type ClusterFollowItem,
   decodeFollowPositions,
+  type FollowOptions,
   type MemberReport,
   type MemberSelection,
 } from '@porthole/contract';
@@ -21,7 +21,7 @@ import { ReorderWindow } from './reorder-window.ts';
 
 type ClusterFollowQuery = FollowQuery & MemberSelection;
 
-export interface ClusterFollowOptions extends CallOptions {
+export interface ClusterFollowOptions extends FollowOptions {
   /** How long a record is held back for earlier ones. Default: 150. */
   windowMs?: number;
   /** Initial retry delay of a failed member; doubles up to half a minute. Default: 500. */
@@ -55,7 +55,9 @@ export async function* followCluster(
     yield [];
     for (;;) {
       const items = follow.take();
-      if (items.length > 0) yield items;
+      const asked = options.positions ? items : items.filter(({ type }) => type !== 'position');
+      if (asked.length > 0) yield asked;
+      else if (items.length > 0) continue;
       else if (follow.ending) break;
       else await follow.nextChange();
     }

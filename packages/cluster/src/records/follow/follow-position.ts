@@ -9,6 +9,9 @@ const MAX_FILES = 2048;
 /** The position of a followed member, to resume after its last emitted record. */
 export class FollowPosition {
   readonly #start: FollowQuery['start'];
+  /** Where all its logs stood, as far as it has said. */
+  #base: string | undefined;
+  /** The last cursor of each file since then. */
   readonly #delivered = new Map<string, string>();
   #beganMs: number | undefined;
   #isForgotten = false;
@@ -28,6 +31,10 @@ export class FollowPosition {
     return sinceMs === undefined ? 'end' : { timeMs: sinceMs };
   }
 
+  get #asked(): string | undefined {
+    return typeof this.#start === 'object' && 'cursor' in this.#start ? this.#start.cursor : undefined;
+  }
+
   track({ file, cursor, unfinished }: FoundRecord): void {
     // Resuming after an unfinished line would lose its rest: it is emitted again, complete.
     if (unfinished) return;
@@ -38,10 +45,17 @@ export class FollowPosition {
     this.#delivered.delete(oldest);
   }
 
+  /** Where all logs stand, after the records so far. */
+  locate(cursor: string): void {
+    this.#base = cursor;
+    this.#delivered.clear();
+  }
+
   /** The record to resume after is gone: resumes from the start of the follow. Returns whether there was one. */
   forget(): boolean {
-    const hadPosition = this.#delivered.size > 0 || (typeof this.#start === 'object' && 'cursor' in this.#start);
+    const hadPosition = this.#base !== undefined || this.#delivered.size > 0 || this.#asked !== undefined;
     if (!hadPosition || this.#isForgotten) return false;
+    this.#base = undefined;
     this.#delivered.clear();
     this.#isForgotten = true;
     return true;
@@ -49,14 +63,13 @@ export class FollowPosition {
 
   /** Where to start or resume. */
   start(): FollowQuery['start'] {
-    if (this.#isForgotten && this.#delivered.size === 0)
+    const hasPosition = this.#base !== undefined || this.#delivered.size > 0;
+    if (this.#isForgotten && !hasPosition)
       return this.#beganMs === undefined ? this.#since() : { timeMs: this.#beganMs - MARGIN_MS };
     if (this.#beganMs === undefined) return this.#start;
-    const first =
-      typeof this.#start === 'object' && 'cursor' in this.#start && !this.#isForgotten ? [this.#start.cursor] : [];
-    const cursors = [...first, ...this.#delivered.values()];
-    const isAsked = this.#start !== 'end' && this.#delivered.size === 0;
-    if (isAsked) return this.#start;
+    if (this.#start !== 'end' && !hasPosition) return this.#start;
+    const first = this.#base ?? (this.#isForgotten ? undefined : this.#asked);
+    const cursors = [...(first === undefined ? [] : [first]), ...this.#delivered.values()];
     const sinceMs = this.#beganMs - MARGIN_MS;
     // The last one per log wins.
     return cursors.length === 0 ? { timeMs: sinceMs } : { cursor: cursors.join('~'), sinceMs };

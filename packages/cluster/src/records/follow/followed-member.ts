@@ -148,6 +148,7 @@ export class FollowedMember implements HeldMember {
       heartbeatMs: MEMBER_HEARTBEAT_MS,
       // Passed on: the consumer of the merged follow decides whether to load the gap.
       gaps: 'report',
+      positions: true,
     })) {
       // Whoever follows it from now on continues after what was passed on before.
       if (this.#abortController.signal.aborted) return;
@@ -201,6 +202,7 @@ export class FollowedMember implements HeldMember {
         return false;
       }
       if (isUp) this.#report({ outcome: 'ok', detail: null });
+      if (item.type === 'position') this.position.locate(item.cursor);
       if (item.type !== 'record') timed.push(this.#event(item, nowMs));
       else if (isNamed(item)) timed.push(this.#record(item, nowMs));
       else timed.push(this.#event({ type: 'skipped', count: 1, detail: 'an invalid record was skipped' }, nowMs));

@@ -1,8 +1,8 @@
-import { decodeCursor, resumeCursor } from '../../cursor/cursor.ts';
+import { decodePosition, resumeCursor } from '../../cursor/cursor.ts';
 import { LogError } from '../../log-error.ts';
 import type { FollowItem, FollowQuery, FoundRecord, StartPoint } from '../../types.ts';
 import type { RecordRing } from '../ring/record-ring.ts';
-import { currentJunction, type Junction, type TailReader } from '../tail-reader.ts';
+import { currentJunction, type Junction, type TailReader, tailPosition } from '../tail-reader.ts';
 import { findRemaining } from './find-remaining.ts';
 import { type HistoryDeps, queryFor, searchAll, searchExisting, timeOf } from './search-history.ts';
 import { TextChanges } from './text-changes.ts';
@@ -171,7 +171,9 @@ export async function findRecord(
 /** A cursor given by a user fails if its record was deleted; a follow that resumes gets a gap. */
 export function isStrict(start: FollowQuery['start'] | StartPoint | undefined): boolean {
   if (typeof start !== 'object' || 'timeMs' in start || 'back' in start) return false;
-  return !('cursor' in start) || decodeCursor(start.cursor).every(({ delivered }) => delivered === undefined);
+  if (!('cursor' in start)) return true;
+  const { marks, isWhole } = decodePosition(start.cursor);
+  return !isWhole && marks.every(({ delivered }) => delivered === undefined);
 }
 
 /** Just after the first timestamp among the entries from `seq` on; records with that very time are deduplicated. */
@@ -195,7 +197,7 @@ export function isGone(thrown: unknown): boolean {
 /** The newest `count` records before the reader's position, oldest first. */
 export async function lastRecords(reader: TailReader, count: number, deps: HistoryDeps): Promise<FoundRecord[]> {
   const { tail } = reader;
-  const seq = tail.ring.nextSeq;
+  const { seq, after } = tailPosition(tail);
   const unemitted = tail.current?.text.isUnemitted ? tail.name : undefined;
   const found = await newestBefore(reader, { cursor: tail.positionCursor, count }, deps).catch((error: unknown) => {
     // The live file was deleted: emit what is left of the log. What the ring also holds is deduplicated.
@@ -204,7 +206,7 @@ export async function lastRecords(reader: TailReader, count: number, deps: Histo
   });
   const records = found.filter(({ file }) => file !== unemitted).reverse();
   for (const record of records) reader.delivered.note(record);
-  reader.moveTo(seq);
+  reader.moveTo(seq, after);
   return records;
 }
 

@@ -1,4 +1,4 @@
-import { decodeCursor, encodeMark, type RecordMark } from '../../cursor/cursor.ts';
+import { decodePosition, encodeMark, type RecordMark } from '../../cursor/cursor.ts';
 import { groupFamilies } from '../../file/families.ts';
 import type { FollowItem, FollowQuery, FoundRecord } from '../../types.ts';
 import type { TailReader } from '../tail-reader.ts';
@@ -34,18 +34,21 @@ async function* emitLast(
   yield* inBatches(newest);
 }
 
-/** The cursor names a record of one log or of each of several; of several records of one log the last one counts. */
+/**
+ * The cursor names a record of one log or of each of several; of several records of one log the last one counts. If it
+ * is whole, the logs that it does not name are new.
+ */
 async function* resume(
   { cursor, sinceMs }: { cursor: string; sinceMs?: number },
   readers: readonly TailReader[],
   deps: HistoryDeps,
 ): AsyncGenerator<FollowItem[], void, undefined> {
-  const marks = decodeCursor(cursor);
+  const { marks, isWhole } = decodePosition(cursor);
   const markIn = (reader: TailReader) => marks.findLast((mark) => isInLog(reader, mark));
   // A single cursor given by a user fails if its record was deleted; a follow that resumes gets a gap.
-  const isStrict = marks.length === 1 && marks[0]?.delivered === undefined;
+  const isStrict = !isWhole && marks.length === 1 && marks[0]?.delivered === undefined;
   const [only] = readers;
-  if (only && readers.length === 1) {
+  if (only && readers.length === 1 && !isWhole) {
     // If no mark names a file of this log, the file may have been renamed: its content may still match.
     const mark = markIn(only) ?? marks.at(-1);
     const resumePoint = markIn(only) ? encodeMark(mark as RecordMark) : cursor;
@@ -63,12 +66,16 @@ async function* resume(
       continue;
     }
     const resumePoint = encodeMark(mark);
-    const timeMs = mark.delivered?.timeMs ?? (await findRecord(resumePoint, reader, deps)).timeMs;
-    newestMs = laterTime(newestMs, timeMs);
+    if (!isWhole) {
+      const timeMs = mark.delivered?.timeMs ?? (await findRecord(resumePoint, reader, deps)).timeMs;
+      newestMs = laterTime(newestMs, timeMs);
+    }
     if (!(await reader.moveAfter(resumePoint)))
       named.push(() => emitAfter(reader, { resumePoint, mark, isStrict }, deps));
   }
   yield* mergeStreams(named, deps.permits);
+  const fromStart = unnamed.map((reader) => () => emitSince(reader, undefined, deps));
+  if (isWhole) return yield* mergeStreams(fromStart, deps.permits);
   // A log that the cursor does not name was quiet until then, or is new: emit what it wrote since.
   const fromMs = newestMs === undefined ? sinceMs : Math.min(newestMs, sinceMs ?? newestMs);
   if (fromMs !== undefined) yield* emitSinceTime(fromMs, unnamed, deps);

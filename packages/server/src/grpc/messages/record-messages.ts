@@ -56,6 +56,8 @@ export function followItemMessage(item: FollowItem): FollowItemMessage {
       return { end: item };
     case 'skipped':
       return { skipped: { count: item.count, detail: item.detail } };
+    case 'position':
+      throw new Error('nobody asked for this');
     case 'reconnecting':
       throw new Error('only clients emit this');
   }

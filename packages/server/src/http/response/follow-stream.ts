@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { exactJson, HEARTBEAT_HEADER, optionalValue, type Query } from '@porthole/contract';
+import { exactJson, HEARTBEAT_HEADER, optionalValue, POSITION_COMMENT, type Query } from '@porthole/contract';
 import { type FollowItem, resumeCursor } from '@porthole/logs';
 import type { StreamBody } from './route-response.ts';
 
@@ -169,6 +169,7 @@ export class EventEncoder<T extends { type: string }> {
   }
 
   #frame(item: T): Buffer {
+    if (item.type === 'position') return Buffer.from(`: ${POSITION_COMMENT}${exactJson(item)}\n\n`);
     const id = this.#getId(item);
     const idLine = id === undefined ? '' : `id: ${id}\n`;
     return Buffer.from(`event: ${item.type}\n${idLine}data: ${exactJson(item)}\n\n`);

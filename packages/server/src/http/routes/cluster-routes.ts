@@ -96,7 +96,7 @@ export function createClusterRoutes(
     }),
     clusterLogFollow: route(async (all, { query, headers, signal }) => {
       const request = parseClusterFollowRequest(query, clock(), lastEventId({ headers, query }));
-      const follow = (leaving: AbortSignal) => all.followLogs(request, { signal: leaving });
+      const follow = (leaving: AbortSignal) => all.followLogs(request, { signal: leaving, positions: true });
       const stream = await openFollowStream(follow, { encoder, heartbeatMs, signal, stopping });
       return { status: 200, headers: EVENT_STREAM_HEADERS, stream };
     }),

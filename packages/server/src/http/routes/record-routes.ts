@@ -71,7 +71,7 @@ export function createRecordRoutes(node: NodeState, options: RecordRouteOptions)
       const lastId = lastEventId({ headers, query });
       const request = parseFollowRequest(query, clock(), lastId);
       const follow = (leaving: AbortSignal) => {
-        const how = { ...callOptions(routed), signal: leaving, heartbeatMs: MEMBER_HEARTBEAT_MS };
+        const how = { ...callOptions(routed), signal: leaving, heartbeatMs: MEMBER_HEARTBEAT_MS, positions: true };
         return lastId ? resumeFollow(node, request, how) : node.followLogs(request, how);
       };
       const beat = agreedHeartbeat(headers, heartbeatMs);
