@@ -1,9 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import { decodeCursor, START_CURSOR } from '../../cursor/cursor.ts';
 import { DirStamp } from '../../file/file-stamp.ts';
 import type { LogHandle } from '../../file/log-handle.ts';
 import { LogError } from '../../log-error.ts';
 import type { SeenFile } from '../../read/list.ts';
-import type { FileProblem, LogSelection, RecordFilter } from '../../types.ts';
+import type { FileProblem, LogSelection, RecordFilter, SearchQuery } from '../../types.ts';
 import type { SearchOptions } from '../stop-reason.ts';
 import { findMissingDir } from './missing-dir.ts';
 import { leaveOutUntimed, type OpenFamily, openFamily, releaseFamily } from './open-family.ts';
@@ -16,7 +17,8 @@ const MAX_ATTEMPTS = 10;
 /** Delay between attempts, multiplied by their number: a rotation takes a few milliseconds. */
 const ATTEMPT_MS = 2;
 
-export type Selection = LogSelection & Pick<RecordFilter, 'fromMs'>;
+/** `start`, `until`: the cursors that the query continues at. */
+export type Selection = LogSelection & Pick<RecordFilter, 'fromMs'> & Partial<Pick<SearchQuery, 'start' | 'until'>>;
 
 export interface OpenDeps {
   dir: string;
@@ -68,7 +70,7 @@ async function openListed(
   // A family omits files that no longer exist; a file requested by name must exist.
   if (file !== undefined) (await deps.acquire(file)).release();
   const families = file === undefined ? await selectFamilies(seen, selection) : [{ name: file, files: [file] }];
-  const { within, problem } = withinLimit(families);
+  const { within, problem } = withinLimit(families, { seen, begun: () => begunFiles(selection), ...selection });
   // A missing directory has no records, which must not look like a quiet one.
   const missing = families.length === 0 ? await findMissingDir(deps.dir) : undefined;
   const opened: OpenFamily[] = missing ? [{ name: '', files: [], duplicates: [], problems: [missing] }] : [];
@@ -88,4 +90,11 @@ async function openListed(
   if (problems.length > 0 && opened.length === 0) opened.push({ name: '', files: [], duplicates: [], problems: [] });
   opened[0]?.problems.push(...(problem ? [problem] : []), ...problems);
   return opened;
+}
+
+/** The files that its cursors name: a page must not lose the logs of the one before. */
+function begunFiles({ start, until }: Selection): ReadonlySet<string> {
+  const from = start && ('cursor' in start ? start.cursor : 'record' in start ? start.record : undefined);
+  const cursors = [from, until].filter((cursor) => cursor !== undefined && cursor !== START_CURSOR);
+  return new Set(cursors.flatMap((cursor) => decodeCursor(cursor ?? '').map(({ file }) => file)));
 }

@@ -66,20 +66,48 @@ function isSameFile(a: SeenFile, b: SeenFile | undefined): boolean {
   return a.name === b?.name && a.stats.dev === b.stats.dev && a.stats.ino === b.stats.ino;
 }
 
-/** Whole families, as many as may be open at a time. */
-export function withinLimit(families: readonly FamilyNames[]): {
+export interface LimitOptions extends Pick<RecordFilter, 'fromMs'> {
+  seen: readonly SeenFile[];
+  /** Names of files that the query continues in. */
+  begun(): ReadonlySet<string>;
+}
+
+/**
+ * Whole families, as many as may be open at a time: those that the query continues in, then those written last. What is
+ * left out is a problem, unless it was last written before the time range.
+ */
+export function withinLimit(
+  families: readonly FamilyNames[],
+  { seen, begun: findBegun, fromMs = Number.NEGATIVE_INFINITY }: LimitOptions,
+): {
   within: readonly FamilyNames[];
   problem: FileProblem | undefined;
 } {
-  let files = 0;
-  const firstOut = families.findIndex((family, index) => {
-    files += family.files.length;
-    return files > MAX_OPEN_FILES && index > 0;
-  });
-  if (firstOut < 0) return { within: families, problem: undefined };
-  const within = families.slice(0, firstOut);
-  const left = families.length - within.length;
-  const first = families[firstOut]?.name ?? '';
-  const detail = `${left} log families were skipped: at most ${MAX_OPEN_FILES} files are searched at once; select a family`;
-  return { within, problem: { file: first, code: 'TOO_MANY_FILES', detail } };
+  const total = families.reduce((sum, { files }) => sum + files.length, 0);
+  if (total <= MAX_OPEN_FILES || families.length < 2) return { within: families, problem: undefined };
+  const begun = findBegun();
+  const writtenMs = new Map(seen.map(({ name, stats }) => [name, Number(stats.mtimeNs / 1_000_000n)]));
+  const newestFirst = families
+    .map((family) => ({
+      family,
+      isBegun: family.files.some((name) => begun.has(name)),
+      lastMs: family.files.reduce((last, name) => Math.max(last, writtenMs.get(name) ?? 0), 0),
+    }))
+    .sort((a, b) => Number(b.isBegun) - Number(a.isBegun) || b.lastMs - a.lastMs);
+  let open = 0;
+  const taken = new Set<FamilyNames>();
+  for (const { family } of newestFirst) {
+    if (open > 0 && open + family.files.length > MAX_OPEN_FILES) continue;
+    open += family.files.length;
+    taken.add(family);
+  }
+  const left = newestFirst.filter(({ family, lastMs }) => !taken.has(family) && lastMs + SLACK_MS >= fromMs);
+  const within = families.filter((family) => taken.has(family));
+  const [first] = left;
+  if (!first) return { within, problem: undefined };
+  const files = left.reduce((sum, { family }) => sum + family.files.length, 0);
+  const detail =
+    `${files} files of ${left.length} logs were not read: at most ${MAX_OPEN_FILES} files are read at once, ` +
+    'those of the logs written last; select a log by its name, or a time range';
+  return { within, problem: { file: first.family.name, code: 'TOO_MANY_FILES', detail } };
 }
