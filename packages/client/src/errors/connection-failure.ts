@@ -44,14 +44,21 @@ export function findPortholeError(error: unknown): PortholeError | undefined {
   return candidates.find((candidate): candidate is PortholeError => candidate instanceof PortholeError);
 }
 
-/** Connection errors whose message contains text of the peer. */
-const REMOTE_MESSAGES: ReadonlySet<string> = new Set(['ERR_TLS_CERT_ALTNAME_INVALID']);
+/** A certificate for another name: the message of Node.js contains all names in it. */
+const OTHER_NAME = 'ERR_TLS_CERT_ALTNAME_INVALID';
 
-/** Only the code if texts are hidden: the message may contain names from a certificate. */
+/** If texts are hidden, nothing that is written in a certificate: it may be that of any service. */
 export function describeFailure(error: unknown, { hidesTexts }: { hidesTexts?: boolean | undefined }): string {
   const cause = error instanceof Error ? error.cause : undefined;
-  const isRemote = cause instanceof Error && 'code' in cause && REMOTE_MESSAGES.has(String(cause.code));
-  return isRemote && hidesTexts ? String(cause.code) : causeMessage(error);
+  const isRemote = cause instanceof Error && 'code' in cause && cause.code === OTHER_NAME;
+  return isRemote && hidesTexts ? describeOtherName(cause) : causeMessage(error);
+}
+
+/** `its certificate is not for 10.0.0.7, but for another name (ERR_TLS_CERT_ALTNAME_INVALID, SHA-256 1F:0A:…)` */
+function describeOtherName(cause: Error & { host?: unknown; cert?: { fingerprint256?: unknown } }): string {
+  const { host = 'this address', cert } = cause;
+  const fingerprint = typeof cert?.fingerprint256 === 'string' ? `, SHA-256 ${cert.fingerprint256}` : '';
+  return `its certificate is not for ${host}, but for another name (${OTHER_NAME}${fingerprint})`;
 }
 
 /** The cause of the "fetch failed" of Node.js. */

@@ -76,6 +76,7 @@ describe('the outcome of a failure', () => {
     [unreachable('CERT_HAS_EXPIRED'), 'tls'],
     [unreachable('ERR_TLS_CERT_ALTNAME_INVALID'), 'tls'],
     [unreachable('UND_ERR_CONNECT_TIMEOUT'), 'timeout'],
+    [unreachable('DEADLINE_EXCEEDED'), 'timeout'],
     [new PortholeError('UNREACHABLE', 'broke off'), 'failed'],
     [new PortholeError('UNAUTHENTICATED', ''), 'auth'],
     [new PortholeError('NOT_SUPPORTED', ''), 'not supported'],

@@ -24,6 +24,8 @@ export class GroupedLane extends LaneBook {
   readonly #options: BookOptions;
   readonly #group: () => GroupLane;
   readonly #startedMs = performance.now();
+  /** Until its last record or page came: the others may take longer. */
+  #heardMs: number | undefined;
   #elapsedMs: number | undefined;
 
   constructor(options: BookOptions, { group, isResumable }: { group: () => GroupLane; isResumable: boolean }) {
@@ -53,6 +55,7 @@ export class GroupedLane extends LaneBook {
   }
 
   keyFor(record: FoundRecord | LineRecord): number {
+    this.#heardMs = performance.now() - this.#startedMs;
     this.queuedKey = this.keyAfter(this.queuedKey, record.timeMs);
     return this.queuedKey;
   }
@@ -69,6 +72,7 @@ export class GroupedLane extends LaneBook {
     else if (progress.is === 'late') this.isLate = true;
     else if (progress.is === 'failed') this.fail(progress.problem);
     else if ('end' in progress) {
+      this.#heardMs = performance.now() - this.#startedMs;
       const end = this.#endBefore ? joinEnds(this.#endBefore, progress.end) : progress.end;
       this.#edgeMs = progress.edgeMs === null ? undefined : this.timeOf({ timeMs: progress.edgeMs });
       this.pageEnd = end;
@@ -96,7 +100,7 @@ export class GroupedLane extends LaneBook {
   }
 
   protected get elapsedMs(): number {
-    return this.#elapsedMs ?? performance.now() - this.#startedMs;
+    return this.#elapsedMs ?? this.#heardMs ?? performance.now() - this.#startedMs;
   }
 
   /** Its end as far as its records were emitted; `undefined` if that is no range. */

@@ -152,6 +152,24 @@ it('a view of a member that sends its head is refused with the reason', async ()
   expect([status, JSON.parse(body.toString()).code]).toEqual([504, 'DEADLINE_EXCEEDED']);
 });
 
+it.each(['log/histogram', 'log/digest', 'log/fields', 'log/top?by=level', 'log/files', 'config/diff'])(
+  'a member that sends its head and stops is not ok in %s',
+  async (path) => {
+    const { member, port } = await startPair({ snapshots: false });
+    member.state.mode = 'head';
+    const { members } = await requestJson<{ members: MemberReport[] }>(port, `/api/v1/cluster/${path}`);
+    expect(members.find(({ id }) => id === 'm')).toMatchObject({ outcome: 'timeout', count: 0 });
+  },
+);
+
+it('nor in the records around a time', async () => {
+  const { member, port } = await startPair({ snapshots: false });
+  member.state.mode = 'head';
+  const { body } = await sendRequest(port, '/api/v1/cluster/log/moment?time=2026-11-15T05:00:00Z');
+  const { members } = JSON.parse(body.toString().trim().split('\n').at(-1) ?? '') as ClusterEnd;
+  expect(members.find(({ id }) => id === 'm')).toMatchObject({ outcome: 'timeout', count: 0 });
+});
+
 it('what a search learns of a silent member, counts and lists know at once', async () => {
   const { member, port } = await startPair({ snapshots: false });
   member.state.mode = 'head';

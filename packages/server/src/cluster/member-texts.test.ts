@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -115,6 +116,7 @@ it('the names in a certificate that does not fit are not passed on', async () =>
   const dir = tempDir();
   const authority = createAuthority(dir);
   const { cert, key } = issue(authority, dir, 'x', { names: `DNS:${SECRET}.internal` });
+  const { fingerprint256 } = new X509Certificate(cert);
   const server = createTlsServer({ cert, key }).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   onTestFinished(() => void server.close());
@@ -130,4 +132,7 @@ it('the names in a certificate that does not fit are not passed on', async () =>
   const { body } = await sendRequest(port, PATHS.clusterNodes);
   expect(body.toString()).toContain('"outcome":"tls"');
   expect(body.toString()).not.toContain(SECRET);
+  // Which one it is can be found out by those who have it.
+  const reason = `ERR_TLS_CERT_ALTNAME_INVALID, SHA-256 ${fingerprint256}`;
+  expect(body.toString()).toContain(`its certificate is not for 127.0.0.1, but for another name (${reason})`);
 });

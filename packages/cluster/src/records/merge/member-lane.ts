@@ -45,7 +45,9 @@ export class MemberLane extends LaneBook implements MergeLane {
   #remainingMs: number;
   #firstTimer: ReturnType<typeof setTimeout> | undefined;
   readonly #createdMs = performance.now();
-  #openedMs = 0;
+  /** How long it was waited for: while the others are, it takes no time. */
+  #waitedMs = 0;
+  #waitingSinceMs: number | undefined;
   #elapsedMs: number | undefined;
 
   constructor(options: LaneOptions) {
@@ -78,9 +80,8 @@ export class MemberLane extends LaneBook implements MergeLane {
   /** Sends the request. `onChange` is called when records arrive, the stream ends, or the lane is late. */
   open(onChange: (lane: MergeLane) => void): void {
     this.#onChange = onChange;
-    this.#openedMs = performance.now();
     // Measured from the start of the request: opening many members takes time, too.
-    const waitedMs = this.#openedMs - this.#createdMs;
+    const waitedMs = performance.now() - this.#createdMs;
     const { firstBatchMs } = this.#options;
     const remainingMs = Math.max(firstBatchMs * MIN_SHARE, firstBatchMs - waitedMs);
     this.#firstTimer = setTimeout(() => this.#markLate(), remainingMs);
@@ -145,7 +146,7 @@ export class MemberLane extends LaneBook implements MergeLane {
   /** Closes the stream. Does not wait for a stream that ignores the signal. */
   async close(): Promise<void> {
     clearTimeout(this.#firstTimer);
-    this.#elapsedMs ??= this.#openedMs === 0 ? 0 : performance.now() - this.#openedMs;
+    this.#elapsedMs ??= this.elapsedMs;
     // Without a reason of its own, each would create one with a stack trace.
     if (!this.isOver) this.#abortController.abort(CLOSED);
     this.isOver = true;
@@ -153,7 +154,8 @@ export class MemberLane extends LaneBook implements MergeLane {
   }
 
   protected get elapsedMs(): number {
-    return this.#elapsedMs ?? performance.now() - this.#openedMs;
+    const since = this.#waitingSinceMs;
+    return this.#elapsedMs ?? this.#waitedMs + (since === undefined ? 0 : performance.now() - since);
   }
 
   #truncatedError(): PortholeError {
@@ -164,6 +166,7 @@ export class MemberLane extends LaneBook implements MergeLane {
 
   async #read(): Promise<void> {
     const startedMs = performance.now();
+    this.#waitingSinceMs = startedMs;
     const timer = setTimeout(() => this.#fail(deadlineExceeded(this.#options.timeoutMs)), this.#remainingMs);
     try {
       this.#batches ??= this.#options.open(this.#abortController.signal)[Symbol.asyncIterator]();
@@ -178,7 +181,10 @@ export class MemberLane extends LaneBook implements MergeLane {
       this.#fail(error);
     } finally {
       clearTimeout(timer);
-      this.#remainingMs = Math.max(0, this.#remainingMs - (performance.now() - startedMs));
+      const waitedMs = performance.now() - startedMs;
+      this.#waitedMs += waitedMs;
+      this.#waitingSinceMs = undefined;
+      this.#remainingMs = Math.max(0, this.#remainingMs - waitedMs);
       if (this.hasNext || this.isOver) clearTimeout(this.#firstTimer);
       this.#onChange(this);
     }
@@ -260,7 +266,7 @@ export class MemberLane extends LaneBook implements MergeLane {
 
   #finish(): void {
     this.isOver = true;
-    this.#elapsedMs = performance.now() - this.#openedMs;
+    this.#elapsedMs ??= this.elapsedMs;
     // Not awaited: it may be stuck. Its result no longer matters.
     this.#batches?.return?.().catch(() => {});
   }

@@ -47,6 +47,15 @@ describe('a search of the cluster', () => {
     },
   );
 
+  it('reports the time that a member took itself, not that of the slowest', async () => {
+    const fast = new FakeNode({ records: recordsAt('f', [10, 20, 30, 40, 50, 60]), batchRecords: 2 });
+    const slow = new FakeNode({ search: (_query, { signal }) => silence(signal) });
+    const deps = fakeCluster({ fast, slow }, { limits: { firstBatchMs: 500 } });
+    const { end } = await collectResponse(searchCluster(deps, { ...ASKED, limit: 1 }));
+    const [own = 0, longest = 0] = end.members.map(({ elapsedMs }) => elapsedMs);
+    expect(own).toBeLessThan(longest);
+  });
+
   it('lists the files that members left out as copies, and nothing else that they send there', async () => {
     const copy = { file: 'a.log.1.gz', sameAs: 'a.log.1' };
     const sending = (duplicates: unknown) =>

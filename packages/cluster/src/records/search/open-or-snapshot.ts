@@ -13,7 +13,7 @@ export interface SnapshotReport extends Pick<MemberReport, 'outcome' | 'detail' 
 }
 
 /** Outcomes for which the snapshot is used: a member that responds, even with an error, is not replaced. */
-const SILENT: ReadonlySet<MemberReport['outcome']> = new Set<MemberReport['outcome']>(['refused', 'timeout']);
+const SILENT: ReadonlySet<MemberReport['outcome']> = new Set<MemberReport['outcome']>(['refused', 'timeout', 'tls']);
 
 /** Fraction of the first-record timeout to wait for a member that has a snapshot. */
 const SNAPSHOT_SHARE = 0.75;
