@@ -29,7 +29,6 @@ import type {
   Top,
   TopQuery,
 } from '@porthole/logs/types';
-import { expectFailure } from '../fan-out/member-failure.ts';
 import { type TailNode, viewFailure } from './fetch-tail.ts';
 import { followTails } from './follow-tails.ts';
 import { type EndFacts, limitEnd, type TailQuery } from './limit-end.ts';
@@ -37,6 +36,7 @@ import { MemberZone } from './member-zone.ts';
 import type { MirrorDir } from './mirror-dir.ts';
 import { safeEntries, type TailLimits } from './plan-files.ts';
 import { TailMirror } from './tail-mirror.ts';
+import { viewTail } from './view-tail.ts';
 
 /** The three operations of the contract. */
 export type ContractState = Pick<NodeState, 'config' | 'listLogs' | 'viewLog'>;
@@ -79,6 +79,8 @@ const FRESH_MS = 500;
  */
 export class ContractNode implements NodeState {
   readonly #node: ContractState;
+  readonly #tails: TailNode;
+  readonly #scrubbing: Scrubbing;
   readonly #zone: MemberZone;
   readonly #mirror: TailMirror;
   readonly #pollMs: number | undefined;
@@ -86,6 +88,8 @@ export class ContractNode implements NodeState {
   constructor({ node, zone, limits = {}, threads, pollMs, freshMs = FRESH_MS, ...more }: ContractNodeOptions) {
     const { tails = node, formats, scrubbing = new Scrubbing() } = more;
     this.#node = node;
+    this.#tails = tails;
+    this.#scrubbing = scrubbing;
     this.#pollMs = pollMs;
     this.#zone = new MemberZone({ assumed: zone, set: more.memberZone });
     const merged = { ...LIMITS, ...limits };
@@ -120,12 +124,17 @@ export class ContractNode implements NodeState {
   }
 
   async viewLog(request: ViewRequest, options: CallOptions = {}): Promise<ByteStream> {
-    assertSafeName(request.file);
+    const { file } = request;
+    assertSafeName(file);
+    const entries = await this.#tails.listLogs(options);
+    const listedBytes = entries.find(({ name }) => name === file)?.size;
+    const passOn = () => this.#node.viewLog(request, options);
     try {
-      return await this.#node.viewLog(request, options);
+      // Perhaps it serves more than it lists.
+      if (listedBytes === undefined) return await passOn();
+      return await viewTail(this.#tails, request, { listedBytes, scrubbing: this.#scrubbing, passOn, ...options });
     } catch (error) {
-      const entries = await this.#node.listLogs(options).catch(expectFailure); // without a list, the first error says it all
-      throw viewFailure(error, { file: request.file, entries });
+      throw viewFailure(error, { file, entries });
     }
   }
 
