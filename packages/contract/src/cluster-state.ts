@@ -291,6 +291,8 @@ export interface ClusterState {
   around(request: AroundRequest, options?: CallOptions): AsyncIterable<ClusterItem[]>;
   /** Asks a group of members for another node; what they respond, in frames. Absent where groups are not served. */
   askGroup?(call: GroupCall): AsyncIterable<Uint8Array>;
+  /** Settles when its members are known; absent: they are. */
+  opened?(): Promise<void>;
   /** One member; its snapshot where it has left or failed. Throws MEMBER_NOT_FOUND for an unknown id. */
   member(id: string): NodeState;
   /**

@@ -130,13 +130,18 @@ export class NodeCluster implements ClusterState {
     await (await this.#opening.last())?.local.close();
   }
 
+  /** While this node starts, no member was asked yet: requests wait for that. */
+  async opened(): Promise<void> {
+    if (this.isConfigured && !this.#opened) await this.#open();
+  }
+
   member(id: string): NodeState {
     if (this.#opened) return this.#opened.member(id);
     if (id === this.#self?.id) return this.#deps.state;
     if (this.isConfigured)
       throw new PortholeError(
         'UNREACHABLE',
-        `this node is starting and does not know a member named ${JSON.stringify(id)} yet`,
+        `this node is starting: a member named ${JSON.stringify(id)} was not asked yet`,
       );
     throw new PortholeError(
       'MEMBER_NOT_FOUND',

@@ -20,21 +20,23 @@ type MemberRoutes = Readonly<Record<MemberRouteId, RouteHandler>>;
 /** The node routes for any member: the same handlers, with the `NodeState` of that member. */
 export function createMemberRoutes(cluster: ClusterState | undefined, options: RecordRouteOptions): MemberRoutes {
   const clusterFor = requireCluster(cluster);
-  const known = new WeakMap<NodeState, MemberRoutes>();
+  const routesOf = new WeakMap<NodeState, MemberRoutes>();
   const getRoutes = (state: NodeState): MemberRoutes => {
-    const routes = known.get(state) ?? {
+    const routes = routesOf.get(state) ?? {
       ...createStateRoutes(state),
       ...createLogRoutes(state),
       ...createRecordRoutes(state, options),
     };
-    known.set(state, routes);
+    routesOf.set(state, routes);
     return routes;
   };
   const createHandler =
     (route: MemberRouteId): RouteHandler =>
     async (request) => {
       const id = decodeMemberId(request.member ?? '');
-      const state = clusterFor(request).member(id);
+      const members = clusterFor(request);
+      await members.opened?.();
+      const state = members.member(id);
       try {
         return withMemberErrors(id, await getRoutes(state)[route](request));
       } catch (error) {
