@@ -108,6 +108,37 @@ describe('a contract-only node', () => {
     });
   });
 
+  it('says of a page of the newest records that it reaches behind the shortest of its tails', async () => {
+    const fake = await FakeLindb.start({ 'a.log': lines(0, 1000), 'b.log': lines(800, 810) });
+    const node = contractNode(fake, { tailBytes: 6000 });
+    const { records } = await search(node, { file: 'a.log' });
+    const inside = await search(node, { limit: records.length - 1 });
+    expect(inside.end).toMatchObject({ reason: 'limit' });
+    expect(inside.end).not.toHaveProperty('limits');
+    // Records of a.log that are newer than the last of these are missing.
+    const behind = await search(node, { limit: records.length + 5 });
+    expect(behind.records.at(-1)?.file).toBe('b.log');
+    expect(behind.end).toMatchObject({ reason: 'limit', limits: expect.stringContaining('served from the newest') });
+  });
+
+  it('says what was read for a request, whatever others request meanwhile', async () => {
+    const fake = await FakeLindb.start({ 'a.log': lines(0, 20_000), 'b.log': lines(0, 10), 'c.log': lines(0, 10) });
+    const node = contractNode(fake, { maxFiles: 2 });
+    const stream = node.searchLogs(NEWEST);
+    await stream.next();
+    const readMs = Date.now();
+    const lists = fake.counts['/api/v1/log/list'] ?? 0;
+    await eventually(async () => {
+      await search(node, { file: 'b.log' });
+      expect(fake.counts['/api/v1/log/list']).toBeGreaterThan(lists);
+    });
+    let last: SearchItem | undefined;
+    for await (const items of stream) last = items.at(-1) ?? last;
+    if (last?.type !== 'end') throw new Error('a search without an end');
+    expect(last.problems).toMatchObject([{ file: 'c.log', code: 'NOT_SUPPORTED' }]);
+    expect(last.coveredToMs).toBeLessThanOrEqual(Math.max(readMs, START_MS + 20_000_000));
+  });
+
   it('is counted and grouped', async () => {
     const node = contractNode(await FakeLindb.start({ 'a.log': lines(0, 101) }));
     const { buckets, end } = await node.logHistogram({ buckets: 1, bucketMs: 3_600_000 });

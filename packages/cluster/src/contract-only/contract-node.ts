@@ -35,7 +35,7 @@ import { type EndFacts, limitEnd, type TailQuery } from './limit-end.ts';
 import { MemberZone } from './member-zone.ts';
 import type { MirrorDir } from './mirror-dir.ts';
 import { safeEntries, type TailLimits } from './plan-files.ts';
-import { TailMirror } from './tail-mirror.ts';
+import { type MirrorFacts, TailMirror } from './tail-mirror.ts';
 import { viewTail } from './view-tail.ts';
 
 /** The three operations of the contract. */
@@ -110,6 +110,11 @@ export class ContractNode implements NodeState {
     return source === 'assumed' ? null : zone.name;
   }
 
+  /** Whether the times of its records depend on a zone that is only assumed. */
+  get isTimeGuessed(): boolean {
+    return this.timeZone === null && [...this.#mirror.facts().files.values()].some(({ times }) => times.hasLocal);
+  }
+
   /** Stops its users and removes the mirrored files. */
   close(): Promise<void> {
     return this.#mirror.close();
@@ -166,7 +171,12 @@ export class ContractNode implements NodeState {
 
   /** First and last timestamps are those of the mirrored part. */
   async logFiles(options: CallOptions = {}): Promise<LogFileDetails[]> {
-    return this.#run({}, options, (dir) => tailDetails(this.#mirror, dir, options));
+    const { dir, facts, release } = await this.#open({}, options);
+    try {
+      return await tailDetails(facts, dir, options);
+    } finally {
+      release();
+    }
   }
 
   async *searchLogs(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<SearchItem[], void, undefined> {
@@ -227,9 +237,9 @@ export class ContractNode implements NodeState {
   }
 
   async #run<T>(query: TailQuery, options: CallOptions, act: (dir: MirrorDir, fix: FixEnd) => Promise<T>): Promise<T> {
-    const { dir, release } = await this.#open(query, options);
+    const { dir, fix, release } = await this.#open(query, options);
     try {
-      return await act(dir, this.#fixEnd(dir, query));
+      return await act(dir, fix);
     } finally {
       release();
     }
@@ -240,25 +250,27 @@ export class ContractNode implements NodeState {
     options: CallOptions,
     act: (dir: MirrorDir, fix: FixEnd) => AsyncGenerator<T, void, undefined>,
   ): AsyncGenerator<T, void, undefined> {
-    const { dir, release } = await this.#open(query, options);
+    const { dir, fix, release } = await this.#open(query, options);
     try {
-      yield* act(dir, this.#fixEnd(dir, query));
+      yield* act(dir, fix);
     } finally {
       release();
     }
   }
 
-  async #open({ file, family }: TailQuery, options: CallOptions): Promise<{ dir: MirrorDir; release: () => void }> {
+  async #open(
+    query: TailQuery,
+    options: CallOptions,
+  ): Promise<{ dir: MirrorDir; fix: FixEnd; facts: MirrorFacts; release: () => void }> {
+    const { file, family } = query;
     if (file !== undefined) assertSafeName(file);
     const selection = { ...(file !== undefined && { file }), ...(family !== undefined && { family }) };
     await this.#mirror.refresh(selection, options);
-    const problem = this.#mirror.problems.find((known) => known.file === file);
-    if (problem !== undefined && !this.#mirror.files.has(problem.file)) throw toError(problem);
-    return this.#mirror.use();
-  }
-
-  #fixEnd(dir: MirrorDir, query: TailQuery): FixEnd {
-    return (end) => limitEnd(end, { mirror: this.#mirror, dir, query });
+    const facts = this.#mirror.facts(selection);
+    const problem = facts.problems.find((known) => known.file === file);
+    if (problem !== undefined && !facts.files.has(problem.file)) throw toError(problem);
+    const { dir, release } = this.#mirror.use();
+    return { dir, release, facts, fix: (end) => limitEnd(end, { facts, dir, query }) };
   }
 }
 
@@ -282,13 +294,13 @@ const UNREAD = {
 const UNTIMED = { firstTimeMs: null, lastTimeMs: null } as const;
 
 /** Details of all listed files. The modification time is that of the newest record, or 0 if unknown. */
-async function tailDetails(mirror: TailMirror, dir: MirrorDir, options: CallOptions = {}): Promise<LogFileDetails[]> {
+async function tailDetails(facts: MirrorFacts, dir: MirrorDir, options: CallOptions = {}): Promise<LogFileDetails[]> {
   const known = new Map((await dir.logs.details(options)).map((file) => [file.name, file]));
-  const problems = new Map(mirror.problems.map(({ file, detail }) => [file, detail]));
-  const sizes = new Map(safeEntries(mirror.listed).map(({ name, size }) => [name, size]));
+  const problems = new Map(facts.problems.map(({ file, detail }) => [file, detail]));
+  const sizes = new Map(safeEntries(facts.listed).map(({ name, size }) => [name, size]));
   return groupFamilies([...sizes.keys()]).flatMap(({ name: family, files }) =>
     files.map(({ name, state, compressed }): LogFileDetails => {
-      const isGuess = dir.zone.source === 'assumed' && mirror.files.get(name)?.times.hasLocal === true;
+      const isGuess = dir.zone.source === 'assumed' && facts.files.get(name)?.times.hasLocal === true;
       const details = known.get(name) ?? UNREAD;
       const { format, firstTimeMs, lastTimeMs, problem } = isGuess
         ? { ...details, ...UNTIMED, problem: 'time zone not known' }

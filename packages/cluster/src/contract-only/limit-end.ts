@@ -2,7 +2,7 @@ import { groupFamilies } from '@porthole/logs';
 import type { LogFileDetails, LogSelection, RecordFilter, SearchEnd, SearchQuery } from '@porthole/logs/types';
 import { zoneText } from './member-zone.ts';
 import { type MirrorDir, nameOnNode } from './mirror-dir.ts';
-import type { TailMirror } from './tail-mirror.ts';
+import type { MirrorFacts } from './tail-mirror.ts';
 
 /** The part of a query that decides what may be missing from the response. */
 export type TailQuery = LogSelection &
@@ -12,20 +12,22 @@ export type TailQuery = LogSelection &
 export type EndFacts = Omit<SearchEnd, 'type' | 'cursor'>;
 
 export interface LimitEndOptions {
-  mirror: TailMirror;
+  /** What was mirrored when the search began. */
+  facts: MirrorFacts;
   /** The searched mirror. */
   dir: MirrorDir;
   query: TailQuery;
 }
 
 /** The end of a response from file tails, with what they lack: problems, covered range, and `limits`. */
-export async function limitEnd<E extends EndFacts>(end: E, { mirror, dir, query }: LimitEndOptions): Promise<E> {
-  const isSelected = createSelector(query, mirror);
-  const problems = [...end.problems, ...mirror.problems.filter(({ file }) => isSelected(file))].map((problem) => ({
+export async function limitEnd<E extends EndFacts>(end: E, { facts, dir, query }: LimitEndOptions): Promise<E> {
+  const isSelected = createSelector(query, facts);
+  const problems = [...end.problems, ...facts.problems.filter(({ file }) => isSelected(file))].map((problem) => ({
     ...problem,
     file: nameOnNode(problem.file),
   }));
-  const files = [...mirror.files].filter(([name]) => isSelected(name));
+  const leftOut = new Set(end.problems.filter(({ code }) => code === 'LEFT_OUT').map(({ file }) => file));
+  const files = [...facts.files].filter(([name]) => isSelected(name) && !leftOut.has(name));
   const cut = new Set(files.filter(([, { isWhole }]) => !isWhole).map(([name]) => name));
   // Whether a record is in the time range is then a guess, and so is what is not.
   const isNeeded = files.some(([, { times }]) => times.hasLocal);
@@ -36,16 +38,16 @@ export async function limitEnd<E extends EndFacts>(end: E, { mirror, dir, query 
     : earliestTime((await dir.logs.details()).filter(({ name }) => cut.has(name)));
   const held = files.map(([name, { heldBytes }]) => ({ name, heldBytes }));
   const zone = zoneText(dir.zone, { isNeeded });
-  const limits = cut.size === 0 ? zone : `${heldText(held, mirror)}; ${zone}`;
+  const limits = cut.size === 0 ? zone : `${heldText(held, facts)}; ${zone}`;
   return {
     ...end,
     problems,
-    ...coverage(end, { begin, query, asOfMs: mirror.asOfMs }),
+    ...coverage(end, { begin, query, asOfMs: facts.asOfMs }),
     ...((isGuess || isLimited(end, { begin, query })) && { limits }),
   };
 }
 
-function createSelector({ file, family }: TailQuery, { listed }: TailMirror): (name: string) => boolean {
+function createSelector({ file, family }: TailQuery, { listed }: MirrorFacts): (name: string) => boolean {
   if (file !== undefined) return (name) => name === file;
   if (family === undefined) return () => true;
   const families = groupFamilies(listed.map(({ name }) => name));
@@ -64,10 +66,10 @@ function earliestTime(details: readonly LogFileDetails[]): number {
   return details.reduce((latest, { firstTimeMs }) => Math.max(latest, firstTimeMs ?? Infinity), -Infinity);
 }
 
-/** Whether records may be missing: not if only later ones were requested, or for a full page of the newest. */
-function isLimited({ reason }: EndFacts, { begin, query }: LimitFacts): boolean {
+/** Whether records may be missing: not if only later ones were requested, or all of a page of the newest are. */
+function isLimited({ reason, coveredFromMs }: EndFacts, { begin, query }: LimitFacts): boolean {
   const isNewestPage = query.order === 'newest' && reason === 'limit';
-  return !isNewestPage && begin > (query.fromMs ?? -Infinity);
+  return begin > ((isNewestPage ? coveredFromMs : query.fromMs) ?? -Infinity);
 }
 
 function coverage(
@@ -81,7 +83,7 @@ function coverage(
   return isCovered ? { coveredFromMs: fromMs, coveredToMs: toMs } : { coveredFromMs: null, coveredToMs: null };
 }
 
-function heldText(files: readonly { name: string; heldBytes: number }[], { listed }: TailMirror): string {
+function heldText(files: readonly { name: string; heldBytes: number }[], { listed }: MirrorFacts): string {
   const held = files.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
   const sizes = new Map(listed.map(({ name, size }) => [name, size]));
   const total = files.reduce((sum, { name }) => sum + (sizes.get(name) ?? 0), 0);

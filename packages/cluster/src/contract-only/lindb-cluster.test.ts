@@ -302,3 +302,19 @@ it('a follow goes on when the node restarts, loses and repeats nothing, and repo
   controller.abort();
   await following;
 });
+
+it('the snapshot of a node whose zone is not known has no times, and one of later has them', async () => {
+  const { text, times } = errorsOf(8 * HOUR_MS);
+  const lindb = await FakeLindb.start({ 'lind-broker.log': text });
+  const cluster = await startCluster(lindb);
+  const kept = async () => (await cluster.nodes()).nodes.find(({ id }) => id === 'lindb');
+  await collect(cluster.searchLogs(NEWEST));
+  await eventually(() => expect(cluster.gauges.members.find(({ id }) => id === 'lindb')?.isUp).toBe(true));
+  lindb.stop();
+  await eventually(async () => expect(await kept()).toMatchObject({ state: 'unreachable', lastRecordMs: null }));
+  const { records } = await collect(cluster.searchLogs({ ...NEWEST, nodes: ['lindb'] }));
+  expect(records.map(({ atMs }) => atMs)).toEqual(Array.from({ length: records.length }, () => undefined));
+  await lindb.restart();
+  lindb.accessLogOffsetMs = 8 * HOUR_MS;
+  await eventually(async () => expect(await recentErrors(cluster)).toMatchObject({ times }));
+});

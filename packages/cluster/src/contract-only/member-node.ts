@@ -89,6 +89,11 @@ export class MemberNode extends DelegatedNode implements NodeState {
     return this.#contract?.node.timeZone ?? null;
   }
 
+  /** Whether it is a contract-only member with times that may be off by hours. */
+  get isTimeGuessed(): boolean {
+    return this.#contract?.node.isTimeGuessed ?? false;
+  }
+
   /** It runs anew: whether it is still contract-only is asked with the next request. `false` if it was not. */
   restarted(): boolean {
     if (!this.#contract) return false;

@@ -53,6 +53,16 @@ export interface MissedPart {
   bytes: number | null;
 }
 
+/** What is mirrored of a node. */
+export interface MirrorFacts {
+  /** As listed by the node, including files that were not read. */
+  listed: readonly LogEntry[];
+  files: ReadonlyMap<string, Readonly<MirroredFile>>;
+  problems: readonly FileProblem[];
+  /** Wall clock of the listing. */
+  asOfMs: number;
+}
+
 /** A file to read from scratch. */
 interface NewFile {
   entry: LogEntry;
@@ -70,7 +80,6 @@ export class TailMirror {
   readonly #dirs: MirrorDirs;
   readonly #source: TailSource;
   #listed: LogEntry[] = [];
-  #planProblems: FileProblem[] = [];
   readonly #problems = new Map<string, FileProblem>();
   /** Views that failed in the current refresh. */
   readonly #failures = new Map<string, unknown>();
@@ -79,10 +88,8 @@ export class TailMirror {
   /** Monotonic time of the last listing. */
   #listedMs = 0;
   readonly #refreshing = new Shared<void>();
-  /** Time of the last read, by `partOf`. */
-  readonly #refreshedMs = new Map<string, number>();
-  /** Wall clock of the last listing. */
-  asOfMs = 0;
+  /** When parts were last read, and the wall clock of the listing, by `selectionKey`. */
+  readonly #refreshed = new Map<string, { readMs: number; atMs: number }>();
   readonly #abortController = new AbortController();
   readonly #freshMs: number;
 
@@ -95,17 +102,15 @@ export class TailMirror {
     this.#source = new TailSource({ node, tailBytes: limits.tailBytes, signal: this.#abortController.signal });
   }
 
-  /** As listed by the node, including files that were not read. */
-  get listed(): readonly LogEntry[] {
-    return this.#listed;
-  }
-
-  get files(): ReadonlyMap<string, Readonly<MirroredFile>> {
-    return this.#files;
-  }
-
-  get problems(): readonly FileProblem[] {
-    return [...this.#problems.values(), ...this.#planProblems];
+  /** What is mirrored now of the selected files: what others request later does not change it. Only after a refresh. */
+  facts(selection: LogSelection = {}): MirrorFacts {
+    const { problems } = planFiles(this.#listed, { ...this.#options.limits, selection });
+    return {
+      listed: this.#listed,
+      files: new Map(this.#files),
+      problems: [...this.#problems.values(), ...problems],
+      asOfMs: this.#lastRead(selection)?.atMs ?? 0,
+    };
   }
 
   /** Called for a missed part before the text after it appears. */
@@ -142,10 +147,12 @@ export class TailMirror {
   }
 
   #isFresh(selection: LogSelection): boolean {
-    const readMs = Math.max(
-      ...[selectionKey({}), selectionKey(selection)].map((part) => this.#refreshedMs.get(part) ?? -Infinity),
-    );
-    return performance.now() - readMs < this.#freshMs;
+    return performance.now() - (this.#lastRead(selection)?.readMs ?? -Infinity) < this.#freshMs;
+  }
+
+  #lastRead(selection: LogSelection): { readMs: number; atMs: number } | undefined {
+    const [all, own] = [selectionKey({}), selectionKey(selection)].map((part) => this.#refreshed.get(part));
+    return all && own && all.readMs < own.readMs ? own : (all ?? own);
   }
 
   async #refresh(selection: LogSelection): Promise<void> {
@@ -156,7 +163,6 @@ export class TailMirror {
     await this.#dirs.prepare();
     this.#listed = entries;
     const plan = planFiles(entries, { ...limits, selection });
-    this.#planProblems = plan.problems;
     await this.#followRotations(plan.files);
     const files: (NewFile | undefined)[] = await inParallel(plan.files, FILES_AT_ONCE, (entry) =>
       this.#readKnown(entry),
@@ -166,10 +172,9 @@ export class TailMirror {
     await this.#dropRemoved(new Set(entries.map(({ name }) => name)));
     await this.#cutLarge();
     await this.#applyZone();
-    for (const [part, readMs] of this.#refreshedMs)
-      if (startedMs - readMs > this.#freshMs) this.#refreshedMs.delete(part);
-    this.#refreshedMs.set(selectionKey(selection), performance.now());
-    this.asOfMs = atMs;
+    for (const [part, { readMs }] of this.#refreshed)
+      if (startedMs - readMs > this.#freshMs) this.#refreshed.delete(part);
+    this.#refreshed.set(selectionKey(selection), { readMs: performance.now(), atMs });
   }
 
   async #list(): Promise<LogEntry[]> {

@@ -1,5 +1,6 @@
 import { type CallOptions, exactJson, type NodeConfig, type NodeState } from '@porthole/contract';
 import type { FoundRecord, LogFileDetails } from '@porthole/logs/types';
+import { MemberNode } from '../../contract-only/member-node.ts';
 import { withDeadline } from '../../fan-out/bounded-calls.ts';
 import { maskConfig } from '../settings/cluster-config.ts';
 import type { Masked } from '../settings/remember-masked.ts';
@@ -65,7 +66,10 @@ async function fetchFiles(state: NodeState, { signal, maxFileBytes }: FetchSnaps
 /** `undefined`: the scan found nothing in its budget, which says nothing about the records. */
 async function fetchRecords(state: NodeState, options: FetchSnapshotOptions): Promise<FoundRecord[] | undefined> {
   const newest = await searchNewest(state, options);
-  return newest && firstThatFit(newest, options);
+  // A snapshot outlives the knowledge that its times were a guess.
+  const isGuessed = state instanceof MemberNode && state.isTimeGuessed;
+  const records = isGuessed ? newest?.map(({ timeMs: _timeMs, ...record }) => record) : newest;
+  return records && firstThatFit(records, options);
 }
 
 async function fetchConfig(
