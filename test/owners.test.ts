@@ -77,7 +77,7 @@ const KEPT: Readonly<Record<string, string>> = {
     'threads are cancelled by a flag, not by a signal; it has a handler from birth',
   'logs/src/text-index/file-text-indexes.ts updating': 'a chain; each link is awaited by who adds it',
   'cli/src/commands/demo/demo.ts written': 'awaited by the one who starts the demo',
-  'cluster/src/contract-only/follow-tails.ts #failed': 'belongs to one follow; it has a handler from birth',
+  'cluster/src/contract-only/follow-tails.ts pending': 'belongs to one follow; it has a handler from birth',
   'cluster/src/membership/registry-members.ts #known': 'is resolved, never rejected',
   'cluster/src/records/follow/cluster-follow.ts #stopping':
     'FollowedMember.stop() never rejects: what it awaits is owned',
