@@ -1,3 +1,5 @@
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ClusterFollowItem } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { freePorts } from '@porthole/server/testing';
@@ -124,5 +126,20 @@ describe('a follow of several members emits every record once, in the order of i
       await eventually(() => expect(follow.numbers).toEqual(cluster.written));
     }
     expect(follow.count('gap')).toBe(0);
+  });
+
+  it('and reports a gap where a log was replaced while its member was down', async () => {
+    const cluster = await NumberedCluster.start();
+    const follow = collect(cluster.node('a').url);
+    await eventually(() => expect(follow.count('position')).toBe(3));
+    cluster.write('b', 'first.log', 5);
+    await eventually(() => expect(follow.numbers).toEqual(cluster.written));
+    await cluster.node('b').stop();
+    rmSync(join(cluster.node('b').logDir, 'first.log'));
+    cluster.write('b', 'first.log', 5);
+    cluster.write('b', 'second.log', 5);
+    await cluster.node('b').start();
+    await eventually(() => expect(follow.numbers).toEqual(cluster.written));
+    expect(follow.count('gap')).toBe(1);
   });
 });
