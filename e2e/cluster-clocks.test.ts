@@ -1,3 +1,4 @@
+import type { MemberReport } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { expect, it } from 'vitest';
 import { startClockProxy } from './testing/cluster-clock-proxy.ts';
@@ -55,6 +56,55 @@ it('records within the uncertainty of two clocks are marked as uncertain in orde
     expect(records.map(({ isUnsure }) => isUnsure)).toEqual([undefined, true, true]);
   });
 });
+
+it.each([10_000, -10_000])(
+  'a clock that is set by %d ms: earlier records keep their times, ranges lose none, and one that ends then says so',
+  async (byMs) => {
+    const node = await ClusterProcess.start('set');
+    let offsetMs = 0;
+    const address = await startClockProxy(node.url, () => offsetMs);
+    const asked = await ClusterProcess.start('asked', { flags: ['--cluster-members', `set=http://${address}`] });
+    const clockOf = async () =>
+      (await asked.nodes()).nodes.find(({ id }) => id === 'set')?.clock?.offsetMs ?? Number.NaN;
+    const firstMs = Date.now() - 600_000;
+    for (let number = 0; number < 1000; number++) node.write(String(number), { timeMs: firstMs + number * 600 });
+    await eventually(async () => expect(Math.abs(await clockOf())).toBeLessThan(2000));
+    const setMs = Date.now();
+    offsetMs = byMs;
+    await eventually(async () => expect(Math.abs((await clockOf()) - byMs)).toBeLessThan(2000));
+    node.write('after', { timeMs: Date.now() + byMs });
+
+    const searchRange = async (fromMs: number, toMs: number) => {
+      const messages: string[] = [];
+      let report: MemberReport | undefined;
+      for await (const items of asked.client.cluster.searchLogs({ order: 'oldest', limit: 5000, fromMs, toMs }))
+        for (const item of items) {
+          if (item.type === 'record') messages.push(item.message);
+          else report = item.members.find(({ id }) => id === 'set');
+        }
+      const { buckets, members } = await asked.client.cluster.logHistogram({ fromMs, toMs, buckets: 10 });
+      const counted = buckets.reduce((sum, { nodes }) => sum + (nodes.set ?? 0), 0);
+      return { messages, counted, reports: [report, members.find(({ id }) => id === 'set')] };
+    };
+    // Long before it, in the middle of two records.
+    const early = await searchRange(firstMs + 59_700, firstMs + 359_700);
+    expect(early.messages).toEqual(Array.from({ length: 500 }, (_, index) => String(100 + index)));
+    expect(early.counted).toBe(500);
+    for (const report of early.reports) expect(report).toMatchObject({ outcome: 'ok', detail: null });
+    // All of it.
+    const all = await searchRange(firstMs - 1000, Date.now() + 60_000);
+    expect(all.messages).toHaveLength(1001);
+    for (const report of all.reports) expect(report?.isPartial).toBeUndefined();
+    // Up to the moment when it was set.
+    const late = await searchRange(firstMs + 299_700, setMs + 100);
+    expect(late.messages.slice(0, 450)).toEqual(Array.from({ length: 450 }, (_, index) => String(500 + index)));
+    for (const report of late.reports)
+      expect(report).toMatchObject({
+        isPartial: true,
+        detail: expect.stringMatching(/^its clock was set by [+-]10\.\d s/),
+      });
+  },
+);
 
 async function startMember({ id, offsetMs, zone, zoneHours }: (typeof MEMBERS)[number]) {
   const node = await ClusterProcess.start(id, { flags: ['--node-time-zone', zone] });

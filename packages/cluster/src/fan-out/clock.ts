@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallOptions, type MemberClock, type NodeDescription, PortholeError } from '@porthole/contract';
 import type { Membership } from '../membership/membership.ts';
 import { inParallel, withDeadline } from './bounded-calls.ts';
+import type { ClockStep } from './clock-steps.ts';
 import { reportMistake } from './member-failure.ts';
 import type { Peer, Peers } from './peers.ts';
 
@@ -9,9 +10,18 @@ import type { Peer, Peers } from './peers.ts';
 export interface Clocks {
   /** Exact for this node; `undefined` for a member that was never measured. */
   of(id: string): MemberClock | undefined;
+  /** When it was set, as far as this node has seen; oldest first. */
+  steps?(id: string): readonly ClockStep[];
   /** Requests the time of the member once; rejects if the request fails. */
   measure?(peer: Peer, options: CallOptions): Promise<MemberClock>;
 }
+
+/** A clock that is set by less than this counts as corrected; all its times are taken for those of the new one. */
+const MIN_STEP_MS = 500;
+
+/** Steps to remember per member, and members of which the last measurement is remembered when they leave. */
+const MAX_STEPS = 16;
+const MAX_REMEMBERED = 10_000;
 
 /** Measurements to retain per member; the one with the smallest uncertainty is used. */
 const MAX_SAMPLES = 8;
@@ -60,6 +70,15 @@ export interface ClockTableOptions {
 /** One measurement: the true offset lies within `uncertaintyMs` of `offsetMs`. */
 interface Sample extends MemberClock {
   takenMs: number;
+  /** What the clock of the member showed then. */
+  clockMs: number;
+}
+
+/** A restarted member may come back with another clock, so this outlives its membership. */
+interface SeenClock {
+  last: Sample;
+  correctionMs: number;
+  steps: readonly ClockStep[];
 }
 
 interface PassedOnClock {
@@ -87,6 +106,7 @@ export class ClockTable implements Clocks {
   readonly #samples = new Map<string, Sample[]>();
   /** Subtracted from the timestamps of each member. */
   readonly #corrections = new Map<string, number>();
+  readonly #seen = new Map<string, SeenClock>();
   readonly #abortController = new AbortController();
   /** New members that are being measured. */
   readonly #joining = new Set<string>();
@@ -107,6 +127,10 @@ export class ClockTable implements Clocks {
     return { offsetMs, uncertaintyMs: estimate.uncertaintyMs + Math.abs(estimate.offsetMs - offsetMs) };
   }
 
+  steps(id: string): readonly ClockStep[] {
+    return this.#seen.get(id)?.steps ?? [];
+  }
+
   /** Requests the time of the member once. Rejects if the request fails; the known offset stays. */
   async measure({ member, state }: Peer, options: CallOptions = {}): Promise<MemberClock> {
     if (member.id === this.#options.selfId) return EXACT;
@@ -117,7 +141,8 @@ export class ClockTable implements Clocks {
     const takenMs = this.#source.runningMs();
     if (!Number.isFinite(clockMs)) throw new PortholeError('BAD_ANSWER', `member "${member.id}" returned no time`);
     const halfMs = (takenMs - leftMs) / 2;
-    const sample = { offsetMs: clockMs - (askedMs + halfMs), uncertaintyMs: halfMs + ROUNDING_MS, takenMs };
+    const uncertaintyMs = halfMs + ROUNDING_MS;
+    const sample = { offsetMs: clockMs - (askedMs + halfMs), uncertaintyMs, takenMs, clockMs: clockMs + halfMs };
     this.#add(member.id, sample);
     this.#options.onDescription?.(member.id, description);
     return this.of(member.id) ?? sample;
@@ -132,7 +157,7 @@ export class ClockTable implements Clocks {
   learn(id: string, { clockMs, takenMs, uncertaintyMs }: PassedOnClock): void {
     if (id === this.#options.selfId) return;
     const thenMs = this.#source.nowMs() - (this.#source.runningMs() - takenMs);
-    const sample = { offsetMs: clockMs - thenMs, uncertaintyMs: uncertaintyMs + ROUNDING_MS, takenMs };
+    const sample = { offsetMs: clockMs - thenMs, uncertaintyMs: uncertaintyMs + ROUNDING_MS, takenMs, clockMs };
     const last = this.#samples.get(id)?.at(-1);
     if (last === undefined || takenMs - last.takenMs >= PASSED_ON_MS || !confirms(last, sample)) this.#add(id, sample);
   }
@@ -220,16 +245,42 @@ export class ClockTable implements Clocks {
 
   #add(id: string, sample: Sample): void {
     // Measurements that contradict the new one are from before a clock was set.
-    const kept = (this.#samples.get(id) ?? []).filter(
-      (known) =>
-        Math.abs(known.offsetMs - sample.offsetMs) <=
-        known.uncertaintyMs + sample.uncertaintyMs + (sample.takenMs - known.takenMs) * DRIFT,
-    );
+    const kept = (this.#samples.get(id) ?? []).filter((known) => !contradicts(known, sample));
     this.#samples.set(id, [...kept, sample].slice(-MAX_SAMPLES));
     const estimate = this.#estimate(id) ?? sample;
     const applied = this.#corrections.get(id);
-    if (applied === undefined || !isWithin(applied, estimate)) this.#corrections.set(id, toCorrection(estimate));
+    const correctionMs = applied !== undefined && isWithin(applied, estimate) ? applied : toCorrection(estimate);
+    this.#corrections.set(id, correctionMs);
+    this.#remember(id, sample, correctionMs);
   }
+
+  #remember(id: string, sample: Sample, correctionMs: number): void {
+    const seen = this.#seen.get(id);
+    // Passed on, and overtaken on the way.
+    if (seen && sample.takenMs < seen.last.takenMs) return;
+    const wasSet = seen && contradicts(seen.last, sample) && Math.abs(seen.correctionMs - correctionMs) >= MIN_STEP_MS;
+    const steps = wasSet ? [...seen.steps, this.#step(seen, sample)].slice(-MAX_STEPS) : (seen?.steps ?? []);
+    this.#seen.delete(id);
+    this.#seen.set(id, { last: sample, correctionMs, steps });
+    if (this.#seen.size > MAX_REMEMBERED) this.#seen.delete(this.#seen.keys().next().value ?? '');
+  }
+
+  /** It was set right after the measurement before, right before this one, or at any time in between. */
+  #step({ last, correctionMs }: SeenClock, sample: Sample): ClockStep {
+    const betweenMs = (sample.takenMs - last.takenMs) * (1 + DRIFT) + last.uncertaintyMs + sample.uncertaintyMs;
+    return {
+      offsetMs: correctionMs,
+      foundMs: this.#source.nowMs(),
+      firstAfterMs: Math.floor(sample.clockMs - betweenMs),
+      lastBeforeMs: Math.ceil(last.clockMs + betweenMs),
+    };
+  }
+}
+
+/** Whether the clock was set between two measurements. */
+function contradicts(known: Sample, sample: Sample): boolean {
+  const driftMs = (sample.takenMs - known.takenMs) * DRIFT;
+  return Math.abs(known.offsetMs - sample.offsetMs) > known.uncertaintyMs + sample.uncertaintyMs + driftMs;
 }
 
 /** Whether a measurement says the same as the one before, and no more. */

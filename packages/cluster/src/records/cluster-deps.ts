@@ -1,5 +1,6 @@
 import type { MemberClock } from '@porthole/contract';
 import type { Clocks } from '../fan-out/clock.ts';
+import type { SteppedClock } from '../fan-out/clock-steps.ts';
 import type { Peers } from '../fan-out/peers.ts';
 import type { Membership } from '../membership/membership.ts';
 import type { ChosenMember } from '../state/choose-members.ts';
@@ -42,17 +43,17 @@ export function getLimits({ limits }: ClusterDeps): ClusterLimits {
 }
 
 /** Whole milliseconds, so that subtracting and adding the offset gives the same time. */
-export function getClock(clocks: Clocks, id: string): MemberClock {
-  return roundClock(clocks.of(id) ?? null);
+export function getClock(clocks: Clocks, id: string): SteppedClock {
+  return { ...roundClock(clocks.of(id) ?? null), steps: clocks.steps?.(id) };
 }
 
 /** The clock of a chosen member; if unmeasured, the one in its snapshot. */
 export function getChosenClock(
   { clocks, directory }: ClusterDeps,
   { member: { id }, departed }: ChosenMember,
-): MemberClock {
-  if (departed) return roundClock(departed.clock);
-  return roundClock(clocks.of(id) ?? directory.of(id)?.clock ?? null);
+): SteppedClock {
+  const clock = departed ? departed.clock : (clocks.of(id) ?? directory.of(id)?.clock ?? null);
+  return { ...roundClock(clock), steps: clocks.steps?.(id) };
 }
 
 /** `null` if never measured. */

@@ -1,12 +1,13 @@
 import type { MemberSelection } from '@porthole/contract';
 import type { FollowQuery, LogSelection, RecordFilter, SearchQuery, StartPoint } from '@porthole/logs/types';
+import { type SteppedClock, toMemberEdge, toMemberRange } from '../fan-out/clock-steps.ts';
 import { withFloor } from '../fan-out/member-floor.ts';
 import type { MemberPosition } from './search/cluster-cursor.ts';
 
 /** The query with times converted to the clock of a member. */
 export function toMemberSearch(
   request: SearchQuery & MemberSelection,
-  { id, offsetMs }: { id: string; offsetMs: number },
+  { id, clock }: { id: string; clock: SteppedClock },
   position: MemberPosition,
 ): SearchQuery {
   const {
@@ -19,8 +20,8 @@ export function toMemberSearch(
     until: _until,
     ...query
   } = request;
-  const start = toStartPoint(position, offsetMs, query.order);
-  return { ...withFloor(shiftTimes(query, offsetMs), floors, id), ...(start && { start }) };
+  const start = toStartPoint(position, clock, query.order);
+  return { ...withFloor(shiftTimes(query, clock), floors, id), ...(start && { start }) };
 }
 
 export function toMemberFollow(
@@ -32,19 +33,21 @@ export function toMemberFollow(
     floors: _floors,
     ...query
   }: FollowQuery & MemberSelection,
-  offsetMs: number,
+  clock: SteppedClock,
   start: FollowQuery['start'],
 ): FollowQuery {
-  return { ...shiftTimes(query, offsetMs), start };
+  return { ...shiftTimes(query, clock), start };
 }
 
-function toStartPoint(position: MemberPosition, offsetMs: number, order: SearchQuery['order']): StartPoint | undefined {
+function toStartPoint(
+  position: MemberPosition,
+  clock: SteppedClock,
+  order: SearchQuery['order'],
+): StartPoint | undefined {
   if (position === 'beginning' || position === 'done') return undefined;
-  if ('reach' in position) {
-    const timeMs = resumeTime(position, order);
-    return timeMs === undefined ? undefined : { timeMs: timeMs + offsetMs };
-  }
-  return 'cursor' in position ? { cursor: position.cursor } : { timeMs: position.timeMs + offsetMs };
+  if ('cursor' in position) return { cursor: position.cursor };
+  const timeMs = 'reach' in position ? resumeTime(position, order) : position.timeMs;
+  return timeMs === undefined ? undefined : { timeMs: toMemberEdge(clock, timeMs, order === 'newest' ? 'to' : 'from') };
 }
 
 /** Before what was reached by the margin, but not before the start of the search. */
@@ -58,11 +61,6 @@ function resumeTime(
   return Math.max(timeMs - marginMs, startMs ?? -Infinity);
 }
 
-function shiftTimes<T extends LogSelection & RecordFilter>(query: T, offsetMs: number): T {
-  const { fromMs, toMs } = query;
-  return {
-    ...query,
-    ...(fromMs !== undefined && { fromMs: fromMs + offsetMs }),
-    ...(toMs !== undefined && { toMs: toMs + offsetMs }),
-  };
+function shiftTimes<T extends LogSelection & RecordFilter>(query: T, clock: SteppedClock): T {
+  return { ...query, ...toMemberRange(clock, query) };
 }

@@ -7,6 +7,7 @@ import {
 } from '@porthole/contract';
 import { groupFamilies } from '@porthole/logs';
 import type { LogEntry, LogFileDetails } from '@porthole/logs/types';
+import { type SteppedClock, toOwnTime } from '../fan-out/clock-steps.ts';
 import { chooseMembers } from './choose-members.ts';
 import { type QueriedMember, queryMembers, type StateDeps } from './state-deps.ts';
 
@@ -55,15 +56,15 @@ function withTruncation(report: MemberReport, listed: ListedFiles | undefined): 
 async function fetchFiles({ state, clock }: QueriedMember, options: CallOptions): Promise<ListedFile[]> {
   try {
     const files = await state.logFiles(options);
-    return files.map((file) => correctTimes(file, clock.offsetMs));
+    return files.map((file) => correctTimes(file, clock));
   } catch (error) {
     if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
   }
   return describeByName(await state.listLogs(options));
 }
 
-function correctTimes(file: LogFileDetails, offsetMs: number): ListedFile {
-  const shift = (timeMs: number | null) => (typeof timeMs === 'number' ? timeMs - offsetMs : null);
+function correctTimes(file: LogFileDetails, clock: SteppedClock): ListedFile {
+  const shift = (timeMs: number | null) => (typeof timeMs === 'number' ? toOwnTime(clock, timeMs) : null);
   return {
     ...file,
     // 0: unknown.

@@ -1,5 +1,6 @@
 import type { CallOptions, MemberClock, MemberReport, NodeState } from '@porthole/contract';
 import type { Clocks } from '../fan-out/clock.ts';
+import type { SteppedClock } from '../fan-out/clock-steps.ts';
 import { fanOut, type MemberResponse } from '../fan-out/fan-out.ts';
 import { expectFailure } from '../fan-out/member-failure.ts';
 import type { Peers } from '../fan-out/peers.ts';
@@ -36,7 +37,7 @@ export interface StateDeps {
 export interface QueriedMember {
   id: string;
   state: NodeState;
-  clock: MemberClock;
+  clock: SteppedClock;
 }
 
 export interface QueryMembersOptions<T> extends CallOptions {
@@ -64,7 +65,7 @@ export async function queryMembers<T>(
   const responses = await fanOut<T, ChosenMember>(
     chosen,
     ({ member: { id }, state, departed }, options) =>
-      call({ id, state, clock: roundClock(departed ? departed.clock : clocks.of(id)) }, options),
+      call({ id, state, clock: withSteps(departed ? departed.clock : clocks.of(id), clocks.steps?.(id)) }, options),
     {
       timeoutMs,
       maxParallel,
@@ -115,6 +116,10 @@ async function querySnapshot<T>(
 /** What a query of a member passes on of the options of its call. */
 export function toCall({ signal, send }: CallOptions): CallOptions {
   return { ...(signal && { signal }), ...(send && { send }) };
+}
+
+function withSteps(clock: MemberClock | null | undefined, steps: SteppedClock['steps']): SteppedClock {
+  return { ...roundClock(clock), steps };
 }
 
 /** Queries use whole milliseconds. */

@@ -4,10 +4,14 @@ import { mergeBuckets } from './merge-buckets.ts';
 it('counts are added up in common buckets, in the order of time, by the common clock', () => {
   const merged = mergeBuckets(
     [
-      { id: 'a', offsetMs: 0, histogram: { bucketMs: 10, buckets: [{ startMs: 20, counts: { INFO: 2, NONE: 1 } }] } },
+      {
+        id: 'a',
+        offsetAt: () => 0,
+        histogram: { bucketMs: 10, buckets: [{ startMs: 20, counts: { INFO: 2, NONE: 1 } }] },
+      },
       {
         id: 'b',
-        offsetMs: 7,
+        offsetAt: () => 7,
         histogram: {
           bucketMs: 5,
           buckets: [
@@ -27,7 +31,7 @@ it('counts are added up in common buckets, in the order of time, by the common c
 
 it('the first and the last bucket of the range take what the clock moved out of it', () => {
   const buckets = [0, 10, 20].map((startMs) => ({ startMs, counts: { INFO: 1 } }));
-  const merged = mergeBuckets([{ id: 'a', offsetMs: 0, histogram: { bucketMs: 10, buckets } }], {
+  const merged = mergeBuckets([{ id: 'a', offsetAt: () => 0, histogram: { bucketMs: 10, buckets } }], {
     bucketMs: 10,
     fromMs: 10,
     toMs: 15,

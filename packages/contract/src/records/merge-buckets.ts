@@ -4,8 +4,8 @@ import type { Histogram, HistogramBucket } from '@porthole/logs/types';
 export interface BucketSource {
   /** Names it in `nodes` of the merged buckets. */
   id: string;
-  /** To take off its times. */
-  offsetMs: number;
+  /** To take off this time of its clock. */
+  offsetAt(timeMs: number): number;
   histogram: Pick<Histogram, 'bucketMs' | 'buckets'>;
 }
 
@@ -34,9 +34,10 @@ export function mergeBuckets(
   const first = Math.floor(fromMs / bucketMs);
   const last = Math.ceil(toMs / bucketMs) - 1;
   const merged = new Map<number, { counts: Map<keyof Counts, number>; nodes: Map<string, number> }>();
-  for (const { id, offsetMs, histogram } of sources)
+  for (const { id, offsetAt, histogram } of sources)
     for (const { startMs, counts } of histogram.buckets) {
-      const middleMs = startMs + histogram.bucketMs / 2 - offsetMs;
+      const memberMs = startMs + histogram.bucketMs / 2;
+      const middleMs = memberMs - offsetAt(memberMs);
       const index = Math.min(Math.max(Math.floor(middleMs / bucketMs), first), last);
       const bucket = merged.get(index) ?? { counts: new Map(), nodes: new Map() };
       merged.set(index, bucket);

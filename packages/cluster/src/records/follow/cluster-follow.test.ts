@@ -58,6 +58,17 @@ describe('the clocks of members that are followed', () => {
     ]);
   });
 
+  it('that were set correct each record by the offset in force when it was written', async () => {
+    const a = new LiveLog();
+    const setMs = Date.now() - 60_000;
+    const step = { offsetMs: 0, foundMs: setMs, firstAfterMs: setMs + 10_000, lastBeforeMs: setMs };
+    const clocks = { of: () => ({ offsetMs: 10_000, uncertaintyMs: 1 }), steps: () => [step] };
+    const follow = collectFollow({ ...fakeCluster({ a }), clocks }, { windowMs: 0 });
+    a.emit(record('before', setMs - 1000, 1), record('after', setMs + 11_000, 2));
+    await eventually(() => expect(follow.summaries).toEqual(['a before', 'a after']));
+    expect(follow.items.map((item) => item.type === 'record' && item.atMs)).toEqual([setMs - 1000, setMs + 1000]);
+  });
+
   it('that are measured again a little differently change nothing', async () => {
     const a = new LiveLog();
     const clocks = settable({});

@@ -9,6 +9,7 @@ import {
 import { NO_WORK, owned } from '@porthole/logs/shared';
 import type { FollowItem, FollowQuery, FoundRecord } from '@porthole/logs/types';
 import { deadlineExceeded, withDeadline } from '../../fan-out/bounded-calls.ts';
+import { type SteppedClock, toOwnTime } from '../../fan-out/clock-steps.ts';
 import { expectFailure, toOutcome } from '../../fan-out/member-failure.ts';
 import type { Peer } from '../../fan-out/peers.ts';
 import { type ClusterDeps, getClock } from '../cluster-deps.ts';
@@ -61,7 +62,7 @@ export class FollowedMember implements HeldMember {
   /** Last timestamp per file: records without one or with an earlier one stay after it. */
   readonly #lastMs = new Map<string, number>();
   #newestMs = -Infinity;
-  #offsetMs = 0;
+  #clock: SteppedClock = { offsetMs: 0, uncertaintyMs: 0 };
   /** The clock correction has changed since the previous record. */
   #isCorrected = false;
   #state = 'ok';
@@ -141,8 +142,8 @@ export class FollowedMember implements HeldMember {
   async #followOnce(): Promise<void> {
     await this.#measure();
     this.#correct();
-    const query = toMemberFollow(this.#options.request, this.#offsetMs, this.position.start());
-    const askedMs = Date.now() + this.#offsetMs;
+    const query = toMemberFollow(this.#options.request, this.#clock, this.position.start());
+    const askedMs = Date.now() + this.#clock.offsetMs;
     for await (const items of this.peer.state.followLogs(query, {
       signal: this.#abortController.signal,
       heartbeatMs: MEMBER_HEARTBEAT_MS,
@@ -172,13 +173,14 @@ export class FollowedMember implements HeldMember {
    * comparable, so the order is uncertain.
    */
   #correct(): void {
-    const { offsetMs, uncertaintyMs } = getClock(this.#clocks, this.id);
-    const changeMs = offsetMs - this.#offsetMs;
+    const clock = getClock(this.#clocks, this.id);
+    const { offsetMs, uncertaintyMs } = clock;
+    const changeMs = offsetMs - this.#clock.offsetMs;
     const isFirst = this.#count === 0;
     const isBetter = uncertaintyMs < this.uncertaintyMs;
     const wasSet = Math.abs(changeMs) > uncertaintyMs + this.uncertaintyMs;
     if (!isFirst && !isBetter && !wasSet) return;
-    this.#offsetMs = offsetMs;
+    this.#clock = clock;
     this.uncertaintyMs = uncertaintyMs;
     if (isFirst || changeMs === 0) return;
     this.#isCorrected = true;
@@ -217,7 +219,7 @@ export class FollowedMember implements HeldMember {
     this.position.track(record);
     this.#count++;
     const hasTime = isTime(timeMs);
-    const correctedMs = hasTime ? timeMs - this.#offsetMs : undefined;
+    const correctedMs = hasTime ? toOwnTime(this.#clock, timeMs) : undefined;
     const item = toClusterRecord(stripClusterFields(record), {
       node: this.id,
       atMs: correctedMs,

@@ -1,6 +1,7 @@
-import type { MemberClock, MemberReport } from '@porthole/contract';
+import type { MemberReport } from '@porthole/contract';
 import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
 import { deadlineExceeded } from '../../fan-out/bounded-calls.ts';
+import { offsetAt, type SteppedClock } from '../../fan-out/clock-steps.ts';
 import { toOutcome } from '../../fan-out/member-failure.ts';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
 import { coveredRange } from '../search/cluster-coverage.ts';
@@ -12,11 +13,13 @@ export interface BookOptions {
   /** Breaks ties between records with the same time. */
   index: number;
   id: string;
-  clock: MemberClock;
+  clock: SteppedClock;
   newestFirst: boolean;
   firstBatchMs: number;
   /** Report fields if its snapshot is searched instead. */
   instead?: (() => SnapshotReport | undefined) | undefined;
+  /** Why it is uncertain which of its records were asked for. */
+  doubt?: string | undefined;
   /** What earlier pages have emitted, if it continues exactly there. */
   reached?: LaneReach | undefined;
 }
@@ -106,7 +109,7 @@ export abstract class LaneBook {
 
   /** Coverage of its closing record, by the clock of this node; `null`: nothing, `undefined`: not received yet. */
   get ownCoverage(): { fromMs: number; toMs: number } | null | undefined {
-    return this.lastEnd && coveredRange(this.lastEnd, this.#options.clock.offsetMs);
+    return this.lastEnd && coveredRange(this.lastEnd, this.#options.clock);
   }
 
   report(): MemberReport {
@@ -132,7 +135,7 @@ export abstract class LaneBook {
     // They are of the same file.
     this.noteSkipped(lines.last);
     this.delivered += lines.count;
-    return { type: 'lines', node: this.id, offsetMs: this.#options.clock.offsetMs, atMs, isUnsure, lines };
+    return { type: 'lines', node: this.id, offsetMs: this.offsetOf(lines.times[lines.first]), atMs, isUnsure, lines };
   }
 
   /** By the clock of this node. */
@@ -142,7 +145,13 @@ export abstract class LaneBook {
 
   /** A time of the member by the clock of this node. */
   protected correct(timeMs: number | undefined): number | undefined {
-    return isTime(timeMs) ? timeMs - this.#options.clock.offsetMs : undefined;
+    return isTime(timeMs) ? timeMs - this.offsetOf(timeMs) : undefined;
+  }
+
+  /** How far its clock was ahead when it showed this time. */
+  protected offsetOf(timeMs: number | undefined): number {
+    const { clock } = this.#options;
+    return isTime(timeMs) ? offsetAt(clock, timeMs) : clock.offsetMs;
   }
 
   /** The key of a record after one with this key. Never smaller: a record out of order or without a time stays behind it. */
@@ -190,9 +199,9 @@ export abstract class LaneBook {
     if (isCut && isEmpty) return toOutcome(deadlineExceeded(this.#options.firstBatchMs));
     if (isCut) return { outcome: 'ok', detail: 'its records were late; some are missing', isPartial: true };
     const skipped = this.skippedDetail();
-    return skipped === undefined
-      ? { outcome: 'ok', detail: null }
-      : { outcome: 'version', detail: skipped, isPartial: true };
+    if (skipped !== undefined) return { outcome: 'version', detail: skipped, isPartial: true };
+    const { doubt } = this.#options;
+    return { outcome: 'ok', detail: doubt ?? null, ...(doubt !== undefined && { isPartial: true }) };
   }
 
   #keyOf(timeMs: number | undefined): number | undefined {

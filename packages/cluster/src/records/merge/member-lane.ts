@@ -107,7 +107,7 @@ export class MemberLane extends LaneBook implements MergeLane {
   #takeLines(lines: LineRows, { isUnsure, most, before }: TakeOptions): MergedRecords {
     const { times, end } = lines;
     const first = this.#row;
-    const last = Math.min(end, first + most) - 1;
+    const last = this.#lastOfRun(times, first, Math.min(end, first + most) - 1);
     let atMs: number | undefined;
     let row = first;
     for (; ; row++) {
@@ -124,6 +124,15 @@ export class MemberLane extends LaneBook implements MergeLane {
       this.#updateKey();
     } else if (row === last) this.key = this.keyAfter(this.key, times[this.#row]);
     return taken;
+  }
+
+  /** All lines of a run have the same offset. */
+  #lastOfRun(times: ArrayLike<number>, first: number, last: number): number {
+    if (!this.#options.clock.steps?.length) return last;
+    const offsetMs = this.offsetOf(times[first]);
+    let row = first;
+    while (row < last && this.offsetOf(times[row + 1]) === offsetMs) row++;
+    return row;
   }
 
   async settle(mostRecords: number): Promise<void> {

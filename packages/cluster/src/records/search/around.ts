@@ -12,6 +12,7 @@ import {
 import { decodeCursor, groupFamilies } from '@porthole/logs';
 import type { FoundRecord, SearchQuery } from '@porthole/logs/types';
 import { withDeadline } from '../../fan-out/bounded-calls.ts';
+import { describeUncertainty, toMemberEdge, toOwnTime } from '../../fan-out/clock-steps.ts';
 import { chooseMembers } from '../../state/choose-members.ts';
 import { SnapshotNode } from '../../state/snapshots/snapshot-node.ts';
 import { type LaneSpec, openLanes } from '../../tree/open-lanes.ts';
@@ -19,6 +20,7 @@ import { type ClusterDeps, getChosenClock, getLimits } from '../cluster-deps.ts'
 import type { QueriedLane } from '../merge/lane-book.ts';
 import { mergeByTime } from '../merge/merge-by-time.ts';
 import { laneReport, throwIfRejected } from '../refusals.ts';
+import { dropOutside } from './drop-outside.ts';
 import { openOrSnapshot, silentAfter } from './open-or-snapshot.ts';
 import { recordsAround } from './records-around.ts';
 
@@ -49,20 +51,31 @@ export async function* searchAround(
     const { id } = chosen.member;
     const clock = getChosenClock(deps, chosen);
     const { beforeMs, afterMs, limit, floors } = request;
-    const around = { id, atMs: atMs + clock.offsetMs, beforeMs, afterMs, limit, floors };
+    const range = { fromMs: atMs - beforeMs, toMs: atMs + afterMs + 1 };
+    const at = toMemberEdge(clock, atMs, 'from');
+    const around = {
+      id,
+      atMs: at,
+      beforeMs: at - toMemberEdge(clock, range.fromMs, 'from'),
+      afterMs: toMemberEdge(clock, range.toMs, 'to') - 1 - at,
+      limit,
+      floors,
+    };
     return {
       chosen,
-      book: { index, id, clock, newestFirst: false, firstBatchMs },
+      book: { index, id, clock, newestFirst: false, firstBatchMs, doubt: describeUncertainty(clock, range) },
       open: (how) =>
         openOrSnapshot(deps, chosen, {
           ...how,
           budgetMs,
-          search: (signal) => recordsAround(chosen.state, around, { signal, budgetMs, client }),
-          searchSnapshot: (snapshot) => recordsAround(new SnapshotNode(snapshot, deps.peers.matchRegex), around, {}),
+          search: (signal) =>
+            dropOutside(recordsAround(chosen.state, around, { signal, budgetMs, client }), clock, range),
+          searchSnapshot: (snapshot) =>
+            dropOutside(recordsAround(new SnapshotNode(snapshot, deps.peers.matchRegex), around, {}), clock, range),
         }),
       // There is no cursor: what was emitted comes again, and is left out.
       isResumable: false,
-      isGroupable: floors === undefined,
+      isGroupable: floors === undefined && !clock.steps?.length,
       request: async () => ({ query: { around }, ...silentAfter(deps, chosen) }),
     };
   });
@@ -102,7 +115,7 @@ async function fetchRecordTime(
   const timed = [record, ...earlier.filter(({ file }) => file === record.file)].find(isTimed);
   if (timed === undefined)
     throw new PortholeError('PARAMETER_INVALID', 'neither the record nor an earlier one has a timestamp');
-  return timed.timeMs - getChosenClock(deps, chosen).offsetMs;
+  return toOwnTime(getChosenClock(deps, chosen), timed.timeMs);
 }
 
 /** The log of the record a cursor names; the member rejects invalid cursors. */

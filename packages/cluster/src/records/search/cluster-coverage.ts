@@ -1,5 +1,6 @@
 import type { MemberReport } from '@porthole/contract';
 import type { SearchEnd, SearchQuery } from '@porthole/logs/types';
+import { type SteppedClock, toOwnTime } from '../../fan-out/clock-steps.ts';
 import type { QueriedLane } from '../merge/lane-book.ts';
 import { isTime } from '../to-cluster-record.ts';
 import type { QueriedMember } from './resume-position.ts';
@@ -77,8 +78,8 @@ function isExhausted({ end, hasNext }: QueriedLane): boolean {
 /** Untrusted: an invalid time range covers nothing. */
 export function coveredRange(
   { coveredFromMs, coveredToMs }: Coverage,
-  offsetMs: number,
+  clock: SteppedClock,
 ): { fromMs: number; toMs: number } | null {
   if (!isTime(coveredFromMs) || !isTime(coveredToMs) || coveredFromMs > coveredToMs) return null;
-  return { fromMs: Math.ceil(coveredFromMs - offsetMs), toMs: Math.floor(coveredToMs - offsetMs) };
+  return { fromMs: Math.ceil(toOwnTime(clock, coveredFromMs)), toMs: Math.floor(toOwnTime(clock, coveredToMs)) };
 }

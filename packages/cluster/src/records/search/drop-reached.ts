@@ -1,4 +1,5 @@
 import type { FoundRecord, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
+import { type SteppedClock, toMemberEdge, toOwnTime } from '../../fan-out/clock-steps.ts';
 import { joinEnds } from '../merge/member-pages.ts';
 import { type LineRecord, LineRows } from '../merge/record-lines.ts';
 import { isTime } from '../to-cluster-record.ts';
@@ -11,8 +12,8 @@ export interface DropOptions {
   query: SearchQuery;
   /** How far its records were emitted, by time. */
   reach: Reach | undefined;
-  /** Of the clock of the member. */
-  offsetMs: number;
+  /** Of the member. */
+  clock: SteppedClock;
   /** Whether its snapshot has emitted it. */
   isGiven(record: FoundRecord | LineRecord): boolean;
   /** Called for every record up to the reach. */
@@ -25,10 +26,10 @@ export interface DropOptions {
  */
 export async function* dropEmitted(
   search: (query: SearchQuery) => AsyncIterable<Items>,
-  { query, reach, offsetMs, isGiven, onDrop }: DropOptions,
+  { query, reach, clock, isGiven, onDrop }: DropOptions,
 ): AsyncGenerator<Items, void, undefined> {
   const { order, limit } = query;
-  const filter = reach && new ReachFilter(reach, order, offsetMs);
+  const filter = reach && new ReachFilter(reach, order, clock);
   let dropped = 0;
   const drops = (record: FoundRecord | LineRecord): boolean => {
     const isReached = filter?.drops(record) ?? false;
@@ -62,7 +63,7 @@ export async function* dropEmitted(
     const whole = first ? joinEnds(first, end) : end;
     const isShort = end.cursor !== null && end.reason === 'limit' && passed < limit;
     if (!isShort || dropped === droppedBefore) {
-      yield [reach && filter?.hasDropped ? withoutReached(whole, { reach, offsetMs, order }) : whole];
+      yield [reach && filter?.hasDropped ? withoutReached(whole, { reach, clock, order }) : whole];
       return;
     }
     first = whole;
@@ -87,7 +88,7 @@ function rowsLeft(rows: LineRows, drops: (record: LineRecord) => boolean): LineR
 /** Recognizes the records up to a reach. They come in the order of the search. */
 export class ReachFilter {
   hasDropped = false;
-  readonly #offsetMs: number;
+  readonly #clock: SteppedClock;
   readonly #order: SearchQuery['order'];
   readonly #lastKey: number;
   /** Records of the last time that remain to be dropped. */
@@ -95,16 +96,16 @@ export class ReachFilter {
   #key = -Infinity;
   #isPast = false;
 
-  constructor({ timeMs, count }: Reach, order: SearchQuery['order'], offsetMs: number) {
+  constructor({ timeMs, count }: Reach, order: SearchQuery['order'], clock: SteppedClock) {
     this.#lastKey = toKey(timeMs, order);
     this.#left = count;
     this.#order = order;
-    this.#offsetMs = offsetMs;
+    this.#clock = clock;
   }
 
   drops({ timeMs }: Pick<FoundRecord | LineRecord, 'timeMs'>): boolean {
     if (this.#isPast) return false;
-    if (isTime(timeMs)) this.#key = Math.max(this.#key, toKey(timeMs - this.#offsetMs, this.#order));
+    if (isTime(timeMs)) this.#key = Math.max(this.#key, toKey(toOwnTime(this.#clock, timeMs), this.#order));
     const isReached = this.#key < this.#lastKey || (this.#key === this.#lastKey && this.#left-- > 0);
     if (isReached) this.hasDropped = true;
     else this.#isPast = true;
@@ -115,11 +116,11 @@ export class ReachFilter {
 /** The response has nothing of the times that were dropped. */
 function withoutReached(
   end: SearchEnd,
-  { reach: { timeMs }, offsetMs, order }: { reach: Reach; offsetMs: number } & Pick<SearchQuery, 'order'>,
+  { reach: { timeMs }, clock, order }: { reach: Reach; clock: SteppedClock } & Pick<SearchQuery, 'order'>,
 ): SearchEnd {
   const { coveredFromMs, coveredToMs } = end;
   if (timeMs === null || !isTime(coveredFromMs) || !isTime(coveredToMs)) return end;
-  const atMs = timeMs + offsetMs;
+  const atMs = toMemberEdge(clock, timeMs, order === 'newest' ? 'from' : 'to');
   const from = order === 'newest' ? coveredFromMs : Math.max(coveredFromMs, atMs + 1);
   const to = order === 'newest' ? Math.min(coveredToMs, atMs - 1) : coveredToMs;
   return {

@@ -1,6 +1,7 @@
 import { codeOf } from '@porthole/contract';
 import { decodeCursor } from '@porthole/logs';
 import type { FoundRecord, SearchQuery } from '@porthole/logs/types';
+import type { SteppedClock } from '../../fan-out/clock-steps.ts';
 import type { LineRecord } from '../merge/record-lines.ts';
 import type { MemberPosition, ReplacedPosition } from './cluster-cursor.ts';
 import { ReachFilter } from './drop-reached.ts';
@@ -35,23 +36,23 @@ export function isGiven(record: Identified, given: readonly GivenRange[]): boole
 export class SnapshotPart {
   readonly #position: ReplacedPosition;
   readonly #order: SearchQuery['order'];
-  readonly #offsetMs: number;
+  readonly #clock: SteppedClock;
   /** Its matching records that the member itself has not emitted, in the order of the search. */
   #records: readonly FoundRecord[] = [];
 
   constructor(
     position: ReplacedPosition,
-    { order, offsetMs }: { order: SearchQuery['order'] /** Of the clock of the member. */; offsetMs: number },
+    { order, clock }: { order: SearchQuery['order'] /** Of the member. */; clock: SteppedClock },
   ) {
     this.#position = position;
     this.#order = order;
-    this.#offsetMs = offsetMs;
+    this.#clock = clock;
   }
 
   /** The records to emit, of those that match. `startMs`: not before this time, by the clock of the member. */
   select(matching: readonly FoundRecord[], startMs: number | undefined): FoundRecord[] {
     const { own, given, reach = reachIn(own) } = this.#position;
-    const reached = reach && new ReachFilter(reach, this.#order, this.#offsetMs);
+    const reached = reach && new ReachFilter(reach, this.#order, this.#clock);
     const marks = marksOf(own);
     const isInside = ({ timeMs = Number.NaN }: FoundRecord) =>
       startMs === undefined || (this.#order === 'newest' ? timeMs < startMs : timeMs >= startMs);

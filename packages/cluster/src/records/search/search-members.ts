@@ -1,6 +1,7 @@
-import { type MemberClock, type MemberReport, type MemberSelection, PortholeError } from '@porthole/contract';
+import { type MemberReport, type MemberSelection, PortholeError } from '@porthole/contract';
 import { LineKernel } from '@porthole/logs';
 import type { FoundRecord, SearchItem, SearchQuery } from '@porthole/logs/types';
+import { describeUncertainty, type SteppedClock, type TimeRange } from '../../fan-out/clock-steps.ts';
 import type { ChosenMember } from '../../state/choose-members.ts';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
 import { departedReport } from '../../state/state-deps.ts';
@@ -8,11 +9,12 @@ import { type LaneSpec, openLanes } from '../../tree/open-lanes.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from '../cluster-deps.ts';
 import { toMemberSearch } from '../member-query.ts';
 import type { LaneOptions } from '../merge/member-lane.ts';
-import { firstPage, searchInPages } from '../merge/member-pages.ts';
+import { firstPage, type LaneItems, searchInPages } from '../merge/member-pages.ts';
 import type { MergeLane } from '../merge/merge-by-time.ts';
 import { type LineRecord, type LineRows, lineItems } from '../merge/record-lines.ts';
 import type { ClusterPosition, MemberPosition, ReplacedPosition } from './cluster-cursor.ts';
 import { CursorKeeper, type FoundPosition, type Progress } from './cursor-keeper.ts';
+import { dropOutside } from './drop-outside.ts';
 import { dropEmitted } from './drop-reached.ts';
 import { isGiven, SnapshotPart } from './given-records.ts';
 import { openOrSnapshot, silentAfter } from './open-or-snapshot.ts';
@@ -130,8 +132,8 @@ export function membersToQuery(
       continue;
     }
     const clock = getChosenClock(deps, member);
-    const query = toMemberSearch(request, { id, offsetMs: clock.offsetMs }, position);
-    const part = new SnapshotPart(start, { order: request.order, offsetMs: clock.offsetMs });
+    const query = toMemberSearch(request, { id, clock }, position);
+    const part = new SnapshotPart(start, { order: request.order, clock });
     const place = { query, clock, others: began.others, request, place: position, given, part, ...options };
     const own = reachOf(began.reach, id);
     const reached = began.isExact ? { key: toKey(own.timeMs, request.order), count: own.count } : undefined;
@@ -141,17 +143,26 @@ export function membersToQuery(
       began: position,
       given,
       part,
-      book: { index: specs.length, id, clock, newestFirst, firstBatchMs, reached },
+      book: {
+        index: specs.length,
+        id,
+        clock,
+        newestFirst,
+        firstBatchMs,
+        reached,
+        doubt: doubtOf(clock, request, position),
+      },
       open: (how, lane) => openMember(deps, member, { ...place, ...how, onDrop: (record) => lane().skip(record) }),
-      // What earlier pages have emitted must be found in its records by this node.
-      isGroupable: given.length === 0 && (typeof position === 'string' || !('reach' in position)),
+      // What earlier pages have emitted must be found in its records by this node; a helper knows one offset of its clock.
+      isGroupable:
+        given.length === 0 && (typeof position === 'string' || !('reach' in position)) && !clock.steps?.length,
       isResumable: true,
       async request(lane, callOptions) {
         const silence = silentAfter(deps, member);
         if (lane.delivered === 0) return { query: { search: query }, ...silence };
         // Its helper failed: it continues after its last emitted record.
         const resumed = await resumePosition({ lane, peer: member, query, began: position, given, part }, callOptions);
-        return { query: { search: toMemberSearch(request, { id, offsetMs: clock.offsetMs }, resumed) }, ...silence };
+        return { query: { search: toMemberSearch(request, { id, clock }, resumed) }, ...silence };
       },
     });
   }
@@ -179,7 +190,7 @@ export function membersToQuery(
 interface OpenOptions {
   request: ClusterSearch;
   query: SearchQuery;
-  clock: MemberClock;
+  clock: SteppedClock;
   /** The resume position, and the time to use if its snapshot does not have it. */
   place: MemberPosition;
   others: MemberPosition;
@@ -223,7 +234,8 @@ function openMember(
 ): Pick<LaneOptions, 'open' | 'instead'> {
   type Search = (query: SearchQuery, limits?: { budgetMs: number }) => AsyncIterable<(SearchItem | LineRows)[]>;
   const reach = typeof position === 'object' && 'reach' in position ? position.reach : undefined;
-  const { offsetMs } = clock;
+  const within = <T extends LaneItems>(items: AsyncIterable<T>) =>
+    dropOutside(items, clock, askedRange(request, position));
   const kernel = () => deps.peers.lineKernel?.() ?? new LineKernel();
   return openOrSnapshot(deps, chosen, {
     isSilent,
@@ -234,22 +246,40 @@ function openMember(
           ? lineItems(chosen.state.searchLogLines(asked, { ...limits, signal, client, onlyRaw }), kernel())
           : chosen.state.searchLogs(asked, { ...limits, signal, client });
       if (reach !== undefined || given.length > 0)
-        return dropEmitted(search, { query, reach, offsetMs, isGiven: (record) => isGiven(record, given), onDrop });
-      return pageRecords === undefined
-        ? search(query)
-        : searchInPages(search, { query, budgetMs, pageRecords, peer: chosen, signal });
+        return within(
+          dropEmitted(search, { query, reach, clock, isGiven: (record) => isGiven(record, given), onDrop }),
+        );
+      return within(
+        pageRecords === undefined
+          ? search(query)
+          : searchInPages(search, { query, budgetMs, pageRecords, peer: chosen, signal }),
+      );
     },
     searchSnapshot: (snapshot) => {
       const from = positionInSnapshot(snapshot, { request, place: position, others });
-      const asked = toMemberSearch(request, { id: chosen.member.id, offsetMs }, from);
+      const asked = toMemberSearch(request, { id: chosen.member.id, clock }, from);
       const { start, ...whole } = asked;
       const startMs = start && 'timeMs' in start ? start.timeMs : undefined;
-      return searchSnapshot(snapshot, startMs === undefined ? asked : whole, {
-        matchRegex: deps.peers.matchRegex,
-        select: (matching) => part.select(matching, startMs),
-      });
+      return within(
+        searchSnapshot(snapshot, startMs === undefined ? asked : whole, {
+          matchRegex: deps.peers.matchRegex,
+          select: (matching) => part.select(matching, startMs),
+        }),
+      );
     },
   });
+}
+
+/** What of a member was asked for, by the clock of this node. */
+function askedRange({ fromMs, toMs, order }: ClusterSearch, position: MemberPosition): TimeRange {
+  if (typeof position === 'string' || !('timeMs' in position)) return { fromMs, toMs };
+  const { timeMs } = position;
+  if (order === 'newest') return { fromMs, toMs: Math.min(toMs ?? Infinity, timeMs) };
+  return { fromMs: Math.max(fromMs ?? -Infinity, timeMs), toMs };
+}
+
+function doubtOf(clock: SteppedClock, request: ClusterSearch, position: MemberPosition): string | undefined {
+  return describeUncertainty(clock, askedRange(request, position));
 }
 
 /** After the last record of the snapshot or the member itself; by time if the snapshot does not have it. */

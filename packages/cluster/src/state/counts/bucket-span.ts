@@ -1,6 +1,7 @@
 import type { MemberSelection, SearchOptions } from '@porthole/contract';
 import { bucketWidth } from '@porthole/logs';
 import type { LogFileDetails, LogSelection, RecordFilter } from '@porthole/logs/types';
+import { type SteppedClock, toOwnTime } from '../../fan-out/clock-steps.ts';
 import type { ChosenMember } from '../choose-members.ts';
 import { type QueriedMember, queryMembers, type StateDeps, toCall } from '../state-deps.ts';
 
@@ -42,8 +43,8 @@ interface PlanOptions {
 /** Buckets that the counts of all members are merged into. */
 export interface BucketPlan {
   bucketMs: number;
-  /** Width of the buckets of a member with this clock offset. */
-  memberWidth(offsetMs: number): number;
+  /** Width of the buckets of a member with this clock. */
+  memberWidth(clock: SteppedClock): number;
   /** What is left of the timeout of each member. */
   timeoutMs: number;
 }
@@ -60,7 +61,10 @@ export async function planBuckets(
   const bucketMs = bucketWidth({ spanMs, bucketMs: request.bucketMs, buckets: request.buckets, maxBuckets });
   return {
     bucketMs,
-    memberWidth: (offsetMs) => (offsetMs % bucketMs === 0 ? bucketMs : finerWidth({ bucketMs, spanMs, maxBuckets })),
+    memberWidth: ({ offsetMs, steps = [] }) => {
+      const isAligned = [offsetMs, ...steps.map((step) => step.offsetMs)].every((each) => each % bucketMs === 0);
+      return isAligned ? bucketMs : finerWidth({ bucketMs, spanMs, maxBuckets });
+    },
     timeoutMs: deps.timeoutMs * (1 - spanShare),
   };
 }
@@ -103,7 +107,7 @@ async function fetchFileTimes(
     .filter(isAsked)
     .flatMap(({ firstTimeMs, lastTimeMs }) => [firstTimeMs, lastTimeMs])
     .filter((timeMs): timeMs is number => typeof timeMs === 'number' && Number.isFinite(timeMs))
-    .map((timeMs) => timeMs - clock.offsetMs);
+    .map((timeMs) => toOwnTime(clock, timeMs));
 }
 
 function finerWidth({

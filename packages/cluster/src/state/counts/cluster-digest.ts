@@ -7,6 +7,7 @@ import {
 } from '@porthole/contract';
 import { mergeShapes } from '@porthole/logs';
 import type { Digest, DigestGroup, DigestQuery } from '@porthole/logs/types';
+import { describeUncertainty, type SteppedClock, toOwnTime } from '../../fan-out/clock-steps.ts';
 import { chooseMembers } from '../choose-members.ts';
 import { isRecord } from '../snapshots/member-snapshot.ts';
 import { type QueriedMember, queryMembers, type StateDeps, toCall } from '../state-deps.ts';
@@ -31,19 +32,26 @@ export async function clusterDigest(
     // There may be two requests.
     const timeoutMs = request.onlyNew ? deps.timeoutMs / 2 : deps.timeoutMs;
     const budget = { ...toCall(callOptions), ...memberBudget({ timeoutMs }, options) };
-    return { id: member.id, offsetMs: member.clock.offsetMs, digest: await fetchGroups(member, request, budget) };
+    const { id, clock } = member;
+    const doubt = describeUncertainty(clock, request);
+    return { id, clock, digest: await fetchGroups(member, request, budget), doubt };
   };
-  const responses = await queryMembers<MemberDigest & { digest: Digest }>(deps, peers, call, {
-    ...(options.signal && { signal: options.signal }),
-    countOf: ({ digest }) => digest.groups.length,
-  });
+  const responses = await queryMembers<MemberDigest & { digest: Digest; doubt: string | undefined }>(
+    deps,
+    peers,
+    call,
+    {
+      ...(options.signal && { signal: options.signal }),
+      countOf: ({ digest }) => digest.groups.length,
+    },
+  );
   const { limit, onlyNew = false } = request;
   return {
     ...mergeDigests(
       responses.flatMap(({ value }) => value ?? []),
       { limit, onlyNew },
     ),
-    members: responses.map(({ value, report }) => withTruncation(report, value?.digest.end)),
+    members: responses.map(({ value, report }) => withTruncation(report, value?.digest.end, value?.doubt)),
   };
 }
 
@@ -56,7 +64,7 @@ async function fetchGroups(
   request: ClusterDigestQuery,
   options: SearchOptions,
 ): Promise<Digest> {
-  const { onlyNew, ...query } = correctedQuery(request, { id, offsetMs: clock.offsetMs });
+  const { onlyNew, ...query } = correctedQuery(request, { id, clock });
   const limit = Math.min(MAX_GROUPS, onlyNew ? MAX_GROUPS : Math.max(1, query.limit) * MORE_GROUPS);
   const digest = check(await state.logDigest({ ...query, limit }, options), limit);
   if (!onlyNew || digest.totalGroups <= digest.groups.length) return digest;
@@ -82,7 +90,7 @@ type ClusterGroup = ClusterDigest['groups'][number];
 /** The groups of a member, by its own clock. */
 interface MemberDigest {
   id: string;
-  offsetMs: number;
+  clock: SteppedClock;
   digest: Pick<Digest, 'groups' | 'totalGroups' | 'ungrouped'>;
 }
 
@@ -100,7 +108,7 @@ function mergeDigests(
 ): Omit<ClusterDigest, 'members'> {
   const merged = new Map<string, Merging>();
   const shapes = mergeShapes(digests.flatMap(({ digest }) => digest.groups.flatMap((group) => shapeOf(group) ?? [])));
-  const totals = digests.map(({ id, offsetMs, digest }) => {
+  const totals = digests.map(({ id, clock, digest }) => {
     const keys = new Set<string>();
     for (const given of digest.groups) {
       const shape = shapeOf(given);
@@ -108,8 +116,8 @@ function mergeDigests(
       const key = JSON.stringify([group.level, group.source, shapeOf(group)]);
       keys.add(key);
       const known = merged.get(key);
-      if (known === undefined) merged.set(key, toMerging(group, { id, offsetMs }));
-      else join(known, toMerging(group, { id, offsetMs }));
+      if (known === undefined) merged.set(key, toMerging(group, { id, clock }));
+      else join(known, toMerging(group, { id, clock }));
     }
     return digest.totalGroups - digest.groups.length + keys.size;
   });
@@ -129,19 +137,19 @@ function shapeOf({ source, shape }: DigestGroup): string | null {
   return source === null ? shape : null;
 }
 
-function toMerging(group: DigestGroup, { id, offsetMs }: { id: string; offsetMs: number }): Merging {
-  const shift = (timeMs: number | null) => (timeMs === null ? null : timeMs - offsetMs);
+function toMerging(group: DigestGroup, { id, clock }: { id: string; clock: SteppedClock }): Merging {
+  const shift = (timeMs: number | null) => (timeMs === null ? null : toOwnTime(clock, timeMs));
   return {
     ...group,
     firstMs: shift(group.firstMs),
     lastMs: shift(group.lastMs),
-    sample: toSample(group, { id, offsetMs }),
+    sample: toSample(group, { id, clock }),
     nodes: new Map([[id, group.count]]),
   };
 }
 
-function toSample({ sample }: DigestGroup, { id, offsetMs }: { id: string; offsetMs: number }): ClusterRecord {
-  return { ...sample, node: id, ...(sample.timeMs !== undefined && { atMs: sample.timeMs - offsetMs }) };
+function toSample({ sample }: DigestGroup, { id, clock }: { id: string; clock: SteppedClock }): ClusterRecord {
+  return { ...sample, node: id, ...(sample.timeMs !== undefined && { atMs: toOwnTime(clock, sample.timeMs) }) };
 }
 
 function join(known: Merging, other: Merging): void {

@@ -6,6 +6,7 @@ import {
   type SearchOptions,
 } from '@porthole/contract';
 import type { FieldSummary, Fields, FieldsQuery } from '@porthole/logs/types';
+import { describeUncertainty } from '../../fan-out/clock-steps.ts';
 import { chooseMembers } from '../choose-members.ts';
 import { type QueriedMember, queryMembers, type StateDeps, toCall } from '../state-deps.ts';
 import { correctedQuery, countedRange, isCount, memberBudget, withTruncation } from './counting.ts';
@@ -20,11 +21,11 @@ export async function clusterFields(
   options: SearchOptions = {},
 ): Promise<ClusterFields> {
   const peers = chooseMembers(deps, request);
-  const call = async ({ id, state, clock: { offsetMs } }: QueriedMember, callOptions: SearchOptions) => {
-    const query = { ...correctedQuery(request, { id, offsetMs }), limit: MAX_FIELDS };
+  const call = async ({ id, state, clock }: QueriedMember, callOptions: SearchOptions) => {
+    const query = { ...correctedQuery(request, { id, clock }), limit: MAX_FIELDS };
     const fields = await state.logFields(query, { ...toCall(callOptions), ...memberBudget(deps, options) });
     check(fields);
-    return { id, offsetMs, fields };
+    return { id, clock, fields, doubt: describeUncertainty(clock, request) };
   };
   const responses = await queryMembers(deps, peers, call, {
     ...(options.signal && { signal: options.signal }),
@@ -33,8 +34,8 @@ export async function clusterFields(
   const found = responses.flatMap(({ value }) => value ?? []);
   return {
     ...mergeFields(found, request),
-    counted: countedRange(found.map(({ offsetMs, fields: { end } }) => ({ offsetMs, end }))),
-    members: responses.map(({ value, report }) => withTruncation(report, value?.fields.end)),
+    counted: countedRange(found.map(({ clock, fields: { end } }) => ({ clock, end }))),
+    members: responses.map(({ value, report }) => withTruncation(report, value?.fields.end, value?.doubt)),
   };
 }
 

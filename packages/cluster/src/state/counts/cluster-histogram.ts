@@ -7,6 +7,7 @@ import {
   type SearchOptions,
 } from '@porthole/contract';
 import type { Histogram, HistogramQuery } from '@porthole/logs/types';
+import { describeUncertainty, offsetAt } from '../../fan-out/clock-steps.ts';
 import { chooseMembers } from '../choose-members.ts';
 import { type QueriedMember, queryMembers, type StateDeps, toCall } from '../state-deps.ts';
 import { MAX_BUCKETS, planBuckets } from './bucket-span.ts';
@@ -26,14 +27,15 @@ export async function clusterHistogram(
   const { bucketMs, memberWidth, timeoutMs } = await planBuckets(deps, peers, { request, options });
   const counting = { ...deps, timeoutMs };
   const call = async ({ id, state, clock }: QueriedMember, callOptions: SearchOptions) => {
-    const width = memberWidth(clock.offsetMs);
-    const query = { ...correctedQuery(request, { id, offsetMs: clock.offsetMs }), bucketMs: width };
+    const width = memberWidth(clock);
+    const query = { ...correctedQuery(request, { id, clock }), bucketMs: width };
     const histogram = await state.logHistogram(query, {
       ...toCall(callOptions),
       ...memberBudget(counting, options),
     });
     check(histogram, width);
-    return { id, offsetMs: clock.offsetMs, histogram };
+    const doubt = describeUncertainty(clock, request);
+    return { id, clock, offsetAt: (timeMs: number) => offsetAt(clock, timeMs), histogram, doubt };
   };
   const responses = await queryMembers(counting, peers, call, {
     ...(options.signal && { signal: options.signal }),
@@ -44,8 +46,8 @@ export async function clusterHistogram(
     bucketMs,
     buckets: mergeBuckets(histograms, { bucketMs, fromMs: request.fromMs, toMs: request.toMs }),
     untimed: histograms.reduce((sum, { histogram }) => sum + histogram.untimed, 0),
-    counted: countedRange(histograms.map(({ offsetMs, histogram: { end } }) => ({ offsetMs, end }))),
-    members: responses.map(({ value, report }) => withTruncation(report, value?.histogram.end)),
+    counted: countedRange(histograms.map(({ clock, histogram: { end } }) => ({ clock, end }))),
+    members: responses.map(({ value, report }) => withTruncation(report, value?.histogram.end, value?.doubt)),
   };
 }
 

@@ -8,6 +8,7 @@ import {
 } from '@porthole/contract';
 import { canonicalField } from '@porthole/logs/query';
 import type { Top, TopQuery, TopValue } from '@porthole/logs/types';
+import { describeUncertainty, offsetAt, type SteppedClock } from '../../fan-out/clock-steps.ts';
 import type { MemberResponse } from '../../fan-out/fan-out.ts';
 import { type ChosenMember, chooseMembers } from '../choose-members.ts';
 import { type QueriedMember, queryMembers, type StateDeps, toCall } from '../state-deps.ts';
@@ -28,6 +29,8 @@ type ClusterTopQuery = TopQuery & MemberSelection;
 
 interface CountedTop extends MemberTop {
   top: Top;
+  clock: SteppedClock;
+  doubt: string | undefined;
 }
 
 type TopResponse = MemberResponse<CountedTop>;
@@ -52,7 +55,7 @@ export async function clusterTop(
   const merged = {
     by: canonicalField(by),
     ...mergeTop(tops, { limit, areGiven: given !== undefined }),
-    counted: countedRange(tops.map(({ offsetMs, top: { end } }) => ({ offsetMs, end }))),
+    counted: countedRange(tops.map(({ clock, top: { end } }) => ({ clock, end }))),
     members: toReports(responses),
   };
   if (!isOverTime) return merged;
@@ -124,12 +127,12 @@ function fetchTops(
   { options, plan, toQuery }: FetchOptions,
 ): Promise<TopResponse[]> {
   const call = async ({ id, state, clock }: QueriedMember, callOptions: SearchOptions): Promise<CountedTop> => {
-    const { offsetMs } = clock;
-    const bucketMs = plan?.memberWidth(offsetMs);
-    const query = correctedQuery(toQuery(bucketMs), { id, offsetMs });
+    const bucketMs = plan?.memberWidth(clock);
+    const asked = toQuery(bucketMs);
+    const query = correctedQuery(asked, { id, clock });
     const top = await state.logTop(query, { ...toCall(callOptions), ...memberBudget(deps, options) });
     check(top, query);
-    return { id, offsetMs, top };
+    return { id, clock, offsetAt: (timeMs) => offsetAt(clock, timeMs), top, doubt: describeUncertainty(clock, asked) };
   };
   return queryMembers(deps, peers, call, {
     ...(options.signal && { signal: options.signal }),
@@ -138,7 +141,7 @@ function fetchTops(
 }
 
 function toReports(responses: readonly TopResponse[]) {
-  return responses.map(({ value, report }) => withTruncation(report, value?.top.end));
+  return responses.map(({ value, report }) => withTruncation(report, value?.top.end, value?.doubt));
 }
 
 /** Responses of members are untrusted. */

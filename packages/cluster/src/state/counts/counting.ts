@@ -1,5 +1,6 @@
 import type { MemberReport, MemberSelection, SearchOptions } from '@porthole/contract';
 import type { FileProblem, SearchEnd } from '@porthole/logs/types';
+import { type SteppedClock, toMemberEdge, toMemberRange, toOwnTime } from '../../fan-out/clock-steps.ts';
 import { withFloor } from '../../fan-out/member-floor.ts';
 import type { StateDeps } from '../state-deps.ts';
 
@@ -14,15 +15,16 @@ export function memberBudget(
   return { budgetMs: Math.max(1, Math.floor(Math.min(budgetMs, timeoutMs * SCAN_SHARE))), client };
 }
 
-/** Marks an incomplete scan in the report. */
+/** Marks an incomplete scan in the report, or one of which it is uncertain what should be counted. */
 export function withTruncation(
   report: MemberReport,
   end: Pick<SearchEnd, 'reason' | 'problems' | 'limits'> | undefined,
+  doubt?: string,
 ): MemberReport {
   if (end === undefined) return report;
   if (end.reason !== 'exhausted') return { ...report, detail: `scan stopped: ${end.reason}`, isPartial: true };
-  const unread = unreadPart(end);
-  return unread === null ? report : { ...report, detail: unread, isPartial: true };
+  const detail = unreadPart(end) ?? doubt;
+  return detail === undefined ? report : { ...report, detail, isPartial: true };
 }
 
 /** Describes what a member could not read; `null` if it read everything. The input is untrusted. */
@@ -51,17 +53,17 @@ function isFailure(value: unknown): value is FileProblem {
 /** The time range all members have scanned, by the clock of this node; `null` if no scan was stopped early. */
 export function countedRange(
   responses: readonly {
-    offsetMs: number;
+    clock: SteppedClock;
     end: Pick<SearchEnd, 'reason' | 'coveredFromMs' | 'coveredToMs' | 'limits'>;
   }[],
 ): { fromMs: number; toMs: number } | null {
   const cut = responses.filter(({ end }) => end.reason !== 'exhausted' || end.limits !== undefined);
   if (cut.length === 0) return null;
   let [fromMs, toMs] = [-Infinity, Infinity];
-  for (const { offsetMs, end } of cut) {
+  for (const { clock, end } of cut) {
     // Untrusted: an invalid time covers nothing.
-    fromMs = Math.max(fromMs, toTime(end.coveredFromMs) - offsetMs);
-    toMs = Math.min(toMs, toTime(end.coveredToMs) - offsetMs);
+    fromMs = Math.max(fromMs, toOwnTime(clock, toTime(end.coveredFromMs)));
+    toMs = Math.min(toMs, toOwnTime(clock, toTime(end.coveredToMs)));
   }
   return { fromMs: Math.round(fromMs), toMs: Math.round(Math.max(fromMs, toMs)) };
 }
@@ -80,15 +82,14 @@ interface TimedQuery extends MemberSelection {
 /** The query for one member: with times by its clock, without the member selection. */
 export function correctedQuery<Q extends TimedQuery>(
   request: Q,
-  { id, offsetMs }: { id: string; offsetMs: number },
+  { id, clock }: { id: string; clock: SteppedClock },
 ): Omit<Q, keyof MemberSelection> {
   const { nodes: _nodes, role: _role, labels: _labels, store: _store, floors, ...query } = request;
-  const { fromMs, toMs, newSinceMs } = request;
+  const { newSinceMs } = request;
   const corrected = {
     ...query,
-    ...(fromMs !== undefined && { fromMs: fromMs + offsetMs }),
-    ...(toMs !== undefined && { toMs: toMs + offsetMs }),
-    ...(newSinceMs !== undefined && { newSinceMs: newSinceMs + offsetMs }),
+    ...toMemberRange(clock, request),
+    ...(newSinceMs !== undefined && { newSinceMs: toMemberEdge(clock, newSinceMs, 'from') }),
   };
   return withFloor(corrected, floors, id);
 }

@@ -4,8 +4,8 @@ import type { Top } from '@porthole/logs/types';
 /** The counts of a member, by its own clock. */
 export interface MemberTop {
   id: string;
-  /** To take off its times. */
-  offsetMs: number;
+  /** To take off this time of its clock. */
+  offsetAt(timeMs: number): number;
   top: Omit<Top, 'end'>;
 }
 
@@ -24,12 +24,12 @@ export function addBuckets(
   grid: BucketGrid,
 ): ClusterValue[] {
   const byValue = new Map(values.map(({ value }) => [value, [] as BucketSource[]]));
-  for (const { id, offsetMs, top } of tops) {
+  for (const { id, offsetAt, top } of tops) {
     const { bucketMs = grid.bucketMs } = top;
     for (const { value, buckets = [] } of top.values) {
       // Values have no levels.
       const counts = buckets.map(({ startMs, count }) => ({ startMs, counts: { NONE: count } }));
-      byValue.get(value)?.push({ id, offsetMs, histogram: { bucketMs, buckets: counts } });
+      byValue.get(value)?.push({ id, offsetAt, histogram: { bucketMs, buckets: counts } });
     }
   }
   return values.map((value) => {

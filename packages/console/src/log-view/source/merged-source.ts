@@ -160,7 +160,7 @@ function pageStarts(sources: readonly LogSource[], from: PageStart['from']): Pag
 function mergeHistograms(results: readonly HistogramResult[]): Omit<HistogramResult, 'members'> {
   const bucketMs = Math.max(1, ...results.map((result) => result.bucketMs));
   const merged = mergeBuckets(
-    results.map((histogram) => ({ id: '', offsetMs: 0, histogram })),
+    results.map((histogram) => ({ id: '', offsetAt: () => 0, histogram })),
     { bucketMs },
   );
   return {
