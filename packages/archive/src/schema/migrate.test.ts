@@ -54,6 +54,31 @@ it('adds columns to tables of version 1, and goes on where it was interrupted', 
   expect(await clickhouse.query(read)).toEqual([{ records: 7, gone_files: 0, labels: '' }]);
 });
 
+it.each([
+  ['a column', 'ALTER TABLE records DROP COLUMN context', 'ADD COLUMN context String'],
+  ['a computed column', 'ALTER TABLE records DROP COLUMN message', 'ADD COLUMN message String ALIAS'],
+  ['a column of the progress', 'ALTER TABLE progress DROP COLUMN gone_files', 'ADD COLUMN gone_files UInt64'],
+  ['the records', 'DROP TABLE records', 'CREATE TABLE IF NOT EXISTS'],
+  ['the progress', 'DROP TABLE progress', 'CREATE TABLE IF NOT EXISTS'],
+])('adds what is missing in tables of this version: %s', async (_what, lose, repair) => {
+  const clickhouse = await createdDatabase();
+  const options = { database: clickhouse.database };
+  await clickhouse.execute(lose);
+  const plan = await planMigration(clickhouse, options, NOW_MS);
+  expect(plan.from).toBe(2);
+  expect(plan.statements.join(' ')).toContain(repair);
+  await migrate(clickhouse, plan);
+  expect(await planMigration(clickhouse, options, NOW_MS)).toMatchObject({ from: 2, statements: [] });
+});
+
+it('refuses a table that is not its own', async () => {
+  const clickhouse = await createdDatabase();
+  const options = { database: clickhouse.database };
+  await clickhouse.execute('DROP TABLE records');
+  await clickhouse.execute('CREATE TABLE records (day Date, text String) ENGINE = MergeTree(day, text, 8192)');
+  await expect(planMigration(clickhouse, options, NOW_MS)).rejects.toMatchObject({ code: 'ARCHIVE_SCHEMA' });
+});
+
 it('refuses tables of a newer version', async () => {
   const clickhouse = await createdDatabase();
   await clickhouse.execute('INSERT INTO porthole_schema (version, applied_ms) VALUES (7, 1)');

@@ -3,13 +3,15 @@ import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 import { quote, quoteInteger, quoteName } from '../clickhouse/quote.ts';
 import { readFeatures, type ServerFeatures } from './server-features.ts';
 import {
+  addColumns,
   changeTtl,
   createTables,
-  extendProgress,
+  KEY_COLUMNS,
   LOCAL_RECORDS,
-  progressTables,
+  missingColumns,
   RECORDS,
   type SchemaOptions,
+  tableColumns,
   ttlClause,
   VERSIONS,
 } from './tables.ts';
@@ -31,27 +33,35 @@ export async function planMigration(clickhouse: ClickHouse, options: SchemaOptio
   const features = await readFeatures(clickhouse);
   const from = await readSchemaVersion(clickhouse);
   if (from > SCHEMA_VERSION) throw newerSchema(clickhouse, from);
-  const statements = from < SCHEMA_VERSION ? await planTables(clickhouse, options, features) : [];
-  if (statements.length > 0) {
+  const statements = await planTables(clickhouse, options, features);
+  if (from < SCHEMA_VERSION) {
     const table = `${quoteName(options.database)}.${quoteName(VERSIONS)}`;
     const values = `(${SCHEMA_VERSION}, ${quoteInteger(nowMs)})`;
     statements.push(`INSERT INTO ${table} (version, applied_ms) VALUES ${values}`);
-  } else if (features.hasTtl && !(await hasTtl(clickhouse, options))) {
+  } else if (statements.length === 0 && features.hasTtl && !(await hasTtl(clickhouse, options))) {
     statements.push(changeTtl(options, features));
   }
   return { from, to: SCHEMA_VERSION, statements, features };
 }
 
-/** Creates tables that are missing, and adds columns to those that are older. */
+/** Creates tables that are missing, and adds columns that they lack, whatever their version says. */
 async function planTables(clickhouse: ClickHouse, options: SchemaOptions, features: ServerFeatures): Promise<string[]> {
-  const statements = createTables(options, features);
-  for (const table of progressTables(options)) {
-    const place = `database = ${quote(clickhouse.database)} AND table = ${quote(table)}`;
-    const sql = `SELECT name FROM system.columns WHERE ${place}`;
-    const columns = await clickhouse.query<{ name: string }>(sql, { withoutDatabase: true });
-    statements.push(
-      ...extendProgress({ table, existing: new Set(columns.map(({ name }) => name)) }, options, features),
-    );
+  const sql = `SELECT table, name FROM system.columns WHERE database = ${quote(options.database)}`;
+  const existing = new Map<string, Set<string>>();
+  for (const { table, name } of await clickhouse.query<{ table: string; name: string }>(sql, { withoutDatabase: true }))
+    existing.set(table, (existing.get(table) ?? new Set()).add(name));
+  const tables = [...tableColumns(options)];
+  const statements = tables.every(([table]) => existing.has(table)) ? [] : createTables(options, features);
+  for (const [table, columns] of tables) {
+    const missing = missingColumns(columns, existing.get(table) ?? new Set());
+    if (!existing.has(table) || missing.size === 0) continue;
+    const key = KEY_COLUMNS.find((name) => missing.has(name));
+    if (key !== undefined)
+      throw new ArchiveError(
+        'ARCHIVE_SCHEMA',
+        `${options.database}.${table} at ${clickhouse.shownUrl} has no column ${key}: it is no table of Porthole`,
+      );
+    statements.push(addColumns(table, missing.values(), options, features));
   }
   return statements;
 }

@@ -18,7 +18,7 @@ export interface SchemaOptions {
 }
 
 /** Of a row, in the order of the table: see `ArchiveRow`. */
-const COLUMNS = [
+const COLUMNS: readonly string[] = [
   'cluster String',
   'node String',
   'role String',
@@ -47,7 +47,7 @@ const COLUMNS = [
   'time DateTime ALIAS toDateTime(intDiv(time_ms, 1000))',
 ];
 
-const PROGRESS_COLUMNS = [
+const PROGRESS_COLUMNS: readonly string[] = [
   'cluster String',
   'node String',
   'role String',
@@ -64,6 +64,8 @@ const PROGRESS_COLUMNS = [
   'written_ms UInt64',
 ];
 
+const VERSION_COLUMNS: readonly string[] = ['version UInt32', 'applied_ms UInt64'];
+
 /** Of version 2. */
 const PROGRESS_COLUMNS_2 = [
   // Files that are no longer on disk, and of which records were shipped; the time of the newest of these records.
@@ -77,6 +79,9 @@ const PROGRESS_COLUMNS_2 = [
   // Of the node, as JSON.
   'labels String',
 ];
+
+/** What a row of `records` stores. */
+export const STORED_COLUMNS: readonly string[] = COLUMNS.filter((column) => !column.includes(' ALIAS ')).map(nameOf);
 
 /** Rows with the same values are the same record; the one shipped last counts. */
 export const KEY_COLUMNS = ['cluster', 'node', 'log', 'time_ms', 'file_id', 'file_offset'] as const;
@@ -97,7 +102,7 @@ export function createTables(options: SchemaOptions, { hasTtl, hasKeeper }: Serv
   const ttl = hasTtl && keepDays !== undefined ? `\n${ttlClause(keepDays)}` : '';
   const statements = [
     `CREATE DATABASE IF NOT EXISTS ${quoteName(database)}${onCluster}`,
-    `CREATE TABLE IF NOT EXISTS ${table(VERSIONS)} (version UInt32, applied_ms UInt64)
+    `CREATE TABLE IF NOT EXISTS ${table(VERSIONS)} (${VERSION_COLUMNS.join(', ')})
 ENGINE = ${engine('', `all/${VERSIONS}`)} ORDER BY version`,
     `CREATE TABLE IF NOT EXISTS ${table(isSpread ? LOCAL_RECORDS : RECORDS)} ${columns}
 ENGINE = ${engine('Replacing', `{shard}/${LOCAL_RECORDS}`, 'shipped_ms')}
@@ -121,22 +126,37 @@ ORDER BY (cluster, node, log)`,
   return statements;
 }
 
-/** The tables that got columns with version 2. */
-export function progressTables({ cluster }: SchemaOptions): string[] {
-  return cluster === undefined ? [PROGRESS] : [LOCAL_PROGRESS, PROGRESS];
+/** What each table must have. */
+export function tableColumns({ cluster }: SchemaOptions): ReadonlyMap<string, readonly string[]> {
+  const progress = [...PROGRESS_COLUMNS, ...PROGRESS_COLUMNS_2];
+  const tables: [string, readonly string[]][] = [
+    [VERSIONS, VERSION_COLUMNS],
+    [RECORDS, COLUMNS],
+    [PROGRESS, progress],
+  ];
+  // First the tables of the servers, then those over them.
+  if (cluster !== undefined) tables.unshift([LOCAL_RECORDS, COLUMNS], [LOCAL_PROGRESS, progress]);
+  return new Map(tables);
 }
 
-/** Adds the columns of version 2 to a table that has the given ones. Old servers cannot do that by themselves. */
-export function extendProgress(
-  { table, existing }: { table: string; existing: ReadonlySet<string> },
+/** The columns that a table lacks, by name and with their types. Old servers cannot find out by themselves. */
+export function missingColumns(columns: readonly string[], existing: ReadonlySet<string>): Map<string, string> {
+  return new Map(columns.map((column) => [nameOf(column), column] as const).filter(([name]) => !existing.has(name)));
+}
+
+export function addColumns(
+  table: string,
+  columns: Iterable<string>,
   { database, cluster }: SchemaOptions,
   { hasKeeper }: ServerFeatures,
-): string[] {
+): string {
   const onCluster = cluster !== undefined && hasKeeper ? ` ON CLUSTER ${quoteName(cluster)}` : '';
-  const missing = PROGRESS_COLUMNS_2.filter((column) => !existing.has(column.split(' ')[0] ?? ''));
-  if (existing.size === 0 || missing.length === 0) return [];
-  const columns = missing.map((column) => `ADD COLUMN ${column}`).join(', ');
-  return [`ALTER TABLE ${quoteName(database)}.${quoteName(table)}${onCluster} ${columns}`];
+  const added = [...columns].map((column) => `ADD COLUMN ${column}`).join(', ');
+  return `ALTER TABLE ${quoteName(database)}.${quoteName(table)}${onCluster} ${added}`;
+}
+
+function nameOf(column: string): string {
+  return column.split(' ')[0] ?? '';
 }
 
 /** Changes how long records are kept, where the server deletes them itself. */

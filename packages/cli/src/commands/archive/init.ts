@@ -13,7 +13,8 @@ export async function run(invocation: Invocation): Promise<number> {
     terminal.note(statements.length === 0 ? `${target} is up to date` : `${target}: nothing was changed`);
     return EXIT.ok;
   }
-  if (from === to) terminal.note(`${target} is up to date (version ${to})`);
+  if (statements.length === 0) terminal.note(`${target} is up to date (version ${to})`);
+  else if (from === to) terminal.note(`${target}: changed what was not as it should be:\n${statements.join('\n')}`);
   else terminal.note(`${target}: ${from === 0 ? 'tables created' : `upgraded from version ${from}`} (version ${to})`);
   if (droppedDays.length > 0) terminal.note(`deleted records of ${droppedDays.join(', ')}, older than archive.keep`);
   return EXIT.ok;
