@@ -3,19 +3,12 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { startClickHouse, type TestClickHouse } from '@porthole/archive/testing';
 import { createClient, type NodeClient } from '@porthole/client';
-import type { ClusterEnd, ClusterRecord, MemberReport, RecordStore } from '@porthole/contract';
+import type { MemberReport } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
-import type { PartialSettings } from '@porthole/server';
-import { initArchive } from '@porthole/server/archive';
-import { freePorts, GrpcConnection, startTestNode, type TestNode, tempDir } from '@porthole/server/testing';
+import { GrpcConnection, startTestNode, tempDir } from '@porthole/server/testing';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { HOUR_MS, line, NOW_MS, newArchive, search, startCluster, untilShipped } from './testing/archived-cluster.ts';
 import { runCommand } from './testing/program.ts';
-
-const HOUR_MS = 3_600_000;
-const NOW_MS = Date.now();
-
-/** No member is silent here, only busy. */
-const PATIENT = { firstBatchTimeoutMs: 60_000, memberTimeoutMs: 60_000 };
 
 let server: TestClickHouse;
 
@@ -25,65 +18,8 @@ beforeAll(async () => {
 
 afterAll(() => server.stop());
 
-function line(hoursAgo: number, text: string): string {
-  const stamp = new Date(NOW_MS - hoursAgo * HOUR_MS).toISOString().replace('T', ' ').slice(0, 23);
-  return `${stamp}\tINFO\ta.go:1\t[A]: ${text}\n`;
-}
-
-/** An archive of its own; its tables are made as an operator makes them. */
-async function newArchive(): Promise<PartialSettings['archive']> {
-  const archive = { url: server.url, database: server.newDatabase() };
-  await initArchive({ options: { archive } }, { dryRun: false });
-  return archive;
-}
-
 function archiveOf(database: string) {
   return server.connect({ database });
-}
-
-interface Cluster {
-  nodes: TestNode[];
-  clients: NodeClient[];
-}
-
-/** Nodes that know each other, each with these files; the last settings are those of the first node. */
-async function startCluster(
-  files: readonly Record<string, string>[],
-  archive: PartialSettings['archive'],
-  first: PartialSettings = {},
-): Promise<Cluster> {
-  const ports = await freePorts(files.length);
-  const members = ports.map((port, index) => `n${index + 1}=http://127.0.0.1:${port}`);
-  const nodes = await Promise.all(
-    files.map((own, index) =>
-      startTestNode({
-        files: own,
-        settings: {
-          node: { timeZone: 'UTC' },
-          cluster: { nodeId: `n${index + 1}`, members, refreshMs: 500, lastWordsMaxBytes: 0, ...PATIENT },
-          ...(archive && { archive }),
-          ...(index === 0 && first),
-          http: { port: ports[index] ?? 0 },
-        },
-      }),
-    ),
-  );
-  return { nodes, clients: ports.map((port) => createClient({ url: `http://127.0.0.1:${port}` })) };
-}
-
-async function search(
-  client: NodeClient,
-  query: { store?: RecordStore; nodes?: string[]; terms?: string[]; fromMs?: number; toMs?: number } = {},
-) {
-  const records: ClusterRecord[] = [];
-  let end: ClusterEnd | undefined;
-  for await (const items of client.cluster.searchLogs({ order: 'oldest', limit: 100, before: 0, after: 0, ...query }))
-    for (const item of items) {
-      if (item.type === 'end') end = item;
-      else records.push(item);
-    }
-  if (!end) throw new Error('no end');
-  return { texts: records.map(({ node, message }) => `${node}: ${message}`), end };
 }
 
 async function around(client: NodeClient, timeMs: number): Promise<MemberReport[]> {
@@ -96,18 +32,6 @@ async function around(client: NodeClient, timeMs: number): Promise<MemberReport[
   }))
     for (const item of items) if (item.type === 'end') return item.members;
   throw new Error('no end');
-}
-
-/** Shipped, and known to be: nodes report it every few seconds, and others read it every few seconds. */
-async function untilShipped(client: NodeClient, count: number): Promise<void> {
-  await eventually(
-    async () => {
-      const { texts, end } = await search(client, { store: 'archive' });
-      expect(texts).toHaveLength(count);
-      expect(end.members.every(({ asOfMs }) => asOfMs !== null)).toBe(true);
-    },
-    { withinMs: 60_000 },
-  );
 }
 
 /** Of one node over gRPC: a record that only the archive has, found and counted as over HTTP. */
@@ -139,7 +63,7 @@ async function expectPastOverGrpc(
 
 describe('nodes with an archive', () => {
   it('a past that was rotated away, and one of a node that is gone, are found; an archive that is away is said', async () => {
-    const archive = await newArchive();
+    const archive = await newArchive(server);
     const { nodes, clients } = await startCluster(
       [
         {
@@ -213,7 +137,7 @@ describe('nodes with an archive', () => {
   });
 
   it('a log that the asked node denies is not shown from the archive either', async () => {
-    const archive = await newArchive();
+    const archive = await newArchive(server);
     const files = { 'audit.log': line(3, 'secret act'), 'app.log': line(2, 'plain act') };
     const { clients } = await startCluster([{}, files], archive, { auth: { deniedFiles: ['audit*'] } });
     const [denying, plain] = clients as [NodeClient, NodeClient];

@@ -26,6 +26,8 @@ export class ArchiveRun {
   readonly #signal: AbortSignal | undefined;
   readonly #startedMs = performance.now();
   readonly #budgetMs: number;
+  /** When the step that runs has taken too long. */
+  #stepEndMs: number | undefined;
 
   constructor(reader: ClickHouse, { signal, budgetMs = MAX_BUDGET_MS }: SearchOptions = {}) {
     this.#reader = reader;
@@ -37,9 +39,30 @@ export class ArchiveRun {
     return Math.round(performance.now() - this.#startedMs);
   }
 
+  /** For messages. */
+  get archive(): string {
+    return `the archive (${this.#reader.database} at ${this.#reader.shownUrl})`;
+  }
+
+  /**
+   * A step without which there is no response. It gets its time, whatever is left of the budget; an archive that takes
+   * longer does not respond.
+   */
+  async within<T>(mostMs: number, step: () => Promise<T>): Promise<T> {
+    this.#stepEndMs = performance.now() + mostMs;
+    const result = await step();
+    this.#stepEndMs = undefined;
+    if (this.isOver) throw this.silent();
+    return result;
+  }
+
+  silent(): PortholeError {
+    return new PortholeError('ARCHIVE_UNAVAILABLE', `${this.archive} did not respond within ${this.elapsedMs} ms`);
+  }
+
   /** The rows of a statement in batches, as they arrive. After the budget has ended they are incomplete, and `isOver` is set. */
   async *rows<T>(sql: string): AsyncGenerator<T[], void, undefined> {
-    const leftMs = this.#budgetMs - (performance.now() - this.#startedMs);
+    const leftMs = (this.#stepEndMs ?? this.#startedMs + this.#budgetMs) - performance.now();
     if (leftMs <= 0) this.isOver = true;
     if (this.isOver) return;
     const controller = new AbortController();
@@ -68,7 +91,7 @@ export class ArchiveRun {
     } catch (error) {
       this.#signal?.throwIfAborted();
       if (isLate || (error instanceof ArchiveError && error.code === 'ARCHIVE_TIMEOUT')) this.isOver = true;
-      else throw toPortholeError(error);
+      else throw this.#toPortholeError(error);
     } finally {
       clearTimeout(timer);
       this.#signal?.removeEventListener('abort', stop);
@@ -80,6 +103,15 @@ export class ArchiveRun {
     for await (const rows of this.rows<T>(sql)) for (const row of rows) found.push(row);
     return found;
   }
+
+  /** Everything that is the archive's fault has one code; the message says what it was. */
+  #toPortholeError(error: unknown): unknown {
+    if (!(error instanceof ArchiveError)) return error;
+    const hint = error.code === 'ARCHIVE_SCHEMA' ? ': run "porthole archive init"' : '';
+    return new PortholeError('ARCHIVE_UNAVAILABLE', `${this.archive} cannot be read: ${error.message}${hint}`, {
+      cause: error,
+    });
+  }
 }
 
 function parseLines<T>(lines: Buffer): T[] {
@@ -90,13 +122,4 @@ function parseLines<T>(lines: Buffer): T[] {
   } catch (cause) {
     throw new PortholeError('ARCHIVE_UNAVAILABLE', 'the archive returned rows that are not valid JSON', { cause });
   }
-}
-
-/** Everything that is the archive's fault has one code; the message says what it was. */
-export function toPortholeError(error: unknown): unknown {
-  if (!(error instanceof ArchiveError)) return error;
-  const hint = error.code === 'ARCHIVE_SCHEMA' ? ': run "porthole archive init"' : '';
-  return new PortholeError('ARCHIVE_UNAVAILABLE', `the archive cannot be read: ${error.message}${hint}`, {
-    cause: error,
-  });
 }

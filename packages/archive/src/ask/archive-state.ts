@@ -1,20 +1,19 @@
-import {
-  type AroundRequest,
-  type ClusterDigest,
-  type ClusterFields,
-  type ClusterHistogram,
-  type ClusterItem,
-  type ClusterTop,
-  type MemberSelection,
-  PortholeError,
-  type SearchOptions,
+import type {
+  AroundRequest,
+  ClusterDigest,
+  ClusterFields,
+  ClusterHistogram,
+  ClusterItem,
+  ClusterTop,
+  MemberSelection,
+  SearchOptions,
 } from '@porthole/contract';
 import type { DigestQuery, FieldsQuery, HistogramQuery, SearchQuery, TopQuery } from '@porthole/logs/types';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 import { quoteName } from '../clickhouse/quote.ts';
 import { PROGRESS, RECORDS } from '../schema/tables.ts';
 import { ArchiveRun } from './archive-run.ts';
-import { type ArchivedNode, fetchNodes } from './archived-nodes.ts';
+import { type ArchivedNode, fetchNodes, requireProgress } from './archived-nodes.ts';
 import { archiveDigest } from './counts/archive-digest.ts';
 import { archiveFields } from './counts/archive-fields.ts';
 import { archiveHistogram } from './counts/archive-histogram.ts';
@@ -23,9 +22,6 @@ import type { ArchiveOptions, AskDeps } from './question.ts';
 import type { MatchRegex } from './row-filter.ts';
 import { searchAroundArchive } from './search/around.ts';
 import { searchArchive } from './search/search-archive.ts';
-
-/** The list is short, and every request of the cluster waits for it, however little time that has. */
-const NODES_MS = 10_000;
 
 export interface ArchiveStateOptions {
   /** Reads as a user who needs no right to write. Not closed. */
@@ -53,10 +49,10 @@ export class ArchiveState {
 
   /** Every node that has ever shipped records, by id, also those that no longer exist. All of them, or an error. */
   async nodes(options?: SearchOptions): Promise<ArchivedNode[]> {
-    const run = new ArchiveRun(this.#deps.reader, { budgetMs: NODES_MS, ...options });
+    const run = new ArchiveRun(this.#deps.reader, options);
     const nodes = await fetchNodes(this.#deps, run);
-    if (!run.isOver) return nodes;
-    throw new PortholeError('ARCHIVE_UNAVAILABLE', `the archive did not respond within ${run.elapsedMs} ms`);
+    if (nodes.length === 0) await requireProgress(this.#deps, run);
+    return nodes;
   }
 
   searchLogs(

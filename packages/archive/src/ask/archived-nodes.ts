@@ -1,5 +1,6 @@
-import { type Labels, readLabels } from '@porthole/contract';
+import { type Labels, PortholeError, readLabels } from '@porthole/contract';
 import { quote } from '../clickhouse/quote.ts';
+import { STORED_COLUMNS } from '../schema/tables.ts';
 import type { ArchiveRun } from './archive-run.ts';
 
 /** What the archive has of a node. */
@@ -35,6 +36,9 @@ export interface ArchivedLog {
 /** More are no cluster, but somebody who writes anything. */
 const MAX_ROWS = 200_000;
 
+/** An archive in good health needs milliseconds. All questions of the cluster wait for it, however little time they have. */
+const PROGRESS_MS = 4000;
+
 /** More labels are not those of a node. */
 const MAX_LABEL_BYTES = 16_384;
 
@@ -57,11 +61,37 @@ interface ProgressRow {
   node_labels: string;
 }
 
-/** All nodes that have ever shipped records of the cluster, by id. Small, whatever the archive contains. */
-export async function fetchNodes(
-  { progress, cluster }: { progress: string; cluster: string },
-  run: ArchiveRun,
-): Promise<ArchivedNode[]> {
+interface ProgressTables {
+  records: string;
+  progress: string;
+  cluster: string;
+}
+
+/**
+ * All nodes that have ever shipped records of the cluster, by id. Small, whatever the archive contains: every question
+ * begins with it, so that an archive which does not respond, or whose records cannot be read, is known before anything
+ * is said about what it contains. Rejects with ARCHIVE_UNAVAILABLE.
+ */
+export async function fetchNodes({ records, progress, cluster }: ProgressTables, run: ArchiveRun) {
+  const [nodes] = await run.within(PROGRESS_MS, () =>
+    Promise.all([
+      fetchProgress(progress, cluster, run),
+      // Reads nothing, but fails like the questions would: a table or column that is missing, or no right to read it.
+      run.all(`SELECT ${STORED_COLUMNS.join(', ')} FROM ${records} WHERE 0 LIMIT 0`),
+    ]),
+  );
+  return nodes;
+}
+
+/** Rejects if there are records of the cluster, but nothing says of which nodes: in the first seconds, or after a mistake. */
+export async function requireProgress({ records, cluster }: ProgressTables, run: ArchiveRun): Promise<void> {
+  const sql = `SELECT 1 AS found FROM ${records} WHERE cluster = ${quote(cluster)} LIMIT 1`;
+  const rows = await run.within(PROGRESS_MS, () => run.all(sql));
+  if (rows.length > 0)
+    throw new PortholeError('ARCHIVE_UNAVAILABLE', `${run.archive} has records, but no progress of any node yet`);
+}
+
+async function fetchProgress(progress: string, cluster: string, run: ArchiveRun): Promise<ArchivedNode[]> {
   const rows = await run.all<ProgressRow>(
     `SELECT node, substring(role, 1, 128) AS node_role, log, from_ms, last_ms, shipped_to_ms, records, lost_bytes, losses, ` +
       `written_ms, gone_files, gone_to_ms, disk_from_ms, disorder_ms, untimed, ` +

@@ -236,7 +236,8 @@ export class LogShipper {
     this.#problems = { ...this.#problems, ...changed };
     const problem = this.#problems.sending ?? this.#problems.reading;
     if (problem?.code === this.#problem?.code && problem?.detail === this.#problem?.detail) return;
-    this.#problem = problem ? { ...problem, sinceMs: this.#now() } : null;
+    // It is stuck since then, whatever the reason is now.
+    this.#problem = problem ? { ...problem, sinceMs: this.#problem?.sinceMs ?? this.#now() } : null;
     this.#options.report?.(problem);
   }
 }

@@ -12,6 +12,9 @@ import type { ShipProblem } from './batch-sender.ts';
  */
 const WRITE_MS = 5000;
 
+/** An archive that takes longer for a few rows does not respond. */
+const TIMEOUT_MS = 10_000;
+
 /** What closing waits for the archive. */
 const CLOSE_MS = 5000;
 
@@ -63,7 +66,7 @@ export class ProgressWriter {
   readonly #firstTimes = new Map<string, number>();
   #writing = NO_WORK;
   #isClosed = false;
-  #problem: ShipProblem | undefined;
+  #problem: (ShipProblem & { sinceMs: number }) | undefined;
 
   constructor(options: ProgressWriterOptions) {
     this.#options = options;
@@ -72,7 +75,7 @@ export class ProgressWriter {
   }
 
   /** Why progress cannot be written: other nodes do not learn what the archive has of this one. */
-  get problem(): ShipProblem | undefined {
+  get problem(): (ShipProblem & { sinceMs: number }) | undefined {
     return this.#problem;
   }
 
@@ -107,7 +110,7 @@ export class ProgressWriter {
     }
     if (rows.length === 0) return;
     const body = Buffer.from(rows.map((row) => JSON.stringify(row)).join('\n'));
-    await clickhouse.insert(`INSERT INTO ${PROGRESS} FORMAT JSONEachRow`, { body, signal });
+    await clickhouse.insert(`INSERT INTO ${PROGRESS} FORMAT JSONEachRow`, { body, signal, timeoutMs: TIMEOUT_MS });
   }
 
   /** One at a time: an archive that is slow must not be sent more and more. */
@@ -131,7 +134,7 @@ export class ProgressWriter {
 
   #note(problem: ShipProblem | undefined): void {
     const isKnown = problem?.code === this.#problem?.code && problem?.detail === this.#problem?.detail;
-    this.#problem = problem;
+    this.#problem = problem && { ...problem, sinceMs: this.#problem?.sinceMs ?? this.#now() };
     if (!isKnown) this.#options.report?.(problem);
   }
 
@@ -156,7 +159,7 @@ export class ProgressWriter {
     // By day first: a server reads only the day it needs.
     const sql = `SELECT min(time_ms) AS first FROM ${RECORDS} WHERE ${own}
 AND day = (SELECT min(day) FROM ${RECORDS} WHERE ${own})`;
-    const [row] = await clickhouse.query<{ first: number }>(sql, { signal });
+    const [row] = await clickhouse.query<{ first: number }>(sql, { signal, timeoutMs: TIMEOUT_MS });
     const first = row?.first ? row.first : (shippedToMs ?? 0);
     this.#firstTimes.set(log, first);
     return first;

@@ -41,10 +41,6 @@ export async function* aroundSources(
   request: AroundRequest,
   options: CallOptions,
 ): AsyncGenerator<ClusterItem[], void, undefined> {
-  if (request.store === 'archive') {
-    yield* deps.archive.around(request, options);
-    return;
-  }
   const archived = await fetchArchived(deps);
   if (archived.problem !== null || archived.nodes.length === 0) {
     yield* membersOnly(deps, request, { options, problem: archived.problem });
@@ -137,6 +133,11 @@ async function* aroundTime(
     : undefined;
   yield [];
   const { past, problem } = await collectArchive(deps, request, { plan, options });
+  if (problem !== null) {
+    // Members have more than what was asked of them.
+    yield* membersOnly(deps, request, { options, problem });
+    return;
+  }
   const chosen = nearest([...(past?.records ?? []), ...(members?.records ?? [])], at.timeMs, limit);
   const archive = new Set(past?.records);
   const counts = countByNode(chosen.filter((record) => archive.has(record)));

@@ -170,7 +170,7 @@ class SourcedSearchRun {
     // A request that nobody can answer is refused, whoever finds out first.
     if (code !== 'ARCHIVE_UNAVAILABLE' && !this.#members && error instanceof PortholeError) throw error;
     if (code === 'INTERNAL') throw error;
-    this.#problem = errorMessage(error);
+    this.#problem = `${errorMessage(error)}; also of what disks have before the cut, records may be missing: ask again`;
   }
 
   /** Where the next page starts; `null`: there is none. */

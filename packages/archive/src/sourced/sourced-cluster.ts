@@ -19,6 +19,7 @@ import {
   withCoverage,
   withSearchCoverage,
 } from '@porthole/contract';
+import { owned } from '@porthole/logs/shared';
 import type {
   DigestQuery,
   FieldsQuery,
@@ -41,7 +42,7 @@ import { planSources, type SourcePlan, toCutRequest } from './plan-sources.ts';
 import { Remembered } from './remembered.ts';
 import { searchSources } from './search-sources.ts';
 import { isSourcedCursor, resumedPosition, type SourcedPosition } from './sourced-cursor.ts';
-import { shippedRange } from './sourced-reports.ts';
+import { clipCoverage, withUnshipped } from './sourced-reports.ts';
 
 type Request = MemberSelection & LogSelection & Pick<RecordFilter, 'fromMs' | 'toMs'>;
 
@@ -72,6 +73,13 @@ export class SourcedCluster implements ClusterState {
     this.#archive = archive;
     this.#facts = new Remembered(() => fetchFacts(cluster));
     this.#archived = new Remembered(() => archive.nodes());
+  }
+
+  /** Why the archive could not be read when it was last asked, and since when. Asks it again in the background, every few seconds. */
+  checkArchive(): string | undefined {
+    void owned(this.#archived.get(), () => {}); // a failure is what the next check returns
+    const { failure } = this.#archived;
+    return failure && `${errorMessage(failure.error)} (since ${new Date(failure.sinceMs).toISOString()})`;
   }
 
   nodes(options?: CallOptions) {
@@ -115,7 +123,7 @@ export class SourcedCluster implements ClusterState {
       const deps = { cluster: this.#cluster, archive: this.#archive, ...decided };
       yield* searchSources(deps, request, options);
     } else if (decided.kind === 'archive') {
-      yield* this.#ofArchive(this.#archive.searchLogs(request, options), options);
+      yield* this.#ofArchive(this.#archive.searchLogs(request, options), request, options);
     } else {
       const found = this.#cluster.searchLogs({ ...request, store: 'nodes' }, options);
       yield* decided.problem === undefined ? found : withProblem(found, decided.problem);
@@ -138,13 +146,19 @@ export class SourcedCluster implements ClusterState {
     }
   }
 
-  async *around(request: AroundRequest, options: CallOptions = {}): AsyncGenerator<ClusterItem[], void, undefined> {
-    const facts = () => this.#facts.get(options);
-    const archived = () => this.#archived.get(options);
-    const deps = { cluster: this.#cluster, archive: this.#archive, facts, archived };
-    yield* request.store === 'nodes'
-      ? this.#cluster.around(request, options)
-      : withSearchCoverage(this.#ofArchive(aroundSources(deps, request, options), options), {});
+  around(request: AroundRequest, options: CallOptions = {}): AsyncIterable<ClusterItem[]> {
+    return withSearchCoverage(this.#around(request, options), {});
+  }
+
+  async *#around(request: AroundRequest, options: CallOptions): AsyncGenerator<ClusterItem[], void, undefined> {
+    if (request.store === 'nodes') yield* this.#cluster.around(request, options);
+    else if (request.store === 'archive')
+      yield* this.#ofArchive(this.#archive.around(request, options), aroundRange(request), options);
+    else {
+      const facts = () => this.#facts.get(options);
+      const archived = () => this.#archived.get(options);
+      yield* aroundSources({ cluster: this.#cluster, archive: this.#archive, facts, archived }, request, options);
+    }
   }
 
   async logHistogram(
@@ -204,8 +218,10 @@ export class SourcedCluster implements ClusterState {
     if (decided.kind === 'both') return countSources({ ...decided, options }, request, kind);
     if (decided.kind === 'archive') {
       const { store: _store, ...query } = request;
+      const complete = await this.#unshipped(request, options);
       const counted = await kind.ofArchive(query as R, options);
-      return { ...counted, ...kind.merge([counted]), archive: allArchived(counted.members) };
+      const members = complete(counted.members);
+      return { ...counted, ...kind.merge([counted]), members, archive: allArchived(members) };
     }
     const counted = await kind.ofMembers({ ...request, store: 'nodes' }, options);
     const merged = { ...counted, ...kind.merge([counted]) };
@@ -243,24 +259,28 @@ export class SourcedCluster implements ClusterState {
     return { kind: 'both', plan, facts, resumed: moved?.position, gaps: moved?.gaps ?? [] };
   }
 
-  /** Says of each node what it has shipped. */
+  /** Says of each node what it has shipped, and what it has not. */
   async *#ofArchive(
     found: AsyncIterable<ClusterItem[]>,
+    request: Request,
     options: CallOptions,
   ): AsyncGenerator<ClusterItem[], void, undefined> {
+    const complete = await this.#unshipped(request, options);
     for await (const items of found) {
       const end = items.at(-1);
-      if (end?.type !== 'end' || end.archive) {
+      if (end?.type !== 'end') {
         yield items;
         continue;
       }
-      const nodes = new Map((await this.#archived.get(options)).map((node) => [node.node, node]));
-      const members = end.members.map((report) => {
-        const node = nodes.get(report.id);
-        return node ? { ...report, archive: { count: report.count, beforeMs: null, ...shippedRange(node) } } : report;
-      });
-      yield [...items.slice(0, -1), { ...end, members, archive: allArchived(members) }];
+      const members = complete(end.members);
+      yield [...items.slice(0, -1), { ...end, ...clipCoverage(end, members), members, archive: allArchived(members) }];
     }
+  }
+
+  /** Known before the archive is searched: if it cannot be read, nothing is sent but the error. */
+  async #unshipped(request: Request, options: CallOptions) {
+    const [archived, facts] = await Promise.all([this.#archived.get(options), this.#facts.get(options)]);
+    return (reports: readonly MemberReport[]) => withUnshipped(reports, { archived, facts: facts.members, request });
   }
 }
 
@@ -278,6 +298,10 @@ interface Counted {
 /** Everything came from the archive. */
 function allArchived(members: readonly MemberReport[]): ArchivePart {
   return { records: members.reduce((sum, { count }) => sum + count, 0), beforeMs: null, problem: null };
+}
+
+function aroundRange({ at, beforeMs, afterMs, ...selection }: AroundRequest): Request {
+  return 'timeMs' in at ? { ...selection, fromMs: at.timeMs - beforeMs, toMs: at.timeMs + afterMs + 1 } : selection;
 }
 
 function failedPart(problem: string): ArchivePart {

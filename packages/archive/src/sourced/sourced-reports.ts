@@ -1,4 +1,4 @@
-import type { ArchivePart, MemberArchive, MemberReport, MemberSelection } from '@porthole/contract';
+import type { ArchivePart, ClusterEnd, MemberArchive, MemberReport, MemberSelection } from '@porthole/contract';
 import type { ArchivedNode } from '../ask/archived-nodes.ts';
 import { beforeOf } from './cuts.ts';
 import { findGaps, type Gap } from './find-gaps.ts';
@@ -72,6 +72,55 @@ function pastReport(node: ArchivedNode): MemberReport {
   };
 }
 
+/** How far behind shipping may be without a word: the last seconds are never in the archive. */
+const MAX_LAG_MS = 300_000;
+
+const UNKNOWN = 'the archive knows nothing of it: it has shipped nothing yet, or ships nothing';
+
+/**
+ * The reports of a response that is of the archive only, with what each node has shipped. Members of which it has
+ * nothing, or not everything of the time range, are partial.
+ */
+export function withUnshipped(
+  reports: readonly MemberReport[],
+  {
+    archived,
+    facts,
+    request,
+  }: { archived: readonly ArchivedNode[]; facts: readonly MemberFacts[]; request: Unshipped },
+): MemberReport[] {
+  const nodes = new Map(archived.map((node) => [node.node, node]));
+  const found = new Map(reports.map((report) => [report.id, report]));
+  const members = new Set(facts.filter((member) => isSelected(member, request)).map(({ id }) => id));
+  const untilMs = Math.min(request.toMs ?? Infinity, Date.now() - MAX_LAG_MS);
+  return [...new Set([...found.keys(), ...members])].sort().map((id) => {
+    const nothing: MemberReport = { id, outcome: 'ok', detail: null, elapsedMs: 0, count: 0, asOfMs: null };
+    const report = found.get(id) ?? nothing;
+    const node = nodes.get(id);
+    if (!node) return members.has(id) ? asPartial(report, [UNKNOWN]) : report;
+    const archive: MemberArchive = { count: report.count, beforeMs: null, ...shippedRange(node) };
+    const toMs = archive.shippedToMs ?? Infinity;
+    if (!members.has(id) || toMs >= untilMs) return { ...report, archive };
+    return asPartial({ ...report, archive }, [`what it logged after ${text(toMs)} is not in the archive yet`]);
+  });
+}
+
+interface Unshipped extends MemberSelection {
+  toMs?: number | undefined;
+}
+
+/** Nothing is covered of which a member has not shipped everything. */
+export function clipCoverage(
+  { coveredFromMs, coveredToMs }: Pick<ClusterEnd, 'coveredFromMs' | 'coveredToMs'>,
+  members: readonly MemberReport[],
+): Pick<ClusterEnd, 'coveredFromMs' | 'coveredToMs'> {
+  const isKnown = members.every(({ isPartial, archive }) => !isPartial || archive);
+  const shippedTos = members.flatMap(({ isPartial, archive }) => (isPartial ? (archive?.shippedToMs ?? []) : []));
+  const toMs = Math.min(coveredToMs ?? -Infinity, ...shippedTos.map((timeMs) => timeMs - 1));
+  if (!isKnown || (coveredFromMs ?? Infinity) > toMs) return { coveredFromMs: null, coveredToMs: null };
+  return { coveredFromMs: coveredFromMs ?? null, coveredToMs: toMs };
+}
+
 /** Times by the clock of the node. */
 export function shippedRange({
   logs,
@@ -96,7 +145,11 @@ function markGaps(report: MemberReport, gaps: readonly Gap[]): MemberReport {
     return `${log}: records ${which} may be missing: ${why}`;
   });
   const more = gaps.length > MAX_GAPS ? [`${gaps.length - MAX_GAPS} more logs have such gaps`] : [];
-  const details = [...(report.detail === null ? [] : [report.detail]), ...texts, ...more];
+  return asPartial(report, [...texts, ...more]);
+}
+
+function asPartial(report: MemberReport, why: readonly string[]): MemberReport {
+  const details = [...(report.detail === null ? [] : [report.detail]), ...why];
   return { ...report, isPartial: true, detail: details.join('; ') };
 }
 

@@ -78,6 +78,7 @@ const CONFIG_DIFF: JsonSchema = {
 };
 
 const number = (description: string): JsonSchema => ({ type: 'integer', description });
+const nullableText = (description: string): JsonSchema => ({ type: ['string', 'null'], description });
 const time = (description: string): JsonSchema => ({ type: ['integer', 'null'], description });
 
 const ARCHIVE_STATUS: JsonSchema = {
@@ -91,9 +92,12 @@ const ARCHIVE_STATUS: JsonSchema = {
     shippedToMs: time('End of that range.'),
     behindMs: time('How long ago that was; null for a node that no longer exists.'),
     lostBytes: number('Bytes of logs that were deleted before they were shipped.'),
-    state: text('ok, behind, nothing shipped, past (no longer a member), or why the node did not respond.'),
+    problem: nullableText(
+      'Why it does not ship, or cannot read the archive, and since when; null: no such problem is known.',
+    ),
+    state: text('ok, stuck, behind, nothing shipped, past (no longer a member), or why the node did not respond.'),
   },
-  required: ['node', 'shippedFromMs', 'shippedToMs', 'behindMs', 'lostBytes', 'state'],
+  required: ['node', 'shippedFromMs', 'shippedToMs', 'behindMs', 'lostBytes', 'problem', 'state'],
   additionalProperties: false,
 };
 

@@ -24,25 +24,30 @@ export function shippingState(status: ArchiveStatus | undefined): ShippingState 
 }
 
 function worstProblem({ problem, logs, progressProblem }: ArchiveStatus): string | null {
-  if (problem) return `${problem.code}: ${problem.detail}`;
+  if (problem) return withSince(`${problem.code}: ${problem.detail}`, problem);
   const failing = logs.find((log) => log.problem !== null);
   if (failing) return `${failing.log} cannot be shipped: ${failing.problem}`;
   if (!progressProblem) return null;
   const { code, detail } = progressProblem;
-  return `progress cannot be written, so that other nodes do not know what is archived: ${code}: ${detail}`;
+  const text = `progress cannot be written, so that other nodes do not know what is archived: ${code}: ${detail}`;
+  return withSince(text, progressProblem);
 }
 
-/** What `/health/ready` says about shipping. */
+function withSince(text: string, { sinceMs }: { sinceMs: number }): string {
+  return `${text} (since ${new Date(sinceMs).toISOString()})`;
+}
+
+/** What `/health/ready` says about the archive. `unread`: why it cannot be read. */
 export function checkShipping(
   status: ArchiveStatus | undefined,
-  { maxLagMs }: { maxLagMs: number },
+  { maxLagMs, unread }: { maxLagMs: number; unread?: string | undefined },
 ): { ok: boolean; detail: string } {
-  if (!status) return { ok: true, detail: 'this node ships nothing' };
+  if (!status) return { ok: unread === undefined, detail: unread ?? 'this node ships nothing' };
   const { lagMs, lagBytes } = worstLag(status);
   const lag = `${Math.round(lagMs / 1000)} s and ${lagBytes} bytes behind`;
   const lost = status.lostBytes > 0 ? `; ${status.lostBytes} bytes were deleted before they were shipped` : '';
-  const problem = worstProblem(status);
-  if (problem !== null) return { ok: false, detail: `${problem}; ${lag}${lost}` };
+  const problem = worstProblem(status) ?? unread;
+  if (problem !== undefined) return { ok: false, detail: `${problem}; ${lag}${lost}` };
   return { ok: lagMs <= maxLagMs, detail: `${lag}${lost}` };
 }
 

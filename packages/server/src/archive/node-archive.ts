@@ -1,4 +1,4 @@
-import type { ArchiveState, ClickHouse, LogShipper, ProgressWriter } from '@porthole/archive';
+import type { ArchiveState, ClickHouse, LogShipper, ProgressWriter, SourcedCluster } from '@porthole/archive';
 import { type ClusterState, labelsOf, type ShippingState } from '@porthole/contract';
 import { type LogDir, matchRegex, WorkerPool } from '@porthole/logs';
 import { ONCE, Shared } from '@porthole/logs/shared';
@@ -35,6 +35,7 @@ export class NodeArchive {
   readonly #opening = new Shared<OpenArchive>(ONCE);
   #shipper: LogShipper | undefined;
   #progress: ProgressWriter | undefined;
+  #past: SourcedCluster | undefined;
 
   constructor(deps: NodeArchiveDeps) {
     this.#deps = deps;
@@ -47,7 +48,8 @@ export class NodeArchive {
 
   /** For `/health/ready`. */
   check(): { ok: boolean; detail: string } {
-    return checkShipping(this.status, this.#deps.settings.archive);
+    const { maxLagMs } = this.#deps.settings.archive;
+    return checkShipping(this.status, { maxLagMs, unread: this.#past?.checkArchive() });
   }
 
   /** How far shipping is; `undefined` if this node ships nothing. */
@@ -96,7 +98,8 @@ export class NodeArchive {
   /** The cluster with what the archive has of it. */
   async withPast(cluster: ClusterState): Promise<ClusterState> {
     const { archive, state } = await this.#open();
-    return new archive.SourcedCluster(cluster, state);
+    this.#past = new archive.SourcedCluster(cluster, state);
+    return this.#past;
   }
 
   /** Lets a batch in flight end. */

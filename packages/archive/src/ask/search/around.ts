@@ -96,8 +96,7 @@ async function fetchRecordTime(
     `SELECT time_ms FROM ${question.table} WHERE ${question.where} AND file_offset = ${quoteInteger(mark?.offset ?? 0)} ` +
       `AND startsWith(mark, ${quote(mark?.headHash ?? '')}) AND time_ms != 0 ORDER BY time_ms DESC LIMIT 1`,
   );
-  if (question.run.isOver)
-    throw new PortholeError('ARCHIVE_UNAVAILABLE', `the archive did not respond within ${question.run.elapsedMs} ms`);
+  if (question.run.isOver) throw question.run.silent();
   if (!row) throw new PortholeError('CURSOR_GONE', `the archive has no such record of "${node}", or none with a time`);
   return row.time_ms;
 }

@@ -47,7 +47,7 @@ export const ARCHIVE_COMMAND: CommandDefinition = {
       flags: [OUTPUT, ...ROLE, ...SHOWN_ZONE_FLAGS, ...NODE_FLAGS, ...OUTPUT_FLAGS, PAGER_FLAG],
       notes: [
         'FROM and SHIPPED TO are the time range of which all records are in the archive, by the clock of each node. LOST counts bytes that were deleted on disk before they could be shipped. Nodes that no longer exist are marked "past".\n' +
-          'Exit codes: 0 ok, 2 error, 3 a node is more than 5 minutes behind, has lost records, or ships nothing.',
+          'Exit codes: 0 ok, 2 error, 3 a node is stuck or more than 5 minutes behind, has lost records, or ships nothing, or the archive cannot be read. Why a node is stuck, and since when, is printed below the table.',
       ],
       examples: [['porthole archive status', 'all nodes of the cluster of the local node']],
       isPaged: true,

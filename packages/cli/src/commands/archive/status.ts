@@ -1,4 +1,4 @@
-import type { ClusterEnd, ClusterNode, MemberReport } from '@porthole/contract';
+import { type ClusterNode, codeOf, errorMessage, type MemberReport } from '@porthole/contract';
 import { createZone } from '@porthole/logs';
 import { EXIT, ProgramError } from '../../exit.ts';
 import { interruptSignal } from '../../interrupt.ts';
@@ -25,11 +25,13 @@ const COLUMNS: readonly Column[] = [
 interface NodeStatus {
   node: string;
   /** `past`: no longer a member. */
-  state: 'ok' | 'behind' | 'nothing shipped' | 'past' | string;
+  state: 'ok' | 'stuck' | 'behind' | 'nothing shipped' | 'past' | string;
   shippedFromMs: number | null;
   shippedToMs: number | null;
   behindMs: number | null;
   lostBytes: number;
+  /** Why it does not ship, or cannot read the archive, and since when. */
+  problem: string | null;
 }
 
 /** What each node has shipped, as the node that is asked knows it. */
@@ -38,15 +40,16 @@ export async function run(invocation: Invocation): Promise<number> {
   const client = await openNode(invocation);
   const signal = interruptSignal();
   const role = invocation.text('role');
-  const [{ clockMs }, end, { nodes }] = await Promise.all([
+  let unread: string | undefined;
+  const [{ clockMs }, shipped, { nodes }] = await Promise.all([
     client.describe({ signal }),
-    readEnd(),
+    readReports(),
     client.cluster.nodes({ signal }),
   ]);
-  const reports = new Map(end.members.map((report) => [report.id, report]));
+  const reports = new Map(shipped.map((report) => [report.id, report]));
   const members = nodes.filter((node) => role === undefined || node.role === role);
   const ids = new Set(nodes.map(({ id }) => id));
-  const past = end.members
+  const past = shipped
     .filter(({ id }) => !ids.has(id))
     .map((report) => toStatus(report.id, report, { nowMs: clockMs }));
   const statuses = [
@@ -58,14 +61,23 @@ export async function run(invocation: Invocation): Promise<number> {
   if (invocation.text('output') === 'json')
     await terminal.write(statuses.map((status) => `${JSON.stringify(status)}\n`).join(''));
   else await terminal.write(formatTable(COLUMNS, statuses.map(toRow), terminal));
-  return statuses.every(isFine) ? EXIT.ok : EXIT.partial;
+  for (const { node, problem } of statuses) if (problem !== null) terminal.warn(visibleText(`${node}: ${problem}`));
+  return statuses.every(isFine) && unread === undefined ? EXIT.ok : EXIT.partial;
 
   /** The cheapest request of which every node is reported; a node without an archive refuses it. */
-  async function readEnd(): Promise<ClusterEnd> {
+  async function readReports(): Promise<readonly MemberReport[]> {
     const request = { order: 'newest', limit: 1, before: 0, after: 0, store: 'archive', fromMs: 0, toMs: 1 } as const;
     const selection = role === undefined ? {} : { role };
-    for await (const items of client.cluster.searchLogs({ ...request, ...selection }, { signal }))
-      for (const item of items) if (item.type === 'end') return item;
+    try {
+      for await (const items of client.cluster.searchLogs({ ...request, ...selection }, { signal }))
+        for (const item of items) if (item.type === 'end') return item.members;
+    } catch (error) {
+      if (codeOf(error) !== 'ARCHIVE_UNAVAILABLE') throw error;
+      // What nodes say about their shipping is known all the same.
+      unread = errorMessage(error);
+      terminal.warn(visibleText(unread));
+      return [];
+    }
     throw new ProgramError(`the response of ${client.url} has no end`);
   }
 
@@ -93,9 +105,11 @@ function toStatus(
   const { shippedFromMs = null, shippedToMs = null, lostBytes = 0 } = report?.archive ?? {};
   const isPast = node === undefined || node.state === 'left' || node.state === 'failed';
   const behindMs = shippedToMs === null || isPast ? null : Math.max(0, nowMs - shippedToMs);
-  const known = { node: id, shippedFromMs, shippedToMs, behindMs, lostBytes };
+  const problem = node?.problems.find(({ check }) => check === 'archive')?.detail ?? null;
+  const known = { node: id, shippedFromMs, shippedToMs, behindMs, lostBytes, problem };
   if (isPast) return { ...known, state: 'past' };
-  if (shippedToMs === null) return { ...known, state: 'nothing shipped' };
   if (node.state !== 'up') return { ...known, state: node.state };
+  if (problem !== null) return { ...known, state: 'stuck' };
+  if (shippedToMs === null) return { ...known, state: 'nothing shipped' };
   return { ...known, state: (behindMs ?? 0) > MAX_LAG_MS ? 'behind' : 'ok' };
 }

@@ -1,0 +1,251 @@
+import { appendFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { startClickHouse, type TestClickHouse } from '@porthole/archive/testing';
+import type { NodeClient } from '@porthole/client';
+import type { ArchivePart, ClusterItem, RecordStore } from '@porthole/contract';
+import { eventually } from '@porthole/logs/testing';
+import { type TestNode, tempDir } from '@porthole/server/testing';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { HOUR_MS, line, NOW_MS, newArchive, search, startCluster, untilShipped } from './testing/archived-cluster.ts';
+import { runCommand } from './testing/program.ts';
+
+/* What is said while the archive cannot be read, against what the disk and the archive really have. */
+
+const ARCHIVED = ['n1: oldest', 'n1: old'];
+const ON_DISK = ['n1: new', 'n1: newest'];
+const FILES = {
+  'app.log.1': line(30, 'oldest') + line(29, 'old'),
+  'app.log': line(1, 'new') + line(0.01, 'newest'),
+};
+const WHOLE = { fromMs: NOW_MS - 31 * HOUR_MS, toMs: NOW_MS };
+
+let server: TestClickHouse;
+
+beforeAll(async () => {
+  server = await startClickHouse();
+});
+
+afterAll(() => server.stop());
+
+interface World {
+  node: TestNode;
+  client: NodeClient;
+  url: string;
+  database: string;
+}
+
+/** A node of which the archive has two records that its disk no longer has. */
+async function startWorld(): Promise<World> {
+  const archive = await newArchive(server);
+  const { nodes, clients } = await startCluster([FILES], archive);
+  const [node, client] = [nodes[0] as TestNode, clients[0] as NodeClient];
+  await untilShipped(client, 4);
+  rmSync(join(node.logDir, 'app.log.1'));
+  const world = { node, client, url: `http://127.0.0.1:${node.port}`, database: archive.database };
+  await untilWhole(world);
+  return world;
+}
+
+async function untilWhole({ client }: World): Promise<void> {
+  await eventually(
+    async () => {
+      const { texts, end } = await search(client);
+      expect(texts).toEqual([...ARCHIVED, ...ON_DISK]);
+      expect(end.archive).toMatchObject({ problem: null, records: 3 });
+    },
+    { withinMs: 60_000 },
+  );
+}
+
+/** Every question that reads the archive: how many records it says there are, and what it says about the archive. */
+async function askAll({ client }: World, store?: RecordStore): Promise<Record<string, Said>> {
+  const request = { ...WHOLE, ...(store && { store }) };
+  const { cluster } = client;
+  const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0);
+  const [found, moment, histogram, digest, fields, top] = await Promise.all([
+    search(client, request),
+    endOf(
+      cluster.around({
+        at: { timeMs: NOW_MS - HOUR_MS / 2 },
+        beforeMs: HOUR_MS,
+        afterMs: HOUR_MS,
+        limit: 100,
+        ...(store && { store }),
+      }),
+    ),
+    cluster.logHistogram({ buckets: 10, ...request }),
+    cluster.logDigest({ limit: 10, ...request }),
+    cluster.logFields({ limit: 10, ...request }),
+    cluster.logTop({ by: 'level', limit: 10, ...request }),
+  ]);
+  return {
+    search: { records: found.texts.length, archive: found.end.archive },
+    moment,
+    histogram: {
+      records: sum(histogram.buckets.flatMap(({ counts }) => Object.values(counts))),
+      archive: histogram.archive,
+    },
+    digest: { records: sum(digest.groups.map(({ count }) => count)), archive: digest.archive },
+    fields: { records: fields.records, archive: fields.archive },
+    top: { records: sum(top.values.map(({ count }) => count)), archive: top.archive },
+  };
+}
+
+interface Said {
+  records: number;
+  archive: ArchivePart | undefined;
+}
+
+async function endOf(items: AsyncIterable<ClusterItem[]>): Promise<Said> {
+  for await (const batch of items)
+    for (const item of batch) if (item.type === 'end') return { records: item.records, archive: item.archive };
+  throw new Error('no end');
+}
+
+/** What the disk has, and that the archive is missing, with its name and why. */
+async function expectDiskOnly(world: World, why: RegExp): Promise<void> {
+  const problem = expect.stringMatching(
+    new RegExp(`^the archive \\(${world.database} at ${server.url}\\) .*${why.source}`),
+  ) as string;
+  const said = { records: ON_DISK.length, archive: { records: 0, problem } };
+  const kinds = ['search', 'moment', 'histogram', 'digest', 'fields', 'top'];
+  expect(await askAll(world)).toMatchObject(Object.fromEntries(kinds.map((kind) => [kind, said])));
+}
+
+/** Refused before anything is sent: a status, and not a connection that ends. */
+async function expectRefused({ url }: World): Promise<void> {
+  const range = `from=${WHOLE.fromMs}&to=${WHOLE.toMs}`;
+  const paths = ['search', 'histogram', 'digest', 'fields', 'top', 'moment'].map((name) => {
+    const query = { top: `${range}&by=level`, moment: `time=${NOW_MS - HOUR_MS}` }[name] ?? range;
+    return `/api/v1/cluster/log/${name}?${query}&store=archive`;
+  });
+  for (const path of paths) {
+    const response = await fetch(url + path);
+    const body = (await response.json()) as { code?: string };
+    expect([path, response.status, body.code]).toEqual([path, 503, 'ARCHIVE_UNAVAILABLE']);
+  }
+}
+
+async function readCheck({ url }: World): Promise<{ status: string; ok: boolean; detail: string }> {
+  const response = await fetch(`${url}/health/ready`);
+  const { status, checks } = (await response.json()) as {
+    status: string;
+    checks: { name: string; ok: boolean; detail: string }[];
+  };
+  const check = checks.find(({ name }) => name === 'archive');
+  return { status, ok: check?.ok ?? true, detail: check?.detail ?? '' };
+}
+
+it('an archive that hangs costs nothing that disks have, is named as the cause, and is used again afterwards', async () => {
+  const world = await startWorld();
+  await server.pause();
+  onTestFinished(() => server.resume());
+  // What was known of it is a few seconds old: the first responses may be of the part after the cut only, and say so.
+  const first = await askAll(world);
+  for (const { records, archive } of Object.values(first)) {
+    expect(records).toBeLessThanOrEqual(ON_DISK.length);
+    expect(archive?.problem).toMatch(/did not respond within/);
+  }
+  await eventually(() => expectDiskOnly(world, /did not respond within \d+ ms/), { withinMs: 60_000 });
+  // Nobody waits for it any more: with its timeout in each, these would take minutes.
+  for (let turn = 0; turn < 20; turn++) await expectDiskOnly(world, /did not respond within \d+ ms/);
+  const recent = await search(world.client, { fromMs: Date.now() - 10_000 });
+  expect(recent.end.archive?.problem).toMatch(/did not respond/);
+  await expectRefused(world);
+  await eventually(
+    async () => {
+      expect(await readCheck(world)).toMatchObject({
+        status: 'degraded',
+        ok: false,
+        detail: expect.stringMatching(/did not respond|no response/),
+      });
+      const { nodes } = await world.client.cluster.nodes();
+      expect(nodes).toMatchObject([{ problems: [{ check: 'archive' }] }]);
+    },
+    { withinMs: 60_000 },
+  );
+  server.resume();
+  await untilWhole(world);
+  await eventually(async () => expect(await readCheck(world)).toMatchObject({ status: 'ready', ok: true }), {
+    withinMs: 60_000,
+  });
+});
+
+describe('an archive that cannot be read', () => {
+  it.each([
+    ['has lost a column', 'ALTER TABLE records DROP COLUMN level', /cannot be read: .*level.*archive init/],
+    ['has no records', 'DROP TABLE records', /cannot be read: .*records.*archive init/],
+    ['has no progress', 'DROP TABLE progress', /cannot be read: .*progress.*archive init/],
+    ['has lost its progress', 'TRUNCATE TABLE progress', /has records, but no progress of any node/],
+  ])('because it %s is said, shown as stuck, and repaired', async (_what, damage, why) => {
+    const world = await startWorld();
+    const program = (...args: string[]) => runCommand(['archive', ...args], tempDir(), { TZ: 'UTC' });
+    const isTruncated = damage.startsWith('TRUNCATE');
+    // Written again every few seconds otherwise.
+    if (isTruncated) await world.node.running.stop();
+    const clickhouse = server.connect({ database: world.database });
+    await clickhouse.execute(damage);
+    if (isTruncated) {
+      const { clients, nodes } = await startCluster([{ 'app.log': FILES['app.log'] }], {
+        ...{ url: server.url, database: world.database, ship: false },
+      });
+      const other = { ...world, client: clients[0] as NodeClient, url: `http://127.0.0.1:${nodes[0]?.port}` };
+      await expectDiskOnly(other, why);
+      await expectRefused(other);
+      return;
+    }
+    await eventually(() => expectDiskOnly(world, why), { withinMs: 60_000 });
+    await expectRefused(world);
+    await eventually(async () => expect(await readCheck(world)).toMatchObject({ status: 'degraded', ok: false }));
+    // A record that has to be shipped.
+    appendFileSync(join(world.node.logDir, 'app.log'), line(0, 'just now'));
+    await eventually(
+      async () => {
+        const status = await program('status', '--url', world.url, '-o', 'json');
+        expect(status, status.stderr).toMatchObject({ code: 3 });
+        const since = expect.stringMatching(/ARCHIVE_SCHEMA: .*\(since 20.*Z\)/) as string;
+        expect(JSON.parse(status.stdout)).toMatchObject({ node: 'n1', state: 'stuck', problem: since });
+      },
+      { withinMs: 60_000 },
+    );
+    const flags = ['--archive-url', server.url, '--archive-database', world.database];
+    expect(await program('init', ...flags)).toMatchObject({ code: 0, stderr: expect.stringContaining('changed what') });
+    expect(await program('init', ...flags)).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('is up to date'),
+    });
+    await eventually(
+      async () => {
+        const status = await program('status', '--url', world.url, '-o', 'json');
+        expect(status, status.stderr).toMatchObject({ code: 0 });
+      },
+      { withinMs: 60_000 },
+    );
+  });
+});
+
+it('before a node has shipped anything, the archive is not said to be complete', async () => {
+  const archive = await newArchive(server);
+  const { clients } = await startCluster([FILES], archive);
+  const [client] = clients as [NodeClient];
+  let turns = 0;
+  await eventually(
+    async () => {
+      turns++;
+      const { texts, end } = await search(client, { store: 'archive' });
+      // The truth is the four records of its files: whatever has less says so.
+      const [report] = end.members;
+      if (texts.length < 4) {
+        expect(report).toMatchObject({
+          id: 'n1',
+          isPartial: true,
+          detail: expect.stringMatching(/knows nothing|not in the archive yet/),
+        });
+        expect(end.coveredToMs).toBeNull();
+      } else expect(report?.isPartial).toBeUndefined();
+      expect(texts).toHaveLength(4);
+    },
+    { withinMs: 60_000 },
+  );
+  expect(turns).toBeGreaterThan(1);
+});
