@@ -4,7 +4,7 @@ import { startClickHouse, type TestClickHouse } from '@porthole/archive/testing'
 import type { NodeClient } from '@porthole/client';
 import type { ArchivePart, ClusterItem, RecordStore } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
-import { type TestNode, tempDir } from '@porthole/server/testing';
+import { GrpcConnection, type TestNode, tempDir } from '@porthole/server/testing';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { HOUR_MS, line, NOW_MS, newArchive, search, startCluster, untilShipped } from './testing/archived-cluster.ts';
 import { runCommand } from './testing/program.ts';
@@ -248,4 +248,46 @@ it('before a node has shipped anything, the archive is not said to be complete',
     { withinMs: 60_000 },
   );
   expect(turns).toBeGreaterThan(1);
+});
+
+describe('a node that is asked by itself', () => {
+  it('does not claim what only the archive has', async () => {
+    const { client, url, node } = await startWorld();
+    const range = `from=${WHOLE.fromMs}&to=${NOW_MS - 20 * HOUR_MS}`;
+    // The truth: two records of that time are in the archive, and none on disk.
+    const all = await search(client, { ...WHOLE, toMs: NOW_MS - 20 * HOUR_MS });
+    expect(all.texts).toEqual(ARCHIVED);
+    expect(all.end.problems).toEqual([]);
+    expect(all.end.members).toMatchObject([{ id: 'n1', outcome: 'ok', count: 2 }]);
+    expect(all.end.members[0]?.isPartial).toBeUndefined();
+    const problem = {
+      file: 'app.log',
+      code: 'ONLY_ARCHIVED',
+      detail: expect.stringMatching(/^its files begin at .*; older records are in the archive: ask .*--all/) as string,
+    };
+    const text = await (await fetch(`${url}/api/v1/log/search?${range}`)).text();
+    expect(JSON.parse(text)).toMatchObject({ records: 0, coveredFromMs: null, coveredToMs: null, problems: [problem] });
+    const whole = await (await fetch(`${url}/api/v1/log/search?from=${WHOLE.fromMs}`)).text();
+    const end = JSON.parse(whole.trim().split('\n').at(-1) ?? '') as { coveredFromMs: number; problems: object[] };
+    expect(end).toMatchObject({ records: 2, problems: [problem] });
+    expect(end.coveredFromMs).toBeGreaterThan(NOW_MS - 2 * HOUR_MS);
+    for (const path of ['histogram', 'digest', 'fields', 'top?by=level']) {
+      const separator = path.includes('?') ? '&' : '?';
+      const counted = (await (await fetch(`${url}/api/v1/log/${path}${separator}${range}`)).json()) as { end: object };
+      expect([path, counted.end]).toMatchObject([path, { problems: [problem] }]);
+    }
+    const grpc = new GrpcConnection(node.running.node.grpcPort ?? 0);
+    onTestFinished(() => grpc.close());
+    const filter = {
+      ...{ file: '', family: '', terms: [], excluded: [], case_sensitive: false, regex: '', source: '', component: '' },
+      ...({ min_level: 'LEVEL_UNSPECIFIED', query: '', from_ms: WHOLE.fromMs } as const),
+    };
+    const counted = await grpc.call('CountLogs', { filter }, {});
+    expect(JSON.stringify(counted)).toContain('ONLY_ARCHIVED');
+    const run = (...args: string[]) => runCommand(['logs', '--url', url, ...args], tempDir(), { TZ: 'UTC' });
+    const printed = await run('-S', '31h');
+    expect(printed).toMatchObject({ code: 3, stderr: expect.stringMatching(/its files begin at .*--all/) });
+    // Nothing is missing of what was deleted earlier than the range, or of the newest page.
+    expect(await run('-S', '2h')).toMatchObject({ code: 0, stderr: '' });
+  });
 });

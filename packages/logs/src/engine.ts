@@ -23,6 +23,7 @@ import type { Scrubbing } from './scrub/scrubbing.ts';
 import { digest } from './search/digest.ts';
 import { type FieldsOptions, fields } from './search/fields.ts';
 import { type FileHead, readHeads } from './search/files/file-heads.ts';
+import type { DeletedRecords } from './search/files/open-family.ts';
 import { type OpenFamily, releaseFamily } from './search/files/open-family.ts';
 import { FileOpener } from './search/files/open-file.ts';
 import { type OpenDeps, openSelected, type Selection } from './search/files/open-selected.ts';
@@ -88,6 +89,8 @@ export interface EngineDeps {
   isFlat?: boolean;
   /** Why some of the selected logs are missing or incomplete. */
   problems?(selection: LogSelection): readonly FileProblem[];
+  /** What of the selected logs and time range is no longer on disk. */
+  deleted?(selection: Selection): readonly DeletedRecords[];
   /** Opens a file by name; the error for an unknown name includes a suggestion. */
   acquire(name: string): Promise<LogHandle>;
 }

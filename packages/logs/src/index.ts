@@ -35,6 +35,7 @@ export { scrubTail } from './scrub/scrub-feed.ts';
 export { Scrubbing } from './scrub/scrubbing.ts';
 export { bucketWidth } from './search/bucket-width.ts';
 export type { FileHead } from './search/files/file-heads.ts';
+export type { DeletedRecords } from './search/files/open-family.ts';
 export type { RecordsText } from './search/search-text.ts';
 export { mergeShapes } from './shapes/merge-shapes.ts';
 export { messageShape } from './shapes/message-shape.ts';

@@ -242,6 +242,7 @@ export class LogDir {
         list: (family?: string) => (family === undefined ? this.#listing.all() : this.#listing.ofFamily(family)),
         isFlat: this.#isFlat,
         problems: (selection: LogSelection) => this.#problems(selection),
+        ...(this.#options.deleted && { deleted: this.#options.deleted }),
         acquire: (name: string) => this.#acquire(name),
       };
       this.#started = new LogEngine(deps, this.#options);

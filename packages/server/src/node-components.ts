@@ -107,7 +107,10 @@ export async function openNodeComponents(
   const mounts = journal ? [journal.mount] : undefined;
   const { threads } = options;
   const log = ownLog.component('logs');
-  const logs = await openLogDir(settings, { path: logPath, zone, hidden, scrubbing, threads, mounts, log });
+  const logs = await openLogDir(settings, {
+    ...{ path: logPath, zone, hidden, scrubbing, threads, mounts, log },
+    deleted: (selection) => archive?.deleted(selection) ?? [],
+  });
   const observes = settings.service.logDir === '' ? config.observes : 'service';
   const labels = labelsOf(settings.node.labels);
   const self = { node: options.node, role: settings.cluster.role, labels, config, logs, zone, observes };
@@ -157,7 +160,7 @@ async function openSecretsAndConfig(loaded: LoadedSettings, { given, fingerprint
 /** The default limit of searches per client: a quarter of all. */
 const CLIENT_SHARE = 4;
 
-type LogDirDeps = Pick<LogDirOptions, 'zone' | 'hidden' | 'scrubbing'> & {
+type LogDirDeps = Pick<LogDirOptions, 'zone' | 'hidden' | 'scrubbing' | 'deleted'> & {
   path: string;
   threads: WorkerPool | undefined;
   mounts: readonly LogMount[] | undefined;

@@ -128,7 +128,8 @@ class SourcedSearchRun {
       elapsedMs: Math.round(performance.now() - this.#startedMs),
       members: withArchive(this.#memberReports(lastEnd), { ...share, range: this.#range(), gaps: this.#deps.gaps }),
       membership: lastEnd?.membership ?? facts.membership,
-      problems: ends.flatMap(({ problems = [] }) => problems),
+      // What a member has only in the archive is read there.
+      problems: ends.flatMap(({ problems = [] }) => problems.filter(({ code }) => code !== 'ONLY_ARCHIVED')),
       ...(lastEnd?.duplicates && { duplicates: lastEnd.duplicates }),
       cursor: position && encodeSourcedCursor(position),
       archive: archivePart(share),

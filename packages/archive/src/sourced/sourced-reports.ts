@@ -91,7 +91,9 @@ export function withUnshipped(
 ): MemberReport[] {
   const nodes = new Map(archived.map((node) => [node.node, node]));
   const found = new Map(reports.map((report) => [report.id, report]));
-  const members = new Set(facts.filter((member) => isSelected(member, request)).map(({ id }) => id));
+  // A member without logs has nothing to ship.
+  const hasLogs = ({ id, isAlive, logs }: MemberFacts) => !isAlive || logs.size > 0 || nodes.has(id);
+  const members = new Set(facts.filter((member) => isSelected(member, request) && hasLogs(member)).map(({ id }) => id));
   const untilMs = Math.min(request.toMs ?? Infinity, Date.now() - MAX_LAG_MS);
   return [...new Set([...found.keys(), ...members])].sort().map((id) => {
     const nothing: MemberReport = { id, outcome: 'ok', detail: null, elapsedMs: 0, count: 0, asOfMs: null };

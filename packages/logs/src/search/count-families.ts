@@ -4,7 +4,7 @@ import type { HistogramJob, JobResults } from '../scan/jobs.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import type { RecordFilter, SearchEnd } from '../types.ts';
 import { computeCoverage } from './coverage/coverage.ts';
-import { listDuplicates, type OpenFamily } from './files/open-family.ts';
+import { listDuplicates, listProblems, type OpenFamily } from './files/open-family.ts';
 import { COUNTED_PART_BLOCKS, type FamilyProgress, type FamilyTask, type FilePart } from './plan/file-parts.ts';
 import { type PartOutcome, runParts } from './plan/run-parts.ts';
 import { FIRST_POSITION, LAST_POSITION } from './position.ts';
@@ -87,7 +87,7 @@ export class FamilyCount<J extends CountJob> {
         ? null
         : await stop.unlessCancelled(computeCoverage(reader, parts, { fromMs, toMs, tally: this.#tally }));
     this.#tally.checkUnread();
-    const problems = this.#families.flatMap((family) => family.problems);
+    const problems = listProblems(this.#families);
     return { ...this.#tally.end({ reason, records, problems, covered }), ...listDuplicates(this.#families) };
   }
 

@@ -3,7 +3,7 @@ import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import type { SearchEnd, SearchQuery } from '../types.ts';
 import { type CoveredPart, computeCoverage, type TimeRange } from './coverage/coverage.ts';
 import { familyRecords } from './family-records.ts';
-import { listDuplicates, type OpenFamily, releaseFamily } from './files/open-family.ts';
+import { listDuplicates, listProblems, type OpenFamily, releaseFamily } from './files/open-family.ts';
 import { recordGone } from './find-record.ts';
 import { Lane, leadingLane, nextBound, type TakenRecords } from './lane.ts';
 import type { FamilyProgress } from './plan/file-parts.ts';
@@ -79,7 +79,7 @@ export async function* searchRecords<T>(
     const reason = stop.reason ?? (lanes.every(({ isDone }) => isDone) ? 'exhausted' : 'limit');
     const covered = await searchCoverage(scanContext, scans, { query, stop, tally });
     tally.checkUnread();
-    const problems = families.flatMap((family) => family.problems);
+    const problems = listProblems(families, { isNewestPage: newestFirst && reason === 'limit' });
     const end = tally.end({ reason, records: emitted, problems, covered });
     const cursor = nextCursor(reason, lanes, query);
     yield* output.end({ type: 'end', ...end, cursor, ...listDuplicates(families) });

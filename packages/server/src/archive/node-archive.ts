@@ -1,12 +1,13 @@
 import type { ArchiveState, ClickHouse, LogShipper, ProgressWriter, SourcedCluster } from '@porthole/archive';
 import { type ClusterState, labelsOf, type ShippingState } from '@porthole/contract';
-import { type LogDir, matchRegex, WorkerPool } from '@porthole/logs';
+import { type DeletedRecords, type LogDir, matchRegex, WorkerPool } from '@porthole/logs';
 import { ONCE, Shared } from '@porthole/logs/shared';
 import type { Metric } from '../metrics/prometheus-text.ts';
 import { ownDirs } from '../own-dirs.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type ArchiveStatus, checkShipping, shippingMetrics, shippingState } from './archive-health.ts';
+import { onlyArchived } from './only-archived.ts';
 
 export interface NodeArchiveDeps {
   settings: Settings;
@@ -55,6 +56,11 @@ export class NodeArchive {
   /** How far shipping is; `undefined` if this node ships nothing. */
   get shipping(): ShippingState | undefined {
     return shippingState(this.status);
+  }
+
+  /** What of a selection is no longer in the files of this node. */
+  deleted(selection: Parameters<typeof onlyArchived>[1]): DeletedRecords[] {
+    return onlyArchived(this.#shipper?.status().logs ?? [], selection);
   }
 
   metrics(): Metric[] {

@@ -37,7 +37,7 @@ export function unreadPart({ limits, problems }: Pick<SearchEnd, 'problems' | 'l
 }
 
 /** Problem codes that do not mean missing data. */
-const NOTICES: ReadonlySet<string> = new Set(['NO_TIMES', 'LEFT_OUT', 'NUL_BYTES']);
+const NOTICES: ReadonlySet<string> = new Set(['NO_TIMES', 'LEFT_OUT', 'NUL_BYTES', 'ONLY_ARCHIVED']);
 
 /** Files that could not be read. The input is untrusted. */
 export function readFailures({ problems }: Pick<SearchEnd, 'problems'>): FileProblem[] {

@@ -50,7 +50,8 @@ export async function computeCoverage(
   // Records have whole milliseconds; the query need not.
   const startMs = fromMs === undefined ? -Infinity : Math.ceil(fromMs);
   const lastMs = toMs === undefined ? Infinity : Math.ceil(toMs) - 1;
-  const range = { fromMs: Math.max(lowMs, startMs), toMs: Math.min(highMs, lastMs) };
+  const deletedMs = parts.flatMap(({ family: { deleted = [] } }) => deleted.map((each) => each.toMs));
+  const range = { fromMs: Math.max(lowMs, startMs, ...deletedMs), toMs: Math.min(highMs, lastMs) };
   // Nothing is missing beyond the first and the last record: the range ends with them.
   const ends = { scanContext, flag, families: parts.map(({ family }) => family), tally };
   if (range.fromMs === -Infinity) range.fromMs = await firstTime(ends);

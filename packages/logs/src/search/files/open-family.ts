@@ -10,6 +10,22 @@ export interface OpenFamily {
   problems: FileProblem[];
   /** Files left out because another one contains all of their text. */
   duplicates: DuplicateFile[];
+  /** What is no longer on disk, of this log or of others that have none. */
+  deleted?: readonly DeletedRecords[];
+}
+
+/** Records of a log that were on disk in the past. */
+export interface DeletedRecords {
+  problem: FileProblem;
+  /** They are older than this. */
+  toMs: number;
+}
+
+/** Problems of files, and of those that were deleted, unless a search has not come that far. */
+export function listProblems(families: readonly OpenFamily[], { isNewestPage = false } = {}): FileProblem[] {
+  return families.flatMap(({ problems, deleted = [] }) =>
+    isNewestPage ? problems : [...problems, ...deleted.map(({ problem }) => problem)],
+  );
 }
 
 /**

@@ -7,7 +7,7 @@ import type { SeenFile } from '../../read/list.ts';
 import type { FileProblem, LogSelection, RecordFilter, SearchQuery } from '../../types.ts';
 import type { SearchOptions } from '../stop-reason.ts';
 import { findMissingDir } from './missing-dir.ts';
-import { leaveOutUntimed, type OpenFamily, openFamily, releaseFamily } from './open-family.ts';
+import { type DeletedRecords, leaveOutUntimed, type OpenFamily, openFamily, releaseFamily } from './open-family.ts';
 import type { FileOpener } from './open-file.ts';
 import { haveSameFiles, selectFamilies, withinLimit } from './selected-families.ts';
 
@@ -26,6 +26,7 @@ export interface OpenDeps {
   list(family?: string): Promise<SeenFile[]>;
   isFlat?: boolean;
   problems?(selection: LogSelection): readonly FileProblem[];
+  deleted?(selection: Selection): readonly DeletedRecords[];
   acquire(name: string): Promise<LogHandle>;
 }
 
@@ -66,6 +67,7 @@ async function openListed(
 ): Promise<OpenFamily[]> {
   const { file } = selection;
   // Before the files are opened: a log that catches up meanwhile is longer than what is read of it.
+  const deleted = deps.deleted?.(selection) ?? [];
   const problems = deps.problems?.(selection) ?? [];
   // A family omits files that no longer exist; a file requested by name must exist.
   if (file !== undefined) (await deps.acquire(file)).release();
@@ -87,8 +89,10 @@ async function openListed(
     throw error;
   }
   // Nothing to read and something wrong must not look like quiet logs.
-  if (problems.length > 0 && opened.length === 0) opened.push({ name: '', files: [], duplicates: [], problems: [] });
+  if (problems.length + deleted.length > 0 && opened.length === 0)
+    opened.push({ name: '', files: [], duplicates: [], problems: [] });
   opened[0]?.problems.push(...(problem ? [problem] : []), ...problems);
+  if (opened[0]) opened[0].deleted = deleted;
   return opened;
 }
 
