@@ -266,8 +266,9 @@ it('progress that cannot be written is a problem, which is reported once', async
   const writer = new ProgressWriter({ clickhouse, cluster: 'c', node: 'n', role: '', progress, report });
   await writer.close();
   await writer.close();
-  expect(writer.problem).toEqual({ code: 'ARCHIVE_SCHEMA', detail: expect.stringContaining('progress') });
-  expect(reported).toEqual([writer.problem]);
+  const problem = { code: 'ARCHIVE_SCHEMA', detail: expect.stringContaining('progress') as string };
+  expect(writer.problem).toEqual({ ...problem, sinceMs: expect.any(Number) as number });
+  expect(reported).toEqual([problem]);
   await clickhouse.execute('RENAME TABLE away TO progress');
   await writer.close();
   expect(writer.problem).toBeUndefined();
