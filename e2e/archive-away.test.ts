@@ -96,6 +96,15 @@ interface Said {
   archive: ArchivePart | undefined;
 }
 
+const AROUND = { beforeMs: HOUR_MS, afterMs: HOUR_MS, limit: 100 };
+
+/** Of a record that only the archive has. */
+async function oldestCursor({ client }: World): Promise<string> {
+  for await (const items of client.cluster.searchLogs({ order: 'oldest', limit: 1, before: 0, after: 0 }))
+    for (const item of items) if (item.type === 'record') return item.cursor;
+  throw new Error('no record');
+}
+
 async function endOf(items: AsyncIterable<ClusterItem[]>): Promise<Said> {
   for await (const batch of items)
     for (const item of batch) if (item.type === 'end') return { records: item.records, archive: item.archive };
@@ -138,6 +147,7 @@ async function readCheck({ url }: World): Promise<{ status: string; ok: boolean;
 
 it('an archive that hangs costs nothing that disks have, is named as the cause, and is used again afterwards', async () => {
   const world = await startWorld();
+  const cursor = await oldestCursor(world);
   await server.pause();
   onTestFinished(() => server.resume());
   // What was known of it is a few seconds old: the first responses may be of the part after the cut only, and say so.
@@ -151,6 +161,18 @@ it('an archive that hangs costs nothing that disks have, is named as the cause, 
   for (let turn = 0; turn < 20; turn++) await expectDiskOnly(world, /did not respond within \d+ ms/);
   const recent = await search(world.client, { fromMs: Date.now() - 10_000 });
   expect(recent.end.archive?.problem).toMatch(/did not respond/);
+  // What no disk has may be in the archive: it is not said to be nowhere.
+  for (const request of [{ nodes: ['old-1'] }, { family: 'old.log' }]) {
+    const unknown = { code: 'ARCHIVE_UNAVAILABLE', message: expect.stringMatching(/did not respond.*old/) as string };
+    await expect(search(world.client, request)).rejects.toMatchObject(unknown);
+  }
+  const count = (request: object) => world.client.cluster.logHistogram({ buckets: 1, ...request });
+  await expect(count({ nodes: ['old-1'] })).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' });
+  const unread = { problem: expect.stringContaining('did not respond') as string };
+  expect(await count({ family: 'old.log' })).toMatchObject({ archive: unread, members: [{ outcome: 'failed' }] });
+  await expect(endOf(world.client.cluster.around({ ...AROUND, at: { node: 'n1', cursor } }))).rejects.toMatchObject({
+    code: 'ARCHIVE_UNAVAILABLE',
+  });
   await expectRefused(world);
   await eventually(
     async () => {

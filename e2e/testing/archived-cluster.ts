@@ -58,7 +58,14 @@ export async function startCluster(
 
 export async function search(
   client: NodeClient,
-  query: { store?: RecordStore; nodes?: string[]; terms?: string[]; fromMs?: number; toMs?: number } = {},
+  query: {
+    store?: RecordStore;
+    nodes?: string[];
+    family?: string;
+    terms?: string[];
+    fromMs?: number;
+    toMs?: number;
+  } = {},
 ) {
   const records: ClusterRecord[] = [];
   let end: ClusterEnd | undefined;

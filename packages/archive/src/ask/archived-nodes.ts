@@ -98,6 +98,8 @@ async function fetchProgress(progress: string, cluster: string, run: ArchiveRun)
       `substring(labels, 1, ${MAX_LABEL_BYTES}) AS node_labels FROM ${progress} FINAL WHERE cluster = ${quote(cluster)} AND length(node) <= 128 AND length(log) <= 1024 ` +
       `ORDER BY node, log LIMIT ${MAX_ROWS}`,
   );
+  if (rows.length >= MAX_ROWS)
+    throw new PortholeError('ARCHIVE_UNAVAILABLE', `${run.archive} has the progress of more than ${MAX_ROWS} logs`);
   const nodes = new Map<string, ArchivedNode>();
   for (const row of rows) {
     const known = nodes.get(row.node) ?? { node: row.node, role: '', labels: {}, writtenMs: -1, logs: [] };

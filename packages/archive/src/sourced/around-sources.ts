@@ -14,6 +14,7 @@ import { withoutArchived } from './cuts.ts';
 import type { ClusterFacts } from './member-facts.ts';
 import { planSources, type SourcePlan } from './plan-sources.ts';
 import { archivePart, reportsOfUnasked, withArchive } from './sourced-reports.ts';
+import { isGone, unlessUnread } from './unread-archive.ts';
 
 export interface AroundDeps {
   cluster: Pick<ClusterState, 'around'>;
@@ -21,16 +22,6 @@ export interface AroundDeps {
   facts(): Promise<ClusterFacts>;
   archived(): Promise<readonly ArchivedNode[]>;
 }
-
-/** The record a request names, or its whole log, is no longer on a disk, or its node is no longer a member. */
-const GONE: ReadonlySet<string> = new Set([
-  'CURSOR_GONE',
-  'LOG_FILE_NOT_FOUND',
-  'LOG_FAMILY_NOT_FOUND',
-  'MEMBER_NOT_FOUND',
-  'UNREACHABLE',
-  'DEADLINE_EXCEEDED',
-]);
 
 /**
  * What was logged around a record or time, of members and archive. A time is looked up on both sides; a record is looked for
@@ -73,7 +64,8 @@ async function* membersOnly(
   request: AroundRequest,
   { options, problem }: { options: CallOptions; problem: string | null },
 ): AsyncGenerator<ClusterItem[], void, undefined> {
-  for await (const items of cluster.around({ ...request, store: 'nodes' }, options)) {
+  const found = cluster.around({ ...request, store: 'nodes' }, options);
+  for await (const items of unlessUnread(found, problem ?? undefined)) {
     if (problem === null) yield items;
     else
       yield items.map((item) =>
@@ -91,6 +83,7 @@ async function findTime(
   const { at } = request;
   const narrow = { at, nodes: [at.node], beforeMs: 0, afterMs: 0, limit: 1000 };
   const isIt = (item: ClusterItem): item is ClusterRecord => item.type === 'record' && item.cursor === at.cursor;
+  // An archive that cannot be read is the error: it may have the record.
   for (const find of [
     () => cluster.around({ ...narrow, store: 'nodes' }, options),
     () => archive.around(narrow, options),
@@ -102,7 +95,7 @@ async function findTime(
       }
     } catch (error) {
       options.signal?.throwIfAborted();
-      if (!GONE.has(codeOf(error)) && codeOf(error) !== 'ARCHIVE_UNAVAILABLE') throw error;
+      if (!isGone(error)) throw error;
     }
   }
   return undefined;

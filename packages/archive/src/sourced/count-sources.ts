@@ -12,6 +12,7 @@ import { countMembers } from './count-members.ts';
 import type { ClusterFacts } from './member-facts.ts';
 import type { SourcePlan } from './plan-sources.ts';
 import { archivePart, reportsOfUnasked, withArchive } from './sourced-reports.ts';
+import { blameArchive } from './unread-archive.ts';
 
 interface Counted {
   members: MemberReport[];
@@ -48,8 +49,13 @@ export async function countSources<Request extends CountRequest, Result extends 
   const range = { fromMs, toMs };
   if (archived && 'problem' in archived) {
     const { floors: _floors, ...unbounded } = plan.members;
-    const counted = await kind.ofMembers({ ...request, ...unbounded, store: 'nodes' }, options);
-    const share = { plan, facts: facts.members, counts: new Map<string, number>(), problem: archived.problem, range };
+    const { problem } = archived;
+    const counted = await kind
+      .ofMembers({ ...request, ...unbounded, store: 'nodes' }, options)
+      .catch((error: unknown) => {
+        throw blameArchive(error, problem);
+      });
+    const share = { plan, facts: facts.members, counts: new Map<string, number>(), problem, range };
     return { ...counted, members: withArchive(counted.members, share), archive: archivePart(share) };
   }
   const parts = [...(fromMembers?.parts ?? []), ...(archived ? [archived.value] : [])];

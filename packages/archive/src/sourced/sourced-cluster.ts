@@ -43,6 +43,7 @@ import { Remembered } from './remembered.ts';
 import { searchSources } from './search-sources.ts';
 import { isSourcedCursor, resumedPosition, type SourcedPosition } from './sourced-cursor.ts';
 import { clipCoverage, withUnshipped } from './sourced-reports.ts';
+import { blameArchive, unlessUnread } from './unread-archive.ts';
 
 type Request = MemberSelection & LogSelection & Pick<RecordFilter, 'fromMs' | 'toMs'>;
 
@@ -125,7 +126,7 @@ export class SourcedCluster implements ClusterState {
     } else if (decided.kind === 'archive') {
       yield* this.#ofArchive(this.#archive.searchLogs(request, options), request, options);
     } else {
-      const found = this.#cluster.searchLogs({ ...request, store: 'nodes' }, options);
+      const found = unlessUnread(this.#cluster.searchLogs({ ...request, store: 'nodes' }, options), decided.problem);
       yield* decided.problem === undefined ? found : withProblem(found, decided.problem);
     }
   }
@@ -223,7 +224,9 @@ export class SourcedCluster implements ClusterState {
       const members = complete(counted.members);
       return { ...counted, ...kind.merge([counted]), members, archive: allArchived(members) };
     }
-    const counted = await kind.ofMembers({ ...request, store: 'nodes' }, options);
+    const counted = await kind.ofMembers({ ...request, store: 'nodes' }, options).catch((error: unknown) => {
+      throw blameArchive(error, decided.problem);
+    });
     const merged = { ...counted, ...kind.merge([counted]) };
     return decided.problem === undefined ? merged : { ...merged, archive: failedPart(decided.problem) };
   }
