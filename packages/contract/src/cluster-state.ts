@@ -1,4 +1,5 @@
 import type {
+  DigestBaseline,
   DigestGroup,
   DigestQuery,
   DuplicateFile,
@@ -202,6 +203,8 @@ export interface ClusterDigest {
   /** A minimum: members return only their largest groups. */
   totalGroups: number;
   ungrouped: number;
+  /** Present if `newSinceMs` was given; complete if every member, and the archive if there is one, was read completely. */
+  baseline?: DigestBaseline;
   members: MemberReport[];
   /** Which part came from the archive; absent if it was not asked. */
   archive?: ArchivePart;

@@ -121,6 +121,7 @@ export { formatQuery } from './query/format-query.ts';
 export { parseQuery } from './query/parse-query.ts';
 export { type QueryContext, queryContext } from './query/query-context.ts';
 export { MAX_QUERY_LENGTH } from './query/query-limits.ts';
+export { pastRequest, readPast } from './records/digest-past.ts';
 export { contextJson, exactJson, indentJson, isObjectText } from './records/exact-json.ts';
 export { showHidden } from './records/hidden-characters.ts';
 export { LEVELS } from './records/levels.ts';

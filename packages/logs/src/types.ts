@@ -232,9 +232,9 @@ export interface Histogram {
 export interface DigestQuery extends LogSelection, RecordFilter {
   /** Maximum number of groups returned, the largest first. */
   limit: number;
-  /** Marks groups whose first record is not older. */
+  /** Marks groups of which there is no older record: in all logs that were selected, not only in the time range. */
   newSinceMs?: number;
-  /** Only those marked new. */
+  /** Only those marked new, and those of which it is not known. */
   onlyNew?: boolean;
 }
 
@@ -247,8 +247,20 @@ export interface DigestGroup {
   firstMs: number | null;
   lastMs: number | null;
   isNew: boolean;
+  /** Present if the records before `newSinceMs` were not all read and have no such group so far, or if it has no times. */
+  isNewUnknown?: true;
   /** The newest record of the group. */
   sample: FoundRecord;
+}
+
+/** What groups were compared with: the matching records before `newSinceMs`. */
+export interface DigestBaseline {
+  /** Time of the oldest of them; `null` if there are none. */
+  fromMs: number | null;
+  /** Whether all of them were read. */
+  isComplete: boolean;
+  /** Why they were not. */
+  detail?: string;
 }
 
 export interface Digest {
@@ -257,6 +269,8 @@ export interface Digest {
   totalGroups: number;
   /** Records in no group because there were too many groups. */
   ungrouped: number;
+  /** Present if `newSinceMs` was given. */
+  baseline?: DigestBaseline;
   end: Omit<SearchEnd, 'type' | 'cursor'>;
 }
 

@@ -55,6 +55,6 @@ export const CLUSTER_COUNT_SCHEMAS = {
       ungrouped: integer('Records of groups that were discarded because there were too many.'),
       ...members,
     },
-    archivePart,
+    { ...archivePart, baseline: ref('DigestBaseline') },
   ),
 };

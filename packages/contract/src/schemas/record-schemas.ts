@@ -1,5 +1,6 @@
 import type {
   Digest,
+  DigestBaseline,
   DigestGroup,
   DuplicateFile,
   FieldJson,
@@ -220,22 +221,40 @@ export const RECORD_SCHEMAS = {
     untimed: integer('Matching records without a timestamp.'),
     end: ref('ScanReport'),
   }),
-  DigestGroup: exactObject<DigestGroup>('Records of one level from one call site, or with one message pattern.', {
-    level: { type: ['string', 'null'], enum: [...LEVELS, null], description: 'Severity.' },
-    source: nullableText('`file:line` of the code that wrote them.'),
-    shape: nullableText('Without a source: what the messages have in common, with `*` for what varies.'),
-    count: integer('Records.'),
-    firstMs: nullableInteger('Epoch milliseconds of the first.'),
-    lastMs: nullableInteger('Epoch milliseconds of the last.'),
-    isNew: bool('Whether the first is not older than `newSince`.'),
-    sample: ref('FoundRecord'),
-  }),
-  Digest: exactObject<Digest>('Records grouped by level and call site.', {
-    groups: listOf(ref('DigestGroup'), 'The largest first.'),
-    totalGroups: integer('Number of groups, including those not returned.'),
-    ungrouped: integer('Records of groups that were discarded because there were too many.'),
-    end: ref('ScanReport'),
-  }),
+  DigestGroup: exactObject<DigestGroup>(
+    'Records of one level from one call site, or with one message pattern.',
+    {
+      level: { type: ['string', 'null'], enum: [...LEVELS, null], description: 'Severity.' },
+      source: nullableText('`file:line` of the code that wrote them.'),
+      shape: nullableText('Without a source: what the messages have in common, with `*` for what varies.'),
+      count: integer('Records.'),
+      firstMs: nullableInteger('Epoch milliseconds of the first.'),
+      lastMs: nullableInteger('Epoch milliseconds of the last.'),
+      isNew: bool('Whether there is no older one than `newSince`, also outside of the time range.'),
+      sample: ref('FoundRecord'),
+    },
+    {
+      isNewUnknown: mark('Whether it is new is not known: the older records were not all read, or it has no times.'),
+    },
+  ),
+  DigestBaseline: exactObject<DigestBaseline>(
+    'What groups were compared with: matching records older than `newSince`.',
+    {
+      fromMs: nullableInteger('Epoch milliseconds of the oldest of them; null if there are none.'),
+      isComplete: bool('Whether all of them were read.'),
+    },
+    { detail: text('Why they were not.') },
+  ),
+  Digest: exactObject<Digest>(
+    'Records grouped by level and call site.',
+    {
+      groups: listOf(ref('DigestGroup'), 'The largest first.'),
+      totalGroups: integer('Number of groups, including those not returned.'),
+      ungrouped: integer('Records of groups that were discarded because there were too many.'),
+      end: ref('ScanReport'),
+    },
+    { baseline: ref('DigestBaseline') },
+  ),
   FollowItem: anyOf('The data of one event; its `type` is the name of the event.', [
     ref('FoundRecord'),
     ...FOLLOW_EVENTS,
@@ -253,6 +272,7 @@ type RecordSchemaName =
   | 'HistogramBucket'
   | 'Histogram'
   | 'DigestGroup'
+  | 'DigestBaseline'
   | 'Digest'
   | 'FollowItem';
 

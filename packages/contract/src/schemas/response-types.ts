@@ -1,5 +1,6 @@
 import type {
   Digest,
+  DigestBaseline,
   DigestGroup,
   DuplicateFile,
   FieldSummary,
@@ -90,6 +91,7 @@ export interface ResponseTypes {
   HistogramBucket: HistogramBucket;
   Histogram: Histogram;
   DigestGroup: DigestGroup;
+  DigestBaseline: DigestBaseline;
   Digest: Digest;
   FollowItem: Exclude<FollowItem, { type: 'position' }>;
   FieldSummary: FieldSummary;

@@ -76,6 +76,7 @@ describe('a digest', () => {
             expect({ ...group, sample: withoutCursor(sample) }).toEqual(known.get(byKey(group)));
           }
           expect([found.ungrouped, found.end.reason]).toEqual([0, 'exhausted']);
+          expect(found.baseline?.isComplete).toBe(true);
           expect(found.end.records).toBe(all.reduce((sum, { count }) => sum + count, 0));
         }
       }),

@@ -23,6 +23,8 @@ export interface GroupState extends ScannedGroup {
   file: number;
   /** Of the family among all of the query. */
   familyNumber: number;
+  /** There are records of it before the counted range. */
+  wasSeen?: boolean;
 }
 
 /** The groups of a digest. */
@@ -34,15 +36,16 @@ export class GroupTable {
 
   count(group: GroupState): void {
     this.records += group.count;
-    if (this.#groups.size >= MAX_GROUPS && this.#mayMerge) {
-      this.mergeShapes();
-      this.#mayMerge = this.#groups.size <= MERGED_GROUPS;
-    }
-    const key = toKey(group);
-    const known = this.#groups.get(key);
-    if (known) joinGroup(known, group);
-    else if (this.#groups.size < MAX_GROUPS) this.#groups.set(key, group);
-    else this.ungrouped += group.count;
+    if (!this.#add(group)) this.ungrouped += group.count;
+  }
+
+  /**
+   * Notes that a group has records before the counted range, after all of that was counted: a call site not known by then
+   * has none in it. A shape may still merge with others. Returns `false` if there was no room for it.
+   */
+  see(group: GroupState): boolean {
+    if (group.shape === null && !this.#groups.has(toKey(group))) return true;
+    return this.#add({ ...group, count: 0, wasSeen: true });
   }
 
   /** Merges groups whose shapes differ in what varies by position only. */
@@ -61,8 +64,22 @@ export class GroupTable {
 
   /** Largest first; equal ones in an order that does not depend on the scan. */
   largestFirst(): GroupState[] {
-    const sorted = [...this.#groups].sort(([aKey, a], [bKey, b]) => b.count - a.count || (aKey < bKey ? -1 : 1));
+    const counted = [...this.#groups].filter(([, { count }]) => count > 0);
+    const sorted = counted.sort(([aKey, a], [bKey, b]) => b.count - a.count || (aKey < bKey ? -1 : 1));
     return sorted.map(([, group]) => group);
+  }
+
+  #add(group: GroupState): boolean {
+    if (this.#groups.size >= MAX_GROUPS && this.#mayMerge) {
+      this.mergeShapes();
+      this.#mayMerge = this.#groups.size <= MERGED_GROUPS;
+    }
+    const key = toKey(group);
+    const known = this.#groups.get(key);
+    if (known) joinGroup(known, group);
+    else if (this.#groups.size < MAX_GROUPS) this.#groups.set(key, group);
+    else return false;
+    return true;
   }
 }
 
@@ -70,7 +87,10 @@ function toKey({ rank, source, shape }: GroupState): string {
   return JSON.stringify([rank, source, shape]);
 }
 
+/** Groups that were only seen come last: `known` is not one of them if the other was counted. */
 function joinGroup(known: GroupState, group: GroupState): void {
+  if (group.wasSeen) known.wasSeen = true;
+  if (group.count === 0) return;
   known.count += group.count;
   if (group.firstMs < known.firstMs || Number.isNaN(known.firstMs)) known.firstMs = group.firstMs;
   if (!isNewer(group, known)) return;
@@ -129,14 +149,14 @@ export class KnownGroups implements KnownBlocks {
     return true;
   }
 
-  /** Adds all that was taken. */
-  addTo(table: GroupTable, families: readonly OpenFamily[]): void {
+  /** Passes on all that was taken. */
+  addTo(add: (group: GroupState) => void, families: readonly OpenFamily[]): void {
     for (const [{ kinds }, { owner, sums }] of this.#files) {
       const { family, number: file } = owner;
       const place = { family, file, familyNumber: families.indexOf(family) };
       for (const [id, sum] of sums) {
         const kind = kinds[id];
-        if (kind) table.count({ ...kind, ...sum, ...place });
+        if (kind) add({ ...kind, ...sum, ...place });
       }
     }
   }

@@ -29,18 +29,23 @@ export function slowHistogram(
 
 export type SlowGroup = Omit<DigestGroup, 'sample'> & { sample: ComparableRecord };
 
-/** All groups, in no particular order. */
+/** All groups, in no particular order. Those are new that have no record before `newSinceMs`, in the range or not. */
 export function slowDigest(records: readonly SlowRecord[], filter: RecordFilter, newSinceMs = Infinity): SlowGroup[] {
   const groups = new Map<string, SlowRecord[]>();
+  const { fromMs: _fromMs, toMs: _toMs, ...timeless } = filter;
   const matching = records.filter((candidate) => matches(candidate, filter));
+  const older = records.filter((candidate) => candidate.timeMs < newSinceMs && matches(candidate, timeless));
   const shapeOf = ({ whole: { source, message } }: SlowRecord) => (source === undefined ? messageShape(message) : null);
-  const merged = mergeShapes(matching.flatMap((record) => shapeOf(record) ?? []));
-  for (const record of matching) {
+  const isOfPast = ({ timeMs }: SlowRecord) => timeMs < (filter.fromMs ?? -Infinity);
+  const shown = newSinceMs < (filter.toMs ?? Infinity) ? [...matching, ...older.filter(isOfPast)] : matching;
+  const merged = mergeShapes(shown.flatMap((record) => shapeOf(record) ?? []));
+  const keyOf = (record: SlowRecord) => {
     const shape = shapeOf(record);
-    const mergedShape = shape === null ? null : merged.get(shape);
-    const key = JSON.stringify([record.rank, record.whole.source ?? null, mergedShape]);
-    groups.set(key, [...(groups.get(key) ?? []), record]);
-  }
+    const mergedShape = shape === null ? null : (merged.get(shape) ?? shape);
+    return JSON.stringify([record.rank, record.whole.source ?? null, mergedShape]);
+  };
+  const old = new Set(older.map(keyOf));
+  for (const record of matching) groups.set(keyOf(record), [...(groups.get(keyOf(record)) ?? []), record]);
   return [...groups].map(([key, members]) => {
     const [rank, source, shape] = JSON.parse(key) as [number, string | null, string | null];
     const times = members.map(({ timeMs }) => timeMs).filter((timeMs) => !Number.isNaN(timeMs));
@@ -48,7 +53,7 @@ export function slowDigest(records: readonly SlowRecord[], filter: RecordFilter,
     const lastMs = times.length > 0 ? Math.max(...times) : null;
     const sample = members.findLast(({ timeMs }) => lastMs === null || timeMs === lastMs) as SlowRecord;
     const level = LEVELS_BY_RANK[rank] ?? null;
-    const isNew = firstMs !== null && firstMs >= newSinceMs;
+    const isNew = firstMs !== null && firstMs >= newSinceMs && !old.has(key);
     return { level, source, shape, count: members.length, firstMs, lastMs, isNew, sample: toComparable(sample) };
   });
 }

@@ -34,12 +34,13 @@ export const COUNT_DOCS: DocsOf<
     cli: { long: 'limit', short: 'n', value: 'n', about: 'show the n largest groups' },
   },
   newSince: {
-    meaning: 'Mark groups whose first record is not older than this time, written like `from`.',
+    meaning:
+      'Mark groups that have no record older than this time, written like `from`: also none before `from`. What was compared is in `baseline`.',
     proto: 'new_since_ms',
-    cli: { long: 'new-since', value: 'time', about: 'mark groups first seen at or after this time' },
+    cli: { long: 'new-since', value: 'time', about: 'mark groups with no older record, also none before --since' },
   },
   onlyNew: {
-    meaning: '`true`: return only the groups marked new; needs `newSince`.',
+    meaning: '`true`: return only the groups marked new, and those of which it is not known; needs `newSince`.',
     proto: 'only_new',
     cli: { long: 'only-new', about: 'show only those groups; needs --new-since' },
   },

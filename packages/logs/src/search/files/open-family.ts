@@ -106,6 +106,12 @@ export function noteHole(problems: FileProblem[], file: string, offset: number):
   });
 }
 
+/** The code of a file that is only included when selected by name. Not a failure. */
+const LEFT_OUT = 'LEFT_OUT';
+
+/** Problem codes that do not mean missing data. */
+export const NOTICES: ReadonlySet<string> = new Set(['NO_TIMES', LEFT_OUT, 'NUL_BYTES']);
+
 /** By the first time in each; by name, the given order, if one has none. */
 function inTimeOrder(files: OpenFile[]): OpenFile[] {
   if (files.some(({ firstMs }) => firstMs === null)) return files;
@@ -147,9 +153,6 @@ async function findCopy(
   }
   return undefined;
 }
-
-/** The code of a file that is only included when selected by name. Not a failure. */
-const LEFT_OUT = 'LEFT_OUT';
 
 /**
  * The family as included in a query over all logs. Those are merged by time: the records of a log without timestamps

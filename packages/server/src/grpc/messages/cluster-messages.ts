@@ -22,6 +22,7 @@ import type {
   SearchItemMessage,
 } from '../generated/messages.ts';
 import {
+  baselineMessage,
   bucketMessage,
   endMessage,
   fieldMessage,
@@ -62,6 +63,7 @@ export function clusterDigestMessage({
   groups,
   totalGroups,
   ungrouped,
+  baseline,
   ...part
 }: ClusterDigest): DigestLogsResponseMessage {
   return {
@@ -72,6 +74,7 @@ export function clusterDigestMessage({
     })),
     total_groups: totalGroups,
     ungrouped,
+    baseline: baseline && baselineMessage(baseline),
     cluster: partMessage(part),
   };
 }

@@ -1,6 +1,7 @@
 import { contextJson } from '@porthole/contract';
 import type {
   Digest,
+  DigestBaseline,
   DigestGroup,
   FieldSummary,
   Fields,
@@ -17,6 +18,7 @@ import type {
   CountBucketMessage,
   CountLogsResponseMessage,
   CountValuesResponseMessage,
+  DigestBaselineMessage,
   DigestGroupMessage,
   DigestLogsResponseMessage,
   FieldSummaryMessage,
@@ -109,8 +111,18 @@ export function countsMessage({ bucketMs, buckets, untimed, end }: Histogram): C
   return { bucket_ms: bucketMs, buckets: buckets.map(bucketMessage), untimed, end: endMessage(end) };
 }
 
-export function digestMessage({ groups, totalGroups, ungrouped, end }: Digest): DigestLogsResponseMessage {
-  return { groups: groups.map(groupMessage), total_groups: totalGroups, ungrouped, end: endMessage(end) };
+export function digestMessage({ groups, totalGroups, ungrouped, baseline, end }: Digest): DigestLogsResponseMessage {
+  return {
+    groups: groups.map(groupMessage),
+    total_groups: totalGroups,
+    ungrouped,
+    baseline: baseline && baselineMessage(baseline),
+    end: endMessage(end),
+  };
+}
+
+export function baselineMessage({ fromMs, isComplete, detail }: DigestBaseline): DigestBaselineMessage {
+  return { from_ms: fromMs, is_complete: isComplete, detail: detail === undefined ? null : wellFormed(detail) };
 }
 
 export function fieldsMessage({ fields, totalFields, records, isSample, end }: Fields): ListFieldsResponseMessage {
@@ -175,6 +187,7 @@ export function groupMessage({
   firstMs,
   lastMs,
   isNew,
+  isNewUnknown,
   sample,
 }: DigestGroup): DigestGroupMessage {
   return {
@@ -185,6 +198,7 @@ export function groupMessage({
     first_ms: firstMs,
     last_ms: lastMs,
     is_new: isNew,
+    is_new_unknown: isNewUnknown === true,
     sample: recordMessage(sample),
     nodes: [],
   };

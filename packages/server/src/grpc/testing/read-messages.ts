@@ -183,7 +183,7 @@ export function readCounts({ bucket_ms, buckets, untimed, end }: CountLogsRespon
   };
 }
 
-export function readDigest({ groups, total_groups, ungrouped, end }: DigestLogsResponseMessage): Digest {
+export function readDigest({ groups, total_groups, ungrouped, baseline, end }: DigestLogsResponseMessage): Digest {
   return {
     groups: groups.map((group) => ({
       level: group.level === 'LEVEL_UNSPECIFIED' ? null : (group.level.replace('LEVEL_', '') as Level),
@@ -193,10 +193,18 @@ export function readDigest({ groups, total_groups, ungrouped, end }: DigestLogsR
       firstMs: group.first_ms ?? null,
       lastMs: group.last_ms ?? null,
       isNew: group.is_new,
+      ...(group.is_new_unknown && { isNewUnknown: true as const }),
       sample: readRecord(present(group.sample)),
     })),
     totalGroups: total_groups,
     ungrouped,
+    ...(baseline && {
+      baseline: {
+        fromMs: baseline.from_ms ?? null,
+        isComplete: baseline.is_complete,
+        ...(typeof baseline.detail === 'string' && { detail: baseline.detail }),
+      },
+    }),
     end: readEnd(present(end)),
   };
 }
