@@ -3,7 +3,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { startClickHouse, type TestClickHouse } from '@porthole/archive/testing';
 import { createClient, type NodeClient } from '@porthole/client';
-import type { MemberReport } from '@porthole/contract';
+import type { MemberReport, RecordStore } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { GrpcConnection, startTestNode, tempDir } from '@porthole/server/testing';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -133,6 +133,37 @@ describe('nodes with an archive', () => {
       { withinMs: 60_000 },
     );
     await expect(search(client, { store: 'archive' })).rejects.toMatchObject({ code: 'ARCHIVE_UNAVAILABLE' });
+    await server.start();
+  });
+
+  it('a call site is new only if the archive has no older record of it, and was read', async () => {
+    const archive = await newArchive(server);
+    const site = (hoursAgo: number, source: string) => line(hoursAgo, `at ${source}`).replace('a.go:1', source);
+    const { nodes, clients } = await startCluster(
+      [
+        { 'app.log.1': site(30, 'gone.go:1'), 'app.log': site(2, 'other.go:9') + site(0.5, 'fresh.go:3') },
+        { 'app.log': site(2, 'other.go:9') + site(0.5, 'gone.go:1') },
+      ],
+      archive,
+    );
+    const [client] = clients as [NodeClient];
+    await untilShipped(client, 5);
+    rmSync(join(nodes[0]?.logDir ?? '', 'app.log.1'));
+    const hourAgoMs = NOW_MS - HOUR_MS;
+    const judge = async (store: RecordStore) => {
+      const query = { limit: 9, fromMs: hourAgoMs, newSinceMs: hourAgoMs, store };
+      const { groups, baseline } = await client.cluster.logDigest(query);
+      const sites = groups.map(({ source, isNew, isNewUnknown }) => [source, isNewUnknown ? 'unknown' : isNew]);
+      return { sites: Object.fromEntries(sites), isComplete: baseline?.isComplete };
+    };
+    const found = { sites: { 'gone.go:1': false, 'fresh.go:3': true }, isComplete: true };
+    await eventually(async () => expect(await judge('auto')).toEqual(found), { withinMs: 60_000 });
+    expect(await judge('archive')).toEqual(found);
+    // What only the nodes have left.
+    expect((await judge('nodes')).sites).toEqual({ 'gone.go:1': true, 'fresh.go:3': true });
+    await server.kill();
+    const unknown = { sites: { 'gone.go:1': 'unknown', 'fresh.go:3': 'unknown' }, isComplete: false };
+    await eventually(async () => expect(await judge('auto')).toEqual(unknown), { withinMs: 60_000 });
     await server.start();
   });
 

@@ -1,3 +1,4 @@
+import { NOTICES } from '@porthole/logs/query';
 import type { ClusterItem } from './cluster-state.ts';
 import type { ArchivePart, MemberOutcome, MemberReport, MembershipState } from './member.ts';
 
@@ -58,8 +59,8 @@ export interface AskedRange {
   toMs?: number | undefined;
 }
 
-/** Codes of problems that do not mean that something is missing. */
-const NOTICES: ReadonlySet<string> = new Set(['NO_TIMES', 'LEFT_OUT', 'NUL_BYTES']);
+/** What the disk of a node no longer has, and the archive has. */
+const ONLY_ARCHIVED = 'ONLY_ARCHIVED';
 
 /** Whether a file was not read, or only in part; others were left out on purpose, or read in spite of it. */
 export function isUnread({ code }: { code: string }): boolean {
@@ -165,8 +166,9 @@ function missingFiles({ problems = [], limits, members }: AnswerFacts): Missing[
   const named = new Set(
     (members ?? []).filter(({ outcome, isPartial }) => isPartial || outcome !== 'ok').map(({ id }) => id),
   );
+  // A cluster reads the archive itself.
   for (const { node = null, file, code, detail } of problems)
-    if (isUnread({ code }) && !(node !== null && named.has(node)))
+    if (isUnread({ code }) && !(members && code === ONLY_ARCHIVED) && !(node !== null && named.has(node)))
       missing.push({ ...OF_NO_MEMBER, node, reason: 'unreadable', detail: `${file}: ${code}: ${detail}` });
   return missing;
 }

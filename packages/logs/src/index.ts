@@ -36,7 +36,6 @@ export { Scrubbing } from './scrub/scrubbing.ts';
 export { bucketWidth } from './search/bucket-width.ts';
 export type { FileHead } from './search/files/file-heads.ts';
 export type { DeletedRecords } from './search/files/open-family.ts';
-export { NOTICES } from './search/files/open-family.ts';
 export type { RecordsText } from './search/search-text.ts';
 export { mergeGroups } from './shapes/merge-groups.ts';
 export { mergeShapes } from './shapes/merge-shapes.ts';

@@ -262,3 +262,24 @@ it('values of several nodes are counted together, and over time', async () => {
     nodes: { a: 3, b: 1 },
   });
 });
+
+it('a group is new if no node has archived an older record of it, in the range or not', async () => {
+  const site = (source: string, times: readonly number[]) => records(source, times, { level: 'ERROR', source });
+  await archive.ship(site('old.go:1', [0]), { node: 'a', log: 'a1.log' });
+  await archive.ship(site('old.go:1', [9000]), { node: 'b', log: 'b1.log' });
+  await archive.ship(site('fresh.go:2', [9000]), { node: 'b', log: 'b2.log' });
+  const request = { limit: 5, fromMs: START_MS + 5000, newSinceMs: START_MS + 5000, minLevel: 'ERROR' as const };
+  const { groups, baseline } = await archive.state.logDigest({ ...request, nodes: ['a', 'b'] });
+  const judged = groups.map(({ source, count, isNew }) => [source, count, isNew]).toSorted();
+  expect(judged).toEqual([
+    ['fresh.go:2', 1, true],
+    ['old.go:1', 1, false],
+  ]);
+  expect(baseline).toEqual({ fromMs: START_MS, isComplete: true });
+  expect((await archive.state.logDigest({ ...request, onlyNew: true })).groups).toMatchObject([
+    { source: 'fresh.go:2' },
+  ]);
+  const late = await archive.state.logDigest(request, { budgetMs: 0 });
+  expect(late.groups.filter(({ isNew }) => isNew)).toEqual([]);
+  expect(late.baseline).toMatchObject({ isComplete: false, detail: expect.stringContaining('time budget') as unknown });
+});

@@ -7,15 +7,16 @@ import type {
   MemberSelection,
   SearchOptions,
 } from '@porthole/contract';
+import { mergeGroups } from '@porthole/logs';
 import type { DigestQuery, FieldsQuery, HistogramQuery, TopQuery } from '@porthole/logs/types';
 import type { ArchiveOptions } from '../ask/question.ts';
 import type { ArchiveReader } from './archive-reader.ts';
 import type { CountKind } from './count-sources.ts';
-import { mergeAllFields, mergeDigests, mergeHistograms, mergeTops } from './merge-counts.ts';
+import { mergeAllFields, mergeHistograms, mergeTops } from './merge-counts.ts';
 
 /* How each kind of count is asked for on both sides: for more than is returned, where what is frequent only in total must not be missed. */
 
-const MAX_GROUPS = 1000;
+export const MAX_GROUPS = 1000;
 const MAX_FIELDS = 1000;
 const MAX_VALUES = 10_000;
 
@@ -37,17 +38,13 @@ export function histogramKind({ cluster, archive }: Sources): CountKind<Of<Histo
 
 export function digestKind(
   { cluster, archive }: Sources,
-  { limit, onlyNew }: DigestQuery,
+  { limit }: DigestQuery,
 ): CountKind<Of<DigestQuery>, ClusterDigest> {
-  // All groups, not only new ones: one that is new on one side may be old on the other.
-  const widened = ({ onlyNew: _onlyNew, ...request }: Of<DigestQuery>) => ({
-    ...request,
-    limit: Math.min(MAX_GROUPS, onlyNew ? MAX_GROUPS : limit * 4),
-  });
+  const widened = (request: Of<DigestQuery>) => ({ ...request, limit: Math.min(MAX_GROUPS, limit * 4) });
   return {
     ofMembers: (request, options) => cluster.logDigest(widened(request), options),
     ofArchive: (request, options) => archive.logDigest(widened(request), options),
-    merge: (parts) => mergeDigests(parts, { limit, onlyNew }),
+    merge: (parts) => mergeGroups(parts, { limit }),
   };
 }
 

@@ -1,5 +1,4 @@
 import {
-  type ClusterDigest,
   type ClusterFields,
   type ClusterHistogram,
   type ClusterTop,
@@ -7,14 +6,12 @@ import {
   mergeFields,
   mergeTop,
 } from '@porthole/contract';
-import { mergeShapes } from '@porthole/logs';
 
 /* Counts of members and of the archive, of which no record is in both, added up. */
 
 type Parts<T> = readonly T[];
 type Merged<T> = Omit<T, 'members' | 'archive'>;
 type Bucket = ClusterHistogram['buckets'][number];
-type Group = ClusterDigest['groups'][number];
 type Nodes = Record<string, number>;
 
 export function mergeHistograms(parts: Parts<ClusterHistogram>): Merged<ClusterHistogram> {
@@ -33,51 +30,6 @@ export function mergeHistograms(parts: Parts<ClusterHistogram>): Merged<ClusterH
     untimed: parts.reduce((sum, { untimed }) => sum + untimed, 0),
     counted: mergeCounted(parts),
   };
-}
-
-export function mergeDigests(
-  parts: Parts<ClusterDigest>,
-  { limit, onlyNew = false }: { limit: number; onlyNew?: boolean | undefined },
-): Merged<ClusterDigest> {
-  const shapes = mergeShapes(parts.flatMap(({ groups }) => groups.flatMap((group) => shapeOf(group) ?? [])));
-  const merged = new Map<string, Group>();
-  for (const { groups } of parts)
-    for (const given of groups) {
-      const shape = shapeOf(given);
-      const group = { ...given, shape: shape === null ? given.shape : (shapes.get(shape) ?? shape) };
-      const key = JSON.stringify([group.level, group.source, shapeOf(group)]);
-      const known = merged.get(key);
-      merged.set(key, known ? joinGroups(known, group) : group);
-    }
-  const wanted = [...merged].filter(([, { isNew }]) => isNew || !onlyNew);
-  const ranked = wanted.sort(([aKey, a], [bKey, b]) => b.count - a.count || (aKey < bKey ? -1 : 1));
-  const totals = onlyNew ? [] : parts.map(({ totalGroups }) => totalGroups);
-  return {
-    groups: ranked.slice(0, limit).map(([, group]) => group),
-    totalGroups: Math.max(ranked.length, ...totals),
-    ungrouped: parts.reduce((sum, { ungrouped }) => sum + ungrouped, 0),
-  };
-}
-
-/** What identifies a group without a source location. */
-function shapeOf({ source, shape }: Group): string | null {
-  return source === null ? shape : null;
-}
-
-function joinGroups(a: Group, b: Group): Group {
-  return {
-    ...a,
-    count: a.count + b.count,
-    firstMs: pick(a.firstMs, b.firstMs, Math.min),
-    lastMs: pick(a.lastMs, b.lastMs, Math.max),
-    isNew: a.isNew && b.isNew,
-    sample: (b.lastMs ?? -Infinity) > (a.lastMs ?? -Infinity) ? b.sample : a.sample,
-    nodes: add(a.nodes, b.nodes),
-  };
-}
-
-function pick(a: number | null, b: number | null, choose: (a: number, b: number) => number): number | null {
-  return a === null ? b : b === null ? a : choose(a, b);
 }
 
 export function mergeAllFields(parts: Parts<ClusterFields>, { limit }: { limit: number }): Merged<ClusterFields> {

@@ -15,10 +15,13 @@ import {
   type ForgetOptions,
   type MemberReport,
   type MemberSelection,
+  pastRequest,
+  readPast,
   type SearchOptions,
   withCoverage,
   withSearchCoverage,
 } from '@porthole/contract';
+import { mergeGroups } from '@porthole/logs';
 import { owned } from '@porthole/logs/shared';
 import type {
   DigestQuery,
@@ -34,7 +37,7 @@ import type { ArchivedNode } from '../ask/archived-nodes.ts';
 import type { ArchiveReader } from './archive-reader.ts';
 import { aroundSources } from './around-sources.ts';
 import { commonWidth } from './common-width.ts';
-import { digestKind, fieldsKind, histogramKind, topKind } from './count-kinds.ts';
+import { digestKind, fieldsKind, histogramKind, MAX_GROUPS, topKind } from './count-kinds.ts';
 import { type CountKind, countSources } from './count-sources.ts';
 import { type ClusterFacts, fetchFacts } from './member-facts.ts';
 import { type MovedPosition, moveCuts } from './move-cuts.ts';
@@ -172,8 +175,27 @@ export class SourcedCluster implements ClusterState {
   }
 
   async logDigest(request: DigestQuery & MemberSelection, options: SearchOptions = {}): Promise<ClusterDigest> {
-    const decided = await this.#decide(request, options);
-    return this.#count(decided, { request, options, kind: digestKind(this.#sources, request) });
+    const { newSinceMs, onlyNew, ...query } = request;
+    const decided = await this.#decide(query, options);
+    if (decided.kind === 'archive') {
+      const { store: _store, ...archived } = request;
+      const counted = await this.#archive.logDigest(archived, options);
+      return { ...counted, archive: allArchived(counted.members) };
+    }
+    if (newSinceMs === undefined)
+      return this.#count(decided, { request: query, options, kind: digestKind(this.#sources, query) });
+    const pastQuery = pastRequest({ ...query, newSinceMs }, MAX_GROUPS);
+    const pastDecided = await this.#decide(pastQuery, options);
+    if (isOfNodes(decided) && isOfNodes(pastDecided))
+      return this.#cluster.logDigest({ ...request, store: 'nodes' }, options);
+    // What is new on one side may be old on the other: all groups of both are compared with all of the past of both.
+    const wide = { ...query, limit: MAX_GROUPS };
+    const [counted, old] = await Promise.all([
+      this.#count(decided, { request: wide, options, kind: digestKind(this.#sources, wide) }),
+      this.#count(pastDecided, { request: pastQuery, options, kind: digestKind(this.#sources, pastQuery) }),
+    ]);
+    const { past, baseline } = readPast(old, newSinceMs);
+    return { ...counted, ...mergeGroups([counted], { limit: query.limit, onlyNew, past }), baseline };
   }
 
   async logFields(request: FieldsQuery & MemberSelection, options: SearchOptions = {}): Promise<ClusterFields> {
@@ -285,6 +307,10 @@ export class SourcedCluster implements ClusterState {
     const [archived, facts] = await Promise.all([this.#archived.get(options), this.#facts.get(options)]);
     return (reports: readonly MemberReport[]) => withUnshipped(reports, { archived, facts: facts.members, request });
   }
+}
+
+function isOfNodes(decided: Decision): boolean {
+  return decided.kind === 'nodes' && decided.problem === undefined;
 }
 
 /** What cursors of the archive begin with. */

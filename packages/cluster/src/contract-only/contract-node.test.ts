@@ -139,6 +139,21 @@ describe('a contract-only node', () => {
     expect(last.coveredToMs).toBeLessThanOrEqual(Math.max(readMs, START_MS + 20_000_000));
   });
 
+  it('does not know whether a group is new: the rest of its files may have it', async () => {
+    const late = line(99).replace('runtime.go:1', 'fresh.go:1');
+    const node = contractNode(await FakeLindb.start({ 'a.log': `${lines(0, 99)}${late}\n` }), { tailBytes: 3000 });
+    const fromMs = START_MS + 90_000;
+    const { groups, baseline, end } = await node.logDigest({ limit: 9, fromMs, newSinceMs: fromMs });
+    expect(groups.find(({ source }) => source === 'broker/fresh.go:1')).toMatchObject({
+      isNew: false,
+      isNewUnknown: true,
+    });
+    expect(groups.filter(({ isNew, isNewUnknown }) => isNew || isNewUnknown)).toHaveLength(1);
+    expect(baseline).toMatchObject({ isComplete: false, detail: expect.stringContaining('served from the newest') });
+    // The counts themselves are whole.
+    expect(end).not.toHaveProperty('limits');
+  });
+
   it('is counted and grouped', async () => {
     const node = contractNode(await FakeLindb.start({ 'a.log': lines(0, 101) }));
     const { buckets, end } = await node.logHistogram({ buckets: 1, bucketMs: 3_600_000 });

@@ -13,6 +13,7 @@ import { assertSafeName, groupFamilies, Scrubbing, type UserFormat, type WorkerP
 import type {
   ByteStream,
   Digest,
+  DigestBaseline,
   DigestQuery,
   Fields,
   FieldsQuery,
@@ -29,6 +30,7 @@ import type {
   Top,
   TopQuery,
 } from '@porthole/logs/types';
+import { unreadPart } from '../state/counts/counting.ts';
 import { type TailNode, viewFailure } from './fetch-tail.ts';
 import { followTails } from './follow-tails.ts';
 import { type EndFacts, limitEnd, type TailQuery } from './limit-end.ts';
@@ -218,7 +220,11 @@ export class ContractNode implements NodeState {
   async logDigest(query: DigestQuery, options: SearchOptions = {}): Promise<Digest> {
     return this.#run(query, options, async (dir, fix) => {
       const digest = await dir.logs.digest(query, options);
-      return { ...digest, end: await fix(digest.end) };
+      const { fromMs: _fromMs, ...timeless } = query;
+      const { limits, problems } = await fix(digest.end, timeless);
+      const unread = unreadPart({ problems, ...(limits !== undefined && { limits }) });
+      const fixed = { ...digest, end: await fix(digest.end) };
+      return unread === null || !digest.baseline ? fixed : withoutNew(fixed, digest.baseline, unread);
     });
   }
 
@@ -270,11 +276,20 @@ export class ContractNode implements NodeState {
     const problem = facts.problems.find((known) => known.file === file);
     if (problem !== undefined && !facts.files.has(problem.file)) throw toError(problem);
     const { dir, release } = this.#mirror.use();
-    return { dir, release, facts, fix: (end) => limitEnd(end, { facts, dir, query }) };
+    return { dir, release, facts, fix: (end, asked = query) => limitEnd(end, { facts, dir, query: asked }) };
   }
 }
 
-type FixEnd = <E extends EndFacts>(end: E) => Promise<E>;
+/** What the ends of files do not show to be old may be. */
+function withoutNew(digest: Digest, baseline: DigestBaseline, detail: string): Digest {
+  const groups = digest.groups.map((group) =>
+    group.isNew ? { ...group, isNew: false, isNewUnknown: true as const } : group,
+  );
+  return { ...digest, groups, baseline: { ...baseline, isComplete: false, detail: baseline.detail ?? detail } };
+}
+
+/** `asked`: as if this had been asked for. */
+type FixEnd = <E extends EndFacts>(end: E, asked?: TailQuery) => Promise<E>;
 
 function toError({ code, detail }: FileProblem): PortholeError {
   return new PortholeError(code === 'LOG_FILE_NOT_FOUND' ? code : 'LOG_FILE_UNREADABLE', detail);

@@ -13,6 +13,7 @@ export type { LeafKind } from './json-leaves.ts';
 export { LEVEL_NAMES, LEVELS, parseLevelName } from './levels.ts';
 export { type CompileRegex, compileQuery, type QueryTest, type RegexTest } from './match-query.ts';
 export { isOrdered } from './match-value.ts';
+export { NOTICES } from './notices.ts';
 export { parseQuantity, QUANTITY_UNITS, type Quantity } from './quantity.ts';
 export type {
   ExistsNode,

@@ -1,4 +1,5 @@
 import { LEVELS_BY_RANK } from '../parse/level.ts';
+import { NOTICES } from '../query/notices.ts';
 import { BLOCK_BYTES, blockAt } from '../scan/block/blocks.ts';
 import { shownBytesEach } from '../scan/block/record-formatter.ts';
 import type { DigestJob, DigestResult } from '../scan/digest/digest-jobs.ts';
@@ -7,7 +8,7 @@ import type { Digest, DigestBaseline, DigestGroup, DigestQuery, FoundRecord, Rec
 import { FamilyCount } from './count-families.ts';
 import { type GroupState, GroupTable, KnownGroups } from './digest-groups.ts';
 import { familyRecords, lineAt, parseRecord } from './family-records.ts';
-import { NOTICES, type OpenFamily, releaseFamily } from './files/open-family.ts';
+import { type OpenFamily, releaseFamily } from './files/open-family.ts';
 import type { FilePart } from './plan/file-parts.ts';
 import type { ScanContext } from './scan-context.ts';
 import { ScanTally } from './scan-tally.ts';

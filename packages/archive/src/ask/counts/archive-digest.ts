@@ -1,13 +1,14 @@
 import { type ClusterDigest, LEVELS, type MemberSelection } from '@porthole/contract';
 import { messageShape } from '@porthole/logs';
-import type { DigestQuery, Level } from '@porthole/logs/types';
+import type { DigestBaseline, DigestQuery, Level } from '@porthole/logs/types';
 import { quote, quoteInteger } from '../../clickhouse/quote.ts';
+import type { ArchiveRun } from '../archive-run.ts';
 import { type ArchiveOptions, type AskDeps, prepareQuestion, type Question } from '../question.ts';
 import { NodeTally } from '../reports.ts';
 import { type DecodedRow, decodeRow, MESSAGE, RECORD_COLUMNS, type RecordRow } from '../row-columns.ts';
 import { toClusterRecord } from '../search/search-archive.ts';
 import { quoteTime } from '../sql/quote-time.ts';
-import { countWindows, matchingRows } from './count-windows.ts';
+import { type Counted, countWindows, matchingRows } from './count-windows.ts';
 import { type ArchivedGroup, GroupTable, type NewestKey } from './group-table.ts';
 
 /** A shape depends on 800 characters of the first line. */
@@ -35,21 +36,18 @@ export async function archiveDigest(
   const question = await prepareQuestion(deps, request, options);
   const table = new GroupTable();
   const tally = new NodeTally();
-  const counted = await countWindows(question, options, async (isInside) => {
-    const { decided, undecided, run } = question;
-    if (decided)
-      for await (const rows of run.rows<GroupRow>(groupSql(question, `${decided} AND ${isInside}`)))
-        for (const row of rows) {
-          tally.add(row.node, row.n);
-          table.count(toGroup(row));
-        }
-    if (undecided)
-      for await (const rows of matchingRows(question, isInside, undecided))
-        for (const row of rows) countRow(row, table, tally);
+  const counted = await eachGroup(question, options, (group, decoded) => {
+    tally.add(group.newestNode, group.count);
+    if (decoded) tally.note(decoded);
+    table.count(group);
   });
-  const { newSinceMs = Infinity, onlyNew = false, limit } = request;
-  const isNew = ({ firstMs }: ArchivedGroup) => firstMs !== null && firstMs >= newSinceMs;
-  const all = table.largestFirst().filter((group) => !onlyNew || isNew(group));
+  const members = tally.reports(question, counted);
+  const past = await readPast(deps, { request, options, counted: question.run }, table);
+  const { onlyNew = false, limit } = request;
+  const isUnknown = (group: ArchivedGroup) =>
+    past !== undefined && !past.isOld(group) && (!past.baseline.isComplete || group.firstMs === null);
+  const isNew = (group: ArchivedGroup) => past !== undefined && !past.isOld(group) && !isUnknown(group);
+  const all = table.largestFirst().filter((group) => !onlyNew || isNew(group) || isUnknown(group));
   const shown = all.slice(0, limit);
   const samples = await fetchSamples(question, shown);
   return {
@@ -57,12 +55,69 @@ export async function archiveDigest(
       const sample = samples.get(keyText(group.newestNode, group.newest));
       if (!sample) return [];
       const { level, source, shape, count, firstMs, lastMs, nodes } = group;
-      const facts = { level, source, shape, count, firstMs, lastMs, isNew: isNew(group) };
+      const judged = { isNew: isNew(group), ...(isUnknown(group) && { isNewUnknown: true as const }) };
+      const facts = { level, source, shape, count, firstMs, lastMs, ...judged };
       return [{ ...facts, sample: toClusterRecord(sample, {}), nodes: Object.fromEntries(nodes) }];
     }),
     totalGroups: all.length,
     ungrouped: table.ungrouped,
-    members: tally.reports(question, counted),
+    ...(past && { baseline: past.baseline }),
+    members,
+  };
+}
+
+/** Calls back for the groups of matching rows, which may be of one row. */
+function eachGroup(
+  question: Question,
+  options: ArchiveOptions,
+  add: (group: ArchivedGroup, decoded?: DecodedRow) => void,
+): Promise<Counted> {
+  return countWindows(question, options, async (isInside) => {
+    const { decided, undecided, run } = question;
+    if (decided)
+      for await (const rows of run.rows<GroupRow>(groupSql(question, `${decided} AND ${isInside}`)))
+        for (const row of rows) add(toGroup(row));
+    if (undecided)
+      for await (const rows of matchingRows(question, isInside, undecided))
+        for (const row of rows) add(groupOfRow(row), row);
+  });
+}
+
+interface PastOptions {
+  request: DigestQuery & MemberSelection;
+  options: ArchiveOptions;
+  /** Of the counted range: what it has left of the budget is for the rest. */
+  counted: ArchiveRun;
+}
+
+/** Reads what the counted range lacks of the rows before `newSinceMs`. */
+async function readPast(
+  deps: AskDeps,
+  { request, options, counted }: PastOptions,
+  table: GroupTable,
+): Promise<{ baseline: DigestBaseline; isOld(group: ArchivedGroup): boolean } | undefined> {
+  const { newSinceMs, fromMs, ...query } = request;
+  if (newSinceMs === undefined) return undefined;
+  let [firstMs, lost, { isOver }] = [Infinity, table.ungrouped, counted];
+  if (fromMs !== undefined && !isOver) {
+    const { budgetMs } = options;
+    const left = { ...options, ...(budgetMs !== undefined && { budgetMs: Math.max(1, budgetMs - counted.elapsedMs) }) };
+    const question = await prepareQuestion(deps, { ...query, toMs: Math.min(fromMs, newSinceMs) }, left);
+    await eachGroup(question, left, (group) => {
+      firstMs = Math.min(firstMs, group.firstMs ?? Infinity);
+      if (!table.see(group)) lost += group.count;
+    });
+    isOver = question.run.isOver;
+  }
+  for (const group of table.largestFirst()) firstMs = Math.min(firstMs, group.firstMs ?? Infinity);
+  const detail = isOver ? 'the archive was not read to the end: time budget' : lost > 0 ? 'too many groups' : undefined;
+  return {
+    baseline: {
+      fromMs: firstMs < newSinceMs ? firstMs : null,
+      isComplete: detail === undefined,
+      ...(detail !== undefined && { detail }),
+    },
+    isOld: (group) => group.wasSeen === true || (group.firstMs ?? Infinity) < newSinceMs,
   };
 }
 
@@ -98,13 +153,10 @@ function toGroup({ node, level_name, source_text, head, n, first_ms, last_ms, ne
   };
 }
 
-function countRow(decoded: DecodedRow, table: GroupTable, tally: NodeTally): void {
-  const { row, record } = decoded;
+function groupOfRow({ row, record }: DecodedRow): ArchivedGroup {
   const { node, has_time, time_ms, log, file_id, file_offset } = row;
-  tally.add(node);
-  tally.note(decoded);
   const { level = null, source = null, timeMs = null } = record;
-  table.count({
+  return {
     level: level as Level | null,
     source,
     shape: source === null ? messageShape(record.message) : null,
@@ -114,7 +166,7 @@ function countRow(decoded: DecodedRow, table: GroupTable, tally: NodeTally): voi
     newest: [has_time, time_ms, log, file_id, file_offset],
     newestNode: node,
     nodes: new Map([[node, 1]]),
-  });
+  };
 }
 
 /** The newest record of each group. */

@@ -20,6 +20,8 @@ export interface ArchivedGroup {
   newest: NewestKey;
   newestNode: string;
   nodes: Map<string, number>;
+  /** There are records of it before the counted range. */
+  wasSeen?: boolean;
 }
 
 /** The groups of a digest. */
@@ -29,6 +31,25 @@ export class GroupTable {
   #groups = new Map<string, ArchivedGroup>();
 
   count(group: ArchivedGroup): void {
+    if (!this.#add(group)) this.ungrouped += group.count;
+  }
+
+  /** Notes a group of records before the counted range, after all of that was counted. Returns `false` if there is no room. */
+  see(group: ArchivedGroup): boolean {
+    if (group.shape === null && !this.#groups.has(toKey(group))) return true;
+    return this.#add({ ...group, count: 0, nodes: new Map(), wasSeen: true });
+  }
+
+  /** Largest first; equal ones in an order that does not depend on that of the rows. */
+  largestFirst(): ArchivedGroup[] {
+    this.#mergeShapes();
+    return [...this.#groups]
+      .filter(([, { count }]) => count > 0)
+      .sort(([aKey, a], [bKey, b]) => b.count - a.count || (aKey < bKey ? -1 : 1))
+      .map(([, group]) => group);
+  }
+
+  #add(group: ArchivedGroup): boolean {
     if (this.#groups.size >= MAX_GROUPS && this.#mayMerge) {
       this.#mergeShapes();
       this.#mayMerge = this.#groups.size <= MERGED_GROUPS;
@@ -37,15 +58,8 @@ export class GroupTable {
     const known = this.#groups.get(key);
     if (known) join(known, group);
     else if (this.#groups.size < MAX_GROUPS) this.#groups.set(key, group);
-    else this.ungrouped += group.count;
-  }
-
-  /** Largest first; equal ones in an order that does not depend on that of the rows. */
-  largestFirst(): ArchivedGroup[] {
-    this.#mergeShapes();
-    return [...this.#groups]
-      .sort(([aKey, a], [bKey, b]) => b.count - a.count || (aKey < bKey ? -1 : 1))
-      .map(([, group]) => group);
+    else return false;
+    return true;
   }
 
   #mergeShapes(): void {
@@ -66,7 +80,10 @@ function toKey({ level, source, shape }: ArchivedGroup): string {
   return JSON.stringify([level, source, shape]);
 }
 
+/** Groups that were only seen come last: `known` is not one of them if the other was counted. */
 function join(known: ArchivedGroup, group: ArchivedGroup): void {
+  if (group.wasSeen) known.wasSeen = true;
+  if (group.count === 0) return;
   known.count += group.count;
   known.firstMs = pick(known.firstMs, group.firstMs, Math.min);
   known.lastMs = pick(known.lastMs, group.lastMs, Math.max);

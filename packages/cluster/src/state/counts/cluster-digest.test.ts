@@ -1,5 +1,5 @@
-import type { NodeState } from '@porthole/contract';
-import type { DigestGroup, DigestQuery } from '@porthole/logs/types';
+import { type ClusterDigest, type NodeState, PortholeError } from '@porthole/contract';
+import type { Digest, DigestGroup, DigestQuery } from '@porthole/logs/types';
 import { describe, expect, it } from 'vitest';
 import { fakeDeps } from '../testing/fake-deps.ts';
 import { end, fakeNode, group, hang, record } from '../testing/fake-node.ts';
@@ -64,45 +64,106 @@ it('a group that is large only in total is among the largest: more is requested 
   expect(asked).toEqual([{ limit: 4, fromMs: 5 }]);
 });
 
-describe('a group is new', () => {
-  const states = {
-    a: nodeWith([group({ source: 'x', isNew: true }), group({ source: 'y', isNew: true })]),
-    b: nodeWith([group({ source: 'x', isNew: false })]),
-  };
+/** A node with records of these call sites at these times. It judges by all of them, as a node does. */
+function nodeLogging(sites: Readonly<Record<string, readonly number[]>>, more: Partial<Digest> = {}): NodeState {
+  return fakeNode({
+    async logDigest({ fromMs = -Infinity, toMs = Infinity, newSinceMs = -Infinity, onlyNew, limit }) {
+      const groups = Object.entries(sites).flatMap(([source, times]) => {
+        const inRange = times.filter((timeMs) => timeMs >= fromMs && timeMs < toMs);
+        const isNew = newSinceMs > -Infinity && times.every((timeMs) => timeMs >= newSinceMs);
+        if (inRange.length === 0 || (onlyNew && !isNew)) return [];
+        const [firstMs, lastMs] = [Math.min(...inRange), Math.max(...inRange)];
+        return group({ source, count: inRange.length, isNew, firstMs, lastMs });
+      });
+      const shown = groups.toSorted((x, y) => y.count - x.count).slice(0, limit);
+      const baseline = newSinceMs > -Infinity && { baseline: { fromMs: null, isComplete: true } };
+      return { groups: shown, totalGroups: groups.length, ungrouped: 0, ...baseline, end: END, ...more };
+    },
+  });
+}
 
-  it('only if it is new to each member that has it', async () => {
-    const { groups } = await clusterDigest(fakeDeps({ states }), { limit: 10, newSinceMs: 7 });
-    expect(groups.map(({ source, isNew }) => [source, isNew])).toEqual([
-      ['x', false],
-      ['y', true],
+describe('a group is new', () => {
+  const request = { limit: 10, fromMs: 50, newSinceMs: 70 };
+  const judged = ({ groups }: Pick<ClusterDigest, 'groups'>) =>
+    groups.map(({ source, isNew, isNewUnknown }) => [source, isNewUnknown ? 'unknown' : isNew]).sort();
+
+  it('only if no member has an older record of it, also not before the time range', async () => {
+    const states = {
+      a: nodeLogging({ early: [80], inside: [80], fresh: [80] }),
+      b: nodeLogging({ early: [10], inside: [60, 80], fresh: [75] }),
+    };
+    const digest = await clusterDigest(fakeDeps({ states }), request);
+    expect(judged(digest)).toEqual([
+      ['early', false],
+      ['fresh', true],
+      ['inside', false],
+    ]);
+    expect(digest.baseline).toEqual({ fromMs: 10, isComplete: true });
+    expect(digest.groups.find(({ source }) => source === 'early')).toMatchObject({ count: 1, nodes: { a: 1 } });
+    const onlyNew = await clusterDigest(fakeDeps({ states }), { ...request, onlyNew: true });
+    expect([judged(onlyNew), onlyNew.totalGroups]).toEqual([[['fresh', true]], 1]);
+  });
+
+  it('by the clock of each member', async () => {
+    const deps = fakeDeps({
+      states: { a: nodeLogging({ x: [1080], y: [1069, 1080] }) },
+      clocks: { a: { offsetMs: 1000, uncertaintyMs: 1 } },
+    });
+    expect(judged(await clusterDigest(deps, request))).toEqual([
+      ['x', true],
+      ['y', false],
     ]);
   });
 
-  it('also when only new ones are requested', async () => {
-    const { groups, totalGroups } = await clusterDigest(fakeDeps({ states }), {
-      limit: 10,
-      newSinceMs: 7,
-      onlyNew: true,
-    });
-    expect(groups.map(({ source }) => source)).toEqual(['y']);
-    expect(totalGroups).toBe(1);
+  const stopped = { end: { ...END, reason: 'time budget' as const } };
+  it.each<[string, NodeState, string]>([
+    ['does not respond', fakeNode({ logDigest: hang }), 'b: no response'],
+    ['cannot', fakeNode(), 'b: '],
+    ['was stopped', nodeLogging({ old: [10] }, stopped), 'b: scan stopped: time budget'],
+    ['fails when asked for the past', failingForPast(), 'b: gone'],
+  ])('not known to be, if a member %s', async (_what, b, detail) => {
+    const states = { a: nodeLogging({ x: [80], old: [10, 80] }), b };
+    const digest = await clusterDigest(fakeDeps({ states, timeoutMs: 50 }), request);
+    expect(judged(digest)).toEqual([
+      ['old', false],
+      ['x', 'unknown'],
+    ]);
+    expect(digest.baseline).toMatchObject({ isComplete: false, detail: expect.stringContaining(detail) });
+    const { outcome, isPartial = false } = digest.members[1] ?? {};
+    expect(outcome !== 'ok' || isPartial).toBe(true);
+    const onlyNew = await clusterDigest(fakeDeps({ states, timeoutMs: 50 }), { ...request, onlyNew: true });
+    expect(judged(onlyNew)).toEqual([['x', 'unknown']]);
+  });
+
+  it('not because a member of an earlier version says so, which compared with the time range only', async () => {
+    const states = { a: nodeLogging({ early: [10, 80], x: [80] }, { baseline: undefined as never, ...stopped }) };
+    expect(judged(await clusterDigest(fakeDeps({ states }), request))).toEqual([
+      ['early', false],
+      ['x', 'unknown'],
+    ]);
   });
 
   it('and is found among more old ones than a node returns', async () => {
-    const old = Array.from({ length: 1200 }, (_, place) => group({ source: `old:${place}`, count: 9 }));
-    const asked: DigestQuery[] = [];
-    const deps = fakeDeps({
-      states: { a: nodeWith([...old, group({ source: 'fresh', isNew: true })], asked) },
-      clocks: { a: { offsetMs: 10, uncertaintyMs: 1 } },
-    });
-    const { groups } = await clusterDigest(deps, { limit: 10, newSinceMs: 7, onlyNew: true });
-    expect(groups.map(({ source }) => source)).toEqual(['fresh']);
-    expect(asked).toEqual([
-      { limit: 1000, newSinceMs: 17 },
-      { limit: 1000, newSinceMs: 17, onlyNew: true },
+    const old = Object.fromEntries(Array.from({ length: 1200 }, (_, place) => [`old:${place}`, [10, 80, 81]]));
+    const states = { a: nodeLogging({ ...old, fresh: [80] }) };
+    const digest = await clusterDigest(fakeDeps({ states }), { ...request, onlyNew: true });
+    expect(judged(digest)).toEqual([['fresh', true]]);
+    // Another member may have it among those it has not returned.
+    const two = { ...states, b: nodeLogging(old) };
+    expect(judged(await clusterDigest(fakeDeps({ states: two }), { ...request, onlyNew: true }))).toEqual([
+      ['fresh', 'unknown'],
     ]);
   });
 });
+
+function failingForPast(): NodeState {
+  return fakeNode({
+    async logDigest({ fromMs }) {
+      if (fromMs === undefined) throw new PortholeError('UNREACHABLE', 'gone');
+      return { groups: [], totalGroups: 0, ungrouped: 0, end: END };
+    },
+  });
+}
 
 it.each([
   ['never answers', fakeNode({ logDigest: hang }), 'timeout'],

@@ -1,13 +1,17 @@
 import {
   type ClusterDigest,
-  type ClusterRecord,
+  errorMessage,
+  type MemberReport,
   type MemberSelection,
   PortholeError,
+  pastRequest,
+  readPast,
   type SearchOptions,
 } from '@porthole/contract';
-import { mergeShapes } from '@porthole/logs';
+import { mergeGroups } from '@porthole/logs';
 import type { Digest, DigestGroup, DigestQuery } from '@porthole/logs/types';
 import { describeUncertainty, type SteppedClock, toOwnTime } from '../../fan-out/clock-steps.ts';
+import { expectFailure } from '../../fan-out/member-failure.ts';
 import { chooseMembers } from '../choose-members.ts';
 import { isRecord } from '../snapshots/member-snapshot.ts';
 import { type QueriedMember, queryMembers, type StateDeps, toCall } from '../state-deps.ts';
@@ -21,55 +25,93 @@ const MORE_GROUPS = 4;
 
 type ClusterDigestQuery = DigestQuery & MemberSelection;
 
-/** Merges the groups of all members. */
+/** The groups of a member, and those it had before `newSinceMs`. */
+interface MemberDigest {
+  id: string;
+  clock: SteppedClock;
+  doubt: string | undefined;
+  digest: Digest;
+  past: Digest | { problem: string } | undefined;
+}
+
+/**
+ * Merges the groups of all members. A group is new if no member has an older record of it: each is asked for its groups
+ * before that time, too.
+ */
 export async function clusterDigest(
   deps: StateDeps,
   request: ClusterDigestQuery,
   options: SearchOptions = {},
 ): Promise<ClusterDigest> {
   const peers = chooseMembers(deps, request);
-  const call = async (member: QueriedMember, callOptions: SearchOptions) => {
-    // There may be two requests.
-    const timeoutMs = request.onlyNew ? deps.timeoutMs / 2 : deps.timeoutMs;
+  const { limit, onlyNew = false, newSinceMs } = request;
+  const call = async (member: QueriedMember, callOptions: SearchOptions): Promise<MemberDigest> => {
+    const timeoutMs = newSinceMs === undefined ? deps.timeoutMs : deps.timeoutMs / 2;
     const budget = { ...toCall(callOptions), ...memberBudget({ timeoutMs }, options) };
     const { id, clock } = member;
-    const doubt = describeUncertainty(clock, request);
-    return { id, clock, digest: await fetchGroups(member, request, budget), doubt };
+    const digest = await fetchGroups(member, request, budget);
+    const past = newSinceMs === undefined ? undefined : await fetchPast(member, { ...request, newSinceMs }, budget);
+    return { id, clock, digest, past, doubt: describeUncertainty(clock, request) };
   };
-  const responses = await queryMembers<MemberDigest & { digest: Digest; doubt: string | undefined }>(
-    deps,
-    peers,
-    call,
-    {
-      ...(options.signal && { signal: options.signal }),
-      countOf: ({ digest }) => digest.groups.length,
-    },
+  const responses = await queryMembers<MemberDigest>(deps, peers, call, {
+    ...(options.signal && { signal: options.signal }),
+    countOf: ({ digest }) => digest.groups.length,
+  });
+  const members = responses.map(({ value, report }) => withTruncation(report, value?.digest.end, value?.doubt));
+  const digests = responses.flatMap(({ value }) => value ?? []);
+  const parts = digests.map(({ digest, ...member }) => ({ ...digest, groups: toClusterGroups(digest, member) }));
+  if (newSinceMs === undefined) return { ...mergeGroups(parts, { limit }), members };
+  const pastParts = digests.flatMap(({ past, ...member }) =>
+    past && 'groups' in past ? { ...past, groups: toClusterGroups(past, member) } : [],
   );
-  const { limit, onlyNew = false } = request;
+  const pastReports = responses.map(({ value, report }) => toPastReport(report, value?.past));
+  const old = { ...mergeGroups(pastParts, { limit: Infinity }), members: pastReports };
+  const { past, baseline } = readPast(old, newSinceMs);
   return {
-    ...mergeDigests(
-      responses.flatMap(({ value }) => value ?? []),
-      { limit, onlyNew },
-    ),
-    members: responses.map(({ value, report }) => withTruncation(report, value?.digest.end, value?.doubt)),
+    ...mergeGroups(parts, { limit, onlyNew, past }),
+    baseline,
+    members: members.map((report, index) => withPast(report, pastReports[index])),
   };
 }
 
-/**
- * Requests all groups, not only new ones: a group that is new here may be old on another member. If they do not fit into one
- * response, the new ones are requested again separately, so that many small old ones cannot hide them.
- */
+/** A member judges by its own records: if only new groups are wanted, those that are not old to it are all that can be. */
 async function fetchGroups(
   { id, state, clock }: QueriedMember,
   request: ClusterDigestQuery,
   options: SearchOptions,
 ): Promise<Digest> {
-  const { onlyNew, ...query } = correctedQuery(request, { id, clock });
-  const limit = Math.min(MAX_GROUPS, onlyNew ? MAX_GROUPS : Math.max(1, query.limit) * MORE_GROUPS);
-  const digest = check(await state.logDigest({ ...query, limit }, options), limit);
-  if (!onlyNew || digest.totalGroups <= digest.groups.length) return digest;
-  const fresh = check(await state.logDigest({ ...query, limit, onlyNew }, options), limit);
-  return { ...digest, groups: [...digest.groups.filter(({ isNew }) => !isNew), ...fresh.groups] };
+  const query = correctedQuery(request, { id, clock });
+  const limit = query.onlyNew ? MAX_GROUPS : Math.min(MAX_GROUPS, Math.max(1, query.limit) * MORE_GROUPS);
+  return check(await state.logDigest({ ...query, limit }, options), limit);
+}
+
+/** The groups of all records of a member before `newSinceMs`, or why there are none: what it has counted is shown even so. */
+async function fetchPast(
+  { id, state, clock }: QueriedMember,
+  request: ClusterDigestQuery & { newSinceMs: number },
+  options: SearchOptions,
+): Promise<MemberDigest['past']> {
+  const query = correctedQuery(pastRequest(request, MAX_GROUPS), { id, clock });
+  try {
+    return check(await state.logDigest(query, options), MAX_GROUPS);
+  } catch (error) {
+    expectFailure(error);
+    return { problem: errorMessage(error) };
+  }
+}
+
+function toPastReport(report: MemberReport, past: MemberDigest['past']): MemberReport {
+  if (past === undefined) return report;
+  if ('problem' in past) return { ...report, detail: past.problem, isPartial: true };
+  const { end, totalGroups, groups } = past;
+  if (totalGroups <= groups.length) return withTruncation(report, end);
+  return { ...report, detail: `it has ${totalGroups} groups, and returned ${groups.length}`, isPartial: true };
+}
+
+/** Says what a member did not read, even if it is not what it was asked to count. */
+function withPast(report: MemberReport, past: MemberReport | undefined): MemberReport {
+  if (!past?.isPartial || report.isPartial || report.outcome !== 'ok') return report;
+  return { ...report, detail: `older records: ${past.detail}`, isPartial: true };
 }
 
 function check(digest: Digest, limit: number): Digest {
@@ -85,82 +127,19 @@ function isGroup({ count, firstMs, lastMs, sample, level, source, shape }: Diges
   return isCount(count) && areTimes && areTexts && isRecord(sample);
 }
 
-type ClusterGroup = ClusterDigest['groups'][number];
-
-/** The groups of a member, by its own clock. */
-interface MemberDigest {
-  id: string;
-  clock: SteppedClock;
-  digest: Pick<Digest, 'groups' | 'totalGroups' | 'ungrouped'>;
-}
-
-interface Merging extends Omit<ClusterGroup, 'nodes'> {
-  nodes: Map<string, number>;
-}
-
-/**
- * Merges groups with the same source location or similar message shapes. A group is new only if it is new on each member that
- * has it. Largest first.
- */
-function mergeDigests(
-  digests: readonly MemberDigest[],
-  { limit, onlyNew }: { limit: number; onlyNew: boolean },
-): Omit<ClusterDigest, 'members'> {
-  const merged = new Map<string, Merging>();
-  const shapes = mergeShapes(digests.flatMap(({ digest }) => digest.groups.flatMap((group) => shapeOf(group) ?? [])));
-  const totals = digests.map(({ id, clock, digest }) => {
-    const keys = new Set<string>();
-    for (const given of digest.groups) {
-      const shape = shapeOf(given);
-      const group = { ...given, shape: shape === null ? given.shape : (shapes.get(shape) ?? shape) };
-      const key = JSON.stringify([group.level, group.source, shapeOf(group)]);
-      keys.add(key);
-      const known = merged.get(key);
-      if (known === undefined) merged.set(key, toMerging(group, { id, clock }));
-      else join(known, toMerging(group, { id, clock }));
-    }
-    return digest.totalGroups - digest.groups.length + keys.size;
-  });
-  const wanted = [...merged].filter(([, { isNew }]) => isNew || !onlyNew);
-  const ranked = wanted.sort(([aKey, a], [bKey, b]) => b.count - a.count || (aKey < bKey ? -1 : 1));
-  // An estimate: a member may have more groups than it sent, and their overlap is unknown.
-  const known = onlyNew ? [] : totals;
-  return {
-    groups: ranked.slice(0, limit).map(([, { nodes, ...group }]) => ({ ...group, nodes: Object.fromEntries(nodes) })),
-    totalGroups: Math.max(ranked.length, ...known),
-    ungrouped: digests.reduce((sum, { digest }) => sum + digest.ungrouped, 0),
-  };
-}
-
-/** What identifies a group without a source location. */
-function shapeOf({ source, shape }: DigestGroup): string | null {
-  return source === null ? shape : null;
-}
-
-function toMerging(group: DigestGroup, { id, clock }: { id: string; clock: SteppedClock }): Merging {
+/** The groups of a member, by the clock of this node. */
+function toClusterGroups(
+  { groups, baseline }: Digest,
+  { id, clock }: Pick<MemberDigest, 'id' | 'clock'>,
+): ClusterDigest['groups'] {
   const shift = (timeMs: number | null) => (timeMs === null ? null : toOwnTime(clock, timeMs));
-  return {
+  return groups.map(({ sample, ...group }) => ({
     ...group,
+    // Earlier versions compared only with the time range.
+    isNew: group.isNew && baseline?.isComplete === true,
     firstMs: shift(group.firstMs),
     lastMs: shift(group.lastMs),
-    sample: toSample(group, { id, clock }),
-    nodes: new Map([[id, group.count]]),
-  };
-}
-
-function toSample({ sample }: DigestGroup, { id, clock }: { id: string; clock: SteppedClock }): ClusterRecord {
-  return { ...sample, node: id, ...(sample.timeMs !== undefined && { atMs: toOwnTime(clock, sample.timeMs) }) };
-}
-
-function join(known: Merging, other: Merging): void {
-  if ((other.lastMs ?? -Infinity) > (known.lastMs ?? -Infinity)) known.sample = other.sample;
-  known.count += other.count;
-  known.firstMs = pick(known.firstMs, other.firstMs, Math.min);
-  known.lastMs = pick(known.lastMs, other.lastMs, Math.max);
-  known.isNew &&= other.isNew;
-  for (const [id, count] of other.nodes) known.nodes.set(id, (known.nodes.get(id) ?? 0) + count);
-}
-
-function pick(a: number | null, b: number | null, choose: (a: number, b: number) => number): number | null {
-  return a === null ? b : b === null ? a : choose(a, b);
+    sample: { ...sample, node: id, ...(sample.timeMs !== undefined && { atMs: toOwnTime(clock, sample.timeMs) }) },
+    nodes: { [id]: group.count },
+  }));
 }

@@ -1,4 +1,4 @@
-import type { MemberReport, MemberSelection, SearchOptions } from '@porthole/contract';
+import { isUnread, type MemberReport, type MemberSelection, type SearchOptions } from '@porthole/contract';
 import type { FileProblem, SearchEnd } from '@porthole/logs/types';
 import { type SteppedClock, toMemberEdge, toMemberRange, toOwnTime } from '../../fan-out/clock-steps.ts';
 import { withFloor } from '../../fan-out/member-floor.ts';
@@ -36,9 +36,6 @@ export function unreadPart({ limits, problems }: Pick<SearchEnd, 'problems' | 'l
   return texts.length === 0 ? null : texts.join('; ');
 }
 
-/** Problem codes that do not mean missing data. */
-const NOTICES: ReadonlySet<string> = new Set(['NO_TIMES', 'LEFT_OUT', 'NUL_BYTES', 'ONLY_ARCHIVED']);
-
 /** Files that could not be read. The input is untrusted. */
 export function readFailures({ problems }: Pick<SearchEnd, 'problems'>): FileProblem[] {
   return (Array.isArray(problems) ? problems : []).filter(isFailure);
@@ -47,7 +44,9 @@ export function readFailures({ problems }: Pick<SearchEnd, 'problems'>): FilePro
 function isFailure(value: unknown): value is FileProblem {
   if (typeof value !== 'object' || value === null) return false;
   const { file, code, detail } = value as Partial<Record<keyof FileProblem, unknown>>;
-  return [file, code, detail].every((text) => typeof text === 'string') && !NOTICES.has(code as string);
+  if (![file, code, detail].every((text) => typeof text === 'string')) return false;
+  // A cluster reads the archive itself.
+  return isUnread({ code: code as string }) && code !== 'ONLY_ARCHIVED';
 }
 
 /** The time range all members have scanned, by the clock of this node; `null` if no scan was stopped early. */

@@ -3,6 +3,7 @@ import type { FoundRecord, TopQuery } from '@porthole/logs/types';
 import { expect, it } from 'vitest';
 import { LogDirNode } from '../../testing/log-dir-node.ts';
 import { snapshot } from '../testing/fake-deps.ts';
+import { record } from '../testing/fake-node.ts';
 import { SnapshotNode } from './snapshot-node.ts';
 
 const ALL = { order: 'newest', limit: 1000, before: 0, after: 0, raw: true } as const;
@@ -37,4 +38,18 @@ it('counts and fields of a snapshot are those of the member', async () => {
     const { end: _end, ...fields } = await node.logs.fields({ limit });
     expect(await gone.logFields({ limit })).toMatchObject(fields);
   }
+});
+
+it('a snapshot shows that a group is old, but not that it is new', async () => {
+  const at = (timeMs: number, source: string) => record('failed', { timeMs, source, level: 'ERROR' });
+  const gone = new SnapshotNode(
+    snapshot('n', { records: [at(90, 'fresh.go:1'), at(80, 'old.go:2'), at(10, 'old.go:2')] }),
+  );
+  const { groups, baseline } = await gone.logDigest({ limit: 9, fromMs: 50, newSinceMs: 50 });
+  expect(groups.map(({ source, count, isNew, isNewUnknown }) => [source, count, isNew, isNewUnknown])).toEqual([
+    ['fresh.go:1', 1, false, true],
+    ['old.go:2', 1, false, undefined],
+  ]);
+  expect(baseline).toMatchObject({ fromMs: 10, isComplete: false });
+  expect((await gone.logDigest({ limit: 9, fromMs: 50, newSinceMs: 50, onlyNew: true })).groups).toHaveLength(1);
 });

@@ -122,7 +122,17 @@ export class SnapshotNode implements NodeState {
 
   async logDigest(query: DigestQuery): Promise<Digest> {
     const records = await this.#matching(query);
-    return { ...groupRecords(records, query), ungrouped: 0, end: countEnd(records) };
+    const { newSinceMs, fromMs: _fromMs, ...timeless } = query;
+    const past = newSinceMs === undefined ? [] : await this.#matching({ ...timeless, toMs: newSinceMs });
+    const times = past.flatMap(({ timeMs }) => timeMs ?? []);
+    const fromMs = times.length === 0 ? null : least(times);
+    const baseline = { fromMs, isComplete: false, detail: 'a snapshot has only the newest records' };
+    return {
+      ...groupRecords(records, query, past),
+      ungrouped: 0,
+      ...(newSinceMs !== undefined && { baseline }),
+      end: countEnd(records),
+    };
   }
 
   async logFields(query: FieldsQuery): Promise<Fields> {
@@ -161,28 +171,33 @@ function most(times: readonly number[]): number {
   return times.reduce((a, b) => Math.max(a, b), times[0] ?? 0);
 }
 
-/** Groups records by level and source location, largest first, like a node does with its files. */
+/**
+ * Groups records by level and source location, largest first, like a node does with its files. A group without records in
+ * the past that is known may have some in the rest of it.
+ */
 function groupRecords(
   records: readonly FoundRecord[],
-  { newSinceMs = Infinity, onlyNew = false, limit }: DigestQuery,
+  { newSinceMs, onlyNew = false, limit }: DigestQuery,
+  past: readonly FoundRecord[],
 ): Pick<Digest, 'groups' | 'totalGroups'> {
   const groups = new Map<string, DigestGroup>();
-  const shapes = records.map(({ source, message }) => (source === undefined ? messageShape(message) : null));
-  const merged = mergeShapes(shapes.flatMap((shape) => shape ?? []));
-  for (const [index, record] of records.entries()) {
+  const shapeOf = ({ source, message }: FoundRecord) => (source === undefined ? messageShape(message) : null);
+  const merged = mergeShapes([...records, ...past].flatMap((record) => shapeOf(record) ?? []));
+  const originOf = (record: FoundRecord) => {
     const { level = null, source = null } = record;
-    const own = shapes[index] ?? null;
+    const own = shapeOf(record);
     const shape = own === null ? null : (merged.get(own) ?? own);
-    const key = JSON.stringify([level, source, shape]);
-    const known = groups.get(key);
-    groups.set(
-      key,
-      known ? addRecord(known, record) : addRecord({ ...EMPTY, level, source, shape, sample: record }, record),
-    );
+    return { key: JSON.stringify([level, source, shape]), level, source, shape };
+  };
+  const seen = new Set(past.map((record) => originOf(record).key));
+  for (const record of records) {
+    const { key, ...origin } = originOf(record);
+    const isUnknown = newSinceMs !== undefined && !seen.has(key);
+    const known = groups.get(key) ?? { ...EMPTY, ...origin, ...(isUnknown && { isNewUnknown: true }), sample: record };
+    groups.set(key, addRecord(known, record));
   }
   const all = [...groups.values()]
-    .map((group) => ({ ...group, isNew: (group.firstMs ?? Number.NaN) >= newSinceMs }))
-    .filter(({ isNew }) => !onlyNew || isNew)
+    .filter(({ isNewUnknown }) => !onlyNew || isNewUnknown)
     .sort((a, b) => b.count - a.count);
   return { groups: all.slice(0, limit), totalGroups: all.length };
 }

@@ -109,9 +109,6 @@ export function noteHole(problems: FileProblem[], file: string, offset: number):
 /** The code of a file that is only included when selected by name. Not a failure. */
 const LEFT_OUT = 'LEFT_OUT';
 
-/** Problem codes that do not mean missing data. */
-export const NOTICES: ReadonlySet<string> = new Set(['NO_TIMES', LEFT_OUT, 'NUL_BYTES']);
-
 /** By the first time in each; by name, the given order, if one has none. */
 function inTimeOrder(files: OpenFile[]): OpenFile[] {
   if (files.some(({ firstMs }) => firstMs === null)) return files;
