@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { startTestEtcd } from '@porthole/cluster/testing';
 import { type Coverage, coverageOf, gapsText, missingText } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
@@ -5,6 +7,40 @@ import { describe, expect, it } from 'vitest';
 import { ClusterProcess } from './testing/cluster-process.ts';
 
 const LINE = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\tINFO\tmain\.go:1\t\[Test\]: /;
+
+it('a call site is new only if every member says that it has no older record of it', async () => {
+  const etcd = await startTestEtcd();
+  const flags = ['--cluster-etcd', etcd.url];
+  const start = (id: string) => ClusterProcess.start(id, { flags });
+  const [n1, n2] = await Promise.all([start('n1'), start('n2')]);
+  const site = (hoursAgo: number, source: string) => {
+    const stamp = new Date(Date.now() - hoursAgo * 3_600_000).toISOString().replace('T', ' ').slice(0, 23);
+    return `${stamp}\tERROR\t${source}\t[Test]: failed\n`;
+  };
+  writeFileSync(join(n1.cwd, 'logs', 'a.log'), site(0.5, 'early.go:1') + site(0.5, 'fresh.go:2'));
+  writeFileSync(join(n2.cwd, 'logs', 'a.log'), site(50, 'early.go:1'));
+  await eventually(async () => expect((await n1.search()).outcomes).toEqual({ n1: 'ok', n2: 'ok' }));
+  const digest = async () => {
+    const { code, stdout, stderr } = await n1.cli('logs', 'digest', '--all', '-S', '2h', '--new-since', '1h');
+    const rows = stdout.split('\n').flatMap((row) => /(?:[*?] )?\w+\.go:\d/.exec(row)?.[0] ?? []);
+    return { code, rows: rows.toSorted(), stderr };
+  };
+  expect(await digest()).toEqual({
+    code: 0,
+    rows: ['* fresh.go:2', 'early.go:1'],
+    stderr: expect.stringMatching(/\* marks new groups; compared with records since \d{4}/),
+  });
+
+  await n2.kill();
+  const { code, rows, stderr } = await digest();
+  // That it is old is known if a snapshot of it was taken in the meantime.
+  expect({ code, rows: rows.map((row) => row.replace(/^\? early/, 'early')).toSorted() }).toEqual({
+    code: 3,
+    rows: ['? fresh.go:2', 'early.go:1'],
+  });
+  expect(stderr).toMatch(/\? marks groups that may be new\n/);
+  expect(stderr).toMatch(/older records were not all read: n2: /);
+});
 
 describe('what the command line prints while a member of the cluster is dead', () => {
   it('the lines of the others and the kept lines of the dead one, a warning and exit code 3, whatever the limit', async () => {

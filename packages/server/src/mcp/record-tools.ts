@@ -58,8 +58,11 @@ export const RECORD_TOOLS: readonly Tool[] = [
     input: {
       ...FILTERS,
       ...SELECTION,
-      new_since: { type: 'string', description: `Marks groups that did not occur before this time: ${TIME}.` },
-      only_new: { type: 'boolean', description: 'Only groups that are new.' },
+      new_since: {
+        type: 'string',
+        description: `Marks groups that never occurred before this time, as far as logs go back: ${TIME}.`,
+      },
+      only_new: { type: 'boolean', description: 'Only groups that are new, or of which this is not known.' },
       limit: count(MOST_GROUPS, DEFAULT_GROUPS, 'groups, the largest first'),
     },
     async run(args, context) {
@@ -74,23 +77,29 @@ export const RECORD_TOOLS: readonly Tool[] = [
         ...(args.only_new === true && { onlyNew: true }),
       };
       const answer = await client.cluster.logDigest(query, { signal, budgetMs: BUDGET_MS });
-      const { groups, totalGroups, ungrouped, members } = answer;
+      const { groups, totalGroups, ungrouped, baseline, members } = answer;
       const gaps = describeGaps(answer);
       if (totalGroups > groups.length) gaps.push(`at least ${totalGroups - groups.length} smaller groups are left out`);
       if (ungrouped > 0) gaps.push(`${ungrouped} records are in no group, because there were too many groups`);
+      if (newSinceMs !== undefined && !baseline?.isComplete)
+        gaps.push(
+          `what is new is not known: older records were not all read: ${baseline?.detail ?? 'earlier version'}`,
+        );
       return {
         coverage: { about: `every group of matching records of ${countNodes(members)}`, gaps },
-        data: groups.map(({ sample, firstMs, lastMs, level, source, shape, count: records, isNew, nodes }) => ({
-          records,
-          level,
-          source,
-          ...(shape !== null && { shape }),
-          ...(newSinceMs !== undefined && { isNew }),
-          first: toIso(firstMs),
-          last: toIso(lastMs),
-          nodes,
-          sample: describeRecord(sample, shownCharacters(limit)),
-        })),
+        data: groups.map(
+          ({ sample, firstMs, lastMs, level, source, shape, count: records, isNew, isNewUnknown, nodes }) => ({
+            records,
+            level,
+            source,
+            ...(shape !== null && { shape }),
+            ...(newSinceMs !== undefined && { isNew: isNewUnknown || !baseline ? 'not known' : isNew }),
+            first: toIso(firstMs),
+            last: toIso(lastMs),
+            nodes,
+            sample: describeRecord(sample, shownCharacters(limit)),
+          }),
+        ),
       };
     },
   },

@@ -55,16 +55,16 @@ function formatDigest(
   invocation: Invocation,
   { zone, target }: { zone: Zone; target: string | undefined },
 ): string {
-  const { groups, totalGroups, ungrouped } = digest;
+  const { groups, totalGroups, ungrouped, baseline } = digest;
   if (invocation.text('output') === 'json')
     return `${exactJson({ ...digest, ...(target !== undefined && { target }) })}\n`;
   const time = (timeMs: number | null) => (timeMs === null ? '-' : formatTime(timeMs, zone).slice(0, 19));
   const isCluster = 'members' in digest;
-  const rows = groups.map(({ level, source, shape, count, firstMs, lastMs, isNew, sample, ...more }) => [
+  const rows = groups.map(({ level, source, shape, count, firstMs, lastMs, isNew, isNewUnknown, sample, ...more }) => [
     String(count),
     ...(isCluster ? [formatNodes('nodes' in more ? more.nodes : {})] : []),
     level ?? '-',
-    `${isNew ? '* ' : ''}${visibleText(source ?? shape ?? '-')}`,
+    `${isNewUnknown || (isNew && !baseline) ? '? ' : isNew ? '* ' : ''}${visibleText(source ?? shape ?? '-')}`,
     time(firstMs),
     time(lastMs),
     visibleText(sample.message).replace(/\s+/g, ' '),
@@ -74,8 +74,25 @@ function formatDigest(
   if (totalGroups > groups.length)
     terminal.note(`${totalGroups - groups.length} smaller groups not shown; raise --limit to see them`);
   if (ungrouped > 0) terminal.note(`${ungrouped} records not grouped: too many groups`);
-  if (groups.some(({ isNew }) => isNew)) terminal.note('* marks new groups');
+  for (const note of newNotes(digest, invocation, time)) terminal.note(note);
   return groups.length === 0 ? '' : formatTable(columns, rows, terminal);
+}
+
+/** What the marks mean, and what they rest on. */
+function newNotes(
+  { groups, baseline }: Digest | ClusterDigest,
+  invocation: Invocation,
+  time: (timeMs: number) => string,
+): string[] {
+  if (invocation.text('new-since') === undefined) return [];
+  if (!baseline) return ['? marks groups that may be new: a node of an earlier version compares only since --since'];
+  const { fromMs, isComplete, detail = 'for an unknown reason' } = baseline;
+  const compared = fromMs === null ? 'nothing older matches' : `compared with records since ${time(fromMs)}`;
+  return [
+    ...(groups.some(({ isNew }) => isNew) ? [`* marks new groups; ${compared}`] : []),
+    ...(groups.some(({ isNewUnknown }) => isNewUnknown) ? ['? marks groups that may be new'] : []),
+    ...(isComplete ? [] : [`not known what else is new: older records were not all read: ${visibleText(detail)}`]),
+  ];
 }
 
 /** Count per node, largest first. */

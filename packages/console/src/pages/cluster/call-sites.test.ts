@@ -1,7 +1,7 @@
 import type { ClusterDigest } from '@porthole/client';
 import { expect, test } from 'vitest';
 import { ALL_LOGS } from '../../state/view.ts';
-import { groupView, longestLiteral, nodesText } from './call-sites.ts';
+import { groupView, longestLiteral, newSitesText, nodesText } from './call-sites.ts';
 
 const GROUP: ClusterDigest['groups'][number] = {
   level: 'ERROR',
@@ -40,4 +40,27 @@ test('without a call site, the longest constant part of the message is searched 
 test('one node is named, several are counted', () => {
   expect(nodesText(GROUP)).toBe('a');
   expect(nodesText({ ...GROUP, nodes: { a: 1, b: 2 } })).toBe('2 nodes');
+});
+
+test('nothing is said to be new or not, unless everything was read', () => {
+  const report = { id: 'a', outcome: 'ok', detail: null, elapsedMs: 1, count: 0, asOfMs: null } as const;
+  const read = { fromMs: null, isComplete: true };
+  const empty: ClusterDigest = { groups: [], totalGroups: 0, ungrouped: 0, baseline: read, members: [report] };
+  expect(newSitesText(empty)).toMatch(/^Nothing new/);
+  const unread = { fromMs: null, isComplete: false, detail: 'b: scan stopped: time budget' };
+  expect(newSitesText({ ...empty, baseline: unread })).toBe(
+    'Whether anything is new is not known: not everything was read (b: scan stopped: time budget).',
+  );
+  const stopped = { ...report, id: 'c', outcome: 'timeout' } as const;
+  expect(newSitesText({ ...empty, members: [report, stopped] })).toMatch(
+    /^Whether anything is new .* \(c: timeout\)\.$/,
+  );
+  const { baseline: _baseline, ...earlier } = empty;
+  expect(newSitesText(earlier)).toMatch(/^Whether anything is new is not known/);
+  expect(newSitesText({ ...empty, groups: [GROUP], totalGroups: 1 })).toBeNull();
+  expect(newSitesText({ ...empty, groups: [GROUP], totalGroups: 9 })).toBe('At least 8 more.');
+  const unknown = { ...GROUP, isNew: false, isNewUnknown: true } as const;
+  expect(newSitesText({ ...empty, baseline: unread, groups: [unknown] })).toMatch(
+    /^Which of these are new is not known/,
+  );
 });

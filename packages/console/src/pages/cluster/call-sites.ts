@@ -3,12 +3,6 @@ import { ALL_LOGS, type LogsView } from '../../state/view.ts';
 
 const HOUR_MS = 3_600_000;
 
-/**
- * A call site that logged nothing for this long before the last hour is new. Scanning further back costs more than it
- * adds.
- */
-const LOOKBACK_MS = 6 * HOUR_MS;
-
 const SHOWN = 8;
 
 /** Time budget: this runs repeatedly next to the requests of users. */
@@ -16,7 +10,7 @@ const BUDGET_MS = 3000;
 
 type Group = ClusterDigest['groups'][number];
 
-/** Warnings and errors that began in the last hour, by call site. */
+/** Warnings and errors of the last hour, by call site, of which there are none before. */
 export function newCallSites(
   cluster: ClusterState,
   { nowMs, selection }: { nowMs: number; selection: MemberSelection },
@@ -25,7 +19,7 @@ export function newCallSites(
   return cluster.logDigest(
     {
       ...selection,
-      fromMs: nowMs - LOOKBACK_MS,
+      fromMs: nowMs - HOUR_MS,
       toMs: nowMs + 1,
       minLevel: 'WARN',
       limit: SHOWN,
@@ -34,6 +28,27 @@ export function newCallSites(
     },
     { signal, budgetMs: BUDGET_MS },
   );
+}
+
+/** What is to be said below the list: that it is empty, or not known to be all. */
+export function newSitesText({ groups, totalGroups, baseline, members }: ClusterDigest): string | null {
+  const partial = members.find(({ outcome, isPartial }) => outcome !== 'ok' || isPartial);
+  const unread = baseline?.isComplete
+    ? partial && `${partial.id}: ${partial.detail ?? partial.outcome}`
+    : compared(baseline);
+  if (unread !== undefined) {
+    const question = groups.some(({ isNewUnknown }) => isNewUnknown)
+      ? 'Which of these are new'
+      : 'Whether anything else is new';
+    return `${groups.length === 0 ? 'Whether anything is new' : question} is not known: not everything was read (${unread}).`;
+  }
+  if (groups.length === 0) return 'Nothing new: no call site started to log warnings or errors in the last hour.';
+  const more = totalGroups - groups.length;
+  return more > 0 ? `At least ${more} more.` : null;
+}
+
+function compared(baseline: ClusterDigest['baseline']): string {
+  return baseline?.detail ?? 'a node of an earlier version compares with the last hour only';
 }
 
 /** The records of a group, as closely as a log view can select them. */

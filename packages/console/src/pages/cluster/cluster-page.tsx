@@ -12,7 +12,7 @@ import { formatCount, formatMinute } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { LabelFilter } from '../../ui/label-filter.tsx';
 import { FailureNote, Loading, PartialNote } from '../../ui/notes.tsx';
-import { groupView, nodesText } from './call-sites.ts';
+import { groupView, newSitesText, nodesText } from './call-sites.ts';
 import { ClusterHead } from './cluster-head.tsx';
 import { clusterResources, isUnconfigured, ownSettings } from './cluster-resources.ts';
 import { DriftCard, SettingsCard } from './config-cards.tsx';
@@ -104,9 +104,7 @@ function NewSitesCard({ sites, labels }: { sites: Resource<ClusterDigest>; label
           ))}
         </ul>
       )}
-      {value?.groups.length === 0 && (
-        <p class="dim">Nothing new: no call site started to log warnings or errors in the last hour.</p>
-      )}
+      {value && <p class="dim">{newSitesText(value)}</p>}
       {value && <PartialNote answer={value} onRetry={() => sites.reload()} />}
     </section>
   );
@@ -122,6 +120,11 @@ function SiteRow({ group, labels }: { group: Group; labels: readonly string[] })
           {group.level?.charAt(0) ?? '–'}
         </span>
         <code class={isError ? 'problem' : 'warning'}>{group.source ?? group.sample.file}</code>
+        {group.isNewUnknown && (
+          <span class="dim" title="Whether it is new is not known">
+            new?
+          </span>
+        )}
         <span class="site-message">{firstLine(group.sample.message)}</span>
         <span class="site-count">{formatCount(group.count)}×</span>
         <span class="site-nodes dim" title={nodes}>

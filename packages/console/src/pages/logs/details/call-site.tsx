@@ -18,7 +18,7 @@ interface CallSiteCount {
   /** Nodes with records of this call site, most first. */
   nodes: string[];
   firstMs: number | null;
-  /** Nodes that did not respond. */
+  /** Nodes that did not respond, or only in part. */
   silent: string[];
 }
 
@@ -42,7 +42,9 @@ export function CallSite({ record, view, zone }: { record: ShownRecord; view: Lo
       {value ? (
         <p>
           {formatCount(value.count)}× in {span.text}
-          {value.nodes.length === 0 ? '' : `, ${value.nodes.length === 1 ? 'only on' : 'on'} ${value.nodes.join(', ')}`}
+          {value.nodes.length === 0
+            ? ''
+            : `, ${value.nodes.length === 1 && value.silent.length === 0 ? 'only on' : 'on'} ${value.nodes.join(', ')}`}
           {value.firstMs === null ? '' : `, first ${formatTime(value.firstMs, zone).slice(0, 8)}`}
           {value.silent.length === 0 ? '' : ` · unknown for ${value.silent.join(', ')}`}
         </p>
@@ -74,6 +76,6 @@ export function countCallSite({ groups, members }: Pick<ClusterDigest, 'groups' 
     count: groups.reduce((sum, group) => sum + group.count, 0),
     nodes: [...counts].toSorted(([, a], [, b]) => b - a).map(([node]) => node),
     firstMs: times.length === 0 ? null : Math.min(...times),
-    silent: members.filter(({ outcome }) => outcome !== 'ok').map(({ id }) => id),
+    silent: members.filter(({ outcome, isPartial }) => outcome !== 'ok' || isPartial).map(({ id }) => id),
   };
 }
