@@ -5,6 +5,7 @@ import { type Coverage, coverageOf, gapsText, missingText } from '@porthole/cont
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
 import { ClusterProcess } from './testing/cluster-process.ts';
+import { tempDir } from './testing/program.ts';
 
 const LINE = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}\tINFO\tmain\.go:1\t\[Test\]: /;
 
@@ -40,6 +41,28 @@ it('a call site is new only if every member says that it has no older record of 
   });
   expect(stderr).toMatch(/\? marks groups that may be new\n/);
   expect(stderr).toMatch(/older records were not all read: n2: /);
+});
+
+it('secrets that differ between living members are reported while a dead one cannot be compared', async () => {
+  const etcd = await startTestEtcd();
+  const token = join(tempDir(), 'token');
+  writeFileSync(token, 'one-token-for-all-members-0123456789', { mode: 0o600 });
+  const flags = ['--cluster-etcd', etcd.url, '--cluster-token-file', token];
+  const start = (id: string) => ClusterProcess.start(id, { flags });
+  const [n1, n2, n3] = await Promise.all([start('n1'), start('n2'), start('n3')]);
+  await n3.waitForSnapshot();
+  await n3.kill();
+  const diff = async () => (await n1.client.cluster.configDiff({})).roles[0];
+  await eventually(async () => expect((await diff())?.withoutFingerprint).toEqual({ 'service.password': ['n3'] }));
+  const password = (await diff())?.differences.find(({ key }) => key === 'service.password');
+  expect(password?.values.map(({ nodes, isNotCompared = false }) => [nodes, isNotCompared]).toSorted()).toEqual([
+    [['n1'], false],
+    [['n2'], false],
+    [['n3'], true],
+  ]);
+  const { code, stderr } = await n1.cli('config', 'diff');
+  expect(code).toBe(1);
+  expect(stderr).toContain('not compared (secret): service.password (no fingerprint of n3)');
 });
 
 describe('what the command line prints while a member of the cluster is dead', () => {

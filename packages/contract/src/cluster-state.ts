@@ -98,6 +98,8 @@ export interface ConfigValue {
   isMajority: boolean;
   /** Only a different spelling of the value of the majority: `10s` and `10000ms`. */
   isSameMeaning: boolean;
+  /** A secret without a fingerprint: it may be the same as one of the others. */
+  isNotCompared?: true;
 }
 
 export interface ConfigDifference {
@@ -118,6 +120,8 @@ export interface ClusterConfigDiff {
     comparedKeys: number;
     /** Secrets that could not be compared, because not every member reports a fingerprint. */
     notCompared: string[];
+    /** The members that do not, by such a key. Absent in the responses of earlier versions. */
+    withoutFingerprint?: Record<string, string[]>;
     differences: ConfigDifference[];
   }[];
   members: MemberReport[];

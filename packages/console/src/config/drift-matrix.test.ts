@@ -18,6 +18,7 @@ import {
   outlierNodes,
   type RoleDiff,
   roleName,
+  secretsText,
   silentNodes,
 } from './drift-matrix.ts';
 import { settingsByKey } from './setting-values.ts';
@@ -84,7 +85,15 @@ describe('the drift matrix', () => {
   it('has cells only for nodes that differ from the majority', () => {
     const [flush, wal, timeout] = driftMatrix(small, plain).rows;
     expect([...(flush?.cells ?? [])]).toEqual([
-      ['s2', { shown: { text: '8', kind: 'value', fingerprint: null }, isSameMeaning: false, against: 's1' }],
+      [
+        's2',
+        {
+          shown: { text: '8', kind: 'value', fingerprint: null },
+          isSameMeaning: false,
+          isNotCompared: false,
+          against: 's1',
+        },
+      ],
     ]);
     expect(flush?.majority?.text).toBe('2');
     expect(wal?.majority?.kind).toBe('absent');
@@ -179,12 +188,20 @@ describe('texts', () => {
     [0, 5, 'broker', 'No key differs among 5 broker nodes'],
     [0, 1, 'broker', 'Only 1 broker node'],
   ])('%i keys, %i nodes of role %s', (driftCount, nodes, role, words) => {
-    expect(driftHeading({ driftCount }, { role, nodes: Array.from({ length: nodes }, (_, n) => `n${n}`) })).toBe(words);
+    const ids = Array.from({ length: nodes }, (_, n) => `n${n}`);
+    expect(driftHeading({ driftCount }, { role, nodes: ids, notCompared: [] })).toBe(words);
+  });
+
+  it('say that secrets were compared only if they were', () => {
+    expect(secretsText({ notCompared: [] })).toBe('secrets compared by fingerprint, never shown');
+    expect(secretsText({ notCompared: ['db.secret'] })).toMatch(/^1 secret not compared on every node/);
+    const heading = driftHeading({ driftCount: 0 }, { role: 'node', nodes: ['a', 'b'], notCompared: ['db.secret'] });
+    expect(heading).toBe('No key that could be compared differs among 2 nodes');
   });
 
   it('name the label that nodes are compared within', () => {
     const nodes = ['a', 'b'];
-    const heading = (label: string) => driftHeading({ driftCount: 1 }, { role: 'node', label, nodes });
+    const heading = (label: string) => driftHeading({ driftCount: 1 }, { role: 'node', label, nodes, notCompared: [] });
     expect(heading('zone=eu-1')).toBe('1 key differs among 2 nodes with zone=eu-1');
     expect(heading('')).toBe('1 key differs among 2 nodes without label');
     expect(roleName({ role: 'broker', label: 'zone=a' })).toBe('broker zone=a');
@@ -268,4 +285,34 @@ it('lists members of the role that were not compared', () => {
   expect(silentNodes(role('storage', []), diff, nodes)).toEqual(['c']);
   expect(silentNodes({ ...role('broker', []), label: 'zone=a' }, diff, nodes)).toEqual(['d']);
   expect(silentNodes({ ...role('broker', []), label: 'zone=b' }, diff, nodes)).toEqual([]);
+});
+
+it('names the nodes of which a fingerprint is missing, and does not take them for outliers', () => {
+  const secrets = (value: string, nodes: string[], more: Partial<ConfigValue> = {}) => ({
+    ...{ value, nodes, isMajority: false, isSameMeaning: false },
+    ...more,
+  });
+  const diff: RoleDiff = {
+    role: 'node',
+    nodes: ['a', 'b', 'c', 'd'],
+    comparedKeys: 1,
+    notCompared: ['password'],
+    withoutFingerprint: { password: ['c', 'd'] },
+    differences: [
+      {
+        key: 'password',
+        secret: true,
+        isExpected: false,
+        values: [
+          secrets('****** (fingerprint f1)', ['b'], { isMajority: true }),
+          secrets('****** (fingerprint f2)', ['a']),
+          secrets('******', ['c', 'd'], { isNotCompared: true }),
+        ],
+      },
+    ],
+  };
+  const matrix = driftMatrix(diff, plain);
+  expect(matrix.notCompared).toEqual([{ key: 'password', nodes: ['c', 'd'] }]);
+  expect(matrix.rows[0]?.cells.get('c')).toMatchObject({ isNotCompared: true });
+  expect(firstPair(matrix)).toEqual({ left: 'b', right: 'a' });
 });

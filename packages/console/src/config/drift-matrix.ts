@@ -15,6 +15,8 @@ export interface DriftColumn {
 export interface DriftCell {
   shown: ShownValue;
   isSameMeaning: boolean;
+  /** A secret of which the fingerprint is not known. */
+  isNotCompared: boolean;
   /** A node with another value, for the side-by-side view. */
   against: string;
 }
@@ -40,7 +42,8 @@ export interface DriftMatrix {
   foldedNodes: string[];
   rows: DriftRow[];
   expectedRows: DriftRow[];
-  notCompared: string[];
+  /** Secrets that could not be compared, each with the nodes of which the fingerprint is missing. */
+  notCompared: { key: string; nodes: readonly string[] }[];
   hasDefaults: boolean;
   hasSources: boolean;
 }
@@ -82,7 +85,9 @@ export function driftMatrix(diff: RoleDiff, options: DriftOptions): DriftMatrix 
     ...driftColumns(diff.nodes, rows, options),
     rows,
     expectedRows,
-    notCompared: diff.notCompared.filter((key) => key.toLowerCase().includes(text)),
+    notCompared: diff.notCompared
+      .filter((key) => key.toLowerCase().includes(text))
+      .map((key) => ({ key, nodes: diff.withoutFingerprint?.[key] ?? [] })),
     hasDefaults: all.some((row) => row.default !== null),
     hasSources: all.some((row) => row.source !== null),
   };
@@ -100,7 +105,7 @@ export function outlierNodes({ differences }: RoleDiff): string[] {
 /** A pair worth comparing: a node that agrees with the majority, and the first that does not. */
 export function firstPair({ rows }: Pick<DriftMatrix, 'rows'>): { left: string; right: string } | null {
   const row = rows.find(({ isDrift }) => isDrift);
-  const outlier = row && [...row.cells].find(([, { isSameMeaning }]) => !isSameMeaning);
+  const outlier = row && [...row.cells].find(([, cell]) => !cell.isSameMeaning && !cell.isNotCompared);
   if (!outlier) return null;
   const [node, { against }] = outlier;
   return row.majority ? { left: against, right: node } : { left: node, right: against };
@@ -112,7 +117,8 @@ function driftRow({ key, isExpected, values }: ConfigDifference, settings: Drift
   const hasMajority = majority !== undefined && isMost(values);
   const cells = (hasMajority ? others : values).flatMap((value) => {
     const against = value === majority ? others[0]?.nodes[0] : majority?.nodes[0];
-    const cell = { shown: showValue(value.value), isSameMeaning: value.isSameMeaning, against: against ?? '' };
+    const { isSameMeaning, isNotCompared = false } = value;
+    const cell = { shown: showValue(value.value), isSameMeaning, isNotCompared, against: against ?? '' };
     return value.nodes.map((node) => [node, cell] as const);
   });
   return {
@@ -129,7 +135,7 @@ function driftRow({ key, isExpected, values }: ConfigDifference, settings: Drift
 function isMost(values: readonly ConfigValue[]): boolean {
   const isFor = ({ isMajority, isSameMeaning }: ConfigValue) => isMajority || isSameMeaning;
   const votes = values.filter(isFor).reduce((sum, { nodes }) => sum + nodes.length, 0);
-  return values.every((value) => isFor(value) || value.nodes.length < votes);
+  return values.every((value) => isFor(value) || value.isNotCompared || value.nodes.length < votes);
 }
 
 /** Prefers the settings of a node that differs; otherwise any node's. */
@@ -205,14 +211,21 @@ export function silentNodes(
 /** `3 keys differ among 3 storage nodes with zone=eu-1` */
 export function driftHeading(
   { driftCount }: Pick<DriftMatrix, 'driftCount'>,
-  { role, label, nodes }: Pick<RoleDiff, 'role' | 'label' | 'nodes'>,
+  { role, label, nodes, notCompared }: Pick<RoleDiff, 'role' | 'label' | 'nodes' | 'notCompared'>,
 ): string {
   const kind = role === 'node' ? '' : `${role} `;
   const suffix = label === undefined ? '' : label === '' ? ' without label' : ` with ${label}`;
   if (nodes.length === 1) return `Only 1 ${kind}node${suffix}`;
   const among = `among ${nodes.length} ${kind}nodes${suffix}`;
-  if (driftCount === 0) return `No key differs ${among}`;
+  if (driftCount === 0) return `No key${notCompared.length > 0 ? ' that could be compared' : ''} differs ${among}`;
   return driftCount === 1 ? `1 key differs ${among}` : `${driftCount} keys differ ${among}`;
+}
+
+/** How secrets were compared: `secrets compared by fingerprint, never shown`. */
+export function secretsText({ notCompared }: Pick<RoleDiff, 'notCompared'>): string {
+  if (notCompared.length === 0) return 'secrets compared by fingerprint, never shown';
+  const secrets = notCompared.length === 1 ? '1 secret' : `${notCompared.length} secrets`;
+  return `${secrets} not compared on every node (named below); secrets are never shown`;
 }
 
 /** `4 keys expected to differ (ports, directories, ids)` */

@@ -2,7 +2,7 @@ import type { SettingEntry } from '@porthole/client';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { diffLines } from './line-diff.ts';
-import { foldRows, type PairSide, pairRows } from './pair-rows.ts';
+import { foldRows, isEqualRow, type PairSide, pairRows } from './pair-rows.ts';
 import { settingsByKey } from './setting-values.ts';
 import { TomlText } from './toml-text.ts';
 
@@ -47,8 +47,16 @@ describe('masked lines', () => {
     expect(unknownSecrets).toBe(1);
   });
 
-  it('in a comment are not compared', () => {
-    expect(compare(side('# "******"'), side('# "******"')).unknownSecrets).toBe(0);
+  it('are not folded among equal lines unless their fingerprints say that they are', () => {
+    const long = `${text}${Array.from({ length: 20 }, (_, index) => `key${index} = 1`).join('\n')}\n`;
+    const unknown = compare(side(long), side(long, { 'db.password': 'a' }));
+    expect(foldRows(unknown.rows.map(isEqualRow))[0]).toMatchObject({ isFolded: false, start: 0 });
+    const same = compare(side(long, { 'db.password': 'a' }), side(long, { 'db.password': 'a' }));
+    expect(foldRows(same.rows.map(isEqualRow))).toMatchObject([{ isFolded: true, start: 0 }]);
+  });
+
+  it.each(['# "******"', 'keys = [\n  "******",\n]'])('without a key are not compared: %j', (lines) => {
+    expect(compare(side(lines, { keys: 'a' }), side(lines, { keys: 'b' })).unknownSecrets).toBe(1);
   });
 });
 

@@ -10,7 +10,7 @@ export interface PairSide {
 }
 
 export interface PairRow extends DiffRow {
-  /** For lines that look equal because both are masked: what their fingerprints say. */
+  /** For lines that look equal because both are masked: what their fingerprints say. Not equal unless they say so. */
   secret: 'same' | 'differs' | 'unknown' | null;
 }
 
@@ -56,12 +56,19 @@ export function pairRows({ rows, isExact }: LineDiff, left: PairSide, right: Pai
 function compareSecret(row: DiffRow, left: PairSide, right: PairSide): PairRow['secret'] {
   const line = left.toml.lines[row.left ?? -1] ?? '';
   if (!line.includes(MASK)) return null;
+  // A comment, or a line within a multi-line value, has no key to look up.
   const [leftKey, rightKey] = [left.toml.lineAt(row.left ?? 0).key, right.toml.lineAt(row.right ?? 0).key];
-  // A comment, or a line within a multi-line value: it has no key to look up.
-  if (leftKey === null || rightKey === null) return null;
-  const [mine, other] = [left.settings.get(leftKey)?.fingerprint, right.settings.get(rightKey)?.fingerprint];
+  const [mine, other] = [
+    left.settings.get(leftKey ?? '')?.fingerprint,
+    right.settings.get(rightKey ?? '')?.fingerprint,
+  ];
   if (mine === undefined || other === undefined || leftKey !== rightKey) return 'unknown';
   return mine === other ? 'same' : 'differs';
+}
+
+/** Whether both sides are known to have the same line. */
+export function isEqualRow({ kind, secret }: PairRow): boolean {
+  return kind === 'equal' && secret !== 'unknown';
 }
 
 /** Folds equal rows except around differences. Every row is in exactly one run, in order. */

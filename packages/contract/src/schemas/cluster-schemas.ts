@@ -23,6 +23,7 @@ import {
   extendedObject,
   integer,
   listOf,
+  mapOf,
   mark,
   nullable,
   nullableInteger,
@@ -74,12 +75,16 @@ export const CLUSTER_SCHEMAS = {
     secret: bool('Whether the values are masked.'),
     isExpected: bool('Whether it is expected to differ between nodes: addresses, names, ports.'),
     values: listOf(
-      exactObject<ConfigValue>('One value, and which members have it.', {
-        value: anyValue('Null where the key is missing. A secret: a mask and a fingerprint.'),
-        nodes: listOf({ type: 'string' }, 'Ids of the members that have it.'),
-        isMajority: bool('Whether most members have it.'),
-        isSameMeaning: bool('Whether it is only a different spelling of the value of the majority.'),
-      }),
+      exactObject<ConfigValue>(
+        'One value, and which members have it.',
+        {
+          value: anyValue('Null where the key is missing. A secret: a mask and a fingerprint.'),
+          nodes: listOf({ type: 'string' }, 'Ids of the members that have it.'),
+          isMajority: bool('Whether most members have it.'),
+          isSameMeaning: bool('Whether it is only a different spelling of the value of the majority.'),
+        },
+        { isNotCompared: mark('A secret without a fingerprint: it may be the same as one of the others.') },
+      ),
     ),
   }),
   ClusterConfigDiff: exactObject<SentTypes['ClusterConfigDiff']>('Where configurations differ, by role.', {
@@ -93,7 +98,10 @@ export const CLUSTER_SCHEMAS = {
           notCompared: listOf({ type: 'string' }, 'Secrets for which not every member reports a fingerprint.'),
           differences: listOf(ref('ConfigDifference')),
         },
-        { label: text('With `by`: the label that these members have; empty for those without it.') },
+        {
+          label: text('With `by`: the label that these members have; empty for those without it.'),
+          withoutFingerprint: mapOf(listOf({ type: 'string' }), 'The members that report none, by such a key.'),
+        },
       ),
     ),
     ...members,

@@ -103,16 +103,27 @@ export const CONFIG_TOOLS: readonly Tool[] = [
       const answer = await client.cluster.configDiff(request, { signal });
       const { roles, members } = answer;
       const gaps = describeGaps(answer);
-      const compared = roles.map(({ role, label, nodes, comparedKeys, notCompared, differences }) => {
-        const shown = takeFirst(
-          differences.filter(({ isExpected }) => expected === true || !isExpected),
-          MOST_DIFFERENCES,
-          `differences of role ${role}`,
-        );
-        gaps.push(...shown.gaps);
-        if (notCompared.length > 0) gaps.push(`secrets that could not be compared: ${notCompared.join(', ')}`);
-        return { role, ...(label && { label }), nodes, comparedKeys, differences: shown.taken.map(describeDifference) };
-      });
+      const compared = roles.map(
+        ({ role, label, nodes, comparedKeys, notCompared, withoutFingerprint = {}, differences }) => {
+          const shown = takeFirst(
+            differences.filter(({ isExpected }) => expected === true || !isExpected),
+            MOST_DIFFERENCES,
+            `differences of role ${role}`,
+          );
+          gaps.push(...shown.gaps);
+          for (const key of notCompared)
+            gaps.push(
+              `secret ${key} not compared: no fingerprint of ${withoutFingerprint[key]?.join(', ') ?? 'some nodes'}`,
+            );
+          return {
+            role,
+            ...(label && { label }),
+            nodes,
+            comparedKeys,
+            differences: shown.taken.map(describeDifference),
+          };
+        },
+      );
       return { coverage: { about: `every difference between ${countNodes(members)}`, gaps }, data: compared };
     },
   },
@@ -202,12 +213,13 @@ function describeDifference({ key, secret, isExpected, values }: ConfigDifferenc
     key,
     ...(secret && { secret }),
     ...(isExpected && { isExpected }),
-    values: values.map(({ value, nodes, isMajority, isSameMeaning }) => ({
+    values: values.map(({ value, nodes, isMajority, isSameMeaning, isNotCompared }) => ({
       value: shorten(value),
       nodes: nodes.slice(0, 50),
       nodeCount: nodes.length,
       isMajority,
       ...(isSameMeaning && { isSameMeaning }),
+      ...(isNotCompared && { isNotCompared }),
     })),
   };
 }

@@ -82,7 +82,7 @@ async function diffCluster(invocation: Invocation): Promise<number> {
 async function writeTable({ roles }: ClusterConfigDiff, invocation: Invocation): Promise<void> {
   const { terminal } = invocation;
   const withExpected = invocation.isOn('expected');
-  for (const { role: name, label, nodes, comparedKeys, notCompared, differences } of roles) {
+  for (const { role: name, label, nodes, comparedKeys, notCompared, withoutFingerprint = {}, differences } of roles) {
     const role = label === undefined ? name : `${name} ${label || '(no label)'}`;
     const shown = differences.filter(({ isExpected }) => withExpected || !isExpected);
     const hidden = differences.length - shown.length;
@@ -91,7 +91,12 @@ async function writeTable({ roles }: ClusterConfigDiff, invocation: Invocation):
       terminal.note(
         `  ${count(hidden, 'key')} ${hidden === 1 ? 'differs' : 'differ'} as expected; show with --expected`,
       );
-    if (notCompared.length > 0) terminal.note(`  not compared (secret): ${visibleText(notCompared.join(', '))}`);
+    const secrets = notCompared.map((key) => {
+      const without = withoutFingerprint[key] ?? [];
+      const isOfAll = without.length === 0 || without.length === nodes.length;
+      return isOfAll ? key : `${key} (no fingerprint of ${without.join(', ')})`;
+    });
+    if (secrets.length > 0) terminal.note(`  not compared (secret): ${visibleText(secrets.join(', '))}`);
     if (shown.length > 0) await terminal.write(outlierTable(role, shown, terminal));
   }
 }

@@ -66,14 +66,15 @@ function outlierRows(role: string, { key, values }: ConfigDifference): string[][
 
 function stackOutliers(role: string, { key, values }: ConfigDifference, { colors }: Terminal): string {
   const lines = values.map((value) => {
-    const line = `${value.isMajority ? ' ' : '!'} ${showOutlier(value)}  ${formatNodes(value)}`;
-    return `  ${value.isMajority || value.isSameMeaning ? line : colors.red(line)}\n`;
+    const line = `${value.isMajority || value.isNotCompared ? ' ' : '!'} ${showOutlier(value)}  ${formatNodes(value)}`;
+    return `  ${value.isMajority || value.isSameMeaning || value.isNotCompared ? line : colors.red(line)}\n`;
   });
   return `${colors.bold(`${visibleText(role)} ${visibleText(key)}`)}\n${lines.join('')}`;
 }
 
-function showOutlier({ value, isMajority, isSameMeaning }: ConfigValue): string {
+function showOutlier({ value, isMajority, isSameMeaning, isNotCompared }: ConfigValue): string {
   const text = showValue(value ?? undefined);
+  if (isNotCompared) return `${text} (not compared)`;
   return isSameMeaning && !isMajority ? `${text} (equivalent)` : text;
 }
 

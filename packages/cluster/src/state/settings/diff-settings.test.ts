@@ -99,7 +99,11 @@ describe('where members differ', () => {
   });
 
   it('a single member has no differences', () => {
-    expect(diffSettings([toMember('a', { x: 1 })])).toEqual({ comparedKeys: 0, notCompared: [], differences: [] });
+    expect(diffSettings([toMember('a', { x: 1 })])).toMatchObject({
+      comparedKeys: 0,
+      notCompared: [],
+      differences: [],
+    });
   });
 });
 
@@ -119,7 +123,35 @@ describe('secrets', () => {
 
   it('are not compared until all have one, which is reported', () => {
     const diff = diffSettings([toMember('a', { password: secret('f1') }), toMember('b', { password: secret() })]);
-    expect(diff).toEqual({ comparedKeys: 0, notCompared: ['password'], differences: [] });
+    const without = { password: ['b'] };
+    expect(diff).toEqual({ comparedKeys: 0, notCompared: ['password'], withoutFingerprint: without, differences: [] });
+  });
+
+  it('that differ are reported, even if a member has no fingerprint, and is not taken for one of them', () => {
+    const diff = diffSettings([
+      toMember('a', { password: secret('f1') }),
+      toMember('b', { password: secret('f2') }),
+      toMember('c', { password: secret('f1') }),
+      toMember('d', { password: secret() }),
+      toMember('e', { password: secret() }),
+      toMember('f', { password: secret() }),
+    ]);
+    const value = { isMajority: false, isSameMeaning: false };
+    expect(diff.differences[0]?.values).toEqual([
+      { ...value, value: '****** (fingerprint f1)', nodes: ['a', 'c'], isMajority: true },
+      { ...value, value: '****** (fingerprint f2)', nodes: ['b'] },
+      { ...value, value: MASK, nodes: ['d', 'e', 'f'], isNotCompared: true },
+    ]);
+    expect([diff.notCompared, diff.withoutFingerprint]).toEqual([['password'], { password: ['d', 'e', 'f'] }]);
+  });
+
+  it('of which only the visible part differs, differ without a fingerprint', () => {
+    const url = (host: string) => ({ value: `http://u:******@${host}`, secret: false });
+    const { differences, notCompared } = diffSettings([
+      toMember('a', { db: url('h1') }),
+      toMember('b', { db: url('h2') }),
+    ]);
+    expect([differences.map(({ key }) => key), notCompared]).toEqual([['db'], ['db']]);
   });
 
   it('one that is empty, or missing, shows without a fingerprint', () => {

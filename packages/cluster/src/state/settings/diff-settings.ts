@@ -24,8 +24,10 @@ export interface MemberSettings {
 
 export interface SettingsDiff {
   comparedKeys: number;
-  /** Secrets without a fingerprint from every member. They are also listed as differences if their masked values differ. */
+  /** Secrets without a fingerprint from every member. They are also listed as differences if the others differ. */
   notCompared: string[];
+  /** The members without one, by such a key. */
+  withoutFingerprint: Record<string, string[]>;
   /** By key. */
   differences: ConfigDifference[];
 }
@@ -41,21 +43,23 @@ interface Cell {
 
 /** Differences per key. Independent of the order of the members. */
 export function diffSettings(members: readonly MemberSettings[]): SettingsDiff {
-  const diff: SettingsDiff = { comparedKeys: 0, notCompared: [], differences: [] };
+  const diff: SettingsDiff = { comparedKeys: 0, notCompared: [], withoutFingerprint: {}, differences: [] };
   if (members.length < 2) return diff;
+  const blind = new Map<string, string[]>();
   const ordered = members.toSorted((a, b) => compareText(a.id, b.id));
   const keys = new Set(ordered.flatMap(({ settings }) => [...settings.keys()]));
   for (const key of [...keys].sort()) {
     const secret = ordered.some(({ settings }) => settings.get(key)?.secret === true);
     const cells = ordered.map((member) => toCell(member, key, secret));
     const masked = cells.filter(({ isMasked }) => isMasked);
-    const isBlind = masked.length > 1 && masked.some(({ fingerprint }) => fingerprint === undefined);
-    if (isBlind) diff.notCompared.push(key);
+    const without = masked.filter(({ fingerprint }) => fingerprint === undefined).map(({ id }) => id);
+    if (masked.length > 1 && without.length > 0) blind.set(key, without);
     else diff.comparedKeys++;
-    const values = groupValues(cells, { isBlind, isVerbatim: VERSION_KEY.test(key) });
-    if (values.length > 1) diff.differences.push({ key, secret, isExpected: isExpected(key, cells), values });
+    const values = groupValues(cells, { isVerbatim: VERSION_KEY.test(key) });
+    const known = values.filter(({ isNotCompared }) => !isNotCompared);
+    if (known.length > 1) diff.differences.push({ key, secret, isExpected: isExpected(key, cells), values });
   }
-  return diff;
+  return { ...diff, notCompared: [...blind.keys()], withoutFingerprint: Object.fromEntries(blind) };
 }
 
 /** A value is masked if any member considers it secret. */
@@ -70,24 +74,30 @@ interface ValueGroup {
   shown: SettingJson | null;
   meaning: string;
   nodes: string[];
+  /** Masked, and shown like values of which the fingerprint is known: it may be any of them, or another. */
+  isNotCompared: boolean;
 }
 
-function groupValues(cells: readonly Cell[], how: { isBlind: boolean; isVerbatim: boolean }): ConfigValue[] {
+function groupValues(cells: readonly Cell[], how: { isVerbatim: boolean }): ConfigValue[] {
   const groups = new Map<string, ValueGroup>();
+  const known = new Set(cells.flatMap(({ value, fingerprint }) => (fingerprint === undefined ? [] : writeJson(value))));
   for (const { id, value, fingerprint, isMasked } of cells) {
-    const shown = isMasked && !how.isBlind && value !== null ? withFingerprint(value, fingerprint) : value;
+    const shown = isMasked && value !== null ? withFingerprint(value, fingerprint) : value;
     const spelling = writeJson(shown);
     const meaning = shown === null || isMasked || how.isVerbatim ? `as it is ${spelling}` : canonicalValue(shown);
-    const group = groups.get(spelling) ?? { shown, meaning, nodes: [] };
+    const isNotCompared = isMasked && fingerprint === undefined && known.has(spelling);
+    const group = groups.get(spelling) ?? { shown, meaning, nodes: [], isNotCompared };
     group.nodes.push(id);
     groups.set(spelling, group);
   }
-  const [majority, ...others] = rankGroups([...groups.values()]);
+  const all = [...groups.values()];
+  const [majority, ...others] = rankGroups(all.filter((group) => !group.isNotCompared));
   if (majority === undefined) return [];
   const toGroup = ({ shown, nodes }: ValueGroup) => ({ value: shown, nodes, isMajority: false, isSameMeaning: false });
   return [
     { ...toGroup(majority), isMajority: true },
     ...others.map((group) => ({ ...toGroup(group), isSameMeaning: group.meaning === majority.meaning })),
+    ...all.filter((group) => group.isNotCompared).map((group) => ({ ...toGroup(group), isNotCompared: true as const })),
   ];
 }
 

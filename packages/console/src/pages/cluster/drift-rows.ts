@@ -20,7 +20,7 @@ export function driftRows({ roles }: ClusterConfigDiff): DriftRow[] {
 
 function driftRow(role: string, { key, values }: ConfigDifference): DriftRow {
   const majority = values.find(({ isMajority }) => isMajority);
-  const others = values.filter((value) => value !== majority && !value.isSameMeaning);
+  const others = values.filter((value) => value !== majority && !value.isSameMeaning && !value.isNotCompared);
   return {
     role,
     key,

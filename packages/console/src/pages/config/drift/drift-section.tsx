@@ -10,6 +10,7 @@ import {
   outlierNodes,
   type RoleDiff,
   roleName,
+  secretsText,
   silentNodes,
 } from '../../../config/drift-matrix.ts';
 import { loadSettings } from '../../../config/load-node-config.ts';
@@ -82,7 +83,7 @@ export function DriftSection({ view, nodes, diff, onRetry }: DriftSectionProps) 
         <div>
           <h1>{driftHeading(matrix, role)}</h1>
           <p class="config-sub">
-            {role.comparedKeys} keys compared · majority value in grey · secrets compared by fingerprint, never shown
+            {role.comparedKeys} keys compared · majority value in grey · {secretsText(role)}
           </p>
         </div>
         <DriftTools view={view} />

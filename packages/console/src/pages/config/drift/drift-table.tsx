@@ -30,7 +30,7 @@ export function DriftTable({ view, matrix, nodeCount }: DriftTableProps) {
   const hasRows = !isEmpty || expectedRows.length > 0;
   return (
     <>
-      {isEmpty && <p class="config-empty">{emptyText(view, nodeCount)}</p>}
+      {isEmpty && <p class="config-empty">{emptyText(view, matrix, nodeCount)}</p>}
       {hasRows && (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls, and only a focused element scrolls by keyboard
         <section class="table-frame" aria-label="Keys that differ, by node" tabIndex={0}>
@@ -45,15 +45,17 @@ export function DriftTable({ view, matrix, nodeCount }: DriftTableProps) {
           </table>
         </section>
       )}
-      {notCompared.length > 0 && <NotCompared keys={notCompared} />}
+      {notCompared.length > 0 && <NotCompared secrets={notCompared} />}
     </>
   );
 }
 
-function emptyText({ text }: ConfigView, nodeCount: number): string {
+function emptyText({ text }: ConfigView, { notCompared, columns }: DriftMatrix, nodeCount: number): string {
   if (text !== '') return `No differing key contains “${text}”.`;
   if (nodeCount === 1) return 'Only one node has this role; there is nothing to compare it with.';
-  return `The ${nodeCount} nodes that were compared have the same configuration, except for keys expected to differ.`;
+  if (notCompared.length > 0 || columns.some(({ report, isSilent }) => isSilent || report !== null))
+    return 'No difference was found, but not everything could be compared, or is current.';
+  return `All ${nodeCount} nodes have the same configuration, except for keys expected to differ.`;
 }
 
 function Head({ matrix: { columns, foldedNodes, hasDefaults, hasSources } }: { matrix: DriftMatrix }) {
@@ -109,22 +111,23 @@ function Expected({ view, matrix }: { view: ConfigView; matrix: DriftMatrix }) {
   );
 }
 
-function NotCompared({ keys }: { keys: readonly string[] }) {
+function NotCompared({ secrets }: { secrets: DriftMatrix['notCompared'] }) {
   return (
     <details class="config-note">
       <summary>
-        {keys.length === 1 ? '1 secret' : `${keys.length} secrets`} not compared · set <code>cluster.token-file</code>{' '}
-        to compare secrets
+        {secrets.length === 1 ? '1 secret' : `${secrets.length} secrets`} not compared on every node ·{' '}
+        <code>cluster.token-file</code> lets nodes report fingerprints
       </summary>
-      <p>
-        {keys.map((key) => (
-          <code key={key} class="key-chip">
-            {key}
-          </code>
+      <ul>
+        {secrets.map(({ key, nodes }) => (
+          <li key={key}>
+            <code class="key-chip">{key}</code> {nodes.length > 0 && `no fingerprint of ${nodes.join(', ')}`}
+          </li>
         ))}
-      </p>
+      </ul>
       <p>
-        Nodes that share a cluster token report fingerprints of their secrets; equal fingerprints mean equal secrets.
+        Nodes that share a cluster token report fingerprints of their secrets; equal fingerprints mean equal secrets. Of
+        a node that does not respond none is known.
       </p>
     </details>
   );
@@ -166,12 +169,13 @@ function Cell({ row, column, view }: { row: DriftRow; column: DriftColumn; view:
         <ValueText shown={cell.shown} />
       </a>
       {cell.isSameMeaning && <span class="same-note"> ≈ same</span>}
+      {cell.isNotCompared && <span class="same-note"> not compared</span>}
     </td>
   );
 }
 
-function cellClass({ isExpected }: DriftRow, { isSameMeaning }: DriftCell): string {
-  return isExpected || isSameMeaning ? '' : 'is-outlier';
+function cellClass({ isExpected }: DriftRow, { isSameMeaning, isNotCompared }: DriftCell): string {
+  return isExpected || isSameMeaning || isNotCompared ? '' : 'is-outlier';
 }
 
 /** Keys expected to differ have one value per node, too many to show. */

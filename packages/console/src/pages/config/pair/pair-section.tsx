@@ -201,7 +201,8 @@ function useSide({ text, settings }: KnownConfig) {
 
 function summary({ differing, unknownSecrets, isExact }: PairRows): string {
   const lines = differing === 1 ? '1 line differs' : `${formatCount(differing)} lines differ`;
-  const parts = [differing === 0 ? 'No line differs' : lines];
+  const none = unknownSecrets === 0 ? 'No line differs' : 'No line that could be compared differs';
+  const parts = [differing === 0 ? none : lines];
   if (unknownSecrets > 0)
     parts.push(`${unknownSecrets} masked ${unknownSecrets === 1 ? 'line' : 'lines'} not compared`);
   if (!isExact) parts.push('too different for a full diff: aligned by lines that occur once in each');

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'preact/hooks';
-import { foldRows, type PairRow, type PairRows, type PairSide } from '../../../config/pair-rows.ts';
+import { foldRows, isEqualRow, type PairRow, type PairRows, type PairSide } from '../../../config/pair-rows.ts';
 import { settingMark } from '../../../config/setting-values.ts';
 import { formatCount } from '../../../ui/format.ts';
 import { LineChunks } from '../toml/line-chunks.tsx';
@@ -54,7 +54,7 @@ export function PairTable({ pair, left, right, names }: PairTableProps) {
 }
 
 function foldItems(rows: readonly PairRow[], opened: ReadonlySet<number>): Item[] {
-  return foldRows(rows.map(({ kind }) => kind === 'equal')).flatMap(({ isFolded, start, end }): Item[] => {
+  return foldRows(rows.map(isEqualRow)).flatMap(({ isFolded, start, end }): Item[] => {
     const isOpen = !isFolded || opened.has(start);
     const inside = isOpen ? rows.slice(start, end).map((row) => ({ row })) : [];
     return isFolded ? [{ start, count: end - start, isOpen }, ...inside] : inside;
