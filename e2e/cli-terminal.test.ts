@@ -35,7 +35,7 @@ const STAYING = new Set(['serve', 'demo', 'mcp']);
 /** Ways to call each command; an output format that is a choice is added by itself. */
 const CALLS: Readonly<Record<string, readonly (readonly string[])[]>> = {
   nodes: [[]],
-  'nodes forget': [['EVIL']],
+  'nodes forget': [['EVIL', '--yes']],
   'config get': [[], ['EVIL.key'], ['nothing.EVIL']],
   'config diff': [[]],
   logs: [['-n', '5'], ['EVIL-missing.log'], ['-n', '5', '--template', 'EVIL {message} {EVIL}'], ['-Q', 'EVIL"']],

@@ -12,6 +12,7 @@ import { freePorts } from '@porthole/server/testing';
 import { expect, it } from 'vitest';
 import { ClusterProcess, writeRecord } from './testing/cluster-process.ts';
 import { tempDir } from './testing/program.ts';
+import { TerminalProgram } from './testing/pseudo-terminal.ts';
 
 const TEXT = 'written before the end';
 
@@ -70,11 +71,35 @@ async function oneIsKilled({ n1, n2, n3 }: Cluster): Promise<void> {
   expect((await n1.cli('logs', '--all', '-o', 'json')).code).toBe(3);
 
   // Forgotten through one node, it is on none.
-  expect(await n2.cli('nodes', 'forget', 'n1')).toMatchObject({ code: 2, stderr: expect.stringContaining('member') });
-  expect(await n2.cli('nodes', 'forget', 'n3')).toMatchObject({ code: 0, stderr: '' });
+  const refused = { code: 2, stderr: expect.stringContaining('member') };
+  expect(await n2.cli('nodes', 'forget', 'n1', '--yes')).toMatchObject(refused);
+  // Not without being asked, or told.
+  const loss =
+    /n3 \(failed\): its snapshot of \d{4}-\S+Z will be deleted on every node: [1-9]\d* records?, the list of [1-9]/;
+  const unasked = await n2.cli('nodes', 'forget', 'n3');
+  expect(unasked).toMatchObject({ code: 2, stderr: expect.stringMatching(loss) });
+  expect(unasked.stderr).toContain('--yes');
+  for (const { answer, code } of [
+    { answer: '\n', code: 1 },
+    { answer: 'no\n', code: 1 },
+    { answer: '\u0004', code: 1 },
+    { answer: '\u0003', code: 130 },
+  ]) {
+    const asked = new TerminalProgram(['nodes', 'forget', 'n3', '--url', n2.url], { cwd: n2.cwd, columns: 200 });
+    await eventually(() => expect(asked.output).toContain('Forget n3? [y/N]'));
+    asked.type(answer);
+    const ended = await asked.end();
+    expect({ answer, code: ended.code }).toEqual({ answer, code });
+    expect(ended.output).toMatch(loss);
+  }
+  for (const node of [n1, n2]) expect(await statesBy(node)).toEqual({ n1: 'up', n2: 'up', n3: 'failed' });
+  const asked = new TerminalProgram(['nodes', 'forget', 'n3', '--url', n2.url], { cwd: n2.cwd });
+  await eventually(() => expect(asked.output).toContain('Forget n3? [y/N]'));
+  asked.type('y\n');
+  expect(await asked.end()).toMatchObject({ code: 0 });
   for (const node of [n1, n2]) expect(await statesBy(node)).toEqual({ n1: 'up', n2: 'up' });
   expect((await n1.cli('nodes')).code).toBe(0);
-  expect(await n2.cli('nodes', 'forget', 'n3')).toMatchObject({ code: 2 });
+  expect(await n2.cli('nodes', 'forget', 'n3', '--yes')).toMatchObject({ code: 2 });
 }
 
 /** In order: it has left, which is no failure. */
@@ -119,7 +144,7 @@ async function oneIsKilledWithoutRegistry({ n1, n2, n3 }: Cluster, etcd: TestEtc
   const { messages, outcomes } = await again.search();
   expect(outcomes).toEqual({ n1: 'ok', n2: 'ok', n3: 'refused' });
   expect(messages).toEqual(expect.arrayContaining([`${TEXT} by n3`, 'written while the registry is away']));
-  expect(await again.cli('nodes', 'forget', 'n3')).toMatchObject({ code: 2 });
+  expect(await again.cli('nodes', 'forget', 'n3', '--yes')).toMatchObject({ code: 2 });
   await etcd.start();
   await eventually(async () => expect(await statesBy(again)).toEqual({ n1: 'up', n2: 'up', n3: 'failed' }));
 }

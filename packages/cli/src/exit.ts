@@ -6,7 +6,7 @@ export class ProgramError extends Error {
 /** Exit codes; documented in docs/cli.md. */
 export const EXIT = {
   ok: 0,
-  /** No record matches, the configurations differ, or the doctor found a problem. */
+  /** No record matches, the configurations differ, the doctor found a problem, or a question was answered with no. */
   different: 1,
   error: 2,
   /** Part of the requested data could not be read. */

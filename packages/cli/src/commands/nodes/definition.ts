@@ -39,10 +39,14 @@ export const NODES_COMMAND: CommandDefinition = {
       name: 'forget',
       about: 'remove a node that left or failed from the list, with its snapshot, on every node of the cluster',
       args: [{ name: 'node', complete: 'node', about: 'the id of the node' }],
-      flags: [...NODE_FLAGS, ...OUTPUT_FLAGS],
+      flags: [
+        { long: 'yes', short: 'y', about: 'do not ask; needed if there is no terminal' },
+        ...NODE_FLAGS,
+        ...OUTPUT_FLAGS,
+      ],
       notes: [
-        'Needs the admin role if authentication is enabled. A node that is still registered cannot be forgotten; one that registers again reappears. Nodes are forgotten automatically after cluster.last-words-keep.\n' +
-          'Exit codes: 0 forgotten, 2 error, 3 some nodes did not respond and may still list it.',
+        'Says what will be deleted, and asks first. Needs the admin role if authentication is enabled. A node that is still registered cannot be forgotten; one that registers again reappears. Nodes are forgotten automatically after cluster.last-words-keep.\n' +
+          'Exit codes: 0 forgotten, 1 not confirmed, 2 error, 3 some nodes did not respond and may still list it.',
       ],
       examples: [['porthole nodes forget storage-3', 'storage-3 was decommissioned']],
       load: () => import('./forget.ts'),

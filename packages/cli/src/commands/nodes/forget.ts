@@ -1,7 +1,8 @@
-import { coverageOf, failures, missingText } from '@porthole/contract';
+import { type ClusterState, coverageOf, failures, missingText } from '@porthole/contract';
 import { EXIT } from '../../exit.ts';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
+import { confirm } from '../../output/confirm.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { queryCluster } from '../../sources/query-cluster.ts';
@@ -12,8 +13,36 @@ export async function run(invocation: Invocation): Promise<number> {
   const [id = ''] = args;
   const node = await openNode(invocation);
   const signal = interruptSignal();
+  const loss = visibleText(await queryCluster(node, (cluster) => describeLoss(cluster, id, signal)));
+  if (!(await confirm(invocation, { facts: loss, question: `Forget ${visibleText(id)}?`, signal }))) {
+    terminal.note('nothing was forgotten');
+    return EXIT.different;
+  }
   const { members } = await queryCluster(node, (cluster) => cluster.forget(id, { signal }));
   const missing = failures(coverageOf({ members }));
   for (const part of missing) terminal.warn(visibleText(`${missingText(part)}; it may still list ${id}`));
   return missing.length > 0 ? EXIT.partial : EXIT.ok;
+}
+
+/** What is lost for good: what the nodes still have of it. */
+async function describeLoss(cluster: ClusterState, id: string, signal: AbortSignal): Promise<string> {
+  const selection = { nodes: [id] };
+  const [histogram, listed] = await Promise.all([
+    cluster.logHistogram({ ...selection, buckets: 1, store: 'nodes' }, { signal }),
+    cluster.logFiles(selection, { signal }),
+  ]);
+  const { state, asOfMs } = histogram.members.find((report) => report.id === id) ?? {};
+  const counts = histogram.buckets.flatMap((bucket) => Object.values(bucket.counts));
+  const records = counts.reduce((sum, count) => sum + count, histogram.untimed);
+  const files = listed.files.length;
+  if (typeof asOfMs !== 'number') return `${id} (${state ?? 'unknown'}): no snapshot of it was found`;
+  const asOf = new Date(asOfMs).toISOString();
+  return (
+    `${id} (${state ?? 'gone'}): its snapshot of ${asOf} will be deleted on every node: ${count(records, 'record')}, ` +
+    `the list of ${count(files, 'file')} and its configuration`
+  );
+}
+
+function count(number: number, noun: string): string {
+  return `${number} ${noun}${number === 1 ? '' : 's'}`;
 }
