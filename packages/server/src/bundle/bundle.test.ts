@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import {
@@ -8,7 +8,7 @@ import {
   type ClusterDigest,
   type ClusterNodes,
 } from '@porthole/contract';
-import { scaled } from '@porthole/logs/testing';
+import { eventually, scaled } from '@porthole/logs/testing';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { freePorts } from '../testing/free-ports.ts';
@@ -175,6 +175,35 @@ describe('the bundle of a cluster', () => {
     const merged = manifest.entries.find(({ name }) => name === 'logs/merged.log');
     expect(merged?.problems).toEqual([expect.stringMatching(/^dead: refused/)]);
     expect(text('logs/n1/a.log')).toContain('first of n1');
+  });
+
+  it('has what is kept of a member that died, in its own folder, and says that it is a part, and as of when', async () => {
+    const dir = tempDir();
+    const settings = { cluster: { refreshMs: 500, lastWordsDir: dir } };
+    const nodes = [
+      { files: { 'a.log': createLog('n1') }, settings },
+      { files: { 'a.log': createLog('n2'), 'b.log.1.gz': gzipSync(createLog('b')) } },
+    ];
+    const [first, second] = await startBundleCluster({ nodes });
+    const port = first?.port ?? 0;
+    await eventually(() => {
+      const kept = readdirSync(dir).filter((name) => name.endsWith('.json'));
+      const records = kept.map((name) => JSON.parse(readFileSync(join(dir, name), 'utf8')).records.length);
+      expect(records).toEqual([8]);
+    });
+    await second?.running.stop();
+    const { manifest, text } = await fetchBundle(port);
+    const asOf = /as of \d{4}-\d\d-\d\dT\S+Z/;
+    for (const [name, file, log] of [
+      ['logs/n2/a.log', 'a.log', createLog('n2')],
+      ['logs/n2/b.log.1', 'b.log.1.gz', createLog('b')],
+    ] as const) {
+      expect(text(name)).toBe(`${log.split('\n').slice(1, 4).join('\n')}\n`);
+      const entry = manifest.entries.find((each) => each.name === name);
+      expect(entry).toMatchObject({ node: 'n2', file, isCut: true, problems: [expect.stringMatching(asOf)] });
+    }
+    expect(manifest.isComplete).toBe(false);
+    expect(manifest.missing.find(({ name }) => name === 'logs/n2')?.reason).toMatch(/its snapshot of \d{4}/);
   });
 
   it('has only safe names, whatever members and files are called', async () => {

@@ -1,9 +1,11 @@
+import type { MemberReport } from '@porthole/contract';
 import { isPackedName, plainName } from '@porthole/logs';
 import { type BundleContext, safePath } from './bundle-context.ts';
 import { describeError } from './bundle-writer.ts';
 import { type LogPart, readPart } from './log-part.ts';
 import { mergedLog } from './merged-log.ts';
 import { cutPart, type FittedPart, fitParts, type LogPlanDeps, planLogs, shareRoom } from './plan-logs.ts';
+import { addSnapshotLogs } from './snapshot-logs.ts';
 
 /**
  * Share of the remaining room for the files. The rest is for the merged log, which contains the same text again, prefixed
@@ -16,8 +18,9 @@ export async function addLogs(context: BundleContext): Promise<void> {
   const { writer, signal } = context;
   const room = Math.floor(writer.remainingBytes * FILES_SHARE);
   let planned: readonly FittedPart[] = [];
+  let absent: readonly MemberReport[] = [];
   try {
-    planned = await planParts(context, room);
+    ({ planned, absent } = await planParts(context, room));
   } catch (error) {
     signal.throwIfAborted();
     writer.addMissing('logs', describeError(error));
@@ -27,12 +30,13 @@ export async function addLogs(context: BundleContext): Promise<void> {
     planned.map(({ fitted }) => fitted),
   );
   await addParts(context, planned, room);
+  await addSnapshotLogs(context, absent);
 }
 
 async function planParts(
   { cluster, request, nodes, writer, signal }: BundleContext,
   room: number,
-): Promise<readonly FittedPart[]> {
+): Promise<{ planned: readonly FittedPart[]; absent: readonly MemberReport[] }> {
   const { fromMs, toMs, ...selection } = request;
   const planning: LogPlanDeps = {
     cluster,
@@ -43,13 +47,17 @@ async function planParts(
       writer.addMissing(safePath(['logs', node, ...(file === undefined ? [] : [file])]), reason, node),
   };
   const { files, members } = await cluster.logFiles(selection, { signal });
-  for (const { id, outcome, detail } of members)
-    if (outcome !== 'ok' && outcome !== 'left')
-      planning.reportMissing({ node: id }, detail === null ? outcome : `${outcome}: ${detail}`);
-  // Of a member that does not respond only the list of files is known, not their text.
+  for (const { id, outcome, detail, asOfMs } of members)
+    if (outcome !== 'ok' && outcome !== 'left') {
+      const reason = detail === null ? outcome : `${outcome}: ${detail}`;
+      const kept = asOfMs === null ? '' : `; what its snapshot of ${new Date(asOfMs).toISOString()} has is included`;
+      planning.reportMissing({ node: id }, `${reason}${kept}`);
+    }
+  // Of a member that does not respond the list of files is known, but not their text, only the records of its snapshot.
   const responding = new Set(members.filter(({ outcome }) => outcome === 'ok').map(({ id }) => id));
   const readable = files.filter(({ node }) => responding.has(node));
-  return fitParts(await planLogs(readable, planning), room, planning);
+  const planned = await fitParts(await planLogs(readable, planning), room, planning);
+  return { planned, absent: members.filter(({ outcome, asOfMs }) => outcome !== 'ok' && asOfMs !== null) };
 }
 
 /** Starts where all files are included: before that, some would seem to have been silent. */
