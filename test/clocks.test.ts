@@ -13,6 +13,8 @@ const TIMES_OF_DAY: Readonly<Record<string, string>> = {
   'archive/src/ship/log-shipper.ts': 'versions of rows, and ages of records',
   'archive/src/ship/progress-writer.ts': 'up to when records were shipped',
   'archive/src/sourced/common-width.ts': 'time ranges of requests',
+  'archive/src/sourced/remembered.ts': 'since when something fails, for people',
+  'archive/src/sourced/sourced-reports.ts': 'compared with times of records',
   'client/src/check-arguments.ts': 'only named, in a message',
   'client/src/clock.ts': 'the time of day next to a clock that does not jump',
   'cluster/src/contract-only/follow-tails.ts': 'where records begin that are followed',
