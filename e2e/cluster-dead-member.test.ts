@@ -127,6 +127,12 @@ describe('what the command line prints while a member of the cluster is dead', (
     const { end } = await n1.search();
     expect(gapsText(coverageOf(end))).toMatch(said);
 
+    for await (const items of n1.client.cluster.member('n2').searchLogs({ terms: ['nobody'] })) {
+      const last = items.at(-1);
+      if (last?.type === 'end')
+        expect(gapsText(coverageOf(last))).toMatch(/^it does not respond: only its newest \d+ records as of /);
+    }
+
     const records = n1.client.cluster.records({ terms: ['nobody wrote this'] });
     const { value } = await records.next();
     expect(value).toMatchObject({ isComplete: false, missing: [{ node: 'n2', reason: 'gone' }] });

@@ -139,9 +139,10 @@ export class LocalCluster implements ClusterState {
     const departed = directory.departed().find(({ member }) => member.id === id);
     if (!departed) return peers.get(id).state;
     const { matchRegex } = peers;
-    if (!held.isElsewhere(id)) return new SnapshotNode(departed, matchRegex);
+    const isAlone = true;
+    if (!held.isElsewhere(id)) return new SnapshotNode(departed, matchRegex, { isAlone });
     return new LazySnapshotNode(
-      async (options) => new SnapshotNode((await held.find(id, options)) ?? departed, matchRegex),
+      async (options) => new SnapshotNode((await held.find(id, options)) ?? departed, matchRegex, { isAlone }),
     );
   }
 

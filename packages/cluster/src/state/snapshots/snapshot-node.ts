@@ -41,11 +41,18 @@ import type { MemberSnapshot } from './member-snapshot.ts';
 export class SnapshotNode implements NodeState {
   readonly #snapshot: MemberSnapshot;
   readonly #matchRegex: MatchRegex | undefined;
+  readonly #limits: Pick<SearchEnd, 'limits'>;
 
-  /** Without `matchRegex`, patterns are tested in this thread. */
-  constructor(snapshot: MemberSnapshot, matchRegex?: MatchRegex) {
+  /**
+   * Without `matchRegex`, patterns are tested in this thread. `isAlone`: no report of the member says that this is its
+   * snapshot, so the ends of responses do.
+   */
+  constructor(snapshot: MemberSnapshot, matchRegex?: MatchRegex, { isAlone = false }: { isAlone?: boolean } = {}) {
     this.#snapshot = snapshot;
     this.#matchRegex = matchRegex;
+    const asOf = new Date(snapshot.asOfMs).toISOString();
+    const limits = `it does not respond: only its newest ${snapshot.records.length} records as of ${asOf} are known`;
+    this.#limits = isAlone ? { limits } : {};
   }
 
   async describe(_options?: CallOptions): Promise<NodeDescription> {
@@ -81,8 +88,9 @@ export class SnapshotNode implements NodeState {
     throw this.#notInSnapshot('the bytes of its files');
   }
 
-  searchLogs(query: SearchQuery): AsyncIterable<SearchItem[]> {
-    return searchSnapshot(this.#snapshot, query, { matchRegex: this.#matchRegex });
+  async *searchLogs(query: SearchQuery): AsyncGenerator<SearchItem[], void, undefined> {
+    for await (const items of searchSnapshot(this.#snapshot, query, { matchRegex: this.#matchRegex }))
+      yield items.map((item) => (item.type === 'end' ? { ...item, ...this.#limits } : item));
   }
 
   async *searchLogLines(query: SearchQuery): AsyncGenerator<Uint8Array, void, undefined> {
@@ -116,7 +124,7 @@ export class SnapshotNode implements NodeState {
       bucketMs,
       buckets: buckets.map(([bucket, each]) => ({ startMs: bucket * bucketMs, counts: each })),
       untimed: records.length - times.length,
-      end: countEnd(records),
+      end: { ...countEnd(records), ...this.#limits },
     };
   }
 
@@ -131,18 +139,18 @@ export class SnapshotNode implements NodeState {
       ...groupRecords(records, query, past),
       ungrouped: 0,
       ...(newSinceMs !== undefined && { baseline }),
-      end: countEnd(records),
+      end: { ...countEnd(records), ...this.#limits },
     };
   }
 
   async logFields(query: FieldsQuery): Promise<Fields> {
     const records = await this.#matching(query);
-    return { ...countFields(records, query), end: countEnd(records) };
+    return { ...countFields(records, query), end: { ...countEnd(records), ...this.#limits } };
   }
 
   async logTop(query: TopQuery): Promise<Top> {
     const records = await this.#matching(query);
-    return { ...countTop(records, query), end: countEnd(records) };
+    return { ...countTop(records, query), end: { ...countEnd(records), ...this.#limits } };
   }
 
   async #matching(query: LogSelection & RecordFilter): Promise<FoundRecord[]> {

@@ -1,4 +1,5 @@
 import type { ClusterDigest, ClusterState, MemberSelection } from '@porthole/client';
+import { coverageOf, failures, missingText } from '@porthole/contract';
 import { ALL_LOGS, type LogsView } from '../../state/view.ts';
 
 const HOUR_MS = 3_600_000;
@@ -31,11 +32,10 @@ export function newCallSites(
 }
 
 /** What is to be said below the list: that it is empty, or not known to be all. */
-export function newSitesText({ groups, totalGroups, baseline, members }: ClusterDigest): string | null {
-  const partial = members.find(({ outcome, isPartial }) => outcome !== 'ok' || isPartial);
-  const unread = baseline?.isComplete
-    ? partial && `${partial.id}: ${partial.detail ?? partial.outcome}`
-    : compared(baseline);
+export function newSitesText(digest: ClusterDigest): string | null {
+  const { groups, totalGroups, baseline } = digest;
+  const [part] = failures(coverageOf(digest));
+  const unread = baseline?.isComplete ? part && missingText(part) : compared(baseline);
   if (unread !== undefined) {
     const question = groups.some(({ isNewUnknown }) => isNewUnknown)
       ? 'Which of these are new'

@@ -1,4 +1,5 @@
 import type { ClusterConfigDiff, ClusterNode } from '@porthole/client';
+import { absenceText, coverageOf } from '@porthole/contract';
 import { useMemo } from 'preact/hooks';
 import {
   chooseRole,
@@ -128,7 +129,7 @@ function RoleSwitch({ view, diff, shown }: RoleSwitchProps) {
         const name = roleName(one);
         return (
           <a key={name} class="config-segment" href={url} aria-current={one === shown ? 'true' : undefined}>
-            {name} <span class="config-segment-count">· {driftText(countDrift(one))}</span>
+            {name} <span class="config-segment-count">· {driftText(countDrift(one), diff)}</span>
           </a>
         );
       })}
@@ -142,8 +143,8 @@ function requestText({ role, by, group }: ConfigView): string {
   return [...(role === null ? [] : [`role "${role}"`]), ...(label === null ? [] : [label])].join(' and ');
 }
 
-function driftText(count: number): string {
-  if (count === 0) return 'no drift';
+function driftText(count: number, diff: ClusterConfigDiff): string {
+  if (count === 0) return absenceText('no drift', coverageOf(diff));
   return count === 1 ? '1 differs' : `${count} differ`;
 }
 
