@@ -204,7 +204,7 @@ export interface ClusterHistogram extends Pick<Histogram, 'bucketMs' | 'untimed'
 export interface ClusterDigest {
   /** The same call site on several members is one group. */
   groups: (DigestGroup & { sample: ClusterRecord; nodes: Record<string, number> })[];
-  /** A minimum: members return only their largest groups. */
+  /** An estimate: members return only their largest groups, and which of the others are the same is not known. */
   totalGroups: number;
   ungrouped: number;
   /** Present if `newSinceMs` was given; complete if every member, and the archive if there is one, was read completely. */

@@ -51,7 +51,7 @@ export function mergeGroups<Group extends CountedGroup>(
   const judged = [...merged].map(([key, group]) => [key, judge(key, group)] as const);
   const wanted = new Map(judged.filter(([, { isNew, isNewUnknown }]) => !onlyNew || isNew || isNewUnknown));
   const ranked = [...wanted].sort(([aKey, a], [bKey, b]) => b.count - a.count || (aKey < bKey ? -1 : 1));
-  // A minimum: how many of the groups that a part has not sent are among those of the others is unknown.
+  // An estimate: groups that a part has not sent may be those of others, or merge with them.
   const known = totals.map(({ unseen, keys }) => unseen + [...keys].filter((key) => wanted.has(key)).length);
   return {
     groups: ranked.slice(0, limit).map(([, group]) => group),

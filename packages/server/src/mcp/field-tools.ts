@@ -97,7 +97,7 @@ function describeTop({ by, values, others, missing, distinct, isExact }: Cluster
     })),
     recordsWithOtherValues: others,
     recordsWithoutTheField: missing,
-    differentValues: distinct,
+    differentValues: isExact ? distinct : `about ${distinct}`,
   };
 }
 

@@ -79,7 +79,7 @@ export const RECORD_TOOLS: readonly Tool[] = [
       const answer = await client.cluster.logDigest(query, { signal, budgetMs: BUDGET_MS });
       const { groups, totalGroups, ungrouped, baseline, members } = answer;
       const gaps = describeGaps(answer);
-      if (totalGroups > groups.length) gaps.push(`at least ${totalGroups - groups.length} smaller groups are left out`);
+      if (totalGroups > groups.length) gaps.push(`about ${totalGroups - groups.length} smaller groups are left out`);
       if (ungrouped > 0) gaps.push(`${ungrouped} records are in no group, because there were too many groups`);
       if (newSinceMs !== undefined && !baseline?.isComplete)
         gaps.push(

@@ -72,7 +72,9 @@ function formatDigest(
   const columns = [COUNT_COLUMN, ...(isCluster ? [{ title: 'NODES', hideRank: 1 }] : []), ...GROUP_COLUMNS];
   const { terminal } = invocation;
   if (totalGroups > groups.length)
-    terminal.note(`${totalGroups - groups.length} smaller groups not shown; raise --limit to see them`);
+    terminal.note(
+      `${isCluster ? 'about ' : ''}${totalGroups - groups.length} smaller groups not shown; raise --limit to see them`,
+    );
   if (ungrouped > 0) terminal.note(`${ungrouped} records not grouped: too many groups`);
   for (const note of newNotes(digest, invocation, time)) terminal.note(note);
   return groups.length === 0 ? '' : formatTable(columns, rows, terminal);

@@ -47,7 +47,9 @@ function formatFields(result: Fields | ClusterFields, invocation: Invocation, ta
   if (isSample)
     terminal.note(`a sample: ${records} records were examined; narrow the time range with --since to examine all`);
   if (totalFields > fields.length)
-    terminal.note(`${totalFields - fields.length} rarer fields not shown; raise --limit to see them`);
+    terminal.note(
+      `${'members' in result ? 'at least ' : ''}${totalFields - fields.length} rarer fields not shown; raise --limit to see them`,
+    );
   if (fields.length === 0) return '';
   const rows = fields.map((field) => [
     visibleText(field.name),

@@ -58,7 +58,7 @@ test('nothing is said to be new or not, unless everything was read', () => {
   const { baseline: _baseline, ...earlier } = empty;
   expect(newSitesText(earlier)).toMatch(/^Whether anything is new is not known/);
   expect(newSitesText({ ...empty, groups: [GROUP], totalGroups: 1 })).toBeNull();
-  expect(newSitesText({ ...empty, groups: [GROUP], totalGroups: 9 })).toBe('At least 8 more.');
+  expect(newSitesText({ ...empty, groups: [GROUP], totalGroups: 9 })).toBe('About 8 more.');
   const unknown = { ...GROUP, isNew: false, isNewUnknown: true } as const;
   expect(newSitesText({ ...empty, baseline: unread, groups: [unknown] })).toMatch(
     /^Which of these are new is not known/,

@@ -44,7 +44,7 @@ export function newSitesText(digest: ClusterDigest): string | null {
   }
   if (groups.length === 0) return 'Nothing new: no call site started to log warnings or errors in the last hour.';
   const more = totalGroups - groups.length;
-  return more > 0 ? `At least ${more} more.` : null;
+  return more > 0 ? `About ${more} more.` : null;
 }
 
 function compared(baseline: ClusterDigest['baseline']): string {

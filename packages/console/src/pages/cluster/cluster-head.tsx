@@ -2,11 +2,10 @@ import type { ClusterNode } from '@porthole/client';
 import { preferences } from '../../state/preferences.ts';
 import { ALL_LOGS, type View } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { sumColumns } from '../../ui/chart/count-columns.ts';
 import { formatShortTime, formatSpan } from '../../ui/format.ts';
 import { useStore } from '../../ui/hooks.ts';
 import { departureKey, errorsText, headline, isDegraded, missingNodes, problemText } from './node-health.ts';
-import { RECENT_MS, type RecentCounts } from './recent-counts.ts';
+import { groupErrors, RECENT_MS, type RecentCounts } from './recent-counts.ts';
 
 interface ClusterHeadProps {
   nodes: readonly ClusterNode[];
@@ -97,7 +96,14 @@ export function snapshotView(id: string): View {
 /** Links to the errors of all nodes, and says how many nodes the count covers. */
 function ErrorsLink({ nodes, labels, counts }: Omit<ClusterHeadProps, 'nowMs'>) {
   const href = viewUrl({ ...ALL_LOGS, labels, range: { kind: 'last', spanMs: RECENT_MS }, minLevel: 'ERROR' });
-  const { text, isAlarm } = errorsText(nodes, counts && { ...sumColumns(counts.columns), counted: counts.byNode.size });
+  const { text, isAlarm } = errorsText(
+    nodes,
+    counts &&
+      groupErrors(
+        [...counts.byNode.keys()].map((id) => ({ id })),
+        counts,
+      ),
+  );
   return (
     <a class={isAlarm ? 'button button-alarm' : 'button'} href={href}>
       {text}, last 15 min →

@@ -11,7 +11,7 @@ const SILENT_MS = 2 * 60_000;
 /** A node is silent if its last record is this many times older than the median of the others. */
 const SILENT_FACTOR = 10;
 
-/** Errors of the nodes that were counted, and the number of those nodes. */
+/** Errors that were found, and the number of nodes that were counted completely. */
 interface CountedErrors {
   errors: number;
   counted: number;
@@ -132,7 +132,7 @@ export function departureKey({ id, sinceMs }: Pick<ClusterNode, 'id' | 'sinceMs'
   return `${id}@${sinceMs ?? ''}`;
 }
 
-/** `3 errors on 4 of 5 nodes`. Never claims "no errors" for nodes that were not counted. */
+/** `At least 3 errors, 4 of 5 nodes counted`. Never claims "no errors" for nodes that were not counted. */
 export function errorsText(
   nodes: readonly Pick<ClusterNode, 'state'>[],
   counts: CountedErrors | null,
@@ -144,8 +144,10 @@ export function errorsText(
   const isAll = counted >= expected;
   const all = expected === 1 ? 'on this node' : `on all ${expected} nodes`;
   const where = isAll ? all : `on ${counted} of ${expected} nodes`;
-  if (errors > 0)
-    return { text: `${formatCount(errors)} ${errors === 1 ? 'error' : 'errors'} ${where}`, isAlarm: true };
+  const found = `${formatCount(errors)} ${errors === 1 ? 'error' : 'errors'}`;
+  if (errors > 0 && !isAll)
+    return { text: `At least ${found}, ${counted} of ${expected} nodes counted`, isAlarm: true };
+  if (errors > 0) return { text: `${found} ${where}`, isAlarm: true };
   if (counted === 0)
     return { text: expected === 1 ? 'Errors not counted' : 'Errors not counted on any node', isAlarm: true };
   return { text: `No errors ${where}`, isAlarm: !isAll };

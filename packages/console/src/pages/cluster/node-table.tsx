@@ -255,14 +255,19 @@ function nodeAddress({ node: { hostIp, httpPort } }: ClusterNode): string {
 
 /** Errors or warnings of a node in the last 15 minutes, linked to the records. */
 function NodeCount({ node, counts, kind }: NodeCountProps) {
-  const count = counts?.byNode.get(node.id)?.[kind] ?? (kind === 'errors' ? node.recentErrors : null);
-  if (count === null || node.state !== 'up') return <Unknown why={whyUnknown({ node, counts })} />;
+  const counted = counts?.byNode.get(node.id);
+  // Until they are counted: another count, which may be of another minute.
+  const earlier = counts === null && kind === 'errors' && node.state === 'up' ? node.recentErrors : null;
+  const count = counted?.[kind] ?? earlier;
+  const isPartial = counted?.isPartial === true;
+  if (count === null || (isPartial && count === 0)) return <Unknown why={whyUnknown({ node, counts })} />;
   if (count === 0) return <>0</>;
   const range = { kind: 'last', spanMs: RECENT_MS } as const;
   const minLevel = kind === 'errors' ? 'ERROR' : 'WARN';
   const href = viewUrl({ ...ALL_LOGS, sources: [{ node: node.id, log: null }], range, minLevel });
   return (
     <a class={kind === 'errors' ? 'count-link problem' : 'count-link'} href={href}>
+      {isPartial && '≥ '}
       {formatCount(count)}
     </a>
   );

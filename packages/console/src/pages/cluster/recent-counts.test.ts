@@ -1,5 +1,6 @@
 import type { ClusterHistogram, MemberReport } from '@porthole/client';
 import { expect, test } from 'vitest';
+import { sumColumns } from '../../ui/chart/count-columns.ts';
 import { groupErrors, recentCounts } from './recent-counts.ts';
 
 const RANGE = { fromMs: 0, toMs: 30_000, bucketMs: 15_000 };
@@ -28,8 +29,8 @@ test('the warnings of a node are its records minus its errors', () => {
   const errors = histogram([{ startMs: 0, counts: { ERROR: 2 }, nodes: { a: 2 } }], members);
   const { byNode, columns } = recentCounts({ range: RANGE, all, errors });
   expect([...byNode]).toEqual([
-    ['a', { errors: 2, warnings: 4 }],
-    ['b', { errors: 0, warnings: 1 }],
+    ['a', { errors: 2, warnings: 4, isPartial: false }],
+    ['b', { errors: 0, warnings: 1, isPartial: false }],
   ]);
   expect(groupErrors([{ id: 'a' }, { id: 'b' }, { id: 'not counted' }], { byNode })).toEqual({ errors: 2, counted: 2 });
   expect(columns.map((column) => [column.errors, column.warnings])).toEqual([
@@ -38,16 +39,29 @@ test('the warnings of a node are its records minus its errors', () => {
   ]);
 });
 
-test('a node that was not counted has no counts, not zero', () => {
+test('a node that was not counted has no counts, and one of which a part was counted has at least that', () => {
   const members = [
     report('a', { outcome: 'timeout' }),
     report('b'),
     report('c', { detail: 'a.log could not be read', isPartial: true }),
+    report('d', { outcome: 'gone', asOfMs: 5 }),
   ];
-  const { byNode } = recentCounts({
-    range: RANGE,
-    all: histogram([], members),
-    errors: histogram([], members),
-  });
-  expect([...byNode.keys()]).toEqual(['b']);
+  // A record was written between the two responses.
+  const all = histogram([{ startMs: 0, counts: { ERROR: 4, WARN: 1 }, nodes: { b: 2, c: 2, d: 1 } }], members);
+  const errors = histogram(
+    [
+      { startMs: 0, counts: { ERROR: 4 }, nodes: { b: 1, c: 2, d: 1 } },
+      { startMs: 15_000, counts: { FATAL: 1 }, nodes: { b: 1 } },
+    ],
+    members,
+  );
+  const { byNode, columns } = recentCounts({ range: RANGE, all, errors });
+  expect([...byNode]).toEqual([
+    ['b', { errors: 2, warnings: 1, isPartial: false }],
+    ['c', { errors: 2, warnings: 0, isPartial: true }],
+    ['d', { errors: 1, warnings: 0, isPartial: true }],
+  ]);
+  // What the chart, the table and the headline show adds up to the same.
+  expect(sumColumns(columns)).toEqual({ errors: 5, warnings: 1 });
+  expect(groupErrors(members, { byNode })).toEqual({ errors: 5, counted: 1 });
 });

@@ -11,12 +11,14 @@ const BUDGET_MS = 5000;
 export interface NodeCounts {
   errors: number;
   warnings: number;
+  /** There may be more: not all was read, or only its snapshot. */
+  isPartial: boolean;
 }
 
 export interface RecentCounts {
   range: ColumnRange;
   columns: CountColumn[];
-  /** Only nodes that were counted. */
+  /** Only nodes of which something was counted. Together they have what the columns have. */
   byNode: ReadonlyMap<string, NodeCounts>;
   members: readonly MemberReport[];
 }
@@ -45,25 +47,48 @@ export function recentCounts(given: {
   errors: ClusterHistogram;
 }): RecentCounts {
   const { range, all, errors } = given;
-  // Without one of the files, the count is not a count.
-  const counted = all.members.filter(({ outcome, isPartial }) => outcome === 'ok' && !isPartial);
-  const byNode = counted.map(({ id }): [string, NodeCounts] => {
-    const nodeErrors = nodeTotal(errors, id);
-    // A record may have been written between the two responses.
-    return [id, { errors: nodeErrors, warnings: Math.max(0, nodeTotal(all, id) - nodeErrors) }];
+  const partial = new Set([...all.members, ...errors.members].filter(isPart).map(({ id }) => id));
+  const byNode = new Map(all.members.filter(wasCounted).map(({ id }) => [id, emptyCounts(partial.has(id))]));
+  const startsMs = new Set([...all.buckets, ...errors.buckets].map(({ startMs }) => startMs));
+  const [ofAll, ofErrors] = [nodesByStart(all), nodesByStart(errors)];
+  const buckets = [...startsMs].map((startMs) => {
+    const counts = { ERROR: 0, WARN: 0 };
+    for (const [id, node] of byNode) {
+      const nodeErrors = ofErrors.get(startMs)?.[id] ?? 0;
+      // A record may have been written between the two responses.
+      const nodeWarnings = Math.max(0, (ofAll.get(startMs)?.[id] ?? 0) - nodeErrors);
+      node.errors += nodeErrors;
+      node.warnings += nodeWarnings;
+      counts.ERROR += nodeErrors;
+      counts.WARN += nodeWarnings;
+    }
+    return { startMs, counts };
   });
-  return { range, columns: countColumns(all.buckets, range), byNode: new Map(byNode), members: all.members };
+  return { range, columns: countColumns(buckets, range), byNode, members: all.members };
 }
 
-/** Errors of some nodes, and how many of them were counted. */
+function isPart({ outcome, isPartial }: MemberReport): boolean {
+  return outcome !== 'ok' || isPartial === true;
+}
+
+function wasCounted({ outcome, asOfMs }: MemberReport): boolean {
+  return outcome === 'ok' || asOfMs !== null;
+}
+
+function emptyCounts(isPartial: boolean): NodeCounts {
+  return { errors: 0, warnings: 0, isPartial };
+}
+
+function nodesByStart({ buckets }: ClusterHistogram): Map<number, Record<string, number>> {
+  return new Map(buckets.map(({ startMs, nodes }) => [startMs, nodes]));
+}
+
+/** Errors of some nodes, and how many of them were counted completely. */
 export function groupErrors(
   nodes: readonly { id: string }[],
   { byNode }: Pick<RecentCounts, 'byNode'>,
 ): { errors: number; counted: number } {
   const own = nodes.flatMap(({ id }) => byNode.get(id) ?? []);
-  return { errors: own.reduce((sum, { errors }) => sum + errors, 0), counted: own.length };
-}
-
-function nodeTotal({ buckets }: ClusterHistogram, id: string): number {
-  return buckets.reduce((sum, { nodes }) => sum + (nodes[id] ?? 0), 0);
+  const counted = own.filter(({ isPartial }) => !isPartial).length;
+  return { errors: own.reduce((sum, { errors }) => sum + errors, 0), counted };
 }

@@ -105,7 +105,7 @@ function MoreFields({ value, typed }: { value: FieldsResult; typed: string }) {
   if (fields.length === 0) return <p class="dim">{emptyText(value)}</p>;
   if (filterFields(fields, typed).length === 0) return <p class="dim">No field with this name among those listed.</p>;
   return totalFields > fields.length ? (
-    <p class="dim">{totalFields - fields.length} rarer fields are not listed.</p>
+    <p class="dim">At least {totalFields - fields.length} rarer fields are not listed.</p>
   ) : null;
 }
 
