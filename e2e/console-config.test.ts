@@ -99,7 +99,9 @@ it('shows the node that is configured differently, expected differences on reque
   // By label: the node that differs is alone in its zone.
   await page.goto(`${n1.url}/config`);
   await page.getByLabel('Compare within').selectOption('zone');
-  await waitUntilVisible(page.getByRole('heading', { name: 'No key that could be compared differs among 2 nodes with zone=eu-1' }));
+  await waitUntilVisible(
+    page.getByRole('heading', { name: 'No key that could be compared differs among 2 nodes with zone=eu-1' }),
+  );
   await page.getByRole('link', { name: 'node zone=eu-2 · no drift' }).click();
   await waitUntilVisible(page.getByRole('heading', { name: 'Only 1 node with zone=eu-2' }));
   expect(new URL(page.url()).search).toBe('?by=zone&in=zone=eu-2&role=node');

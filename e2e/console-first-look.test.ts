@@ -26,7 +26,7 @@ function startProcess(id: string, flags: readonly string[] = []): Promise<Cluste
 /** Exactly two clicks. */
 async function toNewestError(page: Page): Promise<void> {
   expect(await page.getByRole('dialog').count()).toBe(0);
-  await page.getByRole('link', { name: /^(At least )?\d+ errors? .*, last 15 min/ }).click();
+  await page.getByRole('link', { name: /^(At least )?\d+ errors?\b.*, last 15 min/ }).click();
   await findRow(page, 'the newest failure').click();
   await waitUntilVisible(detailsPanel(page).getByText('the newest failure'));
 }
