@@ -45,7 +45,11 @@ const LOG_FILE: JsonSchema = {
   required: ['name', 'size'],
 };
 
-const EQUAL: JsonSchema = { type: 'boolean', description: 'Whether there is no difference; then the exit code is 0.' };
+const EQUAL: JsonSchema = {
+  type: 'boolean',
+  description:
+    'Whether everything was compared and nothing differs. False without a difference: something could not be compared.',
+};
 
 const CONFIG_VALUE: JsonSchema = { description: 'The value; absent where the configuration does not have the key.' };
 

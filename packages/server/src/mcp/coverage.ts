@@ -20,7 +20,11 @@ export interface ResultCoverage {
 export function describeSearch(end: ClusterEnd, limit: number): ResultCoverage {
   const gaps = describeGaps(end);
   if (end.reason === 'limit')
-    gaps.push(`there are more than ${limit} records: pass "cursor" to continue, or narrow the question`);
+    gaps.push(
+      end.cursor === null
+        ? `a node has more than ${limit} records: ask for a shorter time, or narrow the question`
+        : `there are more than ${limit} records: pass "cursor" to continue, or narrow the question`,
+    );
   if (end.reason === 'time budget') gaps.push('the time for one search was used up: pass "cursor" to continue');
   if (end.reason === 'cancelled') gaps.push('the search was cancelled');
   const { coveredFromMs, coveredToMs } = end;

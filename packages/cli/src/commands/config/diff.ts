@@ -43,7 +43,7 @@ function render(output: string, { names, comparison, terminal }: Rendering): str
   const { differences, uncomparable, all } = comparison;
   const [a, b] = names;
   if (output === 'json')
-    return `${JSON.stringify({ a, b, equal: differences.length === 0, differences, uncomparable }, null, 2)}\n`;
+    return `${JSON.stringify({ a, b, equal: differences.length + uncomparable.length === 0, differences, uncomparable }, null, 2)}\n`;
   if (differences.length === 0) return '';
   if (output === 'table') return differenceTable(names, differences, terminal);
   return unifiedDiff(names, all)
@@ -70,10 +70,11 @@ async function diffCluster(invocation: Invocation): Promise<number> {
   const options = { signal: interruptSignal() };
   const diff = await queryCluster(node, (cluster) => cluster.configDiff(request, options));
   const hasDrift = diff.roles.some(({ differences }) => differences.some(isDrift));
-  if (output === 'json') await terminal.write(`${JSON.stringify({ equal: !hasDrift, ...diff }, null, 2)}\n`);
-  else await writeTable(diff, invocation);
   const receipt = new Receipt();
   receipt.add(diff);
+  const equal = !hasDrift && !receipt.isPartial && diff.roles.every(({ notCompared }) => notCompared.length === 0);
+  if (output === 'json') await terminal.write(`${JSON.stringify({ equal, ...diff }, null, 2)}\n`);
+  else await writeTable(diff, invocation);
   receipt.warn(terminal);
   if (hasDrift) return EXIT.different;
   return receipt.isPartial ? EXIT.partial : EXIT.ok;
