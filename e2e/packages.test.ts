@@ -83,8 +83,8 @@ async function typeCheck(
 }
 
 describe.each([
-  { project: 'client', name: '@porthole/client', mostBytes: 370_000 },
-  { project: 'cli', name: 'porthole', mostBytes: 5_000_000 },
+  { project: 'client', name: '@porthole/client', mostBytes: 380_000 },
+  { project: 'cli', name: 'porthole', mostBytes: 5_150_000 },
 ])('the package $name', ({ project, name, mostBytes }) => {
   it('is small, and holds no source, no test and no path into this checkout', () => {
     const files = readPackageFiles(project, name);
