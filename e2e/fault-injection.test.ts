@@ -49,9 +49,9 @@ const MEMBER_ROUTES: readonly [string, number][] = [
   ['log/digest', 4],
   ['log/fields', 4],
   ['log/top?by=level', 4],
-  ['log/view?file=service.log&size=1000', 80],
-  ['log/raw?file=service.log', 20],
-  ['log/search?limit=1', 60],
+  ['log/view?file=service.log&size=1000', 30],
+  ['log/raw?file=service.log', 8],
+  ['log/search?limit=1', 30],
   ['log/follow', 4],
 ];
 
@@ -100,16 +100,16 @@ describe.each([
       settings: { 'cluster.members': `lindb=${server.url}` },
     });
     const ofConfig = { server, on: /\/config$/, through: /lindb\/config$/ };
-    await world.inject({ ...ofConfig, faults: [...everyFraming(config), ...everyByte('length', config, 50)] });
+    await world.inject({ ...ofConfig, faults: [...everyFraming(config), ...everyByte('length', config, 25)] });
     const ofList = { server, on: /\/log\/list$/, through: /lindb\/log\/(list|files)$/ };
-    const heads = silentHeads(list, 10);
-    await world.inject({ ...ofList, faults: [...everyFraming(list), ...everyByte('chunked', list, 50), ...heads] });
+    const heads = silentHeads(list, 4);
+    await world.inject({ ...ofList, faults: [...everyFraming(list), ...everyByte('chunked', list, 25), ...heads] });
     const ofView = { server, on: /\/log\/view/, through: /lindb\/log\/view$/ };
     await world.inject({ ...ofView, faults: everyFraming(view) });
-    await world.inject({ ...ofView, faults: everyByte('length', view, isEmbedded ? 80 : Infinity) });
-    await world.inject({ ...ofView, faults: everyByte('chunked', view, 100) });
-    await world.inject({ ...ofView, faults: silentHeads(view, 20) });
-    await world.inject({ ...ofView, faults: silentBodies(view, 20), leaves: 1 });
+    await world.inject({ ...ofView, faults: everyByte('length', view, isEmbedded ? 40 : 150) });
+    await world.inject({ ...ofView, faults: everyByte('chunked', view, isEmbedded ? 20 : 50) });
+    await world.inject({ ...ofView, faults: silentHeads(view, 8) });
+    await world.inject({ ...ofView, faults: silentBodies(view, 8), leaves: 1 });
     await world.expectUnharmed();
   });
 

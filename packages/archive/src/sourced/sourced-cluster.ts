@@ -179,8 +179,10 @@ export class SourcedCluster implements ClusterState {
     const decided = await this.#decide(query, options);
     if (decided.kind === 'archive') {
       const { store: _store, ...archived } = request;
+      const complete = await this.#unshipped(request, options);
       const counted = await this.#archive.logDigest(archived, options);
-      return { ...counted, archive: allArchived(counted.members) };
+      const members = complete(counted.members);
+      return withCoverage({ ...counted, members, archive: allArchived(members) }, request);
     }
     if (newSinceMs === undefined)
       return this.#count(decided, { request: query, options, kind: digestKind(this.#sources, query) });
