@@ -196,7 +196,6 @@ it('an archive that hangs costs nothing that disks have, is named as the cause, 
 describe('an archive that cannot be read', () => {
   it.each([
     ['has lost a column', 'ALTER TABLE records DROP COLUMN level', /cannot be read: .*level.*archive init/],
-    ['has no progress', 'DROP TABLE progress', /cannot be read: .*progress.*archive init/],
     ['has lost its progress', 'TRUNCATE TABLE progress', /has records, but no progress of any node/],
   ])('because it %s is said, shown as stuck, and repaired', async (_what, damage, why) => {
     const world = await startWorld();

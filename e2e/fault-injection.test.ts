@@ -148,7 +148,7 @@ describe.each([
       settings: { 'cluster.members': `porthole=${server.url}` },
     });
     // What responses have in common is tried without a host.
-    const routes = MEMBER_ROUTES.filter(([path]) => !isEmbedded || /view|raw|follow/.test(path));
+    const routes = MEMBER_ROUTES.filter(([path]) => !isEmbedded || /raw|follow/.test(path));
     for (const [path, bytes] of routes) {
       const [name = ''] = path.split('?');
       const reply = await sampleReply(`${member.running.url}api/v1/${path}`);
@@ -173,7 +173,8 @@ describe.each([
     });
     const sql = 'SELECT number, toString(number) AS text FROM system.numbers LIMIT 5 FORMAT JSONEachRow';
     const rows = await sampleReply(clickhouse.url, { method: 'POST', body: sql });
-    const ofQueries = { server, on: /max_execution_time/, through: /\(archive\)$/ };
+    // All but those for the progress of nodes, whose failure is remembered: nothing else is asked for a while.
+    const ofQueries = { server, on: /max_execution_time=[1-3]\b/, through: /\(archive\)$/ };
     await world.inject({ ...ofQueries, faults: [...everyFraming(rows), ...everyByte('chunked', rows)] });
     await world.inject({ ...ofQueries, faults: [...silentHeads(rows, 10), ...silentBodies(rows, 10)], leaves: 1 });
     await world.inject({ ...ofQueries, faults: [...silentHeads(rows, 2), ...silentBodies(rows, 1)] });

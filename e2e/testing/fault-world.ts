@@ -16,7 +16,8 @@ const SETTINGS = {
   'cluster.first-batch-timeout': '200ms',
   'cluster.refresh': '500ms',
   'http.answer-timeout': '4s',
-  'http.stall-timeout': '2s',
+  // Longer than clients of a busy machine are kept from reading.
+  'http.stall-timeout': '10s',
   'http.max-streams': '2000',
   'search.budget': '1s',
   'bundle.timeout': '2s',
