@@ -4,8 +4,8 @@ import { Shared } from '@porthole/logs/shared';
 /** How long a result is reused. */
 const KEEP_MS = 5000;
 
-/** How long a failure is: without it, an archive that does not respond would cost its timeout in every request. */
-const KEEP_FAILURE_MS = 10_000;
+/** How long a failure is: one that comes at once is not asked again and again. */
+const KEEP_FAILURE_MS = 1000;
 
 /** How long a request waits to see whether what failed last time is back. */
 const RETRY_WAIT_MS = 500;
