@@ -1,4 +1,5 @@
 import type { Coverage, Missing } from '../coverage.ts';
+import { MISSING_OUTCOMES } from './member-schemas.ts';
 import { bool, exactObject, listOf, nullableInteger, nullableText, oneOf, ref } from './schema-builders.ts';
 
 /** The field of responses that say how much of the answer they are. */
@@ -19,15 +20,7 @@ export const COVERAGE_SCHEMAS = {
   Missing: exactObject<Missing>('A part of the answer that is not in the response.', {
     node: nullableText('Id of the member whose part it is; null if it is not of one member.'),
     reason: oneOf('Why: the outcome of a member, or what kept the rest from being read.', [
-      'refused',
-      'timeout',
-      'tls',
-      'auth',
-      'not supported',
-      'version',
-      'failed',
-      'gone',
-      'left',
+      ...MISSING_OUTCOMES,
       'limit',
       'time budget',
       'cancelled',

@@ -17,9 +17,8 @@ import {
   text,
 } from './schema-builders.ts';
 
-/** How the request to a member ended. */
-export const OUTCOME = oneOf('How the request to it ended.', [
-  'ok',
+/** Why the part of a member is missing. */
+export const MISSING_OUTCOMES = [
   'refused',
   'timeout',
   'tls',
@@ -29,7 +28,10 @@ export const OUTCOME = oneOf('How the request to it ended.', [
   'failed',
   'gone',
   'left',
-]);
+] as const;
+
+/** How the request to a member ended. */
+export const OUTCOME = oneOf('How the request to it ended.', ['ok', ...MISSING_OUTCOMES]);
 
 const memberState = oneOf(
   '`unreachable`: registered, but it does not respond. `left`: it deregistered when it stopped. `failed`: its registration ended without that. `unregistered`: the same, but it responds. `unknown`: it does not respond, and the registry is unavailable.',
