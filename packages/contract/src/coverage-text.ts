@@ -32,8 +32,9 @@ const showIso: ShowTime = (timeMs) => new Date(timeMs).toISOString();
 /** `node-2: no connection: connect ECONNREFUSED; shown as of 2026-11-15T10:00:00.000Z`. */
 export function missingText({ node, reason, detail, asOfMs }: Omit<Missing, 'isExpected'>, showTime = showIso): string {
   const asOf = asOfMs === null ? '' : `; shown as of ${showTime(asOfMs)}`;
-  // A file and its cause, or a part and which, say it all.
-  const isPlain = detail !== null && (reason === 'part' || reason === 'unreadable');
+  // A file and its cause, or a part and which, say it all; many causes begin with the same words.
+  const isPlain =
+    detail !== null && (reason === 'part' || reason === 'unreadable' || detail.startsWith(REASONS[reason]));
   const why = [...(isPlain ? [] : [REASONS[reason]]), ...(detail === null ? [] : [detail])].join(': ');
   return `${node === null ? '' : `${node}: `}${why}${asOf}`;
 }

@@ -71,6 +71,8 @@ describe('its words', () => {
   it('say why, and as of when something else is shown', () => {
     const [part] = coverageOf({ members: [DEAD] }).missing;
     expect(part && missingText(part)).toBe('c: no connection: ECONNREFUSED; shown as of 1970-01-01T00:00:00.000Z');
+    const said = { ...DEAD, detail: 'no connection (http://c): ECONNREFUSED', asOfMs: null };
+    expect(gapsText(coverageOf({ members: [said] }))).toBe('c: no connection (http://c): ECONNREFUSED');
     expect(gapsText(coverageOf({ members: [PARTIAL] }))).toBe('b: x.log could not be read: EACCES');
   });
 

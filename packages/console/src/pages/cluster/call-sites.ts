@@ -1,5 +1,5 @@
 import type { ClusterDigest, ClusterState, MemberSelection } from '@porthole/client';
-import { coverageOf, failures, missingText } from '@porthole/contract';
+import { coverageOf, failures } from '@porthole/contract';
 import { ALL_LOGS, type LogsView } from '../../state/view.ts';
 
 const HOUR_MS = 3_600_000;
@@ -35,12 +35,13 @@ export function newCallSites(
 export function newSitesText(digest: ClusterDigest): string | null {
   const { groups, totalGroups, baseline } = digest;
   const [part] = failures(coverageOf(digest));
-  const unread = baseline?.isComplete ? part && missingText(part) : compared(baseline);
+  // A note beside it names the members.
+  const unread = part ? '' : baseline?.isComplete ? undefined : ` (${compared(baseline)})`;
   if (unread !== undefined) {
     const question = groups.some(({ isNewUnknown }) => isNewUnknown)
       ? 'Which of these are new'
       : 'Whether anything else is new';
-    return `${groups.length === 0 ? 'Whether anything is new' : question} is not known: not everything was read (${unread}).`;
+    return `${groups.length === 0 ? 'Whether anything is new' : question} is not known: not everything was read${unread}.`;
   }
   if (groups.length === 0) return 'Nothing new: no call site started to log warnings or errors in the last hour.';
   const more = totalGroups - groups.length;

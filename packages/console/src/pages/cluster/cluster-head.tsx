@@ -62,7 +62,7 @@ function MissingNode({ node, nowMs }: { node: ClusterNode; nowMs: number }) {
     state === 'failed' && sinceMs !== null
       ? `stopped responding ${formatShortTime(sinceMs, zone, nowMs)}, lease expired`
       : lastSeenMs === null
-        ? 'has not responded since this node started'
+        ? 'has not responded; when it last did is not known'
         : `has not responded for ${formatSpan(nowMs - lastSeenMs)}`;
   return (
     <p class="missing-node">

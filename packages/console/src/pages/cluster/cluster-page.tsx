@@ -119,12 +119,15 @@ function SiteRow({ group, labels }: { group: Group; labels: readonly string[] })
         <span class={`level-letter ${isError ? 'problem' : 'warning'}`} title={group.level ?? undefined}>
           {group.level?.charAt(0) ?? '–'}
         </span>
-        <code class={isError ? 'problem' : 'warning'}>{group.source ?? group.sample.file}</code>
-        {group.isNewUnknown && (
-          <span class="dim" title="Whether it is new is not known">
-            new?
-          </span>
-        )}
+        <code class={isError ? 'problem' : 'warning'}>
+          {group.source ?? group.sample.file}
+          {group.isNewUnknown && (
+            <span class="dim" title="Whether it is new is not known">
+              {' '}
+              new?
+            </span>
+          )}
+        </code>
         <span class="site-message">{firstLine(group.sample.message)}</span>
         <span class="site-count">{formatCount(group.count)}×</span>
         <span class="site-nodes dim" title={nodes}>
