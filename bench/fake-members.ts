@@ -3,14 +3,13 @@ import { type AddressInfo, createServer as createSocketServer, type Server } fro
 import { createInterface } from 'node:readline';
 import type { ExchangeRequest } from '@porthole/contract';
 import { FakeExchange, type KnownMember } from './fake-exchange.ts';
-import { FakeHelper } from './fake-helper.ts';
 
 /*
  * Members that are only as much of a node as others see of it, many of them in a process of their own, so that what
  * they cost is not counted as the node's that asks them. COUNT RECORDS FIRST STARTED-MS: how many there are, how many
  * records each reports of itself, the number of the first of them among those of all such processes, and when all of
  * them started. Prints its ports as a line of JSON, and runs until it is ended. Reads lines of JSON (`FakeOrder`): once
- * they know all members, they exchange what they know, and are helpers.
+ * they know all members, they exchange what they know.
  */
 
 /** What it prints when all ports are open. */
@@ -41,9 +40,8 @@ const [memberCount = 0, recordCount = 0, firstNumber = 0, startedMs = 0] = proce
 
 /** What they do together; nothing before they know each other. */
 let exchange: FakeExchange | undefined;
-let helper: FakeHelper | undefined;
 
-const CAPABILITIES = ['clusterExchange', 'clusterGroup'];
+const CAPABILITIES = ['clusterExchange'];
 
 class FakeMember {
   readonly #number: number;
@@ -61,7 +59,6 @@ class FakeMember {
   readonly respond: RequestListener = (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', `http://${HOST}`);
     if (pathname === '/api/v1/log/search') return this.#search(searchParams, response);
-    if (pathname === '/api/v1/cluster/group' && helper) return void helper.respond(request, response);
     if (pathname === '/api/v1/cluster/exchange' && exchange) return void this.#exchange(exchange, request, response);
     const body = this.#responseBody(pathname);
     if (body === undefined) return void response.writeHead(404).end();
@@ -205,10 +202,6 @@ console.log(JSON.stringify(ports));
 for await (const line of createInterface({ input: process.stdin })) {
   const order = JSON.parse(line) as FakeOrder;
   if ('askNode' in order) exchange?.askNode(order.askNode);
-  else {
-    helper = new FakeHelper(order.members);
-    await helper.load();
-    exchange = new FakeExchange(order.members, startedMs);
-  }
+  else exchange = new FakeExchange(order.members, startedMs);
   console.log('done');
 }

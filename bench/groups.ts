@@ -15,7 +15,6 @@ import { readersGroup } from './groups/readers.ts';
 import { scrubGroup } from './groups/scrub.ts';
 import { searchGroup } from './groups/search.ts';
 import { seekGroup } from './groups/seek.ts';
-import { simulationGroup } from './groups/simulation.ts';
 import { startGroup } from './groups/start.ts';
 import { textIndexGroup } from './groups/text-index.ts';
 import { transportsGroup } from './groups/transports.ts';
@@ -43,7 +42,6 @@ export const GROUPS: readonly Group[] = [
   transportsGroup,
   clusterGroup,
   archiveGroup,
-  simulationGroup,
   consoleGroup,
   trustGroup,
 ];

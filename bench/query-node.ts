@@ -21,7 +21,7 @@ export interface FakeMembers {
   stop(): Promise<void>;
 }
 
-/** As many as cores: helpers are not all one thread, and each of them runs long enough to be compiled. */
+/** As many as cores: the members are not all one thread, and each of them runs long enough to be compiled. */
 const LARGE = 500;
 const PROCESSES = 2;
 

@@ -123,7 +123,6 @@ const OUTSIDE_TESTS = [
   'bench/cluster-merge.ts',
   'bench/fake-helper.ts',
   'bench/groups/trust.ts',
-  'bench/simulation/real-nodes.ts',
   'e2e/soak/check-soak.ts',
   'e2e/soak/run-soak.ts',
   'e2e/soak/soak-node.ts',

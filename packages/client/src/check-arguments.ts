@@ -106,7 +106,6 @@ export const PARAMETERS = {
 const CALL_OPTIONS: ArgumentKinds = {
   signal: SIGNAL,
   responseBudget: OBJECT,
-  send: FUNCTION,
   budgetMs: NUMBER,
   onlyRaw: FLAG,
   gaps: TEXT,

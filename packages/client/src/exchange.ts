@@ -220,7 +220,7 @@ export class Exchange {
       redirect: 'manual',
       cache: 'no-store',
     } as const;
-    const response = await this.#guarded(() => (request.send ?? options.fetch)(this.url, init));
+    const response = await this.#guarded(() => options.fetch(this.url, init));
     this.#response = response;
     this.#reader = response.body?.getReader();
     this.#timer.stop();

@@ -1,4 +1,4 @@
-import { encodeBodyParameters, type FetchFunction, PATHS, type ResponseBudget } from '@porthole/contract';
+import { encodeBodyParameters, PATHS, type ResponseBudget } from '@porthole/contract';
 import type { StrictOptions } from './client-options.ts';
 import type { Clock } from './clock.ts';
 
@@ -15,8 +15,6 @@ export interface ClientRequest {
   signal?: AbortSignal | undefined;
   /** Overrides the one of the client. */
   responseBudget?: ResponseBudget | undefined;
-  /** Instead of the `fetch` of the client. */
-  send?: FetchFunction | undefined;
   /** Added to the timeouts: how long the node may scan before it responds. */
   scanMs?: number;
   /** Maximum size of a whole response; default: that of an item. */

@@ -246,8 +246,8 @@ export async function openSearch(
 }
 
 /** A count is one response: the budget lets the node end it in time, with its coverage. */
-export function countLimits({ signal, budgetMs, send }: SearchOptions, { options: { timeoutMs } }: ClientDeps) {
+export function countLimits({ signal, budgetMs }: SearchOptions, { options: { timeoutMs } }: ClientDeps) {
   return budgetMs === undefined
-    ? { signal, send, budget: { budgetMs: timeoutMs * SCAN_SHARE } }
-    : { signal, send, budget: { budgetMs }, scanMs: budgetMs };
+    ? { signal, budget: { budgetMs: timeoutMs * SCAN_SHARE } }
+    : { signal, budget: { budgetMs }, scanMs: budgetMs };
 }

@@ -11,4 +11,3 @@ export type { LocalClusterOptions } from './open-cluster.ts';
 export type { ClusterLimits } from './records/cluster-deps.ts';
 export type { ClusterGauges } from './state/member-gauges.ts';
 export { type SecretFingerprint, secretFingerprint } from './state/settings/secret-fingerprint.ts';
-export type { TreeOptions } from './tree/plan-groups.ts';

@@ -20,7 +20,6 @@ import {
   type FollowOptions,
   type ForgetOptions,
   type ForgottenMember,
-  type GroupCall,
   type HeldSnapshot,
   type MemberSelection,
   type NodeState,
@@ -57,8 +56,6 @@ import { configDiff } from './state/settings/config-diff.ts';
 import type { SettingsDeps } from './state/settings/fetch-settings.ts';
 import { LazySnapshotNode } from './state/snapshots/lazy-snapshot-node.ts';
 import { SnapshotNode } from './state/snapshots/snapshot-node.ts';
-import { answerGroup } from './tree/answer-group.ts';
-import { createTree } from './tree/tree.ts';
 
 /** Snapshots of departed members that are fetched from others at the same time. */
 const FETCHED_AT_ONCE = 16;
@@ -79,10 +76,7 @@ export class LocalCluster implements ClusterState {
     this.#deps = deps;
     this.#refreshMs = options.refreshMs;
     this.#cursors = new CursorKeeper(options.selfId);
-    // Of a small cluster, no signs of life are collected.
-    const isFresh = (id: string) => !gossip.isActive || gossip.table.stateOf(id, gossip.nowMs) === 'fresh';
-    const tree = createTree(options.tree && { ...options.tree, isFresh }, membership.state);
-    this.#records = { peers, clocks, membership: directory, directory, limits, cursors: this.#cursors, tree };
+    this.#records = { peers, clocks, membership: directory, directory, limits, cursors: this.#cursors };
     this.#state = {
       cluster: name,
       membership,
@@ -95,7 +89,6 @@ export class LocalCluster implements ClusterState {
       readSettings: (config) => masking.readSettings(config),
       timeoutMs: limits.memberTimeoutMs,
       maxParallel: limits.maxParallel,
-      tree,
       nowMs: () => Date.now(),
     };
   }
@@ -228,10 +221,6 @@ export class LocalCluster implements ClusterState {
   async *around(request: AroundRequest, options?: CallOptions): AsyncGenerator<ClusterItem[], void, undefined> {
     await this.#discoverRoles(request, options);
     yield* searchAround(this.#records, request, options);
-  }
-
-  askGroup(call: GroupCall): AsyncIterable<Uint8Array> {
-    return answerGroup({ peers: this.#deps.peers, maxParallel: this.#state.maxParallel }, call);
   }
 
   #covered<T extends AnswerFacts>(answer: T, asked: AskedRange = {}): T {

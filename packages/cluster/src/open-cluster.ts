@@ -23,7 +23,6 @@ import { SnapshotCache } from './state/snapshots/snapshot-cache.ts';
 import { SnapshotCollector } from './state/snapshots/snapshot-collector.ts';
 import { createSnapshotStore } from './state/snapshots/snapshot-store.ts';
 import { roundClock } from './state/state-deps.ts';
-import type { TreeOptions } from './tree/plan-groups.ts';
 
 export interface LocalClusterOptions {
   /** Name of the cluster. */
@@ -41,8 +40,6 @@ export interface LocalClusterOptions {
   /** Formats of their logs, tried before the built-in ones. */
   formats?: readonly UserFormat[] | undefined;
   limits: ClusterLimits;
-  /** When questions go through helpers; default: never. */
-  tree?: TreeOptions | undefined;
   /** Interval of clock measurements, samples of members and snapshots. */
   refreshMs: number;
   /** Up to this many members all are contacted for each request; beyond, most is known from others. */

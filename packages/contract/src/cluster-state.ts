@@ -42,8 +42,6 @@ import type {
   SettingJson,
   ShippingLag,
 } from './node-state.ts';
-import type { RouteId } from './routes/routes.ts';
-import type { RequestClock } from './time/time-text.ts';
 
 export type {
   ArchivePart,
@@ -260,18 +258,6 @@ export interface ForgetOptions extends CallOptions {
   onlyHere?: boolean;
 }
 
-/** A request for a group of members that another node made. */
-export interface GroupCall extends CallOptions {
-  /** The request, as `askGroup` of the other node wrote it. */
-  body: string;
-  clock: RequestClock;
-  /** Of this node, for its own part. */
-  maxRecords: number;
-  searchBudgetMs: number;
-  /** Throws unless the other node may use this route. */
-  authorize(route: RouteId): void;
-}
-
 /** The result of forgetting a member. */
 export interface ForgottenMember {
   id: string;
@@ -296,8 +282,6 @@ export interface ClusterState {
   logTop(request: TopQuery & MemberSelection, options?: SearchOptions): Promise<ClusterTop>;
   /** Oldest first. */
   around(request: AroundRequest, options?: CallOptions): AsyncIterable<ClusterItem[]>;
-  /** Asks a group of members for another node; what they respond, in frames. Absent where groups are not served. */
-  askGroup?(call: GroupCall): AsyncIterable<Uint8Array>;
   /** Settles when its members are known; absent: they are. */
   opened?(): Promise<void>;
   /** One member; its snapshot where it has left or failed. Throws MEMBER_NOT_FOUND for an unknown id. */

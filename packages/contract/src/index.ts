@@ -18,7 +18,6 @@ export type {
   ConfigValue,
   ForgetOptions,
   ForgottenMember,
-  GroupCall,
   MemberDuplicateFile,
   MemberFileProblem,
 } from './cluster-state.ts';

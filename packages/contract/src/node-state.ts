@@ -131,8 +131,6 @@ export interface CallOptions {
   client?: string | undefined;
   /** Limits what responses hold in memory; only for remote nodes. */
   responseBudget?: ResponseBudget;
-  /** Sends the request instead of the `fetch` of the client; only for remote nodes. */
-  send?: FetchFunction;
 }
 
 /** What a request is sent with: a part of the `RequestInit` of every `fetch`. */

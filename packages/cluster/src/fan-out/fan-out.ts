@@ -1,6 +1,5 @@
 import { setMaxListeners } from 'node:events';
 import type { CallOptions, MemberReport } from '@porthole/contract';
-import type { SendFor } from '../tree/tree.ts';
 import { inParallel, MAX_LISTENERS, withDeadline } from './bounded-calls.ts';
 import { toOutcome } from './member-failure.ts';
 import type { Peer } from './peers.ts';
@@ -15,8 +14,6 @@ export interface FanOutOptions<T> extends CallOptions {
   countOf(value: T): number;
   /** Shared by the responses of all members. */
   responses?: SharedBudget | undefined;
-  /** How the client of a member sends its requests; `undefined`: as always. */
-  sendFor?: SendFor | undefined;
 }
 
 export interface MemberResponse<T, P extends Peer = Peer> {
@@ -35,17 +32,14 @@ type MemberCall<T, P extends Peer> = (peer: P, options: CallOptions) => Promise<
 export async function fanOut<T, P extends Peer = Peer>(
   peers: readonly P[],
   call: MemberCall<T, P>,
-  { responses, sendFor, ...options }: FanOutOptions<T>,
+  { responses, ...options }: FanOutOptions<T>,
 ): Promise<MemberResponse<T, P>[]> {
   const budget = responses?.share();
   // Every request listens to it.
   if (options.signal) setMaxListeners(MAX_LISTENERS, options.signal);
   const callOptions = { ...options, ...(budget && { responseBudget: budget }) };
   try {
-    return await inParallel(peers, options.maxParallel, (peer) => {
-      const send = sendFor?.(peer);
-      return callMember(peer, call, send ? { ...callOptions, send } : callOptions);
-    });
+    return await inParallel(peers, options.maxParallel, (peer) => callMember(peer, call, callOptions));
   } finally {
     budget?.close();
   }
@@ -56,19 +50,15 @@ async function callMember<T, P extends Peer>(
   call: MemberCall<T, P>,
   options: FanOutOptions<T>,
 ): Promise<MemberResponse<T, P>> {
-  const { signal, timeoutMs, countOf, responseBudget, send } = options;
+  const { signal, timeoutMs, countOf, responseBudget } = options;
   const startedMs = performance.now();
   const toReport = (facts: Pick<MemberReport, 'outcome' | 'detail' | 'count'>): MemberReport => {
     return { id: peer.member.id, ...facts, elapsedMs: Math.round(performance.now() - startedMs), asOfMs: null };
   };
   try {
     const value = await withDeadline(
-      async (leaving) =>
-        call(peer, { signal: leaving, ...(responseBudget && { responseBudget }), ...(send && { send }) }),
-      {
-        timeoutMs,
-        ...(signal && { signal }),
-      },
+      async (leaving) => call(peer, { signal: leaving, ...(responseBudget && { responseBudget }) }),
+      { timeoutMs, ...(signal && { signal }) },
     );
     return { peer, value, report: toReport({ outcome: 'ok', detail: null, count: countOf(value) }) };
   } catch (error) {

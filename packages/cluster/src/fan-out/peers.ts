@@ -3,7 +3,6 @@ import {
   type CallOptions,
   type ClusterState,
   codeOf,
-  type FetchFunction,
   isPattern,
   type Member,
   type MemberSelection,
@@ -30,7 +29,6 @@ import { MemberNode } from '../contract-only/member-node.ts';
 import type { Membership } from '../membership/membership.ts';
 import { UNKNOWN_ROLE } from '../membership/static-members.ts';
 import type { MatchRegex } from '../records/search/search-snapshot.ts';
-import { HttpTransport, type MemberTransport } from '../tree/member-transport.ts';
 import { MemberAccess, type MemberAccessOptions } from './member-access.ts';
 import { clientFor } from './member-client.ts';
 import { SharedBudget } from './response-budget.ts';
@@ -55,8 +53,8 @@ export interface Peer {
   member: Member;
   /** Throws for a member with an invalid address, or one that must not be contacted. */
   state: NodeState;
-  /** How a registered member is contacted without its client; absent for this node. */
-  readonly transport?: MemberTransport | undefined;
+  /** Whether it is more than a contract-only node; may contact it. */
+  isPorthole?(options: CallOptions): Promise<boolean>;
 }
 
 /** A registered member. */
@@ -154,7 +152,6 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
       watched ??= silent.watch(member.url, access.fetchFor(member));
       return watched.fetch;
     };
-    const send: FetchFunction = async (url, init) => contact()(url, init);
     const client = () => {
       made ??= clientFor(member.url, clock.watch(contact()), {
         selfId,
@@ -172,8 +169,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
       return new MemberNode({ client: masked, createContractNode, onClose: () => masking.close() });
     };
     const isSelf = member.id === selfId;
-    const peer: MemberPeer = new MemberPeer(member, {
-      transport: isSelf ? undefined : new HttpTransport({ url: member.url, selfId, send, isPorthole: isPortholeNode }),
+    return new MemberPeer(member, {
       make: isSelf ? () => self : createState,
       close: () => watched?.close(),
       heard: () => watched?.heard(),
@@ -183,11 +179,6 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
       },
       knowledge: () => client().cluster,
     });
-    return peer;
-
-    async function isPortholeNode(callOptions: CallOptions): Promise<boolean> {
-      return peer.state instanceof MemberNode && peer.state.isPorthole(callOptions);
-    }
   };
 
   const contractNodeFor = (
@@ -250,7 +241,7 @@ export function isSelected(member: Member, { nodes, role, labels }: MemberSelect
   return nodes === undefined || nodes.some((name) => name === member.id || matchesPattern(member.id, name));
 }
 
-interface PeerDeps extends Pick<RegisteredPeer, 'forget' | 'transport'> {
+interface PeerDeps extends Pick<RegisteredPeer, 'forget'> {
   knowledge(): Pick<ClusterState, 'exchange' | 'heldSnapshot'>;
   make(): NodeState;
   close(): void;
@@ -273,8 +264,8 @@ class MemberPeer implements RegisteredPeer {
     return this.#state;
   }
 
-  get transport(): MemberTransport | undefined {
-    return this.#deps.transport;
+  async isPorthole(options: CallOptions): Promise<boolean> {
+    return !(this.state instanceof MemberNode) || this.state.isPorthole(options);
   }
 
   /** Whether it stays the same after a restart: what was read of the files of a contract-only member is still of use. */

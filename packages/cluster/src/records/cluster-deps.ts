@@ -5,7 +5,6 @@ import type { Peers } from '../fan-out/peers.ts';
 import type { Membership } from '../membership/membership.ts';
 import type { ChosenMember } from '../state/choose-members.ts';
 import type { KnownMembers } from '../state/state-deps.ts';
-import type { QuestionTree } from '../tree/tree.ts';
 import type { CursorKeeper } from './search/cursor-keeper.ts';
 
 /** What queries over all members need. */
@@ -18,8 +17,6 @@ export interface ClusterDeps {
   limits?: Partial<ClusterLimits>;
   /** Keeps positions that are too large for a cursor; without it, every cursor contains all of them. */
   cursors?: CursorKeeper;
-  /** Asks many members through some of them. */
-  tree?: QuestionTree | undefined;
 }
 
 export interface ClusterLimits {

@@ -6,7 +6,6 @@ import { expectFailure } from '../fan-out/member-failure.ts';
 import type { Peers } from '../fan-out/peers.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
 import type { MatchRegex } from '../records/search/search-snapshot.ts';
-import type { QuestionTree } from '../tree/tree.ts';
 import type { ChosenMember } from './choose-members.ts';
 import type { Masked } from './settings/remember-masked.ts';
 import type { MemberSnapshot } from './snapshots/member-snapshot.ts';
@@ -28,8 +27,6 @@ export interface StateDeps {
   /** Per member, for a whole response. */
   timeoutMs: number;
   maxParallel: number;
-  /** Asks many members through some of them. */
-  tree?: QuestionTree | undefined;
   nowMs(): number;
 }
 
@@ -58,10 +55,7 @@ export async function queryMembers<T>(
   call: MemberQuery<T>,
   { countOf, signal }: QueryMembersOptions<T>,
 ): Promise<MemberResponse<T>[]> {
-  const { timeoutMs, directory, clocks } = deps;
-  const sendFor = deps.tree?.forRequests(chosen, { timeoutMs });
-  // Helpers bound how many are asked at once.
-  const maxParallel = sendFor ? Infinity : deps.maxParallel;
+  const { timeoutMs, maxParallel, directory, clocks } = deps;
   const responses = await fanOut<T, ChosenMember>(
     chosen,
     ({ member: { id }, state, departed }, options) =>
@@ -70,7 +64,6 @@ export async function queryMembers<T>(
       timeoutMs,
       maxParallel,
       countOf,
-      sendFor,
       responses: deps.peers.responses,
       ...(signal !== undefined && { signal }),
     },
@@ -114,8 +107,8 @@ async function querySnapshot<T>(
 }
 
 /** What a query of a member passes on of the options of its call. */
-export function toCall({ signal, send }: CallOptions): CallOptions {
-  return { ...(signal && { signal }), ...(send && { send }) };
+export function toCall({ signal }: CallOptions): CallOptions {
+  return signal ? { signal } : {};
 }
 
 function withSteps(clock: MemberClock | null | undefined, steps: SteppedClock['steps']): SteppedClock {

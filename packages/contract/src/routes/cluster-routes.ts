@@ -183,17 +183,4 @@ export const CLUSTER_ROUTES = {
     errors: [...SELECTION_ERRORS, ...CURSOR_ERRORS, ...ARCHIVE_ERRORS, 'TOO_MANY_STREAMS', 'TOO_MANY_SEARCHES'],
     stream: true,
   },
-  clusterGroup: {
-    path: PATHS.clusterGroup,
-    method: 'POST',
-    role: 'viewer',
-    summary: 'Ask a group of members',
-    description:
-      'Between nodes only: the responses of some members, requested by this node for another one. The format may change with any version.',
-    parameters: [],
-    response: { contentType: 'application/octet-stream' },
-    errors: ['PARAMETER_INVALID', 'REQUEST_LOOP', 'NOT_SUPPORTED', 'TOO_MANY_STREAMS', ...BODY_ERRORS],
-    stream: true,
-    page: true,
-  },
 } as const satisfies Record<string, Route>;

@@ -38,7 +38,6 @@ export const PATHS = {
   clusterLogFields: '/api/v1/cluster/log/fields',
   clusterLogTop: '/api/v1/cluster/log/top',
   clusterLogMoment: '/api/v1/cluster/log/moment',
-  clusterGroup: '/api/v1/cluster/group',
   clusterLogDownload: '/api/v1/cluster/log/download',
   downloadTicket: '/api/v1/download/ticket',
   bundle: '/api/v1/bundle',

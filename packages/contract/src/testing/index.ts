@@ -3,7 +3,6 @@ export { LEVEL_NAMES } from '../records/levels.ts';
 export {
   type CaseDir,
   type CaseFiles,
-  CLUSTER_CASES,
   catchFailure,
   type ImplementationName,
   maskTimings,

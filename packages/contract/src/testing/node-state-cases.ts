@@ -35,11 +35,3 @@ export const NODE_STATE_CASES: readonly NodeStateCase[] = [
 
 /** The files and the configuration of all cases without files of their own. */
 export const SHARED = { files: sharedFiles(), config: SHARED_CONFIG };
-
-/** Those that can be asked of a cluster, of the files that all cases share. */
-export const CLUSTER_CASES: readonly NodeStateCase[] = [
-  ...SEARCH_CASES,
-  ...POSITION_CASES,
-  ...COUNT_CASES,
-  ...QUERY_CASES,
-].filter(({ files, notRun }) => files === undefined && notRun?.cluster === undefined);

@@ -7,7 +7,6 @@ import {
   type ExchangeRequest,
   type FollowOptions,
   type ForgetOptions,
-  type GroupCall,
   labelsOf,
   type MemberSelection,
   matchesPattern,
@@ -211,10 +210,6 @@ export class NodeCluster implements ClusterState {
     yield* (await this.#records(request)).around(request, options);
   }
 
-  async *askGroup(call: GroupCall) {
-    yield* (await this.#open()).local.askGroup(call);
-  }
-
   async #open(): Promise<OpenCluster> {
     const self = this.#self ?? (await this.#untilStarted());
     return this.#opening.run(async () => {
@@ -263,7 +258,6 @@ export class NodeCluster implements ClusterState {
         memberTimeoutMs: cluster.memberTimeoutMs,
         maxParallel: cluster.maxParallel,
       },
-      tree: { from: cluster.treeFrom, groupSize: cluster.groupSize },
       refreshMs: cluster.refreshMs,
       snapshots: {
         dir: ownDirs(settings).snapshots,

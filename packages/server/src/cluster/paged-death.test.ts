@@ -51,21 +51,14 @@ async function startMember(id: string) {
   };
 }
 
-async function startIdle(id: string): Promise<string> {
-  return `${id}=${(await startTestNode()).running.url}`;
-}
-
-/** With helpers: through other members, three of which have no logs. */
-async function startCluster({ snapshots = true, helpers = false } = {}) {
-  const idle = helpers ? ['d', 'e', 'f'] : [];
-  const [b, c, ...others] = await Promise.all([startMember('b'), startMember('c'), ...idle.map(startIdle)]);
+async function startCluster({ snapshots = true } = {}) {
+  const [b, c] = await Promise.all([startMember('b'), startMember('c')]);
   const { port, running } = await startTestNode({
     files: logsOf('a'),
     settings: {
       node: { timeZone: 'UTC' },
       cluster: {
-        ...{ nodeId: 'a', members: [`b=${b.url}`, `c=${c.url}`, ...others], refreshMs: 200 },
-        ...(helpers && { treeFrom: 3, groupSize: 6 }),
+        ...{ nodeId: 'a', members: [`b=${b.url}`, `c=${c.url}`], refreshMs: 200 },
         ...{ firstBatchTimeoutMs: 20_000, memberTimeoutMs: 40_000, ...(!snapshots && { lastWordsMaxBytes: 0 }) },
       },
     },
@@ -115,15 +108,6 @@ describe.each(['newest', 'oldest'] as const)('pages of a search, %s first, throu
     expect(reports.map(({ outcome }) => outcome).slice(0, 4)).toEqual(['ok', 'refused', 'refused', 'ok']);
     const asOf = snapshots ? expect.any(Number) : null;
     expect(reports[1]).toMatchObject({ asOfMs: asOf, ...(snapshots && { isPartial: true }) });
-  });
-
-  it('the same through helpers', async () => {
-    const { b, port } = await startCluster({ helpers: true });
-    const { messages } = await allPages(port, order, async (pages) => {
-      if (pages === 1) await b.stop();
-      if (pages === 3) await b.startAgain();
-    });
-    expect(sorted(messages)).toEqual(TRUTH);
   });
 
   it('also when it was dead from the first page on', async () => {

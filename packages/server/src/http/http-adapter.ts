@@ -13,7 +13,6 @@ import { createCors, createHostCheck, createSiteCheck } from './request/hosts-an
 import { lazyCallOptions } from './response/route-response.ts';
 import { createClusterRoutes } from './routes/cluster-routes.ts';
 import { createBundleRoutes, createDownloadRoutes } from './routes/download-routes.ts';
-import { createGroupRoutes } from './routes/group-routes.ts';
 import { createLogRoutes } from './routes/log-routes.ts';
 import { createMcpRoute } from './routes/mcp-routes.ts';
 import { createMemberRoutes } from './routes/member-routes.ts';
@@ -73,7 +72,6 @@ export function createHttpAdapter(deps: HttpAdapterDeps): HttpAdapter {
       ...createRecordRoutes(state, recordOptions),
       ...createQueryRoutes(),
       ...createClusterRoutes(cluster, recordOptions),
-      ...createGroupRoutes(cluster, recordOptions),
       ...createDownloadRoutes(cluster, { ...recordOptions, tickets }),
       ...createBundleRoutes(cluster, { ...policy, ...settings.bundle, health }),
       ...createMcpRoute({ isEnabled: settings.mcp.enabled, basePath, version }),

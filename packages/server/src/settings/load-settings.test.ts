@@ -175,6 +175,14 @@ test('each value has its own source, independent of the others', async () => {
   expect(findSetting(loaded, 'logging.level')).toMatchObject({ value: 'info', source: 'default' });
 });
 
+test('a setting that was removed is accepted from every source, with a warning', async () => {
+  const text = '"cluster.tree-from". No longer has an effect: every member is asked directly.';
+  expect((await dir.loadText('[cluster]\ntree-from = 100\n')).warnings).toEqual([`porthole.toml: remove ${text}`]);
+  const loaded = await dir.load({ env: { PORTHOLE_CLUSTER_TREE_FROM: '0' } });
+  expect(loaded.warnings).toEqual([`environment PORTHOLE_CLUSTER_TREE_FROM: remove ${text}`]);
+  expect((await dir.load({})).warnings).toEqual([]);
+});
+
 test('a value equal to the default keeps the source it was given by', async () => {
   const loaded = await dir.load({ flags: { 'http.port': '7300' } });
   expect(findSetting(loaded, 'http.port')).toMatchObject({ value: 7300, source: 'flag' });

@@ -13,7 +13,7 @@ import {
 import type { SettingScalar } from './setting-kinds.ts';
 import { type PartialSettings, SETTING_DEFINITIONS, type SettingDefinition, type Settings } from './settings.ts';
 import { type Finding, formatProblems, PRECEDENCE, SettingsError } from './settings-error.ts';
-import { showText } from './show-value.ts';
+import { quote, showText } from './show-value.ts';
 
 /** Where settings come from, in rising precedence; below them all are the defaults. */
 export interface SettingsSources {
@@ -76,10 +76,16 @@ export async function loadSettings(sources: SettingsSources = {}): Promise<Loade
     settings,
     file,
     values,
-    warnings: layers.flatMap((layer) => layer.warnings),
+    warnings: [...layers.flatMap((layer) => layer.warnings), ...warnOfRemoved(values)],
     fileValues: fileLayer?.values ?? new Map(),
     sources: { ...sources, workDir, file: fileName, env: ownVariables(env) },
   };
+}
+
+function warnOfRemoved(values: readonly SettingValue[]): string[] {
+  return values.flatMap(({ definition: { key, about, removed }, source, origin }) =>
+    removed && source !== 'default' ? [`${origin}: remove ${quote(key)}. ${about}`] : [],
+  );
 }
 
 /** A copy: the environment of the process is shared, may change and contains unrelated secrets. */

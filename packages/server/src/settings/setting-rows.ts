@@ -25,6 +25,8 @@ export interface SettingRow {
   name?: string;
   /** Instead of `--section-name`. */
   flag?: string;
+  /** Accepted with a warning, and ignored: a node must start with the settings of an earlier version. */
+  removed?: boolean;
 }
 
 /**
@@ -236,10 +238,10 @@ export const SETTING_ROWS = {
       about: 'How long a merged search waits for the first records of a member before it continues without it.' },
     maxParallel: { kind: integer(1, 10_000), default: 64,
       about: 'Maximum number of members contacted at the same time.' },
-    treeFrom: { kind: integer(0, 10_000), default: 65,
-      about: 'Number of members from which on requests to all of them go through helpers: some of the members, each of which asks a group. 0: never.' },
-    groupSize: { kind: integer(0, 256), default: 0,
-      about: 'Number of members that a helper asks. 0: the square root of the number of members.' },
+    treeFrom: { kind: integer(0, 10_000), default: 65, removed: true,
+      about: 'No longer has an effect: every member is asked directly.' },
+    groupSize: { kind: integer(0, 256), default: 0, removed: true,
+      about: 'No longer has an effect: every member is asked directly.' },
     lastWordsDir: { kind: text.path, default: '',
       about: 'Directory for snapshots: the last known configuration and newest records of each member, shown when the member is gone. Empty: `last-words` next to `logging.dir`.' },
     lastWordsMaxBytes: { kind: size('0B', '1TiB'), default: 64 * MIB,

@@ -7,7 +7,7 @@ import { searchCluster } from '../search/cluster-search.ts';
 import { firstPage, type LaneItems, searchInPages } from './member-pages.ts';
 
 const ASKED: SearchQuery = { order: 'oldest', limit: 400, before: 0, after: 0 };
-const HERE = { transport: undefined };
+const HERE = {};
 const { signal } = new AbortController();
 
 async function collect(pages: AsyncIterable<LaneItems>): Promise<LaneItems> {
@@ -81,8 +81,8 @@ describe('a search in pages', () => {
 
   it('has one page if the member only has the ends of its files', async () => {
     const node = new FakeNode({ records: recordsAt('', [1, 2, 3, 4]) });
-    const transport = { isPorthole: async () => false } as never;
-    const options = { query: ASKED, peer: { transport }, signal, pageRecords: 2, budgetMs: 1000 };
+    const peer = { isPorthole: async () => false };
+    const options = { query: ASKED, peer, signal, pageRecords: 2, budgetMs: 1000 };
     const items = await collect(searchInPages((query) => node.searchLogs(query), options));
     expect(items).toHaveLength(5);
     expect(node.searches.map(({ limit }) => limit)).toEqual([400]);

@@ -12,9 +12,6 @@ const SHARES = { short: 2, long: 1.5 };
 /** Records of the first page of a member, at least. */
 const MIN_PAGE = 8;
 
-/** The same for a group: the more members, the less their shares differ. */
-const GROUP_SHARES = 1.5;
-
 /** A later page is this many times as long: a member with most of the records needs few requests. */
 const GROWTH = 4;
 
@@ -46,33 +43,14 @@ export function firstPage(
 ): number | undefined {
   // Records of a page share their context.
   if (before > 0 || after > 0 || !Number.isFinite(limit)) return undefined;
-  const length = lengthOf(limit);
+  const length = limit < LONG ? 'short' : 'long';
   const records = Math.max(MIN_PAGE, Math.ceil((SHARES[length] * limit) / Math.max(1, members)));
   return records <= limit * MAX_SHARE[length] ? records : undefined;
 }
 
-/** How many of all records to request from a group first. */
-export function groupPage(
-  { limit, pageRecords }: { limit: number; pageRecords?: number | undefined },
-  members: number,
-): number {
-  return pageRecords === undefined
-    ? limit
-    : Math.min(limit, Math.ceil((pageRecords * members * GROUP_SHARES) / SHARES[lengthOf(limit)]));
-}
-
-function lengthOf(limit: number): 'short' | 'long' {
-  return limit < LONG ? 'short' : 'long';
-}
-
-/** The page after one with so many records. */
-export function nextPage(records: number): number {
-  return records * GROWTH;
-}
-
 export interface PagesOptions {
   query: SearchQuery;
-  peer: Pick<Peer, 'transport'>;
+  peer: Pick<Peer, 'isPorthole'>;
   signal: AbortSignal;
   /** Of the first page. */
   pageRecords: number;
@@ -85,15 +63,15 @@ type SearchPage = (query: SearchQuery, options: { budgetMs: number }) => AsyncIt
 /** A search of a member, in pages of which the next is requested when the one before is used up. */
 export async function* searchInPages(
   search: SearchPage,
-  { query, peer: { transport }, signal, pageRecords, budgetMs }: PagesOptions,
+  { query, peer, signal, pageRecords, budgetMs }: PagesOptions,
 ): AsyncGenerator<LaneItems, void, undefined> {
   // Of contract-only members each page would be the end of their files again.
-  const isPaged = transport === undefined || (await transport.isPorthole({ signal }));
+  const isPaged = (await peer.isPorthole?.({ signal })) ?? true;
   const times = query.start === undefined ? new PageTimes(query.order) : undefined;
   let left = query.limit;
   let leftMs = budgetMs;
   let before: SearchEnd | undefined;
-  for (let [page, size] = [query, isPaged ? pageRecords : query.limit]; ; size = nextPage(size)) {
+  for (let [page, size] = [query, isPaged ? pageRecords : query.limit]; ; size *= GROWTH) {
     const leftBefore = left;
     let lastItems: LaneItems = [];
     let last: SearchEnd | undefined;

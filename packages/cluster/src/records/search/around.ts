@@ -15,13 +15,13 @@ import { withDeadline } from '../../fan-out/bounded-calls.ts';
 import { describeUncertainty, toMemberEdge, toOwnTime } from '../../fan-out/clock-steps.ts';
 import { chooseMembers } from '../../state/choose-members.ts';
 import { SnapshotNode } from '../../state/snapshots/snapshot-node.ts';
-import { type LaneSpec, openLanes } from '../../tree/open-lanes.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from '../cluster-deps.ts';
 import type { QueriedLane } from '../merge/lane-book.ts';
+import { MemberLane } from '../merge/member-lane.ts';
 import { mergeByTime } from '../merge/merge-by-time.ts';
 import { laneReport, throwIfRejected } from '../refusals.ts';
 import { dropOutside } from './drop-outside.ts';
-import { openOrSnapshot, silentAfter } from './open-or-snapshot.ts';
+import { openOrSnapshot } from './open-or-snapshot.ts';
 import { recordsAround } from './records-around.ts';
 
 /** How far to look back for a timestamp if the record has none. */
@@ -47,7 +47,7 @@ export async function* searchAround(
   const atMs = 'timeMs' in request.at ? request.at.timeMs : await fetchRecordTime(deps, request.at, options);
   const budgetMs = timeoutMs * SCAN_SHARE;
   const { client } = options;
-  const specs = members.map((chosen, index): LaneSpec => {
+  const lanes = members.map((chosen, index) => {
     const { id } = chosen.member;
     const clock = getChosenClock(deps, chosen);
     const { beforeMs, afterMs, limit, floors } = request;
@@ -61,33 +61,21 @@ export async function* searchAround(
       limit,
       floors,
     };
-    return {
-      chosen,
-      book: { index, id, clock, newestFirst: false, firstBatchMs, doubt: describeUncertainty(clock, range) },
-      open: (how) =>
-        openOrSnapshot(deps, chosen, {
-          ...how,
-          budgetMs,
-          search: (signal) =>
-            dropOutside(recordsAround(chosen.state, around, { signal, budgetMs, client }), clock, range),
-          searchSnapshot: (snapshot) =>
-            dropOutside(recordsAround(new SnapshotNode(snapshot, deps.peers.matchRegex), around, {}), clock, range),
-        }),
-      // There is no cursor: what was emitted comes again, and is left out.
-      isResumable: false,
-      isGroupable: floors === undefined && !clock.steps?.length,
-      request: async () => ({ query: { around }, ...silentAfter(deps, chosen) }),
-    };
+    const opened = openOrSnapshot(deps, chosen, {
+      budgetMs,
+      search: (signal) => dropOutside(recordsAround(chosen.state, around, { signal, budgetMs, client }), clock, range),
+      searchSnapshot: (snapshot) =>
+        dropOutside(recordsAround(new SnapshotNode(snapshot, deps.peers.matchRegex), around, {}), clock, range),
+    });
+    const doubt = describeUncertainty(clock, range);
+    return new MemberLane({ index, id, clock, newestFirst: false, firstBatchMs, doubt, timeoutMs, ...opened });
   });
-  const times = { newestFirst: false, limit: Infinity, budgetMs, timeoutMs, asLines: false };
-  const { lanes, lanesOf } = openLanes(deps, specs, times);
-  const queried = () => lanesOf.map((lane) => lane());
   for await (const records of mergeByTime(lanes, { limit: Infinity, maxParallel, ...options })) {
-    if (records.length === 0) throwIfRejected(queried(), { isFirst: true });
+    if (records.length === 0) throwIfRejected(lanes, { isFirst: true });
     // Nothing was requested as lines.
     yield records as ClusterRecord[];
   }
-  yield [buildAroundEnd(deps, queried(), performance.now() - startedMs)];
+  yield [buildAroundEnd(deps, lanes, performance.now() - startedMs)];
 }
 
 /** By the clock of this node. */

@@ -1,5 +1,5 @@
 import type { MemberReport } from '@porthole/contract';
-import { deadlineExceeded, withDeadline } from '../../fan-out/bounded-calls.ts';
+import { withDeadline } from '../../fan-out/bounded-calls.ts';
 import { toOutcome } from '../../fan-out/member-failure.ts';
 import type { ChosenMember } from '../../state/choose-members.ts';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
@@ -23,8 +23,6 @@ export interface OpenOptions {
   budgetMs: number;
   search(signal: AbortSignal): AsyncIterable<LaneItems>;
   searchSnapshot(snapshot: MemberSnapshot): AsyncIterable<LaneItems>;
-  /** Its first records are too late already. */
-  isSilent?: boolean;
 }
 
 export interface Opened {
@@ -42,33 +40,16 @@ export function openOrSnapshot(deps: ClusterDeps, { member, departed }: ChosenMe
   }
   if (!deps.directory.has(member.id)) return { open: options.search };
   let instead: SnapshotReport | undefined;
-  const timeoutMs = patienceMs(deps);
+  const timeoutMs = getLimits(deps).firstBatchMs * SNAPSHOT_SHARE;
   const onSilence = async (failure: Pick<MemberReport, 'outcome' | 'detail'>) => {
     const snapshot = await findSnapshot(deps.directory, member.id);
     if (!snapshot) return undefined;
     instead = { ...failure, asOfMs: snapshot.asOfMs, snapshot };
     return options.searchSnapshot(snapshot);
   };
-  if (options.isSilent) {
-    const openSilent = async function* (signal: AbortSignal) {
-      const records = await onSilence(toOutcome(deadlineExceeded(timeoutMs)));
-      yield* records ?? options.search(signal);
-    };
-    return { open: openSilent, instead: () => instead };
-  }
   const open = (signal: AbortSignal) =>
     readOrSnapshot(options.search, { timeoutMs, budgetMs: options.budgetMs, signal, onSilence });
   return { open, instead: () => instead };
-}
-
-/** How long to wait for the first records of a member that has a snapshot. */
-function patienceMs(deps: ClusterDeps): number {
-  return getLimits(deps).firstBatchMs * SNAPSHOT_SHARE;
-}
-
-/** The same for a helper that asks it; nothing if it has no snapshot. */
-export function silentAfter(deps: ClusterDeps, { member }: ChosenMember): { silentMs?: number } {
-  return deps.directory.has(member.id) ? { silentMs: patienceMs(deps) } : {};
 }
 
 interface SilentOptions extends FirstOptions {
@@ -95,7 +76,7 @@ async function* readOrSnapshot(
   }
 }
 
-export interface FirstOptions {
+interface FirstOptions {
   /** Timeout until it accepts the request. */
   timeoutMs: number;
   /** Until its first records: this much longer. */
@@ -104,7 +85,7 @@ export interface FirstOptions {
 }
 
 /** The batches of a search, unless the first records take too long: an empty batch only says that it was accepted. */
-export async function* readUnlessSilent(
+async function* readUnlessSilent(
   search: (signal: AbortSignal) => AsyncIterable<LaneItems>,
   { timeoutMs, budgetMs, signal }: FirstOptions,
 ): AsyncGenerator<LaneItems, void, undefined> {

@@ -5,21 +5,19 @@ import { describeUncertainty, type SteppedClock, type TimeRange } from '../../fa
 import type { ChosenMember } from '../../state/choose-members.ts';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
 import { departedReport } from '../../state/state-deps.ts';
-import { type LaneSpec, openLanes } from '../../tree/open-lanes.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from '../cluster-deps.ts';
 import { toMemberSearch } from '../member-query.ts';
-import type { LaneOptions } from '../merge/member-lane.ts';
+import { type LaneOptions, MemberLane } from '../merge/member-lane.ts';
 import { firstPage, type LaneItems, searchInPages } from '../merge/member-pages.ts';
-import type { MergeLane } from '../merge/merge-by-time.ts';
 import { type LineRecord, type LineRows, lineItems } from '../merge/record-lines.ts';
 import type { ClusterPosition, MemberPosition, ReplacedPosition } from './cluster-cursor.ts';
 import { CursorKeeper, type FoundPosition, type Progress } from './cursor-keeper.ts';
 import { dropOutside } from './drop-outside.ts';
 import { dropEmitted } from './drop-reached.ts';
 import { isGiven, SnapshotPart } from './given-records.ts';
-import { openOrSnapshot, silentAfter } from './open-or-snapshot.ts';
+import { openOrSnapshot } from './open-or-snapshot.ts';
 import { type ClusterReach, initialReach, reachOf, replacedReachOf, toKey } from './reach.ts';
-import { type QueriedMember, resumePosition } from './resume-position.ts';
+import type { QueriedMember } from './resume-position.ts';
 import { searchSnapshot } from './search-snapshot.ts';
 import { deliveredBefore } from './snapshot-position.ts';
 
@@ -116,12 +114,13 @@ export function membersToQuery(
     asLines: boolean;
     onlyRaw: boolean;
   },
-): { queried: QueriedMember[]; reports: MemberReport[]; lanes: MergeLane[] } {
+): { queried: QueriedMember[]; reports: MemberReport[]; lanes: MemberLane[] } {
   const { firstBatchMs, memberTimeoutMs, pageRecords = firstPage(request, chosen.length) } = getLimits(deps);
   const timeoutMs = Math.min(memberTimeoutMs + (budgetMs ?? 0), MAX_TIMER_MS);
   const options = { budgetMs: budgetMs ?? memberTimeoutMs * SCAN_SHARE, client, asLines, onlyRaw, pageRecords };
   const newestFirst = request.order === 'newest';
-  const specs: (LaneSpec & Pick<QueriedMember, 'query' | 'began' | 'given' | 'part'>)[] = [];
+  const queried: QueriedMember[] = [];
+  const lanes: MemberLane[] = [];
   const reports: MemberReport[] = [];
   for (const member of chosen) {
     const { id } = member.member;
@@ -134,53 +133,24 @@ export function membersToQuery(
     const clock = getChosenClock(deps, member);
     const query = toMemberSearch(request, { id, clock }, position);
     const part = new SnapshotPart(start, { order: request.order, clock });
-    const place = { query, clock, others: began.others, request, place: position, given, part, ...options };
+    const onDrop = (record: FoundRecord | LineRecord) => lane.skip(record);
+    const place = { query, clock, others: began.others, request, place: position, given, part, onDrop, ...options };
     const own = reachOf(began.reach, id);
     const reached = began.isExact ? { key: toKey(own.timeMs, request.order), count: own.count } : undefined;
-    specs.push({
-      chosen: member,
-      query,
-      began: position,
-      given,
-      part,
-      book: {
-        index: specs.length,
-        id,
-        clock,
-        newestFirst,
-        firstBatchMs,
-        reached,
-        doubt: doubtOf(clock, request, position),
-      },
-      open: (how, lane) => openMember(deps, member, { ...place, ...how, onDrop: (record) => lane().skip(record) }),
-      // What earlier pages have emitted must be found in its records by this node; a helper knows one offset of its clock.
-      isGroupable:
-        given.length === 0 && (typeof position === 'string' || !('reach' in position)) && !clock.steps?.length,
-      isResumable: true,
-      async request(lane, callOptions) {
-        const silence = silentAfter(deps, member);
-        if (lane.delivered === 0) return { query: { search: query }, ...silence };
-        // Its helper failed: it continues after its last emitted record.
-        const resumed = await resumePosition({ lane, peer: member, query, began: position, given, part }, callOptions);
-        return { query: { search: toMemberSearch(request, { id, clock }, resumed) }, ...silence };
-      },
+    const lane: MemberLane = new MemberLane({
+      index: lanes.length,
+      id,
+      clock,
+      newestFirst,
+      firstBatchMs,
+      timeoutMs,
+      reached,
+      doubt: doubtOf(clock, request, position),
+      ...openMember(deps, member, place),
     });
+    lanes.push(lane);
+    queried.push({ lane, peer: member, query, began: position, given, part });
   }
-  const { limit } = request;
-  const { lanes, lanesOf } = openLanes(deps, specs, { ...options, newestFirst, limit, timeoutMs });
-  const queried = specs.map(({ chosen: peer, query, began: start, given, part }, index): QueriedMember => {
-    const getLane = lanesOf[index] as (typeof lanesOf)[number];
-    return {
-      peer,
-      query,
-      began: start,
-      given,
-      part,
-      get lane() {
-        return getLane();
-      },
-    };
-  });
   const ids = new Set(chosen.map(({ member }) => member.id));
   for (const [id, position] of began.members)
     if (!ids.has(id) && position !== 'done') reports.push(unqueriedReport(deps, id, 'gone'));
@@ -207,8 +177,6 @@ interface OpenOptions {
   onlyRaw: boolean;
   /** Of its first page; `undefined`: there is only one. */
   pageRecords: number | undefined;
-  /** Its first records are too late already. */
-  isSilent: boolean;
 }
 
 /** Searches a member, or its snapshot if it has departed or does not respond. */
@@ -229,7 +197,6 @@ function openMember(
     asLines,
     onlyRaw,
     pageRecords,
-    isSilent,
   }: OpenOptions,
 ): Pick<LaneOptions, 'open' | 'instead'> {
   type Search = (query: SearchQuery, limits?: { budgetMs: number }) => AsyncIterable<(SearchItem | LineRows)[]>;
@@ -238,7 +205,6 @@ function openMember(
     dropOutside(items, clock, askedRange(request, position));
   const kernel = () => deps.peers.lineKernel?.() ?? new LineKernel();
   return openOrSnapshot(deps, chosen, {
-    isSilent,
     budgetMs,
     search: (signal) => {
       const search: Search = (asked, limits = { budgetMs }) =>

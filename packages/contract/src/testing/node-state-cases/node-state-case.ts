@@ -19,8 +19,8 @@ export interface CaseDir {
   releaseSearch(): Promise<void>;
 }
 
-/** The implementations of `NodeState`; `cluster`: its questions, asked of members that have the files together. */
-export type ImplementationName = 'local' | 'http' | 'grpc' | 'cluster';
+/** The implementations of `NodeState`. */
+export type ImplementationName = 'local' | 'http' | 'grpc';
 
 /**
  * One case, as data. The result of the local node is what every other implementation must return, to the last field.

@@ -16,23 +16,18 @@ async function brokerRecord(node: NodeState, number: number): Promise<FoundRecor
   return record;
 }
 
-/** Not asked of a cluster. */
-const OF_ONE_NODE = { notRun: { cluster: 'bytes and cursors of records are positions in the logs of one node' } };
-
 const STARTS: readonly NodeStateCase[] = ORDERS.flatMap((order) => [
   ...[0, 1, 104, 105, 106, 300, 1_000_000].map((offset) =>
     nodeCase({
       name: `${order} first from byte ${offset} of a file on`,
       run: (node) => search(node, { file: 'broker.log', order, start: { offset } }),
       check: ({ records }) => expect(records.length).toBeLessThanOrEqual(5),
-      ...OF_ONE_NODE,
     }),
   ),
   nodeCase({
     name: `${order} first from a byte of a compressed file on`,
     run: (node) => search(node, { file: 'broker.log.2.gz', order, start: { offset: 200 } }),
     check: ({ records }) => expect(records.length).toBe(order === 'newest' ? 2 : 3),
-    ...OF_ONE_NODE,
   }),
   ...[
     0,
@@ -65,7 +60,6 @@ const STARTS: readonly NodeStateCase[] = ORDERS.flatMap((order) => [
       expect(next.records.length).toBe(7);
       expect(from.records.length).toBe(order === 'newest' ? 7 : 8);
     },
-    ...OF_ONE_NODE,
   }),
   nodeCase({
     name: `${order} first from one record until another`,
@@ -75,7 +69,6 @@ const STARTS: readonly NodeStateCase[] = ORDERS.flatMap((order) => [
       return search(node, { family: 'broker.log', order, start: { cursor: first.cursor }, until: last.cursor });
     },
     check: ({ records }) => expect(records.length).toBe(7),
-    ...OF_ONE_NODE,
   }),
 ]);
 
@@ -122,7 +115,6 @@ const PAGES: readonly NodeStateCase[] = [
       return (await pages).records;
     },
     check: (records) => expect(new Set(recordPositions(records)).size).toBe(records.length),
-    notRun: { cluster: 'where one of several logs is out of order, its records come when its member is continued' },
   }),
   ...[Infinity, 3_600_000, 1e12, 5000.5, Number.NaN].map((budgetMs) =>
     nodeCase({

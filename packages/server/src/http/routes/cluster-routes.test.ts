@@ -25,6 +25,14 @@ const WHOLE: [string, keyof typeof CLUSTER_RESPONSES, string][] = [
   [PATHS.clusterLogTop, 'logTop', 'ClusterTop'],
 ];
 
+it('a member of version 0.1 that looks for a helper gets what it falls back on', async () => {
+  const { port } = await serveCluster(new FakeCluster());
+  const headers = { 'content-type': 'application/json', 'Porthole-Via': 'broker-1', 'Porthole-Depth': '1' };
+  const { status, body } = await sendRequest(port, '/api/v1/cluster/group', { method: 'POST', body: '{}', headers });
+  // Version 0.1 takes 404, 405 and 501 for a member that cannot do this, and asks the others itself.
+  expect([status, JSON.parse(body.toString()).code]).toEqual([404, 'ROUTE_NOT_FOUND']);
+});
+
 describe('the exchange of members', () => {
   const send = (port: number, body: string) =>
     sendRequest(port, PATHS.clusterExchange, {
