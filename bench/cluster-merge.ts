@@ -1,6 +1,7 @@
-import type { FoundRecord, SearchEnd, SearchItem } from '@porthole/logs/types';
+import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
+import { batchOf, EMPTY_BATCH, type RecordBatch } from '@porthole/records';
 
-type Merging = typeof import('../packages/cluster/src/records/merge/merge-by-time.ts');
+type Merging = typeof import('../packages/cluster/src/records/merge/merge-members.ts');
 type Lanes = typeof import('../packages/cluster/src/records/merge/member-lane.ts');
 
 /** About what a chunk of an answer holds. */
@@ -10,12 +11,12 @@ const BATCH_RECORDS = 128;
 const MAX_PARALLEL = 64;
 
 /** The built code: what a node runs. It is no part of what the package offers to others. */
-export async function loadMerge(): Promise<Pick<Merging, 'mergeByTime'> & Pick<Lanes, 'MemberLane'>> {
+export async function loadMerge(): Promise<Pick<Merging, 'mergeMembers'> & Pick<Lanes, 'MemberLane'>> {
   const built = (name: string) =>
     import(new URL(`../packages/cluster/dist/records/merge/${name}.js`, import.meta.url).href);
-  const { mergeByTime } = (await built('merge-by-time')) as Merging;
+  const { mergeMembers } = (await built('merge-members')) as Merging;
   const { MemberLane } = (await built('member-lane')) as Lanes;
-  return { mergeByTime, MemberLane };
+  return { mergeMembers, MemberLane };
 }
 
 /**
@@ -23,7 +24,7 @@ export async function loadMerge(): Promise<Pick<Merging, 'mergeByTime'> & Pick<L
  * clock, so that no two records in a row are of the same lane: what costs most.
  */
 export async function mergeRate(
-  { mergeByTime, MemberLane }: Awaited<ReturnType<typeof loadMerge>>,
+  { mergeMembers, MemberLane }: Awaited<ReturnType<typeof loadMerge>>,
   { lanes: laneCount, records }: { lanes: number; records: number },
 ): Promise<number> {
   const batches = readyBatches(Math.floor(records / laneCount), laneCount);
@@ -42,8 +43,8 @@ export async function mergeRate(
   let merged = 0;
   let lastMs = -Infinity;
   const startedAt = performance.now();
-  for await (const batch of mergeByTime(lanes, { limit: Infinity, maxParallel: MAX_PARALLEL })) {
-    merged += batch.length;
+  for await (const batch of mergeMembers(lanes, { limit: Infinity, maxParallel: MAX_PARALLEL })) {
+    for (const { from, to } of batch) merged += to - from;
     const atMs = batch.at(-1)?.atMs ?? lastMs;
     if (atMs < lastMs) throw new Error('the records are not merged in order');
     lastMs = atMs;
@@ -53,22 +54,24 @@ export async function mergeRate(
   return merged / tookMs;
 }
 
-async function* emit(batches: readonly SearchItem[][]): AsyncGenerator<SearchItem[], void, undefined> {
-  yield [];
+async function* emit(
+  batches: readonly (RecordBatch | SearchEnd)[],
+): AsyncGenerator<RecordBatch | SearchEnd, void, undefined> {
+  yield EMPTY_BATCH;
   yield* batches;
 }
 
 /** The last one has the end. */
-function readyBatches(count: number, everyMs: number): SearchItem[][] {
-  const batches: SearchItem[][] = [];
+function readyBatches(count: number, everyMs: number): (RecordBatch | SearchEnd)[] {
+  const batches: RecordBatch[] = [];
   for (let begin = 0; begin < count; begin += BATCH_RECORDS) {
     const length = Math.min(BATCH_RECORDS, count - begin);
-    batches.push(Array.from({ length }, (_, index) => makeRecord(begin + index, everyMs)));
+    batches.push(batchOf(Array.from({ length }, (_, index) => makeRecord(begin + index, everyMs))));
   }
   const scanned = { scannedBytes: 0, skippedBytes: 0, scannedFiles: 1, coveredFromMs: null, coveredToMs: null };
   const facts = { ...scanned, records: count, problems: [], elapsedMs: 0, cursor: null };
   const end: SearchEnd = { type: 'end', reason: 'exhausted', ...facts };
-  return [...batches, [end]];
+  return [...batches, end];
 }
 
 function makeRecord(number: number, everyMs: number): FoundRecord {

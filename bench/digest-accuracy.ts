@@ -7,6 +7,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Digest, type FoundRecord, LogDir, mergeShapes, messageShape } from '@porthole/logs';
+import { searchItems } from '@porthole/logs/testing';
 import { parseCsv } from './parse-csv.ts';
 
 const LABELS = '.log_structured.csv';
@@ -70,7 +71,7 @@ function readEvents(path: string): string[] {
 async function readRecords(logs: LogDir, file: string): Promise<FoundRecord[]> {
   const records: FoundRecord[] = [];
   const query = { file, order: 'oldest' as const, limit: 1_000_000, before: 0, after: 0 };
-  for await (const batch of logs.search(query)) {
+  for await (const batch of searchItems(logs, query)) {
     for (const item of batch) if (item.type === 'record') records.push(item);
   }
   return records.sort((a, b) => a.offset - b.offset);

@@ -61,14 +61,13 @@ export async function engineRows(context: BenchContext, log: PrintedLog): Promis
 
 async function countText(logs: LogDir, query: Query): Promise<number> {
   let records = 0;
-  for await (const item of logs.searchText(query, { reusesMemory: true }))
-    if (item.type === 'text') records += item.ends.length;
+  for await (const item of logs.search(query, { reusesMemory: true, asText: true }))
+    if (item.type === 'batch') records += item.ends.length;
   return records;
 }
 
 async function countLines(logs: LogDir, query: Query, fields?: readonly string[]): Promise<number> {
-  let last: Buffer = Buffer.alloc(0);
-  for await (const lines of logs.searchLines({ ...query, ...(fields && { fields }) }, { reusesMemory: true }))
-    last = lines;
-  return (JSON.parse(last.toString()) as { records: number }).records;
+  for await (const item of logs.search({ ...query, ...(fields && { fields }) }, { reusesMemory: true }))
+    if (item.type === 'end') return item.records;
+  throw new Error('the search has no end');
 }

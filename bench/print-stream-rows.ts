@@ -124,8 +124,8 @@ async function countSdk(client: NodeClient, { file, records }: PrintedLog): Prom
 async function countSdkLines(client: NodeClient, { file, records }: PrintedLog): Promise<Counted> {
   const startedAt = performance.now();
   let bytes = 0;
-  for await (const piece of client.searchLogLines({ file, order: 'oldest', limit: records }, { budgetMs: BUDGET_MS }))
-    bytes += piece.length;
+  for await (const item of client.search({ file, order: 'oldest', limit: records }, { budgetMs: BUDGET_MS }))
+    if (item.type === 'batch') bytes += item.bytes.length;
   return { tookMs: performance.now() - startedAt, lines: bytes > 0 ? records : 0, gaveUp: false };
 }
 

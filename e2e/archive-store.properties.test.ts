@@ -4,7 +4,9 @@ import { SourcedCluster } from '@porthole/archive';
 import { ArchiveFixture, collect, startClickHouse, type TestClickHouse, toRows } from '@porthole/archive/testing';
 import { createClient } from '@porthole/client';
 import type { ClusterRecord, ClusterState } from '@porthole/contract';
+import { clusterItems } from '@porthole/contract';
 import { LogDir } from '@porthole/logs';
+import { searchItems } from '@porthole/logs/testing';
 import type { FoundRecord, SearchQuery } from '@porthole/logs/types';
 import { freePorts, startTestNode, type TestNode, tempDir } from '@porthole/server/testing';
 import fc from 'fast-check';
@@ -153,7 +155,7 @@ async function prepare(id: string, dir: string, { logs }: NodeCase): Promise<Pre
 async function readAll(dir: string, family: string): Promise<FoundRecord[]> {
   const logs = new LogDir(dir, { scansHere: true, workers: 1 });
   const found: FoundRecord[] = [];
-  for await (const items of logs.search({ ...WITH_TEXT, family }))
+  for await (const items of searchItems(logs, { ...WITH_TEXT, family }))
     for (const item of items) if (item.type === 'record') found.push(item);
   await logs.close();
   const rank = ({ file }: FoundRecord) => (file.endsWith('.1') ? 0 : 1);
@@ -201,7 +203,7 @@ async function allPages(cluster: ClusterState, query: SearchQuery): Promise<Clus
   const found: ClusterRecord[] = [];
   let start: SearchQuery['start'];
   for (let page = 0; page < 200; page++) {
-    const { records, end } = await collect(cluster.searchLogs({ ...query, ...(start && { start }) }));
+    const { records, end } = await collect(clusterItems(cluster, { ...query, ...(start && { start }) }));
     expect(records.length).toBeLessThanOrEqual(query.limit);
     expect(end.archive?.problem ?? null).toBeNull();
     expect(end.members.filter(({ outcome }) => outcome !== 'ok' && outcome !== 'left')).toEqual([]);
@@ -297,7 +299,9 @@ it('what rotation deletes between two pages is read from the archive', async () 
       if (page === after) rmSync(join(dir, 'app.log.1'));
       // Each has looked at disks and archive just now.
       const cluster = new SourcedCluster(inner, archive.state);
-      const { records, end } = await collect(cluster.searchLogs({ ...ALL, order, limit: 4, ...(start && { start }) }));
+      const { records, end } = await collect(
+        clusterItems(cluster, { ...ALL, order, limit: 4, ...(start && { start }) }),
+      );
       found.push(...records.map(({ message }) => message));
       details.push(...end.members.flatMap(({ isPartial, detail }) => (isPartial && detail !== null ? [detail] : [])));
       if (end.cursor === null) break;
@@ -314,7 +318,7 @@ it('what rotation deletes between two pages is read from the archive', async () 
 /** Everything on disk, or everything there is of a log that is not; what is missing is said, and nothing else. */
 async function compareUntimed(cluster: ClusterState, logs: readonly UntimedLog[]): Promise<void> {
   for (const { id, family, told, isPartial } of logs) {
-    const found = await collect(cluster.searchLogs({ ...ALL, nodes: [id], family }));
+    const found = await collect(clusterItems(cluster, { ...ALL, nodes: [id], family }));
     expect(found.records.map(toTold).sort()).toEqual(told.toSorted());
     expect(found.end.members.map((member) => member.isPartial ?? false)).toEqual([isPartial]);
     const { groups } = await cluster.logDigest({ limit: 100, nodes: [id], family });

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LogDir } from '@porthole/logs';
-import { eventually } from '@porthole/logs/testing';
+import { eventually, searchItems } from '@porthole/logs/testing';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { tempDir } from './testing/program.ts';
 import { canMount, mountSmallDisk, remount } from './testing/small-disk.ts';
@@ -16,7 +16,7 @@ const ERRORS = { file: 'a.log', minLevel: 'ERROR', order: 'oldest', limit: 100, 
 
 async function countErrors(logs: LogDir): Promise<number> {
   let count = 0;
-  for await (const items of logs.search(ERRORS)) count += items.filter(({ type }) => type === 'record').length;
+  for await (const items of searchItems(logs, ERRORS)) count += items.filter(({ type }) => type === 'record').length;
   return count;
 }
 

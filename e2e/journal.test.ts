@@ -1,6 +1,7 @@
 import { appendFileSync, chmodSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import type { NodeState } from '@porthole/contract';
+import { searchItems } from '@porthole/contract';
 import type { FoundRecord, SearchItem, SearchQuery } from '@porthole/logs';
 import { eventually, runUnprivileged } from '@porthole/logs/testing';
 import { startNode } from '@porthole/server';
@@ -53,7 +54,7 @@ async function startJournalNode(
 async function search(state: NodeState, query: Partial<SearchQuery> = {}) {
   const items: SearchItem[] = [];
   const whole = { order: 'oldest', limit: 1000, before: 0, after: 0, ...query } as const;
-  for await (const batch of state.searchLogs(whole)) items.push(...batch);
+  for await (const batch of searchItems(state, whole)) items.push(...batch);
   const records = items.filter((item): item is FoundRecord => item.type === 'record');
   const end = items.at(-1);
   if (end?.type !== 'end') throw new Error('no end');

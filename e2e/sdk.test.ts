@@ -89,7 +89,6 @@ it('docs/sdk.md lists exactly the options', () => {
     maxBackoffMs: true,
     maxItemBytes: true,
     responseBudget: true,
-    lineRecognizer: true,
     remoteTexts: true,
   };
   expect(documented).toEqual(Object.keys(options));

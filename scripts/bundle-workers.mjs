@@ -7,8 +7,8 @@ import { ROOT } from './steps.mjs';
 /** The code of threads, by its built file, and the packages it is made of. */
 const WORKERS = [
   // CommonJS: only of a script can one thread give another what it has compiled. The program has the same file.
-  { file: 'logs/dist/scan/worker', format: 'cjs', packages: ['logs'] },
-  { file: 'server/dist/config/config-worker', format: 'esm', packages: ['logs', 'contract', 'server'] },
+  { file: 'logs/dist/scan/worker', format: 'cjs', packages: ['records', 'logs'] },
+  { file: 'server/dist/config/config-worker', format: 'esm', packages: ['records', 'logs', 'contract', 'server'] },
 ];
 
 export const SCAN_WORKER = join(ROOT, 'packages/logs/dist/scan/worker-bundle.cjs');

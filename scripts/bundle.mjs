@@ -19,7 +19,7 @@ import { ROOT } from './steps.mjs';
 
 /* Makes the two published packages: each bundles the built files of the packages it needs, so that it depends on none of ours. */
 
-const PACKAGES = ['logs', 'contract', 'client', 'cluster', 'archive', 'server', 'cli'].map((name) =>
+const PACKAGES = ['records', 'logs', 'contract', 'client', 'cluster', 'archive', 'server', 'cli'].map((name) =>
   join(ROOT, 'packages', name),
 );
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { createClient } from '@porthole/client';
 import { parseSnapshot, serializeSnapshot } from '@porthole/cluster/testing';
 import { recordLine } from '@porthole/console/testing';
-import { contextJson, exactJson, indentJson } from '@porthole/contract';
+import { contextJson, exactJson, indentJson, searchItems } from '@porthole/contract';
 import { createZone } from '@porthole/logs';
 import { jsonTokens, randomJsonObject } from '@porthole/logs/testing';
 import type { FoundRecord } from '@porthole/logs/types';
@@ -82,7 +82,7 @@ describe('every number, key and text of a context', () => {
 
     const grpc = connectNode(node.running.node.grpcPort);
     const over: FoundRecord[] = [];
-    for await (const items of grpc.searchLogs(ALL))
+    for await (const items of searchItems(grpc, ALL))
       for (const item of items) if (item.type === 'record') over.push(item);
     same(jsons(over));
 

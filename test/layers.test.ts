@@ -7,20 +7,29 @@ const PURE = ['@porthole/logs/query', '@porthole/logs/shared'];
 
 /** What each package may import; in order, lowest first; `typesOnly` packages may be imported for their types. */
 const LAYERS: Readonly<Record<string, { may: readonly string[]; typesOnly?: readonly string[] }>> = {
-  logs: { may: [] },
-  contract: { may: PURE, typesOnly: ['@porthole/logs'] },
-  client: { may: [...PURE, '@porthole/contract'], typesOnly: ['@porthole/logs'] },
-  cluster: { may: ['@porthole/logs', '@porthole/contract', '@porthole/client'] },
-  archive: { may: ['@porthole/logs', '@porthole/contract'] },
+  records: { may: [] },
+  logs: { may: ['@porthole/records'] },
+  contract: { may: [...PURE, '@porthole/records'], typesOnly: ['@porthole/logs'] },
+  client: { may: [...PURE, '@porthole/records', '@porthole/contract'], typesOnly: ['@porthole/logs'] },
+  cluster: { may: ['@porthole/records', '@porthole/logs', '@porthole/contract', '@porthole/client'] },
+  archive: { may: ['@porthole/records', '@porthole/logs', '@porthole/contract'] },
   server: {
-    may: ['@porthole/logs', '@porthole/contract', '@porthole/client', '@porthole/cluster', '@porthole/archive'],
+    may: [
+      '@porthole/records',
+      '@porthole/logs',
+      '@porthole/contract',
+      '@porthole/client',
+      '@porthole/cluster',
+      '@porthole/archive',
+    ],
   },
   console: { may: [...PURE, '@porthole/contract', '@porthole/client'], typesOnly: ['@porthole/logs'] },
-  cli: { may: ['@porthole/logs', '@porthole/contract', '@porthole/client', '@porthole/server'] },
+  cli: { may: ['@porthole/records', '@porthole/logs', '@porthole/contract', '@porthole/client', '@porthole/server'] },
 };
 
 /** Packages that can be taken apart from the rest, and the few foreign ones each may use. */
 const BARE: Readonly<Record<string, readonly string[]>> = {
+  records: [],
   logs: ['re2js'],
   contract: [],
   client: ['eventsource-parser'],
@@ -28,7 +37,7 @@ const BARE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** What browsers load has nothing of Node. */
-const IN_BROWSERS = ['contract', 'client', 'console'];
+const IN_BROWSERS = ['records', 'contract', 'client', 'console'];
 
 const packages = join(import.meta.dirname, '..', 'packages');
 
@@ -121,7 +130,6 @@ describe('the layers', () => {
 const OUTSIDE_TESTS = [
   'bench/attack-rows.ts',
   'bench/cluster-merge.ts',
-  'bench/fake-helper.ts',
   'bench/groups/trust.ts',
   'e2e/soak/check-soak.ts',
   'e2e/soak/run-soak.ts',

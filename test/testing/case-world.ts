@@ -87,7 +87,7 @@ class HeldSearch {
 
   async begin(): Promise<void> {
     const query = { order: 'newest', limit: 1, before: 0, after: 0 } as const;
-    this.#batches = this.#node.searchLogs(query)[Symbol.asyncIterator]();
+    this.#batches = this.#node.search(query)[Symbol.asyncIterator]();
     await this.#batches.next();
   }
 

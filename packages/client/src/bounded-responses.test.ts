@@ -1,3 +1,4 @@
+import { toLines } from '@porthole/records';
 import { describe, expect, it } from 'vitest';
 import { NodeFollowPosition } from './follow/node-follow-position.ts';
 import { JSON_HEADERS, NDJSON_HEADERS, SSE_HEADERS, startOddServer } from './testing/odd-server.ts';
@@ -36,7 +37,7 @@ async function search(body: string) {
   );
   const lineFailure = await thrownBy(
     (async () => {
-      for await (const piece of client.searchLogLines(QUERY)) lineText.push(new TextDecoder().decode(piece));
+      for await (const piece of toLines(client.search(QUERY))) lineText.push(new TextDecoder().decode(piece));
     })(),
   );
   expect(lineText.join('')).toBe(lines(...items));

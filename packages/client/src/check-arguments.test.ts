@@ -39,7 +39,7 @@ describe('a mistake in JavaScript', () => {
     [
       () => create({ url: 'http://a', agent: {} }),
       'createClient() has no option "agent": expected url, token, headers, fetch, timeoutMs, stallMs, retries, ' +
-        'backoffMs, maxBackoffMs, maxItemBytes, responseBudget, lineRecognizer, remoteTexts',
+        'backoffMs, maxBackoffMs, maxItemBytes, responseBudget, remoteTexts',
     ],
     [
       () => create({ url: 'http://a', timeoutMs: '5s' }),

@@ -81,7 +81,7 @@ export const PARAMETERS = {
   viewLog: { file: TEXT, sizeBytes: NUMBER, text: FLAG },
   openLog: { file: TEXT, text: FLAG, sizeBytes: NUMBER },
   searchLogs: SEARCH,
-  searchLogLines: SEARCH,
+  search: SEARCH,
   followLogs: FOLLOW,
   logHistogram: HISTOGRAM,
   logDigest: DIGEST,
@@ -127,7 +127,6 @@ export const CLIENT_OPTIONS: ArgumentKinds = {
   maxBackoffMs: NUMBER,
   maxItemBytes: NUMBER,
   responseBudget: OBJECT,
-  lineRecognizer: FUNCTION,
   remoteTexts: { expected: '"show" or "hide"', is: (value) => value === 'show' || value === 'hide' },
 };
 

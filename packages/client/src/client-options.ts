@@ -7,12 +7,6 @@ import { CLIENT_OPTIONS, checkNames, invalid } from './check-arguments.ts';
  */
 export const IDENTITY_ENCODING = { 'accept-encoding': 'identity' } as const;
 
-/** A fast way to recognize records that can be passed on as they are; it may miss some. */
-export interface LineRecognizer {
-  /** The bytes and the number of the lines from `from` on that it recognizes, one after the other, at most so many. */
-  recognize(lines: Uint8Array, from: number, most: number): { bytes: number; count: number };
-}
-
 export interface ClientOptions {
   /** Base address of the node. A path is allowed, for nodes behind a proxy. Credentials in it are rejected: use `token`. */
   url: string | URL;
@@ -36,8 +30,6 @@ export interface ClientOptions {
   maxItemBytes?: number;
   /** Memory budget shared by several clients; default: none. The first 256 KiB of each response are not counted. */
   responseBudget?: ResponseBudget;
-  /** Used by `searchLogLines`, for programs that have a faster one than the client. */
-  lineRecognizer?: () => LineRecognizer;
   /**
    * Whether errors include text of the node. Default: `show`; `hide` for programs that pass errors on: messages then contain
    * only the code of the node and text of the client.
@@ -59,7 +51,6 @@ export interface StrictOptions {
   maxBackoffMs: number;
   maxItemBytes: number;
   responseBudget: ResponseBudget | undefined;
-  lineRecognizer: (() => LineRecognizer) | undefined;
   hidesTexts: boolean;
 }
 
@@ -84,7 +75,6 @@ export function strictOptions(options: ClientOptions): StrictOptions {
     maxBackoffMs: checkedNumber('maxBackoffMs', options.maxBackoffMs, 5_000),
     maxItemBytes: checkedNumber('maxItemBytes', options.maxItemBytes, 16 * 1024 ** 2),
     responseBudget: options.responseBudget,
-    lineRecognizer: options.lineRecognizer,
     hidesTexts: options.remoteTexts === 'hide',
   };
 }

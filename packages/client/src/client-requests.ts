@@ -41,6 +41,7 @@ import type {
   Top,
   TopQuery,
 } from '@porthole/logs/types';
+import type { RecordBatch } from '@porthole/records';
 
 /* Requests as callers write them: what is left out is not sent, so that the defaults of the node apply. */
 
@@ -77,8 +78,10 @@ export type ClusterRecordsEvent = ClusterEnd | Exclude<ClusterFollowItem, Cluste
 /** The operations of one node, with optional parameters. */
 export interface NodeOperations extends NodeState {
   viewLog(request: ViewLogRequest, options?: CallOptions): Promise<ByteStream>;
+  /** Records as lines of JSON with their times and origins: for programs that pass them on. */
+  search(request?: SearchRequest, options?: SearchOptions): AsyncIterable<RecordBatch | SearchEnd>;
+  /** The same as objects, in lists; the last item of the last one is the end. */
   searchLogs(request?: SearchRequest, options?: SearchOptions): AsyncIterable<SearchItem[]>;
-  searchLogLines(request?: SearchRequest, options?: SearchOptions): AsyncIterable<Uint8Array>;
   followLogs(request?: FollowRequest, options?: FollowOptions): AsyncIterable<FollowItem[]>;
   logHistogram(request?: HistogramRequest, options?: SearchOptions): Promise<Histogram>;
   logDigest(request?: DigestRequest, options?: SearchOptions): Promise<Digest>;
@@ -99,6 +102,7 @@ export interface ClusterClient extends ClusterState {
   config(request?: MemberSelection, options?: CallOptions): Promise<ClusterConfig>;
   configDiff(request?: ConfigDiffRequest, options?: CallOptions): Promise<ClusterConfigDiff>;
   logFiles(request?: MemberSelection, options?: CallOptions): Promise<ClusterLogFiles>;
+  search(request?: SearchRequest & MemberSelection, options?: SearchOptions): AsyncIterable<RecordBatch | ClusterEnd>;
   searchLogs(request?: SearchRequest & MemberSelection, options?: SearchOptions): AsyncIterable<ClusterItem[]>;
   followLogs(request?: FollowRequest & MemberSelection, options?: FollowOptions): AsyncIterable<ClusterFollowItem[]>;
   logHistogram(request?: HistogramRequest & MemberSelection, options?: SearchOptions): Promise<ClusterHistogram>;

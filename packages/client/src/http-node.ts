@@ -31,10 +31,12 @@ import type {
   LogEntry,
   LogFileDetails,
   OpenLog,
+  SearchEnd,
   SearchItem,
   SearchQuery,
   Top,
 } from '@porthole/logs/types';
+import type { RecordBatch } from '@porthole/records';
 import { bodyBytes } from './body-bytes.ts';
 import { checkArguments, checkOptions } from './check-arguments.ts';
 import { type ClientOptions, IDENTITY_ENCODING, strictOptions } from './client-options.ts';
@@ -72,7 +74,7 @@ import { parseRequest } from './parse-request.ts';
 import { readFollow, readPages } from './read-records.ts';
 import { openRemoteLog } from './remote-log.ts';
 import type { ClientDeps } from './request.ts';
-import { countLimits, openSearch, searchItems, searchLines } from './search-stream.ts';
+import { countLimits, openSearch, searchItems } from './search-stream.ts';
 import { rejectPage, requestJson, sendRequest } from './send-request.ts';
 
 /** Additional stall time: a node may wait for its members while it creates a bundle. */
@@ -92,7 +94,7 @@ export class HttpNode implements NodeClient {
    * Pages in browsers, which load all of the client first, have no use for lines. Kept: an import that is done already still
    * takes as long as a small part of a short request.
    */
-  static readonly #plainLines = new Shared<typeof import('./plain-lines.ts')>(ONCE);
+  static readonly #batches = new Shared<typeof import('./search-batches.ts')>(ONCE);
   readonly url: string;
   readonly #deps: ClientDeps;
 
@@ -155,14 +157,13 @@ export class HttpNode implements NodeClient {
     yield* searchItems(await this.#search(request, options), request);
   }
 
-  async *searchLogLines(
+  async *search(
     request: SearchRequest = {},
     options: SearchOptions = {},
-  ): AsyncGenerator<Uint8Array, void, undefined> {
-    checkArguments('searchLogLines', request, options);
-    const { PlainLines } = await HttpNode.#plainLines.run(() => import('./plain-lines.ts'));
-    const scanner = new PlainLines(this.#deps.options.lineRecognizer?.());
-    yield* searchLines(await this.#search(request, options), request, scanner);
+  ): AsyncGenerator<RecordBatch | SearchEnd, void, undefined> {
+    checkArguments('search', request, options);
+    const { searchBatches } = await HttpNode.#batches.run(() => import('./search-batches.ts'));
+    yield* searchBatches(await this.#search(request, options), request);
   }
 
   followLogs(request: FollowRequest = {}, options: FollowOptions = {}): AsyncIterable<FollowItem[]> {

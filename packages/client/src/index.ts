@@ -131,4 +131,3 @@ export type {
 export { ClientError } from './errors/client-error.ts';
 export type { ConnectionFailure } from './errors/connection-failure.ts';
 export { createClient } from './http-node.ts';
-export { RecordLineCheck } from './record-line-check.ts';

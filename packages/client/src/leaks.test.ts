@@ -32,7 +32,7 @@ const STREAMS: Record<string, (client: NodeClient, signal?: AbortSignal) => Asyn
     },
   }),
   search: (client, signal) => client.searchLogs(QUERY, { ...(signal && { signal }) }),
-  lines: (client, signal) => client.searchLogLines(QUERY, { ...(signal && { signal }) }),
+  lines: (client, signal) => client.search(QUERY, { ...(signal && { signal }) }),
   follow: (client, signal) => client.followLogs({ start: { back: 1000 } }, { ...(signal && { signal }) }),
 };
 

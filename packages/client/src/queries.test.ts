@@ -12,7 +12,7 @@ const query = 'shard=13 cost>fast';
 
 const CALLS: [string, (node: NodeClient) => Promise<unknown> | AsyncIterable<unknown>][] = [
   ['searchLogs', (node) => node.searchLogs({ query })],
-  ['searchLogLines', (node) => node.searchLogLines({ query })],
+  ['search', (node) => node.search({ query })],
   ['records', (node) => node.records({ query })],
   ['logHistogram', (node) => node.logHistogram({ query })],
   ['logDigest', (node) => node.logDigest({ query })],

@@ -1,5 +1,6 @@
 import { eventually } from '@porthole/logs/testing';
 import type { SearchItem, SearchQuery } from '@porthole/logs/types';
+import { type RecordBatch, recordsOf, toLines } from '@porthole/records';
 import { describe, expect, it } from 'vitest';
 import { byteByByte, inChunks } from './testing/byte-by-byte.ts';
 import { catchFailure } from './testing/catch-failure.ts';
@@ -55,8 +56,23 @@ describe('a search', () => {
     expect(record).toMatchObject({ message: 'grüße 日本' });
     expect(end).toMatchObject({ type: 'end' });
     const pieces: string[] = [];
-    for await (const piece of client.searchLogLines(QUERY)) pieces.push(new TextDecoder().decode(piece));
+    for await (const piece of toLines(client.search(QUERY))) pieces.push(new TextDecoder().decode(piece));
     expect(pieces).toEqual(['', RECORD, END]);
+  });
+
+  it('what only a merging node may say of a record is left out, and an invalid time is no time', async () => {
+    const sent = JSON.parse(RECORD);
+    const lies = { ...sent, node: 'other', atMs: 1, isUnsure: true, timeMs: '12' };
+    const client = testClient({
+      url: 'http://node',
+      fetch: byteByByte(`${JSON.stringify(lies)}\n${END}`, NDJSON_HEADERS),
+    });
+    const [empty, batch, end] = await collectStream(client.search(QUERY));
+    const { timeMs: _timeMs, ...honest } = sent;
+    expect(empty).toMatchObject({ ends: { length: 0 } });
+    expect(recordsOf(batch as RecordBatch)).toEqual([honest]);
+    expect(batch).toMatchObject({ times: Float64Array.of(Number.NaN), origins: [{ file: sent.file }] });
+    expect(end).toMatchObject({ problems: [{ code: 'BAD_ANSWER' }] });
   });
 
   it('long chunks that start and end within a line lose nothing', async () => {
@@ -68,7 +84,7 @@ describe('a search', () => {
     const fetch = inChunks(chunks, NDJSON_HEADERS);
     let text = '';
     const query = { ...QUERY, limit: lines.length };
-    for await (const piece of testClient({ url: 'http://node', fetch }).searchLogLines(query)) {
+    for await (const piece of toLines(testClient({ url: 'http://node', fetch }).search(query))) {
       expect(piece.length === 0 || piece.at(-1) === 10).toBe(true);
       text += new TextDecoder().decode(piece);
     }
@@ -85,7 +101,7 @@ describe('a search', () => {
   ])('%s: cut off, even if the connection ended cleanly', async (_name, body) => {
     const client = testClient({ url: (await startOddServer(respondWith(200, body, NDJSON_HEADERS))).url });
     expect(await catchFailure(client.searchLogs(QUERY))).toMatchObject({ code: 'UNREACHABLE', status: 200 });
-    expect(await catchFailure(client.searchLogLines(QUERY))).toMatchObject({ code: 'UNREACHABLE' });
+    expect(await catchFailure(client.search(QUERY))).toMatchObject({ code: 'UNREACHABLE' });
   });
 
   it('a connection that is cut within a line: what came before is emitted, then it fails', async () => {
@@ -118,7 +134,7 @@ describe('a search', () => {
     const client = testClient({ url: odd.url, maxItemBytes: 100_000 });
     const expected = { code: 'BAD_ANSWER', message: expect.stringContaining('longer than maxItemBytes (100000)') };
     expect(await catchFailure(client.searchLogs(QUERY))).toMatchObject(expected);
-    expect(await catchFailure(client.searchLogLines(QUERY))).toMatchObject(expected);
+    expect(await catchFailure(client.search(QUERY))).toMatchObject(expected);
     await eventually(() => expect(odd.aborted).toBe(2));
   });
 
@@ -149,3 +165,9 @@ describe('a search', () => {
     expect(odd.requests[0]).toContain('budget=600000');
   });
 });
+
+async function collectStream<T>(stream: AsyncIterable<T>): Promise<T[]> {
+  const items: T[] = [];
+  for await (const item of stream) items.push(item);
+  return items;
+}

@@ -1,14 +1,12 @@
-import { exactJson, type SearchOptions } from '@porthole/contract';
+import type { SearchOptions } from '@porthole/contract';
 import type { FoundRecord, SearchEnd, SearchItem } from '@porthole/logs/types';
+import { joinBytes } from '@porthole/records';
 import { decodeEnd, decodeItem, decodeRecord, SkippedItems } from './decode-records.ts';
 import type { Exchange } from './exchange.ts';
-import type { PlainLines } from './plain-lines.ts';
 import type { ClientDeps, ClientRequest } from './request.ts';
 import { rejectPage, sendRequest } from './send-request.ts';
 
 const NEWLINE = 10;
-
-const NOTHING = new Uint8Array(0);
 
 /** The requested numbers; more is rejected. What was not requested is up to the node. */
 export interface SearchBounds {
@@ -36,29 +34,6 @@ export function searchItems<T extends { type: string }>(
   });
 }
 
-/**
- * The same as lines, a piece for each received chunk. Records as our nodes write them are passed on as they are; other
- * lines are decoded and written again.
- */
-export function searchLines(
-  exchange: Exchange,
-  bounds: SearchBounds,
-  scanner: PlainLines,
-): AsyncGenerator<Uint8Array, void, undefined> {
-  return readChunks(exchange, bounds, {
-    nothing: NOTHING,
-    take: (lines, state) => {
-      const { bytes, count } = scanner.plainStart(lines, state.left);
-      if (bytes === lines.length) return { value: lines, records: count, isEnd: false, isTooMuch: false };
-      const rest = takeItems(exchange, lines.subarray(bytes), { ...state, left: state.left - count });
-      const text = rest.items.map((item) => `${exactJson(item)}\n`).join('');
-      const value = concatBytes([lines.subarray(0, bytes), ENCODER.encode(text)]);
-      return { value, records: count + rest.records, isEnd: rest.isEnd, isTooMuch: rest.isTooMuch };
-    },
-  });
-}
-
-const ENCODER = new TextEncoder();
 const DECODER = new TextDecoder();
 
 interface ReadState {
@@ -82,7 +57,7 @@ interface ChunkReader<T> {
   take(lines: Uint8Array, state: ReadState): Taken & { value: T };
 }
 
-async function* readChunks<T>(
+export async function* readChunks<T>(
   exchange: Exchange,
   bounds: SearchBounds,
   { nothing, take }: ChunkReader<T>,
@@ -111,7 +86,7 @@ async function* readChunks<T>(
   }
 }
 
-function takeItems(
+export function takeItems(
   exchange: Exchange,
   lines: Uint8Array,
   { bounds, left, skipped }: ReadState,
@@ -192,7 +167,7 @@ async function* wholeLines(exchange: Exchange): AsyncGenerator<Uint8Array, void,
     if (end > 0) {
       // Only the line that came in parts is copied if the chunk is long: copies of all would be most of what is allocated.
       const joined = restBytes > 0 && end > MAX_COPIED_BYTES ? firstEnd + 1 : end;
-      yield concatBytes([...rest, chunk.subarray(0, joined)]);
+      yield joinBytes([...rest, chunk.subarray(0, joined)]);
       if (joined < end) yield chunk.subarray(joined, end);
       rest = [];
       restBytes = 0;
@@ -202,18 +177,6 @@ async function* wholeLines(exchange: Exchange): AsyncGenerator<Uint8Array, void,
     exchange.holdOnly(restBytes);
   }
   if (restBytes > 0) throw exchange.cut(`the response of ${exchange.path} was cut off within a line`);
-}
-
-function concatBytes(parts: readonly Uint8Array[]): Uint8Array {
-  const [only = NOTHING] = parts;
-  if (parts.length <= 1) return only;
-  const whole = new Uint8Array(parts.reduce((bytes, part) => bytes + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
 }
 
 function missingEnd(exchange: Exchange): Error {

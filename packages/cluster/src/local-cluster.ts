@@ -1,3 +1,4 @@
+import type { ClusterEnd } from '@porthole/contract';
 import {
   type AnswerFacts,
   type AroundRequest,
@@ -35,6 +36,7 @@ import type {
   SearchQuery,
   TopQuery,
 } from '@porthole/logs/types';
+import type { RecordBatch } from '@porthole/records';
 import { inParallel } from './fan-out/bounded-calls.ts';
 import { isSelected } from './fan-out/peers.ts';
 import type { Membership } from './membership/membership.ts';
@@ -42,7 +44,7 @@ import { type ClusterParts, type LocalClusterOptions, openClusterParts } from '.
 import type { ClusterDeps } from './records/cluster-deps.ts';
 import { followCluster } from './records/follow/cluster-follow.ts';
 import { searchAround } from './records/search/around.ts';
-import { searchCluster, searchClusterLines } from './records/search/cluster-search.ts';
+import { searchCluster } from './records/search/cluster-search.ts';
 import { CursorKeeper } from './records/search/cursor-keeper.ts';
 import { clusterFiles } from './state/cluster-files.ts';
 import { clusterNodes, forgetMember, type NodesDeps } from './state/cluster-nodes.ts';
@@ -174,20 +176,12 @@ export class LocalCluster implements ClusterState {
     return this.#covered(await clusterFiles(this.#state, request, options));
   }
 
-  async *searchLogs(
+  async *search(
     request: SearchQuery & MemberSelection,
     options?: SearchOptions,
-  ): AsyncGenerator<ClusterItem[], void, undefined> {
+  ): AsyncGenerator<RecordBatch | ClusterEnd, void, undefined> {
     await this.#discoverRoles(request, options);
     yield* searchCluster(this.#records, request, options);
-  }
-
-  async *searchLogLines(
-    request: SearchQuery & MemberSelection,
-    options?: SearchOptions,
-  ): AsyncGenerator<Uint8Array, void, undefined> {
-    await this.#discoverRoles(request, options);
-    yield* searchClusterLines(this.#records, request, options);
   }
 
   async *followLogs(

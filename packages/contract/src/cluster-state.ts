@@ -19,6 +19,7 @@ import type {
   TopQuery,
   TopValue,
 } from '@porthole/logs/types';
+import { type RecordBatch, toItems } from '@porthole/records';
 import type { Coverage } from './coverage.ts';
 import type { Labels } from './labels.ts';
 import type {
@@ -271,10 +272,11 @@ export interface ClusterState {
   config(request: MemberSelection, options?: CallOptions): Promise<ClusterConfig>;
   configDiff(request: ConfigDiffRequest, options?: CallOptions): Promise<ClusterConfigDiff>;
   logFiles(request: MemberSelection, options?: CallOptions): Promise<ClusterLogFiles>;
-  /** Merged by corrected time; batches as they arrive, an empty one first, the `end` last. `start` takes only a cluster's cursor or a time. */
-  searchLogs(request: SearchQuery & MemberSelection, options?: SearchOptions): AsyncIterable<ClusterItem[]>;
-  /** The same as NDJSON in pieces, an empty one first; faster where it exists. */
-  searchLogLines?(request: SearchQuery & MemberSelection, options?: SearchOptions): AsyncIterable<Uint8Array>;
+  /**
+   * Merged by corrected time; batches as they arrive, an empty one first, and the end. `start` takes only a cluster's cursor
+   * or a time. See `clusterItems` for objects.
+   */
+  search(request: SearchQuery & MemberSelection, options?: SearchOptions): AsyncIterable<RecordBatch | ClusterEnd>;
   followLogs(request: FollowQuery & MemberSelection, options?: FollowOptions): AsyncIterable<ClusterFollowItem[]>;
   logHistogram(request: HistogramQuery & MemberSelection, options?: SearchOptions): Promise<ClusterHistogram>;
   logDigest(request: DigestQuery & MemberSelection, options?: SearchOptions): Promise<ClusterDigest>;
@@ -295,4 +297,13 @@ export interface ClusterState {
   exchange?(request: ExchangeRequest, options?: CallOptions): Promise<ExchangeResponse>;
   /** The snapshot that this node keeps of a member, for other members. Throws MEMBER_NOT_FOUND if there is none here. */
   heldSnapshot?(id: string, options?: CallOptions): Promise<HeldSnapshot>;
+}
+
+/** A search of a cluster as objects; the last item of the last list is the end. */
+export function clusterItems(
+  cluster: Pick<ClusterState, 'search'>,
+  request: SearchQuery & MemberSelection,
+  options?: SearchOptions,
+): AsyncGenerator<ClusterItem[], void, undefined> {
+  return toItems(cluster.search(request, options));
 }

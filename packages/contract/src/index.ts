@@ -1,25 +1,27 @@
-export type {
-  AroundRequest,
-  ClusterConfig,
-  ClusterConfigDiff,
-  ClusterDigest,
-  ClusterEnd,
-  ClusterFields,
-  ClusterFollowItem,
-  ClusterHistogram,
-  ClusterItem,
-  ClusterLogFiles,
-  ClusterNode,
-  ClusterNodes,
-  ClusterRecord,
-  ClusterState,
-  ClusterTop,
-  ConfigDifference,
-  ConfigValue,
-  ForgetOptions,
-  ForgottenMember,
-  MemberDuplicateFile,
-  MemberFileProblem,
+export { contextJson, exactJson, indentJson, isObjectText } from '@porthole/records';
+export {
+  type AroundRequest,
+  type ClusterConfig,
+  type ClusterConfigDiff,
+  type ClusterDigest,
+  type ClusterEnd,
+  type ClusterFields,
+  type ClusterFollowItem,
+  type ClusterHistogram,
+  type ClusterItem,
+  type ClusterLogFiles,
+  type ClusterNode,
+  type ClusterNodes,
+  type ClusterRecord,
+  type ClusterState,
+  type ClusterTop,
+  type ConfigDifference,
+  type ConfigValue,
+  clusterItems,
+  type ForgetOptions,
+  type ForgottenMember,
+  type MemberDuplicateFile,
+  type MemberFileProblem,
 } from './cluster-state.ts';
 export { type ConfigShape, flattenSettings, type SettingPath } from './config/flatten-settings.ts';
 export { isDrift } from './config/is-drift.ts';
@@ -79,26 +81,27 @@ export type {
   RecordStore,
 } from './member.ts';
 export type { ExchangeRequest, ExchangeResponse, HeldSnapshot, MemberEntry, MemberSample } from './member-exchange.ts';
-export type {
-  CallOptions,
-  FetchFunction,
-  FetchInit,
-  FetchResponse,
-  FollowOptions,
-  NodeConfig,
-  NodeDescription,
-  NodeObject,
-  NodeProblem,
-  NodeSettings,
-  NodeState,
-  ResponseBudget,
-  SearchOptions,
-  SettingChange,
-  SettingEntry,
-  SettingJson,
-  SettingSource,
-  ShippingLag,
-  ShippingState,
+export {
+  type CallOptions,
+  type FetchFunction,
+  type FetchInit,
+  type FetchResponse,
+  type FollowOptions,
+  type NodeConfig,
+  type NodeDescription,
+  type NodeObject,
+  type NodeProblem,
+  type NodeSettings,
+  type NodeState,
+  type ResponseBudget,
+  type SearchOptions,
+  type SettingChange,
+  type SettingEntry,
+  type SettingJson,
+  type SettingSource,
+  type ShippingLag,
+  type ShippingState,
+  searchItems,
 } from './node-state.ts';
 export { encodeBodyParameters, MAX_BODY_BYTES, parseBodyParameters } from './params/body-parameters.ts';
 export { MEMBER_ID, MEMBER_ROLE } from './params/codecs.ts';
@@ -121,7 +124,6 @@ export { parseQuery } from './query/parse-query.ts';
 export { type QueryContext, queryContext } from './query/query-context.ts';
 export { MAX_QUERY_LENGTH } from './query/query-limits.ts';
 export { pastRequest, readPast } from './records/digest-past.ts';
-export { contextJson, exactJson, indentJson, isObjectText } from './records/exact-json.ts';
 export { showHidden } from './records/hidden-characters.ts';
 export { LEVELS } from './records/levels.ts';
 export { loadGaps } from './records/load-gaps.ts';

@@ -11,11 +11,13 @@ import type {
   LogEntry,
   LogFileDetails,
   OpenLog,
+  SearchEnd,
   SearchItem,
   SearchQuery,
   Top,
   TopQuery,
 } from '@porthole/logs/types';
+import { type RecordBatch, toItems } from '@porthole/records';
 import type { Labels } from './labels.ts';
 import type { FileRequest, ViewRequest } from './requests/file-requests.ts';
 
@@ -172,14 +174,11 @@ export interface ResponseBudget {
 export interface SearchOptions extends CallOptions {
   /** Maximum time of the scan; the response then contains what was found, and its end says so. */
   budgetMs?: number;
-  /**
-   * Of `searchLogLines`: the caller no longer uses a piece when it requests the next one, so that its memory can be used
-   * again. Without it, pieces may be kept.
-   */
+  /** A batch is no longer used when the next one is requested: its memory may be used for that one. */
   reusesMemory?: boolean;
   /**
-   * Of `searchLogLines` with `raw`: of the records only position, time and `raw` are used. Whoever makes the lines may leave
-   * the rest out, the message being empty then, or not: nodes of earlier versions do not.
+   * With `raw`, nothing else of the records is used but position, time and `raw`: the rest may be left out, the message being
+   * empty then, or not. Nodes of earlier versions send all.
    */
   onlyRaw?: boolean;
 }
@@ -217,16 +216,11 @@ export interface NodeState {
   /** One file as it is on disk, for ranges. The caller closes it. */
   openLog(request: FileRequest, options?: CallOptions): Promise<OpenLog>;
   /**
-   * Records in batches as they are found; the last item of the last batch is the `end`. An empty batch comes first, as
-   * soon as the request has been validated. Leaving the loop, or the signal, ends the search. After the signal the local
-   * node emits an `end` with its coverage; a client does not know the coverage and throws the reason of the signal.
+   * Records in batches as they are found, and the end. An empty batch comes first, as soon as the request has been
+   * validated. Leaving the loop, or the signal, ends the search. After the signal the local node emits an `end` with its
+   * coverage; a client does not know the coverage and throws the reason of the signal. See `searchItems` for objects.
    */
-  searchLogs(request: SearchQuery, options?: SearchOptions): AsyncIterable<SearchItem[]>;
-  /**
-   * The same as lines of JSON, whole lines at a time, for callers that forward them: half the work, and what a remote
-   * node sends anyway. An empty chunk comes first.
-   */
-  searchLogLines(request: SearchQuery, options?: SearchOptions): AsyncIterable<Uint8Array>;
+  search(request: SearchQuery, options?: SearchOptions): AsyncIterable<RecordBatch | SearchEnd>;
   /** Records in batches as they are written, after an empty batch; it ends only by the signal, with an `end`. */
   followLogs(request: FollowQuery, options?: FollowOptions): AsyncIterable<FollowItem[]>;
   /** Counts per bucket of time and level. */
@@ -237,4 +231,13 @@ export interface NodeState {
   logFields(request: FieldsQuery, options?: SearchOptions): Promise<Fields>;
   /** Counts by value of a field. */
   logTop(request: TopQuery, options?: SearchOptions): Promise<Top>;
+}
+
+/** A search of a node as objects: for whoever does not pass the records on. The last item of the last list is the end. */
+export function searchItems(
+  node: Pick<NodeState, 'search'>,
+  request: SearchQuery,
+  options?: SearchOptions,
+): AsyncGenerator<SearchItem[], void, undefined> {
+  return toItems(node.search(request, options));
 }

@@ -1,3 +1,4 @@
+import { type RecordBatch, toItems } from '@porthole/records';
 import { BlockIndexes } from './block-index/block-index.ts';
 import { DiskIndex } from './disk-index/disk-index.ts';
 import type { IndexDirOptions } from './disk-index/index-dir.ts';
@@ -30,9 +31,8 @@ import { type OpenDeps, openSelected, type Selection } from './search/files/open
 import { packedText } from './search/files/packed-text.ts';
 import { histogram } from './search/histogram.ts';
 import { ScanContext } from './search/scan-context.ts';
-import { parseLines, searchLines } from './search/search.ts';
+import { search } from './search/search.ts';
 import { type SearchLimits, SearchSlots } from './search/search-slots.ts';
-import { type RecordsText, searchText } from './search/search-text.ts';
 import type { SearchOptions } from './search/stop-reason.ts';
 import { type TopOptions, top } from './search/top.ts';
 import { type IndexedText, type IndexOptions, indexText } from './text-index/index-text.ts';
@@ -130,7 +130,7 @@ export class LogEngine {
       formats,
       limit: followLimit({ maxLogs: options.followLogs, reservedFiles: options.reservedFiles }),
       isTimed: (target, files) => this.#isTimed(target.name, files),
-      search: (query, searchOptions) => this.search(query, searchOptions),
+      search: (query, searchOptions) => toItems(this.search(query, searchOptions)),
       matchRegex: (filter, texts, searchOptions) => matchRegex(pool, { filter, texts }, searchOptions),
       ...(options.pollMs !== undefined && { pollMs: options.pollMs }),
       ...(options.followBytes !== undefined && { bufferBytes: options.followBytes }),
@@ -144,27 +144,12 @@ export class LogEngine {
     return { ...pool.usage, indexBytes: indexes.costBytes, diskIndex, searches: this.#slots.taken, readers, watchers };
   }
 
-  async *search(query: SearchQuery, options: SearchOptions): AsyncGenerator<SearchItem[], void, undefined> {
-    for await (const lines of this.searchLines(query, options)) yield parseLines(lines);
-  }
-
-  async *searchLines(query: SearchQuery, options: SearchOptions): AsyncGenerator<Buffer, void, undefined> {
+  async *search(query: SearchQuery, options: SearchOptions): AsyncGenerator<RecordBatch | SearchEnd, void, undefined> {
+    if (options.asText && (query.before > 0 || query.after > 0))
+      throw new RangeError('text is searched without context');
     const done = this.#begin(options);
     try {
-      yield* searchLines(this.#scanContext, await this.#open(query, options), query, options);
-    } finally {
-      done();
-    }
-  }
-
-  async *searchText(
-    query: SearchQuery,
-    options: SearchOptions,
-  ): AsyncGenerator<RecordsText | SearchEnd, void, undefined> {
-    if (query.before > 0 || query.after > 0) throw new RangeError('text is searched without context');
-    const done = this.#begin(options);
-    try {
-      yield* searchText(this.#scanContext, await this.#open(query, options), query, options);
+      yield* search(this.#scanContext, await this.#open(query, options), query, options);
     } finally {
       done();
     }

@@ -7,6 +7,7 @@ import type { LogDir } from './log-dir.ts';
 import { createZone } from './parse/zone.ts';
 import { eventually } from './testing/eventually.ts';
 import { collect } from './testing/read-bytes.ts';
+import { searchItems } from './testing/run-search.ts';
 import { openDir, tempDir } from './testing/temp-dir.ts';
 
 const at = (iso: string) => Date.parse(iso);
@@ -271,7 +272,8 @@ describe('a missing directory', () => {
   const problem = { file: '.', code: 'LOG_DIR_UNREADABLE', detail: 'the log directory does not exist' };
   const search = async (dir: LogDir) => {
     const items = [];
-    for await (const batch of dir.search({ order: 'newest', limit: 10, before: 0, after: 0 })) items.push(...batch);
+    for await (const batch of searchItems(dir, { order: 'newest', limit: 10, before: 0, after: 0 }))
+      items.push(...batch);
     return items.at(-1);
   };
 

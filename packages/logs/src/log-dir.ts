@@ -1,3 +1,4 @@
+import { type RecordBatch, toItems } from '@porthole/records';
 import { type DirWatch, type WatchTimes, watchForIndex } from './disk-index/dir-watch.ts';
 import type { LogEngine } from './engine.ts';
 import { type EngineUsage, NO_ENGINE } from './engine-usage.ts';
@@ -23,7 +24,6 @@ import { tail } from './read/tail.ts';
 import { Scrubbing } from './scrub/scrubbing.ts';
 import type { FieldsOptions } from './search/fields.ts';
 import type { FileHead } from './search/files/file-heads.ts';
-import type { RecordsText } from './search/search-text.ts';
 import type { SearchOptions } from './search/stop-reason.ts';
 import type { TopOptions } from './search/top.ts';
 import { ONCE, Shared } from './shared.ts';
@@ -86,7 +86,7 @@ export class LogDir {
       describe: (name) =>
         summarizeFile(name, { handles: this.#handles, reads: this.#reads, zone, formats: options.formats }),
       describeMany: async (names) => (await this.#loadEngine()).describe(names),
-      lastTime: (name) => readLastTime((query) => this.search(query), name),
+      lastTime: (name) => readLastTime((query) => toItems(this.search(query)), name),
     });
   }
 
@@ -150,25 +150,12 @@ export class LogDir {
     return openLog(file);
   }
 
-  /** Matching records, batch by batch; the last item of the last batch is the end. The first batch is empty. */
-  async *search(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<SearchItem[], void, undefined> {
-    yield* (await this.#loadEngine()).search(query, options);
-  }
-
-  /** The same as JSON lines, in buffers of whole lines: for callers that pass them on unparsed. */
-  async *searchLines(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<Buffer, void, undefined> {
-    yield* (await this.#loadEngine()).searchLines(query, options);
-  }
-
-  /**
-   * The text of matching records, in large pieces; the last item is the end, the first one is empty. Nothing is decoded.
-   * Without context: `before` and `after` must be 0. `limit` may be infinite; `raw` and `fields` are ignored.
-   */
-  async *searchText(
+  /** Matching records in batches, an empty one first, and the end. */
+  async *search(
     query: SearchQuery,
     options: SearchOptions = {},
-  ): AsyncGenerator<RecordsText | SearchEnd, void, undefined> {
-    yield* (await this.#loadEngine()).searchText(query, options);
+  ): AsyncGenerator<RecordBatch | SearchEnd, void, undefined> {
+    yield* (await this.#loadEngine()).search(query, options);
   }
 
   async histogram(query: HistogramQuery, options: SearchOptions = {}): Promise<Histogram> {

@@ -2,6 +2,7 @@ import { appendFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { eventually } from './testing/eventually.ts';
+import { searchItems } from './testing/run-search.ts';
 import { openDir, tempDir } from './testing/temp-dir.ts';
 import type { FollowItem, FollowQuery, SearchItem, SearchQuery } from './types.ts';
 
@@ -24,7 +25,7 @@ function mixedDir() {
 
 async function search(dir: ReturnType<typeof openDir>, query: Partial<SearchQuery>) {
   const items: SearchItem[] = [];
-  for await (const batch of dir.search({ ...ALL, ...query })) items.push(...batch);
+  for await (const batch of searchItems(dir, { ...ALL, ...query })) items.push(...batch);
   const end = items.at(-1);
   if (end?.type !== 'end') throw new Error('the search has no end');
   return { files: new Set(items.flatMap((item) => (item.type === 'record' ? [item.file] : []))), end };

@@ -5,6 +5,7 @@ import { expect, it, onTestFinished } from 'vitest';
 import { parseUserFormats } from './parse/user-format.ts';
 import { createZone } from './parse/zone.ts';
 import { eventually } from './testing/eventually.ts';
+import { searchItems } from './testing/run-search.ts';
 import { openDir, tempDir } from './testing/temp-dir.ts';
 import type { FoundRecord, SearchQuery } from './types.ts';
 
@@ -31,7 +32,7 @@ function gatewayDir(options = {}) {
 
 async function search(dir: ReturnType<typeof openDir>, query: Partial<SearchQuery>): Promise<FoundRecord[]> {
   const found: FoundRecord[] = [];
-  for await (const batch of dir.search({ ...ALL, ...query }))
+  for await (const batch of searchItems(dir, { ...ALL, ...query }))
     for (const item of batch) if (item.type === 'record') found.push(item);
   return found;
 }

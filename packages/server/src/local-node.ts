@@ -29,12 +29,13 @@ import type {
   LogEntry,
   LogFileDetails,
   OpenLog,
-  SearchItem,
+  SearchEnd,
   SearchQuery,
   Top,
   TopQuery,
   Zone,
 } from '@porthole/logs';
+import type { RecordBatch } from '@porthole/records';
 import type { ConfigSource } from './config/config-source.ts';
 
 export interface LocalNodeDeps {
@@ -116,12 +117,8 @@ export class LocalNode implements NodeState {
     return this.#deps.logs.open(file, { signal, text });
   }
 
-  searchLogs(request: SearchQuery, options: SearchOptions = {}): AsyncIterable<SearchItem[]> {
+  search(request: SearchQuery, options: SearchOptions = {}): AsyncIterable<RecordBatch | SearchEnd> {
     return this.#deps.logs.search(request, options);
-  }
-
-  searchLogLines(request: SearchQuery, options: SearchOptions = {}): AsyncIterable<Uint8Array> {
-    return this.#deps.logs.searchLines(request, options);
   }
 
   followLogs(request: FollowQuery, options: FollowOptions = {}): AsyncIterable<FollowItem[]> {

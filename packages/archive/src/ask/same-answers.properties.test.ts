@@ -2,7 +2,15 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createZone, type FoundRecord, LogDir, type RecordFilter, type SearchQuery } from '@porthole/logs';
-import { filterSpec, LogWriter, logSpec, SHARED_THREADS, toFilter, writeFamilies } from '@porthole/logs/testing';
+import {
+  filterSpec,
+  LogWriter,
+  logSpec,
+  SHARED_THREADS,
+  searchItems,
+  toFilter,
+  writeFamilies,
+} from '@porthole/logs/testing';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { startClickHouse, type TestClickHouse } from '../testing/server.ts';
@@ -60,7 +68,7 @@ type LogSpec = ReturnType<(typeof logSpec)['generate']>['value'];
 
 async function searchDir(logs: LogDir, query: Partial<SearchQuery>): Promise<FoundRecord[]> {
   const found: FoundRecord[] = [];
-  for await (const items of logs.search({ order: 'oldest', ...ALL, ...query }))
+  for await (const items of searchItems(logs, { order: 'oldest', ...ALL, ...query }))
     for (const item of items) if (item.type === 'record') found.push(item);
   return found;
 }

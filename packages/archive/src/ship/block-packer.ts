@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import { type LoadedWasm, loadWasm } from '@porthole/logs';
+import { type LoadedWasm, loadWasm } from '@porthole/records';
 import { WASM_BASE64 } from '../kernel/blocks-wasm.ts';
 
 interface Exports {

@@ -1,7 +1,7 @@
 import { appendFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LogDir, Scrubbing } from '@porthole/logs';
-import { eventually, SHARED_THREADS } from '@porthole/logs/testing';
+import { eventually, SHARED_THREADS, searchItems } from '@porthole/logs/testing';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 import { migrate, planMigration } from '../schema/migrate.ts';
@@ -193,7 +193,7 @@ it('hostile texts arrive as they are', async () => {
   const { shipper } = await startShipper(clickhouse, { logs });
   await eventually(() => expect(shipper.status().logs[0]).toMatchObject({ lagBytes: 0, lagMs: 0 }));
   const expected: string[] = [];
-  for await (const items of logs.search({
+  for await (const items of searchItems(logs, {
     family: 'a.log',
     order: 'oldest',
     limit: 100,

@@ -1,4 +1,5 @@
 import { type LogDir, LogError, type LogFileDetails } from '@porthole/logs';
+import { toLines } from '@porthole/records';
 import type { BatchBuilder } from './batch-builder.ts';
 import { LagClock } from './lag-clock.ts';
 import { type FileEntry, LogFiles, unread } from './log-files.ts';
@@ -216,10 +217,12 @@ export class LogReader {
   async #readFrom(cursor: string | null, turn: ReadTurn): Promise<void> {
     const { logs, log } = this.#deps;
     const start = cursor === null ? {} : { start: { record: cursor } };
-    const lines = logs.searchLines({ ...QUERY, family: log, ...start }, { signal: turn.signal, reusesMemory: true });
+    const found = logs.search({ ...QUERY, family: log, ...start }, { signal: turn.signal, reusesMemory: true });
+    const lines = toLines(found);
     const pass = new LogPass(turn.builder, this.#toMs, (rows, day) => turn.builder.add(this, rows, day));
     try {
-      for await (const chunk of lines) {
+      for await (const { buffer, byteOffset, length } of lines) {
+        const chunk = Buffer.from(buffer as ArrayBuffer, byteOffset, length);
         for (let at = 0; at < chunk.length; ) {
           at = pass.read(chunk, at);
           if (pass.state === 'file' && !(await this.#setFile(pass, readLineFile(chunk, at), turn))) return;

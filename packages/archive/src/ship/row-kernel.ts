@@ -1,4 +1,4 @@
-import { type LoadedWasm, loadWasm } from '@porthole/logs';
+import { type LoadedWasm, loadWasm } from '@porthole/records';
 import { WASM_BASE64 } from '../kernel/rows-wasm.ts';
 import { rowDay } from '../row/archive-row.ts';
 import { RowWriter } from './row-writer.ts';

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LogDir } from '@porthole/logs';
 import { LogWriter, logSpec, randomJsonObject, SHARED_THREADS } from '@porthole/logs/testing';
+import { toLines } from '@porthole/records';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type ArchiveRow, recordToRow, rowToRecord } from '../row/archive-row.ts';
@@ -72,7 +73,8 @@ it('rows are what parsing and serializing the records makes of them, and lead ba
         const expected: ArchiveRow[] = [];
         let previousMs = 0;
         const times = { newestMs: -Infinity, disorderMs: 0, untimed: 0 };
-        for await (const chunk of logs.searchLines(query)) {
+        for await (const lines of toLines(logs.search(query))) {
+          const chunk = Buffer.from(lines);
           for (let at = 0; at < chunk.length; ) {
             at = pass.read(chunk, at);
             if (pass.state !== 'file') continue;

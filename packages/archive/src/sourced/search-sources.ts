@@ -3,6 +3,7 @@ import {
   type ClusterItem,
   type ClusterRecord,
   type ClusterState,
+  clusterItems,
   codeOf,
   errorMessage,
   type MemberReport,
@@ -24,7 +25,7 @@ import { archivePart, reportsOfUnasked, withArchive } from './sourced-reports.ts
 export type SourcedSearch = SearchQuery & MemberSelection;
 
 export interface SearchDeps {
-  cluster: Pick<ClusterState, 'searchLogs'>;
+  cluster: Pick<ClusterState, 'search'>;
   archive: Pick<ArchiveReader, 'searchLogs'>;
   plan: SourcePlan;
   facts: ClusterFacts;
@@ -140,7 +141,7 @@ class SourcedSearchRun {
     const { cluster, plan } = this.#deps;
     const { start: _start, ...query } = this.#request;
     const request = { ...query, ...plan.members, store: 'nodes' as const, ...(start && { start }) };
-    const found = cluster.searchLogs(request, this.#remaining());
+    const found = clusterItems(cluster, request, this.#remaining());
     return plan.logCuts.size === 0 ? found : withoutArchived(found, plan);
   }
 

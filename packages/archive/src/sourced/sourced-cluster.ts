@@ -1,16 +1,18 @@
+import type { ClusterRecord } from '@porthole/contract';
 import {
   type ArchivePart,
   type AroundRequest,
   type CallOptions,
   type ClusterDigest,
+  type ClusterEnd,
   type ClusterFields,
   type ClusterHistogram,
   type ClusterItem,
   type ClusterState,
   type ClusterTop,
+  clusterItems,
   codeOf,
   errorMessage,
-  exactJson,
   type FollowOptions,
   type ForgetOptions,
   type MemberReport,
@@ -33,6 +35,7 @@ import type {
   SearchQuery,
   TopQuery,
 } from '@porthole/logs/types';
+import { type RecordBatch, toBatches } from '@porthole/records';
 import type { ArchivedNode } from '../ask/archived-nodes.ts';
 import type { ArchiveReader } from './archive-reader.ts';
 import { aroundSources } from './around-sources.ts';
@@ -114,39 +117,32 @@ export class SourcedCluster implements ClusterState {
     return this.#cluster.forget(id, options);
   }
 
-  searchLogs(request: SearchQuery & MemberSelection, options: SearchOptions = {}): AsyncIterable<ClusterItem[]> {
-    return withSearchCoverage(this.#searchLogs(request, options), request);
+  async *search(
+    request: SearchQuery & MemberSelection,
+    options: SearchOptions = {},
+  ): AsyncGenerator<RecordBatch | ClusterEnd, void, undefined> {
+    const decided = await this.#decide(request, options, resumedPosition(request));
+    if (decided.kind === 'nodes' && decided.problem === undefined)
+      return yield* this.#cluster.search({ ...request, store: 'nodes' }, options);
+    yield* toBatches<ClusterRecord, ClusterEnd>(
+      withSearchCoverage(this.#searchArchive(decided, request, options), request),
+    );
   }
 
-  async *#searchLogs(
+  async *#searchArchive(
+    decided: Decision,
     request: SearchQuery & MemberSelection,
     options: SearchOptions,
   ): AsyncGenerator<ClusterItem[], void, undefined> {
-    const decided = await this.#decide(request, options, resumedPosition(request));
     if (decided.kind === 'both') {
       const deps = { cluster: this.#cluster, archive: this.#archive, ...decided };
       yield* searchSources(deps, request, options);
     } else if (decided.kind === 'archive') {
       yield* this.#ofArchive(this.#archive.searchLogs(request, options), request, options);
     } else {
-      const found = unlessUnread(this.#cluster.searchLogs({ ...request, store: 'nodes' }, options), decided.problem);
+      const asked = clusterItems(this.#cluster, { ...request, store: 'nodes' }, options);
+      const found = unlessUnread(asked, decided.problem);
       yield* decided.problem === undefined ? found : withProblem(found, decided.problem);
-    }
-  }
-
-  async *searchLogLines(
-    request: SearchQuery & MemberSelection,
-    options: SearchOptions = {},
-  ): AsyncGenerator<Uint8Array, void, undefined> {
-    const decided = await this.#decide(request, options, resumedPosition(request));
-    if (decided.kind === 'nodes' && decided.problem === undefined && this.#cluster.searchLogLines) {
-      yield* this.#cluster.searchLogLines({ ...request, store: 'nodes' }, options);
-      return;
-    }
-    for await (const items of this.searchLogs(request, options)) {
-      let lines = '';
-      for (const item of items) lines += `${exactJson(item)}\n`;
-      yield Buffer.from(lines);
     }
   }
 

@@ -3,7 +3,7 @@ import { formatRecord, type RecordStyle } from '../output/format-record.ts';
 import type { Progress } from '../output/progress.ts';
 import type { Terminal } from '../output/terminal.ts';
 import type { FileHolder, PrintableRecord } from '../sources/log-source.ts';
-import type { SourcedRecord } from './merge-records.ts';
+import type { SourcedRecord } from './merge-sources.ts';
 import type { Receipt } from './receipt.ts';
 
 export interface PrinterOptions {

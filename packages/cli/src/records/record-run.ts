@@ -1,5 +1,6 @@
 import { absenceText } from '@porthole/contract';
 import type { SearchQuery } from '@porthole/logs';
+import type { RecordBatch, Timed } from '@porthole/records';
 import { EXIT } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import type { RecordStyle } from '../output/format-record.ts';
@@ -7,12 +8,10 @@ import { Progress } from '../output/progress.ts';
 import { visibleText } from '../output/visible-text.ts';
 import type { LogSource } from '../sources/log-source.ts';
 import { findPages, type OpenPage } from './find-pages.ts';
-import { type Lane, mergeRecords, type SourcedRecord } from './merge-records.ts';
-import { mergeTexts } from './merge-texts.ts';
-import { jsonPages, recordPages, textPages } from './open-pages.ts';
+import { type Lane, mergeRecords, mergeTexts, type SourcedRecord } from './merge-sources.ts';
+import { jsonPages, type RecordList, recordPages, textPages } from './open-pages.ts';
 import { Receipt } from './receipt.ts';
 import { RecordPrinter } from './record-printer.ts';
-import type { RecordTexts } from './record-texts.ts';
 import { totalBytes } from './total-bytes.ts';
 
 /** On a terminal a long search runs in slices, each of which reports progress. */
@@ -84,8 +83,8 @@ export class RecordRun {
   };
 
   /** The matching records of one source. */
-  lane(query: SourceQuery): Lane {
-    return { source: query.source, ...this.#find(query, recordPages(query.source.state)) };
+  lane(query: SourceQuery): Lane<RecordList> {
+    return this.#find(query, recordPages(query.source.state));
   }
 
   /** Prints the matching records of all sources, merged by time, as they are found. */
@@ -105,20 +104,19 @@ export class RecordRun {
   }
 
   /** How to get records as they are printed, without decoding them; `undefined` if that is not possible. */
-  #textPages(queries: readonly SourceQuery[]): { query: SourceQuery; open: OpenPage<RecordTexts> }[] | undefined {
+  #textPages(queries: readonly SourceQuery[]): { query: SourceQuery; open: OpenPage<RecordBatch> }[] | undefined {
     const { format, isTty, prefix } = this.#style;
     const isExact = format === 'raw' && !prefix && !this.#hasContext;
     if (isTty || !(isExact || format === 'json')) return undefined;
-    const hasTimes = queries.length > 1;
     const opened = queries.flatMap((query) => {
       const { state, place } = query.source;
-      const open = isExact ? textPages(state) : jsonPages(state, { hasTimes, place });
+      const open = isExact ? textPages(state) : jsonPages(state, place);
       return open ? [{ query, open }] : [];
     });
     return opened.length === queries.length ? opened : undefined;
   }
 
-  #find<Batch>({ source, query, count }: SourceQuery, open: OpenPage<Batch>) {
+  #find<Batch extends Timed>({ source, query, count }: SourceQuery, open: OpenPage<Batch>): Lane<Batch> {
     this.#sources.push(source);
     const sliceMs = this.#invocation.terminal.isWatched ? SLICE_MS : undefined;
     let hasEnough = false;
@@ -130,7 +128,7 @@ export class RecordRun {
       hasEnough = true;
       for await (const _ of batches) onMore();
     };
-    return { batches, finish };
+    return { source, batches, finish };
   }
 
   async print(records: readonly SourcedRecord[]): Promise<void> {

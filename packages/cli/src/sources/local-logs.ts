@@ -1,5 +1,5 @@
 import { setTimeout as wait } from 'node:timers/promises';
-import { type CallOptions, type FileRequest, loadGaps, type SearchOptions } from '@porthole/contract';
+import { type CallOptions, type FileRequest, loadGaps, type SearchOptions, searchItems } from '@porthole/contract';
 import type {
   DigestQuery,
   FieldsQuery,
@@ -7,13 +7,13 @@ import type {
   FollowQuery,
   HistogramQuery,
   LogDir,
-  RecordsText,
   SearchItem,
   SearchQuery,
   TopQuery,
 } from '@porthole/logs';
 import type { SearchEnd } from '@porthole/logs/types';
-import type { FileHolder, LogState } from './log-source.ts';
+import type { RecordBatch } from '@porthole/records';
+import type { FileHolder, LogState, PrintedSearch } from './log-source.ts';
 import type { StdinSpool } from './stdin-spool.ts';
 
 /** A local directory with the interface of a node. */
@@ -37,21 +37,17 @@ export class LocalLogs implements LogState, FileHolder {
   }
 
   searchLogs(query: SearchQuery, options?: SearchOptions): AsyncIterable<SearchItem[]> {
+    return searchItems(this.dir, query, options);
+  }
+
+  search(query: SearchQuery, options?: PrintedSearch): AsyncIterable<RecordBatch | SearchEnd> {
     return this.dir.search(query, options);
-  }
-
-  searchLines(query: SearchQuery, options?: SearchOptions): AsyncIterable<Buffer> {
-    return this.dir.searchLines(query, options);
-  }
-
-  searchText(query: SearchQuery, options?: SearchOptions): AsyncIterable<RecordsText | SearchEnd> {
-    return this.dir.searchText(query, options);
   }
 
   followLogs(query: FollowQuery, options: CallOptions = {}): AsyncIterable<FollowItem[]> {
     return loadGaps<FollowItem>(this.dir.follow(query, options), query, {
       ...options,
-      search: (_, missed) => this.dir.search(missed, options),
+      search: (_, missed) => this.searchLogs(missed, options),
       wait: (ms, signal) => wait(ms, undefined, signal && { signal }),
     });
   }
@@ -112,7 +108,7 @@ export class StdinLogs extends LocalLogs {
   ): AsyncGenerator<FollowItem[]> {
     const start = cursor === undefined ? {} : { start: { cursor } };
     const query = { ...filter, order: 'oldest', before: 0, after: 0, limit: Number.MAX_SAFE_INTEGER } as const;
-    for await (const items of this.dir.search({ ...query, ...start }, options)) {
+    for await (const items of this.searchLogs({ ...query, ...start }, options)) {
       const records = items.filter((item) => item.type === 'record');
       if (records.length > 0) yield records;
     }

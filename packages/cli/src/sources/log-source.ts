@@ -1,3 +1,4 @@
+import type { ClusterClient } from '@porthole/client';
 import type {
   CallOptions,
   ClusterDigest,
@@ -6,7 +7,6 @@ import type {
   ClusterHistogram,
   ClusterItem,
   ClusterRecord,
-  ClusterState,
   ClusterTop,
   MemberSelection,
   NodeState,
@@ -25,7 +25,6 @@ import type {
   LogEntry,
   LogFileDetails,
   LogSelection,
-  RecordsText,
   SearchItem,
   SearchQuery,
   Top,
@@ -33,6 +32,10 @@ import type {
   Zone,
 } from '@porthole/logs';
 import type { SearchEnd } from '@porthole/logs/types';
+import type { RecordBatch } from '@porthole/records';
+
+/** A search for records that are printed as they come. */
+export type PrintedSearch = SearchOptions & { asText?: boolean };
 
 /** Queries on the logs of a node, of local files, or of all nodes of a cluster. */
 export interface LogState {
@@ -40,10 +43,8 @@ export interface LogState {
   /** Names and sizes only, without reading the files. */
   listLogs?(options?: CallOptions): Promise<LogEntry[]>;
   searchLogs(query: SearchQuery, options?: SearchOptions): AsyncIterable<(SearchItem | ClusterItem)[]>;
-  /** The same as lines of JSON, as they are printed; only local files. */
-  searchLines?(query: SearchQuery, options?: SearchOptions): AsyncIterable<Buffer>;
-  /** The same as in the files; only local files. */
-  searchText?(query: SearchQuery, options?: SearchOptions): AsyncIterable<RecordsText | SearchEnd>;
+  /** The same as they are printed: as lines of JSON, or as text in the files. Only of local files. */
+  search?(query: SearchQuery, options?: PrintedSearch): AsyncIterable<RecordBatch | SearchEnd>;
   followLogs(query: FollowQuery, options?: CallOptions): AsyncIterable<(FollowItem | ClusterFollowItem)[]>;
   logHistogram(query: HistogramQuery, options?: SearchOptions): Promise<Histogram | ClusterHistogram>;
   logDigest(query: DigestQuery, options?: SearchOptions): Promise<Digest | ClusterDigest>;
@@ -59,7 +60,7 @@ export type PrintableRecord = FoundRecord &
   };
 
 /** A node or directory that has a file. */
-export type FileHolder = Pick<NodeState, 'openLog' | 'searchLogs'>;
+export type FileHolder = Pick<NodeState, 'openLog'>;
 
 /** The logs that one argument selects, and where to query them. */
 export interface LogSource {
@@ -89,10 +90,10 @@ export interface OpenSources {
 
 /** The logs of some members of a cluster, with the interface of a single node. */
 export class ClusterLogs implements LogState {
-  readonly #cluster: ClusterState;
+  readonly #cluster: ClusterClient;
   readonly #members: MemberSelection;
 
-  constructor(cluster: ClusterState, members: MemberSelection) {
+  constructor(cluster: ClusterClient, members: MemberSelection) {
     this.#cluster = cluster;
     this.#members = members;
   }

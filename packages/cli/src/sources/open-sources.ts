@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { NodeClient } from '@porthole/client';
-import { codeOf, type MemberSelection, ResponseClock } from '@porthole/contract';
+import { codeOf, type MemberSelection, ResponseClock, searchItems } from '@porthole/contract';
 import { createZone, LogDir, WorkerPool, type Zone } from '@porthole/logs';
 import { SharedByKey } from '@porthole/logs/shared';
 import type { TailNode } from '@porthole/server/contract-node';
@@ -247,11 +247,17 @@ class SourceOpener {
       await node.close();
       await threads.close();
     });
-    const holder: FileHolder = {
-      openLog: (request, options) => node.openTail(request, options),
-      searchLogs: (query, options) => node.searchLogs(query, options),
+    const holder: FileHolder = { openLog: (request, options) => node.openTail(request, options) };
+    const state: LogState = {
+      logFiles: (options) => node.logFiles(options),
+      searchLogs: (query, options) => searchItems(node, query, options),
+      followLogs: (query, options) => node.followLogs(query, options),
+      logHistogram: (query, options) => node.logHistogram(query, options),
+      logDigest: (query, options) => node.logDigest(query, options),
+      logTop: (query, options) => node.logTop(query, options),
+      logFields: (query, options) => node.logFields(query, options),
     };
-    return { state: node, holderFor: () => holder, isCluster: false, zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
+    return { state, holderFor: () => holder, isCluster: false, zone, clockAheadMs: 0, maxRecords: LOCAL_RECORDS };
   }
 
   /** One file, or with `--rotated` the family it belongs to. */

@@ -1,5 +1,5 @@
-import type { NodeClient } from '@porthole/client';
-import { type ClusterState, codeOf, matchesPattern } from '@porthole/contract';
+import type { ClusterClient, NodeClient } from '@porthole/client';
+import { codeOf, matchesPattern } from '@porthole/contract';
 import { nearestNames } from '@porthole/logs';
 import { ProgramError } from '../exit.ts';
 import { visibleText } from '../output/visible-text.ts';
@@ -8,7 +8,7 @@ import { visibleText } from '../output/visible-text.ts';
 const SHOWN_IDS = 10;
 
 /** Queries the cluster of a node; explains the error if the node does not support that. */
-export async function queryCluster<T>(node: NodeClient, query: (cluster: ClusterState) => Promise<T>): Promise<T> {
+export async function queryCluster<T>(node: NodeClient, query: (cluster: ClusterClient) => Promise<T>): Promise<T> {
   try {
     return await query(node.cluster);
   } catch (error) {

@@ -1,5 +1,6 @@
-import type { ClusterItem, ClusterState } from '@porthole/contract';
+import type { ClusterItem } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
+import type { ClusterClient } from '../client-requests.ts';
 import { catchFailure } from '../testing/catch-failure.ts';
 import { HTML_HEADERS, JSON_HEADERS, NDJSON_HEADERS, respondWith, startOddServer } from '../testing/odd-server.ts';
 import { testClient } from '../testing/test-client.ts';
@@ -10,7 +11,7 @@ const SOME_TEXT = 'nodes=broker-*&nodes=storage-1&role=storage';
 
 const ask = (url: string) => testClient({ url }).cluster;
 
-type Call = (cluster: ClusterState) => Promise<unknown> | AsyncIterable<unknown>;
+type Call = (cluster: ClusterClient) => Promise<unknown> | AsyncIterable<unknown>;
 
 /** Each call, the request it sends, and a minimal response. */
 const CALLS: [string, string, Call, Record<string, unknown>][] = [
@@ -58,7 +59,7 @@ const CALLS: [string, string, Call, Record<string, unknown>][] = [
   ],
 ];
 
-const STREAMS: [string, string, (cluster: ClusterState) => AsyncIterable<ClusterItem[]>][] = [
+const STREAMS: [string, string, (cluster: ClusterClient) => AsyncIterable<ClusterItem[]>][] = [
   [
     'searchLogs',
     `/api/v1/cluster/log/search?file=a.log&order=newest&limit=10&before=0&after=0&${SOME_TEXT}`,

@@ -3,6 +3,7 @@ import {
   type ClusterConfig,
   type ClusterConfigDiff,
   type ClusterDigest,
+  type ClusterEnd,
   type ClusterFields,
   type ClusterFollowItem,
   type ClusterHistogram,
@@ -33,6 +34,7 @@ import {
   PortholeError,
   type SearchOptions,
 } from '@porthole/contract';
+import { type RecordBatch, toBatches } from '@porthole/records';
 import { checkArguments, checkOptions } from '../check-arguments.ts';
 import type {
   AroundLogRequest,
@@ -99,6 +101,13 @@ export class HttpCluster implements ClusterClient {
     checkArguments('cluster.logFiles', request, options);
     const httpRequest = { path: PATHS.clusterLogFiles, query: encodeMembers(request), ...options };
     return requestJson(httpRequest, this.#deps, decodeLists<ClusterLogFiles>('files', 'members'));
+  }
+
+  search(
+    request: SearchRequest & MemberSelection = {},
+    options: SearchOptions = {},
+  ): AsyncGenerator<RecordBatch | ClusterEnd, void, undefined> {
+    return toBatches<ClusterRecord, ClusterEnd>(this.searchLogs(request, options));
   }
 
   async *searchLogs(

@@ -1,5 +1,5 @@
 import { createClient } from '@porthole/client';
-import { codeOf } from '@porthole/contract';
+import { codeOf, searchItems } from '@porthole/contract';
 import { createZone, parseUserFormats, WorkerPool } from '@porthole/logs';
 import { eventually } from '@porthole/logs/testing';
 import type { FollowItem, FollowQuery, FoundRecord, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
@@ -49,7 +49,7 @@ async function search(
   query: Partial<SearchQuery> = {},
 ): Promise<{ records: FoundRecord[]; end: SearchEnd }> {
   const items: SearchItem[] = [];
-  for await (const batch of node.searchLogs({ ...NEWEST, ...query })) items.push(...batch);
+  for await (const batch of searchItems(node, { ...NEWEST, ...query })) items.push(...batch);
   const end = items.pop();
   if (end?.type !== 'end') throw new Error('a search without an end');
   return { records: items as FoundRecord[], end };
@@ -124,7 +124,7 @@ describe('a contract-only node', () => {
   it('says what was read for a request, whatever others request meanwhile', async () => {
     const fake = await FakeLindb.start({ 'a.log': lines(0, 20_000), 'b.log': lines(0, 10), 'c.log': lines(0, 10) });
     const node = contractNode(fake, { maxFiles: 2 });
-    const stream = node.searchLogs(NEWEST);
+    const stream = searchItems(node, NEWEST);
     await stream.next();
     const readMs = Date.now();
     const lists = fake.counts['/api/v1/log/list'] ?? 0;

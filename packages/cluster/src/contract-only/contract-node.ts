@@ -25,11 +25,12 @@ import type {
   LogEntry,
   LogFileDetails,
   OpenLog,
-  SearchItem,
+  SearchEnd,
   SearchQuery,
   Top,
   TopQuery,
 } from '@porthole/logs/types';
+import { isBatch, type RecordBatch } from '@porthole/records';
 import { unreadPart } from '../state/counts/counting.ts';
 import { type TailNode, viewFailure } from './fetch-tail.ts';
 import { followTails } from './follow-tails.ts';
@@ -181,24 +182,12 @@ export class ContractNode implements NodeState {
     }
   }
 
-  async *searchLogs(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<SearchItem[], void, undefined> {
+  async *search(
+    query: SearchQuery,
+    options: SearchOptions = {},
+  ): AsyncGenerator<RecordBatch | SearchEnd, void, undefined> {
     yield* this.#stream(query, options, async function* (dir, fix) {
-      for await (const items of dir.logs.search(query, options)) {
-        const end = items.at(-1);
-        yield end?.type === 'end' ? [...items.slice(0, -1), await fix(end)] : items;
-      }
-    });
-  }
-
-  async *searchLogLines(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<Uint8Array, void, undefined> {
-    yield* this.#stream(query, options, async function* (dir, fix) {
-      let last: Buffer | undefined;
-      for await (const lines of dir.logs.searchLines(query, options)) {
-        if (last !== undefined) yield last;
-        last = lines;
-      }
-      // The engine emits its own end as the last item.
-      if (last !== undefined) yield Buffer.from(`${JSON.stringify(await fix(JSON.parse(last.toString())))}\n`);
+      for await (const item of dir.logs.search(query, options)) yield isBatch(item) ? item : await fix(item);
     });
   }
 

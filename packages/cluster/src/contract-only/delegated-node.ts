@@ -17,11 +17,12 @@ import type {
   HistogramQuery,
   LogFileDetails,
   OpenLog,
-  SearchItem,
+  SearchEnd,
   SearchQuery,
   Top,
   TopQuery,
 } from '@porthole/logs/types';
+import type { RecordBatch } from '@porthole/records';
 
 /** Operations beyond the contract. */
 export type Operation = Exclude<keyof NodeState, 'describe' | 'config' | 'listLogs' | 'viewLog'>;
@@ -59,12 +60,8 @@ export abstract class DelegatedNode implements Pick<NodeState, Operation> {
     return this.#call('openLog', { request, options }, (node) => node.openLog(request, options));
   }
 
-  searchLogs(request: SearchQuery, options?: SearchOptions): AsyncIterable<SearchItem[]> {
-    return this.#stream('searchLogs', { request, options }, (node) => node.searchLogs(request, options));
-  }
-
-  searchLogLines(request: SearchQuery, options?: SearchOptions): AsyncIterable<Uint8Array> {
-    return this.#stream('searchLogLines', { request, options }, (node) => node.searchLogLines(request, options));
+  search(request: SearchQuery, options?: SearchOptions): AsyncIterable<RecordBatch | SearchEnd> {
+    return this.#stream('search', { request, options }, (node) => node.search(request, options));
   }
 
   followLogs(request: FollowQuery, options?: FollowOptions): AsyncIterable<FollowItem[]> {

@@ -6,6 +6,7 @@ import {
   type ClusterFollowItem,
   type ClusterItem,
   type ClusterRecord,
+  clusterItems,
   PortholeError,
 } from '@porthole/contract';
 import { createZone, Scrubbing } from '@porthole/logs';
@@ -85,16 +86,16 @@ it('a node of LinDB takes part in every operation, is tried for missing routes o
   });
   const cluster = await startCluster(lindb, 'UTC');
 
-  const { records, end } = await collect(cluster.searchLogs(NEWEST));
+  const { records, end } = await collect(clusterItems(cluster, NEWEST));
   expect(messages(records)).toEqual(['lindb 2', 'self own 2', 'lindb 1', 'self own 1', 'lindb old']);
   const report = end.members.find(({ id }) => id === 'lindb');
   expect(report).toMatchObject({ outcome: 'ok', isPartial: true, count: 3 });
   expect(report?.detail).toMatch(/^served from the newest \d+ B of \d+ B in 1 file; times read in the zone UTC$/);
-  const recent = await collect(cluster.searchLogs({ ...NEWEST, fromMs: Date.now() - 60_000 }));
+  const recent = await collect(clusterItems(cluster, { ...NEWEST, fromMs: Date.now() - 60_000 }));
   expect(recent.end.members.map(({ detail }) => detail)).toEqual([null, null]);
 
-  const page = await collect(cluster.searchLogs({ ...NEWEST, limit: 2 }));
-  const next = await collect(cluster.searchLogs({ ...NEWEST, start: { cursor: page.end.cursor ?? '' } }));
+  const page = await collect(clusterItems(cluster, { ...NEWEST, limit: 2 }));
+  const next = await collect(clusterItems(cluster, { ...NEWEST, start: { cursor: page.end.cursor ?? '' } }));
   expect(messages([...page.records, ...next.records])).toEqual(messages(records));
 
   const { groups } = await cluster.logDigest({ limit: 10, minLevel: 'ERROR' });
@@ -133,9 +134,9 @@ it('a node of LinDB takes part in every operation, is tried for missing routes o
   expect(missing).toEqual(['/api/v1/node']);
 
   lindb.stop();
-  let silent = await collect(cluster.searchLogs(NEWEST));
+  let silent = await collect(clusterItems(cluster, NEWEST));
   await eventually(async () => {
-    silent = await collect(cluster.searchLogs(NEWEST));
+    silent = await collect(clusterItems(cluster, NEWEST));
     expect(silent.end.members.find(({ id }) => id === 'lindb')).toMatchObject({ outcome: 'refused' });
   });
   expect(messages(silent.records)).toEqual(['lindb 3', ...messages(records)]);
@@ -160,7 +161,7 @@ function errorsOf(offsetMs: number): { text: string; times: number[] } {
 /** What is said of the errors of the last quarter of an hour. */
 async function recentErrors(cluster: LocalCluster) {
   const query = { ...NEWEST, family: 'lind-broker.log', minLevel: 'ERROR' as const, fromMs: Date.now() - 900_000 };
-  const { records, end } = await collect(cluster.searchLogs({ ...query, nodes: ['lindb'] }));
+  const { records, end } = await collect(clusterItems(cluster, { ...query, nodes: ['lindb'] }));
   const { nodes } = await cluster.nodes();
   return {
     times: records.map(({ atMs }) => atMs ?? 0).sort((a, b) => a - b),
@@ -195,7 +196,7 @@ it.each([0, 8, -3.5, 5.75])('the zone of a node of LinDB is learned from what it
   const name = { 0: 'UTC', 8: 'UTC+08:00', '-3.5': 'UTC-03:30', 5.75: 'UTC+05:45' }[hours];
   expect(node?.timeZone).toBe(name);
   expect(node?.lastRecordMs).toBeLessThanOrEqual(Date.now() + 1000);
-  const all = await collect(cluster.searchLogs({ ...NEWEST, nodes: ['lindb'], family: 'lind-broker.log' }));
+  const all = await collect(clusterItems(cluster, { ...NEWEST, nodes: ['lindb'], family: 'lind-broker.log' }));
   expect(all.end.members[0]?.detail).toContain(`; times read in the zone ${name} (by the clock of the node)`);
 });
 
@@ -308,13 +309,13 @@ it('the snapshot of a node whose zone is not known has no times, and one of late
   const lindb = await FakeLindb.start({ 'lind-broker.log': text });
   const cluster = await startCluster(lindb);
   const kept = async () => (await cluster.nodes()).nodes.find(({ id }) => id === 'lindb');
-  await collect(cluster.searchLogs(NEWEST));
+  await collect(clusterItems(cluster, NEWEST));
   await eventually(() => expect(cluster.gauges.members.find(({ id }) => id === 'lindb')?.isUp).toBe(true));
   lindb.stop();
   await eventually(async () => expect(await kept()).toMatchObject({ state: 'unreachable', lastRecordMs: null }));
   // What was read a moment ago is still used.
   await eventually(async () => {
-    const { records, end } = await collect(cluster.searchLogs({ ...NEWEST, nodes: ['lindb'] }));
+    const { records, end } = await collect(clusterItems(cluster, { ...NEWEST, nodes: ['lindb'] }));
     expect(end.members).toMatchObject([{ outcome: 'refused' }]);
     expect(records.filter(({ atMs }) => atMs !== undefined)).toEqual([]);
   });

@@ -1,5 +1,5 @@
 import { createClient } from '@porthole/client';
-import { codeOf, type NodeDescription, type NodeState, PortholeError } from '@porthole/contract';
+import { codeOf, type NodeDescription, type NodeState, PortholeError, searchItems } from '@porthole/contract';
 import { createZone, WorkerPool } from '@porthole/logs';
 import { expect, it, onTestFinished } from 'vitest';
 import { FakeLindb } from '../testing/fake-lindb.ts';
@@ -15,8 +15,7 @@ const BEYOND: [string, (node: NodeState) => Promise<unknown>][] = [
   ['settings', (node) => node.settings()],
   ['logFiles', (node) => node.logFiles()],
   ['openLog', (node) => node.openLog({ file: 'a.log' })],
-  ['searchLogs', (node) => collectItems(node.searchLogs(SEARCH))],
-  ['searchLogLines', (node) => collectItems(node.searchLogLines(SEARCH))],
+  ['search', (node) => collectItems(searchItems(node, SEARCH))],
   ['followLogs', (node) => firstBatch(node)],
   ['logHistogram', (node) => node.logHistogram({ buckets: 1 })],
   ['logDigest', (node) => node.logDigest({ limit: 1 })],
@@ -63,8 +62,7 @@ const SERVED = {
   settings: 'NOT_SUPPORTED',
   logFiles: 'ok',
   openLog: 'NOT_SUPPORTED',
-  searchLogs: 'ok',
-  searchLogLines: 'ok',
+  search: 'ok',
   followLogs: 'ok',
   logHistogram: 'ok',
   logDigest: 'ok',
@@ -105,11 +103,11 @@ it('what was read of a LinDB node stays when it restarts, until it is another pr
   const ask = client.describe.bind(client);
   const describe = () => (isPorthole.now ? Promise.resolve({ clockMs: 1 } as NodeDescription) : ask());
   const member = memberNode(Object.assign(client, { describe }));
-  const [record] = (await collectItems(member.searchLogs(SEARCH))).flat();
+  const [record] = (await collectItems(searchItems(member, SEARCH))).flat();
   const cursor = record?.type === 'record' ? record.cursor : '';
   fake.node = { ...fake.node, onlineTime: 2 };
   await member.config();
-  await collectItems(member.searchLogs({ ...SEARCH, start: { cursor } }));
+  await collectItems(searchItems(member, { ...SEARCH, start: { cursor } }));
   expect(fake.counts).toMatchObject({ '/api/v1/node': 2, '/api/v1/log/view': 1 });
   isPorthole.now = true;
   expect(member.restarted()).toBe(true);
@@ -152,10 +150,9 @@ it('a node without the routes that came with queries is not sent any: it would i
     },
   });
   const calls: [string, (node: NodeState) => Promise<unknown>][] = [
-    ['search', (node) => collectItems(node.searchLogs({ ...SEARCH, query }))],
-    ['fields of records', (node) => collectItems(node.searchLogs({ ...SEARCH, fields: ['shard'] }))],
+    ['search', (node) => collectItems(searchItems(node, { ...SEARCH, query }))],
+    ['fields of records', (node) => collectItems(searchItems(node, { ...SEARCH, fields: ['shard'] }))],
     ['follow', (node) => collectItems(node.followLogs({ start: 'end', query }))],
-    ['lines', (node) => collectItems(node.searchLogLines({ ...SEARCH, query }))],
     ['histogram', (node) => node.logHistogram({ buckets: 1, query })],
     ['digest', (node) => node.logDigest({ limit: 1, query })],
   ];
@@ -163,12 +160,12 @@ it('a node without the routes that came with queries is not sent any: it would i
   for (const [name, call] of calls)
     await expect(call(member), name).rejects.toMatchObject({ code: 'NOT_SUPPORTED', message: /is older/ });
   expect(client.searches.length + client.follows.length).toBe(0);
-  await collectItems(member.searchLogs(SEARCH));
+  await collectItems(searchItems(member, SEARCH));
   expect(client.searches).toEqual([SEARCH]);
   // Its next description, which is requested to measure its clock, is of a newer version.
   isNew.now = true;
   await member.describe();
-  await collectItems(member.searchLogs({ ...SEARCH, query }));
+  await collectItems(searchItems(member, { ...SEARCH, query }));
   expect(client.searches.at(-1)).toEqual({ ...SEARCH, query });
 });
 
@@ -203,8 +200,7 @@ it('one that does not respond is retried', async () => {
 const NAMED: [string, (node: NodeState, file: string) => Promise<unknown>][] = [
   ['a view', (node, file) => node.viewLog({ file, sizeBytes: 100 })],
   ['an opening', (node, file) => node.openLog({ file })],
-  ['a search', (node, file) => collectItems(node.searchLogs({ ...SEARCH, file }))],
-  ['a search by lines', (node, file) => collectItems(node.searchLogLines({ ...SEARCH, file }))],
+  ['a search', (node, file) => collectItems(searchItems(node, { ...SEARCH, file }))],
   ['a follow', (node, file) => collectItems(node.followLogs({ file, start: 'end' }))],
   ['a histogram', (node, file) => node.logHistogram({ file, buckets: 1 })],
 ];
@@ -236,7 +232,7 @@ it('names a member lists that could lead out of a directory are neither shown, n
   const fake = await FakeLindb.start({ 'a.log': LOG, ...Object.fromEntries(odd.map((name) => [name, LOG])) });
   fake.files.set('a\u001b[31m\n.log', Buffer.from(LOG));
   const member = memberNode(createClient({ url: fake.url, retries: 0 }));
-  const items = (await collectItems(member.searchLogs(SEARCH))).flat();
+  const items = (await collectItems(searchItems(member, SEARCH))).flat();
   const read = items.flatMap((item) => (item.type === 'record' ? [item.file] : []));
   expect(new Set(read)).toEqual(new Set(['a.log', 'a\u001b[31m\n.log']));
   expect(items.at(-1)).toMatchObject({ problems: [{ detail: expect.stringContaining('invalid name or size') }] });

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { NodeState } from '@porthole/contract';
-import { PortholeError } from '@porthole/contract';
+import { PortholeError, searchItems } from '@porthole/contract';
 import { createZone, WorkerPool } from '@porthole/logs';
 import { eventually } from '@porthole/logs/testing';
 import type { FollowItem, FoundRecord } from '@porthole/logs/types';
@@ -141,7 +141,13 @@ it('whatever happens to a log, nothing is emitted twice or out of order, and wha
 
         // A search has the newest part of the file without a hole.
         const found: number[] = [];
-        for await (const batch of node.searchLogs({ order: 'newest', limit: 10_000, before: 0, after: 0, file: NAME }))
+        for await (const batch of searchItems(node, {
+          order: 'newest',
+          limit: 10_000,
+          before: 0,
+          after: 0,
+          file: NAME,
+        }))
           for (const item of batch) if (item.type === 'record') found.push(numberOf(item));
         const whole = found.filter((number) => !Number.isNaN(number) && !disk.halves.has(number));
         const newest = Array.from({ length: disk.written }, (_unused, place) => disk.written - 1 - place);

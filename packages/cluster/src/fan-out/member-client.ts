@@ -1,6 +1,5 @@
 import { createClient, type NodeClient } from '@porthole/client';
 import type { FetchFunction } from '@porthole/contract';
-import type { LineKernel } from '@porthole/logs';
 import type { SharedBudget } from './response-budget.ts';
 
 /** Retry delays of a follow, doubling; other requests are not retried. */
@@ -13,14 +12,13 @@ interface MemberClientOptions {
   timeoutMs: number;
   /** Shared by the responses of all members. */
   responses: SharedBudget;
-  lineKernel(): LineKernel;
 }
 
 /** How this node asks a member. */
 export function clientFor(
   url: string,
   fetch: FetchFunction,
-  { selfId, timeoutMs, responses, lineKernel }: MemberClientOptions,
+  { selfId, timeoutMs, responses }: MemberClientOptions,
 ): NodeClient {
   return createClient({
     url,
@@ -30,7 +28,6 @@ export function clientFor(
     remoteTexts: 'hide',
     timeoutMs,
     responseBudget: responses,
-    lineRecognizer: lineKernel,
     retries: 0,
     backoffMs: FIRST_WAIT_MS,
     maxBackoffMs: LONGEST_WAIT_MS,

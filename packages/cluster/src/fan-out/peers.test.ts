@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { codeOf, type Member, type NodeState } from '@porthole/contract';
+import { codeOf, type Member, type NodeState, searchItems } from '@porthole/contract';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FakeLindb } from '../testing/fake-lindb.ts';
 import { fakeMasking } from '../testing/fake-masking.ts';
@@ -72,7 +72,7 @@ describe('the peers', () => {
     const search = async () => {
       const messages: string[] = [];
       const query = { order: 'oldest', limit: 10, before: 0, after: 0 } as const;
-      for await (const items of peers.get('lindb').state.searchLogs(query))
+      for await (const items of searchItems(peers.get('lindb').state, query))
         for (const item of items) if (item.type === 'record') messages.push(item.message);
       return messages;
     };

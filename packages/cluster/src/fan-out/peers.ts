@@ -12,15 +12,7 @@ import {
   PortholeError,
   ResponseClock,
 } from '@porthole/contract';
-import {
-  createZone,
-  LineKernel,
-  matchRegex,
-  nearestNames,
-  type UserFormat,
-  WorkerPool,
-  type Zone,
-} from '@porthole/logs';
+import { createZone, matchRegex, nearestNames, type UserFormat, WorkerPool, type Zone } from '@porthole/logs';
 import { ContractNode } from '../contract-only/contract-node.ts';
 import type { TailNode } from '../contract-only/fetch-tail.ts';
 import { MaskedNode } from '../contract-only/masked-node.ts';
@@ -77,8 +69,6 @@ export interface Peers {
   readonly responses?: SharedBudget;
   /** Threads for searching snapshots on this node. */
   readonly matchRegex?: MatchRegex;
-  /** Shared by all responses: each call copies what it looks at. */
-  readonly lineKernel?: () => LineKernel;
 }
 
 export interface ClosablePeers extends Peers {
@@ -121,11 +111,6 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
   let known = new Map<string, MemberPeer>();
   let listed: { members: readonly Member[]; peers: readonly RegisteredPeer[] } | undefined;
   let threads: WorkerPool | undefined;
-  let kernel: LineKernel | undefined;
-  const lineKernel = (): LineKernel => {
-    kernel ??= new LineKernel();
-    return kernel;
-  };
 
   const all = (): readonly RegisteredPeer[] => {
     const { members } = membership;
@@ -157,7 +142,6 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
         selfId,
         timeoutMs: options.timeoutMs,
         responses,
-        lineKernel,
       });
       return made;
     };
@@ -230,7 +214,7 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
     return matchRegex(threads, { filter, texts });
   };
 
-  return { all, get, select, close, silent, responses, matchRegex: matchInThreads, lineKernel };
+  return { all, get, select, close, silent, responses, matchRegex: matchInThreads };
 }
 
 export function isSelected(member: Member, { nodes, role, labels }: MemberSelection): boolean {

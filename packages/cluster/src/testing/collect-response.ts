@@ -1,13 +1,15 @@
 import type { ClusterEnd, ClusterItem, ClusterRecord } from '@porthole/contract';
+import { isBatch, type RecordBatch, recordsOf } from '@porthole/records';
 
 /** Collects a whole response; fails if something follows its end. */
 export async function collectResponse(
-  batches: AsyncIterable<ClusterItem[]>,
+  response: AsyncIterable<RecordBatch | ClusterEnd | ClusterItem[]>,
 ): Promise<{ records: ClusterRecord[]; end: ClusterEnd; messages: string[] }> {
   const records: ClusterRecord[] = [];
   let end: ClusterEnd | undefined;
-  for await (const batch of batches) {
-    for (const item of batch) {
+  for await (const given of response) {
+    const items = Array.isArray(given) ? given : isBatch(given) ? recordsOf<ClusterRecord>(given) : [given];
+    for (const item of items) {
       if (end) throw new Error('there are items after the end');
       if (item.type === 'record') records.push(item);
       else end = item;

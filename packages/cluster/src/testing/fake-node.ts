@@ -1,6 +1,5 @@
 import {
   type CallOptions,
-  exactJson,
   type NodeDescription,
   type NodeState,
   PortholeError,
@@ -15,6 +14,7 @@ import type {
   SearchItem,
   SearchQuery,
 } from '@porthole/logs/types';
+import { type RecordBatch, toBatches } from '@porthole/records';
 
 export interface FakeNodeOptions {
   /** Oldest first. */
@@ -44,7 +44,11 @@ export class FakeNode implements NodeState {
     return { clockMs: Date.now() + (this.#options.clockOffsetMs ?? 0) } as NodeDescription;
   }
 
-  async *searchLogs(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<SearchItem[], void, undefined> {
+  search(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<RecordBatch | SearchEnd, void, undefined> {
+    return toBatches<FoundRecord, SearchEnd>(this.#emitted(query, options));
+  }
+
+  async *#emitted(query: SearchQuery, options: SearchOptions): AsyncGenerator<SearchItem[], void, undefined> {
     this.searches.push(query);
     this.openStreams++;
     try {
@@ -67,11 +71,6 @@ export class FakeNode implements NodeState {
     for (let at = 0; at < returned.length; at += batchRecords) yield returned.slice(at, at + batchRecords);
     const cursor = rest.length > returned.length ? (returned.at(-1)?.cursor ?? null) : null;
     yield [endItem({ records: returned.length, cursor, ...toCoverage(records.filter(isIn), returned) })];
-  }
-
-  async *searchLogLines(query: SearchQuery, options?: SearchOptions): AsyncGenerator<Uint8Array, void, undefined> {
-    for await (const items of this.searchLogs(query, options))
-      yield Buffer.from(items.map((item) => `${exactJson(item)}\n`).join(''));
   }
 
   async *followLogs(query: FollowQuery, options: CallOptions = {}): AsyncGenerator<FollowItem[], void, undefined> {

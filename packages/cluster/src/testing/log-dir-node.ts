@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { CallOptions, NodeState, SearchOptions } from '@porthole/contract';
 import { createZone, LogDir, type LogFileDetails, type SearchItem, type SearchQuery } from '@porthole/logs';
-import { SHARED_THREADS } from '@porthole/logs/testing';
+import { SHARED_THREADS, searchItems } from '@porthole/logs/testing';
 import { onTestFinished } from 'vitest';
 import { FakeNode } from './fake-node.ts';
 
@@ -37,7 +37,7 @@ export class LogDirNode extends FakeNode implements NodeState {
     query: SearchQuery,
     options: SearchOptions = {},
   ): AsyncGenerator<SearchItem[], void, undefined> {
-    yield* this.logs.search(query, options);
+    yield* searchItems(this.logs, query, options);
   }
 }
 

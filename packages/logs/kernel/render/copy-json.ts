@@ -1,6 +1,8 @@
 /* Copies JSON such that it is what `JSON.stringify` makes of the parsed text. Part of ../scan.ts. */
+
+import { specialBytes } from '../../../records/kernel/lines/bytes';
 import { KEY_HASHES } from '../scan';
-import { outputAt, putByte, putBytes, putEscape, setOutput, specialBytes } from './output';
+import { outputAt, putByte, putBytes, putEscape, setOutput } from './output';
 
 const SPACE: u8 = 32;
 const QUOTE: u8 = 34;

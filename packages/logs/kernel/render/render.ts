@@ -1,4 +1,5 @@
 /* Renders records as lines of JSON, straight from the text they are in. Part of ../scan.ts. */
+import { isUtf8 } from '../../../records/kernel/lines/bytes';
 import {
   CURSOR_HEAD,
   CURSOR_TAIL,
@@ -15,7 +16,7 @@ import { renderContract } from './contract';
 import { renderFields } from './fields';
 import { renderJson } from './json';
 import { BYTES, MESSAGE_COLUMN, putName, RAW_COLUMN, TIME_MS } from './names';
-import { isUtf8, outputAt, putByte, putBytes, putEscaped, putNumber, putWord, setOutput } from './output';
+import { outputAt, putByte, putBytes, putEscaped, putNumber, putWord, setOutput } from './output';
 
 const NEWLINE: u8 = 10;
 const CARRIAGE_RETURN: u8 = 13;

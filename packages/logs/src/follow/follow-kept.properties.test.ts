@@ -3,6 +3,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { resumeCursor } from '../cursor/cursor.ts';
 import { listFiles } from '../read/list.ts';
 import { eventually } from '../testing/eventually.ts';
+import { searchItems } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem, FollowQuery } from '../types.ts';
 import type { Search } from './history/search-history.ts';
@@ -59,7 +60,7 @@ async function resumeAfterRotations(kind: KeptKind, seed: number): Promise<strin
   };
   const search: Search = async function* (query, options) {
     happen();
-    for await (const items of logs.search(query, options)) {
+    for await (const items of searchItems(logs, query, options)) {
       happen();
       yield items;
       happen();

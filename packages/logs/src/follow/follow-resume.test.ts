@@ -19,6 +19,7 @@ import type { LogDir } from '../log-dir.ts';
 import { LogError } from '../log-error.ts';
 import { createZone } from '../parse/zone.ts';
 import { eventually } from '../testing/eventually.ts';
+import { searchItems } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem, FollowQuery, FoundRecord } from '../types.ts';
 import { fileSearch } from './testing/file-search.ts';
@@ -194,7 +195,7 @@ async function loaded(logs: LogDir, gap: Extract<FollowItem, { type: 'gap' }>): 
   if (after === null || until === null) throw new Error('a gap that cannot be loaded');
   const range = { family, start: { cursor: after }, until, order: 'oldest', limit: 1000, before: 0, after: 0 } as const;
   const records: FoundRecord[] = [];
-  for await (const items of logs.search({ ...range, raw: true }))
+  for await (const items of searchItems(logs, { ...range, raw: true }))
     for (const item of items) if (item.type === 'record') records.push(item);
   return records;
 }
@@ -218,7 +219,7 @@ test('what is written after a follow began is sent even if its file was deleted 
   const hub = openHub(dir, {
     search: async function* (query, options) {
       await removed;
-      yield* logs.search(query, options);
+      yield* searchItems(logs, query, options);
     },
   });
   const abort = new AbortController();
@@ -288,7 +289,7 @@ test('what is left after a deleted record is sent even if its end is not found a
     search: (query, options) => {
       // The first three searches look for the record, the others read what is left.
       if ([4, 5, 6].includes(++searches)) throw new LogError('CURSOR_GONE', 'renamed at this moment');
-      return logs.search(query, options);
+      return searchItems(logs, query, options);
     },
   });
   const follow = collectFollow(hub, { family: 'app.log', start: { cursor: resumeCursor(record) } });
@@ -313,7 +314,7 @@ test('a file replaced while the history is read does not end the follow: a gap, 
         rmSync(path);
         writeFileSync(path, `\tat one\n${line(5)}`);
       }
-      return logs.search(query, options);
+      return searchItems(logs, query, options);
     },
   });
   const follow = collectFollow(hub, { family: 'app.log', start: { cursor: resumeCursor(record) } });

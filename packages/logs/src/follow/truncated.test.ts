@@ -16,6 +16,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { resumeCursor } from '../cursor/cursor.ts';
 import type { LogDir } from '../log-dir.ts';
 import { eventually } from '../testing/eventually.ts';
+import { searchItems } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem, FoundRecord, SearchItem, SearchQuery } from '../types.ts';
 import { collectFollow, openHub } from './testing/open-hub.ts';
@@ -52,7 +53,7 @@ async function found(
 ): Promise<{ records: FoundRecord[]; end: Extract<SearchItem, { type: 'end' }> | undefined }> {
   const items: SearchItem[] = [];
   const all = { family: 'app.log', order: 'oldest', limit: 1000, before: 0, after: 0, ...query } as const;
-  for await (const batch of logs.search(all)) items.push(...batch);
+  for await (const batch of searchItems(logs, all)) items.push(...batch);
   return {
     records: items.filter((item) => item.type === 'record'),
     end: items.find((item) => item.type === 'end'),
@@ -160,7 +161,7 @@ describe('a reader that was away while the file was rotated', () => {
           renameSync(path, `${path}.1`);
           writeFileSync(path, lines(41, 50));
         }
-        return logs.search(query, options);
+        return searchItems(logs, query, options);
       },
     });
     const follow = collectFollow(hub, { family: 'app.log', start: { cursor: resumeCursor(record) } });
@@ -181,7 +182,7 @@ describe('a reader that was away while the file was rotated', () => {
     const hub = openHub(dir, {
       search: (query, options) => {
         if (++searches === 1) truncateSync(path);
-        return logs.search(query, options);
+        return searchItems(logs, query, options);
       },
     });
     const follow = collectFollow(hub, { family: 'app.log', start: { cursor: resumeCursor(record) } });
@@ -243,7 +244,13 @@ describe('a file truncated under a writer that does not append', () => {
       const { dir, path } = log('');
       const write = appends ? (text: string) => appendFileSync(path, text) : openWriter(path);
       write(lines(1, 200));
-      const search = openDir(dir).search({ family: 'app.log', order: 'oldest', limit: 1000, before: 0, after: 0 });
+      const search = searchItems(openDir(dir), {
+        family: 'app.log',
+        order: 'oldest',
+        limit: 1000,
+        before: 0,
+        after: 0,
+      });
       await search.next();
       copyFileSync(path, `${path}.1`);
       truncateSync(path);

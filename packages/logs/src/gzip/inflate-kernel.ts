@@ -1,5 +1,5 @@
+import { loadWasm } from '@porthole/records';
 import { WASM_BASE64 } from '../kernel/inflate-wasm.ts';
-import { loadWasm } from '../kernel/load-wasm.ts';
 
 interface Variable {
   value: number;

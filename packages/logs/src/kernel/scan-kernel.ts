@@ -1,7 +1,7 @@
+import { loadWasm } from '@porthole/records';
 import { LEVEL_WORDS, LEVELS_BY_RANK, levelRank } from '../parse/level.ts';
 import { GRAM_ROWS } from '../text-index/types.ts';
 import { GramKernel } from './gram-kernel.ts';
-import { loadWasm } from './load-wasm.ts';
 import { RenderKernel } from './render-kernel.ts';
 import { WASM_BASE64 } from './scan-wasm.ts';
 import { SourceGroups } from './source-groups.ts';

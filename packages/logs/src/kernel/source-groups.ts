@@ -1,4 +1,4 @@
-import type { LoadedWasm } from './load-wasm.ts';
+import type { LoadedWasm } from '@porthole/records';
 
 interface Exports {
   groupSources(

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
-import { fillQuery, runSearch } from '../testing/run-search.ts';
+import { fillQuery, runSearch, searchItems } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { SearchItem } from '../types.ts';
 
@@ -45,7 +45,7 @@ describe('a program that scans in its own thread', () => {
     const logs = openDir(writeLog(), { scansHere: true, workers: 1 });
     const abort = new AbortController();
     const received: SearchItem[] = [];
-    for await (const items of logs.search(fillQuery({ terms: ['nowhere'] }), { signal: abort.signal })) {
+    for await (const items of searchItems(logs, fillQuery({ terms: ['nowhere'] }), { signal: abort.signal })) {
       abort.abort();
       received.push(...items);
     }

@@ -21,6 +21,7 @@ import type { LogDir } from '../log-dir.ts';
 import { BLOCK_BYTES, blockCount } from '../scan/block/blocks.ts';
 import { JobRunner } from '../scan/job-runner.ts';
 import type { RecordsJob, RecordsResult, ScanFile } from '../scan/jobs.ts';
+import { searchItems } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import { Scrubbing } from './scrubbing.ts';
 
@@ -89,7 +90,7 @@ async function view(logs: LogDir): Promise<string> {
 async function count(logs: LogDir, term: string): Promise<number> {
   let records = 0;
   const query = { order: 'oldest', limit: 100, before: 0, after: 0, terms: [term] } as const;
-  for await (const items of logs.search(query)) records += items.filter(({ type }) => type === 'record').length;
+  for await (const items of searchItems(logs, query)) records += items.filter(({ type }) => type === 'record').length;
   return records;
 }
 

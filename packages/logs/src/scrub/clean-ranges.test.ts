@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
+import { searchItems } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import { Scrubbing } from './scrubbing.ts';
 
@@ -13,7 +14,7 @@ const LINES = Math.ceil((3 * BLOCK_BYTES) / LINE.length);
 async function find(logs: LogDir, text: string): Promise<number> {
   let records = 0;
   const query = { order: 'oldest', limit: 10, before: 0, after: 0, terms: [text] } as const;
-  for await (const items of logs.search(query)) records += items.filter(({ type }) => type === 'record').length;
+  for await (const items of searchItems(logs, query)) records += items.filter(({ type }) => type === 'record').length;
   return records;
 }
 

@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import { eventually } from '../testing/eventually.ts';
+import { searchItems } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem, RecordFilter, SearchItem, SearchQuery } from '../types.ts';
 import { needleForms } from './needle-forms.ts';
@@ -62,7 +63,7 @@ async function raw(logs: LogDir, name: string, start: number, end: number): Prom
 async function search(logs: LogDir, query: Partial<SearchQuery>): Promise<SearchItem[]> {
   const items: SearchItem[] = [];
   const whole = { order: 'oldest', limit: 10_000, before: 0, after: 0, raw: true, ...query } as const;
-  for await (const batch of logs.search(whole)) items.push(...batch);
+  for await (const batch of searchItems(logs, whole)) items.push(...batch);
   return items;
 }
 

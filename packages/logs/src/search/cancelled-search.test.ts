@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { eventually } from '../testing/eventually.ts';
-import { fillQuery } from '../testing/run-search.ts';
+import { fillQuery, searchItems } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { SearchItem } from '../types.ts';
 
@@ -30,7 +30,7 @@ describe('a cancelled search', () => {
       const leaving = new AbortController();
       const aborted = turnsLater(turns, leaving);
       const items: SearchItem[] = [];
-      for await (const batch of logs.search(fillQuery({ terms: ['nowhere'] }), { signal: leaving.signal }))
+      for await (const batch of searchItems(logs, fillQuery({ terms: ['nowhere'] }), { signal: leaving.signal }))
         items.push(...batch);
       await aborted;
       expect(items.length).toBe(1);

@@ -43,7 +43,7 @@ test('a client has a part of all searches, and others are not refused for it', a
   writeFileSync(join(dir, 'a.log'), LINES.slice(0, 1000).join(''));
   const logs = openDir(dir, { maxQueued: 5, maxQueuedOf: (client) => (client === 'member' ? 5 : 2) });
   const begin = async (client?: string) => {
-    const search = logs.searchLines({ order: 'oldest', limit: 10, before: 0, after: 0 }, { client });
+    const search = logs.search({ order: 'oldest', limit: 10, before: 0, after: 0 }, { client });
     await search.next();
     return search;
   };

@@ -17,7 +17,7 @@ import { describe, expect, test } from 'vitest';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import { eventually } from '../testing/eventually.ts';
 import { BERLIN } from '../testing/random-record.ts';
-import { fillQuery, runSearch } from '../testing/run-search.ts';
+import { fillQuery, runSearch, searchItems } from '../testing/run-search.ts';
 import { runUnprivileged } from '../testing/run-unprivileged.ts';
 import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FoundRecord, SearchEnd } from '../types.ts';
@@ -109,7 +109,7 @@ describe('a family with a file that is', () => {
   test('deleted between listing and opening returns the others', async () => {
     const { dir, logs } = family(Buffer.from(lines(100, 2)), 'a.log.1');
     // Listed as a file, and deleted when it is opened.
-    const search = logs.search(fillQuery({ family: 'a.log' }));
+    const search = searchItems(logs, fillQuery({ family: 'a.log' }));
     await logs.list();
     const first = search.next();
     rmSync(join(dir, 'a.log.1'));
@@ -144,7 +144,7 @@ describe('a file truncated while it is scanned', () => {
     const logs = openDir(dir, OPTIONS);
     const found: FoundRecord[] = [];
     let end: SearchEnd | undefined;
-    for await (const batch of logs.search(fillQuery({ family: 'a.log', order, excluded: ['filler'] }))) {
+    for await (const batch of searchItems(logs, fillQuery({ family: 'a.log', order, excluded: ['filler'] }))) {
       for (const item of batch) {
         if (item.type === 'record') found.push(item);
         else end = item;
@@ -164,7 +164,7 @@ describe('a file truncated while it is scanned', () => {
     writeFileSync(path, lines(60_000, 2));
     const logs = openDir(dir, OPTIONS);
     let end: SearchEnd | undefined;
-    for await (const batch of logs.search(fillQuery({ file: 'a.log', raw: true }))) {
+    for await (const batch of searchItems(logs, fillQuery({ file: 'a.log', raw: true }))) {
       const last = batch.at(-1);
       if (last?.type === 'end') end = last;
       // Parts from here on are so large that they are emitted in several steps.
@@ -280,14 +280,14 @@ describe('after every kind of search', () => {
       () => expect(logs.fields({ limit: 3, regex: '(' })).rejects.toMatchObject({ code: 'REGEX_INVALID' }),
       () => logs.digest({ limit: 3, minLevel: 'INFO' }),
       // Started and abandoned: before the first batch, after it, in the middle.
-      async () => void (await logs.search(fillQuery({})).return()),
+      async () => void (await searchItems(logs, fillQuery({})).return()),
       async () => {
-        const search = logs.search(fillQuery({}));
+        const search = searchItems(logs, fillQuery({}));
         await search.next();
         await search.return();
       },
       async () => {
-        const search = logs.search(fillQuery({ before: 1, after: 1 }));
+        const search = searchItems(logs, fillQuery({ before: 1, after: 1 }));
         for (let turn = 0; turn < 3; turn++) await search.next();
         await search.return();
       },
@@ -299,7 +299,7 @@ describe('after every kind of search', () => {
       },
       async () => {
         const abort = new AbortController();
-        for await (const _ of logs.search(fillQuery({ before: 2 }), { signal: abort.signal })) abort.abort();
+        for await (const _ of searchItems(logs, fillQuery({ before: 2 }), { signal: abort.signal })) abort.abort();
       },
       () => runSearch(logs, {}, { budgetMs: 1 }),
       () => logs.histogram({ buckets: 3 }, { budgetMs: 0 }),
@@ -326,7 +326,7 @@ describe('a compressed file', () => {
       writeFileSync(join(dir, 'b.log.gz'), gzipSync(lines(100_000, turn + 2), { level: 1 }));
       renameSync(join(dir, 'b.log.gz'), join(dir, 'a.log.gz'));
       const abort = new AbortController();
-      const first = logs.search(fillQuery({ file: 'a.log.gz', limit: 1 }), { signal: abort.signal });
+      const first = searchItems(logs, fillQuery({ file: 'a.log.gz', limit: 1 }), { signal: abort.signal });
       await first.next();
       const left = first.next().catch(() => {}); // aborted before or after its end
       await new Promise((resolve) => setImmediate(resolve));
@@ -381,7 +381,7 @@ describe('an aborted search', () => {
       { minLevel: 'FATAL' as const },
     ]) {
       const abort = new AbortController();
-      const search = logs.search(fillQuery({ file: 'a.log', ...query }), { signal: abort.signal });
+      const search = searchItems(logs, fillQuery({ file: 'a.log', ...query }), { signal: abort.signal });
       await search.next();
       const rest = (async () => {
         let last: string | undefined;

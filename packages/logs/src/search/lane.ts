@@ -1,3 +1,4 @@
+import { type RecordBatch, sliceBatch } from '@porthole/records';
 import { type FoundLines, NOTHING_FOUND } from '../scan/found-lines.ts';
 import { cursorAt, type FoundStep } from './family-records.ts';
 import type { OpenFile } from './files/open-file.ts';
@@ -17,6 +18,12 @@ export interface TakenRecords {
   opened: OpenFile | undefined;
   from: number;
   to: number;
+}
+
+/** The records as a batch, in the same memory. */
+export function takenBatch({ found, opened, from, to }: TakenRecords): RecordBatch {
+  const { text: bytes, ends, times, offsets } = found;
+  return sliceBatch({ type: 'batch', bytes, ends, times, offsets, origins: [{ file: opened?.name ?? '' }] }, from, to);
 }
 
 const NOTHING: FoundStep = {

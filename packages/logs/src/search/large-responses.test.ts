@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { toLines } from '@porthole/records';
 import { describe, expect, it } from 'vitest';
 import { fillQuery, runSearch } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
@@ -44,7 +45,7 @@ describe('errors that an earlier search has noted', () => {
     const logs = openDir(dir);
     const pieces = async () => {
       const found: Buffer[] = [];
-      for await (const lines of logs.searchLines(fillQuery({ minLevel: 'ERROR', order })))
+      for await (const lines of toLines(logs.search(fillQuery({ minLevel: 'ERROR', order }))))
         found.push(Buffer.from(lines));
       return found;
     };

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { toLines } from '@porthole/records';
 import { describe, expect, it } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import { fillQuery } from '../testing/run-search.ts';
@@ -28,7 +29,7 @@ function writeLogs(): LogDir {
 
 async function readLines(logs: LogDir, query: Partial<SearchQuery>, reusesMemory: boolean): Promise<unknown[]> {
   const pieces: Buffer[] = [];
-  for await (const piece of logs.searchLines(fillQuery(query), { reusesMemory })) pieces.push(Buffer.from(piece));
+  for await (const piece of toLines(logs.search(fillQuery(query), { reusesMemory }))) pieces.push(Buffer.from(piece));
   const lines = Buffer.concat(pieces).toString().split('\n').slice(0, -1);
   const { elapsedMs: _elapsed, ...end } = JSON.parse(lines.pop() ?? '');
   return [lines.join('\n'), end];
@@ -38,10 +39,10 @@ async function readTexts(logs: LogDir, query: Partial<SearchQuery>, reusesMemory
   const pieces: Buffer[] = [];
   const times: number[] = [];
   let cursor: string | null | undefined;
-  for await (const item of logs.searchText(fillQuery(query), { reusesMemory })) {
+  for await (const item of logs.search(fillQuery(query), { reusesMemory, asText: true })) {
     if (item.type === 'end') cursor = item.cursor;
     else {
-      pieces.push(Buffer.from(item.text));
+      pieces.push(Buffer.from(item.bytes));
       times.push(...item.times);
     }
   }
@@ -69,8 +70,8 @@ describe('memory of results that is used again', () => {
     const logs = writeLogs();
     const query = fillQuery({ limit: 30_000, order: 'oldest', file: 'one.log' });
     for (const reusesMemory of [true, false]) {
-      const kept: Buffer[] = [];
-      for await (const piece of logs.searchLines(query, { reusesMemory })) if (piece.length > 0) kept.push(piece);
+      const kept: Uint8Array[] = [];
+      for await (const piece of toLines(logs.search(query, { reusesMemory }))) if (piece.length > 0) kept.push(piece);
       expect(kept.length).toBeGreaterThan(3);
       expect(kept.some((piece) => piece.length === 0)).toBe(reusesMemory);
     }

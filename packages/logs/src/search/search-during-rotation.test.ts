@@ -1,6 +1,7 @@
 import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { searchItems } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 
 const FILES = 6;
@@ -17,7 +18,7 @@ test('a search while files are being renamed one after the other finds every rec
   const search = async () => {
     const query = { family: 'app.log', order: 'oldest', limit: 100, before: 0, after: 0 } as const;
     const messages: string[] = [];
-    for await (const items of logs.search(query))
+    for await (const items of searchItems(logs, query))
       for (const item of items) if (item.type === 'record') messages.push(item.message);
     return messages.join();
   };

@@ -27,13 +27,13 @@ async function runText(logs: LogDir, query: Partial<SearchQuery>, reusesMemory =
   const parts: Buffer[] = [];
   const found: Omit<FoundText, 'text' | 'end'> = { texts: [], times: [] };
   let end: SearchEnd | undefined;
-  for await (const item of logs.searchText(fillQuery(query), { reusesMemory })) {
+  for await (const item of logs.search(fillQuery(query), { reusesMemory, asText: true })) {
     if (end) throw new Error('an item follows the end');
     if (item.type === 'end') {
       end = item;
       continue;
     }
-    const text = Buffer.from(item.text);
+    const text = Buffer.from(item.bytes);
     parts.push(text);
     expect(item.times.length).toBe(item.ends.length);
     let start = 0;

@@ -1,35 +1,176 @@
-import type { SearchItem, SearchQuery } from '../types.ts';
-import type { OpenFamily } from './files/open-family.ts';
+import { EMPTY_BATCH, type RecordBatch } from '@porthole/records';
+import { decodeCursor, START_CURSOR } from '../cursor/cursor.ts';
+import { RecordMatcher } from '../scan/match/record-matcher.ts';
+import type { SearchEnd, SearchQuery } from '../types.ts';
+import { type CoveredPart, computeCoverage, type TimeRange } from './coverage/coverage.ts';
+import { familyRecords } from './family-records.ts';
+import { listDuplicates, listProblems, type OpenFamily, releaseFamily } from './files/open-family.ts';
+import { recordGone } from './find-record.ts';
+import { JoinedTexts } from './joined-texts.ts';
+import { Lane, leadingLane, nextBound, type TakenRecords } from './lane.ts';
+import type { FamilyProgress } from './plan/file-parts.ts';
+import { type FamilyPart, FIRST_POSITION, findRange, type PositionRange } from './position.ts';
+import { recordRest } from './record-rest.ts';
+import { ResultRooms } from './result-rooms.ts';
 import type { ScanContext } from './scan-context.ts';
-import { searchRecords } from './search-records.ts';
-import type { SearchOptions } from './stop-reason.ts';
+import { ScanTally } from './scan-tally.ts';
+import { type SearchOptions, StopReason } from './stop-reason.ts';
 import { withContext } from './with-context.ts';
 
 /**
- * Emits the matching records of some families, as lines of JSON, several at a time as they are found; the last line is
- * the end. An empty chunk comes first, as soon as the query has been validated. Takes ownership of the families and
- * releases them.
+ * The matching records of some families in batches as they are found, and the end. An empty batch comes first, as soon as the
+ * query has been validated. Takes ownership of the families and releases them.
  */
-export function searchLines(
+export async function* search(
   scanContext: ScanContext,
   families: readonly OpenFamily[],
-  query: SearchQuery,
+  requested: SearchQuery,
   options: SearchOptions = {},
-): AsyncGenerator<Buffer, void, undefined> {
-  return searchRecords(scanContext, families, {
-    query,
-    options,
-    output: {
-      asText: false,
-      records: (taken, checked, stop) =>
-        taken.length === 0 ? [Buffer.alloc(0)] : withContext(scanContext, families, checked, { taken, stop }),
-      end: (end) => [Buffer.from(`${JSON.stringify(end)}\n`)],
-    },
-  });
+): AsyncGenerator<RecordBatch | SearchEnd, void, undefined> {
+  const query = fromBeginning(requested);
+  const { asText = false } = options;
+  const texts = new JoinedTexts();
+  const tally = new ScanTally();
+  const stop = new StopReason(options);
+  const scans: FamilyScan[] = [];
+  try {
+    await scanContext.checkRegex(query, stop.newFlag());
+    const parts = await findParts(scanContext, families, { query, stop, tally });
+    yield EMPTY_BATCH;
+    const emit = (taken: readonly TakenRecords[]) =>
+      asText ? texts.add(taken) : withContext(scanContext, families, query, { taken, stop });
+    let emitted = 0;
+    const shown = { filter: query, asText, raw: query.raw ?? false, fields: query.fields };
+    const hints = { onlyRaw: options.onlyRaw, rooms: new ResultRooms(options) };
+    const recordsOptions = { ...shown, ...hints, wanted: () => query.limit - emitted };
+    const [newestFirst, matcher] = [query.order === 'newest', new RecordMatcher(query)];
+    let batch: TakenRecords[] = [];
+    for (const [number, { range, cursor, restFrom }] of (parts ?? []).entries()) {
+      const family = families[number] as OpenFamily;
+      const progress = { reached: FIRST_POSITION, isComplete: false };
+      const task = { scanContext, family, range, matcher, newestFirst, flag: stop.newFlag(), tally };
+      const rest = restFrom && (await recordRest(task, { ...shown, position: restFrom }));
+      if (rest) {
+        batch.push(rest.taken);
+        emitted++;
+      }
+      const records = familyRecords({ ...task, progress }, recordsOptions);
+      const lane = new Lane(records, { newestFirst, cursor: rest?.cursor ?? cursor, range });
+      scans.push({ family, range, progress, lane });
+    }
+    const lanes = scans.map(({ lane }) => lane);
+
+    while (!stop.poll() && emitted < query.limit) {
+      const lane = leadingLane(lanes, newestFirst);
+      if (!lane) break;
+      const taken = lane.take(query.limit - emitted, nextBound(lanes, lane, newestFirst));
+      if (taken) {
+        batch.push(taken);
+        emitted += taken.to - taken.from;
+        continue;
+      }
+      if (batch.length > 0) yield* emit(batch);
+      batch = [];
+      recordsOptions.rooms.putAll(lanes);
+      await lane.pull();
+    }
+    if (batch.length > 0) yield* emit(batch);
+    const reason = stop.reason ?? (lanes.every(({ isDone }) => isDone) ? 'exhausted' : 'limit');
+    const covered = await searchCoverage(scanContext, scans, { query, stop, tally });
+    tally.checkUnread();
+    const problems = listProblems(families, { isNewestPage: newestFirst && reason === 'limit' });
+    const end = tally.end({ reason, records: emitted, problems, covered });
+    const cursor = nextCursor(reason, lanes, query);
+    yield* texts.rest();
+    yield { type: 'end', ...end, cursor, ...listDuplicates(families) };
+  } finally {
+    stop.end();
+    await Promise.all(scans.map(({ lane }) => lane.close()));
+    for (const family of families) releaseFamily(family);
+  }
 }
 
-/** The items of a batch of `searchLines`. */
-export function parseLines(lines: Buffer): SearchItem[] {
-  const texts = lines.toString().split('\n').slice(0, -1);
-  return texts.map((text) => JSON.parse(text) as SearchItem);
+/** The scan of one family for a search. */
+interface FamilyScan {
+  family: OpenFamily;
+  range: PositionRange;
+  progress: FamilyProgress;
+  lane: Lane;
+}
+
+/**
+ * The part of each family that the query covers; `undefined` if it was cancelled meanwhile: nothing is scanned then.
+ */
+async function findParts(
+  scanContext: ScanContext,
+  families: readonly OpenFamily[],
+  { query, stop, tally }: { query: SearchQuery; stop: StopReason; tally: ScanTally },
+): Promise<FamilyPart[] | undefined> {
+  const finder = { scanContext, flag: stop.newSeekFlag(), tally };
+  try {
+    const parts = await allSettled(families.map((family) => findRange(finder, family, query)));
+    if (stop.reason === 'cancelled') return undefined;
+    assertFound(parts, query);
+    return parts;
+  } catch (error) {
+    if (stop.reason === 'cancelled') return undefined;
+    throw error;
+  }
+}
+
+async function searchCoverage(
+  scanContext: ScanContext,
+  scans: readonly FamilyScan[],
+  { query, stop, tally }: { query: SearchQuery; stop: StopReason; tally: ScanTally },
+): Promise<TimeRange | null> {
+  if (stop.reason === 'cancelled') return null;
+  const parts = scans.map((scan) => coveredPart(scan, query.order === 'newest'));
+  const { fromMs, toMs } = query;
+  return stop.unlessCancelled(
+    computeCoverage({ scanContext, flag: stop.newSeekFlag() }, parts, { fromMs, toMs, tally }),
+  );
+}
+
+function coveredPart({ family, range, progress, lane }: FamilyScan, newestFirst: boolean): CoveredPart {
+  if (progress.isComplete && !lane.hasNext) return { family, ...range };
+  const known = { insideMs: lane.nextMs, outsideMs: lane.boundMs };
+  return newestFirst
+    ? { family, from: lane.emittedTo, to: range.to, knownFrom: known }
+    : { family, from: range.from, to: lane.emittedTo, knownTo: known };
+}
+
+/** The cursor of a response that ended before it reached any record means no position at all. */
+function fromBeginning(query: SearchQuery): SearchQuery {
+  const { start, ...rest } = query;
+  return start && 'cursor' in start && start.cursor === START_CURSOR ? rest : query;
+}
+
+/** Like `Promise.all`, but rejects only when none is pending any more: they use the files, which are released then. */
+async function allSettled<T>(promises: Promise<T>[]): Promise<T[]> {
+  await Promise.allSettled(promises);
+  return Promise.all(promises);
+}
+
+/**
+ * A record that the query names must be found in one of the families. If a cursor names several and all logs are
+ * queried, every one must be: otherwise a log whose record no longer exists would be returned from its start again.
+ */
+function assertFound(parts: readonly FamilyPart[], { file, family, start, until }: SearchQuery): void {
+  if (parts.length === 0) return;
+  const named = { start: start && 'cursor' in start ? start.cursor : undefined, until };
+  for (const name of ['start', 'until'] as const) {
+    const cursor = named[name];
+    const isOfAll = cursor !== undefined && file === undefined && family === undefined;
+    const least = isOfAll ? decodeCursor(cursor).length : 1;
+    if (parts.filter(({ found }) => found[name]).length < least) throw recordGone();
+  }
+}
+
+/** Continues exactly where a search stopped; `null` if nothing is left. */
+function nextCursor(reason: SearchEnd['reason'], lanes: readonly Lane[], { start }: SearchQuery): string | null {
+  if (reason === 'exhausted') return null;
+  const cursors = lanes.flatMap(({ cursor }) => (cursor === undefined ? [] : [cursor]));
+  if (cursors.length > 0) return cursors.join('~');
+  // Nothing was scanned yet: continue where this search began.
+  return start && 'cursor' in start ? start.cursor : START_CURSOR;
 }

@@ -77,8 +77,13 @@ export interface SearchOptions extends ReadOptions {
   budgetMs?: number | undefined;
   /** Polled while it runs: `true` ends it like an exhausted budget, at a point the caller decides. */
   isOver?: (() => boolean) | undefined;
-  /** What was emitted is no longer used when the next piece is requested: its memory may be used for that one. */
+  /** A batch is no longer used when the next one is requested: its memory may be used for that one. */
   reusesMemory?: boolean | undefined;
-  /** Of lines with `raw`: nothing else of the records is used but their position and time. The rest may be left out. */
+  /** With `raw`, nothing else of the records is used but their position and time: the rest may be left out. */
   onlyRaw?: boolean | undefined;
+  /**
+   * The bytes of the batches are the records as in their files, except for masked secrets, instead of lines of JSON; they
+   * can be concatenated. Without context: `before` and `after` must be 0. `raw` and `fields` are ignored.
+   */
+  asText?: boolean | undefined;
 }

@@ -1,11 +1,11 @@
+import { bytesOf, joinBatches, type RecordBatch, recordsOf, sliceBatch } from '@porthole/records';
 import { shownBytesEach } from '../scan/block/record-formatter.ts';
 import { CancelFlag } from '../scan/cancel-flag.ts';
-import { textOf } from '../scan/found-lines.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import type { FoundRecord, SearchQuery } from '../types.ts';
-import { familyRecords, lineAt, parseRecord } from './family-records.ts';
+import { familyRecords, lineAt } from './family-records.ts';
 import type { OpenFamily } from './files/open-family.ts';
-import type { TakenRecords } from './lane.ts';
+import { type TakenRecords, takenBatch } from './lane.ts';
 import { FIRST_POSITION, LAST_POSITION, type PositionRange } from './position.ts';
 import type { ScanContext } from './scan-context.ts';
 import { ScanTally } from './scan-tally.ts';
@@ -14,27 +14,28 @@ import type { StopReason } from './stop-reason.ts';
 /** The context of a record costs two scans: emitted in small batches, the first ones come at once. */
 const BATCH_RECORDS = 16;
 
-/** The lines found, batch by batch, with the records before and after each if requested. */
+/** The records found, with the records before and after each if requested. */
 export async function* withContext(
   scanContext: ScanContext,
   families: readonly OpenFamily[],
   query: SearchQuery,
   { taken, stop }: { taken: readonly TakenRecords[]; stop: StopReason },
-): AsyncGenerator<Buffer, void, undefined> {
+): AsyncGenerator<RecordBatch, void, undefined> {
+  const all = joinBatches(taken.map(takenBatch));
   if (query.before === 0 && query.after === 0) {
-    const texts = taken.map(({ found, from, to }) => textOf(found, from, to));
-    yield texts.length === 1 && texts[0] ? texts[0] : Buffer.concat(texts);
+    yield all;
     return;
   }
-  const lines = taken.flatMap(({ found, from, to }) =>
-    Array.from({ length: to - from }, (_, index) => lineAt(found, from + index)),
-  );
-  for (let from = 0; from < lines.length; from += BATCH_RECORDS) {
-    const batch = lines
-      .slice(from, from + BATCH_RECORDS)
-      .map((line) => ({ ...parseRecord(line), line: lineText(line) }));
-    const found = await addContext(scanContext, families, query, { records: batch, stop });
-    yield Buffer.from(found.map((line) => `${line}\n`).join(''));
+  for (let from = 0; from < all.ends.length; from += BATCH_RECORDS) {
+    const batch = sliceBatch(all, from, Math.min(from + BATCH_RECORDS, all.ends.length));
+    const records = recordsOf<FoundRecord>(batch).map((record, index) => ({
+      ...record,
+      line: lineText(bytesOf(batch, index, index + 1)),
+    }));
+    const lines = await addContext(scanContext, families, query, { records, stop });
+    const parts = lines.map((line) => Buffer.from(`${line}\n`));
+    let end = 0;
+    yield { ...batch, bytes: Buffer.concat(parts), ends: Uint32Array.from(parts, ({ length }) => (end += length)) };
   }
 }
 
@@ -55,8 +56,7 @@ async function addContext(
       found.push(record.line);
       continue;
     }
-    const family = families.find(({ files }) => files.some(({ name }) => name === record.file));
-    if (!family) continue;
+    const family = families.find(({ files }) => files.some(({ name }) => name === record.file)) as OpenFamily;
     const file = family.files.findIndex(({ name }) => name === record.file);
     const { offset } = record;
     const shownBytes = shownBytesEach(before + after);
@@ -123,6 +123,6 @@ async function neighbours(scanContext: ScanContext, family: OpenFamily, side: Si
 }
 
 /** A line without its newline. */
-function lineText(line: Buffer): string {
-  return line.toString('utf8', 0, line.length - 1);
+function lineText(line: Uint8Array): string {
+  return Buffer.from(line.buffer, line.byteOffset, line.length - 1).toString();
 }

@@ -23,6 +23,7 @@ export { LOG_SYSTEMS } from './formats/systems.ts';
 export { jsonTokens, randomJsonObject } from './random-json.ts';
 export { LogWriter, logSpec, writeFamilies } from './random-logs.ts';
 export { type FilterSpec, filterSpec, toFilter } from './random-queries.ts';
+export { searchItems } from './run-search.ts';
 export { runUnprivileged } from './run-unprivileged.ts';
 export { SHARED_THREADS } from './shared-threads.ts';
 export { SLOW_REGEX, slowText } from './slow-regex.ts';

@@ -1,7 +1,17 @@
+import { toItems } from '@porthole/records';
 import type { LogDir } from '../log-dir.ts';
 import type { SearchOptions } from '../search/stop-reason.ts';
-import type { FoundRecord, SearchEnd, SearchQuery } from '../types.ts';
+import type { FoundRecord, SearchEnd, SearchItem, SearchQuery } from '../types.ts';
 import type { ComparableRecord } from './slow-logs.ts';
+
+/** The records of a search as objects, and its end. */
+export function searchItems(
+  logs: Pick<LogDir, 'search'>,
+  query: SearchQuery,
+  options: SearchOptions = {},
+): AsyncGenerator<SearchItem[], void, undefined> {
+  return toItems(logs.search(query, options));
+}
 
 export interface SearchResult {
   records: FoundRecord[];
@@ -14,7 +24,7 @@ type PartialQuery = Partial<SearchQuery>;
 export async function runSearch(logs: LogDir, query: PartialQuery, options: SearchOptions = {}): Promise<SearchResult> {
   const records: FoundRecord[] = [];
   let end: SearchEnd | undefined;
-  for await (const batch of logs.search(fillQuery(query), options)) {
+  for await (const batch of searchItems(logs, fillQuery(query), options)) {
     for (const item of batch) {
       if (end) throw new Error('an item follows the end');
       if (item.type === 'record') records.push(item);

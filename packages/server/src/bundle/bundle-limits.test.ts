@@ -7,6 +7,7 @@ import { createClient } from '@porthole/client';
 import { FakeLindb } from '@porthole/cluster/testing';
 import type { ClusterState, NodeState } from '@porthole/contract';
 import { eventually, scaled } from '@porthole/logs/testing';
+import { batchOf } from '@porthole/records';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
 import { openRequest, requestProblem, sendRequest } from '../testing/send-request.ts';
@@ -255,13 +256,14 @@ describe('the room of a bundle is shared fairly', () => {
   it('a member that delivers more than it found is cut there', async () => {
     const text = line('05:10:00', 'first') + line('05:11:00', 'second');
     const packed = gzipSync(text);
-    const searchLogs: NodeState['searchLogs'] = async function* (query) {
+    const search: NodeState['search'] = async function* (query) {
       const found = { type: 'record', file: 'b.log.1.gz', bytes: 50, timeMs: 1, message: 'x'.repeat(10_000) } as const;
+      const emitted = (offset: number) => batchOf([Object.assign({ offset, cursor: 'c' }, found)]);
       const isLast = query.order === 'newest';
-      if (query.limit === 1) yield [{ ...found, offset: isLast ? 50 : 0, cursor: 'c' }];
-      else for (;;) yield [{ ...found, offset: 0, cursor: 'c' }];
+      if (query.limit === 1) yield emitted(isLast ? 50 : 0);
+      else for (;;) yield emitted(0);
     };
-    const bundle = await bundleWith({ 'b.log.1.gz': packed }, { searchLogs });
+    const bundle = await bundleWith({ 'b.log.1.gz': packed }, { search });
     const entry = bundle.manifest.entries.find(({ name }) => name === 'logs/n2/b.log.1');
     expect(entry).toMatchObject({ isCut: true, problems: ['more than 300 bytes of it came'] });
     expect(entry?.bytes).toBeLessThanOrEqual(300);
@@ -270,10 +272,10 @@ describe('the room of a bundle is shared fairly', () => {
 
   it('names in the manifest cannot lead out of a directory, and nothing in it is acted on by a terminal', async () => {
     const name = '../\u001b[31m\u009b2J\u202e.log';
-    const searchLogs = () => {
+    const search = () => {
       throw new Error('refused: \u009b2J\u202e');
     };
-    const bundle = await bundleWith({ 'b.log': line('05:10:00', 'x') }, { searchLogs }, name);
+    const bundle = await bundleWith({ 'b.log': line('05:10:00', 'x') }, { search }, name);
     expect(bundle.manifest.missing.map((each) => each.name)).toEqual(['logs/n2/____31m_2J_.log']);
     const shown = bundle.text('manifest.json');
     expect(shown.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cf}]/u);

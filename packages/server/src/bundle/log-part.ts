@@ -1,4 +1,5 @@
 import type { NodeState } from '@porthole/contract';
+import { searchItems } from '@porthole/contract';
 import { isPackedName } from '@porthole/logs';
 import type { FoundRecord, SearchEnd, SearchQuery } from '@porthole/logs/types';
 
@@ -37,7 +38,7 @@ export async function firstRecord(
   query: Partial<SearchQuery> & Pick<SearchQuery, 'order'>,
   options: { signal: AbortSignal },
 ): Promise<FoundRecord | undefined> {
-  for await (const items of state.searchLogs({ ...ONE, ...query }, options)) {
+  for await (const items of searchItems(state, { ...ONE, ...query }, options)) {
     for (const item of items) if (item.type === 'record') return item;
   }
   options.signal.throwIfAborted();
@@ -94,7 +95,7 @@ async function* readRecords(
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page = cursor === undefined ? query : { ...query, start: { cursor } };
     let end: SearchEnd | undefined;
-    for await (const items of state.searchLogs(page, { signal, budgetMs })) {
+    for await (const items of searchItems(state, page, { signal, budgetMs })) {
       let lines = '';
       for (const item of items) {
         if (item.type === 'end') end = item;

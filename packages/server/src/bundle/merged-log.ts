@@ -1,6 +1,6 @@
-import type { ClusterEnd, MemberSelection } from '@porthole/contract';
-import { LineTextKernel, type SearchQuery } from '@porthole/logs';
-import { clusterLines, type SearchedCluster, TextReader } from '../records/cluster-lines.ts';
+import type { ClusterEnd, ClusterState, MemberSelection } from '@porthole/contract';
+import type { SearchQuery } from '@porthole/logs';
+import { isBatch, TextRenderer } from '@porthole/records';
 
 export interface MergedLogOptions {
   /** Time range of the records, by this node's clock. */
@@ -16,11 +16,11 @@ export interface MergedLogOptions {
 }
 
 /**
- * The records of all members, oldest first, by corrected time: in the line format of the contract, in UTC. The memory of a
+ * The records of all members, oldest first, by corrected time: as columns, in UTC. The memory of a
  * chunk is used again when the next one is requested.
  */
 export async function* mergedLog(
-  cluster: SearchedCluster,
+  cluster: Pick<ClusterState, 'search'>,
   options: MergedLogOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const { range, selection, pageRecords, budgetMs, signal, report } = options;
@@ -33,13 +33,14 @@ export async function* mergedLog(
     after: 0,
   };
   const reported = new Set<string>();
-  const kernel = new LineTextKernel();
+  const renderer = new TextRenderer('columns');
   for (let cursor: string | null | undefined; cursor !== null; ) {
     const page = cursor === undefined ? query : { ...query, start: { cursor } };
-    const reader = new TextReader(kernel, 'contract');
-    for await (const piece of clusterLines(cluster, page, { signal, budgetMs, reusesMemory: true }))
-      for (const { text } of reader.read(piece)) yield text;
-    const { end } = reader;
+    let end: ClusterEnd | undefined;
+    for await (const item of cluster.search(page, { signal, budgetMs, reusesMemory: true })) {
+      if (isBatch(item)) for (const { bytes } of renderer.render(item)) yield bytes;
+      else end = item;
+    }
     signal.throwIfAborted();
     for (const problem of memberProblems(end)) {
       if (!reported.has(problem)) report(problem);

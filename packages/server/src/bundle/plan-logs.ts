@@ -1,4 +1,4 @@
-import { type ClusterLogFiles, type ClusterNode, type ClusterState, codeOf } from '@porthole/contract';
+import { type ClusterLogFiles, type ClusterNode, type ClusterState, codeOf, searchItems } from '@porthole/contract';
 import { describeError } from './bundle-writer.ts';
 import { firstRecord, type LogPart, readEnd } from './log-part.ts';
 
@@ -152,7 +152,8 @@ async function keepNewest(
   if (!start) return undefined;
   const end = start.offset + part.bytes;
   const cutAt = end - size;
-  for await (const items of state.searchLogs(
+  for await (const items of searchItems(
+    state,
     { file: start.file, order: 'oldest', start: { offset: cutAt }, limit: 2, before: 0, after: 0 },
     { signal },
   )) {

@@ -1,4 +1,5 @@
 import type { MemberReport } from '@porthole/contract';
+import { clusterItems } from '@porthole/contract';
 import { isPackedName, plainName } from '@porthole/logs';
 import type { SearchQuery } from '@porthole/logs/types';
 import { type BundleContext, safePath } from './bundle-context.ts';
@@ -51,7 +52,8 @@ async function readRecords(
     const last = cursor;
     cursor = null;
     const selection = { nodes: [id], store: 'nodes' as const };
-    for await (const items of cluster.searchLogs(
+    for await (const items of clusterItems(
+      cluster,
       { ...page, ...selection },
       { signal, budgetMs: sources.searchBudgetMs },
     ))

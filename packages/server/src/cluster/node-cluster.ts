@@ -176,14 +176,8 @@ export class NodeCluster implements ClusterState {
     return (await this.#open()).state.logFiles(request, options);
   }
 
-  async *searchLogs(request: SearchQuery & MemberSelection, options?: SearchOptions) {
-    yield* (await this.#records(request)).searchLogs(request, options);
-  }
-
-  async *searchLogLines(request: SearchQuery & MemberSelection, options?: SearchOptions) {
-    const state = await this.#records(request);
-    if (state.searchLogLines) yield* state.searchLogLines(request, options);
-    else throw new Error('this cluster cannot be searched as lines');
+  async *search(request: SearchQuery & MemberSelection, options?: SearchOptions) {
+    yield* (await this.#records(request)).search(request, options);
   }
 
   async *followLogs(request: FollowQuery & MemberSelection, options?: FollowOptions) {

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createZone, type FoundRecord, LogDir } from '@porthole/logs';
+import { searchItems } from '@porthole/logs/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { readFormats } from '../settings/format-kind.ts';
 import { loadSettings } from '../settings/load-settings.ts';
@@ -54,7 +55,7 @@ test('the examples of docs/formats.md are valid, and read a log of their samples
     const logs = new LogDir(dir, { zone: createZone('UTC'), formats, scansHere: true, workers: 0 });
     onTestFinished(() => logs.close());
     const found: FoundRecord[] = [];
-    for await (const items of logs.search({ file: 'own.log', order: 'oldest', limit: 100, before: 0, after: 0 }))
+    for await (const items of searchItems(logs, { file: 'own.log', order: 'oldest', limit: 100, before: 0, after: 0 }))
       for (const item of items) if (item.type === 'record') found.push(item);
     const clock = (time: number | undefined) => new Date(time ?? 0).toISOString().slice(5, 19);
     expect(found.map(({ timeMs, level }) => ({ time: clock(timeMs), level }))).toEqual(

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type ServiceError, status } from '@grpc/grpc-js';
-import { ERROR_KINDS, type NodeState, PortholeError } from '@porthole/contract';
+import { ERROR_KINDS, type NodeState, PortholeError, searchItems } from '@porthole/contract';
 import type { SearchItem } from '@porthole/logs';
 import { describe, expect, it } from 'vitest';
 import { startTestNode } from '../testing/test-node.ts';
@@ -54,11 +54,10 @@ describe('a response over gRPC is that of the node itself', () => {
     settings: (node) => node.settings(),
     list: (node) => node.listLogs(),
     details: (node) => node.logFiles(),
-    'a search': (node) => all(node.searchLogs({ ...SEARCH, raw: true })),
+    'a search': (node) => all(searchItems(node, { ...SEARCH, raw: true })),
     'a search with records around': (node) =>
-      all(node.searchLogs({ ...SEARCH, file: 'a.log', terms: ['slow'], before: 3, after: 1 })),
-    'a search that finds nothing': (node) => all(node.searchLogs({ ...SEARCH, terms: ['nowhere'], before: 1 })),
-    'lines of a search': async (node) => (await bytes(node.searchLogLines(SEARCH))).split('\n').length,
+      all(searchItems(node, { ...SEARCH, file: 'a.log', terms: ['slow'], before: 3, after: 1 })),
+    'a search that finds nothing': (node) => all(searchItems(node, { ...SEARCH, terms: ['nowhere'], before: 1 })),
     histogram: (node) => node.logHistogram({ buckets: 10 }),
     digest: (node) => node.logDigest({ limit: 10, newSinceMs: Date.UTC(2026, 5, 1, 12, 0, 3) }),
   };
@@ -117,7 +116,9 @@ describe('a response over gRPC is that of the node itself', () => {
     const odd = line(1, 'INFO\tmain.go:1\todd').replace('odd', 'odd \u0000 \u{1f642}');
     const json = '{"level":"info","time":1780315200000,"msg":"half \\ud83d of a pair"}\n';
     const { running } = await startTestNode({ files: { 'a.log': odd, 'j.log': json } });
-    const items = await all<SearchItem>(connectNode(running.node.grpcPort).searchLogs({ ...SEARCH, family: 'j.log' }));
+    const items = await all<SearchItem>(
+      searchItems(connectNode(running.node.grpcPort), { ...SEARCH, family: 'j.log' }),
+    );
     expect(items[0]).toMatchObject({ message: 'half \ufffd of a pair' });
   });
 });
@@ -127,9 +128,9 @@ describe('a refusal over gRPC', () => {
     ['a name that leaves the directory', (node) => node.openLog({ file: '../x' }), 'FILE_NAME_INVALID'],
     ['a file that is not there', (node) => node.viewLog({ file: 'absent', sizeBytes: 1 }), 'LOG_FILE_NOT_FOUND'],
     ['no size', (node) => node.viewLog({ file: 'a.log', sizeBytes: 0 }), 'SIZE_INVALID'],
-    ['too many records', (node) => all(node.searchLogs({ ...SEARCH, limit: 10 ** 9 })), 'PARAMETER_INVALID'],
-    ['a bad expression', (node) => all(node.searchLogs({ ...SEARCH, regex: '(' })), 'REGEX_INVALID'],
-    ['no cursor', (node) => all(node.searchLogs({ ...SEARCH, start: { cursor: 'x' } })), 'CURSOR_INVALID'],
+    ['too many records', (node) => all(searchItems(node, { ...SEARCH, limit: 10 ** 9 })), 'PARAMETER_INVALID'],
+    ['a bad expression', (node) => all(searchItems(node, { ...SEARCH, regex: '(' })), 'REGEX_INVALID'],
+    ['no cursor', (node) => all(searchItems(node, { ...SEARCH, start: { cursor: 'x' } })), 'CURSOR_INVALID'],
     ['no such log', (node) => all(node.followLogs({ family: 'absent', start: 'end' })), 'LOG_FAMILY_NOT_FOUND'],
     ['too many groups', (node) => node.logDigest({ limit: 10 ** 6 }), 'PARAMETER_INVALID'],
     ['too many buckets', (node) => node.logHistogram({ buckets: 0 }), 'PARAMETER_INVALID'],
@@ -150,7 +151,7 @@ describe('a refusal over gRPC', () => {
     const { remote, running } = await startPair();
     const response = await fetch(`${running.url}api/v1/log/search?limit=0`);
     const { detail } = (await response.json()) as { detail: string };
-    await expect(all(remote.searchLogs({ ...SEARCH, limit: 0 }))).rejects.toThrow(detail);
+    await expect(all(searchItems(remote, { ...SEARCH, limit: 0 }))).rejects.toThrow(detail);
   });
 
   it('of a range outside the file reports its size', async () => {

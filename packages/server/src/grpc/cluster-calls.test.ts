@@ -1,5 +1,6 @@
 import { createClient } from '@porthole/client';
 import type { ClusterEnd, ClusterRecord, ClusterState, MemberReport } from '@porthole/contract';
+import { clusterItems } from '@porthole/contract';
 import { expect, it, onTestFinished } from 'vitest';
 import { startTestNode } from '../testing/index.ts';
 import type { ClusterScopeMessage, RecordMessage, SearchEndMessage } from './generated/messages.ts';
@@ -47,7 +48,7 @@ async function search(grpc: Connection, request: SearchRequest) {
 async function searchHttp(http: ClusterState, limit: number) {
   const records: ClusterRecord[] = [];
   let end: ClusterEnd | undefined;
-  for await (const items of http.searchLogs({ order: 'newest', limit, before: 0, after: 0 })) {
+  for await (const items of clusterItems(http, { order: 'newest', limit, before: 0, after: 0 })) {
     for (const item of items) {
       if (item.type === 'end') end = item;
       else records.push(item);

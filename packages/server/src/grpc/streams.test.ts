@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import type { ClientReadableStream, ServiceError } from '@grpc/grpc-js';
 import { status } from '@grpc/grpc-js';
 import type { NodeState } from '@porthole/contract';
+import { searchItems } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
 import { requestJson } from '../testing/send-request.ts';
@@ -214,7 +215,7 @@ describe('records of any size', () => {
     const remote = connectNode(node.running.node.grpcPort);
     const query = { order: 'oldest', limit: 2, before: 100, after: 100, raw: true, file: 'long.log' } as const;
     const found = [];
-    for await (const batch of remote.searchLogs({ ...query, start: { offset: long.length * 150 } }))
+    for await (const batch of searchItems(remote, { ...query, start: { offset: long.length * 150 } }))
       found.push(...batch);
     expect(found).toMatchObject([{ type: 'record' }, { type: 'record' }, { type: 'end' }]);
     expect(found[0]).toMatchObject({ before: { length: 100 }, after: { length: 100 } });

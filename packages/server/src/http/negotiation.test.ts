@@ -1,6 +1,8 @@
 import * as zlib from 'node:zlib';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { PATHS } from '@porthole/contract';
+import type { FoundRecord, SearchEnd, SearchItem } from '@porthole/logs';
+import { toBatches } from '@porthole/records';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { openRequest, type SendRequestOptions, sendRequest } from '../testing/send-request.ts';
 import { startTestNode } from '../testing/test-node.ts';
@@ -90,12 +92,10 @@ describe('a compressed response', () => {
   });
 
   it('is passed on with every match that is found, and events are not compressed', async () => {
-    const source = new BatchSource<ReturnType<typeof record> | typeof END>();
-    const asLines = async function* (signal?: AbortSignal) {
-      for await (const items of source.open(signal))
-        yield Buffer.from(items.map((item) => `${JSON.stringify(item)}\n`).join(''));
-    };
-    const served = await serveRecords({ searchLogLines: (_, options = {}) => asLines(options.signal) });
+    const source = new BatchSource<SearchItem>();
+    const served = await serveRecords({
+      search: (_, options = {}) => toBatches<FoundRecord, SearchEnd>(source.open(options.signal)),
+    });
     source.push([], [record(1)]);
     const response = await openRequest(served.port, PATHS.logSearch, { headers: { 'accept-encoding': 'gzip' } });
     const gunzip = response.pipe(zlib.createGunzip());
@@ -104,8 +104,11 @@ describe('a compressed response', () => {
     // The search goes on; what was found is there.
     expect(await next()).toBe(`${JSON.stringify(record(1))}\n`);
     const second = next();
-    source.push([record(2), END]).end();
-    expect(await second).toBe(`${JSON.stringify(record(2))}\n${JSON.stringify(END)}\n`);
+    source.push([record(2)]);
+    expect(await second).toBe(`${JSON.stringify(record(2))}\n`);
+    const last = next();
+    source.push([END]).end();
+    expect(await last).toBe(`${JSON.stringify(END)}\n`);
     const stream = { sizeBytes: undefined, chunks: (async function* () {})(), close: async () => {} };
     const events = { status: 200, headers: { 'content-type': 'text/event-stream' }, stream };
     expect(compressResponse(events, { 'accept-encoding': 'gzip' })).toBe(events);

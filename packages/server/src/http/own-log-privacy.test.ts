@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS } from '@porthole/contract';
+import { getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS, searchItems } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
@@ -89,7 +89,7 @@ async function sendCalls({ running }: TestNode): Promise<void> {
   await node.openLog({ file: MARKER }).catch(note);
   const search = async (more: object) => {
     const query = { order: 'newest', limit: 5, before: 0, after: 0, terms: [MARKER], ...more } as const;
-    for await (const items of node.searchLogs(query)) expect(items).toBeDefined();
+    for await (const items of searchItems(node, query)) expect(items).toBeDefined();
   };
   await search({}).catch(note);
   await search({ file: MARKER }).catch(note);

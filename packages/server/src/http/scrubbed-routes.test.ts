@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS, type Route } from '@porthole/contract';
+import { getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS, type Route, searchItems } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { readZip } from '../bundle/testing/read-zip.ts';
 import { connectNode } from '../grpc/testing/connect.ts';
@@ -182,7 +182,7 @@ describe('a secret of the configuration that is all over the logs', () => {
     expectClean(await read(log.read(0, log.sizeBytes)), 'raw');
     await log.close();
     const query = { order: 'newest', limit: 40, before: 1, after: 1, raw: true } as const;
-    for await (const items of node.searchLogs(query)) expectClean(JSON.stringify(items), 'search');
+    for await (const items of searchItems(node, query)) expectClean(JSON.stringify(items), 'search');
     expectClean(JSON.stringify(await node.logDigest({ limit: 100 })), 'digest');
     expectClean(JSON.stringify([await node.config(), await node.settings(), await node.logFiles()]), 'state');
   });

@@ -1,7 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { type ErrorCode, PortholeError, type SearchOptions } from '@porthole/contract';
-import type { SearchItem, SearchQuery } from '@porthole/logs';
+import type { FoundRecord, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs';
 import { eventually, scaled } from '@porthole/logs/testing';
+import { batchOf, type RecordBatch } from '@porthole/records';
 import { describe, expect, it } from 'vitest';
 import { exchange, openRequest, openSocket, requestProblem, sendRequest } from '../testing/send-request.ts';
 import { BatchSource } from './testing/batch-source.ts';
@@ -17,22 +18,22 @@ const BIG_COUNT = 64;
 async function serve(options?: ServeOptions) {
   const source = new BatchSource<SearchItem>();
   const seen: { request?: SearchQuery; options?: SearchOptions } = {};
-  const searchLogLines = (request: SearchQuery, given: SearchOptions = {}) => {
+  const search = (request: SearchQuery, given: SearchOptions = {}) => {
     Object.assign(seen, { request, options: given });
-    return asLines(source.open(given.signal));
+    return asBatches(source.open(given.signal));
   };
-  return { source, seen, ...(await serveRecords({ searchLogLines }, options)) };
+  return { source, seen, ...(await serveRecords({ search }, options)) };
 }
 
-function asLines(batches: AsyncIterable<SearchItem[]>): AsyncIterable<Uint8Array> {
-  const iterator = batches[Symbol.asyncIterator]();
-  const next = async (): Promise<IteratorResult<Uint8Array>> => {
+function asBatches(lists: AsyncIterable<SearchItem[]>): AsyncIterable<RecordBatch | SearchEnd> {
+  const iterator = lists[Symbol.asyncIterator]();
+  const next = async (): Promise<IteratorResult<RecordBatch | SearchEnd>> => {
     const { value, done = false }: IteratorResult<SearchItem[]> = await iterator.next();
     if (done) return { value: undefined, done: true };
-    const lines = (value as SearchItem[]).map((item) => `${JSON.stringify(item)}\n`);
-    return { value: Buffer.from(lines.join('')), done: false };
+    const [first] = value as SearchItem[];
+    return { value: first?.type === 'end' ? first : batchOf(value as FoundRecord[]), done: false };
   };
-  const end = async (): Promise<IteratorResult<Uint8Array>> => {
+  const end = async (): Promise<IteratorResult<RecordBatch | SearchEnd>> => {
     await iterator.return?.();
     return { value: undefined, done: true };
   };

@@ -2,7 +2,7 @@ import type { SearchQuery } from '@porthole/logs';
 import { EXIT, ProgramError } from '../../exit.ts';
 import { interruptSignal } from '../../interrupt.ts';
 import type { Invocation } from '../../invocation.ts';
-import { mergeRecords, type SourcedRecord } from '../../records/merge-records.ts';
+import { mergeRecords, type SourcedRecord } from '../../records/merge-sources.ts';
 import { contextCounts, recordFilter, recordStyle, shownZone } from '../../records/record-flags.ts';
 import { recordOutput } from '../../records/record-output.ts';
 import { RecordRun } from '../../records/record-run.ts';

@@ -1,5 +1,5 @@
 import type { ClusterFollowItem, ClusterRecord } from '@porthole/contract';
-import { type Keyed, LaneHeap } from '../merge/lane-heap.ts';
+import { type Keyed, LaneHeap } from '@porthole/records';
 
 /** Maximum items per member and in total; members must wait beyond that. */
 const MAX_HELD_OF_MEMBER = 4096;

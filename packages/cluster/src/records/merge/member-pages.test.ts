@@ -1,18 +1,27 @@
-import type { SearchQuery } from '@porthole/logs/types';
+import type { SearchEnd, SearchQuery } from '@porthole/logs/types';
+import { batchOf, isBatch } from '@porthole/records';
 import { describe, expect, it } from 'vitest';
 import { collectResponse } from '../../testing/collect-response.ts';
 import { fakeCluster } from '../../testing/fake-cluster.ts';
 import { endItem, FakeNode, recordsAt } from '../../testing/fake-node.ts';
 import { searchCluster } from '../search/cluster-search.ts';
-import { firstPage, type LaneItems, searchInPages } from './member-pages.ts';
+import { firstPage, type LaneItem, type PageEnd, searchInPages } from './member-pages.ts';
 
 const ASKED: SearchQuery = { order: 'oldest', limit: 400, before: 0, after: 0 };
 const HERE = {};
 const { signal } = new AbortController();
 
-async function collect(pages: AsyncIterable<LaneItems>): Promise<LaneItems> {
-  const all: LaneItems = [];
-  for await (const items of pages) all.push(...items);
+/** Ends, and the number of records between them. */
+async function collect(pages: AsyncIterable<LaneItem>): Promise<(number | SearchEnd | PageEnd)[]> {
+  const all: (number | SearchEnd | PageEnd)[] = [];
+  let records = 0;
+  for await (const item of pages) {
+    if (isBatch(item)) records += item.ends.length;
+    else {
+      all.push(records, item);
+      records = 0;
+    }
+  }
   return all;
 }
 
@@ -56,13 +65,12 @@ describe('a search in pages', () => {
     const node = new FakeNode({ records: recordsAt('', [5, 5, 5, 7, 9]) });
     const problem = { file: 'b.log', code: 'UNREADABLE', detail: 'no' } as const;
     const search = async function* (query: SearchQuery) {
-      for await (const items of node.searchLogs(query))
-        yield items.map((item) => (item.type === 'end' ? { ...item, problems: [problem] } : item));
+      for await (const item of node.search(query)) yield isBatch(item) ? item : { ...item, problems: [problem] };
     };
     const options = { query: ASKED, peer: HERE, signal, pageRecords: 2, budgetMs: 1000 };
-    const items = await collect(searchInPages(search as never, options));
+    const items = await collect(searchInPages(search, options));
     const covered = { coveredFromMs: 5, coveredToMs: 9 };
-    expect(items.map(({ type }) => type)).toEqual(['record', 'record', 'page', 'record', 'record', 'record', 'end']);
+    expect(items).toMatchObject([2, { type: 'page' }, 3, { type: 'end' }]);
     expect(items.at(-1)).toMatchObject({ reason: 'exhausted', scannedBytes: 20, ...covered, problems: [problem] });
   });
 
@@ -71,7 +79,8 @@ describe('a search in pages', () => {
     const search = async function* ({ limit }: SearchQuery, { budgetMs }: { budgetMs: number }) {
       budgets.push(budgetMs);
       const cursor = 'c';
-      yield [...recordsAt('', Array(limit).fill(1)), endItem({ records: limit, cursor, elapsedMs: 40 })];
+      yield batchOf(recordsAt('', Array(limit).fill(1)));
+      yield endItem({ records: limit, cursor, elapsedMs: 40 });
     };
     const options = { query: ASKED, peer: HERE, signal, pageRecords: 2, budgetMs: 100 };
     const items = await collect(searchInPages(search, options));
@@ -83,8 +92,8 @@ describe('a search in pages', () => {
     const node = new FakeNode({ records: recordsAt('', [1, 2, 3, 4]) });
     const peer = { isPorthole: async () => false };
     const options = { query: ASKED, peer, signal, pageRecords: 2, budgetMs: 1000 };
-    const items = await collect(searchInPages((query) => node.searchLogs(query), options));
-    expect(items).toHaveLength(5);
+    const items = await collect(searchInPages((query) => node.search(query), options));
+    expect(items).toMatchObject([4, { type: 'end' }]);
     expect(node.searches.map(({ limit }) => limit)).toEqual([400]);
   });
 });

@@ -1,7 +1,7 @@
-import type { SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
+import type { SearchEnd, SearchQuery } from '@porthole/logs/types';
+import { isBatch, type RecordBatch } from '@porthole/records';
 import type { Peer } from '../../fan-out/peers.ts';
 import { isTime } from '../to-cluster-record.ts';
-import { LineRows } from './record-lines.ts';
 
 /** Requests of at least so many records are long. */
 const LONG = 1000;
@@ -31,7 +31,7 @@ export class PageEnd {
   }
 }
 
-export type LaneItems = (SearchItem | LineRows | PageEnd)[];
+export type LaneItem = RecordBatch | SearchEnd | PageEnd;
 
 /**
  * Records to request from each of these members first; `undefined`: all of them. Together they send about as much as is
@@ -58,13 +58,13 @@ export interface PagesOptions {
   budgetMs: number;
 }
 
-type SearchPage = (query: SearchQuery, options: { budgetMs: number }) => AsyncIterable<(SearchItem | LineRows)[]>;
+type SearchPage = (query: SearchQuery, options: { budgetMs: number }) => AsyncIterable<RecordBatch | SearchEnd>;
 
 /** A search of a member, in pages of which the next is requested when the one before is used up. */
 export async function* searchInPages(
   search: SearchPage,
   { query, peer, signal, pageRecords, budgetMs }: PagesOptions,
-): AsyncGenerator<LaneItems, void, undefined> {
+): AsyncGenerator<LaneItem, void, undefined> {
   // Of contract-only members each page would be the end of their files again.
   const isPaged = (await peer.isPorthole?.({ signal })) ?? true;
   const times = query.start === undefined ? new PageTimes(query.order) : undefined;
@@ -73,20 +73,16 @@ export async function* searchInPages(
   let before: SearchEnd | undefined;
   for (let [page, size] = [query, isPaged ? pageRecords : query.limit]; ; size *= GROWTH) {
     const leftBefore = left;
-    let lastItems: LaneItems = [];
     let last: SearchEnd | undefined;
-    for await (const items of search({ ...page, limit: Math.min(size, left) }, { budgetMs: leftMs })) {
-      const item = items.at(-1);
-      left -= items.reduce((sum, each) => sum + (each instanceof LineRows ? each.count : 1), 0);
-      times?.add(items);
-      if (item?.type !== 'end') yield items;
-      else {
-        left++;
-        lastItems = items.slice(0, -1);
+    for await (const item of search({ ...page, limit: Math.min(size, left) }, { budgetMs: leftMs })) {
+      if (!isBatch(item)) {
         last = item;
         // Now, so that its connection is free while the page is used.
         break;
       }
+      left -= item.ends.length;
+      times?.add(item);
+      yield item;
     }
     // Without an end, the reader says what is wrong.
     if (last === undefined) return;
@@ -95,10 +91,10 @@ export async function* searchInPages(
     const end = before && times ? times.widen(joined) : joined;
     const hasMore = last.reason === 'limit' && last.cursor !== null && left > 0 && left < leftBefore;
     if (!hasMore || leftMs <= 0) {
-      yield [...lastItems, hasMore ? { ...end, reason: 'time budget' } : end];
+      yield hasMore ? { ...end, reason: 'time budget' } : end;
       return;
     }
-    yield [...lastItems, new PageEnd(end)];
+    yield new PageEnd(end);
     before = end;
     page = { ...query, start: { cursor: last.cursor ?? '' } };
   }
@@ -117,17 +113,11 @@ class PageTimes {
     this.#order = order;
   }
 
-  add(items: LaneItems): void {
-    for (const item of items) {
-      if (item instanceof LineRows) for (let row = item.first; row < item.end; row++) this.#note(item.times[row]);
-      else if (item.type === 'record') this.#note(item.timeMs);
+  add({ times }: RecordBatch): void {
+    for (const timeMs of times) {
+      if (timeMs < this.#fromMs) this.#fromMs = timeMs;
+      if (timeMs > this.#toMs) this.#toMs = timeMs;
     }
-  }
-
-  #note(timeMs: number | undefined): void {
-    if (!isTime(timeMs)) return;
-    this.#fromMs = Math.min(this.#fromMs, timeMs);
-    this.#toMs = Math.max(this.#toMs, timeMs);
   }
 
   /** Nothing comes before the first page, and nothing after the last one if it has all that is left. */

@@ -7,18 +7,21 @@ import {
   codeOf,
   type NodeState,
   PortholeError,
+  searchItems,
   withCoverage,
 } from '@porthole/contract';
 import { decodeCursor, groupFamilies } from '@porthole/logs';
 import type { FoundRecord, SearchQuery } from '@porthole/logs/types';
+import { recordsOf } from '@porthole/records';
 import { withDeadline } from '../../fan-out/bounded-calls.ts';
 import { describeUncertainty, toMemberEdge, toOwnTime } from '../../fan-out/clock-steps.ts';
 import { chooseMembers } from '../../state/choose-members.ts';
 import { SnapshotNode } from '../../state/snapshots/snapshot-node.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from '../cluster-deps.ts';
-import type { QueriedLane } from '../merge/lane-book.ts';
+import { ClusterBatchWriter } from '../merge/cluster-batch.ts';
+import type { QueriedLane } from '../merge/member-lane.ts';
 import { MemberLane } from '../merge/member-lane.ts';
-import { mergeByTime } from '../merge/merge-by-time.ts';
+import { mergeMembers } from '../merge/merge-members.ts';
 import { laneReport, throwIfRejected } from '../refusals.ts';
 import { dropOutside } from './drop-outside.ts';
 import { openOrSnapshot } from './open-or-snapshot.ts';
@@ -70,10 +73,10 @@ export async function* searchAround(
     const doubt = describeUncertainty(clock, range);
     return new MemberLane({ index, id, clock, newestFirst: false, firstBatchMs, doubt, timeoutMs, ...opened });
   });
-  for await (const records of mergeByTime(lanes, { limit: Infinity, maxParallel, ...options })) {
-    if (records.length === 0) throwIfRejected(lanes, { isFirst: true });
-    // Nothing was requested as lines.
-    yield records as ClusterRecord[];
+  const writer = new ClusterBatchWriter({ reusesMemory: true });
+  for await (const runs of mergeMembers(lanes, { limit: Infinity, maxParallel, ...options })) {
+    if (runs.length === 0) throwIfRejected(lanes, { isFirst: true });
+    yield recordsOf<ClusterRecord>(writer.write(runs));
   }
   yield [buildAroundEnd(deps, lanes, performance.now() - startedMs)];
 }
@@ -124,7 +127,7 @@ function isTimed(record: FoundRecord): record is FoundRecord & { timeMs: number 
 
 async function collectRecords(state: NodeState, query: SearchQuery, options: CallOptions): Promise<FoundRecord[]> {
   const found: FoundRecord[] = [];
-  for await (const items of state.searchLogs(query, options)) {
+  for await (const items of searchItems(state, query, options)) {
     for (const item of items) if (item.type === 'record') found.push(item);
     if (found.length >= query.limit) break;
   }

@@ -1,7 +1,7 @@
 import type { MemberReport } from '@porthole/contract';
 import type { SearchEnd, SearchQuery } from '@porthole/logs/types';
 import { type SteppedClock, toOwnTime } from '../../fan-out/clock-steps.ts';
-import type { QueriedLane } from '../merge/lane-book.ts';
+import type { QueriedLane } from '../merge/member-lane.ts';
 import { isTime } from '../to-cluster-record.ts';
 import type { QueriedMember } from './resume-position.ts';
 

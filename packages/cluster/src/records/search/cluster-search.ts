@@ -1,20 +1,18 @@
 import {
   type CallOptions,
   type ClusterEnd,
-  type ClusterItem,
   type MemberDuplicateFile,
   type MemberFileProblem,
   type MemberReport,
   type SearchOptions,
   withCoverage,
 } from '@porthole/contract';
-import { LineKernel } from '@porthole/logs';
+import type { RecordBatch } from '@porthole/records';
 import { inParallel, withDeadline } from '../../fan-out/bounded-calls.ts';
 import { chooseMembers } from '../../state/choose-members.ts';
 import { type ClusterDeps, getClock, getLimits } from '../cluster-deps.ts';
-import { ClusterLineWriter } from '../merge/cluster-line-writer.ts';
-import { mergeByTime, type PreviousRecord } from '../merge/merge-by-time.ts';
-import type { MergedRecords } from '../merge/record-lines.ts';
+import { ClusterBatchWriter } from '../merge/cluster-batch.ts';
+import { mergeMembers, type PreviousRecord } from '../merge/merge-members.ts';
 import { isLogMissing, laneReport, throwIfRejected } from '../refusals.ts';
 import { clusterCoverage, memberCoverage } from './cluster-coverage.ts';
 import { encodeClusterCursor, type MemberPosition, type ReplacedPosition } from './cluster-cursor.ts';
@@ -24,40 +22,21 @@ import { type ClusterSearch, membersToQuery, parseStartPosition, type StartPosit
 
 /**
  * Searches all selected members and emits their records merged by time, in batches as they become known: an empty one first,
- * as soon as a member has accepted the query, the `end` as the last item of the last. A failed member is in the reports of the
- * end. Throws the reason of the signal, and the error of the members if all of them reject the query.
+ * as soon as a member has accepted the query, and the `end`. A failed member is in the reports of the end. Throws the reason
+ * of the signal, and the error of the members if all of them reject the query.
  */
-export function searchCluster(
+export async function* searchCluster(
   deps: ClusterDeps,
   request: ClusterSearch,
   options: SearchOptions = {},
-): AsyncGenerator<ClusterItem[], void, undefined> {
-  // Nothing stays a line unless it is requested.
-  return searchMembers(deps, request, { ...options, asLines: false }) as AsyncGenerator<ClusterItem[], void, undefined>;
-}
-
-/** The same as NDJSON, an empty piece first. Records of members that need not be parsed are not. */
-export async function* searchClusterLines(
-  deps: ClusterDeps,
-  request: ClusterSearch,
-  options: SearchOptions = {},
-): AsyncGenerator<Uint8Array, void, undefined> {
-  const writer = new ClusterLineWriter(deps.peers.lineKernel?.() ?? new LineKernel(), options);
-  for await (const items of searchMembers(deps, request, { ...options, asLines: true })) yield writer.write(items);
-}
-
-async function* searchMembers(
-  deps: ClusterDeps,
-  request: ClusterSearch,
-  options: SearchOptions & { asLines: boolean },
-): AsyncGenerator<(MergedRecords | ClusterEnd)[], void, undefined> {
+): AsyncGenerator<RecordBatch | ClusterEnd, void, undefined> {
   const startedMs = performance.now();
-  const { signal, asLines } = options;
+  const { signal } = options;
   const limits = getLimits(deps);
   const chosen = chooseMembers(deps, request);
   const began = parseStartPosition(deps, request, chosen);
   const { budgetMs, client, onlyRaw = false } = options;
-  const query = { began, chosen, budgetMs, client, asLines, onlyRaw };
+  const query = { began, chosen, budgetMs, client, onlyRaw };
   const { queried, reports, lanes } = membersToQuery(deps, request, query);
   const rejectIfAllDo = () =>
     throwIfRejected(
@@ -67,28 +46,27 @@ async function* searchMembers(
   let { reachedMs, lastNode } = began;
   const { maxParallel } = limits;
   const merging = { limit: request.limit, maxParallel, after: previousRecord(deps, began), ...(signal && { signal }) };
-  for await (const records of mergeByTime(lanes, merging)) {
-    if (records.length === 0) rejectIfAllDo();
+  const writer = new ClusterBatchWriter(options);
+  for await (const runs of mergeMembers(lanes, merging)) {
+    if (runs.length === 0) rejectIfAllDo();
     // An out-of-order time would make new members repeat what others have emitted.
-    for (const { atMs } of records) reachedMs = atMs ?? reachedMs;
-    lastNode = records.at(-1)?.node ?? lastNode;
-    yield records;
+    for (const { atMs } of runs) reachedMs = atMs ?? reachedMs;
+    lastNode = runs.at(-1)?.node ?? lastNode;
+    yield writer.write(runs);
   }
   rejectIfAllDo();
-  yield [
-    await buildSearchEnd(deps, {
-      request,
-      queried,
-      reports,
-      reachedMs,
-      lastNode,
-      began,
-      startedMs,
-      ids: chosen.map(({ member }) => member.id),
-      client,
-      ...(signal && { signal }),
-    }),
-  ];
+  yield await buildSearchEnd(deps, {
+    request,
+    queried,
+    reports,
+    reachedMs,
+    lastNode,
+    began,
+    startedMs,
+    ids: chosen.map(({ member }) => member.id),
+    client,
+    ...(signal && { signal }),
+  });
 }
 
 /** The last record of the previous page, if its cursor has it. */

@@ -1,11 +1,9 @@
-import type { FoundRecord, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
+import type { SearchEnd, SearchQuery } from '@porthole/logs/types';
+import { filterBatch, isBatch, type RecordBatch } from '@porthole/records';
 import { type SteppedClock, toMemberEdge, toOwnTime } from '../../fan-out/clock-steps.ts';
 import { joinEnds } from '../merge/member-pages.ts';
-import { type LineRecord, LineRows } from '../merge/record-lines.ts';
 import { isTime } from '../to-cluster-record.ts';
 import { type Reach, toKey } from './reach.ts';
-
-type Items = (SearchItem | LineRows)[];
 
 export interface DropOptions {
   /** Starts before what was emitted, by a margin if only its time is known. */
@@ -15,9 +13,9 @@ export interface DropOptions {
   /** Of the member. */
   clock: SteppedClock;
   /** Whether its snapshot has emitted it. */
-  isGiven(record: FoundRecord | LineRecord): boolean;
+  isGiven(batch: RecordBatch, index: number): boolean;
   /** Called for every record up to the reach. */
-  onDrop(record: FoundRecord | LineRecord): void;
+  onDrop(batch: RecordBatch, index: number): void;
 }
 
 /**
@@ -25,64 +23,41 @@ export interface DropOptions {
  * and those of its snapshot. A record that is out of order belongs where its predecessor does, as in the merge.
  */
 export async function* dropEmitted(
-  search: (query: SearchQuery) => AsyncIterable<Items>,
+  search: (query: SearchQuery) => AsyncIterable<RecordBatch | SearchEnd>,
   { query, reach, clock, isGiven, onDrop }: DropOptions,
-): AsyncGenerator<Items, void, undefined> {
+): AsyncGenerator<RecordBatch | SearchEnd, void, undefined> {
   const { order, limit } = query;
   const filter = reach && new ReachFilter(reach, order, clock);
-  let dropped = 0;
-  const drops = (record: FoundRecord | LineRecord): boolean => {
-    const isReached = filter?.drops(record) ?? false;
-    if (isReached) onDrop(record);
-    if (!isReached && !isGiven(record)) return false;
-    dropped++;
-    return true;
+  const isKept = (batch: RecordBatch, index: number): boolean => {
+    if (!filter?.drops({ timeMs: batch.times[index] })) return !isGiven(batch, index);
+    onDrop(batch, index);
+    return false;
   };
   let passed = 0;
   let first: SearchEnd | undefined;
   for (let next = query; ; ) {
-    const droppedBefore = dropped;
+    let dropped = 0;
     let end: SearchEnd | undefined;
-    for await (const items of search(next)) {
-      const left: Items = [];
-      for (const item of items) {
-        if (item instanceof LineRows) {
-          for (const rows of rowsLeft(item, drops)) {
-            left.push(rows);
-            passed += rows.count;
-          }
-        } else if (item?.type === 'end') end = item;
-        else if (item?.type !== 'record' || !drops(item)) {
-          left.push(item);
-          passed++;
-        }
+    for await (const item of search(next)) {
+      if (!isBatch(item)) {
+        end = item;
+        continue;
       }
+      const left = filterBatch(item, (index) => isKept(item, index));
+      dropped += item.ends.length - left.ends.length;
+      passed += left.ends.length;
       yield left;
     }
     if (end === undefined) return;
     const whole = first ? joinEnds(first, end) : end;
     const isShort = end.cursor !== null && end.reason === 'limit' && passed < limit;
-    if (!isShort || dropped === droppedBefore) {
-      yield [reach && filter?.hasDropped ? withoutReached(whole, { reach, clock, order }) : whole];
+    if (!isShort || dropped === 0) {
+      yield reach && filter?.hasDropped ? withoutReached(whole, { reach, clock, order }) : whole;
       return;
     }
     first = whole;
     next = { ...query, limit: limit - passed, start: { cursor: end.cursor ?? '' } };
   }
-}
-
-/** Lines in a row, without those in between that are left out. */
-function rowsLeft(rows: LineRows, drops: (record: LineRecord) => boolean): LineRows[] {
-  const left: LineRows[] = [];
-  let { first } = rows;
-  for (const [index, record] of rows.records().entries()) {
-    if (!drops(record)) continue;
-    const at = rows.first + index;
-    if (at > first) left.push(rows.slice(first, at));
-    first = at + 1;
-  }
-  if (first < rows.end) left.push(rows.slice(first, rows.end));
-  return left;
 }
 
 /** Recognizes the records up to a reach. They come in the order of the search. */
@@ -103,7 +78,7 @@ export class ReachFilter {
     this.#clock = clock;
   }
 
-  drops({ timeMs }: Pick<FoundRecord | LineRecord, 'timeMs'>): boolean {
+  drops({ timeMs }: { timeMs?: number | undefined }): boolean {
     if (this.#isPast) return false;
     if (isTime(timeMs)) this.#key = Math.max(this.#key, toKey(toOwnTime(this.#clock, timeMs), this.#order));
     const isReached = this.#key < this.#lastKey || (this.#key === this.#lastKey && this.#left-- > 0);

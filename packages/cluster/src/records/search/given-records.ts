@@ -1,8 +1,8 @@
 import { codeOf } from '@porthole/contract';
 import { decodeCursor } from '@porthole/logs';
 import type { FoundRecord, SearchQuery } from '@porthole/logs/types';
+import { cursorAt, originAt, type RecordBatch } from '@porthole/records';
 import type { SteppedClock } from '../../fan-out/clock-steps.ts';
-import type { LineRecord } from '../merge/record-lines.ts';
 import type { MemberPosition, ReplacedPosition } from './cluster-cursor.ts';
 import { ReachFilter } from './drop-reached.ts';
 
@@ -18,7 +18,7 @@ export interface GivenRange {
   lastMs: number | null;
 }
 
-type Identified = Pick<FoundRecord | LineRecord, 'file' | 'offset' | 'cursor' | 'timeMs'>;
+type Identified = Pick<FoundRecord, 'file' | 'offset' | 'cursor' | 'timeMs'>;
 
 /** Whether a snapshot has emitted the record. */
 export function isGiven(record: Identified, given: readonly GivenRange[]): boolean {
@@ -30,6 +30,15 @@ export function isGiven(record: Identified, given: readonly GivenRange[]): boole
     // A short file that has grown since, unless another one has its name now.
     return file === range.file && range.lastMs !== null && timeMs <= range.lastMs;
   });
+}
+
+/** The same of a record in a batch. */
+export function isGivenAt(batch: RecordBatch, index: number, given: readonly GivenRange[]): boolean {
+  const offset = batch.offsets[index] as number;
+  if (!given.some(({ from, to }) => offset >= from && offset <= to)) return false;
+  const timeMs = batch.times[index] as number;
+  const time = Number.isNaN(timeMs) ? {} : { timeMs };
+  return isGiven({ file: originAt(batch, index).file, offset, cursor: cursorAt(batch, index), ...time }, given);
 }
 
 /** What a snapshot has that the member, and earlier pages, have not emitted. */

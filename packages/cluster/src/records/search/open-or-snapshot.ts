@@ -1,11 +1,12 @@
 import type { MemberReport } from '@porthole/contract';
+import { isBatch } from '@porthole/records';
 import { withDeadline } from '../../fan-out/bounded-calls.ts';
 import { toOutcome } from '../../fan-out/member-failure.ts';
 import type { ChosenMember } from '../../state/choose-members.ts';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
 import { departedReport, findSnapshot } from '../../state/state-deps.ts';
 import { type ClusterDeps, getLimits } from '../cluster-deps.ts';
-import type { LaneItems } from '../merge/member-pages.ts';
+import type { LaneItem } from '../merge/member-pages.ts';
 
 /** Report fields of a member whose snapshot is searched. */
 export interface SnapshotReport extends Pick<MemberReport, 'outcome' | 'detail' | 'asOfMs'> {
@@ -21,12 +22,12 @@ const SNAPSHOT_SHARE = 0.75;
 export interface OpenOptions {
   /** How long the member may scan once it has accepted the request. */
   budgetMs: number;
-  search(signal: AbortSignal): AsyncIterable<LaneItems>;
-  searchSnapshot(snapshot: MemberSnapshot): AsyncIterable<LaneItems>;
+  search(signal: AbortSignal): AsyncIterable<LaneItem>;
+  searchSnapshot(snapshot: MemberSnapshot): AsyncIterable<LaneItem>;
 }
 
 export interface Opened {
-  open(signal: AbortSignal): AsyncIterable<LaneItems>;
+  open(signal: AbortSignal): AsyncIterable<LaneItem>;
   /** Report fields once its snapshot was used. */
   instead?: () => SnapshotReport | undefined;
 }
@@ -54,18 +55,18 @@ export function openOrSnapshot(deps: ClusterDeps, { member, departed }: ChosenMe
 
 interface SilentOptions extends FirstOptions {
   /** Opens its snapshot; `undefined` if there is none. */
-  onSilence(failure: Pick<MemberReport, 'outcome' | 'detail'>): Promise<AsyncIterable<LaneItems> | undefined>;
+  onSilence(failure: Pick<MemberReport, 'outcome' | 'detail'>): Promise<AsyncIterable<LaneItem> | undefined>;
 }
 
 async function* readOrSnapshot(
   search: OpenOptions['search'],
   { onSilence, ...options }: SilentOptions,
-): AsyncGenerator<LaneItems, void, undefined> {
+): AsyncGenerator<LaneItem, void, undefined> {
   let hasRecords = false;
   try {
-    for await (const items of readUnlessSilent(search, options)) {
-      hasRecords ||= items.length > 0;
-      yield items;
+    for await (const item of readUnlessSilent(search, options)) {
+      hasRecords ||= !isEmpty(item);
+      yield item;
     }
   } catch (error) {
     const { outcome, detail } = toOutcome(error);
@@ -86,9 +87,9 @@ interface FirstOptions {
 
 /** The batches of a search, unless the first records take too long: an empty batch only says that it was accepted. */
 async function* readUnlessSilent(
-  search: (signal: AbortSignal) => AsyncIterable<LaneItems>,
+  search: (signal: AbortSignal) => AsyncIterable<LaneItem>,
   { timeoutMs, budgetMs, signal }: FirstOptions,
-): AsyncGenerator<LaneItems, void, undefined> {
+): AsyncGenerator<LaneItem, void, undefined> {
   const leaving = new AbortController();
   const leave = () => leaving.abort(signal.reason);
   if (signal.aborted) leave();
@@ -101,7 +102,7 @@ async function* readUnlessSilent(
     });
   try {
     let next = await nextWithin(timeoutMs);
-    while (!next.done && next.value.length === 0) {
+    while (!next.done && isEmpty(next.value)) {
       yield next.value;
       next = await nextWithin(timeoutMs + budgetMs);
     }
@@ -110,4 +111,8 @@ async function* readUnlessSilent(
     signal.removeEventListener('abort', leave);
     void batches.return?.().catch(() => {}); // not awaited: it may take long, and its result no longer matters
   }
+}
+
+function isEmpty(item: LaneItem): boolean {
+  return isBatch(item) && item.ends.length === 0;
 }

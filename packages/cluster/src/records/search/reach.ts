@@ -1,5 +1,5 @@
 import type { SearchQuery } from '@porthole/logs/types';
-import type { LaneReach, QueriedLane } from '../merge/lane-book.ts';
+import type { LaneReach, QueriedLane } from '../merge/member-lane.ts';
 
 type Order = SearchQuery['order'];
 

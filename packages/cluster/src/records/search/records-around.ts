@@ -1,5 +1,6 @@
-import { type AroundRequest, type NodeState, PortholeError, type SearchOptions } from '@porthole/contract';
-import type { FoundRecord, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
+import { type AroundRequest, type NodeState, PortholeError, type SearchOptions, searchItems } from '@porthole/contract';
+import type { FoundRecord, SearchEnd, SearchQuery } from '@porthole/logs/types';
+import { batchOf, EMPTY_BATCH, isBatch, type RecordBatch } from '@porthole/records';
 import { withFloor } from '../../fan-out/member-floor.ts';
 
 export interface AroundQuery extends Pick<AroundRequest, 'beforeMs' | 'afterMs' | 'limit'> {
@@ -15,7 +16,7 @@ export async function* recordsAround(
   state: NodeState,
   { id, atMs, beforeMs, afterMs, limit, floors }: AroundQuery,
   options: SearchOptions,
-): AsyncGenerator<SearchItem[], void, undefined> {
+): AsyncGenerator<RecordBatch | SearchEnd, void, undefined> {
   const before: SearchQuery = {
     before: 0,
     after: 0,
@@ -27,8 +28,8 @@ export async function* recordsAround(
   let first: SearchEnd | undefined;
   // A range must not be empty.
   if (before.limit > 0 && beforeMs > 0) {
-    for await (const items of state.searchLogs(before, options)) {
-      yield [];
+    for await (const items of searchItems(state, before, options)) {
+      yield EMPTY_BATCH;
       for (const item of items) {
         if (item.type === 'end') first = item;
         else earlier.push(item);
@@ -37,7 +38,7 @@ export async function* recordsAround(
         throw new PortholeError('BAD_ANSWER', 'the response has more records than requested');
     }
   }
-  yield earlier.reverse();
+  yield batchOf(earlier.reverse());
   const after: SearchQuery = {
     before: 0,
     after: 0,
@@ -46,9 +47,7 @@ export async function* recordsAround(
     ...withFloor({ fromMs: atMs, toMs: atMs + afterMs + 1 }, floors, id),
     limit: limit - before.limit,
   };
-  for await (const items of state.searchLogs(after, options)) {
-    yield items.map((item) => (item.type === 'end' ? bothEnds(first, item) : item));
-  }
+  for await (const item of state.search(after, options)) yield isBatch(item) ? item : bothEnds(first, item);
 }
 
 function bothEnds(first: SearchEnd | undefined, second: SearchEnd): SearchEnd {

@@ -2,7 +2,7 @@ import { type CallOptions, codeOf, type NodeState, PortholeError } from '@portho
 import { decodeCursor } from '@porthole/logs';
 import type { SearchQuery } from '@porthole/logs/types';
 import type { Peer } from '../../fan-out/peers.ts';
-import type { QueriedLane } from '../merge/lane-book.ts';
+import type { QueriedLane } from '../merge/member-lane.ts';
 import type { MemberPosition } from './cluster-cursor.ts';
 import type { GivenRange, SnapshotPart } from './given-records.ts';
 
@@ -84,10 +84,8 @@ async function fetchEdgeCursor(
   query: SearchQuery,
   options: CallOptions,
 ): Promise<string | undefined> {
-  for await (const items of state.searchLogs({ ...query, limit: 1, before: 0, after: 0 }, options)) {
-    const end = items.at(-1);
-    if (end?.type === 'end') return end.cursor ?? undefined;
-  }
+  for await (const item of state.search({ ...query, limit: 1, before: 0, after: 0 }, options))
+    if (item.type === 'end') return item.cursor ?? undefined;
   return undefined;
 }
 

@@ -1,6 +1,6 @@
 import { type MemberReport, type MemberSelection, PortholeError } from '@porthole/contract';
-import { LineKernel } from '@porthole/logs';
-import type { FoundRecord, SearchItem, SearchQuery } from '@porthole/logs/types';
+import type { SearchEnd, SearchQuery } from '@porthole/logs/types';
+import type { RecordBatch } from '@porthole/records';
 import { describeUncertainty, type SteppedClock, type TimeRange } from '../../fan-out/clock-steps.ts';
 import type { ChosenMember } from '../../state/choose-members.ts';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
@@ -8,13 +8,12 @@ import { departedReport } from '../../state/state-deps.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from '../cluster-deps.ts';
 import { toMemberSearch } from '../member-query.ts';
 import { type LaneOptions, MemberLane } from '../merge/member-lane.ts';
-import { firstPage, type LaneItems, searchInPages } from '../merge/member-pages.ts';
-import { type LineRecord, type LineRows, lineItems } from '../merge/record-lines.ts';
+import { firstPage, type PageEnd, searchInPages } from '../merge/member-pages.ts';
 import type { ClusterPosition, MemberPosition, ReplacedPosition } from './cluster-cursor.ts';
 import { CursorKeeper, type FoundPosition, type Progress } from './cursor-keeper.ts';
 import { dropOutside } from './drop-outside.ts';
 import { dropEmitted } from './drop-reached.ts';
-import { isGiven, SnapshotPart } from './given-records.ts';
+import { isGivenAt, SnapshotPart } from './given-records.ts';
 import { openOrSnapshot } from './open-or-snapshot.ts';
 import { type ClusterReach, initialReach, reachOf, replacedReachOf, toKey } from './reach.ts';
 import type { QueriedMember } from './resume-position.ts';
@@ -104,20 +103,18 @@ export function membersToQuery(
     chosen,
     budgetMs,
     client,
-    asLines,
     onlyRaw,
   }: {
     began: StartPosition;
     chosen: readonly ChosenMember[];
     budgetMs: number | undefined;
     client: string | undefined;
-    asLines: boolean;
     onlyRaw: boolean;
   },
 ): { queried: QueriedMember[]; reports: MemberReport[]; lanes: MemberLane[] } {
   const { firstBatchMs, memberTimeoutMs, pageRecords = firstPage(request, chosen.length) } = getLimits(deps);
   const timeoutMs = Math.min(memberTimeoutMs + (budgetMs ?? 0), MAX_TIMER_MS);
-  const options = { budgetMs: budgetMs ?? memberTimeoutMs * SCAN_SHARE, client, asLines, onlyRaw, pageRecords };
+  const options = { budgetMs: budgetMs ?? memberTimeoutMs * SCAN_SHARE, client, onlyRaw, pageRecords };
   const newestFirst = request.order === 'newest';
   const queried: QueriedMember[] = [];
   const lanes: MemberLane[] = [];
@@ -133,7 +130,7 @@ export function membersToQuery(
     const clock = getChosenClock(deps, member);
     const query = toMemberSearch(request, { id, clock }, position);
     const part = new SnapshotPart(start, { order: request.order, clock });
-    const onDrop = (record: FoundRecord | LineRecord) => lane.skip(record);
+    const onDrop = (batch: RecordBatch, index: number) => lane.skip(batch, index);
     const place = { query, clock, others: began.others, request, place: position, given, part, onDrop, ...options };
     const own = reachOf(began.reach, id);
     const reached = began.isExact ? { key: toKey(own.timeMs, request.order), count: own.count } : undefined;
@@ -168,11 +165,9 @@ interface OpenOptions {
   given: QueriedMember['given'];
   part: SnapshotPart;
   /** Called for records that an earlier page has emitted. */
-  onDrop(record: FoundRecord | LineRecord): void;
+  onDrop(batch: RecordBatch, index: number): void;
   budgetMs: number;
   client: string | undefined;
-  /** Whether records that need not be parsed stay lines. */
-  asLines: boolean;
   /** See `SearchOptions`. */
   onlyRaw: boolean;
   /** Of its first page; `undefined`: there is only one. */
@@ -194,28 +189,29 @@ function openMember(
     onDrop,
     budgetMs,
     client,
-    asLines,
     onlyRaw,
     pageRecords,
   }: OpenOptions,
 ): Pick<LaneOptions, 'open' | 'instead'> {
-  type Search = (query: SearchQuery, limits?: { budgetMs: number }) => AsyncIterable<(SearchItem | LineRows)[]>;
   const reach = typeof position === 'object' && 'reach' in position ? position.reach : undefined;
-  const within = <T extends LaneItems>(items: AsyncIterable<T>) =>
+  const within = <T extends { type: string }>(items: AsyncIterable<RecordBatch | T>) =>
     dropOutside(items, clock, askedRange(request, position));
-  const kernel = () => deps.peers.lineKernel?.() ?? new LineKernel();
   return openOrSnapshot(deps, chosen, {
     budgetMs,
     search: (signal) => {
-      const search: Search = (asked, limits = { budgetMs }) =>
-        asLines
-          ? lineItems(chosen.state.searchLogLines(asked, { ...limits, signal, client, onlyRaw }), kernel())
-          : chosen.state.searchLogs(asked, { ...limits, signal, client });
+      const search = (asked: SearchQuery, limits = { budgetMs }) =>
+        chosen.state.search(asked, { ...limits, signal, ...(client !== undefined && { client }), onlyRaw });
       if (reach !== undefined || given.length > 0)
         return within(
-          dropEmitted(search, { query, reach, clock, isGiven: (record) => isGiven(record, given), onDrop }),
+          dropEmitted(search, {
+            query,
+            reach,
+            clock,
+            isGiven: (batch, index) => isGivenAt(batch, index, given),
+            onDrop,
+          }),
         );
-      return within(
+      return within<SearchEnd | PageEnd>(
         pageRecords === undefined
           ? search(query)
           : searchInPages(search, { query, budgetMs, pageRecords, peer: chosen, signal }),

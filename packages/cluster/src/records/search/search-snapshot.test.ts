@@ -9,6 +9,7 @@ import {
   slowText,
 } from '@porthole/logs/testing';
 import type { FoundRecord, SearchItem, SearchQuery } from '@porthole/logs/types';
+import { toItems } from '@porthole/records';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { LogDirNode } from '../../testing/log-dir-node.ts';
 import { type MatchRegex, searchSnapshot } from './search-snapshot.ts';
@@ -33,10 +34,12 @@ describe('the snapshot of a member', () => {
     const matchInThread: MatchRegex = (filter, texts) => matchRegex(SHARED_THREADS, { filter, texts });
     for (const [conditions, seconds] of FILTER_CASES) {
       const query: SearchQuery = { ...ALL, ...conditions };
-      const kept = await collectRecords(searchSnapshot(snapshot, query));
+      const kept = await collectRecords(toItems(searchSnapshot(snapshot, query)));
       expect({ conditions, kept: kept.map(recordSecond) }).toEqual({ conditions, kept: seconds });
       expect(kept).toEqual(await collectRecords(node.respond(query)));
-      expect(await collectRecords(searchSnapshot(snapshot, query, { matchRegex: matchInThread }))).toEqual(kept);
+      expect(await collectRecords(toItems(searchSnapshot(snapshot, query, { matchRegex: matchInThread })))).toEqual(
+        kept,
+      );
     }
   });
 
@@ -62,7 +65,7 @@ describe('the snapshot of a member', () => {
     })();
     const matchInThread: MatchRegex = (filter, texts) => matchRegex(pool, { filter, texts });
     const query: SearchQuery = { ...ALL, order: 'newest', regex, caseSensitive: true };
-    const found = await collectRecords(searchSnapshot(snapshot, query, { matchRegex: matchInThread }));
+    const found = await collectRecords(toItems(searchSnapshot(snapshot, query, { matchRegex: matchInThread })));
     isDone = true;
     await others;
     expect(found.map(({ timeMs }) => timeMs)).toEqual(

@@ -2,7 +2,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { PortholeError } from '@porthole/contract';
 import { createRecordFilter, RegexConditions, searchableText } from '@porthole/logs';
 import { fieldJson } from '@porthole/logs/query';
-import type { FoundRecord, LogSelection, RecordFilter, SearchEnd, SearchItem, SearchQuery } from '@porthole/logs/types';
+import type { FoundRecord, LogSelection, RecordFilter, SearchEnd, SearchQuery } from '@porthole/logs/types';
+import { batchOf, EMPTY_BATCH, type RecordBatch } from '@porthole/records';
 import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
 import { deliveredBefore, positionAfter } from './snapshot-position.ts';
 
@@ -26,9 +27,9 @@ export async function* searchSnapshot(
   snapshot: MemberSnapshot,
   query: SearchQuery,
   { matchRegex, select = (matching) => matching }: SnapshotSearchOptions = {},
-): AsyncGenerator<SearchItem[], void, undefined> {
+): AsyncGenerator<RecordBatch | SearchEnd, void, undefined> {
   const filter = await snapshotFilter(snapshot, query, matchRegex);
-  yield [];
+  yield EMPTY_BATCH;
   const { order, limit, start, raw = false, fields } = query;
   const timeMs = start && 'timeMs' in start ? start.timeMs : undefined;
   const isInside = (at: number) => timeMs === undefined || (order === 'newest' ? at < timeMs : at >= timeMs);
@@ -40,10 +41,8 @@ export async function* searchSnapshot(
   const last = page.at(-1);
   const isCut = matching.length > page.length && last !== undefined;
   const end = snapshotEnd(page);
-  yield [
-    ...page.map((record) => withFields(raw ? record : withoutRaw(record), fields)),
-    isCut ? { ...end, reason: 'limit', cursor: positionAfter(snapshot, last) } : end,
-  ];
+  yield batchOf(page.map((record) => withFields(raw ? record : withoutRaw(record), fields)));
+  yield isCut ? { ...end, reason: 'limit', cursor: positionAfter(snapshot, last) } : end;
 }
 
 /** A snapshot has the raw text of each record; responses include it only on request. */

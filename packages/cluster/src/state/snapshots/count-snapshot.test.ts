@@ -1,4 +1,4 @@
-import { FILTERED_FILES } from '@porthole/logs/testing';
+import { FILTERED_FILES, searchItems } from '@porthole/logs/testing';
 import type { FoundRecord, TopQuery } from '@porthole/logs/types';
 import { expect, it } from 'vitest';
 import { LogDirNode } from '../../testing/log-dir-node.ts';
@@ -26,7 +26,7 @@ it('counts and fields of a snapshot are those of the member', async () => {
   const files = { ...FILTERED_FILES, 'fields.log': lines.join('') };
   for (const [name, text] of Object.entries(files)) node.write(name, text);
   const records: FoundRecord[] = [];
-  for await (const items of node.logs.search(ALL))
+  for await (const items of searchItems(node.logs, ALL))
     for (const item of items) if (item.type === 'record') records.push(item);
   const gone = new SnapshotNode(snapshot('n', { records }));
   for (const query of TOPS)

@@ -1,4 +1,4 @@
-import { type CallOptions, exactJson, type NodeConfig, type NodeState } from '@porthole/contract';
+import { type CallOptions, exactJson, type NodeConfig, type NodeState, searchItems } from '@porthole/contract';
 import type { FoundRecord, LogFileDetails } from '@porthole/logs/types';
 import { MemberNode } from '../../contract-only/member-node.ts';
 import { withDeadline } from '../../fan-out/bounded-calls.ts';
@@ -91,7 +91,7 @@ async function searchNewest(
   const budgetMs = Math.max(1, Math.floor(timeoutMs * SCAN_SHARE));
   const records: FoundRecord[] = [];
   let bytes = 0;
-  for await (const batch of state.searchLogs(query, { ...(signal && { signal }), budgetMs })) {
+  for await (const batch of searchItems(state, query, { ...(signal && { signal }), budgetMs })) {
     for (const item of batch) {
       // Untrusted: invalid records are skipped.
       const end = item?.type === 'end' ? item : undefined;

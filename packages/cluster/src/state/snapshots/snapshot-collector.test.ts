@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type NodeState, PortholeError } from '@porthole/contract';
 import { eventually, scaled } from '@porthole/logs/testing';
+import { batchOf, EMPTY_BATCH } from '@porthole/records';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MemberDirectory } from '../../membership/member-directory.ts';
 import type { Membership } from '../../membership/membership.ts';
@@ -17,7 +18,7 @@ const DAY_MS = 24 * 3_600_000;
 const nodeNamed = (name: string, given: Partial<NodeState> = {}) =>
   fakeNode({
     config: async () => ({ config: `name = "${name}"\n`, node: NODE }),
-    searchLogs: fakeSearch([record(`${name} says`, { timeMs: 5000 }), record('before')]),
+    search: fakeSearch([record(`${name} says`, { timeMs: 5000 }), record('before')]),
     ...given,
   });
 
@@ -123,7 +124,7 @@ describe('what a member has sent', () => {
     const snapshots = await world.open();
     await snapshots.lastWords.collectAll();
     const failing = () => Promise.reject(new PortholeError('CONFIG_UNAVAILABLE', 'no'));
-    world.states = { a: nodeNamed('a', { config: failing, searchLogs: fakeSearch([record('later')]) }) };
+    world.states = { a: nodeNamed('a', { config: failing, search: fakeSearch([record('later')]) }) };
     await snapshots.lastWords.collectAll();
     expect(snapshots.kept.get('a')).toMatchObject({
       config: { config: 'name = "a"\n' },
@@ -133,11 +134,11 @@ describe('what a member has sent', () => {
 
   it('is stored without the part that is missing', async () => {
     const world = new World();
-    const silent: NodeState['searchLogs'] = async function* silent() {
-      yield [];
+    const silent: NodeState['search'] = async function* silent() {
+      yield EMPTY_BATCH;
       await hang();
     };
-    world.states = { a: nodeNamed('a', { searchLogs: silent }), b: nodeNamed('b', { config: hang }) };
+    world.states = { a: nodeNamed('a', { search: silent }), b: nodeNamed('b', { config: hang }) };
     const snapshots = await world.open({ timeoutMs: scaled(500) });
     await snapshots.lastWords.collectAll();
     expect(snapshots.kept.get('a')).toMatchObject({ config: { config: 'name = "a"\n' }, records: [] });
@@ -161,18 +162,18 @@ describe('what a member has sent', () => {
 
   it('is bounded, whatever the member sends', async () => {
     const world = new World();
-    const endless: NodeState['searchLogs'] = async function* endless() {
-      for (;;) yield Array.from({ length: 50 }, (_, place) => record(`${place}`.padEnd(100, 'x')));
+    const endless: NodeState['search'] = async function* endless() {
+      for (;;) yield batchOf(Array.from({ length: 50 }, (_, place) => record(`${place}`.padEnd(100, 'x'))));
     };
     world.states = {
-      endless: nodeNamed('a', { searchLogs: endless }),
+      endless: nodeNamed('a', { search: endless }),
       huge: nodeNamed('b', {
         config: async () => ({ config: `x = "${'x'.repeat(5000)}"`, node: NODE }),
-        searchLogs: fakeSearch([record('x'.repeat(10_000)), record('small')]),
+        search: fakeSearch([record('x'.repeat(10_000)), record('small')]),
       }),
       garbage: nodeNamed('c', {
-        async *searchLogs() {
-          yield [null, 7, { type: 'record' }, record('fine')] as never;
+        async *search() {
+          yield batchOf([{ type: 'record' }, record('fine')] as never);
         },
       }),
     };
@@ -188,7 +189,7 @@ describe('what a member has sent', () => {
     const world = new World();
     const long = fakeSearch(Array.from({ length: 500 }, () => record('x'.repeat(100))));
     const ids = Array.from({ length: 8 }, (_, place) => `n${place}`);
-    world.states = Object.fromEntries(ids.map((id) => [id, nodeNamed(id, { searchLogs: long })]));
+    world.states = Object.fromEntries(ids.map((id) => [id, nodeNamed(id, { search: long })]));
     const snapshots = await world.open({ maxTotalBytes: 100_000 });
     await snapshots.lastWords.collectAll();
     const sizes = ids.map((id) => JSON.stringify(snapshots.kept.get(id)).length);
@@ -242,7 +243,7 @@ describe('departed members', () => {
     world.states = { here: fakeNode() };
     const snapshots = await world.open({ store: createSnapshotStore(dir), maxTotalBytes: 45_000 });
     expect(memberIds(snapshots)).toEqual(['a', 'b', 'c', 'd']);
-    world.states = { here: fakeNode(), more: nodeNamed('more', { searchLogs: fakeSearch(long) }) };
+    world.states = { here: fakeNode(), more: nodeNamed('more', { search: fakeSearch(long) }) };
     await snapshots.lastWords.collectAll();
     expect(memberIds(snapshots)).toEqual(['a', 'b', 'd']);
     expect(snapshots.kept.get('here')).toBeDefined();

@@ -1,6 +1,5 @@
 import {
   type CallOptions,
-  exactJson,
   type NodeConfig,
   type NodeDescription,
   type NodeSettings,
@@ -25,11 +24,11 @@ import type {
   OpenLog,
   RecordFilter,
   SearchEnd,
-  SearchItem,
   SearchQuery,
   Top,
   TopQuery,
 } from '@porthole/logs/types';
+import { isBatch, type RecordBatch } from '@porthole/records';
 import { type MatchRegex, searchSnapshot, snapshotEnd, snapshotFilter } from '../../records/search/search-snapshot.ts';
 import { countFields, countTop } from './count-snapshot.ts';
 import type { MemberSnapshot } from './member-snapshot.ts';
@@ -88,14 +87,9 @@ export class SnapshotNode implements NodeState {
     throw this.#notInSnapshot('the bytes of its files');
   }
 
-  async *searchLogs(query: SearchQuery): AsyncGenerator<SearchItem[], void, undefined> {
-    for await (const items of searchSnapshot(this.#snapshot, query, { matchRegex: this.#matchRegex }))
-      yield items.map((item) => (item.type === 'end' ? { ...item, ...this.#limits } : item));
-  }
-
-  async *searchLogLines(query: SearchQuery): AsyncGenerator<Uint8Array, void, undefined> {
-    for await (const items of this.searchLogs(query))
-      yield Buffer.from(items.map((item) => `${exactJson(item)}\n`).join(''));
+  async *search(query: SearchQuery): AsyncGenerator<RecordBatch | SearchEnd, void, undefined> {
+    for await (const item of searchSnapshot(this.#snapshot, query, { matchRegex: this.#matchRegex }))
+      yield isBatch(item) ? item : { ...item, ...this.#limits };
   }
 
   async *followLogs(): AsyncGenerator<FollowItem[], void, undefined> {

@@ -1,5 +1,6 @@
 import { type NodeDescription, type NodeObject, type NodeState, PortholeError } from '@porthole/contract';
-import type { DigestGroup, FoundRecord, LogFileDetails, SearchEnd, SearchItem } from '@porthole/logs/types';
+import type { DigestGroup, FoundRecord, LogFileDetails, SearchEnd } from '@porthole/logs/types';
+import { batchOf, EMPTY_BATCH } from '@porthole/records';
 
 export const NODE: NodeObject = {
   hostIp: '10.8.0.21',
@@ -26,10 +27,9 @@ export function fakeNode(able: Partial<NodeState> = {}): NodeState {
     logFiles: refuse('logFiles'),
     viewLog: refuse('viewLog'),
     openLog: refuse('openLog'),
-    searchLogs: () => refuseStream(),
-    async *searchLogLines() {
+    async *search() {
       yield* [];
-      throw lacks('searchLogLines');
+      throw lacks('search');
     },
     followLogs: () => refuseStream(),
     logHistogram: refuse('logHistogram'),
@@ -119,10 +119,11 @@ export function group(given: Partial<DigestGroup> = {}): DigestGroup {
 }
 
 /** A search that emits these, newest first, in batches of two. */
-export function fakeSearch(records: readonly FoundRecord[]): NodeState['searchLogs'] {
+export function fakeSearch(records: readonly FoundRecord[]): NodeState['search'] {
   return async function* search({ limit }) {
-    yield [];
-    for (let at = 0; at < Math.min(limit, records.length); at += 2) yield records.slice(at, Math.min(at + 2, limit));
-    yield [end()] satisfies SearchItem[];
+    yield EMPTY_BATCH;
+    for (let at = 0; at < Math.min(limit, records.length); at += 2)
+      yield batchOf(records.slice(at, Math.min(at + 2, limit)));
+    yield end();
   };
 }

@@ -1,7 +1,7 @@
 import type {
+  ClusterClient,
   ClusterEnd,
   ClusterFollowItem,
-  ClusterState,
   LogSelection,
   MemberSelection,
   SearchQuery,
@@ -38,7 +38,7 @@ import { toRecordFilter } from './shown-record.ts';
 export const FOLLOW_OVERLAP_MS = 5000;
 
 interface ClusterSourceDeps {
-  cluster: ClusterState;
+  cluster: ClusterClient;
   members: MemberSelection;
   log: { kind: 'family' | 'file'; name: string } | null;
 }

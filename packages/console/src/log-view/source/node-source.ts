@@ -2,7 +2,7 @@ import type {
   ClusterFollowItem,
   FollowItem,
   LogSelection,
-  NodeState,
+  NodeOperations,
   SearchEnd,
   SearchQuery,
   StartPoint,
@@ -30,7 +30,7 @@ const FILE_MARK = '>';
 
 export interface NodeSourceDeps {
   id: string;
-  node: NodeState;
+  node: NodeOperations;
   log: { kind: 'family' | 'file'; name: string };
   clusterNodes: KnownNodes;
 }

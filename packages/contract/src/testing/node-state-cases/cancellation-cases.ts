@@ -24,22 +24,11 @@ async function searchEnd(node: NodeState, when: 'before' | 'during'): Promise<un
   const controller = new AbortController();
   if (when === 'before') controller.abort(REASON);
   let reason: unknown;
-  for await (const batch of node.searchLogs(searchQuery({ limit: 10_000 }), { signal: controller.signal })) {
+  for await (const item of node.search(searchQuery({ limit: 10_000 }), { signal: controller.signal })) {
     controller.abort(REASON);
-    for (const item of batch) if (item.type === 'end') reason = item.reason;
+    if (item.type === 'end') reason = item.reason;
   }
   return reason;
-}
-
-async function linesEnd(node: NodeState, when: 'before' | 'during'): Promise<unknown> {
-  const controller = new AbortController();
-  if (when === 'before') controller.abort(REASON);
-  let text = '';
-  for await (const piece of node.searchLogLines(searchQuery({ limit: 10_000 }), { signal: controller.signal })) {
-    controller.abort(REASON);
-    text += Buffer.from(piece).toString();
-  }
-  return /"reason":"cancelled"/.test(text) ? 'cancelled' : text;
 }
 
 const NO_COVERAGE = 'only the node knows the coverage of a cancelled search: the reason is thrown';
@@ -65,7 +54,6 @@ const CALLS_WITH_END: Calls = [
   ['a list of fields', async (node) => (await node.logFields({ limit: 10 }, ABORTED)).end.reason],
   ['a count by value', async (node) => (await node.logTop({ by: 'level', limit: 10 }, ABORTED)).end.reason],
   ['a search', (node) => searchEnd(node, 'before')],
-  ['a search by lines', (node) => linesEnd(node, 'before')],
 ];
 
 /** Calls that are cancelled by their signal. */
@@ -90,14 +78,12 @@ export const CANCELLATION_CASES: readonly NodeStateCase[] = [
       differs: { http: NOT_SENT, grpc: NOT_SENT },
     }),
   ),
-  ...([searchEnd, linesEnd] as const).map((call) =>
-    nodeCase<CancelResult>({
-      name: `a search that is cancelled after it started ends as cancelled, or with the reason (${call.name})`,
-      run: (node) => runCancelled(() => call(node, 'during')),
-      check: (left) => expect(left).not.toBe('completed'),
-      differs: { http: NO_COVERAGE, grpc: NO_COVERAGE },
-    }),
-  ),
+  nodeCase<CancelResult>({
+    name: 'a search that is cancelled after it started ends as cancelled, or with the reason',
+    run: (node) => runCancelled(() => searchEnd(node, 'during')),
+    check: (left) => expect(left).not.toBe('completed'),
+    differs: { http: NO_COVERAGE, grpc: NO_COVERAGE },
+  }),
   nodeCase<FollowItem[]>({
     name: 'a follow that is cancelled before it starts emits only its end',
     run: async (node) => {

@@ -1,6 +1,6 @@
 import type { FoundRecord } from '@porthole/logs/types';
 import { expect } from 'vitest';
-import type { NodeState } from '../../node-state.ts';
+import { type NodeState, searchItems } from '../../node-state.ts';
 import { type NodeStateCase, nodeCase } from './node-state-case.ts';
 import { itemMessages, recordPositions, search, searchPages, searchQuery } from './responses.ts';
 import { BASE_TIME_MS, line, MANY } from './shared-files.ts';
@@ -159,12 +159,12 @@ const LEAVING: readonly NodeStateCase[] = [
     name: 'a search can be left after its first records, and the node still responds',
     run: async (node) => {
       const seen: string[] = [];
-      for await (const batch of node.searchLogs(searchQuery({ order: 'oldest', file: 'many.log' }))) {
+      for await (const batch of searchItems(node, searchQuery({ order: 'oldest', file: 'many.log' }))) {
         for (const item of batch) if (item.type === 'record' && seen.length === 0) seen.push(item.message);
         if (seen.length > 0) break;
       }
-      for await (const _ of node.searchLogLines(searchQuery())) break;
-      const unread = node.searchLogs(searchQuery())[Symbol.asyncIterator]();
+      for await (const _ of node.search(searchQuery())) break;
+      const unread = node.search(searchQuery())[Symbol.asyncIterator]();
       await unread.return?.();
       return { seen, next: await search(node, { file: 'text.log' }) };
     },

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { ErrorCode } from '../../errors/errors.ts';
 import type { NodeState } from '../../node-state.ts';
 import { type NodeStateCase, nodeCase } from './node-state-case.ts';
-import { catchFailure, type Failure, Following, readBytes, readLatin1, search, searchByLines } from './responses.ts';
+import { catchFailure, type Failure, Following, readBytes, readLatin1, search } from './responses.ts';
 
 type Refusal = Failure | { result: unknown };
 
@@ -51,7 +51,6 @@ const NAMES: readonly NodeStateCase[] = (
     refused(code, `a view by ${named}`, (node) => view(node, file)),
     refused(code, `an opening by ${named}`, (node) => open(node, file)),
     refused(code, `a search by ${named}`, (node) => search(node, { file })),
-    refused(code, `a search by lines by ${named}`, (node) => searchByLines(node, { file })),
     refused(code, `a histogram by ${named}`, (node) => node.logHistogram({ file, buckets: 10 })),
     refused(code, `a digest by ${named}`, (node) => node.logDigest({ file, limit: 10 })),
     refused(code, `counts by value by ${named}`, (node) => node.logTop({ file, by: 'level', limit: 10 })),
@@ -129,12 +128,11 @@ const GONE_FILES: readonly NodeStateCase[] = [
         start: await catchFailure(() => search(node, { family: 'a.log', start: { cursor } })),
         record: await catchFailure(() => search(node, { family: 'a.log', start: { record: cursor } })),
         until: await catchFailure(() => search(node, { family: 'a.log', until: cursor })),
-        lines: await catchFailure(() => searchByLines(node, { family: 'a.log', start: { cursor } })),
         follow: await catchFailure(() => Following.begin(node, { family: 'a.log', start: { cursor } })),
       };
     },
-    check: ({ start, until, lines, follow }) => {
-      for (const failure of [start, until, lines, follow]) expect(failure).toMatchObject({ code: 'CURSOR_GONE' });
+    check: ({ start, until, follow }) => {
+      for (const failure of [start, until, follow]) expect(failure).toMatchObject({ code: 'CURSOR_GONE' });
     },
   }),
   refused('CURSOR_GONE', 'a search of one log with the cursor of another', async (node) => {
@@ -177,7 +175,6 @@ const OTHERS: readonly NodeStateCase[] = [
       await dir.holdSearch();
       const refusals = [
         await catchFailure(() => search(node)),
-        await catchFailure(() => searchByLines(node)),
         await catchFailure(() => node.logHistogram({ buckets: 1 })),
         await catchFailure(() => node.logDigest({ limit: 1 })),
         await catchFailure(() => node.logFields({ limit: 1 })),

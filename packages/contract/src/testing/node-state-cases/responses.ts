@@ -1,4 +1,5 @@
 /* Answers as plain values, which can be compared. */
+
 import type {
   ByteStream,
   FollowItem,
@@ -9,6 +10,8 @@ import type {
   SearchItem,
   SearchQuery,
 } from '@porthole/logs/types';
+import { cursorAt, isBatch, originAt, type RecordBatch, recordsOf } from '@porthole/records';
+import { expect } from 'vitest';
 import { codeOf, errorMessage } from '../../errors/errors.ts';
 import type { NodeState, SearchOptions } from '../../node-state.ts';
 import { parseQuery } from '../../query/parse-query.ts';
@@ -66,28 +69,28 @@ export async function search(
 ): Promise<SearchResult> {
   const items: SearchItem[] = [];
   let batches = 0;
-  for await (const batch of node.searchLogs(searchQuery(given), options)) {
-    if (batches++ === 0 && batch.length > 0) throw new Error('the first batch is not empty');
-    items.push(...batch);
+  for await (const item of node.search(searchQuery(given), options)) {
+    if (batches++ === 0 && (!isBatch(item) || item.ends.length > 0)) throw new Error('the first batch is not empty');
+    items.push(...(isBatch(item) ? checkedRecords(item) : [item]));
   }
   return splitEnd(items);
 }
 
-/** The same by lines. */
-export async function searchByLines(
-  node: NodeState,
-  given: Partial<SearchQuery> = {},
-  options?: SearchOptions,
-): Promise<SearchResult> {
-  const items: SearchItem[] = [];
-  let pieces = 0;
-  for await (const piece of node.searchLogLines(searchQuery(given), options)) {
-    const text = Buffer.from(piece).toString();
-    if (pieces++ === 0 && text !== '') throw new Error('the first piece is not empty');
-    if (text !== '' && !text.endsWith('\n')) throw new Error(`a piece ends within a line: ${text.slice(-60)}`);
-    items.push(...text.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line) as SearchItem])));
-  }
-  return splitEnd(items);
+/** The records of a batch, whose columns say the same as its lines. */
+function checkedRecords(batch: RecordBatch): FoundRecord[] {
+  const records = recordsOf<FoundRecord>(batch);
+  const columns = records.map((_, index) => ({
+    ...originAt(batch, index),
+    cursor: cursorAt(batch, index),
+    offset: batch.offsets[index],
+    timeMs: batch.times[index],
+    lastByte: batch.bytes[(batch.ends[index] as number) - 1],
+  }));
+  expect(columns).toEqual(
+    records.map(({ file, cursor, offset, timeMs = Number.NaN }) => ({ file, cursor, offset, timeMs, lastByte: 10 })),
+  );
+  expect(batch.ends.at(-1) ?? 0).toBe(batch.bytes.length);
+  return records;
 }
 
 function splitEnd(items: readonly SearchItem[]): SearchResult {

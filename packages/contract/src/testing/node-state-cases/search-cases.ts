@@ -1,7 +1,7 @@
 import type { SearchQuery } from '@porthole/logs/types';
 import { expect } from 'vitest';
 import { type NodeStateCase, nodeCase } from './node-state-case.ts';
-import { recordPositions, type SearchResult, search, searchByLines } from './responses.ts';
+import { recordPositions, type SearchResult, search } from './responses.ts';
 import { BASE_TIME_MS, ODD_NAME } from './shared-files.ts';
 
 const HOUR = 3_600_000;
@@ -63,8 +63,8 @@ const SELECTIONS: readonly NodeStateCase[] = [
     },
   }),
   nodeCase({
-    name: 'a search by lines returns the same as one by batches',
-    run: (node) => searchByLines(node, { raw: true, before: 1, limit: 200 }),
+    name: 'a search with context and text returns both with each record',
+    run: (node) => search(node, { raw: true, before: 1, limit: 200 }),
     check: ({ records }) => expect(records.length).toBe(200),
   }),
 ];

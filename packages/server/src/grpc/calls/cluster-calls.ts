@@ -1,5 +1,6 @@
 import {
   type ClusterState,
+  clusterItems,
   PortholeError,
   parseBudget,
   parseClusterDigestRequest,
@@ -48,7 +49,7 @@ export function createClusterCalls(
       const query = toQuery(message);
       const request = parseClusterSearchRequest(query, clock(), { maxRecords });
       const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
-      for await (const batch of required().searchLogs(request, { ...options, budgetMs })) {
+      for await (const batch of clusterItems(required(), request, { ...options, budgetMs })) {
         if (batch.length === 0) yield undefined;
         for (const items of inBoundedMessages(batch.flatMap(clusterItemMessages))) yield { items };
       }

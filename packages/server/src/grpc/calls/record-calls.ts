@@ -8,6 +8,7 @@ import {
   parseHistogramRequest,
   parseSearchRequest,
   parseTopRequest,
+  searchItems,
 } from '@porthole/contract';
 import type { FollowItem } from '@porthole/logs';
 import type { RequestPolicy } from '../../transport/request-policy.ts';
@@ -48,7 +49,7 @@ export function createRecordCalls(
       const query = toQuery(message);
       const request = parseSearchRequest(query, clock(), { maxRecords });
       const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
-      for await (const batch of node.searchLogs(request, { ...options, budgetMs })) {
+      for await (const batch of searchItems(node, request, { ...options, budgetMs })) {
         if (batch.length === 0) yield undefined;
         for (const items of inBoundedMessages(batch.flatMap(searchItemMessages))) yield { items };
       }

@@ -23,11 +23,13 @@ import type {
   LogEntry,
   LogFileDetails,
   OpenLog,
+  SearchEnd,
   SearchItem,
   SearchQuery,
   Top,
   TopQuery,
 } from '@porthole/logs/types';
+import { type RecordBatch, toBatches } from '@porthole/records';
 import type { ReadLogRequestMessage, RecordMessage } from '../generated/messages.ts';
 import { Connection, type ConnectOptions } from './connection.ts';
 import {
@@ -126,7 +128,11 @@ export class GrpcNode implements NodeState {
     }
   }
 
-  async *searchLogs(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<SearchItem[]> {
+  search(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<RecordBatch | SearchEnd> {
+    return toBatches<FoundRecord, SearchEnd>(this.#emitted(query, options));
+  }
+
+  async *#emitted(query: SearchQuery, options: SearchOptions): AsyncGenerator<SearchItem[]> {
     // Context records come after their match, maybe in the next message: a match is emitted when the next one begins.
     let open: FoundRecord | undefined;
     const messages = this.#connection.stream('SearchLogs', searchRequest(query, options), pickSignal(options));
@@ -142,11 +148,6 @@ export class GrpcNode implements NodeState {
       }
       yield whole;
     }
-  }
-
-  async *searchLogLines(query: SearchQuery, options: SearchOptions = {}): AsyncGenerator<Uint8Array> {
-    for await (const batch of this.searchLogs(query, options))
-      yield Buffer.from(batch.map((item) => `${JSON.stringify(item)}\n`).join(''));
   }
 
   async *followLogs(query: FollowQuery, options: CallOptions = {}): AsyncGenerator<FollowItem[]> {

@@ -1,10 +1,11 @@
 import {
-  type ClusterItem,
+  type ClusterEnd,
   type ClusterRecord,
   type ClusterState,
   type DownloadRequest,
   PortholeError,
 } from '@porthole/contract';
+import { batchOf, EMPTY_BATCH } from '@porthole/records';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { downloadText } from './download-text.ts';
@@ -28,27 +29,27 @@ interface FakeOptions {
 function fakeCluster(logs: Readonly<Record<string, readonly ClusterRecord[]>>, given: FakeOptions = {}) {
   const { problems, outcome = 'ok', failAfter = Infinity } = given;
   let asked = 0;
-  const searchLogs: ClusterState['searchLogs'] = async function* ({ file, limit, start }) {
+  const search: ClusterState['search'] = async function* ({ file, limit, start }) {
     if (asked++ >= failAfter) throw new PortholeError('CURSOR_GONE', 'it was rotated away');
     const all = (file === undefined ? Object.values(logs).flat() : (logs[file] ?? [])).toSorted(
       (a, b) => (a.atMs ?? 0) - (b.atMs ?? 0),
     );
     const from = start && 'cursor' in start ? Number(start.cursor) : 0;
     const records = all.slice(from, from + limit);
-    yield [];
-    if (records.length > 0) yield records;
+    yield EMPTY_BATCH;
+    if (records.length > 0) yield batchOf(records);
     const cursor = from + limit < all.length ? String(from + limit) : null;
-    const end: ClusterItem = {
+    const end: ClusterEnd = {
       ...{ type: 'end', reason: 'exhausted', records: records.length, scannedBytes: 0, skippedBytes: 0, elapsedMs: 0 },
       ...{ members: [{ ...OK, id: 'n', outcome, count: records.length }], membership: MEMBERSHIP, cursor },
       ...(problems && { problems }),
     };
-    yield [end];
+    yield end;
   };
-  return { searchLogs };
+  return { search };
 }
 
-async function download(cluster: Pick<ClusterState, 'searchLogs'>, request: Partial<DownloadRequest> = {}) {
+async function download(cluster: Pick<ClusterState, 'search'>, request: Partial<DownloadRequest> = {}) {
   let text = '';
   for await (const piece of downloadText(cluster, { sources: [], filter: {}, withNode: false, ...request }, OPTIONS))
     text += Buffer.from(piece).toString();

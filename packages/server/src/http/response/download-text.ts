@@ -1,5 +1,6 @@
 import {
   type ClusterEnd,
+  type ClusterState,
   codeOf,
   coverageOf,
   type DownloadRequest,
@@ -8,9 +9,20 @@ import {
   type MemberSelection,
   missingText,
 } from '@porthole/contract';
-import { LineTextKernel } from '@porthole/logs';
 import type { LogSelection } from '@porthole/logs/types';
-import { clusterLines, type SearchedCluster, type TextBatch, TextReader } from '../../records/cluster-lines.ts';
+import {
+  bytesOf,
+  isBatch,
+  type MergedRun,
+  mergeByTime,
+  type Origin,
+  originAt,
+  type RecordBatch,
+  TextRenderer,
+} from '@porthole/records';
+
+/** What is needed of a cluster to search it. */
+type SearchedCluster = Pick<ClusterState, 'search'>;
 
 /** Text is sent in pieces of this size, or of what came at once. */
 const PIECE_BYTES = 64 * 1024;
@@ -38,27 +50,26 @@ export async function* downloadText(
   options: DownloadOptions,
 ): AsyncGenerator<Uint8Array, void, undefined> {
   const account = new Account();
-  const kernel = new LineTextKernel();
   const sources = request.sources.length === 0 ? [{}] : request.sources;
-  const lanes = sources.map(
-    (source, index) => new Lane(index, readPages(cluster, { source, request, account, kernel }, options)),
-  );
+  const lanes = sources.map((source) => readPages(cluster, { source, request, account }, options));
   try {
     // All at once: if one is refused, the download is refused.
-    await Promise.all(lanes.map((lane) => lane.fill()));
+    await Promise.all(lanes.map((lane) => lane.next()));
     yield Buffer.alloc(0);
     yield* mergedText(lanes, account);
   } finally {
-    for (const lane of lanes) await lane.close();
+    for (const lane of lanes) await lane.return();
   }
 }
 
-async function* mergedText(lanes: readonly Lane[], account: Account): AsyncGenerator<Uint8Array, void, undefined> {
+async function* mergedText(
+  lanes: readonly AsyncGenerator<RecordBatch, void, undefined>[],
+  account: Account,
+): AsyncGenerator<Uint8Array, void, undefined> {
   const piece = new Piece();
   try {
-    for (let first = earliest(lanes); first; first = earliest(lanes)) {
-      const second = earliest(lanes, first);
-      for (const text of first.takeUntil(second, account)) {
+    for await (const runs of mergeByTime(lanes, { order: 'oldest' })) {
+      for (const text of newTexts(runs, account)) {
         // Long texts are not copied.
         if (piece.fits(text)) piece.add(text);
         else {
@@ -67,13 +78,25 @@ async function* mergedText(lanes: readonly Lane[], account: Account): AsyncGener
           else piece.add(text);
         }
       }
-      if (!first.hasNext) await first.fill();
     }
   } catch (error) {
     account.fail(error);
   }
   if (piece.length > 0) yield piece.take();
   yield Buffer.from(account.lastLine());
+}
+
+/** The texts of records that no other source had. */
+function* newTexts(runs: readonly MergedRun<RecordBatch>[], account: Account): Generator<Uint8Array, void, undefined> {
+  for (const { batch, from, to } of runs) {
+    let first = from;
+    for (let index = from; index < to; index++) {
+      if (account.isNew(batch, index)) continue;
+      if (index > first) yield bytesOf(batch, first, index);
+      first = index + 1;
+    }
+    if (to > first) yield bytesOf(batch, first, to);
+  }
 }
 
 /** Texts that are sent at once. */
@@ -102,14 +125,14 @@ interface PageOptions {
   source: LogSelection & MemberSelection;
   request: DownloadRequest;
   account: Account;
-  kernel: LineTextKernel;
 }
 
+/** The text of the records of one source; an empty batch first, when the request has been accepted. */
 async function* readPages(
   cluster: SearchedCluster,
-  { source, request, account, kernel }: PageOptions,
+  { source, request, account }: PageOptions,
   { signal, maxRecords, budgetMs, client = '' }: DownloadOptions,
-): AsyncGenerator<TextBatch, void, undefined> {
+): AsyncGenerator<RecordBatch, void, undefined> {
   const query = {
     ...source,
     ...request.filter,
@@ -119,84 +142,21 @@ async function* readPages(
     after: 0,
     raw: true,
   } as const;
+  const renderer = new TextRenderer(request.withNode ? 'node and raw' : 'raw');
+  const options = { signal, budgetMs, client, reusesMemory: true, onlyRaw: true };
   let start: { start?: { cursor: string } } = {};
-  for (;;) {
-    const reader = new TextReader(kernel, request.withNode ? 'node and raw' : 'raw');
-    const options = { signal, budgetMs, client, reusesMemory: true, onlyRaw: true };
-    for await (const piece of clusterLines(cluster, { ...query, ...start }, options)) yield* reader.read(piece);
-    const { end } = reader;
+  for (let isFirst = true; ; isFirst = false) {
+    let end: ClusterEnd | undefined;
+    for await (const item of cluster.search({ ...query, ...start }, options)) {
+      if (!isBatch(item)) end = item;
+      else if (item.ends.length > 0) yield* renderer.render(item);
+      else if (isFirst) yield item;
+    }
     account.note(end);
     const cursor = end?.cursor ?? null;
     if (cursor === null) return;
     start = { start: { cursor } };
   }
-}
-
-/** The records of one source, in batches. A record without a timestamp, or out of order, stays behind the one before it. */
-class Lane {
-  key = -Infinity;
-  readonly index: number;
-  readonly #batches: AsyncGenerator<TextBatch, void, undefined>;
-  #batch: TextBatch = NOTHING;
-  #at = 0;
-
-  constructor(index: number, batches: AsyncGenerator<TextBatch, void, undefined>) {
-    this.index = index;
-    this.#batches = batches;
-  }
-
-  get hasNext(): boolean {
-    return this.#at < this.#batch.ends.length;
-  }
-
-  /** The texts of the records that come before those of the other lane, as far as they are here. */
-  *takeUntil(other: Lane | undefined, account: Account): Generator<Uint8Array, void, undefined> {
-    const { text, ends } = this.#batch;
-    let start = this.#at === 0 ? 0 : (ends[this.#at - 1] as number);
-    let end = start;
-    do {
-      const isNew = account.isNew(this.#batch, this.#at);
-      if (isNew) end = ends[this.#at] as number;
-      else {
-        if (end > start) yield text.subarray(start, end);
-        start = ends[this.#at] as number;
-        end = start;
-      }
-      this.#at++;
-      this.#note();
-    } while (this.hasNext && (other === undefined || isBefore(this, other)));
-    if (end > start) yield text.subarray(start, end);
-  }
-
-  async fill(): Promise<void> {
-    const { value } = await this.#batches.next();
-    this.#batch = value ?? NOTHING;
-    this.#at = 0;
-    this.#note();
-  }
-
-  async close(): Promise<void> {
-    await this.#batches.return();
-  }
-
-  #note(): void {
-    const atMs = this.#batch.times[this.#at] ?? Number.NaN;
-    if (atMs > this.key) this.key = atMs;
-  }
-}
-
-const NOTHING: TextBatch = { text: Buffer.alloc(0), ends: [], times: [], offsets: [], sources: [] };
-
-/** The lane with the earliest record, but for one. */
-function earliest(lanes: readonly Lane[], except?: Lane): Lane | undefined {
-  let first: Lane | undefined;
-  for (const lane of lanes)
-    if (lane !== except && lane.hasNext && (first === undefined || isBefore(lane, first))) first = lane;
-  return first;
-}
-
-function isBefore(a: Lane, b: Lane): boolean {
-  return a.key < b.key || (a.key === b.key && a.index < b.index);
 }
 
 /** Counts what was written, and collects what is missing. */
@@ -208,7 +168,7 @@ class Account {
   readonly #recent = new RecentRecords();
 
   /** Sources may overlap: duplicates of a record have the same timestamp. */
-  isNew(batch: TextBatch, index: number): boolean {
+  isNew(batch: RecordBatch, index: number): boolean {
     const isNew = this.#recent.add(batch, index);
     if (isNew) this.#records++;
     return isNew;
@@ -253,33 +213,38 @@ class Account {
 class RecentRecords {
   #timeMs = Number.NaN;
   /** As long as they are of one file, in its order: each of them is new. */
-  #source = '';
+  #origin: Origin = { file: '' };
   readonly #offsets: number[] = [];
   #keys: Set<string> | undefined;
 
   /** Whether it is not one of them. */
-  add({ times, sources, offsets }: TextBatch, index: number): boolean {
-    const timeMs = times[index] as number;
-    const source = sources[index] as string;
-    const offset = offsets[index] as number;
+  add(batch: RecordBatch, index: number): boolean {
+    const timeMs = batch.times[index] as number;
+    const offset = batch.offsets[index] as number;
+    const origin = originAt(batch, index);
     const isSameTime = timeMs === this.#timeMs || (Number.isNaN(timeMs) && Number.isNaN(this.#timeMs));
     if (!isSameTime || (this.#offsets.length === 0 && this.#keys === undefined)) {
       this.#timeMs = timeMs;
-      this.#source = source;
+      this.#origin = origin;
       // Used again: most records have a time of their own.
       this.#offsets.length = 0;
       this.#offsets.push(offset);
       this.#keys = undefined;
       return true;
     }
-    if (this.#keys === undefined && source === this.#source && offset > (this.#offsets.at(-1) as number)) {
+    const isSameFile = origin.file === this.#origin.file && origin.node === this.#origin.node;
+    if (this.#keys === undefined && isSameFile && offset > (this.#offsets.at(-1) as number)) {
       this.#offsets.push(offset);
       return true;
     }
-    this.#keys ??= new Set(this.#offsets.map((each) => `${this.#source}/${each}`));
-    const key = `${source}/${offset}`;
+    this.#keys ??= new Set(this.#offsets.map((each) => keyOf(this.#origin, each)));
+    const key = keyOf(origin, offset);
     if (this.#keys.has(key)) return false;
     this.#keys.add(key);
     return true;
   }
+}
+
+function keyOf({ node = '', file }: Origin, offset: number): string {
+  return `${node}/${file}/${offset}`;
 }

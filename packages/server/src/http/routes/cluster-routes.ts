@@ -18,7 +18,7 @@ import {
   type RequestClock,
   type SearchOptions,
 } from '@porthole/contract';
-import { clusterLines, jsonLines } from '../../records/cluster-lines.ts';
+import { toBatches, toLines } from '@porthole/records';
 import { EVENT_STREAM_HEADERS, EventEncoder, lastEventId, openFollowStream } from '../response/follow-stream.ts';
 import { openStream } from '../response/open-stream.ts';
 import {
@@ -92,7 +92,7 @@ export function createClusterRoutes(
       const request = parseClusterSearchRequest(query, clock(), { maxRecords });
       const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
       const limits = { ...callOptions(routed), budgetMs, reusesMemory: true };
-      return linesResponse(clusterLines(all, request, limits));
+      return linesResponse(toLines(all.search(request, limits)));
     }),
     clusterLogFollow: route(async (all, { query, headers, signal }) => {
       const request = parseClusterFollowRequest(query, clock(), lastEventId({ headers, query }));
@@ -108,7 +108,7 @@ export function createClusterRoutes(
     clusterLogTop: countRoute(parseClusterTopRequest, (all, request, limits) => all.logTop(request, limits)),
     clusterLogMoment: route(async (all, routed) => {
       const request = parseAroundRequest(routed.query, clock(), { maxRecords });
-      return linesResponse(jsonLines(all.around(request, callOptions(routed))));
+      return linesResponse(toLines(toBatches(all.around(request, callOptions(routed)))));
     }),
   };
 }

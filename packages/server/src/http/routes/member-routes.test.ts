@@ -1,5 +1,7 @@
 import { type ErrorCode, getMemberRoute, MEMBER_ROUTE_IDS, type NodeState, PortholeError } from '@porthole/contract';
+import type { SearchEnd } from '@porthole/logs';
 import { eventually } from '@porthole/logs/testing';
+import { batchOf, EMPTY_BATCH } from '@porthole/records';
 import { describe, expect, it } from 'vitest';
 import { openRequest, requestJson, requestProblem, sendRequest } from '../../testing/send-request.ts';
 import { BatchSource } from '../testing/batch-source.ts';
@@ -147,14 +149,14 @@ describe('a route of a member', () => {
   });
 
   it('takes the signal and the limits of this node to the member', async () => {
-    const source = new BatchSource<Uint8Array>();
+    const source = new BatchSource<ReturnType<typeof record>>();
     const asked: unknown[] = [];
-    const searchLogLines: NodeState['searchLogLines'] = async function* (request, { signal, budgetMs } = {}) {
+    const search: NodeState['search'] = async function* (request, { signal, budgetMs } = {}) {
       asked.push(request, budgetMs);
-      for await (const batch of source.open(signal)) yield Buffer.concat(batch);
+      for await (const records of source.open(signal)) yield batchOf(records);
     };
-    const { port, slots } = await serveCluster(new FakeCluster({ b: { searchLogLines } }));
-    source.push([], [Buffer.from(`${JSON.stringify(record(1))}\n`)]);
+    const { port, slots } = await serveCluster(new FakeCluster({ b: { search } }));
+    source.push([], [record(1)]);
     expect(await requestProblem(port, `${MEMBERS}/b/log/search?limit=1001`)).toMatchObject({
       code: 'PARAMETER_INVALID',
     });
@@ -183,11 +185,11 @@ describe('a route of a member', () => {
 
 describe('the end of a search through another node', () => {
   it('is the end the member reported', async () => {
-    const searchLogLines: NodeState['searchLogLines'] = async function* () {
-      yield Buffer.alloc(0);
-      yield Buffer.from(`${JSON.stringify(END)}\n`);
+    const search: NodeState['search'] = async function* () {
+      yield EMPTY_BATCH;
+      yield END as SearchEnd;
     };
-    const { port } = await serveCluster(new FakeCluster({ b: { searchLogLines } }));
+    const { port } = await serveCluster(new FakeCluster({ b: { search } }));
     expect(await requestJson(port, `${MEMBERS}/b/log/search`)).toEqual(END);
   });
 });

@@ -18,6 +18,7 @@ import {
   type SearchOptions,
 } from '@porthole/contract';
 import type { FollowItem, FollowQuery } from '@porthole/logs';
+import { toLines } from '@porthole/records';
 import {
   agreedHeartbeat,
   cursorId,
@@ -63,7 +64,7 @@ export function createRecordRoutes(node: NodeState, options: RecordRouteOptions)
       const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
       // A piece is flushed before the next one is requested.
       const how = { reusesMemory: true, onlyRaw: headers[RECORDS_HEADER] === ONLY_RAW };
-      const stream = await openStream(node.searchLogLines(request, { ...callOptions(routed), budgetMs, ...how }));
+      const stream = await openStream(toLines(node.search(request, { ...callOptions(routed), budgetMs, ...how })));
       return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, stream };
     },
     logFollow: async (routed) => {

@@ -1,3 +1,4 @@
+import type { ClusterEnd, ClusterRecord } from '@porthole/contract';
 import {
   type ClusterFollowItem,
   type ClusterItem,
@@ -6,6 +7,7 @@ import {
   PortholeError,
   type SearchOptions,
 } from '@porthole/contract';
+import { toBatches } from '@porthole/records';
 import { BatchSource } from './batch-source.ts';
 import { CLUSTER_RESPONSES } from './cluster-responses.ts';
 
@@ -48,7 +50,8 @@ export class FakeCluster implements ClusterState {
   logFields = (request: object, options?: SearchOptions) => this.#respond('logFields', request, options);
   logTop = (request: object, options?: SearchOptions) => this.#respond('logTop', request, options);
 
-  searchLogs = (request: object, options?: SearchOptions) => this.#streamed('searchLogs', this.found, request, options);
+  search = (request: object, options?: SearchOptions) =>
+    toBatches<ClusterRecord, ClusterEnd>(this.#streamed('search', this.found, request, options));
   followLogs = (request: object, options?: SearchOptions) =>
     this.#streamed('followLogs', this.followed, request, options);
   around = (request: object, options?: SearchOptions) => this.#streamed('around', this.found, request, options);

@@ -6,9 +6,7 @@ export type { ServeOptions };
 
 /** The record routes on a port of their own, in front of whatever answers them; stopped when the test ends. */
 export function serveRecords(
-  state: Partial<
-    Pick<NodeState, 'searchLogLines' | 'followLogs' | 'logHistogram' | 'logDigest' | 'logFields' | 'logTop'>
-  >,
+  state: Partial<Pick<NodeState, 'search' | 'followLogs' | 'logHistogram' | 'logDigest' | 'logFields' | 'logTop'>>,
   options?: ServeOptions,
 ): Promise<Served> {
   return serveRoutes((policy) => ({ routes: createRecordRoutes(state as NodeState, policy) }), options);

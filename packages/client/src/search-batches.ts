@@ -1,0 +1,45 @@
+import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
+import { batchOf, EMPTY_BATCH, LineKernel, type RecordBatch } from '@porthole/records';
+import type { Exchange } from './exchange.ts';
+import { readChunks, type SearchBounds, takeItems } from './search-stream.ts';
+
+/**
+ * The records of a response in batches, an empty one first, and the end, bounded and checked like `searchItems`. Records as our
+ * nodes write them are passed on as they are, others are decoded and written again.
+ */
+export async function* searchBatches(
+  exchange: Exchange,
+  bounds: SearchBounds,
+): AsyncGenerator<RecordBatch | SearchEnd, void, undefined> {
+  const kernel = LineKernel.shared;
+  const chunks = readChunks<(RecordBatch | SearchEnd)[]>(exchange, bounds, {
+    nothing: [EMPTY_BATCH],
+    take: (lines, state) => {
+      const value: (RecordBatch | SearchEnd)[] = [];
+      let [at, count] = [0, 0];
+      while (at < lines.length && count < state.left) {
+        const batch = kernel.scan(lines, at, state.left - count);
+        if (batch === undefined) break;
+        value.push(batch);
+        at += batch.bytes.length;
+        count += batch.ends.length;
+      }
+      if (at === lines.length) return { value, records: count, isEnd: false, isTooMuch: false };
+      // What follows a line that is not recognized is decoded, too: such lines come in rows.
+      const { items, ...rest } = takeItems(exchange, lines.subarray(at), { ...state, left: state.left - count });
+      const end = items.at(-1);
+      const records = items.filter((item) => item.type === 'record');
+      if (records.length > 0) value.push(batchOf(records.map(withoutClusterFields)));
+      if (end?.type === 'end') value.push(end);
+      return { ...rest, value, records: count + rest.records };
+    },
+  });
+  for await (const items of chunks) yield* items;
+}
+
+/** Without fields that only a node may add that merges records: a node could send them. */
+function withoutClusterFields(record: FoundRecord): FoundRecord {
+  if (!('node' in record || 'atMs' in record || 'isUnsure' in record)) return record;
+  const { node: _node, atMs: _atMs, isUnsure: _isUnsure, ...own } = record as FoundRecord & Record<string, unknown>;
+  return own as FoundRecord;
+}

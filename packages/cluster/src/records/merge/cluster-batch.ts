@@ -1,0 +1,176 @@
+import { EMPTY_BATCH, LineKernel, OriginList, originAt, type RecordBatch, startOf } from '@porthole/records';
+import { isTime } from '../to-cluster-record.ts';
+
+/** Merged records of one member in a row: records `[from, to)` of a batch. */
+export interface MemberRun {
+  node: string;
+  /** How far the clock of the member is ahead. */
+  offsetMs: number;
+  /** The last time of theirs, by the clock of this node. */
+  atMs: number | undefined;
+  /** Whether the order of the first one is not certain; the others follow a record of the same member. */
+  isUnsure: boolean;
+  batch: RecordBatch;
+  from: number;
+  to: number;
+}
+
+/** More than `,"atMs":-8640000000000000,"isUnsure":true,` has. */
+const MOST_ADDED_BYTES = 64;
+
+const COMMA = 0x2c;
+const ZERO = 0x30;
+
+/** Fewer lines are copied one by one: a call of the kernel takes as long as some of them. */
+const MIN_MERGED_LINES = 4;
+
+/** What the line of a record of a member starts with. */
+interface LineStart {
+  /** Up to its node. */
+  node: Buffer;
+  /** Up to its time. */
+  time: Buffer;
+}
+
+/** Makes batches of a cluster from runs of its members: each line gets its node and its time by the clock of this node. */
+export class ClusterBatchWriter {
+  readonly #kernel = LineKernel.shared;
+  readonly #starts = new Map<string, LineStart>();
+  readonly #reusesMemory: boolean;
+  #room = Buffer.alloc(0);
+
+  /** With `reusesMemory`, a batch is no longer used when the next one is written. */
+  constructor({ reusesMemory = false }: { reusesMemory?: boolean | undefined } = {}) {
+    this.#reusesMemory = reusesMemory;
+  }
+
+  write(runs: readonly MemberRun[]): RecordBatch {
+    if (runs.length === 0) return EMPTY_BATCH;
+    let [count, most] = [0, 0];
+    for (const { node, batch, from, to } of runs) {
+      const added = this.#startFor(node).time.length + MOST_ADDED_BYTES;
+      most += (to - from) * added + startOf(batch, to) - startOf(batch, from);
+      count += to - from;
+    }
+    const target = this.#take(most);
+    const origins = new OriginList();
+    const written = {
+      type: 'batch' as const,
+      bytes: target,
+      ends: new Uint32Array(count),
+      times: new Float64Array(count),
+      offsets: new Float64Array(count),
+      originOf: new Uint16Array(count),
+      origins: origins.list,
+    };
+    let [at, index] = [0, 0];
+    for (const run of runs) {
+      const { node, batch, from, to, offsetMs } = run;
+      at = this.#writeRun(target, at, run);
+      for (let row = from; row < to; row++, index++) {
+        written.times[index] = (batch.times[row] as number) - offsetMs;
+        written.originOf[index] = origins.indexOf(originAt(batch, row).file, node);
+      }
+      written.offsets.set(batch.offsets.subarray(from, to), index - (to - from));
+      this.#noteEnds(written.ends, index, run, at);
+    }
+    written.bytes = target.subarray(0, at);
+    return written;
+  }
+
+  /** Where the lines of a run end, from its last one backwards: each is longer than it was by what was added. */
+  #noteEnds(
+    ends: Uint32Array,
+    behind: number,
+    { node, offsetMs, isUnsure, batch, from, to }: MemberRun,
+    at: number,
+  ): void {
+    const start = this.#startFor(node);
+    let end = at;
+    for (let row = to - 1, index = behind - 1; row >= from; row--, index--) {
+      ends[index] = end;
+      const length = (batch.ends[row] as number) - startOf(batch, row);
+      end -= length - 1 + addedBytes(start, (batch.times[row] as number) - offsetMs, isUnsure && row === from);
+    }
+  }
+
+  #take(bytes: number): Buffer {
+    if (!this.#reusesMemory) return Buffer.allocUnsafe(bytes);
+    if (this.#room.length < bytes) this.#room = Buffer.allocUnsafeSlow(Math.ceil(bytes * 1.25));
+    return this.#room;
+  }
+
+  #writeRun(target: Buffer, start: number, { node, offsetMs, isUnsure, batch, from, to }: MemberRun): number {
+    const lineStart = this.#startFor(node);
+    let at = start;
+    for (let row = from; row < to; ) {
+      const isKernels = to - from >= MIN_MERGED_LINES && !(isUnsure && row === from);
+      const merged = isKernels
+        ? this.#kernel.merge(batch, [row, to], { start: lineStart.time, offsetMs }, target, at)
+        : NOTHING_MERGED;
+      at += merged.bytes;
+      row += merged.count;
+      if (row === to) break;
+      const line = batch.bytes.subarray(startOf(batch, row) + 1, batch.ends[row]);
+      at = writeStart(target, at, lineStart, (batch.times[row] as number) - offsetMs, isUnsure && row === from);
+      target.set(line, at);
+      at += line.length;
+      row++;
+    }
+    return at;
+  }
+
+  #startFor(name: string): LineStart {
+    const known = this.#starts.get(name);
+    if (known) return known;
+    const node = Buffer.from(`{"node":${JSON.stringify(name)}`);
+    const start = { node, time: Buffer.concat([node, Buffer.from(',"atMs":')]) };
+    this.#starts.set(name, start);
+    return start;
+  }
+}
+
+const NOTHING_MERGED = { count: 0, bytes: 0 };
+
+/** Times that are written digit by digit, which is much faster than making a text of them. */
+function isPlain(atMs: number): boolean {
+  return atMs > 0 && Number.isSafeInteger(atMs);
+}
+
+/** Between the node and the rest of a line, if its time is not plain. */
+function addedText(atMs: number, isUnsure: boolean): string {
+  return `${isTime(atMs) ? `,"atMs":${atMs}` : ''}${isUnsure ? ',"isUnsure":true' : ''},`;
+}
+
+/** How much longer a line gets than what follows its brace. */
+function addedBytes({ node, time }: LineStart, atMs: number, isUnsure: boolean): number {
+  return isPlain(atMs) && !isUnsure
+    ? time.length + countDigits(atMs) + 1
+    : node.length + addedText(atMs, isUnsure).length;
+}
+
+/** Writes what comes before the fields of the record, in the order of `toClusterRecord`; returns the position after it. */
+function writeStart(target: Buffer, at: number, start: LineStart, atMs: number, isUnsure: boolean): number {
+  if (!isPlain(atMs) || isUnsure) {
+    target.set(start.node, at);
+    return at + start.node.length + target.write(addedText(atMs, isUnsure), at + start.node.length, 'latin1');
+  }
+  target.set(start.time, at);
+  const end = at + start.time.length + countDigits(atMs);
+  let rest = atMs;
+  for (let index = end - 1; index >= at + start.time.length; index--) {
+    const next = Math.floor(rest / 10);
+    target[index] = ZERO + rest - next * 10;
+    rest = next;
+  }
+  target[end] = COMMA;
+  return end + 1;
+}
+
+function countDigits(value: number): number {
+  // Most are epoch milliseconds of these centuries.
+  if (value >= 1e12 && value < 1e13) return 13;
+  let digits = 1;
+  for (let power = 10; power <= value; power *= 10) digits++;
+  return digits;
+}

@@ -1,0 +1,84 @@
+import { joinBatches, type RecordBatch } from '@porthole/records';
+import { startAt, textOf } from '../scan/found-lines.ts';
+import { type TakenRecords, takenBatch } from './lane.ts';
+
+const NEWLINE = 10;
+
+/**
+ * Makes texts of records such that they can be concatenated: a record without a newline gets one, unless what follows
+ * continues it. So the last one is held back if it has none, until that is known.
+ */
+export class JoinedTexts {
+  #held: TakenRecords | undefined;
+
+  *add(taken: readonly TakenRecords[]): Generator<RecordBatch, void, undefined> {
+    const all = this.#held ? [this.#held, ...taken] : [...taken];
+    const last = all.at(-1);
+    this.#held = undefined;
+    if (last && isOpen(last)) {
+      this.#held = copyLast(last);
+      all.pop();
+      if (last.to - last.from > 1) all.push({ ...last, to: last.to - 1 });
+    }
+    if (all.length > 0) yield joinTexts(all, this.#held);
+  }
+
+  *rest(): Generator<RecordBatch, void, undefined> {
+    if (this.#held) yield joinTexts([this.#held]);
+  }
+}
+
+/** Without copying, if it is in one piece. `next` is what follows. */
+function joinTexts(taken: readonly TakenRecords[], next?: TakenRecords): RecordBatch {
+  const pieces = taken.map((piece, index) => ({ ...piece, gap: gapBehind(piece, taken[index + 1] ?? next) }));
+  const [first] = pieces;
+  if (first && pieces.length === 1 && first.gap === 0) return takenBatch(first);
+  const ends = joinEnds(pieces);
+  const bytes = Buffer.allocUnsafe(ends.at(-1) ?? 0);
+  let at = 0;
+  for (const piece of pieces) {
+    at += textOf(piece.found, piece.from, piece.to).copy(bytes, at);
+    if (piece.gap > 0) bytes[at++] = NEWLINE;
+  }
+  return { ...joinBatches(taken.map((piece) => ({ ...takenBatch(piece), bytes: NO_BYTES }))), bytes, ends };
+}
+
+const NO_BYTES = new Uint8Array(0);
+
+function joinEnds(pieces: readonly (TakenRecords & { gap: number })[]): Uint32Array {
+  const ends = new Uint32Array(pieces.reduce((count, { from, to }) => count + to - from, 0));
+  let [end, count] = [0, 0];
+  for (const { found, from, to, gap } of pieces) {
+    const shift = end - startAt(found, from);
+    for (let index = from; index < to; index++) ends[count++] = (found.ends[index] ?? 0) + shift;
+    ends[count - 1] = (ends[count - 1] ?? 0) + gap;
+    end = ends[count - 1] ?? 0;
+  }
+  return ends;
+}
+
+/** The last record in memory of its own: that of the others may be used again before it is emitted. */
+function copyLast({ found, opened, to }: TakenRecords): TakenRecords {
+  const text = new Uint8Array(textOf(found, to - 1, to));
+  const copied = {
+    text,
+    ends: Uint32Array.of(text.length),
+    offsets: found.offsets.slice(to - 1, to),
+    times: found.times.slice(to - 1, to),
+    ...(found.lengths && { lengths: found.lengths.slice(to - 1, to) }),
+  };
+  return { found: copied, opened, from: 0, to: 1 };
+}
+
+/** Whether the last record has no newline. */
+function isOpen({ found, to }: TakenRecords): boolean {
+  return found.text[startAt(found, to) - 1] !== NEWLINE;
+}
+
+/** 1 if a newline is missing between them. */
+function gapBehind(piece: TakenRecords, next: TakenRecords | undefined): 0 | 1 {
+  if (!next || !isOpen(piece)) return 0;
+  const last = piece.to - 1;
+  const end = (piece.found.offsets[last] ?? 0) + (piece.found.lengths?.[last] ?? 0);
+  return next.opened === piece.opened && next.found.offsets[next.from] === end ? 0 : 1;
+}

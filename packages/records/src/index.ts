@@ -1,0 +1,35 @@
+export { contextJson, exactJson, indentJson, isObjectText } from './exact-json.ts';
+export { LineKernel } from './kernel/line-kernel.ts';
+export type { TextLayout } from './kernel/line-text-kernel.ts';
+export { type LoadedWasm, loadWasm } from './kernel/load-wasm.ts';
+export {
+  isBefore,
+  type Keyed,
+  LaneHeap,
+  type MergedRun,
+  type MergeOptions,
+  mergeByTime,
+  type Timed,
+} from './merge-by-time.ts';
+export {
+  batchOf,
+  bytesOf,
+  copyBatch,
+  cursorAt,
+  EMPTY_BATCH,
+  filterBatch,
+  isBatch,
+  joinBatches,
+  joinBytes,
+  type Origin,
+  OriginList,
+  originAt,
+  type RecordBatch,
+  recordsOf,
+  sliceBatch,
+  startOf,
+  toBatches,
+  toItems,
+  toLines,
+} from './record-batch.ts';
+export { recordText, TextRenderer } from './record-text.ts';
