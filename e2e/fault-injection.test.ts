@@ -40,19 +40,23 @@ const checkText: Check = ({ name }, { status, body }) => {
 
 /** What a member is asked, and after how many of the bytes of the response it is cut. */
 const MEMBER_ROUTES: readonly [string, number][] = [
-  ['node', 4],
-  ['config', 4],
-  ['config/settings', 4],
-  ['log/list', 4],
-  ['log/files', 4],
-  ['log/histogram', 4],
-  ['log/digest', 4],
-  ['log/fields', 4],
-  ['log/top?by=level', 4],
   ['log/view?file=service.log&size=1000', 30],
   ['log/raw?file=service.log', 8],
   ['log/search?limit=1', 30],
   ['log/follow', 4],
+];
+
+/** The responses of these are one JSON value each, which the same code reads: each is framed in some of the ways. */
+const MEMBER_VALUES = [
+  'node',
+  'config',
+  'config/settings',
+  'log/list',
+  'log/files',
+  'log/histogram',
+  'log/digest',
+  'log/fields',
+  'log/top?by=level',
 ];
 
 /** Within the first requests of the shipper; each is sent again after a while, which is longer each time. */
@@ -99,15 +103,17 @@ describe.each([
       ...{ isEmbedded, faulty: [server], members: ['lindb'], files: FILES, check: checkText },
       settings: { 'cluster.members': `lindb=${server.url}` },
     });
+    // What responses have in common is tried without a host.
+    const some = (faults: readonly Fault[]) => faults.filter((_fault, index) => !isEmbedded || index % 4 === 0);
     const ofConfig = { server, on: /\/config$/, through: /lindb\/config$/ };
-    await world.inject({ ...ofConfig, faults: [...everyFraming(config), ...everyByte('length', config, 25)] });
     const ofList = { server, on: /\/log\/list$/, through: /lindb\/log\/(list|files)$/ };
-    const heads = silentHeads(list, 4);
-    await world.inject({ ...ofList, faults: [...everyFraming(list), ...everyByte('chunked', list, 25), ...heads] });
     const ofView = { server, on: /\/log\/view/, through: /lindb\/log\/view$/ };
-    await world.inject({ ...ofView, faults: everyFraming(view) });
-    await world.inject({ ...ofView, faults: everyByte('length', view, isEmbedded ? 40 : 150) });
-    await world.inject({ ...ofView, faults: everyByte('chunked', view, isEmbedded ? 20 : 50) });
+    const cuts = [...everyByte('length', view, 150), ...everyByte('chunked', view, 50)];
+    // One after the other: who is asked for a view reads the configuration and the list before.
+    await world.inject({ ...ofConfig, faults: some([...everyFraming(config), ...everyByte('length', config, 25)]) });
+    const lists = [...everyFraming(list), ...everyByte('chunked', list, 25)];
+    await world.inject({ ...ofList, faults: [...some(lists), ...silentHeads(list, 4)] });
+    await world.inject({ ...ofView, faults: some([...everyFraming(view), ...cuts]) });
     await world.inject({ ...ofView, faults: silentHeads(view, 8) });
     await world.inject({ ...ofView, faults: silentBodies(view, 8), leaves: 1 });
     await world.expectUnharmed();
@@ -149,16 +155,24 @@ describe.each([
     });
     // What responses have in common is tried without a host.
     const routes = MEMBER_ROUTES.filter(([path]) => !isEmbedded || /raw|follow/.test(path));
-    for (const [path, bytes] of routes) {
-      const [name = ''] = path.split('?');
-      const reply = await sampleReply(`${member.running.url}api/v1/${path}`);
-      const ofRoute = { server, on: new RegExp(`/api/v1/${name}(\\?|$)`), through: new RegExp(`porthole/${name}$`) };
-      // The page is taken to say that there is no such route, which is remembered.
-      const framings = everyFraming(reply, { except: ['a web page'] });
-      const cuts = [...everyByte('chunked', reply, bytes), ...silentHeads(reply, 1)];
-      await world.inject({ ...ofRoute, faults: [...framings, ...cuts] });
-      await world.inject({ ...ofRoute, faults: silentBodies(reply, 1), leaves: 1 });
-    }
+    const values = isEmbedded ? [] : MEMBER_VALUES.map((path): [string, number] => [path, 4]);
+    const injections = await Promise.all(
+      [...routes, ...values].map(async ([path, bytes], index) => {
+        const [name = ''] = path.split('?');
+        const reply = await sampleReply(`${member.running.url}api/v1/${path}`);
+        const ofRoute = { server, on: new RegExp(`/api/v1/${name}(\\?|$)`), through: new RegExp(`porthole/${name}$`) };
+        const share = index < routes.length ? { of: 1, from: 0 } : { of: 4, from: index % 4 };
+        // The page is taken to say that there is no such route, which is remembered.
+        const framings = everyFraming(reply, { except: ['a web page'], share });
+        const faults = [...framings, ...everyByte('chunked', reply, bytes), ...silentHeads(reply, 1)];
+        return [
+          { ...ofRoute, faults },
+          { ...ofRoute, faults: silentBodies(reply, 1), leaves: 1 },
+        ] as const;
+      }),
+    );
+    await world.inject(...injections.map(([broken]) => broken));
+    await world.inject(...injections.map(([, silent]) => silent));
     await world.expectUnharmed();
   });
 

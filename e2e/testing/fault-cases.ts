@@ -5,10 +5,17 @@ const MORE = Number(process.env.MORE ?? 1);
 
 const CUTS = ['fin', 'rst'] as const;
 
+interface FramingChoice {
+  except?: readonly FramingName[];
+  /** Only every so many of them, beginning with this one: what is left is tried with responses that are read alike. */
+  share?: { of: number; from: number };
+}
+
 /** Every framing as it is, and some of them late or cut somewhere; with MORE, all of them. */
-export function everyFraming(reply: Reply, { except = [] }: { except?: readonly FramingName[] } = {}): Fault[] {
+export function everyFraming(reply: Reply, { except = [], share = { of: 1, from: 0 } }: FramingChoice = {}): Fault[] {
   const names = FRAMING_NAMES.filter((name) => !OPEN_FRAMINGS.includes(name) && !except.includes(name));
   return names.flatMap((framing, index): Fault[] => {
+    if (MORE === 1 && index % share.of !== share.from) return [];
     const at = Math.floor((frame(framing, reply).length * (index + 1)) / (names.length + 1));
     const late = { framing, lateMs: 10 };
     const cut = { framing, at, end: CUTS[index % 2] ?? 'fin' };
@@ -43,8 +50,8 @@ export function silentBodies(reply: Reply, count: number): Fault[] {
 }
 
 function spread(length: number, count: number): number[] {
-  const places = Math.min(length, count * MORE);
-  return Array.from({ length: places }, (_, index) => Math.floor((length * index) / places));
+  const positions = Math.min(length, count * MORE);
+  return Array.from({ length: positions }, (_, index) => Math.floor((length * index) / positions));
 }
 
 /** A response as the server really sends it. Of one without end, the beginning. */

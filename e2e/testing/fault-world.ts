@@ -31,6 +31,10 @@ const CALLERS = 16;
 /** How often a call of anything is made between those that lead to the faults. */
 const OTHERS_EVERY = 8;
 
+/** A client that leaves does so within this time of its request; within so much more after every so many requests. */
+const LEAVES_MS = 25;
+const CALLS_PER_PATIENCE = 200;
+
 /** Only a test that fails takes so long: a fault that nothing leads to. */
 const DEAL_ALL_MS = scaled(60_000);
 
@@ -61,11 +65,18 @@ interface Calling {
   leaves?: number;
 }
 
-interface Injection extends Calling {
+export interface Injection extends Calling {
   server: FaultyServer;
   faults: readonly Fault[];
   /** The requests to the server that are answered with them. */
   on: RegExp;
+}
+
+/** Calls that lead to something that is to happen, until it has. */
+interface Leading {
+  calls: readonly Call[];
+  leaves: number;
+  isOver(): boolean;
 }
 
 /** A node, the servers around it that send nonsense, and clients that leave. */
@@ -101,7 +112,7 @@ export class FaultWorld {
       world.#grpc = new GrpcCallers(await world.node.grpcPort(), seededRandom(FIRST_SEED));
     const waiting = world.calls.values();
     await world.#inTurns(async (callers) => {
-      for (const call of waiting) await callers.call([call], { leaves: 0 });
+      for (const call of waiting) await callers.call([call], { leaves: 0, mostMs: 0 });
     });
     world.#expectAlive();
     world.#files = world.node.openFiles;
@@ -109,24 +120,41 @@ export class FaultWorld {
     return world;
   }
 
-  /** Calls what leads to the faults until all are dealt. */
-  async inject({ server, faults, on, ...how }: Injection): Promise<void> {
-    const plan = server.plan(({ method, url = '' }) => method !== 'HEAD' && on.test(decodeURIComponent(url)), faults);
-    await this.callUntil(() => plan.left() === 0, how);
-    expect(plan.left(), `faults that no call of ${how.through} led to`).toBe(0);
+  /** Calls what leads to the faults until all are dealt, those of all injections side by side. */
+  async inject(...injections: readonly Injection[]): Promise<void> {
+    const plans = injections.map(({ server, faults, on, ...calling }) => {
+      const plan = server.plan(({ method, url = '' }) => method !== 'HEAD' && on.test(decodeURIComponent(url)), faults);
+      return { ...this.#leadBy(calling, () => plan.left() === 0), calling, left: () => plan.left() };
+    });
+    await this.#callUntilOver(plans);
+    for (const { calling, left } of plans) expect(left(), `faults that no call of ${calling.through} led to`).toBe(0);
   }
 
-  /** Calls these and, now and then, everything else, over all transports; some of the clients leave early. */
-  async callUntil(isOver: () => boolean, { through, leaves = 0.3 }: Calling): Promise<void> {
-    const leading = this.calls.filter(({ name }) => through.test(name));
+  /** Calls these and, now and then, everything else, until it is over. */
+  async callUntil(isOver: () => boolean, calling: Calling): Promise<void> {
+    await this.#callUntilOver([this.#leadBy(calling, isOver)]);
+  }
+
+  #leadBy({ through, leaves = 0.3 }: Calling, isOver: () => boolean): Leading {
+    return { calls: this.calls.filter(({ name }) => through.test(name)), leaves, isOver };
+  }
+
+  /** All transports are called, by turns what leads to each thing that is left; some of the clients leave early. */
+  async #callUntilOver(all: readonly Leading[]): Promise<void> {
     const giveUpAt = performance.now() + DEAL_ALL_MS;
     let count = 0;
     await this.#inTurns(async (callers) => {
-      while (!isOver() && !this.node.program.hasEnded && performance.now() < giveUpAt) {
-        count++;
-        if (count % OTHERS_EVERY > 0) await callers.call(leading, { leaves });
-        else await callers.call(this.calls, { leaves: Math.max(leaves, 0.5), most: 4 });
-        if (count % OTHERS_EVERY === 1) await this.#grpc?.call();
+      while (!this.node.program.hasEnded && performance.now() < giveUpAt) {
+        const left = all.filter(({ isOver }) => !isOver());
+        const turn = count++;
+        const leading = left[turn % left.length];
+        if (!leading) return;
+        const { calls, leaves } = leading;
+        // On a busy machine a node gets to a server later than the first clients wait for it.
+        const mostMs = LEAVES_MS * (1 + Math.floor(turn / CALLS_PER_PATIENCE));
+        if (turn % OTHERS_EVERY > 0) await callers.call(calls, { leaves, mostMs });
+        else await callers.call(this.calls, { leaves: Math.max(leaves, 0.5), most: 4, mostMs });
+        if (turn % OTHERS_EVERY === 1) await this.#grpc?.call();
       }
     });
     this.#expectAlive();
