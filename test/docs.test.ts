@@ -29,12 +29,15 @@ describe('the documentation says what the code does', () => {
     expect(documented.sort()).toEqual(ROUTE_IDS.map((id) => getRoute(id).path).sort());
   });
 
-  it('every decision record has a number of its own, which its title repeats', () => {
-    const records = readdirSync(join(root, 'docs/adr')).sort();
-    const numbers = records.map((name) => Number(name.slice(0, 4)));
-    expect(numbers).toEqual(records.map((_, index) => index + 1));
-    const titles = records.map((name) => Number(/^# (\d+)\./.exec(read(`docs/adr/${name}`))?.[1]));
-    expect(titles).toEqual(numbers);
+  it('every decision record has a number of its own, which its title repeats, and a row in the list of them', () => {
+    const names = readdirSync(join(root, 'docs/adr')).filter((name) => name !== 'README.md');
+    const records = names.sort().map((name) => {
+      const [, number = '', title] = /^# (\d+)\. (.+)$/m.exec(read(`docs/adr/${name}`)) ?? [];
+      return { name, number, row: `| ${number} | [${title}](${name}) |` };
+    });
+    expect(records.map(({ number }) => number.padStart(4, '0'))).toEqual(names.map((name) => name.slice(0, 4)));
+    expect(new Set(records.map(({ number }) => number)).size).toBe(records.length);
+    expect(read('docs/adr/README.md').match(/^\| \d.*$/gm)).toEqual(records.map(({ row }) => row));
   });
 
   it('every route of a member is named in docs/http-api.md', () => {

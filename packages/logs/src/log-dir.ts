@@ -181,7 +181,7 @@ export class LogDir {
     return (await this.#loadEngine()).heads(family, options);
   }
 
-  /** Adds what is missing of a file to the text index: see docs/adr/0032-a-text-index.md. */
+  /** Adds what is missing of a file to the text index: see docs/adr/0006-blocks-and-their-index.md. */
   async indexText(name: string, options: IndexOptions = {}): Promise<IndexedText> {
     return (await this.#loadEngine()).indexText(name, options);
   }
