@@ -13,7 +13,7 @@ const MEMBERS = [
   { id: 'slow', offsetMs: -3 * MINUTE_MS, zone: 'Asia/Kolkata', zoneHours: 5.5 },
 ];
 
-it('clocks that are minutes off and logs in different zones: the merged order is the true order', async () => {
+it('clocks that are minutes off and logs in different zones: the merged order is the true one, or marked as uncertain', async () => {
   const members = await Promise.all(MEMBERS.map(startMember));
   const flags = ['--cluster-members', members.map(({ id, address }) => `${id}=http://${address}`).join(',')];
   const asked = await ClusterProcess.start('asked', { flags });
@@ -43,17 +43,13 @@ it('clocks that are minutes off and logs in different zones: the merged order is
   });
   const back = await asked.search({ order: 'newest' });
   expect(back.messages).toEqual(truth.map(({ trueMs }) => `at ${trueMs}`).toReversed());
-});
 
-it('records within the uncertainty of two clocks are marked as uncertain in order', async () => {
-  const members = await Promise.all(MEMBERS.map(startMember));
-  const flags = ['--cluster-members', members.map(({ id, address }) => `${id}=http://${address}`).join(',')];
-  const asked = await ClusterProcess.start('asked', { flags });
-  const atMs = Date.now() - 60 * MINUTE_MS;
+  // Within the uncertainty of the clocks no order is certain.
+  const atMs = Date.now() - 30 * MINUTE_MS;
   for (const member of members) member.write(member.id, atMs);
   await eventually(async () => {
     const { records } = await asked.search();
-    expect(records.map(({ isUnsure }) => isUnsure)).toEqual([undefined, true, true]);
+    expect(records.slice(truth.length).map(({ isUnsure }) => isUnsure)).toEqual([undefined, true, true]);
   });
 });
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { startTestEtcd } from '@porthole/cluster/testing';
 import { type Coverage, coverageOf, gapsText, missingText } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
-import { describe, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { ClusterProcess } from './testing/cluster-process.ts';
 import { tempDir } from './testing/program.ts';
 
@@ -43,15 +43,88 @@ it('a call site is new only if every member says that it has no older record of 
   expect(stderr).toMatch(/older records were not all read: n2: /);
 });
 
-it('secrets that differ between living members are reported while a dead one cannot be compared', async () => {
+it('while a member is dead, every client says so in the same words, and shows what was kept of it', async () => {
   const etcd = await startTestEtcd();
   const token = join(tempDir(), 'token');
   writeFileSync(token, 'one-token-for-all-members-0123456789', { mode: 0o600 });
   const flags = ['--cluster-etcd', etcd.url, '--cluster-token-file', token];
   const start = (id: string) => ClusterProcess.start(id, { flags });
-  const [n1, , n3] = await Promise.all([start('n1'), start('n2'), start('n3')]);
+  const [n1, n2, n3] = await Promise.all([start('n1'), start('n2'), start('n3')]);
+  for (const node of [n1, n2, n3]) node.write(`written by ${node.id}`);
   await n3.waitForSnapshot();
   await n3.kill();
+  // At once, while it is still registered; and when its lease has ended.
+  await expectKeptLines(n1);
+  await eventually(async () => expect((await n1.search()).outcomes.n3).toBe('gone'));
+  await expectKeptLines(n1);
+  await expectSameCause(n1);
+  await expectComparedSecrets(n1);
+});
+
+/** The lines of the others and the kept ones of the dead one, a warning and exit code 3, whatever the limit. */
+async function expectKeptLines(n1: ClusterProcess): Promise<void> {
+  const run = async (...args: string[]) => {
+    const { code, stdout, stderr } = await n1.cli(...args);
+    return { code, lines: stdout.split('\n').slice(0, -1), stderr };
+  };
+  const all = await run('logs', '--all', '-S', '5m', '-l', 'info');
+  expect({ ...all, lines: all.lines.map((line) => line.replace(LINE, '')).toSorted() }).toEqual({
+    code: 3,
+    lines: ['written by n1', 'written by n2', 'written by n3'],
+    stderr: expect.stringMatching(/^porthole: warning: n3: /),
+  });
+  for (const args of [['--all', '-n', '1'], ['search', 'written', '--all', '-n', '1'], ['n3:']]) {
+    const { code, lines, stderr } = await run('logs', ...args);
+    expect({ args, code, count: lines.length }).toEqual({ args, code: 3, count: 1 });
+    expect(lines[0]).toMatch(LINE);
+    expect(stderr).toMatch(/^porthole: warning: n3: /);
+  }
+  expect(await run('config', 'get', 'n3:', 'service.name', '-o', 'flat')).toEqual({
+    code: 3,
+    lines: ['service.name = "n3"'],
+    stderr: expect.stringMatching(/^porthole: warning: n3: .* as of \d{4}-/),
+  });
+}
+
+/** The same cause as every other client, and never that there is no match. */
+async function expectSameCause(n1: ClusterProcess): Promise<void> {
+  const said = /^n3: registration expired: not registered since .*; shown as of /;
+
+  const responses = ['histogram', 'digest?limit=1', 'fields', 'top?by=level', 'files'].map((route) => `/log/${route}`);
+  for (const path of [...responses, '/config/diff']) {
+    const { coverage } = await n1.json<{ coverage: Coverage }>(path);
+    expect([path, coverage.isComplete, coverage.missing.map((part) => missingText(part))]).toEqual([
+      path,
+      false,
+      [expect.stringMatching(said)],
+    ]);
+  }
+  const { end } = await n1.search();
+  expect(gapsText(coverageOf(end))).toMatch(said);
+
+  for await (const items of n1.client.cluster.member('n3').searchLogs({ terms: ['nobody'] })) {
+    const last = items.at(-1);
+    if (last?.type === 'end')
+      expect(gapsText(coverageOf(last))).toMatch(/^it does not respond: only its newest \d+ records as of /);
+  }
+
+  const records = n1.client.cluster.records({ terms: ['nobody wrote this'] });
+  const { value } = await records.next();
+  expect(value).toMatchObject({ isComplete: false, missing: [{ node: 'n3', reason: 'gone' }] });
+
+  const searched = await n1.cli('logs', 'search', 'nobody wrote this', '--all');
+  expect({ ...searched, stderr: searched.stderr.replace('porthole: warning: ', '') }).toEqual({
+    code: 3,
+    signal: null,
+    stdout: '',
+    stderr: expect.stringMatching(said),
+  });
+  const { body } = await n1.request('/api/v1/cluster/log/download?nodes=*');
+  expect(body.trimEnd().split('\n').at(-1)).toMatch(/^# porthole: INCOMPLETE · .* · n3: registration expired: /);
+}
+
+/** Secrets that differ between living members are reported, those of the dead one cannot be compared. */
+async function expectComparedSecrets(n1: ClusterProcess): Promise<void> {
   const diff = async () => (await n1.client.cluster.configDiff({})).roles[0];
   await eventually(async () => expect((await diff())?.withoutFingerprint).toEqual({ 'service.password': ['n3'] }));
   const password = (await diff())?.differences.find(({ key }) => key === 'service.password');
@@ -63,88 +136,4 @@ it('secrets that differ between living members are reported while a dead one can
   const { code, stderr } = await n1.cli('config', 'diff');
   expect(code).toBe(1);
   expect(stderr).toContain('not compared (secret): service.password (no fingerprint of n3)');
-});
-
-describe('what the command line prints while a member of the cluster is dead', () => {
-  it('the lines of the others and the kept lines of the dead one, a warning and exit code 3, whatever the limit', async () => {
-    const etcd = await startTestEtcd();
-    const flags = ['--cluster-etcd', etcd.url];
-    const start = (id: string) => ClusterProcess.start(id, { flags });
-    const [n1, n2, n3] = await Promise.all([start('n1'), start('n2'), start('n3')]);
-    for (const node of [n1, n2, n3]) node.write(`written by ${node.id}`);
-    await n3.waitForSnapshot();
-    const run = async (...args: string[]) => {
-      const { code, stdout, stderr } = await n1.cli(...args);
-      return { code, lines: stdout.split('\n').slice(0, -1), stderr };
-    };
-    await n3.kill();
-
-    // At once, while it is still registered; and when its lease has ended.
-    for (const isRegistered of [true, false]) {
-      if (!isRegistered) await eventually(async () => expect((await n1.search()).outcomes.n3).toBe('gone'));
-      const all = await run('logs', '--all', '-S', '5m', '-l', 'info');
-      expect({ ...all, lines: all.lines.map((line) => line.replace(LINE, '')).toSorted() }).toEqual({
-        code: 3,
-        lines: ['written by n1', 'written by n2', 'written by n3'],
-        stderr: expect.stringMatching(/^porthole: warning: n3: /),
-      });
-      for (const args of [['--all', '-n', '1'], ['search', 'written', '--all', '-n', '1'], ['n3:']]) {
-        const { code, lines, stderr } = await run('logs', ...args);
-        expect({ args, code, count: lines.length }).toEqual({ args, code: 3, count: 1 });
-        expect(lines[0]).toMatch(LINE);
-        expect(stderr).toMatch(/^porthole: warning: n3: /);
-      }
-      expect(await run('config', 'get', 'n3:', 'service.name', '-o', 'flat')).toEqual({
-        code: 3,
-        lines: ['service.name = "n3"'],
-        stderr: expect.stringMatching(/^porthole: warning: n3: .* as of \d{4}-/),
-      });
-    }
-  });
-
-  it('the same cause in the same words as every other client, and never that there is no match', async () => {
-    const etcd = await startTestEtcd();
-    const flags = ['--cluster-etcd', etcd.url];
-    const start = (id: string) => ClusterProcess.start(id, { flags });
-    const [n1, n2] = await Promise.all([start('n1'), start('n2')]);
-    for (const node of [n1, n2]) node.write(`written by ${node.id}`);
-    await n2.waitForSnapshot();
-    await n2.kill();
-    await eventually(async () => expect((await n1.search()).outcomes.n2).toBe('gone'));
-    const said = /^n2: registration expired: not registered since .*; shown as of /;
-
-    const responses = ['histogram', 'digest?limit=1', 'fields', 'top?by=level', 'files'].map(
-      (route) => `/log/${route}`,
-    );
-    for (const path of [...responses, '/config/diff']) {
-      const { coverage } = await n1.json<{ coverage: Coverage }>(path);
-      expect([path, coverage.isComplete, coverage.missing.map((part) => missingText(part))]).toEqual([
-        path,
-        false,
-        [expect.stringMatching(said)],
-      ]);
-    }
-    const { end } = await n1.search();
-    expect(gapsText(coverageOf(end))).toMatch(said);
-
-    for await (const items of n1.client.cluster.member('n2').searchLogs({ terms: ['nobody'] })) {
-      const last = items.at(-1);
-      if (last?.type === 'end')
-        expect(gapsText(coverageOf(last))).toMatch(/^it does not respond: only its newest \d+ records as of /);
-    }
-
-    const records = n1.client.cluster.records({ terms: ['nobody wrote this'] });
-    const { value } = await records.next();
-    expect(value).toMatchObject({ isComplete: false, missing: [{ node: 'n2', reason: 'gone' }] });
-
-    const searched = await n1.cli('logs', 'search', 'nobody wrote this', '--all');
-    expect({ ...searched, stderr: searched.stderr.replace('porthole: warning: ', '') }).toEqual({
-      code: 3,
-      signal: null,
-      stdout: '',
-      stderr: expect.stringMatching(said),
-    });
-    const { body } = await n1.request('/api/v1/cluster/log/download?nodes=*');
-    expect(body.trimEnd().split('\n').at(-1)).toMatch(/^# porthole: INCOMPLETE · .* · n2: registration expired: /);
-  });
-});
+}

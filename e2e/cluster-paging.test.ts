@@ -22,30 +22,53 @@ function writeAll({ id, cwd }: ClusterProcess): void {
   appendFileSync(join(cwd, 'logs', 'numbered.log'), lines.join(''));
 }
 
-it.each(['newest', 'oldest'] as const)(
-  'pages, %s first, through the death of a process, its lease and its return have every record once',
-  async (order) => {
-    const etcd = await startTestEtcd();
-    const flags = ['--cluster-etcd', etcd.url];
-    const [n1, n2, n3] = await Promise.all(IDS.map((id) => ClusterProcess.start(id, { flags })));
-    if (!n1 || !n2 || !n3) throw new Error('three nodes were started');
-    for (const node of [n1, n2, n3]) writeAll(node);
-    await n3.waitForSnapshot();
-    const messages: string[] = [];
-    const outcomes: (string | undefined)[] = [];
-    let cursor: string | undefined;
-    for (let page = 1; ; page++) {
-      const found = await n1.search({ order, limit: 500, ...(cursor !== undefined && { cursor }) });
-      messages.push(...found.messages);
-      outcomes.push(found.outcomes.n3);
-      if (found.end.cursor === null) break;
-      ({ cursor } = found.end);
-      if (page === 1) await n3.kill();
-      if (page === 2) await eventually(async () => expect((await n1.search({ limit: 1 })).outcomes.n3).toBe('gone'));
-      if (page === 3) await ClusterProcess.start('n3', { flags, cwd: n3.cwd });
-      if (page === 3) await eventually(async () => expect((await n1.search({ limit: 1 })).outcomes.n3).toBe('ok'));
-    }
+it('pages in both orders, through the death of a process, its lease and its return, have every record once', async () => {
+  const etcd = await startTestEtcd();
+  const flags = ['--cluster-etcd', etcd.url];
+  const [n1, n2, n3] = await Promise.all(IDS.map((id) => ClusterProcess.start(id, { flags })));
+  if (!n1 || !n2 || !n3) throw new Error('three nodes were started');
+  for (const node of [n1, n2, n3]) writeAll(node);
+  await n3.waitForSnapshot();
+  const searches = (['newest', 'oldest'] as const).map((order) => new PagedSearch(n1, order));
+  const nextPages = () => Promise.all(searches.map((search) => search.next()));
+  await nextPages();
+  await n3.kill();
+  await nextPages();
+  await eventually(async () => expect((await n1.search({ limit: 1 })).outcomes.n3).toBe('gone'));
+  await nextPages();
+  await ClusterProcess.start('n3', { flags, cwd: n3.cwd });
+  await eventually(async () => expect((await n1.search({ limit: 1 })).outcomes.n3).toBe('ok'));
+  while (searches.some(({ isOver }) => !isOver)) await nextPages();
+  for (const { messages, outcomes } of searches) {
     expect(messages.toSorted()).toEqual(TRUTH);
     expect(outcomes.slice(0, 4)).toEqual(['ok', 'refused', 'gone', 'ok']);
-  },
-);
+  }
+});
+
+/** A search of all members, page by page. */
+class PagedSearch {
+  readonly #node: ClusterProcess;
+  readonly #order: 'newest' | 'oldest';
+  #cursor: string | null | undefined;
+  readonly messages: string[] = [];
+  /** What each page reports of the member that dies. */
+  readonly outcomes: (string | undefined)[] = [];
+
+  constructor(node: ClusterProcess, order: 'newest' | 'oldest') {
+    this.#node = node;
+    this.#order = order;
+  }
+
+  get isOver(): boolean {
+    return this.#cursor === null;
+  }
+
+  async next(): Promise<void> {
+    if (this.#cursor === null) return;
+    const start = this.#cursor === undefined ? {} : { cursor: this.#cursor };
+    const { messages, outcomes, end } = await this.#node.search({ order: this.#order, limit: 500, ...start });
+    this.messages.push(...messages);
+    this.outcomes.push(outcomes.n3);
+    this.#cursor = end.cursor;
+  }
+}

@@ -14,7 +14,7 @@ const ROUNDS = FOLLOW_MINUTES ? Math.ceil(Number(FOLLOW_MINUTES) * 50) : 6;
 const ROUND_MS = 1200;
 
 /** Lines a second, in each log. */
-const RATE = 60;
+const RATE = 20;
 
 /** Of one connection that is cut again and again. */
 const CUT_BYTES = 1_000_000;
