@@ -73,7 +73,7 @@ describe('a client', () => {
     const run = (client: string) => pool.run(countJob(file, [0, 1]), new CancelFlag({ client }));
     for (let round = 0; round < 50; round++) await run(`client ${round}`);
     // One waits while the other ends, and nothing else happens then.
-    for (let round = 0; round < 50; round++) await Promise.all([run('a'), run('b')]);
+    for (let round = 0; round < 50; round++) expect(await Promise.all([run('a'), run('b')])).toHaveLength(2);
   });
 
   it('does not wait for all jobs that another one has queued', async () => {

@@ -16,4 +16,5 @@ test('what pino adds to the options of a transport is no mistake', async () => {
   const added = { $context: {}, pinoWillSendConfig: true };
   const transport = await pinoTransport({ dir: tempDir(), ...added } as never);
   await new Promise<void>((resolve) => transport.end(resolve));
+  expect(transport.errored).toBeNull();
 });
