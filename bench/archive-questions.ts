@@ -1,7 +1,7 @@
 import { ArchiveState, ClickHouse, migrate, planMigration } from '@porthole/archive';
 import type { BenchContext } from './context.ts';
+import { atMost, type Row } from './group.ts';
 import { median, showNumber } from './rounds.ts';
-import { atMost, type Row } from './row.ts';
 
 /** What Porthole may add to what ClickHouse takes. */
 const MAX_RATIO = 1.3;

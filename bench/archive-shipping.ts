@@ -8,9 +8,8 @@ import { ClickHouse, ClickHouseTarget, LogShipper, migrate, planMigration, type 
 import { LogDir } from '@porthole/logs';
 import { ensurePrograms } from '../scripts/programs.mjs';
 import type { BenchContext } from './context.ts';
-import { quantile } from './quantile.ts';
-import { showNumber } from './rounds.ts';
-import { atLeast, below, type Row } from './row.ts';
+import { atLeast, below, type Row } from './group.ts';
+import { quantile, showNumber } from './rounds.ts';
 
 /** Records per second of a core that shipping has to reach, and the delay that is allowed at a rate of records. */
 const MIN_RATE = 150_000;

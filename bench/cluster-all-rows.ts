@@ -1,12 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BenchContext, ROOT } from './context.ts';
+import type { Row } from './group.ts';
 import { type PortholeServer, startPorthole } from './porthole.ts';
 import { cpuSeconds } from './process-usage.ts';
 import { startProgram } from './program.ts';
 import { startQueryNode } from './query-node.ts';
 import { showNumber } from './rounds.ts';
-import type { Row } from './row.ts';
 import { failedMembers, searchCluster } from './search-cluster.ts';
 
 const NODES = 5;

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext } from './context.ts';
+import { below, type Row } from './group.ts';
 import type { PortholeServer } from './porthole.ts';
 import { cpuSeconds, watchResident } from './process-usage.ts';
 import { startFakeMembers, startQueryNode } from './query-node.ts';
 import { median, showNumber } from './rounds.ts';
-import { below, type Row } from './row.ts';
 import { sendRequest } from './send-request.ts';
 
 const MEMBERS = 1000;

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { ABSENT_TEXT, BROKER_MIX } from './broker-mix.ts';
 import type { BenchContext } from './context.ts';
+import { atMost, type Row } from './group.ts';
 import { ensureFile, writeLines } from './input-files.ts';
 import type { LineMix } from './log-lines.ts';
 import { type PortholeServer, startPorthole } from './porthole.ts';
 import { startQueryNode } from './query-node.ts';
 import { median, showNumber } from './rounds.ts';
-import { atMost, type Row } from './row.ts';
 import { failedMembers, searchCluster } from './search-cluster.ts';
 import { showSize } from './search-files.ts';
 import { type Query, searchNode } from './send-request.ts';

@@ -8,7 +8,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Digest, type FoundRecord, LogDir, mergeShapes, messageShape } from '@porthole/logs';
 import { searchItems } from '@porthole/logs/testing';
-import { parseCsv } from './parse-csv.ts';
 
 const LABELS = '.log_structured.csv';
 
@@ -155,6 +154,22 @@ function formatTable(rows: readonly Row[]): string {
   const mean = rows.reduce((sum, { accuracy }) => sum + accuracy, 0) / rows.length;
   const header = ['| data set | format | events | groups | grouping accuracy |', '|---|---|--:|--:|--:|'];
   return `${[...header, ...lines, `| mean | | | | ${mean.toFixed(3)} |`].join('\n')}\n`;
+}
+
+/** The rows of a CSV text, with quoted fields. */
+function parseCsv(text: string): string[][] {
+  const rows: string[][] = [];
+  let row: string[] = [];
+  const FIELD = /(?:"((?:[^"]|"")*)"|([^,\r\n]*))(,|\r?\n|$)/y;
+  while (FIELD.lastIndex < text.length) {
+    const [, quoted, plain = '', end] = FIELD.exec(text) ?? [];
+    if (end === undefined) throw new Error(`invalid CSV after ${rows.length} rows`);
+    row.push(quoted === undefined ? plain : quoted.replaceAll('""', '"'));
+    if (end === ',') continue;
+    rows.push(row);
+    row = [];
+  }
+  return rows;
 }
 
 process.exitCode = await main(process.argv.slice(2));

@@ -1,14 +1,12 @@
+import { parseArgs } from 'node:util';
 import { errorMessage } from '@porthole/contract';
 import { ProgramsMissing } from '../scripts/programs.mjs';
 import { Cleanup, endWithProcess } from './cleanup.ts';
 import { createContext, FULL_EFFORT, QUICK_EFFORT } from './context.ts';
+import type { Group, Row } from './group.ts';
 import { GROUPS } from './groups.ts';
-import { describeMachine } from './machine.ts';
-import { OptionsError, readOptions, USAGE } from './options.ts';
 import { findPeers } from './peers.ts';
-import { type Report, renderReport, renderTable } from './report.ts';
-import type { Row } from './row.ts';
-import { saveReport } from './save-report.ts';
+import { describeMachine, type Report, renderReport, renderTable, saveReport } from './report.ts';
 
 /**
  * Runs the groups asked for, one after the other, and resolves to the exit code. A bar that is not met is a result, not a
@@ -70,4 +68,51 @@ async function measure(args: readonly string[], cleanup: Cleanup): Promise<boole
   console.log(options.save ? renderReport(report) : renderTable(rows));
   if (options.save) context.log(`written to ${saveReport(report)}`);
   return isWhole;
+}
+
+const USAGE = `npm run bench -- [--only GROUP[,GROUP]] [--quick] [--save]
+
+  --only   view, scrub, growth, readers, start, search, text-index, field-query, seek, parse, count, files, follow, beside, program, print, transports, cluster, archive, simulation, console, trust; all unless given
+  --quick  shorter and fewer rounds, smaller logs: shows that it runs, not how fast it is
+  --save   also write bench/results/DATE-MACHINE.md`;
+
+/** What the command line says cannot be done. */
+class OptionsError extends Error {
+  override readonly name = 'OptionsError';
+}
+
+interface BenchOptions {
+  groups: readonly Group[];
+  quick: boolean;
+  save: boolean;
+  help: boolean;
+}
+
+function readOptions(args: readonly string[], known: readonly Group[]): BenchOptions {
+  const { only, quick, save, help } = parse(args);
+  return { groups: chooseGroups(only, known), quick, save, help };
+}
+
+function parse(args: readonly string[]) {
+  const flag = { type: 'boolean', default: false } as const;
+  const options = {
+    only: { type: 'string', multiple: true, default: [] as string[] },
+    quick: flag,
+    save: flag,
+    help: flag,
+  } as const;
+  try {
+    return parseArgs({ args: [...args], options }).values;
+  } catch (error) {
+    throw new OptionsError(`${errorMessage(error)}\n\n${USAGE}`, { cause: error });
+  }
+}
+
+function chooseGroups(only: readonly string[], known: readonly Group[]): readonly Group[] {
+  const names = only.flatMap((value) => value.split(','));
+  const unknown = names.find((name) => !known.some((group) => group.name === name));
+  if (unknown !== undefined) {
+    throw new OptionsError(`no group named "${unknown}"; there are ${known.map(({ name }) => name).join(', ')}`);
+  }
+  return names.length === 0 ? known : known.filter(({ name }) => names.includes(name));
 }

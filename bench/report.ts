@@ -1,5 +1,11 @@
-import type { Machine } from './machine.ts';
-import type { Row } from './row.ts';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, release, totalmem, type } from 'node:os';
+import { join, relative } from 'node:path';
+import type { Cleanup } from './cleanup.ts';
+import { ROOT } from './context.ts';
+import type { Row } from './group.ts';
+import { type PeerName, peerVersion } from './peers.ts';
+import { runProgram } from './program.ts';
 
 export interface Report {
   machine: Machine;
@@ -51,4 +57,63 @@ function markdownTable(lines: readonly (readonly string[])[]): string {
     `| ${line.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(' | ')} |`;
   const rule = `|${widths.map((width) => '-'.repeat(width + 2)).join('|')}|`;
   return [show(head), rule, ...lines.slice(1).map(show)].join('\n');
+}
+
+/** Writes the report under a name that is not taken; gives the path within the checkout. */
+export function saveReport(report: Report): string {
+  const dir = join(ROOT, 'bench', 'results');
+  const name = `${report.date.toISOString().slice(0, 10)}-${machineSlug(report.machine)}`;
+  mkdirSync(dir, { recursive: true });
+  let path = join(dir, `${name}.md`);
+  for (let number = 2; existsSync(path); number++) path = join(dir, `${name}-${number}.md`);
+  writeFileSync(path, renderReport(report));
+  return relative(ROOT, path);
+}
+
+interface Machine {
+  cpu: string;
+  cores: number;
+  memoryGib: number;
+  kernel: string;
+  node: string;
+  /** Versions as the programs print them. */
+  peers: readonly string[];
+  /** The commit measured, with a mark when the checkout differs from it. */
+  commit: string;
+}
+
+export async function describeMachine(peers: ReadonlyMap<PeerName, string>, cleanup: Cleanup): Promise<Machine> {
+  return {
+    cpu: await cpuModel(cleanup),
+    cores: availableParallelism(),
+    memoryGib: Math.round(totalmem() / 1024 ** 3),
+    kernel: `${type()} ${release()} ${process.arch}`,
+    node: process.version,
+    peers: await Promise.all([...peers].map(([name, path]) => peerVersion(name, path, cleanup))),
+    commit: await describeCommit(cleanup),
+  };
+}
+
+/** Short enough for a file name. */
+function machineSlug({ cpu, cores }: Machine): string {
+  const words = cpu.replace(/\((?:R|TM)\)|@.*|\b(?:CPU|Processor)\b/gi, ' ');
+  return `${words}-${cores}c`.toLowerCase().replace(/[^a-z0-9]+/g, '-');
+}
+
+/** On ARM only lscpu knows the name. */
+async function cpuModel(cleanup: Cleanup): Promise<string> {
+  const model = cpus()[0]?.model.trim() ?? '';
+  if (model !== '' && model !== 'unknown') return model;
+  const output = await runProgram(['lscpu'], cleanup, { env: { ...process.env, LC_ALL: 'C' } }).catch(() => '');
+  return /^Model name:\s+(.+)$/m.exec(output)?.[1] ?? process.arch;
+}
+
+async function describeCommit(cleanup: Cleanup): Promise<string> {
+  const git = (...args: string[]) => runProgram(['git', ...args], cleanup, { cwd: ROOT }).then((text) => text.trim());
+  try {
+    const commit = await git('rev-parse', '--short', 'HEAD');
+    return (await git('status', '--porcelain')) === '' ? commit : `${commit} with changes`;
+  } catch {
+    return 'none';
+  }
 }

@@ -1,7 +1,7 @@
 import type { BenchContext } from './context.ts';
 import { type Load, type LoadResult, recordLoad, runWrk } from './wrk.ts';
 
-export interface Comparison {
+interface Comparison {
   ours: number;
   theirs: number;
   /** Ours divided by theirs. */
@@ -48,4 +48,10 @@ export function median(values: readonly number[]): number {
 /** With as many decimals as mean something. */
 export function showNumber(value: number): string {
   return value.toFixed(value >= 100 ? 0 : value >= 10 ? 1 : 2);
+}
+
+/** The value that so large a share of all is not above. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(sorted.length * share) - 1)] ?? Number.NaN;
 }

@@ -5,8 +5,8 @@ import { loadMerge, mergeRate } from '../cluster-merge.ts';
 import { searchRows } from '../cluster-search-rows.ts';
 import type { BenchContext } from '../context.ts';
 import type { Group } from '../group.ts';
+import { atLeast, type Row } from '../group.ts';
 import { median, showNumber } from '../rounds.ts';
-import { atLeast, type Row } from '../row.ts';
 
 const LANES = [3, 100, 1000];
 const MERGED_RECORDS = 300_000;

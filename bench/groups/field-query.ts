@@ -1,9 +1,9 @@
 import type { BenchContext } from '../context.ts';
 import { ensureFieldFolder } from '../field-files.ts';
 import type { Group } from '../group.ts';
+import { atMost, type Row } from '../group.ts';
 import type { PortholeServer } from '../porthole.ts';
 import { median, showNumber } from '../rounds.ts';
-import { atMost, type Row } from '../row.ts';
 import { fetchHistogram, type Query, searchNode } from '../send-request.ts';
 import { startWarmNode, WARM_UP_FILE } from '../warm-node.ts';
 

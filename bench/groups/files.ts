@@ -2,10 +2,10 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchContext } from '../context.ts';
 import type { Group } from '../group.ts';
+import { below, type Row } from '../group.ts';
 import { startPorthole } from '../porthole.ts';
 import { residentBytes, watchResident } from '../process-usage.ts';
 import { median, showNumber } from '../rounds.ts';
-import { below, type Row } from '../row.ts';
 import { runPeer } from '../run-peer.ts';
 import { searchNode, sendRequest } from '../send-request.ts';
 

@@ -2,10 +2,10 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext } from '../context.ts';
 import { createFollowedFile, runFollow } from '../follow-run.ts';
 import type { Group } from '../group.ts';
+import { atMost, below, type Row } from '../group.ts';
 import { type PortholeServer, startPorthole } from '../porthole.ts';
 import { type Reads, readIoCounters } from '../process-usage.ts';
 import { showNumber } from '../rounds.ts';
-import { atMost, below, type Row } from '../row.ts';
 
 const FAST_LINES = 1000;
 const SLOW_LINES = 10;

@@ -1,8 +1,8 @@
 import type { Group } from '../group.ts';
+import { atMost } from '../group.ts';
 import { ensureGrowthFolder } from '../input-files.ts';
 import { startPorthole } from '../porthole.ts';
 import { compareLoads, showNumber } from '../rounds.ts';
-import { atMost } from '../row.ts';
 
 const SIZE_BYTES = 256 * 1024;
 

@@ -1,9 +1,9 @@
 import { RARE_TEXT } from '../broker-mix.ts';
 import { type BenchContext, ROOT } from '../context.ts';
 import type { Group } from '../group.ts';
+import { atMost, below, type Row } from '../group.ts';
 import { runProgram } from '../program.ts';
 import { median, showNumber } from '../rounds.ts';
-import { atMost, below, type Row } from '../row.ts';
 import { type PeerRun, runPeer } from '../run-peer.ts';
 import { ensureSearchFolder, type SearchFolder } from '../search-files.ts';
 

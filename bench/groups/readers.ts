@@ -1,11 +1,11 @@
 import { setMaxListeners } from 'node:events';
 import type { Group } from '../group.ts';
+import { below } from '../group.ts';
 import { ensureLogFolder } from '../input-files.ts';
 import { startPorthole } from '../porthole.ts';
 import { residentBytes, watchResident } from '../process-usage.ts';
 import { type ReaderLimits, readTail } from '../reader.ts';
 import { showNumber } from '../rounds.ts';
-import { below } from '../row.ts';
 
 const READERS = 64;
 

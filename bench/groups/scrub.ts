@@ -3,10 +3,10 @@ import { appendFileSync, copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { BenchContext } from '../context.ts';
 import type { Group } from '../group.ts';
+import { atLeast, type Row } from '../group.ts';
 import { ensureLogFolder } from '../input-files.ts';
 import { type PortholeServer, startPorthole } from '../porthole.ts';
 import { compareLoads, median, showNumber } from '../rounds.ts';
-import { atLeast, type Row } from '../row.ts';
 import { ensureSearchFolder } from '../search-files.ts';
 import { WARM_UP_FILE } from '../warm-node.ts';
 

@@ -1,8 +1,8 @@
 import type { BenchContext } from '../context.ts';
 import type { Group } from '../group.ts';
+import { atMost, type Row } from '../group.ts';
 import { type PortholeServer, startPorthole } from '../porthole.ts';
 import { median, showNumber } from '../rounds.ts';
-import { atMost, type Row } from '../row.ts';
 import { type PeerRun, runPeer } from '../run-peer.ts';
 import { type SearchCase, searchCases } from '../search-cases.ts';
 import { ensureSearchFolder, ensureUnreadFolder, middleMinute, type SearchFolder } from '../search-files.ts';

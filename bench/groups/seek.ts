@@ -1,9 +1,9 @@
 import { createReadStream } from 'node:fs';
 import type { BenchContext } from '../context.ts';
 import type { Group } from '../group.ts';
+import { atMost, type Bar, below, type Row } from '../group.ts';
 import { FIRST_TIME_MS, MS_PER_LINE } from '../log-lines.ts';
 import { median, showNumber } from '../rounds.ts';
-import { atMost, type Bar, below, type Row } from '../row.ts';
 import { runPeer } from '../run-peer.ts';
 import { ensureSeekFolder, type SeekFile, type SeekFolder } from '../seek-files.ts';
 import { searchNode } from '../send-request.ts';

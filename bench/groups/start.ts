@@ -1,9 +1,9 @@
 import type { BenchContext } from '../context.ts';
 import type { Group } from '../group.ts';
+import { atMost, type Row } from '../group.ts';
 import { startPorthole } from '../porthole.ts';
 import { cpuSeconds, residentBytes } from '../process-usage.ts';
 import { median, showNumber } from '../rounds.ts';
-import { atMost, type Row } from '../row.ts';
 
 const MOST_START_MS = 500;
 

@@ -1,27 +1,20 @@
+import { join } from 'node:path';
+import { Client, credentials, Metadata } from '@grpc/grpc-js';
+import { loadSync, type ServiceDefinition } from '@grpc/proto-loader';
 import { createClient } from '@porthole/client';
-import { startBareGrpcServer } from '../bare-server.ts';
-import type { BenchContext } from '../context.ts';
+import { type BenchContext, ROOT } from '../context.ts';
 import { createFollowedFile, FOLLOWED_FILE, runFollow } from '../follow-run.ts';
-import type { Group } from '../group.ts';
-import { openGrpcTails } from '../grpc-tail.ts';
+import { atLeast, below, type Group, type Row } from '../group.ts';
 import { ensureLogFolder } from '../input-files.ts';
 import { LINE_PATTERN } from '../line-writer.ts';
 import { type PortholeServer, startPorthole } from '../porthole.ts';
 import { readTail } from '../reader.ts';
 import { median, showNumber } from '../rounds.ts';
-import { atLeast, below, type Row } from '../row.ts';
 
 const MIB = 1024 ** 2;
 const TAIL_BYTES = 64 * MIB;
 const LEAST_GRPC_RATIO = 0.7;
 const WINDOW_BYTES = 4 * MIB;
-
-/** As large as a node's largest, and a divisor of the tail. */
-const MESSAGE_BYTES = MIB;
-
-const PEER_NAMES = { http: 'node:http', bareGrpc: 'bare grpc-js' };
-
-const VIEW_METHOD = '/porthole.v1.NodeStateService/ViewLog';
 
 /** Of each transport, before the ones that count. */
 const WARM_UP_READS = 3;
@@ -44,20 +37,17 @@ async function tailRows(context: BenchContext): Promise<Row[]> {
   const { signal } = new AbortController();
   const sdk = createClient({ url: server.url });
   const port = await findGrpcPort(server);
-  const bare = { method: VIEW_METHOD, totalBytes: TAIL_BYTES, messageBytes: MESSAGE_BYTES };
-  const [grpc, plainGrpc, bareGrpc] = [
+  const [grpc, plainGrpc] = [
     openGrpcTails(port, { 'grpc-node.flow_control_window': WINDOW_BYTES }),
     openGrpcTails(port),
-    openGrpcTails(await startBareGrpcServer(context, bare)),
   ];
-  const closeClients = () => [grpc, plainGrpc, bareGrpc].forEach((client) => void client.close());
+  const closeClients = () => [grpc, plainGrpc].forEach((client) => void client.close());
   context.cleanup.add(closeClients);
   const url = `${server.url}/api/v1/log/view?file=${file}&size=${TAIL_BYTES}`;
   const transports = {
     http: async () => (await readTail(url, { maxBytes: Number.MAX_SAFE_INTEGER, maxMs: 60_000, signal })).bytes,
     grpc: () => grpc.read(file, TAIL_BYTES),
     plainGrpc: () => plainGrpc.read(file, TAIL_BYTES),
-    bareGrpc: () => bareGrpc.read(file, TAIL_BYTES),
     sdk: async () => {
       let bytes = 0;
       const { chunks } = await sdk.viewLog({ file, sizeBytes: TAIL_BYTES });
@@ -66,13 +56,9 @@ async function tailRows(context: BenchContext): Promise<Row[]> {
     },
   };
   const names = Object.keys(transports) as (keyof typeof transports)[];
-  const rates: Record<keyof typeof transports, number[]> = { http: [], grpc: [], plainGrpc: [], bareGrpc: [], sdk: [] };
+  const rates: Record<keyof typeof transports, number[]> = { http: [], grpc: [], plainGrpc: [], sdk: [] };
   const sizes = new Set<number>();
-  for (const name of names)
-    for (let n = 0; n < WARM_UP_READS; n++) {
-      const bytes = await transports[name]();
-      if (name !== 'bareGrpc') sizes.add(bytes); // a tail starts with a whole line
-    }
+  for (const name of names) for (let n = 0; n < WARM_UP_READS; n++) sizes.add(await transports[name]());
   if (sizes.size !== 1) throw new Error(`the transports return different tails: ${[...sizes].join(', ')} bytes`);
   for (let round = 0; round < context.effort.rounds; round++) {
     context.log(`  tails, round ${round + 1} of ${context.effort.rounds}`);
@@ -85,16 +71,12 @@ async function tailRows(context: BenchContext): Promise<Row[]> {
   }
   closeClients();
   await server.stop();
-  const row = (
-    figure: string,
-    name: keyof typeof rates,
-    peer: 'http' | 'bareGrpc' = 'http',
-  ): Row & { ratio: number } => ({
+  const row = (figure: string, name: keyof typeof rates): Row & { ratio: number } => ({
     figure: `${figure} of 64 MiB, MiB/s`,
     porthole: showNumber(median(rates[name])),
-    against: `${PEER_NAMES[peer]} ${showNumber(median(rates[peer]))}`,
-    ratio: median(rates[name]) / median(rates[peer]),
-    rounds: `${rates[name].map(showNumber).join(', ')} against ${rates[peer].map(showNumber).join(', ')}`,
+    against: `HTTP ${showNumber(median(rates.http))}`,
+    ratio: median(rates[name]) / median(rates.http),
+    rounds: `${rates[name].map(showNumber).join(', ')} against ${rates.http.map(showNumber).join(', ')}`,
   });
   const barred = (streamed: Row & { ratio: number }): Row => ({
     ...streamed,
@@ -103,8 +85,6 @@ async function tailRows(context: BenchContext): Promise<Row[]> {
   return [
     barred(row('tail through gRPC, window of 4 MiB,', 'grpc')),
     barred(row("tail through gRPC, grpc-js's own window of 64 KiB,", 'plainGrpc')),
-    row("tail through gRPC, grpc-js's own window of 64 KiB,", 'plainGrpc', 'bareGrpc'),
-    row('prepared messages of a bare grpc-js server, its own window of 64 KiB, tail', 'bareGrpc'),
     row('tail through the SDK', 'sdk'),
   ];
 }
@@ -159,4 +139,43 @@ async function followBySdk({ url }: PortholeServer, signal: AbortSignal): Promis
 
 async function findGrpcPort({ url }: PortholeServer): Promise<number> {
   return (await createClient({ url }).config()).node.grpcPort;
+}
+
+interface GrpcTails {
+  /** Reads a tail to its end and throws it away; resolves to its bytes. */
+  read(file: string, sizeBytes: number): Promise<number>;
+  close(): void;
+}
+
+/**
+ * A client as any program has it: grpc-js and the .proto file. HTTP/2 lets a stream send only as much as its window holds
+ * before it hears from the client; grpc-js's has 64 KiB unless set otherwise.
+ */
+function openGrpcTails(port: number, options: { 'grpc-node.flow_control_window'?: number } = {}): GrpcTails {
+  const service = loadSync(join(ROOT, 'proto/porthole/v1/node_state.proto'), { keepCase: true, longs: Number })[
+    'porthole.v1.NodeStateService'
+  ] as ServiceDefinition;
+  const method = service.ViewLog;
+  if (!method) throw new Error('the .proto file has no ViewLog');
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), options);
+  return {
+    read: (file, size) =>
+      new Promise((resolve, reject) => {
+        let bytes = 0;
+        const { path, requestSerialize, responseDeserialize } = method;
+        const call = client.makeServerStreamRequest(
+          path,
+          requestSerialize,
+          responseDeserialize,
+          { file, size },
+          new Metadata(),
+        );
+        call.on('data', ({ chunk }: { chunk?: Uint8Array }) => {
+          bytes += chunk?.length ?? 0;
+        });
+        call.on('end', () => resolve(bytes));
+        call.on('error', reject);
+      }),
+    close: () => client.close(),
+  };
 }

@@ -1,14 +1,12 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startBareServer } from '../bare-server.ts';
 import type { BenchContext } from '../context.ts';
-import { startGoHandler } from '../go-handler.ts';
 import type { Group } from '../group.ts';
+import { atLeast, type Row } from '../group.ts';
 import { ensureLogFolder, LISTED_FILES } from '../input-files.ts';
 import { startNginx } from '../nginx.ts';
 import { startPorthole } from '../porthole.ts';
 import { compareLoads, showNumber } from '../rounds.ts';
-import { atLeast, type Row } from '../row.ts';
 import type { Load } from '../wrk.ts';
 
 const CONNECTIONS = 16;
@@ -21,13 +19,7 @@ const VIEWS = [
   { label: '16 MiB', sizeBytes: 16 * 1024 ** 2, leastRatio: 0.5 },
 ];
 
-/** Of the rate of the Go handler, for small responses. */
-const LEAST_OF_GO = 1;
-
-/**
- * The three operations of the contract against nginx giving the same bytes, and against a handler in Go, all warm in the
- * page cache.
- */
+/** The three operations of the contract against nginx serving the same bytes, all warm in the page cache. */
 export const viewGroup: Group = {
   name: 'view',
   needs: ['nginx', 'wrk'],
@@ -52,56 +44,9 @@ export const viewGroup: Group = {
     rows.push(await rateRow(context, `list ${LISTED_FILES} files`, { ours: list, theirs: { url: `${nginx}/list/` } }));
     const config = { url: `${porthole}/api/v1/config` };
     rows.push(await rateRow(context, 'config', { ours: config, theirs: { url: `${nginx}/body.json` } }));
-    rows.push(...(await bareRows(context, { porthole, file })));
-    rows.push(...(await goRows(context, { porthole, dir, file, config: JSON.parse(jsonBody).config })));
     return rows;
   },
 };
-
-/** Against finished responses sent by Node's HTTP server alone: the rest is Porthole's own. */
-async function bareRows(context: BenchContext, { porthole, file }: { porthole: string; file: string }): Promise<Row[]> {
-  const cases = [
-    { name: 'view 4 KiB', path: `/api/v1/log/view?file=${file}&size=4096` },
-    { name: `list ${LISTED_FILES} files`, path: '/api/v1/log/list' },
-    { name: 'config', path: '/api/v1/config' },
-  ];
-  const paths = cases.map(({ path }) => path);
-  const bare = await startBareServer(context, porthole, paths);
-  const rows: Row[] = [];
-  for (const { name, path } of cases) {
-    const pair = { ours: { url: `${porthole}${path}` }, theirs: { url: `${bare}${path}` }, peer: 'bare node:http' };
-    rows.push(await rateRow(context, name, pair));
-  }
-  return rows;
-}
-
-/** Against a node of the contract in Go, which does the work of each request anew. */
-async function goRows(
-  context: BenchContext,
-  { porthole, file, ...site }: { porthole: string; dir: string; file: string; config: string },
-): Promise<Row[]> {
-  const go = await startGoHandler(context, site);
-  const cases = [
-    ...VIEWS.map(({ label, sizeBytes }) => ({
-      name: `view ${label}`,
-      path: `/api/v1/log/view?file=${file}&size=${sizeBytes}`,
-      leastRatio: sizeBytes === VIEWS[0]?.sizeBytes ? LEAST_OF_GO : undefined,
-    })),
-    { name: `list ${LISTED_FILES} files`, path: '/api/v1/log/list', leastRatio: LEAST_OF_GO },
-    { name: 'config', path: '/api/v1/config', leastRatio: LEAST_OF_GO },
-  ];
-  const rows: Row[] = [];
-  for (const { name, path, leastRatio } of cases) {
-    const pair = { ours: { url: `${porthole}${path}` }, theirs: { url: `${go}${path}` }, leastRatio, peer: 'Go' };
-    if (go === undefined)
-      rows.push({ figure: `${name}, requests/s`, porthole: '', against: 'Go is missing (golang-go)' });
-    else {
-      await checkSameShape(pair);
-      rows.push(await rateRow(context, name, pair));
-    }
-  }
-  return rows;
-}
 
 type Target = Omit<Load, 'connections'>;
 
@@ -109,22 +54,16 @@ interface Pair {
   ours: Target;
   theirs: Target;
   leastRatio?: number | undefined;
-  /** Who `theirs` is; default nginx. */
-  peer?: string;
 }
 
-async function rateRow(
-  context: BenchContext,
-  name: string,
-  { ours, theirs, leastRatio, peer = 'nginx' }: Pair,
-): Promise<Row> {
-  context.log(`  ${name} against ${peer}`);
+async function rateRow(context: BenchContext, name: string, { ours, theirs, leastRatio }: Pair): Promise<Row> {
+  context.log(`  ${name}`);
   const loads = { ours: { ...ours, connections: CONNECTIONS }, theirs: { ...theirs, connections: CONNECTIONS } };
   const result = await compareLoads(context, loads, ({ requestsPerSecond }) => requestsPerSecond);
   return {
     figure: `${name}, requests/s`,
     porthole: showNumber(result.ours),
-    against: `${peer} ${showNumber(result.theirs)}`,
+    against: `nginx ${showNumber(result.theirs)}`,
     ratio: result.ratio,
     rounds: result.rounds,
     ...(leastRatio !== undefined && { bar: atLeast(result.ratio, leastRatio) }),
@@ -159,18 +98,6 @@ async function sameTail(ours: Target, url: string): Promise<Target> {
   const theirs = { url, header: `Range: bytes=-${expected.length}` };
   if (!expected.equals(await fetchBytes(theirs))) throw new Error(`${ours.url} and ${url} give different bytes`);
   return theirs;
-}
-
-/** The same text; or the same JSON, but for the values of the node object, which differ from process to process. */
-async function checkSameShape({ ours, theirs }: Pair): Promise<void> {
-  const [our, their] = [await fetchBytes(ours), await fetchBytes(theirs)];
-  if (!our.equals(their) && shape(our) !== shape(their))
-    throw new Error(`${ours.url} and ${theirs.url} give different responses`);
-}
-
-function shape(body: Buffer): string {
-  const { node, ...rest } = JSON.parse(body.toString());
-  return JSON.stringify([Object.keys(node).sort(), rest]);
 }
 
 async function checkList(list: Target): Promise<void> {
