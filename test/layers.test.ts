@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { dirname, join, normalize } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 /** The entries of the engine that browsers load too. */
@@ -35,6 +35,10 @@ const BARE: Readonly<Record<string, readonly string[]>> = {
   client: ['eventsource-parser'],
   console: ['diff', 'preact', 're2js'],
 };
+
+/** Packages whose folders import each other in no circle, types included; and whose files do not, by values. */
+const ORDERED_FOLDERS = ['client', 'archive'];
+const ORDERED_FILES = ['contract', 'client', 'cluster', 'console'];
 
 /** What browsers load has nothing of Node. */
 const IN_BROWSERS = ['records', 'contract', 'client', 'console'];
@@ -126,9 +130,68 @@ describe('the layers', () => {
   });
 });
 
+describe('no circles', () => {
+  it.each(ORDERED_FOLDERS)('the parts of every folder of %s have an order, types included', (name) => {
+    const byFolder = new Map<string, Map<string, Set<string>>>();
+    for (const { from, to } of readLinks(name)) {
+      const [a, b] = [from.split('/'), to.split('/')];
+      const depth = a.findIndex((part, index) => part !== b[index]);
+      const folder = a.slice(0, depth).join('/');
+      const graph = byFolder.get(folder) ?? new Map<string, Set<string>>();
+      byFolder.set(folder, addLink(graph, a[depth] ?? '', b[depth] ?? ''));
+    }
+    const circles = [...byFolder].flatMap(([folder, graph]) =>
+      findCircles(graph)
+        .filter((parts) => parts.some((part) => !part.includes('.')))
+        .map((parts) => `${folder}/: ${parts.join(' ')}`),
+    );
+    expect(circles).toEqual([]);
+  });
+
+  it.each(ORDERED_FILES)('the files of %s have an order', (name) => {
+    const graph = new Map<string, Set<string>>();
+    for (const { from, to } of readLinks(name).filter(({ isType }) => !isType)) addLink(graph, from, to);
+    expect(findCircles(graph)).toEqual([]);
+  });
+
+  it('finds a circle, however long, and nothing beside it', () => {
+    const links = ['ab', 'bc', 'ca', 'cd', 'de', 'xa'];
+    const graph = links.reduce((all, [from = '', to = '']) => addLink(all, from, to), new Map<string, Set<string>>());
+    expect(findCircles(graph)).toEqual([['a', 'b', 'c']]);
+  });
+});
+
+/** Which file of a package imports which other one of it. */
+function readLinks(name: string): { from: string; to: string; isType: boolean }[] {
+  return readSources(name).flatMap(({ file, imports }) =>
+    imports
+      .filter(({ target }) => target.startsWith('.') && /\.tsx?$/.test(target))
+      .map(({ target, isType }) => ({ from: file, to: normalize(join(dirname(file), target)), isType })),
+  );
+}
+
+function addLink(graph: Map<string, Set<string>>, from: string, to: string): Map<string, Set<string>> {
+  graph.set(to, graph.get(to) ?? new Set());
+  return graph.set(from, (graph.get(from) ?? new Set()).add(to));
+}
+
+/** Whatever reaches itself, together with all that it reaches and that reaches it. */
+function findCircles(graph: ReadonlyMap<string, ReadonlySet<string>>): string[][] {
+  const reach = new Map([...graph.keys()].map((part) => [part, reachedFrom(graph, part)]));
+  const circles = [...graph.keys()]
+    .filter((part) => reach.get(part)?.has(part))
+    .map((part) => [...(reach.get(part) ?? [])].filter((other) => reach.get(other)?.has(part)).sort());
+  return [...new Map(circles.map((circle) => [circle.join(' '), circle])).values()];
+}
+
+function reachedFrom(graph: ReadonlyMap<string, ReadonlySet<string>>, start: string): ReadonlySet<string> {
+  const reached = new Set(graph.get(start));
+  for (const part of reached) for (const next of graph.get(part) ?? []) reached.add(next);
+  return reached;
+}
+
 /** Run by tsx outside of the tests, where only built packages resolve, and those have no testing entry. */
 const OUTSIDE_TESTS = [
-  'bench/attack-rows.ts',
   'bench/cluster-merge.ts',
   'bench/groups/trust.ts',
   'e2e/soak/check-soak.ts',
