@@ -181,14 +181,6 @@ describe('the program in an empty project', () => {
     await program.end();
   });
 
-  it('npx porthole version prints the version of the package', async () => {
-    const { version } = JSON.parse(readFileSync(join(root, 'packages/cli/package.json'), 'utf8')) as {
-      version: string;
-    };
-    const { stdout } = await execute('npx', ['porthole', 'version'], { cwd: join(work, 'cli') });
-    expect(stdout).toBe(`porthole ${version} (node ${process.versions.node})\n`);
-  });
-
   it('npx porthole mcp answers an assistant', async () => {
     const transport = new StdioClientTransport({ command: join(work, 'cli', FOUND_BY_NPX), args: ['mcp'] });
     const client = new Client({ name: 'test', version: '1' });

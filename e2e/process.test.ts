@@ -109,19 +109,6 @@ describe('a node started from the command line', () => {
     expect(readFileSync(join(cwd, 'data/log/porthole.log'), 'utf8')).toContain('the node is stopping');
   });
 
-  it('that was killed starts again, and goes on with its log', async () => {
-    const cwd = tempDir();
-    const first = serve(cwd);
-    const { node } = await configAt(await first.ready());
-    first.kill('SIGKILL');
-    expect((await first.end()).signal).toBe('SIGKILL');
-    const again = serve(cwd);
-    const url = await again.ready();
-    expect((await configAt(url)).node.onlineTime).toBeGreaterThan(node.onlineTime);
-    const text = await (await fetch(`${url}api/v1/log/view?file=porthole.log`)).text();
-    expect(text.match(/the node is starting/g)).toHaveLength(2);
-  });
-
   it('warns on stderr of a log directory that is not there yet', async () => {
     const program = serve(tempDir(), '--log-dir', 'later');
     await program.ready();

@@ -149,13 +149,8 @@ describe('the README in a fresh checkout', () => {
     end(child, 'SIGTERM');
   });
 
-  it('the embedding example of the README and the one in examples/ run', async () => {
-    const readme = await readFile(join(root, 'README.md'), 'utf8');
-    const code = /```ts\n([\s\S]*?)```/.exec(readme)?.[1] ?? '';
-    await writeFile(join(checkout, 'snippet.ts'), `${code}console.log(node.url);\nawait node.stop();\n`);
-    const { stdout } = await shell('node_modules/.bin/tsx snippet.ts');
-    expect(stdout).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/m);
-
+  // That of the README runs in e2e/packages.test.ts, with the package as it is installed.
+  it('the embedding example in examples/ runs', async () => {
     const { url: address, child } = await serve('node_modules/.bin/tsx', ['examples/embedded-service.ts']);
     const { config, node: self } = (await (await fetch(`${address}api/v1/config`)).json()) as ConfigResponse;
     expect(config).toBe('database = "postgres://shop:******@db.example.org/orders"\n\n[orders]\nper-second = 5\n');
