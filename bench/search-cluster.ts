@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import type { Query } from './send-request.ts';
 
-/** The closing record of a search of all members, as far as the bench looks at it. */
+/** The closing record of a search of all members, as far as the bench reads it. */
 export interface ClusterEnd {
   type: 'end';
   reason: string;

@@ -13,7 +13,7 @@ const GIB = 1024 ** 3;
 /** Written again and again, with later times: making every line anew would take minutes. */
 const BLOCK_BYTES = MIB;
 
-/** Errors stand in the last hundredth of the file, evenly: for the newest 100 nearly all of that has to be looked at. */
+/** Errors stand in the last hundredth of the file, evenly: for the newest 100 nearly all of that has to be scanned. */
 const LAST_SHARE = 0.01;
 const ERRORS = 110;
 

@@ -8,7 +8,7 @@ export interface Reply {
   body: Buffer;
 }
 
-/** The closing record of a search, as far as the bench looks at it. */
+/** The closing record of a search, as far as the bench reads it. */
 export interface SearchEnd {
   type: 'end';
   reason: string;
@@ -42,7 +42,7 @@ export function sendRequest(url: string, query: Query, signal?: AbortSignal): Pr
   });
 }
 
-/** A search that must get to its end: all of it looked at, or as many records found as were asked for. */
+/** A search that must get to its end: all of it scanned, or as many records found as were asked for. */
 export async function searchNode(node: string, query: Query, signal?: AbortSignal): Promise<SearchReply> {
   const reply = await sendRequest(`${node}/api/v1/log/search`, query, signal);
   const { body } = reply;

@@ -12,7 +12,7 @@ const BRACKETS = '['.repeat(16 * MIB - 1024);
 /** Every route that is asked of one member and comes as a whole. */
 const WHOLE = ['node', 'config', 'config/settings', 'log/list', 'log/files', 'log/histogram', 'log/digest'];
 
-/** A node that looks at its member all the time. */
+/** A node that asks its member all the time. */
 function startNodeWithMember(
   address: string,
   { timeoutMs = scaled(5000), env = {} }: { timeoutMs?: number; env?: Record<string, string> } = {},

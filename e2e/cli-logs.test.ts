@@ -60,7 +60,7 @@ describe('porthole logs FILE, piped', () => {
     expect(start).toBe(BROKER_LINES[0]);
   });
 
-  it('reads the directories below with -R, and tells equal names apart', async () => {
+  it('reads the directories below with -R, and distinguishes equal names', async () => {
     const cwd = inDir();
     mkdirSync(join(cwd, 'pods/shop/cart'), { recursive: true });
     writeBrokerLog(join(cwd, 'pods/shop/cart'));
@@ -127,7 +127,7 @@ describe('porthole logs FILE, piped', () => {
     expect((await logs(cwd, '.', '-n', 'all')).stdout.split('\n')[2]).toContain('between');
   });
 
-  it('tells files of the same name apart', async () => {
+  it('distinguishes files of the same name', async () => {
     const cwd = tempDir();
     for (const [index, dir] of ['a', 'b'].entries()) {
       mkdirSync(join(cwd, dir));

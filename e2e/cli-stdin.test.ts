@@ -20,7 +20,7 @@ function shell(script: string, cwd: string): Program {
   });
 }
 
-it('reads what is piped in, by - or without a place, and leaves nothing behind', async () => {
+it('reads what is piped in, by - or without a source, and leaves nothing behind', async () => {
   const cwd = tempDir();
   writeFileSync(join(cwd, 'a.log'), LINES.join(''));
   const script = 'cat a.log | porthole logs -g broken; porthole logs search broken - < a.log; : | porthole logs';

@@ -20,7 +20,7 @@ it('clocks that are minutes off and logs in different zones: the merged order is
   // Seconds apart in truth; by what their clocks say the order would be another.
   const firstMs = Date.now() - 60 * MINUTE_MS;
   const order = ['slow', 'fast', 'right', 'fast', 'slow', 'right', 'slow', 'fast'];
-  const truth = order.map((id, place) => ({ id, trueMs: firstMs + place * 5000 }));
+  const truth = order.map((id, index) => ({ id, trueMs: firstMs + index * 5000 }));
   for (const { id, trueMs } of truth) members.find((member) => member.id === id)?.write(`at ${trueMs}`, trueMs);
 
   await eventually(async () => {

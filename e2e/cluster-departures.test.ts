@@ -73,7 +73,7 @@ async function oneIsKilled({ n1, n2, n3 }: Cluster): Promise<void> {
   // Forgotten through one node, it is on none.
   const refused = { code: 2, stderr: expect.stringContaining('member') };
   expect(await n2.cli('nodes', 'forget', 'n1', '--yes')).toMatchObject(refused);
-  // Not without being asked, or told.
+  // Not without being asked, or informed.
   const loss =
     /n3 \(failed\): its snapshot of \d{4}-\S+Z will be deleted on every node: [1-9]\d* records?, the list of [1-9]/;
   const unasked = await n2.cli('nodes', 'forget', 'n3');

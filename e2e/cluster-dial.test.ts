@@ -50,8 +50,8 @@ it('no id, cursor or moment of a request makes a node dial what is no member', a
 
 /** As an answer of this cluster would give it, with a member that it never had. */
 function forgedCursor(id: string): string {
-  const place = JSON.stringify([1, 'newest', null, [[id, null]]]);
-  return deflateRawSync(place).toString('base64url');
+  const position = JSON.stringify([1, 'newest', null, [[id, null]]]);
+  return deflateRawSync(position).toString('base64url');
 }
 
 it('a registration with an address that is none, or with more than an address, is no member', async () => {
@@ -70,7 +70,7 @@ it('a registration with an address that is none, or with more than an address, i
   ];
   const put = (id: string, value: object) =>
     etcd.put(`${MEMBERS}${id}`, JSON.stringify({ id, role: 'node', node, ...value }));
-  for (const [place, url] of urls.entries()) await put(`bad${place}`, { url });
+  for (const [index, url] of urls.entries()) await put(`bad${index}`, { url });
   await etcd.put(
     `${MEMBERS}other`,
     JSON.stringify({ id: 'another', role: 'node', node, url: `http://${trap.address}` }),

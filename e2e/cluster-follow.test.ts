@@ -57,7 +57,7 @@ it('a member whose clock is ahead joins a running follow, is restarted, and the 
   await asked.kill();
   for (const text of ['unheard', 'unheard', 'unheard']) write(text);
   await startAsked(asked.cwd);
-  write('heard again');
+  write('received again');
   await areThere();
 });
 

@@ -16,10 +16,10 @@ const PAGE = 5000;
 const MAX_GROWTH_BYTES = 96 * 1024 ** 2;
 
 it('a hundred members, one of them dead: all others respond, the dead one is reported, and memory stays bounded', async () => {
-  const ids = Array.from({ length: MEMBERS }, (_, place) => `m${String(place).padStart(3, '0')}`);
+  const ids = Array.from({ length: MEMBERS }, (_, index) => `m${String(index).padStart(3, '0')}`);
   const ports = await startMembers(ids.slice(1));
   const [closed] = await freePorts(1);
-  const list = ids.map((id, place) => `${id}=http://127.0.0.1:${place === 0 ? closed : ports[place - 1]}`);
+  const list = ids.map((id, index) => `${id}=http://127.0.0.1:${index === 0 ? closed : ports[index - 1]}`);
   const asked = await ClusterProcess.start('asked', { flags: ['--cluster-members', list.join(',')] });
 
   await eventually(async () => {
@@ -42,9 +42,9 @@ it('a hundred members, one of them dead: all others respond, the dead one is rep
 async function startMembers(ids: readonly string[]): Promise<number[]> {
   const lastMs = Date.now() - 60_000;
   return Promise.all(
-    ids.map(async (id, place) => {
+    ids.map(async (id, index) => {
       const messages = Array.from({ length: RECORDS_OF_EACH }, (_, count) => `${id} ${count}`);
-      const options = { messages, timeMs: lastMs + place * 7 };
+      const options = { messages, timeMs: lastMs + index * 7 };
       const server = createServer((request, response) => respond(options, request, response));
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       onTestFinished(() => {

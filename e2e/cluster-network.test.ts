@@ -24,22 +24,24 @@ it.runIf(canMakeNetworks())(
     const [left, right] = await Promise.all(NETWORKS.map(startNode));
     if (!left || !right) throw new Error('not started');
     left.write('before');
-    for (const place of NETWORKS) await eventually(() => expect(statesBy(place)).toEqual({ left: 'up', right: 'up' }));
+    for (const network of NETWORKS)
+      await eventually(() => expect(statesBy(network)).toEqual({ left: 'up', right: 'up' }));
     const [ip = '', ...words] = [...inside(LEFT), process.execPath, BINARY, 'logs', '--all', '-f', '--url', left.url];
     const followed = new Program(words, { cwd: left.cwd, command: ip });
     await eventually(() => expectFollowed(followed, right, 'with a cable'));
 
     setLink(RIGHT, 'down');
-    for (const place of NETWORKS) {
-      const other = place === LEFT ? 'right' : 'left';
-      await eventually(() => expect(statesBy(place)).toEqual({ [place.id]: 'up', [other]: 'unreachable' }));
+    for (const network of NETWORKS) {
+      const other = network === LEFT ? 'right' : 'left';
+      await eventually(() => expect(statesBy(network)).toEqual({ [network.id]: 'up', [other]: 'unreachable' }));
     }
-    right.write('said while nobody heard');
+    right.write('written while it was cut off');
     await eventually(() => expectFollowed(followed, left, 'without a cable'));
 
     setLink(RIGHT, 'up');
-    for (const place of NETWORKS) await eventually(() => expect(statesBy(place)).toEqual({ left: 'up', right: 'up' }));
-    await eventually(() => expect(followed.stdout).toContain('said while nobody heard'));
+    for (const network of NETWORKS)
+      await eventually(() => expect(statesBy(network)).toEqual({ left: 'up', right: 'up' }));
+    await eventually(() => expect(followed.stdout).toContain('written while it was cut off'));
 
     // No packet arrives, and nothing says so: the follow does.
     const known = followed.stderr.length;
@@ -69,10 +71,10 @@ function connectNetworks(): void {
     onTestFinished(() => ip('netns', 'del', space));
   }
   ip('link', 'add', LEFT.link, 'netns', LEFT.space, 'type', 'veth', 'peer', 'name', RIGHT.link, 'netns', RIGHT.space);
-  for (const place of NETWORKS) {
-    ip('-n', place.space, 'addr', 'add', `${place.ip}/24`, 'dev', place.link);
-    ip('-n', place.space, 'link', 'set', 'lo', 'up');
-    setLink(place, 'up');
+  for (const network of NETWORKS) {
+    ip('-n', network.space, 'addr', 'add', `${network.ip}/24`, 'dev', network.link);
+    ip('-n', network.space, 'link', 'set', 'lo', 'up');
+    setLink(network, 'up');
   }
 }
 
@@ -86,24 +88,24 @@ function loseAll({ space, link }: TestNetwork, to: TestNetwork, how: 'replace' |
   ip('-n', space, 'neigh', how, to.ip, 'dev', link, ...machine);
 }
 
-function startNode(place: TestNetwork): Promise<ClusterProcess> {
+function startNode(network: TestNetwork): Promise<ClusterProcess> {
   const members = NETWORKS.map(({ id, ip: address }) => `${id}=http://${address}:7300`).join(',');
   const flags = [
     '--http-host',
-    place.ip,
+    network.ip,
     '--http-port',
     '7300',
     '--auth-allow-anonymous',
     '--cluster-members',
     members,
   ];
-  return ClusterProcess.start(place.id, { flags, through: [...inside(place), process.execPath, BINARY] });
+  return ClusterProcess.start(network.id, { flags, through: [...inside(network), process.execPath, BINARY] });
 }
 
 /** Asked from within its network, by the program itself. */
-function statesBy(place: TestNetwork): Record<string, string> {
-  const [command = '', ...words] = inside(place);
-  const args = [...words, process.execPath, BINARY, 'nodes', '-o', 'json', '--url', `http://${place.ip}:7300`];
+function statesBy(network: TestNetwork): Record<string, string> {
+  const [command = '', ...words] = inside(network);
+  const args = [...words, process.execPath, BINARY, 'nodes', '-o', 'json', '--url', `http://${network.ip}:7300`];
   const { stdout } = spawnSync(command, args, { encoding: 'utf8' });
   const nodes = stdout
     .trim()

@@ -64,10 +64,10 @@ async function statesBy(node: ClusterProcess): Promise<Record<string, string>> {
 
 async function aSearchAndAFollowAreMerged({ n1, n2, n3, followed }: World): Promise<void> {
   const startMs = Date.now() - 60_000;
-  const written = [n3, n1, n2, n1].map((node, place) => ({
+  const written = [n3, n1, n2, n1].map((node, index) => ({
     node,
-    timeMs: startMs + place * 1000,
-    text: `word ${place}`,
+    timeMs: startMs + index * 1000,
+    text: `word ${index}`,
   }));
   for (const { node, text, timeMs } of written) node.write(text, { timeMs });
   for (const asked of [n1, n2, n3]) await eventually(() => isMerged(asked, written));

@@ -126,7 +126,7 @@ describe.each([
     const node = await AttackedNode.start({ isEmbedded, env });
     const ask = (route: string, init?: RequestInit) => fetch(`${node.url}api/v1/cluster/nodes/lindb/${route}`, init);
     await eventually(async () => expect((await ask('log/list')).status).toBe(200));
-    // Another one now, which has to be looked at again; masked by another thread, which takes long enough to leave.
+    // Another run of it, whose configuration is read again; masked by another thread, which takes long enough to leave.
     lindb.node.onlineTime = 2;
     await (await ask('config')).text();
     lindb.config =

@@ -45,7 +45,7 @@ describe('the format file for lnav', () => {
     expect(readdirSync(join(home, '.lnav/formats/installed'))).toEqual(['porthole_log.json']);
   });
 
-  it('reads what a node writes: time, level, place, component, message and context', async () => {
+  it('reads what a node writes: time, level, source, component, message and context', async () => {
     const cwd = tempDir();
     const node = await startNode({
       settings: { http: { port: 0 }, grpc: { port: 0 }, logging: { dir: join(cwd, 'log') }, node: { timeZone: 'UTC' } },

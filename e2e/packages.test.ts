@@ -163,7 +163,7 @@ describe('the program in an empty project', () => {
     // What npx finds: running it directly takes a third of the time.
     const { stdout } = await execute(FOUND_BY_NPX, ['logs', '-g', 'ready', '-n', '1', '--url', url], { cwd });
     expect(stdout).toContain('the node is ready');
-    // The place in the code is the one that was written, not one of the bundle.
+    // The source location is the one that was written, not one of the bundle.
     expect(stdout).toMatch(/\tserver\/open-node\.ts:\d+\t/);
     // From its threads: the worker is a file of its own.
     const found = await execute(FOUND_BY_NPX, ['logs', 'search', 'ready', 'data/log', '-n', '1'], { cwd });

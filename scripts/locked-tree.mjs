@@ -48,10 +48,10 @@ function neededBy(lock, folder) {
 }
 
 function folderOf(lock, from, name) {
-  for (let place = from; ; place = place.slice(0, Math.max(0, place.lastIndexOf('/node_modules/')))) {
-    const folder = `${place === '' ? '' : `${place}/`}node_modules/${name}`;
+  for (let parent = from; ; parent = parent.slice(0, Math.max(0, parent.lastIndexOf('/node_modules/')))) {
+    const folder = `${parent === '' ? '' : `${parent}/`}node_modules/${name}`;
     if (lock[folder] !== undefined) return folder;
-    // The outermost place has no folder before its own.
-    if (place === '') throw new Error(`${name}, which ${from || 'a package of ours'} needs, is not in the lockfile`);
+    // The outermost parent has no folder before its own.
+    if (parent === '') throw new Error(`${name}, which ${from || 'a package of ours'} needs, is not in the lockfile`);
   }
 }

@@ -8,7 +8,7 @@ await build();
 const { run } = await import(`${ROOT}packages/cli/lib/main.js`);
 await run([process.argv[0], 'porthole', 'serve', ...(isUnconfigured() ? ['--demo'] : []), ...args]);
 
-/** Whether nothing but ports is set: the node has only its own log to show, and the demo is more to look at. */
+/** Whether nothing but ports is set: the node has only its own log to show, and the demo shows more. */
 function isUnconfigured() {
   const names = Object.keys(process.env).filter((name) => name.startsWith('PORTHOLE_'));
   return (

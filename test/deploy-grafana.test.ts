@@ -35,8 +35,8 @@ beforeAll(async () => {
   const records = ages.map((ageMs, index): FoundRecord => {
     const raw = `Disk ${index} failed`;
     const cursor = `0123456789abcdef.s.${index}.1.1s.${Buffer.from('a.log').toString('base64url')}`;
-    const place = { file: 'a.log', offset: index, bytes: 20, cursor };
-    return { type: 'record', ...place, timeMs: NOW_MS - ageMs, level: 'ERROR', source: 'a.go:1', message: raw, raw };
+    const position = { file: 'a.log', offset: index, bytes: 20, cursor };
+    return { type: 'record', ...position, timeMs: NOW_MS - ageMs, level: 'ERROR', source: 'a.go:1', message: raw, raw };
   });
   // The second time is a retry.
   await archive.ship(records, { node: 'web-1' });

@@ -64,7 +64,7 @@ describe('deploy/systemd', () => {
     const [state] = directiveValues(unit, 'StateDirectory').map((name) => `/var/lib/${name}`);
     expect(directiveValues(unit, 'WorkingDirectory')).toEqual([state]);
     expect(settings.logging.dir).toBe(`${state}/log`);
-    // Last words lie beside the directory of the own log unless set.
+    // Snapshots are beside the directory of the own log unless set.
     expect(settings.cluster.lastWordsDir === '' || settings.cluster.lastWordsDir.startsWith(`${state}/`)).toBe(true);
     expect(directiveValues(unit, 'ReadWritePaths')).toEqual([]);
     expect(directiveValues(unit, 'ProtectSystem')).toEqual(['strict']);

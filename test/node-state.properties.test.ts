@@ -24,7 +24,7 @@ afterAll(async () => {
   await world.close();
 });
 
-/** A question whose times and places are shares of what is in the logs. */
+/** A question whose times and positions are shares of what is in the logs. */
 interface QuerySpec {
   filter: FilterSpec;
   selection: { kind: 'all' | 'family' | 'file'; at: number };
@@ -33,15 +33,15 @@ interface QuerySpec {
   rest: Pick<SearchQuery, 'order' | 'limit' | 'before' | 'after' | 'raw'>;
 }
 
-const place = fc.nat(1_000_000);
+const share = fc.nat(1_000_000);
 const order = fc.constantFrom('newest' as const, 'oldest' as const);
 const around = fc.constantFrom(0, 1, 3);
 
 const question: fc.Arbitrary<QuerySpec> = fc.record({
   filter: fc.oneof(fc.constant({}), filterSpec),
-  selection: fc.record({ kind: fc.constantFrom('all', 'family', 'file'), at: place }),
-  start: fc.record({ kind: fc.constantFrom('none', 'none', 'offset', 'time', 'cursor', 'record'), at: place }),
-  until: fc.option(place, { nil: undefined, freq: 4 }),
+  selection: fc.record({ kind: fc.constantFrom('all', 'family', 'file'), at: share }),
+  start: fc.record({ kind: fc.constantFrom('none', 'none', 'offset', 'time', 'cursor', 'record'), at: share }),
+  until: fc.option(share, { nil: undefined, freq: 4 }),
   rest: fc.oneof(
     fc.record({ order, limit: fc.constantFrom(1, 7, 30), before: around, after: around, raw: fc.boolean() }),
     fc.record({ order, limit: fc.constantFrom(200, 5000), before: fc.constant(0), after: fc.constant(0) }),

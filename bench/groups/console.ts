@@ -108,7 +108,7 @@ async function jumpRow(context: BenchContext, { browser, folder, addressFor: add
   const page = await ConsolePage.open(browser, addressOf(large.name));
   const times: number[] = [];
   for (let round = -WARM_UPS; round < context.effort.navigations; round++) {
-    // A different place every time.
+    // A different position every time.
     const fraction = ((round + WARM_UPS) * 0.618 + 0.3) % 1;
     const line = Math.floor((large.sizeBytes * fraction * LAST_FRACTION) / LINE_BYTES);
     const tookMs = await jump(page, new Date(FIRST_TIME_MS + line * MS_PER_LINE).toISOString());

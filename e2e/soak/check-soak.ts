@@ -56,8 +56,8 @@ export async function checkSoak(outcome: SoakOutcome): Promise<SoakRow[]> {
   return [{ what: 'the load', figure, promise: '–', kept: true }, ...rows];
 }
 
-async function followRow({ nodes, followers: heard }: SoakOutcome): Promise<SoakRow> {
-  const all = nodes.flatMap((node) => (heard.get(node.id) ?? []).map((follower) => ({ node, follower })));
+async function followRow({ nodes, followers }: SoakOutcome): Promise<SoakRow> {
+  const all = nodes.flatMap((node) => (followers.get(node.id) ?? []).map((follower) => ({ node, follower })));
   const isWhole = () => all.every(({ node, follower }) => follower.numbers.length >= node.written);
   const giveUpAt = Date.now() + SETTLE_MS;
   while (!isWhole() && Date.now() < giveUpAt) await delay(50);
@@ -112,7 +112,7 @@ function differences(numbers: readonly number[], written: number): string[] {
   const times = new Map<number, number>();
   for (const number of numbers) times.set(number, (times.get(number) ?? 0) + 1);
   const twice = [...times].filter(([, count]) => count > 1).map(([number]) => number);
-  const missing = Array.from({ length: written }, (_, place) => place + 1).filter((number) => !times.has(number));
+  const missing = Array.from({ length: written }, (_, index) => index + 1).filter((number) => !times.has(number));
   return [
     ...(missing.length > 0 ? [`${missing.length} missing, first ${missing[0]}`] : []),
     ...(twice.length > 0 ? [`${twice.length} twice, first ${twice[0]}`] : []),

@@ -23,7 +23,7 @@ const ROTATE_MS = 4000;
 const KILL_AT = 0.4;
 const DOWN_MS = 2000;
 
-/** What comes before, as a share of the run, is warming up: memory is not looked at. */
+/** What comes before, as a share of the run, is warming up: memory is not measured. */
 const WARM_UP = 0.3;
 
 const MEMORY_MS = 500;
@@ -104,12 +104,12 @@ async function startNodes(cleanup: Cleanup): Promise<(SoakNode & { token: string
   writeFileSync(join(dir, 'token'), `${token}\n`, { mode: 0o600 });
   const ports = await freePorts(IDS.length);
   const members = ports.flatMap((port) => ['--cluster-members', `http://127.0.0.1:${port}`]);
-  const nodes = IDS.map((id, place) => {
+  const nodes = IDS.map((id, index) => {
     const own = join(dir, id);
     mkdirSync(own);
     const node = new SoakNode({
       id,
-      port: ports[place] ?? 0,
+      port: ports[index] ?? 0,
       dir: own,
       token,
       flags: [...SETTINGS, ...members],

@@ -89,8 +89,8 @@ function search(
   wish: URLSearchParams,
   response: ServerResponse,
 ): void {
-  const oldest = messages.map((message, place) => {
-    return { message, cursor: `c${place}`, atMs: timeMs - (messages.length - 1 - place) * 1000 };
+  const oldest = messages.map((message, index) => {
+    return { message, cursor: `c${index}`, atMs: timeMs - (messages.length - 1 - index) * 1000 };
   });
   const all = wish.get('order') === 'oldest' ? oldest : oldest.toReversed();
   const start = all.findIndex(({ cursor }) => cursor === wish.get('cursor')) + 1;

@@ -138,7 +138,7 @@ interface Plan {
 /** A stream without end is taken to be as long as what it sends before it pauses so long. */
 const ENDLESS_PAUSE_MS = 20;
 
-/** A reset takes back what was not read yet: later, the head has been dealt with, and who is told of it may be another. */
+/** A reset takes back what was not read yet: later, the head has been read, and the error reaches another listener. */
 const RESET_MS = 10;
 
 /**

@@ -158,7 +158,7 @@ function parseData<T>(frame: string): T | undefined {
   return data === undefined ? undefined : (JSON.parse(data) as T);
 }
 
-/** What a program printed so far is joined for each look at it, and nobody waits for these clients before the end. */
+/** What a program printed so far is joined each time it is read, and nobody waits for these clients before the end. */
 const READ_MS = 250;
 
 /** By the CLI, in JSON: everything it says is an item. */

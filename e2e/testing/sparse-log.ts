@@ -5,7 +5,7 @@ const FIRST_MS = Date.UTC(2026, 0, 1);
 const LINE_BYTES = 500;
 const MB = 1_000_000;
 
-/** Between places with something to read there is so much of nothing: whoever looks for a time reads no more than that. */
+/** Between parts with something to read there is so much of nothing: whoever looks for a time reads no more than that. */
 const HOLE_BYTES = 2 * MB;
 
 /** Real lines at the start and at the end; in the middle so many that a pixel of a scroll bar is not too coarse. */

@@ -47,7 +47,7 @@ fuzz('events of a follow', {
   async check(input) {
     const leaving = new AbortController();
     const client = fakeClient(input, 'text/event-stream');
-    // A stream that ends is followed again from its place; here, once is enough.
+    // A stream that ends is followed again from its position; here, once is enough.
     const once = (async function* () {
       for await (const items of client.followLogs({ start: 'end' }, { signal: leaving.signal })) {
         yield items;

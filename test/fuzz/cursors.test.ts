@@ -38,7 +38,7 @@ fuzz('cursors of a cluster', {
     encodeClusterCursor({ order: 'oldest', reachedMs: 1_794_702_000_000, members: new Map(POSITIONS) }),
   ],
   check(input) {
-    const place = tryParse(() => decodeClusterCursor(input.toString('latin1')));
-    if (place) expect(decodeClusterCursor(encodeClusterCursor(place))).toEqual(place);
+    const position = tryParse(() => decodeClusterCursor(input.toString('latin1')));
+    if (position) expect(decodeClusterCursor(encodeClusterCursor(position))).toEqual(position);
   },
 });
