@@ -1,12 +1,13 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { eventually } from '@porthole/logs/testing';
 import { startTestNode } from '@porthole/server/testing';
 import { COMMAND_TREE, type CommandDefinition, loadFlags } from 'porthole/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { runToEnd } from './testing/program.ts';
-import { runAllOnTerminal, runOnTerminal } from './testing/pseudo-terminal.ts';
+import { BINARY, Program, runToEnd, tempDir } from './testing/program.ts';
+import { runAllOnTerminal, runOnTerminal, TerminalProgram } from './testing/pseudo-terminal.ts';
 
 /** Stands in all that the node knows, and is replaced on the way by what a terminal would act on. */
 const PLACEHOLDER = 'EVIL';
@@ -178,3 +179,83 @@ function forward(port: number, incoming: IncomingMessage, outgoing: ServerRespon
   asked.on('error', () => outgoing.destroy());
   incoming.pipe(asked);
 }
+
+/** More than the 40 rows of the terminal. */
+const LINES = Array.from({ length: 100 }, (_, index) => `2026-11-15 05:00:00.000\tINFO\ta.go:1\tline ${index}\n`);
+
+function inDir(): string {
+  const cwd = tempDir();
+  writeFileSync(join(cwd, 'a.log'), LINES.join(''));
+  return cwd;
+}
+
+it('more than a screen is shown with less, and quitting it ends the command', async () => {
+  const program = new TerminalProgram(['logs', '-n', 'all', 'a.log'], { cwd: inDir(), env: { PAGER: 'less' } });
+  // Its prompt.
+  await eventually(() => expect(program.output).toMatch(/line 3[\s\S]*:/));
+  expect(program.output).not.toContain('line 99');
+  program.type('q');
+  expect(await program.end()).toMatchObject({ code: 0 });
+});
+
+it('PORTHOLE_PAGER gets all of it, and less than a screen goes to the terminal', async () => {
+  const cwd = inDir();
+  const env = { PORTHOLE_PAGER: 'cat > paged', PAGER: 'false', NO_COLOR: '1' };
+  expect(await runOnTerminal(['logs', '-o', 'raw', 'a.log'], { cwd, env })).toEqual({ code: 0, output: '' });
+  expect(readFileSync(join(cwd, 'paged'), 'utf8')).toBe(LINES.join(''));
+  const others = { cwd, env: { PORTHOLE_PAGER: 'touch other' } };
+  const [short, unpaged] = await Promise.all([
+    runOnTerminal(['logs', '-q', '-n', '1', 'a.log', '-g', 'line 7', '-o', 'raw'], others),
+    runOnTerminal(['--no-pager', 'logs', '-o', 'raw', 'a.log'], others),
+  ]);
+  expect(short).toEqual({ code: 0, output: LINES[79] });
+  expect(unpaged).toEqual({ code: 0, output: LINES.join('') });
+  expect(existsSync(join(cwd, 'other'))).toBe(false);
+});
+
+const PIPED_LINES = [
+  '2026-11-15 05:00:00.000\tINFO\ta.go:1\tready\n',
+  '2026-11-15 05:00:01.000\tERROR\ta.go:2\tbroken\n',
+  '2026-11-15 05:00:02.000\tINFO\ta.go:3\tmended\n',
+];
+const [, broken = ''] = PIPED_LINES;
+
+/** A shell in which `porthole` is the program; its temporary files are below the directory. */
+function shell(script: string, cwd: string): Program {
+  return new Program(['-c', `porthole() { '${process.execPath}' '${BINARY}' "$@"; }; ${script}`], {
+    cwd,
+    command: 'bash',
+    env: { TZ: 'UTC', TMPDIR: cwd },
+  });
+}
+
+it('reads what is piped in, by - or without a source, and leaves nothing behind', async () => {
+  const cwd = tempDir();
+  writeFileSync(join(cwd, 'a.log'), PIPED_LINES.join(''));
+  const script = 'cat a.log | porthole logs -g broken; porthole logs search broken - < a.log; : | porthole logs';
+  const { stdout, stderr } = await shell(script, cwd).end();
+  expect(stdout).toBe(broken + broken);
+  expect(stderr).toBe('porthole: standard input is empty; to read the logs of a node instead, name it with --url\n');
+  expect(readdirSync(cwd)).toEqual(['a.log']);
+});
+
+it('follows what is piped in until it ends, and a file from its end with -n 0', async () => {
+  const cwd = tempDir();
+  const path = join(cwd, 'a.log');
+  writeFileSync(path, broken);
+  const piped = shell('tail -n +1 -f a.log | porthole logs -f -l err', cwd);
+  const fromEnd = new Program(['logs', '-f', '-n', '0', 'a.log'], { cwd, env: { TZ: 'UTC' } });
+  await eventually(() => expect(piped.stdout).toBe(broken));
+  const later = (second: number) =>
+    `2026-11-15 05:01:${String(second % 60).padStart(2, '0')}.000\tERROR\ta.go:4\tagain\n`;
+  let count = 0;
+  await eventually(() => {
+    appendFileSync(path, later(count++));
+    expect(fromEnd.stdout).toContain('again');
+    expect(piped.stdout).toContain('again');
+  });
+  expect(fromEnd.stdout).not.toContain('broken');
+  expect(piped.stderr).toBe('');
+  const ending = shell(`{ printf '${broken.replaceAll('\t', '\\t').replace('\n', '')}'; } | porthole logs -f -`, cwd);
+  expect(await ending.end()).toMatchObject({ code: 0, stdout: broken.trimEnd() });
+});

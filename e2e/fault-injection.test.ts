@@ -17,9 +17,16 @@ import {
 } from '@porthole/server/testing';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { AttackedNode } from './testing/attacked-node.ts';
-import { everyByte, everyFraming, sampleReply, silentBodies, silentHeads } from './testing/fault-cases.ts';
 import { FaultWorld } from './testing/fault-world.ts';
-import { type Fault, FaultyServer } from './testing/faulty-server.ts';
+import {
+  everyByte,
+  everyFraming,
+  type Fault,
+  FaultyServer,
+  sampleReply,
+  silentBodies,
+  silentHeads,
+} from './testing/faulty-server.ts';
 import type { Check } from './testing/random-calls.ts';
 
 const SECRET = 'hunter2-hunter2';

@@ -1,12 +1,15 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, writeFileSync } from 'node:fs';
+import { linkSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { eventually } from '@porthole/logs/testing';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { gzipSync } from 'node:zlib';
+import { LogDir } from '@porthole/logs';
+import { eventually, searchItems } from '@porthole/logs/testing';
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AttackedNode } from './testing/attacked-node.ts';
 import { tempDir } from './testing/program.ts';
 import { openMany } from './testing/raw-http.ts';
+import { canMount, mountSmallDisk, remount } from './testing/small-disk.ts';
 
 const FILES = { 'a.log': 'text\n' };
 const VIEW = 'api/v1/log/view?file=a.log';
@@ -100,3 +103,109 @@ function fakeTimeLibrary(): string {
   const folder = folders.find((path) => path.includes('linux-gnu'));
   return join(folder ?? '', 'libfaketimeMT.so.1');
 }
+
+const MIB = 1024 ** 2;
+
+describe('an archive that is small and holds much', () => {
+  it('is searched in little memory, within the time a question has', async () => {
+    const member = gzipSync(Buffer.alloc(32 * MIB));
+    const files = { 'a.log.1.gz': Buffer.concat(Array.from({ length: 32 }, () => member)), 'a.log': 'text\n' };
+    const node = await AttackedNode.start({ files, flags: ['--search-budget', '2s'] });
+    const before = node.residentMib;
+    const answers = await Promise.all(
+      ['search?q=text', 'search?q=nothing', 'histogram?', 'digest?'].map((question) =>
+        node.request(`api/v1/log/${question}&file=a.log`),
+      ),
+    );
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    expect(node.residentMib - before).toBeLessThan(400);
+    expect((await node.request('api/v1/log/view?file=a.log')).text).toBe('text\n');
+    await node.expectHealthy();
+  });
+});
+
+/** Far more than names are compared with a wrong one. MORE tries so many that a list of them takes seconds. */
+const NAMES = process.env.MORE ? 30_000 : 12_000;
+
+describe('a directory of many thousand files', () => {
+  it('is listed and searched, and keeps nobody waiting', async () => {
+    const node = await AttackedNode.start({ files: { 'first.log': 'line\n' }, flags: ['--search-budget', '2s'] });
+    fillWithLinks(node.logDir, NAMES);
+    const files = node.openFiles;
+    const list = JSON.parse((await node.request('api/v1/log/list')).text) as unknown[];
+    expect(list).toHaveLength(NAMES);
+    const wrong = Array.from({ length: 10 }, (_, n) => node.request(`api/v1/log/view?file=servce-1234${n}.log`));
+    for (const { status, text } of await Promise.all(wrong)) {
+      expect([status, JSON.parse(text)]).toMatchObject([404, { code: 'LOG_FILE_NOT_FOUND' }]);
+      expect(text).not.toContain('did you mean');
+    }
+    const details = await Promise.all([1, 2, 3].map(() => node.request('api/v1/log/files')));
+    for (const { text } of details) expect(JSON.parse(text)).toHaveLength(NAMES);
+    const answers = await Promise.all(
+      ['search?q=line', 'histogram?'].map((path) => node.request(`api/v1/log/${path}`)),
+    );
+    for (const { status } of answers) expect(status).toBeLessThan(500);
+    await eventually(() => expect(node.openFiles).toBeLessThan(files + 100));
+    await node.expectHealthy();
+  });
+});
+
+/** Names of few files: they are made in a tenth of the time. One can have 65,000 at most. */
+function fillWithLinks(dir: string, names: number): void {
+  for (let made = 1; made < names; made++) {
+    const first = made - (made % 10_000) || 1;
+    const path = join(dir, `service-${made}.log`);
+    if (made === first) writeFileSync(path, `line of ${made}\n`);
+    else linkSync(join(dir, `service-${first}.log`), path);
+  }
+}
+
+/** At least 16 blocks: what is known of fewer is not kept. */
+const LOG = Array.from(
+  { length: 100_000 },
+  (_, number) => `2026-06-01 10:00:00.000\t${number % 40_000 === 0 ? 'ERROR' : 'INFO'}\ta.go:1\tline ${number}\n`,
+).join('');
+
+const ERRORS = { file: 'a.log', minLevel: 'ERROR', order: 'oldest', limit: 100, before: 0, after: 0 } as const;
+
+async function countErrors(logs: LogDir): Promise<number> {
+  let count = 0;
+  for await (const items of searchItems(logs, ERRORS)) count += items.filter(({ type }) => type === 'record').length;
+  return count;
+}
+
+const FAULTS = [
+  {
+    code: 'ENOSPC',
+    break: (disk: string) => expect(() => writeFileSync(join(disk, 'filler'), Buffer.alloc(2 ** 20))).toThrow('ENOSPC'),
+  },
+  { code: 'EROFS', break: (disk: string) => remount(disk, 'ro') },
+];
+
+// Without the right to mount there is no such disk; kept-summaries.test.ts puts a file or a link in its place.
+describe.skipIf(!canMount())('a disk for the indexes', () => {
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  it.each(FAULTS)('with $code is reported once and in the metrics, and changes no answer', async (fault) => {
+    const dir = tempDir();
+    const index = join(tempDir(), 'index');
+    writeFileSync(join(dir, 'a.log'), LOG);
+    mountSmallDisk(index, '64k');
+    fault.break(index);
+    // Only the date differs: what changes all the time is not kept.
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 3_600_000 });
+    const problems: string[] = [];
+    const onProblem = (problem: string) => problems.push(problem);
+    const indexDir = { dir: index, maxBytes: () => 2 ** 20, version: '1', idleMs: 1, onProblem };
+    const logs = new LogDir(dir, { indexDir });
+    onTestFinished(() => logs.close());
+    expect(await countErrors(logs)).toBe(3);
+    await eventually(() => expect(problems).toEqual([`${index}: ${fault.code}`]));
+    expect(logs.usage.diskIndex).toMatchObject({ isFailing: true });
+    expect(await countErrors(logs)).toBe(3);
+    await logs.close();
+    expect(problems).toHaveLength(1);
+  });
+});

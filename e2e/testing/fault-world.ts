@@ -1,10 +1,9 @@
 import { eventually, scaled } from '@porthole/logs/testing';
 import { expect } from 'vitest';
-import { seededRandom } from '../../test/fuzz/testing/mutate.ts';
+import { seededRandom } from '../../test/fuzz/testing/fuzz.ts';
 import { AttackedNode } from './attacked-node.ts';
 import type { Fault, FaultyServer } from './faulty-server.ts';
-import { type Call, Callers, type Check, everyCall } from './random-calls.ts';
-import { GrpcCallers } from './random-grpc.ts';
+import { type Call, Callers, type Check, everyCall, GrpcCallers } from './random-calls.ts';
 
 const { SEED = '20261115' } = process.env;
 const FIRST_SEED = SEED === 'random' ? Math.floor(Math.random() * 2 ** 32) : Number(SEED);

@@ -1,7 +1,16 @@
 import { connect, type Socket } from 'node:net';
-import { getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS, type Route, type RouteId } from '@porthole/contract';
+import {
+  codeOf,
+  getMemberRoute,
+  getRoute,
+  MEMBER_ROUTE_IDS,
+  ROUTE_IDS,
+  type Route,
+  type RouteId,
+} from '@porthole/contract';
 import { scaled } from '@porthole/logs/testing';
-import { parseResponses, type RawResponse } from './raw-responses.ts';
+import { GrpcConnection } from '@porthole/server/testing';
+import { onTestFinished } from 'vitest';
 
 /** Far above every timeout that the nodes are given: finds what is never answered. */
 const HANGS_MS = scaled(20_000);
@@ -70,7 +79,7 @@ function callsOf(
   ];
 }
 
-export interface Target {
+interface Target {
   port: number;
   /** Of the paths: where an embedded node is mounted. */
   base: string;
@@ -183,4 +192,122 @@ function checkWhole({ status, contentType, body }: RawResponse, check: () => voi
       throw new Error(`a search looks whole and is not: ${records} records, then ${JSON.stringify(last)}`);
   } else if (/^application\/(problem\+)?json/.test(contentType) && text !== '') JSON.parse(text);
   check();
+}
+
+/** The node itself has failed, or has gone. */
+const FAULTS: ReadonlySet<string> = new Set(['INTERNAL', 'UNREACHABLE']);
+
+const CLUSTER = { cluster: { nodes: [], role: '', labels: [], store: '' } };
+const SEARCH = { order: '', cursor: '', record: '', until: '', raw: false, fields: [] };
+
+/** Calls a node over gRPC, and cancels some of the calls. What must not happen is added to `troubles`. */
+export class GrpcCallers {
+  readonly troubles: string[] = [];
+  readonly #connection: GrpcConnection;
+  readonly #random: () => number;
+
+  constructor(port: number, random: () => number) {
+    this.#connection = new GrpcConnection(port);
+    this.#random = random;
+    onTestFinished(() => this.#connection.close());
+  }
+
+  async call(): Promise<void> {
+    const options = { signal: AbortSignal.timeout(this.#random() < 0.5 ? Math.ceil(this.#random() * 25) : HANGS_MS) };
+    const calls = [
+      () => this.#connection.call('GetConfig', {}, options),
+      () => this.#connection.call('ListLogs', {}, options),
+      () => this.#connection.call('CountLogs', CLUSTER, options),
+      () => this.#connection.call('DigestLogs', { ...CLUSTER, only_new: false }, options),
+      () => drain(this.#connection.stream('ViewLog', { file: 'service.log' }, options)),
+      () => drain(this.#connection.stream('SearchLogs', { ...SEARCH, ...CLUSTER }, options)),
+    ];
+    const startedMs = performance.now();
+    try {
+      await calls[Math.floor(this.#random() * calls.length)]?.();
+    } catch (error) {
+      const tookMs = performance.now() - startedMs;
+      if (tookMs >= HANGS_MS) this.troubles.push(`gRPC: no end within ${HANGS_MS} ms`);
+      else if (FAULTS.has(codeOf(error)) && !options.signal.aborted) this.troubles.push(`gRPC: ${error}`);
+    }
+  }
+}
+
+async function drain(messages: AsyncIterable<unknown>): Promise<void> {
+  for await (const _message of messages);
+}
+
+/** One response as it stands in the bytes of a connection. */
+interface RawResponse {
+  status: number;
+  contentType: string;
+  body: Buffer;
+  /** All of it came: as many bytes as were announced, or the last chunk. */
+  isWhole: boolean;
+  /** The server closes the connection after it. */
+  isLast: boolean;
+}
+
+/**
+ * The responses on a connection that the server has closed, read strictly: a body that is longer or shorter than announced
+ * is not taken for a whole one, and bytes that belong to no response throw.
+ */
+function parseResponses(bytes: Buffer, methods: readonly string[]): RawResponse[] {
+  const responses: RawResponse[] = [];
+  let at = 0;
+  for (const method of methods) {
+    const headEnd = bytes.indexOf('\r\n\r\n', at);
+    if (headEnd < 0) break;
+    const lines = bytes.toString('latin1', at, headEnd).split('\r\n');
+    const [, status = ''] = /^HTTP\/1\.1 (\d{3}) /.exec(lines[0] ?? '') ?? [];
+    if (status === '') throw new Error(`no head of a response: ${JSON.stringify(lines[0])}`);
+    const header = (name: string) =>
+      lines
+        .find((line) => line.toLowerCase().startsWith(`${name}:`))
+        ?.slice(name.length + 1)
+        .trim();
+    at = headEnd + 4;
+    const response: RawResponse = {
+      status: Number(status),
+      contentType: header('content-type') ?? '',
+      body: Buffer.alloc(0),
+      isWhole: true,
+      isLast: header('connection') === 'close',
+    };
+    responses.push(response);
+    if (method === 'HEAD' || status === '204' || status === '304') continue;
+    const length = header('content-length');
+    if (header('transfer-encoding') === 'chunked') at = readChunks(bytes, at, response);
+    else if (length === undefined) throw new Error(`a response without a length: ${lines.join(', ')}`);
+    else {
+      response.body = bytes.subarray(at, at + Number(length));
+      response.isWhole = response.body.length === Number(length);
+      at += response.body.length;
+    }
+    if (!response.isWhole) break;
+  }
+  if (responses.every(({ isWhole }) => isWhole) && responses.length === methods.length && at < bytes.length)
+    throw new Error(`bytes after the last response: ${JSON.stringify(bytes.toString('latin1', at, at + 100))}`);
+  return responses;
+}
+
+function readChunks(bytes: Buffer, start: number, response: RawResponse): number {
+  const parts: Buffer[] = [];
+  let at = start;
+  for (;;) {
+    const lineEnd = bytes.indexOf('\r\n', at);
+    const size = lineEnd < 0 ? Number.NaN : Number.parseInt(bytes.toString('latin1', at, lineEnd), 16);
+    const next = lineEnd + 2 + size + 2;
+    if (!(next <= bytes.length)) {
+      response.isWhole = false;
+      response.body = Buffer.concat(parts);
+      return bytes.length;
+    }
+    parts.push(bytes.subarray(lineEnd + 2, next - 2));
+    at = next;
+    if (size === 0) {
+      response.body = Buffer.concat(parts);
+      return at;
+    }
+  }
 }

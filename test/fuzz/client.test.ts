@@ -1,7 +1,6 @@
 import { createClient } from '@porthole/client';
 import { expect } from 'vitest';
-import { fuzz } from './testing/fuzz.ts';
-import { checkRefusal } from './testing/refusal.ts';
+import { checkRefusal, fuzz } from './testing/fuzz.ts';
 
 const RECORD =
   '{"type":"record","file":"a.log","offset":0,"bytes":5,"timeMs":1,"level":"INFO","message":"m","cursor":"c"}';

@@ -2,8 +2,7 @@ import { decodeClusterCursor, encodeClusterCursor, type MemberPosition } from '@
 import { decodeCursor } from '@porthole/logs';
 import { encodeMark } from '@porthole/logs/testing';
 import { expect } from 'vitest';
-import { fuzz } from './testing/fuzz.ts';
-import { tryParse } from './testing/refusal.ts';
+import { fuzz, tryParse } from './testing/fuzz.ts';
 
 const MARK = {
   headHash: '0123456789abcdef',

@@ -1,7 +1,6 @@
 import { encodeEtcdValue, readEtcdValue, readLindbValue } from '@porthole/cluster/testing';
 import { expect } from 'vitest';
-import { fuzz } from './testing/fuzz.ts';
-import { tryParse } from './testing/refusal.ts';
+import { fuzz, tryParse } from './testing/fuzz.ts';
 
 const NODE = { hostIp: '10.8.0.1', hostName: 'n1', grpcPort: 7301, httpPort: 7300, version: '0.1.0', onlineTime: 1 };
 const MEMBER = {

@@ -22,8 +22,7 @@ import {
   parseTarget,
 } from '@porthole/server/testing';
 import { expect } from 'vitest';
-import { fuzz } from './testing/fuzz.ts';
-import { tryParse } from './testing/refusal.ts';
+import { fuzz, tryParse } from './testing/fuzz.ts';
 
 const ZONE = createZone('Europe/Berlin');
 const CLOCK = { nowMs: Date.UTC(2026, 10, 15), offsetMsAt: ZONE.offsetMsAt };
