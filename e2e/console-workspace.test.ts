@@ -1,6 +1,6 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { LogWorkspace, type OpenWorkspace } from '@porthole/console/testing';
+import { LogWorkspace, type OpenWorkspace, recordKey } from '@porthole/console/testing';
 import { eventually } from '@porthole/logs/testing';
 import { startNode, testSettings } from '@porthole/server/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -88,7 +88,7 @@ describe('a workspace over real nodes', () => {
     if (!record) throw new Error('nothing there');
     const at = { node: record.node, cursor: record.cursor };
     const { workspace } = openWorkspace({ source: log, start: { at }, isLive: false });
-    await eventually(() => expect(workspace.state.focusedKey).toBe(workspace.keyFor(at)));
+    await eventually(() => expect(workspace.state.focusedKey).toBe(recordKey(at)));
     expect(workspace.state.rows.length).toBeGreaterThan(150);
     workspace.setFilter({ terms: [record.message] });
     await eventually(() => {
@@ -96,8 +96,8 @@ describe('a workspace over real nodes', () => {
       expect(workspace.state.bottom.kind).toBe('done');
       expect(workspace.state.rows).toHaveLength(2);
     });
-    expect(workspace.state.focusedKey).toBe(workspace.keyFor(at));
-    workspace.toggleContext(workspace.keyFor(at));
+    expect(workspace.state.focusedKey).toBe(recordKey(at));
+    void workspace.toggleContext(recordKey(at));
     await eventually(() => expect(workspace.state.rows.length).toBeGreaterThan(15));
     const own = workspace.state.rows.flatMap((row) =>
       row.kind === 'record' && row.record.node === record.node ? [row.record.offset] : [],

@@ -5,18 +5,17 @@ import { ConfigPage } from './pages/config/lazy-config.tsx';
 import { PlainPage } from './pages/logs/plain-page.tsx';
 import { WorkspacePage } from './pages/logs/workspace-page.tsx';
 import { NodePage } from './pages/node/node-page.tsx';
-import { linkTo } from './state/base-path.ts';
-import { cluster } from './state/cluster.ts';
+import { Banners } from './shell/banners.tsx';
+import { Header, pageTitle } from './shell/header.tsx';
+import { KeySheet } from './shell/key-sheet.tsx';
+import { Palette } from './shell/palette.tsx';
+import { TokenDialog } from './shell/token-dialog.tsx';
 import { navigation } from './state/navigation.ts';
 import { notice } from './state/notice.ts';
+import { cluster } from './state/resource.ts';
 import type { LogsView, View } from './state/view.ts';
+import { linkTo } from './state/view-url.ts';
 import { useResource, useStore } from './ui/hooks.ts';
-import { Banners } from './ui/shell/banners.tsx';
-import { Header } from './ui/shell/header.tsx';
-import { KeySheet } from './ui/shell/key-sheet.tsx';
-import { pageTitle } from './ui/shell/page-title.ts';
-import { Palette } from './ui/shell/palette.tsx';
-import { TokenDialog } from './ui/shell/token-dialog.tsx';
 
 interface Caught {
   error: Error | null;

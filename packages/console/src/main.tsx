@@ -1,10 +1,10 @@
-import { preferences } from './state/preferences.ts';
 import './style/main.css';
 import { render } from 'preact';
 import { App } from './app.tsx';
-import { openEarly } from './pages/logs/workspace/open-logs.ts';
-import { cluster } from './state/cluster.ts';
+import { openEarly } from './pages/logs/use-log-workspace.ts';
 import { navigation } from './state/navigation.ts';
+import { preferences } from './state/preferences.ts';
+import { cluster } from './state/resource.ts';
 
 applyTheme();
 

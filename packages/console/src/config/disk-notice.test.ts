@@ -1,6 +1,6 @@
 import type { NodeSettings } from '@porthole/client';
 import { expect, it } from 'vitest';
-import { diskNotice } from './disk-notice.ts';
+import { diskNotice } from './setting-values.ts';
 
 const makeNotice = (disk: NodeSettings['disk'], observes: NodeSettings['observes'] = 'self') =>
   diskNotice({ observes, file: '/etc/broker.toml', disk });

@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { cutTokens, findInLines, lineSegments, stepMatch } from './find-lines.ts';
-import { TOML_START, tokenizeTomlLine } from './toml-tokens.ts';
+import { cutTokens, findInLines, lineSegments, stepMatch, TOML_START, tokenizeTomlLine } from './toml-text.ts';
 
 it('finds every match, ignoring case', () => {
   expect(findInLines(['Port = 1', '', 'x.port = "port"'], 'port').matches).toEqual([

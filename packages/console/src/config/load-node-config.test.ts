@@ -1,6 +1,6 @@
 import { type ClusterState, type NodeSettings, type NodeState, PortholeError } from '@porthole/client';
 import { expect, it } from 'vitest';
-import { loadNodeConfig } from './load-node-config.ts';
+import { loadNodeConfig } from './setting-values.ts';
 
 const SETTINGS: NodeSettings = {
   observes: 'self',

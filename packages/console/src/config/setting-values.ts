@@ -1,9 +1,17 @@
-import type { SettingEntry, SettingJson } from '@porthole/client';
+import type {
+  CallOptions,
+  ClusterState,
+  MemberReport,
+  NodeSettings,
+  SettingEntry,
+  SettingJson,
+} from '@porthole/client';
+import { toProblem } from '../state/to-problem.ts';
 import { formatCount } from '../ui/format.ts';
-import { MASK } from './toml-tokens.ts';
+import { MASK } from './toml-text.ts';
 
 /** The note after a line of a configuration. */
-export interface SettingMark {
+interface SettingMark {
   text: string;
   isChanged: boolean;
 }
@@ -73,4 +81,93 @@ export function showValue(value: SettingJson | null): ShownValue {
 
 export function shortFingerprint(fingerprint: string): string {
   return fingerprint.slice(0, SHORT_FINGERPRINT);
+}
+
+interface DiskNotice {
+  text: string;
+  /** Which keys changed, or why the file is invalid. */
+  detail: string | null;
+}
+
+/** Keys listed by name; the rest is a count. */
+const MAX_NAMED = 8;
+
+/** The notice about the file on disk; `null` if the file has not changed since start, or there is none. */
+export function diskNotice({
+  observes,
+  file,
+  disk,
+}: Pick<NodeSettings, 'observes' | 'file' | 'disk'>): DiskNotice | null {
+  switch (disk.state) {
+    case 'none':
+    case 'same':
+      return null;
+    case 'changed':
+      return { text: changedText(observes, disk.differs.length), detail: nameKeys(disk) };
+    case 'broken':
+      return { text: 'File on disk is invalid: the node could not start with it', detail: disk.detail };
+    case 'missing':
+      return { text: 'File on disk is missing', detail: disk.detail ?? file };
+  }
+}
+
+/** Whether a service has reloaded its file is unknown; the node itself never does. */
+function changedText(observes: NodeSettings['observes'], count: number): string {
+  const keys = count === 0 ? '' : count === 1 ? ': 1 key' : `: ${count} keys`;
+  if (observes === 'self') return `File on disk differs${keys} · restart needed`;
+  return `File changed since start${keys} · the service runs with the old values until it is restarted`;
+}
+
+function nameKeys({ differs, detail }: NodeSettings['disk']): string | null {
+  if (differs.length === 0) return detail;
+  const rest = differs.length - MAX_NAMED;
+  return differs.slice(0, MAX_NAMED).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+}
+
+/** What is known about one node's configuration. */
+export interface KnownConfig {
+  id: string;
+  /** TOML with masked secrets; `null` if there is none, and the report says why. */
+  text: string | null;
+  report: MemberReport;
+  settings: NodeSettings | null;
+  /** Why there are no settings: members that only implement the LinDB contract have none. */
+  settingsProblem: { code: string; detail: string } | null;
+}
+
+type LoadOptions = Pick<ClusterState, 'config' | 'member'>;
+
+/** Loads text and settings. For a node that is not responding: the last known text, without settings. */
+export async function loadNodeConfig(
+  cluster: LoadOptions,
+  id: string,
+  options: CallOptions = {},
+): Promise<KnownConfig> {
+  const [{ configs }, settings] = await Promise.all([
+    cluster.config({ nodes: [id] }, options),
+    loadSettings(cluster, id, options),
+  ]);
+  const found = configs.find((one) => one.id === id);
+  if (found === undefined) return { id, text: null, report: unknownReport(id), ...settings };
+  return { id, text: found.config?.config ?? null, report: found.report, ...settings };
+}
+
+/** The settings, or why there are none; rejects only if the signal is aborted. */
+export async function loadSettings(
+  cluster: Pick<LoadOptions, 'member'>,
+  id: string,
+  options: CallOptions = {},
+): Promise<Pick<KnownConfig, 'settings' | 'settingsProblem'>> {
+  try {
+    return { settings: await cluster.member(id).settings(options), settingsProblem: null };
+  } catch (thrown) {
+    options.signal?.throwIfAborted();
+    const { code, detail } = toProblem(thrown);
+    return { settings: null, settingsProblem: { code, detail } };
+  }
+}
+
+function unknownReport(id: string): MemberReport {
+  const detail = `no node named "${id}" in the cluster`;
+  return { id, outcome: 'gone', detail, elapsedMs: 0, count: 0, asOfMs: null };
 }

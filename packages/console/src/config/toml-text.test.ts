@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TomlText } from './toml-text.ts';
+import { TOML_START, TomlText, type TomlToken, tokenizeTomlLine } from './toml-text.ts';
 
 const lineKeys = (text: string) => {
   const toml = new TomlText(text);
@@ -68,5 +68,103 @@ describe('lines', () => {
     expect(new TomlText('a\n\n').lines).toEqual(['a', '']);
     expect(new TomlText('').lines).toEqual(['']);
     expect(new TomlText('a').lineAt(7)).toEqual({ tokens: [], key: null });
+  });
+});
+
+import fc from 'fast-check';
+
+function tokenize(text: string): TomlToken[][] {
+  let carry = TOML_START;
+  return text.split('\n').map((line) => {
+    const result = tokenizeTomlLine(line, carry);
+    carry = result.carry;
+    return result.tokens;
+  });
+}
+
+/** Token kinds and texts, without spaces and punctuation. */
+function formatTokens(text: string): string[][] {
+  return tokenize(text).map((tokens) =>
+    tokens.filter(({ kind }) => kind !== 'space' && kind !== 'mark').map(({ kind, text: part }) => `${kind} ${part}`),
+  );
+}
+
+describe('the tokens of a line', () => {
+  it.each<[string, string[]]>([
+    ['# a comment', ['comment # a comment']],
+    ['[storage.tsdb] # why', ['table storage.tsdb', 'comment # why']],
+    ['  [[servers]]', ['table servers']],
+    ['["a]b"]', ['table "a]b"']],
+    ['a.b-c = 1', ['key a', 'key b-c', 'number 1']],
+    ['"odd key".x = true', ['key "odd key"', 'key x', 'boolean true']],
+    ['1979 = -1_000.5e+3', ['key 1979', 'number -1_000.5e+3']],
+    ['x = 0xDEAD_beef', ['key x', 'number 0xDEAD_beef']],
+    ['x = +inf', ['key x', 'number +inf']],
+    ['at = 2026-11-15T14:00:00.25+01:00', ['key at', 'date 2026-11-15T14:00:00.25+01:00']],
+    ['at = 07:32:00', ['key at', 'date 07:32:00']],
+    ['s = "a \\" # b" # c', ['key s', 'string "a \\" # b"', 'comment # c']],
+    ["s = 'C:\\dir'", ['key s', "string 'C:\\dir'"]],
+    ['list = [1, "b", [false]]', ['key list', 'number 1', 'string "b"', 'boolean false']],
+    ['t = { a = 1, b.c = "d" }', ['key t', 'key a', 'number 1', 'key b', 'key c', 'string "d"']],
+    ['x = tomorrow', ['key x', 'other tomorrow']],
+    ['x = "never closed', ['key x', 'string "never closed']],
+  ])('of %s', (line, parts) => {
+    expect(formatTokens(line)).toEqual([parts]);
+  });
+
+  it('a mask is recognised anywhere', () => {
+    expect(formatTokens('password = "******"')).toEqual([['key password', 'string "', 'mask ******', 'string "']]);
+    expect(formatTokens('# was "******"')).toEqual([['comment # was "', 'mask ******', 'comment "']]);
+  });
+});
+
+describe('values over several lines', () => {
+  it('a multi-line string contains no other tokens', () => {
+    expect(formatTokens('s = """one # two\n[three] \\"""\nfour""" # five\nx = 1')).toEqual([
+      ['key s', 'string """one # two'],
+      ['string [three] \\"""'],
+      ['string four"""', 'comment # five'],
+      ['key x', 'number 1'],
+    ]);
+    expect(formatTokens("s = '''a\\'''\nx = 1")[1]).toEqual(['key x', 'number 1']);
+  });
+
+  it('an array may contain comments', () => {
+    expect(formatTokens('a = [\n  1, # one\n  [2],\n]\nb = 2')).toEqual([
+      ['key a'],
+      ['number 1', 'comment # one'],
+      ['number 2'],
+      [],
+      ['key b', 'number 2'],
+    ]);
+  });
+});
+
+describe('for any text', () => {
+  const piece = fc.oneof(
+    fc.constantFrom('"', "'", '"""', "'''", '[', ']', '{', '}', '#', '=', ',', '.', '\\', '\n', '\r\n', '******', ' '),
+    fc.constantFrom('key', '1979-05-27', '07:32', '+1.5', 'true', 'inf', '\u0000', 'é', '😀', '\ud800', '\u2028'),
+    fc.string(),
+  );
+
+  it('the tokens join to the text, and none is empty', () => {
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 60 }), (pieces) => {
+        const text = pieces.join('');
+        const lines = tokenize(text);
+        expect(lines.map((tokens) => tokens.map((token) => token.text).join('')).join('\n')).toBe(text);
+        expect(lines.flat().every((token) => token.text !== '')).toBe(true);
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  it('handles endless brackets', () => {
+    const line = '['.repeat(200_000);
+    expect(
+      tokenize(`x = ${line}\n${line}`)
+        .map((tokens) => tokens.map(({ text }) => text).join(''))
+        .join('\n'),
+    ).toBe(`x = ${line}\n${line}`);
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { linkTo, nodeUrl, withoutBase } from './base-path.ts';
+import { linkTo, nodeUrl, withoutBase } from './view-url.ts';
 
 test('without a page, the console is at the root', () => {
   expect(linkTo('/logs?q=a')).toBe('/logs?q=a');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { colourIn } from './cluster.ts';
+import { colourIn } from './resource.ts';
 
 test('colours follow the order of ids, in any input order', () => {
   expect(['a', 'b', 'c'].map((id) => colourIn(['c', 'a', 'b'], id))).toEqual([1, 2, 3]);

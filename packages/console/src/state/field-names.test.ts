@@ -7,7 +7,7 @@ import {
   moveName,
   parseFieldNames,
   toggleName,
-} from './field-names.ts';
+} from './view-url.ts';
 
 describe('names of fields in a URL', () => {
   it.each([

@@ -1,7 +1,7 @@
 import { Store } from './store.ts';
 
 /** A short message that is shown briefly and read aloud: "Copied". */
-export interface Notice {
+interface Notice {
   text: string;
   /** Increases, so that the same text is announced twice. */
   number: number;
@@ -44,3 +44,25 @@ function copyBySelection(text: string): boolean {
   if (focused instanceof HTMLElement) focused.focus();
   return isCopied;
 }
+
+/** An action in the palette. */
+export interface Action {
+  /** Starts with a verb: `Copy link`. */
+  name: string;
+  /** Keyboard shortcut, as displayed: `f`, `Shift+Z`. */
+  keys?: string;
+  run: () => void;
+}
+
+/** Actions of the current pages; each page registers its own while it is mounted. */
+export class Actions {
+  readonly list = new Store<readonly Action[]>([]);
+
+  /** Registers actions; the returned function removes them. */
+  put(actions: readonly Action[]): () => void {
+    this.list.set([...this.list.value, ...actions]);
+    return () => this.list.set(this.list.value.filter((action) => !actions.includes(action)));
+  }
+}
+
+export const actions = new Actions();

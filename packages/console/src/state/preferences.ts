@@ -1,4 +1,4 @@
-import { readStoredTexts, Store, tryStorage } from './store.ts';
+import { readStoredTexts, Store, type TextStorage, tryStorage } from './store.ts';
 import type { ZoneName } from './view.ts';
 
 export type Theme = 'system' | 'light' | 'dark';
@@ -7,8 +7,6 @@ const DISMISSED_KEY = 'porthole.dismissed';
 
 /** Nodes forget a departure after a week, so the browser need not keep more of them. */
 const MAX_DISMISSED = 100;
-
-type PreferenceStorage = Pick<Storage, 'getItem' | 'setItem'>;
 
 /** Settings of the user, kept in the browser if it allows that. */
 export class Preferences {
@@ -20,7 +18,7 @@ export class Preferences {
   /** Dismissed departures, newest last. */
   readonly dismissed: Store<readonly string[]>;
 
-  constructor(storage: PreferenceStorage | undefined) {
+  constructor(storage: TextStorage | undefined) {
     this.theme = storedChoice(storage, 'theme', ['system', 'light', 'dark']);
     this.zone = storedChoice(storage, 'zone', ['local', 'utc']);
     const keys = storedChoice(storage, 'keys', ['on', 'off']);
@@ -39,7 +37,7 @@ export class Preferences {
 
 /** The first choice is the default. */
 function storedChoice<Choice extends string>(
-  storage: PreferenceStorage | undefined,
+  storage: TextStorage | undefined,
   name: string,
   choices: readonly [Choice, ...Choice[]],
 ): Store<Choice> {

@@ -1,3 +1,4 @@
+import type { ClusterNodes } from '@porthole/client';
 import { session } from './session.ts';
 import { Store } from './store.ts';
 import { isRetryable, type Problem, toProblem } from './to-problem.ts';
@@ -28,7 +29,7 @@ export interface ResourceEnv {
   onReturn(run: () => void): () => void;
 }
 
-export interface ResourceOptions {
+interface ResourceOptions {
   /** Reload interval. Without it, a resource is loaded once. */
   everyMs?: number;
   env?: ResourceEnv;
@@ -168,3 +169,31 @@ const BROWSER: ResourceEnv = {
     };
   },
 };
+
+const NODES_MS = 10_000;
+
+const COLOURS = 8;
+
+/** The nodes of the cluster, shared by all pages. */
+export const cluster = new Resource<ClusterNodes>((signal) => session.client.cluster.nodes({ signal }), {
+  everyMs: NODES_MS,
+});
+
+/** Configuration keys of the node that serves this page; loaded once, on first use. */
+export const configKeys = new Resource<string[]>(async (signal) =>
+  (await session.client.settings({ signal })).settings.map(({ key }) => key),
+);
+
+/** 1 to 8, for the classes `node-1` to `node-8`; the same on every page as long as the members are the same. */
+export function nodeColour(nodeId: string): number {
+  return colourIn(cluster.state.value.value?.nodes.map(({ id }) => id) ?? [], nodeId);
+}
+
+/** Assigned by the order of ids. A node that is not a member gets a colour by its name. */
+export function colourIn(ids: readonly string[], nodeId: string): number {
+  const index = ids.toSorted().indexOf(nodeId);
+  if (index >= 0) return (index % COLOURS) + 1;
+  let sum = 0;
+  for (const letter of nodeId) sum = (sum * 31 + (letter.codePointAt(0) ?? 0)) % 65_536;
+  return (sum % COLOURS) + 1;
+}

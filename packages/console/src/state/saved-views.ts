@@ -1,6 +1,6 @@
-import { logsProblems, logsQuery, parseLogs } from './logs-url.ts';
-import { Store, tryStorage } from './store.ts';
+import { Store, type TextStorage, tryStorage } from './store.ts';
 import { canFollow, type LogsView } from './view.ts';
+import { logsProblems, logsQuery, parseLogs } from './view-url.ts';
 
 /** A log view with a name: the query of its URL, never a whole address. */
 export interface SavedView {
@@ -14,8 +14,6 @@ export interface ReadViews {
   /** Why each of the others was skipped, as sentences. */
   skipped: string[];
 }
-
-type ViewStorage = Pick<Storage, 'getItem' | 'setItem'>;
 
 const KEY = 'porthole.views';
 
@@ -40,9 +38,9 @@ export class SavedViews {
   readonly list: Store<readonly SavedView[]>;
   /** Whether the browser keeps them when the page is closed. */
   readonly isKept: Store<boolean>;
-  readonly #storage: ViewStorage | undefined;
+  readonly #storage: TextStorage | undefined;
 
-  constructor(storage: ViewStorage | undefined) {
+  constructor(storage: TextStorage | undefined) {
     this.#storage = storage;
     this.isKept = new Store(storage !== undefined && tryStorage(() => storage.getItem(KEY)) !== undefined);
     this.list = new Store<readonly SavedView[]>(this.#stored() ?? []);

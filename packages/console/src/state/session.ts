@@ -1,6 +1,6 @@
 import { createClient, type NodeClient } from '@porthole/client';
-import { nodeUrl } from './base-path.ts';
 import { Store, tryStorage } from './store.ts';
+import { nodeUrl } from './view-url.ts';
 
 const KEY = 'porthole.token';
 

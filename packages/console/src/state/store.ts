@@ -36,8 +36,14 @@ export function tryStorage<T>(act: () => T): T | undefined {
   }
 }
 
+/** Where the browser keeps texts. */
+export interface TextStorage {
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+}
+
 /** A stored list of texts. Anything may be in the storage: what is no such list is ignored. */
-export function readStoredTexts(storage: Pick<Storage, 'getItem'> | undefined, key: string): string[] {
+export function readStoredTexts(storage: TextStorage | undefined, key: string): string[] {
   const value = parseJson(tryStorage(() => storage?.getItem(key)) ?? '[]');
   return Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 }

@@ -1,7 +1,19 @@
-import { linkTo, withoutBase } from './base-path.ts';
+import { PortholeError } from '@porthole/client';
+import { durationText, FILTER_ROWS, formatSourceText, parseSourceText, parseSpan, timeText } from '@porthole/contract';
 import { labelNameProblem, labelProblem, parseLabelName, parseLabels, writeLabels } from './labels.ts';
-import { logsProblems, logsQuery, type ParameterChecks, parseLogs, queryProblems } from './logs-url.ts';
-import { ALL_CONFIG, type ClusterView, type ConfigShape, type ConfigView, type NodeView, type View } from './view.ts';
+import {
+  ALL_CONFIG,
+  ALL_LOGS,
+  type ClusterView,
+  type ConfigShape,
+  type ConfigView,
+  canFollow,
+  type LogsView,
+  type NodeView,
+  type RecordKey,
+  type TimeRange,
+  type View,
+} from './view.ts';
 
 /** Tabs by the last part of the path; the overview has none. */
 const TABS: Readonly<Record<string, NodeView['tab']>> = { config: 'config', logs: 'logs' };
@@ -144,4 +156,284 @@ function configQuery({ role, left, right, text, showExpected, shape, ...nodes }:
   if (showExpected) query.set('expected', '1');
   if (shape) query.set('as', shape);
   return query;
+}
+
+type FilterRow = (typeof FILTER_ROWS)[number];
+
+/** Filters of this page that are those of the API: their names here, and their fields there. */
+const FILTERS = {
+  level: filterRow('minLevel'),
+  not: filterRow('excluded'),
+  site: filterRow('source'),
+  tag: filterRow('component'),
+  from: filterRow('fromMs'),
+  to: filterRow('toMs'),
+  t: filterRow('fromMs'),
+} as const;
+
+type FilterName = keyof typeof FILTERS;
+
+/** Switches of the view and the parameters that change their default. */
+const SWITCHES = {
+  isRegex: 're',
+  isCaseSensitive: 'case',
+  isOnlyMatches: 'only',
+  isWrapped: 'wrap',
+  isPlain: 'plain',
+  hasHistogram: 'chart',
+  hasFields: 'fields',
+} as const satisfies Partial<Record<keyof LogsView, string>>;
+
+const SWITCH_NAMES = Object.keys(SWITCHES) as (keyof typeof SWITCHES)[];
+
+/** Longer values are truncated. */
+const SHOWN_CHARACTERS = 60;
+
+/** Parameters of a page and how their values are validated; `null`: any value is valid. */
+type ParameterChecks = Readonly<Record<string, ((value: string) => string | null) | null>>;
+
+/** The log view of a query. Invalid parameters are ignored; `logsProblems` names them. */
+export function parseLogs(query: URLSearchParams): LogsView {
+  const at = parseKey(query.get('at'));
+  const timeMs = parseFilter('t', query) ?? null;
+  const range = parseRange(query);
+  const switches = SWITCH_NAMES.map((name) => [name, flag(query.get(SWITCHES[name]), ALL_LOGS[name])]);
+  return {
+    ...ALL_LOGS,
+    ...(Object.fromEntries(switches) as Pick<LogsView, keyof typeof SWITCHES>),
+    sources: query.getAll('src').flatMap((text) => parseSourceText(text) ?? []),
+    labels: parseLabels(query),
+    range,
+    minLevel: parseFilter('level', query) ?? null,
+    query: query.get('query') ?? '',
+    text: query.get('q') ?? '',
+    excluded: query.getAll('not').flatMap((text) => parseFilter('not', text) ?? []),
+    callSite: parseFilter('site', query) ?? null,
+    component: parseFilter('tag', query) ?? null,
+    columns: parseFieldNames(query.get('columns') ?? ''),
+    countedBy: parseFieldNames(query.get('by') ?? ''),
+    at,
+    timeMs,
+    isLive: canFollow(range) && flag(query.get('live'), isUsuallyLive({ at, timeMs, range })),
+  };
+}
+
+/** Parameters of the log view and how their values are validated; `null`: any value is valid. */
+const CHECKS: Readonly<Record<string, ((value: string) => string | null) | null>> = {
+  src: (value) => (parseSourceText(value) ? null : 'expected NODE, NODE/FAMILY or NODE/=FILE'),
+  label: labelProblem,
+  last: (value) => (parseSpan(value) ? null : 'expected a span such as 15m or 2h'),
+  at: (value) => (parseKey(value) ? null : 'this link is damaged'),
+  // The query box shows what is wrong with it.
+  query: null,
+  q: null,
+  columns: fieldNamesProblem,
+  by: fieldNamesProblem,
+  ...Object.fromEntries((Object.keys(FILTERS) as FilterName[]).map((name) => [name, filterCheck(name)])),
+  live: expectedSwitch,
+  ...Object.fromEntries(Object.values(SWITCHES).map((name) => [name, expectedSwitch])),
+};
+
+/** The parameters that `parseLogs` ignores, as sentences. */
+export function logsProblems(query: URLSearchParams): string[] {
+  const problems = queryProblems(query, CHECKS);
+  if (parseSpan(query.get('last') ?? '') && (query.has('from') || query.has('to')))
+    problems.push('from and to are ignored because last is set');
+  const range = parseRange(query);
+  if (range?.kind === 'fixed' && range.fromMs !== null && range.toMs !== null && range.fromMs >= range.toMs)
+    problems.push('the time range is empty: from is not before to');
+  if (query.get('live') === '1' && !canFollow(range)) problems.push('live=1 is ignored: the time range has an end');
+  return problems;
+}
+
+export function logsQuery(view: LogsView): URLSearchParams {
+  const query = new URLSearchParams();
+  for (const source of view.sources) query.append('src', formatSourceText(source));
+  writeLabels(query, view.labels);
+  writeRange(query, view.range);
+  if (view.minLevel) query.set('level', String(FILTERS.level.codec.encode(view.minLevel)));
+  if (view.query) query.set('query', view.query);
+  if (view.text) query.set('q', view.text);
+  for (const text of view.excluded) query.append('not', text);
+  if (view.callSite) query.set('site', view.callSite);
+  if (view.component) query.set('tag', view.component);
+  if (view.columns.length > 0) query.set('columns', formatFieldNames(view.columns));
+  if (view.countedBy.length > 0) query.set('by', formatFieldNames(view.countedBy));
+  for (const name of SWITCH_NAMES) if (view[name] !== ALL_LOGS[name]) query.set(SWITCHES[name], view[name] ? '1' : '0');
+  if (view.timeMs !== null) query.set('t', timestampText(view.timeMs));
+  if (view.at) query.set('at', `${view.at.node}/${view.at.cursor}`);
+  if (view.isLive !== isUsuallyLive(view)) query.set('live', view.isLive ? '1' : '0');
+  return query;
+}
+
+/** A link to a record or a time is for reading; any other link follows. */
+function isUsuallyLive({ at, timeMs, range }: Pick<LogsView, 'at' | 'timeMs' | 'range'>): boolean {
+  return at === null && timeMs === null && range?.kind !== 'fixed';
+}
+
+function filterRow<Field extends FilterRow['field']>(field: Field): Extract<FilterRow, { field: Field }> {
+  return FILTER_ROWS.find((row) => row.field === field) as Extract<FilterRow, { field: Field }>;
+}
+
+type FilterValue<Name extends FilterName> = ReturnType<(typeof FILTERS)[Name]['codec']['parse']>;
+
+/** Of a repeated parameter the first. Without a zone a time is UTC, so that a URL means the same everywhere. */
+function readFilter<Name extends FilterName>(name: Name, text: string): FilterValue<Name> {
+  const clock = { nowMs: Date.now(), offsetMsAt: () => 0 };
+  return FILTERS[name].codec.parse([text], name, { clock }) as FilterValue<Name>;
+}
+
+/** `undefined` if it is absent or invalid. */
+function parseFilter<Name extends FilterName>(
+  name: Name,
+  from: URLSearchParams | string,
+): FilterValue<Name> | undefined {
+  try {
+    return readFilter(name, typeof from === 'string' ? from : (from.get(name) ?? ''));
+  } catch (error) {
+    if (error instanceof PortholeError) return undefined;
+    throw error;
+  }
+}
+
+/** What is wrong with a value, as the API says it. */
+function filterCheck(name: FilterName): (value: string) => string | null {
+  return (value) => {
+    try {
+      readFilter(name, value);
+      return null;
+    } catch (error) {
+      if (!(error instanceof PortholeError)) throw error;
+      // The name and the value are shown in front of it.
+      return error.message.slice(error.message.lastIndexOf(': ') + 2);
+    }
+  };
+}
+
+function expectedSwitch(value: string): string | null {
+  return value === '0' || value === '1' ? null : 'expected 0 or 1';
+}
+
+function flag(text: string | null, fallback: boolean): boolean {
+  return text === '1' ? true : text === '0' ? false : fallback;
+}
+
+function parseKey(text: string | null): RecordKey | null {
+  const [node, cursor] = splitOnce(text ?? '');
+  return node && cursor ? { node, cursor } : null;
+}
+
+/** Ids contain no slash. */
+function splitOnce(text: string): [string, string] {
+  const index = text.indexOf('/');
+  return index < 0 ? [text, ''] : [text.slice(0, index), text.slice(index + 1)];
+}
+
+function parseRange(query: URLSearchParams): TimeRange | null {
+  const spanMs = parseSpan(query.get('last') ?? '');
+  if (spanMs) return { kind: 'last', spanMs };
+  const [fromMs = null, toMs = null] = [parseFilter('from', query), parseFilter('to', query)];
+  // `from=` alone is a range that is open at both ends.
+  if (fromMs === null && toMs === null && query.get('from') !== '') return null;
+  return { kind: 'fixed', fromMs, toMs };
+}
+
+function writeRange(query: URLSearchParams, range: TimeRange | null): void {
+  if (range?.kind === 'last') query.set('last', durationText(range.spanMs));
+  if (range?.kind !== 'fixed') return;
+  if (range.fromMs !== null) query.set('from', timestampText(range.fromMs));
+  else if (range.toMs === null) query.set('from', '');
+  if (range.toMs !== null) query.set('to', timestampText(range.toMs));
+}
+
+function timestampText(timeMs: number): string {
+  const text = new Date(timeMs).toISOString();
+  // Years of more than four digits are not part of the grammar.
+  return text.length === 24 ? text : timeText(timeMs);
+}
+
+/** The parameters that a page ignores, as sentences. */
+function queryProblems(query: URLSearchParams, checks: ParameterChecks): string[] {
+  const problems = [...query].map(([name, value]) => {
+    if (!Object.hasOwn(checks, name)) return `${shown(name)} is not a parameter of this page`;
+    const why = checks[name]?.(value) ?? null;
+    return why === null ? null : `${name}=${shown(value)} is ignored: ${why}`;
+  });
+  return [...new Set(problems.filter((problem) => problem !== null))];
+}
+
+function shown(text: string): string {
+  return text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}…` : text;
+}
+
+/* Lists of fields in a URL: separated by commas; a comma or backslash in a name has a backslash in front. */
+
+/** As many as have room beside the message. */
+export const MAX_FIELD_NAMES = 12;
+
+const MAX_FIELD_CHARACTERS = 256;
+
+/** The names of a list, each once. */
+export function parseFieldNames(text: string): string[] {
+  const valid = splitNames(text).filter((name) => name !== '' && name.length <= MAX_FIELD_CHARACTERS);
+  return [...new Set(valid)].slice(0, MAX_FIELD_NAMES);
+}
+
+function splitNames(text: string): string[] {
+  const names = [''];
+  for (const [part] of text.matchAll(/\\[\\,]|[\s\S]/g)) {
+    if (part === ',') names.push('');
+    else names[names.length - 1] += part.length === 2 ? part.slice(1) : part;
+  }
+  return names;
+}
+
+export function formatFieldNames(names: readonly string[]): string {
+  return names.map((name) => name.replace(/[\\,]/g, '\\$&')).join(',');
+}
+
+/** What is wrong with a list, or `null`. */
+export function fieldNamesProblem(text: string): string | null {
+  if (splitNames(text).length === parseFieldNames(text).length) return null;
+  return `expected at most ${MAX_FIELD_NAMES} different names of fields, separated by commas`;
+}
+
+/** The list with a name added at its end, or without it if it is there. */
+export function toggleName(names: readonly string[], name: string): string[] {
+  return names.includes(name) ? names.filter((other) => other !== name) : [...names, name].slice(-MAX_FIELD_NAMES);
+}
+
+/** The list with a name moved by some places, as far as there are any. */
+export function moveName(names: readonly string[], name: string, by: -1 | 1): string[] {
+  const from = names.indexOf(name);
+  const to = from + by;
+  if (from < 0 || to < 0 || to >= names.length) return [...names];
+  return names.with(from, names[to] ?? name).with(to, name);
+}
+
+/** Where the node puts the path that this console is served below. */
+const META = 'meta[name="porthole-base"]';
+
+/** The page; tests and tools that only build links have none. */
+const { document: page } = globalThis as unknown as {
+  document?: { querySelector(selector: string): { content?: string } | null };
+};
+
+/** The path this console is served below, without a slash at the end: `/ops`. Empty at the root of the server. */
+const BASE_PATH = page?.querySelector(META)?.content ?? '';
+
+/** A path of the node as a link of this page. */
+export function linkTo(path: string): string {
+  return BASE_PATH + path;
+}
+
+/** The URL of the node, as clients need it. */
+export function nodeUrl({ origin }: { origin: string }): string {
+  return origin + BASE_PATH;
+}
+
+/** A path of this server as a path of the node; `undefined` if it is outside the node. */
+export function withoutBase(path: string, base: string = BASE_PATH): string | undefined {
+  if (path === base) return '/';
+  return path.startsWith(`${base}/`) ? path.slice(base.length) : undefined;
 }

@@ -1,5 +1,4 @@
 import type { Level } from '@porthole/client';
-import type { RecordKey } from '../log-view/source/log-source.ts';
 
 /* What a page shows, as encoded in its URL. */
 
@@ -153,3 +152,14 @@ export interface NodeView {
 }
 
 export type View = ClusterView | NodeView | ConfigView | LogsView | { page: 'unknown'; path: string };
+
+/** Identifies a record, also after rotation. A whole `ShownRecord` is one, too, and saves a source the lookup. */
+export interface RecordKey {
+  node: string;
+  cursor: string;
+}
+
+/** The last known records of a node that is not responding. */
+export function snapshotView(id: string): View {
+  return { ...ALL_LOGS, sources: [{ node: id, log: null }], isLive: false };
+}

@@ -1,7 +1,5 @@
 /** What the tests of other packages use of this one: helpers, and internals that have no public entry. Not published. */
 export { keyGroups } from '../log-view/log-keys.ts';
-export { LogWorkspace } from '../log-view/model/log-workspace.ts';
-export type { OpenWorkspace } from '../log-view/model/workspace-state.ts';
 export { recordLine } from '../log-view/rows/record-text.ts';
 export { createSource } from '../log-view/source/create-source.ts';
 export {
@@ -13,7 +11,7 @@ export {
   recordKey,
   type ShownRecord,
 } from '../log-view/source/log-source.ts';
-export { timePreview } from '../pages/logs/toolbar/time-input-clock.ts';
-export { logsQuery } from '../state/logs-url.ts';
+export { LogWorkspace, type OpenWorkspace } from '../log-view/workspace/log-workspace.ts';
 export { ALL_LOGS, type LogsView, type SourceChoice } from '../state/view.ts';
-export { parseView, viewUrl } from '../state/view-url.ts';
+export { logsQuery, parseView, viewUrl } from '../state/view-url.ts';
+export { timePreview } from '../ui/format.ts';

@@ -1,3 +1,5 @@
+import type { RequestClock } from '@porthole/contract';
+import { readTime } from '@porthole/contract';
 import type { ZoneName } from '../state/view.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
@@ -104,4 +106,27 @@ function dateParts(timeMs: number, zone: ZoneName) {
 
 function two(value: number): string {
   return String(value).padStart(2, '0');
+}
+
+/** Typed times are in the time zone in which times are shown. */
+export function timeInputClock(zone: ZoneName, nowMs: number): RequestClock {
+  return { nowMs, offsetMsAt: (epochMs) => (zone === 'utc' ? 0 : -60_000 * new Date(epochMs).getTimezoneOffset()) };
+}
+
+/** Formats a time so that it can be parsed again. */
+export function formatTimeInput(timeMs: number | null, zone: ZoneName): string {
+  if (timeMs === null) return '';
+  return new Date(timeMs + timeInputClock(zone, timeMs).offsetMsAt(timeMs))
+    .toISOString()
+    .slice(0, 19)
+    .replace('T', ' ');
+}
+
+/** How a typed time is parsed, or what is wrong with it; empty while nothing is typed. */
+export function timePreview(text: string, clock: RequestClock, zone: ZoneName): string {
+  if (text.trim() === '') return '';
+  const reading = readTime(text, clock);
+  if ('problem' in reading) return reading.problem;
+  const { timeMs } = reading;
+  return `${formatDate(timeMs, zone)} ${formatTime(timeMs, zone)} ${zoneLabel(zone, timeMs)}`;
 }

@@ -1,6 +1,6 @@
 import { useId, useState } from 'preact/hooks';
-import { cluster } from '../state/cluster.ts';
 import { labelNames, labelProblem, offeredLabels } from '../state/labels.ts';
+import { cluster } from '../state/resource.ts';
 import { useStore } from './hooks.ts';
 
 interface LabelFilterProps {

@@ -1,8 +1,7 @@
 import { type AnswerFacts, coverageOf, failures, missingText, respondedText } from '@porthole/contract';
 import { useEffect, useState } from 'preact/hooks';
-import { cluster } from '../state/cluster.ts';
 import { preferences } from '../state/preferences.ts';
-import type { Failure } from '../state/resource.ts';
+import { cluster, type Failure } from '../state/resource.ts';
 import { session } from '../state/session.ts';
 import { formatSecond } from './format.ts';
 import { useStore } from './hooks.ts';

@@ -1,8 +1,8 @@
 import { PATHS } from '@porthole/contract';
-import { linkTo } from '../state/base-path.ts';
 import { showNotice } from '../state/notice.ts';
 import { session } from '../state/session.ts';
 import { toProblem } from '../state/to-problem.ts';
+import { linkTo } from '../state/view-url.ts';
 
 /** By then the browser has read the content. */
 const KEEP_MS = 60_000;

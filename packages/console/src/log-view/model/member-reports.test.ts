@@ -1,32 +1,34 @@
 import type { MemberReport } from '@porthole/client';
 import { expect, it } from 'vitest';
-import { addReports, type MemberReports, NO_REPORTS, worstReports } from './reports.ts';
+import { reduce } from './reduce.ts';
+import { INITIAL, type RequestKind, type WorkspaceState } from './workspace-state.ts';
 
-const report = (id: string, outcome: MemberReport['outcome']): MemberReport => ({
-  id,
-  outcome,
-  detail: null,
-  elapsedMs: 0,
-  count: 0,
-  asOfMs: null,
-});
+type Outcome = MemberReport['outcome'];
 
-const outcomes = (reports: MemberReports) => worstReports(reports).map(({ id, outcome }) => `${id} ${outcome}`);
+/** The state after the members have reported on a request. */
+function report(state: WorkspaceState, kind: RequestKind, outcomes: Readonly<Record<string, Outcome>>): WorkspaceState {
+  const reports = Object.entries(outcomes).map(
+    ([id, outcome]): MemberReport => ({ id, outcome, detail: null, elapsedMs: 0, count: 0, asOfMs: null }),
+  );
+  return reduce(state, { type: 'members-reported', kind, reports });
+}
+
+const outcomes = ({ members }: WorkspaceState) => members.map(({ id, outcome }) => `${id} ${outcome}`);
 
 it('a member without records is reported until it returns some', () => {
-  const first = addReports(NO_REPORTS, 'page', [report('b', 'ok'), report('a', 'timeout')]);
+  const first = report(INITIAL, 'page', { b: 'ok', a: 'timeout' });
   expect(outcomes(first)).toEqual(['a timeout', 'b ok']);
-  const followed = addReports(first, 'follow', [report('a', 'ok')]);
+  const followed = report(first, 'follow', { a: 'ok' });
   expect(outcomes(followed)).toEqual(['a timeout', 'b ok']);
-  const counted = addReports(followed, 'count', [report('a', 'ok'), report('b', 'ok')]);
+  const counted = report(followed, 'count', { a: 'ok', b: 'ok' });
   expect(outcomes(counted)).toEqual(['a timeout', 'b ok']);
-  expect(outcomes(addReports(counted, 'page', [report('a', 'ok')]))).toEqual(['a ok', 'b ok']);
+  expect(outcomes(report(counted, 'page', { a: 'ok' }))).toEqual(['a ok', 'b ok']);
 });
 
 it('a member lost while following is reported until it is followed again', () => {
-  const loaded = addReports(NO_REPORTS, 'page', [report('a', 'ok')]);
-  const lost = addReports(loaded, 'follow', [report('a', 'refused')]);
+  const loaded = report(INITIAL, 'page', { a: 'ok' });
+  const lost = report(loaded, 'follow', { a: 'refused' });
   expect(outcomes(lost)).toEqual(['a refused']);
-  expect(outcomes(addReports(lost, 'page', [report('a', 'ok')]))).toEqual(['a refused']);
-  expect(outcomes(addReports(lost, 'follow', [report('a', 'ok')]))).toEqual(['a ok']);
+  expect(outcomes(report(lost, 'page', { a: 'ok' }))).toEqual(['a refused']);
+  expect(outcomes(report(lost, 'follow', { a: 'ok' }))).toEqual(['a ok']);
 });

@@ -2,16 +2,15 @@ import { describe, expect, it } from 'vitest';
 import type { Page } from '../source/log-source.ts';
 import { fakeRecord } from '../testing/fake-source.ts';
 import { recordNumbers, upTo } from '../testing/open-workspace.ts';
-import { INITIAL, type LogAction, type LogState } from './log-state.ts';
 import { reduce } from './reduce.ts';
 import { MAX_RECORDS, recordRow } from './row-buffer.ts';
+import { INITIAL, type LogAction, type WorkspaceState } from './workspace-state.ts';
 
 /** A page of numbered records; `next` continues it. */
 function page(first: number, last: number, next: string | null = null): Page {
   return {
     records: upTo(first, last).map(fakeRecord),
     next,
-    isOutOfTime: false,
     scannedBytes: 100,
     reachedMs: null,
     problems: [],
@@ -28,17 +27,16 @@ const GAP = {
   key: 'gap 1',
   node: null,
   text: 'missing',
-  canLoad: true,
   isLoading: false,
   range: { node: null, after: fakeRecord(9), until: fakeRecord(20) },
 } as const;
 
 /** Every state on the way is frozen: a reducer that changes one throws. */
-function run(actions: readonly LogAction[], start: LogState = INITIAL): LogState {
+function run(actions: readonly LogAction[], start: WorkspaceState = INITIAL): WorkspaceState {
   return actions.reduce((state, action) => freeze(reduce(state, action)), freeze(start));
 }
 
-function freeze(state: LogState): LogState {
+function freeze(state: WorkspaceState): WorkspaceState {
   for (const part of Object.values(state)) Object.freeze(part);
   return Object.freeze(state);
 }

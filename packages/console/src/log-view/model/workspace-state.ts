@@ -1,16 +1,22 @@
-import type { Level, MemberDuplicateFile, MemberReport } from '@porthole/client';
+import type { MemberDuplicateFile, MemberReport } from '@porthole/client';
+import type { Problem } from '../../state/to-problem.ts';
+import type { RecordKey } from '../../state/view.ts';
 import type {
+  Direction,
   Extent,
   HistogramResult,
-  LogSource,
+  Page,
   PagePosition,
-  RecordKey,
   RowFilter,
+  ShownProblem,
   ShownRecord,
 } from '../source/log-source.ts';
-import type { ShownProblem } from './reports.ts';
+import { RowBuffer } from './row-buffer.ts';
 
-/* The state of a workspace and its operations: the boundary between logic and view. */
+/** First request on each side: two screens are drawn sooner than four are loaded. */
+export const FIRST_RECORDS = 100;
+
+export const EDGES = { older: 'top', newer: 'bottom' } as const satisfies Record<Direction, keyof WorkspaceState>;
 
 /** The records a gap lies between. */
 export interface GapRange {
@@ -28,13 +34,12 @@ export type Row =
       /** Shown only as context of another record. */
       isContext?: true;
     }
-  /** Missing records: skipped, lost, or dropped while paused. `canLoad`: they can be loaded. */
+  /** Missing records: skipped, lost, or dropped while paused. */
   | {
       kind: 'gap';
       key: string;
       node: string | null;
       text: string;
-      canLoad: boolean;
       isLoading: boolean;
       /** What to load; absent if it cannot be loaded. */
       range?: GapRange;
@@ -44,16 +49,26 @@ export type Row =
   /** Rotated, truncated, a member that stopped responding, a lost connection: one line of text. */
   | { kind: 'event'; key: string; node: string | null; text: string; isProblem: boolean };
 
+export type RecordRow = Extract<Row, { kind: 'record' }>;
+
+export type GapRow = Extract<Row, { kind: 'gap' }>;
+
 /** State above the first row and below the last one. */
 export type Edge =
   /** There are, or may be, more records. */
   | { kind: 'more' }
-  | { kind: 'loading'; sinceMs: number; scannedBytes: number; reachedMs: number | null }
+  | ({ kind: 'loading'; sinceMs: number } & ScanTotals)
   /** Nothing left in this direction. `scannedBytes` since the workspace was opened. */
   | { kind: 'done'; scannedBytes: number }
   /** Stopped by the user or by the time budget; can be continued. */
-  | { kind: 'stopped'; scannedBytes: number; reachedMs: number | null }
+  | ({ kind: 'stopped' } & ScanTotals)
   | { kind: 'failed'; code: string; detail: string };
+
+/** Totals scanned in one direction since the log was opened, over all pages. */
+export interface ScanTotals {
+  scannedBytes: number;
+  reachedMs: number | null;
+}
 
 export interface FollowStatus {
   state: 'off' | 'live' | 'paused' | 'reconnecting';
@@ -83,12 +98,25 @@ export interface FindStatus {
   message: string | null;
 }
 
+/** What to bring into view. */
+export interface ShowOptions {
+  align: 'top' | 'center' | 'bottom';
+  /** The record to bring into view, or the nearest one; otherwise the first one after the position. */
+  near?: RecordKey;
+  /** Also focuses it. */
+  isFocused?: boolean;
+}
+
+/** The kind of request a member reported on. */
+export type RequestKind = 'page' | 'follow' | 'count';
+
+/** The state of a workspace: what is shown, and what the reducer needs to go on. */
 export interface WorkspaceState {
-  /** A new array on every change. */
+  /** What is shown: the loaded rows, and those of snapshots. A new array on every change. */
   rows: readonly Row[];
   /** Increases when all rows are replaced: the view then scrolls to the anchor. */
   generation: number;
-  anchor: { key: string; align: 'top' | 'center' | 'bottom' } | null;
+  anchor: { key: string; align: ShowOptions['align'] } | null;
   focusedKey: string | null;
   top: Edge;
   bottom: Edge;
@@ -98,8 +126,8 @@ export interface WorkspaceState {
   /** Key of the record whose context is open in a filtered view. */
   contextKey: string | null;
   /** Why nothing can be shown. */
-  failure: { code: string; detail: string; status: number | null } | null;
-  /** The last report of each queried member. */
+  failure: Problem | null;
+  /** The worst report of each queried member. */
   members: readonly MemberReport[];
   problems: readonly ShownProblem[];
   /** Files left out because another one contains all of their text: nothing is missing. */
@@ -109,59 +137,88 @@ export interface WorkspaceState {
   isCounting: boolean;
   /** Why counting failed; earlier counts belong to another filter. */
   countFailure: string | null;
-}
-
-export interface OpenWorkspace {
-  source: LogSource;
-  filter: RowFilter;
-  find: FindQuery | null;
-  /** The first position shown; ignored when following. */
-  start: PagePosition;
-  /** Follows from the end. */
-  isLive: boolean;
-}
-
-/** Operations of the view. Subscribers are notified of every change, at most once per frame while following. */
-export interface Workspace {
-  readonly state: WorkspaceState;
-  subscribe(listener: () => void): () => void;
-  /** Opens other sources or another position; cancels what is running. */
-  open(setup: OpenWorkspace): void;
-  close(): void;
-
-  /** Called when rows near an edge come into view. No effect while the edge is loading or done. */
-  loadOlder(): void;
-  loadNewer(): void;
-  /** Stops loading at both edges; they become `stopped`. */
-  stopLoading(): void;
-  /** Continues after `stopped` or `failed`, and retries members that did not respond. */
-  retry(): void;
-  /** Goes to a position and stops following. */
-  jump(position: PagePosition): void;
-
-  pause(): void;
-  /** Goes to the end and shows what arrived meanwhile. */
-  resume(): void;
-
-  focus(key: string | null): void;
-  /** Moves by this many records; pauses. */
-  moveFocus(by: number): void;
-  toFirst(): void;
-  toLast(): void;
-  /** The next record of at least this level in the direction, also beyond the loaded rows. */
-  toLevel(level: Level, direction: 'older' | 'newer'): void;
-
+  /** The loaded rows. */
+  buffer: RowBuffer;
+  /** Whether the last row is adjacent to the followed records. */
+  isAtEnd: boolean;
+  /** Where loading continues at each edge; `null`: nothing to load. */
+  positions: Readonly<Record<Direction, PagePosition | null>>;
+  scans: Readonly<Record<Direction, ScanTotals>>;
+  /** What to bring into view once there are rows. */
+  scrollTo: ShowOptions | null;
   /**
-   * Without a position, the view keeps its position. An invalid regex changes nothing: `setFind` reports it. A filter with
-   * an end time is not followed.
+   * The last report of each member for each kind of request. A failure stays until the same kind succeeds: a member that
+   * is followed again has not returned the records it missed.
    */
-  setFilter(filter: RowFilter, position?: PagePosition): void;
-  setFind(query: FindQuery | null): void;
-  findNext(direction: 'older' | 'newer'): void;
-  /** Shows the unfiltered records around one; called again, hides them. */
-  toggleContext(key: string): void;
-  loadGap(key: string): void;
-  /** Counts for the chart and the level chips, over the time range of the filter. */
-  count(buckets: number): void;
-  keyFor(record: RecordKey): string;
+  reports: Readonly<Record<RequestKind, ReadonlyMap<string, MemberReport>>>;
 }
+
+/** Everything that can happen to a workspace. */
+export type LogAction =
+  | { type: 'opened'; filter: RowFilter }
+  | { type: 'filter-changed'; filter: RowFilter }
+  /** All rows are being replaced by those at a position. */
+  | { type: 'show-started'; position: PagePosition; nowMs: number }
+  | { type: 'shown'; newer: Page | null; older: Page | null; options: ShowOptions }
+  | { type: 'show-failed'; failure: Problem }
+  | { type: 'page-loaded'; direction: Direction; page: Page; next: PagePosition | null }
+  | { type: 'edge-changed'; direction: Direction; edge: Edge }
+  | { type: 'loading-stopped' }
+  /** New records, and the status of the stream. */
+  | { type: 'followed'; rows: readonly Row[]; follow: FollowStatus }
+  | { type: 'resumed'; rows: readonly Row[]; follow: FollowStatus }
+  | { type: 'members-reported'; kind: RequestKind; reports: readonly MemberReport[] }
+  | { type: 'focused'; key: string | null }
+  | { type: 'brought-into-view'; key: string; align: ShowOptions['align'] }
+  | { type: 'gap-load-started'; key: string }
+  | { type: 'gap-loaded'; key: string; page: Page }
+  | { type: 'gap-load-failed'; key: string; detail: string }
+  | { type: 'context-opened'; key: string }
+  | { type: 'context-loaded'; record: ShownRecord; older: readonly ShownRecord[]; newer: readonly ShownRecord[] }
+  | { type: 'context-failed'; detail: string }
+  | { type: 'context-closed' }
+  | { type: 'find-changed'; query: FindQuery | null }
+  | { type: 'find-started' }
+  /** The search is over; without a message because it has found something or was stopped. */
+  | { type: 'find-ended'; message?: string }
+  | { type: 'find-reported'; message: string }
+  /** The number of all matches; `null` while it is unknown. */
+  | { type: 'matches-counted'; total: number | null }
+  | { type: 'match-reached'; index: number | null }
+  | { type: 'extent-loaded'; extent: Extent }
+  | { type: 'count-started' }
+  | { type: 'counted'; histogram: HistogramResult | null }
+  | { type: 'count-failed'; detail: string };
+
+export const FIND_NOTHING: FindStatus = { query: null, isSearching: false, index: null, total: null, message: null };
+
+const NOTHING_SCANNED: ScanTotals = { scannedBytes: 0, reachedMs: null };
+
+export const NO_SCANS: WorkspaceState['scans'] = { older: NOTHING_SCANNED, newer: NOTHING_SCANNED };
+
+export const INITIAL: WorkspaceState = {
+  rows: [],
+  generation: 0,
+  anchor: null,
+  focusedKey: null,
+  top: { kind: 'more' },
+  bottom: { kind: 'more' },
+  follow: { state: 'off', newRecords: 0, newErrors: 0, linesPerSecond: 0, lagMs: null, reason: null },
+  find: FIND_NOTHING,
+  filter: {},
+  contextKey: null,
+  failure: null,
+  members: [],
+  problems: [],
+  duplicates: [],
+  extent: null,
+  histogram: null,
+  isCounting: false,
+  countFailure: null,
+  buffer: RowBuffer.EMPTY,
+  isAtEnd: false,
+  positions: { older: null, newer: null },
+  scans: NO_SCANS,
+  scrollTo: null,
+  reports: { page: new Map(), follow: new Map(), count: new Map() },
+};

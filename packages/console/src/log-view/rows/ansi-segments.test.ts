@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ansiSegments, stripAnsi } from './ansi-segments.ts';
+import { ansiSegments, stripAnsi } from './record-text.ts';
 
 describe('text for terminals', () => {
   it('is split into runs with classes of the page', () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { edgeText } from './edge-text.ts';
+import { edgeText } from './notice-rows.tsx';
 
 const nowMs = Date.UTC(2026, 10, 15, 10, 41);
 const top = {

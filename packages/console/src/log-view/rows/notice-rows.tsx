@@ -1,11 +1,13 @@
+import { absenceText } from '@porthole/contract';
 import { useEffect, useState } from 'preact/hooks';
-import { nodeColour } from '../../state/cluster.ts';
 import { preferences } from '../../state/preferences.ts';
-import { formatSecond, formatShortTime } from '../../ui/format.ts';
+import { nodeColour } from '../../state/resource.ts';
+import type { ZoneName } from '../../state/view.ts';
+import { formatBytes, formatCount, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { useNow, useStore } from '../../ui/hooks.ts';
-import type { Edge, Row, Workspace } from '../model/workspace-state.ts';
-import { type EdgeSituation, edgeText } from './edge-text.ts';
-import { CELL, ROW } from './grid-roles.ts';
+import type { Edge, FollowStatus, Row } from '../model/workspace-state.ts';
+import type { LogWorkspace } from '../workspace/log-workspace.ts';
+import { CELL, ROW } from './record-row.tsx';
 
 type GapRow = Extract<Row, { kind: 'gap' }>;
 
@@ -17,7 +19,7 @@ const TICK_MS = 400;
 interface EdgeLineProps {
   edge: Edge;
   situation: Omit<EdgeSituation, 'nowMs'>;
-  workspace: Workspace;
+  workspace: LogWorkspace;
 }
 
 /** Missing records, with a button to load them if they can be loaded. */
@@ -27,7 +29,7 @@ export function GapLine({ row, onLoad }: { row: GapRow; onLoad: (key: string) =>
       <span {...CELL}>
         {row.snapshot ? <SnapshotText {...row} snapshot={row.snapshot} /> : <b>{row.text}</b>}
         {row.isLoading ? <b> · loading…</b> : null}
-        {row.canLoad && !row.isLoading ? (
+        {row.range && !row.isLoading ? (
           <button type="button" onClick={() => onLoad(row.key)}>
             · load
           </button>
@@ -93,4 +95,84 @@ export function EdgeLine({ edge, situation, workspace }: EdgeLineProps) {
       </span>
     </div>
   );
+}
+
+/** The text at one end of the rows, and the action it offers. */
+interface EdgeText {
+  text: string;
+  action: 'stop' | 'continue' | 'show' | 'retry' | null;
+  /** Label of the action button. */
+  label: string;
+  isProblem: boolean;
+}
+
+/** Loading that takes less time is not reported. */
+const QUIET_MS = 400;
+
+interface EdgeSituation {
+  side: 'top' | 'bottom';
+  hasRows: boolean;
+  isFiltered: boolean;
+  follow: Pick<FollowStatus, 'state' | 'newRecords'>;
+  /** The time range ends here, not the log. */
+  isBounded: boolean;
+  /** Either end is still loading. */
+  isLoading: boolean;
+  /** The other end is complete, too. */
+  isOtherDone: boolean;
+  /** Some nodes did not respond, or some files could not be read. */
+  isPartial: boolean;
+  zone: ZoneName;
+  nowMs: number;
+}
+
+export function edgeText(edge: Edge, situation: EdgeSituation): EdgeText {
+  const { side, zone, nowMs } = situation;
+  if (edge.kind === 'failed')
+    return { text: `${edge.code}: ${edge.detail}`, action: 'retry', label: 'retry', isProblem: true };
+  if (edge.kind === 'more') return quiet('');
+  if (edge.kind === 'done' && side === 'bottom' && situation.follow.state === 'paused') return pausedText(situation);
+  if (edge.kind === 'done') return quiet(doneText(edge.scannedBytes, situation));
+  const reached = edge.reachedMs === null ? '' : ` back to ${formatShortTime(edge.reachedMs, zone, nowMs)}`;
+  if (edge.kind === 'loading') {
+    if (nowMs - edge.sinceMs < QUIET_MS) return quiet('');
+    const scanned = edge.scannedBytes > 0 ? `scanned ${formatBytes(edge.scannedBytes)}${reached}` : 'loading…';
+    return { text: scanned, action: 'stop', label: 'Stop', isProblem: false };
+  }
+  const found = situation.hasRows
+    ? `Scan stopped after ${formatBytes(edge.scannedBytes)}${reached}`
+    : noMatch(edge.scannedBytes);
+  return { text: found, action: 'continue', label: 'continue', isProblem: false };
+}
+
+/** `Paused · 20 new lines`, with a button that shows them. */
+function pausedText({ hasRows, isLoading, follow: { newRecords } }: EdgeSituation): EdgeText {
+  if (newRecords === 0) return quiet(!hasRows && isLoading ? '' : 'Paused');
+  const text = `Paused · ${formatCount(newRecords)} new ${newRecords === 1 ? 'line' : 'lines'}`;
+  return { text, action: 'show', label: 'show', isProblem: false };
+}
+
+function doneText(scannedBytes: number, situation: EdgeSituation): string {
+  const { side, hasRows, follow, isBounded, isLoading } = situation;
+  if (!hasRows && isLoading) return '';
+  if (!hasRows && side === 'top') return emptyText(scannedBytes, situation);
+  if (side === 'bottom' && follow.state === 'live') return 'Following · new lines appear here';
+  if (!hasRows) return '';
+  return `${side === 'top' ? 'start' : 'end'} of the ${isBounded ? 'time range' : 'log'}`;
+}
+
+/** Calls the log empty only if all of it was scanned. */
+function emptyText(scannedBytes: number, { isFiltered, isOtherDone, isPartial }: EdgeSituation): string {
+  const searched = ` (${formatBytes(scannedBytes)} searched)`;
+  const coverage = { isComplete: !isPartial };
+  if (isFiltered) return `${absenceText(isOtherDone ? 'No matches' : 'No older matches', coverage)}${searched}`;
+  return isPartial || !isOtherDone ? `${absenceText('No records', coverage)}${searched}` : 'The log is empty';
+}
+
+function noMatch(scannedBytes: number): string {
+  return `No match in the last ${formatBytes(scannedBytes)}`;
+}
+
+function quiet(text: string): EdgeText {
+  return { text, action: null, label: '', isProblem: false };
 }

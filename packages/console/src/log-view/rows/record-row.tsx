@@ -1,10 +1,10 @@
+import { fieldValues } from '@porthole/logs/query';
 import { Component } from 'preact';
-import { nodeColour } from '../../state/cluster.ts';
+import { nodeColour } from '../../state/resource.ts';
 import type { ZoneName } from '../../state/view.ts';
 import { formatBytes, formatDate, formatTime } from '../../ui/format.ts';
-import { type TextMatcher, textPieces } from '../find/text-pieces.ts';
 import type { ShownRecord } from '../source/log-source.ts';
-import { CELL, FOCUSED_ROW, ROW } from './grid-roles.ts';
+import type { TextMatcher } from '../workspace/text-matcher.ts';
 import {
   contextText,
   hiddenBytes,
@@ -13,9 +13,9 @@ import {
   oneLine,
   recordTime,
   SHOWN_CHARACTERS,
+  textPieces,
   visibleText,
 } from './record-text.ts';
-import { columnText } from './row-values.ts';
 
 /** More have no room. */
 const MAX_TAGS = 5;
@@ -160,4 +160,54 @@ export function MessageText({ text, matcher }: { text: string; matcher: TextMatc
       })}
     </>
   );
+}
+
+/* ARIA roles of the list. It cannot be an HTML table: rows are positioned by their height. */
+
+export const ROW = { role: 'row' } as const;
+const FOCUSED_ROW = { role: 'row', 'aria-selected': true } as const;
+export const CELL = { role: 'gridcell' } as const;
+
+/** One tab stop, which names the focused row; the total number of rows is unknown. */
+export function gridRole({ activeId, isBusy }: { activeId: string | undefined; isBusy: boolean }) {
+  return {
+    role: 'grid',
+    tabIndex: 0,
+    'aria-label': 'Log records',
+    'aria-rowcount': -1,
+    'aria-busy': isBusy,
+    'aria-activedescendant': activeId,
+  } as const;
+}
+
+/** More of a value is neither shown nor part of its tooltip. */
+const MAX_CHARACTERS = 1000;
+
+/** More values of a field are a count. */
+const MAX_VALUES = 10;
+
+/** A value that was clicked, or several of one field. */
+export interface PickedValues {
+  field: string;
+  values: readonly string[];
+  /** The bottom left corner of what was clicked, in the window. */
+  at: { x: number; y: number };
+}
+
+/** The values of a field in one line; empty if the record does not have it. */
+export function columnText(record: ShownRecord, field: string): string {
+  const values = fieldValues(record, field);
+  const shown = values.slice(0, MAX_VALUES).map((value) => oneLine(visibleText(value.slice(0, MAX_CHARACTERS))));
+  return [...shown, ...(values.length > MAX_VALUES ? [`… ${values.length - MAX_VALUES} more`] : [])].join(', ');
+}
+
+/** What a click on a part of a row picks; `null` if there is no value. */
+export function pickedValues(target: Element | null, record: ShownRecord): PickedValues | null {
+  const chip = target?.closest<HTMLElement>('[data-field]');
+  const { field, index } = chip?.dataset ?? {};
+  if (!chip || field === undefined) return null;
+  const all = fieldValues(record, field);
+  const values = index === undefined ? all.slice(0, MAX_VALUES) : all.slice(Number(index), Number(index) + 1);
+  const { left, bottom } = chip.getBoundingClientRect();
+  return values.length === 0 ? null : { field, values, at: { x: left, y: bottom } };
 }

@@ -91,7 +91,6 @@ describe('a record as a line', () => {
       key: 'g',
       node: null,
       text: '214 lines skipped',
-      canLoad: true,
       isLoading: false,
     } as const;
     expect(rowLine(gap, { withNode: true })).toBe('--- 214 lines skipped ---');

@@ -8,7 +8,7 @@ import {
   rowAt,
   rowTops,
   scrollTopToShow,
-} from './row-layout.ts';
+} from './row-scroll.ts';
 
 const makeRows = (count: number, from = 0) =>
   Array.from({ length: count }, (_, index) => ({ key: `r${from + index}` }));

@@ -1,16 +1,15 @@
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import type { ComponentChildren, RefObject } from 'preact';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Store } from '../../state/store.ts';
+import { moveName } from '../../state/view-url.ts';
 import { formatDate } from '../../ui/format.ts';
-import { isPart } from '../model/reports.ts';
-import type { Row, Workspace, WorkspaceState } from '../model/workspace-state.ts';
-import type { ShownRecord } from '../source/log-source.ts';
-import { gridRole } from './grid-roles.ts';
+import type { Row, WorkspaceState } from '../model/workspace-state.ts';
+import { isPart, type ShownRecord } from '../source/log-source.ts';
+import type { LogWorkspace } from '../workspace/log-workspace.ts';
 import { EdgeLine, EventLine, GapLine } from './notice-rows.tsx';
-import { RecordRow, type RowStyle } from './record-row.tsx';
-import { recordTime } from './record-text.ts';
-import { type PickedValues, pickedValues } from './row-values.ts';
-import { useRowScroll } from './use-row-scroll.ts';
-import { rowId, rowKeyAt, useRowSelection } from './use-row-selection.ts';
+import { gridRole, type PickedValues, pickedValues, RecordRow, type RowStyle } from './record-row.tsx';
+import { recordTime, rowLine, visibleText } from './record-text.ts';
+import { useRowScroll } from './row-scroll.ts';
 
 export const LIST_ID = 'log-rows';
 
@@ -25,8 +24,8 @@ export interface SeenRows {
   pageRows: number;
 }
 
-export interface RowListProps {
-  workspace: Workspace;
+interface RowListProps {
+  workspace: LogWorkspace;
   state: WorkspaceState;
   rowStyle: RowStyle;
   seen: Store<SeenRows>;
@@ -116,12 +115,12 @@ interface AnyRowProps {
   before: Row | undefined;
   rowStyle: RowStyle;
   isFocused: boolean;
-  workspace: Workspace;
+  workspace: LogWorkspace;
   onOpen: (record: ShownRecord) => void;
 }
 
 function AnyRow({ row, before, rowStyle, isFocused, workspace, onOpen }: AnyRowProps) {
-  if (row.kind === 'gap') return <GapLine row={row} onLoad={(key) => workspace.loadGap(key)} />;
+  if (row.kind === 'gap') return <GapLine row={row} onLoad={(key) => void workspace.loadGap(key)} />;
   if (row.kind === 'event') return <EventLine row={row} />;
   return (
     <RecordRow
@@ -137,7 +136,7 @@ function AnyRow({ row, before, rowStyle, isFocused, workspace, onOpen }: AnyRowP
 }
 
 interface Clicked {
-  workspace: Workspace;
+  workspace: LogWorkspace;
   /** The pressed row: another one may be under the pointer when it is released. */
   pressedKey: string | null;
   onOpen: (record: ShownRecord) => void;
@@ -187,4 +186,179 @@ function isNewDay(row: Extract<Row, { kind: 'record' }>, before: Row | undefined
 
 function isFiltered({ filter }: WorkspaceState): boolean {
   return Object.values(filter).some((value) => value !== undefined && !(Array.isArray(value) && value.length === 0));
+}
+
+interface RowFrameProps extends ColumnHeadsProps {
+  /** The rows. */
+  children: ComponentChildren;
+}
+
+interface ColumnHeadsProps {
+  columns: readonly string[];
+  /** Records of several nodes are shown. */
+  withNode: boolean;
+  onChange: (columns: readonly string[]) => void;
+}
+
+/** The rows and, if columns were chosen, their names above them: one grid. */
+export function RowFrame({ children, ...heads }: RowFrameProps) {
+  const { columns, withNode } = heads;
+  // Set by property, which the content security policy allows.
+  const style = columns.length === 0 ? {} : { '--columns': `repeat(${columns.length}, var(--column))` };
+  return (
+    <div class={`rows-frame ${withNode ? 'with-node' : ''} ${columns.length > 0 ? 'has-columns' : ''}`} style={style}>
+      {columns.length > 0 ? <ColumnHeads {...heads} /> : null}
+      {children}
+    </div>
+  );
+}
+
+/** Each of the chosen ones opens a menu to move or remove its column. */
+function ColumnHeads({ columns, withNode, onChange }: ColumnHeadsProps) {
+  return (
+    <div class="row row-heads" role="toolbar" aria-label="Columns">
+      <div class="row-time">Time</div>
+      <div class="row-level" />
+      {withNode ? <div class="row-node">Node</div> : null}
+      <div class="row-source">Source</div>
+      <div class="row-tags">Tags</div>
+      {columns.map((name) => (
+        <ColumnHead key={name} {...{ name, columns, onChange }} />
+      ))}
+      <div class="row-message">Message</div>
+    </div>
+  );
+}
+
+function ColumnHead({ name, columns, onChange }: { name: string } & Omit<ColumnHeadsProps, 'withNode'>) {
+  const menu = useRef<HTMLDetailsElement>(null);
+  const shown = visibleText(name);
+  const index = columns.indexOf(name);
+  const close = () => {
+    if (menu.current) menu.current.open = false;
+  };
+  const choose = (next: readonly string[]) => {
+    close();
+    onChange(next);
+  };
+  const press = (event: KeyboardEvent) => {
+    if (event.key !== 'Escape' || !menu.current?.open) return;
+    event.stopPropagation();
+    close();
+    menu.current.querySelector('summary')?.focus();
+  };
+  const leave = ({ relatedTarget }: FocusEvent) => {
+    if (!(relatedTarget instanceof Node && menu.current?.contains(relatedTarget))) close();
+  };
+  return (
+    <details ref={menu} class="menu column-head" onKeyDown={press} onFocusOut={leave}>
+      <summary aria-label={`Column ${shown}`} title={shown}>
+        <span class="column-name">{shown}</span> <i aria-hidden="true">▾</i>
+      </summary>
+      <div class="menu-body">
+        <button type="button" disabled={index === 0} onClick={() => choose(moveName(columns, name, -1))}>
+          Move left
+        </button>
+        <button
+          type="button"
+          disabled={index === columns.length - 1}
+          onClick={() => choose(moveName(columns, name, 1))}
+        >
+          Move right
+        </button>
+        <button type="button" onClick={() => choose(columns.filter((other) => other !== name))}>
+          Remove column
+        </button>
+      </div>
+    </details>
+  );
+}
+
+const ROW_ID = 'row-';
+
+/** From the row where the selection began to the current one, in either order. */
+interface RowSelection {
+  fromKey: string;
+  toKey: string;
+}
+
+/** Element ids have no spaces; keys have no `~`. */
+function rowId(key: string): string {
+  return ROW_ID + key.replaceAll(' ', '~');
+}
+
+/** The row that contains a DOM node. */
+function rowKeyAt(node: Node | null): string | null {
+  const element = node instanceof Element ? node : node?.parentElement;
+  const row = element?.closest(`[id^="${ROW_ID}"]`);
+  return row ? row.id.slice(ROW_ID.length).replaceAll('~', ' ') : null;
+}
+
+/** Selecting text pauses following; copied text comes from the records, also for rows no longer rendered. */
+function useRowSelection(box: RefObject<HTMLElement>, workspace: LogWorkspace, withNode: boolean): void {
+  const range = useRef<RowSelection | null>(null);
+  /** The row of the pointer down: if it was scrolled away, the browser's selection starts elsewhere. */
+  const began = useRef<string | null>(null);
+  useEffect(() => {
+    const list = box.current;
+    let isDragging = false;
+    const changed = () => {
+      const selection = document.getSelection();
+      if (!selection || selection.isCollapsed || !box.current?.contains(selection.anchorNode)) {
+        if (!isDragging) range.current = null;
+        return;
+      }
+      if (workspace.state.follow.state === 'live') workspace.pause();
+      // A row that was scrolled away is not in the DOM, but its key is known.
+      const fromKey = began.current ?? rowKeyAt(selection.anchorNode) ?? range.current?.fromKey;
+      const toKey = rowKeyAt(selection.focusNode) ?? range.current?.toKey;
+      range.current = fromKey && toKey ? { fromKey, toKey } : null;
+    };
+    const copy = (event: ClipboardEvent) => {
+      const text = range.current && selectedText(workspace.state.rows, range.current, { withNode });
+      if (!text) return;
+      event.clipboardData?.setData('text/plain', text);
+      event.preventDefault();
+    };
+    const press = (event: PointerEvent) => {
+      isDragging = true;
+      // Shift extends the previous selection.
+      if (!event.shiftKey) began.current = event.target instanceof Node ? rowKeyAt(event.target) : null;
+    };
+    const release = () => {
+      isDragging = false;
+    };
+    const type = () => {
+      began.current = null;
+    };
+    list?.addEventListener('pointerdown', press);
+    document.addEventListener('pointerup', release);
+    document.addEventListener('pointercancel', release);
+    document.addEventListener('keydown', type);
+    document.addEventListener('selectionchange', changed);
+    document.addEventListener('copy', copy);
+    return () => {
+      list?.removeEventListener('pointerdown', press);
+      document.removeEventListener('pointerup', release);
+      document.removeEventListener('pointercancel', release);
+      document.removeEventListener('keydown', type);
+      document.removeEventListener('selectionchange', changed);
+      document.removeEventListener('copy', copy);
+    };
+  }, [box, workspace, withNode]);
+}
+
+/** The selected rows as text, built from the records, not from the DOM; `null` for fewer than two. */
+export function selectedText(
+  rows: readonly Row[],
+  { fromKey, toKey }: RowSelection,
+  options: { withNode: boolean },
+): string | null {
+  const from = rows.findIndex(({ key }) => key === fromKey);
+  const to = rows.findIndex(({ key }) => key === toKey);
+  if (from < 0 || to < 0 || from === to) return null;
+  return rows
+    .slice(Math.min(from, to), Math.max(from, to) + 1)
+    .map((row) => rowLine(row, options))
+    .join('\n');
 }

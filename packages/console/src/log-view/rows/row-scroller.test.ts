@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Row } from '../model/workspace-state.ts';
-import { rowTops } from './row-layout.ts';
-import { EDGE_PX, RowScroller } from './row-scroller.ts';
+import { EDGE_PX, RowScroller, rowTops } from './row-scroll.ts';
 
 const makeRows = (from: number, to: number): Row[] =>
   Array.from({ length: to - from }, (_, index) => ({

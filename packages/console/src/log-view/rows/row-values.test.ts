@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { fakeRecord } from '../testing/fake-source.ts';
-import { columnText } from './row-values.ts';
+import { columnText } from './record-row.tsx';
 
 const record = {
   ...fakeRecord(0),

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Row } from '../model/workspace-state.ts';
-import { selectedText } from './use-row-selection.ts';
+import { selectedText } from './row-list.tsx';
 
 const rows: Row[] = ['a', 'b', 'c'].map((key) => ({
   kind: 'record',

@@ -4,8 +4,7 @@ import type { SourceChoice } from '../../state/view.ts';
 import { ClusterSource } from './cluster-source.ts';
 import type { LogSource } from './log-source.ts';
 import { MergedSource } from './merged-source.ts';
-import { NodeSource } from './node-source.ts';
-import type { KnownNodes } from './shown-record.ts';
+import { type KnownNodes, NodeSource } from './node-source.ts';
 
 interface SourceDeps {
   client: Pick<NodeClient, 'cluster'>;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { LogBytes } from './log-bytes.ts';
+import { LogBytes } from './node-source.ts';
 
 const file = (name: string, size: number, times: [number, number] | null, more = {}) => ({
   ...{ name, size, compressed: name.endsWith('.gz'), state: 'rotated' as const, modifiedMs: 0 },

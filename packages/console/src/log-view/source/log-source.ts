@@ -4,22 +4,19 @@ import type {
   ClusterRecord,
   ClusterTop,
   FieldSummary,
+  FileProblem,
   HistogramBucket,
+  Level,
   MemberDuplicateFile,
   MemberReport,
   RecordFilter,
   TopValue,
 } from '@porthole/client';
-import type { ShownProblem } from '../model/reports.ts';
+import { coverageOf, failures, LEVELS } from '@porthole/contract';
+import type { RecordKey } from '../../state/view.ts';
 
 /** A record as it is shown: with its node and, if it has a timestamp, the time by the clock of the queried node. */
 export type ShownRecord = ClusterRecord;
-
-/** Identifies a record, also after rotation. A whole `ShownRecord` is one, too, and saves a source the lookup. */
-export interface RecordKey {
-  node: string;
-  cursor: string;
-}
 
 export interface RowFilter
   extends Pick<
@@ -45,8 +42,10 @@ export type PagePosition =
   /** Where an earlier page in the same direction stopped. */
   | { page: string };
 
+export type Direction = 'older' | 'newer';
+
 export interface PageRequest {
-  direction: 'older' | 'newer';
+  direction: Direction;
   from: PagePosition;
   limit: number;
   filter: RowFilter;
@@ -58,10 +57,34 @@ export type FollowFrom =
   | { next: RecordKey; sinceMs?: number }
   | { timeMs: number };
 
+export interface FollowRequest {
+  from: FollowFrom;
+  filter: RowFilter;
+}
+
+export interface HistogramRequest {
+  filter: RowFilter;
+  buckets: number;
+}
+
+export interface FieldsRequest {
+  filter: RowFilter;
+  limit: number;
+}
+
+export interface TopRequest extends FieldsRequest {
+  by: string;
+}
+
 export interface PageOptions {
   signal?: AbortSignal;
   /** Time budget; the page has what was found by then, and `next` continues. */
   budgetMs?: number;
+}
+
+/** A file that was not, or only partly, read, and its node. */
+export interface ShownProblem extends FileProblem {
+  node: string;
 }
 
 export interface Page {
@@ -69,8 +92,6 @@ export interface Page {
   records: ShownRecord[];
   /** Continues in the same direction; `null` if nothing is left. */
   next: string | null;
-  /** `true` if the page ended because of its time budget. */
-  isOutOfTime: boolean;
   scannedBytes: number;
   /** Up to where the page has every matching record, in the requested direction; `null` if unknown. */
   reachedMs: number | null;
@@ -80,6 +101,11 @@ export interface Page {
   /** One report per queried member. */
   members: MemberReport[];
 }
+
+export const EMPTY_PAGE: Page = {
+  ...{ records: [], next: null, scannedBytes: 0, reachedMs: null },
+  ...{ problems: [], duplicates: [], members: [] },
+};
 
 export interface HistogramResult {
   bucketMs: number;
@@ -113,13 +139,10 @@ export interface LogSource {
    * New records, after an empty batch; runs until the signal fires. With several logs merged by time, some records
    * before `next` are repeated: callers recognise them by their keys.
    */
-  follow(
-    request: { from: FollowFrom; filter: RowFilter },
-    options: { signal: AbortSignal },
-  ): AsyncIterable<ClusterFollowItem[]>;
-  histogram(request: { filter: RowFilter; buckets: number }, options?: PageOptions): Promise<HistogramResult>;
-  fields(request: { filter: RowFilter; limit: number }, options?: PageOptions): Promise<FieldsResult>;
-  top(request: { filter: RowFilter; by: string; limit: number }, options?: PageOptions): Promise<TopResult>;
+  follow(request: FollowRequest, options: { signal: AbortSignal }): AsyncIterable<ClusterFollowItem[]>;
+  histogram(request: HistogramRequest, options?: PageOptions): Promise<HistogramResult>;
+  fields(request: FieldsRequest, options?: PageOptions): Promise<FieldsResult>;
+  top(request: TopRequest, options?: PageOptions): Promise<TopResult>;
   extent(options?: { signal?: AbortSignal }): Promise<Extent>;
   /** Where a record is in the extent, 0 to 1; `undefined` if unknown. */
   fractionAt(record: ShownRecord, extent: Extent): number | undefined;
@@ -148,21 +171,27 @@ function firstLetters(name: string): string {
   }
 }
 
-/* The extent of a time-based scroll bar. */
-
-/** Covers these times; without any it is empty. */
-export function timeExtent(times: readonly (number | null)[]): Extent {
-  const known = times.filter((timeMs) => timeMs !== null);
-  if (known.length === 0) return { kind: 'time', firstMs: 0, lastMs: 0 };
-  return { kind: 'time', firstMs: Math.min(...known), lastMs: Math.max(...known) };
+/** Whether more than the key of the record is known. */
+export function isShown(key: RecordKey): key is ShownRecord {
+  return 'type' in key && key.type === 'record';
 }
 
-export function timeOfFraction(fraction: number, { firstMs, lastMs }: Extent): number {
-  const [first, last] = [firstMs ?? 0, lastMs ?? 0];
-  return Math.round(first + fraction * (last - first));
-}
-
+/** Where a record is on a scroll bar of times. */
 export function fractionOfTime({ atMs }: ShownRecord, { firstMs, lastMs }: Extent): number | undefined {
   if (atMs === undefined || firstMs === null || lastMs === null || lastMs <= firstMs) return undefined;
   return Math.min(1, Math.max(0, (atMs - firstMs) / (lastMs - firstMs)));
+}
+
+/** Whether there may be more records than counted: the scan stopped early, or a node did not respond. */
+export function isPartialCount({ counted, members }: Pick<HistogramResult, 'counted' | 'members'>): boolean {
+  return counted !== null || isPart({ members });
+}
+
+/** Whether something that was requested could not be read. */
+export function isPart(answer: { members: readonly MemberReport[]; problems?: readonly ShownProblem[] }): boolean {
+  return failures(coverageOf(answer)).length > 0;
+}
+
+export function isAtLeast(level: Level | undefined, least: Level): boolean {
+  return level !== undefined && LEVELS.indexOf(level) >= LEVELS.indexOf(least);
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { FieldsResult, TopResult } from './log-source.ts';
-import { mergeFieldLists, mergeTops, sharedRange } from './merge-counts.ts';
+import { mergeFieldLists, mergeTops, sharedRange } from './merged-source.ts';
 
 /** The counts of a log, as a node returns them. */
 function topOf(values: readonly string[], limit: number): TopResult {

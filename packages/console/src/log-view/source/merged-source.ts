@@ -1,26 +1,23 @@
-import type { ClusterFollowItem, ClusterState, MemberReport } from '@porthole/client';
-import { mergeBuckets } from '@porthole/contract';
+import { type ClusterState, codeOf, type MemberReport, PortholeError } from '@porthole/client';
+import { errorMessage, mergeBuckets, mergeFields, mergeTop } from '@porthole/contract';
 import { KEPT, Shared } from '@porthole/logs/shared';
-import { FOLLOW_OVERLAP_MS } from './cluster-source.ts';
-import {
-  type Extent,
-  type FieldsResult,
-  type FollowFrom,
-  fractionOfTime,
-  type HistogramResult,
-  type LogSource,
-  type Page,
-  type PageOptions,
-  type PageRequest,
-  type RowFilter,
-  type ShownRecord,
-  type TopResult,
-  timeExtent,
-  timeOfFraction,
+import type {
+  Direction,
+  FieldsRequest,
+  FieldsResult,
+  HistogramRequest,
+  HistogramResult,
+  LogSource,
+  Page,
+  PageOptions,
+  PagePosition,
+  PageRequest,
+  RowFilter,
+  ShownRecord,
+  TopRequest,
+  TopResult,
 } from './log-source.ts';
-import { mergeFieldLists, mergeTops, sharedRange } from './merge-counts.ts';
-import { failedReports, mergePages, type PageStart, parsePositions } from './merge-pages.ts';
-import { anchorStartMs, isOnAnchorSide, type PageAnchor, resolveRecord } from './resolve-record.ts';
+import { type FollowStart, type TimePosition, TimeSource } from './time-source.ts';
 
 /** Values requested of each log. */
 const MERGED_VALUES = 1000;
@@ -30,77 +27,59 @@ interface MergedSourceDeps {
   nodes: readonly string[];
   /** The logs, without overlaps. Called until it succeeds. */
   open(options: { signal?: AbortSignal }): Promise<readonly LogSource[]>;
-  /** To look up the time of a record known only by its key. */
   cluster: ClusterState;
 }
 
 /** Logs that no node can merge: merged here by corrected time, each with its own position. */
-export class MergedSource implements LogSource {
+export class MergedSource extends TimeSource implements LogSource {
   readonly nodes: readonly string[];
   readonly #open: MergedSourceDeps['open'];
-  readonly #cluster: ClusterState;
   readonly #sources = new Shared<readonly LogSource[]>({ ...KEPT, endsUnwatched: true });
-  #extent: Extent | undefined;
 
   constructor({ nodes, open, cluster }: MergedSourceDeps) {
+    super(cluster);
     this.nodes = nodes;
     this.#open = open;
-    this.#cluster = cluster;
   }
 
-  async page(request: PageRequest, options: PageOptions = {}): Promise<Page> {
-    const { direction, from } = request;
-    const sources = await this.#opened(options);
-    if (typeof from !== 'string' && 'page' in from) {
-      const positions = parsePositions(from.page, sources.length);
-      const starts = sources.map((source, index) => ({ source, from: positions[index] ?? null }));
-      return mergePages(starts, request, options);
-    }
-    if (typeof from !== 'string' && ('at' in from || 'next' in from)) {
-      const key = 'at' in from ? from.at : from.next;
-      const resolved = await resolveRecord(this.#cluster, key, options);
-      const anchor: PageAnchor = { side: 'at' in from ? 'at' : 'next', direction, key };
-      const page = await mergePages(
-        pageStarts(sources, { timeMs: anchorStartMs(resolved, direction) }),
-        request,
-        options,
-      );
-      const records = page.records.filter((record) => isOnAnchorSide(record, resolved, anchor));
-      return { ...page, records };
-    }
-    return mergePages(pageStarts(sources, await this.#resolvePosition(from, options)), request, options);
-  }
-
-  async *follow(
-    { from, filter }: { from: FollowFrom; filter: RowFilter },
-    options: { signal: AbortSignal },
-  ): AsyncGenerator<ClusterFollowItem[], void, undefined> {
-    const start = from !== 'end' && 'next' in from ? { timeMs: await this.#followTime(from, options) } : from;
-    const sources = await this.#opened(options);
-    yield* mergeStreams(
-      (signal) => sources.map((source) => source.follow({ from: start, filter }, { signal })),
-      options,
-    );
-  }
-
-  async histogram(
-    request: { filter: RowFilter; buckets: number },
-    options: PageOptions = {},
-  ): Promise<HistogramResult> {
+  async histogram(request: HistogramRequest, options: PageOptions = {}): Promise<HistogramResult> {
     const { counts, members } = await this.#countAll((source) => source.histogram(request, options), options);
     return { ...mergeHistograms(counts), members };
   }
 
-  async fields(request: { filter: RowFilter; limit: number }, options: PageOptions = {}): Promise<FieldsResult> {
+  async fields(request: FieldsRequest, options: PageOptions = {}): Promise<FieldsResult> {
     const { counts, members } = await this.#countAll((source) => source.fields(request, options), options);
     return { ...mergeFieldLists(counts, request.limit), members };
   }
 
-  async top(request: { filter: RowFilter; by: string; limit: number }, options: PageOptions = {}): Promise<TopResult> {
+  async top(request: TopRequest, options: PageOptions = {}): Promise<TopResult> {
     // One that is rare in every log may be among the most frequent overall.
     const wider = { ...request, limit: Math.max(MERGED_VALUES, request.limit) };
     const { counts, members } = await this.#countAll((source) => source.top(wider, options), options);
     return { ...mergeTops(counts, request.limit), members };
+  }
+
+  protected async pageFrom(from: TimePosition, request: PageRequest, options: PageOptions): Promise<Page> {
+    const sources = await this.#opened(options);
+    const positions =
+      typeof from === 'object' && 'page' in from ? parsePositions(from.page, sources.length) : sources.map(() => from);
+    const starts = sources.map((source, index) => ({ source, from: positions[index] ?? null }));
+    return mergePages(starts, request, options);
+  }
+
+  protected async *followFrom(from: FollowStart, filter: RowFilter, options: { signal: AbortSignal }) {
+    const sources = await this.#opened(options);
+    yield* mergeStreams((signal) => sources.map((source) => source.follow({ from, filter }, { signal })), options);
+  }
+
+  protected async times(options: { signal?: AbortSignal }): Promise<(number | null)[]> {
+    const sources = await this.#opened(options);
+    const results = await Promise.allSettled(sources.map((source) => source.extent(options)));
+    options.signal?.throwIfAborted();
+    const extents = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    // An extent without timestamps is 0 to 0, which is not a time of the log.
+    const known = extents.filter(({ lastMs }) => lastMs !== null && lastMs > 0);
+    return known.flatMap(({ firstMs, lastMs }) => [firstMs, lastMs]);
   }
 
   /** The counts of all logs. Those that fail are reported; fails if all do. */
@@ -119,41 +98,10 @@ export class MergedSource implements LogSource {
     return { counts, members: [...counts.flatMap(({ members }) => members), ...reports] };
   }
 
-  async extent(options: { signal?: AbortSignal } = {}): Promise<Extent> {
-    const sources = await this.#opened(options);
-    const results = await Promise.allSettled(sources.map((source) => source.extent(options)));
-    options.signal?.throwIfAborted();
-    const extents = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
-    // An extent without timestamps is 0 to 0, which is not a time of the log.
-    const known = extents.filter(({ lastMs }) => lastMs !== null && lastMs > 0);
-    this.#extent = timeExtent(known.flatMap(({ firstMs, lastMs }) => [firstMs, lastMs]));
-    return this.#extent;
-  }
-
-  fractionAt(record: ShownRecord, extent: Extent): number | undefined {
-    return fractionOfTime(record, extent);
-  }
-
   /** One request shared by all callers; a caller that aborts does not abort it for the others. */
   #opened(options: { signal?: AbortSignal }): Promise<readonly LogSource[]> {
     return this.#sources.run((signal) => this.#open({ signal }), options);
   }
-
-  async #resolvePosition(from: PageRequest['from'], options: PageOptions): Promise<PageRequest['from']> {
-    if (typeof from === 'string' || !('fraction' in from)) return from;
-    if (from.fraction <= 0) return 'start';
-    if (from.fraction >= 1) return 'end';
-    return { timeMs: timeOfFraction(from.fraction, this.#extent ?? (await this.extent(options))) };
-  }
-
-  async #followTime(from: Extract<FollowFrom, { next: unknown }>, options: { signal: AbortSignal }): Promise<number> {
-    const { atMs } = await resolveRecord(this.#cluster, from.next, options);
-    return Math.min(atMs, Math.max(atMs - FOLLOW_OVERLAP_MS, from.sinceMs ?? atMs));
-  }
-}
-
-function pageStarts(sources: readonly LogSource[], from: PageStart['from']): PageStart[] {
-  return sources.map((source) => ({ source, from }));
 }
 
 /** Adds up the counts of several logs, in buckets of the widest. */
@@ -206,4 +154,196 @@ export async function* mergeStreams<T>(
     for (const pulled of pending.values()) pulled.catch(ignore);
     for (const stream of streams) stream.return?.().catch(ignore);
   }
+}
+
+/** One of the merged sources and its position; `null`: nothing left. */
+export interface PageStart {
+  source: LogSource;
+  from: PagePosition | null;
+}
+
+interface PartPage {
+  part: PageStart;
+  page: Page | undefined;
+  error: unknown;
+  /** In the requested direction. */
+  records: ShownRecord[];
+}
+
+/** Requests a page from every source and merges them by time, as far as the order is certain. */
+export async function mergePages(
+  parts: readonly PageStart[],
+  request: PageRequest,
+  options: PageOptions,
+): Promise<Page> {
+  const fetched = await Promise.all(parts.map((part) => fetchPage(part, request, options)));
+  options.signal?.throwIfAborted();
+  const failed = fetched.filter(({ error }) => error !== undefined);
+  if (failed.length > 0 && failed.length === parts.filter(({ from }) => from !== null).length) throw failed[0]?.error;
+  const { merged, taken } = mergeRecords(fetched, request);
+  const pages = fetched.flatMap(({ page }) => (page ? [page] : []));
+  const positions = fetched.map((one, index) => positionAfter(one, taken[index] ?? 0));
+  const isLeft = fetched.some(({ page }, index) => page !== undefined && positions[index] !== null);
+  return {
+    records: request.direction === 'older' ? merged.reverse() : merged,
+    next: isLeft ? JSON.stringify(positions) : null,
+    scannedBytes: pages.reduce((sum, { scannedBytes }) => sum + scannedBytes, 0),
+    reachedMs: reachedMs(fetched, taken, request.direction),
+    problems: pages.flatMap(({ problems }) => problems),
+    duplicates: pages.flatMap(({ duplicates }) => duplicates),
+    members: fetched.flatMap(
+      ({ page, part, error }) => page?.members ?? (part.from === null ? [] : failedReports(part.source, error)),
+    ),
+  };
+}
+
+/** Up to where no source lacks records: neither not loaded yet, nor loaded but not taken. */
+function reachedMs(pages: readonly PartPage[], taken: readonly number[], direction: Direction): number | null {
+  const sign = direction === 'older' ? 1 : -1;
+  let reached = -Infinity;
+  pages.forEach(({ page, records }, index) => {
+    if (page === undefined) return;
+    for (const { atMs } of records.slice(taken[index]))
+      if (atMs !== undefined) reached = Math.max(reached, sign * atMs + 1);
+    if (page.next !== null) reached = Math.max(reached, page.reachedMs === null ? Infinity : sign * page.reachedMs);
+  });
+  return Number.isFinite(reached) ? sign * reached : null;
+}
+
+/** Decodes the positions in a page of `mergePages`. */
+export function parsePositions(text: string, count: number): (PagePosition | null)[] {
+  try {
+    const positions: unknown = JSON.parse(text);
+    if (Array.isArray(positions) && positions.length === count) return positions as (PagePosition | null)[];
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+  }
+  throw new PortholeError('CURSOR_INVALID', 'this page position belongs to other logs');
+}
+
+async function fetchPage(part: PageStart, request: PageRequest, options: PageOptions): Promise<PartPage> {
+  if (part.from === null) return { part, page: undefined, error: undefined, records: [] };
+  try {
+    const page = await part.source.page({ ...request, from: part.from }, options);
+    const records = request.direction === 'older' ? page.records.toReversed() : page.records;
+    return { part, page, error: undefined, records };
+  } catch (error) {
+    return { part, page: undefined, error: error ?? new Error('unknown error'), records: [] };
+  }
+}
+
+/** Records in the requested direction, and how many of each source are among them. */
+function mergeRecords(
+  pages: readonly PartPage[],
+  { direction, limit }: PageRequest,
+): { merged: ShownRecord[]; taken: number[] } {
+  const sign = direction === 'older' ? -1 : 1;
+  const lanes = pages.map(({ records, page }) => new Lane(records, page, sign));
+  const merged: ShownRecord[] = [];
+  while (merged.length < limit) {
+    let first: Lane | undefined;
+    for (const lane of lanes) if (lane.key < (first?.key ?? Infinity)) first = lane;
+    const record = first?.take();
+    // Nothing is known about the records after this one: the order is uncertain from here on.
+    if (record === undefined) break;
+    merged.push(record);
+  }
+  return { merged, taken: lanes.map(({ taken }) => taken) };
+}
+
+/** The records of one source. A record without a timestamp, or out of order, stays after the one before it. */
+class Lane {
+  taken = 0;
+  key: number;
+  readonly #records: readonly ShownRecord[];
+  readonly #sign: number;
+  readonly #endKey: number;
+
+  constructor(records: readonly ShownRecord[], page: Page | undefined, sign: number) {
+    this.#records = records;
+    this.#sign = sign;
+    // If there are more, they are after what was reached.
+    const reachedMs = page?.reachedMs ?? null;
+    this.#endKey =
+      page === undefined || page.next === null ? Infinity : reachedMs === null ? -Infinity : sign * reachedMs;
+    this.key = -Infinity;
+    this.#updateKey();
+  }
+
+  take(): ShownRecord | undefined {
+    const record = this.#records[this.taken];
+    if (record === undefined) return undefined;
+    this.taken++;
+    this.#updateKey();
+    return record;
+  }
+
+  #updateKey(): void {
+    const record = this.#records[this.taken];
+    if (record === undefined) this.key = this.#endKey === Infinity ? Infinity : Math.max(this.key, this.#endKey);
+    else if (record.atMs !== undefined) this.key = Math.max(this.key, this.#sign * record.atMs);
+  }
+}
+
+function positionAfter({ part, page, error, records }: PartPage, taken: number): PagePosition | null {
+  if (error !== undefined) return part.from;
+  if (page === undefined) return null;
+  if (taken === records.length) return page.next === null ? null : { page: page.next };
+  const last = records[taken - 1];
+  return last === undefined ? part.from : { next: trimRecord(last) };
+}
+
+/** The part of a record that a source needs to continue; the rest would only make the position long. */
+function trimRecord({
+  raw: _raw,
+  context: _context,
+  contextText: _contextText,
+  before: _before,
+  after: _after,
+  ...record
+}: ShownRecord): ShownRecord {
+  return { ...record, message: '' };
+}
+
+/** The report for a source that failed as a whole. */
+function failedReports(source: LogSource, error: unknown): MemberReport[] {
+  const detail = `${codeOf(error)}: ${errorMessage(error)}`;
+  return source.nodes.map((id) => ({ id, outcome: 'failed', detail, elapsedMs: 0, count: 0, asOfMs: null }));
+}
+
+/* Counts by field of several logs, none of which is part of another, as one. */
+
+type Counted = HistogramResult['counted'];
+
+/** Where several have counted only a part, the part that all of them have. */
+export function sharedRange(ranges: readonly Counted[]): Counted {
+  const partial = ranges.filter((range) => range !== null);
+  if (partial.length === 0) return null;
+  return {
+    fromMs: Math.max(...partial.map(({ fromMs }) => fromMs)),
+    toMs: Math.min(...partial.map(({ toMs }) => toMs)),
+  };
+}
+
+/** Counts by value, added up. */
+export function mergeTops(tops: readonly TopResult[], limit: number): Omit<TopResult, 'members'> {
+  return {
+    by: tops[0]?.by ?? '',
+    ...mergeTop(
+      tops.map((top, index) => ({ id: String(index), top })),
+      { limit, areGiven: false },
+    ),
+    counted: sharedRange(tops.map((top) => top.counted)),
+  };
+}
+
+/** The fields of all, those of the most records first. */
+export function mergeFieldLists(lists: readonly FieldsResult[], limit: number): Omit<FieldsResult, 'members'> {
+  return {
+    ...mergeFields(
+      lists.map((fields, index) => ({ id: String(index), fields })),
+      { limit },
+    ),
+    counted: sharedRange(lists.map(({ counted }) => counted)),
+  };
 }

@@ -1,34 +1,46 @@
 import type {
   ClusterFollowItem,
+  ClusterNodes,
   FollowItem,
+  FoundRecord,
+  LogFileDetails,
   LogSelection,
+  MemberReport,
   NodeOperations,
+  RecordFilter,
   SearchEnd,
-  SearchQuery,
   StartPoint,
 } from '@porthole/client';
+import { coverageOf, missingText } from '@porthole/contract';
 import { Shared } from '@porthole/logs/shared';
-import { LogBytes } from './log-bytes.ts';
-import type {
-  Extent,
-  FieldsResult,
-  FollowFrom,
-  HistogramResult,
-  LogSource,
-  Page,
-  PageOptions,
-  PageRequest,
-  RowFilter,
-  ShownRecord,
-  TopResult,
+import {
+  type Direction,
+  EMPTY_PAGE,
+  type Extent,
+  type FieldsRequest,
+  type FieldsResult,
+  type FollowRequest,
+  fractionOfTime,
+  type HistogramRequest,
+  type HistogramResult,
+  type LogSource,
+  type Page,
+  type PageOptions,
+  type PageRequest,
+  type RowFilter,
+  type ShownRecord,
+  type TopRequest,
+  type TopResult,
 } from './log-source.ts';
-import { readSearch } from './resolve-record.ts';
-import { clockOffset, type KnownNodes, nodeReport, shiftFilter, showRecord } from './shown-record.ts';
+import { readSearch, toRecordFilter } from './time-source.ts';
 
 /** Prefix of a file name in `next`, when no record marks the position. Never starts a cursor. */
 const FILE_MARK = '>';
 
-export interface NodeSourceDeps {
+/** Known clocks of the members; may be empty. */
+export type KnownNodes = () => ClusterNodes | null | undefined;
+
+interface NodeSourceDeps {
   id: string;
   node: NodeOperations;
   log: { kind: 'family' | 'file'; name: string };
@@ -55,80 +67,63 @@ export class NodeSource implements LogSource {
   }
 
   async page(request: PageRequest, options: PageOptions = {}): Promise<Page> {
+    const { id, node } = this.#deps;
     const { direction, limit, filter } = request;
+    const isOlder = direction === 'older';
     const searchStart = await this.#findStart(request, options);
-    if (searchStart === undefined) return emptyPage(this.#deps.id);
+    if (searchStart === undefined)
+      return { ...EMPTY_PAGE, members: [nodeReport(id, { elapsedMs: 0, records: 0, problems: [] })] };
     const offsetMs = this.#offsetMs;
     const { file, start } = searchStart;
-    const query: SearchQuery = {
-      ...(file === undefined ? this.#selection : { file }),
-      ...shiftFilter(filter, offsetMs),
-      order: direction === 'older' ? 'newest' : 'oldest',
-      limit,
-      before: 0,
-      after: 0,
-      raw: true,
+    const query = {
+      ...this.#select(filter, offsetMs, file),
+      ...({ order: isOlder ? 'newest' : 'oldest', limit, before: 0, after: 0, raw: true } as const),
       ...(start && { start }),
     };
-    const { records, end } = await readSearch(this.#deps.node.searchLogs(query, options));
-    const shown = records.map((record) => showRecord(record, this.#deps.id, offsetMs));
-    const reachedMs = direction === 'older' ? end.coveredFromMs : end.coveredToMs;
+    const { records, end } = await readSearch(node.searchLogs(query, options));
+    const shown = records.map((record) => showRecord(record, id, offsetMs));
+    const reachedMs = isOlder ? end.coveredFromMs : end.coveredToMs;
     return {
-      next: end.cursor ?? this.#nextFile(file, { direction, last: shown.at(-1) }),
-      records: direction === 'older' ? shown.reverse() : shown,
-      isOutOfTime: end.reason === 'time budget',
+      next: end.cursor ?? this.#nextFile(file, direction, shown.at(-1)),
+      records: isOlder ? shown.reverse() : shown,
       scannedBytes: end.scannedBytes,
       reachedMs: reachedMs === null ? null : reachedMs - offsetMs,
-      problems: end.problems.map((problem) => ({ ...problem, node: this.#deps.id })),
-      duplicates: (end.duplicates ?? []).map((duplicate) => ({ ...duplicate, node: this.#deps.id })),
-      members: [nodeReport(this.#deps.id, end)],
+      problems: end.problems.map((problem) => ({ ...problem, node: id })),
+      duplicates: (end.duplicates ?? []).map((duplicate) => ({ ...duplicate, node: id })),
+      members: [nodeReport(id, end)],
     };
   }
 
   async *follow(
-    { from, filter }: { from: FollowFrom; filter: RowFilter },
+    { from, filter }: FollowRequest,
     options: { signal: AbortSignal },
   ): AsyncGenerator<ClusterFollowItem[], void, undefined> {
     const { node, id } = this.#deps;
     const offsetMs = this.#offsetMs;
     const start =
       from === 'end' ? from : 'next' in from ? { cursor: from.next.cursor } : { timeMs: from.timeMs + offsetMs };
-    const query = { ...this.#selection, ...shiftFilter(filter, offsetMs), start, raw: true };
+    const query = { ...this.#select(filter, offsetMs), start, raw: true };
     for await (const items of node.followLogs(query, { ...options, gaps: 'report' }))
       yield items.map((item) => toClusterItem(item, id, this.#offsetMs));
   }
 
-  async histogram(
-    { filter, buckets }: { filter: RowFilter; buckets: number },
-    options: PageOptions = {},
-  ): Promise<HistogramResult> {
+  async histogram({ filter, buckets }: HistogramRequest, options: PageOptions = {}): Promise<HistogramResult> {
     const offsetMs = this.#offsetMs;
-    const query = { ...this.#selection, ...shiftFilter(filter, offsetMs), buckets };
+    const query = { ...this.#select(filter, offsetMs), buckets };
     const { end, ...counts } = await this.#deps.node.logHistogram(query, options);
-    return {
-      bucketMs: counts.bucketMs,
-      buckets: counts.buckets.map((bucket) => ({ ...bucket, startMs: bucket.startMs - offsetMs })),
-      ...this.#coverage(end, offsetMs),
-    };
+    const shifted = counts.buckets.map((bucket) => ({ ...bucket, startMs: bucket.startMs - offsetMs }));
+    return { bucketMs: counts.bucketMs, buckets: shifted, ...this.#coverage(end, offsetMs) };
   }
 
-  async fields(
-    { filter, limit }: { filter: RowFilter; limit: number },
-    options: PageOptions = {},
-  ): Promise<FieldsResult> {
+  async fields({ filter, limit }: FieldsRequest, options: PageOptions = {}): Promise<FieldsResult> {
     const offsetMs = this.#offsetMs;
-    const query = { ...this.#selection, ...shiftFilter(filter, offsetMs), limit };
-    const { end, ...fields } = await this.#deps.node.logFields(query, options);
+    const { end, ...fields } = await this.#deps.node.logFields({ ...this.#select(filter, offsetMs), limit }, options);
     return { ...fields, ...this.#coverage(end, offsetMs) };
   }
 
-  async top(
-    { filter, by, limit }: { filter: RowFilter; by: string; limit: number },
-    options: PageOptions = {},
-  ): Promise<TopResult> {
+  async top({ filter, by, limit }: TopRequest, options: PageOptions = {}): Promise<TopResult> {
     const offsetMs = this.#offsetMs;
-    const query = { ...this.#selection, ...shiftFilter(filter, offsetMs), by, limit };
-    const { end, ...counts } = await this.#deps.node.logTop(query, options);
+    const { end, ...counts } = await this.#deps.node.logTop({ ...this.#select(filter, offsetMs), by, limit }, options);
     return { ...counts, ...this.#coverage(end, offsetMs) };
   }
 
@@ -145,22 +140,27 @@ export class NodeSource implements LogSource {
     return (await this.#loadFiles(options)).extent(this.#offsetMs);
   }
 
+  /** By the time if the file was rotated since. */
   fractionAt(record: ShownRecord, extent: Extent): number | undefined {
-    const known = this.#bytes?.fractionAt(record);
-    if (known !== undefined || record.atMs === undefined) return known;
-    // The file was rotated since: fall back to the time.
-    const { firstMs, lastMs } = extent;
-    if (firstMs === null || lastMs === null || lastMs <= firstMs) return undefined;
-    return Math.min(1, Math.max(0, (record.atMs - firstMs) / (lastMs - firstMs)));
+    return this.#bytes?.fractionAt(record) ?? fractionOfTime(record, extent);
   }
 
+  /** To subtract from the timestamps of the node; 0 if its clock is unknown. */
   get #offsetMs(): number {
-    return clockOffset(this.#deps.id, this.#deps.clusterNodes);
+    const { id, clusterNodes } = this.#deps;
+    return clusterNodes()?.nodes.find((node) => node.id === id)?.clock?.offsetMs ?? 0;
   }
 
-  get #selection(): LogSelection {
+  /** The log, or one of its files, and the filter in the time of the node. */
+  #select(filter: RowFilter, offsetMs: number, file?: string): LogSelection & RecordFilter {
     const { kind, name } = this.#deps.log;
-    return kind === 'family' ? { family: name } : { file: name };
+    const { fromMs, toMs, ...rest } = toRecordFilter(filter);
+    return {
+      ...(file !== undefined ? { file } : kind === 'family' ? { family: name } : { file: name }),
+      ...rest,
+      ...(fromMs !== undefined && { fromMs: fromMs + offsetMs }),
+      ...(toMs !== undefined && { toMs: toMs + offsetMs }),
+    };
   }
 
   /** `undefined` if nothing can be in that direction. */
@@ -183,10 +183,7 @@ export class NodeSource implements LogSource {
   }
 
   /** Continues in the next file of the log. */
-  #nextFile(
-    file: string | undefined,
-    { direction, last }: { direction: 'older' | 'newer'; last: ShownRecord | undefined },
-  ): string | null {
+  #nextFile(file: string | undefined, direction: Direction, last: ShownRecord | undefined): string | null {
     if (file === undefined || this.#deps.log.kind === 'file') return null;
     const nextFile = this.#bytes?.neighbour(file, direction);
     if (nextFile === undefined) return null;
@@ -207,8 +204,107 @@ function toClusterItem(item: FollowItem, node: string, offsetMs: number): Cluste
   return { ...item, node };
 }
 
-function emptyPage(id: string): Page {
-  const members = [nodeReport(id, { elapsedMs: 0, records: 0, problems: [] })];
-  const found = { records: [], problems: [], duplicates: [], members };
-  return { ...found, next: null, isOutOfTime: false, scannedBytes: 0, reachedMs: null };
+function showRecord(record: FoundRecord, node: string, offsetMs: number): ShownRecord {
+  const { timeMs } = record;
+  return timeMs === undefined ? { ...record, node } : { ...record, node, atMs: timeMs - offsetMs };
+}
+
+/** The report of a node that was asked itself. */
+function nodeReport(id: string, end: Pick<SearchEnd, 'elapsedMs' | 'records' | 'problems' | 'limits'>): MemberReport {
+  const { elapsedMs, records: count, problems, limits } = end;
+  const gaps = coverageOf({ problems, limits }).missing.map((part) => missingText(part));
+  const detail = gaps.length === 0 ? null : gaps.join('; ');
+  return { id, outcome: 'ok', detail, elapsedMs, count, asOfMs: null, ...(gaps.length > 0 && { isPartial: true }) };
+}
+
+/** Where a fraction of a log's bytes is. */
+type BytePosition =
+  /** Offset in an uncompressed file. */
+  | { file: string; offset: number }
+  /** In a compressed file, estimated from its times. By the node's clock. */
+  | { timeMs: number };
+
+type LogFile = Pick<
+  LogFileDetails,
+  'name' | 'size' | 'compressed' | 'state' | 'firstTimeMs' | 'lastTimeMs' | 'modifiedMs'
+>;
+
+/** The files of one log, oldest first, as one range of bytes. */
+export class LogBytes {
+  readonly files: readonly LogFile[];
+  readonly totalBytes: number;
+
+  constructor(files: readonly LogFile[]) {
+    this.files = files.toSorted(byAge);
+    this.totalBytes = files.reduce((sum, { size }) => sum + size, 0);
+  }
+
+  extent(offsetMs: number): Extent {
+    const times = this.files.flatMap(({ firstTimeMs, lastTimeMs }) => [firstTimeMs, lastTimeMs]).filter(isTime);
+    return {
+      kind: 'bytes',
+      totalBytes: this.totalBytes,
+      firstMs: times.length === 0 ? null : Math.min(...times) - offsetMs,
+      lastMs: times.length === 0 ? null : Math.max(...times) - offsetMs,
+    };
+  }
+
+  /** `undefined` if there is no file. */
+  positionAt(fraction: number): BytePosition | undefined {
+    let left = Math.min(1, Math.max(0, fraction)) * this.totalBytes;
+    for (const file of this.files) {
+      if (left < file.size) return positionIn(file, left);
+      left -= file.size;
+    }
+    const last = this.files.at(-1);
+    return last && positionIn(last, last.size);
+  }
+
+  fractionAt({ file: name, offset, timeMs }: ShownRecord): number | undefined {
+    let before = 0;
+    for (const file of this.files) {
+      if (file.name === name) {
+        const inside = file.compressed ? shareOfTime(file, timeMs) : Math.min(1, offset / Math.max(1, file.size));
+        return inside === undefined || this.totalBytes === 0
+          ? undefined
+          : (before + inside * file.size) / this.totalBytes;
+      }
+      before += file.size;
+    }
+    return undefined;
+  }
+
+  /** The next file in a direction. */
+  neighbour(name: string, direction: 'older' | 'newer'): string | undefined {
+    const index = this.files.findIndex((file) => file.name === name);
+    if (index < 0) return undefined;
+    return this.files[index + (direction === 'older' ? -1 : 1)]?.name;
+  }
+}
+
+function positionIn(file: LogFile, bytes: number): BytePosition {
+  const { name, size, compressed, firstTimeMs, lastTimeMs } = file;
+  if (!compressed) return { file: name, offset: Math.floor(bytes) };
+  if (!isTime(firstTimeMs) || !isTime(lastTimeMs) || size === 0) return { file: name, offset: 0 };
+  return { timeMs: Math.round(firstTimeMs + (bytes / size) * (lastTimeMs - firstTimeMs)) };
+}
+
+function shareOfTime({ firstTimeMs, lastTimeMs }: LogFile, timeMs: number | undefined): number | undefined {
+  if (!isTime(firstTimeMs) || !isTime(lastTimeMs) || timeMs === undefined) return undefined;
+  if (lastTimeMs <= firstTimeMs) return 0;
+  return Math.min(1, Math.max(0, (timeMs - firstTimeMs) / (lastTimeMs - firstTimeMs)));
+}
+
+/** The live file is the newest, whatever its times say. */
+function byAge(a: LogFile, b: LogFile): number {
+  if (a.state !== b.state) return a.state === 'live' ? 1 : -1;
+  return startTime(a) - startTime(b) || a.modifiedMs - b.modifiedMs;
+}
+
+function startTime({ firstTimeMs, modifiedMs }: LogFile): number {
+  return firstTimeMs ?? modifiedMs;
+}
+
+function isTime(timeMs: number | null): timeMs is number {
+  return timeMs !== null;
 }

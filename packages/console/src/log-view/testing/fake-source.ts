@@ -1,18 +1,20 @@
 import { type ClusterFollowItem, type Level, PortholeError } from '@porthole/client';
-import { isAtLeast } from '../find/record-filters.ts';
-import type {
-  Extent,
-  FieldsResult,
-  FollowFrom,
-  HistogramResult,
-  LogSource,
-  Page,
-  PageOptions,
-  PageRequest,
-  RecordKey,
-  RowFilter,
-  ShownRecord,
-  TopResult,
+import type { RecordKey } from '../../state/view.ts';
+import {
+  type Extent,
+  type FieldsResult,
+  type FollowFrom,
+  type FollowRequest,
+  type HistogramRequest,
+  type HistogramResult,
+  isAtLeast,
+  type LogSource,
+  type Page,
+  type PageOptions,
+  type PageRequest,
+  type RowFilter,
+  type ShownRecord,
+  type TopResult,
 } from '../source/log-source.ts';
 
 export const FIRST_MS = Date.UTC(2026, 10, 15, 10);
@@ -125,7 +127,6 @@ export class FakeSource implements LogSource {
     return {
       records: direction === 'older' ? records.reverse() : records,
       next: isInside() ? `i${index}` : null,
-      isOutOfTime: isInside() && records.length < limit,
       scannedBytes: scanned * 100,
       reachedMs: reached?.atMs ?? null,
       problems: [],
@@ -135,7 +136,7 @@ export class FakeSource implements LogSource {
   }
 
   async *follow(
-    { from, filter }: { from: FollowFrom; filter: RowFilter },
+    { from, filter }: FollowRequest,
     { signal }: { signal: AbortSignal },
   ): AsyncGenerator<ClusterFollowItem[], void, undefined> {
     this.followedFrom.push(from);
@@ -170,7 +171,7 @@ export class FakeSource implements LogSource {
     return { by, ...none, isExact: true, counted: null, members: [] };
   }
 
-  histogram({ filter }: { filter: RowFilter; buckets: number }): Promise<HistogramResult> {
+  histogram({ filter }: HistogramRequest): Promise<HistogramResult> {
     const counts: HistogramResult['buckets'][number]['counts'] = {};
     for (const record of this.#records)
       if (matches(record, filter) && record.level) counts[record.level] = (counts[record.level] ?? 0) + 1;

@@ -1,4 +1,4 @@
-import type { WorkspaceClock } from '../model/workspace-clock.ts';
+import type { WorkspaceClock } from '../workspace/workspace-deps.ts';
 
 /** Time that advances only when the test says so. */
 export class ManualClock implements WorkspaceClock {

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
-import { LogWorkspace } from '../model/log-workspace.ts';
-import type { OpenWorkspace, Row } from '../model/workspace-state.ts';
+import type { Row } from '../model/workspace-state.ts';
+import type { OpenWorkspace } from '../workspace/log-workspace.ts';
+import { LogWorkspace } from '../workspace/log-workspace.ts';
 import { FakeSource, recordNumber } from './fake-source.ts';
 import { ManualClock, settled } from './manual-clock.ts';
 

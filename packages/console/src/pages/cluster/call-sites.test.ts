@@ -1,7 +1,7 @@
 import type { ClusterDigest } from '@porthole/client';
 import { expect, test } from 'vitest';
 import { ALL_LOGS } from '../../state/view.ts';
-import { groupView, longestLiteral, newSitesText, nodesText } from './call-sites.ts';
+import { groupView, longestLiteral, newSitesText, nodesText } from './cluster-resources.ts';
 
 const GROUP: ClusterDigest['groups'][number] = {
   level: 'ERROR',

@@ -1,14 +1,12 @@
-import type { ClusterConfigDiff } from '@porthole/client';
-import { type AnswerFacts, absenceText, coverageOf } from '@porthole/contract';
+import type { ClusterConfigDiff, ConfigDifference } from '@porthole/client';
+import { type AnswerFacts, absenceText, coverageOf, isDrift } from '@porthole/contract';
 import { showValue } from '../../config/setting-values.ts';
-import { cluster } from '../../state/cluster.ts';
-import type { Resource } from '../../state/resource.ts';
+import { cluster, type Resource } from '../../state/resource.ts';
 import { ALL_CONFIG } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { useResource, useStore } from '../../ui/hooks.ts';
 import { FailureNote, Loading, PartialNote } from '../../ui/notes.tsx';
 import { ownSettings } from './cluster-resources.ts';
-import { type DriftRow, driftRows } from './drift-rows.ts';
 
 const SHOWN = 6;
 
@@ -129,4 +127,31 @@ function settingsTitle(count: number | null): string {
   if (count === null) return 'Settings';
   if (count === 0) return 'All settings at their defaults';
   return count === 1 ? '1 setting changed' : `${count} settings changed`;
+}
+
+/** A key that differs unexpectedly. */
+interface DriftRow {
+  role: string;
+  key: string;
+  /** The majority value; `null` if there is none. */
+  most: string | null;
+  outliers: { value: string; nodes: readonly string[] }[];
+}
+
+/** The keys of every role whose values differ in meaning and should not. */
+export function driftRows({ roles }: ClusterConfigDiff): DriftRow[] {
+  return roles.flatMap(({ role, differences }) =>
+    differences.filter(isDrift).map((difference) => driftRow(role, difference)),
+  );
+}
+
+function driftRow(role: string, { key, values }: ConfigDifference): DriftRow {
+  const majority = values.find(({ isMajority }) => isMajority);
+  const others = values.filter((value) => value !== majority && !value.isSameMeaning && !value.isNotCompared);
+  return {
+    role,
+    key,
+    most: majority ? showValue(majority.value).text : null,
+    outliers: others.map(({ value, nodes }) => ({ value: showValue(value).text, nodes })),
+  };
 }

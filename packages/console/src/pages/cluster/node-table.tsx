@@ -1,14 +1,14 @@
 import type { ClusterNode } from '@porthole/client';
 import { missingOfMember, reportText } from '@porthole/contract';
-import { nodeColour } from '../../state/cluster.ts';
 import { groupByLabel, type LabelGroup, labelTexts, toggleLabel } from '../../state/labels.ts';
 import { preferences } from '../../state/preferences.ts';
-import { ALL_LOGS, type View } from '../../state/view.ts';
+import { nodeColour } from '../../state/resource.ts';
+import { ALL_LOGS, snapshotView, type View } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { formatAge, formatCount, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { useStore } from '../../ui/hooks.ts';
 import { Unknown } from '../../ui/notes.tsx';
-import { snapshotView } from './cluster-head.tsx';
+import { groupErrors, RECENT_MS, type RecentCounts } from './cluster-resources.ts';
 import {
   asOfText,
   clockText,
@@ -23,7 +23,6 @@ import {
   stateText,
   waitingText,
 } from './node-health.ts';
-import { groupErrors, RECENT_MS, type RecentCounts } from './recent-counts.ts';
 
 /** Columns of the table, without that of the archive. */
 const COLUMNS = 10;

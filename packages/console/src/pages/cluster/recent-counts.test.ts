@@ -1,7 +1,7 @@
 import type { ClusterHistogram, MemberReport } from '@porthole/client';
 import { expect, test } from 'vitest';
-import { sumColumns } from '../../ui/chart/count-columns.ts';
-import { groupErrors, recentCounts } from './recent-counts.ts';
+import { sumColumns } from '../../ui/count-chart.tsx';
+import { groupErrors, recentCounts } from './cluster-resources.ts';
 
 const RANGE = { fromMs: 0, toMs: 30_000, bucketMs: 15_000 };
 

@@ -1,7 +1,6 @@
 import type { MemberReport } from '@porthole/client';
 import { outcomeText } from '@porthole/contract';
-import { diskNotice } from '../../config/disk-notice.ts';
-import type { KnownConfig } from '../../config/load-node-config.ts';
+import { diskNotice, type KnownConfig } from '../../config/setting-values.ts';
 import { preferences } from '../../state/preferences.ts';
 import { formatShortTime } from '../../ui/format.ts';
 import { useNow, useStore } from '../../ui/hooks.ts';

@@ -1,16 +1,15 @@
 import type { ClusterConfigDiff } from '@porthole/client';
 import { useMemo } from 'preact/hooks';
-import { loadNodeConfig } from '../../config/load-node-config.ts';
-import { cluster } from '../../state/cluster.ts';
+import { loadNodeConfig } from '../../config/setting-values.ts';
 import { navigation } from '../../state/navigation.ts';
-import { Resource } from '../../state/resource.ts';
+import { cluster, Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import type { ConfigShape, ConfigView, NodeView } from '../../state/view.ts';
 import { useResource } from '../../ui/hooks.ts';
 import { LabelFilter } from '../../ui/label-filter.tsx';
 import { FailureNote, Loading } from '../../ui/notes.tsx';
 import { ConfigPanel } from './config-panel.tsx';
-import { DriftSection } from './drift/drift-section.tsx';
+import { DriftSection } from './drift-section.tsx';
 
 /** A configuration rarely changes, but its file on disk may at any time. */
 const REFRESH_MS = 30_000;

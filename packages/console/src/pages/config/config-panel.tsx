@@ -1,18 +1,16 @@
 import { outcomeText } from '@porthole/contract';
 import { useMemo, useState } from 'preact/hooks';
-import { findInLines, stepMatch } from '../../config/find-lines.ts';
-import type { KnownConfig } from '../../config/load-node-config.ts';
-import { countSettings, settingsByKey } from '../../config/setting-values.ts';
-import { nodeUrl } from '../../state/base-path.ts';
+import { countSettings, type KnownConfig, settingsByKey } from '../../config/setting-values.ts';
+import { findInLines, stepMatch } from '../../config/toml-text.ts';
 import { configGetCommand } from '../../state/cli-command.ts';
 import { copyText } from '../../state/notice.ts';
 import type { ConfigShape } from '../../state/view.ts';
+import { nodeUrl } from '../../state/view-url.ts';
 import { saveContent } from '../../ui/start-download.ts';
 import { AsOf, DiskNote, NoSettingsNote, NoTextNote } from './config-notes.tsx';
 import { FindBox, useSettledText } from './find-box.tsx';
 import { ChangesTable, SettingsTable } from './settings-table.tsx';
-import { TomlView } from './toml/toml-view.tsx';
-import { useToml } from './toml/use-toml.ts';
+import { TomlView, useToml } from './toml-view.tsx';
 
 interface ConfigPanelProps {
   known: KnownConfig;

@@ -6,8 +6,8 @@ import {
   shortFingerprint,
   showValue,
 } from '../../config/setting-values.ts';
-import { MASK } from '../../config/toml-tokens.ts';
-import { LineChunks } from './toml/line-chunks.tsx';
+import { MASK } from '../../config/toml-text.ts';
+import { LineChunks } from './toml-view.tsx';
 
 interface SettingsTableProps {
   settings: readonly SettingEntry[];

@@ -1,15 +1,12 @@
 import { useMemo } from 'preact/hooks';
-import { stripAnsi } from '../../log-view/rows/ansi-segments.ts';
-import { recordLine, visibleText } from '../../log-view/rows/record-text.ts';
+import { recordLine, stripAnsi, visibleText } from '../../log-view/rows/record-text.ts';
 import { type LogSource, recordKey, type ShownRecord } from '../../log-view/source/log-source.ts';
 import type { LogsView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { formatCount } from '../../ui/format.ts';
 import { Loading } from '../../ui/notes.tsx';
-import { useRequest } from './details/use-request.ts';
-import { sourceKey, toFilter, toStart } from './workspace/apply-view.ts';
-import { openSource } from './workspace/open-logs.ts';
-import { toRecordKey } from './workspace/to-view.ts';
+import { openSource, sourceKey, toFilter, toRecordKey, toStart } from './use-log-workspace.ts';
+import { useRequest } from './use-request.ts';
 
 /** Records loaded on each side of the position, or before the end. */
 const RECORDS = 1000;

@@ -2,27 +2,25 @@ import { useMemo, useRef, useState } from 'preact/hooks';
 import { HistogramChart } from '../../log-view/chart/histogram-chart.tsx';
 import { OverviewGutter } from '../../log-view/chart/overview-gutter.tsx';
 import type { WorkspaceState } from '../../log-view/model/workspace-state.ts';
-import { RowFrame } from '../../log-view/rows/row-frame.tsx';
-import { LIST_ID, RowList } from '../../log-view/rows/row-list.tsx';
-import type { PickedValues } from '../../log-view/rows/row-values.ts';
-import type { HistogramResult, LogSource } from '../../log-view/source/log-source.ts';
-import { cluster } from '../../state/cluster.ts';
-import { formatFieldNames } from '../../state/field-names.ts';
+import type { PickedValues } from '../../log-view/rows/record-row.tsx';
+import { LIST_ID, RowFrame, RowList } from '../../log-view/rows/row-list.tsx';
+import { type HistogramResult, type LogSource, recordKey } from '../../log-view/source/log-source.ts';
 import { preferences } from '../../state/preferences.ts';
+import { cluster } from '../../state/resource.ts';
 import { canFollow, type LogsView, resolveRange, type TimeRange } from '../../state/view.ts';
-import { viewUrl } from '../../state/view-url.ts';
+import { formatFieldNames, viewUrl } from '../../state/view-url.ts';
 import { useStore } from '../../ui/hooks.ts';
-import { DetailsDrawer } from './details/details-drawer.tsx';
-import { FieldPanel } from './facets/field-panel.tsx';
-import { DegradedNote, LiveSummary, SkippedFilesNote, StatusBar, WorkspaceFailure } from './status/status.tsx';
-import { FindBar } from './toolbar/find-bar.tsx';
-import { GoToTime } from './toolbar/go-to-time.tsx';
-import { SourceBar } from './toolbar/source-bar.tsx';
-import { ValueMenu } from './values/value-menu.tsx';
-import { loadedMatches, useMatcher, useRowMatcher } from './workspace/loaded-matches.ts';
-import { focusedRecord, useLogKeys } from './workspace/run-command.ts';
-import { useLogWorkspace, useWorkspaceState } from './workspace/use-log-workspace.ts';
-import { viewActions } from './workspace/view-actions.ts';
+import { DetailsDrawer } from './details.tsx';
+import { ValueMenu } from './field-actions.tsx';
+import { FieldPanel } from './field-panel.tsx';
+import { FindBar } from './find-bar.tsx';
+import { focusedRecord, useLogKeys } from './log-commands.ts';
+import { SourceBar } from './source-bar.tsx';
+import { DegradedNote, LiveSummary, SkippedFilesNote, StatusBar, WorkspaceFailure } from './status.tsx';
+import { GoToTime } from './time-controls.tsx';
+import { useLogWorkspace, useWorkspaceState } from './use-log-workspace.ts';
+import { loadedMatches, useMatcher, useRowMatcher } from './use-matcher.ts';
+import { viewActions } from './view-actions.ts';
 
 type ChartProps = Pick<Parameters<typeof HistogramChart>[0], 'zone' | 'onGo'> & {
   state: WorkspaceState;
@@ -85,7 +83,7 @@ export function WorkspacePage({ view }: { view: LogsView }) {
   useLogKeys(() => latest.current);
   const open = useMemo(
     () => (shown: { node: string; cursor: string }) => {
-      workspace.focus(workspace.keyFor(shown));
+      workspace.focus(recordKey(shown));
       latest.current.openDetails();
     },
     [workspace],

@@ -1,13 +1,12 @@
-import { linkTo } from '../../state/base-path.ts';
 import { preferences } from '../../state/preferences.ts';
 import { session } from '../../state/session.ts';
 import { ALL_LOGS } from '../../state/view.ts';
-import { viewUrl } from '../../state/view-url.ts';
+import { linkTo, viewUrl } from '../../state/view-url.ts';
 import { formatBytes, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { useNow, useStore } from '../../ui/hooks.ts';
 import { Unknown } from '../../ui/notes.tsx';
 import { startDownload } from '../../ui/start-download.ts';
-import type { FileFamily, NodeFile } from './file-families.ts';
+import type { FileFamily, NodeFile } from '../file-families.ts';
 
 const MINUTE_MS = 60_000;
 

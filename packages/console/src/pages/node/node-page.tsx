@@ -1,21 +1,19 @@
 import type { ClusterNode } from '@porthole/client';
 import { useMemo } from 'preact/hooks';
-import { cluster, nodeColour } from '../../state/cluster.ts';
 import { navigation } from '../../state/navigation.ts';
 import { preferences } from '../../state/preferences.ts';
-import { ALL_LOGS, type NodeView } from '../../state/view.ts';
+import { cluster, nodeColour } from '../../state/resource.ts';
+import { ALL_LOGS, type NodeView, snapshotView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { formatBytes, formatCount, formatShortTime, formatSpan } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { FailureNote, Loading } from '../../ui/notes.tsx';
-import { snapshotView } from '../cluster/cluster-head.tsx';
 import { isDegraded, stateText } from '../cluster/node-health.ts';
 import { NodeConfig } from '../config/lazy-config.tsx';
-import { matchingFamilies } from './file-families.ts';
+import { matchingFamilies } from '../file-families.ts';
 import { FileTable } from './file-table.tsx';
-import { NodeOverview } from './node-overview.tsx';
+import { NodeOverview, ReportNote } from './node-overview.tsx';
 import { filesResource } from './node-resources.ts';
-import { ReportNote } from './report-note.tsx';
 
 const TABS = [
   { tab: 'overview', name: 'Overview' },

@@ -1,8 +1,8 @@
 import { type ClusterRecord, type MemberReport, type NodeDescription, PortholeError } from '@porthole/client';
 import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
-import { type ColumnRange, type CountColumn, columnRange, countColumns } from '../../ui/chart/count-columns.ts';
-import { type FileFamily, fileFamilies, type NodeFile } from './file-families.ts';
+import { type ColumnRange, type CountColumn, columnRange, countColumns } from '../../ui/count-chart.tsx';
+import { type FileFamily, fileFamilies, type NodeFile } from '../file-families.ts';
 
 const HOUR_MS = 3_600_000;
 

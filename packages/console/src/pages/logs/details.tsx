@@ -1,0 +1,415 @@
+import {
+  type ClusterDigest,
+  type ClusterItem,
+  type ClusterRecord,
+  indentJson,
+  type MemberClock,
+  type NodeState,
+} from '@porthole/client';
+import { absenceText, coverageOf, gapsText } from '@porthole/contract';
+import { type RecordField, recordFields } from '@porthole/logs/query';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
+import { MessageText } from '../../log-view/rows/record-row.tsx';
+import {
+  contextText,
+  levelTone,
+  oneLine,
+  recordTime,
+  SHOWN_CHARACTERS,
+  stripAnsi,
+  visibleText,
+} from '../../log-view/rows/record-text.ts';
+import type { ShownRecord } from '../../log-view/source/log-source.ts';
+import { cluster, nodeColour } from '../../state/resource.ts';
+import { session } from '../../state/session.ts';
+import { toProblem } from '../../state/to-problem.ts';
+import { ALL_LOGS, type LogsView, type ZoneName } from '../../state/view.ts';
+import { viewUrl } from '../../state/view-url.ts';
+import { formatBytes, formatCount, formatDate, formatTime } from '../../ui/format.ts';
+import { useStore } from '../../ui/hooks.ts';
+import { ActionButtons, valueActions } from './field-actions.tsx';
+import { useRequest } from './use-request.ts';
+
+/** A message up to this length is rendered at once; a longer one in pieces. */
+const MESSAGE_CHARACTERS = 16 * SHOWN_CHARACTERS;
+
+interface DetailsDrawerProps {
+  record: ShownRecord;
+  view: LogsView;
+  zone: ZoneName;
+  change: (change: Partial<LogsView>) => void;
+  onClose: () => void;
+  onCopyLine: () => void;
+  onCopyLink: () => void;
+  onDownload: () => void;
+}
+
+/** More lines would slow the page; the copied line has all of them. */
+const MAX_LINES = 400;
+
+/** All details of one record. */
+export function DetailsDrawer({ record, view, zone, change, ...actions }: DetailsDrawerProps) {
+  const { onClose, onCopyLine, onCopyLink, onDownload } = actions;
+  const nodes = useStore(cluster.state).value?.nodes ?? [];
+  const clock = nodes.find(({ id }) => id === record.node)?.clock ?? null;
+  const isLong = record.cut === true || record.message.length > MESSAGE_CHARACTERS;
+  const box = useRef<HTMLElement>(null);
+  useEffect(() => box.current?.scrollTo(0, 0), [record.cursor]);
+  return (
+    <aside ref={box} class="details" aria-label="Details of the record">
+      <header>
+        <h2>Record</h2>
+        <button type="button" class="icon-button" aria-label="Close the details (Escape)" onClick={onClose}>
+          ×
+        </button>
+      </header>
+      <p class="dim">
+        {recordTimeText(record, clock, zone)} · <b class={`row-node node-${nodeColour(record.node)}`}>{record.node}</b>
+      </p>
+      <p class={`row-${levelTone(record.level)}`}>
+        <b class="row-level">{record.level ?? 'no level'}</b>{' '}
+        {record.source ? (
+          <a href={viewUrl({ ...view, callSite: record.source, at: null, timeMs: null, isLive: false })}>
+            {visibleText(record.source)}
+          </a>
+        ) : null}
+      </p>
+      <pre class="record-message">
+        <MessageText text={record.message.slice(0, MESSAGE_CHARACTERS)} matcher={null} />
+      </pre>
+      <RecordFieldList {...{ record, view, change }} />
+      {record.context ? (
+        <details class="json-details">
+          <summary>Context as JSON</summary>
+          <JsonText text={contextText(record)} />
+        </details>
+      ) : null}
+      {isLong ? <RecordRest record={record} /> : null}
+      <p class="dim">
+        {record.file} · byte {formatCount(record.offset)} · {formatCount(record.bytes)} bytes
+      </p>
+      <p class="details-actions">
+        <button type="button" class="button" onClick={onCopyLine}>
+          Copy line
+        </button>
+        <button type="button" class="button" onClick={onCopyLink}>
+          Copy link
+        </button>
+        {/\.(gz|zst|xz|bz2)$/i.test(record.file) ? null : (
+          <button
+            type="button"
+            class="button"
+            title="Download 1 MB of the file around this record"
+            onClick={onDownload}
+          >
+            Download around
+          </button>
+        )}
+      </p>
+      {nodes.length > 1 ? <OtherNodes record={record} zone={zone} /> : null}
+      {record.source ? <CallSite record={record} view={view} zone={zone} /> : null}
+    </aside>
+  );
+}
+
+/** Formatted JSON with dimmed keys. */
+function JsonText({ text }: { text: string }) {
+  const lines = indentJson(text).split('\n');
+  return (
+    <pre class="json">
+      {lines.slice(0, MAX_LINES).map((line, index) => {
+        const [, indent = '', key = '', rest = ''] = /^(\s*)("(?:[^"\\]|\\.)*": )?(.*)$/.exec(line) ?? [];
+        return (
+          <span key={index}>
+            {indent}
+            {key ? <span class="dim">{visibleText(key)}</span> : null}
+            {visibleText(rest.slice(0, 4096))}
+            {'\n'}
+          </span>
+        );
+      })}
+      {lines.length > MAX_LINES ? `… ${lines.length - MAX_LINES} more lines` : null}
+    </pre>
+  );
+}
+
+/** The time of a record, its clock correction, and the uncertainty of that. */
+export function recordTimeText(record: ShownRecord, clock: MemberClock | null, zone: ZoneName): string {
+  const timeMs = recordTime(record);
+  if (timeMs === undefined) return 'no timestamp';
+  const time = `${formatDate(timeMs, zone)} ${formatTime(timeMs, zone)}`;
+  const correctedMs = record.timeMs === undefined ? 0 : timeMs - record.timeMs;
+  const unsure = clock && clock.uncertaintyMs > 0 ? ` ± ${seconds(clock.uncertaintyMs)}` : '';
+  if (correctedMs === 0) return unsure ? `${time}${unsure}` : time;
+  return `${time} · ${correctedMs > 0 ? '+' : '−'}${seconds(Math.abs(correctedMs))} corrected${unsure}`;
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1000).toFixed(3)} s`;
+}
+
+/** More would slow the page. */
+const MAX_FIELDS = 100;
+
+const VALUE_CHARACTERS = 2048;
+
+interface RecordFieldsProps {
+  record: ShownRecord;
+  view: LogsView;
+  change: (change: Partial<LogsView>) => void;
+}
+
+/** The fields of a record, each with what can be done with its value. */
+function RecordFieldList({ record, view, change }: RecordFieldsProps) {
+  // The message is shown above.
+  const fields = useMemo(() => recordFields(record).filter(({ name }) => name !== 'message'), [record]);
+  if (fields.length === 0) return null;
+  return (
+    <section>
+      <h3>Fields</h3>
+      <ul class="field-list">
+        {fields.slice(0, MAX_FIELDS).map((field, index) => (
+          <FieldLine key={index} field={field} view={view} change={change} />
+        ))}
+      </ul>
+      {fields.length > MAX_FIELDS ? <p class="dim">… {fields.length - MAX_FIELDS} more</p> : null}
+    </section>
+  );
+}
+
+function FieldLine({
+  field: { name, text },
+  view,
+  change,
+}: { field: RecordField } & Omit<RecordFieldsProps, 'record'>) {
+  return (
+    <li>
+      <span>
+        <span class="dim">{visibleText(name)}</span> {visibleText(text.slice(0, VALUE_CHARACTERS))}
+        {text.length > VALUE_CHARACTERS ? '…' : ''}
+      </span>
+      <ActionButtons actions={valueActions(name, text, { view, change })} />
+    </li>
+  );
+}
+
+/** Bytes loaded per click: as much as renders without a pause. */
+const PIECE_BYTES = 65_536;
+
+/** Beyond this size the file should be downloaded. */
+const MAX_PIECES = 16;
+
+/** The text of a record that is too long for one response, read from its file in pieces. */
+function RecordRest({ record }: { record: ShownRecord }) {
+  const [pieces, setPieces] = useState<readonly string[]>([]);
+  const [failure, setFailure] = useState<string | null>(null);
+  const control = useRef<AbortController | null>(null);
+  const key = `${record.node} ${record.cursor}`;
+  useEffect(() => {
+    setPieces([]);
+    setFailure(null);
+    return () => control.current?.abort();
+  }, [key]);
+  const shown = Math.min(record.bytes, pieces.length * PIECE_BYTES);
+  const isAll = shown >= record.bytes;
+  const load = async () => {
+    control.current?.abort();
+    control.current = new AbortController();
+    const { signal } = control.current;
+    try {
+      const range = {
+        start: record.offset + shown,
+        end: Math.min(record.offset + record.bytes, record.offset + shown + PIECE_BYTES),
+      };
+      const text = await readPart(session.client.cluster.member(record.node), { file: record.file, ...range }, signal);
+      if (!signal.aborted) setPieces([...pieces, visibleText(text)]);
+    } catch (thrown) {
+      const { code, detail } = toProblem(thrown);
+      if (!signal.aborted) setFailure(`${code}: ${detail}`);
+    }
+  };
+  return (
+    <>
+      {pieces.map((piece, index) => (
+        <pre key={index} class="record-piece">
+          {piece}
+        </pre>
+      ))}
+      {failure ? <p class="field-problem">{failure}</p> : null}
+      {isAll ? null : pieces.length < MAX_PIECES ? (
+        <button type="button" class="button" onClick={() => void load()}>
+          {pieces.length === 0 ? 'Show the whole text' : 'Show more'} · {formatBytes(record.bytes - shown)} left
+        </button>
+      ) : (
+        <p class="dim">{formatBytes(record.bytes - shown)} more: download the file to read the rest.</p>
+      )}
+    </>
+  );
+}
+
+/** Decodes part of an uncompressed file. Incomplete characters at either end are dropped. */
+export async function readPart(
+  node: Pick<NodeState, 'openLog'>,
+  { file, start, end }: { file: string; start: number; end: number },
+  signal: AbortSignal,
+): Promise<string> {
+  const log = await node.openLog({ file, text: true }, { signal });
+  try {
+    const decoder = new TextDecoder();
+    let text = '';
+    for await (const chunk of log.read(start, Math.min(end, log.sizeBytes), { signal }))
+      text += decoder.decode(chunk, { stream: true });
+    return text;
+  } finally {
+    await log.close();
+  }
+}
+
+const AROUND_MS = 2000;
+
+const PER_NODE = 20;
+
+/** Records shown; the rest is one click away. */
+const MAX_RECORDS = 8;
+
+const RANKS = { error: 0, warning: 1, plain: 2, quiet: 3 } as const;
+
+/** Records of other nodes around the time of this one. */
+function OtherNodes({ record, zone }: { record: ShownRecord; zone: ZoneName }) {
+  const { node, cursor } = record;
+  const { value, failure } = useRequest(`${node} ${cursor}`, async (signal) => {
+    const items: ClusterItem[] = [];
+    const request = { at: { node, cursor }, beforeMs: AROUND_MS, afterMs: AROUND_MS, limit: PER_NODE };
+    for await (const batch of session.client.cluster.around(request, { signal })) items.push(...batch);
+    const end = items.find((item) => item.type === 'end');
+    return { records: pickNearbyRecords(items, record), coverage: coverageOf(end ?? { reason: 'cancelled' }) };
+  });
+  return (
+    <section>
+      <h3>Other nodes at this time</h3>
+      {failure ? (
+        <p class="field-problem">
+          {failure.code}: {failure.detail}
+        </p>
+      ) : null}
+      {value?.records.length === 0 ? (
+        <p class="dim" title={gapsText(value.coverage)}>
+          {absenceText('Nothing within 2 s on other nodes', value.coverage)}
+        </p>
+      ) : null}
+      <ul class="elsewhere">
+        {value?.records.map((other) => (
+          <li
+            key={`${other.node} ${other.cursor}`}
+            class={`row-${levelTone(other.level)} node-${nodeColour(other.node)}`}
+          >
+            <a
+              href={viewUrl({ ...ALL_LOGS, at: { node: other.node, cursor: other.cursor }, isLive: false })}
+              title={`${formatTime(recordTime(other) ?? 0, zone)} ${other.level ?? ''}`}
+            >
+              <b class="row-node">{other.node}</b> <span class="row-level">{other.level?.slice(0, 1)}</span>{' '}
+              <span>{visibleText(stripAnsi(oneLine(other.message.slice(0, 200))))}</span>
+            </a>
+          </li>
+        ))}
+      </ul>
+    </section>
+  );
+}
+
+/** Picks records around a time: highest level first, then nearest; returned in order of time. */
+export function pickNearbyRecords(items: readonly ClusterItem[], record: ClusterRecord): ClusterRecord[] {
+  const atMs = recordTime(record) ?? 0;
+  const distance = (other: ClusterRecord) => Math.abs((recordTime(other) ?? 0) - atMs);
+  return items
+    .filter((item) => item.type === 'record')
+    .filter(({ node }) => node !== record.node)
+    .toSorted((a, b) => RANKS[levelTone(a.level)] - RANKS[levelTone(b.level)] || distance(a) - distance(b))
+    .filter(isNew())
+    .slice(0, MAX_RECORDS)
+    .toSorted((a, b) => (recordTime(a) ?? 0) - (recordTime(b) ?? 0));
+}
+
+/** Removes repeated messages of a node, keeping the nearest one. */
+function isNew(): (record: ClusterRecord) => boolean {
+  const seen = new Set<string>();
+  return ({ node, source, message }) => {
+    const recordId = JSON.stringify([node, source, message]);
+    const isFirst = !seen.has(recordId);
+    seen.add(recordId);
+    return isFirst;
+  };
+}
+
+const BUDGET_MS = 3000;
+
+const GROUPS = 50;
+
+const SPAN_MS = 15 * 60_000;
+
+interface CallSiteCount {
+  count: number;
+  /** Nodes with records of this call site, most first. */
+  nodes: string[];
+  firstMs: number | null;
+  /** Nodes that did not respond, or only in part. */
+  silent: string[];
+}
+
+/** How often, and on which nodes, the same call site logged around this record. */
+function CallSite({ record, view, zone }: { record: ShownRecord; view: LogsView; zone: ZoneName }) {
+  const site = record.source ?? '';
+  const span = callSiteSpan(recordTime(record), Date.now());
+  const { value, failure } = useRequest(`${record.node} ${record.cursor}`, async (signal) => {
+    const { fromMs, toMs } = span;
+    const request = { source: site, fromMs, toMs, limit: GROUPS };
+    return countCallSite(await session.client.cluster.logDigest(request, { signal, budgetMs: BUDGET_MS }));
+  });
+  return (
+    <section>
+      <h3>This call site</h3>
+      {failure ? (
+        <p class="field-problem">
+          {failure.code}: {failure.detail}
+        </p>
+      ) : null}
+      {value ? (
+        <p>
+          {formatCount(value.count)}× in {span.text}
+          {value.nodes.length === 0
+            ? ''
+            : `, ${value.nodes.length === 1 && value.silent.length === 0 ? 'only on' : 'on'} ${value.nodes.join(', ')}`}
+          {value.firstMs === null ? '' : `, first ${formatTime(value.firstMs, zone).slice(0, 8)}`}
+          {value.silent.length === 0 ? '' : ` · unknown for ${value.silent.join(', ')}`}
+        </p>
+      ) : null}
+      <p>
+        <a href={viewUrl({ ...view, callSite: site, at: null, timeMs: null, isLive: false })}>
+          Only records from {site}
+        </a>
+      </p>
+    </section>
+  );
+}
+
+/** The time range of the count: the last minutes, or those before an older record. */
+export function callSiteSpan(
+  timeMs: number | undefined,
+  nowMs: number,
+): { fromMs: number; toMs: number; text: string } {
+  if (timeMs === undefined || nowMs - timeMs < SPAN_MS) return { fromMs: nowMs - SPAN_MS, toMs: nowMs, text: '15 min' };
+  return { fromMs: timeMs - SPAN_MS, toMs: timeMs + 1, text: 'the 15 min before it' };
+}
+
+export function countCallSite({ groups, members }: Pick<ClusterDigest, 'groups' | 'members'>): CallSiteCount {
+  const counts = new Map<string, number>();
+  for (const { nodes } of groups)
+    for (const [node, count] of Object.entries(nodes)) counts.set(node, (counts.get(node) ?? 0) + count);
+  const times = groups.map(({ firstMs }) => firstMs).filter((timeMs) => timeMs !== null);
+  return {
+    count: groups.reduce((sum, group) => sum + group.count, 0),
+    nodes: [...counts].toSorted(([, a], [, b]) => b - a).map(([node]) => node),
+    firstMs: times.length === 0 ? null : Math.min(...times),
+    silent: members.filter(({ outcome, isPartial }) => outcome !== 'ok' || isPartial).map(({ id }) => id),
+  };
+}

@@ -1,0 +1,220 @@
+import { PortholeError } from '@porthole/client';
+import type { QueryNode } from '@porthole/logs/query';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import type { PickedValues } from '../../log-view/rows/record-row.tsx';
+import { oneLine, visibleText } from '../../log-view/rows/record-text.ts';
+import { copyText, showNotice } from '../../state/notice.ts';
+import { withTerm } from '../../state/query-view.ts';
+import { session } from '../../state/session.ts';
+import type { Problem } from '../../state/to-problem.ts';
+import type { LogsView } from '../../state/view.ts';
+import { toggleName } from '../../state/view-url.ts';
+
+/** What can be done with a value of a field, wherever it is shown. */
+interface FieldAction {
+  kind: 'include' | 'exclude' | 'count' | 'column';
+  /** As a button shows it where there is little room. */
+  sign: string;
+  /** `Only records with shard = 13`. */
+  label: string;
+  isPressed?: boolean;
+  run: () => void;
+}
+
+interface ActionDeps {
+  view: LogsView;
+  change: (change: Partial<LogsView>) => void;
+}
+
+/** Longer values are texts, not something records have in common; and a query has a maximum length. */
+const MAX_VALUE_CHARACTERS = 500;
+
+const LABEL_CHARACTERS = 60;
+
+/** The actions for one value. */
+export function valueActions(field: string, value: string, deps: ActionDeps): FieldAction[] {
+  const actions = fieldActions(field, deps);
+  if (value.length > MAX_VALUE_CHARACTERS) return actions;
+  const term = `${shown(field)} = ${value === '' ? '""' : shown(value)}`;
+  const labels = { include: `Only records with ${term}`, exclude: `Without ${term}` };
+  return [...termActions({ kind: 'field', field, operator: '=', value }, labels, deps), ...actions];
+}
+
+/** The actions for records without a field. */
+export function missingActions(field: string, deps: ActionDeps): FieldAction[] {
+  const labels = { include: `Only records without ${shown(field)}`, exclude: `Only records with ${shown(field)}` };
+  return termActions({ kind: 'not', node: { kind: 'exists', field } }, labels, deps);
+}
+
+/** The actions for a field, whatever its value. */
+export function fieldActions(field: string, { view, change }: ActionDeps): FieldAction[] {
+  const isColumn = view.columns.includes(field);
+  const countedBy = view.countedBy.includes(field) ? view.countedBy : toggleName(view.countedBy, field);
+  return [
+    { kind: 'count', sign: 'Σ', label: `Count by ${shown(field)}`, run: () => change({ hasFields: true, countedBy }) },
+    {
+      kind: 'column',
+      sign: '▥',
+      label: isColumn ? `Remove column ${shown(field)}` : `Show ${shown(field)} as column`,
+      isPressed: isColumn,
+      run: () => change({ columns: toggleName(view.columns, field) }),
+    },
+  ];
+}
+
+function termActions(
+  node: QueryNode,
+  labels: { include: string; exclude: string },
+  { view, change }: ActionDeps,
+): FieldAction[] {
+  const add = (mode: 'include' | 'exclude') => () => {
+    try {
+      change(withTerm(view, node, mode));
+    } catch (error) {
+      if (!(error instanceof PortholeError)) throw error;
+      // The query is invalid, or has no room for another condition.
+      showNotice(error.message);
+    }
+  };
+  return [
+    { kind: 'include', sign: '+', label: labels.include, run: add('include') },
+    { kind: 'exclude', sign: '−', label: labels.exclude, run: add('exclude') },
+  ];
+}
+
+function shown(text: string): string {
+  const line = oneLine(visibleText(text.slice(0, LABEL_CHARACTERS)));
+  return text.length > LABEL_CHARACTERS ? `${line}…` : line;
+}
+
+/** Distance to the edges of the window. */
+const MARGIN_PX = 8;
+
+interface ValueMenuProps {
+  picked: PickedValues;
+  view: LogsView;
+  change: (change: Partial<LogsView>) => void;
+  /** The user went on elsewhere. */
+  onLeave: () => void;
+  /** The focus goes back to the rows. */
+  onClose: () => void;
+}
+
+/** What can be done with a clicked value, beside it. */
+export function ValueMenu({ picked, view, change, onLeave, onClose }: ValueMenuProps) {
+  const box = useRef<HTMLElement>(null);
+  usePlacing(box, picked);
+  useLeaving(box, onLeave);
+  const { field, values } = picked;
+  const run = (act: () => void) => () => {
+    onClose();
+    act();
+  };
+  const ofField = fieldActions(field, { view, change });
+  return (
+    <section
+      ref={box}
+      class="menu-body value-menu"
+      aria-label={`Values of ${visibleText(field)}`}
+      onKeyDown={(event) => {
+        if (event.key !== 'Escape') return;
+        event.stopPropagation();
+        onClose();
+      }}
+    >
+      {values.map((value, index) => (
+        <div key={index} class="value-group">
+          <p title={visibleText(value)}>
+            <span class="dim">{visibleText(field)}</span> {oneLine(visibleText(value.slice(0, 200)))}
+          </p>
+          {valueActions(field, value, { view, change })
+            .filter(({ kind }) => kind === 'include' || kind === 'exclude')
+            .map(({ kind, label, run: act }) => (
+              <button key={kind} type="button" onClick={run(act)}>
+                {label}
+              </button>
+            ))}
+          <button type="button" onClick={run(() => void copyText(value, 'Value'))}>
+            Copy value
+          </button>
+        </div>
+      ))}
+      {ofField.map(({ kind, label, run: act }) => (
+        <button key={kind} type="button" onClick={run(act)}>
+          {label}
+        </button>
+      ))}
+    </section>
+  );
+}
+
+/** Below what was clicked, or above it where there is more room; within the window. */
+function usePlacing(box: { current: HTMLElement | null }, { at }: PickedValues): void {
+  useLayoutEffect(() => {
+    const element = box.current;
+    if (!element) return;
+    const { width, height } = element.getBoundingClientRect();
+    const left = Math.max(MARGIN_PX, Math.min(at.x, innerWidth - width - MARGIN_PX));
+    const top = Math.max(MARGIN_PX, Math.min(at.y, innerHeight - height - MARGIN_PX));
+    element.style.left = `${left}px`;
+    element.style.top = `${top}px`;
+    element.querySelector('button')?.focus();
+  }, [at]);
+}
+
+/** A press elsewhere closes it, as does leaving it by Tab. */
+function useLeaving(box: { current: HTMLElement | null }, onLeave: () => void): void {
+  const latest = useRef(onLeave);
+  latest.current = onLeave;
+  useEffect(() => {
+    const leave = ({ target }: Event) => {
+      if (!(target instanceof Node && box.current?.contains(target))) latest.current();
+    };
+    const events = ['pointerdown', 'focusin', 'wheel'] as const;
+    for (const name of events) document.addEventListener(name, leave);
+    return () => {
+      for (const name of events) document.removeEventListener(name, leave);
+    };
+  }, []);
+}
+
+/** Actions as small buttons with their names as labels. */
+export function ActionButtons({ actions }: { actions: readonly FieldAction[] }) {
+  return (
+    <span class="value-actions">
+      {actions.map(({ kind, sign, label, isPressed, run }) => (
+        <button
+          key={kind}
+          type="button"
+          class="icon-button"
+          title={label}
+          aria-label={label}
+          aria-pressed={isPressed}
+          onClick={run}
+        >
+          {sign}
+        </button>
+      ))}
+    </span>
+  );
+}
+
+/** Why something was not counted, and a way out. */
+export function CountFailure({ what, failure, onRetry }: { what: string; failure: Problem; onRetry: () => void }) {
+  const { code, detail, status } = failure;
+  return (
+    <p class="failure-note" role="status">
+      <strong>{what} not counted.</strong> <code>{code}</code> {detail} ·{' '}
+      <button
+        type="button"
+        class="link-button"
+        onClick={() => {
+          if (status === 401) session.openTokenDialog();
+          onRetry();
+        }}
+      >
+        {status === 401 ? 'enter a token' : 'retry'}
+      </button>
+    </p>
+  );
+}

@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import type { TopResult } from '../../log-view/source/log-source.ts';
+import { emptyText, examinedText, facetLines, fieldText, filterFields, partText } from './field-panel.tsx';
+
+const top: TopResult = {
+  by: 'shard',
+  values: [
+    { value: '13', count: 6000 },
+    { value: '7', count: 3000 },
+  ],
+  ...{ others: 500, missing: 500, distinct: 5, isExact: true, counted: null, members: [] },
+};
+
+describe('lines below a field', () => {
+  it('are its values, the others and what lacks it', () => {
+    expect(facetLines(top)).toEqual([
+      { kind: 'value', value: '13', text: '13', count: '6,000', share: 0.6 },
+      { kind: 'value', value: '7', text: '7', count: '3,000', share: 0.3 },
+      { kind: 'others', value: '', text: '3 other values', count: '500', share: 0.05 },
+      { kind: 'missing', value: '', text: 'without shard', count: '500', share: 0.05 },
+    ]);
+    expect(facetLines({ ...top, values: [], others: 0, missing: 0 })).toEqual([]);
+  });
+
+  it('mark what is estimated', () => {
+    const estimated = { ...top, values: [{ value: '13', count: 6000, error: 40 }], isExact: false, missing: 0 };
+    expect(facetLines(estimated).map(({ text, count, title }) => [text, count, title])).toEqual([
+      ['13', '≥ 6,000', 'between 6,000 and 6,040'],
+      ['~ 4 other values', '≤ 500', 'estimated'],
+    ]);
+  });
+});
+
+it('counts are marked where not everything was counted', () => {
+  const member = { id: 'n2', outcome: 'timeout' as const, detail: null, elapsedMs: 1, count: 0, asOfMs: null };
+  for (const part of [{ members: [member] }, { counted: { fromMs: 0, toMs: 0 } }]) {
+    expect(facetLines({ ...top, ...part }).map(({ count }) => count)).toEqual(['6,000+', '3,000+', '500+', '500+']);
+    expect(emptyText({ ...top, ...part })).toBe('No record matches in what was read');
+  }
+  expect(emptyText(top)).toBe('No record matches');
+});
+
+const field = {
+  name: 'http.status',
+  types: ['number' as const],
+  records: 9,
+  distinct: 1,
+  isDistinctExact: true,
+  examples: [],
+};
+
+it('a field says its type and number of values', () => {
+  expect(fieldText(field)).toBe('number · 1 value');
+  expect(fieldText({ ...field, types: [], distinct: 1204, isDistinctExact: false })).toBe('~ 1,204 values');
+  const merged = { ...field, types: [], distinct: 1204, isDistinctExact: false, nodes: { a: 1, b: 1 } };
+  expect(fieldText(merged)).toBe('≥ 1,204 values');
+});
+
+it('a sample and a part are said to be one', () => {
+  const fields = { fields: [field], totalFields: 1, records: 1204, isSample: false, counted: null, members: [] };
+  expect(examinedText(fields)).toBe('1,204 records');
+  expect(examinedText({ ...fields, isSample: true })).toBe('Sample of 1,204 records');
+  expect(examinedText({ ...fields, records: 1, counted: { fromMs: 0, toMs: 0 } })).toBe('1+ records');
+  const nowMs = Date.UTC(2026, 10, 16, 15);
+  expect(partText(null, 'utc', nowMs)).toBeNull();
+  expect(partText({ fromMs: 0, toMs: 0 }, 'utc', nowMs)).toBe('Scan stopped (time budget)');
+  expect(partText({ fromMs: nowMs - 3_600_000, toMs: nowMs }, 'utc', nowMs)).toBe(
+    'Scan stopped (time budget): only 14:00 to 15:00',
+  );
+});
+
+it('fields are found by a part of their name', () => {
+  expect(filterFields([field], ' STAT ')).toEqual([field]);
+  expect(filterFields([field], 'x')).toEqual([]);
+});

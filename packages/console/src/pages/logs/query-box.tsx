@@ -1,0 +1,343 @@
+import { explainQuery } from '@porthole/contract';
+import type { ComponentChildren, RefObject } from 'preact';
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import type { Row } from '../../log-view/model/workspace-state.ts';
+import { visibleText } from '../../log-view/rows/record-text.ts';
+import type { LogSource } from '../../log-view/source/log-source.ts';
+import type { BoxContent } from '../../state/query-view.ts';
+import type { LogsView } from '../../state/view.ts';
+import { useStore } from '../../ui/hooks.ts';
+import {
+  type Completion,
+  FieldCatalog,
+  fieldBeingTyped,
+  findCompletions,
+  loadedFields,
+  type RemoteFields,
+} from './completions.ts';
+import { queryHistory, type TypedQuery } from './typed-query.ts';
+import { toFilter } from './use-log-workspace.ts';
+
+interface QueryBoxProps {
+  view: LogsView;
+  typed: TypedQuery;
+  source: LogSource;
+  rows: readonly Row[];
+  field: RefObject<HTMLInputElement>;
+  /** Id of a message about the search. */
+  messageId: string | undefined;
+  hasProblem: boolean;
+  onKeyDown: (event: KeyboardEvent) => void;
+  /** Buttons inside the box. */
+  children: ComponentChildren;
+}
+
+/** One field for text to find and for queries, with completion, the last queries, and what it means in words. */
+export function QueryBox(props: QueryBoxProps) {
+  const { view, typed, field, messageId, children } = props;
+  const { text, content, isIncomplete } = typed;
+  const [noteId, listId] = [useId(), useId()];
+  const [scrollLeft, setScrollLeft] = useState(0);
+  const { list, options, choose, press, input, moved, close } = useList(props);
+  const isInvalid = (content.kind === 'invalid' && !isIncomplete) || props.hasProblem;
+  const described = [content.kind === 'find' ? undefined : noteId, messageId].filter((id) => id !== undefined);
+  const isOpen = options.length > 0;
+  return (
+    <div class="query-box">
+      <div class={`find-field ${isInvalid ? 'has-problem' : ''}`}>
+        <span class="query-input">
+          <input
+            ref={field}
+            type="text"
+            role="combobox"
+            aria-label="Find in the logs"
+            aria-expanded={isOpen}
+            aria-controls={listId}
+            aria-autocomplete="list"
+            aria-activedescendant={isOpen && list.index >= 0 ? optionId(listId, list.index) : undefined}
+            aria-invalid={isInvalid}
+            aria-describedby={described.length > 0 ? described.join(' ') : undefined}
+            placeholder={view.isRegex ? 'Regular expression ( / )' : 'Find text, or query: level>=warn shard=13 ( / )'}
+            spellcheck={false}
+            autocomplete="off"
+            autocapitalize="off"
+            enterkeyhint="search"
+            value={text}
+            title="Enter: older match · Shift+Enter: newer match · Alt+Enter: only matches · Ctrl+Space: completions"
+            onInput={input}
+            onScroll={({ currentTarget }) => setScrollLeft(currentTarget.scrollLeft)}
+            onBlur={close}
+            onKeyDown={(event) => press(event) || props.onKeyDown(event)}
+            onKeyUp={moved}
+          />
+          {content.kind === 'invalid' && !isIncomplete ? (
+            <QueryMarker text={text} position={content.position} scrollLeft={scrollLeft} />
+          ) : null}
+        </span>
+        {children}
+      </div>
+      {isOpen ? (
+        <QueryList
+          id={listId}
+          label={list.kind === 'history' ? 'Last queries' : 'Completions'}
+          options={options}
+          index={list.index}
+          onChoose={choose}
+        />
+      ) : null}
+      <QueryNote id={noteId} content={content} isIncomplete={isIncomplete} />
+    </div>
+  );
+}
+
+/** The list below the box and what keys do with it. */
+function useList({ view, typed, source, rows, field }: QueryBoxProps) {
+  const { text, write } = typed;
+  const [list, setList] = useState<ListState>(CLOSED);
+  const [caret, setCaret] = useState(text.length);
+  const catalog = useCatalog(source, view);
+  const isCompleting = list.kind === 'completions' && !view.isRegex;
+  const completions = useCompletions(
+    { text, caret: Math.min(caret, text.length), isOpen: isCompleting, isChosen: list.index >= 0 },
+    { rows, catalog },
+  );
+  const history = useStore(queryHistory.list);
+  const options =
+    list.kind === 'history'
+      ? history.map((query) => ({ label: query, detail: '', insert: query, start: 0, end: text.length }))
+      : completions;
+  const choose = (index: number) => {
+    const option = options[index];
+    if (!option) return;
+    const next = text.slice(0, option.start) + option.insert + text.slice(option.end);
+    const at = option.start + option.insert.length;
+    write(next);
+    setCaret(at);
+    // The name of a field is followed by its values.
+    setList(/[=<>:]$/.test(option.insert) && list.kind === 'completions' ? { kind: 'completions', index: -1 } : CLOSED);
+    // The caret can only be set once the field has the text.
+    requestAnimationFrame(() => field.current?.setSelectionRange(at, at));
+  };
+  const press = (event: KeyboardEvent): boolean => {
+    const situation = { count: options.length, isEmpty: text === '', hasHistory: history.length > 0 };
+    if (view.isRegex) return false;
+    if (event.target instanceof HTMLInputElement) setCaret(event.target.selectionStart ?? text.length);
+    const result = pressInList(list, event, situation);
+    if (!result) return false;
+    event.preventDefault();
+    if (result.choose) choose(list.index);
+    else setList(result.list);
+    return true;
+  };
+  const input = ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
+    write(currentTarget.value);
+    setCaret(currentTarget.selectionStart ?? currentTarget.value.length);
+    setList(currentTarget.value.trim() === '' ? CLOSED : { kind: 'completions', index: -1 });
+  };
+  const moved = ({ currentTarget }: { currentTarget: HTMLInputElement }) => {
+    if (list.kind === 'completions') setCaret(currentTarget.selectionStart ?? text.length);
+  };
+  return { list, options, choose, press, input, moved, close: () => setList(CLOSED) };
+}
+
+/** Asks about all records of the time range: the query being typed does not say what will be typed next. */
+function useCatalog(source: LogSource, view: LogsView): FieldCatalog {
+  return useMemo(() => {
+    const all = { ...view, query: '', text: '', excluded: [], callSite: null, component: null };
+    return new FieldCatalog({ source, filter: () => toFilter(all, Date.now()), nowMs: () => Date.now() });
+  }, [source, JSON.stringify(view.range), view.minLevel]);
+}
+
+/* The list below the query box: completions, or the last queries. */
+
+export interface ListState {
+  kind: 'closed' | 'completions' | 'history';
+  /** The chosen option; -1: none, so that Enter runs the query as it is typed. */
+  index: number;
+}
+
+export const CLOSED: ListState = { kind: 'closed', index: -1 };
+
+interface ListSituation {
+  /** Number of options in the open list. */
+  count: number;
+  isEmpty: boolean;
+  hasHistory: boolean;
+}
+
+interface PressedKey {
+  key: string;
+  ctrlKey: boolean;
+  altKey: boolean;
+  shiftKey: boolean;
+}
+
+/** What a key does to the list; `choose`: it takes the chosen option. `null`: the key is not for the list. */
+export function pressInList(
+  state: ListState,
+  pressed: PressedKey,
+  situation: ListSituation,
+): { list: ListState; choose?: true } | null {
+  const { key, ctrlKey, altKey, shiftKey } = pressed;
+  if (ctrlKey && key === ' ') return { list: { kind: 'completions', index: 0 } };
+  if (ctrlKey || altKey) return null;
+  const isOpen = state.kind !== 'closed' && situation.count > 0;
+  const step = key === 'ArrowDown' ? 1 : key === 'ArrowUp' ? -1 : 0;
+  if (step !== 0) {
+    if (isOpen) return { list: { ...state, index: moved(state.index, step, situation.count) } };
+    if (situation.isEmpty && situation.hasHistory) return { list: { kind: 'history', index: 0 } };
+    // Up moves the caret to the start of the text, as in any field.
+    return step > 0 ? { list: { kind: 'completions', index: 0 } } : null;
+  }
+  if (!isOpen) return null;
+  // A list that nobody asked for takes no key away.
+  if (state.index < 0 || state.index >= situation.count) return null;
+  if (key === 'Escape') return { list: CLOSED };
+  return (key === 'Enter' || key === 'Tab') && !shiftKey ? { list: CLOSED, choose: true } : null;
+}
+
+function moved(index: number, step: number, count: number): number {
+  if (index < 0) return step > 0 ? 0 : count - 1;
+  return (index + step + count) % count;
+}
+
+/** Pause in typing after which the nodes are asked. */
+const REQUEST_MS = 300;
+
+const NOTHING: RemoteFields = { fields: [], values: [] };
+
+/** What could be typed at the caret: from the loaded records at once, from the nodes when they respond. */
+function useCompletions(
+  { text, caret, isOpen, isChosen }: { text: string; caret: number; isOpen: boolean; isChosen: boolean },
+  { rows, catalog }: { rows: readonly Row[]; catalog: FieldCatalog },
+): Completion[] {
+  const field = isOpen ? fieldBeingTyped(text, caret) : undefined;
+  const remote = useRemoteFields(catalog, { isOpen, field });
+  // A query without matches must not take away what its correction needs.
+  const known = useRef(rows);
+  if (rows.length > 0) known.current = rows;
+  const found = useMemo(
+    () => (isOpen ? findCompletions(text, caret, { loaded: loadedFields(known.current), remote }) : []),
+    // Rows that arrive meanwhile would move the options under the pointer.
+    [text, caret, isOpen, remote],
+  );
+  // What arrives while an option is chosen must not put another one in its place.
+  const shown = useRef({ key: '', options: found });
+  const key = `${isOpen} ${caret} ${text}`;
+  if (!isChosen || shown.current.key !== key || shown.current.options.length === 0)
+    shown.current = { key, options: found };
+  return shown.current.options;
+}
+
+function useRemoteFields(
+  catalog: FieldCatalog,
+  { isOpen, field }: { isOpen: boolean; field: string | undefined },
+): RemoteFields {
+  const [remote, setRemote] = useState(NOTHING);
+  useEffect(() => {
+    setRemote(NOTHING);
+    if (!isOpen) return;
+    const left = new AbortController();
+    const { signal } = left;
+    const load = async () => {
+      // Failures are not worth a message: the loaded records still complete, and the search itself reports them.
+      const [fields, values] = await Promise.allSettled([
+        catalog.fields(signal),
+        field === undefined ? [] : catalog.values(field, signal),
+      ]);
+      if (signal.aborted) return;
+      setRemote({
+        fields: fields.status === 'fulfilled' ? fields.value : [],
+        values: values.status === 'fulfilled' ? values.value : [],
+      });
+    };
+    const timer = setTimeout(() => void load(), REQUEST_MS);
+    return () => {
+      clearTimeout(timer);
+      left.abort();
+    };
+  }, [catalog, isOpen, field]);
+  return remote;
+}
+
+interface QueryOption {
+  label: string;
+  detail: string;
+}
+
+interface QueryListProps {
+  id: string;
+  label: string;
+  options: readonly QueryOption[];
+  /** The chosen option; -1: none. */
+  index: number;
+  onChoose: (index: number) => void;
+}
+
+/** A longer text is truncated. */
+const SHOWN_CHARACTERS = 200;
+
+function optionId(listId: string, index: number): string {
+  return `${listId}-${index}`;
+}
+
+/** The options below the query box. The focus stays in the box, which handles the keys. */
+function QueryList({ id, label, options, index, onChoose }: QueryListProps) {
+  useEffect(() => document.getElementById(optionId(id, index))?.scrollIntoView({ block: 'nearest' }), [id, index]);
+  return (
+    <div id={id} role="listbox" class="query-list" aria-label={label}>
+      {options.map((option, at) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the box above handles the keys of all options
+        // biome-ignore lint/a11y/useFocusableInteractive: as above
+        <div
+          key={`${option.label} ${at}`}
+          id={optionId(id, at)}
+          role="option"
+          class="query-option"
+          aria-selected={at === index}
+          // Otherwise the box would lose the focus, and the list would be closed before the click.
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => onChoose(at)}
+        >
+          <span class="query-option-name">{visibleText(option.label.slice(0, SHOWN_CHARACTERS))}</span>
+          <span class="dim">{visibleText(option.detail)}</span>
+        </div>
+      ))}
+    </div>
+  );
+}
+
+interface QueryNoteProps {
+  id: string;
+  content: BoxContent;
+  /** No mistake yet. */
+  isIncomplete: boolean;
+}
+
+/** Below the query box: the query in words, or what is wrong with it. */
+function QueryNote({ id, content, isIncomplete }: QueryNoteProps) {
+  if (content.kind === 'find') return null;
+  const isProblem = content.kind === 'invalid' && !isIncomplete;
+  const classes = `query-note ${isProblem ? 'field-problem' : 'dim'} ${isIncomplete ? 'is-incomplete' : ''}`;
+  return (
+    <p id={id} class={classes} role="status">
+      {content.kind === 'invalid' ? content.message : `Records where ${visibleText(explainQuery(content.node))}`}
+    </p>
+  );
+}
+
+/** Underlines the character where the query is wrong; lies over the field and scrolls with it. */
+function QueryMarker({ text, position, scrollLeft }: { text: string; position: number; scrollLeft: number }) {
+  const at = Math.min(position, text.length);
+  const character = text.codePointAt(at);
+  const shown = character === undefined ? ' ' : String.fromCodePoint(character);
+  return (
+    <span class="query-marker" aria-hidden="true">
+      {/* An object sets the property itself, which the content security policy allows. */}
+      <span style={{ transform: `translateX(${-scrollLeft}px)` }}>
+        {text.slice(0, at)}
+        <b>{shown}</b>
+      </span>
+    </span>
+  );
+}

@@ -1,0 +1,283 @@
+import { type MutableRef, useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
+import type { FindQuery, Row, WorkspaceState } from '../../log-view/model/workspace-state.ts';
+import { recordTime } from '../../log-view/rows/record-text.ts';
+import type { SeenRows } from '../../log-view/rows/row-list.tsx';
+import { createSource } from '../../log-view/source/create-source.ts';
+import type { LogSource, PagePosition, RowFilter, ShownRecord } from '../../log-view/source/log-source.ts';
+import { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
+import { navigation } from '../../state/navigation.ts';
+import { cluster } from '../../state/resource.ts';
+import { session } from '../../state/session.ts';
+import { Store } from '../../state/store.ts';
+import { canFollow, type LogsView, type RecordKey, resolveRange, type View } from '../../state/view.ts';
+import { viewUrl } from '../../state/view-url.ts';
+
+/** Delay before the URL is updated: browsers throttle URL changes. */
+const ADDRESS_MS = 400;
+
+/** How often the counts are updated while following. */
+const RECOUNT_MS = 10_000;
+
+/** Pause after a count, as a multiple of its duration. */
+const RECOUNT_PAUSES = 10;
+
+/** Bars of the chart. */
+const BUCKETS = 120;
+
+interface OpenLogs {
+  workspace: LogWorkspace;
+  source: LogSource;
+  seen: Store<SeenRows>;
+  /** Changes the URL, and so what is shown. */
+  change: (change: Partial<LogsView>, options?: { replace?: boolean }) => void;
+}
+
+/** The workspace of the page: follows the URL, and keeps the URL up to date with what is shown. */
+export function useLogWorkspace(view: LogsView): OpenLogs {
+  const [opened] = useState(() => takeOpened(view));
+  const [seen] = useState(() => new Store<SeenRows>({ first: null, last: null, pageRows: 20 }));
+  const { workspace } = opened;
+  const applied = useRef(view);
+  const sources = sourceKey(view);
+  const source = useMemo(() => (view === opened.view ? opened.source : openSource(view)), [sources]);
+  useEffect(() => () => workspace.close(), [workspace]);
+  useLayoutEffect(() => {
+    if (applied.current === view) return;
+    applyView({ workspace, source, nowMs: Date.now() }, applied.current, view);
+    applied.current = view;
+  }, [workspace, source, view]);
+  useCounts(workspace, view);
+  useAddress(workspace, seen, applied);
+  const change = (part: Partial<LogsView>, options: { replace?: boolean } = {}) => {
+    if (!options.replace) navigation.settle();
+    const next = { ...applied.current, ...part };
+    navigation.go({ ...next, isLive: next.isLive && canFollow(next.range) }, options);
+  };
+  return { workspace, source, seen, change };
+}
+
+/** Counts when the counted view changes, and repeatedly while following, but only for a small share of the time. */
+function useCounts(workspace: LogWorkspace, view: LogsView): void {
+  const key = countKey(view);
+  useEffect(() => {
+    let startedMs = Date.now();
+    let [hasCounted, nextMs] = [false, Number.POSITIVE_INFINITY];
+    const count = () => {
+      startedMs = Date.now();
+      [hasCounted, nextMs] = [true, Number.POSITIVE_INFINITY];
+      void workspace.count(BUCKETS);
+    };
+    const onChange = () => {
+      // Rows first: counting a large log keeps the node busy.
+      if (!hasCounted && !isFirstLoading(workspace)) return count();
+      const isOver = hasCounted && !workspace.state.isCounting && nextMs === Number.POSITIVE_INFINITY;
+      if (isOver) nextMs = Date.now() + Math.max(RECOUNT_MS, RECOUNT_PAUSES * (Date.now() - startedMs));
+    };
+    const end = workspace.subscribe(onChange);
+    onChange();
+    const timer = setInterval(() => {
+      const isNeeded = workspace.state.follow.state === 'live' && document.visibilityState === 'visible';
+      if (isNeeded && Date.now() >= nextMs) count();
+    }, 1000);
+    return () => {
+      clearInterval(timer);
+      end();
+    };
+  }, [workspace, key]);
+}
+
+function useAddress(workspace: LogWorkspace, seen: Store<SeenRows>, applied: MutableRef<LogsView>): void {
+  useEffect(() => {
+    let timer: ReturnType<typeof setTimeout> | undefined;
+    const write = () => {
+      timer = undefined;
+      const view = applied.current;
+      const { rows, top, bottom } = workspace.state;
+      // Wait for loading to end: what is shown until then is not what was requested.
+      const isLoading = top.kind === 'loading' || bottom.kind === 'loading';
+      if (navigation.view.value.page !== 'logs' || rows.length === 0 || isLoading) return;
+      const next = toView(view, workspace.state, seen.value);
+      if (viewUrl(next) === viewUrl(view)) return;
+      // Already shown: nothing to do.
+      applied.current = next;
+      navigation.go(next, { replace: true });
+    };
+    const plan = () => {
+      timer ??= setTimeout(write, ADDRESS_MS);
+    };
+    const flush = () => {
+      if (timer === undefined) return;
+      clearTimeout(timer);
+      write();
+    };
+    const ends = [workspace.subscribe(plan), seen.subscribe(plan), navigation.onLeave(flush)];
+    return () => {
+      clearTimeout(timer);
+      for (const end of ends) end();
+    };
+  }, [workspace, seen, applied]);
+}
+
+/** The state of a workspace; renders again on every change. */
+export function useWorkspaceState(workspace: LogWorkspace): WorkspaceState {
+  const [, draw] = useState(0);
+  useEffect(() => {
+    const changed = () => draw((count) => count + 1);
+    // It may have changed since rendering.
+    changed();
+    return workspace.subscribe(changed);
+  }, [workspace]);
+  return workspace.state;
+}
+
+/* Applies the URL to the workspace. */
+
+/** Which records are shown. The text filters only in "only matches" mode. */
+export function toFilter(view: LogsView, nowMs: number): RowFilter {
+  const isByText = view.isOnlyMatches && view.text !== '';
+  return {
+    ...resolveRange(view.range, nowMs),
+    ...(view.minLevel !== null && { minLevel: view.minLevel }),
+    ...(view.query.trim() !== '' && { query: view.query }),
+    ...(isByText && !view.isRegex && { terms: [view.text] }),
+    ...(isByText && view.isRegex && { regex: view.text }),
+    ...(view.excluded.length > 0 && { excluded: view.excluded }),
+    ...(view.isCaseSensitive && { caseSensitive: true }),
+    ...(view.callSite !== null && { source: view.callSite }),
+    ...(view.component !== null && { component: view.component }),
+  };
+}
+
+export function toFindQuery({ text, isRegex, isCaseSensitive }: LogsView): FindQuery | null {
+  return text === '' ? null : { text, isRegex, isCaseSensitive };
+}
+
+export function toStart({ at, timeMs }: LogsView): PagePosition {
+  if (at) return { at };
+  return timeMs === null ? 'end' : { timeMs };
+}
+
+/** Makes the workspace show a view, with as few operations as possible. `before`: the view it shows now. */
+export function applyView(
+  { workspace, source, nowMs }: { workspace: LogWorkspace; source: LogSource; nowMs: number },
+  before: LogsView | null,
+  view: LogsView,
+): void {
+  if (!before || sourceKey(before) !== sourceKey(view)) {
+    const { isLive } = view;
+    workspace.open({ source, filter: toFilter(view, nowMs), find: toFindQuery(view), start: toStart(view), isLive });
+    return;
+  }
+  if (!view.isLive && before.isLive && workspace.state.follow.state === 'live') workspace.pause();
+  const isElsewhere = !isSame(before.at, view.at) || before.timeMs !== view.timeMs;
+  const position = isElsewhere && (view.at || view.timeMs !== null) ? toStart(view) : undefined;
+  // In one call: the rows of the old filter may contain the record and are about to be replaced.
+  if (!isSame(toFilter(before, 0), toFilter(view, 0))) workspace.setFilter(toFilter(view, nowMs), position);
+  else if (position !== undefined) workspace.jump(position);
+  if (!isSame(toFindQuery(before), toFindQuery(view))) workspace.setFind(toFindQuery(view));
+  if (view.isLive && !before.isLive) workspace.resume();
+}
+
+/** Whether a view needs new counts. */
+export function countKey(view: LogsView): string {
+  return JSON.stringify([sourceKey(view), toFilter(view, 0)]);
+}
+
+/** Whether a view needs another source. */
+export function sourceKey({ sources, labels }: LogsView): string {
+  return JSON.stringify([sources, labels]);
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  return JSON.stringify(a) === JSON.stringify(b);
+}
+
+/** The URL of what is shown now, for sharing. */
+export function toView(
+  view: LogsView,
+  { rows, focusedKey, follow }: Pick<WorkspaceState, 'rows' | 'focusedKey' | 'follow'>,
+  seen: { first: ShownRecord | null; last: ShownRecord | null },
+): LogsView {
+  if (follow.state === 'live' || follow.state === 'reconnecting')
+    return { ...view, isLive: true, at: null, timeMs: null };
+  const still = { ...view, isLive: false };
+  const focused = seenFocus(rows, focusedKey, seen);
+  if (focused) return { ...still, at: toRecordKey(focused), timeMs: null };
+  if (!seen.first) return still;
+  const timeMs = recordTime(seen.first);
+  // A record without a timestamp is identified by itself.
+  return timeMs === undefined
+    ? { ...still, at: toRecordKey(seen.first), timeMs: null }
+    : { ...still, at: null, timeMs };
+}
+
+export function toRecordKey({ node, cursor }: ShownRecord): RecordKey {
+  return { node, cursor };
+}
+
+/** The focused record, unless it was scrolled out of view. */
+function seenFocus(
+  rows: readonly Row[],
+  focusedKey: string | null,
+  { first, last }: { first: ShownRecord | null; last: ShownRecord | null },
+): ShownRecord | undefined {
+  const index = focusedKey === null ? -1 : rows.findIndex(({ key }) => key === focusedKey);
+  const row = rows[index];
+  if (row?.kind !== 'record') return undefined;
+  const indexIn = (record: ShownRecord | null) =>
+    rows.findIndex((candidate) => candidate.kind === 'record' && candidate.record === record);
+  return index >= indexIn(first) && (last === null || index <= indexIn(last)) ? row.record : undefined;
+}
+
+interface OpenedLogs {
+  view: LogsView;
+  source: LogSource;
+  workspace: LogWorkspace;
+}
+
+/** A workspace that was opened before the page was rendered. */
+let early: OpenedLogs | undefined;
+
+/** The first render waits this long for rows: less than a user notices. */
+const EARLY_MS = 100;
+
+export function openSource({ sources, labels }: LogsView): LogSource {
+  return createSource(sources, { client: session.client, labels, clusterNodes: () => cluster.state.value.value });
+}
+
+/**
+ * Opens logs before the page is rendered. Resolves when they respond, or after a short wait: rendering once with rows
+ * is faster than rendering twice.
+ */
+export async function openEarly(view: View): Promise<void> {
+  if (view.page !== 'logs' || view.isPlain) return;
+  early = openLogs(view);
+  const { workspace } = early;
+  await new Promise<void>((resolve) => {
+    const timer = setTimeout(resolve, EARLY_MS);
+    const end = workspace.subscribe(() => {
+      if (isFirstLoading(workspace)) return;
+      clearTimeout(timer);
+      end();
+      resolve();
+    });
+  });
+}
+
+/** A workspace for the view; the one opened early if it matches. */
+function takeOpened(view: LogsView): OpenedLogs {
+  const opened = early?.view === view ? early : openLogs(view);
+  early = undefined;
+  return opened;
+}
+
+/** Nothing has been loaded yet. */
+function isFirstLoading({ state }: LogWorkspace): boolean {
+  return state.rows.length === 0 && (state.top.kind === 'loading' || state.bottom.kind === 'loading');
+}
+
+function openLogs(view: LogsView): OpenedLogs {
+  const opened = { view, source: openSource(view), workspace: new LogWorkspace() };
+  applyView({ ...opened, nowMs: Date.now() }, null, view);
+  return opened;
+}

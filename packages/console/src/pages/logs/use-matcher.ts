@@ -1,0 +1,76 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { FindQuery, Row } from '../../log-view/model/workspace-state.ts';
+import { contextText } from '../../log-view/rows/record-text.ts';
+import type { Extent, LogSource, ShownRecord } from '../../log-view/source/log-source.ts';
+import { createMatcher, queryMatcher, type TextMatcher, unionMatcher } from '../../log-view/workspace/text-matcher.ts';
+import { queryNode } from '../../state/query-view.ts';
+import type { LogsView } from '../../state/view.ts';
+
+/** More ticks would merge into a solid bar. */
+const MAX_TICKS = 300;
+
+const known = new WeakMap<TextMatcher, WeakMap<ShownRecord, boolean>>();
+
+/** Positions of the loaded matches in the whole log. Each record is matched once. */
+export function loadedMatches(
+  rows: readonly Row[],
+  matcher: TextMatcher | null,
+  { source, extent }: { source: Pick<LogSource, 'fractionAt'>; extent: Extent | null },
+): number[] {
+  if (!matcher || !extent) return [];
+  const fractions = new Set<number>();
+  for (const row of rows) {
+    if (row.kind !== 'record' || !isMatch(row.record, matcher)) continue;
+    const fraction = source.fractionAt(row.record, extent);
+    if (fraction !== undefined) fractions.add(Math.round(fraction * 1000) / 1000);
+    if (fractions.size >= MAX_TICKS) break;
+  }
+  return [...fractions];
+}
+
+function isMatch(record: ShownRecord, matcher: TextMatcher): boolean {
+  const results = known.get(matcher) ?? new WeakMap<ShownRecord, boolean>();
+  known.set(matcher, results);
+  const before = results.get(record);
+  if (before !== undefined) return before;
+  const result = matcher(record.message).length > 0 || matcher(contextText(record)).length > 0;
+  results.set(record, result);
+  return result;
+}
+
+/** Highlights the search text and what the query of a view asks for. */
+export function useRowMatcher(
+  find: TextMatcher | null,
+  view: Pick<LogsView, 'query' | 'isCaseSensitive'>,
+): TextMatcher | null {
+  const { query, isCaseSensitive } = view;
+  const [asked, setAsked] = useState<TextMatcher | null>(null);
+  useEffect(() => {
+    let isOver = false;
+    const take = (made: TextMatcher | null) => isOver || setAsked(() => made);
+    const node = queryNode(query);
+    // The box and the search report an invalid regex.
+    if (node) queryMatcher(node, { isCaseSensitive }).then(take, () => take(null));
+    else take(null);
+    return () => {
+      isOver = true;
+    };
+  }, [query, isCaseSensitive]);
+  return useMemo(() => (find && asked ? unionMatcher([find, asked]) : (find ?? asked)), [find, asked]);
+}
+
+/** The matcher of the search text; `null` until it is ready, or if it is invalid. */
+export function useMatcher(query: FindQuery | null): TextMatcher | null {
+  const [matcher, setMatcher] = useState<TextMatcher | null>(null);
+  const key = JSON.stringify(query);
+  useEffect(() => {
+    let isOver = false;
+    const take = (made: TextMatcher | null) => isOver || setMatcher(() => made);
+    if (query) createMatcher(query).then(take, () => take(null));
+    else take(null);
+    return () => {
+      isOver = true;
+    };
+  }, [key]);
+  return matcher;
+}

@@ -1,0 +1,105 @@
+import type { NodeState } from '@porthole/client';
+import { encodeFilter, formatSourceText, PATHS } from '@porthole/contract';
+import { rawLine } from '../../log-view/rows/record-text.ts';
+import type { RowFilter, ShownRecord } from '../../log-view/source/log-source.ts';
+import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
+import { cliCommand } from '../../state/cli-command.ts';
+import { writeLabels } from '../../state/labels.ts';
+import { copyText, showNotice } from '../../state/notice.ts';
+import { session } from '../../state/session.ts';
+import { toProblem } from '../../state/to-problem.ts';
+import type { LogsView, SourceChoice } from '../../state/view.ts';
+import { nodeUrl, viewUrl } from '../../state/view-url.ts';
+import { formatBytes } from '../../ui/format.ts';
+import { saveContent, startDownload } from '../../ui/start-download.ts';
+import { focusedRecord } from './log-commands.ts';
+import { toRecordKey } from './use-log-workspace.ts';
+
+interface ViewActions {
+  copyCli: () => void;
+  copyLink: () => void;
+  copyLine: (record: ShownRecord) => void;
+  download: () => void;
+  downloadAround: (record: ShownRecord) => void;
+}
+
+/** Bytes on each side of a record. */
+const AROUND_BYTES = 512 * 1024;
+
+interface DownloadRequest {
+  sources: readonly SourceChoice[];
+  labels?: readonly string[];
+  filter: RowFilter;
+  /** Whether records name their node. */
+  withNode: boolean;
+}
+
+/** Copying and downloading from the view. */
+export function viewActions(parts: { view: LogsView; workspace: LogWorkspace; withNode: boolean }): ViewActions {
+  const { view, workspace, withNode } = parts;
+  const { sources, labels } = view;
+  return {
+    copyCli: () => void copyText(cliCommand(view, { url: nodeUrl(location) }), 'Command'),
+    copyLink: () => void copyText(location.origin + viewUrl(linkView(view, focusedRecord(workspace))), 'Link'),
+    copyLine: (record) =>
+      void copyText(
+        rawLine(record),
+        record.cut ? `The first part of the line (of ${formatBytes(record.bytes)})` : 'Line',
+      ),
+    download: () => void startDownload(downloadPath({ sources, labels, filter: workspace.state.filter, withNode })),
+    downloadAround: (record) => void saveAround(record),
+  };
+}
+
+async function saveAround({ node, file, offset, bytes }: ShownRecord): Promise<void> {
+  try {
+    const { signal } = new AbortController();
+    const content = await bytesAround(session.client.cluster.member(node), { file, offset, bytes }, signal);
+    saveContent(content, file);
+    showNotice(`Downloaded ${formatBytes(content.size)}`);
+  } catch (thrown) {
+    const { code, detail } = toProblem(thrown);
+    showNotice(`Download failed: ${code}: ${detail}`);
+  }
+}
+
+/** The link shows the focused record, wherever the log is by then. */
+function linkView(view: LogsView, record: ShownRecord | null): LogsView {
+  return record ? { ...view, at: toRecordKey(record), timeMs: null, isLive: false } : view;
+}
+
+/** The path of a download of any size: a single file as it is, otherwise the matching records. */
+export function downloadPath({ sources, labels = [], filter, withNode }: DownloadRequest): string {
+  const [only, ...others] = sources;
+  const isWhole = Object.keys(filter).length + labels.length === 0;
+  if (only?.log?.kind === 'file' && others.length === 0 && isWhole) return rawPath(only.node, only.log.name);
+  const query = new URLSearchParams();
+  for (const source of sources) query.append('src', formatSourceText(source));
+  writeLabels(query, labels);
+  for (const [name, value] of encodeFilter(filter)) query.append(name, value);
+  if (withNode) query.set('prefix', 'true');
+  return query.size === 0 ? PATHS.clusterLogDownload : `${PATHS.clusterLogDownload}?${query}`;
+}
+
+function rawPath(node: string, file: string): string {
+  return `${PATHS.clusterNodes}/${encodeURIComponent(node)}/log/raw?${new URLSearchParams({ file })}`;
+}
+
+/** One megabyte of a file around a record. */
+export async function bytesAround(
+  node: Pick<NodeState, 'openLog'>,
+  { file, offset, bytes }: { file: string; offset: number; bytes: number },
+  signal: AbortSignal,
+): Promise<Blob> {
+  const log = await node.openLog({ file }, { signal });
+  try {
+    const start = Math.max(0, offset - AROUND_BYTES);
+    const end = Math.min(log.sizeBytes, offset + Math.min(bytes, AROUND_BYTES) + AROUND_BYTES);
+    const chunks: BlobPart[] = [];
+    // Chunks are reused: copy what is kept.
+    for await (const chunk of log.read(start, end, { signal })) chunks.push(chunk.slice());
+    return new Blob(chunks, { type: 'application/octet-stream' });
+  } finally {
+    await log.close();
+  }
+}

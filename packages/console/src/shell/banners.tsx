@@ -1,0 +1,94 @@
+import type { ClusterNodes } from '@porthole/client';
+import { navigation } from '../state/navigation.ts';
+import { preferences } from '../state/preferences.ts';
+import { cluster, type ResourceState } from '../state/resource.ts';
+import { session } from '../state/session.ts';
+import { formatAge, formatSecond } from '../ui/format.ts';
+import { useNow, useStore } from '../ui/hooks.ts';
+
+/** Problems that affect every page; each banner disappears once its problem is over. */
+export function Banners({ nodes }: { nodes: ResourceState<ClusterNodes> }) {
+  return (
+    <>
+      <AddressBanner />
+      <NodeBanner nodes={nodes} />
+    </>
+  );
+}
+
+/** Lists the URL parameters that were ignored: the view may show more than the link meant to. */
+function AddressBanner() {
+  const problems = useStore(navigation.problems);
+  if (problems.length === 0) return null;
+  return (
+    <div class="banner" role="alert">
+      <span>
+        <strong>Part of this link was ignored.</strong> {problems.join(' · ')}
+      </span>
+      <button type="button" class="button" onClick={() => navigation.problems.set([])}>
+        Dismiss
+      </button>
+    </div>
+  );
+}
+
+function NodeBanner({ nodes }: { nodes: ResourceState<ClusterNodes> }) {
+  const isDeclined = useStore(session.isDeclined);
+  if (isDeclined) return <TokenBanner />;
+  // An error response still means that the node is up; the page that sent the request shows it.
+  if (nodes.failure && nodes.failure.status === null) return <OfflineBanner nodes={nodes} />;
+  if (nodes.value?.membership.state === 'stale') return <StaleBanner membership={nodes.value.membership} />;
+  return null;
+}
+
+function TokenBanner() {
+  return (
+    <div class="banner" role="status">
+      <span>
+        <strong>This node requires a token.</strong>
+      </span>
+      <button type="button" class="button" onClick={() => reopenTokenDialog()}>
+        Enter a token
+      </button>
+    </div>
+  );
+}
+
+function reopenTokenDialog(): void {
+  session.openTokenDialog();
+  cluster.reload();
+}
+
+function OfflineBanner({ nodes: { value, asOfMs, failure } }: { nodes: ResourceState<ClusterNodes> }) {
+  const zone = useStore(preferences.zone);
+  const self = value?.nodes.find(({ isSelf }) => isSelf)?.id ?? 'The node';
+  if (!failure) return null;
+  return (
+    <div class="banner banner-problem" role="alert">
+      <span>
+        <strong>
+          {self} has not responded since {formatSecond(failure.sinceMs, zone)}
+        </strong>
+        {asOfMs === null ? ' · nothing has been loaded yet' : ` · showing data as of ${formatSecond(asOfMs, zone)}`}
+        <span class="dim"> · retrying</span>
+      </span>
+      <button type="button" class="button" title={failure.detail} onClick={() => cluster.reload()}>
+        Retry now
+      </button>
+    </div>
+  );
+}
+
+function StaleBanner({ membership: { kind, detail, asOfMs } }: { membership: ClusterNodes['membership'] }) {
+  const nowMs = useNow();
+  const zone = useStore(preferences.zone);
+  return (
+    <div class="banner" role="status">
+      <span>
+        <strong>The registry ({kind}) is not responding.</strong> Showing the last known members,{' '}
+        <span title={formatSecond(asOfMs, zone)}>{formatAge(asOfMs, nowMs)}</span>
+        {detail && `: ${detail}`}
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { ALL_CONFIG, ALL_LOGS, ALL_NODES, type View } from '../state/view.ts';
+import { pageTitle } from './header.tsx';
+
+test.each<[View, string]>([
+  [ALL_NODES, 'prod · Porthole'],
+  [{ page: 'node', id: 'a', tab: 'overview', text: '' }, 'a · prod · Porthole'],
+  [{ page: 'node', id: 'a', tab: 'logs', text: '' }, 'Logs of a · prod · Porthole'],
+  [ALL_CONFIG, 'Configuration · prod · Porthole'],
+  [{ ...ALL_CONFIG, left: 'a', right: 'b' }, 'a and b · prod · Porthole'],
+  [{ ...ALL_LOGS, text: 'slow', sources: [{ node: 'a', log: null }] }, 'slow · Logs of a · prod · Porthole'],
+  [{ page: 'unknown', path: '/x' }, 'Not found · prod · Porthole'],
+])('the title of %o is %s', (view, title) => {
+  expect(pageTitle(view, 'prod')).toBe(title);
+});
+
+test('omits the name of the cluster until it is known', () => {
+  expect(pageTitle(ALL_NODES, undefined)).toBe('Porthole');
+});

@@ -1,0 +1,70 @@
+import { describe, expect, test } from 'vitest';
+import { ALL_CONFIG, ALL_LOGS } from '../state/view.ts';
+import { fuzzyFilter, fuzzyScore, paletteEntries } from './palette.tsx';
+
+const entries = paletteEntries({
+  actions: [{ name: 'Copy link', keys: 'Y', run() {} }],
+  shellActions: [{ name: 'Show all keys', run() {} }],
+  nodeIds: ['a', 'b'],
+  configKeys: ['query.timeout'],
+  savedViews: [{ name: 'Slow\u202e queries', query: 'q=slow' }],
+});
+
+const viewOf = (name: string) => {
+  const target = entries.find((entry) => entry.name === name)?.target;
+  return target?.kind === 'go' ? target.view : undefined;
+};
+
+test('actions of the page come first, with their shortcuts', () => {
+  expect(entries[0]).toMatchObject({ group: 'Here', name: 'Copy link', keys: 'Y' });
+});
+
+test('has entries for every node, its logs and its configuration', () => {
+  expect(viewOf('b')).toEqual({ page: 'node', id: 'b', tab: 'overview', text: '' });
+  expect(viewOf('Logs of b')).toEqual({ ...ALL_LOGS, sources: [{ node: 'b', log: null }] });
+  expect(viewOf('Configuration of b')).toEqual({ page: 'node', id: 'b', tab: 'config', text: '' });
+});
+
+test('a saved view is opened by its name, in which nothing is hidden', () => {
+  expect(viewOf('Slow⇄ queries')).toEqual({ ...ALL_LOGS, text: 'slow' });
+});
+
+test('a configuration key links to its values on all nodes', () => {
+  expect(viewOf('query.timeout')).toEqual({ ...ALL_CONFIG, text: 'query.timeout', showExpected: true });
+});
+
+const NAMES = [
+  'Cluster',
+  'Logs of broker-1',
+  'Logs of storage-1',
+  'Configuration of broker-1',
+  'storage.tsdb.flush-size',
+];
+
+const filter = (query: string) => fuzzyFilter(NAMES, query, (name) => name);
+
+describe('the palette filter', () => {
+  test('returns everything in order for an empty query', () => {
+    expect(filter('  ')).toEqual(NAMES);
+  });
+
+  test('requires every word, in any order and case', () => {
+    expect(filter('BROKER logs')).toEqual(['Logs of broker-1']);
+  });
+
+  test('matches letters in order and ranks whole words above scattered letters', () => {
+    expect(filter('flsz')).toEqual(['storage.tsdb.flush-size']);
+    expect(filter('storage')[0]).toBe('storage.tsdb.flush-size');
+    expect(filter('log')[0]).toBe('Logs of broker-1');
+  });
+
+  test('drops entries that do not match', () => {
+    expect(filter('zebra')).toEqual([]);
+    expect(fuzzyScore('zz', 'z')).toBeNull();
+  });
+
+  test('treats special characters literally', () => {
+    expect(filter('.*')).toEqual([]);
+    expect(filter('tsdb.flush')).toEqual(['storage.tsdb.flush-size']);
+  });
+});

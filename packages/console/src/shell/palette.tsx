@@ -1,0 +1,245 @@
+import { useEffect, useId, useMemo, useState } from 'preact/hooks';
+import { visibleText } from '../log-view/rows/record-text.ts';
+import { navigation } from '../state/navigation.ts';
+import { type Action, actions } from '../state/notice.ts';
+import { preferences } from '../state/preferences.ts';
+import { cluster, configKeys } from '../state/resource.ts';
+import { openSaved, type SavedView, savedViews } from '../state/saved-views.ts';
+import { ALL_CONFIG, ALL_LOGS, ALL_NODES, type View } from '../state/view.ts';
+import { Dialog } from '../ui/dialog.tsx';
+import { useResource, useStore } from '../ui/hooks.ts';
+import { sheet } from './key-sheet.tsx';
+
+/** Finds pages and actions by a few typed letters. */
+export function Palette() {
+  const isOpen = useStore(sheet) === 'palette';
+  return (
+    <Dialog title="Commands" class="palette" isOpen={isOpen} onClose={() => closePalette()}>
+      <PaletteSearch />
+    </Dialog>
+  );
+}
+
+function PaletteSearch() {
+  const [query, setQuery] = useState('');
+  const [index, setIndex] = useState(0);
+  const found = useEntries(query);
+  const listId = useId();
+  const current = Math.min(index, found.length - 1);
+  const optionId = (at: number) => `${listId}-${at}`;
+  useEffect(
+    () => document.getElementById(`${listId}-${current}`)?.scrollIntoView({ block: 'nearest' }),
+    [current, listId],
+  );
+  const press = (event: KeyboardEvent) => {
+    const moved = movedIndex(event.key, current, found.length);
+    const entry = found[current];
+    if (moved !== undefined) setIndex(moved);
+    else if (event.key === 'Enter' && entry) choose(entry);
+    else return;
+    event.preventDefault();
+  };
+  return (
+    <>
+      <input
+        type="text"
+        role="combobox"
+        autofocus
+        autocomplete="off"
+        spellcheck={false}
+        placeholder="Search pages, nodes, logs, settings, actions"
+        aria-label="Search pages and commands"
+        aria-expanded="true"
+        aria-controls={listId}
+        aria-activedescendant={found.length > 0 ? optionId(current) : undefined}
+        value={query}
+        onInput={({ currentTarget }) => {
+          setQuery(currentTarget.value);
+          setIndex(0);
+        }}
+        onKeyDown={press}
+      />
+      <div role="listbox" id={listId} class="palette-list" aria-label="Results">
+        {found.map((entry, at) => (
+          <PaletteOption
+            key={`${entry.group} ${entry.name}`}
+            id={optionId(at)}
+            entry={entry}
+            isCurrent={at === current}
+          />
+        ))}
+      </div>
+      <p class="palette-count dim" role="status">
+        {found.length === 0 && 'No results'}
+      </p>
+    </>
+  );
+}
+
+function PaletteOption({ id, entry, isCurrent }: { id: string; entry: PaletteEntry; isCurrent: boolean }) {
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the focused field above handles the keys of all options
+    // biome-ignore lint/a11y/useFocusableInteractive: as above
+    <div role="option" id={id} class="palette-option" aria-selected={isCurrent} onClick={() => choose(entry)}>
+      <span class="palette-name">{entry.name}</span>
+      {entry.keys && <kbd>{entry.keys}</kbd>}
+      <span class="dim">{entry.group}</span>
+    </div>
+  );
+}
+
+function useEntries(query: string): PaletteEntry[] {
+  const nodes = useStore(cluster.state).value?.nodes;
+  const keys = useResource(configKeys).value;
+  const here = useStore(actions.list);
+  const views = useStore(savedViews.list);
+  const all = useMemo(
+    () =>
+      paletteEntries({
+        actions: here,
+        shellActions: SHELL_ACTIONS,
+        nodeIds: nodes?.map(({ id }) => id) ?? [],
+        configKeys: keys ?? [],
+        savedViews: views,
+      }),
+    [here, nodes, keys, views],
+  );
+  return useMemo(() => fuzzyFilter(all, query, ({ name }) => name).slice(0, SHOWN_ENTRIES), [all, query]);
+}
+
+function movedIndex(key: string, index: number, count: number): number | undefined {
+  if (count === 0) return undefined;
+  if (key === 'ArrowDown') return (index + 1) % count;
+  if (key === 'ArrowUp') return (index + count - 1) % count;
+  if (key === 'PageDown') return Math.min(count - 1, index + 10);
+  if (key === 'PageUp') return Math.max(0, index - 10);
+  return undefined;
+}
+
+function choose({ target }: PaletteEntry): void {
+  closePalette();
+  if (target.kind === 'run') target.run();
+  else navigation.go(target.view);
+}
+
+function closePalette(): void {
+  if (sheet.value === 'palette') sheet.set(null);
+}
+
+interface PaletteEntry {
+  /** Kind of entry, shown next to it. */
+  group: 'Here' | 'Page' | 'View' | 'Node' | 'Logs' | 'Configuration' | 'Console';
+  name: string;
+  keys?: string | undefined;
+  target: { kind: 'go'; view: View } | { kind: 'run'; run: () => void };
+}
+
+interface PaletteContents {
+  /** Actions of the current page. */
+  actions: readonly Action[];
+  /** Actions of every page. */
+  shellActions: readonly Action[];
+  nodeIds: readonly string[];
+  configKeys: readonly string[];
+  savedViews: readonly SavedView[];
+}
+
+/** Longer lists are not read: type more. */
+const SHOWN_ENTRIES = 50;
+
+/** Bonuses for consecutive letters and for word starts, which is what people type. */
+const FOLLOWING = 3;
+
+const WORD_START = 4;
+
+/** Actions of every page. */
+const SHELL_ACTIONS: readonly Action[] = [
+  { name: 'Show all keys', keys: '?', run: () => sheet.set('keys') },
+  { name: 'Show times in UTC', run: () => preferences.zone.set('utc') },
+  { name: 'Show times of this browser', run: () => preferences.zone.set('local') },
+  { name: 'Use the light theme', run: () => preferences.theme.set('light') },
+  { name: 'Use the dark theme', run: () => preferences.theme.set('dark') },
+  { name: "Use the system's theme", run: () => preferences.theme.set('system') },
+];
+
+/** All pages and actions, nearest first. */
+export function paletteEntries({
+  actions,
+  shellActions,
+  nodeIds,
+  configKeys,
+  savedViews,
+}: PaletteContents): PaletteEntry[] {
+  const last15Min = { kind: 'last', spanMs: 900_000 } as const;
+  return [
+    ...actions.map((action) => actionEntry('Here', action)),
+    goTo('Page', 'Cluster', ALL_NODES),
+    goTo('Page', 'Logs of all nodes', ALL_LOGS),
+    goTo('Page', 'Errors of all nodes, last 15 min', { ...ALL_LOGS, range: last15Min, minLevel: 'ERROR' }),
+    goTo('Page', 'Configuration: what differs', ALL_CONFIG),
+    ...savedViews.map((saved) => goTo('View', visibleText(saved.name), openSaved(saved))),
+    ...nodeIds.map((id) => goTo('Node', id, { page: 'node', id, tab: 'overview', text: '' })),
+    ...nodeIds.map((id) => goTo('Logs', `Logs of ${id}`, { ...ALL_LOGS, sources: [{ node: id, log: null }] })),
+    ...nodeIds.map((id) => goTo('Logs', `Log files of ${id}`, { page: 'node', id, tab: 'logs', text: '' })),
+    ...nodeIds.map((id) =>
+      goTo('Configuration', `Configuration of ${id}`, { page: 'node', id, tab: 'config', text: '' }),
+    ),
+    ...configKeys.map((key) => goTo('Configuration', key, { ...ALL_CONFIG, text: key, showExpected: true })),
+    ...shellActions.map((action) => actionEntry('Console', action)),
+  ];
+}
+
+function goTo(group: PaletteEntry['group'], name: string, view: View): PaletteEntry {
+  return { group, name, target: { kind: 'go', view } };
+}
+
+function actionEntry(group: PaletteEntry['group'], { name, keys, run }: Action): PaletteEntry {
+  return { group, name, keys, target: { kind: 'run', run } };
+}
+
+/** How well a text matches a query: every word must occur, its letters in order. Higher is better; `null`: no match. */
+export function fuzzyScore(query: string, text: string): number | null {
+  const lower = text.toLowerCase();
+  let total = 0;
+  for (const word of query.toLowerCase().split(/\s+/).filter(Boolean)) {
+    const score = wordScore(word, lower);
+    if (score === null) return null;
+    total += score;
+  }
+  // Of two equal matches, prefer the shorter text.
+  return total - lower.length / 100;
+}
+
+/** Matches, best first; equal ones keep their order. */
+export function fuzzyFilter<Entry>(
+  entries: readonly Entry[],
+  query: string,
+  textOf: (entry: Entry) => string,
+): Entry[] {
+  if (query.trim() === '') return [...entries];
+  return entries
+    .map((entry) => ({ entry, score: fuzzyScore(query, textOf(entry)) }))
+    .filter((scored): scored is { entry: Entry; score: number } => scored.score !== null)
+    .sort((a, b) => b.score - a.score)
+    .map(({ entry }) => entry);
+}
+
+function wordScore(word: string, text: string): number | null {
+  const whole = text.indexOf(word);
+  // Scattered letters match almost anything; a whole word scores higher.
+  if (whole >= 0)
+    return word.length * (FOLLOWING + 1) + (isWordStart(text, whole) ? 2 * WORD_START : 0) + (whole === 0 ? 1 : 0);
+  let score = 0;
+  let last = -2;
+  for (const letter of word) {
+    const index = text.indexOf(letter, Math.max(0, last + 1));
+    if (index < 0) return null;
+    score += index === last + 1 ? FOLLOWING : isWordStart(text, index) ? WORD_START : 0;
+    last = index;
+  }
+  return score / 2;
+}
+
+function isWordStart(text: string, index: number): boolean {
+  return index === 0 || !/[\p{L}\p{N}]/u.test(text.charAt(index - 1));
+}
