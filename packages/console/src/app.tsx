@@ -15,6 +15,7 @@ import { notice } from './state/notice.ts';
 import { cluster } from './state/resource.ts';
 import type { LogsView, View } from './state/view.ts';
 import { linkTo } from './state/view-url.ts';
+import { Button } from './ui/controls.tsx';
 import { useResource, useStore } from './ui/hooks.ts';
 
 interface Caught {
@@ -121,9 +122,7 @@ class ErrorBoundary extends Component<{ children: ComponentChildren }, Caught> {
         <h1>This page failed</h1>
         <p>This is a bug in the console; the nodes and their data are not affected.</p>
         <pre class="error-text">{error.stack ?? error.message}</pre>
-        <button type="button" class="button" onClick={() => this.setState({ error: null })}>
-          Try again
-        </button>
+        <Button onClick={() => this.setState({ error: null })}>Try again</Button>
       </div>
     );
   }

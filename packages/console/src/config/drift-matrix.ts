@@ -1,5 +1,7 @@
 import type { ClusterConfigDiff, ClusterNode, ConfigDifference, ConfigValue, MemberReport } from '@porthole/client';
+import { isDrift } from '@porthole/contract';
 import { labelTexts } from '../state/labels.ts';
+import { formatCounted } from '../ui/format.ts';
 import { defaultLabel, type SettingsByKey, type ShownValue, SOURCE_LABELS, showValue } from './setting-values.ts';
 
 export type RoleDiff = ClusterConfigDiff['roles'][number];
@@ -170,9 +172,7 @@ function driftColumns(
 
 /** Number of keys that differ in a role: not only in spelling, and not as expected. */
 export function countDrift({ differences }: Pick<RoleDiff, 'differences'>): number {
-  return differences.filter(
-    ({ isExpected, values }) => !isExpected && values.some((value) => !value.isMajority && !value.isSameMeaning),
-  ).length;
+  return differences.filter(isDrift).length;
 }
 
 /** The role and the label that a page requests; `null`: any. */
@@ -224,13 +224,11 @@ export function driftHeading(
 /** How secrets were compared: `secrets compared by fingerprint, never shown`. */
 export function secretsText({ notCompared }: Pick<RoleDiff, 'notCompared'>): string {
   if (notCompared.length === 0) return 'secrets compared by fingerprint, never shown';
-  const secrets = notCompared.length === 1 ? '1 secret' : `${notCompared.length} secrets`;
-  return `${secrets} not compared on every node (named below); secrets are never shown`;
+  return `${formatCounted(notCompared.length, 'secret')} not compared on every node (named below); secrets are never shown`;
 }
 
 /** `4 keys expected to differ (ports, directories, ids)` */
 export function expectedText(keys: readonly string[]): string {
   const kinds = KINDS.filter(({ pattern }) => keys.some((key) => pattern.test(key))).map(({ label }) => label);
-  const count = keys.length === 1 ? '1 key' : `${keys.length} keys`;
-  return `${count} expected to differ${kinds.length > 0 ? ` (${kinds.join(', ')})` : ''}`;
+  return `${formatCounted(keys.length, 'key')} expected to differ${kinds.length > 0 ? ` (${kinds.join(', ')})` : ''}`;
 }

@@ -7,7 +7,7 @@ import type {
   SettingJson,
 } from '@porthole/client';
 import { toProblem } from '../state/to-problem.ts';
-import { formatCount } from '../ui/format.ts';
+import { formatCount, formatCounted } from '../ui/format.ts';
 import { MASK } from './toml-text.ts';
 
 /** The note after a line of a configuration. */
@@ -45,7 +45,7 @@ export function settingMark(entry: SettingEntry | undefined): SettingMark | null
 
 /** Summary of a whole configuration: `61 keys, 9 changed from default`. */
 export function countSettings(settings: readonly SettingEntry[]): string {
-  const keys = settings.length === 1 ? '1 key' : `${formatCount(settings.length)} keys`;
+  const keys = formatCounted(settings.length, 'key');
   if (settings.every(({ changed }) => changed === null)) return keys;
   return `${keys}, ${formatCount(settings.filter(({ changed }) => changed).length)} changed from default`;
 }

@@ -28,11 +28,11 @@ describe('families of files', () => {
     const families = fileFamilies(FILES);
     expect(families.map(({ name }) => name)).toEqual(['access.log', 'lind.log']);
     expect(families[1]?.files.map(({ name }) => name)).toEqual(['lind.log', 'lind-2.log', 'lind-1.log.gz']);
-    expect(families[1]).toMatchObject({ sizeBytes: 30, firstTimeMs: 100, lastTimeMs: 400, isLive: true });
+    expect(families[1]).toMatchObject({ sizeBytes: 30, firstTimeMs: 100, lastTimeMs: 400 });
   });
 
   test('without times have none', () => {
-    expect(fileFamilies([file('x.log')])).toMatchObject([{ firstTimeMs: null, lastTimeMs: null, isLive: false }]);
+    expect(fileFamilies([file('x.log')])).toMatchObject([{ firstTimeMs: null, lastTimeMs: null }]);
   });
 
   test('are found by their own name, or by those of their files', () => {

@@ -10,14 +10,16 @@ export interface FileFamily {
   sizeBytes: number;
   firstTimeMs: number | null;
   lastTimeMs: number | null;
-  isLive: boolean;
+}
+
+export interface NodeLogs {
+  node: string;
+  families: FileFamily[];
 }
 
 /** Files by log; the most recently written first. */
 export function fileFamilies(files: readonly NodeFile[]): FileFamily[] {
-  const byName = new Map<string, NodeFile[]>();
-  for (const file of files) byName.set(file.family, [...(byName.get(file.family) ?? []), file]);
-  return [...byName]
+  return grouped(files, ({ family }) => family)
     .map(([name, own]) => toFamily(name, own))
     .sort((a, b) => (b.lastTimeMs ?? 0) - (a.lastTimeMs ?? 0) || a.name.localeCompare(b.name));
 }
@@ -45,7 +47,6 @@ function toFamily(name: string, own: readonly NodeFile[]): FileFamily {
     sizeBytes: files.reduce((sum, { size }) => sum + size, 0),
     firstTimeMs: firsts.length > 0 ? Math.min(...firsts) : null,
     lastTimeMs: lasts.length > 0 ? Math.max(...lasts) : null,
-    isLive: files.some(({ state }) => state === 'live'),
   };
 }
 
@@ -53,46 +54,16 @@ function newness({ lastTimeMs, modifiedMs }: NodeFile): number {
   return lastTimeMs ?? modifiedMs ?? 0;
 }
 
-/** A log of a node: its live file and its rotated files. */
-export interface LogFamily {
-  name: string;
-  /** Number of rotated files. */
-  rotated: number;
-  bytes: number;
-  firstMs: number | null;
-  lastMs: number | null;
-}
-
-export interface NodeLogs {
-  node: string;
-  families: LogFamily[];
-}
-
-type LogFile = ClusterLogFiles['files'][number];
-
-/** The logs of each node, sorted by name. */
-export function nodeLogs(files: readonly LogFile[]): NodeLogs[] {
+/** The logs of each node; both sorted by name. */
+export function logsByNode(files: readonly NodeFile[]): NodeLogs[] {
   return grouped(files, ({ node }) => node).map(([node, own]) => ({
     node,
-    families: grouped(own, ({ family }) => family).map(([name, members]) => toLogFamily(name, members)),
+    families: grouped(own, ({ family }) => family).map(([name, members]) => toFamily(name, members)),
   }));
 }
 
-function grouped(files: readonly LogFile[], nameOf: (file: LogFile) => string): [string, LogFile[]][] {
-  const groups = new Map<string, LogFile[]>();
+function grouped(files: readonly NodeFile[], nameOf: (file: NodeFile) => string): [string, NodeFile[]][] {
+  const groups = new Map<string, NodeFile[]>();
   for (const file of files) groups.set(nameOf(file), [...(groups.get(nameOf(file)) ?? []), file]);
   return [...groups].toSorted(([a], [b]) => (a < b ? -1 : 1));
-}
-
-function toLogFamily(name: string, files: readonly LogFile[]): LogFamily {
-  const times = files
-    .flatMap(({ firstTimeMs, lastTimeMs }) => [firstTimeMs, lastTimeMs])
-    .filter((time) => time !== null);
-  return {
-    name,
-    rotated: files.filter(({ state }) => state === 'rotated').length,
-    bytes: files.reduce((sum, { size }) => sum + size, 0),
-    firstMs: times.length === 0 ? null : Math.min(...times),
-    lastMs: times.length === 0 ? null : Math.max(...times),
-  };
 }

@@ -3,6 +3,7 @@ import { navigation } from '../state/navigation.ts';
 import { preferences } from '../state/preferences.ts';
 import { cluster, type ResourceState } from '../state/resource.ts';
 import { session } from '../state/session.ts';
+import { Button } from '../ui/controls.tsx';
 import { formatAge, formatSecond } from '../ui/format.ts';
 import { useNow, useStore } from '../ui/hooks.ts';
 
@@ -25,9 +26,7 @@ function AddressBanner() {
       <span>
         <strong>Part of this link was ignored.</strong> {problems.join(' · ')}
       </span>
-      <button type="button" class="button" onClick={() => navigation.problems.set([])}>
-        Dismiss
-      </button>
+      <Button onClick={() => navigation.problems.set([])}>Dismiss</Button>
     </div>
   );
 }
@@ -47,9 +46,7 @@ function TokenBanner() {
       <span>
         <strong>This node requires a token.</strong>
       </span>
-      <button type="button" class="button" onClick={() => reopenTokenDialog()}>
-        Enter a token
-      </button>
+      <Button onClick={() => reopenTokenDialog()}>Enter a token</Button>
     </div>
   );
 }
@@ -72,9 +69,9 @@ function OfflineBanner({ nodes: { value, asOfMs, failure } }: { nodes: ResourceS
         {asOfMs === null ? ' · nothing has been loaded yet' : ` · showing data as of ${formatSecond(asOfMs, zone)}`}
         <span class="dim"> · retrying</span>
       </span>
-      <button type="button" class="button" title={failure.detail} onClick={() => cluster.reload()}>
+      <Button title={failure.detail} onClick={() => cluster.reload()}>
         Retry now
-      </button>
+      </Button>
     </div>
   );
 }

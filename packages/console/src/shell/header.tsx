@@ -1,7 +1,9 @@
 import type { ClusterNodes } from '@porthole/client';
 import { preferences, type Theme } from '../state/preferences.ts';
 import type { View } from '../state/view.ts';
+import { nodeView } from '../state/view.ts';
 import { linkTo, viewUrl } from '../state/view-url.ts';
+import { Button } from '../ui/controls.tsx';
 import { zoneLabel } from '../ui/format.ts';
 import { useNow, useStore } from '../ui/hooks.ts';
 import { sheet } from './key-sheet.tsx';
@@ -40,15 +42,15 @@ export function Header({ view, nodes }: { view: View; nodes: ClusterNodes | null
         ))}
       </nav>
       <div class="header-tools">
-        <button type="button" class="key-button" title="Commands" onClick={() => sheet.set('palette')}>
+        <Button class="key-button" title="Commands" onClick={() => sheet.set('palette')}>
           {isApple() ? '⌘ K' : 'Ctrl K'}
-        </button>
-        <button type="button" class="key-button" title="Keys" aria-label="Keys" onClick={() => sheet.set('keys')}>
+        </Button>
+        <Button class="key-button" title="Keys" aria-label="Keys" onClick={() => sheet.set('keys')}>
           ?
-        </button>
+        </Button>
         {self && (
           <span class="via" title="The node that serves this page and queries the others">
-            via <a href={viewUrl({ page: 'node', id: self.id, tab: 'overview', text: '' })}>{self.id}</a>
+            via <a href={viewUrl(nodeView(self.id))}>{self.id}</a>
           </span>
         )}
         <ZoneSwitch />
@@ -67,8 +69,7 @@ function ZoneSwitch() {
     ? 'Times are in the time zone of this browser. Show UTC'
     : 'Times are in UTC. Show the time zone of this browser';
   return (
-    <button
-      type="button"
+    <Button
       class="quiet-button"
       title={hint}
       aria-label={`${shown}. ${hint}`}
@@ -76,7 +77,7 @@ function ZoneSwitch() {
     >
       {shown}
       {isLocal && shown === 'UTC' && ' (local)'}
-    </button>
+    </Button>
   );
 }
 
@@ -84,8 +85,7 @@ function ThemeSwitch() {
   const theme = useStore(preferences.theme);
   const hint = `Theme: ${THEME_NAMES[theme]}. Change to ${THEME_NAMES[NEXT_THEME[theme]]}`;
   return (
-    <button
-      type="button"
+    <Button
       class="quiet-button theme-switch"
       title={hint}
       aria-label={hint}
@@ -93,7 +93,7 @@ function ThemeSwitch() {
     >
       <span class={`theme-icon theme-${theme}`} aria-hidden="true" />
       {THEME_NAMES[theme]}
-    </button>
+    </Button>
   );
 }
 

@@ -2,6 +2,7 @@ import { useEffect } from 'preact/hooks';
 import { keyGroups } from '../log-view/log-keys.ts';
 import { preferences } from '../state/preferences.ts';
 import { Store } from '../state/store.ts';
+import { Button } from '../ui/controls.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { isTextField, useStore } from '../ui/hooks.ts';
 
@@ -47,9 +48,7 @@ function KeyList() {
         ))}
       </div>
       <div class="dialog-buttons">
-        <button type="button" class="button" onClick={() => close()}>
-          Close
-        </button>
+        <Button onClick={() => close()}>Close</Button>
       </div>
     </>
   );

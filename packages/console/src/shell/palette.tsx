@@ -5,7 +5,7 @@ import { type Action, actions } from '../state/notice.ts';
 import { preferences } from '../state/preferences.ts';
 import { cluster, configKeys } from '../state/resource.ts';
 import { openSaved, type SavedView, savedViews } from '../state/saved-views.ts';
-import { ALL_CONFIG, ALL_LOGS, ALL_NODES, type View } from '../state/view.ts';
+import { ALL_CONFIG, ALL_LOGS, ALL_NODES, nodeLogs, nodeView, type View } from '../state/view.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { useResource, useStore } from '../ui/hooks.ts';
 import { sheet } from './key-sheet.tsx';
@@ -178,12 +178,10 @@ export function paletteEntries({
     goTo('Page', 'Errors of all nodes, last 15 min', { ...ALL_LOGS, range: last15Min, minLevel: 'ERROR' }),
     goTo('Page', 'Configuration: what differs', ALL_CONFIG),
     ...savedViews.map((saved) => goTo('View', visibleText(saved.name), openSaved(saved))),
-    ...nodeIds.map((id) => goTo('Node', id, { page: 'node', id, tab: 'overview', text: '' })),
-    ...nodeIds.map((id) => goTo('Logs', `Logs of ${id}`, { ...ALL_LOGS, sources: [{ node: id, log: null }] })),
-    ...nodeIds.map((id) => goTo('Logs', `Log files of ${id}`, { page: 'node', id, tab: 'logs', text: '' })),
-    ...nodeIds.map((id) =>
-      goTo('Configuration', `Configuration of ${id}`, { page: 'node', id, tab: 'config', text: '' }),
-    ),
+    ...nodeIds.map((id) => goTo('Node', id, nodeView(id))),
+    ...nodeIds.map((id) => goTo('Logs', `Logs of ${id}`, nodeLogs(id))),
+    ...nodeIds.map((id) => goTo('Logs', `Log files of ${id}`, nodeView(id, 'logs'))),
+    ...nodeIds.map((id) => goTo('Configuration', `Configuration of ${id}`, nodeView(id, 'config'))),
     ...configKeys.map((key) => goTo('Configuration', key, { ...ALL_CONFIG, text: key, showExpected: true })),
     ...shellActions.map((action) => actionEntry('Console', action)),
   ];

@@ -1,5 +1,6 @@
 import { useRef, useState } from 'preact/hooks';
 import { session } from '../state/session.ts';
+import { Button } from '../ui/controls.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { useStore } from '../ui/hooks.ts';
 
@@ -55,9 +56,7 @@ function TokenForm() {
         <input ref={keep} type="checkbox" /> Keep for this tab
       </label>
       <div class="dialog-buttons">
-        <button type="button" class="button" onClick={() => session.decline()}>
-          Continue without signing in
-        </button>
+        <Button onClick={() => session.decline()}>Continue without signing in</Button>
         <button type="submit" class="button button-primary">
           Use token
         </button>

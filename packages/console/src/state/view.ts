@@ -159,7 +159,16 @@ export interface RecordKey {
   cursor: string;
 }
 
+export function nodeView(id: string, tab: NodeView['tab'] = 'overview', text = ''): NodeView {
+  return { page: 'node', id, tab, text };
+}
+
+/** All logs of a node, or one of them. */
+export function nodeLogs(node: string, log: SourceChoice['log'] = null): LogsView {
+  return { ...ALL_LOGS, sources: [{ node, log }] };
+}
+
 /** The last known records of a node that is not responding. */
-export function snapshotView(id: string): View {
-  return { ...ALL_LOGS, sources: [{ node: id, log: null }], isLive: false };
+export function snapshotView(id: string): LogsView {
+  return { ...nodeLogs(id), isLive: false };
 }

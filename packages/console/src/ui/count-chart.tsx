@@ -3,7 +3,7 @@ import { useRef, useState } from 'preact/hooks';
 import { preferences } from '../state/preferences.ts';
 import type { View, ZoneName } from '../state/view.ts';
 import { viewUrl } from '../state/view-url.ts';
-import { formatCount, formatMinute, formatSecond } from './format.ts';
+import { formatCounted, formatMinute, formatSecond } from './format.ts';
 import { useStore } from './hooks.ts';
 
 interface ChartMark {
@@ -118,7 +118,7 @@ function nextStop(key: string, stop: number, count: number): number | undefined 
 }
 
 function columnText({ startMs, errors, warnings }: CountColumn, zone: ZoneName): string {
-  return `${formatSecond(startMs, zone)}: ${countText(errors, 'error')}, ${countText(warnings, 'warning')}`;
+  return `${formatSecond(startMs, zone)}: ${formatCounted(errors, 'error')}, ${formatCounted(warnings, 'warning')}`;
 }
 
 /** The chart in words, for screen readers. */
@@ -126,11 +126,7 @@ function chartSummary(columns: readonly CountColumn[], zone: ZoneName): string {
   const { errors, warnings } = sumColumns(columns);
   const worst = worstColumn(columns);
   const most = worst ? `; most errors at ${formatSecond(worst.startMs, zone)}` : '';
-  return `${countText(errors, 'error')} and ${countText(warnings, 'warning')}${most}`;
-}
-
-function countText(count: number, word: string): string {
-  return `${formatCount(count)} ${word}${count === 1 ? '' : 's'}`;
+  return `${formatCounted(errors, 'error')} and ${formatCounted(warnings, 'warning')}${most}`;
 }
 
 /** One bar: errors and warnings of a time bucket. */

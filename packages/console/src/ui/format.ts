@@ -77,6 +77,11 @@ export function formatCount(count: number): string {
   return String(count).replace(THOUSANDS, ',');
 }
 
+/** `1 error`, `41,880 errors` */
+export function formatCounted(count: number, word: string): string {
+  return `${formatCount(count)} ${word}${count === 1 ? '' : 's'}`;
+}
+
 /** `UTC`, `UTC+01:00`: depends on the time because of daylight saving. */
 export function zoneLabel(zone: ZoneName, timeMs: number): string {
   const minutes = zone === 'utc' ? 0 : -new Date(timeMs).getTimezoneOffset();

@@ -1,5 +1,6 @@
 import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
 import type { Resource, ResourceState } from '../state/resource.ts';
+import { type Problem, toProblem } from '../state/to-problem.ts';
 
 interface Watched<Value> {
   readonly value: Value;
@@ -46,4 +47,48 @@ export function isTextField(target: EventTarget | null): boolean {
   return (
     target instanceof HTMLElement && (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
   );
+}
+
+export interface RequestState<Value> {
+  /** The last response, also while the next one is loaded. */
+  value: Value | null;
+  /** When it came. */
+  atMs: number;
+  failure: Problem | null;
+  /** Whether the response is not, or not yet, that of the current key. */
+  isLoading: boolean;
+  retry: () => void;
+}
+
+/**
+ * The response to a request that is sent again when its key changes; the previous one is aborted. A request waits for
+ * this pause: what changes quickly sends none.
+ */
+export function useRequest<Value>(
+  key: string,
+  pauseMs: number,
+  send: (signal: AbortSignal) => Promise<Value>,
+): RequestState<Value> {
+  const [attempt, setAttempt] = useState(0);
+  const wanted = `${attempt} ${key}`;
+  const [last, setLast] = useState<Omit<RequestState<Value>, 'isLoading' | 'retry'> & { key: string | null }>({
+    ...{ key: null, value: null, atMs: 0, failure: null },
+  });
+  useEffect(() => {
+    const control = new AbortController();
+    const end = (value: Value | null, failure: Problem | null) => {
+      if (!control.signal.aborted) setLast({ key: wanted, value, atMs: Date.now(), failure });
+    };
+    const timer = setTimeout(() => {
+      send(control.signal).then(
+        (value) => end(value, null),
+        (thrown: unknown) => end(null, toProblem(thrown)),
+      );
+    }, pauseMs);
+    return () => {
+      clearTimeout(timer);
+      control.abort();
+    };
+  }, [wanted]);
+  return { ...last, isLoading: last.key !== wanted, retry: () => setAttempt((count) => count + 1) };
 }

@@ -1,6 +1,7 @@
 import { useId, useState } from 'preact/hooks';
 import { labelNames, labelProblem, offeredLabels } from '../state/labels.ts';
 import { cluster } from '../state/resource.ts';
+import { Chip } from './controls.tsx';
 import { useStore } from './hooks.ts';
 
 interface LabelFilterProps {
@@ -24,16 +25,7 @@ export function LabelFilter({ labels, onLabels, by, onBy, byText = 'Group by' }:
       {labels.length > 0 && (
         <ul class="chips" aria-label="Only nodes with these labels">
           {labels.map((label) => (
-            <li key={label} class="chip">
-              <span>{label}</span>
-              <button
-                type="button"
-                aria-label={`Remove ${label}`}
-                onClick={() => onLabels(labels.filter((other) => other !== label))}
-              >
-                ×
-              </button>
-            </li>
+            <Chip key={label} text={label} onRemove={() => onLabels(labels.filter((other) => other !== label))} />
           ))}
         </ul>
       )}

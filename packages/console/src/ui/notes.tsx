@@ -1,10 +1,11 @@
 import { type AnswerFacts, coverageOf, failures, missingText, respondedText } from '@porthole/contract';
 import { useEffect, useState } from 'preact/hooks';
 import { preferences } from '../state/preferences.ts';
-import { cluster, type Failure } from '../state/resource.ts';
+import { cluster, type Failure, type Resource } from '../state/resource.ts';
 import { session } from '../state/session.ts';
+import { LinkButton } from './controls.tsx';
 import { formatSecond } from './format.ts';
-import { useStore } from './hooks.ts';
+import { useResource, useStore } from './hooks.ts';
 
 interface FailureNoteProps {
   /** What could not be loaded: `The nodes`. */
@@ -32,13 +33,9 @@ export function FailureNote({ what, failure, asOfMs, onRetry }: FailureNoteProps
       <strong>{what} could not be loaded.</strong> <code>{failure.code}</code> {failure.detail}
       {asOfMs !== null && ` · shown as of ${formatSecond(asOfMs, zone)}`} ·{' '}
       {failure.status === 401 ? (
-        <button type="button" class="link-button" onClick={() => signIn(onRetry)}>
-          enter a token
-        </button>
+        <LinkButton onClick={() => signIn(onRetry)}>enter a token</LinkButton>
       ) : (
-        <button type="button" class="link-button" onClick={onRetry}>
-          retry
-        </button>
+        <LinkButton onClick={onRetry}>retry</LinkButton>
       )}
     </p>
   );
@@ -47,6 +44,21 @@ export function FailureNote({ what, failure, asOfMs, onRetry }: FailureNoteProps
 function signIn(onRetry: () => void): void {
   session.openTokenDialog();
   onRetry();
+}
+
+/** That a resource is loaded for the first time, or why it could not be. */
+export function ResourceNote<Value>({ resource, what, loading }: ResourceNoteProps<Value>) {
+  const { value, asOfMs, failure } = useResource(resource);
+  if (failure) return <FailureNote what={what} failure={failure} asOfMs={asOfMs} onRetry={() => resource.reload()} />;
+  return value === null ? <Loading what={loading ?? what.charAt(0).toLowerCase() + what.slice(1)} /> : null;
+}
+
+interface ResourceNoteProps<Value> {
+  resource: Resource<Value>;
+  /** What could not be loaded: `The nodes`. */
+  what: string;
+  /** What is loaded, if that is said in other words. */
+  loading?: string;
 }
 
 /** Names what is missing in a response; renders nothing if nothing is. */
@@ -64,9 +76,7 @@ export function PartialNote({ answer, onRetry }: { answer: AnswerFacts; onRetry:
         </span>
       ))}
       {missing.length > MAX_NAMED && ` · ${missing.length - MAX_NAMED} more`} ·{' '}
-      <button type="button" class="link-button" onClick={onRetry}>
-        retry
-      </button>
+      <LinkButton onClick={onRetry}>retry</LinkButton>
     </p>
   );
 }

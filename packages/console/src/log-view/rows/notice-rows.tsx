@@ -3,7 +3,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { preferences } from '../../state/preferences.ts';
 import { nodeColour } from '../../state/resource.ts';
 import type { ZoneName } from '../../state/view.ts';
-import { formatBytes, formatCount, formatSecond, formatShortTime } from '../../ui/format.ts';
+import { LinkButton } from '../../ui/controls.tsx';
+import { formatBytes, formatCounted, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { useNow, useStore } from '../../ui/hooks.ts';
 import type { Edge, FollowStatus, Row } from '../model/workspace-state.ts';
 import type { LogWorkspace } from '../workspace/log-workspace.ts';
@@ -87,11 +88,7 @@ export function EdgeLine({ edge, situation, workspace }: EdgeLineProps) {
       <span {...CELL}>
         {isLoading && text ? <i class="spinner" aria-hidden="true" /> : null}
         {text}
-        {action ? (
-          <button type="button" class="link-button" onClick={act}>
-            · {label}
-          </button>
-        ) : null}
+        {action ? <LinkButton onClick={act}>· {label}</LinkButton> : null}
       </span>
     </div>
   );
@@ -148,7 +145,7 @@ export function edgeText(edge: Edge, situation: EdgeSituation): EdgeText {
 /** `Paused · 20 new lines`, with a button that shows them. */
 function pausedText({ hasRows, isLoading, follow: { newRecords } }: EdgeSituation): EdgeText {
   if (newRecords === 0) return quiet(!hasRows && isLoading ? '' : 'Paused');
-  const text = `Paused · ${formatCount(newRecords)} new ${newRecords === 1 ? 'line' : 'lines'}`;
+  const text = `Paused · ${formatCounted(newRecords, 'new line')}`;
   return { text, action: 'show', label: 'show', isProblem: false };
 }
 

@@ -2,6 +2,7 @@ import { fieldValues } from '@porthole/logs/query';
 import { Component } from 'preact';
 import { nodeColour } from '../../state/resource.ts';
 import type { ZoneName } from '../../state/view.ts';
+import { Button } from '../../ui/controls.tsx';
 import { formatBytes, formatDate, formatTime } from '../../ui/format.ts';
 import type { ShownRecord } from '../source/log-source.ts';
 import type { TextMatcher } from '../workspace/text-matcher.ts';
@@ -133,9 +134,9 @@ export class RecordRow extends Component<RecordRowProps> {
           ) : null}
         </span>
         {hidden > 0 ? (
-          <button type="button" class="row-rest" tabIndex={-1} onClick={() => onOpen(record)}>
+          <Button class="row-rest" tabIndex={-1} onClick={() => onOpen(record)}>
             show rest · {formatBytes(hidden)}
-          </button>
+          </Button>
         ) : null}
       </span>
     );

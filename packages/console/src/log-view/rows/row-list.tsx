@@ -1,7 +1,8 @@
 import type { ComponentChildren, RefObject } from 'preact';
 import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import type { Store } from '../../state/store.ts';
-import { moveName } from '../../state/view-url.ts';
+import { moveName, toggleName } from '../../state/view-url.ts';
+import { Menu } from '../../ui/controls.tsx';
 import { formatDate } from '../../ui/format.ts';
 import type { Row, WorkspaceState } from '../model/workspace-state.ts';
 import { isPart, type ShownRecord } from '../source/log-source.ts';
@@ -231,46 +232,37 @@ function ColumnHeads({ columns, withNode, onChange }: ColumnHeadsProps) {
 }
 
 function ColumnHead({ name, columns, onChange }: { name: string } & Omit<ColumnHeadsProps, 'withNode'>) {
-  const menu = useRef<HTMLDetailsElement>(null);
   const shown = visibleText(name);
   const index = columns.indexOf(name);
-  const close = () => {
-    if (menu.current) menu.current.open = false;
-  };
-  const choose = (next: readonly string[]) => {
-    close();
-    onChange(next);
-  };
-  const press = (event: KeyboardEvent) => {
-    if (event.key !== 'Escape' || !menu.current?.open) return;
-    event.stopPropagation();
-    close();
-    menu.current.querySelector('summary')?.focus();
-  };
-  const leave = ({ relatedTarget }: FocusEvent) => {
-    if (!(relatedTarget instanceof Node && menu.current?.contains(relatedTarget))) close();
-  };
+  const summary = (
+    <summary aria-label={`Column ${shown}`} title={shown}>
+      <span class="column-name">{shown}</span> <i aria-hidden="true">▾</i>
+    </summary>
+  );
   return (
-    <details ref={menu} class="menu column-head" onKeyDown={press} onFocusOut={leave}>
-      <summary aria-label={`Column ${shown}`} title={shown}>
-        <span class="column-name">{shown}</span> <i aria-hidden="true">▾</i>
-      </summary>
-      <div class="menu-body">
-        <button type="button" disabled={index === 0} onClick={() => choose(moveName(columns, name, -1))}>
-          Move left
-        </button>
-        <button
-          type="button"
-          disabled={index === columns.length - 1}
-          onClick={() => choose(moveName(columns, name, 1))}
-        >
-          Move right
-        </button>
-        <button type="button" onClick={() => choose(columns.filter((other) => other !== name))}>
-          Remove column
-        </button>
-      </div>
-    </details>
+    <Menu class="column-head" summary={summary} closesOnLeave>
+      {(close) => {
+        const choice = (text: string, next: readonly string[], disabled = false) => (
+          <button
+            type="button"
+            disabled={disabled}
+            onClick={() => {
+              close();
+              onChange(next);
+            }}
+          >
+            {text}
+          </button>
+        );
+        return (
+          <>
+            {choice('Move left', moveName(columns, name, -1), index === 0)}
+            {choice('Move right', moveName(columns, name, 1), index === columns.length - 1)}
+            {choice('Remove column', toggleName(columns, name))}
+          </>
+        );
+      }}
+    </Menu>
   );
 }
 

@@ -11,11 +11,11 @@ const MAX_RANGES = 200;
  * and `$` match at line ends. Rejects with REGEX_INVALID for an invalid regex.
  */
 export async function createMatcher(query: FindQuery): Promise<TextMatcher> {
-  if (query.text === '') return () => [];
   return query.isRegex ? regexMatcher(query) : literalMatcher(query);
 }
 
-function literalMatcher({ text, isCaseSensitive }: FindQuery): TextMatcher {
+function literalMatcher({ text, isCaseSensitive }: Omit<FindQuery, 'isRegex'>): TextMatcher {
+  if (text === '') return () => [];
   const wanted = isCaseSensitive ? text : text.toLowerCase();
   return (whole) => {
     const searched = isCaseSensitive ? whole : sameLengthLower(whole);
@@ -127,22 +127,9 @@ function wantedNodes(node: QueryNode): WantedNode[] {
 /** Whole words of a message; of other fields, only behind the last part of their name. */
 function valueMatcher({ field, value }: FieldNode): TextMatcher {
   const name = field === 'message' ? '' : (field.split('.').at(-1) ?? '');
-  const literal = createLiteral(value);
+  const literal = literalMatcher({ text: value, isCaseSensitive: false });
   return (text) =>
     literal(text).filter((range) => isWhole(text, range) && (name === '' || isBehind(text, range, name)));
-}
-
-function createLiteral(value: string): TextMatcher {
-  const wanted = value.toLowerCase();
-  return (text) => {
-    const lower = text.toLowerCase();
-    // Offsets in a text whose lower case is longer would be wrong: it has no highlights.
-    if (wanted === '' || lower.length !== text.length) return [];
-    const ranges: TextRange[] = [];
-    for (let start = lower.indexOf(wanted); start >= 0; start = lower.indexOf(wanted, start + wanted.length))
-      ranges.push({ start, end: start + wanted.length });
-    return ranges;
-  };
 }
 
 function isWhole(text: string, { start, end }: TextRange): boolean {

@@ -2,14 +2,15 @@ import type { ClusterDigest, ClusterNode } from '@porthole/client';
 import { hasLabels } from '../../state/labels.ts';
 import { navigation } from '../../state/navigation.ts';
 import { preferences } from '../../state/preferences.ts';
-import { cluster, type Resource, type ResourceState } from '../../state/resource.ts';
-import { ALL_LOGS, ALL_NODES, type ClusterView, type LogsView, snapshotView } from '../../state/view.ts';
+import { cluster, type Resource } from '../../state/resource.ts';
+import { ALL_LOGS, ALL_NODES, type ClusterView, type LogsView, nodeView, snapshotView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
+import { Card, LinkButton } from '../../ui/controls.tsx';
 import { CountChart, type CountColumn } from '../../ui/count-chart.tsx';
 import { formatCount, formatMinute, formatShortTime, formatSpan } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
 import { LabelFilter } from '../../ui/label-filter.tsx';
-import { FailureNote, Loading, PartialNote } from '../../ui/notes.tsx';
+import { PartialNote, ResourceNote } from '../../ui/notes.tsx';
 import {
   clusterResources,
   groupErrors,
@@ -36,27 +37,22 @@ import { NodeTable } from './node-table.tsx';
 type Group = ClusterDigest['groups'][number];
 
 interface RecentCardProps {
-  counts: ResourceState<RecentCounts>;
+  recent: Resource<RecentCounts>;
   nodes: readonly ClusterNode[];
   labels: readonly string[];
-  onRetry: () => void;
 }
 
 /** The state of all nodes at a glance, or of those with certain labels. */
 export function ClusterPage({ view }: { view: ClusterView }) {
-  const { value, asOfMs, failure } = useResource(cluster);
-  if (!value)
-    return failure ? (
-      <FailureNote what="The nodes" failure={failure} asOfMs={asOfMs} onRetry={() => cluster.reload()} />
-    ) : (
-      <Loading what="the nodes" />
-    );
+  const { value } = useResource(cluster);
+  const note = <ResourceNote resource={cluster} what="The nodes" />;
+  if (!value) return note;
   const isAlone = value.nodes.length === 1;
   const nodes = value.nodes.filter((node) => hasLabels(node, view.labels));
   const go = (change: Partial<ClusterView>) => navigation.go({ ...view, ...change });
   return (
     <div class="cluster-page">
-      {failure && <FailureNote what="The nodes" failure={failure} asOfMs={asOfMs} onRetry={() => cluster.reload()} />}
+      {note}
       {isAlone && <DemoHint />}
       <div class="cluster-filter">
         <LabelFilter {...view} onLabels={(labels) => go({ labels })} onBy={(by) => go({ by })} />
@@ -71,14 +67,14 @@ export function ClusterPage({ view }: { view: ClusterView }) {
 function ShownNodes({ view, nodes, isAlone }: { view: ClusterView; nodes: readonly ClusterNode[]; isAlone: boolean }) {
   const { labels, by } = view;
   const { recent, callSites, configDrift } = clusterResources(labels);
-  const counts = useResource(recent);
+  const counts = useResource(recent).value;
   const nowMs = useNow();
   if (nodes.length === 0) return <h1>No node has {labels.length === 1 ? 'this label' : 'these labels'}</h1>;
   return (
     <>
-      <ClusterHead nodes={nodes} labels={labels} counts={counts.value} nowMs={nowMs} />
-      <RecentCard counts={counts} nodes={nodes} labels={labels} onRetry={() => recent.reload()} />
-      <NodeTable nodes={nodes} labels={labels} by={by} counts={counts.value} nowMs={nowMs} />
+      <ClusterHead nodes={nodes} labels={labels} counts={counts} nowMs={nowMs} />
+      <RecentCard recent={recent} nodes={nodes} labels={labels} />
+      <NodeTable nodes={nodes} labels={labels} by={by} counts={counts} nowMs={nowMs} />
       <div class="card-pair">
         {isAlone ? <SettingsCard /> : <DriftCard drift={configDrift} labels={labels} />}
         <NewSitesCard sites={callSites} labels={labels} />
@@ -100,16 +96,10 @@ function HiddenNodes({ all, shown }: { all: readonly ClusterNode[]; shown: reado
 
 /** Call sites of warnings and errors that are new. */
 function NewSitesCard({ sites, labels }: { sites: Resource<ClusterDigest>; labels: readonly string[] }) {
-  const { value, asOfMs, failure } = useResource(sites);
+  const { value } = useResource(sites);
   return (
-    <section class="card list-card" aria-labelledby="sites-title">
-      <div class="card-head">
-        <h2 id="sites-title">New in the last hour, by call site</h2>
-      </div>
-      {failure && (
-        <FailureNote what="The call sites" failure={failure} asOfMs={asOfMs} onRetry={() => sites.reload()} />
-      )}
-      {!value && !failure && <Loading what="the call sites of all nodes" />}
+    <Card id="sites-title" title="New in the last hour, by call site">
+      <ResourceNote resource={sites} what="The call sites" loading="the call sites of all nodes" />
       {value && value.groups.length > 0 && (
         <ul class="site-list">
           {value.groups.map((group) => (
@@ -119,7 +109,7 @@ function NewSitesCard({ sites, labels }: { sites: Resource<ClusterDigest>; label
       )}
       {value && <p class="dim">{newSitesText(value)}</p>}
       {value && <PartialNote answer={value} onRetry={() => sites.reload()} />}
-    </section>
+    </Card>
   );
 }
 
@@ -155,36 +145,34 @@ function firstLine(message: string): string {
   return message.split('\n', 1)[0] ?? '';
 }
 
-function RecentCard({ counts: { value, asOfMs, failure }, nodes, labels, onRetry }: RecentCardProps) {
+function RecentCard({ recent, nodes, labels }: RecentCardProps) {
+  const { value } = useResource(recent);
   const zone = useStore(preferences.zone);
   const lost = value ? lostNodes(nodes, value) : [];
   const marks = lost.map(({ id, atMs }) => ({ timeMs: atMs, text: `${id} lost ${formatMinute(atMs, zone)}` }));
   return (
-    <section class="card chart-card" aria-labelledby="recent-title">
-      <div class="card-head">
-        <h2 id="recent-title">Errors and warnings, last 15 minutes</h2>
+    <Card
+      id="recent-title"
+      class="chart-card"
+      title="Errors and warnings, last 15 minutes"
+      aside={
         <p class="legend" aria-hidden="true">
           <span class="legend-error">error</span>
           <span class="legend-warning">warning</span>
         </p>
-      </div>
-      {failure && <FailureNote what="The counts" failure={failure} asOfMs={asOfMs} onRetry={onRetry} />}
-      {value ? (
+      }
+    >
+      <ResourceNote resource={recent} what="The counts" loading="the counts of all nodes" />
+      {value && (
         <CountChart
           columns={value.columns}
           range={value.range}
           marks={marks}
           viewFor={(column) => ({ ...columnView(column), labels })}
         />
-      ) : (
-        !failure && (
-          <div class="chart-space">
-            <Loading what="the counts of all nodes" />
-          </div>
-        )
       )}
-      {value && <PartialNote answer={value} onRetry={onRetry} />}
-    </section>
+      {value && <PartialNote answer={value} onRetry={() => recent.reload()} />}
+    </Card>
   );
 }
 
@@ -212,13 +200,12 @@ function DemoHint() {
   const demoUrl = document.querySelector<HTMLMetaElement>('meta[name="porthole-demo"]')?.content;
   if (isDismissed || !(demoUrl || (value && isUnconfigured(value)))) return null;
   return (
-    <section class="card hint-card" aria-labelledby="hint-title">
-      <div class="card-head">
-        <h2 id="hint-title">Nothing is configured yet</h2>
-        <button type="button" class="link-button" onClick={() => preferences.dismiss(NAME)}>
-          dismiss
-        </button>
-      </div>
+    <Card
+      id="hint-title"
+      class="hint-card"
+      title="Nothing is configured yet"
+      aside={<LinkButton onClick={() => preferences.dismiss(NAME)}>dismiss</LinkButton>}
+    >
       <p>
         {demoUrl && (
           <a class="button button-primary" href={demoUrl}>
@@ -239,7 +226,7 @@ function DemoHint() {
       <p class="dim">
         To show a service: <code>porthole serve --log-dir /var/log/my-service --service-config service.toml</code>
       </p>
-    </section>
+    </Card>
   );
 }
 
@@ -270,7 +257,7 @@ function ClusterHead({ nodes, labels, counts, nowMs }: ClusterHeadProps) {
         ))}
         {degraded.map(({ id, problems }) => (
           <p key={id} class="missing-node">
-            <a class="problem" href={viewUrl({ page: 'node', id, tab: 'overview', text: '' })}>
+            <a class="problem" href={viewUrl(nodeView(id))}>
               {id}
             </a>{' '}
             <span class="problem">{problemText(problems)}</span>
@@ -279,10 +266,7 @@ function ClusterHead({ nodes, labels, counts, nowMs }: ClusterHeadProps) {
         {missing.length + degraded.length === 0 && <p class="dim">{calmText(expected, labels.length > 0)}</p>}
         {ended > 0 && (
           <p class="dim">
-            {ended} expired, dismissed ·{' '}
-            <button type="button" class="link-button" onClick={() => preferences.dismissed.set([])}>
-              show
-            </button>
+            {ended} expired, dismissed · <LinkButton onClick={() => preferences.dismissed.set([])}>show</LinkButton>
           </p>
         )}
       </div>
@@ -302,7 +286,7 @@ function MissingNode({ node, nowMs }: { node: ClusterNode; nowMs: number }) {
         : `has not responded for ${formatSpan(nowMs - lastSeenMs)}`;
   return (
     <p class="missing-node">
-      <a class="problem" href={viewUrl({ page: 'node', id, tab: 'overview', text: '' })}>
+      <a class="problem" href={viewUrl(nodeView(id))}>
         {id}
       </a>{' '}
       <span class="dim">{since}</span>
@@ -315,9 +299,7 @@ function MissingNode({ node, nowMs }: { node: ClusterNode; nowMs: number }) {
       {state === 'failed' && (
         <>
           <span class="dim"> · </span>
-          <button type="button" class="link-button" onClick={() => preferences.dismiss(departureKey(node))}>
-            dismiss
-          </button>
+          <LinkButton onClick={() => preferences.dismiss(departureKey(node))}>dismiss</LinkButton>
         </>
       )}
     </p>

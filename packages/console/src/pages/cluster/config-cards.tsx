@@ -2,10 +2,11 @@ import type { ClusterConfigDiff, ConfigDifference } from '@porthole/client';
 import { type AnswerFacts, absenceText, coverageOf, isDrift } from '@porthole/contract';
 import { showValue } from '../../config/setting-values.ts';
 import { cluster, type Resource } from '../../state/resource.ts';
-import { ALL_CONFIG } from '../../state/view.ts';
+import { ALL_CONFIG, nodeView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
+import { Card } from '../../ui/controls.tsx';
 import { useResource, useStore } from '../../ui/hooks.ts';
-import { FailureNote, Loading, PartialNote } from '../../ui/notes.tsx';
+import { PartialNote, ResourceNote } from '../../ui/notes.tsx';
 import { ownSettings } from './cluster-resources.ts';
 
 const SHOWN = 6;
@@ -14,20 +15,17 @@ const SHOWN_SETTINGS = 8;
 
 /** Keys that differ unexpectedly between nodes of one role. */
 export function DriftCard({ drift, labels }: { drift: Resource<ClusterConfigDiff>; labels: readonly string[] }) {
-  const { value, asOfMs, failure } = useResource(drift);
+  const { value } = useResource(drift);
   const all = { ...ALL_CONFIG, labels };
   const rows = value ? driftRows(value) : [];
   const compared = value?.roles.reduce((sum, { comparedKeys }) => sum + comparedKeys, 0) ?? 0;
   return (
-    <section class="card list-card" aria-labelledby="drift-title">
-      <div class="card-head">
-        <h2 id="drift-title">{cardTitle(value ? rows.length : null, value ?? {})}</h2>
-        <a href={viewUrl(all)}>all keys →</a>
-      </div>
-      {failure && (
-        <FailureNote what="The configuration" failure={failure} asOfMs={asOfMs} onRetry={() => drift.reload()} />
-      )}
-      {!value && !failure && <Loading what="the configuration of all nodes" />}
+    <Card
+      id="drift-title"
+      title={cardTitle(value ? rows.length : null, value ?? {})}
+      aside={<a href={viewUrl(all)}>all keys →</a>}
+    >
+      <ResourceNote resource={drift} what="The configuration" loading="the configuration of all nodes" />
       <ul class="fact-list">
         {rows.slice(0, SHOWN).map((row) => (
           <li key={`${row.role} ${row.key}`}>
@@ -45,7 +43,7 @@ export function DriftCard({ drift, labels }: { drift: Resource<ClusterConfigDiff
       )}
       {value && rows.length === 0 && <p class="dim">{compared} keys compared; only keys expected to differ do.</p>}
       {value && <PartialNote answer={value} onRetry={() => drift.reload()} />}
-    </section>
+    </Card>
   );
 }
 
@@ -75,25 +73,22 @@ function cardTitle(count: number | null, answer: AnswerFacts = {}): string {
 
 /** Settings that differ from their defaults, for a node without a cluster. */
 export function SettingsCard() {
-  const { value, asOfMs, failure } = useResource(ownSettings);
+  const { value } = useResource(ownSettings);
   const id = useStore(cluster.state).value?.nodes[0]?.id ?? '';
   const changed = value?.settings.filter((entry) => entry.changed) ?? [];
   const isUnknown = value?.settings.every((entry) => entry.changed === null) ?? false;
-  const configUrl = viewUrl({ page: 'node', id, tab: 'config', text: '' });
+  const configUrl = viewUrl(nodeView(id, 'config'));
   return (
-    <section class="card list-card" aria-labelledby="settings-title">
-      <div class="card-head">
-        <h2 id="settings-title">{settingsTitle(value && !isUnknown ? changed.length : null)}</h2>
-        <a href={configUrl}>all settings →</a>
-      </div>
-      {failure && (
-        <FailureNote what="The settings" failure={failure} asOfMs={asOfMs} onRetry={() => ownSettings.reload()} />
-      )}
-      {!value && !failure && <Loading what="the settings" />}
+    <Card
+      id="settings-title"
+      title={settingsTitle(value && !isUnknown ? changed.length : null)}
+      aside={<a href={configUrl}>all settings →</a>}
+    >
+      <ResourceNote resource={ownSettings} what="The settings" />
       <ul class="fact-list">
         {changed.slice(0, SHOWN_SETTINGS).map((entry) => (
           <li key={entry.key}>
-            <a class="mono" href={viewUrl({ page: 'node', id, tab: 'config', text: entry.key })}>
+            <a class="mono" href={viewUrl(nodeView(id, 'config', entry.key))}>
               {entry.key}
             </a>
             <span class="fact">
@@ -119,7 +114,7 @@ export function SettingsCard() {
           {value?.settings.length} keys, read from <code>{value?.file}</code>. Their defaults are unknown.
         </p>
       )}
-    </section>
+    </Card>
   );
 }
 

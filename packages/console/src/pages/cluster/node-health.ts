@@ -1,6 +1,6 @@
 import type { ClusterNode, MemberClock, NodeProblem, ShippingLag, ShippingState } from '@porthole/client';
 import { outcomeText } from '@porthole/contract';
-import { formatAge, formatBytes, formatCount, formatSpan } from '../../ui/format.ts';
+import { formatAge, formatBytes, formatCount, formatCounted, formatSpan } from '../../ui/format.ts';
 
 /** A clock that is certainly off by more than this makes the order of records across nodes hard to read. */
 const CLOCK_LIMIT_MS = 100;
@@ -114,7 +114,7 @@ export function headline(nodes: readonly ClusterNode[]): string {
 export function hiddenText(all: readonly ClusterNode[], shown: readonly ClusterNode[]): string | null {
   const hidden = all.filter((node) => !shown.includes(node));
   if (hidden.length === 0) return null;
-  const nodes = hidden.length === 1 ? '1 other node' : `${hidden.length} other nodes`;
+  const nodes = formatCounted(hidden.length, 'other node');
   const bad = hidden.filter((node) => (node.state !== 'up' && node.state !== 'left') || isDegraded(node)).length;
   if (bad === 0) return `${nodes} hidden`;
   return hidden.length === 1 ? `${nodes} hidden, not healthy` : `${nodes} hidden, ${bad} of them not healthy`;
@@ -144,7 +144,7 @@ export function errorsText(
   const isAll = counted >= expected;
   const all = expected === 1 ? 'on this node' : `on all ${expected} nodes`;
   const where = isAll ? all : `on ${counted} of ${expected} nodes`;
-  const found = `${formatCount(errors)} ${errors === 1 ? 'error' : 'errors'}`;
+  const found = formatCounted(errors, 'error');
   if (errors > 0 && !isAll)
     return { text: `At least ${found}, ${counted} of ${expected} nodes counted`, isAlarm: true };
   if (errors > 0) return { text: `${found} ${where}`, isAlarm: true };

@@ -3,7 +3,7 @@ import { missingOfMember, reportText } from '@porthole/contract';
 import { groupByLabel, type LabelGroup, labelTexts, toggleLabel } from '../../state/labels.ts';
 import { preferences } from '../../state/preferences.ts';
 import { nodeColour } from '../../state/resource.ts';
-import { ALL_LOGS, snapshotView, type View } from '../../state/view.ts';
+import { nodeLogs, nodeView, snapshotView, type View } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
 import { formatAge, formatCount, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { useStore } from '../../ui/hooks.ts';
@@ -234,10 +234,10 @@ function RowLinks({ node: { id, state } }: { node: ClusterNode }) {
         snapshot →
       </a>
     );
-  const logs: View = { ...ALL_LOGS, sources: [{ node: id, log: null }] };
+  const logs: View = nodeLogs(id);
   return (
     <>
-      <a href={viewUrl({ page: 'node', id, tab: 'config', text: '' })} aria-label={`configuration of ${id}`}>
+      <a href={viewUrl(nodeView(id, 'config'))} aria-label={`configuration of ${id}`}>
         config
       </a>
       <span aria-hidden="true"> · </span>
@@ -263,7 +263,7 @@ function NodeCount({ node, counts, kind }: NodeCountProps) {
   if (count === 0) return <>0</>;
   const range = { kind: 'last', spanMs: RECENT_MS } as const;
   const minLevel = kind === 'errors' ? 'ERROR' : 'WARN';
-  const href = viewUrl({ ...ALL_LOGS, sources: [{ node: node.id, log: null }], range, minLevel });
+  const href = viewUrl({ ...nodeLogs(node.id), range, minLevel });
   return (
     <a class={kind === 'errors' ? 'count-link problem' : 'count-link'} href={href}>
       {isPartial && '≥ '}
@@ -282,7 +282,7 @@ function whyUnknown({ node, counts }: Pick<NodeCountProps, 'node' | 'counts'>): 
 /** The id of a node with its colour, linked to its page. */
 function NodeName({ id, isDim = false }: { id: string; isDim?: boolean }) {
   return (
-    <a class="node-name" href={viewUrl({ page: 'node', id, tab: 'overview', text: '' })}>
+    <a class="node-name" href={viewUrl(nodeView(id))}>
       <span class={`node-dot ${isDim ? 'node-off' : `node-${nodeColour(id)}`}`} aria-hidden="true" />
       {id}
     </a>

@@ -2,6 +2,7 @@ import type { MemberReport } from '@porthole/client';
 import { outcomeText } from '@porthole/contract';
 import { diskNotice, type KnownConfig } from '../../config/setting-values.ts';
 import { preferences } from '../../state/preferences.ts';
+import { LinkButton } from '../../ui/controls.tsx';
 import { formatShortTime } from '../../ui/format.ts';
 import { useNow, useStore } from '../../ui/hooks.ts';
 
@@ -48,10 +49,7 @@ export function NoTextNote({ report, onRetry }: { report: MemberReport; onRetry:
   return (
     <p class="config-empty" role="status">
       No configuration available for <strong>{report.id}</strong>: {outcomeText(report.outcome)}
-      {report.detail !== null && <> · {report.detail}</>} ·{' '}
-      <button type="button" class="link-button" onClick={onRetry}>
-        retry
-      </button>
+      {report.detail !== null && <> · {report.detail}</>} · <LinkButton onClick={onRetry}>retry</LinkButton>
     </p>
   );
 }

@@ -4,10 +4,10 @@ import { loadNodeConfig } from '../../config/setting-values.ts';
 import { navigation } from '../../state/navigation.ts';
 import { cluster, Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
-import type { ConfigShape, ConfigView, NodeView } from '../../state/view.ts';
+import type { ConfigView, NodeView } from '../../state/view.ts';
 import { useResource } from '../../ui/hooks.ts';
 import { LabelFilter } from '../../ui/label-filter.tsx';
-import { FailureNote, Loading } from '../../ui/notes.tsx';
+import { ResourceNote } from '../../ui/notes.tsx';
 import { ConfigPanel } from './config-panel.tsx';
 import { DriftSection } from './drift-section.tsx';
 
@@ -42,39 +42,28 @@ function Comparison({ view }: { view: ConfigView }) {
       everyMs: REFRESH_MS,
     });
   }, []);
-  const { value, asOfMs, failure } = useResource(resource);
+  const { value } = useResource(resource);
   // Not awaited: it takes longer and only adds details.
   const nodes = useResource(cluster).value?.nodes ?? [];
-  const retry = () => resource.reload();
   const [first, ...others] = value?.members ?? [];
   return (
     <>
-      {failure && <FailureNote what="The comparison" failure={failure} asOfMs={asOfMs} onRetry={retry} />}
-      {!value && !failure && <Loading what="the configurations of all nodes" />}
+      <ResourceNote resource={resource} what="The comparison" loading="the configurations of all nodes" />
       {value && !first && <h1>No node has {labels.length === 1 ? 'this label' : 'these labels'}</h1>}
       {first && others.length === 0 && <OnlyNode id={first.id} view={view} />}
-      {value && others.length > 0 && <DriftSection view={view} nodes={nodes} diff={value} onRetry={retry} />}
+      {value && others.length > 0 && (
+        <DriftSection view={view} nodes={nodes} diff={value} onRetry={() => resource.reload()} />
+      )}
     </>
   );
 }
 
 /** The configuration tab of a node. */
 export function NodeConfig({ view }: { view: NodeView }) {
-  const { shape, ...asText } = view;
-  return (
-    <LoadedConfig
-      key={view.id}
-      id={view.id}
-      text={view.text}
-      shape={shape ?? 'text'}
-      onText={(text) => navigation.go({ ...view, text }, { replace: true })}
-      onShape={(next) => navigation.go(next === 'text' ? asText : { ...view, shape: next })}
-    />
-  );
+  return <LoadedConfig key={view.id} id={view.id} view={view} />;
 }
 
 function OnlyNode({ id, view }: { id: string; view: ConfigView }) {
-  const { shape, ...asText } = view;
   return (
     <>
       <h1>Configuration of {id}</h1>
@@ -83,40 +72,31 @@ function OnlyNode({ id, view }: { id: string; view: ConfigView }) {
           ? `The only node with ${view.labels.join(', ')}; there is nothing to compare it with.`
           : 'The only node here; with others, this page shows where they differ.'}
       </p>
-      <LoadedConfig
-        key={id}
-        id={id}
-        text={view.text}
-        shape={shape ?? 'text'}
-        onText={(text) => navigation.go({ ...view, text }, { replace: true })}
-        onShape={(next) => navigation.go(next === 'text' ? asText : { ...view, shape: next })}
-      />
+      <LoadedConfig key={id} id={id} view={view} />
     </>
   );
 }
 
-interface LoadedConfigProps {
-  id: string;
-  /** The text searched for. */
-  text: string;
-  shape: ConfigShape | 'text';
-  onText: (text: string) => void;
-  onShape: (shape: ConfigShape | 'text') => void;
-}
-
-function LoadedConfig({ id, ...shown }: LoadedConfigProps) {
+function LoadedConfig({ id, view }: { id: string; view: ConfigView | NodeView }) {
   const resource = useMemo(
     () => new Resource((signal) => loadNodeConfig(session.client.cluster, id, { signal }), { everyMs: REFRESH_MS }),
     [id],
   );
-  const { value, asOfMs, failure } = useResource(resource);
+  const { value } = useResource(resource);
+  const { shape = 'text', ...asText } = view;
   return (
     <div class="node-config">
-      {failure && (
-        <FailureNote what="The configuration" failure={failure} asOfMs={asOfMs} onRetry={() => resource.reload()} />
+      <ResourceNote resource={resource} what="The configuration" loading={`the configuration of ${id}`} />
+      {value && (
+        <ConfigPanel
+          known={value}
+          text={view.text}
+          shape={shape}
+          onText={(text) => navigation.go({ ...view, text }, { replace: true })}
+          onShape={(next) => navigation.go(next === 'text' ? asText : { ...view, shape: next })}
+          onRetry={() => resource.reload()}
+        />
       )}
-      {value && <ConfigPanel known={value} {...shown} onRetry={() => resource.reload()} />}
-      {!value && !failure && <Loading what={`the configuration of ${id}`} />}
     </div>
   );
 }

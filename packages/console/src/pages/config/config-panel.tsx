@@ -6,6 +6,7 @@ import { configGetCommand } from '../../state/cli-command.ts';
 import { copyText } from '../../state/notice.ts';
 import type { ConfigShape } from '../../state/view.ts';
 import { nodeUrl } from '../../state/view-url.ts';
+import { Button, CopyCommand, LinkButton } from '../../ui/controls.tsx';
 import { saveContent } from '../../ui/start-download.ts';
 import { AsOf, DiskNote, NoSettingsNote, NoTextNote } from './config-notes.tsx';
 import { FindBox, useSettledText } from './find-box.tsx';
@@ -52,9 +53,7 @@ export function ConfigPanel({ known, text, onText, onShape, onRetry, ...wanted }
             <>
               <AsOf report={report} />
               {report.asOfMs !== null && <span class="config-sub">{outcomeText(report.outcome)}</span>}
-              <button type="button" class="link-button" onClick={onRetry}>
-                retry
-              </button>
+              <LinkButton onClick={onRetry}>retry</LinkButton>
             </>
           )}
           <DiskNote settings={settings} />
@@ -70,19 +69,15 @@ export function ConfigPanel({ known, text, onText, onShape, onRetry, ...wanted }
             }}
             {...(!isTable && { steps })}
           />
-          <button type="button" class="button" onClick={() => void copyText(toml.text, 'Configuration')}>
-            Copy
-          </button>
-          <button
-            type="button"
-            class="button"
+          <Button onClick={() => void copyText(toml.text, 'Configuration')}>Copy</Button>
+          <Button
             onClick={() =>
               saveContent(new Blob([toml.text], { type: 'application/toml' }), `${id.replaceAll(':', '_')}.toml`)
             }
           >
             Download
-          </button>
-          <CopyCommand id={id} />
+          </Button>
+          <CopyCommand command={configGetCommand(id, { url: nodeUrl(location) })} />
         </div>
       </div>
       <NoSettingsNote {...known} />
@@ -125,25 +120,10 @@ function ShapeSwitch({ shapes, shape, onShape }: ShapeSwitchProps) {
     <fieldset class="config-segments">
       <legend class="sr-only">Show as</legend>
       {shapes.map((one) => (
-        <button
-          key={one}
-          type="button"
-          class="config-segment"
-          aria-pressed={shape === one}
-          onClick={() => onShape(one)}
-        >
+        <Button key={one} class="config-segment" aria-pressed={shape === one} onClick={() => onShape(one)}>
           {one === 'text' && hasStart ? 'TOML on disk now' : SHAPE_LABELS[one]}
-        </button>
+        </Button>
       ))}
     </fieldset>
-  );
-}
-
-function CopyCommand({ id }: { id: string }) {
-  const command = configGetCommand(id, { url: nodeUrl(location) });
-  return (
-    <button type="button" class="button" title={command} onClick={() => void copyText(command, 'Command')}>
-      Copy as CLI
-    </button>
   );
 }

@@ -22,11 +22,13 @@ import {
 import { loadSettings, type SettingsByKey, settingsByKey } from '../../config/setting-values.ts';
 import { configDiffCommand } from '../../state/cli-command.ts';
 import { navigation } from '../../state/navigation.ts';
-import { copyText } from '../../state/notice.ts';
 import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import type { ConfigView } from '../../state/view.ts';
+import { nodeView } from '../../state/view.ts';
 import { nodeUrl, viewUrl } from '../../state/view-url.ts';
+import { CopyCommand, LinkButton } from '../../ui/controls.tsx';
+import { formatCounted } from '../../ui/format.ts';
 import { useResource } from '../../ui/hooks.ts';
 import { PartialNote } from '../../ui/notes.tsx';
 import { AsOf } from './config-notes.tsx';
@@ -108,7 +110,6 @@ export function DriftSection({ view, nodes, diff, onRetry }: DriftSectionProps) 
 
 /** Tools for the whole matrix. */
 function DriftTools({ view }: { view: ConfigView }) {
-  const command = configDiffCommand(view, { url: nodeUrl(location) });
   return (
     <div class="config-tools">
       <FindBox
@@ -116,9 +117,7 @@ function DriftTools({ view }: { view: ConfigView }) {
         text={view.text}
         onText={(text) => navigation.go({ ...view, text }, { replace: true })}
       />
-      <button type="button" class="button" title={command} onClick={() => void copyText(command, 'Command')}>
-        Copy as CLI
-      </button>
+      <CopyCommand command={configDiffCommand(view, { url: nodeUrl(location) })} />
     </div>
   );
 }
@@ -261,7 +260,7 @@ function Head({ matrix: { columns, foldedNodes, hasDefaults, hasSources } }: { m
 function ColumnHead({ column: { id, report } }: { column: DriftColumn }) {
   return (
     <th scope="col" class={report ? 'is-old' : ''}>
-      <a href={viewUrl({ page: 'node', id, tab: 'config', text: '' })}>{id}</a> {report && <AsOf report={report} />}
+      <a href={viewUrl(nodeView(id, 'config'))}>{id}</a> {report && <AsOf report={report} />}
     </th>
   );
 }
@@ -273,14 +272,12 @@ function Expected({ view, matrix }: { view: ConfigView; matrix: DriftMatrix }) {
     <tbody>
       <tr class="expected-row">
         <td colSpan={columns.length + 5}>
-          <button
-            type="button"
-            class="link-button"
+          <LinkButton
             aria-expanded={isOpen}
             onClick={() => navigation.go({ ...view, showExpected: !isOpen }, { replace: true })}
           >
             {isOpen ? '▾' : '▸'} {expectedText(expectedRows.map(({ key }) => key))}
-          </button>
+          </LinkButton>
         </td>
       </tr>
       {isOpen && expectedRows.map((row) => <DriftRowView key={row.key} row={row} matrix={matrix} view={view} />)}
@@ -292,8 +289,8 @@ function NotCompared({ secrets }: { secrets: DriftMatrix['notCompared'] }) {
   return (
     <details class="config-note">
       <summary>
-        {secrets.length === 1 ? '1 secret' : `${secrets.length} secrets`} not compared on every node ·{' '}
-        <code>cluster.token-file</code> lets nodes report fingerprints
+        {formatCounted(secrets.length, 'secret')} not compared on every node · <code>cluster.token-file</code> lets
+        nodes report fingerprints
       </summary>
       <ul>
         {secrets.map(({ key, nodes }) => (

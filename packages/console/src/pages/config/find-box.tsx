@@ -1,6 +1,7 @@
 import type { RefObject } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { preferences } from '../../state/preferences.ts';
+import { Button } from '../../ui/controls.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { isTextField } from '../../ui/hooks.ts';
 
@@ -61,24 +62,12 @@ function Steps({ count, isMore, current, onStep }: NonNullable<FindBoxProps['ste
       <span class="config-count" role="status">
         {count === 0 ? 'not found' : `${formatCount(current + 1)} of ${total}`}
       </span>
-      <button
-        type="button"
-        class="button config-step"
-        aria-label="Previous"
-        disabled={count === 0}
-        onClick={() => onStep(-1)}
-      >
+      <Button class="button config-step" aria-label="Previous" disabled={count === 0} onClick={() => onStep(-1)}>
         ↑
-      </button>
-      <button
-        type="button"
-        class="button config-step"
-        aria-label="Next"
-        disabled={count === 0}
-        onClick={() => onStep(1)}
-      >
+      </Button>
+      <Button class="button config-step" aria-label="Next" disabled={count === 0} onClick={() => onStep(1)}>
         ↓
-      </button>
+      </Button>
     </>
   );
 }

@@ -1,7 +1,7 @@
 import type { FunctionComponent } from 'preact';
 import { Resource } from '../../state/resource.ts';
 import { useResource } from '../../ui/hooks.ts';
-import { FailureNote, Loading } from '../../ui/notes.tsx';
+import { ResourceNote } from '../../ui/notes.tsx';
 
 /* The configuration pages are a script of their own: about a tenth of the console, and most views do not need it. */
 
@@ -18,12 +18,7 @@ function lazy<Props extends object>(
 ): FunctionComponent<Props> {
   const script = new Resource(load);
   return function LazyComponent(props: Props) {
-    const { value: Shown, asOfMs, failure } = useResource(script);
-    if (Shown) return <Shown {...props} />;
-    return failure ? (
-      <FailureNote what={`The ${what}`} failure={failure} asOfMs={asOfMs} onRetry={() => script.reload()} />
-    ) : (
-      <Loading what={`the ${what}`} />
-    );
+    const { value: Shown } = useResource(script);
+    return Shown ? <Shown {...props} /> : <ResourceNote resource={script} what={`The ${what}`} />;
   };
 }

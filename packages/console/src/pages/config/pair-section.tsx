@@ -10,14 +10,14 @@ import {
 } from '../../config/setting-values.ts';
 import { configPairCommand } from '../../state/cli-command.ts';
 import { navigation } from '../../state/navigation.ts';
-import { copyText } from '../../state/notice.ts';
 import { Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import type { ConfigView } from '../../state/view.ts';
 import { nodeUrl } from '../../state/view-url.ts';
-import { formatCount } from '../../ui/format.ts';
+import { Button, CopyCommand, LinkButton } from '../../ui/controls.tsx';
+import { formatCount, formatCounted } from '../../ui/format.ts';
 import { useResource } from '../../ui/hooks.ts';
-import { FailureNote, Loading } from '../../ui/notes.tsx';
+import { ResourceNote } from '../../ui/notes.tsx';
 import { AsOf, DiskNote, NoSettingsNote, NoTextNote } from './config-notes.tsx';
 import { LineChunks, TomlCode, useToml } from './toml-view.tsx';
 
@@ -75,8 +75,7 @@ export function PairSection({ view, nodes, proposed }: PairSectionProps) {
         </h2>
         <div class="config-tools">
           <NodeChoice label="Left" ids={ids} value={left} onChoose={(id) => go({ left: id, right })} />
-          <button
-            type="button"
+          <Button
             class="button config-step"
             aria-label="Swap sides"
             title="Swap sides"
@@ -84,9 +83,11 @@ export function PairSection({ view, nodes, proposed }: PairSectionProps) {
             onClick={() => go({ left: right, right: left })}
           >
             ⇄
-          </button>
+          </Button>
           <NodeChoice label="Right" ids={ids} value={right} onChoose={(id) => go({ left, right: id })} />
-          {left !== null && right !== null && <CopyPair left={left} right={right} />}
+          {left !== null && right !== null && (
+            <CopyCommand command={configPairCommand(left, right, { url: nodeUrl(location) })} />
+          )}
         </div>
       </div>
       {unknown.length > 0 ? (
@@ -127,15 +128,6 @@ function NodeChoice({ label, ids, value, onChoose }: NodeChoiceProps) {
   );
 }
 
-function CopyPair({ left, right }: { left: string; right: string }) {
-  const command = configPairCommand(left, right, { url: nodeUrl(location) });
-  return (
-    <button type="button" class="button" title={command} onClick={() => void copyText(command, 'Command')}>
-      Copy as CLI
-    </button>
-  );
-}
-
 function LoadedPair({ left, right }: { left: string; right: string }) {
   const resource = useMemo(
     () =>
@@ -150,14 +142,11 @@ function LoadedPair({ left, right }: { left: string; right: string }) {
       ),
     [left, right],
   );
-  const { value, asOfMs, failure } = useResource(resource);
+  const { value } = useResource(resource);
   return (
     <>
-      {failure && (
-        <FailureNote what="The configurations" failure={failure} asOfMs={asOfMs} onRetry={() => resource.reload()} />
-      )}
+      <ResourceNote resource={resource} what="The configurations" loading="both configurations" />
       {value && <Shown loaded={value} onRetry={() => resource.reload()} />}
-      {!value && !failure && <Loading what="both configurations" />}
     </>
   );
 }
@@ -207,8 +196,7 @@ function summary({ differing, unknownSecrets, isExact }: PairRows): string {
   const lines = differing === 1 ? '1 line differs' : `${formatCount(differing)} lines differ`;
   const none = unknownSecrets === 0 ? 'No line differs' : 'No line that could be compared differs';
   const parts = [differing === 0 ? none : lines];
-  if (unknownSecrets > 0)
-    parts.push(`${unknownSecrets} masked ${unknownSecrets === 1 ? 'line' : 'lines'} not compared`);
+  if (unknownSecrets > 0) parts.push(`${formatCounted(unknownSecrets, 'masked line')} not compared`);
   if (!isExact) parts.push('too different for a full diff: aligned by lines that occur once in each');
   return parts.join(' · ');
 }
@@ -292,9 +280,9 @@ function FoldRow({ fold: { count, isOpen }, onToggle }: { fold: Fold; onToggle: 
   return (
     <tr class="fold-row">
       <td colSpan={4}>
-        <button type="button" class="link-button" aria-expanded={isOpen} onClick={onToggle}>
+        <LinkButton aria-expanded={isOpen} onClick={onToggle}>
           {formatCount(count)} equal lines · {isOpen ? 'hide' : 'show'}
-        </button>
+        </LinkButton>
       </td>
     </tr>
   );

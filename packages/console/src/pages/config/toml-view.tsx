@@ -10,6 +10,7 @@ import {
   type TomlLine,
   TomlText,
 } from '../../config/toml-text.ts';
+import { LinkButton } from '../../ui/controls.tsx';
 
 interface TomlViewProps {
   toml: TomlText;
@@ -93,9 +94,9 @@ export function TomlCode({ line, matches = NO_MATCHES, current = null }: TomlCod
     <code class="toml-code">
       {lineSegments(tokens, matches).map((segment, index) => drawSegment(segment, index, current))}
       {isCut && (
-        <button type="button" class="link-button" onClick={() => setWhole(true)}>
+        <LinkButton onClick={() => setWhole(true)}>
           … show the other {(length - MAX_LENGTH).toLocaleString('en-US')} characters
-        </button>
+        </LinkButton>
       )}
     </code>
   );

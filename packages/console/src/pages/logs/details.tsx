@@ -25,10 +25,13 @@ import { session } from '../../state/session.ts';
 import { toProblem } from '../../state/to-problem.ts';
 import { ALL_LOGS, type LogsView, type ZoneName } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
+import { Button, IconButton } from '../../ui/controls.tsx';
 import { formatBytes, formatCount, formatDate, formatTime } from '../../ui/format.ts';
-import { useStore } from '../../ui/hooks.ts';
+import { useRequest, useStore } from '../../ui/hooks.ts';
 import { ActionButtons, valueActions } from './field-actions.tsx';
-import { useRequest } from './use-request.ts';
+
+/** Stepping through records quickly sends no requests. */
+const PAUSE_MS = 200;
 
 /** A message up to this length is rendered at once; a longer one in pieces. */
 const MESSAGE_CHARACTERS = 16 * SHOWN_CHARACTERS;
@@ -59,9 +62,9 @@ export function DetailsDrawer({ record, view, zone, change, ...actions }: Detail
     <aside ref={box} class="details" aria-label="Details of the record">
       <header>
         <h2>Record</h2>
-        <button type="button" class="icon-button" aria-label="Close the details (Escape)" onClick={onClose}>
+        <IconButton label="Close the details (Escape)" onClick={onClose}>
           ×
-        </button>
+        </IconButton>
       </header>
       <p class="dim">
         {recordTimeText(record, clock, zone)} · <b class={`row-node node-${nodeColour(record.node)}`}>{record.node}</b>
@@ -89,21 +92,12 @@ export function DetailsDrawer({ record, view, zone, change, ...actions }: Detail
         {record.file} · byte {formatCount(record.offset)} · {formatCount(record.bytes)} bytes
       </p>
       <p class="details-actions">
-        <button type="button" class="button" onClick={onCopyLine}>
-          Copy line
-        </button>
-        <button type="button" class="button" onClick={onCopyLink}>
-          Copy link
-        </button>
+        <Button onClick={onCopyLine}>Copy line</Button>
+        <Button onClick={onCopyLink}>Copy link</Button>
         {/\.(gz|zst|xz|bz2)$/i.test(record.file) ? null : (
-          <button
-            type="button"
-            class="button"
-            title="Download 1 MB of the file around this record"
-            onClick={onDownload}
-          >
+          <Button title="Download 1 MB of the file around this record" onClick={onDownload}>
             Download around
-          </button>
+          </Button>
         )}
       </p>
       {nodes.length > 1 ? <OtherNodes record={record} zone={zone} /> : null}
@@ -237,9 +231,9 @@ function RecordRest({ record }: { record: ShownRecord }) {
       ))}
       {failure ? <p class="field-problem">{failure}</p> : null}
       {isAll ? null : pieces.length < MAX_PIECES ? (
-        <button type="button" class="button" onClick={() => void load()}>
+        <Button onClick={() => void load()}>
           {pieces.length === 0 ? 'Show the whole text' : 'Show more'} · {formatBytes(record.bytes - shown)} left
-        </button>
+        </Button>
       ) : (
         <p class="dim">{formatBytes(record.bytes - shown)} more: download the file to read the rest.</p>
       )}
@@ -277,7 +271,7 @@ const RANKS = { error: 0, warning: 1, plain: 2, quiet: 3 } as const;
 /** Records of other nodes around the time of this one. */
 function OtherNodes({ record, zone }: { record: ShownRecord; zone: ZoneName }) {
   const { node, cursor } = record;
-  const { value, failure } = useRequest(`${node} ${cursor}`, async (signal) => {
+  const { value, failure } = useDetail(record, async (signal) => {
     const items: ClusterItem[] = [];
     const request = { at: { node, cursor }, beforeMs: AROUND_MS, afterMs: AROUND_MS, limit: PER_NODE };
     for await (const batch of session.client.cluster.around(request, { signal })) items.push(...batch);
@@ -360,7 +354,7 @@ interface CallSiteCount {
 function CallSite({ record, view, zone }: { record: ShownRecord; view: LogsView; zone: ZoneName }) {
   const site = record.source ?? '';
   const span = callSiteSpan(recordTime(record), Date.now());
-  const { value, failure } = useRequest(`${record.node} ${record.cursor}`, async (signal) => {
+  const { value, failure } = useDetail(record, async (signal) => {
     const { fromMs, toMs } = span;
     const request = { source: site, fromMs, toMs, limit: GROUPS };
     return countCallSite(await session.client.cluster.logDigest(request, { signal, budgetMs: BUDGET_MS }));
@@ -412,4 +406,10 @@ export function countCallSite({ groups, members }: Pick<ClusterDigest, 'groups' 
     firstMs: times.length === 0 ? null : Math.min(...times),
     silent: members.filter(({ outcome, isPartial }) => outcome !== 'ok' || isPartial).map(({ id }) => id),
   };
+}
+
+/** The response to a request about a record; nothing of that about another one. */
+function useDetail<Value>({ node, cursor }: ShownRecord, send: (signal: AbortSignal) => Promise<Value>) {
+  const { value, failure, isLoading } = useRequest(`${node} ${cursor}`, PAUSE_MS, send);
+  return isLoading ? { value: null, failure: null } : { value, failure };
 }

@@ -9,6 +9,7 @@ import { session } from '../../state/session.ts';
 import type { Problem } from '../../state/to-problem.ts';
 import type { LogsView } from '../../state/view.ts';
 import { toggleName } from '../../state/view-url.ts';
+import { IconButton, LinkButton } from '../../ui/controls.tsx';
 
 /** What can be done with a value of a field, wherever it is shown. */
 interface FieldAction {
@@ -183,17 +184,9 @@ export function ActionButtons({ actions }: { actions: readonly FieldAction[] }) 
   return (
     <span class="value-actions">
       {actions.map(({ kind, sign, label, isPressed, run }) => (
-        <button
-          key={kind}
-          type="button"
-          class="icon-button"
-          title={label}
-          aria-label={label}
-          aria-pressed={isPressed}
-          onClick={run}
-        >
+        <IconButton key={kind} title={label} label={label} aria-pressed={isPressed} onClick={run}>
           {sign}
-        </button>
+        </IconButton>
       ))}
     </span>
   );
@@ -205,16 +198,14 @@ export function CountFailure({ what, failure, onRetry }: { what: string; failure
   return (
     <p class="failure-note" role="status">
       <strong>{what} not counted.</strong> <code>{code}</code> {detail} ·{' '}
-      <button
-        type="button"
-        class="link-button"
+      <LinkButton
         onClick={() => {
           if (status === 401) session.openTokenDialog();
           onRetry();
         }}
       >
         {status === 401 ? 'enter a token' : 'retry'}
-      </button>
+      </LinkButton>
     </p>
   );
 }

@@ -5,11 +5,15 @@ import { oneLine, visibleText } from '../../log-view/rows/record-text.ts';
 import { type FieldsResult, isPartialCount, type LogSource, type TopResult } from '../../log-view/source/log-source.ts';
 import type { LogsView, ZoneName } from '../../state/view.ts';
 import { toggleName } from '../../state/view-url.ts';
-import { formatCount, formatSecond, formatShortTime } from '../../ui/format.ts';
+import { Button, IconButton, LinkButton } from '../../ui/controls.tsx';
+import { formatCount, formatCounted, formatSecond, formatShortTime } from '../../ui/format.ts';
+import { useRequest } from '../../ui/hooks.ts';
 import { Loading, PartialNote } from '../../ui/notes.tsx';
 import { ActionButtons, CountFailure, fieldActions, missingActions, valueActions } from './field-actions.tsx';
-import { useCounted } from './use-counted.ts';
 import { countKey, toFilter } from './use-log-workspace.ts';
+
+/** Rows come first, and what changes quickly is not counted in between. */
+const PAUSE_MS = 400;
 
 /** More are not read. */
 const MAX_FIELDS = 200;
@@ -28,17 +32,16 @@ interface FieldPanelProps {
 /** The fields of the selected records; each can be opened to count its values. */
 export function FieldPanel({ view, source, zone, change, onClose }: FieldPanelProps) {
   const [typed, setTyped] = useState('');
-  const key = countKey(view);
-  const { value, atMs, failure, isLoading, retry } = useCounted(key, (signal) =>
+  const { value, atMs, failure, isLoading, retry } = useRequest(countKey(view), PAUSE_MS, (signal) =>
     source.fields({ filter: toFilter(view, Date.now()), limit: MAX_FIELDS }, { signal, budgetMs: FIELDS_MS }),
   );
   return (
     <aside class="field-panel" aria-label="Fields" aria-busy={isLoading}>
       <header>
         <h2>Fields</h2>
-        <button type="button" class="icon-button" aria-label="Close the field list" onClick={onClose}>
+        <IconButton label="Close the field list" onClick={onClose}>
           ×
-        </button>
+        </IconButton>
       </header>
       <input
         type="search"
@@ -80,9 +83,7 @@ function PanelStatus({ value, atMs, zone, isLoading, onRefresh }: PanelStatusPro
       {isLoading ? null : (
         <>
           {' · '}
-          <button type="button" class="link-button" onClick={onRefresh}>
-            refresh
-          </button>
+          <LinkButton onClick={onRefresh}>refresh</LinkButton>
         </>
       )}
       {part && !isLoading ? <span class="warning"> · {part}</span> : null}
@@ -117,8 +118,7 @@ function FacetField({ field, view, source, zone, change }: FacetFieldProps) {
   return (
     <li>
       <div class="facet-head">
-        <button
-          type="button"
+        <Button
           class="facet-name"
           aria-expanded={isOpen}
           aria-controls={id}
@@ -131,7 +131,7 @@ function FacetField({ field, view, source, zone, change }: FacetFieldProps) {
         >
           <i aria-hidden="true">{isOpen ? '▾' : '▸'}</i> <b>{shown}</b>{' '}
           <span class="dim">{distinct === 0 ? '' : fieldText(field)}</span>
-        </button>
+        </Button>
         <ActionButtons actions={fieldActions(name, { view, change }).filter(({ kind }) => kind === 'column')} />
       </div>
       <div id={id}>{isOpen ? <FacetValues by={name} {...{ view, source, zone, change }} /> : null}</div>
@@ -151,7 +151,7 @@ type FacetValuesProps = { by: string } & Omit<FieldPanelProps, 'onClose'>;
 
 /** The most frequent values of a field, with counts and bars. */
 function FacetValues({ by, view, source, zone, change }: FacetValuesProps) {
-  const { value, failure, isLoading, retry } = useCounted(`${by} ${countKey(view)}`, (signal) =>
+  const { value, failure, isLoading, retry } = useRequest(`${by} ${countKey(view)}`, PAUSE_MS, (signal) =>
     source.top({ filter: toFilter(view, Date.now()), by, limit: MAX_VALUES }, { signal, budgetMs: VALUES_MS }),
   );
   if (failure && !isLoading) return <CountFailure what={visibleText(by)} failure={failure} onRetry={retry} />;
@@ -251,8 +251,7 @@ export function facetLines(top: TopResult): FacetLine[] {
 export function fieldText(field: FieldSummary): string {
   const { types, distinct, isDistinctExact } = field;
   const mark = isDistinctMinimum(field) ? '≥ ' : isDistinctExact ? '' : '~ ';
-  const count = `${mark}${formatCount(distinct)}`;
-  return [...types.slice(0, 1), `${count} ${distinct === 1 ? 'value' : 'values'}`].join(' · ');
+  return [...types.slice(0, 1), `${mark}${formatCounted(distinct, 'value')}`].join(' · ');
 }
 
 /** How many records the list is about: all of them, or a sample. */

@@ -4,6 +4,7 @@ import type { FindStatus, Row } from '../../log-view/model/workspace-state.ts';
 import { type HistogramResult, isPartialCount, type LogSource } from '../../log-view/source/log-source.ts';
 import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import type { LogsView } from '../../state/view.ts';
+import { Button, Chip, IconButton } from '../../ui/controls.tsx';
 import { formatCount } from '../../ui/format.ts';
 import { QueryBox } from './query-box.tsx';
 import { type ChangeView, queryHistory, type TypedQuery, useTypedQuery } from './typed-query.ts';
@@ -96,8 +97,7 @@ function FindToggles({ view, typed, change }: Pick<FindBarProps, 'view' | 'chang
         onChange={(isCaseSensitive) => change({ isCaseSensitive })}
       />
       <Toggle name=".*" title="Regular expression" isOn={view.isRegex} onChange={setRegex} />
-      <button
-        type="button"
+      <Button
         class="toggle"
         title="Exclude records that contain this text"
         aria-label="Exclude records that contain this text"
@@ -105,7 +105,7 @@ function FindToggles({ view, typed, change }: Pick<FindBarProps, 'view' | 'chang
         onClick={exclude}
       >
         not
-      </button>
+      </Button>
     </>
   );
 }
@@ -122,16 +122,9 @@ function Toggle({
   onChange: (isOn: boolean) => void;
 }) {
   return (
-    <button
-      type="button"
-      class="toggle"
-      title={title}
-      aria-label={title}
-      aria-pressed={isOn}
-      onClick={() => onChange(!isOn)}
-    >
+    <Button class="toggle" title={title} aria-label={title} aria-pressed={isOn} onClick={() => onChange(!isOn)}>
       {name}
-    </button>
+    </Button>
   );
 }
 
@@ -152,12 +145,7 @@ function FilterChips({ view, change }: { view: LogsView; change: (change: Partia
   return (
     <ul class="chips" aria-label="Filters">
       {conditions.map(({ text, rest }) => (
-        <li key={text} class="chip chip-condition">
-          <span>{text}</span>
-          <button type="button" aria-label={`Remove: ${text}`} onClick={() => change(rest)}>
-            ×
-          </button>
-        </li>
+        <Chip key={text} class="chip-condition" text={text} label={`Remove: ${text}`} onRemove={() => change(rest)} />
       ))}
     </ul>
   );
@@ -185,24 +173,12 @@ function FindCount({ find, workspace }: { find: FindStatus; workspace: LogWorksp
           </span>
         ) : null}
       </span>
-      <button
-        type="button"
-        class="icon-button"
-        aria-label="Older match"
-        title="Older match (N)"
-        onClick={() => workspace.findNext('older')}
-      >
+      <IconButton label="Older match" title="Older match (N)" onClick={() => workspace.findNext('older')}>
         ↑
-      </button>
-      <button
-        type="button"
-        class="icon-button"
-        aria-label="Newer match"
-        title="Newer match (n)"
-        onClick={() => workspace.findNext('newer')}
-      >
+      </IconButton>
+      <IconButton label="Newer match" title="Newer match (n)" onClick={() => workspace.findNext('newer')}>
         ↓
-      </button>
+      </IconButton>
     </span>
   );
 }
@@ -250,9 +226,8 @@ function LevelChips({ histogram, minLevel, onChange }: LevelChipsProps) {
         const partly = chip.isPartial ? ' · partial count: there may be more' : '';
         const isLowest = minLevel !== null && chip.minLevel === minLevel;
         return (
-          <button
+          <Button
             key={chip.letter}
-            type="button"
             class={`level-chip level-${chip.letter.toLowerCase()}`}
             aria-pressed={chip.isShown}
             aria-label={`${chip.letter}: show ${NAMES[chip.letter]}${counted && `, ${counted}${chip.isShown ? '' : ' hidden'}`}${partly}`}
@@ -261,7 +236,7 @@ function LevelChips({ histogram, minLevel, onChange }: LevelChipsProps) {
           >
             <b>{chip.letter}</b> {counted}
             {chip.isShown ? '' : ' hidden'}
-          </button>
+          </Button>
         );
       })}
     </fieldset>

@@ -3,15 +3,18 @@ import { recordLine, stripAnsi, visibleText } from '../../log-view/rows/record-t
 import { type LogSource, recordKey, type ShownRecord } from '../../log-view/source/log-source.ts';
 import type { LogsView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { formatCount } from '../../ui/format.ts';
+import { formatCounted } from '../../ui/format.ts';
+import { useRequest } from '../../ui/hooks.ts';
 import { Loading } from '../../ui/notes.tsx';
 import { openSource, sourceKey, toFilter, toRecordKey, toStart } from './use-log-workspace.ts';
-import { useRequest } from './use-request.ts';
 
 /** Records loaded on each side of the position, or before the end. */
 const RECORDS = 1000;
 
 const BUDGET_MS = 10_000;
+
+/** What is typed into the address quickly is not loaded in between. */
+const PAUSE_MS = 200;
 
 interface PlainRecords {
   records: ShownRecord[];
@@ -23,7 +26,8 @@ interface PlainRecords {
 export function PlainPage({ view }: { view: LogsView }) {
   const sources = sourceKey(view);
   const source = useMemo(() => openSource(view), [sources]);
-  const { value, failure } = useRequest(viewUrl(view), (signal) => loadAround(source, view, signal));
+  const request = useRequest(viewUrl(view), PAUSE_MS, (signal) => loadAround(source, view, signal));
+  const { value, failure } = request.isLoading ? { value: null, failure: null } : request;
   const linkTo = (record: ShownRecord) => viewUrl({ ...view, at: toRecordKey(record), timeMs: null, isLive: false });
   const [oldest, newest] = [value?.records[0], value?.records.at(-1)];
   const withNode = new Set(value?.records.map(({ node }) => node)).size > 1;
@@ -72,7 +76,7 @@ async function loadAround(source: LogSource, view: LogsView, signal: AbortSignal
 }
 
 function countText({ records, isFromStart, isToEnd }: PlainRecords): string {
-  const count = `${formatCount(records.length)} ${records.length === 1 ? 'record' : 'records'}`;
+  const count = formatCounted(records.length, 'record');
   if (isFromStart && isToEnd) return `All ${count}`;
   if (isFromStart) return `First ${count}`;
   return isToEnd ? `Last ${count}` : count;

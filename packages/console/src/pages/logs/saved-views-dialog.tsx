@@ -12,7 +12,9 @@ import {
 } from '../../state/saved-views.ts';
 import type { LogsView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
+import { Button, LinkButton } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
+import { formatCounted } from '../../ui/format.ts';
 import { useStore } from '../../ui/hooks.ts';
 import { saveContent } from '../../ui/start-download.ts';
 
@@ -33,9 +35,9 @@ export function ViewsButton({ view }: { view: LogsView }) {
   useEffect(() => actions.put([{ name: 'Save this view, or open a saved one', run: () => setOpen(true) }]), []);
   return (
     <>
-      <button type="button" class="button" title="Save this view, or open a saved one" onClick={() => setOpen(true)}>
+      <Button title="Save this view, or open a saved one" onClick={() => setOpen(true)}>
         Views
-      </button>
+      </Button>
       <SavedViewsDialog isOpen={isOpen} view={view} onClose={() => setOpen(false)} />
     </>
   );
@@ -130,12 +132,10 @@ function ViewLine({ saved, onOpen }: { saved: SavedView; onOpen: () => void }) {
         <b>{name}</b>
         <span class="dim view-query">{visibleText(queryText(saved))}</span>
       </a>
-      <button type="button" class="link-button" aria-label={`Rename ${name}`} onClick={() => setRenaming(true)}>
+      <LinkButton aria-label={`Rename ${name}`} onClick={() => setRenaming(true)}>
         rename
-      </button>
-      <button
-        type="button"
-        class="link-button"
+      </LinkButton>
+      <LinkButton
         aria-label={`Delete ${name}`}
         onClick={() => {
           savedViews.remove(saved.name);
@@ -143,7 +143,7 @@ function ViewLine({ saved, onOpen }: { saved: SavedView; onOpen: () => void }) {
         }}
       >
         delete
-      </button>
+      </LinkButton>
     </li>
   );
 }
@@ -202,12 +202,10 @@ function FileButtons({ views, onClose }: { views: readonly SavedView[]; onClose:
         {outcome}
       </p>
       <div class="dialog-buttons">
-        <button type="button" class="button" disabled={views.length === 0} onClick={exportViews}>
+        <Button disabled={views.length === 0} onClick={exportViews}>
           Export
-        </button>
-        <button type="button" class="button" onClick={() => file.current?.click()}>
-          Import
-        </button>
+        </Button>
+        <Button onClick={() => file.current?.click()}>Import</Button>
         <input
           ref={file}
           type="file"
@@ -221,9 +219,7 @@ function FileButtons({ views, onClose }: { views: readonly SavedView[]; onClose:
             currentTarget.value = '';
           }}
         />
-        <button type="button" class="button" onClick={onClose}>
-          Close
-        </button>
+        <Button onClick={onClose}>Close</Button>
       </div>
     </>
   );
@@ -239,7 +235,7 @@ async function importViews(file: Blob): Promise<string> {
 function importOutcome(added: number, { views, skipped }: ReturnType<typeof readViews> & object): string {
   const known = views.length - added;
   return [
-    `${added} ${added === 1 ? 'view' : 'views'} imported`,
+    `${formatCounted(added, 'view')} imported`,
     ...(known > 0 ? [`${known} already there`] : []),
     ...skipped.slice(0, MAX_REASONS).map((reason) => `skipped ${visibleText(reason)}`),
     ...(skipped.length > MAX_REASONS ? [`${skipped.length - MAX_REASONS} more skipped`] : []),

@@ -3,7 +3,8 @@ import type { FollowStatus } from '../../log-view/model/workspace-state.ts';
 import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { nodeColour } from '../../state/resource.ts';
 import { canFollow, type LogsView, type SourceChoice, type ZoneName } from '../../state/view.ts';
-import { formatCount } from '../../ui/format.ts';
+import { Button, Chip } from '../../ui/controls.tsx';
+import { formatCount, formatCounted } from '../../ui/format.ts';
 import { ViewsButton } from './saved-views-dialog.tsx';
 import { SourceChooser, sourceName } from './source-chooser.tsx';
 import { RangeMenu } from './time-controls.tsx';
@@ -45,44 +46,32 @@ export function SourceBar({ view, zone, follow, workspace, actions, change, onFo
           <li class="chip chip-all">All logs of all nodes{view.labels.length > 0 ? ' with' : ''}</li>
         ) : null}
         {view.sources.map((source) => (
-          <li key={sourceName(source)} class={`chip node-${nodeColour(source.node)}`}>
+          <Chip
+            key={sourceName(source)}
+            class={`node-${nodeColour(source.node)}`}
+            text={sourceName(source)}
+            onRemove={() => setSources(view.sources.filter((other) => other !== source))}
+          >
             <i class="chip-dot" aria-hidden="true" />
-            <span>{sourceName(source)}</span>
-            <button
-              type="button"
-              aria-label={`Remove ${sourceName(source)}`}
-              onClick={() => setSources(view.sources.filter((other) => other !== source))}
-            >
-              ×
-            </button>
-          </li>
+          </Chip>
         ))}
         {view.labels.map((label) => (
-          <li key={label} class="chip chip-label">
-            <span>{label}</span>
-            <button
-              type="button"
-              aria-label={`Remove ${label}`}
-              onClick={() => change({ labels: view.labels.filter((other) => other !== label), at: null })}
-            >
-              ×
-            </button>
-          </li>
+          <Chip
+            key={label}
+            text={label}
+            onRemove={() => change({ labels: view.labels.filter((other) => other !== label), at: null })}
+          />
         ))}
       </ul>
-      <button type="button" class="button" onClick={() => setChoosing(true)}>
-        + source
-      </button>
+      <Button onClick={() => setChoosing(true)}>+ source</Button>
       <span class="bar-space" />
-      <button
-        type="button"
-        class="button"
+      <Button
         title="List the fields of these records and count their values (F)"
         aria-pressed={view.hasFields}
         onClick={() => change({ hasFields: !view.hasFields })}
       >
         Fields
-      </button>
+      </Button>
       <ViewsButton view={view} />
       <LogActions {...actions} />
       <RangeMenu range={view.range} zone={zone} onChange={(range) => change({ range, at: null, timeMs: null })} />
@@ -108,8 +97,7 @@ function FollowPills({ follow, workspace, isClosed, onFollow }: FollowPillsProps
   if (state === 'live' || state === 'reconnecting') {
     const isLost = state === 'reconnecting';
     return (
-      <button
-        type="button"
+      <Button
         class={`pill ${isLost ? 'pill-lost' : 'pill-live'}`}
         title={
           isLost ? `Connection lost · retrying (${follow.reason ?? 'unknown reason'})` : 'Following; click to pause (f)'
@@ -118,20 +106,19 @@ function FollowPills({ follow, workspace, isClosed, onFollow }: FollowPillsProps
       >
         <i class="pill-dot" aria-hidden="true" />
         {isLost ? 'Reconnecting…' : 'Live'}
-      </button>
+      </Button>
     );
   }
-  const errors = newErrors > 0 ? ` (${formatCount(newErrors)} ${newErrors === 1 ? 'error' : 'errors'})` : '';
+  const errors = newErrors > 0 ? ` (${formatCounted(newErrors, 'error')})` : '';
   const waiting = newRecords > 0 ? ` · ${formatCount(newRecords)} new${errors}` : '';
   return (
-    <button
-      type="button"
+    <Button
       class={`pill ${state === 'paused' ? 'pill-paused' : ''}`}
       title={isClosed ? 'Remove the end of the time range and follow (f)' : 'Go to the end and follow (f)'}
       onClick={onFollow}
     >
       {state === 'paused' ? `Paused${waiting}` : 'Follow'}
-    </button>
+    </Button>
   );
 }
 
@@ -139,20 +126,18 @@ function FollowPills({ follow, workspace, isClosed, onFollow }: FollowPillsProps
 function LogActions({ onCopyCli, onCopyLink, onDownload, plainUrl }: LogActionsProps) {
   return (
     <div class="log-actions">
-      <button type="button" class="button" title="Copy a command that shows the same in a terminal" onClick={onCopyCli}>
+      <Button title="Copy a command that shows the same in a terminal" onClick={onCopyCli}>
         Copy as CLI
-      </button>
-      <button type="button" class="button" title="Copy a link to this view" onClick={onCopyLink}>
+      </Button>
+      <Button title="Copy a link to this view" onClick={onCopyLink}>
         Copy link
-      </button>
-      <button
-        type="button"
-        class="button"
+      </Button>
+      <Button
         title="Download every record of this view as text (a single file as it is). The last line says whether it is complete"
         onClick={onDownload}
       >
         Download
-      </button>
+      </Button>
       <a
         class="button"
         href={plainUrl}

@@ -3,7 +3,7 @@ import type { SourceChoice } from '../../state/view.ts';
 import type { NodeLogs } from '../file-families.ts';
 import { isFamilyPicked, isNodePicked, pickFamily, pickNode, pickNodes, unlistedChoices } from './source-chooser.tsx';
 
-const log = (name: string) => ({ name, rotated: 0, bytes: 1, firstMs: null, lastMs: null });
+const log = (name: string) => ({ name, files: [], sizeBytes: 1, firstTimeMs: null, lastTimeMs: null });
 const LOGS: NodeLogs[] = [
   { node: 'a', families: [log('x.log'), log('y.log')] },
   { node: 'b', families: [log('x.log')] },

@@ -6,12 +6,13 @@ import { groupByLabel, hasLabels } from '../../state/labels.ts';
 import { cluster, nodeColour, Resource } from '../../state/resource.ts';
 import { session } from '../../state/session.ts';
 import type { SourceChoice, ZoneName } from '../../state/view.ts';
+import { Button, LinkButton } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { formatBytes, formatShortTime } from '../../ui/format.ts';
+import { formatBytes, formatCounted, formatShortTime } from '../../ui/format.ts';
 import { useResource, useStore } from '../../ui/hooks.ts';
 import { LabelFilter } from '../../ui/label-filter.tsx';
-import { FailureNote, Loading } from '../../ui/notes.tsx';
-import { type LogFamily, type NodeLogs, nodeLogs } from '../file-families.ts';
+import { ResourceNote } from '../../ui/notes.tsx';
+import { type FileFamily, logsByNode, type NodeLogs } from '../file-families.ts';
 
 interface SourceChooserProps {
   isOpen: boolean;
@@ -37,14 +38,14 @@ function Chooser({ chosen, labels, zone, onChoose, onClose }: SourceChooserProps
     () => new Resource<ClusterLogFiles>((signal) => session.client.cluster.logFiles({}, { signal })),
     [],
   );
-  const { value, failure, asOfMs } = useResource(files);
+  const { value } = useResource(files);
   const [picked, setPicked] = useState<readonly SourceChoice[]>(chosen);
   const [wanted, setWanted] = useState(labels);
   const [by, setBy] = useState<string | null>(null);
   useEffect(() => setPicked(chosen), [chosen]);
   useEffect(() => setWanted(labels), [labels]);
   const nodes = new Map(useStore(cluster.state).value?.nodes.map((node) => [node.id, node]));
-  const all = nodeLogs(value?.files ?? []).map((own) => {
+  const all = logsByNode(value?.files ?? []).map((own) => {
     const { labels: has = {}, role = '' } = nodes.get(own.node) ?? {};
     return { ...own, id: own.node, labels: has, role };
   });
@@ -57,16 +58,11 @@ function Chooser({ chosen, labels, zone, onChoose, onClose }: SourceChooserProps
         onChoose({ sources: picked, labels: wanted });
       }}
     >
-      {failure ? (
-        <FailureNote what="The logs" failure={failure} asOfMs={asOfMs} onRetry={() => files.reload()} />
-      ) : null}
-      {value === null && !failure ? <Loading what="the logs" /> : null}
+      <ResourceNote resource={files} what="The logs" />
       {silent.length > 0 ? (
         <p class="field-problem">
           {silent.map(({ id, outcome }) => `${id}: ${outcome}`).join(' · ')}{' '}
-          <button type="button" class="link-button" onClick={() => files.reload()}>
-            retry
-          </button>
+          <LinkButton onClick={() => files.reload()}>retry</LinkButton>
         </p>
       ) : null}
       <LabelFilter labels={wanted} onLabels={setWanted} by={by} onBy={setBy} />
@@ -100,11 +96,9 @@ function Chooser({ chosen, labels, zone, onChoose, onClose }: SourceChooserProps
         ))}
       </div>
       <div class="dialog-buttons">
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
+        <Button onClick={onClose}>Cancel</Button>
         <button type="submit" class="button button-primary">
-          {picked.length === 0 ? 'Show all logs' : `Show ${picked.length} ${picked.length === 1 ? 'log' : 'logs'}`}
+          {picked.length === 0 ? 'Show all logs' : `Show ${formatCounted(picked.length, 'log')}`}
         </button>
       </div>
     </form>
@@ -135,7 +129,7 @@ function NodeChoices({ own: { node, families }, all, picked, zone, setPicked }: 
         <Choice
           key={family.name}
           name={family.name}
-          note={family.rotated > 0 ? `(+${family.rotated} rotated)` : undefined}
+          note={rotatedText(family)}
           isOn={isFamilyPicked(picked, node, family.name)}
           onToggle={(isOn) => setPicked(pickFamily(picked, all, { node, family: family.name }, isOn))}
         >
@@ -168,6 +162,11 @@ function Choice({ name, note, isOn, onToggle, children }: ChoiceProps) {
   );
 }
 
+function rotatedText({ files }: FileFamily): string | undefined {
+  const count = files.filter(({ state }) => state === 'rotated').length;
+  return count > 0 ? `(+${count} rotated)` : undefined;
+}
+
 /** Single files and selections that do not exist: they must be visible to be deselected. */
 function OtherChoices({
   choices,
@@ -189,13 +188,15 @@ function OtherChoices({
   );
 }
 
-function FamilyFacts({ family, zone }: { family: LogFamily; zone: ZoneName }) {
-  const { bytes, firstMs, lastMs } = family;
+function FamilyFacts({ family: { files, sizeBytes }, zone }: { family: FileFamily; zone: ZoneName }) {
   const nowMs = Date.now();
-  const times = [firstMs, lastMs].map((timeMs) => (timeMs === null ? '?' : formatShortTime(timeMs, zone, nowMs)));
+  const known = files.flatMap(({ firstTimeMs, lastTimeMs }) => [firstTimeMs ?? [], lastTimeMs ?? []].flat());
+  const times = [Math.min(...known), Math.max(...known)].map((timeMs) =>
+    known.length === 0 ? '?' : formatShortTime(timeMs, zone, nowMs),
+  );
   return (
     <>
-      <span class="dim">{formatBytes(bytes)}</span>
+      <span class="dim">{formatBytes(sizeBytes)}</span>
       <span class="dim">{times.join(' – ')}</span>
     </>
   );

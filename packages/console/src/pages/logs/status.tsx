@@ -13,11 +13,13 @@ import {
 import type { LogWorkspace } from '../../log-view/workspace/log-workspace.ts';
 import { cluster } from '../../state/resource.ts';
 import type { Store } from '../../state/store.ts';
-import { ALL_LOGS, type LogsView, type ZoneName } from '../../state/view.ts';
+import { type LogsView, nodeLogs, type ZoneName } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
+import { Button, LinkButton } from '../../ui/controls.tsx';
 import {
   formatBytes,
   formatCount,
+  formatCounted,
   formatDate,
   formatShortTime,
   formatSpan,
@@ -67,10 +69,7 @@ export function StatusBar({ state, source, seen, zone, onRetry }: StatusBarProps
       ) : null}
       {missing.length > 0 ? (
         <span class="is-problem" title={missing.map((part) => missingText(part)).join('\n')}>
-          {respondedText(state.members)} ·{' '}
-          <button type="button" class="link-button" onClick={onRetry}>
-            retry
-          </button>
+          {respondedText(state.members)} · <LinkButton onClick={onRetry}>retry</LinkButton>
         </span>
       ) : null}
       <span class="bar-space" />
@@ -114,7 +113,7 @@ export function SkippedFilesNote({ problems }: { problems: readonly ShownProblem
           {detail.startsWith('binary') ? (
             <span class="mono">{file}</span>
           ) : (
-            <a class="mono" href={viewUrl({ ...ALL_LOGS, sources: [{ node, log: { kind: 'file', name: file } }] })}>
+            <a class="mono" href={viewUrl(nodeLogs(node, { kind: 'file', name: file }))}>
               {file}
             </a>
           )}{' '}
@@ -134,9 +133,7 @@ export function WorkspaceFailure({ failure, onRetry }: { failure: WorkspaceState
       <p>
         <code>{failure.code}</code> {failure.detail}
       </p>
-      <button type="button" class="button" onClick={onRetry}>
-        Try again
-      </button>
+      <Button onClick={onRetry}>Try again</Button>
     </div>
   );
 }
@@ -169,8 +166,8 @@ function summarize({ state }: LogWorkspace, announced: Announced): string {
   const { records, errors } =
     state.follow.state === 'live' ? sinceLast(state.rows, announced) : waiting(state.follow, announced);
   if (records === 0) return '';
-  const lines = `${formatCount(records)} new ${records === 1 ? 'line' : 'lines'}`;
-  return errors === 0 ? lines : `${lines}, ${formatCount(errors)} ${errors === 1 ? 'error' : 'errors'}`;
+  const lines = formatCounted(records, 'new line');
+  return errors === 0 ? lines : `${lines}, ${formatCounted(errors, 'error')}`;
 }
 
 /** Rows after the one that was last at the previous announcement. */

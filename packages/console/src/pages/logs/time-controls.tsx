@@ -1,6 +1,7 @@
 import { rangeProblem, readTime } from '@porthole/contract';
-import { useRef, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { TimeRange, ZoneName } from '../../state/view.ts';
+import { Button, Menu } from '../../ui/controls.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { formatShortTime, formatSpan, formatTimeInput, timeInputClock, timePreview } from '../../ui/format.ts';
 
@@ -16,43 +17,36 @@ interface RangeMenuProps {
 
 /** The time range: relative, absolute, or all. */
 export function RangeMenu({ range, zone, onChange }: RangeMenuProps) {
-  const menu = useRef<HTMLDetailsElement>(null);
-  const choose = (chosen: TimeRange | null) => {
-    if (menu.current) menu.current.open = false;
-    onChange(chosen);
-  };
-  const close = (event: KeyboardEvent) => {
-    if (event.key !== 'Escape' || !menu.current?.open) return;
-    event.stopPropagation();
-    menu.current.open = false;
-    menu.current.querySelector('summary')?.focus();
-  };
+  const summary = (
+    <summary class="button" aria-label={`Time range: ${rangeText(range, zone)}`}>
+      {rangeText(range, zone)} <span aria-hidden="true">▾</span>
+    </summary>
+  );
   return (
-    <details ref={menu} class="menu range-menu" onKeyDown={close}>
-      <summary class="button" aria-label={`Time range: ${rangeText(range, zone)}`}>
-        {rangeText(range, zone)} <span aria-hidden="true">▾</span>
-      </summary>
-      <div class="menu-body">
-        {SPANS_MIN.map((minutes) => {
-          const spanMs = minutes * 60_000;
-          const isChosen = range?.kind === 'last' && range.spanMs === spanMs;
-          return (
-            <button
-              key={minutes}
-              type="button"
-              aria-pressed={isChosen}
-              onClick={() => choose({ kind: 'last', spanMs })}
-            >
-              Last {spanText(spanMs)}
-            </button>
-          );
-        })}
-        <button type="button" aria-pressed={range === null} onClick={() => choose(null)}>
-          All
-        </button>
-        <FromTo range={range} zone={zone} onChoose={choose} />
-      </div>
-    </details>
+    <Menu class="range-menu" summary={summary}>
+      {(close) => {
+        const choose = (chosen: TimeRange | null) => {
+          close();
+          onChange(chosen);
+        };
+        const choice = (text: string, chosen: TimeRange | null, isChosen: boolean) => (
+          <button key={text} type="button" aria-pressed={isChosen} onClick={() => choose(chosen)}>
+            {text}
+          </button>
+        );
+        return (
+          <>
+            {SPANS_MIN.map((minutes) => {
+              const spanMs = minutes * 60_000;
+              const isChosen = range?.kind === 'last' && range.spanMs === spanMs;
+              return choice(`Last ${spanText(spanMs)}`, { kind: 'last', spanMs }, isChosen);
+            })}
+            {choice('All', null, range === null)}
+            <FromTo range={range} zone={zone} onChoose={choose} />
+          </>
+        );
+      }}
+    </Menu>
   );
 }
 
@@ -196,9 +190,7 @@ function GoToTimeForm({ zone, onGo, onClose }: GoToTimeProps) {
           '14:05 · yesterday 18:00 · 15m · 2026-11-15 14:05 · RFC 3339'}
       </p>
       <div class="dialog-buttons">
-        <button type="button" class="button" onClick={onClose}>
-          Cancel
-        </button>
+        <Button onClick={onClose}>Cancel</Button>
         <button type="submit" class="button button-primary" disabled={timeMs === undefined}>
           Go
         </button>

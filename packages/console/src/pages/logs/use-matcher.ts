@@ -41,33 +41,29 @@ function isMatch(record: ShownRecord, matcher: TextMatcher): boolean {
 /** Highlights the search text and what the query of a view asks for. */
 export function useRowMatcher(
   find: TextMatcher | null,
-  view: Pick<LogsView, 'query' | 'isCaseSensitive'>,
+  { query, isCaseSensitive }: Pick<LogsView, 'query' | 'isCaseSensitive'>,
 ): TextMatcher | null {
-  const { query, isCaseSensitive } = view;
-  const [asked, setAsked] = useState<TextMatcher | null>(null);
-  useEffect(() => {
-    let isOver = false;
-    const take = (made: TextMatcher | null) => isOver || setAsked(() => made);
+  const asked = useMade(`${isCaseSensitive} ${query}`, () => {
     const node = queryNode(query);
-    // The box and the search report an invalid regex.
-    if (node) queryMatcher(node, { isCaseSensitive }).then(take, () => take(null));
-    else take(null);
-    return () => {
-      isOver = true;
-    };
-  }, [query, isCaseSensitive]);
+    return node && queryMatcher(node, { isCaseSensitive });
+  });
   return useMemo(() => (find && asked ? unionMatcher([find, asked]) : (find ?? asked)), [find, asked]);
 }
 
-/** The matcher of the search text; `null` until it is ready, or if it is invalid. */
+/** The matcher of the search text. */
 export function useMatcher(query: FindQuery | null): TextMatcher | null {
+  return useMade(JSON.stringify(query), () => (query ? createMatcher(query) : undefined));
+}
+
+/** A matcher, made again when its key changes; `null` until it is ready, or if it is invalid, which others report. */
+function useMade(key: string, make: () => Promise<TextMatcher> | undefined): TextMatcher | null {
   const [matcher, setMatcher] = useState<TextMatcher | null>(null);
-  const key = JSON.stringify(query);
   useEffect(() => {
     let isOver = false;
     const take = (made: TextMatcher | null) => isOver || setMatcher(() => made);
-    if (query) createMatcher(query).then(take, () => take(null));
-    else take(null);
+    const making = make();
+    if (making === undefined) take(null);
+    else making.then(take, () => take(null));
     return () => {
       isOver = true;
     };

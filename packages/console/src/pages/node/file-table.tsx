@@ -1,6 +1,6 @@
 import { preferences } from '../../state/preferences.ts';
 import { session } from '../../state/session.ts';
-import { ALL_LOGS } from '../../state/view.ts';
+import { nodeLogs } from '../../state/view.ts';
 import { linkTo, viewUrl } from '../../state/view-url.ts';
 import { formatBytes, formatSecond, formatShortTime } from '../../ui/format.ts';
 import { useNow, useStore } from '../../ui/hooks.ts';
@@ -50,7 +50,7 @@ function FamilyRow({
   id: string;
   family: FileFamily;
 }) {
-  const href = viewUrl({ ...ALL_LOGS, sources: [{ node: id, log: { kind: 'family', name } }] });
+  const href = viewUrl(nodeLogs(id, { kind: 'family', name }));
   return (
     <tr class="family-row">
       <th scope="row">
@@ -80,7 +80,7 @@ function FamilyRow({
 }
 
 function FileRow({ id, file, isInFamily }: { id: string; file: NodeFile; isInFamily: boolean }) {
-  const href = viewUrl({ ...ALL_LOGS, sources: [{ node: id, log: { kind: 'file', name: file.name } }] });
+  const href = viewUrl(nodeLogs(id, { kind: 'file', name: file.name }));
   const canRead = !['binary', 'unreadable'].includes(file.format);
   const rawPath = `/api/v1/cluster/nodes/${encodeURIComponent(id)}/log/raw?${new URLSearchParams({ file: file.name })}`;
   return (

@@ -4,20 +4,21 @@ import type { ComponentChildren } from 'preact';
 import { useMemo } from 'preact/hooks';
 import { preferences } from '../../state/preferences.ts';
 import { cluster, type Resource } from '../../state/resource.ts';
-import { ALL_LOGS, type LogsView } from '../../state/view.ts';
+import { type LogsView, nodeLogs, nodeView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
+import { Card } from '../../ui/controls.tsx';
 import { CountChart, type CountColumn, sumColumns } from '../../ui/count-chart.tsx';
 import {
   formatAge,
   formatBytes,
-  formatCount,
+  formatCounted,
   formatDate,
   formatSecond,
   formatSpan,
   formatTime,
 } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
-import { FailureNote, Loading, Unknown } from '../../ui/notes.tsx';
+import { FailureNote, ResourceNote, Unknown } from '../../ui/notes.tsx';
 import { clockText, isClockOff, shippingText, stateText } from '../cluster/node-health.ts';
 import type { FileFamily } from '../file-families.ts';
 import {
@@ -56,10 +57,10 @@ export function NodeOverview({ node }: { node: ClusterNode }) {
 }
 
 function HourCard({ id, counts }: { id: string; counts: Resource<HourCounts> }) {
-  const { value, asOfMs, failure } = useResource(counts);
+  const { value } = useResource(counts);
   const hasCounted = value?.report?.outcome === 'ok';
   const totals = value && hasCounted ? sumColumns(value.columns) : null;
-  const logs: LogsView = { ...ALL_LOGS, sources: [{ node: id, log: null }] };
+  const logs: LogsView = nodeLogs(id);
   const columnView = ({ startMs, endMs }: CountColumn): LogsView => ({
     ...logs,
     range: { kind: 'fixed', fromMs: startMs, toMs: endMs },
@@ -67,49 +68,42 @@ function HourCard({ id, counts }: { id: string; counts: Resource<HourCounts> }) 
     isLive: false,
   });
   return (
-    <section class="card chart-card" aria-labelledby="hour-title">
-      <div class="card-head">
-        <h2 id="hour-title">Errors and warnings, last hour</h2>
-        {totals && (
+    <Card
+      id="hour-title"
+      class="chart-card"
+      title="Errors and warnings, last hour"
+      aside={
+        totals && (
           <p class="legend">
             <a
               class="legend-error"
               href={viewUrl({ ...logs, range: { kind: 'last', spanMs: 3_600_000 }, minLevel: 'ERROR' })}
             >
-              {formatCount(totals.errors)} {totals.errors === 1 ? 'error' : 'errors'}
+              {formatCounted(totals.errors, 'error')}
             </a>
             <a
               class="legend-warning"
               href={viewUrl({ ...logs, range: { kind: 'last', spanMs: 3_600_000 }, minLevel: 'WARN' })}
             >
-              {formatCount(totals.warnings)} {totals.warnings === 1 ? 'warning' : 'warnings'}
+              {formatCounted(totals.warnings, 'warning')}
             </a>
           </p>
-        )}
-      </div>
-      {failure && <FailureNote what="The counts" failure={failure} asOfMs={asOfMs} onRetry={() => counts.reload()} />}
+        )
+      }
+    >
+      <ResourceNote resource={counts} what="The counts" />
       {value && hasCounted && <CountChart columns={value.columns} range={value.range} viewFor={columnView} />}
-      {!value && !failure && (
-        <div class="chart-space">
-          <Loading what="the counts" />
-        </div>
-      )}
       <ReportNote report={value?.report ?? null} />
-    </section>
+    </Card>
   );
 }
 
 function NewestErrorsCard({ id, errors }: { id: string; errors: Resource<NewestErrors> }) {
-  const { value, asOfMs, failure } = useResource(errors);
-  const all: LogsView = { ...ALL_LOGS, sources: [{ node: id, log: null }], minLevel: 'ERROR' };
+  const { value } = useResource(errors);
+  const all: LogsView = { ...nodeLogs(id), minLevel: 'ERROR' };
   return (
-    <section class="card list-card" aria-labelledby="errors-title">
-      <div class="card-head">
-        <h2 id="errors-title">Newest errors</h2>
-        <a href={viewUrl(all)}>all errors →</a>
-      </div>
-      {failure && <FailureNote what="The errors" failure={failure} asOfMs={asOfMs} onRetry={() => errors.reload()} />}
-      {!value && !failure && <Loading what="the newest errors" />}
+    <Card id="errors-title" title="Newest errors" aside={<a href={viewUrl(all)}>all errors →</a>}>
+      <ResourceNote resource={errors} what="The errors" loading="the newest errors" />
       {value && value.records.length === 0 && <p class="dim">No errors in the last 24 hours.</p>}
       {value && value.records.length > 0 && (
         <ul class="error-list">
@@ -119,7 +113,7 @@ function NewestErrorsCard({ id, errors }: { id: string; errors: Resource<NewestE
         </ul>
       )}
       <ReportNote report={value?.report ?? null} />
-    </section>
+    </Card>
   );
 }
 
@@ -127,7 +121,7 @@ function ErrorRow({ id, record }: { id: string; record: ClusterRecord }) {
   const zone = useStore(preferences.zone);
   const nowMs = useNow();
   const { atMs, file, cursor, source, message, level } = record;
-  const view: LogsView = { ...ALL_LOGS, sources: [{ node: id, log: { kind: 'file', name: file } }], isLive: false };
+  const view: LogsView = { ...nodeLogs(id, { kind: 'file', name: file }), isLive: false };
   return (
     <li>
       <a class="error-link" href={viewUrl({ ...view, at: { node: id, cursor } })}>
@@ -150,21 +144,16 @@ const SHOWN = 6;
 
 /** Summary of the log files of a node. */
 function FilesCard({ id, files }: { id: string; files: Resource<NodeFiles> }) {
-  const { value, asOfMs, failure } = useResource(files);
-  const tabUrl = viewUrl({ page: 'node', id, tab: 'logs', text: '' });
+  const { value } = useResource(files);
+  const tabUrl = viewUrl(nodeView(id, 'logs'));
   const sizeBytes = value?.files.reduce((sum, { size }) => sum + size, 0) ?? 0;
   return (
-    <section class="card list-card" aria-labelledby="files-title">
-      <div class="card-head">
-        <h2 id="files-title">
-          {value
-            ? `${formatCount(value.files.length)} log ${value.files.length === 1 ? 'file' : 'files'}, ${formatBytes(sizeBytes)}`
-            : 'Log files'}
-        </h2>
-        <a href={tabUrl}>all files →</a>
-      </div>
-      {failure && <FailureNote what="The files" failure={failure} asOfMs={asOfMs} onRetry={() => files.reload()} />}
-      {!value && !failure && <Loading what="the files" />}
+    <Card
+      id="files-title"
+      title={value ? `${formatCounted(value.files.length, 'log file')}, ${formatBytes(sizeBytes)}` : 'Log files'}
+      aside={<a href={tabUrl}>all files →</a>}
+    >
+      <ResourceNote resource={files} what="The files" />
       <ul class="fact-list">
         {value?.families.slice(0, SHOWN).map((family) => (
           <FamilyLine key={family.name} id={id} family={family} />
@@ -176,7 +165,7 @@ function FilesCard({ id, files }: { id: string; files: Resource<NodeFiles> }) {
         </p>
       )}
       <ReportNote report={value?.report ?? null} />
-    </section>
+    </Card>
   );
 }
 
@@ -186,7 +175,7 @@ function FamilyLine({ id, family: { name, files, sizeBytes, lastTimeMs } }: { id
   const log = { kind: 'family', name } as const;
   return (
     <li>
-      <a class="mono" href={viewUrl({ ...ALL_LOGS, sources: [{ node: id, log }] })}>
+      <a class="mono" href={viewUrl(nodeLogs(id, log))}>
         {name}
       </a>
       <span class="fact">
@@ -203,7 +192,7 @@ function FamilyLine({ id, family: { name, files, sizeBytes, lastTimeMs } }: { id
   );
 }
 
-interface IdentityCardProps {
+interface NodeCardProps {
   node: ClusterNode;
   description: Resource<NodeDescription>;
 }
@@ -211,14 +200,11 @@ interface IdentityCardProps {
 const NOT_REPORTED = 'not reported, or the node is not responding';
 
 /** Host, ports, versions and clock of a node. */
-function IdentityCard({ node, description }: IdentityCardProps) {
+function IdentityCard({ node, description }: NodeCardProps) {
   const { value } = useResource(description);
   const { hostName, hostIp, httpPort, grpcPort, version } = node.node;
   return (
-    <section class="card list-card" aria-labelledby="identity-title">
-      <div class="card-head">
-        <h2 id="identity-title">Identity</h2>
-      </div>
+    <Card id="identity-title" title="Identity">
       <dl class="facts">
         <Fact name="Host">
           {hostName && hostName !== hostIp ? `${hostName} ` : ''}
@@ -244,7 +230,7 @@ function IdentityCard({ node, description }: IdentityCardProps) {
         </Fact>
         <Fact name="Time zone">{node.timeZone ?? <Unknown why={NOT_REPORTED} />}</Fact>
       </dl>
-    </section>
+    </Card>
   );
 }
 
@@ -288,19 +274,11 @@ function observedText({ observes }: NodeDescription): string {
   return observes === 'self' ? 'its own configuration and logs' : 'the configuration and logs of the service beside it';
 }
 
-interface HealthCardProps {
-  node: ClusterNode;
-  description: Resource<NodeDescription>;
-}
-
 /** Readiness checks of the node and the operations it supports. */
-function HealthCard({ node, description }: HealthCardProps) {
+function HealthCard({ node, description }: NodeCardProps) {
   const { value, asOfMs, failure } = useResource(description);
   return (
-    <section class="card list-card" aria-labelledby="health-title">
-      <div class="card-head">
-        <h2 id="health-title">Health</h2>
-      </div>
+    <Card id="health-title" title="Health">
       {node.isSelf ? <OwnHealth /> : <ReportedHealth node={node} archive={value?.archive} />}
       {failure && node.state === 'up' && (
         <FailureNote what="The description" failure={failure} asOfMs={asOfMs} onRetry={() => description.reload()} />
@@ -317,17 +295,15 @@ function HealthCard({ node, description }: HealthCardProps) {
           </ul>
         </details>
       )}
-    </section>
+    </Card>
   );
 }
 
 function OwnHealth() {
   const readiness = useMemo(() => readinessResource(), []);
   const { value, asOfMs, failure } = useResource(readiness);
-  if (failure)
-    return (
-      <FailureNote what="The health checks" failure={failure} asOfMs={asOfMs} onRetry={() => readiness.reload()} />
-    );
+  const retry = () => readiness.reload();
+  if (failure) return <FailureNote what="The health checks" failure={failure} asOfMs={asOfMs} onRetry={retry} />;
   if (!value) return null;
   return (
     <ul class="check-list">

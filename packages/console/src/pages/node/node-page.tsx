@@ -3,11 +3,11 @@ import { useMemo } from 'preact/hooks';
 import { navigation } from '../../state/navigation.ts';
 import { preferences } from '../../state/preferences.ts';
 import { cluster, nodeColour } from '../../state/resource.ts';
-import { ALL_LOGS, type NodeView, snapshotView } from '../../state/view.ts';
+import { type NodeView, nodeLogs, nodeView, snapshotView } from '../../state/view.ts';
 import { viewUrl } from '../../state/view-url.ts';
-import { formatBytes, formatCount, formatShortTime, formatSpan } from '../../ui/format.ts';
+import { formatBytes, formatCounted, formatShortTime, formatSpan } from '../../ui/format.ts';
 import { useNow, useResource, useStore } from '../../ui/hooks.ts';
-import { FailureNote, Loading } from '../../ui/notes.tsx';
+import { Loading, ResourceNote } from '../../ui/notes.tsx';
 import { isDegraded, stateText } from '../cluster/node-health.ts';
 import { NodeConfig } from '../config/lazy-config.tsx';
 import { matchingFamilies } from '../file-families.ts';
@@ -32,15 +32,11 @@ export function NodePage({ view }: { view: NodeView }) {
       {node ? <NodeHead node={node} /> : <h1>{id}</h1>}
       <nav class="tabs" aria-label={`Parts of ${id}`}>
         {TABS.map((part) => (
-          <a
-            key={part.tab}
-            href={viewUrl({ page: 'node', id, tab: part.tab, text: '' })}
-            aria-current={part.tab === tab ? 'page' : undefined}
-          >
+          <a key={part.tab} href={viewUrl(nodeView(id, part.tab))} aria-current={part.tab === tab ? 'page' : undefined}>
             {part.name}
           </a>
         ))}
-        <a href={viewUrl({ ...ALL_LOGS, sources: [{ node: id, log: null }] })}>Logs →</a>
+        <a href={viewUrl(nodeLogs(id))}>Logs →</a>
       </nav>
       {tab === 'overview' && (node ? <NodeOverview key={id} node={node} /> : !failure && <Loading what="the node" />)}
       {tab === 'config' && <NodeConfig view={view} />}
@@ -57,7 +53,7 @@ function NoSuchNode({ id, known }: { id: string; known: readonly string[] }) {
       <ul>
         {known.map((other) => (
           <li key={other}>
-            <a href={viewUrl({ page: 'node', id: other, tab: 'overview', text: '' })}>{other}</a>
+            <a href={viewUrl(nodeView(other))}>{other}</a>
           </li>
         ))}
       </ul>
@@ -95,7 +91,7 @@ function NodeHead({ node }: { node: ClusterNode }) {
 /** All log files of a node, by log. */
 function NodeLogs({ id, text }: { id: string; text: string }) {
   const files = useMemo(() => filesResource(id), [id]);
-  const { value, asOfMs, failure } = useResource(files);
+  const { value } = useResource(files);
   const families = value ? matchingFamilies(value.families, text) : [];
   const sizeBytes = value?.files.reduce((sum, { size }) => sum + size, 0) ?? 0;
   return (
@@ -106,19 +102,16 @@ function NodeLogs({ id, text }: { id: string; text: string }) {
           aria-label="Files whose name contains"
           placeholder="File name contains"
           value={text}
-          onInput={({ currentTarget }) =>
-            navigation.go({ page: 'node', id, tab: 'logs', text: currentTarget.value }, { replace: true })
-          }
+          onInput={({ currentTarget }) => navigation.go(nodeView(id, 'logs', currentTarget.value), { replace: true })}
         />
         {value && (
           <span class="dim">
-            {formatCount(value.families.length)} {value.families.length === 1 ? 'log' : 'logs'} ·{' '}
-            {formatCount(value.files.length)} {value.files.length === 1 ? 'file' : 'files'} · {formatBytes(sizeBytes)}
+            {formatCounted(value.families.length, 'log')} · {formatCounted(value.files.length, 'file')} ·{' '}
+            {formatBytes(sizeBytes)}
           </span>
         )}
       </div>
-      {failure && <FailureNote what="The files" failure={failure} asOfMs={asOfMs} onRetry={() => files.reload()} />}
-      {!value && !failure && <Loading what="the files" />}
+      <ResourceNote resource={files} what="The files" />
       {families.length > 0 && <FileTable id={id} families={families} />}
       {value && families.length === 0 && (
         <p class="dim">{value.files.length === 0 ? 'No log files' : `No file name contains "${text}"`}</p>
