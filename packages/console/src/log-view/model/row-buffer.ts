@@ -1,7 +1,5 @@
 import { recordKey, type ShownRecord } from '../source/log-source.ts';
-import type { Row } from './workspace-state.ts';
-
-export type RecordRow = Extract<Row, { kind: 'record' }>;
+import type { RecordRow, Row } from './workspace-state.ts';
 
 /** Rows held: enough to scroll for a while, few enough that a change takes less than a frame. */
 export const MAX_RECORDS = 4000;

@@ -48,7 +48,7 @@ export function NodeTable({ nodes, labels, by, counts, nowMs }: NodeTableProps) 
   const hasArchive = nodes.some(({ archive }) => archive !== undefined);
   return (
     <div class="card table-card">
-      <table class="node-table">
+      <table class="data-table node-table">
         <caption class="sr-only">Nodes of the cluster</caption>
         <thead>
           <tr>

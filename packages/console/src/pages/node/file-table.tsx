@@ -13,7 +13,7 @@ const MINUTE_MS = 60_000;
 export function FileTable({ id, families }: { id: string; families: readonly FileFamily[] }) {
   return (
     <div class="card table-card">
-      <table class="file-table">
+      <table class="data-table file-table">
         <caption class="sr-only">Log files of {id}</caption>
         <thead>
           <tr>
