@@ -8,7 +8,7 @@ import { join } from 'node:path';
  * sources it writes of what and by what that was made, so that a test sees in no time whether they still belong together.
  */
 
-const PACKAGES = ['archive', 'logs', 'records'];
+const PACKAGES = ['logs', 'records'];
 
 const FINGERPRINT = 'compiled.json';
 

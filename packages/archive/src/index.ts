@@ -10,5 +10,4 @@ export type { SchemaOptions } from './schema/tables.ts';
 export { ClickHouseTarget } from './ship/clickhouse-target.ts';
 export { LogShipper, type ShipperOptions, type ShipperStatus } from './ship/log-shipper.ts';
 export { ProgressWriter } from './ship/progress-writer.ts';
-export type { RecordTarget } from './ship/record-target.ts';
 export { SourcedCluster } from './sourced/sourced-cluster.ts';

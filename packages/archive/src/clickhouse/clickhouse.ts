@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Agent } from 'node:http';
+import { errorMessage } from '@porthole/contract';
 import { ArchiveError } from '../archive-error.ts';
-import { Credentials, messageOf } from './credentials.ts';
+import { Credentials } from './credentials.ts';
 import { readLines } from './read-lines.ts';
 import { createAgent, sendRequest } from './send-request.ts';
 
@@ -30,8 +31,8 @@ export interface StatementOptions {
 
 export interface InsertOptions extends StatementOptions {
   body: Uint8Array;
-  /** The body is in blocks of ClickHouse's own format, with checksums, which old and new servers read. */
-  isPacked?: boolean | undefined;
+  /** The body is compressed. */
+  isGzip?: boolean | undefined;
 }
 
 export interface QueryOptions extends StatementOptions {
@@ -69,9 +70,8 @@ export class ClickHouse {
   }
 
   /** Sends rows: `sql` ends with their format. Resolves once the server has stored them. */
-  async insert(sql: string, { body, isPacked = false, ...options }: InsertOptions): Promise<void> {
-    const settings = isPacked ? { ...options.settings, decompress: 1 } : options.settings;
-    const text = await collect(await this.#send({ ...options, settings, query: sql, body }), 1024);
+  async insert(sql: string, options: InsertOptions): Promise<void> {
+    const text = await collect(await this.#send({ ...options, query: sql }), 1024);
     // The status may have been sent before it failed.
     if (text.length > 0)
       throw new ArchiveError('ARCHIVE_FAILED', `unexpected response to an insert: ${text.slice(0, 200)}`);
@@ -123,13 +123,13 @@ export class ClickHouse {
     }
   }
 
-  async #sendOnce({ query, body, settings, signal, timeoutMs, withoutDatabase }: Statement) {
+  async #sendOnce({ query, body, isGzip, settings, signal, timeoutMs, withoutDatabase }: Statement) {
     signal?.throwIfAborted();
     const url = new URL(this.#url);
     if (!withoutDatabase) url.searchParams.set('database', this.database);
     if (query !== undefined) url.searchParams.set('query', query);
     for (const [name, value] of Object.entries(settings ?? {})) url.searchParams.set(name, String(value));
-    const headers = await this.#credentials.headers();
+    const headers = { ...(await this.#credentials.headers()), ...(isGzip && { 'Content-Encoding': 'gzip' }) };
     const caFile = url.protocol === 'https:' ? this.#caFile : undefined;
     this.#agent ??= createAgent(url, caFile === undefined ? undefined : await this.#readCa(caFile));
     const { shownUrl } = this;
@@ -141,15 +141,14 @@ export class ClickHouse {
     try {
       return await readFile(file);
     } catch (cause) {
-      throw new ArchiveError('ARCHIVE_DENIED', `cannot read the CA file ${file}: ${messageOf(cause)}`, { cause });
+      throw new ArchiveError('ARCHIVE_DENIED', `cannot read the CA file ${file}: ${errorMessage(cause)}`, { cause });
     }
   }
 }
 
-interface Statement extends StatementOptions {
+interface Statement extends InsertOptions {
   /** In the URL, if the body is data. */
   query?: string;
-  body: Uint8Array;
 }
 
 async function collect(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {

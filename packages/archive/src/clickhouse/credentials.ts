@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { errorMessage } from '@porthole/contract';
 import { ArchiveError } from '../archive-error.ts';
 
 /** Longer files hold something else. */
@@ -36,7 +37,7 @@ export class Credentials {
       const text = await readFile(this.#file, 'utf8');
       if (text.length <= MAX_PASSWORD_BYTES) return text.replace(/\r?\n$/, '');
     } catch (cause) {
-      throw new ArchiveError('ARCHIVE_DENIED', `cannot read the password file ${this.#file}: ${messageOf(cause)}`, {
+      throw new ArchiveError('ARCHIVE_DENIED', `cannot read the password file ${this.#file}: ${errorMessage(cause)}`, {
         cause,
       });
     }
@@ -45,8 +46,4 @@ export class Credentials {
       `the password file ${this.#file} has more than ${MAX_PASSWORD_BYTES} bytes`,
     );
   }
-}
-
-export function messageOf(thrown: unknown): string {
-  return thrown instanceof Error ? thrown.message : String(thrown);
 }

@@ -1,7 +1,7 @@
 import * as http from 'node:http';
 import * as https from 'node:https';
+import { errorMessage } from '@porthole/contract';
 import { ArchiveError } from '../archive-error.ts';
-import { messageOf } from './credentials.ts';
 import { parseServerError } from './server-error.ts';
 
 /** Bytes of an error that are read. */
@@ -134,7 +134,7 @@ function toArchiveError(thrown: unknown, shownUrl: string, signal: AbortSignal |
   const isCertificate = /CERT|SELF_SIGNED|UNABLE_TO_VERIFY|ERR_TLS|ALTNAME/.test(code);
   return new ArchiveError(
     isCertificate ? 'ARCHIVE_DENIED' : 'ARCHIVE_UNREACHABLE',
-    `${isCertificate ? 'cannot trust' : 'cannot reach'} ${shownUrl}: ${messageOf(thrown) || code}`,
+    `${isCertificate ? 'cannot trust' : 'cannot reach'} ${shownUrl}: ${errorMessage(thrown) || code}`,
     { cause: thrown },
   );
 }

@@ -1,9 +1,76 @@
+import { errorMessage } from '@porthole/contract';
 import { owned, Shared } from '@porthole/logs/shared';
 import { ArchiveError } from '../archive-error.ts';
-import { messageOf } from '../clickhouse/credentials.ts';
-import type { BuiltBatch } from './batch-builder.ts';
-import type { PendingBatch } from './pending-batch.ts';
-import type { RecordTarget } from './record-target.ts';
+import type { ClickHouseTarget } from './clickhouse-target.ts';
+import type { LogReader } from './log-reader.ts';
+import type { LogCheckpoint, PendingBatch } from './positions.ts';
+import { RowWriter } from './row-writer.ts';
+
+/** Large enough that ClickHouse makes few parts, small enough for a node's memory. */
+const MAX_BYTES = 6 * 1024 ** 2;
+const MAX_ROWS = 50_000;
+
+/** Each is a partition, and thus a part of its own: servers refuse more than a hundred in one insert. */
+const MAX_DAYS = 40;
+
+const FIRST_WAIT_MS = 500;
+const MAX_WAIT_MS = 30_000;
+
+/** Short: a batch takes tens of milliseconds to send. */
+const ROOM_POLL_MS = 20;
+
+/** Rows of one or more logs, and what is known to be shipped once they are stored. */
+export interface BuiltBatch {
+  /** What is sent, again and again if need be. */
+  packed: Buffer;
+  /** Whether it is on disk, as it is before it is sent. */
+  isKept: boolean;
+  rows: number;
+  /** Size of the rows, not packed. */
+  bytes: number;
+  /** Logs with rows in it. */
+  logs: readonly LogCheckpoint[];
+}
+
+/** Collects the rows of a node's logs. */
+export class BatchBuilder {
+  readonly writer = new RowWriter();
+  readonly #readers = new Set<LogReader>();
+  readonly #days = new Set<string>();
+  readonly #maxRows: number;
+  #rows = 0;
+
+  constructor(maxRows = MAX_ROWS) {
+    this.#maxRows = maxRows;
+  }
+
+  get isFull(): boolean {
+    return this.writer.length >= MAX_BYTES || this.#rows >= this.#maxRows || this.#days.size >= MAX_DAYS;
+  }
+
+  /** Notes a row of this day that was just written. */
+  add(reader: LogReader, day: string): void {
+    this.#rows++;
+    this.#days.add(day);
+    this.#readers.add(reader);
+  }
+
+  /**
+   * What was collected; `undefined` if nothing was. Packed here, where the rows are: copies of them would be what most of
+   * the memory of shipping is for. No rows are added until it resolves.
+   */
+  async take(pack: (rows: Buffer) => Promise<Buffer>): Promise<BuiltBatch | undefined> {
+    if (this.#rows === 0) return undefined;
+    const packed = await pack(this.writer.rows);
+    const logs = [...this.#readers].map((reader) => reader.checkpoint());
+    const batch = { packed, isKept: false, rows: this.#rows, bytes: this.writer.length, logs };
+    this.writer.length = 0;
+    this.#rows = 0;
+    this.#readers.clear();
+    this.#days.clear();
+    return batch;
+  }
+}
 
 /** Why nothing is shipped now. */
 export interface ShipProblem {
@@ -12,7 +79,7 @@ export interface ShipProblem {
 }
 
 export interface BatchSenderDeps {
-  target: RecordTarget;
+  target: ClickHouseTarget;
   /** Keeps the batch in flight: after a crash, the very same one is sent again. */
   pending: PendingBatch;
   signal: AbortSignal;
@@ -20,9 +87,6 @@ export interface BatchSenderDeps {
   sleep(ms: number, signal: AbortSignal): Promise<void>;
   onProblem(problem: ShipProblem | undefined): void;
 }
-
-const FIRST_WAIT_MS = 500;
-const MAX_WAIT_MS = 30_000;
 
 /** Sends one batch after the other, each until it is stored: again and again, the very same rows. */
 export class BatchSender {
@@ -39,12 +103,7 @@ export class BatchSender {
     this.#deps = deps;
   }
 
-  /** One batch is sent while the next one is collected; a third one has to wait. */
-  get isFull(): boolean {
-    return this.#next !== undefined;
-  }
-
-  /** Sends a batch as soon as the one before is stored. Only if it is not full. */
+  /** Sends a batch as soon as the one before is stored. Only if there is room. */
   submit(batch: BuiltBatch): void {
     this.#next = batch;
     void owned(
@@ -58,13 +117,13 @@ export class BatchSender {
     await this.#sending.last();
   }
 
-  /** Waits for room, at most so long; whether there is. */
+  /** Waits for room, at most so long; whether there is. One batch is sent while the next one waits; a third has no room. */
   async room(waitMs: number): Promise<boolean> {
     const { signal, sleep } = this.#deps;
     const endAt = performance.now() + waitMs;
     // Not a signal with a timeout: where nobody listens to one, it may be collected before it aborts.
-    while (this.isFull && !signal.aborted && performance.now() < endAt) await sleep(ROOM_POLL_MS, signal);
-    return !this.isFull;
+    while (this.#next && !signal.aborted && performance.now() < endAt) await sleep(ROOM_POLL_MS, signal);
+    return this.#next === undefined;
   }
 
   async #run(): Promise<void> {
@@ -94,32 +153,25 @@ export class BatchSender {
 
   async #send(batch: BuiltBatch): Promise<void> {
     const { target, pending, signal } = this.#deps;
-    if (!this.#isPrepared) await target.prepare(signal);
+    const { rows, bytes, packed, logs } = batch;
+    if (!this.#isPrepared) await target.prepare();
     this.#isPrepared = true;
-    await this.#keep(batch);
-    await target.send(batch.packed, signal);
-    for (const log of batch.logs) await log.commit();
-    this.sentRows += batch.rows;
-    this.sentBytes += batch.bytes;
+    if (!batch.isKept) {
+      // On disk, together with where it ends in each log, before it is sent for the first time.
+      for (const log of logs) await log.prepare();
+      await pending.write({ format: target.format, rows, bytes, logs: logs.map(({ state }) => state), packed });
+      batch.isKept = true;
+    }
+    await target.send(packed, signal);
+    for (const log of logs) await log.commit();
+    this.sentRows += rows;
+    this.sentBytes += bytes;
     this.batches++;
     await pending.remove();
   }
-
-  /** Writes it to disk, together with where it ends in each log, before it is sent for the first time. */
-  async #keep(batch: BuiltBatch): Promise<void> {
-    if (batch.isKept) return;
-    const { target, pending } = this.#deps;
-    for (const log of batch.logs) await log.prepare();
-    const { rows, bytes, packed } = batch;
-    await pending.write({ format: target.format, rows, bytes, logs: batch.logs.map(({ state }) => state), packed });
-    batch.isKept = true;
-  }
 }
-
-/** Short: a batch takes tens of milliseconds to send. */
-const ROOM_POLL_MS = 20;
 
 /** A failure of the archive, or of the disk that positions are kept on. */
 export function toProblem(error: unknown): ShipProblem {
-  return { code: error instanceof ArchiveError ? error.code : 'ARCHIVE_POSITION', detail: messageOf(error) };
+  return { code: error instanceof ArchiveError ? error.code : 'ARCHIVE_POSITION', detail: errorMessage(error) };
 }

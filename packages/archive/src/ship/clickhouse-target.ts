@@ -1,10 +1,10 @@
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 import { quote } from '../clickhouse/quote.ts';
 import { checkSchema } from '../schema/migrate.ts';
 import { readFeatures } from '../schema/server-features.ts';
 import { RECORDS } from '../schema/tables.ts';
-import { BlockPacker } from './block-packer.ts';
-import type { RecordTarget } from './record-target.ts';
 
 /** More files of one log are not told apart after the positions were lost. */
 const MAX_KNOWN_FILES = 1000;
@@ -15,12 +15,20 @@ const SEND_TIMEOUT_MS = 60_000;
 /** All rows of a partition become one part, stored together or not at all; a distributed table stores them at once. */
 const SETTINGS = { max_insert_block_size: 1_048_576, insert_distributed_sync: 1 };
 
-const INSERT = `INSERT INTO ${RECORDS} FORMAT JSONEachRow`;
+/** Compresses rows to a tenth. */
+const GZIP = { level: 1 };
 
-/** Sends rows to the table `records` of ClickHouse. */
-export class ClickHouseTarget implements RecordTarget {
-  readonly format = 'JSONEachRow.blocks.1';
-  readonly #packer = new BlockPacker();
+/** A file of which the archive has records. */
+export interface KnownFile {
+  id: string;
+  /** Time of the newest of them; 0 if none has one. */
+  toMs: number;
+}
+
+/** Sends rows to the table `records` of ClickHouse. All methods throw an `ArchiveError`. */
+export class ClickHouseTarget {
+  /** What `pack` returns: a batch that was packed as another one, by another version, is made anew. */
+  readonly format = 'JSONEachRow.gzip.1';
   readonly #clickhouse: ClickHouse;
   #settings: Readonly<Record<string, number>> = SETTINGS;
 
@@ -28,6 +36,7 @@ export class ClickHouseTarget implements RecordTarget {
     this.#clickhouse = clickhouse;
   }
 
+  /** Makes sure that it can take records. Called before the first batch and after failures. */
   async prepare(): Promise<void> {
     await checkSchema(this.#clickhouse);
     const { hasAsyncInsert } = await readFeatures(this.#clickhouse);
@@ -35,22 +44,33 @@ export class ClickHouseTarget implements RecordTarget {
     this.#settings = hasAsyncInsert ? { ...SETTINGS, async_insert: 1, wait_for_async_insert: 1 } : SETTINGS;
   }
 
+  /**
+   * What is sent for these rows: lines of JSON of `ArchiveRow`, columns with their default value left out. A copy: the
+   * memory of the rows is used again. Does not depend on `prepare`.
+   */
   pack(rows: Buffer): Promise<Buffer> {
-    return this.#packer.pack(rows);
+    return promisify<Buffer, typeof GZIP, Buffer>(gzip)(rows, GZIP);
   }
 
+  /**
+   * Sends what was packed, as often as it takes. Resolves once the rows are stored, together or not at all as far as
+   * ClickHouse can do that. Rows that were stored before replace themselves.
+   */
   async send(packed: Buffer, signal: AbortSignal): Promise<void> {
-    const settings = this.#settings;
-    await this.#clickhouse.insert(INSERT, {
+    await this.#clickhouse.insert(`INSERT INTO ${RECORDS} FORMAT JSONEachRow`, {
       body: packed,
-      isPacked: true,
-      settings,
+      isGzip: true,
+      settings: this.#settings,
       signal,
       timeoutMs: SEND_TIMEOUT_MS,
     });
   }
 
-  async knownFiles({ cluster, node, log }: Parameters<RecordTarget['knownFiles']>[0], signal: AbortSignal) {
+  /** Files of a log of which it has records, newest first: for a node that has lost its positions. */
+  async knownFiles(
+    { cluster, node, log }: { cluster: string; node: string; log: string },
+    signal: AbortSignal,
+  ): Promise<KnownFile[]> {
     const where = `cluster = ${quote(cluster)} AND node = ${quote(node)} AND log = ${quote(log)}`;
     const sql = `SELECT file_id AS id, max(time_ms) AS to_ms FROM ${RECORDS} WHERE ${where}
 GROUP BY file_id ORDER BY to_ms DESC LIMIT ${MAX_KNOWN_FILES}`;

@@ -1,9 +1,9 @@
 import type { SearchEnd } from '@porthole/logs';
-import type { BatchBuilder } from './batch-builder.ts';
+import type { BatchBuilder } from './batch-sender.ts';
 import type { FileEntry } from './log-files.ts';
-import type { MadeRows } from './row-kernel.ts';
 
 const NEWLINE = 10;
+const QUOTE = 0x22;
 /** `{"type":"record"` and `{"type":"end"` differ here. */
 const KIND_AT = 9;
 const LETTER_R = 0x72;
@@ -16,151 +16,123 @@ export interface LineFile {
   name: string;
   /** What its cursors begin with. */
   mark: { headHash: string; headBytes: number };
-  /** What its lines begin with. */
-  prefix: Buffer;
-}
-
-/** The last row, and what is undone if it may not be shipped yet. */
-interface LastRow {
-  entry: FileEntry;
-  name: string;
-  offset: number;
-  end: number;
-  /** Of the rows before it. */
-  length: number;
-  before: Pick<FileEntry, 'end' | 'lastOffset' | 'beforeMs'>;
-  untimedBefore: number;
-  /** Where the cursor before it is, or itself, once that was kept. */
-  beforeLine: { chunk: Buffer; at: number } | undefined;
-  cursor: string | null | undefined;
+  /** What its lines begin with, up to the offset. */
+  lineStart: Buffer;
 }
 
 /** Why reading a chunk stopped. */
 export type PassState = 'more' | 'file' | 'full' | 'end';
 
-/** One pass over the lines of a search: adds the rows of records that were not shipped yet. Synchronous: there are many. */
+/** The line of a record, in a chunk that is valid for now. */
+interface Line {
+  chunk: Buffer;
+  at: number;
+}
+
+/**
+ * One pass over the lines of a search: adds the rows of records that were not shipped yet. A record is added when another
+ * one follows, because it is complete only then; the last one is held back for `addLast`.
+ */
 export class LogPass {
   state: PassState = 'more';
   end: SearchEnd | undefined;
   rows = 0;
   bytes = 0;
+  /** Records without a time. */
+  untimed = 0;
   /** The newest time, and by how much times went back at most. */
   toMs: number | null;
   disorderMs = 0;
-  /** The last record of all, if it has a row. */
-  last: LastRow | undefined;
   readonly #builder: BatchBuilder;
-  readonly #onRows: (rows: number, day: string) => void;
+  readonly #onRow: (day: string) => void;
   #file: { entry: FileEntry; name: string } | undefined;
-  /** Where the cursor of the last row is: only the last of many is needed. */
-  #line: { chunk: Buffer; at: number; entry: FileEntry } | undefined;
+  #held: Line | undefined;
+  /** The line of the last row, for its cursor: only that of the last of many is needed. */
+  #lastRow: Line | undefined;
+  /** Time of the record before, in its file. `undefined`: there is none. */
+  #previousMs: number | undefined;
 
   /** `toMs`: the newest time before it. */
-  constructor(builder: BatchBuilder, toMs: number | null, onRows: (rows: number, day: string) => void) {
+  constructor(builder: BatchBuilder, toMs: number | null, onRow: (day: string) => void) {
     this.#builder = builder;
-    this.#onRows = onRows;
+    this.#onRow = onRow;
     this.toMs = toMs;
-    Object.assign(builder.writer.state, { toMs: toMs ?? Number.NaN, disorderMs: 0, untimed: 0 });
   }
 
   /** The file that lines are of from now on; the writer has been told. */
-  setFile(entry: FileEntry, { name }: LineFile): void {
+  setFile(entry: FileEntry, name: string): void {
+    this.keep();
     this.#file = { entry, name };
-    const { end, lastOffset, beforeMs, cursor } = entry;
-    const { state } = this.#builder.writer;
-    Object.assign(state, { end, lastOffset, beforeMs, carriedMs: 0, first: cursor === null ? 1 : 2 });
+    this.#previousMs = undefined;
   }
 
   /** Reads lines from a position on; returns where it stopped, and `state` says why. */
   read(chunk: Buffer, start: number): number {
-    const builder = this.#builder;
-    let at = start;
-    while (at < chunk.length) {
+    for (let at = start; at < chunk.length; at = chunk.indexOf(NEWLINE, at) + 1) {
       if (chunk[at + KIND_AT] !== LETTER_R) {
         this.end = JSON.parse(chunk.toString('utf8', at, chunk.indexOf(NEWLINE, at))) as SearchEnd;
         this.state = 'end';
         return chunk.length;
       }
-      // Only now: the last row is followed by another record, so that it is complete.
-      this.state = builder.isFull ? 'full' : this.#file ? 'more' : 'file';
+      this.addLast();
+      const isOfFile = this.#file !== undefined && this.#builder.writer.isOfFile(chunk, at);
+      this.state = this.#builder.isFull ? 'full' : isOfFile ? 'more' : 'file';
       if (this.state !== 'more') return at;
-      let made = builder.writer.make(chunk, at, builder.room);
-      this.#note(chunk, made);
-      if (made.stop === 'unusual' && !builder.isFull) {
-        made = builder.writer.makeOne(chunk, made.at);
-        this.#note(chunk, made);
-      }
-      at = made.at;
-      if (made.stop === 'day') builder.writer.startDay();
-      if (made.stop !== 'file') continue;
-      this.state = 'file';
-      return at;
+      this.#held = { chunk, at };
     }
     this.state = 'more';
-    return at;
+    return chunk.length;
   }
 
-  /** Keeps the cursor of the last row: before the chunk is given back, what was read is saved, or another file is read. */
-  keepCursor(): void {
-    if (!this.#line) return;
-    const { last } = this;
-    const { chunk, at, entry } = this.#line;
-    this.#line = undefined;
-    if (last?.entry === entry && last.cursor === undefined) {
-      last.cursor = last.beforeLine ? cursorIn(last.beforeLine.chunk, last.beforeLine.at) : entry.cursor;
+  /** Keeps what is needed of a chunk: before it is given back, what was read is saved, or another file is read. */
+  keep(): void {
+    if (this.#held) {
+      const { chunk, at } = this.#held;
+      this.#held = { chunk: Buffer.from(chunk.subarray(at, chunk.indexOf(NEWLINE, at) + 1)), at: 0 };
     }
-    entry.cursor = cursorIn(chunk, at);
+    if (this.#file && this.#lastRow) this.#file.entry.cursor = cursorIn(this.#lastRow);
+    this.#lastRow = undefined;
   }
 
-  /** How many records without a time there were since it was asked last. */
-  takeUntimed(): number {
-    const { state } = this.#builder.writer;
-    const { untimed } = state;
-    state.untimed = 0;
-    return untimed;
+  /** The record that is held back, unless it was shipped before. */
+  get last(): { entry: FileEntry; name: string; offset: number; end: number } | undefined {
+    const { writer } = this.#builder;
+    if (!this.#held || !this.#file) return undefined;
+    writer.read(this.#held.chunk, this.#held.at);
+    const end = writer.offset + writer.bytes;
+    return end > this.#file.entry.end ? { ...this.#file, offset: writer.offset, end } : undefined;
   }
 
-  /** Takes the last row back. */
-  undoLast(): void {
-    const { last } = this;
-    if (!last) return;
-    const { entry, beforeLine, cursor } = last;
-    this.#line = cursor === undefined && beforeLine ? { ...beforeLine, entry } : undefined;
-    Object.assign(entry, last.before, cursor === undefined ? {} : { cursor });
-    this.#builder.writer.length = last.length;
-    this.#builder.writer.state.untimed = last.untimedBefore;
-    this.#builder.rows--;
-    this.rows--;
-    this.bytes -= last.end - Math.max(last.offset, last.before.end);
-    this.last = undefined;
-  }
-
-  /** What was made of some lines of the file. */
-  #note(chunk: Buffer, { lines, rows, lastLine, lineBefore, day, undo }: MadeRows): void {
-    const file = this.#file;
-    if (!file || lines === 0) return;
-    const { entry, name } = file;
-    const { state } = this.#builder.writer;
-    if (rows > 0) {
-      const { end, lastOffset, beforeMs } = state;
-      const known = this.#line?.entry === entry ? this.#line : undefined;
-      const beforeLine = lineBefore < 0 ? known : { chunk, at: lineBefore };
-      Object.assign(entry, { end, lastOffset, beforeMs });
-      this.#line = { chunk, at: lastLine, entry };
-      this.rows += rows;
-      this.bytes += state.readBytes;
-      state.readBytes = 0;
-      if (!Number.isNaN(state.toMs)) this.toMs = state.toMs;
-      this.disorderMs = state.disorderMs;
-      // Of everything up to here: what is deleted is older.
+  /** Adds the row of the record that is held back, unless it was shipped before. */
+  addLast(): void {
+    if (!this.#held || !this.#file) return;
+    const { writer } = this.#builder;
+    const { entry } = this.#file;
+    writer.read(this.#held.chunk, this.#held.at);
+    const { offset, bytes, timeMs } = writer;
+    const end = offset + bytes;
+    // The first may be the last one that was shipped, with more lines.
+    const previousMs = this.#previousMs ?? (offset === entry.lastOffset ? entry.beforeMs : 0);
+    this.#previousMs = timeMs ?? previousMs;
+    if (end > entry.end) {
+      this.rows++;
+      this.bytes += end - Math.max(offset, entry.end);
+      this.#noteTime(timeMs);
+      entry.end = end;
+      entry.lastOffset = offset;
+      entry.beforeMs = previousMs;
+      // The newest of everything up to here: what is deleted is older.
       entry.toMs = Math.max(entry.toMs ?? 0, this.toMs ?? 0);
-      this.#onRows(rows, day);
-      this.last = undo && {
-        ...{ entry, name, offset: lastOffset, end, length: undo.length, beforeLine, cursor: undefined },
-        before: { end: undo.end, lastOffset: undo.lastOffset, beforeMs: undo.beforeMs },
-        untimedBefore: undo.untimed,
-      };
-    } else this.last = undefined;
+      this.#onRow(writer.write(previousMs));
+      this.#lastRow = this.#held;
+    }
+    this.#held = undefined;
+  }
+
+  #noteTime(timeMs: number | undefined): void {
+    if (timeMs === undefined) this.untimed++;
+    else if (this.toMs !== null && this.toMs >= timeMs) this.disorderMs = Math.max(this.disorderMs, this.toMs - timeMs);
+    else this.toMs = timeMs;
   }
 }
 
@@ -168,11 +140,11 @@ export class LogPass {
 export function readLineFile(chunk: Buffer, at: number): LineFile {
   const text = chunk.toString('utf8', at, chunk.indexOf('"offset":', at) + '"offset":'.length);
   const name = JSON.parse(text.slice(FILE_START.length, -',"offset":'.length)) as string;
-  const [headHash = '', headBytes = ''] = cursorIn(chunk, at).split('.', 2);
-  return { name, mark: { headHash, headBytes: Number.parseInt(headBytes, 36) }, prefix: Buffer.from(text) };
+  const [headHash = '', headBytes = ''] = cursorIn({ chunk, at }).split('.', 2);
+  return { name, mark: { headHash, headBytes: Number.parseInt(headBytes, 36) }, lineStart: Buffer.from(text) };
 }
 
-function cursorIn(chunk: Buffer, at: number): string {
+function cursorIn({ chunk, at }: Line): string {
   const start = chunk.indexOf(CURSOR_KEY, at) + CURSOR_KEY.length;
-  return chunk.toString('latin1', start, chunk.indexOf(0x22, start));
+  return chunk.toString('latin1', start, chunk.indexOf(QUOTE, start));
 }

@@ -1,37 +1,37 @@
-import { type LogDir, LogError, type LogFileDetails } from '@porthole/logs';
 import { toLines } from '@porthole/records';
-import type { BatchBuilder } from './batch-builder.ts';
-import { LagClock } from './lag-clock.ts';
+import { type LogDir, LogError, type LogFileDetails } from '@porthole/logs';
+import type { BatchBuilder } from './batch-sender.ts';
+import type { KnownFile } from './clickhouse-target.ts';
 import { type FileEntry, LogFiles, unread } from './log-files.ts';
 import { type LineFile, LogPass, readLineFile } from './log-pass.ts';
-import type { LogCheckpoint, PendingLog } from './pending-batch.ts';
-import { emptyState, type PositionFile, type ShippedState, withNewFiles } from './position-file.ts';
-import type { KnownFile } from './record-target.ts';
-import { Settling } from './settling.ts';
+import {
+  emptyState,
+  type LogCheckpoint,
+  type PendingLog,
+  type PositionFile,
+  type ShippedState,
+  withNewFiles,
+} from './positions.ts';
 
-/** Of the node whose logs are shipped. */
-export interface ShippedNode {
-  cluster: string;
-  node: string;
-  role: string;
-}
+/** Everything, in order, with its text. */
+const QUERY = { order: 'oldest', limit: Number.MAX_SAFE_INTEGER, before: 0, after: 0, raw: true } as const;
+
+const NEWLINE = 10;
+
+/** As many points in time as are remembered to know the lag; with more, every second one is forgotten. */
+const MAX_MARKS = 64;
 
 export interface LogReaderDeps {
   logs: LogDir;
   log: string;
-  node: ShippedNode;
+  /** Whose logs are shipped. */
+  node: { cluster: string; node: string; role: string };
   position: PositionFile;
   now(): number;
   /** The last record of a log is shipped once it has been the same for so long: more lines may follow. */
   settleMs: number;
   /** Files of which the archive has records. */
   knownFiles(): Promise<KnownFile[]>;
-}
-
-/** When files were listed, and what ends it. */
-export interface Observation {
-  lookedMs: number;
-  signal: AbortSignal;
 }
 
 /** What a turn of reading may use. */
@@ -60,14 +60,14 @@ export class LogReader {
   #shippedMs = 0;
   #readBytes = 0;
   #storedBytes = 0;
-  readonly #settling: Settling;
+  /** The last record, which may get more lines, and since when it is as it is. */
+  #last: { key: string; sinceMs: number } | undefined;
   problem: string | null = null;
   /** When its files were looked at last. */
   #lookedMs = 0;
 
   private constructor(deps: LogReaderDeps, saved: ShippedState, files: LogFiles) {
     this.#deps = deps;
-    this.#settling = new Settling(deps);
     this.log = deps.log;
     this.#saved = saved;
     this.#files = files;
@@ -116,7 +116,10 @@ export class LogReader {
   }
 
   /** Takes note of the files of the log; returns whether there is something to read. */
-  async observe(details: readonly LogFileDetails[], { lookedMs, signal }: Observation): Promise<boolean> {
+  async observe(
+    details: readonly LogFileDetails[],
+    { lookedMs, signal }: { lookedMs: number; signal: AbortSignal },
+  ): Promise<boolean> {
     const before = new Map(this.#details.map((file) => [file.name, file]));
     const hasNewNames = details.length !== before.size || details.some(({ name }) => !before.has(name));
     // Only the live file grows; anything else is a rotation.
@@ -219,7 +222,7 @@ export class LogReader {
     const start = cursor === null ? {} : { start: { record: cursor } };
     const found = logs.search({ ...QUERY, family: log, ...start }, { signal: turn.signal, reusesMemory: true });
     const lines = toLines(found);
-    const pass = new LogPass(turn.builder, this.#toMs, (rows, day) => turn.builder.add(this, rows, day));
+    const pass = new LogPass(turn.builder, this.#toMs, (day) => turn.builder.add(this, day));
     try {
       for await (const { buffer, byteOffset, length } of lines) {
         const chunk = Buffer.from(buffer as ArrayBuffer, byteOffset, length);
@@ -229,7 +232,7 @@ export class LogReader {
           if (pass.state === 'full' && !(await this.#makeRoom(pass, turn))) return;
         }
         if (pass.state === 'end') await this.#finish(pass, turn.signal);
-        pass.keepCursor();
+        pass.keep();
       }
     } finally {
       this.#collect(pass);
@@ -238,13 +241,13 @@ export class LogReader {
 
   /** What a pass has read so far counts. */
   #collect(pass: LogPass): void {
-    pass.keepCursor();
+    pass.keep();
     this.#records += pass.rows;
     this.#readBytes += pass.bytes;
     this.#toMs = pass.toMs;
-    this.#untimed += pass.takeUntimed();
+    this.#untimed += pass.untimed;
     this.#disorderMs = Math.max(this.#disorderMs, pass.disorderMs);
-    pass.rows = pass.bytes = 0;
+    pass.rows = pass.bytes = pass.untimed = 0;
   }
 
   async #makeRoom(pass: LogPass, turn: ReadTurn): Promise<boolean> {
@@ -254,7 +257,6 @@ export class LogReader {
 
   /** Finds out which file the next lines are of; `false` if its name refers to another one by now. */
   async #setFile(pass: LogPass, file: LineFile, turn: ReadTurn): Promise<boolean> {
-    pass.keepCursor();
     let found = this.#findFile(file);
     if (!found) {
       await this.#refresh(turn.signal);
@@ -264,8 +266,8 @@ export class LogReader {
     this.#shippedMs = Math.max(this.#deps.now(), this.#shippedMs + 1);
     const mark = `${file.mark.headHash}.${file.mark.headBytes.toString(36)}`;
     const columns = { ...this.#deps.node, log: this.log, file: file.name, file_id: found.id, mark };
-    turn.builder.writer.setFile(file.prefix, columns, this.#shippedMs);
-    pass.setFile(found, file);
+    turn.builder.writer.setFile(file.lineStart, columns, this.#shippedMs);
+    pass.setFile(found, file.name);
     return true;
   }
 
@@ -278,9 +280,11 @@ export class LogReader {
   async #finish(pass: LogPass, signal: AbortSignal): Promise<void> {
     if (pass.end?.reason !== 'exhausted') return;
     const { last } = pass;
-    const isHeld = last !== undefined && !(await this.#settling.isSettled(last, signal));
-    if (isHeld) pass.undoLast();
-    else this.#settling.reset();
+    const isHeld = last !== undefined && !(await this.#isSettled(last, signal));
+    if (!isHeld) {
+      pass.addLast();
+      this.#last = undefined;
+    }
     const [problem] = pass.end.problems.filter(({ code }) => code !== 'CURSOR_GONE' && code !== 'NO_TIMES');
     this.problem = problem ? `${problem.file}: ${problem.detail}` : null;
     for (const { head, entry } of this.#files.present) {
@@ -289,12 +293,52 @@ export class LogReader {
       entry.seen = Math.max(entry.seen, entry.size);
     }
   }
+
+  /** Whether no lines will be added to the last record: nothing was for a while, and its last line is complete. */
+  async #isSettled(last: { name: string; offset: number; end: number }, signal: AbortSignal): Promise<boolean> {
+    const { now, settleMs, logs, log } = this.#deps;
+    const key = `${last.name}:${last.offset}:${last.end}`;
+    if (this.#last?.key !== key) this.#last = { key, sinceMs: now() };
+    if (now() - this.#last.sinceMs < settleMs) return false;
+    if (last.name !== log) return true;
+    const file = await logs.open(last.name, { text: true, signal });
+    try {
+      for await (const byte of file.read(last.end - 1, last.end, { signal })) return byte[0] === NEWLINE;
+      return false;
+    } finally {
+      await file.close();
+    }
+  }
 }
 
-/** Everything, in order, with its text. */
-const QUERY = { order: 'oldest', limit: Number.MAX_SAFE_INTEGER, before: 0, after: 0, raw: true } as const;
+/** How long ago what is not stored yet was seen first. Counts bytes read of one log, from the start of the process. */
+class LagClock {
+  readonly #marks: { atMs: number; bytes: number }[] = [];
+  #seen = 0;
 
-/** Of the first records of files, as lists of files have it. */
+  /** So many bytes exist now, counted from where this process began. */
+  observe(nowMs: number, bytes: number): void {
+    if (bytes <= this.#seen) return;
+    this.#seen = bytes;
+    if (this.#marks.length >= MAX_MARKS) {
+      // The oldest stays: it is the lag.
+      for (let index = this.#marks.length - 2; index > 0; index -= 2) this.#marks.splice(index, 1);
+    }
+    this.#marks.push({ atMs: nowMs, bytes });
+  }
+
+  /** So many of them are stored. */
+  note(bytes: number): void {
+    while (this.#marks[0] && this.#marks[0].bytes <= bytes) this.#marks.shift();
+  }
+
+  lagMs(nowMs: number): number {
+    const [oldest] = this.#marks;
+    return oldest ? Math.max(0, nowMs - oldest.atMs) : 0;
+  }
+}
+
+/** The oldest of the first records of files, as lists of files have it. */
 function oldestTime(details: readonly LogFileDetails[]): number | null {
   const times = details.flatMap(({ format, firstTimeMs }) => (format === 'empty' ? [] : (firstTimeMs ?? [])));
   return times.length === 0 ? null : times.reduce((a, b) => Math.min(a, b));

@@ -2,17 +2,15 @@ import { mkdir } from 'node:fs/promises';
 import { setTimeout as delay, setImmediate } from 'node:timers/promises';
 import type { LogDir, LogFileDetails } from '@porthole/logs';
 import { NO_WORK, owned } from '@porthole/logs/shared';
-import { BatchBuilder } from './batch-builder.ts';
-import { BatchSender, type ShipProblem, toProblem } from './batch-sender.ts';
+import { BatchBuilder, BatchSender, type ShipProblem, toProblem } from './batch-sender.ts';
+import type { ClickHouseTarget } from './clickhouse-target.ts';
 import { LogReader, type ReadTurn } from './log-reader.ts';
-import { PendingBatch, type PendingLog } from './pending-batch.ts';
-import { PositionFile } from './position-file.ts';
-import type { RecordTarget } from './record-target.ts';
+import { PendingBatch, type PendingLog, PositionFile } from './positions.ts';
 
 export interface ShipperOptions {
   /** Masked as the API shows it. */
   logs: LogDir;
-  target: RecordTarget;
+  target: ClickHouseTarget;
   /** Where positions are kept; created if missing. */
   positionsDir: string;
   cluster: string;
@@ -197,7 +195,7 @@ export class LogShipper {
     const { logs, target, positionsDir, cluster, node, role, settleMs = SETTLE_MS } = this.#options;
     const { signal } = this.#reading;
     const knownFiles = async () => {
-      await target.prepare(signal);
+      await target.prepare();
       return target.knownFiles({ cluster, node, log }, signal);
     };
     const position = new PositionFile(positionsDir, log);

@@ -1,7 +1,8 @@
+import { errorMessage } from '@porthole/contract';
 import { NO_WORK, type Owned, owned } from '@porthole/logs/shared';
 import { ArchiveError } from '../archive-error.ts';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
-import { messageOf } from '../clickhouse/credentials.ts';
+
 import { quote } from '../clickhouse/quote.ts';
 import { PROGRESS, RECORDS } from '../schema/tables.ts';
 import type { ShipProblem } from './batch-sender.ts';
@@ -128,7 +129,7 @@ export class ProgressWriter {
     return owned(
       writing.finally(() => this.#schedule()),
       (error) =>
-        this.#note({ code: error instanceof ArchiveError ? error.code : 'INTERNAL', detail: messageOf(error) }),
+        this.#note({ code: error instanceof ArchiveError ? error.code : 'INTERNAL', detail: errorMessage(error) }),
     );
   }
 
