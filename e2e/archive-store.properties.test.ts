@@ -1,6 +1,6 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { SourcedCluster } from '@porthole/archive';
+import { CombinedCluster } from '@porthole/archive';
 import { ArchiveFixture, collect, startClickHouse, type TestClickHouse, toRows } from '@porthole/archive/testing';
 import { createClient } from '@porthole/client';
 import type { ClusterRecord, ClusterState } from '@porthole/contract';
@@ -253,7 +253,7 @@ it('every record is found exactly once, on disk or in the archive, whatever was 
         untimed.push(...prepared.untimed);
       }
       told.push(...(await prepare('gone', tempDir(), gone)).told);
-      const cluster = new SourcedCluster(inner, archive.state);
+      const cluster = new CombinedCluster(inner, archive.state);
       const hasJitter = [...living, gone].some(({ logs }) => logs.some(({ jitter }) => jitter > 0));
       for (const order of ['newest', 'oldest'] as const) {
         const found = await allPages(cluster, { ...ALL, order, limit });
@@ -298,10 +298,8 @@ it('what rotation deletes between two pages is read from the archive', async () 
     for (let page = 0; page < 20; page++) {
       if (page === after) rmSync(join(dir, 'app.log.1'));
       // Each has looked at disks and archive just now.
-      const cluster = new SourcedCluster(inner, archive.state);
-      const { records, end } = await collect(
-        clusterItems(cluster, { ...ALL, order, limit: 4, ...(start && { start }) }),
-      );
+      const cluster = new CombinedCluster(inner, archive.state);
+      const { records, end } = await collect(clusterItems(cluster, { ...ALL, order, limit: 4, ...(start && { start }) }));
       found.push(...records.map(({ message }) => message));
       details.push(...end.members.flatMap(({ isPartial, detail }) => (isPartial && detail !== null ? [detail] : [])));
       if (end.cursor === null) break;

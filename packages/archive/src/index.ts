@@ -2,12 +2,10 @@ export { ARCHIVE_ERROR_CODES, ArchiveError, type ArchiveErrorCode } from './arch
 export { ArchiveState, type ArchiveStateOptions } from './ask/archive-state.ts';
 export type { ArchivedLog, ArchivedNode } from './ask/archived-nodes.ts';
 export type { ArchiveOptions } from './ask/question.ts';
-export type { Ceilings } from './ask/scope.ts';
 export { ClickHouse, type ClickHouseOptions } from './clickhouse/clickhouse.ts';
-export { dropOldDays } from './schema/drop-old-days.ts';
-export { checkSchema, type Migration, migrate, planMigration, SCHEMA_VERSION } from './schema/migrate.ts';
+export { CombinedCluster } from './combined/combined-cluster.ts';
+export { checkSchema, dropOldDays, type Migration, migrate, planMigration, SCHEMA_VERSION } from './schema/migrate.ts';
 export type { SchemaOptions } from './schema/tables.ts';
 export { ClickHouseTarget } from './ship/clickhouse-target.ts';
 export { LogShipper, type ShipperOptions, type ShipperStatus } from './ship/log-shipper.ts';
 export { ProgressWriter } from './ship/progress-writer.ts';
-export { SourcedCluster } from './sourced/sourced-cluster.ts';

@@ -82,7 +82,7 @@ describe('a search of the archive', () => {
 
   it('returns only what is below the ceiling of a node', async () => {
     for (const node of ['a', 'b', 'gone']) await archive.ship(records(node, [0, null, 1000, 2000]), { node });
-    const ceilings = { default: START_MS + 1000, nodes: { b: START_MS + 2000, gone: null } };
+    const ceilings = { nodes: { a: START_MS + 1000, b: START_MS + 2000, gone: null } };
     const { records: found } = await collect(archive.state.searchLogs(ALL, { ceilings }));
     expect(messagesOf(found).sort()).toEqual(['a0', 'b0', 'b2', 'gone0', 'gone1', 'gone2', 'gone3']);
     const { buckets, untimed } = await archive.state.logHistogram({ buckets: 1 }, { ceilings });
@@ -95,9 +95,7 @@ describe('a search of the archive', () => {
     await archive.ship(records('a', [0, 1000]), { node: 'node-7' });
     const ids = Array.from({ length: 10_000 }, (_, index) => `node-${index}`);
     const nodes = Object.fromEntries(ids.map((id, index) => [id, START_MS + index]));
-    const { records: found } = await collect(
-      archive.state.searchLogs(ALL, { ids, ceilings: { default: null, nodes } }),
-    );
+    const { records: found } = await collect(archive.state.searchLogs(ALL, { ids, ceilings: { nodes } }));
     expect(messagesOf(found)).toEqual(['a0']);
   });
 

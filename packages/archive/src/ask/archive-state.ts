@@ -19,7 +19,7 @@ import { archiveFields } from './counts/archive-fields.ts';
 import { archiveHistogram } from './counts/archive-histogram.ts';
 import { archiveTop } from './counts/archive-top.ts';
 import type { ArchiveOptions, AskDeps } from './question.ts';
-import type { MatchRegex } from './row-filter.ts';
+import type { MatchRegex } from './row-columns.ts';
 import { searchAroundArchive } from './search/around.ts';
 import { searchArchive } from './search/search-archive.ts';
 

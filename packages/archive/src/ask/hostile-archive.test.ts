@@ -183,7 +183,7 @@ describe('any text', () => {
     expect((await state.logDigest({ limit: 5, terms: [text] })).groups).toEqual([]);
     expect((await state.logFields({ limit: 5, family: text })).fields).toEqual([]);
     expect((await collect(state.searchLogs(ALL, { ids: [text] }))).records).toEqual([]);
-    const ceilings = { default: null, nodes: { [text]: 5 } };
+    const ceilings = { nodes: { [text]: 5 } };
     expect((await collect(state.searchLogs(ALL, { ceilings }))).records).toHaveLength(1);
     const key = { time_ms: 0, node: text, log: text, file_id: text, file_offset: 0 };
     const start = { cursor: encodeArchiveCursor('oldest', { key }) };

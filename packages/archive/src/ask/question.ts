@@ -1,11 +1,18 @@
-import { isPattern, type MemberSelection, type SearchOptions } from '@porthole/contract';
+import {
+  isPattern,
+  type Labels,
+  type MemberSelection,
+  matchesLabels,
+  matchesPattern,
+  type SearchOptions,
+} from '@porthole/contract';
+import { groupFamilies } from '@porthole/logs';
 import type { LogSelection, RecordFilter } from '@porthole/logs/types';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
+import { quote, quoteTime } from '../clickhouse/quote.ts';
 import { ArchiveRun } from './archive-run.ts';
 import { type ArchivedNode, fetchNodes, shippedRange } from './archived-nodes.ts';
-import { IS_RECORD } from './row-columns.ts';
-import { createRowFilter, type MatchRegex, type RowFilter } from './row-filter.ts';
-import { type Ceilings, familyOf, scopeToSql, selectIds } from './scope.ts';
+import { createRowFilter, IS_RECORD, type MatchRegex, type RowFilter } from './row-columns.ts';
 import { type Bounds, isExact, joined, noneOf } from './sql/bounds.ts';
 import { filterToSql } from './sql/query-to-sql.ts';
 import type { Window } from './windows.ts';
@@ -23,13 +30,12 @@ export interface AskDeps {
 }
 
 export interface ArchiveOptions extends SearchOptions {
-  /** Only rows whose own time is below that of their node. Rows without a time are left out where there is one. */
   ceilings?: Ceilings;
   /** Exact ids, instead of those that the request selects. */
   ids?: readonly string[];
 }
 
-export type ArchiveRequest = LogSelection & RecordFilter & MemberSelection;
+type ArchiveRequest = LogSelection & RecordFilter & MemberSelection;
 
 /** A request as SQL, and what it leaves to the engine. */
 export interface Question {
@@ -104,7 +110,7 @@ function selectedIds(request: MemberSelection, known: readonly ArchivedNode[]): 
   const { nodes, role, labels } = request;
   if (nodes === undefined && role === undefined && labels === undefined) return undefined;
   if (role === undefined && labels === undefined && nodes && !nodes.some(isPattern)) return nodes;
-  return selectIds(request, known);
+  return known.flatMap((each) => (isSelected({ ...each, id: each.node }, request) ? [each.node] : []));
 }
 
 /**
@@ -120,4 +126,87 @@ function visibleLogs(
   const wanted = family ?? file;
   const logs = wanted === undefined ? known.flatMap((node) => node.logs.map(({ log }) => log)) : [familyOf(wanted)];
   return [...new Set(logs)].filter((log) => !isHidden(log));
+}
+
+/** Up to which own time rows are asked for; `null`, or not given: all. Rows without a time are left out where there is one. */
+export interface Ceilings {
+  nodes?: Readonly<Record<string, number | null>>;
+  /** Logs whose ceiling is not that of their node. */
+  logs?: readonly { node: string; log: string; ceiling: number | null }[];
+}
+
+/** Whose rows a question is about, and until when. */
+interface ScopeOptions {
+  cluster: string;
+  /** Exact ids; `undefined`: all. */
+  ids: readonly string[] | undefined;
+  /** `undefined`: all. */
+  logs: readonly string[] | undefined;
+  ceilings: Ceilings | undefined;
+}
+
+type ScopeRequest = LogSelection & Pick<RecordFilter, 'fromMs' | 'toMs'>;
+
+/** A condition on rows by everything but their content and the window that is asked for. */
+function scopeToSql({ file, family, fromMs, toMs }: ScopeRequest, options: ScopeOptions): string {
+  const { cluster, ids, logs, ceilings } = options;
+  const conditions = [`cluster = ${quote(cluster)}`];
+  if (ids) conditions.push(inList('node', ids));
+  if (family !== undefined) conditions.push(`log = ${quote(family)}`);
+  else if (file !== undefined) conditions.push(`log = ${quote(familyOf(file))}`);
+  if (logs) conditions.push(inList('log', logs));
+  if (fromMs !== undefined || toMs !== undefined) conditions.push('has_time = 1');
+  if (fromMs !== undefined) conditions.push(`time_ms >= ${quoteTime(Math.ceil(fromMs))}`);
+  if (toMs !== undefined) conditions.push(`time_ms < ${quoteTime(Math.ceil(toMs))}`);
+  if (ceilings) conditions.push(ceilingsToSql(ceilings));
+  return joined('AND', conditions);
+}
+
+/** The archive knows logs by the name of their live file. */
+export function familyOf(file: string): string {
+  return groupFamilies([file])[0]?.name ?? file;
+}
+
+function inList(column: string, texts: readonly string[]): string {
+  return texts.length === 0 ? '0' : `${column} IN (${texts.map(quote).join(', ')})`;
+}
+
+function ceilingsToSql({ nodes = {}, logs = [] }: Ceilings): string {
+  const limited = Object.entries(nodes).flatMap(([name, ceiling]) => (ceiling === null ? [] : [{ name, ceiling }]));
+  const ids = limited.map(({ name }) => name);
+  const ofNodes = limited.length === 0 ? '1' : joined('OR', [`NOT (${inList('node', ids)})`, isBelow('node', limited)]);
+  if (logs.length === 0) return ofNodes;
+  // Ids of nodes have no slash.
+  const column = "concat(node, '/', log)";
+  const named = logs.map(({ node, log, ceiling }) => ({ name: `${node}/${log}`, ceiling }));
+  const names = named.map(({ name }) => name);
+  const free = named.flatMap(({ name, ceiling }) => (ceiling === null ? [name] : []));
+  const own = named.flatMap(({ name, ceiling }) => (ceiling === null ? [] : [{ name, ceiling }]));
+  const others = joined('AND', [`NOT (${inList(column, names)})`, ofNodes]);
+  return joined('OR', [others, inList(column, free), isBelow(column, own)]);
+}
+
+/** By one look-up per row, however many there are: a condition for each took minutes with ten thousand nodes. */
+function isBelow(column: string, limited: readonly { name: string; ceiling: number }[]): string {
+  const names = limited.map(({ name }) => name);
+  if (names.length === 0) return '0';
+  const ceilings = limited.map(({ ceiling }) => toDecimal(ceiling)).join(', ');
+  const ceiling = `transform(${column}, [${names.map(quote).join(', ')}], [${ceilings}], ${toDecimal(0)})`;
+  return joined('AND', [inList(column, names), 'has_time = 1', `time_ms < ${ceiling}`]);
+}
+
+/** All of one type, whatever their sign. */
+function toDecimal(timeMs: number): string {
+  return `${quoteTime(Math.ceil(timeMs))}.0`;
+}
+
+/** Whether a request selects a node. One whose role is not known yet has no labels either. */
+export function isSelected(
+  { id, role, labels = {} }: { id: string; role: string; labels?: Labels },
+  { nodes, role: wanted, labels: patterns }: MemberSelection,
+): boolean {
+  const isKnown = role !== 'unknown';
+  if (isKnown && wanted !== undefined && role !== wanted) return false;
+  if (isKnown && patterns !== undefined && !matchesLabels(labels, patterns)) return false;
+  return nodes === undefined || nodes.some((name) => name === id || matchesPattern(id, name));
 }

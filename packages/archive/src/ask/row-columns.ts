@@ -1,5 +1,6 @@
+import { createRecordFilter, RegexConditions, searchableText } from '@porthole/logs';
 import { LEVELS } from '@porthole/logs/query';
-import type { FoundRecord, Level } from '@porthole/logs/types';
+import type { FoundRecord, Level, RecordFilter } from '@porthole/logs/types';
 import { rowToRecord } from '../row/archive-row.ts';
 
 /*
@@ -142,4 +143,32 @@ function findProblem(
   if (row.context_bytes > 0 && !hasContext) return 'context is not a JSON object';
   if (row.message_at + row.message_tail > row.text_bytes) return 'message outside of the text';
   return /^[0-9a-f]{16}\.[0-9a-z]{1,4}$/.test(row.mark_text) ? undefined : 'invalid cursor';
+}
+
+/** Which of the texts a regex matches, computed in other threads: a single long text may take seconds. */
+export type MatchRegex = (filter: RecordFilter, texts: readonly Buffer[]) => Promise<boolean[]>;
+
+/** The rows whose records match. */
+export type RowFilter = (rows: readonly DecodedRow[]) => Promise<DecodedRow[]>;
+
+/**
+ * The engine's own matcher on decoded rows, for what SQL cannot decide. Without times, which SQL has tested. Rejects with
+ * REGEX_INVALID or REGEX_TOO_COMPLEX.
+ */
+export async function createRowFilter(filter: RecordFilter, matchRegex: MatchRegex | undefined): Promise<RowFilter> {
+  const { fromMs: _fromMs, toMs: _toMs, ...conditions } = filter;
+  // Also without rows, an invalid regex is refused.
+  const matches = await createRecordFilter(conditions, []);
+  const regexes = RegexConditions.of(conditions);
+  if (!regexes || !matchRegex) return async (rows) => rows.filter(({ record }) => matches(record));
+  const matchesOthers = await createRecordFilter(conditions, [], { withRegexes: false });
+  return async (rows) => {
+    const candidates = rows.filter(({ record }) => matchesOthers(record));
+    const isMatch = await regexes.decide(candidates.map(toDecoded), matchRegex);
+    return candidates.filter((_, index) => isMatch[index]);
+  };
+}
+
+function toDecoded({ record }: { record: FoundRecord }) {
+  return { fields: () => record, text: () => searchableText(record).toString() };
 }

@@ -2,9 +2,7 @@ import { readFile } from 'node:fs/promises';
 import type { Agent } from 'node:http';
 import { errorMessage } from '@porthole/contract';
 import { ArchiveError } from '../archive-error.ts';
-import { Credentials } from './credentials.ts';
-import { readLines } from './read-lines.ts';
-import { createAgent, sendRequest } from './send-request.ts';
+import { createAgent, parseServerError, readText, sendRequest } from './send-request.ts';
 
 export interface ClickHouseOptions {
   /** `http://host:8123` or `https://host:8443`. */
@@ -19,7 +17,7 @@ export interface ClickHouseOptions {
   timeoutMs?: number | undefined;
 }
 
-export interface StatementOptions {
+interface StatementOptions {
   /** Of ClickHouse, for this statement. */
   settings?: Readonly<Record<string, string | number>> | undefined;
   signal?: AbortSignal | undefined;
@@ -29,13 +27,13 @@ export interface StatementOptions {
   withoutDatabase?: boolean | undefined;
 }
 
-export interface InsertOptions extends StatementOptions {
+interface InsertOptions extends StatementOptions {
   body: Uint8Array;
   /** The body is compressed. */
   isGzip?: boolean | undefined;
 }
 
-export interface QueryOptions extends StatementOptions {
+interface QueryOptions extends StatementOptions {
   /** A larger result is an error. */
   maxBytes?: number | undefined;
 }
@@ -66,12 +64,12 @@ export class ClickHouse {
   /** Runs a statement without a result. */
   async execute(sql: string, options: StatementOptions = {}): Promise<void> {
     const settings = { wait_end_of_query: 1, ...options.settings };
-    await collect(await this.#send({ ...options, settings, body: Buffer.from(sql) }), MAX_RESULT_BYTES);
+    await readText(await this.#send({ ...options, settings, body: Buffer.from(sql) }), MAX_RESULT_BYTES);
   }
 
   /** Sends rows: `sql` ends with their format. Resolves once the server has stored them. */
   async insert(sql: string, options: InsertOptions): Promise<void> {
-    const text = await collect(await this.#send({ ...options, query: sql }), 1024);
+    const text = await readText(await this.#send({ ...options, query: sql }), 1024);
     // The status may have been sent before it failed.
     if (text.length > 0)
       throw new ArchiveError('ARCHIVE_FAILED', `unexpected response to an insert: ${text.slice(0, 200)}`);
@@ -151,11 +149,95 @@ interface Statement extends InsertOptions {
   query?: string;
 }
 
-async function collect(chunks: AsyncIterable<Buffer>, maxBytes: number): Promise<string> {
-  let text = '';
-  for await (const chunk of chunks) {
-    text += chunk.toString();
-    if (text.length > maxBytes) break;
+/** Longer files hold something else. */
+const MAX_PASSWORD_BYTES = 4096;
+
+/** A user and the file its password is in, which may be replaced at any time. */
+class Credentials {
+  readonly #user: string | undefined;
+  readonly #file: string | undefined;
+  #password: string | undefined;
+
+  constructor({ user, passwordFile }: { user?: string | undefined; passwordFile?: string | undefined }) {
+    this.#user = user;
+    this.#file = passwordFile;
   }
-  return text;
+
+  /** Headers, not parameters: addresses end up in logs. */
+  async headers(): Promise<Record<string, string>> {
+    if (this.#user === undefined) return {};
+    this.#password ??= await this.#read();
+    return { 'X-ClickHouse-User': this.#user, 'X-ClickHouse-Key': this.#password };
+  }
+
+  /** Reads the file again; whether it has another password than the one that was refused. */
+  async hasChanged(): Promise<boolean> {
+    if (this.#file === undefined) return false;
+    const before = this.#password;
+    this.#password = await this.#read();
+    return this.#password !== before;
+  }
+
+  async #read(): Promise<string> {
+    if (this.#file === undefined) return '';
+    try {
+      const text = await readFile(this.#file, 'utf8');
+      if (text.length <= MAX_PASSWORD_BYTES) return text.replace(/\r?\n$/, '');
+    } catch (cause) {
+      throw new ArchiveError('ARCHIVE_DENIED', `cannot read the password file ${this.#file}: ${errorMessage(cause)}`, {
+        cause,
+      });
+    }
+    throw new ArchiveError(
+      'ARCHIVE_DENIED',
+      `the password file ${this.#file} has more than ${MAX_PASSWORD_BYTES} bytes`,
+    );
+  }
+}
+
+const NEWLINE = 0x0a;
+const OPEN_BRACE = 0x7b;
+const CLOSE_BRACE = 0x7d;
+
+/** No row is longer: a record has at most 64 KiB, and escaped twice at most a few hundred. */
+const MAX_LINE_BYTES = 8 * 1024 ** 2;
+
+/**
+ * Splits a response into buffers of whole rows. What is not a row is an error: once rows have been sent, the server can
+ * only report it behind them, perhaps in the middle of one.
+ */
+async function* readLines(chunks: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Buffer, void, undefined> {
+  let held: Buffer = Buffer.alloc(0);
+  let left = maxBytes;
+  for await (const chunk of chunks) {
+    left -= chunk.length;
+    if (left < 0)
+      throw new ArchiveError('ARCHIVE_FAILED', `the response has more than ${maxBytes} bytes: narrow the query`);
+    const bytes = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    const end = bytes.lastIndexOf(NEWLINE) + 1;
+    held = bytes.subarray(end);
+    if (held.length > MAX_LINE_BYTES)
+      throw new ArchiveError('ARCHIVE_FAILED', 'the response has a row that is too long');
+    if (end === 0) continue;
+    const rows = rowsEnd(bytes, end);
+    if (rows > 0) yield bytes.subarray(0, rows);
+    if (rows < end) throw serverError(bytes.subarray(rows).toString());
+  }
+  if (held.length > 0) throw serverError(held.toString());
+}
+
+/** The end of the rows at the start of some lines. */
+function rowsEnd(bytes: Buffer, end: number): number {
+  for (let start = 0; start < end; ) {
+    const newline = bytes.indexOf(NEWLINE, start);
+    if (bytes[start] !== OPEN_BRACE || bytes[newline - 1] !== CLOSE_BRACE) return start;
+    start = newline + 1;
+  }
+  return end;
+}
+
+function serverError(text: string): ArchiveError {
+  const at = text.search(/Code: \d{1,5}[,.] /);
+  const found = at < 0 ? undefined : parseServerError(text.slice(at));
+  return found ?? new ArchiveError('ARCHIVE_FAILED', 'the response ends in the middle of a row');
 }

@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type ArchiveRow, recordToRow, rowToRecord } from '../row/archive-row.ts';
 import { startClickHouse, type TestClickHouse } from '../testing/server.ts';
-import { dropOldDays } from './drop-old-days.ts';
-import { checkSchema, migrate, planMigration } from './migrate.ts';
+import { checkSchema, dropOldDays, migrate, planMigration } from './migrate.ts';
 import { createTables } from './tables.ts';
 
 const NOW_MS = Date.UTC(2026, 5, 10);

@@ -1,7 +1,6 @@
 import { ArchiveError } from '../archive-error.ts';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 import { quote, quoteInteger, quoteName } from '../clickhouse/quote.ts';
-import { readFeatures, type ServerFeatures } from './server-features.ts';
 import {
   addColumns,
   changeTtl,
@@ -72,7 +71,7 @@ export async function migrate(clickhouse: ClickHouse, { statements }: Migration)
 }
 
 /** The version of the tables; 0 if there are none. */
-export async function readSchemaVersion(clickhouse: ClickHouse): Promise<number> {
+async function readSchemaVersion(clickhouse: ClickHouse): Promise<number> {
   const database = quote(clickhouse.database);
   const exists = `SELECT count() AS found FROM system.tables WHERE database = ${database} AND name = ${quote(VERSIONS)}`;
   const [tables] = await clickhouse.query<{ found: number }>(exists, { withoutDatabase: true });
@@ -107,4 +106,52 @@ async function hasTtl(clickhouse: ClickHouse, { cluster, keepDays }: SchemaOptio
   const [row] = await clickhouse.query<{ text: string }>(sql, { withoutDatabase: true });
   const text = row?.text ?? '';
   return keepDays === undefined ? !/\bTTL day\b/.test(text) : text.includes(ttlClause(keepDays));
+}
+
+/** What differs between versions and setups of ClickHouse, as far as it matters here. */
+export interface ServerFeatures {
+  version: string;
+  /** Old rows are deleted by the server itself. */
+  hasTtl: boolean;
+  /** It can replicate tables, and run statements on all servers of its cluster. */
+  hasKeeper: boolean;
+  /** It collects small inserts of many clients. */
+  hasAsyncInsert: boolean;
+}
+
+export async function readFeatures(clickhouse: ClickHouse): Promise<ServerFeatures> {
+  const sql = `SELECT version() AS version,
+  (SELECT count() FROM system.tables WHERE database = 'system' AND name = 'zookeeper') AS keepers`;
+  const [row] = await clickhouse.query<{ version: string; keepers: number }>(sql, { withoutDatabase: true });
+  const { version = '', keepers = 0 } = row ?? {};
+  const [hasTtl, hasAsyncInsert] = [isAtLeast(version, 19, 6), isAtLeast(version, 21, 12)];
+  return { version, hasTtl, hasAsyncInsert, hasKeeper: Number(keepers) > 0 };
+}
+
+function isAtLeast(version: string, major: number, minor: number): boolean {
+  const [foundMajor = 0, foundMinor = 0] = version.split('.').map(Number);
+  return foundMajor > major || (foundMajor === major && foundMinor >= minor);
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Drops the partitions of days that are no longer kept, for servers that do not do it themselves. Returns the days. A
+ * server with `cluster` drops its own part: run it on each.
+ */
+export async function dropOldDays(
+  clickhouse: ClickHouse,
+  { database, cluster, keepDays }: SchemaOptions,
+  nowMs: number,
+): Promise<string[]> {
+  if (keepDays === undefined) return [];
+  const table = cluster === undefined ? RECORDS : LOCAL_RECORDS;
+  const oldest = new Date(nowMs - keepDays * DAY_MS).toISOString().slice(0, 10);
+  const sql = `SELECT DISTINCT partition AS day FROM system.parts
+WHERE database = ${quote(database)} AND table = ${quote(table)} AND active AND partition < ${quote(oldest)} ORDER BY day`;
+  const days = (await clickhouse.query<{ day: string }>(sql)).map(({ day }) => day);
+  for (const day of days) {
+    await clickhouse.execute(`ALTER TABLE ${quoteName(database)}.${quoteName(table)} DROP PARTITION ${quote(day)}`);
+  }
+  return days;
 }

@@ -1,5 +1,5 @@
 import { quote, quoteInteger, quoteName } from '../clickhouse/quote.ts';
-import type { ServerFeatures } from './server-features.ts';
+import type { ServerFeatures } from './migrate.ts';
 
 export const RECORDS = 'records';
 /** The table of one server, where `records` spans several. */

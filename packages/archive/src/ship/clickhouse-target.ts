@@ -2,8 +2,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 import { quote } from '../clickhouse/quote.ts';
-import { checkSchema } from '../schema/migrate.ts';
-import { readFeatures } from '../schema/server-features.ts';
+import { checkSchema, readFeatures } from '../schema/migrate.ts';
 import { RECORDS } from '../schema/tables.ts';
 
 /** More files of one log are not told apart after the positions were lost. */

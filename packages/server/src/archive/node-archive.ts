@@ -1,4 +1,4 @@
-import type { ArchiveState, ClickHouse, LogShipper, ProgressWriter, SourcedCluster } from '@porthole/archive';
+import type { ArchiveState, ClickHouse, CombinedCluster, LogShipper, ProgressWriter } from '@porthole/archive';
 import { type ClusterState, labelsOf, type ShippingState } from '@porthole/contract';
 import { type DeletedRecords, type LogDir, matchRegex, WorkerPool } from '@porthole/logs';
 import { ONCE, Shared } from '@porthole/logs/shared';
@@ -36,7 +36,7 @@ export class NodeArchive {
   readonly #opening = new Shared<OpenArchive>(ONCE);
   #shipper: LogShipper | undefined;
   #progress: ProgressWriter | undefined;
-  #past: SourcedCluster | undefined;
+  #past: CombinedCluster | undefined;
 
   constructor(deps: NodeArchiveDeps) {
     this.#deps = deps;
@@ -104,7 +104,7 @@ export class NodeArchive {
   /** The cluster with what the archive has of it. */
   async withPast(cluster: ClusterState): Promise<ClusterState> {
     const { archive, state } = await this.#open();
-    this.#past = new archive.SourcedCluster(cluster, state);
+    this.#past = new archive.CombinedCluster(cluster, state);
     return this.#past;
   }
 

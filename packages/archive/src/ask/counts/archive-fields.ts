@@ -5,7 +5,7 @@ import type { FieldsQuery } from '@porthole/logs/types';
 import { quoteInteger } from '../../clickhouse/quote.ts';
 import { type ArchiveOptions, type AskDeps, prepareQuestion, type Question } from '../question.ts';
 import { NodeTally } from '../reports.ts';
-import { countWindows, matchingRows } from './count-windows.ts';
+import { countWindows, matchingRows } from '../windows.ts';
 
 /**
  * Of a range with more text about so much is examined: every record of it is parsed completely, in this thread. It is some

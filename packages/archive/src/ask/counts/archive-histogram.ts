@@ -2,7 +2,7 @@ import { type ClusterHistogram, LEVELS, type MemberSelection } from '@porthole/c
 import type { HistogramBucket, HistogramQuery } from '@porthole/logs/types';
 import { type ArchiveOptions, type AskDeps, prepareQuestion, type Question } from '../question.ts';
 import { NodeTally } from '../reports.ts';
-import { bucketOf, chooseWidth, countWindows, matchingRows } from './count-windows.ts';
+import { bucketOf, chooseWidth, countWindows, matchingRows } from '../windows.ts';
 
 type LevelName = keyof HistogramBucket['counts'];
 

@@ -1,8 +1,7 @@
 import { PortholeError } from '@porthole/contract';
 import type { SearchQuery } from '@porthole/logs/types';
-import { quote, quoteInteger } from '../../clickhouse/quote.ts';
+import { quote, quoteInteger, quoteTime } from '../../clickhouse/quote.ts';
 import type { RecordRow } from '../row-columns.ts';
-import { quoteTime } from '../sql/quote-time.ts';
 
 export type Order = SearchQuery['order'];
 

@@ -7,15 +7,28 @@ import {
 } from '@porthole/contract';
 import { fieldJson } from '@porthole/logs/query';
 import type { FoundRecord, SearchQuery } from '@porthole/logs/types';
+import { quote, quoteInteger, quoteTime } from '../../clickhouse/quote.ts';
 import { type ArchiveOptions, type AskDeps, prepareQuestion, type Question } from '../question.ts';
 import { archiveMembership, NodeTally } from '../reports.ts';
-import type { DecodedRow } from '../row-columns.ts';
-import { divideRange, type Window } from '../windows.ts';
-import { decodeArchiveCursor, encodeArchiveCursor, type SearchPosition } from './archive-cursor.ts';
-import { addContext } from './record-context.ts';
-import { searchRows, type WindowProgress } from './search-rows.ts';
+import {
+  type DecodedRow,
+  decodeRow,
+  HAS_TEXT_NAMES,
+  hasTextNames,
+  RECORD_COLUMNS,
+  type RecordRow,
+} from '../row-columns.ts';
+import { divideRange, type Window, windowToSql } from '../windows.ts';
+import {
+  decodeArchiveCursor,
+  encodeArchiveCursor,
+  type Order,
+  orderToSql,
+  positionToSql,
+  type SearchPosition,
+} from './archive-cursor.ts';
 
-export type ArchiveSearch = SearchQuery & MemberSelection;
+type ArchiveSearch = SearchQuery & MemberSelection;
 
 /** Searches the archive by time, an empty batch first and the `end` last. */
 export async function* searchArchive(
@@ -135,7 +148,7 @@ export function toClusterRecord(
   return row.has_time ? { node: row.node, atMs: row.time_ms, ...shown } : { node: row.node, ...shown };
 }
 
-export function shownRecord(
+function shownRecord(
   { raw: text, ...record }: FoundRecord,
   { raw = false, fields }: Pick<SearchQuery, 'raw' | 'fields'>,
 ): FoundRecord {
@@ -144,4 +157,133 @@ export function shownRecord(
     ...(raw && text !== undefined && { raw: text }),
     ...(fields && fields.length > 0 && { fields: fieldJson(record, fields) }),
   };
+}
+
+/** If the engine decides, more rows are read than wanted; at a time so many. */
+const MIN_CANDIDATES = 1000;
+const MAX_CANDIDATES = 20_000;
+
+interface WindowSearch {
+  window: Window;
+  order: Order;
+  /** Where it continues; `undefined`: at the start of the window. */
+  after: SearchPosition | undefined;
+  /** How many more are wanted. */
+  wanted(): number;
+}
+
+/** How far a window was read. */
+interface WindowProgress {
+  /** The last row that was read, whether it matches or not. */
+  position: SearchPosition | undefined;
+  /** Nothing is left in the window. */
+  isDone: boolean;
+}
+
+/** Matching rows of a window in order, in batches; `progress` is kept up to date with each. */
+async function* searchRows(
+  question: Question,
+  { window, order, after, wanted }: WindowSearch,
+  progress: WindowProgress,
+): AsyncGenerator<DecodedRow[], void, undefined> {
+  const { run, table, where, filter } = question;
+  progress.position = after;
+  let isStrict = false;
+  let candidates = filter ? Math.max(MIN_CANDIDATES, wanted()) : wanted();
+  while (wanted() > 0 && !run.isOver) {
+    const behind = progress.position ? ` AND ${positionToSql(progress.position, order)}` : '';
+    const named = isStrict ? ` AND ${HAS_TEXT_NAMES}` : '';
+    const sql =
+      `SELECT ${RECORD_COLUMNS} FROM ${table} WHERE ${where} AND ${windowToSql(window)}${behind}${named} ` +
+      `ORDER BY ${orderToSql(order)} LIMIT ${candidates}`;
+    let read = 0;
+    for await (const all of run.rows<RecordRow>(sql)) {
+      const bad = isStrict ? -1 : all.findIndex((row) => !hasTextNames(row));
+      const rows = bad < 0 ? all : all.slice(0, bad);
+      read += rows.length;
+      const decoded = rows.map(decodeRow);
+      const matching = (filter ? await filter(decoded) : decoded).slice(0, wanted());
+      const isAll = matching.length < wanted();
+      const end = isAll ? rows.at(-1) : matching.at(-1)?.row;
+      if (end) progress.position = { key: end };
+      if (matching.length > 0) yield matching;
+      if (wanted() <= 0) return;
+      if (bad < 0) continue;
+      // Testing the names of all rows costs more than reading: only once somebody has written such.
+      isStrict = true;
+      break;
+    }
+    if (run.isOver) return;
+    if (isStrict && named === '') continue;
+    if (read < candidates) {
+      progress.isDone = true;
+      return;
+    }
+    candidates = filter ? Math.min(MAX_CANDIDATES, candidates * 2) : wanted();
+  }
+}
+
+/** Neighbours are near in time; those that are not cost a look at more of the log. */
+const SPANS_MS = [3_600_000, 24 * 3_600_000, Infinity];
+
+interface Found {
+  rows: readonly DecodedRow[];
+  records: readonly ClusterRecord[];
+}
+
+/** Adds the records before and after each, whatever they contain. Not after the budget has ended. */
+async function addContext(
+  question: Question,
+  query: Pick<SearchQuery, 'before' | 'after' | 'raw' | 'fields'>,
+  { rows, records }: Found,
+): Promise<ClusterRecord[]> {
+  const found: ClusterRecord[] = [];
+  for (const [index, record] of records.entries()) {
+    const row = rows[index]?.row;
+    if (!row || question.run.isOver) {
+      found.push(record);
+      continue;
+    }
+    const [before, after] = [
+      await neighbours(question, row, { ...query, count: query.before, isBefore: true }),
+      await neighbours(question, row, { ...query, count: query.after, isBefore: false }),
+    ];
+    found.push({
+      ...record,
+      ...(query.before > 0 && { before: before.reverse() }),
+      ...(query.after > 0 && { after }),
+    });
+  }
+  return found;
+}
+
+interface Side extends Pick<SearchQuery, 'raw' | 'fields'> {
+  count: number;
+  isBefore: boolean;
+}
+
+/** Nearest first: in the same file by position, then in other files of the log by time. */
+async function neighbours(question: Question, row: RecordRow, side: Side): Promise<FoundRecord[]> {
+  const { count, isBefore } = side;
+  if (count === 0) return [];
+  const [sign, direction] = isBefore ? ['<', 'DESC'] : ['>', 'ASC'];
+  const file = quote(row.file_id);
+  const isNext =
+    `((file_id = ${file} AND file_offset ${sign} ${quoteInteger(row.file_offset)}) OR ` +
+    `(file_id != ${file} AND time_ms ${sign}= ${quoteTime(row.time_ms)}))`;
+  for (const spanMs of SPANS_MS) {
+    const near =
+      spanMs === Infinity
+        ? '1'
+        : `time_ms BETWEEN ${quoteTime(row.time_ms - spanMs)} AND ${quoteTime(row.time_ms + spanMs)}`;
+    const rows = await question.run.all<RecordRow>(
+      `SELECT ${RECORD_COLUMNS} FROM ${question.table} WHERE ${question.logs} AND node = ${quote(row.node)} ` +
+        `AND log = ${quote(row.log)} AND ${near} AND ${isNext} ` +
+        `ORDER BY file_id = ${file} DESC, if(file_id = ${file}, 0, time_ms) ${direction}, file_id, file_offset ${direction} ` +
+        `LIMIT ${quoteInteger(count)}`,
+    );
+    if (rows.length >= count || spanMs === Infinity || question.run.isOver)
+      return rows.map((each) => shownRecord(decodeRow(each).record, side));
+  }
+  return [];
 }

@@ -33,29 +33,20 @@ export function isExact({ may, must }: Bounds): boolean {
 }
 
 export function allOf(bounds: readonly Bounds[]): Bounds {
-  return {
-    may: joined(
-      'AND',
-      bounds.map(({ may }) => may),
-    ),
-    must: joined(
-      'AND',
-      bounds.map(({ must }) => must),
-    ),
-  };
+  return joinBounds('AND', bounds);
 }
 
 export function anyOf(bounds: readonly Bounds[]): Bounds {
-  return {
-    may: joined(
-      'OR',
-      bounds.map(({ may }) => may),
-    ),
-    must: joined(
-      'OR',
-      bounds.map(({ must }) => must),
-    ),
-  };
+  return joinBounds('OR', bounds);
+}
+
+function joinBounds(word: 'AND' | 'OR', bounds: readonly Bounds[]): Bounds {
+  const join = (side: keyof Bounds) =>
+    joined(
+      word,
+      bounds.map((each) => each[side]),
+    );
+  return { may: join('may'), must: join('must') };
 }
 
 export function noneOf({ may, must }: Bounds): Bounds {

@@ -1,11 +1,22 @@
-import { type Floors, type Labels, type MemberSelection, matchesLabels, matchesPattern } from '@porthole/contract';
+import type { Floors, MemberSelection } from '@porthole/contract';
 import type { LogSelection, RecordFilter } from '@porthole/logs/types';
-import type { ArchivedNode } from '../ask/archived-nodes.ts';
-import type { Ceilings } from '../ask/scope.ts';
-import { type CutRequest, cutNode } from './cut-node.ts';
-import { beforeOf, type Cuts, cutOf, EVERYTHING_MS, type LogCuts, logKey, NOTHING_MS, readLogCuts } from './cuts.ts';
-import { findGaps } from './find-gaps.ts';
-import type { MemberFacts } from './member-facts.ts';
+import type { ArchivedLog, ArchivedNode } from '../ask/archived-nodes.ts';
+import { type Ceilings, isSelected } from '../ask/question.ts';
+import {
+  asksUntimed,
+  beforeOf,
+  type CutRequest,
+  type Cuts,
+  cutNode,
+  cutOf,
+  EVERYTHING_MS,
+  isInStep,
+  type LogCuts,
+  logKey,
+  NOTHING_MS,
+  readLogCuts,
+} from './cuts.ts';
+import type { MemberFacts } from './known-sources.ts';
 
 /** With more members, most share one cut, so that requests and cursors stay small. */
 const MAX_OWN_CUTS = 32;
@@ -15,6 +26,9 @@ const MAX_OWN_CUTS = 32;
  * one cut, and what it leaves out is reported.
  */
 export const MAX_OWN_LOGS = 64;
+
+/** A log that no member has any more may be in the archive. */
+export const MISSING_LOG: ReadonlySet<string> = new Set(['LOG_FILE_NOT_FOUND', 'LOG_FAMILY_NOT_FOUND']);
 
 type Request = MemberSelection & LogSelection & Pick<RecordFilter, 'fromMs' | 'toMs'>;
 
@@ -97,7 +111,7 @@ function toArchivePlan(
       ceiling: cutMs < EVERYTHING_MS ? cutMs : null,
     })),
   );
-  return { ids, ceilings: { default: null, nodes, ...(logs.length > 0 && { logs }) } };
+  return { ids, ceilings: { nodes, ...(logs.length > 0 && { logs }) } };
 }
 
 /** A member is asked for everything that any of its logs has to return. */
@@ -118,16 +132,6 @@ function archivedTo({ node, logs }: ArchivedNode, cuts: Cuts): number {
 /** An id that neither the cluster nor the archive knows: the cluster refuses it. */
 function hasUnknown(names: readonly string[] | undefined, ids: ReadonlySet<string>): boolean {
   return names?.some((name) => !/[*?]/.test(name) && !ids.has(name)) ?? false;
-}
-
-export function isSelected(
-  { id, role, labels = {} }: { id: string; role: string; labels?: Labels },
-  { nodes, role: wanted, labels: patterns }: MemberSelection,
-): boolean {
-  const isKnown = role !== 'unknown';
-  if (isKnown && wanted !== undefined && role !== wanted) return false;
-  if (isKnown && patterns !== undefined && !matchesLabels(labels, patterns)) return false;
-  return nodes === undefined || nodes.some((name) => name === id || matchesPattern(id, name));
 }
 
 export function toCutRequest({ family, fromMs, toMs }: Request): CutRequest {
@@ -178,4 +182,87 @@ function compact(values: ReadonlyMap<string, number>): Record<string, number> {
   for (const value of values.values()) counts.set(value, (counts.get(value) ?? 0) + 1);
   const [common] = [...counts].reduce((most, entry) => (entry[1] > most[1] ? entry : most));
   return Object.fromEntries([['*', common], ...[...values].filter(([, value]) => value !== common)]);
+}
+
+/** A time range of a log, by the clock of its node, of which records may be in neither part of a response. */
+export interface Gap {
+  log: string;
+  fromMs: number;
+  toMs: number;
+  why: string;
+  /** It is records without a time that may be missing: there is no range. */
+  isUntimed?: true;
+}
+
+interface GapRequest {
+  plan: Pick<SourcePlan, 'cuts' | 'asked'>;
+  /** By the clock of the node that is asked. */
+  range: { fromMs?: number | undefined; toMs?: number | undefined };
+}
+
+/** What a living member no longer has on disk after its cut, and what it has not shipped before it. */
+export function findGaps(node: ArchivedNode, facts: MemberFacts, { plan, range }: GapRequest): Gap[] {
+  const shipped = new Map(node.logs.map((log) => [log.log, log]));
+  const { asked } = plan;
+  const names = new Set([...shipped.keys(), ...facts.logs.keys()]);
+  const { fromMs = -Infinity, toMs = Infinity } = range;
+  return [...names].flatMap((log) => {
+    if (asked.family !== undefined && asked.family !== log) return [];
+    const onDiskMs = facts.logs.get(log);
+    const cutMs = cutOf(plan.cuts, node.node, log);
+    const untimed = untimedGap(shipped.get(log), onDiskMs, { cutMs, asked });
+    if (untimed) return [{ log, fromMs: 0, toMs: 0, why: untimed, isUntimed: true as const }];
+    const gap = findGap(shipped.get(log), onDiskMs, cutMs);
+    if (!gap) return [];
+    const clipped = {
+      fromMs: Math.max(gap.fromMs, Math.floor(fromMs + facts.offsetMs)),
+      toMs: Math.min(gap.toMs, Math.ceil(toMs + facts.offsetMs)),
+    };
+    return clipped.fromMs < clipped.toMs ? [{ log, why: gap.why, ...clipped }] : [];
+  });
+}
+
+/** Why records without a time are missing: they are on no side of a cut. */
+function untimedGap(
+  shipped: ArchivedLog | undefined,
+  onDiskMs: number | null | undefined,
+  { cutMs, asked }: { cutMs: number; asked: CutRequest },
+): string | undefined {
+  if (!shipped || !asksUntimed(shipped, onDiskMs, asked)) return undefined;
+  if (onDiskMs === undefined)
+    return cutMs < EVERYTHING_MS ? 'they are only in the archive: use "store=archive"' : undefined;
+  if (cutMs > NOTHING_MS) return 'the log has other records in the archive: use "store=nodes" and "store=archive"';
+  return onDiskMs === null && shipped.gone.files > 0
+    ? 'files were deleted, and are only in the archive: use "store=archive"'
+    : undefined;
+}
+
+function findGap(
+  shipped: ArchivedLog | undefined,
+  onDiskMs: number | null | undefined,
+  cutMs: number,
+): Omit<Gap, 'log'> | undefined {
+  const { fromMs: firstMs = null, shippedToMs = null } = shipped ?? {};
+  if (onDiskMs === undefined || onDiskMs === null) return undefined;
+  if (shipped && firstMs !== null && shippedToMs !== null) {
+    if (firstMs < onDiskMs && shippedToMs < onDiskMs)
+      return { fromMs: shippedToMs, toMs: onDiskMs, why: 'they were deleted before they were shipped' };
+    const goneToMs = onlyArchivedTo(shipped, onDiskMs);
+    if (cutMs < goneToMs)
+      return {
+        fromMs: Math.max(cutMs, firstMs),
+        toMs: goneToMs,
+        why: 'they are only in the archive: use "store=archive"',
+      };
+  }
+  const archivedToMs = Math.max(onDiskMs, shippedToMs ?? onDiskMs);
+  if (archivedToMs < cutMs)
+    return { fromMs: archivedToMs, toMs: cutMs, why: 'they are not in the archive yet: use "store=nodes"' };
+  return undefined;
+}
+
+/** Before which time records may be in the archive only. */
+function onlyArchivedTo(shipped: ArchivedLog, onDiskMs: number): number {
+  if (isInStep(shipped, onDiskMs)) return shipped.gone.files === 0 ? -Infinity : shipped.gone.toMs + 1;
+  return (shipped.fromMs ?? onDiskMs) < onDiskMs ? onDiskMs : -Infinity;
 }

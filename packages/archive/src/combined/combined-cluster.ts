@@ -1,3 +1,5 @@
+import { clusterItems } from '@porthole/contract';
+import { type RecordBatch, toBatches } from '@porthole/records';
 import type { ClusterRecord } from '@porthole/contract';
 import {
   type ArchivePart,
@@ -10,8 +12,6 @@ import {
   type ClusterItem,
   type ClusterState,
   type ClusterTop,
-  clusterItems,
-  codeOf,
   errorMessage,
   type FollowOptions,
   type ForgetOptions,
@@ -30,32 +30,46 @@ import type {
   FieldsQuery,
   FollowQuery,
   HistogramQuery,
-  LogSelection,
-  RecordFilter,
   SearchQuery,
   TopQuery,
 } from '@porthole/logs/types';
-import { type RecordBatch, toBatches } from '@porthole/records';
+import type { ArchiveState } from '../ask/archive-state.ts';
 import type { ArchivedNode } from '../ask/archived-nodes.ts';
-import type { ArchiveReader } from './archive-reader.ts';
-import { aroundSources } from './around-sources.ts';
-import { commonWidth } from './common-width.ts';
-import { digestKind, fieldsKind, histogramKind, MAX_GROUPS, topKind } from './count-kinds.ts';
-import { type CountKind, countSources } from './count-sources.ts';
-import { type ClusterFacts, fetchFacts } from './member-facts.ts';
-import { type MovedPosition, moveCuts } from './move-cuts.ts';
+import { aroundBoth } from './combined-around.ts';
+import {
+  type Counted,
+  type CountKind,
+  type CountRequest,
+  commonWidth,
+  countBoth,
+  digestKind,
+  fieldsKind,
+  HISTOGRAM,
+  MAX_GROUPS,
+  topKind,
+} from './combined-counts.ts';
+import {
+  blameArchive,
+  clipCoverage,
+  failedPart,
+  settleArchive,
+  withProblem,
+  withUnshipped,
+} from './combined-reports.ts';
+import { searchBoth } from './combined-search.ts';
+import { type ClusterFacts, fetchFacts, Remembered } from './known-sources.ts';
 import { planSources, type SourcePlan, toCutRequest } from './plan-sources.ts';
-import { Remembered } from './remembered.ts';
-import { searchSources } from './search-sources.ts';
-import { isSourcedCursor, resumedPosition, type SourcedPosition } from './sourced-cursor.ts';
-import { clipCoverage, withUnshipped } from './sourced-reports.ts';
-import { blameArchive, unlessUnread } from './unread-archive.ts';
-
-type Request = MemberSelection & LogSelection & Pick<RecordFilter, 'fromMs' | 'toMs'>;
+import {
+  type CombinedPosition,
+  isCombinedCursor,
+  type MovedPosition,
+  moveCuts,
+  resumedPosition,
+} from './resume-search.ts';
 
 /** Where a search goes on. */
 interface Resumed {
-  resumed: SourcedPosition | undefined;
+  resumed: CombinedPosition | undefined;
   gaps: MovedPosition['gaps'];
 }
 
@@ -69,13 +83,13 @@ type Decision =
  * The cluster with a past: what living members have is read from them, and everything older, or of nodes that no longer
  * exist, from the archive. Operations that read no records are those of the cluster.
  */
-export class SourcedCluster implements ClusterState {
+export class CombinedCluster implements ClusterState {
   readonly #cluster: ClusterState;
-  readonly #archive: ArchiveReader;
+  readonly #archive: ArchiveState;
   readonly #facts: Remembered<ClusterFacts>;
   readonly #archived: Remembered<readonly ArchivedNode[]>;
 
-  constructor(cluster: ClusterState, archive: ArchiveReader) {
+  constructor(cluster: ClusterState, archive: ArchiveState) {
     this.#cluster = cluster;
     this.#archive = archive;
     this.#facts = new Remembered(() => fetchFacts(cluster));
@@ -136,13 +150,11 @@ export class SourcedCluster implements ClusterState {
   ): AsyncGenerator<ClusterItem[], void, undefined> {
     if (decided.kind === 'both') {
       const deps = { cluster: this.#cluster, archive: this.#archive, ...decided };
-      yield* searchSources(deps, request, options);
+      yield* searchBoth(deps, request, options);
     } else if (decided.kind === 'archive') {
       yield* this.#ofArchive(this.#archive.searchLogs(request, options), request, options);
     } else {
-      const asked = clusterItems(this.#cluster, { ...request, store: 'nodes' }, options);
-      const found = unlessUnread(asked, decided.problem);
-      yield* decided.problem === undefined ? found : withProblem(found, decided.problem);
+      yield* withProblem(clusterItems(this.#cluster, { ...request, store: 'nodes' }, options), decided.problem);
     }
   }
 
@@ -155,9 +167,15 @@ export class SourcedCluster implements ClusterState {
     else if (request.store === 'archive')
       yield* this.#ofArchive(this.#archive.around(request, options), aroundRange(request), options);
     else {
-      const facts = () => this.#facts.get(options);
-      const archived = () => this.#archived.get(options);
-      yield* aroundSources({ cluster: this.#cluster, archive: this.#archive, facts, archived }, request, options);
+      const archived = await settleArchive(this.#archived.get(options), options.signal);
+      if ('problem' in archived || archived.value.length === 0) {
+        const problem = 'problem' in archived ? archived.problem : undefined;
+        yield* withProblem(this.#cluster.around({ ...request, store: 'nodes' }, options), problem);
+        return;
+      }
+      const facts = await this.#facts.get(options);
+      const deps = { cluster: this.#cluster, archive: this.#archive, facts, archived: archived.value };
+      yield* aroundBoth(deps, request, options);
     }
   }
 
@@ -167,21 +185,21 @@ export class SourcedCluster implements ClusterState {
   ): Promise<ClusterHistogram> {
     const decided = await this.#decide(request, options);
     const grid = decided.kind === 'both' ? { ...request, bucketMs: commonWidth(request, decided) } : request;
-    return this.#count(decided, { request: grid, options, kind: histogramKind(this.#sources) });
+    return this.#count(decided, { request: grid, options, kind: HISTOGRAM });
   }
 
   async logDigest(request: DigestQuery & MemberSelection, options: SearchOptions = {}): Promise<ClusterDigest> {
     const { newSinceMs, onlyNew, ...query } = request;
     const decided = await this.#decide(query, options);
     if (decided.kind === 'archive') {
-      const { store: _store, ...archived } = request;
-      const complete = await this.#unshipped(request, options);
-      const counted = await this.#archive.logDigest(archived, options);
-      const members = complete(counted.members);
-      return withCoverage({ ...counted, members, archive: allArchived(members) }, request);
+      // It knows all of the past: what is new is decided there.
+      const kind: CountKind<DigestQuery & MemberSelection, ClusterDigest> = {
+        count: (source, asked, asking) => source.logDigest(asked, asking),
+        merge: () => ({}),
+      };
+      return this.#count(decided, { request, options, kind });
     }
-    if (newSinceMs === undefined)
-      return this.#count(decided, { request: query, options, kind: digestKind(this.#sources, query) });
+    if (newSinceMs === undefined) return this.#count(decided, { request: query, options, kind: digestKind(query) });
     const pastQuery = pastRequest({ ...query, newSinceMs }, MAX_GROUPS);
     const pastDecided = await this.#decide(pastQuery, options);
     if (isOfNodes(decided) && isOfNodes(pastDecided))
@@ -189,8 +207,8 @@ export class SourcedCluster implements ClusterState {
     // What is new on one side may be old on the other: all groups of both are compared with all of the past of both.
     const wide = { ...query, limit: MAX_GROUPS };
     const [counted, old] = await Promise.all([
-      this.#count(decided, { request: wide, options, kind: digestKind(this.#sources, wide) }),
-      this.#count(pastDecided, { request: pastQuery, options, kind: digestKind(this.#sources, pastQuery) }),
+      this.#count(decided, { request: wide, options, kind: digestKind(wide) }),
+      this.#count(pastDecided, { request: pastQuery, options, kind: digestKind(pastQuery) }),
     ]);
     const { past, baseline } = readPast(old, newSinceMs);
     return { ...counted, ...mergeGroups([counted], { limit: query.limit, onlyNew, past }), baseline };
@@ -198,7 +216,7 @@ export class SourcedCluster implements ClusterState {
 
   async logFields(request: FieldsQuery & MemberSelection, options: SearchOptions = {}): Promise<ClusterFields> {
     const decided = await this.#decide(request, options);
-    return this.#count(decided, { request, options, kind: fieldsKind(this.#sources, request) });
+    return this.#count(decided, { request, options, kind: fieldsKind(request) });
   }
 
   async logTop(request: TopQuery & MemberSelection, options: SearchOptions = {}): Promise<ClusterTop> {
@@ -206,25 +224,21 @@ export class SourcedCluster implements ClusterState {
     const { buckets, bucketMs, ...query } = request;
     const isOverTime = buckets !== undefined || bucketMs !== undefined;
     if (decided.kind !== 'both' || !isOverTime)
-      return this.#count(decided, { request, options, kind: topKind(this.#sources, request) });
+      return this.#count(decided, { request, options, kind: topKind(request) });
     // Which values are the most frequent is known only from both sides: their counts over time are asked for by name.
-    const first = await this.#count(decided, { request: query, options, kind: topKind(this.#sources, query) });
+    const first = await this.#count(decided, { request: query, options, kind: topKind(query) });
     const width = commonWidth({ ...request, buckets: buckets ?? 1 }, decided);
     const values = first.values.flatMap(({ value }) => (value === '' ? [] : [value])).slice(0, MAX_NAMED_VALUES);
     if (values.length === 0) return { ...first, bucketMs: width };
     const named = { ...query, values, limit: values.length, bucketMs: width };
-    const second = await this.#count(decided, { request: named, options, kind: topKind(this.#sources, named) });
+    const second = await this.#count(decided, { request: named, options, kind: topKind(named) });
     const overTime = new Map(second.values.map((value) => [value.value, value.buckets ?? []]));
     const counted = first.values.map((value) => ({ ...value, buckets: overTime.get(value.value) ?? [] }));
     return { ...first, values: counted, bucketMs: second.bucketMs ?? width };
   }
 
-  get #sources() {
-    return { cluster: this.#cluster, archive: this.#archive };
-  }
-
   /** One kind of count, of what was decided. */
-  async #count<R extends Request, Result extends Counted>(
+  async #count<R extends CountRequest, Result extends Counted>(
     decided: Decision,
     counting: { request: R; options: SearchOptions; kind: CountKind<R, Result> },
   ): Promise<Result> {
@@ -232,19 +246,20 @@ export class SourcedCluster implements ClusterState {
     return withCoverage(counted, counting.request, decided.kind === 'both' ? decided.facts.membership : undefined);
   }
 
-  async #countParts<R extends Request, Result extends Counted>(
+  async #countParts<R extends CountRequest, Result extends Counted>(
     decided: Decision,
     { request, options, kind }: { request: R; options: SearchOptions; kind: CountKind<R, Result> },
   ): Promise<Result> {
-    if (decided.kind === 'both') return countSources({ ...decided, options }, request, kind);
+    const [cluster, archive] = [this.#cluster, this.#archive];
+    if (decided.kind === 'both') return countBoth({ cluster, archive, ...decided, options }, request, kind);
     if (decided.kind === 'archive') {
       const { store: _store, ...query } = request;
       const complete = await this.#unshipped(request, options);
-      const counted = await kind.ofArchive(query as R, options);
+      const counted = await kind.count(archive, query as R, options);
       const members = complete(counted.members);
       return { ...counted, ...kind.merge([counted]), members, archive: allArchived(members) };
     }
-    const counted = await kind.ofMembers({ ...request, store: 'nodes' }, options).catch((error: unknown) => {
+    const counted = await kind.count(cluster, { ...request, store: 'nodes' }, options).catch((error: unknown) => {
       throw blameArchive(error, decided.problem);
     });
     const merged = { ...counted, ...kind.merge([counted]) };
@@ -253,26 +268,23 @@ export class SourcedCluster implements ClusterState {
 
   /** Where the records of a request are read. */
   async #decide(
-    request: Request & Pick<Partial<SearchQuery>, 'start'>,
+    request: CountRequest & Pick<Partial<SearchQuery>, 'start'>,
     options: CallOptions,
-    position?: SourcedPosition,
+    position?: CombinedPosition,
   ): Promise<Decision> {
     const { store = 'auto', start } = request;
     const cursor = start && 'cursor' in start ? start.cursor : undefined;
     if (store === 'archive') return { kind: 'archive' };
     // The archive has no files, only logs. A cursor continues what it is of.
     if (cursor?.startsWith(ARCHIVE_CURSOR)) return { kind: 'archive' };
-    const isOfMembers = cursor !== undefined && !isSourcedCursor(cursor);
+    const isOfMembers = cursor !== undefined && !isCombinedCursor(cursor);
     if (store === 'nodes' || request.file !== undefined || isOfMembers) return { kind: 'nodes' };
-    let archived: readonly ArchivedNode[];
-    try {
-      archived = await this.#archived.get(options);
-    } catch (error) {
-      options.signal?.throwIfAborted();
-      if (codeOf(error) !== 'ARCHIVE_UNAVAILABLE') throw error;
-      if (cursor !== undefined) throw error; // nothing else has the rest
-      return { kind: 'nodes', problem: errorMessage(error) };
+    const read = await settleArchive(this.#archived.get(options), options.signal);
+    if ('problem' in read) {
+      if (cursor !== undefined) throw read.failure; // nothing else has the rest
+      return { kind: 'nodes', problem: read.problem };
     }
+    const archived = read.value;
     if (archived.length === 0) return { kind: 'nodes' };
     const facts = await this.#facts.get(options);
     const known = { facts: facts.members, archived };
@@ -285,7 +297,7 @@ export class SourcedCluster implements ClusterState {
   /** Says of each node what it has shipped, and what it has not. */
   async *#ofArchive(
     found: AsyncIterable<ClusterItem[]>,
-    request: Request,
+    request: CountRequest,
     options: CallOptions,
   ): AsyncGenerator<ClusterItem[], void, undefined> {
     const complete = await this.#unshipped(request, options);
@@ -301,7 +313,7 @@ export class SourcedCluster implements ClusterState {
   }
 
   /** Known before the archive is searched: if it cannot be read, nothing is sent but the error. */
-  async #unshipped(request: Request, options: CallOptions) {
+  async #unshipped(request: CountRequest, options: CallOptions) {
     const [archived, facts] = await Promise.all([this.#archived.get(options), this.#facts.get(options)]);
     return (reports: readonly MemberReport[]) => withUnshipped(reports, { archived, facts: facts.members, request });
   }
@@ -317,28 +329,11 @@ const ARCHIVE_CURSOR = 'a1.';
 /** Maximum values that a node counts by name. */
 const MAX_NAMED_VALUES = 1000;
 
-interface Counted {
-  members: MemberReport[];
-  archive?: ArchivePart;
-}
-
 /** Everything came from the archive. */
 function allArchived(members: readonly MemberReport[]): ArchivePart {
   return { records: members.reduce((sum, { count }) => sum + count, 0), beforeMs: null, problem: null };
 }
 
-function aroundRange({ at, beforeMs, afterMs, ...selection }: AroundRequest): Request {
+function aroundRange({ at, beforeMs, afterMs, ...selection }: AroundRequest): CountRequest {
   return 'timeMs' in at ? { ...selection, fromMs: at.timeMs - beforeMs, toMs: at.timeMs + afterMs + 1 } : selection;
-}
-
-function failedPart(problem: string): ArchivePart {
-  return { records: 0, beforeMs: null, problem };
-}
-
-async function* withProblem(
-  found: AsyncIterable<ClusterItem[]>,
-  problem: string,
-): AsyncGenerator<ClusterItem[], void, undefined> {
-  for await (const items of found)
-    yield items.map((item) => (item.type === 'end' ? { ...item, archive: failedPart(problem) } : item));
 }

@@ -1,12 +1,22 @@
-import type { ArchivePart, ClusterEnd, MemberArchive, MemberReport, MemberSelection } from '@porthole/contract';
+import {
+  type ArchivePart,
+  type ClusterEnd,
+  type ClusterItem,
+  codeOf,
+  errorMessage,
+  type MemberArchive,
+  type MemberReport,
+  type MemberSelection,
+  PortholeError,
+} from '@porthole/contract';
 import type { ArchivedNode } from '../ask/archived-nodes.ts';
+import { isSelected } from '../ask/question.ts';
 import { beforeOf } from './cuts.ts';
-import { findGaps, type Gap } from './find-gaps.ts';
-import type { MemberFacts } from './member-facts.ts';
-import { isSelected, type SourcePlan } from './plan-sources.ts';
+import type { MemberFacts } from './known-sources.ts';
+import { findGaps, type Gap, type SourcePlan } from './plan-sources.ts';
 
 /** What a request read of the archive. */
-export interface ArchiveShare {
+interface ArchiveShare {
   plan: SourcePlan;
   facts: readonly MemberFacts[];
   /** Records that came from the archive, by node. */
@@ -166,4 +176,59 @@ function mostFrequent(values: readonly number[]): number | null {
     (most, entry) => (entry[1] > most[1] ? entry : most),
     [null, 0],
   )[0];
+}
+
+/** No member has what a request names: a record, a log or a node. The archive may have it. */
+const GONE: ReadonlySet<string> = new Set([
+  'CURSOR_GONE',
+  'LOG_FILE_NOT_FOUND',
+  'LOG_FAMILY_NOT_FOUND',
+  'MEMBER_NOT_FOUND',
+  'UNREACHABLE',
+  'DEADLINE_EXCEEDED',
+]);
+
+export function isGone(error: unknown): boolean {
+  return GONE.has(codeOf(error));
+}
+
+export function blameArchive(error: unknown, problem: string | undefined): unknown {
+  if (problem === undefined || !isGone(error)) return error;
+  return new PortholeError('ARCHIVE_UNAVAILABLE', `${problem}; of members: ${errorMessage(error)}`, { cause: error });
+}
+
+/**
+ * What members found, with the problem of the archive in its end. What they do not have is not said to be nowhere while
+ * the archive cannot be read.
+ */
+export async function* withProblem(
+  found: AsyncIterable<ClusterItem[]>,
+  problem: string | undefined,
+): AsyncGenerator<ClusterItem[], void, undefined> {
+  try {
+    for await (const items of found)
+      yield problem === undefined
+        ? items
+        : items.map((item) => (item.type === 'end' ? { ...item, archive: failedPart(problem) } : item));
+  } catch (error) {
+    throw blameArchive(error, problem);
+  }
+}
+
+export function failedPart(problem: string): ArchivePart {
+  return { records: 0, beforeMs: null, problem };
+}
+
+/** A failure of the archive is a result; one of the request is not. */
+export async function settleArchive<T>(
+  call: Promise<T>,
+  signal: AbortSignal | undefined,
+): Promise<{ value: T } | { failure: unknown; problem: string }> {
+  try {
+    return { value: await call };
+  } catch (failure) {
+    signal?.throwIfAborted();
+    if (codeOf(failure) !== 'ARCHIVE_UNAVAILABLE') throw failure;
+    return { failure, problem: errorMessage(failure) };
+  }
 }

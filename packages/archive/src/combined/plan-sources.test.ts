@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ArchivedLog, ArchivedNode } from '../ask/archived-nodes.ts';
-import { findGaps } from './find-gaps.ts';
-import type { MemberFacts } from './member-facts.ts';
-import { planSources } from './plan-sources.ts';
+import type { MemberFacts } from './known-sources.ts';
+import { findGaps, planSources } from './plan-sources.ts';
 
 const MINUTE = 60_000;
 

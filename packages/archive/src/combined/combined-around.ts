@@ -1,77 +1,38 @@
-import {
-  type AroundRequest,
-  type CallOptions,
-  type ClusterEnd,
-  type ClusterItem,
-  type ClusterRecord,
-  type ClusterState,
-  codeOf,
-  errorMessage,
+import type {
+  AroundRequest,
+  CallOptions,
+  ClusterEnd,
+  ClusterItem,
+  ClusterRecord,
+  ClusterState,
 } from '@porthole/contract';
+import type { ArchiveState } from '../ask/archive-state.ts';
 import type { ArchivedNode } from '../ask/archived-nodes.ts';
-import type { ArchiveReader } from './archive-reader.ts';
+import { archivePart, isGone, reportsOfUnasked, settleArchive, withArchive, withProblem } from './combined-reports.ts';
 import { withoutArchived } from './cuts.ts';
-import type { ClusterFacts } from './member-facts.ts';
-import { planSources, type SourcePlan } from './plan-sources.ts';
-import { archivePart, reportsOfUnasked, withArchive } from './sourced-reports.ts';
-import { isGone, unlessUnread } from './unread-archive.ts';
+import type { ClusterFacts } from './known-sources.ts';
+import { planSources } from './plan-sources.ts';
 
-export interface AroundDeps {
+interface AroundDeps {
   cluster: Pick<ClusterState, 'around'>;
-  archive: Pick<ArchiveReader, 'around'>;
-  facts(): Promise<ClusterFacts>;
-  archived(): Promise<readonly ArchivedNode[]>;
+  archive: Pick<ArchiveState, 'around'>;
+  facts: ClusterFacts;
+  archived: readonly ArchivedNode[];
 }
 
 /**
  * What was logged around a record or time, of members and archive. A time is looked up on both sides; a record is looked for
  * where it still may be, and its time decides.
  */
-export async function* aroundSources(
+export async function* aroundBoth(
   deps: AroundDeps,
   request: AroundRequest,
   options: CallOptions,
 ): AsyncGenerator<ClusterItem[], void, undefined> {
-  const archived = await fetchArchived(deps);
-  if (archived.problem !== null || archived.nodes.length === 0) {
-    yield* membersOnly(deps, request, { options, problem: archived.problem });
-    return;
-  }
   const { at } = request;
-  const facts = await deps.facts();
-  if ('timeMs' in at) {
-    yield* aroundTime(deps, { ...request, at }, { options, facts, archived: archived.nodes });
-    return;
-  }
-  const timeMs = await findTime(deps, { ...request, at }, options);
-  if (timeMs === undefined) yield* membersOnly(deps, request, { options, problem: null });
-  else yield* aroundTime(deps, { ...request, at: { timeMs } }, { options, facts, archived: archived.nodes });
-}
-
-async function fetchArchived({
-  archived,
-}: AroundDeps): Promise<{ nodes: readonly ArchivedNode[]; problem: string | null }> {
-  try {
-    return { nodes: await archived(), problem: null };
-  } catch (error) {
-    if (codeOf(error) !== 'ARCHIVE_UNAVAILABLE') throw error;
-    return { nodes: [], problem: errorMessage(error) };
-  }
-}
-
-async function* membersOnly(
-  { cluster }: AroundDeps,
-  request: AroundRequest,
-  { options, problem }: { options: CallOptions; problem: string | null },
-): AsyncGenerator<ClusterItem[], void, undefined> {
-  const found = cluster.around({ ...request, store: 'nodes' }, options);
-  for await (const items of unlessUnread(found, problem ?? undefined)) {
-    if (problem === null) yield items;
-    else
-      yield items.map((item) =>
-        item.type === 'end' ? { ...item, archive: { records: 0, beforeMs: null, problem } } : item,
-      );
-  }
+  const timeMs = 'timeMs' in at ? at.timeMs : await findTime(deps, { ...request, at }, options);
+  if (timeMs === undefined) yield* deps.cluster.around({ ...request, store: 'nodes' }, options);
+  else yield* aroundTime(deps, { ...request, at: { timeMs } }, options);
 }
 
 /** The time of a record: on its node, else in the archive. `undefined`: the members report why not. */
@@ -101,41 +62,35 @@ async function findTime(
   return undefined;
 }
 
-interface AroundFacts {
-  options: CallOptions;
-  facts: ClusterFacts;
-  archived: readonly ArchivedNode[];
-}
-
 async function* aroundTime(
-  deps: AroundDeps,
+  { cluster, archive, facts, archived }: AroundDeps,
   request: AroundRequest & { at: { timeMs: number } },
-  { options, facts, archived }: AroundFacts,
+  options: CallOptions,
 ): AsyncGenerator<ClusterItem[], void, undefined> {
   const { at, beforeMs, afterMs, limit } = request;
   const range = { fromMs: at.timeMs - beforeMs, toMs: at.timeMs + afterMs + 1 };
   const plan = planSources({ ...request, ...range }, { facts: facts.members, archived });
+  const ofMembers = (floors: object) => cluster.around({ ...request, ...floors, store: 'nodes' }, options);
   if (!plan.archive && !plan.hasGaps) {
-    yield* membersOnly(deps, request, { options, problem: null });
+    yield* ofMembers({});
     return;
   }
-  const members = plan.asksMembers
-    ? await collect(
-        withoutArchived(deps.cluster.around({ ...request, ...plan.members, store: 'nodes' }, options), plan),
-      )
-    : undefined;
+  const members = plan.asksMembers ? await collect(withoutArchived(ofMembers(plan.members), plan)) : undefined;
   yield [];
-  const { past, problem } = await collectArchive(deps, request, { plan, options });
-  if (problem !== null) {
+  const read =
+    plan.archive &&
+    (await settleArchive(collect(archive.around(request, { ...options, ...plan.archive })), options.signal));
+  if (read && 'problem' in read) {
     // Members have more than what was asked of them.
-    yield* membersOnly(deps, request, { options, problem });
+    yield* withProblem(ofMembers({}), read.problem);
     return;
   }
+  const past = read?.value;
   const chosen = nearest([...(past?.records ?? []), ...(members?.records ?? [])], at.timeMs, limit);
-  const archive = new Set(past?.records);
-  const counts = countByNode(chosen.filter((record) => archive.has(record)));
-  const share = { plan, facts: facts.members, counts, problem, range };
-  const fromMembers = countByNode(chosen.filter((record) => !archive.has(record)));
+  const isPast = new Set(past?.records);
+  const counts = countByNode(chosen.filter((record) => isPast.has(record)));
+  const share = { plan, facts: facts.members, counts, problem: null, range };
+  const fromMembers = countByNode(chosen.filter((record) => !isPast.has(record)));
   const base = members?.end ?? past?.end;
   if (!base) throw new Error('neither members nor archive were asked');
   const reports = (members?.end.members ?? reportsOfUnasked(facts.members, request)).map((report) => ({
@@ -153,21 +108,6 @@ async function* aroundTime(
       archive: archivePart(share),
     },
   ];
-}
-
-async function collectArchive(
-  { archive }: AroundDeps,
-  request: AroundRequest,
-  { plan, options }: { plan: SourcePlan; options: CallOptions },
-): Promise<{ past?: Collected; problem: string | null }> {
-  if (!plan.archive) return { problem: null };
-  try {
-    return { past: await collect(archive.around(request, { ...options, ...plan.archive })), problem: null };
-  } catch (error) {
-    options.signal?.throwIfAborted();
-    if (codeOf(error) !== 'ARCHIVE_UNAVAILABLE') throw error;
-    return { problem: errorMessage(error) };
-  }
 }
 
 interface Collected {

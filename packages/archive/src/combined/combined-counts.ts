@@ -1,0 +1,295 @@
+import {
+  type ArchivePart,
+  type ClusterDigest,
+  type ClusterFields,
+  type ClusterHistogram,
+  type ClusterState,
+  type ClusterTop,
+  codeOf,
+  compareValues,
+  type MemberReport,
+  type MemberSelection,
+  mergeFields,
+  mergeTop,
+  type SearchOptions,
+} from '@porthole/contract';
+import { bucketWidth, mergeGroups } from '@porthole/logs';
+import type {
+  DigestQuery,
+  FieldsQuery,
+  HistogramQuery,
+  LogSelection,
+  RecordFilter,
+  TopQuery,
+} from '@porthole/logs/types';
+import type { ArchiveOptions } from '../ask/question.ts';
+import { archivePart, blameArchive, reportsOfUnasked, settleArchive, withArchive } from './combined-reports.ts';
+import { cutOf } from './cuts.ts';
+import type { ClusterFacts } from './known-sources.ts';
+import { MISSING_LOG, type SourcePlan } from './plan-sources.ts';
+
+/* Counts of members and of the archive, of which no record is in both, added up. */
+
+export const MAX_GROUPS = 1000;
+const MAX_FIELDS = 1000;
+const MAX_VALUES = 10_000;
+
+/** How many logs of members are counted at a time. */
+const PARALLEL = 4;
+
+/** A floor after all records: the member counts nothing. The last millisecond with a year of four digits. */
+const NEVER_MS = 253_402_300_799_999;
+
+/** Where counts are made: by members, or in the archive. */
+export type CountSource = Pick<ClusterState, 'logHistogram' | 'logDigest' | 'logFields' | 'logTop'>;
+
+export type CountRequest = MemberSelection & LogSelection & Pick<RecordFilter, 'fromMs' | 'toMs'>;
+
+export interface Counted {
+  members: MemberReport[];
+  archive?: ArchivePart;
+}
+
+/** One kind of count: how a source is asked for it, and how responses are added up. */
+export interface CountKind<Request extends CountRequest, Result extends Counted> {
+  count(source: CountSource, request: Request, options: ArchiveOptions): Promise<Result>;
+  merge(parts: readonly Result[]): Partial<Result>;
+}
+
+/*
+ * Each source is asked for more than is returned, where what is frequent only in total must not be missed.
+ */
+
+export const HISTOGRAM: CountKind<HistogramQuery & MemberSelection, ClusterHistogram> = {
+  count: (source, request, options) => source.logHistogram(request, options),
+  merge: mergeHistograms,
+};
+
+export function digestKind({ limit }: DigestQuery): CountKind<DigestQuery & MemberSelection, ClusterDigest> {
+  const most = Math.min(MAX_GROUPS, limit * 4);
+  return {
+    count: (source, request, options) => source.logDigest({ ...request, limit: most }, options),
+    merge: (parts) => mergeGroups(parts, { limit }),
+  };
+}
+
+export function fieldsKind({ limit }: FieldsQuery): CountKind<FieldsQuery & MemberSelection, ClusterFields> {
+  return {
+    count: (source, request, options) => source.logFields({ ...request, limit: MAX_FIELDS }, options),
+    merge: (parts) => mergeAllFields(parts, { limit }),
+  };
+}
+
+export function topKind({ limit, values }: TopQuery): CountKind<TopQuery & MemberSelection, ClusterTop> {
+  const areGiven = values !== undefined;
+  return {
+    count: (source, request, options) => source.logTop(areGiven ? request : { ...request, limit: MAX_VALUES }, options),
+    merge: (parts) => mergeTops(parts, { limit, areGiven }),
+  };
+}
+
+export interface CountDeps {
+  cluster: CountSource;
+  archive: CountSource;
+  plan: SourcePlan;
+  facts: ClusterFacts;
+  options: SearchOptions;
+}
+
+/** Counts in members and archive. If the archive fails, the members count everything they have, and the response says so. */
+export async function countBoth<Request extends CountRequest, Result extends Counted>(
+  deps: CountDeps,
+  request: Request,
+  kind: CountKind<Request, Result>,
+): Promise<Result> {
+  const { cluster, archive, plan, facts, options } = deps;
+  const [fromMembers, archived] = await Promise.all([
+    plan.asksMembers ? countMembers(deps, request, kind) : undefined,
+    plan.archive
+      ? settleArchive(kind.count(archive, request, { ...options, ...plan.archive }), options.signal)
+      : undefined,
+  ]);
+  const { fromMs, toMs } = request;
+  const share = { plan, facts: facts.members, range: { fromMs, toMs } };
+  if (archived && 'problem' in archived) {
+    const { floors: _floors, ...unbounded } = plan.members;
+    const { problem } = archived;
+    const counted = await kind
+      .count(cluster, { ...request, ...unbounded, store: 'nodes' }, options)
+      .catch((error: unknown) => {
+        throw blameArchive(error, problem);
+      });
+    const failed = { ...share, counts: new Map<string, number>(), problem };
+    return { ...counted, members: withArchive(counted.members, failed), archive: archivePart(failed) };
+  }
+  const past = archived?.value;
+  const parts = [...(fromMembers?.parts ?? []), ...(past ? [past] : [])];
+  const counts = new Map(past?.members.map(({ id, count }) => [id, count]));
+  const read = { ...share, counts, problem: null };
+  const reports = withArchive(fromMembers?.members ?? reportsOfUnasked(facts.members, request), read);
+  const partial = new Map(past?.members.filter(({ isPartial }) => isPartial).map((report) => [report.id, report]));
+  return {
+    ...kind.merge(parts),
+    members: reports.map((report) => withPartial(report, partial.get(report.id))),
+    archive: archivePart(read),
+  } as Result;
+}
+
+function withPartial(report: MemberReport, archived: MemberReport | undefined): MemberReport {
+  if (!archived) return report;
+  const details = [report.detail, `archive: ${archived.detail}`].filter((text) => text !== null);
+  return { ...report, isPartial: true, detail: details.join('; ') };
+}
+
+/** The counts of members: of all at once, but log by log of those whose logs have cuts of their own. */
+async function countMembers<Request extends CountRequest, Result extends Counted>(
+  { cluster, plan, facts, options }: CountDeps,
+  request: Request,
+  kind: CountKind<Request, Result>,
+): Promise<{ parts: Result[]; members: MemberReport[] }> {
+  const divided = facts.members.filter(({ id, isAlive }) => isAlive && plan.logCuts.has(id));
+  const none = Object.fromEntries(divided.map(({ id }) => [id, NEVER_MS]));
+  const members = { ...plan.members, floors: { ...plan.members.floors, ...none } };
+  const first = await kind.count(cluster, { ...request, ...members, store: 'nodes' }, options);
+  const parts = [first];
+  const reports = new Map(first.members.map((report) => [report.id, report]));
+  const logs = divided.flatMap(({ id, logs: own }) =>
+    reports.get(id)?.outcome === 'ok' ? [...own.keys()].map((log) => ({ id, log })) : [],
+  );
+  for (let at = 0; at < logs.length; at += PARALLEL) {
+    for (const part of await Promise.all(logs.slice(at, at + PARALLEL).map(countLog))) {
+      if (!part) continue;
+      parts.push(part);
+      for (const report of part.members) reports.set(report.id, joinReports(reports.get(report.id), report));
+    }
+  }
+  return { parts, members: [...reports.values()] };
+
+  async function countLog({ id, log }: { id: string; log: string }): Promise<Result | undefined> {
+    const floors = { [id]: cutOf(plan.cuts, id, log) };
+    try {
+      return await kind.count(cluster, { ...request, nodes: [id], family: log, floors, store: 'nodes' }, options);
+    } catch (error) {
+      // Deleted in the meantime, or empty: its report says what is missing.
+      if (!MISSING_LOG.has(codeOf(error))) throw error;
+      return undefined;
+    }
+  }
+}
+
+/** Counts of the same member. */
+function joinReports(known: MemberReport | undefined, { count, ...report }: MemberReport): MemberReport {
+  if (!known) return { ...report, count };
+  const isWorse = known.outcome === 'ok' && report.outcome !== 'ok';
+  const details = new Set([known.detail, report.detail].filter((detail) => detail !== null));
+  return {
+    ...known,
+    ...(isWorse && { outcome: report.outcome }),
+    ...((known.isPartial || report.isPartial) && { isPartial: true as const }),
+    detail: details.size === 0 ? null : [...details].join('; '),
+    elapsedMs: known.elapsedMs + report.elapsedMs,
+    count: known.count + count,
+  };
+}
+
+type Parts<T> = readonly T[];
+type Merged<T> = Omit<T, 'members' | 'archive'>;
+type Bucket = ClusterHistogram['buckets'][number];
+type Nodes = Record<string, number>;
+
+function mergeHistograms(parts: Parts<ClusterHistogram>): Merged<ClusterHistogram> {
+  const bucketMs = parts.reduce((widest, part) => Math.max(widest, part.bucketMs), 1);
+  const merged = new Map<number, Bucket>();
+  for (const { buckets, bucketMs: width } of parts)
+    for (const { startMs, counts, nodes } of buckets) {
+      const index = Math.floor((startMs + width / 2) / bucketMs);
+      const known = merged.get(index);
+      const added = { startMs: index * bucketMs, counts: add(known?.counts, counts), nodes: add(known?.nodes, nodes) };
+      merged.set(index, added);
+    }
+  return {
+    bucketMs,
+    buckets: [...merged.values()].sort((a, b) => a.startMs - b.startMs),
+    untimed: parts.reduce((sum, { untimed }) => sum + untimed, 0),
+    counted: mergeCounted(parts),
+  };
+}
+
+function mergeAllFields(parts: Parts<ClusterFields>, { limit }: { limit: number }): Merged<ClusterFields> {
+  const sources = parts.map((fields, index) => ({ id: String(index), fields }));
+  const merged = mergeFields(sources, { limit });
+  const nodes = nodesByName(parts.flatMap(({ fields }) => fields.map((field) => ({ ...field, key: field.name }))));
+  const fields = merged.fields.map((field) => ({ ...field, nodes: nodes.get(field.name) ?? {} }));
+  return { ...merged, fields, counted: mergeCounted(parts) };
+}
+
+function mergeTops(
+  parts: Parts<ClusterTop>,
+  { limit, areGiven }: { limit: number; areGiven: boolean },
+): Merged<ClusterTop> {
+  const merged = mergeTop(
+    parts.map((top, index) => ({ id: String(index), top })),
+    { limit, areGiven },
+  );
+  const nodes = nodesByName(parts.flatMap(({ values }) => values.map((value) => ({ ...value, key: value.value }))));
+  const bucketMs = parts.reduce((widest, part) => Math.max(widest, part.bucketMs ?? 0), 0);
+  const values = merged.values.map((value) => ({
+    ...value,
+    ...(bucketMs > 0 && { buckets: mergeValueBuckets(parts, value.value, bucketMs) }),
+    nodes: nodes.get(value.value) ?? {},
+  }));
+  return {
+    by: parts[0]?.by ?? '',
+    ...merged,
+    values: values.sort(compareValues),
+    ...(bucketMs > 0 && { bucketMs }),
+    counted: mergeCounted(parts),
+  };
+}
+
+function mergeValueBuckets(parts: Parts<ClusterTop>, wanted: string, bucketMs: number) {
+  const merged = new Map<number, number>();
+  for (const { values, bucketMs: width = bucketMs } of parts)
+    for (const { startMs, count } of values.find(({ value }) => value === wanted)?.buckets ?? []) {
+      const index = Math.floor((startMs + width / 2) / bucketMs);
+      merged.set(index, (merged.get(index) ?? 0) + count);
+    }
+  return [...merged].sort(([a], [b]) => a - b).map(([index, count]) => ({ startMs: index * bucketMs, count }));
+}
+
+function nodesByName(parts: readonly { key: string; nodes: Nodes }[]): Map<string, Nodes> {
+  const byName = new Map<string, Nodes>();
+  for (const { key, nodes } of parts) byName.set(key, add(byName.get(key), nodes));
+  return byName;
+}
+
+/** The range that all parts have counted. */
+function mergeCounted(parts: Parts<Pick<ClusterHistogram, 'counted'>>): ClusterHistogram['counted'] {
+  const ranges = parts.flatMap(({ counted }) => counted ?? []);
+  if (ranges.length === 0) return null;
+  const fromMs = Math.max(...ranges.map((range) => range.fromMs));
+  return { fromMs, toMs: Math.max(fromMs, Math.min(...ranges.map((range) => range.toMs))) };
+}
+
+function add<K extends string>(
+  known: Partial<Record<K, number>> | undefined,
+  more: Partial<Record<K, number>>,
+): Record<K, number> {
+  const sums = new Map<string, number>(Object.entries<number | undefined>(known ?? {}).map(([key, n = 0]) => [key, n]));
+  for (const [key, count = 0] of Object.entries<number | undefined>(more)) sums.set(key, (sums.get(key) ?? 0) + count);
+  return Object.fromEntries(sums) as Record<K, number>;
+}
+
+/** The width of buckets of a range that neither side knows as a whole. */
+export function commonWidth(
+  { fromMs, toMs, bucketMs, buckets }: HistogramQuery,
+  { plan, facts }: { plan: SourcePlan; facts: ClusterFacts },
+): number {
+  const first = plan.archived.flatMap(({ logs }) => logs.flatMap((log) => log.fromMs ?? []));
+  const onDisk = facts.members.flatMap(({ logs }) => [...logs.values()].flatMap((timeMs) => timeMs ?? []));
+  const startMs = fromMs ?? [...first, ...onDisk].reduce((a, b) => Math.min(a, b), Infinity);
+  const last = plan.archived.flatMap(({ logs }) => logs.flatMap((log) => log.lastMs ?? []));
+  const endMs = toMs ?? last.reduce((a, b) => Math.max(a, b), Date.now());
+  const spanMs = Number.isFinite(startMs) ? Math.max(0, endMs - startMs) : 0;
+  return bucketWidth({ spanMs, bucketMs, buckets });
+}
