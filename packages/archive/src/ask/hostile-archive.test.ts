@@ -1,7 +1,7 @@
 import { codeOf } from '@porthole/contract';
 import type { SearchQuery } from '@porthole/logs/types';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ArchiveRow } from '../row/archive-row.ts';
+import type { ArchiveRow } from '../testing/archive-row.ts';
 import { startClickHouse, type TestClickHouse } from '../testing/server.ts';
 import type { ArchiveState } from './archive-state.ts';
 import type { ArchiveOptions } from './question.ts';

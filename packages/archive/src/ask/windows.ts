@@ -1,5 +1,6 @@
 import { bucketWidth } from '@porthole/logs';
 import { quote, quoteTime } from '../clickhouse/quote.ts';
+import { FIRST_DAY_MS, LAST_DAY_MS } from '../schema/tables.ts';
 import type { ArchiveOptions, Question } from './question.ts';
 import { type DecodedRow, decodeRow, RECORD_COLUMNS, type RecordRow } from './row-columns.ts';
 
@@ -19,10 +20,6 @@ const DAY_MS = 24 * HOUR_MS;
 
 /** Each window is larger by this factor: the number of statements grows with the logarithm of the range. */
 const GROWTH = 4;
-
-/** Rows of other times are in the partition of the day they were shipped on. */
-const FIRST_DAY_MS = Date.UTC(1971, 0, 1);
-const LAST_DAY_MS = Date.UTC(2100, 0, 1);
 
 interface WindowOptions {
   newestFirst: boolean;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type ArchiveRow, recordToRow, rowToRecord } from '../row/archive-row.ts';
+import { type ArchiveRow, recordToRow, rowToRecord } from '../testing/archive-row.ts';
 import { startClickHouse, type TestClickHouse } from '../testing/server.ts';
 import { checkSchema, dropOldDays, migrate, planMigration } from './migrate.ts';
 import { createTables } from './tables.ts';

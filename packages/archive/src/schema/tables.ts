@@ -17,31 +17,43 @@ export interface SchemaOptions {
   keepDays?: number | undefined;
 }
 
-/** Of a row, in the order of the table: see `ArchiveRow`. */
+/** A row is a record, as the text and the parts of it. */
 const COLUMNS: readonly string[] = [
   'cluster String',
   'node String',
   'role String',
+  // The family.
   'log String',
+  // Name of the file when the record was shipped.
   'file String',
+  // Identifies the text of the file, through rotation, compression and restarts.
   'file_id String',
+  // What the cursor begins with: hash and length of the start of the file.
   'mark String',
   'file_offset UInt64',
   'bytes UInt32',
+  // The checksum in the cursor.
   'cursor_check UInt32',
+  // The partition.
   'day Date',
+  // Of a record without a time it is that of the record before it, so that it stays among its neighbours; 0 if none has one.
   'time_ms Int64',
   'has_time UInt8',
   'level String',
   'source String',
   'tags Array(String)',
+  // The text of the record, without its last line break.
   'line String',
+  // Where the message is in `line`: bytes before and behind it. Both are 0 if it is in `message_text`.
   'message_at UInt32',
   'message_tail UInt32',
+  // The message if it is not part of the line.
   'message_text String',
+  // JSON as written in the log; empty if there is none.
   'context String',
   'cut UInt8',
   'continued UInt8',
+  // Version: of rows with the same key, the highest counts.
   'shipped_ms UInt64',
   `message String ALIAS if(message_text = '', substring(line, message_at + 1, length(line) - message_at - message_tail), message_text)`,
   'time DateTime ALIAS toDateTime(intDiv(time_ms, 1000))',
@@ -153,6 +165,16 @@ export function addColumns(
   const onCluster = cluster !== undefined && hasKeeper ? ` ON CLUSTER ${quoteName(cluster)}` : '';
   const added = [...columns].map((column) => `ADD COLUMN ${column}`).join(', ');
   return `ALTER TABLE ${quoteName(database)}.${quoteName(table)}${onCluster} ${added}`;
+}
+
+/** Days that old servers can store and that somebody may mean: rows of other times are in the partition they were shipped on. */
+export const FIRST_DAY_MS = Date.UTC(1971, 0, 1);
+export const LAST_DAY_MS = Date.UTC(2100, 0, 1);
+
+/** The partition of a row, `YYYY-MM-DD`: its day, or the one it was shipped on. */
+export function rowDay(timeMs: number, shippedMs: number): string {
+  const isUsual = timeMs >= FIRST_DAY_MS && timeMs < LAST_DAY_MS;
+  return new Date(isUsual ? timeMs : shippedMs).toISOString().slice(0, 10);
 }
 
 function nameOf(column: string): string {

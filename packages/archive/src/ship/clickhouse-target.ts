@@ -44,7 +44,7 @@ export class ClickHouseTarget {
   }
 
   /**
-   * What is sent for these rows: lines of JSON of `ArchiveRow`, columns with their default value left out. A copy: the
+   * What is sent for these rows: lines of JSON, columns with their default value left out. A copy: the
    * memory of the rows is used again. Does not depend on `prepare`.
    */
   pack(rows: Buffer): Promise<Buffer> {

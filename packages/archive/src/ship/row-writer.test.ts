@@ -5,7 +5,7 @@ import { LogWriter, logSpec, randomJsonObject, SHARED_THREADS } from '@porthole/
 import { toLines } from '@porthole/records';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { type ArchiveRow, recordToRow, rowToRecord } from '../row/archive-row.ts';
+import { type ArchiveRow, recordToRow, rowToRecord } from '../testing/archive-row.ts';
 import { tempDir } from '../testing/temp-dir.ts';
 import { BatchBuilder } from './batch-sender.ts';
 import { LogPass, readLineFile } from './log-pass.ts';

@@ -1,4 +1,4 @@
-import { rowDay } from '../row/archive-row.ts';
+import { rowDay } from '../schema/tables.ts';
 
 /*
  * Makes rows of the lines of a search, which are JSON as our engine writes it: keys in their order, no white space. Both
@@ -74,7 +74,10 @@ export class RowWriter {
     this.#columnsAt = HEAD.lastIndex + 1;
   }
 
-  /** Appends the row of the record that was read. `previousMs`: see `RowPlace`. Returns its day. */
+  /**
+   * Appends the row of the record that was read, and returns its day. `previousMs`: time of the last record before it in
+   * its file that has one; 0 if none has.
+   */
   write(previousMs: number): string {
     const { timeMs = previousMs } = this;
     const line = this.#line;

@@ -1,8 +1,8 @@
 import type { ClusterEnd, ClusterItem, ClusterRecord } from '@porthole/contract';
 import type { FoundRecord } from '@porthole/logs/types';
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
-import { type ArchiveRow, recordToRow } from '../../row/archive-row.ts';
 import { migrate, planMigration } from '../../schema/migrate.ts';
+import { type ArchiveRow, recordToRow } from '../../testing/archive-row.ts';
 import { ArchiveState, type ArchiveStateOptions } from '../archive-state.ts';
 
 const SHIPPED_MS = Date.UTC(2026, 10, 12);

@@ -1,5 +1,7 @@
 import { contextJson } from '@porthole/contract';
-import { type FoundRecord, type Level, readContext } from '@porthole/logs';
+import type { FoundRecord } from '@porthole/logs';
+import { decodeRow } from '../ask/row-columns.ts';
+import { rowDay } from '../schema/tables.ts';
 
 /** A row of the table `records`, as `FORMAT JSONEachRow` has it with unquoted integers. */
 export interface ArchiveRow {
@@ -41,9 +43,6 @@ export interface ArchiveRow {
   shipped_ms: number;
 }
 
-/** Bytes at the start of a record that a cursor verifies, as the engine has it. */
-const CHECK_BYTES = 64;
-
 /** What a row has besides its record. */
 export interface RowPlace {
   cluster: string;
@@ -56,27 +55,21 @@ export interface RowPlace {
   shippedMs: number;
 }
 
-/** The record of a row, as a search of its node would return it, with its text. */
+/** The record of a row, as questions decode it. */
 export function rowToRecord(row: ArchiveRow): FoundRecord {
-  const record = {
-    type: 'record',
-    file: row.file,
-    offset: row.file_offset,
-    bytes: row.bytes,
-    cursor: rowCursor(row),
-  } as FoundRecord;
-  if (row.has_time) record.timeMs = row.time_ms;
-  if (row.level !== '') record.level = row.level as Level;
-  if (row.source !== '') record.source = row.source;
-  if (row.tags.length > 0) record.tags = row.tags;
-  record.message = rowMessage(row);
-  const found = row.context === '' ? undefined : readContext(row.context);
-  if (found) record.context = found.context;
-  if (found?.contextText !== undefined) record.contextText = found.contextText;
-  if (row.cut) record.cut = true;
-  if (row.continued) record.continued = true;
-  record.raw = row.line;
-  return record;
+  return decodeRow({
+    ...row,
+    file_name: row.file,
+    mark_text: row.mark,
+    level_name: row.level,
+    source_text: row.source,
+    tag_list: row.tags,
+    text: row.line,
+    text_bytes: Buffer.byteLength(row.line),
+    message_own: row.message_text,
+    context_text: row.context,
+    context_bytes: Buffer.byteLength(row.context),
+  }).record;
 }
 
 /** The row of a record that was found with its text. Slow and obvious: shipping makes the same of the lines of a search. */
@@ -116,26 +109,4 @@ export function recordToRow(record: FoundRecord, place: RowPlace): ArchiveRow {
 /** Halves of characters, which logs of JSON may contain, are no text: they become U+FFFD. */
 function wellFormed(text: string): string {
   return Buffer.from(text).toString();
-}
-
-function rowCursor({ mark, file_offset, cursor_check, bytes, file }: ArchiveRow): string {
-  const numbers = [file_offset, cursor_check, Math.min(CHECK_BYTES, bytes)].map((value) => value.toString(36));
-  return [mark, ...numbers, Buffer.from(file).toString('base64url')].join('.');
-}
-
-function rowMessage({ line, message_at, message_tail, message_text }: ArchiveRow): string {
-  if (message_text !== '') return message_text;
-  if (message_at === 0 && message_tail === 0) return line;
-  const bytes = Buffer.from(line);
-  return bytes.toString('utf8', message_at, bytes.length - message_tail);
-}
-
-/** Days that old servers can store and that somebody may mean. */
-const FIRST_MS = Date.UTC(1971, 0, 1);
-const LAST_MS = Date.UTC(2100, 0, 1);
-
-/** The partition of a row: its day, or the one it was shipped on. */
-export function rowDay(timeMs: number, shippedMs: number): string {
-  const isUsual = timeMs >= FIRST_MS && timeMs < LAST_MS;
-  return new Date(isUsual ? timeMs : shippedMs).toISOString().slice(0, 10);
 }
