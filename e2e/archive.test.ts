@@ -196,13 +196,16 @@ describe('nodes with an archive', () => {
     const { nodes, clients } = await startCluster([{ 'a.log': line(3, 'one') + line(2, 'two') }], archive);
     const url = `http://127.0.0.1:${nodes[0]?.port}`;
     await untilShipped(clients[0] as NodeClient, 2);
-    const verified = await run('verify', '--url', url, '-o', 'json');
-    const days = verified.stdout
-      .trim()
-      .split('\n')
-      .map((text) => JSON.parse(text));
-    expect(verified.code).toBe(0);
-    expect(days.reduce((sum, { onDisk, inArchive }) => sum + onDisk + inArchive, 0)).toBe(4);
+    // Complete once the node has reported that nothing is left to be shipped.
+    await eventually(async () => {
+      const verified = await run('verify', '--url', url, '-o', 'json');
+      expect(verified, verified.stderr).toMatchObject({ code: 0 });
+      const days = verified.stdout
+        .trim()
+        .split('\n')
+        .map((text) => JSON.parse(text));
+      expect(days.reduce((sum, { onDisk, inArchive }) => sum + onDisk + inArchive, 0)).toBe(4);
+    });
     await eventually(async () => {
       const status = await run('status', '--url', url, '-o', 'json');
       expect(status, status.stderr).toMatchObject({ code: 0 });

@@ -46,7 +46,7 @@ export async function startCluster(
         settings: {
           node: { timeZone: 'UTC' },
           cluster: { nodeId: `n${index + 1}`, members, refreshMs: 500, lastWordsMaxBytes: 0, ...PATIENT },
-          ...(archive && { archive }),
+          ...(archive && { archive: { intervalMs: 200, ...archive } }),
           ...(index === 0 && first),
           http: { port: ports[index] ?? 0 },
         },

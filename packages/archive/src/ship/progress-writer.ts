@@ -8,10 +8,13 @@ import { PROGRESS, RECORDS } from '../schema/tables.ts';
 import type { ShipProblem } from './batch-sender.ts';
 
 /**
- * How often progress is written, unless records are sent even less often: what other nodes know of this one is at most so
- * old, and a few seconds more.
+ * How often progress is written, unless records are sent much more often than usual, or even less often: what other nodes
+ * know of this one is at most so old, and a few seconds more.
  */
 const WRITE_MS = 5000;
+
+/** Times that records are sent before progress is written again. */
+const SENDS = 5;
 
 /** An archive that takes longer for a few rows does not respond. */
 const TIMEOUT_MS = 10_000;
@@ -117,7 +120,8 @@ export class ProgressWriter {
   /** One at a time: an archive that is slow must not be sent more and more. */
   #schedule(): void {
     if (this.#isClosed) return;
-    const waitMs = Math.max(WRITE_MS, this.#options.intervalMs?.() ?? 0);
+    const { intervalMs = () => WRITE_MS } = this.#options;
+    const waitMs = Math.max(intervalMs(), Math.min(WRITE_MS, SENDS * intervalMs()));
     this.#timer = setTimeout(() => {
       this.#writing = this.#tryWrite();
     }, waitMs).unref();
