@@ -42,23 +42,18 @@ const PROGRESS_MS = 4000;
 /** More labels are not those of a node. */
 const MAX_LABEL_BYTES = 16_384;
 
-interface ProgressRow {
+/** One log of a node; a time is 0 if there is none. */
+interface ProgressRow extends Omit<ArchivedLog, 'gone' | 'fromMs' | 'lastMs' | 'shippedToMs' | 'diskFromMs'> {
   node: string;
-  node_role: string;
-  log: string;
-  from_ms: number;
-  last_ms: number;
-  shipped_to_ms: number;
-  records: number;
-  lost_bytes: number;
-  losses: number;
-  written_ms: number;
-  gone_files: number;
-  gone_to_ms: number;
-  disk_from_ms: number;
-  disorder_ms: number;
-  untimed: number;
-  node_labels: string;
+  nodeRole: string;
+  nodeLabels: string;
+  writtenMs: number;
+  goneFiles: number;
+  goneToMs: number;
+  fromMs: number;
+  lastMs: number;
+  shippedToMs: number;
+  diskFromMs: number;
 }
 
 interface ProgressTables {
@@ -93,31 +88,27 @@ export async function requireProgress({ records, cluster }: ProgressTables, run:
 
 async function fetchProgress(progress: string, cluster: string, run: ArchiveRun): Promise<ArchivedNode[]> {
   const rows = await run.all<ProgressRow>(
-    `SELECT node, substring(role, 1, 128) AS node_role, log, from_ms, last_ms, shipped_to_ms, records, lost_bytes, losses, ` +
-      `written_ms, gone_files, gone_to_ms, disk_from_ms, disorder_ms, untimed, ` +
-      `substring(labels, 1, ${MAX_LABEL_BYTES}) AS node_labels FROM ${progress} FINAL WHERE cluster = ${quote(cluster)} AND length(node) <= 128 AND length(log) <= 1024 ` +
+    `SELECT node, log, records, losses, untimed, substring(role, 1, 128) AS nodeRole, ` +
+      `substring(labels, 1, ${MAX_LABEL_BYTES}) AS nodeLabels, from_ms AS fromMs, last_ms AS lastMs, ` +
+      `shipped_to_ms AS shippedToMs, lost_bytes AS lostBytes, written_ms AS writtenMs, gone_files AS goneFiles, ` +
+      `gone_to_ms AS goneToMs, disk_from_ms AS diskFromMs, disorder_ms AS disorderMs FROM ${progress} FINAL ` +
+      `WHERE cluster = ${quote(cluster)} AND length(node) <= 128 AND length(log) <= 1024 ` +
       `ORDER BY node, log LIMIT ${MAX_ROWS}`,
   );
   if (rows.length >= MAX_ROWS)
     throw new PortholeError('ARCHIVE_UNAVAILABLE', `${run.archive} has the progress of more than ${MAX_ROWS} logs`);
   const nodes = new Map<string, ArchivedNode>();
-  for (const row of rows) {
-    const known = nodes.get(row.node) ?? { node: row.node, role: '', labels: {}, writtenMs: -1, logs: [] };
-    nodes.set(row.node, known);
-    const { node_role: role, written_ms: writtenMs } = row;
-    if (writtenMs >= known.writtenMs) Object.assign(known, { role, writtenMs, labels: parseLabels(row.node_labels) });
+  for (const { node, nodeRole: role, nodeLabels, writtenMs, goneFiles, goneToMs, ...log } of rows) {
+    const known = nodes.get(node) ?? { node, role: '', labels: {}, writtenMs: -1, logs: [] };
+    nodes.set(node, known);
+    if (writtenMs >= known.writtenMs) Object.assign(known, { role, writtenMs, labels: parseLabels(nodeLabels) });
     known.logs.push({
-      log: row.log,
-      fromMs: timeOrNull(row.from_ms),
-      lastMs: timeOrNull(row.last_ms),
-      shippedToMs: timeOrNull(row.shipped_to_ms),
-      records: row.records,
-      lostBytes: row.lost_bytes,
-      losses: row.losses,
-      gone: { files: row.gone_files, toMs: row.gone_to_ms },
-      diskFromMs: timeOrNull(row.disk_from_ms),
-      disorderMs: row.disorder_ms,
-      untimed: row.untimed,
+      ...log,
+      fromMs: timeOrNull(log.fromMs),
+      lastMs: timeOrNull(log.lastMs),
+      shippedToMs: timeOrNull(log.shippedToMs),
+      diskFromMs: timeOrNull(log.diskFromMs),
+      gone: { files: goneFiles, toMs: goneToMs },
     });
   }
   return [...nodes.values()];

@@ -99,21 +99,21 @@ export const STORED_COLUMNS: readonly string[] = COLUMNS.filter((column) => !col
 export const KEY_COLUMNS = ['cluster', 'node', 'log', 'time_ms', 'file_id', 'file_offset'] as const;
 
 /** Statements that create the tables that are missing. */
-export function createTables(options: SchemaOptions, { hasTtl, hasKeeper }: ServerFeatures): string[] {
+export function createTables(options: SchemaOptions, features: ServerFeatures): string[] {
   const { database, cluster, keepDays } = options;
   const isSpread = cluster !== undefined;
-  const onCluster = isSpread && hasKeeper ? ` ON CLUSTER ${quoteName(cluster)}` : '';
-  const table = (name: string) => `${quoteName(database)}.${quoteName(name)}${onCluster}`;
+  const everywhere = onCluster(options, features);
+  const table = (name: string) => `${quoteName(database)}.${quoteName(name)}${everywhere}`;
   const engine = (kind: string, path: string, more = '') => {
-    if (onCluster === '') return `${kind}MergeTree(${more})`;
+    if (everywhere === '') return `${kind}MergeTree(${more})`;
     const where = quote(`/clickhouse/tables/${path}/${database}`);
     return `Replicated${kind}MergeTree(${[where, quote('{replica}'), ...(more === '' ? [] : [more])].join(', ')})`;
   };
   const columns = `(\n  ${COLUMNS.join(',\n  ')}\n)`;
   const progress = `(\n  ${[...PROGRESS_COLUMNS, ...PROGRESS_COLUMNS_2].join(',\n  ')}\n)`;
-  const ttl = hasTtl && keepDays !== undefined ? `\n${ttlClause(keepDays)}` : '';
+  const ttl = features.hasTtl && keepDays !== undefined ? `\n${ttlClause(keepDays)}` : '';
   const statements = [
-    `CREATE DATABASE IF NOT EXISTS ${quoteName(database)}${onCluster}`,
+    `CREATE DATABASE IF NOT EXISTS ${quoteName(database)}${everywhere}`,
     `CREATE TABLE IF NOT EXISTS ${table(VERSIONS)} (${VERSION_COLUMNS.join(', ')})
 ENGINE = ${engine('', `all/${VERSIONS}`)} ORDER BY version`,
     `CREATE TABLE IF NOT EXISTS ${table(isSpread ? LOCAL_RECORDS : RECORDS)} ${columns}
@@ -138,6 +138,11 @@ ORDER BY (cluster, node, log)`,
   return statements;
 }
 
+/** A server without ZooKeeper runs statements by itself. */
+function onCluster({ cluster }: SchemaOptions, { hasKeeper }: ServerFeatures): string {
+  return cluster !== undefined && hasKeeper ? ` ON CLUSTER ${quoteName(cluster)}` : '';
+}
+
 /** What each table must have. */
 export function tableColumns({ cluster }: SchemaOptions): ReadonlyMap<string, readonly string[]> {
   const progress = [...PROGRESS_COLUMNS, ...PROGRESS_COLUMNS_2];
@@ -159,12 +164,11 @@ export function missingColumns(columns: readonly string[], existing: ReadonlySet
 export function addColumns(
   table: string,
   columns: Iterable<string>,
-  { database, cluster }: SchemaOptions,
-  { hasKeeper }: ServerFeatures,
+  options: SchemaOptions,
+  features: ServerFeatures,
 ): string {
-  const onCluster = cluster !== undefined && hasKeeper ? ` ON CLUSTER ${quoteName(cluster)}` : '';
   const added = [...columns].map((column) => `ADD COLUMN ${column}`).join(', ');
-  return `ALTER TABLE ${quoteName(database)}.${quoteName(table)}${onCluster} ${added}`;
+  return `ALTER TABLE ${quoteName(options.database)}.${quoteName(table)}${onCluster(options, features)} ${added}`;
 }
 
 /** Days that old servers can store and that somebody may mean: rows of other times are in the partition they were shipped on. */
@@ -182,10 +186,10 @@ function nameOf(column: string): string {
 }
 
 /** Changes how long records are kept, where the server deletes them itself. */
-export function changeTtl({ database, cluster, keepDays }: SchemaOptions, { hasKeeper }: ServerFeatures): string {
-  const onCluster = cluster !== undefined && hasKeeper ? ` ON CLUSTER ${quoteName(cluster)}` : '';
-  const table = `${quoteName(database)}.${quoteName(cluster === undefined ? RECORDS : LOCAL_RECORDS)}${onCluster}`;
-  return `ALTER TABLE ${table} ${keepDays === undefined ? 'REMOVE TTL' : `MODIFY ${ttlClause(keepDays)}`}`;
+export function changeTtl(options: SchemaOptions, features: ServerFeatures): string {
+  const { database, cluster, keepDays } = options;
+  const table = `${quoteName(database)}.${quoteName(cluster === undefined ? RECORDS : LOCAL_RECORDS)}`;
+  return `ALTER TABLE ${table}${onCluster(options, features)} ${keepDays === undefined ? 'REMOVE TTL' : `MODIFY ${ttlClause(keepDays)}`}`;
 }
 
 export function ttlClause(keepDays: number): string {

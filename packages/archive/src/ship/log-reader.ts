@@ -52,12 +52,8 @@ export class LogReader {
   #files = new LogFiles();
   #saved: ShippedState;
   #details: readonly LogFileDetails[] = [];
-  /** Rows read, and the time of the newest, including those that are not stored yet. */
-  #records = 0;
-  #toMs: number | null = null;
-  #untimed = 0;
-  #disorderMs = 0;
-  #shippedMs = 0;
+  /** What was read, including what is not stored yet. */
+  #read: Omit<PendingLog, 'files' | 'forgotten'>;
   #readBytes = 0;
   #storedBytes = 0;
   /** The last record, which may get more lines, and since when it is as it is. */
@@ -66,38 +62,33 @@ export class LogReader {
   /** When its files were looked at last. */
   #lookedMs = 0;
 
-  private constructor(deps: LogReaderDeps, saved: ShippedState, files: LogFiles) {
+  private constructor(
+    deps: LogReaderDeps,
+    saved: ShippedState,
+    { files, read }: { files: LogFiles; read: PendingLog },
+  ) {
     this.#deps = deps;
     this.log = deps.log;
     this.#saved = saved;
     this.#files = files;
-    this.#records = saved.records;
-    this.#toMs = saved.toMs;
-    this.#shippedMs = saved.shippedMs;
-    this.#untimed = saved.untimed;
-    this.#disorderMs = saved.disorderMs;
+    const { log, records, toMs, shippedMs, untimed, disorderMs } = read;
+    this.#read = { log, records, toMs, shippedMs, untimed, disorderMs };
   }
 
   /** `pending`: of a batch of which it is not known whether it was stored. Reading goes on behind it. */
   static async open(deps: LogReaderDeps, pending?: PendingLog): Promise<LogReader> {
     const saved = await deps.position.read();
-    const known = pending ?? saved;
+    const read = pending ?? saved;
     const empty = emptyState(deps.log);
-    if (!known) return new LogReader(deps, empty, LogFiles.fromKnown(await deps.knownFiles()));
-    const files = new LogFiles(structuredClone(known.files), known.forgotten);
-    const reader = new LogReader(deps, saved ?? empty, files);
-    if (pending) reader.#resume(pending);
+    if (!read) {
+      const files = LogFiles.fromKnown(await deps.knownFiles());
+      return new LogReader(deps, empty, { files, read: empty });
+    }
+    const files = new LogFiles(structuredClone(read.files), read.forgotten);
+    const reader = new LogReader(deps, saved ?? empty, { files, read });
+    const ends = new Map(saved?.files.map(({ id, end }) => [id, end]));
+    reader.#readBytes = read.files.reduce((sum, { id, end }) => sum + Math.max(0, end - (ends.get(id) ?? 0)), 0);
     return reader;
-  }
-
-  #resume({ records, toMs, shippedMs, untimed, disorderMs, files }: PendingLog): void {
-    const ends = new Map(this.#saved.files.map(({ id, end }) => [id, end]));
-    this.#records = records;
-    this.#toMs = toMs;
-    this.#shippedMs = shippedMs;
-    this.#untimed = untimed;
-    this.#disorderMs = disorderMs;
-    this.#readBytes = files.reduce((sum, { id, end }) => sum + Math.max(0, end - (ends.get(id) ?? 0)), 0);
   }
 
   get status() {
@@ -163,9 +154,8 @@ export class LogReader {
   checkpoint(): LogCheckpoint {
     const files = structuredClone(this.#files.entries);
     const readBytes = this.#readBytes;
-    const [records, toMs, shippedMs] = [this.#records, this.#toMs, this.#shippedMs];
-    const [untimed, disorderMs, { forgotten }] = [this.#untimed, this.#disorderMs, this.#files];
-    const state = { log: this.log, files, records, toMs, shippedMs, untimed, disorderMs, forgotten };
+    const { shippedMs } = this.#read;
+    const state = { ...this.#read, files, forgotten: this.#files.forgotten };
     return {
       state,
       prepare: () => this.#saveNewFiles(files, shippedMs),
@@ -200,7 +190,7 @@ export class LogReader {
   }
 
   async #countLost(): Promise<void> {
-    const lost = this.#files.takeLost(this.#deps.now(), this.#toMs);
+    const lost = this.#files.takeLost(this.#deps.now(), this.#read.toMs);
     if (lost === 0) return;
     const { lostBytes, losses } = this.#saved;
     await this.#save({ ...this.#saved, lostBytes: lostBytes + lost, losses: losses + 1 });
@@ -222,7 +212,7 @@ export class LogReader {
     const start = cursor === null ? {} : { start: { record: cursor } };
     const found = logs.search({ ...QUERY, family: log, ...start }, { signal: turn.signal, reusesMemory: true });
     const lines = toLines(found);
-    const pass = new LogPass(turn.builder, this.#toMs, (day) => turn.builder.add(this, day));
+    const pass = new LogPass(turn.builder, this.#read.toMs, (day) => turn.builder.add(this, day));
     try {
       for await (const { buffer, byteOffset, length } of lines) {
         const chunk = Buffer.from(buffer as ArrayBuffer, byteOffset, length);
@@ -242,11 +232,11 @@ export class LogReader {
   /** What a pass has read so far counts. */
   #collect(pass: LogPass): void {
     pass.keep();
-    this.#records += pass.rows;
+    this.#read.records += pass.rows;
+    this.#read.toMs = pass.toMs;
+    this.#read.untimed += pass.untimed;
+    this.#read.disorderMs = Math.max(this.#read.disorderMs, pass.disorderMs);
     this.#readBytes += pass.bytes;
-    this.#toMs = pass.toMs;
-    this.#untimed += pass.untimed;
-    this.#disorderMs = Math.max(this.#disorderMs, pass.disorderMs);
     pass.rows = pass.bytes = pass.untimed = 0;
   }
 
@@ -263,10 +253,10 @@ export class LogReader {
       found = this.#findFile(file);
     }
     if (!found) return false;
-    this.#shippedMs = Math.max(this.#deps.now(), this.#shippedMs + 1);
+    this.#read.shippedMs = Math.max(this.#deps.now(), this.#read.shippedMs + 1);
     const mark = `${file.mark.headHash}.${file.mark.headBytes.toString(36)}`;
     const columns = { ...this.#deps.node, log: this.log, file: file.name, file_id: found.id, mark };
-    turn.builder.writer.setFile(file.lineStart, columns, this.#shippedMs);
+    turn.builder.writer.setFile(file.lineStart, columns, this.#read.shippedMs);
     pass.setFile(found, file.name);
     return true;
   }
