@@ -11,7 +11,7 @@ import {
 } from '@porthole/contract';
 import type { ArchivedNode } from '../ask/archived-nodes.ts';
 import { isSelected } from '../ask/question.ts';
-import { beforeOf } from './cuts.ts';
+import { beforeOf, mostFrequent } from './cuts.ts';
 import type { MemberFacts } from './known-sources.ts';
 import { findGaps, type Gap, type SourcePlan } from './plan-sources.ts';
 
@@ -167,15 +167,6 @@ function asPartial(report: MemberReport, why: readonly string[]): MemberReport {
 
 function text(timeMs: number): string {
   return new Date(timeMs).toISOString();
-}
-
-function mostFrequent(values: readonly number[]): number | null {
-  const counts = new Map<number, number>();
-  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
-  return [...counts].reduce<[number | null, number]>(
-    (most, entry) => (entry[1] > most[1] ? entry : most),
-    [null, 0],
-  )[0];
 }
 
 /** No member has what a request names: a record, a log or a node. The archive may have it. */

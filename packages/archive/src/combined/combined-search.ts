@@ -41,7 +41,7 @@ export async function* searchBoth(
   options: SearchOptions,
 ): AsyncGenerator<ClusterItem[], void, undefined> {
   const search = new CombinedSearchRun(deps, request, options);
-  for await (const records of mergeSides(search.sides(), request.limit)) yield search.count(records);
+  for await (const records of mergeSides(search.sides, request.limit)) yield search.count(records);
   yield [search.end()];
 }
 
@@ -67,33 +67,26 @@ class CombinedSearchRun {
     const { members = BEGINNING, archive = BEGINNING } = resumed ?? {};
     const newestFirst = request.order === 'newest';
     const start = request.start && 'timeMs' in request.start ? request.start : undefined;
-    if (plan.asksMembers && members) {
-      const open = (from: StartPoint | undefined) => this.#openMembers(from);
-      this.#members = new SearchSide({ open, start, position: members, newestFirst });
-    }
-    if (plan.archive && archive) {
-      const open = (from: StartPoint | undefined) => this.#openArchive(from);
-      this.#archive = new SearchSide({ open, start, position: archive, newestFirst });
-    }
+    if (plan.asksMembers && members)
+      this.#members = new SearchSide({
+        open: (from) => this.#openMembers(from),
+        onFailure: (error) => this.#onMembersFailure(error),
+        startsAt: newestFirst ? -Infinity : plan.membersFromMs,
+        position: members,
+        ...{ start, newestFirst },
+      });
+    if (plan.archive && archive)
+      this.#archive = new SearchSide({
+        open: (from) => this.#openArchive(from),
+        onFailure: (error) => this.#onArchiveFailure(error),
+        startsAt: newestFirst ? -plan.archiveToMs : -Infinity,
+        position: archive,
+        ...{ start, newestFirst },
+      });
   }
 
-  sides(): MergedSide[] {
-    const { plan } = this.#deps;
-    const newestFirst = this.#request.order === 'newest';
-    const sides: MergedSide[] = [];
-    if (this.#members)
-      sides.push({
-        side: this.#members,
-        startsAt: newestFirst ? -Infinity : plan.membersFromMs,
-        onFailure: (error) => this.#onMembersFailure(error),
-      });
-    if (this.#archive)
-      sides.push({
-        side: this.#archive,
-        startsAt: newestFirst ? -plan.archiveToMs : -Infinity,
-        onFailure: (error) => this.#onArchiveFailure(error),
-      });
-    return sides;
+  get sides(): SearchSide[] {
+    return [this.#members, this.#archive].filter((side) => side !== undefined);
   }
 
   /** Notes what is emitted. */
@@ -108,7 +101,7 @@ class CombinedSearchRun {
 
   end(): ClusterEnd {
     const { plan, facts, resumed } = this.#deps;
-    const ends = [...(this.#members?.ends ?? []), ...(this.#archive?.ends ?? [])];
+    const ends = this.sides.flatMap((side) => side.ends);
     const position = this.#position();
     const sum = (numberOf: (end: ClusterEnd) => number) => ends.reduce((total, end) => total + numberOf(end), 0);
     const share = { plan, facts: facts.members, counts: this.#archive?.taken ?? new Map(), problem: this.#problem };
@@ -233,6 +226,10 @@ interface SideOptions {
   /** Where it is resumed. */
   position: SidePosition;
   newestFirst: boolean;
+  /** The key before which it has nothing: until then it is not opened. */
+  startsAt: number;
+  /** Handles an error: returns if the merge continues without this side. */
+  onFailure(error: unknown): void;
 }
 
 /**
@@ -257,8 +254,11 @@ class SearchSide {
   /** While the page is read again: what comes before the record to resume after, and may have to be emitted. */
   #held: ClusterRecord[] | undefined;
 
+  readonly startsAt: number;
+
   constructor(options: SideOptions) {
     this.#options = options;
+    this.startsAt = options.startsAt;
     const { page, after } = options.position;
     this.#page = page;
     this.#after = after;
@@ -290,8 +290,19 @@ class SearchSide {
     return record;
   }
 
+  /** Reads the next batch; `false` if that failed and the merge continues without this side. */
+  async tryPull(): Promise<boolean> {
+    try {
+      await this.#pull();
+      return true;
+    } catch (error) {
+      this.#options.onFailure(error);
+      return false;
+    }
+  }
+
   /** Reads the next batch, which may have no records. Only when the last one was taken. */
-  async pull(): Promise<void> {
+  async #pull(): Promise<void> {
     if (this.hasNext || this.isOver) return;
     if (this.#end) {
       this.#page = this.#end.cursor;
@@ -352,17 +363,9 @@ class SearchSide {
 /** Maximum batch. */
 const BATCH_RECORDS = 1024;
 
-/** A side, and the key before which it has nothing: until then it is not opened. */
-interface MergedSide {
-  side: SearchSide;
-  startsAt: number;
-  /** Handles an error of the side: returns if the merge continues without it. */
-  onFailure(error: unknown): void;
-}
-
 /** Emits the records of all sides by time; an empty batch first, as soon as one of them has accepted the request. */
 async function* mergeSides(
-  sides: readonly MergedSide[],
+  sides: readonly SearchSide[],
   limit: number,
 ): AsyncGenerator<ClusterRecord[], void, undefined> {
   const open = new Set(sides);
@@ -376,56 +379,46 @@ async function* mergeSides(
         yield batch;
         continue;
       }
-      const waited = [...open].filter((merged) => mustWaitFor(merged, open));
+      const waited = [...open].filter((side) => mustWaitFor(side, [...open]));
       if (waited.length === 0) break;
-      await Promise.all(waited.map((merged) => pull(merged, open)));
+      const areThere = await Promise.all(waited.map((side) => side.tryPull()));
+      for (const [index, side] of waited.entries()) if (!areThere[index]) open.delete(side);
       if (isFirst) yield [];
       isFirst = false;
       // What is left of a side whose time ran out would be out of order.
-      for (const { side } of open) if (side.isOver && side.ends.at(-1)?.reason === 'time budget') return;
+      for (const side of open) if (side.isOver && side.ends.at(-1)?.reason === 'time budget') return;
     }
   } finally {
-    await Promise.all(sides.map(({ side }) => side.close()));
-  }
-}
-
-async function pull(merged: MergedSide, open: Set<MergedSide>): Promise<void> {
-  try {
-    await merged.side.pull();
-  } catch (error) {
-    merged.onFailure(error);
-    open.delete(merged);
+    await Promise.all(sides.map((side) => side.close()));
   }
 }
 
 /** The records that can be emitted without waiting for a side. */
-function takeBatch(sides: readonly MergedSide[], most: number): ClusterRecord[] {
+function takeBatch(sides: readonly SearchSide[], most: number): ClusterRecord[] {
   const batch: ClusterRecord[] = [];
   while (batch.length < most) {
     const next = firstOf(sides);
-    if (!next || sides.some((other) => other !== next && isNeededBefore(other, next.side.key))) break;
-    batch.push(next.side.take());
+    if (!next || sides.some((other) => other !== next && isNeededBefore(other, next.key))) break;
+    batch.push(next.take());
   }
   return batch;
 }
 
-function firstOf(sides: readonly MergedSide[]): MergedSide | undefined {
-  let first: MergedSide | undefined;
-  for (const merged of sides)
-    if (merged.side.hasNext && (first === undefined || merged.side.key < first.side.key)) first = merged;
+function firstOf(sides: readonly SearchSide[]): SearchSide | undefined {
+  let first: SearchSide | undefined;
+  for (const side of sides) if (side.hasNext && (first === undefined || side.key < first.key)) first = side;
   return first;
 }
 
 /** Whether a side that has nothing at hand may have a record up to this key. */
-function isNeededBefore({ side, startsAt }: MergedSide, key: number): boolean {
-  return !side.hasNext && !side.isOver && startsAt <= key;
+function isNeededBefore(side: SearchSide, key: number): boolean {
+  return !side.hasNext && !side.isOver && side.startsAt <= key;
 }
 
-function mustWaitFor(merged: MergedSide, open: ReadonlySet<MergedSide>): boolean {
-  if (merged.side.hasNext || merged.side.isOver) return false;
-  const next = firstOf([...open]);
-  if (next) return isNeededBefore(merged, next.side.key);
+function mustWaitFor(side: SearchSide, open: readonly SearchSide[]): boolean {
+  if (side.hasNext || side.isOver) return false;
+  const next = firstOf(open);
+  if (next) return isNeededBefore(side, next.key);
   // Nothing is at hand: the side that may have the earliest record.
-  const waiting = [...open].filter(({ side }) => !side.isOver);
-  return waiting.every((other) => merged.startsAt <= other.startsAt);
+  return open.every((other) => other.isOver || side.startsAt <= other.startsAt);
 }

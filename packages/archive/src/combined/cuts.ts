@@ -189,3 +189,10 @@ export function asksUntimed(
   const isWithout = onDiskMs === null || lastMs === null;
   return isWithout ? family !== undefined : untimed > 0;
 }
+
+export function mostFrequent(values: Iterable<number>): number | null {
+  const counts = new Map<number, number>();
+  for (const value of values) counts.set(value, (counts.get(value) ?? 0) + 1);
+  const none: [number | null, number] = [null, 0];
+  return [...counts].reduce<[number | null, number]>((most, entry) => (entry[1] > most[1] ? entry : most), none)[0];
+}

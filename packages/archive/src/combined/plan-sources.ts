@@ -13,6 +13,7 @@ import {
   isInStep,
   type LogCuts,
   logKey,
+  mostFrequent,
   NOTHING_MS,
   readLogCuts,
 } from './cuts.ts';
@@ -178,9 +179,7 @@ function withoutNothing(floors: Readonly<Record<string, number>>): Floors {
 /** The most frequent value as `*`, if there are many. */
 function compact(values: ReadonlyMap<string, number>): Record<string, number> {
   if (values.size <= MAX_OWN_CUTS) return Object.fromEntries(values);
-  const counts = new Map<number, number>();
-  for (const value of values.values()) counts.set(value, (counts.get(value) ?? 0) + 1);
-  const [common] = [...counts].reduce((most, entry) => (entry[1] > most[1] ? entry : most));
+  const common = mostFrequent(values.values()) ?? NOTHING_MS;
   return Object.fromEntries([['*', common], ...[...values].filter(([, value]) => value !== common)]);
 }
 

@@ -6,8 +6,7 @@ import type { Metric } from '../metrics/prometheus-text.ts';
 import { ownDirs } from '../own-dirs.ts';
 import type { Logger } from '../own-log/logger.ts';
 import type { Settings } from '../settings/settings.ts';
-import { type ArchiveStatus, checkShipping, shippingMetrics, shippingState } from './archive-health.ts';
-import { onlyArchived } from './only-archived.ts';
+import { type ArchiveStatus, checkShipping, onlyArchived, shippingMetrics, shippingState } from './archive-status.ts';
 
 export interface NodeArchiveDeps {
   settings: Settings;
