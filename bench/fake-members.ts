@@ -1,15 +1,11 @@
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { type AddressInfo, createServer as createSocketServer, type Server } from 'node:net';
-import { createInterface } from 'node:readline';
-import type { ExchangeRequest } from '@porthole/contract';
-import { FakeExchange, type KnownMember } from './fake-exchange.ts';
 
 /*
  * Members that are only as much of a node as others see of it, many of them in a process of their own, so that what
  * they cost is not counted as the node's that asks them. COUNT RECORDS FIRST STARTED-MS: how many there are, how many
  * records each reports of itself, the number of the first of them among those of all such processes, and when all of
- * them started. Prints its ports as a line of JSON, and runs until it is ended. Reads lines of JSON (`FakeOrder`): once
- * they know all members, they exchange what they know.
+ * them started. Prints its ports as a line of JSON, and runs until it is ended.
  */
 
 /** What it prints when all ports are open. */
@@ -21,9 +17,6 @@ export interface FakePorts {
   /** Of one that is not there. */
   refusing: number;
 }
-
-/** What it is told. */
-export type FakeOrder = { members: KnownMember[] } | { askNode: string };
 
 const HOST = '127.0.0.1';
 const FILE = 'broker.log';
@@ -37,11 +30,6 @@ const CONFIG_TEXT = Array.from({ length: 100 }, (_, key) => `setting-number-${ke
 );
 
 const [memberCount = 0, recordCount = 0, firstNumber = 0, startedMs = 0] = process.argv.slice(2).map(Number);
-
-/** What they do together; nothing before they know each other. */
-let exchange: FakeExchange | undefined;
-
-const CAPABILITIES = ['clusterExchange'];
 
 class FakeMember {
   readonly #number: number;
@@ -59,7 +47,6 @@ class FakeMember {
   readonly respond: RequestListener = (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? '/', `http://${HOST}`);
     if (pathname === '/api/v1/log/search') return this.#search(searchParams, response);
-    if (pathname === '/api/v1/cluster/exchange' && exchange) return void this.#exchange(exchange, request, response);
     const body = this.#responseBody(pathname);
     if (body === undefined) return void response.writeHead(404).end();
     response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(body));
@@ -83,7 +70,7 @@ class FakeMember {
         ...zone,
         uptimeMs,
         versions,
-        capabilities: CAPABILITIES,
+        capabilities: [],
       };
     }
     if (path === '/api/v1/config') return { config: CONFIG_TEXT, node };
@@ -95,13 +82,6 @@ class FakeMember {
       return { bucketMs: 900_000, buckets: [], untimed: 0, end: endFields('exhausted', 0) };
     }
     return undefined;
-  }
-
-  async #exchange(known: FakeExchange, request: IncomingMessage, response: ServerResponse): Promise<void> {
-    let body = '';
-    for await (const part of request) body += part;
-    const sent = known.respond(this.#number, JSON.parse(body) as ExchangeRequest);
-    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(sent));
   }
 
   /** One after the other from where the cursor says; all conditions are taken to be met. */
@@ -198,10 +178,3 @@ const ports: FakePorts = {
   refusing: await unusedPort(),
 };
 console.log(JSON.stringify(ports));
-
-for await (const line of createInterface({ input: process.stdin })) {
-  const order = JSON.parse(line) as FakeOrder;
-  if ('askNode' in order) exchange?.askNode(order.askNode);
-  else exchange = new FakeExchange(order.members, startedMs);
-  console.log('done');
-}

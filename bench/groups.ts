@@ -1,7 +1,7 @@
 import type { Group } from './group.ts';
 import { archiveGroup } from './groups/archive.ts';
 import { besideGroup } from './groups/beside.ts';
-import { clusterGroup } from './groups/cluster.ts';
+import { clusterGroup, scaleGroup } from './groups/cluster.ts';
 import { consoleGroup } from './groups/console.ts';
 import { countGroup } from './groups/count.ts';
 import { fieldQueryGroup } from './groups/field-query.ts';
@@ -41,6 +41,7 @@ export const GROUPS: readonly Group[] = [
   printGroup,
   transportsGroup,
   clusterGroup,
+  scaleGroup,
   archiveGroup,
   consoleGroup,
   trustGroup,

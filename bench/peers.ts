@@ -7,6 +7,7 @@ import { runProgram } from './program.ts';
 const VERSIONS = {
   chromium: { flag: '--version', pattern: /Chromium \S+/ },
   curl: { flag: '--version', pattern: /curl \S+/ },
+  etcd: { flag: '--version', pattern: /etcd Version: \S+/ },
   dd: { flag: '--version', pattern: /coreutils\) \S+/ },
   grep: { flag: '--version', pattern: /GNU grep\) \S+/ },
   lnav: { flag: '-V', pattern: /lnav \S+/ },

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type BenchContext, ROOT } from './context.ts';
-import type { FakeOrder, FakePorts } from './fake-members.ts';
+import type { FakePorts } from './fake-members.ts';
 import { type PortholeServer, startPorthole } from './porthole.ts';
 import { type Program, startProgram } from './program.ts';
 
@@ -12,12 +12,13 @@ const READY_MS = 30_000;
 const SHOWN_MEMBERS = 2;
 
 export interface FakeMembers {
+  known: { id: string; url: string }[];
+  /** When all of them started. */
+  startedMs: number;
   /** As `cluster.members` has them. */
   answering: string[];
   silent: string;
   refusing: string;
-  /** Lets them ask the node with this address, as members that know it do. */
-  askNode(url: string): Promise<void>;
   stop(): Promise<void>;
 }
 
@@ -35,14 +36,14 @@ export async function startFakeMembers(context: BenchContext, count: number, rec
     started.push(await startFakeProcess(context, [Math.min(each, count - first), records, first, startedMs]));
   const ports = started.flatMap(({ ports: { answering } }) => answering);
   const known = ports.map((port, number) => ({ id: memberId(number), url: addressOf(port) }));
-  await Promise.all(started.map(({ tell }) => tell({ members: known })));
   const [first] = started as [FakeProcess, ...FakeProcess[]];
   return {
+    known,
+    startedMs,
     answering: known.map(({ id, url }) => `${id}=${url}`),
     // Last by their names too, so that they are asked last: what they cost comes on top of the others.
     silent: `z-silent=${addressOf(first.ports.silent)}`,
     refusing: `z-refusing=${addressOf(first.ports.refusing)}`,
-    askNode: (url) => first.tell({ askNode: url }),
     async stop() {
       await Promise.all(started.map(({ stop }) => stop()));
     },
@@ -51,40 +52,30 @@ export async function startFakeMembers(context: BenchContext, count: number, rec
 
 interface FakeProcess extends Pick<Program, 'stop'> {
   ports: FakePorts;
-  /** Resolves when it has done so. */
-  tell(order: FakeOrder): Promise<void>;
 }
 
 async function startFakeProcess(context: BenchContext, args: readonly number[]): Promise<FakeProcess> {
   const command = [process.execPath, '--import', 'tsx', 'bench/fake-members.ts', ...args.map(String)];
   context.recordCommand(['node', ...command.slice(1)]);
-  const program = startProgram(command, context.cleanup, { cwd: ROOT, stdio: ['pipe', 'pipe', 'pipe'] });
-  const lineAt = (at: number) =>
-    new Promise<string>((resolve, reject) => {
-      const fail = (why: string) => reject(new Error(`the fake members ${why}\n${program.output}`));
-      const timer = setTimeout(() => fail(`did not respond within ${READY_MS} ms`), READY_MS);
-      const look = () => {
-        const lines = program.output.split('\n');
-        if (lines.length <= at + 1) return;
-        clearTimeout(timer);
-        program.child.stdout?.off('data', look);
-        resolve(lines[at] ?? '');
-      };
-      program.child.stdout?.on('data', look);
-      const onEnd = () => {
-        clearTimeout(timer);
-        fail('ended');
-      };
-      program.exited.then(onEnd, onEnd);
-    });
-  const ports = JSON.parse(await lineAt(0)) as FakePorts;
-  let told = 0;
-  const tell = async (order: FakeOrder) => {
-    const done = lineAt(++told);
-    program.child.stdin?.write(`${JSON.stringify(order)}\n`);
-    await done;
-  };
-  return { ports, tell, stop: program.stop };
+  const program = startProgram(command, context.cleanup, { cwd: ROOT });
+  const ports = await new Promise<FakePorts>((resolve, reject) => {
+    const fail = (why: string) => reject(new Error(`the fake members ${why}\n${program.output}`));
+    const timer = setTimeout(() => fail(`did not respond within ${READY_MS} ms`), READY_MS);
+    const look = () => {
+      const [line, ...rest] = program.output.split('\n');
+      if (line === undefined || rest.length === 0) return;
+      clearTimeout(timer);
+      program.child.stdout?.off('data', look);
+      resolve(JSON.parse(line) as FakePorts);
+    };
+    program.child.stdout?.on('data', look);
+    const onEnd = () => {
+      clearTimeout(timer);
+      fail('ended');
+    };
+    program.exited.then(onEnd, onEnd);
+  });
+  return { ports, stop: program.stop };
 }
 
 function memberId(number: number): string {
@@ -96,7 +87,9 @@ function addressOf(port: number): string {
 }
 export interface QueryNodeOptions {
   logDir: string;
-  members: readonly string[];
+  /** A static list of others; or where they are registered. */
+  members?: readonly string[];
+  etcd?: string;
   /** Default unless given. */
   refresh?: string;
   flags?: readonly string[];
@@ -109,7 +102,7 @@ export interface QueryNode extends PortholeServer {
 
 /** A node that knows these members, besides itself. Nobody of them has to know it. */
 export async function startQueryNode(context: BenchContext, options: QueryNodeOptions): Promise<QueryNode> {
-  const { logDir, members, refresh, flags = [] } = options;
+  const { logDir, members = [], etcd, refresh, flags = [] } = options;
   const dir = context.tempDir();
   const snapshotDir = join(dir, 'last-words');
   const file = join(dir, 'cluster.toml');
@@ -119,7 +112,7 @@ export async function startQueryNode(context: BenchContext, options: QueryNodeOp
       'node-id = "asked"',
       `last-words-dir = ${JSON.stringify(snapshotDir)}`,
       ...(refresh === undefined ? [] : [`refresh = ${JSON.stringify(refresh)}`]),
-      `members = [${list}]`,
+      ...(etcd === undefined ? [`members = [${list}]`] : [`etcd = [${JSON.stringify(etcd)}]`]),
       '',
     ].join('\n');
   const listed = members.map((member) => JSON.stringify(member));

@@ -20,7 +20,6 @@ const TIMES_OF_DAY: Readonly<Record<string, string>> = {
   'cluster/src/contract-only/follow-tails.ts': 'where records begin that are followed',
   'cluster/src/contract-only/tail-mirror.ts': 'as of when a copy is shown',
   'cluster/src/fan-out/clock.ts': 'clocks of members are compared with it',
-  'cluster/src/gossip/gossip.ts': 'the clock that is shown to others, and the number of a run',
   'cluster/src/local-cluster.ts': 'time ranges of questions',
   'cluster/src/membership/etcd-members.ts': 'when a node left',
   'cluster/src/membership/etcd/etcd-connection.ts': 'the deadline of a call, as the library wants it',

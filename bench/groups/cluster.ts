@@ -1,8 +1,7 @@
 import { allRecordsRows } from '../cluster-all-rows.ts';
-import { fanOutRows } from '../cluster-fan-out-rows.ts';
-import { idleRows } from '../cluster-idle-rows.ts';
 import { loadMerge, mergeRate } from '../cluster-merge.ts';
 import { searchRows } from '../cluster-search-rows.ts';
+import { sizeRows } from '../cluster-size-rows.ts';
 import type { BenchContext } from '../context.ts';
 import type { Group } from '../group.ts';
 import { atLeast, type Row } from '../group.ts';
@@ -12,16 +11,19 @@ const LANES = [3, 100, 1000];
 const MERGED_RECORDS = 300_000;
 const LEAST_THOUSAND_PER_SECOND = 500;
 
-/** What it costs that any node answers for all: real members first, then many that are only as much as others see of them. */
+/** What it costs that any node answers for all. */
 export const clusterGroup: Group = {
   name: 'cluster',
   needs: [],
   async run(context) {
     context.log('  merged search');
     const merged = [...(await searchRows(context)), ...(await allRecordsRows(context))];
-    return [...merged, ...(await mergeRows(context)), ...(await fanOutRows(context)), ...(await idleRows(context))];
+    return [...merged, ...(await mergeRows(context))];
   },
 };
+
+/** The same for many members, which are only as much of a node as others see of it. */
+export const scaleGroup: Group = { name: 'scale', needs: ['etcd'], run: sizeRows };
 
 /** The built code in this thread, over lanes that never let it wait. */
 async function mergeRows({ effort, log }: BenchContext): Promise<Row[]> {

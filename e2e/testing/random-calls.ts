@@ -46,7 +46,6 @@ const BODY_HEADERS = ['Content-Type: application/json', 'Accept: application/jso
 const TOOL = { name: 'search_logs', arguments: {} };
 const BODIES: Readonly<Partial<Record<RouteId, string>>> = {
   mcp: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: TOOL }),
-  clusterExchange: JSON.stringify({ have: [] }),
 };
 
 /** Every route of a node, and every route of its members through it; what the archive can answer, also by that alone. */

@@ -16,8 +16,6 @@ import {
   type ClusterState,
   type ClusterTop,
   type ConfigDiffRequest,
-  type ExchangeRequest,
-  type ExchangeResponse,
   type FollowOptions,
   type ForgetOptions,
   type ForgottenMember,
@@ -73,7 +71,7 @@ export class LocalCluster implements ClusterState {
 
   private constructor(options: LocalClusterOptions, deps: ClusterParts) {
     const { name, membership, limits, fingerprint } = options;
-    const { directory, peers, clocks, masking, mask, gossip } = deps;
+    const { directory, peers, clocks, masking, mask, states } = deps;
     this.#membership = membership;
     this.#deps = deps;
     this.#refreshMs = options.refreshMs;
@@ -85,7 +83,7 @@ export class LocalCluster implements ClusterState {
       peers,
       clocks,
       directory,
-      gossip,
+      states,
       mask,
       fingerprint,
       readSettings: (config) => masking.readSettings(config),
@@ -121,11 +119,11 @@ export class LocalCluster implements ClusterState {
 
   /** Deregisters and stops background work. */
   async close(): Promise<void> {
-    const { clocks, directory, collector: lastWords, gossip, peers, cleaning } = this.#deps;
+    const { clocks, directory, collector, states, peers, cleaning } = this.#deps;
     clocks.close();
     this.#cursors.close();
     directory.close();
-    await Promise.all([this.#membership.close(), lastWords.close(), gossip.close(), cleaning]);
+    await Promise.all([this.#membership.close(), collector.close(), states?.close(), cleaning]);
     await peers.close();
   }
 
@@ -149,10 +147,6 @@ export class LocalCluster implements ClusterState {
     const snapshot = this.#deps.held.lend(id);
     if (snapshot) return snapshot;
     throw new PortholeError('MEMBER_NOT_FOUND', `this node has no snapshot of ${JSON.stringify(id)}`);
-  }
-
-  exchange(request: ExchangeRequest): Promise<ExchangeResponse> {
-    return this.#deps.gossip.respond(request);
   }
 
   nodes(options?: CallOptions): Promise<ClusterNodes> {
@@ -223,8 +217,8 @@ export class LocalCluster implements ClusterState {
 
   /** Fetches the snapshots of departed members that others keep. */
   async #fetchSnapshots(selection: MemberSelection, options: CallOptions = {}): Promise<void> {
-    const { directory, held, gossip } = this.#deps;
-    if (!gossip.isActive) return;
+    const { directory, held, keepers } = this.#deps;
+    if (keepers.keepsAll) return;
     const missing = directory
       .departed()
       .filter(({ member }) => isSelected(member, selection) && held.isElsewhere(member.id));

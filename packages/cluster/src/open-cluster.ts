@@ -9,20 +9,19 @@ import type { MemberAccessOptions } from './fan-out/member-access.ts';
 import { toOutcome } from './fan-out/member-failure.ts';
 import { type ClosablePeers, createPeers } from './fan-out/peers.ts';
 import { RoleDiscovery } from './fan-out/role-discovery.ts';
-import { Gossip } from './gossip/gossip.ts';
 import { isSilent, MemberDirectory } from './membership/member-directory.ts';
 import type { Membership } from './membership/membership.ts';
 import { CONTRACT_ROLE } from './membership/static-members.ts';
 import type { ClusterLimits } from './records/cluster-deps.ts';
-import { inspectMember } from './state/inspect-member.ts';
+import { PublishedStates } from './state/published-states.ts';
 import { ConfigDrift } from './state/settings/config-drift.ts';
 import { type Masked, rememberMasked } from './state/settings/remember-masked.ts';
 import type { SecretFingerprint } from './state/settings/secret-fingerprint.ts';
-import { HeldSnapshots, type HeldSnapshotsDeps } from './state/snapshots/held-snapshots.ts';
+import { HeldSnapshots } from './state/snapshots/held-snapshots.ts';
 import { SnapshotCache } from './state/snapshots/snapshot-cache.ts';
 import { SnapshotCollector } from './state/snapshots/snapshot-collector.ts';
+import { SnapshotKeepers } from './state/snapshots/snapshot-keepers.ts';
 import { createSnapshotStore } from './state/snapshots/snapshot-store.ts';
-import { roundClock } from './state/state-deps.ts';
 
 export interface LocalClusterOptions {
   /** Name of the cluster. */
@@ -42,7 +41,7 @@ export interface LocalClusterOptions {
   limits: ClusterLimits;
   /** Interval of clock measurements, samples of members and snapshots. */
   refreshMs: number;
-  /** Up to this many members all are contacted for each request; beyond, most is known from others. */
+  /** Up to this many members all are contacted for each list, and every node keeps the snapshots of all; default: 16. */
   directMembers?: number;
   snapshots: { dir: string; maxBytes: number; keepMs: number };
   fingerprint: SecretFingerprint | undefined;
@@ -61,6 +60,9 @@ export interface LocalClusterOptions {
 /** Departures are stored even without snapshots: some hundred bytes each. */
 const MIN_SNAPSHOT_BYTES = 1024 * 1024;
 
+/** Contacting so many for each list of nodes is cheap, and as fresh as can be. */
+const DIRECT_MEMBERS = 16;
+
 /** Questions give a member up after different parts of its deadline; this is less than any of them. */
 const MISSED_SHARE = 0.6;
 
@@ -71,7 +73,9 @@ export interface ClusterParts {
   clocks: ClockTable;
   collector: SnapshotCollector;
   drift: ConfigDrift;
-  gossip: Gossip;
+  keepers: SnapshotKeepers;
+  /** Absent without a registry of nodes like this one. */
+  states: PublishedStates | undefined;
   held: HeldSnapshots;
   roleDiscovery: RoleDiscovery;
   masking: MemberMasking;
@@ -103,38 +107,36 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
     peers,
     clocks,
     mask,
-    keeps: (id) => gossip.keeps(id),
+    keeps: (id) => keepers.keeps(id),
     onCollected: (callOptions) => drift.update(callOptions),
     report,
     listenMs: refreshMs,
     timeoutMs,
   });
-  const gossip = new Gossip({
-    peers,
-    clocks,
-    directory,
-    selfId,
-    refreshMs,
-    timeoutMs,
-    // To a contract-only member, the request is an error in its log.
-    hasDescribed: (id) => clocks.measuredMs(id) !== undefined,
-    report,
-    ...(options.directMembers !== undefined && { directMembers: options.directMembers }),
-    inspect: ({ member: { id }, state }, callOptions) =>
-      inspectMember({ id, state, clock: roundClock(clocks.of(id)) }, { ...callOptions, nowMs: () => Date.now() }),
+  const { directMembers = DIRECT_MEMBERS } = options;
+  const keepers = new SnapshotKeepers({ directory, selfId, directMembers });
+  const nowMs = () => Date.now();
+  const isLarge = () => !keepers.keepsAll;
+  const states =
+    membership.states &&
+    new PublishedStates({ keys: membership.states, self, selfId, isLarge, timeoutMs, report, nowMs });
+  const held = new HeldSnapshots({ snapshots, peers, clocks, selfId, timeoutMs, keepers, nowMs });
+  directory.use({
+    find: (id) => held.find(id),
+    isElsewhere: (id) => held.isElsewhere(id),
+    lastSeenMs: (id) => clocks.heardMs(id),
   });
-  const held = connectHeld(directory, gossip, { snapshots, peers, clocks, selfId, timeoutMs });
   const roleDiscovery = new RoleDiscovery({ peers, clocks, directory, timeoutMs, againMs: refreshMs });
   const discoverRoles = (callOptions: CallOptions) => roleDiscovery.run(callOptions);
   const drift = new ConfigDrift({ snapshots, directory, self, discoverRoles, refreshMs });
   const cleaning = isAlone ? NO_WORK : cleanUp(report);
   if (!isAlone) {
-    clocks.start(refreshMs, directory, () => gossip.isActive);
+    clocks.start(refreshMs, directory);
     if (options.snapshots.maxBytes > 0) collector.start();
-    gossip.start();
+    states?.start();
   }
   const state = { snapshots, directory, collector, drift, held, roleDiscovery, masking, mask };
-  return { ...state, peers, clocks, gossip, cleaning };
+  return { ...state, peers, clocks, keepers, states, cleaning };
 }
 
 /** Whether a member responds at all, if only that it lacks what it is asked for. */
@@ -145,26 +147,6 @@ async function respondsStill(peers: ClosablePeers, id: string, timeoutMs: number
   } catch (error) {
     return !isSilent(toOutcome(error).outcome);
   }
-}
-
-/** Lets the directory find what other members keep and know. */
-function connectHeld(
-  directory: MemberDirectory,
-  gossip: Gossip,
-  deps: Omit<HeldSnapshotsDeps, 'keepsAll' | 'keepersOf' | 'nowMs'>,
-): HeldSnapshots {
-  const held = new HeldSnapshots({
-    ...deps,
-    keepsAll: () => !gossip.isActive,
-    keepersOf: (id) => gossip.keepersOf(id),
-    nowMs: () => Date.now(),
-  });
-  directory.use({
-    find: (id) => held.find(id),
-    isElsewhere: (id) => held.isElsewhere(id),
-    lastSeenMs: (id) => gossip.lastSeenMs(id),
-  });
-  return held;
 }
 
 async function openSnapshots(

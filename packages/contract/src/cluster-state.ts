@@ -32,7 +32,6 @@ import type {
   MemberState,
   MembershipState,
 } from './member.ts';
-import type { ExchangeRequest, ExchangeResponse, HeldSnapshot } from './member-exchange.ts';
 import type {
   CallOptions,
   FollowOptions,
@@ -266,6 +265,13 @@ export interface ForgottenMember {
   members: MemberReport[];
 }
 
+/** A snapshot that one member keeps of another. */
+export interface HeldSnapshot {
+  ageMs: number;
+  /** As it is stored. */
+  text: string;
+}
+
 /** What any node offers for the whole cluster. */
 export interface ClusterState {
   nodes(options?: CallOptions): Promise<ClusterNodes>;
@@ -293,8 +299,6 @@ export interface ClusterState {
    * one that is still registered, MEMBER_NOT_FOUND for one without a snapshot.
    */
   forget(id: string, options?: ForgetOptions): Promise<ForgottenMember>;
-  /** What this node knows of the members and the sender does not. Members send it to each other; not for other clients. */
-  exchange?(request: ExchangeRequest, options?: CallOptions): Promise<ExchangeResponse>;
   /** The snapshot that this node keeps of a member, for other members. Throws MEMBER_NOT_FOUND if there is none here. */
   heldSnapshot?(id: string, options?: CallOptions): Promise<HeldSnapshot>;
 }

@@ -20,6 +20,7 @@ export {
   clusterItems,
   type ForgetOptions,
   type ForgottenMember,
+  type HeldSnapshot,
   type MemberDuplicateFile,
   type MemberFileProblem,
 } from './cluster-state.ts';
@@ -80,7 +81,6 @@ export type {
   MembershipState,
   RecordStore,
 } from './member.ts';
-export type { ExchangeRequest, ExchangeResponse, HeldSnapshot, MemberEntry, MemberSample } from './member-exchange.ts';
 export {
   type CallOptions,
   type FetchFunction,

@@ -14,8 +14,6 @@ import {
   type ClusterTop,
   type ConfigDiffRequest,
   type Coverage,
-  type ExchangeRequest,
-  type ExchangeResponse,
   encodeAround,
   encodeClusterDigest,
   encodeClusterFields,
@@ -212,11 +210,6 @@ export class HttpCluster implements ClusterClient {
   async heldSnapshot(id: string, options: CallOptions = {}): Promise<HeldSnapshot> {
     const path = memberPath(id).replace(PATHS.clusterNodes, PATHS.clusterSnapshot.slice(0, -'/{id}'.length));
     return requestJson({ path, ...options }, this.#deps, decodeHeldSnapshot);
-  }
-
-  async exchange(request: ExchangeRequest, options: CallOptions = {}): Promise<ExchangeResponse> {
-    const httpRequest = { path: PATHS.clusterExchange, body: JSON.stringify(request), ...options };
-    return requestJson(httpRequest, this.#deps, decodeLists<ExchangeResponse>('beats', 'entries', 'failing'));
   }
 }
 

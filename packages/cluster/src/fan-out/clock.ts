@@ -12,6 +12,8 @@ export interface Clocks {
   of(id: string): MemberClock | undefined;
   /** When it was set, as far as this node has seen; oldest first. */
   steps?(id: string): readonly ClockStep[];
+  /** When it last sent its time, as a time of day; `undefined` if it never did. */
+  heardMs?(id: string): number | undefined;
   /** Requests the time of the member once; rejects if the request fails. */
   measure?(peer: Peer, options: CallOptions): Promise<MemberClock>;
 }
@@ -36,16 +38,10 @@ const ROUNDING_MS = 1;
 const MEASURED_AT_ONCE = 8;
 
 /** Minimum time per member in a round: clocks drift slowly, and a thousand members must cost next to nothing. */
-const EACH_MS = 300;
+const EACH_MS = 600;
 
 /** Members that just started or joined are measured earlier than after a whole interval. */
 const UNKNOWN_MS = 3000;
-
-/** Members measured in a round although others pass clocks on: they may not take part in that. */
-const UNKNOWN_AT_ONCE = 16;
-
-/** Clocks that are passed on come every few seconds for each member; in this time, only better ones count. */
-const PASSED_ON_MS = 15_000;
 
 /** Wall clock and monotonic clock; tests provide their own. */
 export interface ClockSource {
@@ -81,12 +77,6 @@ interface SeenClock {
   steps: readonly ClockStep[];
 }
 
-interface PassedOnClock {
-  clockMs: number;
-  takenMs: number;
-  uncertaintyMs: number;
-}
-
 /** A correction is rounded to the coarsest of these within the uncertainty; the last always fits. */
 const STEPS_MS = [100_000, 10_000, 1000, 100, 10, 1] as const;
 
@@ -110,7 +100,6 @@ export class ClockTable implements Clocks {
   readonly #abortController = new AbortController();
   /** New members that are being measured. */
   readonly #joining = new Set<string>();
-  #isPassedOn = () => false;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #unsubscribe: () => void = () => {};
 
@@ -153,21 +142,16 @@ export class ClockTable implements Clocks {
     return this.#samples.get(id)?.at(-1)?.takenMs;
   }
 
-  /** What the clock of a member showed at a time of the monotonic clock of this node, as others passed it on. */
-  learn(id: string, { clockMs, takenMs, uncertaintyMs }: PassedOnClock): void {
-    if (id === this.#options.selfId) return;
-    const thenMs = this.#source.nowMs() - (this.#source.runningMs() - takenMs);
-    const sample = { offsetMs: clockMs - thenMs, uncertaintyMs: uncertaintyMs + ROUNDING_MS, takenMs, clockMs };
-    const last = this.#samples.get(id)?.at(-1);
-    if (last === undefined || takenMs - last.takenMs >= PASSED_ON_MS || !confirms(last, sample)) this.#add(id, sample);
+  /** The same as a time of day. */
+  heardMs(id: string): number | undefined {
+    const takenMs = this.measuredMs(id);
+    return takenMs && Math.round(this.#source.nowMs() - (this.#source.runningMs() - takenMs));
   }
 
   /**
-   * Measures all members now and after every interval, and new members immediately. While their clocks are passed on by
-   * others, only those of which nothing was heard, a few at a time. Does not keep the process alive.
+   * Measures all members now and after every interval, and new members immediately. Does not keep the process alive.
    */
-  start(intervalMs: number, members: Pick<Membership, 'onChange'>, isPassedOn: () => boolean = () => false): void {
-    this.#isPassedOn = isPassedOn;
+  start(intervalMs: number, members: Pick<Membership, 'onChange'>): void {
     this.#unsubscribe = members.onChange(() => void this.#measureNew());
     const round = async () => {
       await this.#measureAll(intervalMs);
@@ -176,9 +160,7 @@ export class ClockTable implements Clocks {
       const waitMs = isUnknown ? Math.min(intervalMs, UNKNOWN_MS) : intervalMs;
       this.#timer = setTimeout(() => void round(), waitMs).unref();
     };
-    // What others pass on comes with the first exchanges.
-    if (isPassedOn()) this.#timer = setTimeout(() => void round(), Math.min(intervalMs, UNKNOWN_MS)).unref();
-    else void round();
+    void round();
   }
 
   close(): void {
@@ -190,7 +172,6 @@ export class ClockTable implements Clocks {
   /** Members never measured: their timestamps cannot be corrected yet. */
   async #measureNew(): Promise<void> {
     const { peers } = this.#options;
-    if (this.#isPassedOn()) return;
     const isNew = ({ member: { id } }: Peer) => this.of(id) === undefined && !this.#joining.has(id);
     const joining = peers.all().filter(isNew);
     for (const { member } of joining) this.#joining.add(member.id);
@@ -218,11 +199,8 @@ export class ClockTable implements Clocks {
       this.#samples.delete(id);
       this.#corrections.delete(id);
     }
-    const isPassedOn = this.#isPassedOn();
-    const isUnknown = ({ member: { id } }: Peer) => this.of(id) === undefined;
-    const measured = isPassedOn ? all.filter(isUnknown).slice(0, UNKNOWN_AT_ONCE) : all;
-    const isLarge = measured.length * EACH_MS > intervalMs;
-    await inParallel(measured, MEASURED_AT_ONCE, async (peer) => {
+    const isLarge = all.length * EACH_MS > intervalMs;
+    await inParallel(all, MEASURED_AT_ONCE, async (peer) => {
       if (signal.aborted) return;
       // Spread over the round, except for members without an offset.
       const waits = isLarge && this.of(peer.member.id) !== undefined;
@@ -256,8 +234,6 @@ export class ClockTable implements Clocks {
 
   #remember(id: string, sample: Sample, correctionMs: number): void {
     const seen = this.#seen.get(id);
-    // Passed on, and overtaken on the way.
-    if (seen && sample.takenMs < seen.last.takenMs) return;
     const wasSet = seen && contradicts(seen.last, sample) && Math.abs(seen.correctionMs - correctionMs) >= MIN_STEP_MS;
     const steps = wasSet ? [...seen.steps, this.#step(seen, sample)].slice(-MAX_STEPS) : (seen?.steps ?? []);
     this.#seen.delete(id);
@@ -281,11 +257,6 @@ export class ClockTable implements Clocks {
 function contradicts(known: Sample, sample: Sample): boolean {
   const driftMs = (sample.takenMs - known.takenMs) * DRIFT;
   return Math.abs(known.offsetMs - sample.offsetMs) > known.uncertaintyMs + sample.uncertaintyMs + driftMs;
-}
-
-/** Whether a measurement says the same as the one before, and no more. */
-function confirms(last: MemberClock, { offsetMs, uncertaintyMs }: MemberClock): boolean {
-  return uncertaintyMs >= last.uncertaintyMs && Math.abs(offsetMs - last.offsetMs) <= uncertaintyMs;
 }
 
 /** The roundest offset within the uncertainty; 0 if the clock may be right. */

@@ -1,8 +1,8 @@
 import type { NodeClient } from '@porthole/client';
 import {
   type CallOptions,
-  type ClusterState,
   codeOf,
+  type HeldSnapshot,
   isPattern,
   type Member,
   type MemberSelection,
@@ -47,14 +47,16 @@ export interface Peer {
   state: NodeState;
   /** Whether it is more than a contract-only node; may contact it. */
   isPorthole?(options: CallOptions): Promise<boolean>;
+  /** Whether the last request to it failed. */
+  readonly hasFailed?: boolean;
 }
 
 /** A registered member. */
 export interface RegisteredPeer extends Peer {
   /** Makes it drop its snapshot of another member; returns the number of dropped snapshots: 0 or 1. */
   forget(id: string, options: CallOptions): Promise<number>;
-  /** What it knows of other members; not checked. */
-  readonly knowledge?: Pick<ClusterState, 'exchange' | 'heldSnapshot'>;
+  /** The snapshot that it keeps of another member; not checked. */
+  heldSnapshot?(id: string, options: CallOptions): Promise<HeldSnapshot | undefined>;
 }
 
 /** The members with their clients. Only members are contacted: no address ever comes from a request. */
@@ -157,11 +159,12 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
       make: isSelf ? () => self : createState,
       close: () => watched?.close(),
       heard: () => watched?.heard(),
+      hasFailed: () => watched?.hasFailed() ?? false,
       async forget(id, callOptions) {
         const { members } = await client().cluster.forget(id, callOptions);
         return members.reduce((sum, { count }) => sum + count, 0);
       },
-      knowledge: () => client().cluster,
+      heldSnapshot: async (id, callOptions) => client().cluster.heldSnapshot?.(id, callOptions),
     });
   };
 
@@ -225,11 +228,11 @@ export function isSelected(member: Member, { nodes, role, labels }: MemberSelect
   return nodes === undefined || nodes.some((name) => name === member.id || matchesPattern(member.id, name));
 }
 
-interface PeerDeps extends Pick<RegisteredPeer, 'forget'> {
-  knowledge(): Pick<ClusterState, 'exchange' | 'heldSnapshot'>;
+interface PeerDeps extends Required<Pick<RegisteredPeer, 'forget' | 'heldSnapshot'>> {
   make(): NodeState;
   close(): void;
   heard(): void;
+  hasFailed(): boolean;
 }
 
 /** Creates the client of the member on first use. */
@@ -252,6 +255,10 @@ class MemberPeer implements RegisteredPeer {
     return !(this.state instanceof MemberNode) || this.state.isPorthole(options);
   }
 
+  get hasFailed(): boolean {
+    return this.#deps.hasFailed();
+  }
+
   /** Whether it stays the same after a restart: what was read of the files of a contract-only member is still of use. */
   survives({ url }: Member): boolean {
     if (url !== this.member.url || !(this.#state instanceof MemberNode) || !this.#state.restarted()) return false;
@@ -264,8 +271,8 @@ class MemberPeer implements RegisteredPeer {
     if (this.#state instanceof MemberNode) await this.#state.end();
   }
 
-  get knowledge(): Pick<ClusterState, 'exchange' | 'heldSnapshot'> {
-    return this.#deps.knowledge();
+  heldSnapshot(id: string, options: CallOptions): Promise<HeldSnapshot | undefined> {
+    return this.#deps.heldSnapshot(id, options);
   }
 
   async forget(id: string, options: CallOptions): Promise<number> {

@@ -19,6 +19,9 @@ const PAUSE_MS = 500;
 /** The route of a node that needs no credentials and does nothing. */
 const PROBE_PATH = '/health/live';
 
+/** Responses of a node that does not accept this one. */
+const REFUSALS: ReadonlySet<number> = new Set([401, 403]);
+
 type Send = FetchFunction;
 type Body = NonNullable<FetchResponse['body']>;
 
@@ -37,6 +40,8 @@ export interface WatchedMember {
   fetch: Send;
   /** It has registered again: the next request is sent to it. */
   heard(): void;
+  /** Whether the last request to it failed, or was refused. */
+  hasFailed(): boolean;
   /** Stops asking it. */
   close(): void;
 }
@@ -76,6 +81,7 @@ export class SilentMembers {
     return {
       fetch: (input, init) => member.fetch(input, init),
       heard: () => member.heard(),
+      hasFailed: () => member.hasFailed,
       close: () => member.close(),
     };
   }
@@ -116,6 +122,7 @@ class Watched {
   readonly #waitMs: number;
   readonly #listeners: Listeners;
   readonly #closing = new AbortController();
+  hasFailed = false;
   #misses = 0;
   #isDoubted = false;
   /** When the first and the last of the missed requests were given up. */
@@ -138,11 +145,14 @@ class Watched {
     const startedMs = performance.now();
     try {
       const response = await this.#send(input, init);
+      this.hasFailed = REFUSALS.has(response.status) || response.status >= 500;
       if (init.method !== 'HEAD' && response.body) return this.#listenTo(response, response.body, init.signal);
       this.heard();
       return response;
     } catch (error) {
-      if (performance.now() - startedMs >= this.#waitMs) this.#missed(startedMs);
+      const isLate = performance.now() - startedMs >= this.#waitMs;
+      this.hasFailed ||= isLate || !init.signal.aborted;
+      if (isLate) this.#missed(startedMs);
       else if (!init.signal.aborted) this.heard(); // it fails at once: asking it costs nothing
       throw error;
     }

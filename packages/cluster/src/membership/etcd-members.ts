@@ -47,6 +47,7 @@ export function createEtcdMembers({
     kind: 'etcd',
     self,
     prefixes: [prefix],
+    statePrefix: `/porthole/${cluster}/state/`,
     read: (key, value) => readEtcdValue(key.slice(prefix.length), value),
     readDeparture: (key, value) => readDeparture(key.slice(prefix.length), value),
     registration: {

@@ -38,7 +38,7 @@ export interface MemberDirectoryDeps {
   nowMs?: () => number;
 }
 
-/** What other members know. */
+/** Snapshots that others keep, and when members were last heard of. */
 export interface SnapshotsElsewhere {
   find(id: string): Promise<MemberSnapshot | undefined>;
   isElsewhere(id: string): boolean;
@@ -137,7 +137,7 @@ export class MemberDirectory implements Pick<Membership, 'members' | 'state' | '
     return this.#lapsed.has(id);
   }
 
-  /** In a large cluster, other members keep snapshots and know when a member was last heard of. */
+  /** In a large cluster, other members keep snapshots. */
   use(elsewhere: SnapshotsElsewhere): void {
     this.#elsewhere = elsewhere;
   }

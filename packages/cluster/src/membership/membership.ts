@@ -28,6 +28,8 @@ export interface Membership {
   getDeparture?(id: string): Departure | undefined;
   /** For a static list: stores what a member reports about itself. */
   learn?(id: string, facts: MemberFacts): void;
+  /** Where nodes keep their state for the others; absent without a registry of nodes like this one. */
+  readonly states?: StateKeys;
   /** Called after every change of members or state; returns a function that unsubscribes. */
   onChange(listener: () => void): () => void;
   /**
@@ -37,6 +39,14 @@ export interface Membership {
   start(): Promise<void>;
   /** Deregisters and stops watching. Idempotent. */
   close(): Promise<void>;
+}
+
+/** A small value of each member in the registry, which ends with its registration. */
+export interface StateKeys {
+  /** Replaces that of this node. */
+  publish(value: string): void;
+  /** Those of all members by id; anyone with access can have written them. Rejects if the registry does not respond. */
+  read(options: { signal: AbortSignal }): Promise<ReadonlyMap<string, Uint8Array>>;
 }
 
 type LogMethod = (tag: string, message: string, context?: Readonly<Record<string, unknown>>) => void;

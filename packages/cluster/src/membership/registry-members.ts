@@ -7,7 +7,7 @@ import type { RegistrySession } from './etcd/registry-session.ts';
 import { type Address, readAddress } from './member-address.ts';
 import type { MemberDraft, ReadDeparture, ReadMember } from './member-draft.ts';
 import { MemberList } from './member-list.ts';
-import type { Departure, Membership, MembershipLog } from './membership.ts';
+import type { Departure, Membership, MembershipLog, StateKeys } from './membership.ts';
 
 /** A node rather starts without its registry than late. */
 const START_TIMEOUT_MS = 3000;
@@ -22,6 +22,9 @@ const MAX_REASON = 300;
 /** More than any supported cluster, few enough to do no harm. */
 const DEFAULT_MAX_MEMBERS = 10_000;
 
+/** Real ones have some 200 bytes. */
+const MAX_STATE_BYTES = 4096;
+
 /** Where members are registered and how to decode their values. */
 export interface RegistryMembersOptions extends EtcdAccess {
   kind: MembershipState['kind'];
@@ -31,7 +34,9 @@ export interface RegistryMembersOptions extends EtcdAccess {
   prefixes: readonly string[];
   read: ReadMember;
   readDeparture?: ReadDeparture;
-  registration?: RegistrationOptions;
+  registration?: Omit<RegistrationOptions, 'state'>;
+  /** Keys of states: this, and the id. Not watched: they change often. */
+  statePrefix?: string;
   maxMembers?: number | undefined;
   log: MembershipLog;
 }
@@ -45,6 +50,10 @@ export class RegistryMembers implements Membership {
   readonly #known: Promise<void>;
   #setKnown: () => void = () => {};
   #running: Owned | undefined;
+  #session: RegistrySession | undefined;
+  #ownState: string | undefined;
+  #isStateRefused = false;
+  readonly states?: StateKeys;
 
   constructor(options: RegistryMembersOptions) {
     this.#options = options;
@@ -54,6 +63,8 @@ export class RegistryMembers implements Membership {
       this.#setKnown = resolve;
     });
     this.#list.onChange(this.#setKnown);
+    const { statePrefix } = options;
+    if (statePrefix !== undefined) this.states = this.#createStates(statePrefix);
   }
 
   get members(): readonly Member[] {
@@ -94,6 +105,19 @@ export class RegistryMembers implements Membership {
     await this.#running;
   }
 
+  #createStates(prefix: string): StateKeys {
+    return {
+      publish: (value) => {
+        this.#ownState = value;
+        void this.#session?.writeState();
+      },
+      read: async ({ signal }) => {
+        if (!this.#session) throw new PortholeError('UNREACHABLE', 'the registry is unavailable');
+        return this.#session.readValues(prefix, { maxBytes: MAX_STATE_BYTES, signal });
+      },
+    };
+  }
+
   async #run(): Promise<void> {
     const { signal } = this.#closing;
     const endpointCount = this.#addresses.length;
@@ -118,18 +142,32 @@ export class RegistryMembers implements Membership {
 
   /** Never throws: even options that gRPC rejects only make the registry unavailable. */
   async #runSession(address: Address, before: MemberDraft | undefined): Promise<SessionEnd> {
-    const { registration, maxMembers = DEFAULT_MAX_MEMBERS, prefixes, read, readDeparture, log } = this.#options;
+    const { maxMembers = DEFAULT_MAX_MEMBERS, prefixes, read, readDeparture, log } = this.#options;
     const { signal } = this.#closing;
+    const registration = this.#registration();
     const shared = { prefixes, read, readDeparture, maxMembers, registration, list: this.#list, before, log, signal };
     let session: RegistrySession | undefined;
     try {
       // Imported on demand: a node without a registry does not need gRPC.
       const { RegistrySession } = await import('./etcd/registry-session.ts');
       session = new RegistrySession({ ...shared, address, access: this.#options });
+      this.#session = session;
       return await session.run();
     } catch (error) {
       return { draft: session?.draft, error };
+    } finally {
+      this.#session = undefined;
     }
+  }
+
+  #registration(): RegistrationOptions | undefined {
+    const { registration, statePrefix, self, log } = this.#options;
+    if (!registration || statePrefix === undefined) return registration;
+    const onRefused = (error: unknown) => {
+      if (!this.#isStateRefused) log.warn('registry', `the state of this node is not stored: ${statusMessage(error)}`);
+      this.#isStateRefused = true;
+    };
+    return { ...registration, state: { key: `${statePrefix}${self.id}`, value: () => this.#ownState, onRefused } };
   }
 
   #lose(detail: string, { isNew }: { isNew: boolean }): void {

@@ -39,7 +39,7 @@ export function createStaticMembers(options: StaticMembersOptions): Membership {
   };
   let members: readonly Member[] = [...found.values()].sort(byId);
   let isNotified = true;
-  /** One exchange describes many members: once for all of them. */
+  /** Many members may be described at once: once for all of them. */
   const notify = (): void => {
     if (!isNotified) return;
     isNotified = false;

@@ -8,13 +8,11 @@ import {
   PortholeError,
 } from '@porthole/contract';
 import { fanOut, type MemberResponse } from '../fan-out/fan-out.ts';
-import type { RegisteredPeer } from '../fan-out/peers.ts';
-import type { Gossip } from '../gossip/gossip.ts';
-import type { MemberRow } from '../gossip/member-table.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
 import type { Membership } from '../membership/membership.ts';
 import { type ChosenMember, chooseMembers } from './choose-members.ts';
 import { type Inspection, inspectMember, type NodeFacts, UNKNOWN_FACTS } from './inspect-member.ts';
+import { type PublishedState, type PublishedStates, recentFacts } from './published-states.ts';
 import type { MemberSnapshot } from './snapshots/member-snapshot.ts';
 import { departedReport, roundClock, type StateDeps } from './state-deps.ts';
 
@@ -22,23 +20,24 @@ export interface NodesDeps extends StateDeps {
   /** Name of the cluster. */
   cluster: string;
   membership: Pick<Membership, 'state'>;
-  /** What is known of members without contacting them. Absent: all are contacted. */
-  gossip?: Pick<Gossip, 'isActive' | 'nowMs' | 'table' | 'watch' | 'lastSeenMs'>;
+  /** What members publish of themselves; absent: all are contacted. */
+  states?: Pick<PublishedStates, 'read'> | undefined;
 }
 
 /**
- * All members with their state, including those that left or failed. In a large cluster those that were heard of lately are
- * listed from memory; all others are contacted, unless that failed a moment ago.
+ * All members with their state, including those that left or failed. In a large cluster those are not contacted that have
+ * published their state lately, unless the last request to them failed.
  */
 export async function clusterNodes(deps: NodesDeps, options: CallOptions = {}): Promise<ClusterNodes> {
   const { cluster, membership } = deps;
+  const published = await deps.states?.read(options);
   // Chosen once: a member whose registration ends meanwhile must not be listed twice.
-  const chosen = chooseMembers(deps);
   const nodes: ClusterNode[] = [];
   const unknown: ChosenMember[] = [];
-  deps.gossip?.watch.noteInterest();
-  for (const member of chosen) {
-    const node = member.departed ? departedNode(member.departed) : rememberedNode(member, deps);
+  for (const member of chooseMembers(deps)) {
+    const node = member.departed
+      ? departedNode(member.departed)
+      : publishedNode(member, published?.get(member.member.id), deps);
     if (node) nodes.push(node);
     else unknown.push(member);
   }
@@ -46,65 +45,42 @@ export async function clusterNodes(deps: NodesDeps, options: CallOptions = {}): 
   return { cluster, membership: membership.state, nodes: nodes.sort((a, b) => (a.id < b.id ? -1 : 1)) };
 }
 
-/** Contacts members, and remembers what they respond. */
+/** Contacts members. */
 async function inspectAll(
   members: readonly ChosenMember[],
   deps: NodesDeps,
   options: CallOptions,
 ): Promise<ClusterNode[]> {
-  const { clocks, timeoutMs, maxParallel, nowMs, gossip } = deps;
+  const { clocks, timeoutMs, maxParallel, nowMs } = deps;
   const responses = await fanOut<Inspection, ChosenMember>(
     members,
-    async (peer, callOptions) => {
-      const { id } = peer.member;
-      const atMs = gossip?.nowMs ?? 0;
-      const queried = { id, state: peer.state, clock: roundClock(clocks.of(id)) };
+    async ({ member: { id, isSelf }, state }, callOptions) => {
+      const queried = { id, state, clock: roundClock(clocks.of(id)) };
       const inspection = await inspectMember(queried, { ...callOptions, timeoutMs, nowMs });
-      if (gossip?.isActive && !peer.member.isSelf)
-        gossip.watch.note(peer as ChosenMember & RegisteredPeer, inspection, { atMs });
+      const { role, labels, facts } = inspection;
+      if (!isSelf) deps.directory.learn?.(id, { role: role ?? undefined, labels, node: facts.node });
       return inspection;
     },
     { ...options, timeoutMs, maxParallel, countOf: () => 1, responses: deps.peers.responses },
   );
-  for (const { peer, value, report } of responses)
-    if (value === undefined) gossip?.table.failed(peer.member.id, { atMs: gossip.nowMs, ...pickFailure(report) });
   return responses.map(({ peer, value, report }) => toNode({ peer, value: value?.facts, report }, deps));
 }
 
-function pickFailure({ outcome, detail }: MemberReport): Pick<MemberReport, 'outcome' | 'detail'> {
-  return { outcome, detail };
-}
-
-/** The member from memory; `undefined` if it must be contacted. */
-function rememberedNode({ member }: ChosenMember, deps: NodesDeps): ClusterNode | undefined {
-  const { gossip, nowMs } = deps;
-  const row = gossip?.isActive ? gossip.table.get(member.id) : undefined;
-  if (!gossip || !row || member.isSelf) return undefined;
-  const state = gossip.table.stateOf(member.id, gossip.nowMs);
-  const toTime = (thenMs: number) => Math.round(nowMs() - (gossip.nowMs - thenMs));
-  const report = { id: member.id, elapsedMs: 0, asOfMs: null };
-  const { failure, sample } = row;
-  if (state === 'failed' && failure) {
-    const { outcome, detail } = failure;
-    return toNode({ peer: { member }, value: undefined, report: { ...report, outcome, detail, count: 0 } }, deps);
-  }
-  if (state !== 'fresh' || !sample) return undefined;
-  const facts = factsOf(sample, { sampledMs: toTime(sample.atMs), nowMs: nowMs() });
-  const ok = { ...report, outcome: 'ok', detail: null, count: 1 } as const;
-  const node = toNode({ peer: { member }, value: facts, report: ok }, deps);
-  return { ...node, lastSeenMs: toTime(row.aliveMs), asOfMs: toTime(sample.atMs) };
-}
-
-function factsOf(
-  { value }: NonNullable<MemberRow['sample']>,
-  { sampledMs, nowMs }: { sampledMs: number; nowMs: number },
-): NodeFacts {
-  const { role: _role, labels: _labels, lastRecordAgeMs, uptimeMs, ...rest } = value;
-  return {
-    ...rest,
-    uptimeMs: uptimeMs === null ? null : uptimeMs + (nowMs - sampledMs),
-    lastRecordMs: lastRecordAgeMs === null ? null : sampledMs - lastRecordAgeMs,
-  };
+/** The member as it has published itself; `undefined` if it must be contacted. */
+function publishedNode(
+  { member, hasFailed }: ChosenMember,
+  state: PublishedState | undefined,
+  deps: NodesDeps,
+): ClusterNode | undefined {
+  // Of another run, or of a node that this one cannot reach, it says nothing.
+  if (!state || member.isSelf || hasFailed || state.onlineTime !== member.node.onlineTime) return undefined;
+  const { offsetMs } = roundClock(deps.clocks.of(member.id));
+  const recent = recentFacts(state, { offsetMs, nowMs: deps.nowMs() });
+  if (!recent) return undefined;
+  const { asOfMs, facts } = recent;
+  const report = { id: member.id, outcome: 'ok', detail: null, elapsedMs: 0, count: 1, asOfMs: null } as const;
+  const node = toNode({ peer: { member }, value: { ...facts, node: member.node }, report }, deps);
+  return { ...node, lastSeenMs: asOfMs, asOfMs };
 }
 
 type ListedMember = Pick<MemberResponse<NodeFacts>, 'value' | 'report'> & { peer: Pick<ChosenMember, 'member'> };
@@ -118,7 +94,6 @@ function toNode({ peer, value, report }: ListedMember, deps: NodesDeps): Cluster
     return { ...member, ...value, ...standing, report: { ...report, ...standing }, clock, lastSeenMs: deps.nowMs() };
   // Read only here: it is stored compressed.
   const snapshot = deps.directory.of(member.id);
-  const heardMs = deps.gossip?.isActive ? deps.gossip.lastSeenMs(member.id) : undefined;
   return {
     ...member,
     ...UNKNOWN_FACTS,
@@ -126,8 +101,13 @@ function toNode({ peer, value, report }: ListedMember, deps: NodesDeps): Cluster
     report: { ...report, ...standing, asOfMs: snapshot?.asOfMs ?? null },
     clock,
     lastRecordMs: snapshot ? newestRecordTime(snapshot) : null,
-    lastSeenMs: heardMs ?? snapshot?.asOfMs ?? null,
+    lastSeenMs: latest(snapshot?.asOfMs, deps.clocks.heardMs?.(member.id)),
   };
+}
+
+function latest(...times: (number | undefined)[]): number | null {
+  const newest = times.reduce<number>((last, timeMs) => Math.max(last, timeMs ?? last), -Infinity);
+  return Number.isFinite(newest) ? newest : null;
 }
 
 function departedNode(snapshot: MemberSnapshot): ClusterNode {

@@ -2,7 +2,6 @@ import {
   type CallOptions,
   codeOf,
   type Labels,
-  type MemberSample,
   type NodeObject,
   type NodeProblem,
   readLabels,
@@ -11,7 +10,6 @@ import {
 import { MemberNode } from '../contract-only/member-node.ts';
 import { type Deadline, withDeadline } from '../fan-out/bounded-calls.ts';
 import { expectFailure } from '../fan-out/member-failure.ts';
-import { readLag, readSample } from '../gossip/read-exchange.ts';
 import { readFailures } from './counts/counting.ts';
 import type { QueriedMember } from './state-deps.ts';
 
@@ -36,18 +34,12 @@ export interface NodeFacts {
   archive?: ShippingLag;
 }
 
-/** What a member reports, and how it did so. */
+/** What a member reports. */
 export interface Inspection {
   facts: NodeFacts;
   /** `null`: it is contract-only, or of an earlier version. */
   role: string | null;
   labels: Labels;
-  /** Routes it has; empty if that is not known. */
-  capabilities: readonly string[];
-  /** Its clock when it described itself; 0 if that is not known. */
-  clockMs: number;
-  /** How long that took. */
-  tripMs: number;
 }
 
 export interface InspectOptions extends CallOptions {
@@ -71,27 +63,13 @@ export async function inspectMember(member: QueriedMember, options: InspectOptio
   ]);
   // Known from its records.
   const timeZone = member.state instanceof MemberNode ? (facts.timeZone ?? member.state.timeZone) : facts.timeZone;
-  return { facts: { ...facts, timeZone, lastRecordMs, recentErrors }, ...described, tripMs };
+  return { facts: { ...facts, timeZone, lastRecordMs, recentErrors }, ...described };
 }
 
-/** The same for other members: without times of day. `undefined` if it is beyond the bounds of a sample. */
-export function toSample(
-  { facts, role, labels }: Pick<Inspection, 'facts' | 'role' | 'labels'>,
-  nowMs: number,
-): MemberSample | undefined {
-  const { lastRecordMs, ...rest } = facts;
-  return readSample({
-    ...rest,
-    role,
-    labels,
-    lastRecordAgeMs: lastRecordMs === null ? null : Math.round(nowMs - lastRecordMs),
-  });
-}
-
-async function describeMember({ state }: QueriedMember, options: CallOptions): Promise<Omit<Inspection, 'tripMs'>> {
+async function describeMember({ state }: QueriedMember, options: CallOptions): Promise<Inspection> {
   try {
     const { node, timeZone = null, uptimeMs = null, problems, ...rest } = await state.describe(options);
-    const { role = null, labels, capabilities, clockMs } = rest;
+    const { role = null, labels } = rest;
     const archive = readLag(rest.archive);
     return {
       facts: {
@@ -100,14 +78,22 @@ async function describeMember({ state }: QueriedMember, options: CallOptions): P
       },
       role,
       labels: readLabels(labels),
-      capabilities: Array.isArray(capabilities) ? capabilities : [],
-      clockMs: Number.isFinite(clockMs) ? Math.round(clockMs) : 0,
     };
   } catch (error) {
     if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
   }
   const { node } = await state.config(options);
-  return { facts: { ...UNKNOWN_FACTS, node }, role: null, labels: {}, capabilities: [], clockMs: 0 };
+  return { facts: { ...UNKNOWN_FACTS, node }, role: null, labels: {} };
+}
+
+/** How far a member says it is behind in shipping; `undefined` if it does not, or says nonsense. */
+export function readLag(value: unknown): ShippingLag | undefined {
+  const { lagMs, lagBytes, lostBytes } = (value ?? {}) as Partial<Record<keyof ShippingLag, unknown>>;
+  return isCount(lagMs) && isCount(lagBytes) && isCount(lostBytes) ? { lagMs, lagBytes, lostBytes } : undefined;
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }
 
 /** Responses of members are untrusted. */

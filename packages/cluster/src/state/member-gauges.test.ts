@@ -1,9 +1,9 @@
 import { PortholeError } from '@porthole/contract';
 import { expect, it, onTestFinished } from 'vitest';
-import { GossipCluster } from '../gossip/testing/gossip-cluster.ts';
 import { clusterGauges, type GaugeDeps } from './member-gauges.ts';
 import { SnapshotCache } from './snapshots/snapshot-cache.ts';
 import { SnapshotCollector } from './snapshots/snapshot-collector.ts';
+import { SnapshotKeepers } from './snapshots/snapshot-keepers.ts';
 import { fakePeers, mask, member, NOW_MS, snapshot } from './testing/fake-deps.ts';
 import { fakeNode, file, NODE } from './testing/fake-node.ts';
 
@@ -13,11 +13,11 @@ const noClocks: GaugeDeps['clocks'] = { of: () => undefined, measuredMs: () => u
 const nothingSent: GaugeDeps['collector'] = { heardOf: () => undefined };
 
 function gaugeDeps(given: Partial<GaugeDeps> = {}): GaugeDeps {
-  const { table } = new GossipCluster(1).get('n000').gossip;
   return {
     directory: { members: [], departed: () => [] },
     clocks: noClocks,
-    gossip: { isActive: false, keeps: () => true, nowMs: 100_000, table },
+    keepers: { keeps: () => true },
+    runningMs: () => 100_000,
     collector: nothingSent,
     membership: {},
     refreshMs: REFRESH_MS,
@@ -25,7 +25,7 @@ function gaugeDeps(given: Partial<GaugeDeps> = {}): GaugeDeps {
   };
 }
 
-it('of a small cluster a member is up while it sends something; one that never did, or has failed, is down', () => {
+it('a member is up while it sends something; one that never did, or has failed, is down', () => {
   const measured: Record<string, number> = { a: 90_000, b: 1 };
   const gone = { state: 'failed', sinceMs: NOW_MS } as const;
   const left = { state: 'left', sinceMs: NOW_MS } as const;
@@ -68,11 +68,10 @@ it('the age of the newest record is by the clock of this node, and grows while n
     runningMs: () => runningMs,
   });
   onTestFinished(() => collector.close());
-  const { table } = new GossipCluster(1).get('n000').gossip;
   const ageAt = (nowMs: number) => {
-    const gossip = { isActive: false, keeps: () => true, nowMs, table };
     const directory = { members: [member('a')], departed: () => [] };
-    return clusterGauges(gaugeDeps({ collector, clocks, gossip, directory })).members[0]?.lastRecordAgeMs;
+    return clusterGauges(gaugeDeps({ collector, clocks, directory, runningMs: () => nowMs })).members[0]
+      ?.lastRecordAgeMs;
   };
   expect(ageAt(1000)).toBe(null);
   await collector.collectAll();
@@ -83,19 +82,19 @@ it('the age of the newest record is by the clock of this node, and grows while n
   expect(ageAt(31_000)).toBe(35_000);
 });
 
-it('of a large cluster each member is in the metrics of a few nodes', async () => {
-  const cluster = new GossipCluster(20);
-  await cluster.rounds(5);
-  cluster.get('n004').isDown = true;
-  await cluster.rounds(12);
-  const counts = new Map<string, boolean[]>();
-  for (const { gossip, isDown } of cluster.all) {
-    if (isDown) continue;
-    const directory = { members: [...cluster.members.keys()].map((id) => member(id)), departed: () => [] };
-    const gauges = clusterGauges(gaugeDeps({ directory, gossip }));
-    for (const { id, isUp } of gauges.members) counts.set(id, [...(counts.get(id) ?? []), isUp]);
+it('of a large cluster each member is in the metrics of three nodes', () => {
+  const ids = Array.from({ length: 20 }, (_, place) => `n${place}`);
+  const counts = new Map<string, number>();
+  for (const selfId of ids) {
+    const members = ids.map((id) => member(id, { isSelf: id === selfId }));
+    const directory = {
+      members,
+      departed: () => [],
+      state: { kind: 'etcd', state: 'ok', detail: null, asOfMs: 0 } as const,
+    };
+    const keepers = new SnapshotKeepers({ directory, selfId, directMembers: 16 });
+    for (const { id } of clusterGauges(gaugeDeps({ directory, keepers })).members)
+      counts.set(id, (counts.get(id) ?? 0) + 1);
   }
-  expect(counts.get('n004')).not.toContain(true);
-  expect(counts.get('n005')).toEqual(counts.get('n005')?.map(() => true));
-  expect([...counts.values()].every(({ length }) => length >= 2 && length <= 3)).toBe(true);
+  expect([...counts.values()]).toEqual(ids.map(() => 3));
 });

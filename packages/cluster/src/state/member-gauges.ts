@@ -1,9 +1,9 @@
 import type { ClockTable } from '../fan-out/clock.ts';
-import type { Gossip } from '../gossip/gossip.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
 import type { Membership } from '../membership/membership.ts';
 import type { DriftCount } from './settings/config-drift.ts';
 import { MIN_INTERVAL_MS, type SnapshotCollector } from './snapshots/snapshot-collector.ts';
+import type { SnapshotKeepers } from './snapshots/snapshot-keepers.ts';
 
 /** Members with metrics, at most: each is a few series. */
 const MAX_MEMBERS = 64;
@@ -35,49 +35,40 @@ export interface ClusterGauges {
 export interface GaugeDeps {
   directory: Pick<MemberDirectory, 'members' | 'departed'>;
   clocks: Pick<ClockTable, 'of' | 'measuredMs'>;
-  gossip: Pick<Gossip, 'isActive' | 'keeps' | 'nowMs' | 'table'>;
+  keepers: Pick<SnapshotKeepers, 'keeps'>;
   collector: Pick<SnapshotCollector, 'heardOf'>;
   membership: Pick<Membership, 'isDuplicate'>;
   refreshMs: number;
+  /** Monotonic. */
+  runningMs?: () => number;
 }
 
 /**
- * Up to 16 members, all of them; beyond, those this node is a neighbour of, so that each is in the metrics of three nodes
+ * Up to 16 members, all of them; beyond, those this node keeps the snapshot of, so that each is in the metrics of three nodes
  * and not of all. Members that were never heard of are down, and those that failed until they are forgotten. The number of
  * members is bounded.
  */
 export function clusterGauges(deps: GaugeDeps): Pick<ClusterGauges, 'members' | 'isDuplicate'> {
-  const { directory, clocks, gossip, membership, refreshMs } = deps;
-  const isKept = ({ id, isSelf }: { id: string; isSelf: boolean }) => !isSelf && gossip.keeps(id);
-  const members = directory.members.filter(isKept).map(({ id }): MemberGauges => {
-    const known = gossip.isActive ? readTable(id, deps) : readContacts(id, deps);
-    return { id, ...known, clockOffsetMs: clocks.of(id)?.offsetMs ?? null };
-  });
+  const { directory, clocks, keepers, membership } = deps;
+  const members = directory.members
+    .filter(({ id, isSelf }) => !isSelf && keepers.keeps(id))
+    .map(({ id }): MemberGauges => ({ id, ...readContacts(id, deps), clockOffsetMs: clocks.of(id)?.offsetMs ?? null }));
   const failed = directory
     .departed()
     .filter(({ departed }) => departed?.state === 'failed')
     .map(({ member: { id } }) => ({ id, isUp: false, clockOffsetMs: null, lastRecordAgeMs: null }));
-  const isSeen = gossip.nowMs - gossip.table.duplicateMs < SILENT_REFRESHES * refreshMs;
   return {
     members: [...members, ...failed].slice(0, MAX_MEMBERS),
-    isDuplicate: isSeen || membership.isDuplicate === true,
+    isDuplicate: membership.isDuplicate === true,
   };
 }
 
-type Known = Pick<MemberGauges, 'isUp' | 'lastRecordAgeMs'>;
-
-/** In a large cluster: what members say of each other. */
-function readTable(id: string, { gossip: { table, nowMs } }: GaugeDeps): Known {
-  const { sample } = table.get(id) ?? {};
-  const recordAgeMs = sample?.value.lastRecordAgeMs ?? null;
-  return {
-    isUp: table.stateOf(id, nowMs) === 'fresh',
-    lastRecordAgeMs: sample && recordAgeMs !== null ? recordAgeMs + (nowMs - sample.atMs) : null,
-  };
-}
-
-/** In a small cluster: what it sent to this node. Contract-only members do not send their time. */
-function readContacts(id: string, { clocks, collector, directory, gossip: { nowMs }, refreshMs }: GaugeDeps): Known {
+/** What a member sent to this node. Contract-only members do not send their time. */
+function readContacts(
+  id: string,
+  { clocks, collector, directory, refreshMs, runningMs = () => performance.now() }: GaugeDeps,
+): Pick<MemberGauges, 'isUp' | 'lastRecordAgeMs'> {
+  const nowMs = runningMs();
   // Configurations are fetched one after the other.
   const intervalMs = Math.max(refreshMs, directory.members.length * MIN_INTERVAL_MS);
   const heard = collector.heardOf(id);

@@ -12,7 +12,9 @@ import type { MemberSnapshot } from './snapshots/member-snapshot.ts';
 import { SnapshotNode } from './snapshots/snapshot-node.ts';
 
 /** The directory of members and their snapshots. */
-export interface KnownMembers extends Pick<MemberDirectory, 'of' | 'has' | 'departed' | 'standingOf'> {
+export interface KnownMembers
+  extends Pick<MemberDirectory, 'of' | 'has' | 'departed' | 'standingOf'>,
+    Partial<Pick<MemberDirectory, 'learn'>> {
   /** The snapshot of a member, here or elsewhere; absent: it is here or nowhere. */
   find?(id: string): Promise<MemberSnapshot | undefined>;
 }

@@ -53,18 +53,6 @@ export const CLUSTER_ROUTES = {
     response: { contentType: JSON_TYPE, schema: 'ForgottenMember' },
     errors: ['MEMBER_NOT_FOUND', 'MEMBER_REGISTERED', 'NOT_SUPPORTED'],
   },
-  clusterExchange: {
-    path: PATHS.clusterExchange,
-    method: 'POST',
-    role: 'viewer',
-    summary: 'Exchange the state of members',
-    description:
-      'What this node knows of the members and the sender does not. Members send it to each other; not for other clients.',
-    parameters: [],
-    response: { contentType: JSON_TYPE },
-    errors: ['PARAMETER_INVALID', 'NOT_SUPPORTED', ...BODY_ERRORS],
-    page: true,
-  },
   clusterSnapshot: {
     path: PATHS.clusterSnapshot,
     role: 'admin',

@@ -26,7 +26,6 @@ export const PATHS = {
   logExplain: '/api/v1/log/explain',
   clusterNodes: '/api/v1/cluster/nodes',
   clusterForget: '/api/v1/cluster/nodes/{id}',
-  clusterExchange: '/api/v1/cluster/exchange',
   clusterSnapshot: '/api/v1/cluster/snapshots/{id}',
   clusterConfig: '/api/v1/cluster/config',
   clusterConfigDiff: '/api/v1/cluster/config/diff',

@@ -4,7 +4,6 @@ import {
   type CallOptions,
   type ClusterState,
   type ConfigDiffRequest,
-  type ExchangeRequest,
   type FollowOptions,
   type ForgetOptions,
   labelsOf,
@@ -154,10 +153,6 @@ export class NodeCluster implements ClusterState {
 
   async heldSnapshot(id: string) {
     return (await this.#open()).local.heldSnapshot(id);
-  }
-
-  async exchange(request: ExchangeRequest) {
-    return (await this.#open()).local.exchange(request);
   }
 
   async nodes(options?: CallOptions) {

@@ -14,6 +14,8 @@ export interface RegistrationOptions {
   leaseSeconds: number;
   /** Written on a clean shutdown, so that others see that the node left and did not fail. */
   departure: { key: string; value(): string; keepSeconds: number };
+  /** What else others see of this node, as long as its lease is alive; `undefined`: nothing yet. */
+  state?: { key: string; value(): string | undefined; onRefused(error: unknown): void } | undefined;
 }
 
 /** The key of this node in etcd, bound to a lease: it expires without keep-alives. */
@@ -31,6 +33,20 @@ export class Registration {
   /** Writes the key, with a new lease if there is none or it expired. Returns the previous value. */
   write(signal: AbortSignal): Promise<Uint8Array | undefined> {
     return this.#writing.run((shared) => this.#write(shared), { signal });
+  }
+
+  /** Writes the state of this node, unless it is not registered: then it is written with the registration. */
+  async writeState(signal: AbortSignal): Promise<void> {
+    const { state } = this.#options;
+    const value = state?.value();
+    if (!state || value === undefined || this.#leaseId === undefined) return;
+    try {
+      const request = { key: Buffer.from(state.key), value: Buffer.from(value), lease: this.#leaseId };
+      await this.#connection.call('Put', request, { signal });
+    } catch (error) {
+      // Others ask this node instead. Only its registration must not fail.
+      if (!signal.aborted) state.onRefused(error);
+    }
   }
 
   /** Keeps the lease alive until the signal aborts or etcd does not respond; throws either way. */
@@ -86,7 +102,9 @@ export class Registration {
     }
     const { ID } = await this.#connection.call('LeaseGrant', { TTL: String(this.#options.leaseSeconds) }, { signal });
     this.#leaseId = ID;
-    return this.#put(ID, signal);
+    const before = await this.#put(ID, signal);
+    await this.writeState(signal);
+    return before;
   }
 
   async #put(lease: string, signal: AbortSignal): Promise<Uint8Array | undefined> {

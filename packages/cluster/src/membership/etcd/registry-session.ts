@@ -51,6 +51,24 @@ export class RegistrySession {
     return this.#draft;
   }
 
+  /** Writes the state of this node. Never rejects: it is written again when this node registers again. */
+  async writeState(): Promise<void> {
+    await this.#registration?.writeState(this.#options.signal);
+  }
+
+  /** The values below a prefix by the rest of their keys, without those that are too long. */
+  async readValues(
+    prefix: string,
+    { maxBytes, signal }: { maxBytes: number; signal: AbortSignal },
+  ): Promise<Map<string, Uint8Array>> {
+    const values = new Map<string, Uint8Array>();
+    const { maxMembers: maxKeys } = this.#options;
+    for await (const { keys } of listPrefixes(this.#connection, { prefixes: [prefix], maxKeys, signal }))
+      for (const { key, value } of keys)
+        if (value && value.length <= maxBytes) values.set(key.slice(prefix.length), value);
+    return values;
+  }
+
   /** Runs until something fails or the node stops; throws either way. */
   async run(): Promise<never> {
     const { signal } = this.#options;

@@ -30,15 +30,14 @@ function setUp(keepers: Readonly<Record<string, Keeper>>, { keepsAll = false } =
       asked.push(id);
       return keepers[id]?.(of);
     };
-    return { knowledge: { heldSnapshot } };
+    return { heldSnapshot };
   };
   const held = new HeldSnapshots({
     snapshots: cache,
     peers: { get } as unknown as Pick<Peers, 'get'>,
     clocks: { of: (id) => (id === 'k2' ? { offsetMs: -30, uncertaintyMs: 5 } : undefined) },
     selfId: 'self',
-    keepsAll: () => keepsAll,
-    keepersOf: () => ['self', ...Object.keys(keepers)],
+    keepers: { keepsAll, keepersOf: () => ['self', ...Object.keys(keepers)] },
     timeoutMs: 5000,
     nowMs: () => NOW_MS,
   });

@@ -6,6 +6,7 @@ import { expectFailure } from '../../fan-out/member-failure.ts';
 import type { Peers } from '../../fan-out/peers.ts';
 import { type MemberSnapshot, parseSnapshot, serializeSnapshot } from './member-snapshot.ts';
 import type { SnapshotCache } from './snapshot-cache.ts';
+import type { SnapshotKeepers } from './snapshot-keepers.ts';
 
 /** Fraction of the timeout for each member that is asked: the request itself needs the rest. */
 const SHARE = 0.3;
@@ -19,15 +20,12 @@ export interface HeldSnapshotsDeps {
   peers: Pick<Peers, 'get'>;
   clocks: Clocks;
   selfId: string;
-  /** Whether all members keep snapshots of all, so that there is no point in asking. */
-  keepsAll(): boolean;
-  /** Who keeps the snapshot of a member, best first. */
-  keepersOf(id: string): readonly string[];
+  keepers: Pick<SnapshotKeepers, 'keepsAll' | 'keepersOf'>;
   timeoutMs: number;
   nowMs(): number;
 }
 
-/** Snapshots wherever they are kept: here, or by the neighbours of the member. */
+/** Snapshots wherever they are kept: here, or by other members. */
 export class HeldSnapshots {
   readonly #deps: HeldSnapshotsDeps;
   readonly #borrowed = new Map<string, { snapshot: MemberSnapshot | undefined; atMs: number }>();
@@ -46,7 +44,7 @@ export class HeldSnapshots {
 
   /** Whether the snapshot is not here, but may be elsewhere. */
   isElsewhere(id: string): boolean {
-    return !this.#deps.keepsAll() && this.#deps.snapshots.isEmpty(id);
+    return !this.#deps.keepers.keepsAll && this.#deps.snapshots.isEmpty(id);
   }
 
   /** The snapshot of a member. That of one that has departed is kept here from then on. Never rejects because of a member. */
@@ -59,9 +57,9 @@ export class HeldSnapshots {
   }
 
   async #ask(id: string, signal: AbortSignal): Promise<MemberSnapshot | undefined> {
-    const { keepersOf, selfId, snapshots } = this.#deps;
+    const { keepers, selfId, snapshots } = this.#deps;
     let found: MemberSnapshot | undefined;
-    for (const keeper of keepersOf(id)) {
+    for (const keeper of keepers.keepersOf(id)) {
       if (keeper !== selfId && keeper !== id) found = await this.#askKeeper(keeper, { id, signal });
       if (found || signal.aborted) break;
     }
@@ -89,7 +87,7 @@ export class HeldSnapshots {
   ): Promise<MemberSnapshot | undefined> {
     const { peers, timeoutMs, clocks, nowMs } = this.#deps;
     try {
-      const ask = async (leaving: AbortSignal) => peers.get(keeper).knowledge?.heldSnapshot?.(id, { signal: leaving });
+      const ask = async (leaving: AbortSignal) => peers.get(keeper).heldSnapshot?.(id, { signal: leaving });
       const held = await withDeadline(ask, { timeoutMs: timeoutMs * SHARE, signal });
       const snapshot = held && parseSnapshot(held.text);
       if (!snapshot || snapshot.member.id !== id || !(held.ageMs >= 0)) return undefined;

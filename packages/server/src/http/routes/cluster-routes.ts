@@ -2,7 +2,6 @@ import {
   type ClusterFollowItem,
   type ClusterState,
   decodeMemberId,
-  type ExchangeRequest,
   PortholeError,
   parseAroundRequest,
   parseBudget,
@@ -34,7 +33,6 @@ import { requireCluster, VIA_HEADER } from './require-cluster.ts';
 type ClusterRouteId =
   | 'clusterNodes'
   | 'clusterForget'
-  | 'clusterExchange'
   | 'clusterSnapshot'
   | 'clusterConfig'
   | 'clusterConfigDiff'
@@ -77,7 +75,11 @@ export function createClusterRoutes(
       const onlyHere = headers[VIA_HEADER] !== undefined;
       return jsonResponse(await cluster.forget(decodeMemberId(rest), { signal, onlyHere }));
     },
-    ...createExchangeRoutes(cluster),
+    // Members request it of each other. It comes from memory, so there can be no loop.
+    clusterSnapshot: async ({ rest, signal }) => {
+      if (!cluster?.heldSnapshot) throw new PortholeError('NOT_SUPPORTED', 'this node has no cluster routes');
+      return jsonResponse(await cluster.heldSnapshot(decodeMemberId(rest), { signal }));
+    },
     clusterConfig: route(async (all, { query, signal }) =>
       jsonResponse(await all.config(parseMemberSelection(query), { signal })),
     ),
@@ -111,33 +113,6 @@ export function createClusterRoutes(
       return linesResponse(toLines(toBatches(all.around(request, callOptions(routed)))));
     }),
   };
-}
-
-/** What members request of each other. Answered from memory, so there can be no loop. */
-function createExchangeRoutes(
-  cluster: ClusterState | undefined,
-): Record<'clusterExchange' | 'clusterSnapshot', RouteHandler> {
-  const unsupported = () => new PortholeError('NOT_SUPPORTED', 'this node has no cluster routes');
-  return {
-    clusterExchange: async ({ body = '', signal }) => {
-      if (!cluster?.exchange) throw unsupported();
-      return jsonResponse(await cluster.exchange(parseExchange(body), { signal }));
-    },
-    clusterSnapshot: async ({ rest, signal }) => {
-      if (!cluster?.heldSnapshot) throw unsupported();
-      return jsonResponse(await cluster.heldSnapshot(decodeMemberId(rest), { signal }));
-    },
-  };
-}
-
-/** Its fields are checked by the cluster. */
-function parseExchange(body: string): ExchangeRequest {
-  try {
-    return JSON.parse(body) as ExchangeRequest;
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    throw new PortholeError('PARAMETER_INVALID', 'the body is not JSON', { cause: error });
-  }
 }
 
 async function linesResponse(lines: AsyncIterable<Uint8Array>): Promise<RouteResponse> {

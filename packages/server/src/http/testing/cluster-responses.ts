@@ -10,7 +10,6 @@ import {
   type ClusterRecord,
   type ClusterTop,
   coverageOf,
-  type ExchangeResponse,
   type ForgottenMember,
   type HeldSnapshot,
   type MemberReport,
@@ -76,7 +75,6 @@ export const CLUSTER_END: ClusterEnd = {
 export const CLUSTER_RESPONSES: {
   nodes: ClusterNodes;
   forget: ForgottenMember;
-  exchange: ExchangeResponse;
   heldSnapshot: HeldSnapshot;
   config: ClusterConfig;
   configDiff: ClusterConfigDiff;
@@ -130,7 +128,6 @@ export const CLUSTER_RESPONSES: {
     ],
   },
   forget: { id: 'b', members: [OK] },
-  exchange: { beats: ['a', 1, 3, 0, 1, 0, 0], entries: [], failing: [] },
   heldSnapshot: { ageMs: 5, text: '{}' },
   config: {
     configs: [

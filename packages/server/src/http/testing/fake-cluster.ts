@@ -39,7 +39,6 @@ export class FakeCluster implements ClusterState {
   }
 
   forget = (id: string, options?: SearchOptions) => this.#respond('forget', id, options);
-  exchange = (request: object, options?: SearchOptions) => this.#respond('exchange', request, options);
   heldSnapshot = (id: string, options?: SearchOptions) => this.#respond('heldSnapshot', id, options);
   nodes = (options?: SearchOptions) => this.#respond('nodes', undefined, options);
   config = (request: object, options?: SearchOptions) => this.#respond('config', request, options);
