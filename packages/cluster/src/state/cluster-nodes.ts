@@ -11,7 +11,7 @@ import { fanOut, type MemberResponse } from '../fan-out/fan-out.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
 import type { Membership } from '../membership/membership.ts';
 import { type ChosenMember, chooseMembers } from './choose-members.ts';
-import { type Inspection, inspectMember, type NodeFacts, UNKNOWN_FACTS } from './inspect-member.ts';
+import { inspectMember, type NodeFacts, UNKNOWN_FACTS } from './inspect-member.ts';
 import { type PublishedState, type PublishedStates, recentFacts } from './published-states.ts';
 import type { MemberSnapshot } from './snapshots/member-snapshot.ts';
 import { departedReport, roundClock, type StateDeps } from './state-deps.ts';
@@ -52,18 +52,15 @@ async function inspectAll(
   options: CallOptions,
 ): Promise<ClusterNode[]> {
   const { clocks, timeoutMs, maxParallel, nowMs } = deps;
-  const responses = await fanOut<Inspection, ChosenMember>(
+  const responses = await fanOut<NodeFacts, ChosenMember>(
     members,
-    async ({ member: { id, isSelf }, state }, callOptions) => {
+    async ({ member: { id }, state }, callOptions) => {
       const queried = { id, state, clock: roundClock(clocks.of(id)) };
-      const inspection = await inspectMember(queried, { ...callOptions, timeoutMs, nowMs });
-      const { role, labels, facts } = inspection;
-      if (!isSelf) deps.directory.learn?.(id, { role: role ?? undefined, labels, node: facts.node });
-      return inspection;
+      return inspectMember(queried, { ...callOptions, timeoutMs, nowMs });
     },
     { ...options, timeoutMs, maxParallel, countOf: () => 1, responses: deps.peers.responses },
   );
-  return responses.map(({ peer, value, report }) => toNode({ peer, value: value?.facts, report }, deps));
+  return responses.map((response) => toNode(response, deps));
 }
 
 /** The member as it has published itself; `undefined` if it must be contacted. */

@@ -1,10 +1,8 @@
 import {
   type CallOptions,
   codeOf,
-  type Labels,
   type NodeObject,
   type NodeProblem,
-  readLabels,
   type ShippingLag,
 } from '@porthole/contract';
 import { MemberNode } from '../contract-only/member-node.ts';
@@ -34,14 +32,6 @@ export interface NodeFacts {
   archive?: ShippingLag;
 }
 
-/** What a member reports. */
-export interface Inspection {
-  facts: NodeFacts;
-  /** `null`: it is contract-only, or of an earlier version. */
-  role: string | null;
-  labels: Labels;
-}
-
 export interface InspectOptions extends CallOptions {
   timeoutMs: number;
   nowMs(): number;
@@ -50,11 +40,11 @@ export interface InspectOptions extends CallOptions {
 export const UNKNOWN_FACTS = { timeZone: null, uptimeMs: null, lastRecordMs: null, recentErrors: null, problems: [] };
 
 /** Requests what is shown of a member in the list of nodes. Rejects if it cannot describe itself. */
-export async function inspectMember(member: QueriedMember, options: InspectOptions): Promise<Inspection> {
+export async function inspectMember(member: QueriedMember, options: InspectOptions): Promise<NodeFacts> {
   const { signal, responseBudget } = options;
   const callOptions = { ...(signal && { signal }), ...(responseBudget && { responseBudget }) };
   const startedMs = performance.now();
-  const { facts, ...described } = await describeMember(member, callOptions);
+  const facts = await describeMember(member, callOptions);
   const tripMs = performance.now() - startedMs;
   const deadline = { ...callOptions, timeoutMs: (options.timeoutMs - tripMs) * COUNTING_SHARE };
   const [lastRecordMs, recentErrors] = await Promise.all([
@@ -63,27 +53,20 @@ export async function inspectMember(member: QueriedMember, options: InspectOptio
   ]);
   // Known from its records.
   const timeZone = member.state instanceof MemberNode ? (facts.timeZone ?? member.state.timeZone) : facts.timeZone;
-  return { facts: { ...facts, timeZone, lastRecordMs, recentErrors }, ...described };
+  return { ...facts, timeZone, lastRecordMs, recentErrors };
 }
 
-async function describeMember({ state }: QueriedMember, options: CallOptions): Promise<Inspection> {
+async function describeMember({ state }: QueriedMember, options: CallOptions): Promise<NodeFacts> {
   try {
     const { node, timeZone = null, uptimeMs = null, problems, ...rest } = await state.describe(options);
-    const { role = null, labels } = rest;
     const archive = readLag(rest.archive);
-    return {
-      facts: {
-        ...{ ...UNKNOWN_FACTS, node, timeZone, uptimeMs, problems: readProblems(problems) },
-        ...(archive && { archive }),
-      },
-      role,
-      labels: readLabels(labels),
-    };
+    const known = { ...UNKNOWN_FACTS, node, timeZone, uptimeMs, problems: readProblems(problems) };
+    return { ...known, ...(archive && { archive }) };
   } catch (error) {
     if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
   }
   const { node } = await state.config(options);
-  return { facts: { ...UNKNOWN_FACTS, node }, role: null, labels: {} };
+  return { ...UNKNOWN_FACTS, node };
 }
 
 /** How far a member says it is behind in shipping; `undefined` if it does not, or says nonsense. */

@@ -169,7 +169,7 @@ export class PublishedStates {
     const standing = JSON.stringify([problems?.map(({ check }) => check), timeZone, archive?.problem]);
     if (standing === this.#standing && performance.now() - this.#publishedMs < RENEW_MS) return;
     const member = { id: selfId, state: self, clock: { offsetMs: 0, uncertaintyMs: 0 } };
-    const { facts } = await inspectMember(member, { signal, timeoutMs, nowMs });
+    const facts = await inspectMember(member, { signal, timeoutMs, nowMs });
     this.#standing = standing;
     this.#publishedMs = performance.now();
     keys.publish(encodeState(facts, nowMs()));

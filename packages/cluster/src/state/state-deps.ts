@@ -13,8 +13,7 @@ import { SnapshotNode } from './snapshots/snapshot-node.ts';
 
 /** The directory of members and their snapshots. */
 export interface KnownMembers
-  extends Pick<MemberDirectory, 'of' | 'has' | 'departed' | 'standingOf'>,
-    Partial<Pick<MemberDirectory, 'learn'>> {
+  extends Pick<MemberDirectory, 'of' | 'has' | 'departed' | 'standingOf'> {
   /** The snapshot of a member, here or elsewhere; absent: it is here or nowhere. */
   find?(id: string): Promise<MemberSnapshot | undefined>;
 }
