@@ -29,7 +29,7 @@ const TIMES_OF_DAY: Readonly<Record<string, string>> = {
   'cluster/src/open-cluster.ts': 'time ranges of questions',
   'cluster/src/records/follow/cluster-follow.ts': 'where records begin that are followed',
   'cluster/src/records/follow/followed-member.ts': 'where records begin that are followed',
-  'cluster/src/state/snapshots/snapshot-cache.ts': 'ages of snapshots, which outlive the process',
+  'cluster/src/membership/snapshots/snapshot-cache.ts': 'ages of snapshots, which outlive the process',
   'cluster/src/state/snapshots/snapshot-collector.ts': 'as of when a snapshot is shown',
   'logs/src/disk-index/dir-watch.ts': 'compared with times of the file system',
   'logs/src/disk-index/index-dir.ts': 'ages of files, which outlive the process',

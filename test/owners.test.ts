@@ -81,7 +81,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'cluster/src/membership/registry-members.ts #known': 'is resolved, never rejected',
   'cluster/src/records/follow/cluster-follow.ts #stopping':
     'FollowedMember.stop() never rejects: what it awaits is owned',
-  'cluster/src/state/settings/remember-masked.ts Masked': 'a result, kept by SharedByKey',
+  'cluster/src/settings/secrets.ts Masked': 'a result, kept by SharedByKey',
   'server/src/http/embedded/fetch-response.ts response': 'the result of one request, which its caller gets',
   'server/src/http/response/follow-stream.ts #batch': 'belongs to one response; it has a handler from birth',
 };

@@ -1,6 +1,5 @@
 export { ContractNode } from './contract-only/contract-node.ts';
 export type { TailNode } from './contract-only/fetch-tail.ts';
-export type { MemberAccessOptions } from './fan-out/member-access.ts';
 export { LocalCluster } from './local-cluster.ts';
 export { createEtcdMembers, type EtcdMembersOptions } from './membership/etcd-members.ts';
 export { createLindbMembers, type LindbMembersOptions } from './membership/lindb/lindb-members.ts';
@@ -9,5 +8,6 @@ export type { Membership, MembershipLog, SelfMember } from './membership/members
 export { createStaticMembers, type StaticMembersOptions } from './membership/static-members.ts';
 export type { LocalClusterOptions } from './open-cluster.ts';
 export type { ClusterLimits } from './records/cluster-deps.ts';
+export type { MemberAccessOptions } from './requests/member-access.ts';
+export { type SecretFingerprint, secretFingerprint } from './settings/secrets.ts';
 export type { ClusterGauges } from './state/member-gauges.ts';
-export { type SecretFingerprint, secretFingerprint } from './state/settings/secret-fingerprint.ts';

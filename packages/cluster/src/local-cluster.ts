@@ -35,7 +35,6 @@ import type {
   TopQuery,
 } from '@porthole/logs/types';
 import type { RecordBatch } from '@porthole/records';
-import { inParallel } from './fan-out/bounded-calls.ts';
 import { isSelected } from './fan-out/peers.ts';
 import type { Membership } from './membership/membership.ts';
 import { type ClusterParts, type LocalClusterOptions, openClusterParts } from './open-cluster.ts';
@@ -44,18 +43,18 @@ import { followCluster } from './records/follow/cluster-follow.ts';
 import { searchAround } from './records/search/around.ts';
 import { searchCluster } from './records/search/cluster-search.ts';
 import { CursorKeeper } from './records/search/cursor-keeper.ts';
+import { inParallel } from './requests/bounded-calls.ts';
+import type { SettingsDeps } from './settings/fetch-settings.ts';
+import { clusterConfig } from './state/cluster-config.ts';
 import { clusterFiles } from './state/cluster-files.ts';
 import { clusterNodes, forgetMember, type NodesDeps } from './state/cluster-nodes.ts';
+import { configDiff } from './state/config-diff.ts';
 import { clusterDigest } from './state/counts/cluster-digest.ts';
 import { clusterFields } from './state/counts/cluster-fields.ts';
 import { clusterHistogram } from './state/counts/cluster-histogram.ts';
 import { clusterTop } from './state/counts/cluster-top.ts';
 import { type ClusterGauges, clusterGauges } from './state/member-gauges.ts';
-import { clusterConfig } from './state/settings/cluster-config.ts';
-import { configDiff } from './state/settings/config-diff.ts';
-import type { SettingsDeps } from './state/settings/fetch-settings.ts';
-import { LazySnapshotNode } from './state/snapshots/lazy-snapshot-node.ts';
-import { SnapshotNode } from './state/snapshots/snapshot-node.ts';
+import { LazySnapshotNode, SnapshotNode } from './state/snapshots/snapshot-node.ts';
 
 /** Snapshots of departed members that are fetched from others at the same time. */
 const FETCHED_AT_ONCE = 16;

@@ -3,25 +3,24 @@ import type { Scrubbing, UserFormat, Zone } from '@porthole/logs';
 import { NO_WORK, type Owned, owned } from '@porthole/logs/shared';
 import { MemberMasking } from './contract-only/member-masking.ts';
 import { removeStaleTails } from './contract-only/tails-dir.ts';
-import { withDeadline } from './fan-out/bounded-calls.ts';
 import { ClockTable } from './fan-out/clock.ts';
-import type { MemberAccessOptions } from './fan-out/member-access.ts';
-import { toOutcome } from './fan-out/member-failure.ts';
 import { type ClosablePeers, createPeers } from './fan-out/peers.ts';
 import { RoleDiscovery } from './fan-out/role-discovery.ts';
 import { isSilent, MemberDirectory } from './membership/member-directory.ts';
 import type { Membership } from './membership/membership.ts';
+import { SnapshotCache } from './membership/snapshots/snapshot-cache.ts';
+import { createSnapshotStore } from './membership/snapshots/snapshot-store.ts';
 import { CONTRACT_ROLE } from './membership/static-members.ts';
 import type { ClusterLimits } from './records/cluster-deps.ts';
+import { withDeadline } from './requests/bounded-calls.ts';
+import type { MemberAccessOptions } from './requests/member-access.ts';
+import { toOutcome } from './requests/member-failure.ts';
+import { type Masked, rememberMasked, type SecretFingerprint } from './settings/secrets.ts';
+import { ConfigDrift } from './state/config-drift.ts';
 import { PublishedStates } from './state/published-states.ts';
-import { ConfigDrift } from './state/settings/config-drift.ts';
-import { type Masked, rememberMasked } from './state/settings/remember-masked.ts';
-import type { SecretFingerprint } from './state/settings/secret-fingerprint.ts';
 import { HeldSnapshots } from './state/snapshots/held-snapshots.ts';
-import { SnapshotCache } from './state/snapshots/snapshot-cache.ts';
 import { SnapshotCollector } from './state/snapshots/snapshot-collector.ts';
 import { SnapshotKeepers } from './state/snapshots/snapshot-keepers.ts';
-import { createSnapshotStore } from './state/snapshots/snapshot-store.ts';
 
 export interface LocalClusterOptions {
   /** Name of the cluster. */

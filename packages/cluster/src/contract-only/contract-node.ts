@@ -31,7 +31,7 @@ import type {
   TopQuery,
 } from '@porthole/logs/types';
 import { isBatch, type RecordBatch } from '@porthole/records';
-import { unreadPart } from '../state/counts/counting.ts';
+import { unreadPart } from '../requests/member-failure.ts';
 import { type TailNode, viewFailure } from './fetch-tail.ts';
 import { followTails } from './follow-tails.ts';
 import { type EndFacts, limitEnd, type TailQuery } from './limit-end.ts';

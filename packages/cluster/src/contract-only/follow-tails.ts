@@ -1,7 +1,7 @@
 import { type CallOptions, codeOf, errorMessage } from '@porthole/contract';
 import { groupFamilies } from '@porthole/logs';
 import type { FollowItem, FollowQuery } from '@porthole/logs/types';
-import { FollowPosition } from '../records/follow/follow-position.ts';
+import { FollowPosition } from './follow-position.ts';
 import { nameOnNode } from './mirror-dir.ts';
 import type { MissedPart, TailMirror } from './tail-mirror.ts';
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type NodeConfig, PortholeError } from '@porthole/contract';
 import type { Scrubbing } from '@porthole/logs';
-import { parseSettings, type Settings, type SettingsDeps } from '../state/settings/fetch-settings.ts';
+import { parseSettings, type Settings, type SettingsDeps } from '../settings/fetch-settings.ts';
 
 /** Real configurations have a few dozen; more would make masking expensive. */
 const MAX_SECRETS = 512;

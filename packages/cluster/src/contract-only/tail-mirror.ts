@@ -9,8 +9,8 @@ import {
 } from '@porthole/logs';
 import { Shared } from '@porthole/logs/shared';
 import type { FileProblem, LogEntry, LogSelection } from '@porthole/logs/types';
-import { inParallel } from '../fan-out/bounded-calls.ts';
-import { expectFailure } from '../fan-out/member-failure.ts';
+import { inParallel } from '../requests/bounded-calls.ts';
+import { expectFailure } from '../requests/member-failure.ts';
 import { LONGEST_LINE_BYTES, type Tail, type TailNode, viewFailure } from './fetch-tail.ts';
 import type { MemberZone } from './member-zone.ts';
 import { MirrorDirs } from './mirror-dir.ts';

@@ -1,7 +1,7 @@
 import { lstat, mkdtemp, opendir, readFile, readlink, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expectFailure } from '../fan-out/member-failure.ts';
+import { expectFailure } from '../requests/member-failure.ts';
 
 const PREFIX = 'porthole-tails-';
 

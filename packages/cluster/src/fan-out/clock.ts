@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type CallOptions, type MemberClock, type NodeDescription, PortholeError } from '@porthole/contract';
 import type { Membership } from '../membership/membership.ts';
-import { inParallel, withDeadline } from './bounded-calls.ts';
+import { inParallel, withDeadline } from '../requests/bounded-calls.ts';
+import { reportMistake } from '../requests/member-failure.ts';
 import type { ClockStep } from './clock-steps.ts';
-import { reportMistake } from './member-failure.ts';
 import type { Peer, Peers } from './peers.ts';
 
 /** Clock offsets of the members. */

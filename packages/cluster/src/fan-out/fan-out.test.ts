@@ -3,10 +3,10 @@ import { createServer } from 'node:net';
 import { createClient } from '@porthole/client';
 import { PortholeError } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
+import { toOutcome } from '../requests/member-failure.ts';
 import { fakeCluster } from '../testing/fake-cluster.ts';
 import { FakeNode } from '../testing/fake-node.ts';
 import { fanOut } from './fan-out.ts';
-import { toOutcome } from './member-failure.ts';
 import type { Peer } from './peers.ts';
 
 const OPTIONS = { timeoutMs: 1000, maxParallel: 8, countOf: () => 1 };

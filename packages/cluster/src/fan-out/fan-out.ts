@@ -1,9 +1,9 @@
 import { setMaxListeners } from 'node:events';
 import type { CallOptions, MemberReport } from '@porthole/contract';
-import { inParallel, MAX_LISTENERS, withDeadline } from './bounded-calls.ts';
-import { toOutcome } from './member-failure.ts';
+import { inParallel, MAX_LISTENERS, withDeadline } from '../requests/bounded-calls.ts';
+import { toOutcome } from '../requests/member-failure.ts';
+import type { SharedBudget } from '../requests/response-budget.ts';
 import type { Peer } from './peers.ts';
-import type { SharedBudget } from './response-budget.ts';
 
 export interface FanOutOptions<T> extends CallOptions {
   /** Per member. */

@@ -1,7 +1,8 @@
-import type { NodeClient } from '@porthole/client';
+import { createClient, type NodeClient } from '@porthole/client';
 import {
   type CallOptions,
   codeOf,
+  type FetchFunction,
   type HeldSnapshot,
   isPattern,
   type Member,
@@ -12,7 +13,15 @@ import {
   PortholeError,
   ResponseClock,
 } from '@porthole/contract';
-import { createZone, matchRegex, nearestNames, type UserFormat, WorkerPool, type Zone } from '@porthole/logs';
+import {
+  createZone,
+  matchRegex,
+  nearestNames,
+  type UserFormat,
+  WorkerPool,
+  type Zone,
+} from '@porthole/logs';
+import type { RecordFilter } from '@porthole/logs/types';
 import { ContractNode } from '../contract-only/contract-node.ts';
 import type { TailNode } from '../contract-only/fetch-tail.ts';
 import { MaskedNode } from '../contract-only/masked-node.ts';
@@ -20,11 +29,9 @@ import type { MemberMasking, OneMemberMasking } from '../contract-only/member-ma
 import { MemberNode } from '../contract-only/member-node.ts';
 import type { Membership } from '../membership/membership.ts';
 import { UNKNOWN_ROLE } from '../membership/static-members.ts';
-import type { MatchRegex } from '../records/search/search-snapshot.ts';
-import { MemberAccess, type MemberAccessOptions } from './member-access.ts';
-import { clientFor } from './member-client.ts';
-import { SharedBudget } from './response-budget.ts';
-import { SilentMembers, type WatchedMember } from './silent-members.ts';
+import { MemberAccess, type MemberAccessOptions } from '../requests/member-access.ts';
+import { SharedBudget } from '../requests/response-budget.ts';
+import { SilentMembers, type WatchedMember } from '../requests/silent-members.ts';
 
 /** Names listed when none is similar. */
 const SHOWN_NAMES = 5;
@@ -39,6 +46,13 @@ const MIN_TAILS_BYTES = 1024 ** 2;
 
 /** Fraction of the bytes of a member that one file may use. */
 const FILE_SHARE = 32;
+
+/** Retry delays of a follow, doubling; other requests are not retried. */
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 10_000;
+
+/** Tests a regex in other threads: a single long text may take seconds. */
+export type MatchRegex = (filter: RecordFilter, texts: readonly Buffer[]) => Promise<boolean[]>;
 
 /** A member and how to query it: the local node for this one, a client for every other. */
 export interface Peer {
@@ -218,6 +232,34 @@ export function createPeers({ membership, self, selfId, ...options }: PeersOptio
   };
 
   return { all, get, select, close, silent, responses, matchRegex: matchInThreads };
+}
+
+interface MemberClientOptions {
+  selfId: string;
+  /** Timeout until the response head. */
+  timeoutMs: number;
+  /** Shared by the responses of all members. */
+  responses: SharedBudget;
+}
+
+/** How this node asks a member. */
+function clientFor(
+  url: string,
+  fetch: FetchFunction,
+  { selfId, timeoutMs, responses }: MemberClientOptions,
+): NodeClient {
+  return createClient({
+    url,
+    // Members are near: compressing would take longer than sending, and no member can make this node inflate its response.
+    headers: { 'porthole-via': selfId, 'accept-encoding': 'identity' },
+    fetch,
+    remoteTexts: 'hide',
+    timeoutMs,
+    responseBudget: responses,
+    retries: 0,
+    backoffMs: FIRST_WAIT_MS,
+    maxBackoffMs: LONGEST_WAIT_MS,
+  });
 }
 
 export function isSelected(member: Member, { nodes, role, labels }: MemberSelection): boolean {

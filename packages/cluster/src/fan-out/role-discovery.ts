@@ -1,6 +1,6 @@
 import type { CallOptions } from '@porthole/contract';
 import type { MemberDirectory } from '../membership/member-directory.ts';
-import { inParallel, withDeadline } from './bounded-calls.ts';
+import { inParallel, withDeadline } from '../requests/bounded-calls.ts';
 import type { ClockTable } from './clock.ts';
 import type { Peers } from './peers.ts';
 

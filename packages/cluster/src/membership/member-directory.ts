@@ -9,10 +9,10 @@ import {
   readLabels,
 } from '@porthole/contract';
 import { owned } from '@porthole/logs/shared';
-import type { DepartedState, MemberSnapshot } from '../state/snapshots/member-snapshot.ts';
-import type { SnapshotCache } from '../state/snapshots/snapshot-cache.ts';
 import { byId, type Membership } from './membership.ts';
 import { readNodeObject } from './node-object.ts';
+import type { DepartedState, MemberSnapshot } from './snapshots/member-snapshot.ts';
+import type { SnapshotCache } from './snapshots/snapshot-cache.ts';
 import { UNKNOWN_ROLE } from './static-members.ts';
 
 /** Outcomes that mean the member does not respond at all. */

@@ -3,8 +3,7 @@ import type { Clocks } from '../fan-out/clock.ts';
 import type { SteppedClock } from '../fan-out/clock-steps.ts';
 import type { Peers } from '../fan-out/peers.ts';
 import type { Membership } from '../membership/membership.ts';
-import type { ChosenMember } from '../state/choose-members.ts';
-import type { KnownMembers } from '../state/state-deps.ts';
+import type { ChosenMember, KnownMembers } from '../state/query-members.ts';
 import type { CursorKeeper } from './search/cursor-keeper.ts';
 
 /** What queries over all members need. */

@@ -1,5 +1,5 @@
 import { codeOf, type ErrorCode, type MemberReport } from '@porthole/contract';
-import { unreadPart } from '../state/counts/counting.ts';
+import { unreadPart } from '../requests/member-failure.ts';
 import type { ClusterDeps } from './cluster-deps.ts';
 import type { QueriedLane } from './merge/member-lane.ts';
 

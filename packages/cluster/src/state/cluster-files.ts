@@ -8,8 +8,7 @@ import {
 import { groupFamilies } from '@porthole/logs';
 import type { LogEntry, LogFileDetails } from '@porthole/logs/types';
 import { type SteppedClock, toOwnTime } from '../fan-out/clock-steps.ts';
-import { chooseMembers } from './choose-members.ts';
-import { type QueriedMember, queryMembers, type StateDeps } from './state-deps.ts';
+import { chooseMembers, type QueriedMember, queryMembers, type StateDeps } from './query-members.ts';
 
 type ClusterFile = ClusterLogFiles['files'][number];
 type ListedFile = Omit<ClusterFile, 'node'>;

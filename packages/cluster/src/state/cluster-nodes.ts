@@ -10,11 +10,10 @@ import {
 import { fanOut, type MemberResponse } from '../fan-out/fan-out.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
 import type { Membership } from '../membership/membership.ts';
-import { type ChosenMember, chooseMembers } from './choose-members.ts';
+import type { MemberSnapshot } from '../membership/snapshots/member-snapshot.ts';
 import { inspectMember, type NodeFacts, UNKNOWN_FACTS } from './inspect-member.ts';
 import { type PublishedState, type PublishedStates, recentFacts } from './published-states.ts';
-import type { MemberSnapshot } from './snapshots/member-snapshot.ts';
-import { departedReport, roundClock, type StateDeps } from './state-deps.ts';
+import { type ChosenMember, chooseMembers, departedReport, roundClock, type StateDeps } from './query-members.ts';
 
 export interface NodesDeps extends StateDeps {
   /** Name of the cluster. */

@@ -1,15 +1,8 @@
-import {
-  type CallOptions,
-  codeOf,
-  type NodeObject,
-  type NodeProblem,
-  type ShippingLag,
-} from '@porthole/contract';
+import { type CallOptions, codeOf, type NodeObject, type NodeProblem, type ShippingLag } from '@porthole/contract';
 import { MemberNode } from '../contract-only/member-node.ts';
-import { type Deadline, withDeadline } from '../fan-out/bounded-calls.ts';
-import { expectFailure } from '../fan-out/member-failure.ts';
-import { readFailures } from './counts/counting.ts';
-import type { QueriedMember } from './state-deps.ts';
+import { type Deadline, withDeadline } from '../requests/bounded-calls.ts';
+import { expectFailure, readFailures } from '../requests/member-failure.ts';
+import type { QueriedMember } from './query-members.ts';
 
 /** Period for recent errors. */
 const RECENT_MS = 15 * 60_000;

@@ -1,7 +1,7 @@
 import { PortholeError } from '@porthole/contract';
 import { expect, it, onTestFinished } from 'vitest';
+import { SnapshotCache } from '../membership/snapshots/snapshot-cache.ts';
 import { clusterGauges, type GaugeDeps } from './member-gauges.ts';
-import { SnapshotCache } from './snapshots/snapshot-cache.ts';
 import { SnapshotCollector } from './snapshots/snapshot-collector.ts';
 import { SnapshotKeepers } from './snapshots/snapshot-keepers.ts';
 import { fakePeers, mask, member, NOW_MS, snapshot } from './testing/fake-deps.ts';

@@ -1,7 +1,7 @@
 import type { ClockTable } from '../fan-out/clock.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
 import type { Membership } from '../membership/membership.ts';
-import type { DriftCount } from './settings/config-drift.ts';
+import type { DriftCount } from './config-drift.ts';
 import { MIN_INTERVAL_MS, type SnapshotCollector } from './snapshots/snapshot-collector.ts';
 import type { SnapshotKeepers } from './snapshots/snapshot-keepers.ts';
 

@@ -1,8 +1,8 @@
 import type { CallOptions, NodeProblem, NodeState, ShippingLag } from '@porthole/contract';
 import { NO_WORK, owned, Shared } from '@porthole/logs/shared';
-import { expectFailure, reportMistake } from '../fan-out/member-failure.ts';
 import type { StateKeys } from '../membership/membership.ts';
 import { readJsonObject } from '../membership/node-object.ts';
+import { expectFailure, reportMistake } from '../requests/member-failure.ts';
 import { inspectMember, type NodeFacts, readLag } from './inspect-member.ts';
 
 /*

@@ -2,11 +2,11 @@
 export { createTailsDir } from '../contract-only/tails-dir.ts';
 export { encodeEtcdValue, readEtcdValue } from '../membership/etcd-members.ts';
 export { readLindbValue } from '../membership/lindb/lindb-members.ts';
+export { parseSnapshot, serializeSnapshot } from '../membership/snapshots/member-snapshot.ts';
 export { Cable } from '../membership/testing/cable.ts';
 export { startTestEtcd, type TestEtcd } from '../membership/testing/etcd.ts';
 export { decodeClusterCursor, encodeClusterCursor, type MemberPosition } from '../records/search/cluster-cursor.ts';
 export { searchCluster } from '../records/search/cluster-search.ts';
-export { parseSnapshot, serializeSnapshot } from '../state/snapshots/member-snapshot.ts';
 export { collectResponse } from './collect-response.ts';
 export { fakeCluster } from './fake-cluster.ts';
 export { FakeLindb } from './fake-lindb.ts';

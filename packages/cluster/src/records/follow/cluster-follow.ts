@@ -7,15 +7,14 @@ import {
 } from '@porthole/contract';
 import { Condition } from '@porthole/logs';
 import type { FollowQuery } from '@porthole/logs/types';
-import { inParallel } from '../../fan-out/bounded-calls.ts';
+import type { FollowPosition } from '../../contract-only/follow-position.ts';
 import { isSelected, type Peer } from '../../fan-out/peers.ts';
-import { chooseMembers } from '../../state/choose-members.ts';
-import { departedReport } from '../../state/state-deps.ts';
+import { inParallel } from '../../requests/bounded-calls.ts';
+import { chooseMembers, departedReport } from '../../state/query-members.ts';
 import { type ClusterDeps, getClock, getLimits } from '../cluster-deps.ts';
 import { throwIfRejected } from '../refusals.ts';
 import type { MemberPosition } from '../search/cluster-cursor.ts';
 import { CursorKeeper } from '../search/cursor-keeper.ts';
-import type { FollowPosition } from './follow-position.ts';
 import { FollowedMember } from './followed-member.ts';
 import { ReorderWindow } from './reorder-window.ts';
 

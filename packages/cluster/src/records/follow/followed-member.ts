@@ -8,15 +8,15 @@ import {
 } from '@porthole/contract';
 import { NO_WORK, owned } from '@porthole/logs/shared';
 import type { FollowItem, FollowQuery, FoundRecord } from '@porthole/logs/types';
-import { deadlineExceeded, withDeadline } from '../../fan-out/bounded-calls.ts';
+import { FollowPosition } from '../../contract-only/follow-position.ts';
 import { type SteppedClock, toOwnTime } from '../../fan-out/clock-steps.ts';
-import { expectFailure, toOutcome } from '../../fan-out/member-failure.ts';
 import type { Peer } from '../../fan-out/peers.ts';
+import { deadlineExceeded, withDeadline } from '../../requests/bounded-calls.ts';
+import { expectFailure, toOutcome } from '../../requests/member-failure.ts';
 import { type ClusterDeps, getClock } from '../cluster-deps.ts';
 import { toMemberFollow } from '../member-query.ts';
 import { isInvalidRequest } from '../refusals.ts';
 import { isTime, stripClusterFields, toClusterRecord } from '../to-cluster-record.ts';
-import { FollowPosition } from './follow-position.ts';
 import type { HeldMember, TimedItem } from './reorder-window.ts';
 
 /** Files whose last timestamp is remembered; each log has one live file. */

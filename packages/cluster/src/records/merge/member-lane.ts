@@ -2,12 +2,10 @@ import { type MemberReport, PortholeError } from '@porthole/contract';
 import { NO_WORK, owned } from '@porthole/logs/shared';
 import type { SearchEnd } from '@porthole/logs/types';
 import { cursorAt, isBatch, isBefore, originAt, type RecordBatch, sliceBatch } from '@porthole/records';
-import { deadlineExceeded } from '../../fan-out/bounded-calls.ts';
-import { offsetAt, type SteppedClock } from '../../fan-out/clock-steps.ts';
-import { toOutcome } from '../../fan-out/member-failure.ts';
-import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
-import { coveredRange } from '../search/cluster-coverage.ts';
-import type { SnapshotReport } from '../search/open-or-snapshot.ts';
+import { offsetAt, type SteppedClock, toOwnTime } from '../../fan-out/clock-steps.ts';
+import type { MemberSnapshot } from '../../membership/snapshots/member-snapshot.ts';
+import { deadlineExceeded } from '../../requests/bounded-calls.ts';
+import { toOutcome } from '../../requests/member-failure.ts';
 import { isTime } from '../to-cluster-record.ts';
 import type { MemberRun } from './cluster-batch.ts';
 import type { LaneItem } from './member-pages.ts';
@@ -29,6 +27,11 @@ export interface LaneOptions {
   doubt?: string | undefined;
   /** What earlier pages have emitted, if it continues exactly there. */
   reached?: LaneReach | undefined;
+}
+
+/** Report fields of a member whose snapshot is searched. */
+export interface SnapshotReport extends Pick<MemberReport, 'outcome' | 'detail' | 'asOfMs'> {
+  snapshot: MemberSnapshot;
 }
 
 /** The key of the last emitted record, and how many records with this key were emitted. */
@@ -399,4 +402,12 @@ export class MemberLane implements MergeLane {
     // Not awaited: it may be stuck. Its result no longer matters.
     this.#stream?.return?.().catch(() => {});
   }
+}
+
+function coveredRange(
+  { coveredFromMs, coveredToMs }: Pick<SearchEnd, 'coveredFromMs' | 'coveredToMs'>,
+  clock: SteppedClock,
+): { fromMs: number; toMs: number } | null {
+  if (!isTime(coveredFromMs) || !isTime(coveredToMs) || coveredFromMs > coveredToMs) return null;
+  return { fromMs: Math.ceil(toOwnTime(clock, coveredFromMs)), toMs: Math.floor(toOwnTime(clock, coveredToMs)) };
 }

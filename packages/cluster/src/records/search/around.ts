@@ -13,14 +13,13 @@ import {
 import { decodeCursor, groupFamilies } from '@porthole/logs';
 import type { FoundRecord, SearchQuery } from '@porthole/logs/types';
 import { recordsOf } from '@porthole/records';
-import { withDeadline } from '../../fan-out/bounded-calls.ts';
 import { describeUncertainty, toMemberEdge, toOwnTime } from '../../fan-out/clock-steps.ts';
-import { chooseMembers } from '../../state/choose-members.ts';
+import { withDeadline } from '../../requests/bounded-calls.ts';
+import { chooseMembers } from '../../state/query-members.ts';
 import { SnapshotNode } from '../../state/snapshots/snapshot-node.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from '../cluster-deps.ts';
 import { ClusterBatchWriter } from '../merge/cluster-batch.ts';
-import type { QueriedLane } from '../merge/member-lane.ts';
-import { MemberLane } from '../merge/member-lane.ts';
+import { MemberLane, type QueriedLane } from '../merge/member-lane.ts';
 import { mergeMembers } from '../merge/merge-members.ts';
 import { laneReport, throwIfRejected } from '../refusals.ts';
 import { dropOutside } from './drop-outside.ts';

@@ -1,8 +1,6 @@
 import type { MemberReport } from '@porthole/contract';
 import type { SearchEnd, SearchQuery } from '@porthole/logs/types';
-import { type SteppedClock, toOwnTime } from '../../fan-out/clock-steps.ts';
 import type { QueriedLane } from '../merge/member-lane.ts';
-import { isTime } from '../to-cluster-record.ts';
 import type { QueriedMember } from './resume-position.ts';
 
 /** How far records of one log may be out of order. */
@@ -73,13 +71,4 @@ export function clusterCoverage({ order, beganMs, queried, reports }: CoverageFa
 /** Whether the response has everything of a member: not if it serves only the ends of its files. */
 function isExhausted({ end, hasNext }: QueriedLane): boolean {
   return end?.reason === 'exhausted' && end.limits === undefined && !hasNext;
-}
-
-/** Untrusted: an invalid time range covers nothing. */
-export function coveredRange(
-  { coveredFromMs, coveredToMs }: Coverage,
-  clock: SteppedClock,
-): { fromMs: number; toMs: number } | null {
-  if (!isTime(coveredFromMs) || !isTime(coveredToMs) || coveredFromMs > coveredToMs) return null;
-  return { fromMs: Math.ceil(toOwnTime(clock, coveredFromMs)), toMs: Math.floor(toOwnTime(clock, coveredToMs)) };
 }

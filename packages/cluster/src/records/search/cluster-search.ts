@@ -8,8 +8,8 @@ import {
   withCoverage,
 } from '@porthole/contract';
 import type { RecordBatch } from '@porthole/records';
-import { inParallel, withDeadline } from '../../fan-out/bounded-calls.ts';
-import { chooseMembers } from '../../state/choose-members.ts';
+import { inParallel, withDeadline } from '../../requests/bounded-calls.ts';
+import { chooseMembers } from '../../state/query-members.ts';
 import { type ClusterDeps, getClock, getLimits } from '../cluster-deps.ts';
 import { ClusterBatchWriter } from '../merge/cluster-batch.ts';
 import { mergeMembers, type PreviousRecord } from '../merge/merge-members.ts';

@@ -1,17 +1,12 @@
 import type { MemberReport } from '@porthole/contract';
 import { isBatch } from '@porthole/records';
-import { withDeadline } from '../../fan-out/bounded-calls.ts';
-import { toOutcome } from '../../fan-out/member-failure.ts';
-import type { ChosenMember } from '../../state/choose-members.ts';
-import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
-import { departedReport, findSnapshot } from '../../state/state-deps.ts';
+import type { MemberSnapshot } from '../../membership/snapshots/member-snapshot.ts';
+import { withDeadline } from '../../requests/bounded-calls.ts';
+import { toOutcome } from '../../requests/member-failure.ts';
+import { type ChosenMember, departedReport, findSnapshot } from '../../state/query-members.ts';
 import { type ClusterDeps, getLimits } from '../cluster-deps.ts';
+import type { SnapshotReport } from '../merge/member-lane.ts';
 import type { LaneItem } from '../merge/member-pages.ts';
-
-/** Report fields of a member whose snapshot is searched. */
-export interface SnapshotReport extends Pick<MemberReport, 'outcome' | 'detail' | 'asOfMs'> {
-  snapshot: MemberSnapshot;
-}
 
 /** Outcomes for which the snapshot is used: a member that responds, even with an error, is not replaced. */
 const SILENT: ReadonlySet<MemberReport['outcome']> = new Set<MemberReport['outcome']>(['refused', 'timeout', 'tls']);

@@ -2,7 +2,7 @@ import { type ClusterEnd, type ClusterRecord, PortholeError, type SearchOptions 
 import type { FoundRecord, SearchItem, SearchQuery } from '@porthole/logs/types';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
+import type { MemberSnapshot } from '../../membership/snapshots/member-snapshot.ts';
 import { collectResponse } from '../../testing/collect-response.ts';
 import { fakeCluster } from '../../testing/fake-cluster.ts';
 import { LogDirNode, logLines } from '../../testing/log-dir-node.ts';

@@ -2,9 +2,10 @@ import { type MemberReport, type MemberSelection, PortholeError } from '@porthol
 import type { SearchEnd, SearchQuery } from '@porthole/logs/types';
 import type { RecordBatch } from '@porthole/records';
 import { describeUncertainty, type SteppedClock, type TimeRange } from '../../fan-out/clock-steps.ts';
-import type { ChosenMember } from '../../state/choose-members.ts';
-import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
-import { departedReport } from '../../state/state-deps.ts';
+import type { MemberSnapshot } from '../../membership/snapshots/member-snapshot.ts';
+import { type ChosenMember, departedReport } from '../../state/query-members.ts';
+import { searchSnapshot } from '../../state/snapshots/search-snapshot.ts';
+import { deliveredBefore } from '../../state/snapshots/snapshot-position.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from '../cluster-deps.ts';
 import { toMemberSearch } from '../member-query.ts';
 import { type LaneOptions, MemberLane } from '../merge/member-lane.ts';
@@ -17,8 +18,6 @@ import { isGivenAt, SnapshotPart } from './given-records.ts';
 import { openOrSnapshot } from './open-or-snapshot.ts';
 import { type ClusterReach, initialReach, reachOf, replacedReachOf, toKey } from './reach.ts';
 import type { QueriedMember } from './resume-position.ts';
-import { searchSnapshot } from './search-snapshot.ts';
-import { deliveredBefore } from './snapshot-position.ts';
 
 /** Fraction of the member timeout used as its scan budget; the rest is for the network. */
 const SCAN_SHARE = 0.8;

@@ -2,8 +2,7 @@ import type { MemberSelection, SearchOptions } from '@porthole/contract';
 import { bucketWidth } from '@porthole/logs';
 import type { LogFileDetails, LogSelection, RecordFilter } from '@porthole/logs/types';
 import { type SteppedClock, toOwnTime } from '../../fan-out/clock-steps.ts';
-import type { ChosenMember } from '../choose-members.ts';
-import { type QueriedMember, queryMembers, type StateDeps, toCall } from '../state-deps.ts';
+import { type ChosenMember, type QueriedMember, queryMembers, type StateDeps, toCall } from '../query-members.ts';
 
 /* The common buckets of counts over time: the range they divide, and the width of those of a member. */
 

@@ -11,10 +11,9 @@ import {
 import { mergeGroups } from '@porthole/logs';
 import type { Digest, DigestGroup, DigestQuery } from '@porthole/logs/types';
 import { describeUncertainty, type SteppedClock, toOwnTime } from '../../fan-out/clock-steps.ts';
-import { expectFailure } from '../../fan-out/member-failure.ts';
-import { chooseMembers } from '../choose-members.ts';
-import { isRecord } from '../snapshots/member-snapshot.ts';
-import { type QueriedMember, queryMembers, type StateDeps, toCall } from '../state-deps.ts';
+import { isRecord } from '../../membership/snapshots/member-snapshot.ts';
+import { expectFailure } from '../../requests/member-failure.ts';
+import { chooseMembers, type QueriedMember, queryMembers, type StateDeps, toCall } from '../query-members.ts';
 import { correctedQuery, isCount, memberBudget, withTruncation } from './counting.ts';
 
 /** Maximum groups of a node. */

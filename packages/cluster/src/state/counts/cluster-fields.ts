@@ -7,8 +7,7 @@ import {
 } from '@porthole/contract';
 import type { FieldSummary, Fields, FieldsQuery } from '@porthole/logs/types';
 import { describeUncertainty } from '../../fan-out/clock-steps.ts';
-import { chooseMembers } from '../choose-members.ts';
-import { type QueriedMember, queryMembers, type StateDeps, toCall } from '../state-deps.ts';
+import { chooseMembers, type QueriedMember, queryMembers, type StateDeps, toCall } from '../query-members.ts';
 import { correctedQuery, countedRange, isCount, memberBudget, withTruncation } from './counting.ts';
 
 /** Maximum fields of a node. As many are requested: one that is rare everywhere may be frequent overall. */

@@ -8,8 +8,7 @@ import {
 } from '@porthole/contract';
 import type { Histogram, HistogramQuery } from '@porthole/logs/types';
 import { describeUncertainty, offsetAt } from '../../fan-out/clock-steps.ts';
-import { chooseMembers } from '../choose-members.ts';
-import { type QueriedMember, queryMembers, type StateDeps, toCall } from '../state-deps.ts';
+import { chooseMembers, type QueriedMember, queryMembers, type StateDeps, toCall } from '../query-members.ts';
 import { MAX_BUCKETS, planBuckets } from './bucket-span.ts';
 import { correctedQuery, countedRange, isCount, memberBudget, withTruncation } from './counting.ts';
 

@@ -10,8 +10,14 @@ import { canonicalField } from '@porthole/logs/query';
 import type { Top, TopQuery, TopValue } from '@porthole/logs/types';
 import { describeUncertainty, offsetAt, type SteppedClock } from '../../fan-out/clock-steps.ts';
 import type { MemberResponse } from '../../fan-out/fan-out.ts';
-import { type ChosenMember, chooseMembers } from '../choose-members.ts';
-import { type QueriedMember, queryMembers, type StateDeps, toCall } from '../state-deps.ts';
+import {
+  type ChosenMember,
+  chooseMembers,
+  type QueriedMember,
+  queryMembers,
+  type StateDeps,
+  toCall,
+} from '../query-members.ts';
 import { type BucketPlan, MAX_BUCKETS, planBuckets } from './bucket-span.ts';
 import { correctedQuery, countedRange, isCount, memberBudget, withTruncation } from './counting.ts';
 import { addBuckets, type MemberTop, withExactCounts } from './merge-top.ts';

@@ -1,8 +1,9 @@
-import { isUnread, type MemberReport, type MemberSelection, type SearchOptions } from '@porthole/contract';
-import type { FileProblem, SearchEnd } from '@porthole/logs/types';
+import type { MemberReport, MemberSelection, SearchOptions } from '@porthole/contract';
+import type { SearchEnd } from '@porthole/logs/types';
 import { type SteppedClock, toMemberEdge, toMemberRange, toOwnTime } from '../../fan-out/clock-steps.ts';
 import { withFloor } from '../../fan-out/member-floor.ts';
-import type { StateDeps } from '../state-deps.ts';
+import { unreadPart } from '../../requests/member-failure.ts';
+import type { StateDeps } from '../query-members.ts';
 
 /** Fraction of the member timeout used as its scan budget; the rest is for the network. Incomplete counts are still returned. */
 const SCAN_SHARE = 0.8;
@@ -25,28 +26,6 @@ export function withTruncation(
   if (end.reason !== 'exhausted') return { ...report, detail: `scan stopped: ${end.reason}`, isPartial: true };
   const detail = unreadPart(end) ?? doubt;
   return detail === undefined ? report : { ...report, detail, isPartial: true };
-}
-
-/** Describes what a member could not read; `null` if it read everything. The input is untrusted. */
-export function unreadPart({ limits, problems }: Pick<SearchEnd, 'problems' | 'limits'>): string | null {
-  const texts = typeof limits === 'string' ? [limits] : [];
-  const [problem, ...more] = readFailures({ problems });
-  const others = more.length === 0 ? '' : ` and ${more.length} more`;
-  if (problem) texts.push(`${problem.file} could not be read${others}: ${problem.detail}`);
-  return texts.length === 0 ? null : texts.join('; ');
-}
-
-/** Files that could not be read. The input is untrusted. */
-export function readFailures({ problems }: Pick<SearchEnd, 'problems'>): FileProblem[] {
-  return (Array.isArray(problems) ? problems : []).filter(isFailure);
-}
-
-function isFailure(value: unknown): value is FileProblem {
-  if (typeof value !== 'object' || value === null) return false;
-  const { file, code, detail } = value as Partial<Record<keyof FileProblem, unknown>>;
-  if (![file, code, detail].every((text) => typeof text === 'string')) return false;
-  // A cluster reads the archive itself.
-  return isUnread({ code: code as string }) && code !== 'ONLY_ARCHIVED';
 }
 
 /** The time range all members have scanned, by the clock of this node; `null` if no scan was stopped early. */

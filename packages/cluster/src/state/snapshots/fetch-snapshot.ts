@@ -1,11 +1,9 @@
 import { type CallOptions, exactJson, type NodeConfig, type NodeState, searchItems } from '@porthole/contract';
 import type { FoundRecord, LogFileDetails } from '@porthole/logs/types';
 import { MemberNode } from '../../contract-only/member-node.ts';
-import { withDeadline } from '../../fan-out/bounded-calls.ts';
-import { maskConfig } from '../settings/cluster-config.ts';
-import type { Masked } from '../settings/remember-masked.ts';
-import type { QueriedMember } from '../state-deps.ts';
-import { isFile, isRecord } from './member-snapshot.ts';
+import { isFile, isRecord } from '../../membership/snapshots/member-snapshot.ts';
+import { withDeadline } from '../../requests/bounded-calls.ts';
+import { type Masked, maskConfig } from '../../settings/secrets.ts';
 
 /** Maximum number of records. */
 const MAX_RECORDS = 1000;
@@ -34,7 +32,7 @@ export interface FetchedSnapshot {
 
 /** Fetches configuration and newest records, each independently. Throws if both fail. */
 export async function fetchSnapshot(
-  { state }: Pick<QueriedMember, 'state'>,
+  { state }: { state: NodeState },
   options: FetchSnapshotOptions,
 ): Promise<FetchedSnapshot> {
   const deadline = { timeoutMs: options.timeoutMs * PART_SHARE, ...(options.signal && { signal: options.signal }) };

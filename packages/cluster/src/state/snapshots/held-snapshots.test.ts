@@ -1,11 +1,11 @@
 import { PortholeError } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import type { Peers } from '../../fan-out/peers.ts';
+import { type MemberSnapshot, serializeSnapshot } from '../../membership/snapshots/member-snapshot.ts';
+import { SnapshotCache } from '../../membership/snapshots/snapshot-cache.ts';
 import { NOW_MS, snapshot } from '../testing/fake-deps.ts';
 import { record } from '../testing/fake-node.ts';
 import { HeldSnapshots } from './held-snapshots.ts';
-import { type MemberSnapshot, serializeSnapshot } from './member-snapshot.ts';
-import { SnapshotCache } from './snapshot-cache.ts';
 
 type Keeper = (id: string) => unknown;
 

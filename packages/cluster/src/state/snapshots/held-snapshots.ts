@@ -1,11 +1,11 @@
 import type { CallOptions, HeldSnapshot, MemberClock } from '@porthole/contract';
 import { SharedByKey } from '@porthole/logs/shared';
-import { withDeadline } from '../../fan-out/bounded-calls.ts';
 import type { Clocks } from '../../fan-out/clock.ts';
-import { expectFailure } from '../../fan-out/member-failure.ts';
 import type { Peers } from '../../fan-out/peers.ts';
-import { type MemberSnapshot, parseSnapshot, serializeSnapshot } from './member-snapshot.ts';
-import type { SnapshotCache } from './snapshot-cache.ts';
+import { type MemberSnapshot, parseSnapshot, serializeSnapshot } from '../../membership/snapshots/member-snapshot.ts';
+import type { SnapshotCache } from '../../membership/snapshots/snapshot-cache.ts';
+import { withDeadline } from '../../requests/bounded-calls.ts';
+import { expectFailure } from '../../requests/member-failure.ts';
 import type { SnapshotKeepers } from './snapshot-keepers.ts';
 
 /** Fraction of the timeout for each member that is asked: the request itself needs the rest. */

@@ -7,11 +7,11 @@ import { batchOf, EMPTY_BATCH } from '@porthole/records';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MemberDirectory } from '../../membership/member-directory.ts';
 import type { Membership } from '../../membership/membership.ts';
+import { SnapshotCache, type SnapshotCacheDeps } from '../../membership/snapshots/snapshot-cache.ts';
+import { createSnapshotStore, type SnapshotStore } from '../../membership/snapshots/snapshot-store.ts';
 import { fakePeers, mask, member, NOW_MS, snapshot } from '../testing/fake-deps.ts';
 import { fakeNode, fakeSearch, hang, NODE, record } from '../testing/fake-node.ts';
-import { SnapshotCache, type SnapshotCacheDeps } from './snapshot-cache.ts';
 import { SnapshotCollector, type SnapshotCollectorDeps } from './snapshot-collector.ts';
-import { createSnapshotStore, type SnapshotStore } from './snapshot-store.ts';
 
 const DAY_MS = 24 * 3_600_000;
 

@@ -1,12 +1,12 @@
 import { errorMessage } from '@porthole/contract';
 import { NO_WORK, owned } from '@porthole/logs/shared';
-import { withDeadline } from '../../fan-out/bounded-calls.ts';
 import type { Clocks } from '../../fan-out/clock.ts';
-import { reportMistake } from '../../fan-out/member-failure.ts';
 import type { Peer, Peers } from '../../fan-out/peers.ts';
-import type { Masked } from '../settings/remember-masked.ts';
+import type { SnapshotCache } from '../../membership/snapshots/snapshot-cache.ts';
+import { withDeadline } from '../../requests/bounded-calls.ts';
+import { reportMistake } from '../../requests/member-failure.ts';
+import type { Masked } from '../../settings/secrets.ts';
 import { type FetchedSnapshot, fetchSnapshot } from './fetch-snapshot.ts';
-import type { SnapshotCache } from './snapshot-cache.ts';
 
 /**
  * Minimum time between two members: with dozens of members each is fetched less often, because fetching a thousand every half

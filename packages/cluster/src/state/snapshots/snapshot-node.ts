@@ -29,9 +29,11 @@ import type {
   TopQuery,
 } from '@porthole/logs/types';
 import { isBatch, type RecordBatch } from '@porthole/records';
-import { type MatchRegex, searchSnapshot, snapshotEnd, snapshotFilter } from '../../records/search/search-snapshot.ts';
+import { DelegatedNode } from '../../contract-only/delegated-node.ts';
+import type { MatchRegex } from '../../fan-out/peers.ts';
+import type { MemberSnapshot } from '../../membership/snapshots/member-snapshot.ts';
 import { countFields, countTop } from './count-snapshot.ts';
-import type { MemberSnapshot } from './member-snapshot.ts';
+import { searchSnapshot, snapshotEnd, snapshotFilter } from './search-snapshot.ts';
 
 /**
  * The snapshot of a member with the interface of a node, for members that do not respond. Times are by the clock of the member.
@@ -217,4 +219,34 @@ function addRecord(group: DigestGroup, record: FoundRecord): DigestGroup {
     lastMs: isNewest ? timeMs : lastMs,
     sample: isNewest ? record : group.sample,
   };
+}
+
+/** The snapshot of a member that another one keeps: it is fetched with the first request. */
+export class LazySnapshotNode extends DelegatedNode implements NodeState {
+  readonly #load: (options: CallOptions) => Promise<NodeState>;
+
+  constructor(load: (options: CallOptions) => Promise<NodeState>) {
+    super();
+    this.#load = load;
+  }
+
+  async describe(options: CallOptions = {}): Promise<NodeDescription> {
+    return (await this.#load(options)).describe(options);
+  }
+
+  async config(options: CallOptions = {}): Promise<NodeConfig> {
+    return (await this.#load(options)).config(options);
+  }
+
+  async listLogs(options: CallOptions = {}): Promise<LogEntry[]> {
+    return (await this.#load(options)).listLogs(options);
+  }
+
+  async viewLog(request: Parameters<NodeState['viewLog']>[0], options: CallOptions = {}): Promise<ByteStream> {
+    return (await this.#load(options)).viewLog(request, options);
+  }
+
+  protected nodeFor(_operation: unknown, { options }: { options: CallOptions }): Promise<NodeState> {
+    return this.#load(options);
+  }
 }

@@ -1,8 +1,8 @@
 import type { Member, MemberClock, NodeState } from '@porthole/contract';
 import { createPeers, isSelected, type Peers, type RegisteredPeer } from '../../fan-out/peers.ts';
+import type { MemberSnapshot } from '../../membership/snapshots/member-snapshot.ts';
 import { fakeMasking } from '../../testing/fake-masking.ts';
-import type { MemberSnapshot } from '../snapshots/member-snapshot.ts';
-import type { StateDeps } from '../state-deps.ts';
+import type { StateDeps } from '../query-members.ts';
 import { NODE } from './fake-node.ts';
 
 export const NOW_MS = 1_800_000_000_000;

@@ -8,11 +8,11 @@ import {
   type NodeState,
   PortholeError,
 } from '@porthole/contract';
-import type { MemberDirectory } from '../../membership/member-directory.ts';
-import { UNKNOWN_ROLE } from '../../membership/static-members.ts';
-import { hashText, type SnapshotCache } from '../snapshots/snapshot-cache.ts';
-import { diffSettings, type MemberSettings } from './diff-settings.ts';
-import { parseSettings, type Settings } from './fetch-settings.ts';
+import type { MemberDirectory } from '../membership/member-directory.ts';
+import { hashText, type SnapshotCache } from '../membership/snapshots/snapshot-cache.ts';
+import { UNKNOWN_ROLE } from '../membership/static-members.ts';
+import { diffSettings, type MemberSettings } from '../settings/diff-settings.ts';
+import { parseSettings, type Settings } from '../settings/fetch-settings.ts';
 
 /** As large as those in snapshots. */
 const MAX_CONFIG_BYTES = 256 * 1024;

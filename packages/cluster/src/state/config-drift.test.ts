@@ -1,12 +1,12 @@
 import { isDrift, type Member, PortholeError } from '@porthole/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { UNKNOWN_ROLE } from '../../membership/static-members.ts';
-import { SnapshotCache } from '../snapshots/snapshot-cache.ts';
-import { fakeDeps, member, NOW_MS, snapshot } from '../testing/fake-deps.ts';
-import { fakeNode, NODE } from '../testing/fake-node.ts';
+import { SnapshotCache } from '../membership/snapshots/snapshot-cache.ts';
+import { UNKNOWN_ROLE } from '../membership/static-members.ts';
 import { configDiff } from './config-diff.ts';
 import { ConfigDrift, type ConfigDriftDeps } from './config-drift.ts';
+import { fakeDeps, member, NOW_MS, snapshot } from './testing/fake-deps.ts';
+import { fakeNode, NODE } from './testing/fake-node.ts';
 
 /** `MORE=20` looks for new cases. */
 const MORE = Number(process.env.MORE ?? 1);

@@ -1,8 +1,8 @@
 import { PortholeError } from '@porthole/contract';
 import { expect, it } from 'vitest';
-import { fakeDeps, NOW_MS, snapshot } from '../testing/fake-deps.ts';
-import { fakeNode, hang, NODE } from '../testing/fake-node.ts';
 import { clusterConfig } from './cluster-config.ts';
+import { fakeDeps, NOW_MS, snapshot } from './testing/fake-deps.ts';
+import { fakeNode, hang, NODE } from './testing/fake-node.ts';
 
 const nodeWith = (config: string) => fakeNode({ config: async () => ({ config, node: NODE }) });
 const last = { config: 'last = true\n', node: NODE };

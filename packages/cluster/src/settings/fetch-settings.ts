@@ -1,9 +1,16 @@
-import { type CallOptions, codeOf, type NodeConfig, PortholeError, type SettingJson } from '@porthole/contract';
-import type { QueriedMember } from '../state-deps.ts';
+import {
+  type CallOptions,
+  type ConfigShape,
+  codeOf,
+  flattenSettings,
+  type NodeConfig,
+  type NodeState,
+  PortholeError,
+  type SettingJson,
+} from '@porthole/contract';
+import { parse, TomlDate, type TomlTable, type TomlValue } from 'smol-toml';
 import { holdsMask, type MemberSetting } from './diff-settings.ts';
-import { flattenToml } from './flatten-toml.ts';
-import type { Masked } from './remember-masked.ts';
-import type { SecretFingerprint } from './secret-fingerprint.ts';
+import type { Masked, SecretFingerprint } from './secrets.ts';
 
 export type Settings = ReadonlyMap<string, MemberSetting>;
 
@@ -20,7 +27,7 @@ const MAX_SETTINGS = 20_000;
 
 /** The settings of a member, or those in its configuration if it is contract-only. */
 export async function fetchSettings(
-  { state }: Pick<QueriedMember, 'state'>,
+  { state }: { state: NodeState },
   deps: SettingsDeps,
   options: CallOptions,
 ): Promise<Settings> {
@@ -93,4 +100,37 @@ function isSettingJson(value: unknown): value is SettingJson {
 
 function isWholeMask(value: SettingJson): boolean {
   return typeof value === 'string' ? /^\*+$/.test(value) : Object.values(value).every(isWholeMask);
+}
+
+/** Deeper than any real configuration; protects the stack. */
+const MAX_DEPTH = 64;
+
+const TOML_SHAPE: ConfigShape<TomlValue> = {
+  entries: (value) => (isTable(value) ? Object.entries(value).map(([key, inner]) => [[key], inner]) : undefined),
+  elements: (value) => (Array.isArray(value) ? value : undefined),
+  maxDepth: MAX_DEPTH,
+};
+
+/** Values by path, in the notation of node settings. Throws if it is not TOML. */
+export function flattenToml(text: string): Map<string, SettingJson> {
+  const settings = new Map<string, SettingJson>();
+  const root = parse(text, { integersAsBigInt: 'asNeeded', maxDepth: MAX_DEPTH });
+  for (const [key, value] of flattenSettings<TomlValue>(root, TOML_SHAPE)) {
+    if (settings.size >= MAX_SETTINGS) throw new Error('too large to be a configuration');
+    settings.set(key, toJson(value));
+  }
+  return settings;
+}
+
+function toJson(value: TomlValue): SettingJson {
+  if (Array.isArray(value)) return value.map(toJson);
+  if (typeof value === 'bigint') return value.toString();
+  if (typeof value === 'number' && !Number.isFinite(value))
+    return String(value).replace('Infinity', 'inf').toLowerCase();
+  if (typeof value === 'object') return value instanceof TomlDate ? value.toISOString() : {};
+  return value;
+}
+
+function isTable(value: TomlValue): value is TomlTable {
+  return typeof value === 'object' && !Array.isArray(value) && !(value instanceof TomlDate);
 }

@@ -1,5 +1,5 @@
 import type { FoundRecord } from '@porthole/logs/types';
-import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
+import type { MemberSnapshot } from '../../membership/snapshots/member-snapshot.ts';
 
 /** Prefix of snapshot positions; cursors of members never start with it. */
 const MARK = '@';

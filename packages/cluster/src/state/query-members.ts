@@ -1,19 +1,16 @@
-import type { CallOptions, MemberClock, MemberReport, NodeState } from '@porthole/contract';
+import type { CallOptions, MemberClock, MemberReport, MemberSelection, NodeState } from '@porthole/contract';
 import type { Clocks } from '../fan-out/clock.ts';
 import type { SteppedClock } from '../fan-out/clock-steps.ts';
 import { fanOut, type MemberResponse } from '../fan-out/fan-out.ts';
-import { expectFailure } from '../fan-out/member-failure.ts';
-import type { Peers } from '../fan-out/peers.ts';
+import { isSelected, type MatchRegex, type Peer, type Peers } from '../fan-out/peers.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
-import type { MatchRegex } from '../records/search/search-snapshot.ts';
-import type { ChosenMember } from './choose-members.ts';
-import type { Masked } from './settings/remember-masked.ts';
-import type { MemberSnapshot } from './snapshots/member-snapshot.ts';
+import type { MemberSnapshot } from '../membership/snapshots/member-snapshot.ts';
+import { expectFailure } from '../requests/member-failure.ts';
+import type { Masked } from '../settings/secrets.ts';
 import { SnapshotNode } from './snapshots/snapshot-node.ts';
 
 /** The directory of members and their snapshots. */
-export interface KnownMembers
-  extends Pick<MemberDirectory, 'of' | 'has' | 'departed' | 'standingOf'> {
+export interface KnownMembers extends Pick<MemberDirectory, 'of' | 'has' | 'departed' | 'standingOf'> {
   /** The snapshot of a member, here or elsewhere; absent: it is here or nowhere. */
   find?(id: string): Promise<MemberSnapshot | undefined>;
 }
@@ -29,6 +26,34 @@ export interface StateDeps {
   timeoutMs: number;
   maxParallel: number;
   nowMs(): number;
+}
+
+/** A member of a response; one that left or failed has only its snapshot. */
+export interface ChosenMember extends Peer {
+  departed?: MemberSnapshot;
+}
+
+/**
+ * The members a request selects, ordered by id: those to query, and those that left or failed. Every operation calls this once.
+ * Throws MEMBER_NOT_FOUND for an unknown id.
+ */
+export function chooseMembers(
+  { peers, directory }: Pick<StateDeps, 'peers' | 'directory'>,
+  selection: MemberSelection = {},
+): readonly ChosenMember[] {
+  const departed = directory.departed();
+  const departedIds = new Set(departed.map(({ member }) => member.id));
+  const nodes = selection.nodes?.filter((name) => !departedIds.has(name));
+  const selected = peers.select({ ...selection, ...(nodes && { nodes }) });
+  const selectedIds = new Set(selected.map(({ member }) => member.id));
+  const snapshots = departed
+    .filter(({ member }) => isSelected(member, selection) && !selectedIds.has(member.id))
+    .map((snapshot) => ({
+      member: snapshot.member,
+      state: new SnapshotNode(snapshot, peers.matchRegex),
+      departed: snapshot,
+    }));
+  return [...selected, ...snapshots].sort((a, b) => (a.member.id < b.member.id ? -1 : 1));
 }
 
 /** A member with its clock; an unmeasured clock is assumed right. */

@@ -1,7 +1,7 @@
 import type { Member, MemberClock, NodeConfig } from '@porthole/contract';
 import { codeOf, exactJson, readLabels } from '@porthole/contract';
 import type { FoundRecord, LogFileDetails } from '@porthole/logs/types';
-import { checkMemberId } from '../../membership/member-address.ts';
+import { checkMemberId } from '../member-address.ts';
 
 /** The last known configuration, records and files of a member. */
 export interface MemberSnapshot {

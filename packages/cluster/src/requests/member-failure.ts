@@ -1,4 +1,5 @@
-import { codeOf, errorMessage, type MemberOutcome, type MemberReport } from '@porthole/contract';
+import { codeOf, errorMessage, isUnread, type MemberOutcome, type MemberReport } from '@porthole/contract';
+import type { FileProblem, SearchEnd } from '@porthole/logs/types';
 
 /** Rethrows what has no code: that is a mistake in this program, not a member that failed or a cancelled request. */
 export function expectFailure(error: unknown): undefined {
@@ -72,4 +73,26 @@ function systemCodes(error: unknown): string[] {
     next = next instanceof AggregateError ? next.errors[0] : next.cause;
   }
   return codes;
+}
+
+/** Describes what a member could not read; `null` if it read everything. The input is untrusted. */
+export function unreadPart({ limits, problems }: Pick<SearchEnd, 'problems' | 'limits'>): string | null {
+  const texts = typeof limits === 'string' ? [limits] : [];
+  const [problem, ...more] = readFailures({ problems });
+  const others = more.length === 0 ? '' : ` and ${more.length} more`;
+  if (problem) texts.push(`${problem.file} could not be read${others}: ${problem.detail}`);
+  return texts.length === 0 ? null : texts.join('; ');
+}
+
+/** Files that could not be read. The input is untrusted. */
+export function readFailures({ problems }: Pick<SearchEnd, 'problems'>): FileProblem[] {
+  return (Array.isArray(problems) ? problems : []).filter(isFailure);
+}
+
+function isFailure(value: unknown): value is FileProblem {
+  if (typeof value !== 'object' || value === null) return false;
+  const { file, code, detail } = value as Partial<Record<keyof FileProblem, unknown>>;
+  if (![file, code, detail].every((text) => typeof text === 'string')) return false;
+  // A cluster reads the archive itself.
+  return isUnread({ code: code as string }) && code !== 'ONLY_ARCHIVED';
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NODE } from '../testing/fake-node.ts';
+import { NODE } from '../state/testing/fake-node.ts';
 import { EXPECTED_KEYS, isExpectedKey, withoutOwnNames } from './expected-keys.ts';
 
 describe('keys that are expected to differ', () => {

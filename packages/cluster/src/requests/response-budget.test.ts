@@ -2,11 +2,11 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createZone } from '@porthole/logs';
 import { expect, it, onTestFinished } from 'vitest';
+import { fanOut } from '../fan-out/fan-out.ts';
+import { createPeers } from '../fan-out/peers.ts';
 import { member } from '../state/testing/fake-deps.ts';
 import { fakeNode } from '../state/testing/fake-node.ts';
 import { fakeMasking } from '../testing/fake-masking.ts';
-import { fanOut } from './fan-out.ts';
-import { createPeers } from './peers.ts';
 import { SharedBudget } from './response-budget.ts';
 
 const MIB = 1024 ** 2;

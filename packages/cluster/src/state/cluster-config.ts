@@ -1,6 +1,6 @@
-import type { CallOptions, ClusterConfig, MemberSelection, NodeConfig } from '@porthole/contract';
-import { chooseMembers } from '../choose-members.ts';
-import { queryMembers, type StateDeps } from '../state-deps.ts';
+import type { CallOptions, ClusterConfig, MemberSelection } from '@porthole/contract';
+import { maskConfig } from '../settings/secrets.ts';
+import { chooseMembers, queryMembers, type StateDeps } from './query-members.ts';
 
 /** The configuration of each member; from its snapshot if it left, failed or does not respond, with the age in the report. */
 export async function clusterConfig(
@@ -24,12 +24,3 @@ export async function clusterConfig(
 }
 
 export const NOT_MASKABLE = 'the configuration is not TOML, so its secrets cannot be masked; not shown';
-
-/** Contract-only nodes send their secrets; masking twice changes nothing. */
-export async function maskConfig(
-  { config, node }: NodeConfig,
-  { mask }: Pick<StateDeps, 'mask'>,
-): Promise<NodeConfig | null> {
-  const masked = await mask(config);
-  return masked === undefined ? null : { config: masked, node };
-}

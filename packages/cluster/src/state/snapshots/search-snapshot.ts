@@ -4,14 +4,12 @@ import { createRecordFilter, RegexConditions, searchableText } from '@porthole/l
 import { fieldJson } from '@porthole/logs/query';
 import type { FoundRecord, LogSelection, RecordFilter, SearchEnd, SearchQuery } from '@porthole/logs/types';
 import { batchOf, EMPTY_BATCH, type RecordBatch } from '@porthole/records';
-import type { MemberSnapshot } from '../../state/snapshots/member-snapshot.ts';
+import type { MatchRegex } from '../../fan-out/peers.ts';
+import type { MemberSnapshot } from '../../membership/snapshots/member-snapshot.ts';
 import { deliveredBefore, positionAfter } from './snapshot-position.ts';
 
 /** Records to process before yielding to the event loop. */
 const TURN_MS = 10;
-
-/** Tests a regex in other threads: a single long text may take seconds. */
-export type MatchRegex = (filter: RecordFilter, texts: readonly Buffer[]) => Promise<boolean[]>;
 
 /** The matching records of a snapshot. */
 export type SnapshotFilter = (records: readonly FoundRecord[]) => Promise<FoundRecord[]>;

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { rememberMasked } from './remember-masked.ts';
+import { rememberMasked, secretFingerprint } from './secrets.ts';
 
 it('masks a text once, and one that cannot be masked is not tried again', async () => {
   const asked: string[] = [];
@@ -34,4 +34,21 @@ it('masks a text once for all who ask at the same time, and tries what failed ag
   await expect(mask('a')).rejects.toThrow('too slow');
   expect(await Promise.all([mask('a'), mask('a'), mask('a')])).toEqual(['a', 'a', 'a']);
   expect(count).toBe(2);
+});
+
+it('nodes with the same credential make the same fingerprint of the same secret', () => {
+  expect(secretFingerprint('credential')('db.password', 'hunter2')).toBe(
+    secretFingerprint('credential')('db.password', 'hunter2'),
+  );
+});
+
+it('another secret, key or cluster makes another one, which reveals nothing about either', () => {
+  const prints = [
+    secretFingerprint('credential')('db.password', 'hunter2'),
+    secretFingerprint('credential')('db.password', 'hunter3'),
+    secretFingerprint('credential')('etcd.password', 'hunter2'),
+    secretFingerprint('other')('db.password', 'hunter2'),
+  ];
+  expect(new Set(prints).size).toBe(4);
+  for (const print of prints) expect(print).toMatch(/^[\w-]{12}$/);
 });

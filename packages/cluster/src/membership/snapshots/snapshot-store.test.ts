@@ -12,8 +12,8 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { member, snapshot } from '../testing/fake-deps.ts';
-import { NODE, record } from '../testing/fake-node.ts';
+import { member, snapshot } from '../../state/testing/fake-deps.ts';
+import { NODE, record } from '../../state/testing/fake-node.ts';
 import { serializeSnapshot } from './member-snapshot.ts';
 import { createSnapshotStore } from './snapshot-store.ts';
 

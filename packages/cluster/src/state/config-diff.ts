@@ -1,8 +1,7 @@
 import type { CallOptions, ClusterConfigDiff, ConfigDiffRequest, Member } from '@porthole/contract';
-import { type ChosenMember, chooseMembers } from '../choose-members.ts';
-import { departedReport, queryMembers, type StateDeps } from '../state-deps.ts';
-import { diffSettings, type MemberSettings } from './diff-settings.ts';
-import { fetchSettings, type Settings, type SettingsDeps } from './fetch-settings.ts';
+import { diffSettings, type MemberSettings } from '../settings/diff-settings.ts';
+import { fetchSettings, type Settings, type SettingsDeps } from '../settings/fetch-settings.ts';
+import { type ChosenMember, chooseMembers, departedReport, queryMembers, type StateDeps } from './query-members.ts';
 
 /** The settings of a member with its report. */
 interface Compared extends MemberSettings {

@@ -1,7 +1,7 @@
 import type { SettingJson } from '@porthole/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NODE } from '../testing/fake-node.ts';
+import { NODE } from '../state/testing/fake-node.ts';
 import { diffSettings, MASK, type MemberSetting, type MemberSettings } from './diff-settings.ts';
 
 type Plain = Readonly<Record<string, SettingJson | MemberSetting>>;

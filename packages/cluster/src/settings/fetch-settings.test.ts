@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { flattenToml } from './flatten-toml.ts';
+import { flattenToml } from './fetch-settings.ts';
 
 it('every value is under its whole path, spelt as the settings of a node are', () => {
   const text = `

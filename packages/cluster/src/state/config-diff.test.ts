@@ -1,9 +1,9 @@
 import type { NodeState, SettingEntry } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
-import { fakeDeps, NOW_MS, snapshot } from '../testing/fake-deps.ts';
-import { fakeNode, hang, NODE } from '../testing/fake-node.ts';
+import { secretFingerprint } from '../settings/secrets.ts';
 import { configDiff } from './config-diff.ts';
-import { secretFingerprint } from './secret-fingerprint.ts';
+import { fakeDeps, NOW_MS, snapshot } from './testing/fake-deps.ts';
+import { fakeNode, hang, NODE } from './testing/fake-node.ts';
 
 const fingerprint = secretFingerprint('credential of the cluster');
 

@@ -11,8 +11,9 @@ import {
 import type { FoundRecord, SearchItem, SearchQuery } from '@porthole/logs/types';
 import { toItems } from '@porthole/records';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import type { MatchRegex } from '../../fan-out/peers.ts';
 import { LogDirNode } from '../../testing/log-dir-node.ts';
-import { type MatchRegex, searchSnapshot } from './search-snapshot.ts';
+import { searchSnapshot } from './search-snapshot.ts';
 
 const ALL = { order: 'oldest', limit: 100, before: 0, after: 0 } as const;
 
