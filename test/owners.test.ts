@@ -44,7 +44,7 @@ const OWNERS: Readonly<Record<string, string>> = {
     'WorkerPool, its only user, adds its listeners in the turn in which a thread is started',
   'server/src/auth/certificate-check.ts': 'creates nothing: looks whether the socket of a request is one of TLS',
   'server/src/cluster/member-fetch.ts':
-    'the agent reports every failure to the handler of a request (dispatch-fetch.ts)',
+    'the agent reports every failure to the handler of a request (in the same file)',
   'server/src/config/config-thread.ts': 'a listener from birth; a task reports what happens during it',
   'server/src/doctor/check-ports.ts': 'a server that is closed at once; an error is the answer',
   'server/src/doctor/probe-node.ts': 'a listener from birth, a deadline, and a limit of bytes; an error is the answer',

@@ -2,7 +2,7 @@ export { ContractNode } from './contract-only/contract-node.ts';
 export type { TailNode } from './contract-only/fetch-tail.ts';
 export { LocalCluster } from './local-cluster.ts';
 export { createEtcdMembers, type EtcdMembersOptions } from './membership/etcd-members.ts';
-export { createLindbMembers, type LindbMembersOptions } from './membership/lindb/lindb-members.ts';
+export { createLindbMembers, type LindbMembersOptions } from './membership/lindb-members.ts';
 export { createMemberNetworks, type MemberNetworks } from './membership/member-networks.ts';
 export type { Membership, MembershipLog, SelfMember } from './membership/membership.ts';
 export { createStaticMembers, type StaticMembersOptions } from './membership/static-members.ts';

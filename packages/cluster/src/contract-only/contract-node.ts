@@ -24,7 +24,9 @@ import type {
   HistogramQuery,
   LogEntry,
   LogFileDetails,
+  LogSelection,
   OpenLog,
+  RecordFilter,
   SearchEnd,
   SearchQuery,
   Top,
@@ -32,17 +34,35 @@ import type {
 } from '@porthole/logs/types';
 import { isBatch, type RecordBatch } from '@porthole/records';
 import { unreadPart } from '../requests/member-failure.ts';
-import { type TailNode, viewFailure } from './fetch-tail.ts';
+import { type TailNode, viewFailure, viewTail } from './fetch-tail.ts';
 import { followTails } from './follow-tails.ts';
-import { type EndFacts, limitEnd, type TailQuery } from './limit-end.ts';
-import { MemberZone } from './member-zone.ts';
-import type { MirrorDir } from './mirror-dir.ts';
+import { MemberZone, zoneText } from './member-zone.ts';
+import { type MirrorDir, nameOnNode } from './mirror-dir.ts';
 import { safeEntries, type TailLimits } from './plan-files.ts';
 import { type MirrorFacts, TailMirror } from './tail-mirror.ts';
-import { viewTail } from './view-tail.ts';
 
 /** The three operations of the contract. */
 export type ContractState = Pick<NodeState, 'config' | 'listLogs' | 'viewLog'>;
+
+/** Some ten thousand records of each file; 32 files of that length, or more that are shorter. */
+const LIMITS: TailLimits = {
+  tailBytes: 1024 ** 2,
+  maxTotalBytes: 32 * 1024 ** 2,
+  maxFiles: 500,
+  maxFileBytes: 16 * 1024 ** 2,
+};
+
+/** A page of the console sends several requests at once: they share a listing. */
+const FRESH_MS = 500;
+
+const UNREAD = {
+  format: 'unreadable',
+  firstTimeMs: null,
+  lastTimeMs: null,
+  problem: 'the node serves only the ends of its files, and this one was not read',
+} as const;
+
+const UNTIMED = { firstTimeMs: null, lastTimeMs: null } as const;
 
 export interface ContractNodeOptions {
   node: ContractState;
@@ -64,17 +84,6 @@ export interface ContractNodeOptions {
   /** A listing younger than this is reused; default: half a second. */
   freshMs?: number;
 }
-
-/** Some ten thousand records of each file; 32 files of that length, or more that are shorter. */
-const LIMITS: TailLimits = {
-  tailBytes: 1024 ** 2,
-  maxTotalBytes: 32 * 1024 ** 2,
-  maxFiles: 500,
-  maxFileBytes: 16 * 1024 ** 2,
-};
-
-/** A page of the console sends several requests at once: they share a listing. */
-const FRESH_MS = 500;
 
 /**
  * A node that only implements the contract. Requests for its records are served from the newest part of its files. The end of
@@ -288,15 +297,6 @@ async function notSupported(path: string): Promise<never> {
   throw new PortholeError('NOT_SUPPORTED', `the node has no ${path}: it only implements the contract`);
 }
 
-const UNREAD = {
-  format: 'unreadable',
-  firstTimeMs: null,
-  lastTimeMs: null,
-  problem: 'the node serves only the ends of its files, and this one was not read',
-} as const;
-
-const UNTIMED = { firstTimeMs: null, lastTimeMs: null } as const;
-
 /** Details of all listed files. The modification time is that of the newest record, or 0 if unknown. */
 async function tailDetails(facts: MirrorFacts, dir: MirrorDir, options: CallOptions = {}): Promise<LogFileDetails[]> {
   const known = new Map((await dir.logs.details(options)).map((file) => [file.name, file]));
@@ -316,4 +316,97 @@ async function tailDetails(facts: MirrorFacts, dir: MirrorDir, options: CallOpti
       };
     }),
   );
+}
+
+/** The part of a query that decides what may be missing from the response. */
+export type TailQuery = LogSelection &
+  Pick<RecordFilter, 'fromMs' | 'toMs'> &
+  Partial<Pick<SearchQuery, 'order' | 'start'>>;
+
+export type EndFacts = Omit<SearchEnd, 'type' | 'cursor'>;
+
+export interface LimitEndOptions {
+  /** What was mirrored when the search began. */
+  facts: MirrorFacts;
+  /** The searched mirror. */
+  dir: MirrorDir;
+  query: TailQuery;
+}
+
+/** The end of a response from file tails, with what they lack: problems, covered range, and `limits`. */
+export async function limitEnd<E extends EndFacts>(end: E, { facts, dir, query }: LimitEndOptions): Promise<E> {
+  const isSelected = createSelector(query, facts);
+  const problems = [...end.problems, ...facts.problems.filter(({ file }) => isSelected(file))].map((problem) => ({
+    ...problem,
+    file: nameOnNode(problem.file),
+  }));
+  const leftOut = new Set(end.problems.filter(({ code }) => code === 'LEFT_OUT').map(({ file }) => file));
+  const files = [...facts.files].filter(([name]) => isSelected(name) && !leftOut.has(name));
+  const cut = new Set(files.filter(([, { isWhole }]) => !isWhole).map(([name]) => name));
+  // Whether a record is in the time range is then a guess, and so is what is not.
+  const isNeeded = files.some(([, { times }]) => times.hasLocal);
+  const isGuess = isNeeded && dir.zone.source === 'assumed';
+  if (cut.size === 0 && !isGuess) return { ...end, problems };
+  const begin = isGuess
+    ? Number.POSITIVE_INFINITY
+    : earliestTime((await dir.logs.details()).filter(({ name }) => cut.has(name)));
+  const held = files.map(([name, { heldBytes }]) => ({ name, heldBytes }));
+  const zone = zoneText(dir.zone, { isNeeded });
+  const limits = cut.size === 0 ? zone : `${heldText(held, facts)}; ${zone}`;
+  return {
+    ...end,
+    problems,
+    ...coverage(end, { begin, query, asOfMs: facts.asOfMs }),
+    ...((isGuess || isLimited(end, { begin, query })) && { limits }),
+  };
+}
+
+function createSelector({ file, family }: TailQuery, { listed }: MirrorFacts): (name: string) => boolean {
+  if (file !== undefined) return (name) => name === file;
+  if (family === undefined) return () => true;
+  const families = groupFamilies(listed.map(({ name }) => name));
+  const names = new Set(families.find(({ name }) => name === family)?.files.map(({ name }) => name));
+  return (name) => names.has(name);
+}
+
+interface LimitFacts {
+  /** Time range of the mirrored parts. */
+  begin: number;
+  query: TailQuery;
+}
+
+/** Coverage starts at the latest start of an incomplete file; a file without timestamps has none. */
+function earliestTime(details: readonly LogFileDetails[]): number {
+  return details.reduce((latest, { firstTimeMs }) => Math.max(latest, firstTimeMs ?? Infinity), -Infinity);
+}
+
+/** Whether records may be missing: not if only later ones were requested, or all of a page of the newest are. */
+function isLimited({ reason, coveredFromMs }: EndFacts, { begin, query }: LimitFacts): boolean {
+  const isNewestPage = query.order === 'newest' && reason === 'limit';
+  return begin > ((isNewestPage ? coveredFromMs : query.fromMs) ?? -Infinity);
+}
+
+function coverage(
+  end: EndFacts,
+  { begin, query, asOfMs }: LimitFacts & { asOfMs: number },
+): Pick<EndFacts, 'coveredFromMs' | 'coveredToMs'> {
+  const isAll = end.reason === 'exhausted' && query.start === undefined;
+  const fromMs = Math.max(begin, (isAll ? query.fromMs : end.coveredFromMs) ?? -Infinity);
+  const toMs = (isAll ? Math.min(query.toMs ?? Infinity, Math.max(asOfMs, fromMs)) : end.coveredToMs) ?? -Infinity;
+  const isCovered = Number.isFinite(fromMs) && Number.isFinite(toMs) && fromMs <= toMs;
+  return isCovered ? { coveredFromMs: fromMs, coveredToMs: toMs } : { coveredFromMs: null, coveredToMs: null };
+}
+
+function heldText(files: readonly { name: string; heldBytes: number }[], { listed }: MirrorFacts): string {
+  const held = files.reduce((sum, { heldBytes }) => sum + heldBytes, 0);
+  const sizes = new Map(listed.map(({ name, size }) => [name, size]));
+  const total = files.reduce((sum, { name }) => sum + (sizes.get(name) ?? 0), 0);
+  const count = files.length === 1 ? '1 file' : `${files.length} files`;
+  return `served from the newest ${showBytes(held)} of ${showBytes(total)} in ${count}`;
+}
+
+function showBytes(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  const [unit, scale] = bytes < 1024 ** 2 ? ['KiB', 1024] : ['MiB', 1024 ** 2];
+  return `${(bytes / Number(scale)).toFixed(1)} ${unit}`;
 }

@@ -11,12 +11,10 @@ import { Shared } from '@porthole/logs/shared';
 import type { FileProblem, LogEntry, LogSelection } from '@porthole/logs/types';
 import { inParallel } from '../requests/bounded-calls.ts';
 import { expectFailure } from '../requests/member-failure.ts';
-import { LONGEST_LINE_BYTES, type Tail, type TailNode, viewFailure } from './fetch-tail.ts';
+import { fetchTail, joinTail, LONGEST_LINE_BYTES, type Tail, type TailNode, viewFailure } from './fetch-tail.ts';
 import type { MemberZone } from './member-zone.ts';
 import { MirrorDirs } from './mirror-dir.ts';
-import { afterAppend, firstRead, lastLines, type MirroredFile } from './mirrored-file.ts';
 import { planFiles, type TailLimits } from './plan-files.ts';
-import { type Rest, TailSource, withoutLastLine } from './tail-source.ts';
 
 /** Concurrent file reads. */
 const FILES_AT_ONCE = 4;
@@ -34,6 +32,11 @@ const MAX_TRIES = 3;
 const BATCH_BYTES = 4 * 1024 ** 2;
 
 const NO_TIMES: LocalTimes = { hasLocal: false };
+
+const NEWLINE = 10;
+
+/** Bytes of the known end of a file in memory, to find where new text begins. */
+export const KNOWN_BYTES = 16 * 1024;
 
 export interface TailMirrorOptions {
   node: TailNode;
@@ -386,4 +389,107 @@ function joinTimes(known: LocalTimes, added: LocalTimes): LocalTimes {
 
 function selectionKey({ file, family }: LogSelection): string {
   return JSON.stringify([file, family]);
+}
+
+/** The text after the known part of a file. */
+export interface Rest {
+  bytes: Buffer;
+  /** The known text as in the file. */
+  before: Buffer;
+}
+
+export interface TailSourceOptions {
+  node: TailNode;
+  /** Per read. */
+  tailBytes: number;
+  signal: AbortSignal;
+}
+
+/** Reads the newest parts of the files of a node. */
+export class TailSource {
+  readonly #options: TailSourceOptions;
+
+  constructor(options: TailSourceOptions) {
+    this.#options = options;
+  }
+
+  /** The newest part of a file. Its last line may be unfinished, unless its size is the same afterwards. */
+  readFirst(entry: LogEntry): Promise<Tail> {
+    return this.#fetch(entry, this.#options.tailBytes);
+  }
+
+  /** The appended text; `undefined` if the newest part does not join the known text. */
+  async readRest(known: MirroredFile, entry: LogEntry): Promise<Rest | undefined> {
+    const grownBytes = Math.max(0, entry.size - known.endBytes);
+    const { tailBytes } = this.#options;
+    const wishes = [grownBytes + KNOWN_BYTES, tailBytes].filter((bytes) => bytes <= tailBytes);
+    for (const wantedBytes of new Set(wishes)) {
+      const { bytes } = await this.#fetch(entry, wantedBytes);
+      const joined = joinTail(known.known, bytes, { grownBytes });
+      if (joined === undefined) continue;
+      const rest = bytes.subarray(joined.at);
+      const before = joined.known;
+      // One byte more than the growth is a newline that the node added to an unfinished line. If the file grew after the
+      // listing, the last line may be unfinished as well and is read again.
+      if (rest.length === grownBytes + 1) return { bytes: rest.subarray(0, -1), before };
+      return { bytes: rest.length > grownBytes ? withoutLastLine(rest) : rest, before };
+    }
+    return undefined;
+  }
+
+  #fetch({ name, size }: LogEntry, wantedBytes: number): Promise<Tail> {
+    const { node, signal } = this.#options;
+    return fetchTail(node, { file: name, size, wantedBytes, signal });
+  }
+}
+
+export function withoutLastLine(bytes: Buffer): Buffer {
+  return bytes.subarray(0, bytes.lastIndexOf(NEWLINE, -2) + 1);
+}
+
+/** The mirrored part of a file. */
+export interface MirroredFile {
+  /** Listed size when it was read. */
+  size: number;
+  /** Offset where the mirrored part ends: beyond the listed size if the file grew before it was read. */
+  endBytes: number;
+  /** Mirrored bytes. */
+  heldBytes: number;
+  /** The newest of them, from the start of a line. */
+  known: Buffer;
+  /** Nothing is missing at its start. */
+  isWhole: boolean;
+  /** Preceded by a line that the node does not send. */
+  isCut: boolean;
+  /** When its size was listed, by the monotonic clock: what comes after `size` was written later. */
+  listedMs: number;
+  /** Of the known text. */
+  times: LocalTimes;
+}
+
+export function firstRead(
+  bytes: Buffer,
+  facts: Pick<MirroredFile, 'size' | 'isCut' | 'isWhole' | 'listedMs'>,
+): Omit<MirroredFile, 'times'> {
+  return { ...facts, endBytes: facts.size, heldBytes: bytes.length, known: lastLines(bytes) };
+}
+
+/** `before`: the previously known text as in the file. */
+export function afterAppend(
+  file: MirroredFile,
+  { bytes, before }: { bytes: Buffer; before: Buffer },
+  { size, listedMs }: Pick<MirroredFile, 'size' | 'listedMs'>,
+): MirroredFile {
+  const known = lastLines(Buffer.concat([before, bytes]));
+  const endBytes = Math.max(size, file.endBytes + bytes.length);
+  return { ...file, size, endBytes, heldBytes: file.heldBytes + bytes.length, known, listedMs };
+}
+
+/** A copy, so that a tail of megabytes is not retained for its last lines. */
+export function lastLines(bytes: Buffer): Buffer {
+  if (bytes.length <= KNOWN_BYTES) return Buffer.from(bytes);
+  const cut = bytes.subarray(-KNOWN_BYTES);
+  const newline = cut.subarray(0, -1).indexOf(NEWLINE);
+  // A single longer line: matched as a whole or not at all.
+  return Buffer.from(newline < 0 ? bytes.subarray(bytes.lastIndexOf(NEWLINE, -2) + 1) : cut.subarray(newline + 1));
 }

@@ -24,8 +24,7 @@ import {
 import type { RecordFilter } from '@porthole/logs/types';
 import { ContractNode } from '../contract-only/contract-node.ts';
 import type { TailNode } from '../contract-only/fetch-tail.ts';
-import { MaskedNode } from '../contract-only/masked-node.ts';
-import type { MemberMasking, OneMemberMasking } from '../contract-only/member-masking.ts';
+import { MaskedNode, type MemberMasking, type OneMemberMasking } from '../contract-only/member-masking.ts';
 import { MemberNode } from '../contract-only/member-node.ts';
 import type { Membership } from '../membership/membership.ts';
 import { UNKNOWN_ROLE } from '../membership/static-members.ts';

@@ -9,7 +9,7 @@ const PROGRAM = `
   const isLoaded = () => Object.keys(cache).some((file) => file.includes('@grpc/grpc-js'));
   const { createStaticMembers } = await import('./static-members.ts');
   const { createEtcdMembers } = await import('./etcd-members.ts');
-  await import('./lindb/lindb-members.ts');
+  await import('./lindb-members.ts');
   const node = { hostIp: '', hostName: '', grpcPort: 0, httpPort: 0, version: '', onlineTime: 0 };
   const self = { id: 'a', role: 'node', labels: {}, url: 'http://a:1', node };
   await createStaticMembers({ self, members: ['http://b:1'] }).start();

@@ -5,8 +5,7 @@ import type { EtcdAccess } from './etcd/etcd-connection.ts';
 import type { RegistrationOptions } from './etcd/registration.ts';
 import type { RegistrySession } from './etcd/registry-session.ts';
 import { type Address, readAddress } from './member-address.ts';
-import type { MemberDraft, ReadDeparture, ReadMember } from './member-draft.ts';
-import { MemberList } from './member-list.ts';
+import { type MemberDraft, MemberList, type ReadDeparture, type ReadMember } from './member-list.ts';
 import type { Departure, Membership, MembershipLog, StateKeys } from './membership.ts';
 
 /** A node rather starts without its registry than late. */

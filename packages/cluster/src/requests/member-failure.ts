@@ -1,20 +1,6 @@
 import { codeOf, errorMessage, isUnread, type MemberOutcome, type MemberReport } from '@porthole/contract';
 import type { FileProblem, SearchEnd } from '@porthole/logs/types';
 
-/** Rethrows what has no code: that is a mistake in this program, not a member that failed or a cancelled request. */
-export function expectFailure(error: unknown): undefined {
-  if (isMistake(error)) throw error;
-}
-
-/** For work in the background, which goes on: reports a mistake in this program; requests report a member that failed. */
-export function reportMistake(error: unknown, report: (problem: string) => void = () => {}): void {
-  if (isMistake(error)) report(`internal error: ${error instanceof Error ? error.stack : String(error)}`);
-}
-
-function isMistake(error: unknown): boolean {
-  return !(error instanceof Error && 'code' in error) || error instanceof TypeError;
-}
-
 /** How many causes to follow for a system error code. */
 const MAX_CAUSES = 8;
 
@@ -29,6 +15,29 @@ const TIMEOUT_CODES: ReadonlySet<string> = new Set([
   'UND_ERR_BODY_TIMEOUT',
 ]);
 
+const OUTCOMES: Readonly<Record<string, MemberOutcome>> = {
+  MEMBER_REFUSED: 'refused',
+  UNAUTHENTICATED: 'auth',
+  FORBIDDEN: 'auth',
+  NOT_SUPPORTED: 'not supported',
+  BAD_ANSWER: 'version',
+  DEADLINE_EXCEEDED: 'timeout',
+};
+
+/** Rethrows what has no code: that is a mistake in this program, not a member that failed or a cancelled request. */
+export function expectFailure(error: unknown): undefined {
+  if (isMistake(error)) throw error;
+}
+
+/** For work in the background, which goes on: reports a mistake in this program; requests report a member that failed. */
+export function reportMistake(error: unknown, report: (problem: string) => void = () => {}): void {
+  if (isMistake(error)) report(`internal error: ${error instanceof Error ? error.stack : String(error)}`);
+}
+
+function isMistake(error: unknown): boolean {
+  return !(error instanceof Error && 'code' in error) || error instanceof TypeError;
+}
+
 /** Converts the failure of a member into the outcome of its report. */
 export function toOutcome(error: unknown): Pick<MemberReport, 'outcome' | 'detail'> {
   const message = errorMessage(error);
@@ -38,15 +47,6 @@ export function toOutcome(error: unknown): Pick<MemberReport, 'outcome' | 'detai
   if (error instanceof Error && error.name === 'TimeoutError') return { outcome: 'timeout', detail: message };
   return { outcome: 'failed', detail: `${code}: ${message}` };
 }
-
-const OUTCOMES: Readonly<Record<string, MemberOutcome>> = {
-  MEMBER_REFUSED: 'refused',
-  UNAUTHENTICATED: 'auth',
-  FORBIDDEN: 'auth',
-  NOT_SUPPORTED: 'not supported',
-  BAD_ANSWER: 'version',
-  DEADLINE_EXCEEDED: 'timeout',
-};
 
 function unreachable(error: unknown): MemberOutcome | undefined {
   const codes = systemCodes(error);

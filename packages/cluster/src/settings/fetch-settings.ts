@@ -14,6 +14,18 @@ import type { Masked, SecretFingerprint } from './secrets.ts';
 
 export type Settings = ReadonlyMap<string, MemberSetting>;
 
+/** Real configurations have hundreds of settings; more are rejected to protect our memory. */
+const MAX_SETTINGS = 20_000;
+
+/** Deeper than any real configuration; protects the stack. */
+const MAX_DEPTH = 64;
+
+const TOML_SHAPE: ConfigShape<TomlValue> = {
+  entries: (value) => (isTable(value) ? Object.entries(value).map(([key, inner]) => [[key], inner]) : undefined),
+  elements: (value) => (Array.isArray(value) ? value : undefined),
+  maxDepth: MAX_DEPTH,
+};
+
 export interface SettingsDeps {
   mask(configText: string): Masked;
   /** For members that send secrets in clear text; absent in a cluster without a token. */
@@ -21,9 +33,6 @@ export interface SettingsDeps {
   /** The configuration before it was masked here. */
   readSettings?(config: NodeConfig): Promise<Settings>;
 }
-
-/** Real configurations have hundreds of settings; more are rejected to protect our memory. */
-const MAX_SETTINGS = 20_000;
 
 /** The settings of a member, or those in its configuration if it is contract-only. */
 export async function fetchSettings(
@@ -101,15 +110,6 @@ function isSettingJson(value: unknown): value is SettingJson {
 function isWholeMask(value: SettingJson): boolean {
   return typeof value === 'string' ? /^\*+$/.test(value) : Object.values(value).every(isWholeMask);
 }
-
-/** Deeper than any real configuration; protects the stack. */
-const MAX_DEPTH = 64;
-
-const TOML_SHAPE: ConfigShape<TomlValue> = {
-  entries: (value) => (isTable(value) ? Object.entries(value).map(([key, inner]) => [[key], inner]) : undefined),
-  elements: (value) => (Array.isArray(value) ? value : undefined),
-  maxDepth: MAX_DEPTH,
-};
 
 /** Values by path, in the notation of node settings. Throws if it is not TOML. */
 export function flattenToml(text: string): Map<string, SettingJson> {

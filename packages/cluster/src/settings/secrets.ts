@@ -8,6 +8,9 @@ const MAX_CACHED_CHARACTERS = 8 * 1024 ** 2;
 /** Masks the secrets of a text; `undefined` if that is not possible. */
 export type Masked = string | undefined | Promise<string | undefined>;
 
+/** Long enough to avoid collisions, short enough to read aloud. */
+const FINGERPRINT_BYTES = 9;
+
 /**
  * Caches masked texts: configurations rarely change, and masking is far more expensive than fetching them. Concurrent calls for
  * the same text share the work. Failures are not cached.
@@ -35,9 +38,6 @@ export async function maskConfig(
   const masked = await mask(config);
   return masked === undefined ? null : { config: masked, node };
 }
-
-/** Long enough to avoid collisions, short enough to read aloud. */
-const FINGERPRINT_BYTES = 9;
 
 /** Shows whether two nodes have the same secret; reveals nothing without the key. */
 export type SecretFingerprint = (key: string, value: SettingJson) => string;

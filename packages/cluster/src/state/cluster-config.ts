@@ -1,6 +1,15 @@
-import type { CallOptions, ClusterConfig, MemberSelection } from '@porthole/contract';
+import type {
+  CallOptions,
+  ClusterConfig,
+  ClusterConfigDiff,
+  ConfigDiffRequest,
+  Member,
+  MemberSelection,
+} from '@porthole/contract';
+import { diffSettings, type MemberSettings } from '../settings/diff-settings.ts';
+import { fetchSettings, type Settings, type SettingsDeps } from '../settings/fetch-settings.ts';
 import { maskConfig } from '../settings/secrets.ts';
-import { chooseMembers, queryMembers, type StateDeps } from './query-members.ts';
+import { type ChosenMember, chooseMembers, departedReport, queryMembers, type StateDeps } from './query-members.ts';
 
 /** The configuration of each member; from its snapshot if it left, failed or does not respond, with the age in the report. */
 export async function clusterConfig(
@@ -24,3 +33,62 @@ export async function clusterConfig(
 }
 
 export const NOT_MASKABLE = 'the configuration is not TOML, so its secrets cannot be masked; not shown';
+
+/** The settings of a member with its report. */
+interface Compared extends MemberSettings {
+  role: string;
+  /** What it is compared by, besides its role: `zone=a`; empty if it has no such label. */
+  label: string;
+}
+
+/**
+ * Differences between members of the same role. A member that failed or does not respond is compared by its snapshot: drift
+ * must not disappear with it. One that left is compared only if it is named.
+ */
+export async function configDiff(
+  deps: StateDeps & SettingsDeps,
+  request: ConfigDiffRequest,
+  options: CallOptions = {},
+): Promise<ClusterConfigDiff> {
+  const chosen = chooseMembers(deps, request);
+  const isCompared = ({ departed }: ChosenMember) =>
+    departed?.departed?.state !== 'left' || (request.nodes?.length ?? 0) > 0;
+  const responses = await queryMembers(
+    deps,
+    chosen.filter(isCompared),
+    (member, callOptions) => fetchSettings(member, deps, callOptions),
+    {
+      ...options,
+      countOf: (settings) => settings.size,
+    },
+  );
+  const compared = responses.flatMap(({ peer, value }) => (value ? [toCompared(peer.member, value, request.by)] : []));
+  const departedReports = chosen.flatMap((member) =>
+    member.departed && !isCompared(member) ? [departedReport(member.departed, 0)] : [],
+  );
+  const members = [...responses.map(({ report }) => report), ...departedReports];
+  return { roles: diffRoles(compared, request.by), members: members.sort((a, b) => compareText(a.id, b.id)) };
+}
+
+function diffRoles(compared: readonly Compared[], by: string | undefined): ClusterConfigDiff['roles'] {
+  const groups = new Map<string, Compared[]>();
+  for (const member of compared) {
+    const key = `${member.role}\n${member.label}`;
+    groups.set(key, [...(groups.get(key) ?? []), member]);
+  }
+  return [...groups.keys()].sort().flatMap((key) => {
+    const members = groups.get(key) ?? [];
+    const [role = '', label = ''] = key.split('\n');
+    const named = by === undefined ? { role } : { role, label };
+    return { ...named, nodes: members.map(({ id }) => id).sort(), ...diffSettings(members) };
+  });
+}
+
+function toCompared({ id, role, node, labels }: Member, settings: Settings, by: string | undefined): Compared {
+  const value = by !== undefined && Object.hasOwn(labels, by) ? labels[by] : undefined;
+  return { id, role, node, settings, label: value === undefined ? '' : `${by}=${value}` };
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

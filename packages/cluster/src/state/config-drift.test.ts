@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SnapshotCache } from '../membership/snapshots/snapshot-cache.ts';
 import { UNKNOWN_ROLE } from '../membership/static-members.ts';
-import { configDiff } from './config-diff.ts';
+import { configDiff } from './cluster-config.ts';
 import { ConfigDrift, type ConfigDriftDeps } from './config-drift.ts';
 import { fakeDeps, member, NOW_MS, snapshot } from './testing/fake-deps.ts';
 import { fakeNode, NODE } from './testing/fake-node.ts';

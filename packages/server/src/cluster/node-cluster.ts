@@ -1,4 +1,4 @@
-import type { ClusterGauges, LocalCluster, MemberAccessOptions, SelfMember } from '@porthole/cluster';
+import type { ClusterGauges, LocalCluster, MemberAccessOptions, Membership, SelfMember } from '@porthole/cluster';
 import {
   type AroundRequest,
   type CallOptions,
@@ -37,7 +37,6 @@ import type { Settings } from '../settings/settings.ts';
 import { parseMemberZone } from '../settings/text-kinds.ts';
 import type { ClusterFiles } from './cluster-files.ts';
 import { createMemberFetch } from './member-fetch.ts';
-import { createMembership } from './membership.ts';
 
 export interface NodeClusterDeps {
   settings: Settings;
@@ -302,4 +301,28 @@ async function maskToml(text: string, thread: ConfigThread): Promise<string | un
     if (!(error instanceof TomlError || error instanceof PortholeError)) throw error;
     return undefined;
   }
+}
+
+/** How the members of the cluster are known: from a list, or from a registry. */
+export async function createMembership(
+  self: SelfMember,
+  { settings, files, log }: Pick<NodeClusterDeps, 'settings' | 'files' | 'log'>,
+): Promise<Membership> {
+  const { name, members, etcd, etcdUser, lindbNamespace, leaseMs, lastWordsKeepMs } = settings.cluster;
+  const { createEtcdMembers, createLindbMembers, createStaticMembers } = await import('@porthole/cluster');
+  if (etcd.length === 0) return createStaticMembers({ self, members });
+  const access = {
+    self,
+    endpoints: etcd,
+    tls: () => files.etcd.tls,
+    log,
+    ...(etcdUser && { user: etcdUser, password: () => files.etcd.password ?? '' }),
+  };
+  if (lindbNamespace) return createLindbMembers({ ...access, namespace: lindbNamespace });
+  return createEtcdMembers({
+    ...access,
+    cluster: name,
+    leaseSeconds: Math.ceil(leaseMs / 1000),
+    keepDeparturesSeconds: Math.ceil(lastWordsKeepMs / 1000),
+  });
 }

@@ -4,17 +4,14 @@ import {
   type ClientDuplexStream,
   credentials,
   Metadata,
+  type MethodDefinition,
   type ServiceError,
   status,
 } from '@grpc/grpc-js';
+import { loadFileDescriptorSetFromBuffer } from '@grpc/proto-loader';
 import type { Address } from '../member-address.ts';
-import {
-  type EtcdDefinition,
-  loadEtcdDefinition,
-  type MethodName,
-  type MethodRequest,
-  type MethodResponse,
-} from './service-definition.ts';
+import { DESCRIPTOR_BASE64 } from './generated/descriptor.ts';
+import type { AuthMethods, KVMethods, LeaseMethods, WatchMethods } from './generated/messages.ts';
 
 /** Per call; a healthy etcd responds within milliseconds. */
 const CALL_TIMEOUT_MS = 2000;
@@ -32,6 +29,11 @@ const CHANNEL_OPTIONS = {
   // Skips the TXT lookup.
   'grpc.service_config_disable_resolution': 1,
 };
+
+/** Names as in the .proto; 64-bit numbers as strings, because lease ids need all digits. */
+const OPTIONS = { keepCase: true, longs: String, enums: String, defaults: true };
+
+const SERVICES = ['KV', 'Watch', 'Lease', 'Auth'];
 
 /** PEM texts. */
 export interface EtcdTls {
@@ -172,4 +174,20 @@ export async function* readStream<Request, Answer>(
     signal.removeEventListener('abort', cancel);
     cancel();
   }
+}
+
+type Methods = KVMethods & LeaseMethods & AuthMethods & WatchMethods;
+
+export type MethodName = keyof Methods;
+/** Absent fields have their zero value. */
+export type MethodRequest<Name extends MethodName> = Partial<Methods[Name]['request']>;
+export type MethodResponse<Name extends MethodName> = Methods[Name]['response'];
+
+/** The methods in use with their serializers. */
+export type EtcdDefinition = Readonly<Record<MethodName, MethodDefinition<object, object>>>;
+
+export function loadEtcdDefinition(): EtcdDefinition {
+  const loaded = loadFileDescriptorSetFromBuffer(Buffer.from(DESCRIPTOR_BASE64, 'base64'), OPTIONS);
+  const services = SERVICES.map((name) => loaded[`etcdserverpb.${name}`]);
+  return Object.assign({}, ...services) as EtcdDefinition;
 }

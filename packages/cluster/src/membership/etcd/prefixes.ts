@@ -1,7 +1,12 @@
 import { status } from '@grpc/grpc-js';
-import { type EtcdConnection, grpcCode, readStream } from './etcd-connection.ts';
+import {
+  type EtcdConnection,
+  grpcCode,
+  type MethodRequest,
+  type MethodResponse,
+  readStream,
+} from './etcd-connection.ts';
 import type { EventMessage, KeyValueMessage } from './generated/messages.ts';
-import type { MethodRequest, MethodResponse } from './service-definition.ts';
 
 /** Keys per response, some hundred bytes each. Fewer if the response would be too large. */
 const PAGE_KEYS = 256;

@@ -1,8 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { codeOf, type Member } from '@porthole/contract';
 import { type Address, quote } from '../member-address.ts';
-import { MemberDraft, type ReadDeparture, type ReadMember } from '../member-draft.ts';
-import type { MemberList } from '../member-list.ts';
+import { MemberDraft, type MemberList, type ReadDeparture, type ReadMember } from '../member-list.ts';
 import type { MembershipLog } from '../membership.ts';
 import { type EtcdAccess, EtcdConnection } from './etcd-connection.ts';
 import { type KeyChange, listPrefixes, watchPrefixes } from './prefixes.ts';

@@ -1,7 +1,7 @@
 import { type AroundRequest, type NodeState, PortholeError, type SearchOptions, searchItems } from '@porthole/contract';
 import type { FoundRecord, SearchEnd, SearchQuery } from '@porthole/logs/types';
 import { batchOf, EMPTY_BATCH, isBatch, type RecordBatch } from '@porthole/records';
-import { withFloor } from '../../fan-out/member-floor.ts';
+import { withFloor } from '../../state/counts/counting.ts';
 
 export interface AroundQuery extends Pick<AroundRequest, 'beforeMs' | 'afterMs' | 'limit'> {
   /** Of the member. */

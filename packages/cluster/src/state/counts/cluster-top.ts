@@ -1,7 +1,10 @@
 import {
+  type BucketSource,
   type ClusterTop,
+  compareValues,
   type MemberReport,
   type MemberSelection,
+  mergeBuckets,
   mergeTop,
   PortholeError,
   type SearchOptions,
@@ -20,7 +23,6 @@ import {
 } from '../query-members.ts';
 import { type BucketPlan, MAX_BUCKETS, planBuckets } from './bucket-span.ts';
 import { correctedQuery, countedRange, isCount, memberBudget, withTruncation } from './counting.ts';
-import { addBuckets, type MemberTop, withExactCounts } from './merge-top.ts';
 
 /** Maximum values of a node. As many are requested: one that is rare everywhere may be among the most frequent overall. */
 const MAX_VALUES = 10_000;
@@ -170,4 +172,50 @@ function isValue({ value, count, error = 0, buckets = [] }: TopValue): boolean {
 
 function countAll(values: readonly TopValue[]): number {
   return values.reduce((sum, { count }) => sum + count, 0);
+}
+
+/** The counts of a member, by its own clock. */
+export interface MemberTop {
+  id: string;
+  /** To take off this time of its clock. */
+  offsetAt(timeMs: number): number;
+  top: Omit<Top, 'end'>;
+}
+
+type ClusterValue = ClusterTop['values'][number];
+
+export interface BucketGrid {
+  bucketMs: number;
+  fromMs?: number | undefined;
+  toMs?: number | undefined;
+}
+
+/** The values with their counts over time, for which members are asked in a second request. */
+export function addBuckets(
+  values: readonly ClusterValue[],
+  tops: readonly MemberTop[],
+  grid: BucketGrid,
+): ClusterValue[] {
+  const byValue = new Map(values.map(({ value }) => [value, [] as BucketSource[]]));
+  for (const { id, offsetAt, top } of tops) {
+    const { bucketMs = grid.bucketMs } = top;
+    for (const { value, buckets = [] } of top.values) {
+      // Values have no levels.
+      const counts = buckets.map(({ startMs, count }) => ({ startMs, counts: { NONE: count } }));
+      byValue.get(value)?.push({ id, offsetAt, histogram: { bucketMs, buckets: counts } });
+    }
+  }
+  return values.map((value) => {
+    const sources = byValue.get(value.value) ?? [];
+    if (sources.length === 0) return value;
+    const merged = mergeBuckets(sources, grid);
+    return { ...value, buckets: merged.map(({ startMs, counts }) => ({ startMs, count: counts.NONE ?? 0 })) };
+  });
+}
+
+/** The values with the counts of a second request about them only, which are exact. */
+export function withExactCounts(values: readonly ClusterValue[], tops: readonly MemberTop[]): ClusterValue[] {
+  const merged = mergeTop(tops, { limit: Number.POSITIVE_INFINITY, areGiven: true });
+  const counted = new Map(merged.values.map((value) => [value.value, value]));
+  return values.map((value) => counted.get(value.value) ?? value).sort(compareValues);
 }

@@ -1,12 +1,17 @@
-import type { MemberReport, MemberSelection, SearchOptions } from '@porthole/contract';
+import type { Floors, MemberReport, MemberSelection, SearchOptions } from '@porthole/contract';
 import type { SearchEnd } from '@porthole/logs/types';
 import { type SteppedClock, toMemberEdge, toMemberRange, toOwnTime } from '../../fan-out/clock-steps.ts';
-import { withFloor } from '../../fan-out/member-floor.ts';
 import { unreadPart } from '../../requests/member-failure.ts';
 import type { StateDeps } from '../query-members.ts';
 
 /** Fraction of the member timeout used as its scan budget; the rest is for the network. Incomplete counts are still returned. */
 const SCAN_SHARE = 0.8;
+
+/** A time range no record is in: a range must not be empty. The last millisecond that has a four-digit year. */
+const NEVER_MS = 253_402_300_799_998;
+
+/** As far as a time can go back: the member is asked for everything. */
+const ALWAYS_MS = -8.64e15;
 
 /** The scan budget of a member: as requested, but within its timeout. */
 export function memberBudget(
@@ -75,4 +80,18 @@ export function correctedQuery<Q extends TimedQuery>(
 /** Whether a number of another member is a count. */
 export function isCount(value: unknown): boolean {
   return Number.isSafeInteger(value) && Number(value) >= 0;
+}
+
+/** The query of a member, by its clock, without the records before its floor: those are read from the archive. */
+export function withFloor<Query extends { fromMs?: number; toMs?: number }>(
+  query: Query,
+  floors: Floors | undefined,
+  id: string,
+): Query {
+  const floorMs = floors && (Object.hasOwn(floors, id) ? floors[id] : floors['*']);
+  if (floorMs === undefined || floorMs <= ALWAYS_MS) return query;
+  const { fromMs = floorMs, toMs } = query;
+  const startMs = Math.max(fromMs, floorMs);
+  if (toMs !== undefined && startMs >= toMs) return { ...query, fromMs: NEVER_MS, toMs: NEVER_MS + 1 };
+  return { ...query, fromMs: startMs };
 }

@@ -1,9 +1,9 @@
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import type { Membership } from '../membership.ts';
-import { startTestEtcd } from '../testing/etcd.ts';
-import { memberIds, RecordingLog, testSelf } from '../testing/members.ts';
 import { createLindbMembers, type LindbMembersOptions } from './lindb-members.ts';
+import type { Membership } from './membership.ts';
+import { startTestEtcd } from './testing/etcd.ts';
+import { memberIds, RecordingLog, testSelf } from './testing/members.ts';
 
 async function watchLindb(url: string, options: Partial<LindbMembersOptions> = {}): Promise<Membership> {
   const members = createLindbMembers({ self: testSelf('self'), endpoints: [url], log: new RecordingLog(), ...options });

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { eventually } from '@porthole/logs/testing';
 import { Agent } from 'undici';
 import { expect, it, onTestFinished } from 'vitest';
-import { createDispatchFetch } from './dispatch-fetch.ts';
+import { createDispatchFetch } from './member-fetch.ts';
 
 async function start(respond: RequestListener) {
   const sockets = new Set<Socket>();

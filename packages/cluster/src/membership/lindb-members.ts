@@ -1,9 +1,9 @@
 import { type Member, PortholeError } from '@porthole/contract';
-import type { EtcdAccess } from '../etcd/etcd-connection.ts';
-import { checkMemberId, quote, readAddress } from '../member-address.ts';
-import { type Membership, type MembershipLog, type SelfMember, selfMember } from '../membership.ts';
-import { readJsonObject, readNodeObject, refusal } from '../node-object.ts';
-import { RegistryMembers } from '../registry-members.ts';
+import type { EtcdAccess } from './etcd/etcd-connection.ts';
+import { checkMemberId, quote, readAddress } from './member-address.ts';
+import { type Membership, type MembershipLog, type SelfMember, selfMember } from './membership.ts';
+import { readJsonObject, readNodeObject, refusal } from './node-object.ts';
+import { RegistryMembers } from './registry-members.ts';
 
 const DEFAULT_NAMESPACE = '/lindb-cluster';
 

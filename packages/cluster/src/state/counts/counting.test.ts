@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { withFloor } from './member-floor.ts';
+import { withFloor } from './counting.ts';
 
 it.each([
   ['no floors', undefined, { fromMs: 5 }, { fromMs: 5 }],
