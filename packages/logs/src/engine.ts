@@ -3,9 +3,8 @@ import { BlockIndexes } from './block-index/block-index.ts';
 import { DiskIndex } from './disk-index/disk-index.ts';
 import type { IndexDirOptions } from './disk-index/index-dir.ts';
 import { type EngineUsage, NO_DISK_INDEX } from './engine-usage.ts';
-import type { HandleCache } from './file/handle-cache.ts';
-import type { LogHandle } from './file/log-handle.ts';
-import type { SharedReads } from './file/shared/shared-reads.ts';
+import type { HandleCache, LogHandle } from './file/handle-cache.ts';
+import type { SharedReads } from './file/shared-reads.ts';
 import type { TextSource } from './file/text-source.ts';
 import { followDespite } from './follow/follow-despite.ts';
 import { followLimit } from './follow/follow-limit.ts';
@@ -14,21 +13,20 @@ import { LogError } from './log-error.ts';
 import { FormatSet } from './parse/format-set.ts';
 import type { UserFormat } from './parse/user-format.ts';
 import type { Zone } from './parse/zone.ts';
-import type { Fields, FieldsQuery, Top, TopQuery } from './query/count-types.ts';
 import type { SeenFile } from './read/list.ts';
 import { CancelFlag } from './scan/cancel-flag.ts';
 import type { DescribeResult, StatResult } from './scan/jobs.ts';
 import { matchRegex } from './scan/match-regex.ts';
 import { WorkerPool } from './scan/worker-pool.ts';
-import type { Scrubbing } from './scrub/scrubbing.ts';
+import type { Scrubbing } from './scrub/scrubber.ts';
 import { digest } from './search/digest.ts';
 import { type FieldsOptions, fields } from './search/fields.ts';
 import { type FileHead, readHeads } from './search/files/file-heads.ts';
 import type { DeletedRecords } from './search/files/open-family.ts';
 import { type OpenFamily, releaseFamily } from './search/files/open-family.ts';
 import { FileOpener } from './search/files/open-file.ts';
-import { type OpenDeps, openSelected, type Selection } from './search/files/open-selected.ts';
 import { packedText } from './search/files/packed-text.ts';
+import { type OpenDeps, openSelected, type Selection } from './search/files/selected-families.ts';
 import { histogram } from './search/histogram.ts';
 import { ScanContext } from './search/scan-context.ts';
 import { search } from './search/search.ts';
@@ -40,6 +38,8 @@ import type { TextIndexStore } from './text-index/types.ts';
 import type {
   Digest,
   DigestQuery,
+  Fields,
+  FieldsQuery,
   FileProblem,
   FollowItem,
   FollowQuery,
@@ -51,6 +51,8 @@ import type {
   SearchEnd,
   SearchItem,
   SearchQuery,
+  Top,
+  TopQuery,
 } from './types.ts';
 
 export interface EngineOptions extends SearchLimits {

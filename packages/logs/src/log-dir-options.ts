@@ -1,9 +1,9 @@
 import type { EngineOptions } from './engine.ts';
 import type { LogTree } from './file/tree.ts';
 import type { Zone } from './parse/zone.ts';
-import type { Scrubbing } from './scrub/scrubbing.ts';
+import type { Scrubbing } from './scrub/scrubber.ts';
 import type { DeletedRecords } from './search/files/open-family.ts';
-import type { Selection } from './search/files/open-selected.ts';
+import type { Selection } from './search/files/selected-families.ts';
 
 export interface LogDirOptions extends EngineOptions {
   /** Time zone of the timestamps in the files. */

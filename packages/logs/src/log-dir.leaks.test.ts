@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { CHUNK_BYTES } from './file/shared/buffer-pool.ts';
+import { CHUNK_BYTES } from './file/shared-reads.ts';
 import type { LogDir } from './log-dir.ts';
 import { eventually } from './testing/eventually.ts';
 import { readTail } from './testing/read-bytes.ts';

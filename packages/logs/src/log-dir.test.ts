@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, renameSync, rmSync, truncateSync, utimesSync
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { CHUNK_BYTES } from './file/shared/buffer-pool.ts';
+import { CHUNK_BYTES } from './file/shared-reads.ts';
 import type { LogDir } from './log-dir.ts';
 import { createZone } from './parse/zone.ts';
 import { eventually } from './testing/eventually.ts';

@@ -3,25 +3,22 @@ import { type DirWatch, type WatchTimes, watchForIndex } from './disk-index/dir-
 import type { LogEngine } from './engine.ts';
 import { type EngineUsage, NO_ENGINE } from './engine-usage.ts';
 import { findDecoder, isPackedName, refuseUndecoded } from './file/compression.ts';
-import { HandleCache } from './file/handle-cache.ts';
+import { HandleCache, type LogHandle } from './file/handle-cache.ts';
 import { createHiddenNames } from './file/hidden-names.ts';
-import type { LogHandle } from './file/log-handle.ts';
 import { assertSafeName } from './file/safe-name.ts';
-import { SharedReads } from './file/shared/shared-reads.ts';
+import { SharedReads } from './file/shared-reads.ts';
 import { FLAT, findMount, type LogTree } from './file/tree.ts';
 import { readEncoding } from './file/utf16.ts';
 import type { LogDirOptions } from './log-dir-options.ts';
 import { LogError } from './log-error.ts';
 import { createZone, type Zone } from './parse/zone.ts';
-import type { Fields, FieldsQuery, Top, TopQuery } from './query/count-types.ts';
 import { DirListing } from './read/dir-listing.ts';
 import { FileDetails } from './read/file-details.ts';
 import { readLastTime } from './read/last-time.ts';
 import { openLog } from './read/open-log.ts';
 import { PackedSecrets } from './read/packed-secrets.ts';
-import { summarizeFile } from './read/summarize-file.ts';
 import { tail } from './read/tail.ts';
-import { Scrubbing } from './scrub/scrubbing.ts';
+import { Scrubbing } from './scrub/scrubber.ts';
 import type { FieldsOptions } from './search/fields.ts';
 import type { FileHead } from './search/files/file-heads.ts';
 import type { SearchOptions } from './search/stop-reason.ts';
@@ -32,6 +29,8 @@ import type {
   ByteStream,
   Digest,
   DigestQuery,
+  Fields,
+  FieldsQuery,
   FileProblem,
   FollowItem,
   FollowQuery,
@@ -46,6 +45,8 @@ import type {
   SearchEnd,
   SearchItem,
   SearchQuery,
+  Top,
+  TopQuery,
 } from './types.ts';
 
 /** The entry point to a directory of logs. Nothing outside the directory is ever read through it. */
@@ -83,8 +84,10 @@ export class LogDir {
     this.#details = new FileDetails({
       list: () => this.#listing.all(),
       families: (names) => this.#listing.families.of(names),
-      describe: (name) =>
-        summarizeFile(name, { handles: this.#handles, reads: this.#reads, zone, formats: options.formats }),
+      describe: async (name) => {
+        const { summarizeFile } = await import('./read/summarize-file.ts');
+        return summarizeFile(name, { handles: this.#handles, reads: this.#reads, zone, formats: options.formats });
+      },
       describeMany: async (names) => (await this.#loadEngine()).describe(names),
       lastTime: (name) => readLastTime((query) => toItems(this.search(query)), name),
     });

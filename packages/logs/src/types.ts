@@ -1,18 +1,8 @@
 import type { Level } from './parse/level.ts';
-import type { FormatName, RecordFields } from './parse/record-fields.ts';
-import type { FieldJson, QueryNode } from './query/query-node.ts';
 
 export type { LogErrorCode } from './log-error.ts';
-export type {
-  FieldSummary,
-  Fields,
-  FieldsQuery,
-  FieldType,
-  Top,
-  TopQuery,
-  TopValue,
-} from './query/count-types.ts';
-export type { FieldJson, FormatName, Level, QueryNode, RecordFields };
+
+export type { Level };
 
 /** One file of the log directory, exactly the fields of the contract. */
 export interface LogEntry {
@@ -165,6 +155,9 @@ export interface FileProblem {
   detail: string;
 }
 
+/** Codes of problems with files that do not mean missing data: left out on purpose, or read in spite of it. */
+export const NOTICES: ReadonlySet<string> = new Set(['NO_TIMES', 'LEFT_OUT', 'NUL_BYTES']);
+
 /** A file that was not read because another one contains all of its text: it is being copied or compressed. */
 export interface DuplicateFile {
   file: string;
@@ -316,3 +309,166 @@ export type FollowItem =
   | { type: 'position'; cursor: string }
   /** The last item. */
   | { type: 'end'; reason: 'cancelled' | 'stopping' };
+
+/** What values of a field look like. */
+export type FieldType = 'text' | 'number' | 'duration' | 'size' | 'boolean' | 'level';
+
+export interface FieldsQuery extends LogSelection, RecordFilter {
+  /** Maximum number of fields returned, those of the most records first. */
+  limit: number;
+}
+
+export interface FieldSummary {
+  /** As queries name it. */
+  name: string;
+  /** Most frequent first; those of less than 5 % of its values are left out. */
+  types: FieldType[];
+  /** Examined records that have the field. */
+  records: number;
+  /** Number of different values. */
+  distinct: number;
+  /** Whether `distinct` is exact for the examined records; otherwise estimated, within a few percent. */
+  isDistinctExact: boolean;
+  /** Some of its values, the most frequent ones first. */
+  examples: string[];
+}
+
+/** The fields of matching records. */
+export interface Fields {
+  fields: FieldSummary[];
+  /** Number of fields, including those not returned. */
+  totalFields: number;
+  /** Matching records that were examined. */
+  records: number;
+  /** Whether only a part of the range was examined because it is large: evenly chosen blocks. */
+  isSample: boolean;
+  end: Omit<SearchEnd, 'type' | 'cursor'>;
+}
+
+export interface TopQuery extends LogSelection, RecordFilter {
+  /** The field. */
+  by: string;
+  /** Maximum number of values returned, the most frequent ones first. */
+  limit: number;
+  /** Count only these values; the others together. One that was cut counts all values that are shown like it. */
+  values?: readonly string[];
+  /** Also count over time: desired number of buckets, or their width. */
+  buckets?: number;
+  bucketMs?: number;
+}
+
+export interface TopValue {
+  value: string;
+  /** Matching records that have it; a lower bound if `error` is present. */
+  count: number;
+  /** Absent: exact. The number of records is at most `count + error`. */
+  error?: number;
+  /** Counts over time, exact, in ascending order; only if requested. */
+  buckets?: { startMs: number; count: number }[];
+}
+
+/** Counts by value of a field. A record with several values counts once for each. */
+export interface Top {
+  by: string;
+  /** Ordered by count, equal counts by value. */
+  values: TopValue[];
+  /** Counts of all values that are not in the list, together. */
+  others: number;
+  /** Matching records without the field. */
+  missing: number;
+  /** Number of different values; estimated unless `isExact`. */
+  distinct: number;
+  /** Whether counts, order and `distinct` are exact for the covered range. */
+  isExact: boolean;
+  /** Width of the buckets, if requested. */
+  bucketMs?: number;
+  end: Omit<SearchEnd, 'type' | 'cursor'>;
+}
+
+/*
+ * A query as data: what the text of a query is parsed to, and what records are matched against. Plain JSON, so that it
+ * can be sent to threads.
+ */
+
+type FieldScalar = string | number | boolean | null;
+
+/** The value of a field in a response. A number only where it is written as in the log; a list if there are several. */
+export type FieldJson = FieldScalar | FieldScalar[];
+
+/** `=` is, `:` contains as whole words; the others compare numbers, durations, sizes and levels. */
+export type FieldOperator = '=' | '!=' | ':' | '<' | '<=' | '>' | '>=';
+
+/** Text that occurs anywhere in the record. */
+export interface TextNode {
+  kind: 'text';
+  text: string;
+  /** Absent: ignoring case. */
+  caseSensitive?: true;
+}
+
+/** RE2 syntax, searched anywhere in the record; `^` and `$` match at its lines. */
+export interface RegexNode {
+  kind: 'regex';
+  pattern: string;
+  caseSensitive?: true;
+}
+
+/** A field compared with a value. A field with several values matches if one of them does. */
+export interface FieldNode {
+  kind: 'field';
+  field: string;
+  operator: FieldOperator;
+  /** As written, without quotes and escapes. */
+  value: string;
+  /** `*` in the value stands for any text; only with `=`, `!=` and `:`. */
+  wildcard?: true;
+}
+
+/** A field with a value in which the regex matches. */
+export interface FieldRegexNode {
+  kind: 'fieldRegex';
+  field: string;
+  pattern: string;
+  caseSensitive?: true;
+}
+
+/** The record has the field. */
+export interface ExistsNode {
+  kind: 'exists';
+  field: string;
+}
+
+export type QueryNode =
+  | TextNode
+  | RegexNode
+  | FieldNode
+  | FieldRegexNode
+  | ExistsNode
+  | { kind: 'not'; node: QueryNode }
+  | { kind: 'and'; nodes: readonly QueryNode[] }
+  | { kind: 'or'; nodes: readonly QueryNode[] };
+
+/* What clients see of parsing: no types of Node.js, which browsers do not have. */
+
+/**
+ * The name of a built-in format or of one from the settings, behind the names of what is around its lines:
+ * `docker+json`, `cri+ansi+iso`. A record of any format is its first line and its continuation lines.
+ */
+export type FormatName = string;
+
+/** A record as columns. Missing columns are absent; the message is always present. */
+export interface RecordFields {
+  timeMs?: number;
+  level?: Level;
+  /** `file:line` of the code that wrote it. */
+  source?: string;
+  /** Names of the component that wrote it: bracketed tags, a logger's name, a program. */
+  tags?: string[];
+  message: string;
+  context?: Record<string, unknown>;
+  /**
+   * The context as written in the log, JSON on one line: only if `context` does not serialize to the same tokens,
+   * because of numbers that are too large or written like `1.0`, duplicate keys, or numeric keys.
+   */
+  contextText?: string;
+}

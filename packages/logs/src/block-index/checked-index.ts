@@ -1,6 +1,5 @@
 import type { SeekResult, VerifyResult } from '../scan/jobs.ts';
-import type { BlockSummary, FileIndex, KnownTimes, TailSummary } from './block-index.ts';
-import type { KeptGroups } from './kept-groups.ts';
+import type { BlockSummary, FileIndex, KeptGroups, KnownTimes, TailSummary } from './block-index.ts';
 
 /**
  * The index of a file for one query, restricted to what is still true. A block is unchanged if the file has had the

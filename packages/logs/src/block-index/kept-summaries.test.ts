@@ -15,12 +15,12 @@ import type { IndexDirOptions } from '../disk-index/index-dir.ts';
 import type { LogDir } from '../log-dir.ts';
 import type { LogDirOptions } from '../log-dir-options.ts';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
-import { Scrubbing } from '../scrub/scrubbing.ts';
+import { Scrubbing } from '../scrub/scrubber.ts';
 import { eventually } from '../testing/eventually.ts';
 import { BERLIN } from '../testing/random-record.ts';
 import { runSearch } from '../testing/run-search.ts';
 import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
-import { decodeSummaries, encodeSummaries, type KeptSummaries } from './summary-codec.ts';
+import { decodeSummaries, encodeSummaries, type KeptSummaries } from './summary-store.ts';
 
 const LINE = '2026-06-01 10:00:00.000\tINFO\ta.go:1\ta line of usual length\n';
 const ERROR = '2026-06-01 10:00:01.000\tERROR\ta.go:1\tit failed with sesame-open\n';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
-import { Scrubbing } from '../scrub/scrubbing.ts';
+import { Scrubbing } from '../scrub/scrubber.ts';
 import { expectSame, randomDir } from '../testing/random-dir.ts';
 import { logSpec } from '../testing/random-logs.ts';
 import { filterSpec, toFilter } from '../testing/random-queries.ts';

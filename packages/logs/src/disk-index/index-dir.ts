@@ -1,12 +1,11 @@
-import { randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { chmod, lstat, mkdir, readdir, rm, utimes } from 'node:fs/promises';
+import { randomBytes, randomUUID } from 'node:crypto';
+import { type BigIntStats, constants } from 'node:fs';
+import { chmod, link, lstat, mkdir, open, readdir, rename, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { closeFd, readFd, statFd } from '../file/fs-calls.ts';
+import { closeFd, openFd, readFd, statFd } from '../file/fs-calls.ts';
 import { isSystemError, systemCode } from '../log-error.ts';
 import { KEPT, Shared } from '../shared.ts';
 import type { IndexKeeperTimes } from './index-keeper.ts';
-import { isOpenToOthers, isOwn, openOwn, undefinedIfMissing, writeWhole } from './own-files.ts';
 
 /** Names of what it keeps. Everything else in the directory is neither read nor removed. */
 const ENTRY_NAME = /^[0-9a-f]{32}\.(?:blocks|text)$/;
@@ -292,4 +291,66 @@ class Refused extends Error {}
 
 function touch(path: string, timeMs: number): Promise<void> {
   return utimes(path, new Date(timeMs), new Date(timeMs));
+}
+
+const OTHERS = 0o077n;
+
+function isOwn({ uid }: BigIntStats): boolean {
+  return process.geteuid === undefined || uid === BigInt(process.geteuid());
+}
+
+function isOpenToOthers({ mode }: BigIntStats): boolean {
+  return (mode & OTHERS) !== 0n;
+}
+
+/** A descriptor of the file, if it is a regular one of this user, and not a link. Others lose their access to it. */
+async function openOwn(path: string, flags: number): Promise<number | 'missing' | 'refused'> {
+  let fd: number;
+  try {
+    fd = await openFd(path, flags | constants.O_NOFOLLOW | constants.O_NONBLOCK, 0o600);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === 'ENOENT') return 'missing';
+    if (code === 'ELOOP' || code === 'ENXIO' || code === 'EISDIR') return 'refused';
+    throw error;
+  }
+  try {
+    const stats = await statFd(fd);
+    if (stats.isFile() && isOwn(stats)) {
+      if (isOpenToOthers(stats)) await chmod(path, 0o600);
+      return fd;
+    }
+  } catch (error) {
+    await closeFd(fd);
+    throw error;
+  }
+  await closeFd(fd);
+  return 'refused';
+}
+
+/** Writes a file in one step: others see all of it or nothing. With `keep`, one that exists by then stays. */
+async function writeWhole(path: string, bytes: Uint8Array, { keep = false } = {}): Promise<void> {
+  const half = `${path}.${randomUUID()}.tmp`;
+  try {
+    const file = await open(half, 'wx', 0o600);
+    try {
+      await file.writeFile(bytes);
+    } finally {
+      await file.close();
+    }
+    if (keep) await link(half, path).catch(undefinedIfExists);
+    else await rename(half, path);
+  } catch (error) {
+    await rm(half, { force: true }).catch(() => {}); // the first error is the one to report
+    throw error;
+  }
+  if (keep) await rm(half, { force: true });
+}
+
+function undefinedIfMissing(error: unknown): undefined {
+  if (systemCode(error) !== 'ENOENT') throw error;
+}
+
+function undefinedIfExists(error: unknown): undefined {
+  if (systemCode(error) !== 'EEXIST') throw error;
 }

@@ -1,7 +1,7 @@
 import { type BigIntStats, statSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { systemCode } from '../log-error.ts';
-import type { LogHandle } from './log-handle.ts';
+import type { LogHandle } from './handle-cache.ts';
 
 /**
  * File system clocks tick every few milliseconds, old ones every second or two: a file written twice within one tick

@@ -4,8 +4,7 @@ import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { eventually } from '../testing/eventually.ts';
 import { readTail } from '../testing/read-bytes.ts';
 import { openBelow, openDir, tempDir } from '../testing/temp-dir.ts';
-import { HandleCache } from './handle-cache.ts';
-import type { LogHandle } from './log-handle.ts';
+import { HandleCache, type LogHandle } from './handle-cache.ts';
 
 function openCache(dir: string): HandleCache {
   const cache = new HandleCache(dir);

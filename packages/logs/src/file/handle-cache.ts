@@ -3,12 +3,24 @@ import { LogError, systemCode, unreadable } from '../log-error.ts';
 import { EntryStats } from './entry-stats.ts';
 import { type FoundEntry, findEntry, findEntryNow } from './find-entry.ts';
 import { closeFd } from './fs-calls.ts';
-import type { LogHandle } from './log-handle.ts';
 import { notALog, openInside } from './open-inside.ts';
 import { assertSafeName } from './safe-name.ts';
-import { GatheredLookup } from './shared/gathered-lookup.ts';
-import { SharedLookup } from './shared/shared-lookup.ts';
+import { GatheredLookup, SharedLookup } from './shared-lookup.ts';
 import { FLAT, findMount, type LogTree, locate } from './tree.ts';
+
+/** An open, verified regular file of the log directory. Its size when it was opened is its end. */
+export interface LogHandle {
+  readonly name: string;
+  readonly fd: number;
+  readonly sizeBytes: number;
+  readonly modifiedNs: bigint;
+  /** Time of the last change of content, name or owner (ctime). Unlike the modification time, it cannot be set back. */
+  readonly changedNs: bigint;
+  readonly dev: bigint;
+  readonly ino: bigint;
+  /** Returns the handle; the descriptor is closed when nobody uses it any more. May be called more than once. */
+  release(): void;
+}
 
 /** An unused descriptor is closed after this long: a deleted file must not hold its disk space because of us. */
 const IDLE_MS = 1000;

@@ -4,8 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { collect } from '../testing/read-bytes.ts';
 import { tempDir } from '../testing/temp-dir.ts';
 import { type RangeSource, readRange } from './read-range.ts';
-import { BufferPool, CHUNK_BYTES, MAX_LARGE_LENT } from './shared/buffer-pool.ts';
-import { SharedReads } from './shared/shared-reads.ts';
+import { BufferPool, CHUNK_BYTES, MAX_LARGE_LENT, SharedReads } from './shared-reads.ts';
 
 function openSource(path: string): RangeSource {
   const fd = fs.openSync(path, 'r');

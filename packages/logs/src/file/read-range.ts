@@ -1,8 +1,8 @@
 import { truncated, unreadable } from '../log-error.ts';
 import type { ReadOptions } from '../types.ts';
 import { fileStamp, isSettledForWriters } from './file-stamp.ts';
-import type { LogHandle } from './log-handle.ts';
-import type { LentChunk, SharedReads } from './shared/shared-reads.ts';
+import type { LogHandle } from './handle-cache.ts';
+import type { LentChunk, SharedReads } from './shared-reads.ts';
 
 /** The file to read, and the reads it shares. */
 export interface RangeSource {

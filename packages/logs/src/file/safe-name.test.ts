@@ -8,7 +8,7 @@ import { openDir, tempDir } from '../testing/temp-dir.ts';
 import { HandleCache } from './handle-cache.ts';
 import { readRange } from './read-range.ts';
 import { assertSafeName } from './safe-name.ts';
-import { SharedReads } from './shared/shared-reads.ts';
+import { SharedReads } from './shared-reads.ts';
 
 describe('a name that could mean more than one entry of the directory is rejected', () => {
   test.each(['.', '..', '/', '\\', 'a/b', 'a\\b', '../a', '/etc/passwd', 'a\0', '\0', 'a\0.log', 'a/', './a'])(

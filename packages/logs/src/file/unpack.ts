@@ -1,9 +1,11 @@
+import { pipeline } from 'node:stream/promises';
+import { types } from 'node:util';
+import { createGunzip } from 'node:zlib';
 import { LogError, systemCode } from '../log-error.ts';
 import { DecodeFault } from '../packed/packed-input.ts';
 import { scrubRange } from '../scrub/scrub-feed.ts';
 import type { ReadOptions } from '../types.ts';
 import { findDecoder } from './compression.ts';
-import { gunzip } from './gunzip.ts';
 import { type RangeSource, readRange } from './read-range.ts';
 import { countNuls } from './read-start.ts';
 
@@ -12,7 +14,7 @@ import { countNuls } from './read-start.ts';
  */
 const MAX_BUFFERED_BYTES = 1024 * 1024 + 1;
 
-export interface MeasuredText {
+interface MeasuredText {
   sizeBytes: number;
   /** The last bytes of the text: as many as requested and allowed, or all. */
   ending: Buffer;
@@ -97,7 +99,7 @@ async function* unpackedRange(
   }
 }
 
-export interface UnpackOptions extends ReadOptions {
+interface UnpackOptions extends ReadOptions {
   /** Receives the number of compressed bytes consumed. */
   onEnd?: (packedBytes: number) => void;
 }
@@ -136,4 +138,51 @@ function asLogError(fault: DecodeFault, name: string): LogError {
 /** Whether a compressed file could not be read because its end is missing, as it is while it is being written. */
 export function isCut({ cause }: LogError): boolean {
   return cause instanceof DecodeFault ? cause.kind === 'cut' : systemCode(cause) === 'Z_BUF_ERROR';
+}
+
+/** Output of one inflate step; fewer steps mean fewer trips through the event loop. */
+const INFLATE_BYTES = 128 * 1024;
+
+/** The whole text, secrets not masked. `onEnd` receives the number of compressed bytes consumed. */
+async function* gunzip(
+  file: RangeSource,
+  { signal, onEnd }: ReadOptions & { onEnd?: (packedBytes: number) => void },
+): AsyncGenerator<Buffer, void, undefined> {
+  const inflater = createGunzip({ chunkSize: INFLATE_BYTES });
+  // Failures of either side surface while iterating the inflater.
+  const feeding = pipeline(copies(file, signal), inflater).catch(() => {});
+  try {
+    for await (const chunk of inflater) {
+      // A few bytes on disk can be a lot of text: the reading side alone would notice an abort too late.
+      signal?.throwIfAborted();
+      yield chunk as Buffer;
+    }
+    onEnd?.(inflater.bytesWritten);
+  } catch (error) {
+    throw asGzipError(error, file.handle.name);
+  } finally {
+    inflater.destroy();
+    await feeding;
+  }
+}
+
+/** The inflater holds on to its input, and our chunks are reused, so it gets copies. */
+async function* copies(file: RangeSource, signal: AbortSignal | undefined): AsyncGenerator<Buffer, void, undefined> {
+  for await (const chunk of readRange(file, 0, file.handle.sizeBytes, { signal, packed: true })) {
+    yield Buffer.from(chunk);
+  }
+}
+
+/** Converts zlib errors of a damaged archive; other errors pass through. */
+function asGzipError(thrown: unknown, name: string): unknown {
+  const code = types.isNativeError(thrown) && 'code' in thrown ? String(thrown.code) : '';
+  if (!code.startsWith('Z_')) return thrown;
+  const what = code === 'Z_BUF_ERROR' ? 'is truncated' : 'is not valid gzip data';
+  return new LogError(
+    'LOG_FILE_CORRUPT',
+    `${JSON.stringify(name)} ${what}; download it raw to get its bytes unchanged`,
+    {
+      cause: thrown,
+    },
+  );
 }

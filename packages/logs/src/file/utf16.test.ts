@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { buildUtf16Map, Utf16Text } from '../packed/utf16-map.ts';
 import { createZone } from '../parse/zone.ts';
-import { Scrubbing } from '../scrub/scrubbing.ts';
+import { Scrubbing } from '../scrub/scrubber.ts';
 import { eventually } from '../testing/eventually.ts';
 import { collect, readTail } from '../testing/read-bytes.ts';
 import { runSearch } from '../testing/run-search.ts';

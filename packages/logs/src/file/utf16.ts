@@ -3,7 +3,7 @@
 import { TextDecoder } from 'node:util';
 import { unreadable } from '../log-error.ts';
 import { readFd } from './fs-calls.ts';
-import type { LogHandle } from './log-handle.ts';
+import type { LogHandle } from './handle-cache.ts';
 
 export type Utf16 = 'utf-16le' | 'utf-16be';
 

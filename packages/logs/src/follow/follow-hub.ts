@@ -4,7 +4,7 @@ import { LogError, systemCode } from '../log-error.ts';
 import type { FormatSet } from '../parse/format-set.ts';
 import type { Zone } from '../parse/zone.ts';
 import type { SeenFile } from '../read/list.ts';
-import type { Scrubbing } from '../scrub/scrubbing.ts';
+import type { Scrubbing } from '../scrub/scrubber.ts';
 import type { FollowItem, FollowQuery, FollowReadOptions } from '../types.ts';
 import { type FollowLimit, followLimit } from './follow-limit.ts';
 import { FollowSession, type SessionDeps } from './follow-session.ts';

@@ -1,8 +1,7 @@
 import { appendFileSync, mkdirSync, renameSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { HandleCache } from '../file/handle-cache.ts';
-import type { LogHandle } from '../file/log-handle.ts';
+import { HandleCache, type LogHandle } from '../file/handle-cache.ts';
 import { listFiles } from '../read/list.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tempDir } from '../testing/temp-dir.ts';

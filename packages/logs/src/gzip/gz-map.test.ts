@@ -1,7 +1,6 @@
 import { crc32, deflateRawSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { buildGzMap, PackedCheckpoints } from './gz-map.ts';
-import { GzText } from './gz-text.ts';
+import { buildGzMap, GzText, PackedCheckpoints } from './gz-map.ts';
 import { gzFile, readAll } from './testing/gz-file.ts';
 
 const MIB = 1024 * 1024;

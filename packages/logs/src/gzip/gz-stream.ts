@@ -1,6 +1,7 @@
-import { GzInput, type GzInputOptions } from './gz-input.ts';
-import { type HeaderOutcome, MemberCheck, readMemberHeader } from './gz-member.ts';
-import { type InflateKernel, type InflateOutcome, loadInflateKernel } from './inflate-kernel.ts';
+import { readSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
+import { WASM_BASE64 } from '../kernel/inflate-wasm.ts';
+import { loadWasm } from '@porthole/records';
 
 /** A position in a gzip file from which decompression can resume. */
 export interface GzResumePoint {
@@ -12,7 +13,7 @@ export interface GzResumePoint {
 }
 
 /** Why decompression cannot continue, and at which byte of the file. */
-export interface GzFault {
+interface GzFault {
   kind: 'cut' | 'damaged' | 'trailing';
   detail: string;
 }
@@ -211,4 +212,299 @@ export class GzStream {
     this.#state = 'stopped';
     return false;
   }
+}
+
+/* The header of a member of a gzip file (RFC 1952, 2.3). */
+
+const MAGIC = [0x1f, 0x8b] as const;
+const DEFLATE = 8;
+
+const HAS_HEADER_SUM = 0x02;
+const HAS_EXTRA = 0x04;
+const HAS_NAME = 0x08;
+const HAS_COMMENT = 0x10;
+const UNKNOWN_FLAGS = 0xe0;
+
+/** The result of reading a header; only after `good` and `badSum` can reading continue. */
+type HeaderOutcome = 'good' | 'badSum' | 'cut' | 'notGzip' | 'unknownMethod' | 'unknownFlags';
+
+/** Consumes a header from the input. */
+function readMemberHeader(input: GzInput): HeaderOutcome {
+  const header = new HeaderBytes(input);
+  for (const magic of MAGIC) {
+    const byte = header.next();
+    if (byte < 0) return 'cut';
+    if (byte !== magic) return 'notGzip';
+  }
+  const method = header.next();
+  const flags = header.next();
+  if (flags < 0) return 'cut';
+  if (method !== DEFLATE) return 'unknownMethod';
+  if ((flags & UNKNOWN_FLAGS) !== 0) return 'unknownFlags';
+  // Modification time, compression level and operating system.
+  header.skip(6);
+  if ((flags & HAS_EXTRA) !== 0) header.skip(header.nextU16());
+  if ((flags & HAS_NAME) !== 0) header.skipText();
+  if ((flags & HAS_COMMENT) !== 0) header.skipText();
+  if ((flags & HAS_HEADER_SUM) === 0) return header.isCut ? 'cut' : 'good';
+  const sum = header.sum & 0xffff;
+  const expectedSum = header.nextU16();
+  if (header.isCut) return 'cut';
+  return sum === expectedSum ? 'good' : 'badSum';
+}
+
+/** Longer fields are checksummed in pieces: a header may be larger than the buffer. */
+const PIECE_BYTES = 256;
+
+class HeaderBytes {
+  readonly #input: GzInput;
+  readonly #piece = Buffer.allocUnsafe(PIECE_BYTES);
+  #pieceBytes = 0;
+  #sum = 0;
+  isCut = false;
+
+  constructor(input: GzInput) {
+    this.#input = input;
+  }
+
+  next(): number {
+    const byte = this.#input.byte();
+    if (byte < 0) {
+      this.isCut = true;
+      return byte;
+    }
+    if (this.#pieceBytes === PIECE_BYTES) this.#sumPiece();
+    this.#piece[this.#pieceBytes++] = byte;
+    return byte;
+  }
+
+  nextU16(): number {
+    const low = this.next();
+    return low + this.next() * 256;
+  }
+
+  skip(bytes: number): void {
+    for (let left = bytes; left > 0 && !this.isCut; left--) this.next();
+  }
+
+  /** A text field ends with a zero byte. */
+  skipText(): void {
+    while (this.next() > 0);
+  }
+
+  /** Checksum of all bytes so far. */
+  get sum(): number {
+    this.#sumPiece();
+    return this.#sum;
+  }
+
+  #sumPiece(): void {
+    this.#sum = crc32(this.#piece.subarray(0, this.#pieceBytes), this.#sum);
+    this.#pieceBytes = 0;
+  }
+}
+
+/** Verifies the checksum and length in a member's trailer (RFC 1952, 2.3.1), if it was decompressed from its start. */
+class MemberCheck {
+  #isOn = true;
+  #crc = 0;
+  #bytes = 0;
+  /** The first mismatch. */
+  mismatch: string | undefined;
+
+  /** Stops checking: the text is no longer seen from its start. */
+  giveUp(): void {
+    this.#isOn = false;
+  }
+
+  begin(): void {
+    this.#crc = 0;
+    this.#bytes = 0;
+  }
+
+  add(bytes: Buffer, from: number, to: number): void {
+    if (!this.#isOn || from === to) return;
+    this.#crc = crc32(bytes.subarray(from, to), this.#crc);
+    this.#bytes += to - from;
+  }
+
+  end(trailer: Buffer, byteAt: number): void {
+    if (!this.#isOn) return;
+    if (trailer.readUInt32LE(0) !== this.#crc)
+      this.noteMismatch(`the text does not match the checksum at byte ${byteAt}`);
+    // The length is stored modulo 4 GiB.
+    else if (trailer.readUInt32LE(4) !== this.#bytes % 2 ** 32) {
+      this.noteMismatch(`the text does not have the length stored at byte ${byteAt + 4}`);
+    }
+  }
+
+  noteMismatch(detail: string): void {
+    this.mismatch ??= detail;
+  }
+}
+
+interface GzInputOptions {
+  /** Called before each read of the file; may throw to abort. */
+  beforeRead?: () => void;
+}
+
+/** The compressed bytes of a file, read into the kernel's memory as needed. */
+class GzInput {
+  readonly #kernel: InflateKernel;
+  readonly #fd: number;
+  readonly #sizeBytes: number;
+  readonly #beforeRead: () => void;
+  /** Addresses of the next byte and of the end of the input read so far. */
+  #at: number;
+  #end: number;
+  /** Bits of the next byte that are consumed. */
+  #used = 0;
+  /** File offset of the next read. */
+  #fileAt = 0;
+  #ended = false;
+
+  constructor(kernel: InflateKernel, fd: number, sizeBytes: number, { beforeRead = () => {} }: GzInputOptions = {}) {
+    this.#kernel = kernel;
+    this.#fd = fd;
+    this.#sizeBytes = sizeBytes;
+    this.#beforeRead = beforeRead;
+    this.#at = kernel.INPUT;
+    this.#end = kernel.INPUT;
+  }
+
+  /** Position in the file, in bits. */
+  get bitAt(): number {
+    return this.byteAt * 8 + this.#used;
+  }
+
+  /** Position in the file, in bytes; the byte may be partially consumed. */
+  get byteAt(): number {
+    return this.#fileAt - this.#end + this.#at;
+  }
+
+  /** False if the file ends before that bit. */
+  seek(bitAt: number): boolean {
+    const byteAt = Math.floor(bitAt / 8);
+    const from = this.#at + byteAt - this.byteAt;
+    this.#used = bitAt % 8;
+    if (from >= this.#kernel.INPUT && from < this.#end) {
+      this.#at = from;
+      return true;
+    }
+    this.#at = this.#kernel.INPUT;
+    this.#end = this.#at;
+    this.#fileAt = byteAt;
+    this.#ended = false;
+    return this.fill();
+  }
+
+  /** The next byte, or -1 at the end of the file. */
+  byte(): number {
+    if (this.#at >= this.#end && !this.fill()) return -1;
+    return this.#kernel.bytes[this.#at++] ?? -1;
+  }
+
+  /** The next byte, without consuming it. */
+  peek(): number {
+    if (this.#at >= this.#end && !this.fill()) return -1;
+    return this.#kernel.bytes[this.#at] ?? -1;
+  }
+
+  /** All input that was read but not consumed, after reading more if there is none; empty at the end of the file. */
+  takeAll(): Buffer {
+    if (this.#at >= this.#end) this.fill();
+    const from = this.#at;
+    this.#at = this.#end;
+    return this.#kernel.bytes.subarray(from, this.#at);
+  }
+
+  /** Skips the rest of a partially consumed byte. */
+  alignToByte(): void {
+    if (this.#used > 0) this.#at++;
+    this.#used = 0;
+  }
+
+  /** Reads more input after what is left. False if there is no more. */
+  fill(): boolean {
+    const { bytes, INPUT, INPUT_BYTES } = this.#kernel;
+    if (this.#ended) return false;
+    this.#beforeRead();
+    bytes.copyWithin(INPUT, this.#at, this.#end);
+    this.#end += INPUT - this.#at;
+    this.#at = INPUT;
+    const room = Math.min(INPUT + INPUT_BYTES - this.#end, this.#sizeBytes - this.#fileAt);
+    const got = room > 0 ? readSync(this.#fd, bytes, this.#end, room, this.#fileAt) : 0;
+    this.#end += got;
+    this.#fileAt += got;
+    this.#ended = got === 0 || this.#fileAt >= this.#sizeBytes;
+    return got > 0;
+  }
+
+  /** Lets the kernel consume input from here; `work` receives the end of the input and whether the file ends there. */
+  lend(work: (end: number, ended: boolean) => number): number {
+    const kernel = this.#kernel;
+    kernel.seat(this.#at, this.#used, this.#fileAt - this.#end);
+    const result = work(this.#end, this.#ended);
+    this.#at = kernel.next.value;
+    this.#used = kernel.used.value;
+    return result;
+  }
+}
+
+interface Variable {
+  value: number;
+}
+
+/** The exports of kernel/inflate.ts; documented there. */
+interface Exports {
+  readonly next: Variable;
+  readonly used: Variable;
+  out: Variable;
+  oldest: Variable;
+  blockAt: Variable;
+  stored: Variable;
+  seat(from: number, bitsUsed: number, addressZero: number): void;
+  begin(): void;
+  slide(): void;
+  openBlock(end: number): number;
+  run(end: number, ended: number, limit: number): number;
+}
+
+interface InflateKernel extends Exports {
+  /** All of its memory; positions in it are addresses. */
+  bytes: Buffer;
+  INPUT: number;
+  INPUT_BYTES: number;
+  OUTPUT: number;
+  OUTPUT_END: number;
+  /** The meaning of a return code of `run` or `openBlock`. */
+  meaning(code: number): InflateOutcome;
+}
+
+type InflateOutcome = (typeof OUTCOMES)[number];
+
+const OUTCOMES = [
+  'DONE',
+  'NEEDS_INPUT',
+  'FULL',
+  'BAD_BLOCK_TYPE',
+  'BAD_STORED_LENGTH',
+  'BAD_CODES',
+  'BAD_SYMBOL',
+  'BAD_DISTANCE',
+] as const;
+
+/** An inflater with its own memory (about 450 KiB). */
+function loadInflateKernel(): InflateKernel {
+  const { buffer, exports, constant } = loadWasm(WASM_BASE64);
+  const meanings = new Map(OUTCOMES.map((name) => [constant(name), name]));
+  return {
+    ...(exports as unknown as Exports),
+    bytes: Buffer.from(buffer),
+    INPUT: constant('INPUT'),
+    INPUT_BYTES: constant('INPUT_BYTES'),
+    OUTPUT: constant('OUTPUT'),
+    OUTPUT_END: constant('OUTPUT_END'),
+    meaning: (code) => meanings.get(code) ?? 'BAD_SYMBOL',
+  };
 }

@@ -5,8 +5,7 @@ import { constants, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { openBelow } from '../testing/temp-dir.ts';
-import { buildGzMap, type GzMap, PackedCheckpoints } from './gz-map.ts';
-import { GzText } from './gz-text.ts';
+import { buildGzMap, type GzMap, GzText, PackedCheckpoints } from './gz-map.ts';
 import { gzFile, packMember } from './testing/gz-file.ts';
 
 /** `MORE=20 SEED=random` searches for new cases. */

@@ -1,4 +1,3 @@
-import type { LoadedWasm } from '@porthole/records';
 import {
   GELF_KEYS,
   LEVEL_KEYS,
@@ -9,7 +8,8 @@ import {
   TIME_KEYS,
 } from '../parse/formats/lines/known-keys.ts';
 import { LEVELS_BY_RANK } from '../parse/level.ts';
-import { BUILT_IN_FIELDS } from '../query/field-name.ts';
+import { BUILT_IN_FIELDS } from '../query/record-fields.ts';
+import type { LoadedWasm } from '@porthole/records';
 
 interface Exports {
   setLines(start: number, cursorHead: number, cursorTail: number, most: number, format: number, extras: number): void;

@@ -1,10 +1,9 @@
-import { loadWasm } from '@porthole/records';
 import { LEVEL_WORDS, LEVELS_BY_RANK, levelRank } from '../parse/level.ts';
 import { GRAM_ROWS } from '../text-index/types.ts';
 import { GramKernel } from './gram-kernel.ts';
+import { type LoadedWasm, loadWasm } from '@porthole/records';
 import { RenderKernel } from './render-kernel.ts';
 import { WASM_BASE64 } from './scan-wasm.ts';
-import { SourceGroups } from './source-groups.ts';
 
 interface Exports {
   lineStarts(from: number, to: number): number;
@@ -281,4 +280,94 @@ function rarestTwo(bytes: Uint8Array): [number, number] {
 export function byteRarity(byte: number): number {
   const position = FREQUENT.indexOf(String.fromCharCode(byte));
   return position < 0 ? FREQUENT.length : position;
+}
+
+interface GroupExports {
+  groupSources(
+    count: number,
+    end: number,
+    ranks: number,
+    hasTimes: boolean,
+    fromMs: number,
+    toMs: number,
+    from: number,
+    to: number,
+  ): number;
+}
+
+/** Which records are grouped. */
+interface GroupedRecords {
+  /** How many `heads` has found, and where their text ends. */
+  count: number;
+  end: number;
+  /** A bit for each rank of a level. */
+  rankBits: number;
+  hasTimes: boolean;
+  fromMs: number;
+  toMs: number;
+  /** Positions at which they may start. */
+  from: number;
+  to: number;
+}
+
+/** The part of the kernel that groups the records of a block of the contract's format by level and source. */
+class SourceGroups {
+  /** Of each group: its times, where its source is, its records, where the newest one starts, and its level. */
+  readonly firstMs: Float64Array;
+  readonly lastMs: Float64Array;
+  readonly starts: Uint32Array;
+  readonly lengths: Uint32Array;
+  readonly counts: Uint32Array;
+  readonly newest: Uint32Array;
+  readonly ranks: Uint32Array;
+  readonly #exports: GroupExports;
+  readonly #lines: Uint32Array;
+  readonly #foundValue: Uint32Array;
+
+  constructor({ buffer, exports, constant: at }: LoadedWasm) {
+    this.#exports = exports as unknown as GroupExports;
+    const size = at('MAX_BLOCK_GROUPS');
+    this.firstMs = new Float64Array(buffer, at('GROUP_FIRST_MS'), size);
+    this.lastMs = new Float64Array(buffer, at('GROUP_LAST_MS'), size);
+    this.starts = new Uint32Array(buffer, at('GROUP_STARTS'), size);
+    this.lengths = new Uint32Array(buffer, at('GROUP_LENGTHS'), size);
+    this.counts = new Uint32Array(buffer, at('GROUP_COUNTS'), size);
+    this.newest = new Uint32Array(buffer, at('GROUP_NEWEST'), size);
+    this.ranks = new Uint32Array(buffer, at('GROUP_RANKS'), size);
+    this.#lines = new Uint32Array(buffer, at('LINES'), at('MAX_LINES'));
+    this.#foundValue = new Uint32Array(buffer, at('FOUND_VALUE'), 1);
+  }
+
+  /** Groups records of the table that `heads` has filled. Returns the number of groups. */
+  group({ count, end, rankBits, hasTimes, fromMs, toMs, from, to }: GroupedRecords): number {
+    return this.#exports.groupSources(count, end, rankBits, hasTimes, fromMs, toMs, from, to);
+  }
+
+  /** The indices of the records that are in no group: they have no source, or are unusual, or there are too many groups. */
+  get others(): Uint32Array {
+    return this.#lines.subarray(0, this.#foundValue[0] ?? 0);
+  }
+}
+
+const LINE = Buffer.from('2024-08-16 09:48:23.118\tINFO\tbroker/query.go:42\tQuery completed\t{"took":"12ms"}\n');
+
+const TEXT_BYTES = 256 * 1024;
+
+/** The engine compiles a loop again, for speed, once it has run for a few hundred KiB; that is done in the background. */
+const TIMES = 6;
+
+/** Runs the loops that search whole files, so that they are compiled when the first search needs them. */
+export function exerciseKernel(kernel: ScanKernel): void {
+  for (let at = 0; at < TEXT_BYTES; at += LINE.length) LINE.copy(kernel.text, at);
+  const limits = { to: TEXT_BYTES, limit: TEXT_BYTES, hashTo: TEXT_BYTES };
+  for (let round = 0; round < TIMES; round++) {
+    for (const caseSensitive of [true, false]) {
+      kernel.setNeedle(makeNeedle('no line has it', { caseSensitive }));
+      kernel.find(0, TEXT_BYTES);
+    }
+    kernel.headsAtLeast(levelRank('ERROR'), limits);
+    kernel.heads(0, TEXT_BYTES, TEXT_BYTES);
+    kernel.lineStarts(0, TEXT_BYTES);
+    kernel.checksum(0, TEXT_BYTES);
+  }
 }

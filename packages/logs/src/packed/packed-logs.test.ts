@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, onTestFinished, test } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
-import { Scrubbing } from '../scrub/scrubbing.ts';
+import { Scrubbing } from '../scrub/scrubber.ts';
 import { collect, readTail } from '../testing/read-bytes.ts';
 import { runSearch } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';

@@ -1,7 +1,7 @@
-import type { FormatName, RecordFields } from './record-fields.ts';
+import type { FormatName, RecordFields } from '../types.ts';
 import type { Zone } from './zone.ts';
 
-export type { FormatName, RecordFields } from './record-fields.ts';
+export type { FormatName, RecordFields } from '../types.ts';
 
 /** What may be around every line of another format. */
 export type WrapperName = 'docker' | 'cri' | 'ansi' | 'compose' | 'indented';

@@ -1,5 +1,4 @@
-import type { RecordFilter } from '../types.ts';
-import type { QueryNode } from './query-node.ts';
+import type { FieldRegexNode, QueryNode, RecordFilter, RegexNode } from '../types.ts';
 
 type Conditions = Omit<RecordFilter, 'fromMs' | 'toMs'> & { query?: QueryNode };
 
@@ -37,4 +36,25 @@ function withCase(node: QueryNode): QueryNode {
     default:
       return node;
   }
+}
+
+/** The conditions of a query that are regexes, wherever they are in it. */
+export function regexNodes(node: QueryNode): (RegexNode | FieldRegexNode)[] {
+  switch (node.kind) {
+    case 'regex':
+    case 'fieldRegex':
+      return [node];
+    case 'not':
+      return regexNodes(node.node);
+    case 'and':
+    case 'or':
+      return node.nodes.flatMap(regexNodes);
+    default:
+      return [];
+  }
+}
+
+/** Whether testing a record may take long. */
+export function hasRegex({ regex, query }: RecordFilter): boolean {
+  return regex !== undefined || (query !== undefined && regexNodes(query).length > 0);
 }

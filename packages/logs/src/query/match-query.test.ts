@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { FieldOperator, QueryNode } from '../types.ts';
 import { filterToQuery } from './filter-to-query.ts';
 import { compileQuery } from './match-query.ts';
 import { parseQuantity, quantityOrder } from './quantity.ts';
-import type { FieldOperator, QueryNode } from './query-node.ts';
 
 const record = {
   level: 'WARN' as const,

@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readContext } from '../parse/exact-context.ts';
-import { fieldJson } from './field-json.ts';
-import { canonicalField } from './field-name.ts';
-import { messagePairs } from './message-pairs.ts';
-import { fieldValues, recordFields } from './record-fields.ts';
-import { valueType } from './value-type.ts';
+import { valueType } from './quantity.ts';
+import { canonicalField, fieldJson, fieldValues, messagePairs, recordFields } from './record-fields.ts';
 
 const withContext = (text: string, message = '') => ({ message, ...readContext(text) });
 

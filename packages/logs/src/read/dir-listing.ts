@@ -1,15 +1,15 @@
 import { EntryStats } from '../file/entry-stats.ts';
-import { GatheredLookup } from '../file/shared/gathered-lookup.ts';
-import { SharedLookup } from '../file/shared/shared-lookup.ts';
+import { groupFamilies, groupRotatedFamilies } from '../file/families.ts';
+import { GatheredLookup, SharedLookup } from '../file/shared-lookup.ts';
 import { findMount, type LogMount, type LogTree } from '../file/tree.ts';
 import { LogError } from '../log-error.ts';
 import { MAX_COMPARED_NAMES, nearestNames } from '../nearest-names.ts';
-import type { FileProblem } from '../types.ts';
-import { DirNames, readSomeNames } from './dir-names.ts';
-import { KeptFamilies } from './kept-families.ts';
+import { KEPT, Shared } from '../shared.ts';
+import type { FileProblem, LogFileDetails } from '../types.ts';
+import { DirNames, findName, readSomeNames, type SortedNames } from './dir-names.ts';
 import { type ListOptions, listFiles, type SeenFile, statFiles, statFilesNow } from './list.ts';
 
-export interface DirListingOptions {
+interface DirListingOptions {
   isHidden(name: string): boolean;
   tree: LogTree;
   statMany: NonNullable<ListOptions['statMany']>;
@@ -46,7 +46,6 @@ export class DirListing {
     if (tree.depth > 0 || findMount(tree, family)) return this.all();
     const names = await this.#names.get();
     const grouped = await this.families.of(names.shown);
-    const { listFamily } = await import('./list-family.ts');
     return (await listFamily(this.#path, family, { names, grouped }, this.#listOptions)) ?? this.all();
   }
 
@@ -116,4 +115,76 @@ export class DirListing {
       throw error;
     }
   }
+}
+
+/** The names in a directory, and the logs derived from them alone. */
+interface ListedNames {
+  names: SortedNames;
+  grouped: RotatedFamilies;
+}
+
+/**
+ * The files of one log: only the names of other files are read. A file deleted in the meantime is left out, as in a
+ * full listing. `undefined` if the names alone do not determine the files of the log, because some entries are not
+ * files.
+ */
+async function listFamily(
+  dir: string,
+  family: string,
+  { names, grouped }: ListedNames,
+  options: ListOptions = {},
+): Promise<SeenFile[] | undefined> {
+  const { families, memberships } = grouped;
+  // A log that is nothing but a live file has its name.
+  const members = families.get(family) ?? (memberships.has(family) ? [] : [family]);
+  const positions = members.map((name) => findName(names.shown, name, String)).filter((position) => position >= 0);
+  positions.sort((a, b) => a - b);
+  const pick = (all: readonly string[]) => positions.map((position) => all[position] ?? '');
+  const files = await statFiles(dir, { shown: pick(names.shown), raw: pick(names.raw) }, options);
+  const found = groupFamilies(files.map(({ name }) => name));
+  return found.length === 1 && found[0]?.name === family ? files : undefined;
+}
+
+/** Fewer names are grouped in less than a millisecond. */
+const MIN_KEPT = 1000;
+
+type Membership = Pick<LogFileDetails, 'family' | 'state'>;
+
+/** Logs that are more than a live file. The others are most of 100,000 files, and each has the name of its file. */
+export interface RotatedFamilies {
+  /** The names of the files of each, oldest first. */
+  families: ReadonlyMap<string, readonly string[]>;
+  /** By the name of the file. */
+  memberships: ReadonlyMap<string, Membership>;
+}
+
+/** Groups the names of a directory into families. Those of many names are kept for as long as the names are the same. */
+export class KeptFamilies {
+  #last: { names: readonly string[]; families: Shared<RotatedFamilies> } | undefined;
+
+  of(names: readonly string[]): Promise<RotatedFamilies> {
+    const last = this.#last && haveSameNames(this.#last.names, names) ? this.#last : undefined;
+    const families = last?.families ?? new Shared<RotatedFamilies>(KEPT);
+    if (!last) this.#last = names.length >= MIN_KEPT ? { names, families } : undefined;
+    return families.run(() => groupNames(names));
+  }
+}
+
+async function groupNames(names: readonly string[]): Promise<RotatedFamilies> {
+  const families = new Map<string, readonly string[]>();
+  const memberships = new Map<string, Membership>();
+  for (const { name: family, files } of await groupRotatedFamilies(names)) {
+    const membership = { live: { family, state: 'live' }, rotated: { family, state: 'rotated' } } as const;
+    for (const { name, state } of files) memberships.set(name, membership[state]);
+    families.set(
+      family,
+      files.map(({ name }) => name),
+    );
+  }
+  return { families, memberships };
+}
+
+/** Both in the same order, as listings are. */
+function haveSameNames(a: readonly string[], b: readonly string[]): boolean {
+  return a.length === b.length && a.every((name, index) => name === b[index]);
 }

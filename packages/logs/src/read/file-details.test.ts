@@ -8,10 +8,9 @@ import { describedAt, describeFiles } from '../scan/tasks/describe-files.ts';
 import { statEntries } from '../scan/tasks/stat-entries.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { LogFileDetails } from '../types.ts';
+import { KeptFamilies } from './dir-listing.ts';
 import { FileDetails } from './file-details.ts';
-import { KeptFamilies } from './kept-families.ts';
-import { listFiles, type SeenFile } from './list.ts';
-import { SeenStats } from './seen-stats.ts';
+import { listFiles, type SeenFile, SeenStats } from './list.ts';
 
 const zone = createZone('UTC');
 const isCancelled = () => false;

@@ -1,15 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isCompressedName } from '../file/compression.ts';
 import { isSettled } from '../file/file-stamp.ts';
-import { SharedLookup } from '../file/shared/shared-lookup.ts';
+import { SharedLookup } from '../file/shared-lookup.ts';
 import type { DescribeResult } from '../scan/jobs.ts';
 import { NO_WORK, owned } from '../shared.ts';
 import type { LogFileDetails } from '../types.ts';
+import type { RotatedFamilies } from './dir-listing.ts';
 import { findName } from './dir-names.ts';
-import type { EndsSummary } from './head-summary.ts';
-import type { RotatedFamilies } from './kept-families.ts';
 import { findLinkTargets } from './linked-logs.ts';
 import type { SeenFile } from './list.ts';
+import type { EndsSummary } from './summarize-file.ts';
 
 /** Larger compressed files are not decompressed just to find their last time. */
 const MAX_UNPACKED_BYTES = 256 * 1024 ** 2;

@@ -5,8 +5,7 @@ import { expect, test } from 'vitest';
 import { groupFamilies } from '../file/families.ts';
 import { FLAT } from '../file/tree.ts';
 import { tempDir } from '../testing/temp-dir.ts';
-import { DirListing } from './dir-listing.ts';
-import { KeptFamilies } from './kept-families.ts';
+import { DirListing, KeptFamilies } from './dir-listing.ts';
 
 /** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);

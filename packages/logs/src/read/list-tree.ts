@@ -6,8 +6,7 @@ import { type Homes, holdsDir, isOwnDir, type LogTree, realHomes } from '../file
 import { LogError, systemCode } from '../log-error.ts';
 import type { FileProblem } from '../types.ts';
 import { readNames } from './dir-names.ts';
-import { type SeenFile, statLinkTarget } from './list.ts';
-import { SeenStats } from './seen-stats.ts';
+import { type SeenFile, SeenStats, statLinkTarget } from './list.ts';
 
 /** Entries examined at the same time. */
 const PARALLEL_STATS = 16;

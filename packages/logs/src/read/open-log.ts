@@ -1,4 +1,4 @@
-import type { LogHandle } from '../file/log-handle.ts';
+import type { LogHandle } from '../file/handle-cache.ts';
 import { type RangeSource, readRange } from '../file/read-range.ts';
 import type { TextSource } from '../file/text-source.ts';
 import type { OpenLog, ReadOptions } from '../types.ts';

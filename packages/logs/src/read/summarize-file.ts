@@ -1,8 +1,16 @@
+import { isPackedName, refuseUndecoded } from '../file/compression.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
-import type { SharedReads } from '../file/shared/shared-reads.ts';
+import { type RangeSource, readRange } from '../file/read-range.ts';
+import type { SharedReads } from '../file/shared-reads.ts';
+import { unpackRange } from '../file/unpack.ts';
+import { decodeUtf16, detectUtf16 } from '../file/utf16.ts';
 import { LogError } from '../log-error.ts';
+import type { FormatDetector } from '../parse/detect-format.ts';
+import type { Format, LineHead } from '../parse/format.ts';
+import { FormatSet } from '../parse/format-set.ts';
 import type { UserFormat } from '../parse/user-format.ts';
 import type { Zone } from '../parse/zone.ts';
+import type { LogFileDetails, ReadOptions } from '../types.ts';
 import type { FileSummary } from './file-details.ts';
 
 interface SummaryDeps {
@@ -17,7 +25,6 @@ export async function summarizeFile(name: string, { handles, reads, ...parsing }
   try {
     const handle = await handles.acquire(name);
     try {
-      const { describeFile } = await import('./describe-file.ts');
       return { ...(await describeFile({ handle, reads }, parsing, {})), problem: null };
     } finally {
       handle.release();
@@ -26,4 +33,97 @@ export async function summarizeFile(name: string, { handles, reads, ...parsing }
     if (!(error instanceof LogError)) throw error;
     return { format: 'unreadable', firstTimeMs: null, lastTimeMs: null, problem: error.message };
   }
+}
+
+/** Format and time range of a file, read from both ends. Does not release the file. */
+async function describeFile(
+  file: RangeSource,
+  { zone, formats }: { zone: Zone; formats?: readonly UserFormat[] | undefined },
+  options: ReadOptions,
+): Promise<EndsSummary> {
+  const { handle } = file;
+  if (handle.sizeBytes === 0) return EMPTY_SUMMARY;
+  refuseUndecoded(handle);
+  const compressed = isPackedName(handle.name);
+  const bytes = compressed
+    ? await collect(unpackRange(file, 0, INSPECTED_BYTES, options))
+    : await collect(readRange(file, 0, Math.min(INSPECTED_BYTES, handle.sizeBytes), options));
+  const encoding = detectUtf16(bytes);
+  const head = encoding ? decodeUtf16(bytes, encoding) : bytes;
+  if (head.length === 0) return EMPTY_SUMMARY;
+  const summary = new HeadSummary(head, {
+    detector: new FormatSet(formats).detector(zone),
+    writtenMs: Number(handle.modifiedNs / 1_000_000n),
+  });
+  if (compressed) return summary.withoutTail();
+  // UTF-16 has two bytes for a character.
+  const from = Math.max(0, handle.sizeBytes - (handle.sizeBytes % 2) - INSPECTED_BYTES);
+  const end = await collect(readRange(file, from, handle.sizeBytes, options));
+  const tail = encoding ? decodeUtf16(end, encoding) : end;
+  return summary.withTail(tail, { isWhole: from === 0 });
+}
+
+async function collect(chunks: AsyncIterable<Buffer>): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for await (const chunk of chunks) parts.push(Buffer.from(chunk));
+  return Buffer.concat(parts);
+}
+
+/** Read from each end: enough for a stack trace before the first timestamp, little enough for a directory of files. */
+export const INSPECTED_BYTES = 64 * 1024;
+
+export type EndsSummary = Pick<LogFileDetails, 'format' | 'firstTimeMs' | 'lastTimeMs'>;
+
+export const EMPTY_SUMMARY: EndsSummary = { format: 'empty', firstTimeMs: null, lastTimeMs: null };
+
+/** What is known from the start of a file's text; `withTail` adds its end. */
+export class HeadSummary {
+  readonly #head: Buffer;
+  readonly #format: Format;
+
+  constructor(head: Buffer, { detector, writtenMs }: { detector: FormatDetector; writtenMs: number }) {
+    this.#head = head;
+    this.#format = detector.detect(head, writtenMs);
+  }
+
+  withoutTail(): EndsSummary {
+    return { format: this.#shownFormat(), firstTimeMs: firstTime(this.#format, this.#head), lastTimeMs: null };
+  }
+
+  /** `isWhole`: the tail is all of the text. */
+  withTail(tail: Buffer, { isWhole }: { isWhole: boolean }): EndsSummary {
+    return {
+      format: this.#shownFormat(),
+      firstTimeMs: firstTime(this.#format, this.#head),
+      lastTimeMs: lastTime(this.#format, tail, { isWhole }),
+    };
+  }
+
+  #shownFormat(): EndsSummary['format'] {
+    const isText = this.#format.name !== 'text' || !this.#head.includes(0);
+    return isText ? this.#format.name : 'binary';
+  }
+}
+
+function firstTime(format: Format, bytes: Buffer): number | null {
+  const head: LineHead = { timeMs: Number.NaN, rank: 0 };
+  for (let start = 0; start < bytes.length; ) {
+    const newline = bytes.indexOf(10, start);
+    const end = newline < 0 ? bytes.length : newline + 1;
+    if (format.readHead(bytes, start, end, head) && !Number.isNaN(head.timeMs)) return head.timeMs;
+    start = end;
+  }
+  return null;
+}
+
+function lastTime(format: Format, bytes: Buffer, { isWhole }: { isWhole: boolean }): number | null {
+  const head: LineHead = { timeMs: Number.NaN, rank: 0 };
+  for (let end = bytes.length; end > 0; ) {
+    const start = end > 1 ? bytes.lastIndexOf(10, end - 2) + 1 : 0;
+    // The first line of a partial text is probably incomplete.
+    if (start === 0 && !isWhole) return null;
+    if (format.readHead(bytes, start, end, head) && !Number.isNaN(head.timeMs)) return head.timeMs;
+    end = start;
+  }
+  return null;
 }

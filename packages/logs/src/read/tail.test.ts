@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { CHUNK_BYTES } from '../file/shared/buffer-pool.ts';
+import { CHUNK_BYTES } from '../file/shared-reads.ts';
 import type { LogDir } from '../log-dir.ts';
 import { readBytes, readTail } from '../testing/read-bytes.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';

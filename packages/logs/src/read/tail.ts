@@ -1,8 +1,7 @@
 import { isCompressedName } from '../file/compression.ts';
 import { isSettledForWriters } from '../file/file-stamp.ts';
 import { type RangeSource, readChunk } from '../file/read-range.ts';
-import { CROWDED_CHUNK_BYTES } from '../file/shared/buffer-pool.ts';
-import { OneChunk } from '../file/shared/one-chunk.ts';
+import { CROWDED_CHUNK_BYTES, OneChunk } from '../file/shared-reads.ts';
 import { openText, type TextSource } from '../file/text-source.ts';
 import { truncated, unreadable } from '../log-error.ts';
 import type { ByteStream, ReadOptions } from '../types.ts';

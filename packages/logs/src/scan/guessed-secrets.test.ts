@@ -2,7 +2,7 @@ import { closeSync, openSync, readFileSync, statSync, writeFileSync } from 'node
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { markFile } from '../cursor/file-mark.ts';
-import { Scrubbing } from '../scrub/scrubbing.ts';
+import { Scrubbing } from '../scrub/scrubber.ts';
 import { tempDir } from '../testing/temp-dir.ts';
 import type { RecordFilter } from '../types.ts';
 import { BLOCK_BYTES, blockCount } from './block/blocks.ts';

@@ -1,13 +1,12 @@
 import { fnv1a } from '../cursor/cursor.ts';
 import { findDecoder, isCompressedName } from '../file/compression.ts';
 import { buildGzMap } from '../gzip/gz-map.ts';
-import { exerciseKernel } from '../kernel/exercise-kernel.ts';
-import { ScanKernel } from '../kernel/scan-kernel.ts';
+import { exerciseKernel, ScanKernel } from '../kernel/scan-kernel.ts';
 import { buildChunkMap } from '../packed/chunk-map.ts';
 import { buildUtf16Map } from '../packed/utf16-map.ts';
 import { BUILT_IN_FORMATS, FormatSet } from '../parse/format-set.ts';
 import { createZone, type Zone } from '../parse/zone.ts';
-import { hasRegex } from '../query/query-regexes.ts';
+import { hasRegex } from '../query/filter-to-query.ts';
 import { CleanParts, CleanRanges, CleanReads } from '../scrub/clean-ranges.ts';
 import { Scrubber, type ScrubRules } from '../scrub/scrubber.ts';
 import { buildSegment } from '../text-index/build-segment.ts';
@@ -29,14 +28,13 @@ import type {
   VerifyResult,
 } from './jobs.ts';
 import { RecordMatcher } from './match/record-matcher.ts';
-import { RegexCache } from './match/regex-cache.ts';
+import { RegexCache } from './match/regex.ts';
 import { describeFiles } from './tasks/describe-files.ts';
 import { scanDigest } from './tasks/scan-digest.ts';
-import { scanFields } from './tasks/scan-fields.ts';
 import { scanHistogram } from './tasks/scan-histogram.ts';
+import { scanFields, scanTop } from './tasks/scan-matches.ts';
 import { type ScanTools, scanTimes } from './tasks/scan-part.ts';
 import { scanRecords } from './tasks/scan-records.ts';
-import { scanTop } from './tasks/scan-top.ts';
 import { alignToRecord, firstAt, seekTime } from './tasks/seek-time.ts';
 import { statEntries } from './tasks/stat-entries.ts';
 import { CLIENT_TURN_MS } from './worker-messages.ts';

@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads';
 import { LogError, ThreadLost } from '../log-error.ts';
 import { packageFile } from '../package-file.ts';
 import type { CancelFlag } from './cancel-flag.ts';
-import { hasRegex } from './job-traits.ts';
+import { hasRegex } from './job-queue.ts';
 import type { Job, JobResults } from './jobs.ts';
 import type { WorkerOptions, WorkerTask } from './worker-messages.ts';
 

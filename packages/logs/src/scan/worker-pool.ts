@@ -1,7 +1,6 @@
 import { ThreadLost } from '../log-error.ts';
 import { CancelFlag, JobCancelled } from './cancel-flag.ts';
-import { JobQueue } from './job-queue.ts';
-import { isWhole, mayOccupy } from './job-traits.ts';
+import { isWhole, JobQueue, mayOccupy } from './job-queue.ts';
 import type { Job, JobResults } from './jobs.ts';
 import { becomesReady, lostError, STOP_MS, startWorker, type Thread, type Waiting } from './pool-thread.ts';
 import { ScanHere } from './scan-here.ts';

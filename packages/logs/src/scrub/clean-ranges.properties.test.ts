@@ -16,14 +16,14 @@ import fc from 'fast-check';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { markFile } from '../cursor/file-mark.ts';
 import { statsStamp } from '../file/file-stamp.ts';
-import { SharedReads } from '../file/shared/shared-reads.ts';
+import { SharedReads } from '../file/shared-reads.ts';
 import type { LogDir } from '../log-dir.ts';
 import { BLOCK_BYTES, blockCount } from '../scan/block/blocks.ts';
 import { JobRunner } from '../scan/job-runner.ts';
 import type { RecordsJob, RecordsResult, ScanFile } from '../scan/jobs.ts';
 import { searchItems } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
-import { Scrubbing } from './scrubbing.ts';
+import { Scrubbing } from './scrubber.ts';
 
 const HOUR_MS = 3_600_000;
 const RUNS = Number(process.env.MORE ?? 1) * 8;

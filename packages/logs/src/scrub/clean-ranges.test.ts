@@ -5,7 +5,7 @@ import type { LogDir } from '../log-dir.ts';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import { searchItems } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
-import { Scrubbing } from './scrubbing.ts';
+import { Scrubbing } from './scrubber.ts';
 
 const LINE = '2026-11-15 10:00:00.000\tINFO\ta.go:1\tordinary text\n';
 const SECRET_LINE = '2026-11-15 10:00:00.000\tINFO\ta.go:1\tcorrect-horse\n';

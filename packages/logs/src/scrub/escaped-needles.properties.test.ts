@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { needleForms } from './needle-forms.ts';
-import { buildNeedleTable } from './needle-table.ts';
+import { buildNeedleTable, needleForms } from './needle-table.ts';
 import { ScrubFeed } from './scrub-feed.ts';
 import { Scrubber } from './scrubber.ts';
 import { ENCODERS, mixed } from './testing/encoders.ts';

@@ -1,7 +1,6 @@
 import { firstSpot, hasPair, pairAtSpot, unpackSpot } from './escape-index.ts';
 import { EscapeReader, isIntroducer, MAX_BYTES_PER_BYTE, MAX_DEPTH } from './escape-reader.ts';
-import { MAX_NEEDLE_BYTES } from './needle-forms.ts';
-import type { NeedleTable } from './needle-table.ts';
+import { MAX_NEEDLE_BYTES, type NeedleTable } from './needle-table.ts';
 import type { Ranges } from './ranges.ts';
 
 const LINE_FEED = 10;

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { eventually } from '../testing/eventually.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem } from '../types.ts';
-import { Scrubbing } from './scrubbing.ts';
+import { Scrubbing } from './scrubber.ts';
 
 const SECRET = 'correct-horse';
 

@@ -9,8 +9,8 @@ import { eventually } from '../testing/eventually.ts';
 import { searchItems } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem, RecordFilter, SearchItem, SearchQuery } from '../types.ts';
-import { needleForms } from './needle-forms.ts';
-import { Scrubbing } from './scrubbing.ts';
+import { needleForms } from './needle-table.ts';
+import { Scrubbing } from './scrubber.ts';
 import { ENCODERS } from './testing/encoders.ts';
 import { slowScrub } from './testing/slow-scrub.ts';
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { MAX_NEEDLE_BYTES, MIN_NEEDLE_BYTES, needleForms } from './needle-forms.ts';
-import { Scrubbing } from './scrubbing.ts';
+import { MAX_NEEDLE_BYTES, MIN_NEEDLE_BYTES, needleForms } from './needle-table.ts';
+import { Scrubbing } from './scrubber.ts';
 
 function texts(value: string): string[] {
   return needleForms(value).map((form) => form.toString());

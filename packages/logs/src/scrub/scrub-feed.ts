@@ -1,5 +1,5 @@
 import { MAX_BYTES_PER_BYTE } from './escape-reader.ts';
-import { MAX_NEEDLE_BYTES } from './needle-forms.ts';
+import { MAX_NEEDLE_BYTES } from './needle-table.ts';
 import type { Scrubber } from './scrubber.ts';
 
 /** Kept of the text already returned, so that a secret that becomes known later is still recognised where it began. */

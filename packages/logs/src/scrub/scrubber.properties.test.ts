@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { needleForms } from './needle-forms.ts';
-import { buildNeedleTable } from './needle-table.ts';
+import { buildNeedleTable, needleForms } from './needle-table.ts';
 import { ScrubFeed } from './scrub-feed.ts';
 import { Scrubber } from './scrubber.ts';
 import { slowScrub } from './testing/slow-scrub.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { Scrubbing } from './scrubbing.ts';
+import { Scrubbing } from './scrubber.ts';
 
 function masked(scrubbing: Scrubbing, text: string): string {
   const bytes = Buffer.from(text);

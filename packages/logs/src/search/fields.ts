@@ -1,8 +1,8 @@
-import type { Fields, FieldsQuery } from '../query/count-types.ts';
 import type { CancelFlag } from '../scan/cancel-flag.ts';
 import type { FieldLimits, FieldsJob } from '../scan/count/count-jobs.ts';
 import { FieldTable } from '../scan/count/field-table.ts';
 import { disorderNear, SMALL_BYTES } from '../scan/tasks/seek-time.ts';
+import type { Fields, FieldsQuery } from '../types.ts';
 import { FamilyCount } from './count-families.ts';
 import { noteProblem, type OpenFamily, releaseFamily } from './files/open-family.ts';
 import type { OpenFile } from './files/open-file.ts';

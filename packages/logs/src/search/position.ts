@@ -1,12 +1,14 @@
 import type { CheckedIndex } from '../block-index/checked-index.ts';
-import { decodeCursor, encodeMark, fnv1a } from '../cursor/cursor.ts';
+import { decodeCursor, encodeMark, fnv1a, HEAD_BYTES, type RecordMark } from '../cursor/cursor.ts';
+import { isMarked } from '../cursor/file-mark.ts';
+import { LogError } from '../log-error.ts';
 import { BLOCK_BYTES, blockAt } from '../scan/block/blocks.ts';
 import type { CancelFlag } from '../scan/cancel-flag.ts';
 import { disorderNear, SMALL_BYTES } from '../scan/tasks/seek-time.ts';
 import type { SearchQuery, StartPoint } from '../types.ts';
 import { noteUntimed, type OpenFamily } from './files/open-family.ts';
-import { findRecord, findShortened, recordGone } from './find-record.ts';
-import { learnTimes } from './plan/learn-times.ts';
+import type { OpenFile } from './files/open-file.ts';
+import { learnTimes } from './plan/narrow-bounds.ts';
 import type { ScanContext } from './scan-context.ts';
 import type { ScanTally } from './scan-tally.ts';
 
@@ -27,7 +29,7 @@ export const FIRST_POSITION: RecordPosition = { file: 0, offset: 0 };
 export const LAST_POSITION: RecordPosition = { file: Number.MAX_SAFE_INTEGER, offset: 0 };
 
 /** What positions are found with, and what cancels finding them. */
-export interface PositionFinder {
+interface PositionFinder {
   scanContext: ScanContext;
   flag: CancelFlag;
   /** Of what is read, and left unread, to find them. */
@@ -256,4 +258,65 @@ function firstBlockAt(index: CheckedIndex, blocks: readonly number[], timeMs: nu
 function leaveUnknown({ tally }: PositionFinder, index: CheckedIndex, blocks: readonly number[]): void {
   const unknown = blocks.filter((block) => !index.get(block)?.all);
   if (unknown.length > 0) tally.leaveUnread(unknown.length * BLOCK_BYTES);
+}
+
+/**
+ * The current position of the marked record: the file is identified by the start of its text, whatever its name has
+ * become, and the record by its own first bytes. `undefined` if none of the files contains it.
+ */
+async function findRecord(
+  finder: PositionFinder,
+  family: OpenFamily,
+  mark: RecordMark,
+): Promise<RecordPosition | undefined> {
+  const numbers = family.files.map((_, index) => index);
+  // The name it had is the likeliest.
+  numbers.sort((a, b) => Number(family.files[b]?.name === mark.file) - Number(family.files[a]?.name === mark.file));
+  for (const file of numbers) {
+    const candidate = family.files[file];
+    if (candidate && (await holds(finder, candidate, mark, family))) return { file, offset: mark.offset };
+  }
+  return undefined;
+}
+
+/**
+ * The end of the text in which the marked record was beyond all that is left: it was written between the copying and
+ * the truncation of its file. What is left precedes it.
+ */
+async function findShortened(
+  { scanContext, flag }: PositionFinder,
+  family: OpenFamily,
+  mark: RecordMark,
+): Promise<RecordPosition | undefined> {
+  for (const [file, candidate] of family.files.entries()) {
+    if (mark.headBytes === 0 || !isSameHead(candidate, mark)) continue;
+    const { textBytes } = await scanContext.prepare(candidate, flag, family.problems);
+    if (mark.offset + mark.checkBytes > textBytes) return { file, offset: textBytes };
+  }
+  return undefined;
+}
+
+async function holds(
+  { scanContext, flag }: PositionFinder,
+  file: OpenFile,
+  mark: RecordMark,
+  family: OpenFamily,
+): Promise<boolean> {
+  if (!isSameHead(file, mark)) return false;
+  const scanFile = await scanContext.prepare(file, flag, family.problems);
+  if (mark.offset + mark.checkBytes > scanFile.textBytes) return false;
+  if (mark.checkBytes === 0) return true;
+  const { offset, checkBytes: bytes, check } = mark;
+  return (await scanContext.pool.run({ kind: 'check', file: scanFile, offset, bytes }, flag)) === check;
+}
+
+/** A mark made when the file was shorter than the usual head is compared with that length. */
+function isSameHead({ mark, head }: OpenFile, wanted: RecordMark): boolean {
+  return wanted.headBytes === HEAD_BYTES || wanted.headBytes === mark.headBytes
+    ? wanted.headHash === mark.headHash
+    : isMarked(wanted, head);
+}
+
+export function recordGone(): LogError {
+  return new LogError('CURSOR_GONE', 'the record of this cursor no longer exists: its file was removed or rewritten');
 }

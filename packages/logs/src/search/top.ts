@@ -1,11 +1,8 @@
-import type { Top, TopQuery, TopValue } from '../query/count-types.ts';
 import { canonicalField } from '../query/index.ts';
-import { boundedValue, shownValue } from '../scan/count/bounded-value.ts';
 import type { TopJob } from '../scan/count/count-jobs.ts';
-import type { PackRoom } from '../scan/count/pack-room.ts';
-import { MAX_CELLS } from '../scan/count/time-cells.ts';
-import { type CountLimits, packedRoom, type ValueCount, ValueCounts } from '../scan/count/value-counts.ts';
-import type { ReadOptions } from '../types.ts';
+import { type CountLimits, MAX_CELLS, packedRoom, type ValueCount, ValueCounts } from '../scan/count/value-counts.ts';
+import { boundedValue, type PackRoom, shownValue } from '../scan/count/value-table.ts';
+import type { ReadOptions, Top, TopQuery, TopValue } from '../types.ts';
 import { FamilyCount } from './count-families.ts';
 import { type OpenFamily, releaseFamily } from './files/open-family.ts';
 import { chooseWidth } from './histogram.ts';

@@ -1,5 +1,4 @@
-import type { FieldOperator, QueryNode } from '../query/query-node.ts';
-import type { LogSelection, RecordFilter } from '../types.ts';
+import type { FieldOperator, LogSelection, QueryNode, RecordFilter } from '../types.ts';
 
 /** Files whose names begin alike, and records that every condition distinguishes. */
 export const FILTERED_FILES: Readonly<Record<string, string>> = {

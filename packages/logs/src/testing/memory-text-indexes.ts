@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import type { BlockCheck } from '../block-index/block-index.ts';
-import { groupSums } from '../text-index/row-groups.ts';
+import { groupSums } from '../text-index/segment-file.ts';
 import type { KeptIndex, KeptSegment, TextIndexStore, TextKey, TextSegment } from '../text-index/types.ts';
 
 interface Kept extends KeptSegment {

@@ -1,7 +1,6 @@
 /* Random queries by field. */
 import fc from 'fast-check';
-import type { RecordFields } from '../parse/record-fields.ts';
-import type { FieldNode, QueryNode } from '../query/query-node.ts';
+import type { FieldNode, QueryNode, RecordFields } from '../types.ts';
 import { slowNames, slowValues } from './slow-query.ts';
 
 /** Conditions whose fields and values are chosen later, among those of the records. */

@@ -1,6 +1,5 @@
 /* Queries evaluated in the slow and obvious way, from their documentation: nothing of the engine is used. */
-import type { RecordFields } from '../parse/record-fields.ts';
-import type { FieldNode, QueryNode } from '../query/query-node.ts';
+import type { FieldNode, QueryNode, RecordFields } from '../types.ts';
 
 export interface SlowSubject {
   fields: RecordFields;

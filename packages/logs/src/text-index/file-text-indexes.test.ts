@@ -1,13 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { IndexKeys } from '../disk-index/disk-index.ts';
 import { IndexDir } from '../disk-index/index-dir.ts';
-import { IndexKeys } from '../disk-index/index-keys.ts';
-import { Scrubbing } from '../scrub/scrubbing.ts';
+import { Scrubbing } from '../scrub/scrubber.ts';
 import { openBelow, tempDir } from '../testing/temp-dir.ts';
 import { FileTextIndexes } from './file-text-indexes.ts';
-import { readRowGroup } from './row-groups.ts';
-import { PAGE_BYTES, segmentBytes } from './segment-file.ts';
+import { PAGE_BYTES, readRowGroup, segmentBytes } from './segment-file.ts';
 import { GRAM_ROWS, type KeptIndex, SEGMENT_BLOCKS, type TextKey, type TextSegment } from './types.ts';
 
 const KEY: TextKey = { headHash: 'abc', headBytes: 1024, scrubId: '', reading: 'contract' };

@@ -1,7 +1,7 @@
 import fs from 'node:fs';
 import { promisify } from 'node:util';
+import type { IndexKeys } from '../disk-index/disk-index.ts';
 import type { IndexDir } from '../disk-index/index-dir.ts';
-import type { IndexKeys } from '../disk-index/index-keys.ts';
 import { closeFd, statFd } from '../file/fs-calls.ts';
 import { KEPT, NO_WORK, owned, Shared } from '../shared.ts';
 import {

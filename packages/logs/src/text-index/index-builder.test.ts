@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { LogError } from '../log-error.ts';
-import type { SeenFile } from '../read/list.ts';
-import { SeenStats } from '../read/seen-stats.ts';
+import { type SeenFile, SeenStats } from '../read/list.ts';
 import { IndexBuilder, type IndexBuilderDeps, seenStamp } from './index-builder.ts';
 
 const MIB = 1024 ** 2;

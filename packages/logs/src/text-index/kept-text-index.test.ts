@@ -5,7 +5,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { IndexDirOptions } from '../disk-index/index-dir.ts';
 import type { LogDir } from '../log-dir.ts';
 import type { LogDirOptions } from '../log-dir-options.ts';
-import { Scrubbing } from '../scrub/scrubbing.ts';
+import { Scrubbing } from '../scrub/scrubber.ts';
 import { eventually } from '../testing/eventually.ts';
 import { BERLIN } from '../testing/random-record.ts';
 import { runSearch } from '../testing/run-search.ts';

@@ -10,7 +10,7 @@ import { BERLIN } from '../testing/random-record.ts';
 import { runSearch } from '../testing/run-search.ts';
 import { readFamilyRecords } from '../testing/slow-logs.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
-import { gramRows } from './gram-rows.ts';
+import { gramRows } from './probe.ts';
 import { GRAM_ROWS, type KeptSegment } from './types.ts';
 
 /** `MORE=20 SEED=random` searches for new cases. */

@@ -14,7 +14,7 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
-import { Scrubbing } from '../scrub/scrubbing.ts';
+import { Scrubbing } from '../scrub/scrubber.ts';
 import { MemoryTextIndexes } from '../testing/memory-text-indexes.ts';
 import { BERLIN } from '../testing/random-record.ts';
 import { runSearch } from '../testing/run-search.ts';

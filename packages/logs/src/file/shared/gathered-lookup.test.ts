@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
-import { GatheredLookup } from './gathered-lookup.ts';
+import { GatheredLookup } from '../shared-lookup.ts';
 
 test('requests of one turn share a lookup that takes place after the last of them', async () => {
   let value = 0;

@@ -3,8 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { tempDir } from '../../testing/temp-dir.ts';
 import { HandleCache } from '../handle-cache.ts';
-import { CROWDED_CHUNK_BYTES } from './buffer-pool.ts';
-import { KeptTails } from './kept-tails.ts';
+import { CROWDED_CHUNK_BYTES, KeptTails } from '../shared-reads.ts';
 
 const NAME = 'a.log';
 const TEXT = Buffer.from('one\ntwo\n');

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { SharedLookup } from './shared-lookup.ts';
+import { SharedLookup } from '../shared-lookup.ts';
 
 /** A lookup that is resolved by hand. */
 function byHand() {

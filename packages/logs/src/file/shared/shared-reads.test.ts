@@ -2,8 +2,7 @@ import fs, { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { CHUNK_BYTES } from './buffer-pool.ts';
-import { SharedReads } from './shared-reads.ts';
+import { CHUNK_BYTES, SharedReads } from '../shared-reads.ts';
 
 function openFile(text: string): { fd: number; path: string } {
   const dir = mkdtempSync(join(tmpdir(), 'porthole-reads-'));

@@ -1,6 +1,6 @@
 import { CHECK_BYTES, type FileMark, fnv1a, markEncoder, resumeCursor } from '../../cursor/cursor.ts';
 import type { Format } from '../../parse/format.ts';
-import { fieldJson } from '../../query/field-json.ts';
+import { fieldJson } from '../../query/record-fields.ts';
 import { shownFields } from '../../scan/block/record-formatter.ts';
 import type { FollowItem, FoundRecord } from '../../types.ts';
 import type { Piece } from '../tail/record-assembler.ts';

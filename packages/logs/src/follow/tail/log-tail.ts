@@ -1,4 +1,4 @@
-import type { LogHandle } from '../../file/log-handle.ts';
+import type { LogHandle } from '../../file/handle-cache.ts';
 import { isFileFailure } from '../../log-error.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import { NO_WORK, owned } from '../../shared.ts';

@@ -1,6 +1,5 @@
 import { setImmediate } from 'node:timers/promises';
-import type { HandleCache } from '../../file/handle-cache.ts';
-import type { LogHandle } from '../../file/log-handle.ts';
+import type { HandleCache, LogHandle } from '../../file/handle-cache.ts';
 import { undefinedIfUnreadable } from '../../log-error.ts';
 
 /** The file that the name leads to, and how often the name got another file up to this one. */

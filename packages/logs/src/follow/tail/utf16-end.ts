@@ -1,5 +1,5 @@
 import { readFd } from '../../file/fs-calls.ts';
-import type { LogHandle } from '../../file/log-handle.ts';
+import type { LogHandle } from '../../file/handle-cache.ts';
 import { type Utf16, Utf16Decoder } from '../../file/utf16.ts';
 
 const READ_BYTES = 256 * 1024;

@@ -4,8 +4,7 @@ import { finished } from 'node:stream/promises';
 import { createGzip, type ZlibOptions } from 'node:zlib';
 import { onTestFinished } from 'vitest';
 import { tempDir } from '../../testing/temp-dir.ts';
-import { type BuildGzMapOptions, buildGzMap, type GzMap } from '../gz-map.ts';
-import { GzText } from '../gz-text.ts';
+import { type BuildGzMapOptions, buildGzMap, type GzMap, GzText } from '../gz-map.ts';
 
 export interface GzFile {
   path: string;

@@ -1,6 +1,6 @@
 import { CHECK_BYTES, fnv1a, markEncoder } from '../../cursor/cursor.ts';
 import type { Format, RecordFields } from '../../parse/format.ts';
-import { fieldJson } from '../../query/field-json.ts';
+import { fieldJson } from '../../query/record-fields.ts';
 import type { FoundRecord } from '../../types.ts';
 import type { RecordsJob } from '../jobs.ts';
 import { trimHole } from './nul-holes.ts';

@@ -2,7 +2,7 @@ import { markEnds } from '../../cursor/cursor.ts';
 import type { LineTexts, RenderKernel } from '../../kernel/render-kernel.ts';
 import type { ScanKernel } from '../../kernel/scan-kernel.ts';
 import type { Format, LineHead } from '../../parse/format.ts';
-import { ALL_FIELDS } from '../../query/field-json.ts';
+import { ALL_FIELDS } from '../../query/record-fields.ts';
 import type { FoundCollector, FoundLines } from '../found-lines.ts';
 import type { RecordsJob } from '../jobs.ts';
 import { FoundBuffer } from './found-buffer.ts';

@@ -1,7 +1,7 @@
 import { fstatSync, readSync } from 'node:fs';
 import { fnv1a } from '../../cursor/cursor.ts';
 import { statsStamp } from '../../file/file-stamp.ts';
-import { GzText } from '../../gzip/gz-text.ts';
+import { GzText } from '../../gzip/gz-map.ts';
 import { truncated, unreadable } from '../../log-error.ts';
 import { ChunkText } from '../../packed/chunk-map.ts';
 import { Utf16Text } from '../../packed/utf16-map.ts';

@@ -1,8 +1,7 @@
-import type { FieldType } from '../../query/count-types.ts';
-import type { RecordFilter } from '../../types.ts';
+import type { FieldType, RecordFilter } from '../../types.ts';
 import type { ScanPart, ScanReport } from '../jobs.ts';
-import type { PackRoom } from './pack-room.ts';
 import type { CountLimits, PackedCounts } from './value-counts.ts';
+import type { PackRoom } from './value-table.ts';
 
 /** Counts records by value of a field. */
 export interface TopJob extends ScanPart {

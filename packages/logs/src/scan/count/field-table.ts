@@ -1,8 +1,8 @@
-import type { FieldSummary, FieldType } from '../../query/count-types.ts';
 import { type RecordField, valueType } from '../../query/index.ts';
-import { boundedValue, shownValue } from './bounded-value.ts';
+import type { FieldSummary, FieldType } from '../../types.ts';
 import type { FieldLimits, FieldsResult, ScannedField } from './count-jobs.ts';
-import { DistinctSketch } from './distinct-sketch.ts';
+import { DistinctSketch } from './value-counts.ts';
+import { boundedValue, shownValue } from './value-table.ts';
 
 /** Fields counted. Names are keys of logged objects, which some programs fill with ids. */
 const MAX_FIELDS = 1000;

@@ -1,4 +1,4 @@
-import type { ScanKernel } from '../../kernel/scan-kernel.ts';
+import { makeNeedle, type Needle, type ScanKernel } from '../../kernel/scan-kernel.ts';
 import type { Format } from '../../parse/format.ts';
 import { BYTE_LIST_START } from '../../parse/formats/json-format.ts';
 import { isTakenKey } from '../../parse/formats/lines/known-keys.ts';
@@ -6,17 +6,14 @@ import { LEVELS_BY_RANK } from '../../parse/level.ts';
 import { findColumns } from '../../parse/record-columns.ts';
 import { resolveField } from '../../query/index.ts';
 import type { MatchedRecord } from '../tasks/scan-matches.ts';
-import { ByteHits } from './byte-hits.ts';
 import { JsonSourceReader, JsonTagReader } from './json-columns.ts';
-import { JsonPathReader } from './json-path-reader.ts';
-import { OneLine } from './one-line.ts';
-import { TagGroups } from './tag-groups.ts';
-import { groupOf, type TopTable } from './top-table.ts';
+import { groupOf, type TopTable, type ValueGroup } from './top-table.ts';
+import { NO_ID, ValueTable } from './value-table.ts';
 
 const NEWLINE = 10;
 
 /** Counts a record without decoding it. `false`: it was not counted, it must be decoded. */
-export type QuickCount = (bytes: Buffer, record: MatchedRecord, bucket: number) => boolean;
+type QuickCount = (bytes: Buffer, record: MatchedRecord, bucket: number) => boolean;
 
 interface Counting {
   format: Pick<Format, 'name'>;
@@ -149,4 +146,144 @@ function isPlain(path: string): boolean {
 function isTaken(path: string): boolean {
   const keys = path.split('.').map((_, index, parts) => parts.slice(0, index + 1).join('.'));
   return keys.some(isTakenKey);
+}
+
+const MAX_GROUPS = 4096;
+
+/** Longer tags are split each time. */
+const MAX_BYTES = 256;
+
+/** The tags of records by their bytes: most records have the same few. */
+class TagGroups {
+  readonly #table = new ValueTable();
+  readonly #groups: ValueGroup[] = [];
+
+  /** The tags in `[start, end)`, brackets included. */
+  find(bytes: Buffer, start: number, end: number): ValueGroup {
+    const known = end - start > MAX_BYTES ? NO_ID : this.#table.find(bytes, start, end);
+    const group = this.#groups[known] ?? groupOf(splitTags(bytes, start, end));
+    if (known !== NO_ID || end - start > MAX_BYTES) return group;
+    if (this.#groups.length >= MAX_GROUPS) {
+      this.#table.clear();
+      this.#groups.length = 0;
+      return group;
+    }
+    this.#table.add(bytes, start, end);
+    this.#groups.push(group);
+    return group;
+  }
+}
+
+/** As `decodeRecord` does. */
+function splitTags(bytes: Buffer, start: number, end: number): string[] {
+  return bytes.toString('utf8', start + 1, end - 1).split(/\] ?\[/);
+}
+
+/** Tells records with continuation lines, which come in ascending order: the kernel finds all lines of a block at once. */
+class OneLine {
+  readonly #kernel: ScanKernel;
+  #bytes: Buffer | undefined;
+  /** The lines of this range are known: their number, and the first one that is not behind. */
+  #from = 0;
+  #to = 0;
+  #lines = 0;
+  #at = 0;
+
+  constructor(kernel: ScanKernel) {
+    this.#kernel = kernel;
+  }
+
+  /** Whether no other line starts in `[start, end)`. */
+  isOne(bytes: Buffer, start: number, end: number): boolean {
+    const { lines } = this.#kernel;
+    if (bytes !== this.#bytes || start < this.#from) {
+      this.#bytes = bytes;
+      this.#from = start;
+      // There is no room for more lines, and in a block there are no more.
+      this.#to = Math.min(bytes.length, start + lines.length);
+      this.#lines = this.#kernel.lineStarts(start, this.#to);
+      this.#at = 0;
+    }
+    while (this.#at < this.#lines && (lines[this.#at] ?? 0) <= start) this.#at++;
+    return end <= this.#to && (this.#at >= this.#lines || (lines[this.#at] ?? 0) >= end);
+  }
+}
+
+/**
+ * Finds the values at a path of a JSON object in the kernel's text without parsing it: no strings and no objects are
+ * created. Everything is validated on the way, because text that is no JSON is no context.
+ */
+class JsonPathReader {
+  readonly #kernel: ScanKernel;
+  readonly #path: Buffer;
+
+  /** The kernel has one path: there may be only one reader at a time. */
+  constructor(kernel: ScanKernel, path: string) {
+    this.#kernel = kernel;
+    this.#path = Buffer.from(path);
+    kernel.path.set(this.#path);
+  }
+
+  static canRead(kernel: ScanKernel, path: string): boolean {
+    return Buffer.byteLength(path) <= kernel.path.length;
+  }
+
+  /**
+   * How many values the object in the line `[start, end)` has; negative if it must be parsed: it is no object, or
+   * unusual, or has several lines.
+   */
+  readObject(start: number, end: number): number {
+    return this.#kernel.jsonPath(start, end, this.#path.length);
+  }
+
+  /** The same for the context of a line of the contract's format. */
+  readContext(start: number, end: number): number {
+    return this.#kernel.contextPath(start, end, this.#path.length);
+  }
+
+  /** The first value, without quotes. */
+  get start(): number {
+    return this.#kernel.foundValue[0] ?? 0;
+  }
+
+  get end(): number {
+    return this.#kernel.foundValue[1] ?? 0;
+  }
+
+  get isEscaped(): boolean {
+    return this.#kernel.foundValue[2] === 1;
+  }
+}
+
+/** Behind all positions, and small enough to be stored without an object. */
+const NOWHERE = 2 ** 30;
+
+/**
+ * Whether a text occurs in a range of the kernel's text, for ranges that come in ascending order: each search runs on to
+ * the next occurrence, which answers for all ranges before it.
+ */
+class ByteHits {
+  readonly #kernel: ScanKernel;
+  readonly #needle: Needle;
+  #bytes: Buffer | undefined;
+  /** No occurrence starts in `[#from, #next)`. */
+  #from = 0;
+  #next = 0;
+
+  constructor(kernel: ScanKernel, text: string) {
+    this.#kernel = kernel;
+    this.#needle = makeNeedle(text, { caseSensitive: true });
+  }
+
+  /** Whether it starts and ends in `[start, end)` of the loaded text. */
+  isIn(bytes: Buffer, start: number, end: number): boolean {
+    if (bytes !== this.#bytes || start < this.#from || start > this.#next) {
+      this.#bytes = bytes;
+      this.#from = start;
+      this.#kernel.setNeedle(this.#needle);
+      const next = this.#kernel.find(start, bytes.length);
+      this.#next = next < 0 ? NOWHERE : next;
+    }
+    return this.#next + this.#needle.bytes.length <= end;
+  }
 }

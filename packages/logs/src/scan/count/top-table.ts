@@ -1,9 +1,7 @@
 import { isMainThread } from 'node:worker_threads';
-import { boundedValue, MAX_VALUE_LENGTH, shownValue } from './bounded-value.ts';
 import type { TopJob, TopResult } from './count-jobs.ts';
-import type { PackRoom } from './pack-room.ts';
 import { type CountLimits, ValueCounts } from './value-counts.ts';
-import { NO_ID, ValueTable } from './value-table.ts';
+import { boundedValue, MAX_VALUE_LENGTH, NO_ID, type PackRoom, shownValue, ValueTable } from './value-table.ts';
 
 /** Of a value that was not requested. */
 const UNWANTED = -2;

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { boundedValue, shownValue } from './bounded-value.ts';
-import { DistinctSketch } from './distinct-sketch.ts';
-import { ValueCounts } from './value-counts.ts';
+import { DistinctSketch, ValueCounts } from './value-counts.ts';
+import { boundedValue, shownValue } from './value-table.ts';
 
 interface Occurrence {
   value: string;

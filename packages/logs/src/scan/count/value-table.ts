@@ -1,5 +1,3 @@
-import { grow } from './grow.ts';
-
 const FIRST_SLOTS = 2 ** 8;
 const FIRST_BYTES = 2 ** 12;
 
@@ -147,4 +145,98 @@ function slotFor(hash: number, mask: number): number {
 /** UTF-16 has characters beyond U+FFFF before those from U+E000 on, UTF-8 behind them. */
 function utf16Order(byte: number): number {
   return byte === 0xee || byte === 0xef ? byte + 0x10 : byte;
+}
+
+/** Longer values are cut. */
+export const MAX_VALUE_LENGTH = 256;
+
+/** Separates what is shown of a long value from the hash of all of it. */
+const SEPARATOR = '…\0';
+
+/** Halves of a pair of surrogates: they have no UTF-8, in which values are sent between threads. */
+const LONE_SURROGATE = /\p{Surrogate}/u;
+
+/**
+ * What a value is identified by: itself, or if it is long, its start and a hash of 64 bits. So a table of values has a
+ * limit in bytes, whatever is logged.
+ */
+export function boundedValue(text: string, maxLength: number = MAX_VALUE_LENGTH): string {
+  const value = LONE_SURROGATE.test(text) ? Buffer.from(text).toString() : text;
+  if (value.length <= maxLength) return value;
+  const hash = [1, 2].map((seed) => textHash(value, seed).toString(36)).join('.');
+  return `${cutValue(value, maxLength)}${SEPARATOR}${hash}`;
+}
+
+/** What is shown of it: a long value is cut and ends in `…`. */
+export function shownValue(bounded: string, maxLength: number = MAX_VALUE_LENGTH): string {
+  return bounded.length <= maxLength ? bounded : bounded.slice(0, bounded.lastIndexOf(SEPARATOR) + 1);
+}
+
+/** No pair of surrogates is cut in two. */
+function cutValue(value: string, maxLength: number): string {
+  const end = maxLength - 1;
+  const isPair = (value.codePointAt(end - 1) ?? 0) > 0xffff;
+  return value.slice(0, isPair ? end - 1 : end);
+}
+
+const FIRST = 0x811c9dc5;
+const PRIME = 0x01000193;
+
+/** 32 bits that look random, for each seed others: FNV-1a over the text's code units, mixed as MurmurHash ends. */
+export function textHash(text: string, seed: number): number {
+  let hash = FIRST ^ seed;
+  for (let at = 0; at < text.length; at++) hash = Math.imul(hash ^ text.charCodeAt(at), PRIME);
+  return mix(hash);
+}
+
+/** The same over the bytes `[start, end)`. */
+export function bytesHash(bytes: Uint8Array, start: number, end: number, seed: number): number {
+  let hash = FIRST ^ seed;
+  for (let at = start; at < end; at++) hash = Math.imul(hash ^ (bytes[at] ?? 0), PRIME);
+  return mix(hash);
+}
+
+function mix(unmixed: number): number {
+  let hash = unmixed;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+type Numbers = Uint8Array<ArrayBuffer> | Uint32Array<ArrayBuffer> | Int32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
+
+/** The same numbers with room for `length`; at least twice as many as before, so that growing stays cheap. */
+export function grow<T extends Numbers>(numbers: T, length: number): T {
+  if (length <= numbers.length) return numbers;
+  const larger = new (numbers.constructor as new (length: number) => T)(Math.max(length, numbers.length * 2));
+  larger.set(numbers);
+  return larger;
+}
+
+/** More than is needed now, so that the next result, which is a bit larger, fits, too. */
+const SPARE_SHARE = 1.25;
+
+/**
+ * Memory for packed counts, which travels between the threads: results of some MiB for each job would be garbage of a
+ * hundred MiB before it is collected.
+ */
+export type PackRoom = readonly ArrayBuffer[];
+
+/** An array with room for so many numbers: in one of the buffers, if it is large enough. */
+export function numbersIn<T extends Numbers>(
+  type: new (buffer: ArrayBuffer, start: number, length: number) => T,
+  { length, bytesEach }: { length: number; bytesEach: number },
+  buffer: ArrayBuffer | undefined,
+): T {
+  const bytes = length * bytesEach;
+  const isLarge = buffer !== undefined && buffer.byteLength >= bytes;
+  return new type(isLarge ? buffer : new ArrayBuffer(Math.ceil(bytes * SPARE_SHARE)), 0, length);
+}
+
+/** A copy, in the buffer if it is large enough. */
+export function copyInto<T extends Numbers>(numbers: T, buffer: ArrayBuffer | undefined): T {
+  const type = numbers.constructor as new (buffer: ArrayBuffer, start: number, length: number) => T;
+  const copy = numbersIn(type, { length: numbers.length, bytesEach: numbers.BYTES_PER_ELEMENT }, buffer);
+  copy.set(numbers);
+  return copy;
 }

@@ -1,6 +1,6 @@
 import type { RecordFilter } from '../../types.ts';
 import type { ScanPart, ScanReport } from '../jobs.ts';
-import type { PackedBlockGroups } from './block-groups.ts';
+import type { PackedBlockGroups } from './scanned-groups.ts';
 
 /** Groups records by level and origin. */
 export interface DigestJob extends ScanPart {

@@ -1,5 +1,5 @@
 import type { LineHead } from '../../parse/format.ts';
-import { Candidates } from '../../regex/candidates.ts';
+import { Candidates } from '../../regex/prefilter.ts';
 import type { BlockScanner } from '../block/block-scanner.ts';
 import type { RecordTable } from '../block/blocks.ts';
 import type { PartScan, ScanTools } from '../tasks/scan-part.ts';

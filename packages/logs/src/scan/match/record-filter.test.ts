@@ -10,7 +10,7 @@ import { filterSpec, toFilter } from '../../testing/random-queries.ts';
 import { runSearch } from '../../testing/run-search.ts';
 import { openDir, tempDir } from '../../testing/temp-dir.ts';
 import type { FoundRecord, LogSelection, RecordFilter } from '../../types.ts';
-import { createRecordFilter } from './record-filter.ts';
+import { createRecordFilter } from './record-matcher.ts';
 
 /** `MORE=20` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);

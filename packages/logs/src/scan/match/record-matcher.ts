@@ -1,15 +1,15 @@
-import type { Format, LineHead } from '../../parse/format.ts';
-import { LEVELS_BY_RANK } from '../../parse/level.ts';
-import { resolveField } from '../../query/field-name.ts';
-import { filterToQuery } from '../../query/filter-to-query.ts';
+import { groupFamilies } from '../../file/families.ts';
+import type { Format, FormatName, LineHead, RecordFields } from '../../parse/format.ts';
+import { LEVELS_BY_RANK, levelRank } from '../../parse/level.ts';
+import { filterToQuery, regexNodes } from '../../query/filter-to-query.ts';
 import { fieldTest } from '../../query/match-query.ts';
-import type { QueryNode } from '../../query/query-node.ts';
-import { regexNodes } from '../../query/query-regexes.ts';
+import { resolveField } from '../../query/record-fields.ts';
 import type { RegexPrefilter } from '../../regex/prefilter.ts';
-import type { RecordFilter } from '../../types.ts';
+import type { FoundRecord, LogSelection, QueryNode, RecordFilter } from '../../types.ts';
+import { trimHole } from '../block/nul-holes.ts';
+import { spanText } from '../block/record-formatter.ts';
 import { compileConjuncts, type RecordTest } from './compile-test.ts';
-import { RecordView } from './record-view.ts';
-import type { SafeRegex } from './regex.ts';
+import { RegexCache, type SafeRegex } from './regex.ts';
 
 /** The compiled regex of a condition. */
 export type FindRegex = (node: { pattern: string; caseSensitive?: true }) => SafeRegex;
@@ -76,7 +76,7 @@ function noRegex(): never {
 }
 
 /** The conditions of a query that must all hold. */
-export function splitConjuncts(node: QueryNode | undefined): QueryNode[] {
+function splitConjuncts(node: QueryNode | undefined): QueryNode[] {
   if (!node) return [];
   return node.kind === 'and' ? node.nodes.flatMap(splitConjuncts) : [node];
 }
@@ -118,4 +118,96 @@ function allowsRank(node: QueryNode, rank: number): boolean {
     default:
       return true;
   }
+}
+
+/** A record to test: its bytes, text and fields, each made when first needed. Reused, as few records match. */
+export class RecordView {
+  #all: Buffer = Buffer.alloc(0);
+  #start = 0;
+  #end = 0;
+  #format: Format | undefined;
+  #bytes: Buffer | undefined;
+  #text: string | undefined;
+  #fields: RecordFields | undefined;
+
+  /** Shows the record `[start, end)`. Without a format it has no columns: all of it is message. */
+  show(bytes: Buffer, start: number, end: number, format: Format | undefined): this {
+    this.#all = bytes;
+    this.#start = start;
+    this.#end = end;
+    this.#format = format;
+    this.#bytes = undefined;
+    this.#text = undefined;
+    this.#fields = undefined;
+    return this;
+  }
+
+  /** `undefined` if it has no columns. */
+  get formatName(): FormatName | undefined {
+    return this.#format?.name;
+  }
+
+  get bytes(): Buffer {
+    this.#bytes ??= this.#all.subarray(this.#start, this.#end);
+    return this.#bytes;
+  }
+
+  get text(): string {
+    this.#text ??= this.bytes.toString();
+    return this.#text;
+  }
+
+  get fields(): RecordFields {
+    if (this.#fields) return this.#fields;
+    const end = trimHole(this.#all, this.#start, this.#end);
+    this.#fields = this.#format?.decode(this.#all, this.#start, end) ?? {
+      message: spanText(this.#all, this.#start, end),
+    };
+    return this.#fields;
+  }
+}
+
+/**
+ * The filter of a search for records that are no longer in a file, using the engine's own matcher, so that a snapshot
+ * of a log matches like the log itself. `files` are all file names of the records: they determine the family. Text is
+ * searched in `raw`; for a record without it, in its columns. Rejects with REGEX_INVALID. Without regexes, the conditions
+ * that contain one are not tested: see `RegexConditions`.
+ */
+export async function createRecordFilter(
+  { file, family, ...filter }: LogSelection & RecordFilter,
+  files: readonly string[],
+  { withRegexes = true }: { withRegexes?: boolean } = {},
+): Promise<(record: FoundRecord) => boolean> {
+  const matcher = new RecordMatcher(filter, withRegexes ? await new RegexCache().compile(filter) : undefined);
+  const wanted = family === undefined ? undefined : familyFiles(family, files);
+  return (record) => {
+    if (file !== undefined && record.file !== file) return false;
+    if (wanted && !wanted.has(record.file)) return false;
+    if (!matcher.matchesHead({ timeMs: record.timeMs ?? Number.NaN, rank: levelRank(record.level) })) return false;
+    if (matcher.headOnly) return true;
+    const bytes = searchableText(record);
+    return matcher.matchesText(bytes, 0, bytes.length, decoded(record));
+  };
+}
+
+/** The text that text conditions apply to. */
+export function searchableText(record: FoundRecord): Buffer {
+  return Buffer.from(`${record.raw ?? joinColumns(record)}\n`);
+}
+
+/** The file names of this log; the live file may contain none of the records. */
+function familyFiles(family: string, files: readonly string[]): ReadonlySet<string> {
+  const found = groupFamilies([...new Set([...files, family])]).find(({ name }) => name === family);
+  return new Set(found?.files.map(({ name }) => name));
+}
+
+/** A format that contains only this record. */
+function decoded(record: FoundRecord): Format {
+  return { name: 'text', timed: true, readHead: () => false, decode: () => record };
+}
+
+function joinColumns({ level, source, tags = [], message, context, contextText }: FoundRecord): string {
+  const fields = contextText ?? (context && JSON.stringify(context));
+  const parts = [level, source, ...tags.map((tag) => `[${tag}]`), message, fields];
+  return parts.filter((part) => part !== undefined).join(' ');
 }

@@ -1,9 +1,8 @@
 import type { RecordFields } from '../../parse/format.ts';
+import { regexNodes } from '../../query/filter-to-query.ts';
 import { compileQuery } from '../../query/match-query.ts';
-import type { FieldRegexNode, QueryNode, RegexNode } from '../../query/query-node.ts';
-import { regexNodes } from '../../query/query-regexes.ts';
 import { fieldValues } from '../../query/record-fields.ts';
-import type { RecordFilter } from '../../types.ts';
+import type { FieldRegexNode, QueryNode, RecordFilter, RegexNode } from '../../types.ts';
 import { RecordMatcher } from './record-matcher.ts';
 
 /** Which of the texts the filter's regex matches, computed elsewhere: a single text may take seconds. */

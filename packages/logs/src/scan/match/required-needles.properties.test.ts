@@ -6,8 +6,8 @@ import { createFormat, detectFormat } from '../../parse/detect-format.ts';
 import type { Format, RecordFields } from '../../parse/format.ts';
 import { levelRank } from '../../parse/level.ts';
 import { createZone } from '../../parse/zone.ts';
-import type { FieldNode, QueryNode } from '../../query/query-node.ts';
 import { slowMatches, slowNames, slowValues } from '../../testing/slow-query.ts';
+import type { FieldNode, QueryNode } from '../../types.ts';
 import { RecordMatcher } from './record-matcher.ts';
 import { requiredNeedles } from './required-needles.ts';
 

@@ -1,9 +1,8 @@
 import { makeNeedle, type Needle } from '../../kernel/scan-kernel.ts';
 import type { FormatName } from '../../parse/format.ts';
-import type { QueryNode, RegexNode } from '../../query/query-node.ts';
 import { textsRarity } from '../../regex/required-texts.ts';
-import { isAscii } from './compile-test.ts';
-import { fieldTexts } from './field-texts.ts';
+import type { QueryNode, RegexNode } from '../../types.ts';
+import { fieldTexts, isAscii } from './compile-test.ts';
 import type { RecordMatcher } from './record-matcher.ts';
 import type { ValueBehind } from './value-behind.ts';
 

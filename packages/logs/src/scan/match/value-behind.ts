@@ -1,8 +1,6 @@
-import { resolveField } from '../../query/field-name.ts';
-import { isAsciiText } from '../../query/fold-case.ts';
-import type { RegexTest } from '../../query/match-query.ts';
-import { type ValueTest, valueTest } from '../../query/match-value.ts';
-import type { ExistsNode, FieldNode, FieldRegexNode } from '../../query/query-node.ts';
+import { isAsciiText, type RegexTest, type ValueTest, valueTest } from '../../query/match-query.ts';
+import { resolveField } from '../../query/record-fields.ts';
+import type { ExistsNode, FieldNode, FieldRegexNode } from '../../types.ts';
 
 /*
  * Most records that contain the name of a field do not have the wanted value. Parsing them takes ten times as long as

@@ -7,7 +7,7 @@ import type { FormatDetector } from '../../parse/detect-format.ts';
 import { BUILT_IN_FORMATS, FormatSet } from '../../parse/format-set.ts';
 import type { Zone } from '../../parse/zone.ts';
 import type { FileSummary } from '../../read/file-details.ts';
-import { EMPTY_SUMMARY, type EndsSummary, HeadSummary, INSPECTED_BYTES } from '../../read/head-summary.ts';
+import { EMPTY_SUMMARY, type EndsSummary, HeadSummary, INSPECTED_BYTES } from '../../read/summarize-file.ts';
 import { JobCancelled } from '../cancel-flag.ts';
 import type { DescribeJob, DescribeResult } from '../jobs.ts';
 

@@ -1,10 +1,15 @@
 import type { RecordFields } from '../../parse/format.ts';
+import { recordFields, refValues, resolveField } from '../../query/index.ts';
 import type { RecordTable } from '../block/blocks.ts';
 import { trimHole } from '../block/nul-holes.ts';
 import { spanText } from '../block/record-formatter.ts';
+import type { FieldsJob, FieldsResult, TopJob, TopResult } from '../count/count-jobs.ts';
+import { FieldTable } from '../count/field-table.ts';
+import { createQuickCount } from '../count/quick-count.ts';
+import { TopTable } from '../count/top-table.ts';
 import { candidateSpans, createCandidates, tableSpans } from '../match/find-matches.ts';
 import type { RecordMatcher } from '../match/record-matcher.ts';
-import type { PartScan, ScanTools } from './scan-part.ts';
+import { PartScan, type ScanTools } from './scan-part.ts';
 
 /** A matching record in the loaded text. One object is reused. */
 export interface MatchedRecord {
@@ -18,7 +23,7 @@ export interface MatchedRecord {
 }
 
 /** Calls `visit` for each matching record of a part, oldest first. */
-export function scanMatches(
+function scanMatches(
   scan: PartScan,
   { matcher, tools }: { matcher: RecordMatcher; tools: ScanTools },
   visit: (record: MatchedRecord) => void,
@@ -71,11 +76,36 @@ function visitTable(
 }
 
 /** The columns of a matching record, all of its text included. */
-export function decodeMatch(
+function decodeMatch(
   { scanner: { bytes } }: PartScan,
   { start, end: spanEnd, isHeadless }: MatchedRecord,
   { format }: ScanTools,
 ): RecordFields {
   const end = trimHole(bytes, start, spanEnd);
   return isHeadless ? { message: spanText(bytes, start, end) } : format.decode(bytes, start, end);
+}
+
+/** Matching records by value of a field. */
+export function scanTop(job: TopJob, matcher: RecordMatcher, tools: ScanTools): TopResult {
+  const { by, bucketMs } = job;
+  const scan = new PartScan(job, tools);
+  const field = resolveField(by);
+  const table = new TopTable(job);
+  const quickCount = createQuickCount(by, { ...tools, table });
+  scanMatches(scan, { matcher, tools }, (record) => {
+    const bucket = bucketMs === undefined ? Number.NaN : Math.floor(record.timeMs / bucketMs);
+    if (quickCount(scan.scanner.bytes, record, bucket)) return;
+    table.count(refValues(decodeMatch(scan, record, tools), field), bucket);
+  });
+  return { ...scan.report, ...table.result() };
+}
+
+/** The fields of matching records. */
+export function scanFields(job: FieldsJob, matcher: RecordMatcher, tools: ScanTools): FieldsResult {
+  const scan = new PartScan(job, tools);
+  const table = new FieldTable(job.limits);
+  scanMatches(scan, { matcher, tools }, (record) => {
+    table.count(recordFields(decodeMatch(scan, record, tools)));
+  });
+  return { ...scan.report, ...table.pack() };
 }

@@ -1,6 +1,6 @@
 import { HEAD_BYTES } from '../../cursor/cursor.ts';
 import { isMarked } from '../../cursor/file-mark.ts';
-import type { SharedReads } from '../../file/shared/shared-reads.ts';
+import type { SharedReads } from '../../file/shared-reads.ts';
 import { unpack } from '../../file/unpack.ts';
 import { LogError } from '../../log-error.ts';
 import type { ReadOptions } from '../../types.ts';

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { Scrubbing } from '../../scrub/scrubbing.ts';
+import { Scrubbing } from '../../scrub/scrubber.ts';
 import { collect } from '../../testing/read-bytes.ts';
 import { runSearch } from '../../testing/run-search.ts';
 import { openDir, tempDir } from '../../testing/temp-dir.ts';

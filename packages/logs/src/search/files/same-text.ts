@@ -2,7 +2,7 @@ import { crc32 } from 'node:zlib';
 import { findDecoder, plainName } from '../../file/compression.ts';
 import { fileStamp, isSettled } from '../../file/file-stamp.ts';
 import { readFd } from '../../file/fs-calls.ts';
-import { SharedReads } from '../../file/shared/shared-reads.ts';
+import { SharedReads } from '../../file/shared-reads.ts';
 import { isCut, unpack } from '../../file/unpack.ts';
 import { LogError } from '../../log-error.ts';
 import type { ReadOptions } from '../../types.ts';

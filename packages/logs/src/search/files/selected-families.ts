@@ -1,14 +1,23 @@
+import { stat } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { decodeCursor, START_CURSOR } from '../../cursor/cursor.ts';
 import { isUndecodedName } from '../../file/compression.ts';
 import { groupManyFamilies } from '../../file/families.ts';
 import { familyNotFound } from '../../file/family-not-found.ts';
+import { DirStamp } from '../../file/file-stamp.ts';
+import type { LogHandle } from '../../file/handle-cache.ts';
+import { isSystemError, LogError, systemCode } from '../../log-error.ts';
 import { withoutLinkedFamilies } from '../../read/linked-logs.ts';
 import type { SeenFile } from '../../read/list.ts';
-import type { FileProblem, LogSelection, RecordFilter } from '../../types.ts';
+import type { FileProblem, LogSelection, RecordFilter, SearchQuery } from '../../types.ts';
+import type { SearchOptions } from '../stop-reason.ts';
+import { type DeletedRecords, leaveOutUntimed, type OpenFamily, openFamily, releaseFamily } from './open-family.ts';
+import type { FileOpener } from './open-file.ts';
 
 /** Each holds a descriptor during the query. */
 const MAX_OPEN_FILES = 1000;
 
-export interface FamilyNames {
+interface FamilyNames {
   name: string;
   files: string[];
 }
@@ -21,7 +30,7 @@ const SLACK_MS = 86_400_000;
  * only by its name. A file whose compression is not read is left out if it was last written before the time range, so
  * that searches of recent records do not report it.
  */
-export async function selectFamilies(
+async function selectFamilies(
   seen: readonly SeenFile[],
   { family: wanted, fromMs = Number.NEGATIVE_INFINITY }: LogSelection & Pick<RecordFilter, 'fromMs'>,
 ): Promise<readonly FamilyNames[]> {
@@ -43,7 +52,7 @@ export async function selectFamilies(
 }
 
 /** Whether the names of a family, or of all, refer to the same files in two listings. */
-export async function haveSameFiles(
+async function haveSameFiles(
   before: readonly SeenFile[],
   after: readonly SeenFile[],
   family: string | undefined,
@@ -66,7 +75,7 @@ function isSameFile(a: SeenFile, b: SeenFile | undefined): boolean {
   return a.name === b?.name && a.stats.dev === b.stats.dev && a.stats.ino === b.stats.ino;
 }
 
-export interface LimitOptions extends Pick<RecordFilter, 'fromMs'> {
+interface LimitOptions extends Pick<RecordFilter, 'fromMs'> {
   seen: readonly SeenFile[];
   /** Names of files that the query continues in. */
   begun(): ReadonlySet<string>;
@@ -76,7 +85,7 @@ export interface LimitOptions extends Pick<RecordFilter, 'fromMs'> {
  * Whole families, as many as may be open at a time: those that the query continues in, then those written last. What is
  * left out is a problem, unless it was last written before the time range.
  */
-export function withinLimit(
+function withinLimit(
   families: readonly FamilyNames[],
   { seen, begun: findBegun, fromMs = Number.NEGATIVE_INFINITY }: LimitOptions,
 ): {
@@ -110,4 +119,108 @@ export function withinLimit(
     `${files} files of ${left.length} logs were not read: at most ${MAX_OPEN_FILES} files are read at once, ` +
     'those of the logs written last; select a log by its name, or a time range';
   return { within, problem: { file: first.family.name, code: 'TOO_MANY_FILES', detail } };
+}
+
+/** Attempts to open the files of a family while they are being renamed; after that the last set opened is used. */
+const MAX_ATTEMPTS = 10;
+
+/** Delay between attempts, multiplied by their number: a rotation takes a few milliseconds. */
+const ATTEMPT_MS = 2;
+
+/** `start`, `until`: the cursors that the query continues at. */
+export type Selection = LogSelection & Pick<RecordFilter, 'fromMs'> & Partial<Pick<SearchQuery, 'start' | 'until'>>;
+
+export interface OpenDeps {
+  dir: string;
+  opener: FileOpener;
+  list(family?: string): Promise<SeenFile[]>;
+  isFlat?: boolean;
+  problems?(selection: LogSelection): readonly FileProblem[];
+  deleted?(selection: Selection): readonly DeletedRecords[];
+  acquire(name: string): Promise<LogHandle>;
+}
+
+/**
+ * Opens the selected families. Files are renamed one after the other during a rotation: opening them by name may miss
+ * one.
+ */
+export async function openSelected(
+  deps: OpenDeps,
+  selection: Selection,
+  options: SearchOptions,
+): Promise<OpenFamily[]> {
+  if (selection.file !== undefined) return openListed(deps, [], selection, options);
+  for (let attempt = 1; ; attempt++) {
+    const quiet = await DirStamp.take(deps.dir);
+    const seen = await deps.list(selection.family);
+    const opened = await openListed(deps, seen, selection, options);
+    // The directories below are not watched: they are listed again.
+    const isQuiet = (deps.isFlat ?? true) && (await quiet.isSame());
+    if (attempt === MAX_ATTEMPTS || options.signal?.aborted || isQuiet) return opened;
+    try {
+      const family = selection.family;
+      if (await haveSameFiles(seen, await deps.list(family), family)) return opened;
+    } catch (error) {
+      opened.forEach(releaseFamily);
+      throw error;
+    }
+    opened.forEach(releaseFamily);
+    await delay(ATTEMPT_MS * (attempt - 1));
+  }
+}
+
+async function openListed(
+  deps: OpenDeps,
+  seen: readonly SeenFile[],
+  selection: Selection,
+  options: SearchOptions,
+): Promise<OpenFamily[]> {
+  const { file } = selection;
+  // Before the files are opened: a log that catches up meanwhile is longer than what is read of it.
+  const deleted = deps.deleted?.(selection) ?? [];
+  const problems = deps.problems?.(selection) ?? [];
+  // A family omits files that no longer exist; a file requested by name must exist.
+  if (file !== undefined) (await deps.acquire(file)).release();
+  const families = file === undefined ? await selectFamilies(seen, selection) : [{ name: file, files: [file] }];
+  const { within, problem } = withinLimit(families, { seen, begun: () => begunFiles(selection), ...selection });
+  // A missing directory has no records, which must not look like a quiet one.
+  const missing = families.length === 0 ? await findMissingDir(deps.dir) : undefined;
+  const opened: OpenFamily[] = missing ? [{ name: '', files: [], duplicates: [], problems: [missing] }] : [];
+  try {
+    const isAll = file === undefined && selection.family === undefined;
+    for (const family of within) {
+      const all = await openFamily(deps.opener, family, options);
+      opened.push(isAll ? leaveOutUntimed(all) : all);
+    }
+  } catch (error) {
+    opened.forEach(releaseFamily);
+    // Cancelled while files were being opened: ends like a search cancelled later, with nothing scanned.
+    if (options.signal?.aborted && !(error instanceof LogError)) return [];
+    throw error;
+  }
+  // Nothing to read and something wrong must not look like quiet logs.
+  if (problems.length + deleted.length > 0 && opened.length === 0)
+    opened.push({ name: '', files: [], duplicates: [], problems: [] });
+  opened[0]?.problems.push(...(problem ? [problem] : []), ...problems);
+  if (opened[0]) opened[0].deleted = deleted;
+  return opened;
+}
+
+/** The files that its cursors name: a page must not lose the logs of the one before. */
+function begunFiles({ start, until }: Selection): ReadonlySet<string> {
+  const from = start && ('cursor' in start ? start.cursor : 'record' in start ? start.record : undefined);
+  const cursors = [from, until].filter((cursor) => cursor !== undefined && cursor !== START_CURSOR);
+  return new Set(cursors.flatMap((cursor) => decodeCursor(cursor ?? '').map(({ file }) => file)));
+}
+
+/** A directory that cannot be read, as a problem of a search. */
+async function findMissingDir(dir: string): Promise<FileProblem | undefined> {
+  try {
+    await stat(dir);
+    return undefined;
+  } catch (error) {
+    if (!isSystemError(error)) throw error;
+    const why = systemCode(error) === 'ENOENT' ? 'does not exist' : `cannot be read: ${systemCode(error)}`;
+    return { file: '.', code: 'LOG_DIR_UNREADABLE', detail: `the log directory ${why}` };
+  }
 }
