@@ -6,9 +6,7 @@ import { type EngineUsage, NO_DISK_INDEX } from './engine-usage.ts';
 import type { HandleCache, LogHandle } from './file/handle-cache.ts';
 import type { SharedReads } from './file/shared-reads.ts';
 import type { TextSource } from './file/text-source.ts';
-import { followDespite } from './follow/follow-despite.ts';
-import { followLimit } from './follow/follow-limit.ts';
-import { LateHub } from './follow/late-hub.ts';
+import { followLimit, LazyFollowHub, reportUnavailable } from './follow/lazy-follow-hub.ts';
 import { LogError } from './log-error.ts';
 import { FormatSet } from './parse/format-set.ts';
 import type { UserFormat } from './parse/user-format.ts';
@@ -106,7 +104,7 @@ export class LogEngine {
   readonly #scanContext: ScanContext;
   /** What is kept on disk; absent: nothing. */
   readonly disk: DiskIndex | undefined;
-  readonly #hub: LateHub;
+  readonly #hub: LazyFollowHub;
   readonly #slots: SearchSlots;
   readonly #ownsThreads: boolean;
 
@@ -127,7 +125,7 @@ export class LogEngine {
     const { summaries } = this.disk ?? {};
     const kept = { summaries, textIndex: textIndex ?? this.disk?.textIndex };
     this.#scanContext = new ScanContext({ ...deps, pool, indexes, formats, scrubber, ...kept });
-    this.#hub = new LateHub({
+    this.#hub = new LazyFollowHub({
       ...deps,
       formats,
       limit: followLimit({ maxLogs: options.followLogs, reservedFiles: options.reservedFiles }),
@@ -174,7 +172,7 @@ export class LogEngine {
   }
 
   follow(query: FollowQuery, options: FollowReadOptions): AsyncGenerator<FollowItem[], void, undefined> {
-    return followDespite(this.#deps.problems?.(query) ?? [], query, this.#hub.follow(query, options));
+    return reportUnavailable(this.#deps.problems?.(query) ?? [], query, this.#hub.follow(query, options));
   }
 
   /** Whether one of the files of the log has timestamps near its start: the live one may have just been rotated. */

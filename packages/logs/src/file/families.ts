@@ -1,4 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { LogError } from '../log-error.ts';
+import { nearestNames } from '../nearest-names.ts';
 import { isCompressedName } from './compression.ts';
 import { parseRotatedName, ROTATION_STYLES, type RotatedName } from './rotated-name.ts';
 
@@ -171,4 +173,11 @@ function compareRanks(a: readonly number[], b: readonly number[]): number {
 
 function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+/** Includes the names that may have been meant. */
+export function familyNotFound(wanted: string, families: readonly string[]): LogError {
+  const near = nearestNames(wanted, families).map((name) => JSON.stringify(name));
+  const hint = near.length > 0 ? `; did you mean ${near.join(' or ')}?` : '';
+  return new LogError('LOG_FAMILY_NOT_FOUND', `no log family named ${JSON.stringify(wanted)}${hint}`);
 }

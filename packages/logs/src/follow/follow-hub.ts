@@ -1,4 +1,5 @@
-import { familyNotFound } from '../file/family-not-found.ts';
+import { refuseUndecoded } from '../file/compression.ts';
+import { familyNotFound } from '../file/families.ts';
 import type { HandleCache } from '../file/handle-cache.ts';
 import { LogError, systemCode } from '../log-error.ts';
 import type { FormatSet } from '../parse/format-set.ts';
@@ -6,16 +7,13 @@ import type { Zone } from '../parse/zone.ts';
 import type { SeenFile } from '../read/list.ts';
 import type { Scrubbing } from '../scrub/scrubber.ts';
 import type { FollowItem, FollowQuery, FollowReadOptions } from '../types.ts';
-import { type FollowLimit, followLimit } from './follow-limit.ts';
 import { FollowSession, type SessionDeps } from './follow-session.ts';
-import { refuseUnfollowable, toTargets } from './follow-targets.ts';
-import { Permits } from './history/merge-streams.ts';
-import type { Search } from './history/search-history.ts';
+import { Permits, type Search } from './history/search-history.ts';
+import type { FollowLimit } from './lazy-follow-hub.ts';
 import { type MatchRegex, SharedFilter } from './shared-filter.ts';
 import { DirWatch } from './tail/dir-watch.ts';
-import { groupLogs, groupMembers, type SeenMember } from './tail/family-files.ts';
+import { groupLogs, groupMembers, type SeenMember, type TailDeps, type TailTarget } from './tail/family-files.ts';
 import { TailRegistry } from './tail/tail-registry.ts';
-import type { TailDeps, TailTarget } from './tail/tail-target.ts';
 
 /** fs.watch reports nothing on network file systems, so files are polled this often. */
 const POLL_MS = 250;
@@ -58,8 +56,8 @@ export interface FollowHubDeps {
   /** `false` behaves like a file system that reports no changes: polling only. */
   events?: boolean;
   times?: TailDeps['times'];
-  /** How many logs may be followed at the same time; by default what `followLimit` allows. */
-  limit?: FollowLimit;
+  /** How many logs may be followed at the same time. */
+  limit: FollowLimit;
 }
 
 export interface FollowUsage {
@@ -77,7 +75,6 @@ export class FollowHub {
   readonly #sessions = new Set<FollowSession>();
   readonly #permits = new Permits(PARALLEL_HISTORIES);
   readonly #filters = new Map<string, WeakRef<SharedFilter>>();
-  readonly #limit: FollowLimit;
   #seen: { version: number; targets: readonly TailTarget[] } = { version: 0, targets: [] };
   /** The files of all logs as of the last listing, which all followed logs share. */
   #members: ReadonlyMap<string, readonly SeenMember[]> = new Map();
@@ -90,7 +87,6 @@ export class FollowHub {
   constructor(deps: FollowHubDeps) {
     const { dir, handles, zone, pollMs = POLL_MS, bufferBytes = BUFFER_BYTES, events = true, times = {} } = deps;
     this.#deps = deps;
-    this.#limit = deps.limit ?? followLimit({});
     this.#tails = new TailRegistry({
       handles,
       zone,
@@ -98,7 +94,7 @@ export class FollowHub {
       times,
       scrubber: () => deps.scrubbing?.current,
       list: (family) => deps.list(family),
-      maxLogs: this.#limit.most,
+      maxLogs: deps.limit.most,
       limitBytes: () => Math.min(bufferBytes, TOTAL_BUFFER_BYTES / Math.max(1, this.#tails.size)),
       onRead: () => {
         this.#reads++;
@@ -163,7 +159,7 @@ export class FollowHub {
   #sessionDeps(client: string | undefined): SessionDeps {
     const { search, matchRegex, isTimed } = this.#deps;
     return {
-      limit: this.#limit,
+      limit: this.#deps.limit,
       isTimed: (target) =>
         isTimed(
           target,
@@ -223,7 +219,7 @@ export class FollowHub {
     const members = await groupLogs(await this.#deps.list());
     const targets = toTargets(members);
     this.#setSeen(targets, members);
-    if (targets.length <= this.#limit.most) return targets;
+    if (targets.length <= this.#deps.limit.most) return targets;
     const modifiedMs = ({ name, family }: TailTarget) =>
       Number((members.get(family ?? name) ?? []).find((member) => member.name === name)?.modifiedNs ?? 0n) / 1e6;
     const dated = targets.map((target) => ({ target, timeMs: modifiedMs(target) }));
@@ -288,5 +284,36 @@ export class FollowHub {
     clearTimeout(this.#listTimer);
     this.#listTimer = undefined;
     this.#watch.stop();
+  }
+}
+
+/** The family of every log in the directory, with the name of its live file. */
+function toTargets(families: ReadonlyMap<string, readonly SeenMember[]>): TailTarget[] {
+  return Array.from(families, ([family, members]) => {
+    const live = members.find((member) => member.name === family) ?? members.findLast((member) => member.live);
+    return { name: live?.name ?? family, family };
+  });
+}
+
+/**
+ * Throws for a file whose bytes are not text, and for one that does not exist, unless it is the live file of a family,
+ * which may appear. A file that is unreadable now may become readable: the tail waits for it.
+ */
+async function refuseUnfollowable({ name, family }: TailTarget, handles: HandleCache): Promise<void> {
+  try {
+    await refuseUndecodedText(name, handles);
+  } catch (error) {
+    if (!(error instanceof LogError)) throw error;
+    const isLater = family === undefined ? error.code === 'LOG_FILE_UNREADABLE' : error.code !== 'LOG_FILE_UNSUPPORTED';
+    if (!isLater) throw error;
+  }
+}
+
+async function refuseUndecodedText(name: string, handles: HandleCache): Promise<void> {
+  const handle = await handles.acquire(name);
+  try {
+    refuseUndecoded(handle);
+  } finally {
+    handle.release();
   }
 }

@@ -1,19 +1,16 @@
 import { Condition } from '../condition.ts';
 import { decodePosition, encodePosition } from '../cursor/cursor.ts';
 import { RegexConditions } from '../scan/match/regex-conditions.ts';
-import type { FollowItem, FollowQuery } from '../types.ts';
-import type { FollowLimit } from './follow-limit.ts';
+import type { FollowItem, FollowQuery, FoundRecord } from '../types.ts';
 import { emitSince, isStrict } from './history/history.ts';
-import type { Permits } from './history/merge-streams.ts';
-import type { Search } from './history/search-history.ts';
+import type { Permits, Search } from './history/search-history.ts';
 import { startFollow } from './history/start-follow.ts';
+import type { FollowLimit } from './lazy-follow-hub.ts';
 import type { RingListener } from './ring/record-ring.ts';
 import { type MatchRegex, pickFilter, type SharedFilter } from './shared-filter.ts';
-import type { SeenMember } from './tail/family-files.ts';
+import type { SeenMember, TailTarget } from './tail/family-files.ts';
 import type { LogTail } from './tail/log-tail.ts';
-import type { TailTarget } from './tail/tail-target.ts';
-import { type TailPosition, TailReader } from './tail-reader.ts';
-import { TimedOnly } from './timed-only.ts';
+import { type TailPosition, TailReader } from './tail/tail-reader.ts';
 
 /** Logs joined in parallel; each takes a few reads. */
 const PARALLEL_JOINS = 16;
@@ -55,7 +52,7 @@ interface AcquireOptions {
 /** The files of each log. */
 type Listing = ReadonlyMap<string, readonly SeenMember[]>;
 
-export interface FoundTargets {
+interface FoundTargets {
   targets: readonly TailTarget[];
   listing: Listing;
   /** Positions in the logs that were read already. */
@@ -284,5 +281,37 @@ async function isSettled(promise: Promise<unknown>, ms: number): Promise<boolean
     return await Promise.race([settled, late]);
   } finally {
     clearTimeout(timer);
+  }
+}
+
+/** Records buffered before the first timestamp of a new file: a banner, the start of a dump. */
+const MAX_HELD = 200;
+
+/**
+ * Leaves logs without timestamps out of a follow of all logs, as a search of all logs does. A new log takes part from
+ * its first timestamp on; the records before it are buffered and emitted then.
+ */
+class TimedOnly {
+  #isTimed: boolean;
+  #held: FoundRecord[] = [];
+
+  constructor(isTimed: boolean) {
+    this.#isTimed = isTimed;
+  }
+
+  get isTimed(): boolean {
+    return this.#isTimed;
+  }
+
+  take(items: FollowItem[]): FollowItem[] {
+    if (this.#isTimed) return items;
+    const first = items.findIndex((item) => item.type === 'record' && item.timeMs !== undefined);
+    if (first >= 0) {
+      this.#isTimed = true;
+      return [...this.#held.splice(0), ...items];
+    }
+    const records = items.filter((item) => item.type === 'record');
+    this.#held = [...this.#held, ...records].slice(0, MAX_HELD);
+    return [];
   }
 }

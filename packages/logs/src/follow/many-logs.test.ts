@@ -5,7 +5,7 @@ import { HandleCache, type LogHandle } from '../file/handle-cache.ts';
 import { listFiles } from '../read/list.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tempDir } from '../testing/temp-dir.ts';
-import { followLimit } from './follow-limit.ts';
+import { followLimit } from './lazy-follow-hub.ts';
 import { collectFollow, openHub } from './testing/open-hub.ts';
 
 const LOGS = 1300;

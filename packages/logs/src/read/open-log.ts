@@ -1,7 +1,7 @@
 import type { LogHandle } from '../file/handle-cache.ts';
 import { type RangeSource, readRange } from '../file/read-range.ts';
 import type { TextSource } from '../file/text-source.ts';
-import type { OpenLog, ReadOptions } from '../types.ts';
+import type { OpenLog, ReadOptions, SearchItem, SearchQuery } from '../types.ts';
 
 /**
  * The public view of an open file, or its text. Closing it first ends its readers: none may continue with a closed
@@ -38,4 +38,18 @@ export function openLog({ handle, reads }: RangeSource, text?: TextSource): Open
 function fileEtag({ ino, sizeBytes, modifiedNs, changedNs }: LogHandle, variant: string): string {
   const parts = [ino, sizeBytes, modifiedNs, changedNs].map((part) => part.toString(36));
   return `"${parts.join('-')}${variant}"`;
+}
+
+/** Records at the end of a file examined for a timestamp. */
+const LAST_RECORDS = 100;
+
+/** The time of the newest record of a file that has one. */
+export async function readLastTime(
+  search: (query: SearchQuery) => AsyncIterable<SearchItem[]>,
+  file: string,
+): Promise<number | null> {
+  for await (const items of search({ file, order: 'newest', limit: LAST_RECORDS, before: 0, after: 0 })) {
+    for (const item of items) if (item.type === 'record' && item.timeMs !== undefined) return item.timeMs;
+  }
+  return null;
 }

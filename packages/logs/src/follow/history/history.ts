@@ -1,11 +1,21 @@
-import { decodePosition, resumeCursor } from '../../cursor/cursor.ts';
-import { LogError } from '../../log-error.ts';
+import {
+  decodeCursor,
+  decodePosition,
+  encodeMark,
+  type FileMark,
+  positionAnchor,
+  type RecordMark,
+  resumeCursor,
+} from '../../cursor/cursor.ts';
+import { isMarked, markFile } from '../../cursor/file-mark.ts';
+import { statFd } from '../../file/fs-calls.ts';
+import { isFileFailure, LogError, undefinedIfUnreadable } from '../../log-error.ts';
 import type { FollowItem, FollowQuery, FoundRecord, StartPoint } from '../../types.ts';
 import type { RecordRing } from '../ring/record-ring.ts';
-import { currentJunction, type Junction, type TailReader, tailPosition } from '../tail-reader.ts';
-import { findRemaining } from './find-remaining.ts';
+import { familyMembers, listMembers, readFileStart, type SeenMember } from '../tail/family-files.ts';
+import type { LogTail } from '../tail/log-tail.ts';
+import { currentJunction, type Junction, type TailReader, tailPosition } from '../tail/tail-reader.ts';
 import { type HistoryDeps, queryFor, searchAll, searchExisting, timeOf } from './search-history.ts';
-import { TextChanges } from './text-changes.ts';
 
 /** Records of a batch when they are emitted from memory. */
 const BATCH_RECORDS = 1000;
@@ -226,4 +236,166 @@ async function newestBefore(
 
 export function* inBatches(items: readonly FollowItem[]): Generator<FollowItem[], void, undefined> {
   for (let start = 0; start < items.length; start += BATCH_RECORDS) yield items.slice(start, start + BATCH_RECORDS);
+}
+
+interface NamedStart {
+  name: string;
+  head: Buffer;
+  firstTimeMs: number | undefined;
+}
+
+/**
+ * Where to continue after a record with this time whose file was deleted: at what is left and not older. `undefined` is
+ * the start of the log: without a time all of it is taken for newer, because rotation deletes the oldest files first.
+ */
+async function findRemaining(timeMs: number | undefined, tail: LogTail): Promise<StartPoint | undefined> {
+  if (timeMs === undefined) return undefined;
+  const starts = await readStarts(tail);
+  const isUntimed = (start: NamedStart | undefined) => start !== undefined && start.firstTimeMs === undefined;
+  if (!starts.some(isUntimed)) return { timeMs };
+  // A search by time leaves out files without timestamps; what precedes a newer file or comes last is not older.
+  const newer = starts.findIndex(({ firstTimeMs }) => firstTimeMs !== undefined && firstTimeMs >= timeMs);
+  let first = newer < 0 ? starts.length : newer;
+  while (isUntimed(starts[first - 1])) first--;
+  const start = starts[first];
+  if (!start) return { timeMs };
+  const { name: file, head } = start;
+  return { record: encodeMark({ ...markFile(head), file, ...positionAnchor(0), delivered: { bytes: 0, timeMs } }) };
+}
+
+/** How the files that are not empty begin, oldest first. */
+async function readStarts({ deps, target: { name, family } }: LogTail): Promise<NamedStart[]> {
+  const members = family === undefined ? [{ name }] : await listMembers(family, deps);
+  const starts: NamedStart[] = [];
+  for (const { name: file } of members) {
+    const handle = await deps.handles.acquire(file).catch(undefinedIfUnreadable);
+    try {
+      const start = handle && (await readFileStart(handle, deps).catch(undefinedIfUnreadable));
+      if (start && start.head.length > 0) starts.push({ name: file, ...start });
+    } finally {
+      handle?.release();
+    }
+  }
+  return starts;
+}
+
+/** Content of the log in a file other than the live one. */
+interface RotatedText {
+  head: Buffer;
+  /** When its writing began or its file was created; `undefined` if unknown. */
+  sinceNs: bigint | undefined;
+}
+
+/**
+ * Finds where in a log's history its file was truncated. What is written between the copy and the truncation is lost;
+ * as it happened while nobody followed, only the history can reveal it.
+ */
+class TextChanges {
+  readonly #tail: LogTail;
+  #last: { mark: RecordMark; timeMs: number | undefined; cursor: string | null } | undefined;
+
+  /** `after`: cursor of the record that was delivered last. */
+  constructor(tail: LogTail, after?: string) {
+    this.#tail = tail;
+    const mark = after === undefined ? undefined : decodeCursor(after).at(-1);
+    if (mark) this.#last = { mark, timeMs: mark.delivered?.timeMs, cursor: null };
+  }
+
+  /** Forgets the last record, after its loss was reported. */
+  forget(): void {
+    this.#last = undefined;
+  }
+
+  /** Emits the records, with a gap wherever the file was truncated between two of them. */
+  async *pass(records: readonly FoundRecord[]): AsyncGenerator<FollowItem[], void, undefined> {
+    let start = 0;
+    for (const [index, record] of records.entries()) {
+      const { cursor, timeMs } = record;
+      if (this.#last && textKey(cursor) === textKey(this.#last.cursor)) {
+        this.#last = { ...this.#last, cursor, timeMs: timeMs ?? this.#last.timeMs };
+        continue;
+      }
+      const [mark] = decodeCursor(cursor);
+      if (!mark) continue;
+      if (await this.#isTruncatedBefore(mark)) {
+        if (index > start) yield records.slice(start, index);
+        yield [this.#gap()];
+        start = index;
+      }
+      this.#last = { mark, timeMs, cursor };
+    }
+    if (start < records.length) yield records.slice(start);
+  }
+
+  /** Emits a gap if the file was truncated before `until`, or before the start of a file of which nothing was read yet. */
+  async *passEnd(until: string | undefined): AsyncGenerator<FollowItem[], void, undefined> {
+    const [next] = until === undefined ? [] : decodeCursor(until);
+    if (await this.#isTruncatedBefore(next)) yield [this.#gap()];
+  }
+
+  #gap(): FollowItem {
+    const after = this.#last?.cursor ?? null;
+    return { type: 'gap', family: this.#tail.family, reason: 'truncated', bytes: null, after, until: null };
+  }
+
+  /**
+   * Whether the last record was truncated away before the next one was written. It was if the live file is older than
+   * the last record's text or the copy of it; a renamed file is older than the file that takes over its name.
+   */
+  async #isTruncatedBefore(next: RecordMark | undefined): Promise<boolean> {
+    const { current, target } = this.#tail;
+    const last = this.#last;
+    if (!last || !current || target.family === undefined || (next && isSameMark(last.mark, next))) return false;
+    try {
+      const { birthtimeNs: liveNs } = await statFd(current.handle.fd);
+      if (liveNs === 0n || isMarked(last.mark, current.text.head)) return false;
+      const rotated = await this.#find(last.mark);
+      if (rotated && next && next.headBytes > 0 && isMarked(next, rotated.head)) return false;
+      const sinceNs = rotated ? rotated.sinceNs : toNs(last.timeMs);
+      return sinceNs !== undefined && sinceNs >= liveNs;
+    } catch (error) {
+      if (!isFileFailure(error)) throw error;
+      // The directory cannot be listed or the live file was deleted; the tail reports that.
+      return false;
+    }
+  }
+
+  async #find(mark: RecordMark): Promise<RotatedText | undefined> {
+    const { deps, target } = this.#tail;
+    const all = await familyMembers(await deps.list(target.family), target.family ?? target.name);
+    const members = all.filter(({ live }) => !live);
+    // Most likely it still has its name; otherwise try the newest first.
+    members.reverse().sort((a, b) => Number(b.name === mark.file) - Number(a.name === mark.file));
+    for (const member of members) {
+      const text = await this.#read(member).catch(undefinedIfUnreadable);
+      if (text && isMarked(mark, text.head)) return text;
+    }
+    return undefined;
+  }
+
+  async #read({ name, compressed }: SeenMember): Promise<RotatedText> {
+    const { deps } = this.#tail;
+    const handle = await deps.handles.acquire(name);
+    try {
+      const { head, firstTimeMs } = await readFileStart(handle, deps);
+      const { birthtimeNs } = await statFd(handle.fd);
+      // An archive is always younger than the file it was made from: its text is the only clue to the age.
+      return { head, sinceNs: compressed || birthtimeNs === 0n ? toNs(firstTimeMs) : birthtimeNs };
+    } finally {
+      handle.release();
+    }
+  }
+}
+
+/** The part of a cursor that identifies its file. */
+function textKey(cursor: string | null): string | undefined {
+  return cursor?.slice(0, cursor.indexOf('.', cursor.indexOf('.') + 1));
+}
+
+function isSameMark(a: FileMark, b: FileMark): boolean {
+  return a.headBytes === b.headBytes && a.headHash === b.headHash;
+}
+
+function toNs(timeMs: number | undefined): bigint | undefined {
+  return timeMs === undefined ? undefined : BigInt(Math.trunc(timeMs) + 1) * 1_000_000n - 1n;
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { mergeStreams, Permits } from './merge-streams.ts';
+import { mergeStreams, Permits } from './search-history.ts';
 
 test('streams run in parallel as far as there are permits, and each keeps its order', async () => {
   let running = 0;

@@ -1,10 +1,9 @@
 import { decodePosition, encodeMark, type RecordMark } from '../../cursor/cursor.ts';
 import { groupFamilies } from '../../file/families.ts';
 import type { FollowItem, FollowQuery, FoundRecord } from '../../types.ts';
-import type { TailReader } from '../tail-reader.ts';
+import type { TailReader } from '../tail/tail-reader.ts';
 import { emitSince, findRecord, goneGap, inBatches, isGone, lastRecords } from './history.ts';
-import { mergeStreams } from './merge-streams.ts';
-import type { HistoryDeps } from './search-history.ts';
+import { type HistoryDeps, mergeStreams } from './search-history.ts';
 
 /** Emits what a follow's `start` selects before its first live record, and moves each reader to the end of that. */
 export async function* startFollow(

@@ -1,9 +1,19 @@
 import { CHECK_BYTES, type FileMark, fnv1a, markEncoder, resumeCursor } from '../../cursor/cursor.ts';
-import type { Format } from '../../parse/format.ts';
+import type { Format, LineHead } from '../../parse/format.ts';
 import { fieldJson } from '../../query/record-fields.ts';
 import { shownFields } from '../../scan/block/record-formatter.ts';
 import type { FollowItem, FoundRecord } from '../../types.ts';
-import type { Piece } from '../tail/record-assembler.ts';
+
+/** Bytes to be emitted: a record, or a part of one. */
+export interface Piece {
+  offset: number;
+  bytes: Buffer;
+  head: LineHead;
+  /** Continues the record of the previous piece. */
+  continued: boolean;
+  /** Its last line has no newline yet. */
+  unfinished: boolean;
+}
 
 /** What a record needs to know about the file it was read from. */
 export interface EntrySource {

@@ -1,4 +1,5 @@
-import { HEAD_BYTES } from '../../cursor/cursor.ts';
+import { type FileMark, HEAD_BYTES } from '../../cursor/cursor.ts';
+import { isMarked } from '../../cursor/file-mark.ts';
 import { isPackedName, isUndecodedName, plainName } from '../../file/compression.ts';
 import { type FamilyFile, groupManyFamilies } from '../../file/families.ts';
 import { readFd, statFd } from '../../file/fs-calls.ts';
@@ -14,7 +15,24 @@ import type { Zone } from '../../parse/zone.ts';
 import { withoutLinkedFamilies } from '../../read/linked-logs.ts';
 import type { SeenFile } from '../../read/list.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
+import type { AssemblerTimes } from './record-assembler.ts';
 import { findFirstTime, READ_BYTES } from './tail-file.ts';
+
+export interface TailDeps extends FamilyDeps {
+  times: AssemblerTimes & Partial<Record<'missingMs' | 'lingerMs' | 'listMs', number | undefined>>;
+  limitBytes(): number;
+  onRead(): void;
+}
+
+/** Where reading begins; a number is the size that the file had. */
+export type FirstPosition = 'start' | 'end' | number;
+
+export interface TailTarget {
+  /** The file name followed. */
+  name: string;
+  /** The family searched for successors at a rotation; `undefined` to follow only this name. */
+  family: string | undefined;
+}
 
 /**
  * Listings, and the time they may take, before the result is accepted although rotations keep changing the directory.
@@ -44,7 +62,7 @@ export interface FamilyDeps {
 }
 
 /** What the first bytes of a file reveal. */
-export interface FileStart {
+interface FileStart {
   format: Format;
   head: Buffer;
   firstTimeMs: number | undefined;
@@ -84,7 +102,7 @@ export interface OpenedFamily {
   isStable: boolean;
 }
 
-export interface MissedFile {
+interface MissedFile {
   /** Number of the listing that found it first. */
   round: number;
   /** The id of the next older file; `undefined` if it was the oldest. */
@@ -271,4 +289,47 @@ async function* readPlain({ fd }: LogHandle, start: number): AsyncGenerator<Buff
 /** Secrets are not masked. */
 function unpack(handle: LogHandle, start: number, end: number): AsyncGenerator<Buffer, void, undefined> {
   return unpackRange({ handle, reads: new SharedReads() }, start, end);
+}
+
+/** Marks of emitted files; older files have left any family that keeps a sane number of them. */
+const MAX_MARKS = 256;
+
+/** The files of a family that must not be emitted: they were emitted already, or are older than the follow. */
+export class KnownFiles {
+  #members = new Map<string, SeenMember>();
+  #marks: FileMark[] = [];
+
+  /** Replaces the known files. Deleted ones are forgotten, because a new file may get the same inode number. */
+  remember(members: readonly SeenMember[]): void {
+    this.#members = new Map(members.map((member) => [member.id, member]));
+  }
+
+  get members(): SeenMember[] {
+    return [...this.#members.values()];
+  }
+
+  addMark(mark: FileMark): void {
+    if (mark.headBytes === 0) return;
+    this.#marks.push(mark);
+    if (this.#marks.length > MAX_MARKS) this.#marks.shift();
+  }
+
+  /** Whether it is the very same file. The inode number alone is no proof: file systems reuse it for the next new file. */
+  has(member: SeenMember): boolean {
+    const known = this.#members.get(member.id);
+    if (!known) return false;
+    const isUnchanged = known.size === member.size && known.modifiedNs === member.modifiedNs;
+    return isUnchanged || (known.birthNs > 0n && known.birthNs === member.birthNs);
+  }
+
+  /** Whether it is an archive or a full copy of an emitted file. */
+  isCopy(member: OpenedMember): boolean {
+    return this.#marks.some((mark) => isCopyOf(mark, member));
+  }
+}
+
+/** A few equal bytes prove nothing for a plain file, but an archive is always an archive of another file. */
+export function isCopyOf(mark: FileMark, { head, compressed }: OpenedMember): boolean {
+  if (mark.headBytes === 0 || (!compressed && mark.headBytes < HEAD_BYTES)) return false;
+  return isMarked(mark, head);
 }

@@ -1,20 +1,30 @@
+import { Condition } from '../../condition.ts';
 import type { LogHandle } from '../../file/handle-cache.ts';
 import { isFileFailure } from '../../log-error.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import { NO_WORK, owned } from '../../shared.ts';
-import { RecordRing } from '../ring/record-ring.ts';
-import { RingWriter } from '../ring/ring-writer.ts';
-import { type TailPosition, tailPosition } from '../tail-reader.ts';
-import { listMembers, type SeenMember } from './family-files.ts';
-import { KnownFiles } from './known-files.ts';
+import { RecordRing, RingWriter } from '../ring/record-ring.ts';
+import {
+  type FirstPosition,
+  KnownFiles,
+  listMembers,
+  type SeenMember,
+  type TailDeps,
+  type TailTarget,
+} from './family-files.ts';
 import { acquireListed, OpenFiles } from './open-files.ts';
-import { PollLoop } from './poll-loop.ts';
-import { type FoundFile, ReplacementCount } from './replacement-count.ts';
-import { LINGER_MS, RotatedFiles } from './rotated-files.ts';
-import { Rotation } from './rotation.ts';
+import { LINGER_MS, RotatedFiles, Rotation } from './rotation.ts';
 import { readFileId, type TailFile } from './tail-file.ts';
-import { type TailAction, type TailEvent, type TailState, transition, unreadableEvent } from './tail-state.ts';
-import type { FirstPosition, TailDeps, TailTarget } from './tail-target.ts';
+import { type TailPosition, tailPosition } from './tail-reader.ts';
+import {
+  type FoundFile,
+  ReplacementCount,
+  type TailAction,
+  type TailEvent,
+  type TailState,
+  transition,
+  unreadableEvent,
+} from './tail-state.ts';
 import type { TailText } from './tail-text.ts';
 
 /**
@@ -307,4 +317,40 @@ export class LogTail {
 function given<T>(value: T | undefined): T {
   if (value === undefined) throw new TypeError('the state of the tail has no file for this action');
   return value;
+}
+
+/** Polls when woken, one poll after the other. */
+class PollLoop {
+  readonly #woken = new Condition();
+  readonly #ended = new Condition();
+  #begun = 0;
+  #done = 0;
+
+  /** Polls now, or again after the poll in progress. */
+  wake(): void {
+    this.#woken.notify();
+  }
+
+  /** Resolves when a poll that begins after this call has ended, or there are no more. */
+  async pollNow(): Promise<void> {
+    const wanted = this.#begun + 1;
+    this.wake();
+    while (this.#done < wanted) await this.#ended.wait();
+  }
+
+  /** Ends when `poll` returns false or throws. */
+  async run(poll: () => Promise<boolean>): Promise<void> {
+    try {
+      for (let goesOn = true; goesOn; ) {
+        await this.#woken.wait();
+        this.#begun++;
+        goesOn = await poll();
+        this.#done = this.#begun;
+        this.#ended.notify();
+      }
+    } finally {
+      this.#done = Number.POSITIVE_INFINITY;
+      this.#ended.notify();
+    }
+  }
 }

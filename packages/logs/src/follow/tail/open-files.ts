@@ -4,11 +4,10 @@ import { isFileFailure, undefinedIfUnreadable } from '../../log-error.ts';
 import type { FormatSet } from '../../parse/format-set.ts';
 import type { Zone } from '../../parse/zone.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
-import type { RingWriter } from '../ring/ring-writer.ts';
-import { type FamilyDeps, listMembers, type SeenMember } from './family-files.ts';
+import type { RingWriter } from '../ring/record-ring.ts';
+import { type FamilyDeps, type FirstPosition, listMembers, type SeenMember } from './family-files.ts';
 import type { AssemblerTimes } from './record-assembler.ts';
 import { readFileId, TailFile } from './tail-file.ts';
-import type { FirstPosition } from './tail-target.ts';
 
 export interface OpenFilesDeps {
   zone: Zone;

@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { detectFormat } from '../../parse/detect-format.ts';
 import { createZone } from '../../parse/zone.ts';
-import { HOLD_MS, IDLE_MS, MAX_PIECE_BYTES, type Piece, RecordAssembler } from './record-assembler.ts';
+import type { Piece } from '../ring/ring-entry.ts';
+import { HOLD_MS, IDLE_MS, MAX_PIECE_BYTES, RecordAssembler } from './record-assembler.ts';
 
 const LINE = '2026-11-15 10:00:00.000\tINFO\ta/b.go:1\tone\n';
 const FORMAT = detectFormat(Buffer.from(LINE.repeat(3)), { zone: createZone('UTC'), writtenMs: 0 });

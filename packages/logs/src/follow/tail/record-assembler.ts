@@ -1,5 +1,6 @@
 import type { Format, LineHead } from '../../parse/format.ts';
 import { characterEnd } from '../../scan/block/record-formatter.ts';
+import type { Piece } from '../ring/ring-entry.ts';
 
 const NEWLINE = 10;
 
@@ -14,17 +15,6 @@ const MAX_HOLD_MS = 40;
 
 /** Programs write whole lines; one that stays incomplete for this long is emitted as it is. */
 export const IDLE_MS = 1000;
-
-/** Bytes to be emitted: a record, or a part of one. */
-export interface Piece {
-  offset: number;
-  bytes: Buffer;
-  head: LineHead;
-  /** Continues the record of the previous piece. */
-  continued: boolean;
-  /** Its last line has no newline yet. */
-  unfinished: boolean;
-}
 
 export interface AssemblerTimes {
   holdMs?: number | undefined;

@@ -8,10 +8,9 @@ import { BUILT_IN_FORMATS, type FormatSet } from '../../parse/format-set.ts';
 import type { Zone } from '../../parse/zone.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';
 import type { RecordEntry } from '../ring/ring-entry.ts';
+import type { FirstPosition } from './family-files.ts';
 import type { AssemblerTimes } from './record-assembler.ts';
-import type { FirstPosition } from './tail-target.ts';
-import { TailText } from './tail-text.ts';
-import { findUtf16End } from './utf16-end.ts';
+import { findUtf16End, TailText } from './tail-text.ts';
 
 /** Size of one read. Larger ones would delay other logs, and the bytes stay in memory while the ring holds them. */
 export const READ_BYTES = 256 * 1024;

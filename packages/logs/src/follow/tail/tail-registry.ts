@@ -1,8 +1,7 @@
 import type { Scrubber } from '../../scrub/scrubber.ts';
-import { type TailPosition, tailPosition } from '../tail-reader.ts';
-import type { SeenMember } from './family-files.ts';
+import type { SeenMember, TailDeps, TailTarget } from './family-files.ts';
 import { LogTail } from './log-tail.ts';
-import type { TailDeps, TailTarget } from './tail-target.ts';
+import { type TailPosition, tailPosition } from './tail-reader.ts';
 
 /** A log is read a little longer after its last follower has left, so that a quick reconnect can continue. */
 const KEEP_MS = 1000;

@@ -5,6 +5,7 @@ import { listFiles } from '../../read/list.ts';
 import { compileRegex } from '../../scan/match/regex.ts';
 import type { FollowItem, FollowQuery, FoundRecord } from '../../types.ts';
 import { FollowHub, type FollowHubDeps } from '../follow-hub.ts';
+import { followLimit } from '../lazy-follow-hub.ts';
 import { fileSearch } from './file-search.ts';
 
 /** A hub for the directory with the obvious search; closed when the test ends. */
@@ -23,6 +24,7 @@ export function openHub(dir: string, options: Partial<FollowHubDeps> = {}): Foll
       return texts.map((text) => compiled.test(text.toString()));
     },
     pollMs: 25,
+    limit: followLimit({}),
     ...options,
   });
   onTestFinished(async () => {

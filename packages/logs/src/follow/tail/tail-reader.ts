@@ -1,10 +1,17 @@
-import { decodeCursor, encodeMark, fnv1a, type RecordMark, resumeCursor } from '../cursor/cursor.ts';
-import { isMarked } from '../cursor/file-mark.ts';
-import type { FollowItem } from '../types.ts';
-import { DeliveredOffsets } from './history/delivered-offsets.ts';
-import type { RecordEntry, RingEntry } from './ring/ring-entry.ts';
-import type { SharedFilter } from './shared-filter.ts';
-import type { LogTail } from './tail/log-tail.ts';
+import {
+  decodeCursor,
+  encodeMark,
+  type FileMark,
+  fnv1a,
+  HEAD_BYTES,
+  type RecordMark,
+  resumeCursor,
+} from '../../cursor/cursor.ts';
+import { isMarked } from '../../cursor/file-mark.ts';
+import type { FollowItem, FoundRecord } from '../../types.ts';
+import type { EntrySource, RecordEntry, RingEntry } from '../ring/ring-entry.ts';
+import type { SharedFilter } from '../shared-filter.ts';
+import type { LogTail } from './log-tail.ts';
 
 /** Entries filtered for one batch: a filter that matches nothing must not hold up other follows. */
 const BATCH_ENTRIES = 1000;
@@ -12,7 +19,7 @@ const BATCH_ENTRIES = 1000;
 /** Text of one batch, so that a slow consumer holds little memory. */
 const BATCH_BYTES = 512 * 1024;
 
-export interface ReaderOptions {
+interface ReaderOptions {
   filter: SharedFilter;
   raw: boolean;
   /** Names of the fields that each record carries. */
@@ -197,4 +204,68 @@ function cursorBefore({ positionCursor, text }: LogTail): string | null {
   const [mark] = positionCursor === undefined ? [] : decodeCursor(positionCursor);
   if (!mark || mark.offset === 0) return null;
   return encodeMark({ ...mark, offset: mark.offset - 1, delivered: { bytes: 1, timeMs: text?.firstTimeMs } });
+}
+
+/** Files whose delivered end is remembered. On a busy machine the ring may be many rotations behind the history. */
+const MAX_FILES = 64;
+
+/** How far the history has delivered each file, so that records the ring also holds are not delivered twice. */
+class DeliveredOffsets {
+  /** By the hash of the file's first bytes; the one noted last is the last entry. */
+  readonly #files = new Map<string, { mark: FileMark; end: number }>();
+  #last: string | undefined;
+  #ends = new WeakMap<EntrySource, number>();
+
+  note({ cursor, offset, bytes }: Pick<FoundRecord, 'cursor' | 'offset' | 'bytes'>): void {
+    const hash = fileHash(cursor);
+    const known = hash === this.#last ? this.#files.get(hash) : undefined;
+    if (known) {
+      known.end = offset + bytes;
+      return;
+    }
+    const [mark] = decodeCursor(cursor);
+    if (!mark) return;
+    const end = Math.max(offset + bytes, this.#files.get(hash)?.end ?? 0);
+    this.#files.delete(hash);
+    this.#files.set(hash, { mark, end });
+    this.#last = hash;
+    const [oldest] = this.#files.keys();
+    if (this.#files.size > MAX_FILES && oldest !== undefined) this.#files.delete(oldest);
+    this.#ends = new WeakMap();
+  }
+
+  /**
+   * Notes a record of the history; false if it was delivered before. This happens if the start of the history was deleted
+   * and it continued by time, and while a file is being copied.
+   */
+  add(record: FoundRecord): boolean {
+    const file = this.#files.get(fileHash(record.cursor));
+    if (file !== undefined && record.offset < file.end) return false;
+    this.note(record);
+    return true;
+  }
+
+  /** The part of the record that was not delivered yet, or `undefined`. */
+  undelivered(entry: RecordEntry): RecordEntry | undefined {
+    if (this.#files.size === 0) return entry;
+    const { offset, bytes } = entry.piece;
+    const end = this.#endIn(entry.source);
+    if (offset >= end) return entry;
+    return offset + bytes.length <= end ? undefined : entry.from(end);
+  }
+
+  #endIn(source: EntrySource): number {
+    const known = this.#ends.get(source);
+    if (known !== undefined) return known;
+    const ends = [...this.#files.values()].filter(({ mark }) => mark.headBytes > 0 && isMarked(mark, source.head));
+    const end = Math.max(0, ...ends.map((file) => file.end));
+    // The head of a short file is still incomplete: it may turn out to be one of these files.
+    if (source.head.length >= HEAD_BYTES) this.#ends.set(source, end);
+    return end;
+  }
+}
+
+/** The hash of the file's first bytes, as the cursor encodes it. */
+function fileHash(cursor: string): string {
+  return cursor.slice(0, cursor.indexOf('.'));
 }
