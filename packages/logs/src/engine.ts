@@ -1,9 +1,10 @@
 import { type RecordBatch, toItems } from '@porthole/records';
 import { BlockIndexes } from './block-index/block-index.ts';
+import { CancelFlag } from './cancel-flag.ts';
 import { DiskIndex } from './disk-index/disk-index.ts';
-import type { IndexDirOptions } from './disk-index/index-dir.ts';
 import { type EngineUsage, NO_DISK_INDEX } from './engine-usage.ts';
 import type { HandleCache, LogHandle } from './file/handle-cache.ts';
+import type { IndexDirOptions } from './file/index-dir.ts';
 import type { SharedReads } from './file/shared-reads.ts';
 import type { TextSource } from './file/text-source.ts';
 import { followLimit, LazyFollowHub, reportUnavailable } from './follow/lazy-follow-hub.ts';
@@ -11,28 +12,27 @@ import { LogError } from './log-error.ts';
 import { FormatSet } from './parse/format-set.ts';
 import type { UserFormat } from './parse/user-format.ts';
 import type { Zone } from './parse/zone.ts';
+import type { DescribeResult } from './read/describe-files.ts';
 import type { SeenFile } from './read/list.ts';
-import { CancelFlag } from './scan/cancel-flag.ts';
-import type { DescribeResult, StatResult } from './scan/jobs.ts';
-import { matchRegex } from './scan/match-regex.ts';
+import type { StatResult } from './read/stat-entries.ts';
+import type { TextIndexStore } from './scan/index-jobs.ts';
 import { WorkerPool } from './scan/worker-pool.ts';
 import type { Scrubbing } from './scrub/scrubber.ts';
 import { digest } from './search/digest.ts';
 import { type FieldsOptions, fields } from './search/fields.ts';
 import { type FileHead, readHeads } from './search/files/file-heads.ts';
-import type { DeletedRecords } from './search/files/open-family.ts';
-import { type OpenFamily, releaseFamily } from './search/files/open-family.ts';
+import { type DeletedRecords, type OpenFamily, releaseFamily } from './search/files/open-family.ts';
 import { FileOpener } from './search/files/open-file.ts';
 import { packedText } from './search/files/packed-text.ts';
 import { type OpenDeps, openSelected, type Selection } from './search/files/selected-families.ts';
 import { histogram } from './search/histogram.ts';
+import { matchRegex } from './search/match-regex.ts';
 import { ScanContext } from './search/scan-context.ts';
 import { search } from './search/search.ts';
 import { type SearchLimits, SearchSlots } from './search/search-slots.ts';
 import type { SearchOptions } from './search/stop-reason.ts';
 import { type TopOptions, top } from './search/top.ts';
 import { type IndexedText, type IndexOptions, indexText } from './text-index/index-text.ts';
-import type { TextIndexStore } from './text-index/types.ts';
 import type {
   Digest,
   DigestQuery,

@@ -14,7 +14,6 @@ export { packageFile } from './package-file.ts';
 export { decodeRecord, type LogRecord } from './parse/decode-record.ts';
 export { readContext, splitMembers } from './parse/exact-context.ts';
 export type { FormatName } from './parse/format.ts';
-export type { Level } from './parse/level.ts';
 export { type LocalTimes, LocalTimesReader } from './parse/local-times.ts';
 export { findColumns, type RecordColumns, type Span } from './parse/record-columns.ts';
 export { checkUserFormats, parseUserFormats, type UserFormat } from './parse/user-format.ts';
@@ -25,7 +24,6 @@ export { ValueCounts } from './scan/count/value-counts.ts';
 export { boundedValue, shownValue } from './scan/count/value-table.ts';
 export { createRecordFilter, searchableText } from './scan/match/record-matcher.ts';
 export { RegexConditions } from './scan/match/regex-conditions.ts';
-export { matchRegex } from './scan/match-regex.ts';
 export { WorkerPool } from './scan/worker-pool.ts';
 export { PATTERN_NAMES } from './scrub/patterns.ts';
 export { scrubTail } from './scrub/scrub-feed.ts';
@@ -33,6 +31,7 @@ export { Scrubbing } from './scrub/scrubber.ts';
 export { bucketWidth } from './search/bucket-width.ts';
 export type { FileHead } from './search/files/file-heads.ts';
 export type { DeletedRecords } from './search/files/open-family.ts';
+export { matchRegex } from './search/match-regex.ts';
 export { mergeGroups } from './shapes/merge-groups.ts';
 export { mergeShapes } from './shapes/merge-shapes.ts';
 export { messageShape } from './shapes/message-shape.ts';
@@ -48,6 +47,7 @@ export type {
   FoundRecord,
   Histogram,
   HistogramQuery,
+  Level,
   LogEntry,
   LogFileDetails,
   LogSelection,

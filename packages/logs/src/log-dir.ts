@@ -1,5 +1,5 @@
 import { type RecordBatch, toItems } from '@porthole/records';
-import { type DirWatch, type WatchTimes, watchForIndex } from './disk-index/dir-watch.ts';
+import { type IndexWatch, type WatchTimes, watchForIndex } from './disk-index/index-watch.ts';
 import type { LogEngine } from './engine.ts';
 import { type EngineUsage, NO_ENGINE } from './engine-usage.ts';
 import { findDecoder, isPackedName, refuseUndecoded } from './file/compression.ts';
@@ -8,9 +8,9 @@ import { createHiddenNames } from './file/hidden-names.ts';
 import { assertSafeName } from './file/safe-name.ts';
 import { SharedReads } from './file/shared-reads.ts';
 import { FLAT, findMount, type LogTree } from './file/tree.ts';
-import { readEncoding } from './file/utf16.ts';
 import type { LogDirOptions } from './log-dir-options.ts';
 import { LogError } from './log-error.ts';
+import { readEncoding } from './packed/utf16.ts';
 import { createZone, type Zone } from './parse/zone.ts';
 import { DirListing } from './read/dir-listing.ts';
 import { FileDetails } from './read/file-details.ts';
@@ -66,7 +66,7 @@ export class LogDir {
   readonly #options: LogDirOptions;
   readonly #engine = new Shared<LogEngine>(ONCE);
   #started: LogEngine | undefined;
-  #watch: DirWatch | undefined;
+  #watch: IndexWatch | undefined;
 
   constructor(path: string, options: LogDirOptions = {}) {
     const { zone = createZone(), hidden = [], scrubbing = new Scrubbing(), tree = FLAT } = options;

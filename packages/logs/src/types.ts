@@ -1,8 +1,7 @@
-import type { Level } from './parse/level.ts';
-
 export type { LogErrorCode } from './log-error.ts';
 
-export type { Level };
+/** Severity in rising order. */
+export type Level = 'TRACE' | 'DEBUG' | 'INFO' | 'WARN' | 'ERROR' | 'FATAL';
 
 /** One file of the log directory, exactly the fields of the contract. */
 export interface LogEntry {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type BlockSummary, FileIndex } from './block-index.ts';
+import type { BlockSummary } from '../scan/block/blocks.ts';
+import { FileIndex } from './block-index.ts';
 import { CheckedIndex } from './checked-index.ts';
 
 const FOUND = { startBytes: 10, endBytes: 20 };

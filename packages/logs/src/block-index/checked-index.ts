@@ -1,5 +1,6 @@
+import type { BlockSummary, TailSummary } from '../scan/block/blocks.ts';
 import type { SeekResult, VerifyResult } from '../scan/jobs.ts';
-import type { BlockSummary, FileIndex, KeptGroups, KnownTimes, TailSummary } from './block-index.ts';
+import type { FileIndex, KeptGroups, KnownTimes } from './block-index.ts';
 
 /**
  * The index of a file for one query, restricted to what is still true. A block is unchanged if the file has had the

@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import type { IndexDirOptions } from '../disk-index/index-dir.ts';
+import type { IndexDirOptions } from '../file/index-dir.ts';
 import type { LogDir } from '../log-dir.ts';
 import type { LogDirOptions } from '../log-dir-options.ts';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';

@@ -1,12 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
-import type { IndexKeys } from '../disk-index/disk-index.ts';
-import type { IndexDir } from '../disk-index/index-dir.ts';
-import { closeFd, readFd, statFd } from '../file/fs-calls.ts';
+import type { IndexDir, IndexKeys } from '../file/index-dir.ts';
+import { closeFd, readFd, statFd } from '../fs-calls.ts';
 import { isSystemError } from '../log-error.ts';
-import { BLOCK_BYTES } from '../scan/block/blocks.ts';
+import { BLOCK_BYTES, type BlockSummary } from '../scan/block/blocks.ts';
 import { ONCE, Shared } from '../shared.ts';
-import type { BlockIndexes, BlockSummary, FileIndex } from './block-index.ts';
+import type { BlockIndexes, FileIndex } from './block-index.ts';
 
 /** That of a terabyte of text. Anything larger was not written here. */
 const MAX_FILE_BYTES = 512 * 1024 ** 2;

@@ -1,3 +1,4 @@
+import type { IndexKeeperTimes } from '../file/index-dir.ts';
 import { NO_WORK, owned } from '../shared.ts';
 
 /** Searches come in bursts: nothing is written or built before this long after the last one. */
@@ -5,13 +6,6 @@ const IDLE_MS = 5000;
 
 /** The searches of a busy node never pause for that long: then it is done this much later. So is what has failed. */
 const LATEST_MS = 60_000;
-
-export interface IndexKeeperTimes {
-  /** How long no search has been running before anything is written; for tests. */
-  idleMs?: number | undefined;
-  /** How long something waits at most while searches run, and after a failure; for tests. */
-  latestMs?: number | undefined;
-}
 
 export interface IndexKeeperDeps extends IndexKeeperTimes {
   /** Writes what searches have learned. Returns whether nothing is left. */

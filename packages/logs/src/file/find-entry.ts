@@ -1,9 +1,9 @@
 import type { BigIntStats } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join, sep } from 'node:path';
+import { statEntry } from '../fs-calls.ts';
 import { systemCode } from '../log-error.ts';
 import type { EntryStats } from './entry-stats.ts';
-import { statEntry } from './fs-calls.ts';
 
 /** Shown for a byte that is not UTF-8. */
 const REPLACEMENT = '\uFFFD';

@@ -1,8 +1,8 @@
 import { type BigIntStats, constants } from 'node:fs';
 import { readlink, realpath, stat } from 'node:fs/promises';
+import { closeFd, openFd, statEntry, statFd } from '../fs-calls.ts';
 import { LogError, systemCode } from '../log-error.ts';
 import type { FoundEntry } from './find-entry.ts';
-import { closeFd, openFd, statEntry, statFd } from './fs-calls.ts';
 import { holdsFile, type LogReach, nameBelow, realHomes } from './tree.ts';
 
 /**

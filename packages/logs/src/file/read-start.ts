@@ -1,5 +1,5 @@
+import { readFd } from '../fs-calls.ts';
 import type { Scrubber } from '../scrub/scrubber.ts';
-import { readFd } from './fs-calls.ts';
 
 /**
  * The first bytes of a plain file, with secrets masked. If the file ends with what may become a secret, that part is

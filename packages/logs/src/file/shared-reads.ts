@@ -1,7 +1,7 @@
+import { readFd, statFd } from '../fs-calls.ts';
 import { CleanRanges } from '../scrub/clean-ranges.ts';
 import type { Scrubber } from '../scrub/scrubber.ts';
 import { fileStamp, statsStamp } from './file-stamp.ts';
-import { readFd, statFd } from './fs-calls.ts';
 import type { LogHandle } from './handle-cache.ts';
 
 /**

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ThreadLost } from '../log-error.ts';
 import { listFiles } from '../read/list.ts';
-import { statEntries } from '../scan/tasks/stat-entries.ts';
+import { statEntries } from '../read/stat-entries.ts';
 import { eventually } from '../testing/eventually.ts';
 import { tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem } from '../types.ts';

@@ -1,9 +1,11 @@
 import { LEVEL_WORDS, LEVELS_BY_RANK, levelRank } from '../parse/level.ts';
-import { GRAM_ROWS } from '../text-index/types.ts';
 import { GramKernel } from './gram-kernel.ts';
 import { type LoadedWasm, loadWasm } from '@porthole/records';
 import { RenderKernel } from './render-kernel.ts';
 import { WASM_BASE64 } from './scan-wasm.ts';
+
+/** Rows of a text index: one for each hash of a gram. */
+export const GRAM_ROWS = 32_768;
 
 interface Exports {
   lineStarts(from: number, to: number): number;

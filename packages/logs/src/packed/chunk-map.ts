@@ -1,8 +1,8 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { type Utf16, Utf16Decoder } from '../file/utf16.ts';
 import { GzStream } from '../gzip/gz-stream.ts';
 import { type DecoderName, decodeSync } from './decoders.ts';
 import { DecodeFault } from './packed-input.ts';
+import { type Utf16, Utf16Decoder } from './utf16.ts';
 
 /** Text of one chunk: as much as a block of the search, which is read at once. */
 const CHUNK_BYTES = 256 * 1024;

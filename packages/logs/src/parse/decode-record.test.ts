@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { Level } from '../types.ts';
 import { decodeRecord, type LogRecord } from './decode-record.ts';
-import type { Level } from './level.ts';
 
 const decode = (text: string) => decodeRecord(Buffer.from(text));
 const at = (iso: string) => Date.parse(iso);

@@ -1,5 +1,5 @@
+import type { Level } from '../types.ts';
 import { type ExactContext, readContext } from './exact-context.ts';
-import type { Level } from './level.ts';
 import { findColumns, type Span } from './record-columns.ts';
 
 /** A record as text. Missing columns are absent; the message is always present. */

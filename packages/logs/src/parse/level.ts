@@ -1,5 +1,4 @@
-/** Severity in rising order. */
-export type Level = 'TRACE' | 'DEBUG' | 'INFO' | 'WARN' | 'ERROR' | 'FATAL';
+import type { Level } from '../types.ts';
 
 /** Levels by rank; rank 0 means no level. */
 export const LEVELS_BY_RANK: readonly (Level | undefined)[] = [

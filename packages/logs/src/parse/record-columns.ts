@@ -1,4 +1,5 @@
-import { type Level, LONGEST_LEVEL, parseLevel } from './level.ts';
+import type { Level } from '../types.ts';
+import { LONGEST_LEVEL, parseLevel } from './level.ts';
 import { parseTimestamp } from './timestamp.ts';
 
 const TAB = 9;

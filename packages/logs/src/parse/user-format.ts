@@ -1,6 +1,7 @@
+import type { Level } from '../types.ts';
 import { BUILT_IN_NAMES } from './built-in-names.ts';
 import { checkLineLayout, checkTimeLayout, LAYOUT_LIMITS } from './formats/layout/check-layout.ts';
-import { LEVELS_BY_RANK, type Level } from './level.ts';
+import { LEVELS_BY_RANK } from './level.ts';
 import type { Zone } from './zone.ts';
 
 /** A format from the settings. Plain data, so that it can be sent to threads and kept as JSON. */

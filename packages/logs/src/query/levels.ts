@@ -1,4 +1,4 @@
-import type { Level } from '../parse/level.ts';
+import type { Level } from '../types.ts';
 
 /** Lowest first. */
 export const LEVELS: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];

@@ -4,13 +4,13 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { createZone } from '../parse/zone.ts';
-import { describedAt, describeFiles } from '../scan/tasks/describe-files.ts';
-import { statEntries } from '../scan/tasks/stat-entries.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { LogFileDetails } from '../types.ts';
+import { describedAt, describeFiles } from './describe-files.ts';
 import { KeptFamilies } from './dir-listing.ts';
 import { FileDetails } from './file-details.ts';
 import { listFiles, type SeenFile, SeenStats } from './list.ts';
+import { statEntries } from './stat-entries.ts';
 
 const zone = createZone('UTC');
 const isCancelled = () => false;

@@ -2,9 +2,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isCompressedName } from '../file/compression.ts';
 import { isSettled } from '../file/file-stamp.ts';
 import { SharedLookup } from '../file/shared-lookup.ts';
-import type { DescribeResult } from '../scan/jobs.ts';
 import { NO_WORK, owned } from '../shared.ts';
 import type { LogFileDetails } from '../types.ts';
+import type { DescribeResult } from './describe-files.ts';
 import type { RotatedFamilies } from './dir-listing.ts';
 import { findName } from './dir-names.ts';
 import { findLinkTargets } from './linked-logs.ts';
@@ -133,7 +133,7 @@ export class FileDetails {
     { memberships, listedMs }: { memberships: Promise<Memberships>; listedMs: number },
   ): Promise<number[]> {
     if (plain.length < MIN_MANY) return [...plain];
-    const { describedAt } = await import('../scan/tasks/describe-files.ts');
+    const { describedAt } = await import('./describe-files.ts');
     const left: number[] = [];
     const noted: Promise<void>[] = [];
     let started = 0;

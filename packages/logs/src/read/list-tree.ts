@@ -1,8 +1,8 @@
 import type { BigIntStats } from 'node:fs';
 import { realpath } from 'node:fs/promises';
 import { rawPath, shownName } from '../file/find-entry.ts';
-import { statEntry } from '../file/fs-calls.ts';
 import { type Homes, holdsDir, isOwnDir, type LogTree, realHomes } from '../file/tree.ts';
+import { statEntry } from '../fs-calls.ts';
 import { LogError, systemCode } from '../log-error.ts';
 import type { FileProblem } from '../types.ts';
 import { readNames } from './dir-names.ts';

@@ -2,13 +2,12 @@ import type { BigIntStats } from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import type { EntryStats } from '../file/entry-stats.ts';
 import { rawPath } from '../file/find-entry.ts';
-import { statEntry } from '../file/fs-calls.ts';
 import { holdsDir, holdsFile, type LogReach, nameBelow, realHomes } from '../file/tree.ts';
+import { statEntry } from '../fs-calls.ts';
 import { systemCode, ThreadLost } from '../log-error.ts';
-import type { StatResult } from '../scan/jobs.ts';
-import { ENTRY_KINDS, STAT_NUMBERS } from '../scan/tasks/stat-entries.ts';
 import type { LogEntry } from '../types.ts';
 import { dirUnreadable, type NameFilter, readSortedNames, type SortedNames } from './dir-names.ts';
+import { ENTRY_KINDS, STAT_NUMBERS, type StatResult } from './stat-entries.ts';
 
 /** Concurrent stat calls: more do not help the four threads of the pool, and would queue before other requests. */
 const PARALLEL_STATS = 16;

@@ -2,8 +2,8 @@ import { isPackedName } from '../file/compression.ts';
 import { fileStamp, isSettled } from '../file/file-stamp.ts';
 import { type RangeSource, readRange } from '../file/read-range.ts';
 import { unpack } from '../file/unpack.ts';
-import { decodeAnyUtf16, readEncoding } from '../file/utf16.ts';
 import { LogError } from '../log-error.ts';
+import { decodeAnyUtf16, readEncoding } from '../packed/utf16.ts';
 import type { Scrubber } from '../scrub/scrubber.ts';
 import type { ReadOptions } from '../types.ts';
 

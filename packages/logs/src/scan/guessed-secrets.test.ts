@@ -6,8 +6,9 @@ import { Scrubbing } from '../scrub/scrubber.ts';
 import { tempDir } from '../testing/temp-dir.ts';
 import type { RecordFilter } from '../types.ts';
 import { BLOCK_BYTES, blockCount } from './block/blocks.ts';
+import type { ScanFile } from './block/scan-file.ts';
 import { JobRunner } from './job-runner.ts';
-import type { Job, ScanFile } from './jobs.ts';
+import type { Job } from './jobs.ts';
 
 const SECRET = 'Zx7!Zx7!Qw';
 const WRONG = 'Zx7!Zx7!Qv';

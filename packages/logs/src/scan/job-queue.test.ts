@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { CancelFlag } from './cancel-flag.ts';
+import { CancelFlag } from '../cancel-flag.ts';
 import { JobQueue } from './job-queue.ts';
 import type { Job } from './jobs.ts';
 import type { Waiting } from './pool-thread.ts';

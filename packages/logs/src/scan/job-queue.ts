@@ -1,5 +1,5 @@
+import type { CancelFlag } from '../cancel-flag.ts';
 import { hasRegex as filterHasRegex } from '../query/filter-to-query.ts';
-import type { CancelFlag } from './cancel-flag.ts';
 import type { Job } from './jobs.ts';
 import type { Waiting } from './pool-thread.ts';
 

@@ -1,42 +1,32 @@
+import { JobCancelled } from '../cancel-flag.ts';
 import { fnv1a } from '../cursor/cursor.ts';
 import { findDecoder, isCompressedName } from '../file/compression.ts';
 import { buildGzMap } from '../gzip/gz-map.ts';
 import { exerciseKernel, ScanKernel } from '../kernel/scan-kernel.ts';
 import { buildChunkMap } from '../packed/chunk-map.ts';
-import { buildUtf16Map } from '../packed/utf16-map.ts';
+import { buildUtf16Map } from '../packed/utf16.ts';
 import { BUILT_IN_FORMATS, FormatSet } from '../parse/format-set.ts';
 import { createZone, type Zone } from '../parse/zone.ts';
 import { hasRegex } from '../query/filter-to-query.ts';
+import { describeFiles } from '../read/describe-files.ts';
+import { statEntries } from '../read/stat-entries.ts';
 import { CleanParts, CleanRanges, CleanReads } from '../scrub/clean-ranges.ts';
 import { Scrubber, type ScrubRules } from '../scrub/scrubber.ts';
-import { buildSegment } from '../text-index/build-segment.ts';
-import { probe } from '../text-index/probe.ts';
 import type { RecordFilter } from '../types.ts';
 import { BlockScanner } from './block/block-scanner.ts';
+import type { PackedMap, ScanFile } from './block/scan-file.ts';
 import { assertNotTruncated, hasStamp, openTextReader, type ScrubberSource } from './block/text-reader.ts';
-import { JobCancelled } from './cancel-flag.ts';
-import type {
-  CheckJob,
-  Job,
-  JobResults,
-  PackedMap,
-  RecordsJob,
-  RegexJob,
-  ScanFile,
-  TextJob,
-  VerifyJob,
-  VerifyResult,
-} from './jobs.ts';
+import type { CheckJob, Job, JobResults, RecordsJob, RegexJob, TextJob, VerifyJob, VerifyResult } from './jobs.ts';
 import { RecordMatcher } from './match/record-matcher.ts';
 import { RegexCache } from './match/regex.ts';
-import { describeFiles } from './tasks/describe-files.ts';
+import { type ScanTools, scanTimes } from './match/scan-part.ts';
+import { buildSegment } from './tasks/build-segment.ts';
+import { probe } from './tasks/probe.ts';
 import { scanDigest } from './tasks/scan-digest.ts';
 import { scanHistogram } from './tasks/scan-histogram.ts';
 import { scanFields, scanTop } from './tasks/scan-matches.ts';
-import { type ScanTools, scanTimes } from './tasks/scan-part.ts';
 import { scanRecords } from './tasks/scan-records.ts';
 import { alignToRecord, firstAt, seekTime } from './tasks/seek-time.ts';
-import { statEntries } from './tasks/stat-entries.ts';
 import { CLIENT_TURN_MS } from './worker-messages.ts';
 
 /**

@@ -1,55 +1,13 @@
-import type { BlockSummary, TailSummary } from '../block-index/block-index.ts';
 import type { FileMark } from '../cursor/cursor.ts';
-import type { Utf16 } from '../file/utf16.ts';
-import type { GzMap } from '../gzip/gz-map.ts';
-import type { ChunkMap } from '../packed/chunk-map.ts';
-import type { Utf16Map } from '../packed/utf16-map.ts';
-import type { FormatName } from '../parse/format.ts';
-import type { UserFormat } from '../parse/user-format.ts';
-import type { ScrubRules } from '../scrub/scrubber.ts';
-import type { TextIndexJob, TextIndexResults } from '../text-index/index-jobs.ts';
+import type { DescribeJob, DescribeResult } from '../read/describe-files.ts';
+import type { StatJob, StatResult } from '../read/stat-entries.ts';
 import type { RecordFilter } from '../types.ts';
+import type { BlockSummary } from './block/blocks.ts';
+import type { PackedMap, ScanFile, ScanPart, ScanReport } from './block/scan-file.ts';
 import type { FieldsJob, FieldsResult, TopJob, TopResult } from './count/count-jobs.ts';
 import type { DigestJob, DigestResult } from './digest/digest-jobs.ts';
 import type { FoundLines } from './found-lines.ts';
-
-/** A file as a scanning thread needs it. The descriptor stays open until the job has ended. */
-export interface ScanFile {
-  name: string;
-  /** Cache key of the file for threads; without it nothing is cached. */
-  key?: string;
-  /** Changes with every change of the file; absent if a change need not show in it. */
-  stamp?: string | undefined;
-  fd: number;
-  /** Size on disk. */
-  sizeBytes: number;
-  /** Length of the text: the same, unless it is compressed. */
-  textBytes: number;
-  packedMap: PackedMap | undefined;
-  /** If it is UTF-16. */
-  encoding?: Utf16 | undefined;
-  /** Where its text begins; only NULs precede it. */
-  textStart: number;
-  /** For a plain file: length and hash of the first bytes of its text. If they differ later, the file was truncated. */
-  start: { bytes: number; hash: number } | undefined;
-  /** What is masked in its text. */
-  scrub: ScrubRules | undefined;
-  format: FormatName;
-  /** The definition of the format, unless it is built in. Threads are shared by directories with different formats. */
-  formats?: readonly UserFormat[] | undefined;
-  zone: string;
-  writtenMs: number;
-}
-
-/** Which records of a file are scanned: those that start in these blocks and in this range. */
-export interface ScanPart {
-  file: ScanFile;
-  /** Pairs of first and end (exclusive) block, in scan order. */
-  runs: readonly number[];
-  /** Offsets at which a record may start. */
-  startBytes: number;
-  endBytes: number;
-}
+import type { TextIndexJob, TextIndexResults } from './index-jobs.ts';
 
 export interface RecordsJob extends ScanPart {
   kind: 'records';
@@ -140,46 +98,9 @@ export interface VerifyJob {
   blocks: readonly Pick<BlockSummary, 'block' | 'check'>[];
 }
 
-/** How the text of a compressed file is read from any offset. */
-export type PackedMap = GzMap | ChunkMap | Utf16Map;
-
 export interface PackedMapJob {
   kind: 'packed-map';
   file: ScanFile;
-}
-
-/** Types and stats of directory entries. */
-export interface StatJob {
-  kind: 'stat';
-  dir: string;
-  /** Raw, as returned by `readNames`. */
-  names: readonly string[];
-}
-
-export interface StatResult {
-  /** One of `ENTRY_KINDS` for each name. */
-  kinds: Uint8Array<ArrayBuffer>;
-  /** `STAT_NUMBERS` for each name. */
-  numbers: BigInt64Array<ArrayBuffer>;
-}
-
-/** Format and time range of plain files of a directory, read from both ends. */
-export interface DescribeJob {
-  kind: 'describe';
-  dir: string;
-  names: readonly string[];
-  zone: string;
-  /** Formats tried before the built-in ones. */
-  formats?: readonly UserFormat[] | undefined;
-}
-
-/** Packed, because there may be 100,000; read with `describedAt`. */
-export interface DescribeResult {
-  /** For each name the index of its format, beyond the last one if it was not described. */
-  formats: Uint16Array<ArrayBuffer>;
-  formatNames: string[];
-  /** For each name the first and the last time, `NaN` if there is none. */
-  times: Float64Array<ArrayBuffer>;
 }
 
 /** Which of the texts a filter's regex matches. */
@@ -207,27 +128,6 @@ export type Job =
   | DescribeJob
   | StatJob
   | RegexJob;
-
-/** What every scan reports in addition to its results. */
-export interface ScanReport {
-  /** Blocks scanned, in scan order. */
-  blocks: number[];
-  /** Bytes of single records that were read instead of their blocks. */
-  pickedBytes: number;
-  /** Range of the times seen in the scanned part. */
-  minMs: number;
-  maxMs: number;
-  summaries: BlockSummary[];
-  /** Of a last block that can still change: only the order of its times is kept. */
-  tail?: TailSummary;
-  /** Offset of the first hole of NULs that was read. */
-  holeAt?: number;
-  /**
-   * The scan paused, to let others run, or was cancelled within a block. Oldest first: records that start at or after
-   * this offset remain. Newest first: those that start before it.
-   */
-  pausedAt?: number;
-}
 
 export interface RecordsResult extends ScanReport {
   found: FoundLines;

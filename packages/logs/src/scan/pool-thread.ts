@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import type { CancelFlag } from '../cancel-flag.ts';
 import { LogError, ThreadLost } from '../log-error.ts';
 import { packageFile } from '../package-file.ts';
-import type { CancelFlag } from './cancel-flag.ts';
 import { hasRegex } from './job-queue.ts';
 import type { Job, JobResults } from './jobs.ts';
 import type { WorkerOptions, WorkerTask } from './worker-messages.ts';

@@ -1,5 +1,5 @@
+import type { CancelFlag } from '../cancel-flag.ts';
 import { ONCE, Shared } from '../shared.ts';
-import type { CancelFlag } from './cancel-flag.ts';
 import type { JobRunner } from './job-runner.ts';
 import type { Job, JobResults } from './jobs.ts';
 

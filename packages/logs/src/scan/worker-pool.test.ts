@@ -2,11 +2,12 @@ import { closeSync, openSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { CancelFlag } from '../cancel-flag.ts';
 import { eventually } from '../testing/eventually.ts';
 import { SLOW_REGEX, slowText } from '../testing/slow-regex.ts';
 import { tempDir } from '../testing/temp-dir.ts';
-import { CancelFlag } from './cancel-flag.ts';
-import type { HistogramJob, RegexJob, ScanFile } from './jobs.ts';
+import type { ScanFile } from './block/scan-file.ts';
+import type { HistogramJob, RegexJob } from './jobs.ts';
 import { WorkerPool } from './worker-pool.ts';
 
 const LINE = '2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: line\n';

@@ -1,5 +1,5 @@
+import { CancelFlag, JobCancelled } from '../cancel-flag.ts';
 import { ThreadLost } from '../log-error.ts';
-import { CancelFlag, JobCancelled } from './cancel-flag.ts';
 import { isWhole, JobQueue, mayOccupy } from './job-queue.ts';
 import type { Job, JobResults } from './jobs.ts';
 import { becomesReady, lostError, STOP_MS, startWorker, type Thread, type Waiting } from './pool-thread.ts';

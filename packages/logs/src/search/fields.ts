@@ -1,4 +1,4 @@
-import type { CancelFlag } from '../scan/cancel-flag.ts';
+import type { CancelFlag } from '../cancel-flag.ts';
 import type { FieldLimits, FieldsJob } from '../scan/count/count-jobs.ts';
 import { FieldTable } from '../scan/count/field-table.ts';
 import { disorderNear, SMALL_BYTES } from '../scan/tasks/seek-time.ts';

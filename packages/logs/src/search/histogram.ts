@@ -1,5 +1,5 @@
-import type { BlockSummary } from '../block-index/block-index.ts';
 import { LEVELS_BY_RANK } from '../parse/level.ts';
+import type { BlockSummary } from '../scan/block/blocks.ts';
 import type { HistogramJob, HistogramResult } from '../scan/jobs.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import { RANKS } from '../scan/tasks/scan-histogram.ts';

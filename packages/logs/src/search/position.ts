@@ -1,9 +1,9 @@
 import type { CheckedIndex } from '../block-index/checked-index.ts';
+import type { CancelFlag } from '../cancel-flag.ts';
 import { decodeCursor, encodeMark, fnv1a, HEAD_BYTES, type RecordMark } from '../cursor/cursor.ts';
 import { isMarked } from '../cursor/file-mark.ts';
 import { LogError } from '../log-error.ts';
 import { BLOCK_BYTES, blockAt } from '../scan/block/blocks.ts';
-import type { CancelFlag } from '../scan/cancel-flag.ts';
 import { disorderNear, SMALL_BYTES } from '../scan/tasks/seek-time.ts';
 import type { SearchQuery, StartPoint } from '../types.ts';
 import { noteUntimed, type OpenFamily } from './files/open-family.ts';

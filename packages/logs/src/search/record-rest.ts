@@ -1,5 +1,5 @@
+import { CancelFlag } from '../cancel-flag.ts';
 import { type ResumedRecord, resumeCursor } from '../cursor/cursor.ts';
-import { CancelFlag } from '../scan/cancel-flag.ts';
 import { cursorAt, type FoundStep, familyRecords, lineAt, parseRecord, type RecordsOptions } from './family-records.ts';
 import { noteProblem } from './files/open-family.ts';
 import type { OpenFile } from './files/open-file.ts';

@@ -1,5 +1,5 @@
 import { BLOCK_BYTES, blockCount } from '../scan/block/blocks.ts';
-import type { ScanReport } from '../scan/jobs.ts';
+import type { ScanReport } from '../scan/block/scan-file.ts';
 import type { FileProblem, SearchEnd } from '../types.ts';
 import type { TimeRange } from './coverage/coverage.ts';
 import type { FilePart } from './plan/file-parts.ts';

@@ -1,4 +1,4 @@
-import { CancelFlag } from '../scan/cancel-flag.ts';
+import { CancelFlag } from '../cancel-flag.ts';
 import type { ReadOptions } from '../types.ts';
 
 /** A longer timer would fire at once; nobody waits that long. */

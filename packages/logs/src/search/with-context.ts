@@ -1,6 +1,6 @@
 import { bytesOf, joinBatches, type RecordBatch, recordsOf, sliceBatch } from '@porthole/records';
+import { CancelFlag } from '../cancel-flag.ts';
 import { shownBytesEach } from '../scan/block/record-formatter.ts';
-import { CancelFlag } from '../scan/cancel-flag.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import type { FoundRecord, SearchQuery } from '../types.ts';
 import { familyRecords, lineAt } from './family-records.ts';

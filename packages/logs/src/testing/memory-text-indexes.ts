@@ -2,9 +2,9 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import type { BlockCheck } from '../block-index/block-index.ts';
-import { groupSums } from '../text-index/segment-file.ts';
-import type { KeptIndex, KeptSegment, TextIndexStore, TextKey, TextSegment } from '../text-index/types.ts';
+import type { BlockCheck } from '../scan/block/blocks.ts';
+import type { KeptIndex, KeptSegment, TextIndexStore, TextKey, TextSegment } from '../scan/index-jobs.ts';
+import { groupSums } from '../scan/tasks/probe.ts';
 
 interface Kept extends KeptSegment {
   checks: readonly BlockCheck[];

@@ -1,7 +1,6 @@
 /* Random queries on random logs. */
 import fc from 'fast-check';
-import type { Level } from '../parse/level.ts';
-import type { RecordFilter } from '../types.ts';
+import type { Level, RecordFilter } from '../types.ts';
 import { SOURCES, TAGS, WORDS } from './random-logs.ts';
 import { type QuerySpec, queryOf, toQuery } from './random-query.ts';
 import type { SlowRecord, SlowStart } from './slow-logs.ts';

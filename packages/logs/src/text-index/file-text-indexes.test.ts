@@ -1,13 +1,14 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { IndexKeys } from '../disk-index/disk-index.ts';
-import { IndexDir } from '../disk-index/index-dir.ts';
+import { IndexDir, IndexKeys } from '../file/index-dir.ts';
+import { GRAM_ROWS } from '../kernel/scan-kernel.ts';
+import { type KeptIndex, SEGMENT_BLOCKS, type TextKey, type TextSegment } from '../scan/index-jobs.ts';
+import { readRowGroup } from '../scan/tasks/probe.ts';
 import { Scrubbing } from '../scrub/scrubber.ts';
 import { openBelow, tempDir } from '../testing/temp-dir.ts';
 import { FileTextIndexes } from './file-text-indexes.ts';
-import { PAGE_BYTES, readRowGroup, segmentBytes } from './segment-file.ts';
-import { GRAM_ROWS, type KeptIndex, SEGMENT_BLOCKS, type TextKey, type TextSegment } from './types.ts';
+import { PAGE_BYTES, segmentBytes } from './segment-file.ts';
 
 const KEY: TextKey = { headHash: 'abc', headBytes: 1024, scrubId: '', reading: 'contract' };
 

@@ -1,8 +1,8 @@
 import fs from 'node:fs';
 import { promisify } from 'node:util';
-import type { IndexKeys } from '../disk-index/disk-index.ts';
-import type { IndexDir } from '../disk-index/index-dir.ts';
-import { closeFd, statFd } from '../file/fs-calls.ts';
+import type { IndexDir, IndexKeys } from '../file/index-dir.ts';
+import { closeFd, statFd } from '../fs-calls.ts';
+import type { KeptIndex, KeptSegment, TextIndexStore, TextKey, TextSegment } from '../scan/index-jobs.ts';
 import { KEPT, NO_WORK, owned, Shared } from '../shared.ts';
 import {
   encodeFileHead,
@@ -12,7 +12,6 @@ import {
   readSegmentTable,
   type SegmentTable,
 } from './segment-file.ts';
-import type { KeptIndex, KeptSegment, TextIndexStore, TextKey, TextSegment } from './types.ts';
 
 /** Files that stay open for the next search. */
 const MAX_IDLE_FILES = 32;

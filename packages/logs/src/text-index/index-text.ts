@@ -1,13 +1,12 @@
+import type { CancelFlag } from '../cancel-flag.ts';
 import { blockCount } from '../scan/block/blocks.ts';
-import type { CancelFlag } from '../scan/cancel-flag.ts';
-import type { ScanFile } from '../scan/jobs.ts';
+import type { ScanFile } from '../scan/block/scan-file.ts';
+import { SEGMENT_BLOCKS, type SegmentJob, type TextIndexStore, type TextKey } from '../scan/index-jobs.ts';
 import type { WorkerPool } from '../scan/worker-pool.ts';
 import type { FileOpener } from '../search/files/open-file.ts';
 import { cancellable } from '../search/files/packed-text.ts';
 import type { ScanContext } from '../search/scan-context.ts';
 import type { ReadOptions } from '../types.ts';
-import type { SegmentJob } from './index-jobs.ts';
-import { SEGMENT_BLOCKS, type TextIndexStore, type TextKey } from './types.ts';
 
 /** It takes its turn like a client. */
 const INDEXING = 'index';

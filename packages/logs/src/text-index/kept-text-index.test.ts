@@ -2,7 +2,7 @@ import { readdirSync, renameSync, rmSync, statSync, writeFileSync } from 'node:f
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, expect, test, vi } from 'vitest';
-import type { IndexDirOptions } from '../disk-index/index-dir.ts';
+import type { IndexDirOptions } from '../file/index-dir.ts';
 import type { LogDir } from '../log-dir.ts';
 import type { LogDirOptions } from '../log-dir-options.ts';
 import { Scrubbing } from '../scrub/scrubber.ts';

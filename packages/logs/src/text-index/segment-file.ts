@@ -1,9 +1,10 @@
-import { readSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import type { BlockCheck } from '../block-index/block-index.ts';
-import { readFd } from '../file/fs-calls.ts';
-import { isSystemError, systemCode } from '../log-error.ts';
-import { GRAM_ROWS, type KeptSegment, SEGMENT_BLOCKS, type TextSegment } from './types.ts';
+import { readFd } from '../fs-calls.ts';
+import { GRAM_ROWS } from '../kernel/scan-kernel.ts';
+import { isSystemError } from '../log-error.ts';
+import type { BlockCheck } from '../scan/block/blocks.ts';
+import { type KeptSegment, SEGMENT_BLOCKS, type TextSegment } from '../scan/index-jobs.ts';
+import { groupSums, ROWS_PER_GROUP } from '../scan/tasks/probe.ts';
 
 /*
  * A file with segments: a page with its name, then entries, which are only appended. All numbers are little-endian; each
@@ -16,9 +17,6 @@ import { GRAM_ROWS, type KeptSegment, SEGMENT_BLOCKS, type TextSegment } from '.
  */
 export const PAGE_BYTES = 4096;
 const SUM_AT = PAGE_BYTES - 4;
-
-/** Rows that have a checksum together: at most a page of a disk. */
-export const ROWS_PER_GROUP = 64;
 
 const FILE_MAGIC = 0x31_54_48_50; // "PHT1"
 const SEGMENT_MAGIC = 0x47_45_53_31; // "1SEG"
@@ -190,35 +188,4 @@ async function readPart(fd: number, position: number, length: number): Promise<B
     if (!isSystemError(error)) throw error;
     return undefined;
   }
-}
-
-/** The checksum of each group of rows. */
-export function groupSums(rows: Uint8Array, width: number): Uint32Array<ArrayBuffer> {
-  const bytes = groupBytes(width);
-  return Uint32Array.from({ length: GRAM_ROWS / ROWS_PER_GROUP }, (_, group) =>
-    crc32(rows.subarray(group * bytes, (group + 1) * bytes)),
-  );
-}
-
-/** Reads a group of rows; `false` if it cannot be read, or is damaged. */
-export function readRowGroup(
-  fd: number,
-  { at, width, sums }: Pick<KeptSegment, 'at' | 'width' | 'sums'>,
-  group: number,
-  target: Uint8Array,
-): boolean {
-  const bytes = groupBytes(width);
-  const rows = target.subarray(0, bytes);
-  try {
-    if (readSync(fd, rows, 0, bytes, at + group * bytes) < bytes) return false;
-  } catch (error) {
-    // An index that cannot be read is as good as none.
-    if (systemCode(error) === undefined) throw error;
-    return false;
-  }
-  return crc32(rows) === sums[group];
-}
-
-export function groupBytes(width: number): number {
-  return (ROWS_PER_GROUP * width) / 8;
 }

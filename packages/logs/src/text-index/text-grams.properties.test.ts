@@ -2,16 +2,16 @@ import { readSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { makeNeedle, ScanKernel } from '../kernel/scan-kernel.ts';
+import { GRAM_ROWS, makeNeedle, ScanKernel } from '../kernel/scan-kernel.ts';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
+import type { KeptSegment } from '../scan/index-jobs.ts';
+import { gramRows } from '../scan/tasks/probe.ts';
 import { MemoryTextIndexes } from '../testing/memory-text-indexes.ts';
 import { LogWriter, logSpec, writeFamilies } from '../testing/random-logs.ts';
 import { BERLIN } from '../testing/random-record.ts';
 import { runSearch } from '../testing/run-search.ts';
 import { readFamilyRecords } from '../testing/slow-logs.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
-import { gramRows } from './probe.ts';
-import { GRAM_ROWS, type KeptSegment } from './types.ts';
 
 /** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);

@@ -14,13 +14,13 @@ import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import type { LogDir } from '../log-dir.ts';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
+import { SEGMENT_BLOCKS } from '../scan/index-jobs.ts';
 import { Scrubbing } from '../scrub/scrubber.ts';
 import { MemoryTextIndexes } from '../testing/memory-text-indexes.ts';
 import { BERLIN } from '../testing/random-record.ts';
 import { runSearch } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { RecordFilter } from '../types.ts';
-import { SEGMENT_BLOCKS } from './types.ts';
 
 const BLOCKS = 12;
 const LINE = '2026-06-01 10:00:00.000\tINFO\ta.go:1\tnothing of interest happened\t{"user":"alice"}\n';

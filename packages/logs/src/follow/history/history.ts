@@ -8,7 +8,7 @@ import {
   resumeCursor,
 } from '../../cursor/cursor.ts';
 import { isMarked, markFile } from '../../cursor/file-mark.ts';
-import { statFd } from '../../file/fs-calls.ts';
+import { statFd } from '../../fs-calls.ts';
 import { isFileFailure, LogError, undefinedIfUnreadable } from '../../log-error.ts';
 import type { FollowItem, FollowQuery, FoundRecord, StartPoint } from '../../types.ts';
 import type { RecordRing } from '../ring/record-ring.ts';

@@ -1,5 +1,5 @@
-import { statFd } from '../../file/fs-calls.ts';
 import type { LogHandle } from '../../file/handle-cache.ts';
+import { statFd } from '../../fs-calls.ts';
 import { isFileFailure, undefinedIfUnreadable } from '../../log-error.ts';
 import type { FormatSet } from '../../parse/format-set.ts';
 import type { Zone } from '../../parse/zone.ts';

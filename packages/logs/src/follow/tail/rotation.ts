@@ -1,6 +1,6 @@
 import { isMarked } from '../../cursor/file-mark.ts';
-import { decodeAnyUtf16 } from '../../file/utf16.ts';
 import { isFileFailure, undefinedIfUnreadable } from '../../log-error.ts';
+import { decodeAnyUtf16 } from '../../packed/utf16.ts';
 import type { RecordRing, RingWriter } from '../ring/record-ring.ts';
 import {
   type FamilyDeps,

@@ -1,8 +1,8 @@
 import { HEAD_BYTES } from '../../cursor/cursor.ts';
-import { readFd, statFd } from '../../file/fs-calls.ts';
 import type { LogHandle } from '../../file/handle-cache.ts';
 import { countNuls, findTextStart, maskStart } from '../../file/read-start.ts';
-import { decodeUtf16, detectUtf16, readEncoding, type Utf16, Utf16Decoder } from '../../file/utf16.ts';
+import { readFd, statFd } from '../../fs-calls.ts';
+import { decodeUtf16, detectUtf16, readEncoding, type Utf16, Utf16Decoder } from '../../packed/utf16.ts';
 import type { Format } from '../../parse/format.ts';
 import { BUILT_IN_FORMATS, type FormatSet } from '../../parse/format-set.ts';
 import type { Zone } from '../../parse/zone.ts';

@@ -1,9 +1,9 @@
 import { type FileMark, HEAD_BYTES } from '../../cursor/cursor.ts';
 import { markFile } from '../../cursor/file-mark.ts';
-import { readFd } from '../../file/fs-calls.ts';
 import type { LogHandle } from '../../file/handle-cache.ts';
 import { countNuls } from '../../file/read-start.ts';
-import { type Utf16, Utf16Decoder } from '../../file/utf16.ts';
+import { readFd } from '../../fs-calls.ts';
+import { type Utf16, Utf16Decoder } from '../../packed/utf16.ts';
 import type { Format } from '../../parse/format.ts';
 import { ScrubFeed } from '../../scrub/scrub-feed.ts';
 import type { Scrubber } from '../../scrub/scrubber.ts';

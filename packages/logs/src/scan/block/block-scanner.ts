@@ -1,9 +1,9 @@
-import type { BlockCheck } from '../../block-index/block-index.ts';
 import type { ScanKernel } from '../../kernel/scan-kernel.ts';
 import type { Format, LineHead } from '../../parse/format.ts';
 import { toEpochTimes, type Zone } from '../../parse/zone.ts';
 import {
   BLOCK_BYTES,
+  type BlockCheck,
   blockAt,
   HEAD_SCAN_BYTES,
   headScanBytes,

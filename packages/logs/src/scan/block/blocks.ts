@@ -109,3 +109,43 @@ function grown<T extends Uint32Array | Float64Array | Uint8Array>(from: T, to: T
   to.set(from);
   return to;
 }
+
+/** What is known of a block that will not change any more. */
+export interface BlockSummary {
+  block: number;
+  /** `null` if not every record was examined. */
+  all: RecordsSummary | null;
+  /** Offsets of its records of level ERROR and above; `null` if they are not known, or too many to keep. */
+  errors: number[] | null;
+  /** Checksum of the text it was made from: if the text differs now, the summary is invalid. */
+  check: BlockCheck;
+}
+
+/**
+ * Hash of a block and of the surrounding bytes that determine its records: the byte before it, and the rest of its last
+ * line.
+ */
+export interface BlockCheck {
+  bytes: number;
+  hash: number;
+  /** Whether secrets were masked in the hashed bytes. */
+  scrubbed: boolean;
+}
+
+/** Of all records of a block. Times are infinite if it has none. */
+export interface RecordsSummary {
+  minMs: number;
+  maxMs: number;
+  /** Maximum by which a record is older than an earlier one in the block. */
+  lateMs: number;
+  /** Records per level rank; 0: without a level. */
+  counts: number[];
+  /** Records without a time. */
+  untimed: number;
+}
+
+/** Of a last block, which can still change. */
+export interface TailSummary {
+  block: number;
+  all: RecordsSummary;
+}

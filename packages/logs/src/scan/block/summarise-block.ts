@@ -1,7 +1,6 @@
-import type { BlockSummary } from '../../block-index/block-index.ts';
 import { levelRank } from '../../parse/level.ts';
 import type { BlockScanner } from './block-scanner.ts';
-import type { RecordTable } from './blocks.ts';
+import type { BlockSummary, RecordTable } from './blocks.ts';
 
 /** Offsets of errors kept per block; with more than that, the block is quickly scanned again. */
 const MAX_ERRORS = 256;

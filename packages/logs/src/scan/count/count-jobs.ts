@@ -1,5 +1,5 @@
 import type { FieldType, RecordFilter } from '../../types.ts';
-import type { ScanPart, ScanReport } from '../jobs.ts';
+import type { ScanPart, ScanReport } from '../block/scan-file.ts';
 import type { CountLimits, PackedCounts } from './value-counts.ts';
 import type { PackRoom } from './value-table.ts';
 

@@ -5,7 +5,7 @@ import { isTakenKey } from '../../parse/formats/lines/known-keys.ts';
 import { LEVELS_BY_RANK } from '../../parse/level.ts';
 import { findColumns } from '../../parse/record-columns.ts';
 import { resolveField } from '../../query/index.ts';
-import type { MatchedRecord } from '../tasks/scan-matches.ts';
+import type { MatchedRecord } from '../match/find-matches.ts';
 import { JsonSourceReader, JsonTagReader } from './json-columns.ts';
 import { groupOf, type TopTable, type ValueGroup } from './top-table.ts';
 import { NO_ID, ValueTable } from './value-table.ts';

@@ -1,5 +1,5 @@
 import type { RecordFilter } from '../../types.ts';
-import type { ScanPart, ScanReport } from '../jobs.ts';
+import type { ScanPart, ScanReport } from '../block/scan-file.ts';
 import type { PackedBlockGroups } from './scanned-groups.ts';
 
 /** Groups records by level and origin. */

@@ -2,9 +2,9 @@ import type { LineHead } from '../../parse/format.ts';
 import { Candidates } from '../../regex/prefilter.ts';
 import type { BlockScanner } from '../block/block-scanner.ts';
 import type { RecordTable } from '../block/blocks.ts';
-import type { PartScan, ScanTools } from '../tasks/scan-part.ts';
 import type { RecordMatcher } from './record-matcher.ts';
 import { requiredNeedles } from './required-needles.ts';
+import type { PartScan, ScanTools } from './scan-part.ts';
 
 /**
  * Records of a block that may match, as positions in the loaded text, in file order: their heads match, their text has
@@ -103,4 +103,15 @@ export function levelSpans(scan: PartScan, block: number, matcher: RecordMatcher
     spans.ends.push(scanner.recordEnd(start, end));
   });
   return spans;
+}
+
+/** A matching record in the loaded text. One object is reused. */
+export interface MatchedRecord {
+  start: number;
+  end: number;
+  /** `NaN` if it has none. */
+  timeMs: number;
+  rank: number;
+  /** It has no columns: all of it is message. */
+  isHeadless: boolean;
 }

@@ -8,7 +8,7 @@ import type { DigestJob, DigestResult, GroupKind } from '../digest/digest-jobs.t
 import { ScannedGroups } from '../digest/scanned-groups.ts';
 import { candidateSpans, createCandidates, tableSpans } from '../match/find-matches.ts';
 import type { RecordMatcher } from '../match/record-matcher.ts';
-import { PartScan, type ScanTools } from './scan-part.ts';
+import { PartScan, type ScanTools } from '../match/scan-part.ts';
 
 /** Matching records by level and origin. */
 export function scanDigest(job: DigestJob, matcher: RecordMatcher, tools: ScanTools): DigestResult {

@@ -2,7 +2,7 @@ import type { RecordTable } from '../block/blocks.ts';
 import type { HistogramJob, HistogramResult } from '../jobs.ts';
 import { candidateSpans, createCandidates, tableSpans } from '../match/find-matches.ts';
 import type { RecordMatcher } from '../match/record-matcher.ts';
-import { PartScan, type ScanTools } from './scan-part.ts';
+import { PartScan, type ScanTools } from '../match/scan-part.ts';
 
 /** Levels by rank, and 0 for none. */
 export const RANKS = 7;

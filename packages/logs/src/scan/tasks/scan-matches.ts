@@ -7,20 +7,9 @@ import type { FieldsJob, FieldsResult, TopJob, TopResult } from '../count/count-
 import { FieldTable } from '../count/field-table.ts';
 import { createQuickCount } from '../count/quick-count.ts';
 import { TopTable } from '../count/top-table.ts';
-import { candidateSpans, createCandidates, tableSpans } from '../match/find-matches.ts';
+import { candidateSpans, createCandidates, type MatchedRecord, tableSpans } from '../match/find-matches.ts';
 import type { RecordMatcher } from '../match/record-matcher.ts';
-import { PartScan, type ScanTools } from './scan-part.ts';
-
-/** A matching record in the loaded text. One object is reused. */
-export interface MatchedRecord {
-  start: number;
-  end: number;
-  /** `NaN` if it has none. */
-  timeMs: number;
-  rank: number;
-  /** It has no columns: all of it is message. */
-  isHeadless: boolean;
-}
+import { PartScan, type ScanTools } from '../match/scan-part.ts';
 
 /** Calls `visit` for each matching record of a part, oldest first. */
 function scanMatches(

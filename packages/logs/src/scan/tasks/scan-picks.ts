@@ -3,11 +3,12 @@ import { toEpochTimes } from '../../parse/zone.ts';
 import { BlockScanner } from '../block/block-scanner.ts';
 import { BLOCK_BYTES, blockAt, headScanBytes } from '../block/blocks.ts';
 import { createCollector } from '../block/create-collector.ts';
+import type { ScanReport } from '../block/scan-file.ts';
 import { openTextReader, type TextReader } from '../block/text-reader.ts';
 import { MAX_RESULT_BYTES } from '../found-lines.ts';
-import type { RecordsJob, RecordsResult, ScanReport } from '../jobs.ts';
+import type { RecordsJob, RecordsResult } from '../jobs.ts';
 import type { RecordMatcher } from '../match/record-matcher.ts';
-import type { ScanTools } from './scan-part.ts';
+import type { ScanTools } from '../match/scan-part.ts';
 
 const NEWLINE = 10;
 

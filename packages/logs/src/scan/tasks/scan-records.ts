@@ -5,7 +5,7 @@ import { type FoundCollector, MAX_RESULT_BYTES } from '../found-lines.ts';
 import type { RecordsJob, RecordsResult } from '../jobs.ts';
 import { candidateSpans, createCandidates, levelSpans, type Spans, tableSpans } from '../match/find-matches.ts';
 import type { RecordMatcher } from '../match/record-matcher.ts';
-import { PartScan, type ScanTools } from './scan-part.ts';
+import { PartScan, type ScanTools } from '../match/scan-part.ts';
 import { scanPicks } from './scan-picks.ts';
 
 const WARN_RANK = levelRank('WARN');

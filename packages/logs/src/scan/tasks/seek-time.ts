@@ -2,9 +2,10 @@ import type { LineHead } from '../../parse/format.ts';
 import type { Zone } from '../../parse/zone.ts';
 import { BlockScanner } from '../block/block-scanner.ts';
 import { BLOCK_BYTES, blockAt, blockCount, headScanBytes } from '../block/blocks.ts';
+import type { ScanFile } from '../block/scan-file.ts';
 import { openTextReader, type TextReader } from '../block/text-reader.ts';
-import type { FirstAtResult, ScanFile, SeekResult } from '../jobs.ts';
-import type { ScanTools } from './scan-part.ts';
+import type { FirstAtResult, SeekResult } from '../jobs.ts';
+import type { ScanTools } from '../match/scan-part.ts';
 
 /**
  * How much older a record may be than an earlier one in the file. Threads write milliseconds apart, buffered writers

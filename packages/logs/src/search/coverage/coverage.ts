@@ -1,6 +1,6 @@
+import { CancelFlag } from '../../cancel-flag.ts';
 import { BLOCK_BYTES, blockAt } from '../../scan/block/blocks.ts';
-import { CancelFlag } from '../../scan/cancel-flag.ts';
-import type { ScanFile } from '../../scan/jobs.ts';
+import type { ScanFile } from '../../scan/block/scan-file.ts';
 import { RecordMatcher } from '../../scan/match/record-matcher.ts';
 import { disorderNear } from '../../scan/tasks/seek-time.ts';
 import type { ReadOptions } from '../../types.ts';

@@ -1,6 +1,6 @@
+import { CancelFlag } from '../../cancel-flag.ts';
 import type { TextSource } from '../../file/text-source.ts';
 import { LogError } from '../../log-error.ts';
-import { CancelFlag } from '../../scan/cancel-flag.ts';
 import type { FileProblem, ReadOptions } from '../../types.ts';
 import type { ScanContext } from '../scan-context.ts';
 import type { OpenFile } from './open-file.ts';

@@ -1,9 +1,9 @@
 import { crc32 } from 'node:zlib';
 import { findDecoder, plainName } from '../../file/compression.ts';
 import { fileStamp, isSettled } from '../../file/file-stamp.ts';
-import { readFd } from '../../file/fs-calls.ts';
 import { SharedReads } from '../../file/shared-reads.ts';
 import { isCut, unpack } from '../../file/unpack.ts';
+import { readFd } from '../../fs-calls.ts';
 import { LogError } from '../../log-error.ts';
 import type { ReadOptions } from '../../types.ts';
 import type { OpenFile } from './open-file.ts';

@@ -1,8 +1,7 @@
-import type { BlockSummary } from '../../block-index/block-index.ts';
 import type { CheckedIndex } from '../../block-index/checked-index.ts';
-import { BLOCK_BYTES, blockAt } from '../../scan/block/blocks.ts';
-import type { CancelFlag } from '../../scan/cancel-flag.ts';
-import type { ScanFile, ScanPart } from '../../scan/jobs.ts';
+import type { CancelFlag } from '../../cancel-flag.ts';
+import { BLOCK_BYTES, type BlockSummary, blockAt } from '../../scan/block/blocks.ts';
+import type { ScanFile, ScanPart } from '../../scan/block/scan-file.ts';
 import type { RecordMatcher } from '../../scan/match/record-matcher.ts';
 import { disorderNear, SMALL_BYTES } from '../../scan/tasks/seek-time.ts';
 import { noteProblem, noteUntimed, type OpenFamily } from '../files/open-family.ts';

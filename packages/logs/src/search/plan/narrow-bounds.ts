@@ -1,7 +1,6 @@
-import type { BlockSummary } from '../../block-index/block-index.ts';
 import type { CheckedIndex } from '../../block-index/checked-index.ts';
-import { BLOCK_BYTES, blockAt, blockCount } from '../../scan/block/blocks.ts';
-import type { ScanFile } from '../../scan/jobs.ts';
+import { BLOCK_BYTES, type BlockSummary, blockAt, blockCount } from '../../scan/block/blocks.ts';
+import type { ScanFile } from '../../scan/block/scan-file.ts';
 import { disorderNear, SMALL_BYTES } from '../../scan/tasks/seek-time.ts';
 import { noteOutOfOrder } from '../files/open-family.ts';
 import type { OpenFile } from '../files/open-file.ts';

@@ -1,5 +1,5 @@
-import type { BlockSummary } from '../../block-index/block-index.ts';
 import type { CheckedIndex } from '../../block-index/checked-index.ts';
+import type { BlockSummary } from '../../scan/block/blocks.ts';
 import { ERROR_RANK } from '../../scan/block/summarise-block.ts';
 import type { RecordMatcher } from '../../scan/match/record-matcher.ts';
 

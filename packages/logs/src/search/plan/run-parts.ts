@@ -1,9 +1,9 @@
 import { LogError } from '../../log-error.ts';
 import { BLOCK_BYTES, blockAt } from '../../scan/block/blocks.ts';
-import type { Job, JobResults, ScanReport } from '../../scan/jobs.ts';
+import type { ScanReport } from '../../scan/block/scan-file.ts';
+import type { Job, JobResults } from '../../scan/jobs.ts';
 import { noteHole, noteProblem } from '../files/open-family.ts';
-import type { FamilyProgress, FamilyTask, FilePart } from './file-parts.ts';
-import { fileParts } from './file-parts.ts';
+import { type FamilyProgress, type FamilyTask, type FilePart, fileParts } from './file-parts.ts';
 
 export interface PartOutcome<K extends Job['kind']> {
   part: FilePart;

@@ -1,6 +1,11 @@
 import { blockAt } from '../../scan/block/blocks.ts';
-import type { ProbeJob } from '../../text-index/index-jobs.ts';
-import { type KeptIndex, type KeptSegment, SEGMENT_BLOCKS, type TextKey } from '../../text-index/types.ts';
+import {
+  type KeptIndex,
+  type KeptSegment,
+  type ProbeJob,
+  SEGMENT_BLOCKS,
+  type TextKey,
+} from '../../scan/index-jobs.ts';
 import { noteProblem } from '../files/open-family.ts';
 import type { OpenFile } from '../files/open-file.ts';
 import type { FamilyTask } from './file-parts.ts';

@@ -1,5 +1,5 @@
+import type { Level } from '../../../types.ts';
 import type { FormatOptions, LineHead, RecordFields } from '../../format.ts';
-import type { Level } from '../../level.ts';
 import { createZone } from '../../zone.ts';
 import { columns, headFields, type ShapedFormat, splitRecord, trimLineEnd } from '../define-format.ts';
 import { readCsvFields } from '../lines/csv-fields.ts';

@@ -1,5 +1,6 @@
+import type { Level } from '../../../types.ts';
 import { exactNumber } from '../../exact-context.ts';
-import { type Level, levelRank } from '../../level.ts';
+import { levelRank } from '../../level.ts';
 import { isDigit, SPACE, skipSpaces, TAB } from '../tokens/byte-scan.ts';
 import type { ReadTime } from '../tokens/iso-time.ts';
 import { readLevelWord, statusRank } from '../tokens/level-word.ts';

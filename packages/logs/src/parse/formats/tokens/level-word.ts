@@ -1,4 +1,5 @@
-import { LEVEL_WORDS, type Level, LONGEST_LEVEL, levelRank, parseLevel } from '../../level.ts';
+import type { Level } from '../../../types.ts';
+import { LEVEL_WORDS, LONGEST_LEVEL, levelRank, parseLevel } from '../../level.ts';
 
 /** Level words of third-party programs, in addition to those `parseLevel` knows. */
 const MORE_WORDS: Readonly<Record<string, Level>> = {

@@ -19,7 +19,7 @@ const MIN_INDEXED_BYTES = 512 * 1024;
 /** The times of a directory say nothing about those below it. */
 const TREE_TICKS = 10;
 
-export interface DirWatchDeps extends WatchTimes {
+export interface IndexWatchDeps extends WatchTimes {
   path: string;
   /** All files are directly in the directory. */
   isFlat: boolean;
@@ -40,15 +40,15 @@ export interface WatchTimes {
  * Notices that files were added or rotated, or have come to rest. Costs one `stat` a minute: events of the file system
  * would arrive with every line that is logged.
  */
-export class DirWatch {
-  readonly #deps: DirWatchDeps;
+export class IndexWatch {
+  readonly #deps: IndexWatchDeps;
   #timer: NodeJS.Timeout | undefined;
   #stamp = '';
   #ticks = 0;
   #ticking = NO_WORK;
   #closed = false;
 
-  constructor(deps: DirWatchDeps) {
+  constructor(deps: IndexWatchDeps) {
     this.#deps = deps;
   }
 
@@ -80,7 +80,7 @@ export class DirWatch {
   }
 }
 
-interface IndexWatchDeps extends Pick<DirWatchDeps, 'path' | 'isFlat' | 'onError'> {
+interface BuildOnChangeDeps extends Pick<IndexWatchDeps, 'path' | 'isFlat' | 'onError'> {
   list(): Promise<SeenFile[]>;
   /** The index, if it is loaded already; and loads it. */
   loaded(): DiskIndex | undefined;
@@ -88,12 +88,12 @@ interface IndexWatchDeps extends Pick<DirWatchDeps, 'path' | 'isFlat' | 'onError
 }
 
 /** Has the index built when there is something to build. It is not loaded for logs that are not worth it. */
-export function watchForIndex({ list, loaded, load, ...deps }: IndexWatchDeps, times?: WatchTimes): DirWatch {
+export function watchForIndex({ list, loaded, load, ...deps }: BuildOnChangeDeps, times?: WatchTimes): IndexWatch {
   const onChange = async () => {
     const files = await list().catch(nothingIfUnreadable);
     if (files.some(({ size }) => size >= MIN_INDEXED_BYTES)) (await load())?.keeper.wake();
   };
-  const watch = new DirWatch({ ...deps, ...times, unsettled: () => loaded()?.builder.unsettled, onChange });
+  const watch = new IndexWatch({ ...deps, ...times, unsettled: () => loaded()?.builder.unsettled, onChange });
   watch.start();
   return watch;
 }

@@ -1,11 +1,12 @@
-import { randomBytes, randomUUID } from 'node:crypto';
+import { createHash, pbkdf2, randomBytes, randomUUID } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
 import { chmod, link, lstat, mkdir, open, readdir, rename, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import { closeFd, openFd, readFd, statFd } from '../file/fs-calls.ts';
+import { promisify } from 'node:util';
+import { closeFd, openFd, readFd, statFd } from '../fs-calls.ts';
 import { isSystemError, systemCode } from '../log-error.ts';
+import type { Scrubbing, ScrubRules } from '../scrub/scrubber.ts';
 import { KEPT, Shared } from '../shared.ts';
-import type { IndexKeeperTimes } from './index-keeper.ts';
 
 /** Names of what it keeps. Everything else in the directory is neither read nor removed. */
 const ENTRY_NAME = /^[0-9a-f]{32}\.(?:blocks|text)$/;
@@ -21,6 +22,13 @@ const RETRY_MS = 30_000;
 
 /** The modification time of a file is when it was last used; not updated more often than this. */
 const TOUCH_MS = 3_600_000;
+
+export interface IndexKeeperTimes {
+  /** How long no search has been running before anything is written; for tests. */
+  idleMs?: number | undefined;
+  /** How long something waits at most while searches run, and after a failure; for tests. */
+  latestMs?: number | undefined;
+}
 
 export interface IndexDirOptions {
   dir: string;
@@ -353,4 +361,68 @@ function undefinedIfMissing(error: unknown): undefined {
 
 function undefinedIfExists(error: unknown): undefined {
   if (systemCode(error) !== 'EEXIST') throw error;
+}
+
+/** Changes with every change of what the files contain or mean. */
+const VERSION = 1;
+
+/**
+ * The names of files depend on the masked secrets. They are kept as a slow, salted hash, so that who gets hold of the
+ * directory cannot guess them at the speed of a plain one. Takes some milliseconds.
+ */
+const ROUNDS = 10_000;
+const FINGERPRINT_BYTES = 16;
+
+const derive = promisify(pbkdf2);
+
+/** What is kept: summaries of blocks, or which grams they contain. */
+type IndexKind = 'blocks' | 'text';
+
+/** Names files by what their content depends on: the same in another process with the same rules. */
+export class IndexKeys {
+  readonly #dir: IndexDir;
+  readonly #version: string;
+  readonly #scrubbing: Scrubbing;
+  #fingerprint: { id: string; value: Shared<string | undefined> } | undefined;
+
+  constructor(dir: IndexDir, { version, scrubbing }: { version: string; scrubbing: Scrubbing }) {
+    this.#dir = dir;
+    this.#version = `${VERSION}:${version}:${process.versions.tz ?? ''}`;
+    this.#scrubbing = scrubbing;
+  }
+
+  /**
+   * The name of the file for a text with these properties. `scrubId`: of the rules it is masked by, which must be the
+   * current ones; empty: none. `undefined`: it has none, or none yet and `create` is not set.
+   */
+  async name(
+    kind: IndexKind,
+    { scrubId, parts, create }: { scrubId: string; parts: readonly (string | number)[]; create: boolean },
+  ): Promise<string | undefined> {
+    const fingerprint = await this.#rulesFingerprint(scrubId, create);
+    if (fingerprint === undefined) return undefined;
+    const hash = createHash('sha256').update(JSON.stringify([this.#version, kind, fingerprint, ...parts]));
+    return `${hash.digest('hex').slice(0, 32)}.${kind}`;
+  }
+
+  async #rulesFingerprint(id: string, create: boolean): Promise<string | undefined> {
+    if (id === '') return '';
+    const rules = this.#scrubbing.current?.rules;
+    if (rules?.id !== id) return undefined;
+    if (this.#fingerprint?.id !== id) this.#fingerprint = { id, value: new Shared(KEPT) };
+    const value = await this.#fingerprint.value.run(() => this.#derive(rules, create));
+    if (value === undefined && this.#fingerprint?.id === id) this.#fingerprint = undefined;
+    return value;
+  }
+
+  async #derive({ table, patterns }: ScrubRules, create: boolean): Promise<string | undefined> {
+    if (!table) return JSON.stringify(patterns);
+    const salt = await this.#dir.salt({ create });
+    if (!salt) return undefined;
+    const secrets = Buffer.concat([
+      Buffer.from(`${JSON.stringify(patterns)}${table.starts.join()}:`),
+      Buffer.from(table.bytes),
+    ]);
+    return (await derive(secrets, salt, ROUNDS, FINGERPRINT_BYTES, 'sha256')).toString('hex');
+  }
 }

@@ -1,9 +1,13 @@
-import { byteRarity, type Needle } from '../kernel/scan-kernel.ts';
-import type { RecordMatcher } from '../scan/match/record-matcher.ts';
-import { requiredNeedles } from '../scan/match/required-needles.ts';
-import type { ProbeJob, ProbeResult } from './index-jobs.ts';
-import { groupBytes, ROWS_PER_GROUP, readRowGroup } from './segment-file.ts';
-import { GRAM_BYTES } from './types.ts';
+import { readSync } from 'node:fs';
+import { crc32 } from 'node:zlib';
+import { byteRarity, GRAM_ROWS, type Needle } from '../../kernel/scan-kernel.ts';
+import { systemCode } from '../../log-error.ts';
+import { GRAM_BYTES, type KeptSegment, type ProbeJob, type ProbeResult } from '../index-jobs.ts';
+import type { RecordMatcher } from '../match/record-matcher.ts';
+import { requiredNeedles } from '../match/required-needles.ts';
+
+/** Rows that have a checksum together: at most a page of a disk. */
+export const ROWS_PER_GROUP = 64;
 
 type Bits = Uint8Array<ArrayBuffer>;
 
@@ -111,4 +115,35 @@ function rowOf(gram: number): number {
 
 function foldByte(byte: number): number {
   return byte >= 65 && byte <= 90 ? byte + 32 : byte;
+}
+
+/** The checksum of each group of rows. */
+export function groupSums(rows: Uint8Array, width: number): Uint32Array<ArrayBuffer> {
+  const bytes = groupBytes(width);
+  return Uint32Array.from({ length: GRAM_ROWS / ROWS_PER_GROUP }, (_, group) =>
+    crc32(rows.subarray(group * bytes, (group + 1) * bytes)),
+  );
+}
+
+/** Reads a group of rows; `false` if it cannot be read, or is damaged. */
+export function readRowGroup(
+  fd: number,
+  { at, width, sums }: Pick<KeptSegment, 'at' | 'width' | 'sums'>,
+  group: number,
+  target: Uint8Array,
+): boolean {
+  const bytes = groupBytes(width);
+  const rows = target.subarray(0, bytes);
+  try {
+    if (readSync(fd, rows, 0, bytes, at + group * bytes) < bytes) return false;
+  } catch (error) {
+    // An index that cannot be read is as good as none.
+    if (systemCode(error) === undefined) throw error;
+    return false;
+  }
+  return crc32(rows) === sums[group];
+}
+
+export function groupBytes(width: number): number {
+  return (ROWS_PER_GROUP * width) / 8;
 }

@@ -1,7 +1,7 @@
 import { LogError } from '../log-error.ts';
-import { StopReason } from '../search/stop-reason.ts';
+import type { WorkerPool } from '../scan/worker-pool.ts';
 import type { ReadOptions, RecordFilter } from '../types.ts';
-import type { WorkerPool } from './worker-pool.ts';
+import { StopReason } from './stop-reason.ts';
 
 /** Bytes a thread tests a regex on at a time. */
 const TESTED_BYTES = 64 * 1024;

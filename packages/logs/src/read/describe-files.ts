@@ -1,15 +1,34 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
 import { sep } from 'node:path';
-import { READ_FLAGS } from '../../file/open-inside.ts';
-import { decodeUtf16, detectUtf16 } from '../../file/utf16.ts';
-import { systemCode } from '../../log-error.ts';
-import type { FormatDetector } from '../../parse/detect-format.ts';
-import { BUILT_IN_FORMATS, FormatSet } from '../../parse/format-set.ts';
-import type { Zone } from '../../parse/zone.ts';
-import type { FileSummary } from '../../read/file-details.ts';
-import { EMPTY_SUMMARY, type EndsSummary, HeadSummary, INSPECTED_BYTES } from '../../read/summarize-file.ts';
 import { JobCancelled } from '../cancel-flag.ts';
-import type { DescribeJob, DescribeResult } from '../jobs.ts';
+import { READ_FLAGS } from '../file/open-inside.ts';
+import { systemCode } from '../log-error.ts';
+import { decodeUtf16, detectUtf16 } from '../packed/utf16.ts';
+import type { FormatDetector } from '../parse/detect-format.ts';
+import { BUILT_IN_FORMATS, FormatSet } from '../parse/format-set.ts';
+import type { UserFormat } from '../parse/user-format.ts';
+import type { Zone } from '../parse/zone.ts';
+import type { FileSummary } from './file-details.ts';
+import { EMPTY_SUMMARY, type EndsSummary, HeadSummary, INSPECTED_BYTES } from './summarize-file.ts';
+
+/** Format and time range of plain files of a directory, read from both ends. */
+export interface DescribeJob {
+  kind: 'describe';
+  dir: string;
+  names: readonly string[];
+  zone: string;
+  /** Formats tried before the built-in ones. */
+  formats?: readonly UserFormat[] | undefined;
+}
+
+/** Packed, because there may be 100,000; read with `describedAt`. */
+export interface DescribeResult {
+  /** For each name the index of its format, beyond the last one if it was not described. */
+  formats: Uint16Array<ArrayBuffer>;
+  formatNames: string[];
+  /** For each name the first and the last time, `NaN` if there is none. */
+  times: Float64Array<ArrayBuffer>;
+}
 
 const NOT_DESCRIBED = 0xffff;
 

@@ -1,12 +1,10 @@
-import type { BlockCheck } from '../block-index/block-index.ts';
-import type { ScanKernel } from '../kernel/scan-kernel.ts';
-import { BlockScanner } from '../scan/block/block-scanner.ts';
-import { BLOCK_BYTES, blockCount, headScanBytes } from '../scan/block/blocks.ts';
-import { hasStamp, openTextReader } from '../scan/block/text-reader.ts';
-import type { ScanFile } from '../scan/jobs.ts';
-import type { ScanTools } from '../scan/tasks/scan-part.ts';
-import type { SegmentJob, SegmentResult } from './index-jobs.ts';
-import { GRAM_ROWS, SEGMENT_BLOCKS, type TextSegment } from './types.ts';
+import { GRAM_ROWS, type ScanKernel } from '../../kernel/scan-kernel.ts';
+import { BlockScanner } from '../block/block-scanner.ts';
+import { BLOCK_BYTES, type BlockCheck, blockCount, headScanBytes } from '../block/blocks.ts';
+import type { ScanFile } from '../block/scan-file.ts';
+import { hasStamp, openTextReader } from '../block/text-reader.ts';
+import { SEGMENT_BLOCKS, type SegmentJob, type SegmentResult, type TextSegment } from '../index-jobs.ts';
+import type { ScanTools } from '../match/scan-part.ts';
 
 /** Columns that the kernel fills at a time. */
 const BYTE_BITS = 8;

@@ -1,8 +1,22 @@
 import { type BigIntStats, lstatSync } from 'node:fs';
-import { rawPath } from '../../file/find-entry.ts';
-import { isSystemError, systemCode } from '../../log-error.ts';
 import { JobCancelled } from '../cancel-flag.ts';
-import type { StatJob, StatResult } from '../jobs.ts';
+import { rawPath } from '../file/find-entry.ts';
+import { isSystemError, systemCode } from '../log-error.ts';
+
+/** Types and stats of directory entries. */
+export interface StatJob {
+  kind: 'stat';
+  dir: string;
+  /** Raw, as returned by `readNames`. */
+  names: readonly string[];
+}
+
+export interface StatResult {
+  /** One of `ENTRY_KINDS` for each name. */
+  kinds: Uint8Array<ArrayBuffer>;
+  /** `STAT_NUMBERS` for each name. */
+  numbers: BigInt64Array<ArrayBuffer>;
+}
 
 /** Kind of an entry: missing or something else, a file, a link, or access denied. */
 export const ENTRY_KINDS = { other: 0, file: 1, link: 2, denied: 3 } as const;

@@ -1,14 +1,13 @@
-import type { BlockSummary } from '../../block-index/block-index.ts';
 import type { ScanKernel } from '../../kernel/scan-kernel.ts';
 import type { Format } from '../../parse/format.ts';
 import type { Zone } from '../../parse/zone.ts';
 import { BlockScanner } from '../block/block-scanner.ts';
-import { BLOCK_BYTES, type LevelRecords, type RecordTable } from '../block/blocks.ts';
+import { BLOCK_BYTES, type BlockSummary, type LevelRecords, type RecordTable } from '../block/blocks.ts';
+import type { ScanPart, ScanReport } from '../block/scan-file.ts';
 import { ERROR_RANK, summariseBlock, summariseErrors } from '../block/summarise-block.ts';
 import { openTextReader, type ScrubberSource } from '../block/text-reader.ts';
-import type { ScanPart, ScanReport, TimesJob } from '../jobs.ts';
-import type { Spans } from '../match/find-matches.ts';
-import type { RecordMatcher } from '../match/record-matcher.ts';
+import type { Spans } from './find-matches.ts';
+import type { RecordMatcher } from './record-matcher.ts';
 
 /** What a scan works with, besides its job. */
 export interface ScanTools extends ScrubberSource {
@@ -139,7 +138,7 @@ export class PartScan {
 }
 
 /** The earliest and the latest time of the records that start in a part. */
-export function scanTimes(job: TimesJob, tools: ScanTools): ScanReport {
+export function scanTimes(job: ScanPart, tools: ScanTools): ScanReport {
   const scan = new PartScan(job, tools);
   let [minMs, maxMs] = [Infinity, -Infinity];
   for (const block of scan.blocks()) {
