@@ -6,7 +6,7 @@ import { type EngineUsage, NO_DISK_INDEX } from './engine-usage.ts';
 import type { HandleCache, LogHandle } from './file/handle-cache.ts';
 import type { IndexDirOptions } from './file/index-dir.ts';
 import type { SharedReads } from './file/shared-reads.ts';
-import type { TextSource } from './file/text-source.ts';
+import type { TextSource } from './file/unpack.ts';
 import { followLimit, LazyFollowHub, reportUnavailable } from './follow/lazy-follow-hub.ts';
 import { LogError } from './log-error.ts';
 import { FormatSet } from './parse/format-set.ts';

@@ -1,25 +1,25 @@
 import { type RecordBatch, toItems } from '@porthole/records';
 import { type IndexWatch, type WatchTimes, watchForIndex } from './disk-index/index-watch.ts';
-import type { LogEngine } from './engine.ts';
+import type { EngineOptions, LogEngine } from './engine.ts';
 import { type EngineUsage, NO_ENGINE } from './engine-usage.ts';
 import { findDecoder, isPackedName, refuseUndecoded } from './file/compression.ts';
 import { HandleCache, type LogHandle } from './file/handle-cache.ts';
 import { createHiddenNames } from './file/hidden-names.ts';
-import { assertSafeName } from './file/safe-name.ts';
+import { assertSafeName } from './file/open-inside.ts';
 import { SharedReads } from './file/shared-reads.ts';
 import { FLAT, findMount, type LogTree } from './file/tree.ts';
-import type { LogDirOptions } from './log-dir-options.ts';
 import { LogError } from './log-error.ts';
 import { readEncoding } from './packed/utf16.ts';
 import { createZone, type Zone } from './parse/zone.ts';
 import { DirListing } from './read/dir-listing.ts';
 import { FileDetails } from './read/file-details.ts';
-import { openLog, readLastTime } from './read/open-log.ts';
 import { PackedSecrets } from './read/packed-secrets.ts';
-import { tail } from './read/tail.ts';
+import { openLog, readLastTime, tail } from './read/tail.ts';
 import { Scrubbing } from './scrub/scrubber.ts';
 import type { FieldsOptions } from './search/fields.ts';
 import type { FileHead } from './search/files/file-heads.ts';
+import type { DeletedRecords } from './search/files/open-family.ts';
+import type { Selection } from './search/files/selected-families.ts';
 import type { SearchOptions } from './search/stop-reason.ts';
 import type { TopOptions } from './search/top.ts';
 import { ONCE, Shared } from './shared.ts';
@@ -271,4 +271,17 @@ export class LogDir {
     const hint = names.map((candidate) => JSON.stringify(candidate)).join(' or ');
     return new LogError(error.code, `${error.message}; did you mean ${hint}?`, { cause: error });
   }
+}
+
+export interface LogDirOptions extends EngineOptions {
+  /** Time zone of the timestamps in the files. */
+  zone?: Zone;
+  /** Name patterns, with `*` and `?`, of logs to hide, including their rotated files. */
+  hidden?: readonly string[];
+  /** Whether files in directories below are logs, too, and where links may lead. */
+  tree?: LogTree | undefined;
+  /** What of the selected logs and time range is no longer on disk, as far as that is known. */
+  deleted?: ((selection: Selection) => readonly DeletedRecords[]) | undefined;
+  /** What is masked in the text of the files, before it is returned or searched. */
+  scrubbing?: Scrubbing;
 }

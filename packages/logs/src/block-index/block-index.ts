@@ -1,6 +1,5 @@
-import type { BlockCheck, BlockSummary, RecordsSummary, TailSummary } from '../scan/block/blocks.ts';
-import type { GroupKind } from '../scan/digest/digest-jobs.ts';
-import { GROUP_NUMBERS, type PackedBlockGroups } from '../scan/digest/scanned-groups.ts';
+import type { BlockCheck, BlockSummary, TailSummary } from '../scan/block/blocks.ts';
+import { GROUP_NUMBERS, type GroupKind, type PackedBlockGroups } from '../scan/digest/scanned-groups.ts';
 import type { SeekResult } from '../scan/jobs.ts';
 import type { KeptSummaries } from './summary-store.ts';
 

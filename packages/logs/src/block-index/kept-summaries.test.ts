@@ -12,8 +12,7 @@ import {
 import { join } from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { IndexDirOptions } from '../file/index-dir.ts';
-import type { LogDir } from '../log-dir.ts';
-import type { LogDirOptions } from '../log-dir-options.ts';
+import type { LogDir, LogDirOptions } from '../log-dir.ts';
 import { BLOCK_BYTES } from '../scan/block/blocks.ts';
 import { Scrubbing } from '../scrub/scrubber.ts';
 import { eventually } from '../testing/eventually.ts';

@@ -2,9 +2,7 @@ import type { BigIntStats } from 'node:fs';
 import { closeFd } from '../fs-calls.ts';
 import { LogError, systemCode, unreadable } from '../log-error.ts';
 import { EntryStats } from './entry-stats.ts';
-import { type FoundEntry, findEntry, findEntryNow } from './find-entry.ts';
-import { notALog, openInside } from './open-inside.ts';
-import { assertSafeName } from './safe-name.ts';
+import { assertSafeName, type FoundEntry, findEntry, findEntryNow, notALog, openInside } from './open-inside.ts';
 import { GatheredLookup, SharedLookup } from './shared-lookup.ts';
 import { FLAT, findMount, type LogTree, locate } from './tree.ts';
 

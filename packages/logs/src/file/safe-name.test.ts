@@ -6,8 +6,8 @@ import { LogError } from '../log-error.ts';
 import { collect, readTail } from '../testing/read-bytes.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import { HandleCache } from './handle-cache.ts';
+import { assertSafeName } from './open-inside.ts';
 import { readRange } from './read-range.ts';
-import { assertSafeName } from './safe-name.ts';
 import { SharedReads } from './shared-reads.ts';
 
 describe('a name that could mean more than one entry of the directory is rejected', () => {

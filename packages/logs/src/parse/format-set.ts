@@ -1,5 +1,4 @@
-import type { CandidateFormat } from './candidate-formats.ts';
-import { createFormat, FormatDetector, hasPartialTimes, splitName } from './detect-format.ts';
+import { type CandidateFormat, createFormat, FormatDetector, hasPartialTimes, splitName } from './detect-format.ts';
 import type { Format, FormatName, FormatOptions } from './format.ts';
 import { compileLayoutFormat } from './formats/layout/layout-format.ts';
 import type { UserFormat } from './user-format.ts';

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { BUILT_IN_NAMES } from './built-in-names.ts';
 import { FORMAT_NAMES } from './detect-format.ts';
 import { FormatSet } from './format-set.ts';
-import { checkUserFormats, parseUserFormats, type UserFormat } from './user-format.ts';
+import { BUILT_IN_NAMES, checkUserFormats, parseUserFormats, type UserFormat } from './user-format.ts';
 import { createZone } from './zone.ts';
 
 const BILLING = {

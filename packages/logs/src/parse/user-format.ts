@@ -1,6 +1,6 @@
 import type { Level } from '../types.ts';
-import { BUILT_IN_NAMES } from './built-in-names.ts';
 import { checkLineLayout, checkTimeLayout, LAYOUT_LIMITS } from './formats/layout/check-layout.ts';
+import { FALLBACK_LAYOUTS, LAYOUT_DEFINITIONS, type LayoutName } from './formats/layout/definitions.ts';
 import { LEVELS_BY_RANK } from './level.ts';
 import type { Zone } from './zone.ts';
 
@@ -184,3 +184,31 @@ const SHOWN_CHARACTERS = 80;
 function shown(text: string): string {
   return JSON.stringify(text.length > SHOWN_CHARACTERS ? `${text.slice(0, SHOWN_CHARACTERS)}...` : text);
 }
+
+/** Formats with code of their own. */
+const CODED_FORMATS = [
+  'contract',
+  'lindb-access',
+  'lindb-slow-sql',
+  'json',
+  'otlp',
+  'glog',
+  'capnslog',
+  'tidb',
+  'log4j',
+  'nginx-access',
+  'nginx-error',
+  'syslog',
+  'syslog-5424',
+  'iso',
+  'python-basic',
+  'text',
+] as const;
+
+export type BuiltInFormatName = LayoutName | (typeof CODED_FORMATS)[number];
+
+/** In no order: detection has its own. Known without the code of the formats, which takes longer to load. */
+export const BUILT_IN_NAMES: readonly BuiltInFormatName[] = [
+  ...CODED_FORMATS,
+  ...[...LAYOUT_DEFINITIONS, ...FALLBACK_LAYOUTS].map(({ name }) => name),
+];

@@ -12,8 +12,16 @@ export type {
 } from '../types.ts';
 export { NOTICES } from '../types.ts';
 export { filterToQuery } from './filter-to-query.ts';
-export { LEVEL_NAMES, LEVELS, parseLevelName } from './levels.ts';
-export { type CompileRegex, compileQuery, isOrdered, type QueryTest, type RegexTest } from './match-query.ts';
+export {
+  type CompileRegex,
+  compileQuery,
+  isOrdered,
+  LEVEL_NAMES,
+  LEVELS,
+  parseLevelName,
+  type QueryTest,
+  type RegexTest,
+} from './match-query.ts';
 export { parseQuantity, QUANTITY_UNITS, type Quantity, valueType } from './quantity.ts';
 export {
   ALL_FIELDS,

@@ -2,7 +2,7 @@ import { opendir, readdir, statfs } from 'node:fs/promises';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type EntryStats, LOCAL_FILE_SYSTEMS } from '../file/entry-stats.ts';
 import { DirStamp } from '../file/file-stamp.ts';
-import { rawPath, shownName } from '../file/find-entry.ts';
+import { rawPath, shownName } from '../file/open-inside.ts';
 import { SharedLookup } from '../file/shared-lookup.ts';
 import { LogError, systemCode } from '../log-error.ts';
 

@@ -7,8 +7,7 @@ import type { LogFileDetails } from '../types.ts';
 import type { DescribeResult } from './describe-files.ts';
 import type { RotatedFamilies } from './dir-listing.ts';
 import { findName } from './dir-names.ts';
-import { findLinkTargets } from './linked-logs.ts';
-import type { SeenFile } from './list.ts';
+import { findLinkTargets, type SeenFile } from './list.ts';
 import type { EndsSummary } from './summarize-file.ts';
 
 /** Larger compressed files are not decompressed just to find their last time. */

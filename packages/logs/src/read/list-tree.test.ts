@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFileSy
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import type { LogDirOptions } from '../log-dir-options.ts';
+import type { LogDirOptions } from '../log-dir.ts';
 import { eventually } from '../testing/eventually.ts';
 import { readTail } from '../testing/read-bytes.ts';
 import { runSearch } from '../testing/run-search.ts';

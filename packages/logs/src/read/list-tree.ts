@@ -1,6 +1,6 @@
 import type { BigIntStats } from 'node:fs';
 import { realpath } from 'node:fs/promises';
-import { rawPath, shownName } from '../file/find-entry.ts';
+import { rawPath, shownName } from '../file/open-inside.ts';
 import { type Homes, holdsDir, isOwnDir, type LogTree, realHomes } from '../file/tree.ts';
 import { statEntry } from '../fs-calls.ts';
 import { LogError, systemCode } from '../log-error.ts';

@@ -1,6 +1,6 @@
 import { type BigIntStats, lstatSync } from 'node:fs';
 import { JobCancelled } from '../cancel-flag.ts';
-import { rawPath } from '../file/find-entry.ts';
+import { rawPath } from '../file/open-inside.ts';
 import { isSystemError, systemCode } from '../log-error.ts';
 
 /** Types and stats of directory entries. */

@@ -16,7 +16,17 @@ import type { RecordFilter } from '../types.ts';
 import { BlockScanner } from './block/block-scanner.ts';
 import type { PackedMap, ScanFile } from './block/scan-file.ts';
 import { assertNotTruncated, hasStamp, openTextReader, type ScrubberSource } from './block/text-reader.ts';
-import type { CheckJob, Job, JobResults, RecordsJob, RegexJob, TextJob, VerifyJob, VerifyResult } from './jobs.ts';
+import {
+  type CheckJob,
+  CLIENT_TURN_MS,
+  type Job,
+  type JobResults,
+  type RecordsJob,
+  type RegexJob,
+  type TextJob,
+  type VerifyJob,
+  type VerifyResult,
+} from './jobs.ts';
 import { RecordMatcher } from './match/record-matcher.ts';
 import { RegexCache } from './match/regex.ts';
 import { type ScanTools, scanTimes } from './match/scan-part.ts';
@@ -27,7 +37,6 @@ import { scanHistogram } from './tasks/scan-histogram.ts';
 import { scanFields, scanTop } from './tasks/scan-matches.ts';
 import { scanRecords } from './tasks/scan-records.ts';
 import { alignToRecord, firstAt, seekTime } from './tasks/seek-time.ts';
-import { CLIENT_TURN_MS } from './worker-messages.ts';
 
 /**
  * A job with a regex may occupy its thread for this long; the rest of it becomes a new job, queued behind those of

@@ -5,7 +5,7 @@ import type { RecordFilter } from '../types.ts';
 import type { BlockSummary } from './block/blocks.ts';
 import type { PackedMap, ScanFile, ScanPart, ScanReport } from './block/scan-file.ts';
 import type { FieldsJob, FieldsResult, TopJob, TopResult } from './count/count-jobs.ts';
-import type { DigestJob, DigestResult } from './digest/digest-jobs.ts';
+import type { DigestJob, DigestResult } from './digest/scanned-groups.ts';
 import type { FoundLines } from './found-lines.ts';
 import type { TextIndexJob, TextIndexResults } from './index-jobs.ts';
 
@@ -40,7 +40,7 @@ export interface HistogramJob extends ScanPart {
 }
 
 /** Finds offsets before which all records are older than `fromMs`, and from which on none is older than `toMs`. */
-export interface SeekJob {
+interface SeekJob {
   kind: 'seek';
   file: ScanFile;
   fromMs: number;
@@ -48,7 +48,7 @@ export interface SeekJob {
 }
 
 /** The offset of the first record that is not older. */
-export interface FirstAtJob {
+interface FirstAtJob {
   kind: 'first-at';
   file: ScanFile;
   timeMs: number;
@@ -64,12 +64,12 @@ export interface FirstAtResult {
 }
 
 /** The earliest and the latest time of the records of a part. */
-export interface TimesJob extends ScanPart {
+interface TimesJob extends ScanPart {
   kind: 'times';
 }
 
 /** The start of the record around the offset. */
-export interface AlignJob {
+interface AlignJob {
   kind: 'align';
   file: ScanFile;
   offset: number;
@@ -98,7 +98,7 @@ export interface VerifyJob {
   blocks: readonly Pick<BlockSummary, 'block' | 'check'>[];
 }
 
-export interface PackedMapJob {
+interface PackedMapJob {
   kind: 'packed-map';
   file: ScanFile;
 }
@@ -175,3 +175,31 @@ export interface JobResults extends TextIndexResults {
   stat: StatResult;
   regex: boolean[];
 }
+
+/**
+ * While several clients wait, each has a thread for this long: a fraction of what a small search takes. A job pauses after
+ * it, and the next job of the same client need not wait before.
+ */
+export const CLIENT_TURN_MS = 5;
+
+/** What a thread is told when it starts. */
+export interface WorkerOptions {
+  /** It compiles what searches run before its first job. */
+  prepares: boolean;
+  /** One Int32, shared by all threads; not zero: jobs of other clients wait. */
+  contended: SharedArrayBuffer;
+}
+
+/** Sent by a thread: that it can take jobs; and its compiled code, if it has prepared, with which others start sooner. */
+export type WorkerReady = 'ready' | { code: Uint8Array };
+
+export interface WorkerTask {
+  id: number;
+  job: Job;
+  /** One Int32; not zero: the result is no longer wanted. */
+  cancelled: SharedArrayBuffer;
+}
+
+export type WorkerResponse =
+  | { id: number; result: JobResults[Job['kind']] }
+  | { id: number; failure: { code: string | null; message: string } };

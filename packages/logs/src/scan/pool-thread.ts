@@ -4,8 +4,7 @@ import type { CancelFlag } from '../cancel-flag.ts';
 import { LogError, ThreadLost } from '../log-error.ts';
 import { packageFile } from '../package-file.ts';
 import { hasRegex } from './job-queue.ts';
-import type { Job, JobResults } from './jobs.ts';
-import type { WorkerOptions, WorkerTask } from './worker-messages.ts';
+import type { Job, JobResults, WorkerOptions, WorkerTask } from './jobs.ts';
 
 /**
  * Threads stop within milliseconds when requested. One that has not stopped after this long may never do so: it is

@@ -1,11 +1,17 @@
 import { CancelFlag, JobCancelled } from '../cancel-flag.ts';
-import { ThreadLost } from '../log-error.ts';
+import { LogError, type LogErrorCode, systemCode, ThreadLost } from '../log-error.ts';
+import { ONCE, Shared } from '../shared.ts';
 import { isWhole, JobQueue, mayOccupy } from './job-queue.ts';
-import type { Job, JobResults } from './jobs.ts';
+import type { JobRunner } from './job-runner.ts';
+import {
+  CLIENT_TURN_MS,
+  type Job,
+  type JobResults,
+  type WorkerReady,
+  type WorkerResponse,
+  type WorkerTask,
+} from './jobs.ts';
 import { becomesReady, lostError, STOP_MS, startWorker, type Thread, type Waiting } from './pool-thread.ts';
-import { ScanHere } from './scan-here.ts';
-import { asError, isWorkerFailure } from './thread-errors.ts';
-import { CLIENT_TURN_MS, type WorkerReady, type WorkerResponse, type WorkerTask } from './worker-messages.ts';
 
 /** An idle thread is ended after this long to free its memory. */
 const IDLE_MS = 30_000;
@@ -302,4 +308,39 @@ function isFree({ current, isEnding, isReady }: Thread): boolean {
 /** Whether it is nobody's turn any more. */
 function isOpen({ turn }: Thread): boolean {
   return performance.now() >= turn.endMs;
+}
+
+/**
+ * Runs jobs in the calling thread: for a program that has nothing else to do, and whose query is often done before a
+ * thread has started.
+ */
+class ScanHere {
+  readonly #runner = new Shared<JobRunner>(ONCE);
+  #isBusy = false;
+
+  get isBusy(): boolean {
+    return this.#isBusy;
+  }
+
+  async run(job: Job, flag: CancelFlag): Promise<JobResults[Job['kind']]> {
+    this.#isBusy = true;
+    try {
+      const runner = await this.#runner.run(async () => new (await import('./job-runner.ts')).JobRunner());
+      // Lets results of other threads and signals be processed in between.
+      await new Promise((resolve) => setImmediate(resolve));
+      return await runner.run(job, () => flag.isSet);
+    } finally {
+      this.#isBusy = false;
+    }
+  }
+}
+
+/** Ended by the system: out of memory, out of threads. Anything else is a mistake in its code. */
+function isWorkerFailure(error: unknown): boolean {
+  return systemCode(error)?.startsWith('ERR_WORKER_') ?? false;
+}
+
+/** An error that a thread has described. */
+function asError({ code, message }: { code: string | null; message: string }): Error {
+  return code === null ? new Error(message) : new LogError(code as LogErrorCode, message);
 }

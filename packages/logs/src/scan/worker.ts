@@ -5,8 +5,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { LogError, systemCode } from '../log-error.ts';
 import { packedRoom } from './count/value-counts.ts';
 import { JobRunner } from './job-runner.ts';
-import type { Job, JobResults } from './jobs.ts';
-import type { WorkerOptions, WorkerResponse, WorkerTask } from './worker-messages.ts';
+import type { Job, JobResults, WorkerOptions, WorkerResponse, WorkerTask } from './jobs.ts';
 
 const BACKGROUND_PRIORITY = 19;
 

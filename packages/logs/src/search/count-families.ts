@@ -1,5 +1,5 @@
 import type { FieldsJob, TopJob } from '../scan/count/count-jobs.ts';
-import type { DigestJob } from '../scan/digest/digest-jobs.ts';
+import type { DigestJob } from '../scan/digest/scanned-groups.ts';
 import type { HistogramJob, JobResults } from '../scan/jobs.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import type { RecordFilter, SearchEnd } from '../types.ts';

@@ -2,7 +2,7 @@ import type { KeptGroups } from '../block-index/block-index.ts';
 import { LEVELS_BY_RANK } from '../parse/level.ts';
 import { BLOCK_BYTES, type BlockSummary, blockAt } from '../scan/block/blocks.ts';
 import { shownBytesEach } from '../scan/block/record-formatter.ts';
-import type { DigestJob, DigestResult, ScannedGroup } from '../scan/digest/digest-jobs.ts';
+import type { DigestJob, DigestResult, ScannedGroup } from '../scan/digest/scanned-groups.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import { mergeShapes } from '../shapes/merge-shapes.ts';
 import {

@@ -2,8 +2,7 @@ import { mkdtempSync, readdirSync, readlinkSync, realpathSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { LogDir } from '../log-dir.ts';
-import type { LogDirOptions } from '../log-dir-options.ts';
+import { LogDir, type LogDirOptions } from '../log-dir.ts';
 import { systemCode } from '../log-error.ts';
 import { SHARED_THREADS } from './shared-threads.ts';
 

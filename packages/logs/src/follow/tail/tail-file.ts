@@ -1,6 +1,6 @@
 import { HEAD_BYTES } from '../../cursor/cursor.ts';
 import type { LogHandle } from '../../file/handle-cache.ts';
-import { countNuls, findTextStart, maskStart } from '../../file/read-start.ts';
+import { countNuls, findTextStart, maskStart } from '../../file/read-range.ts';
 import { readFd, statFd } from '../../fs-calls.ts';
 import { decodeUtf16, detectUtf16, readEncoding, type Utf16, Utf16Decoder } from '../../packed/utf16.ts';
 import type { Format } from '../../parse/format.ts';

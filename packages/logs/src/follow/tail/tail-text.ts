@@ -1,7 +1,7 @@
 import { type FileMark, HEAD_BYTES } from '../../cursor/cursor.ts';
 import { markFile } from '../../cursor/file-mark.ts';
 import type { LogHandle } from '../../file/handle-cache.ts';
-import { countNuls } from '../../file/read-start.ts';
+import { countNuls } from '../../file/read-range.ts';
 import { readFd } from '../../fs-calls.ts';
 import { type Utf16, Utf16Decoder } from '../../packed/utf16.ts';
 import type { Format } from '../../parse/format.ts';

@@ -1,6 +1,38 @@
 import { mergeShapes } from '../../shapes/merge-shapes.ts';
+import type { RecordFilter } from '../../types.ts';
+import type { ScanPart, ScanReport } from '../block/scan-file.ts';
 import { NO_ID, ValueTable } from '../count/value-table.ts';
-import type { GroupKind, Members, ScannedGroup } from './digest-jobs.ts';
+
+/** Groups records by level and origin. */
+export interface DigestJob extends ScanPart {
+  kind: 'digest';
+  filter: RecordFilter;
+}
+
+/** What the records of a group have in common. */
+export interface GroupKind {
+  rank: number;
+  source: string | null;
+  /** Of records without a source. */
+  shape: string | null;
+}
+
+/** How many records, the earliest and latest time of them, and the offset of the newest. */
+interface Members {
+  count: number;
+  firstMs: number;
+  lastMs: number;
+  offset: number;
+}
+
+export interface ScannedGroup extends GroupKind, Members {}
+
+export interface DigestResult extends ScanReport {
+  groups: ScannedGroup[];
+  ungrouped: number;
+  /** The groups of blocks that will not change any more, if all records of the block were grouped. */
+  kept: PackedBlockGroups | undefined;
+}
 
 /** Groups of one job. If there are more, similar shapes are merged early; what does not fit even then is only counted. */
 const MAX_GROUPS = 5000;

@@ -4,7 +4,7 @@ import { markFile } from '../../cursor/file-mark.ts';
 import { isPackedName, refuseUndecoded } from '../../file/compression.ts';
 import { fileStamp, isSettledForWriters } from '../../file/file-stamp.ts';
 import type { HandleCache, LogHandle } from '../../file/handle-cache.ts';
-import { findTextStart, maskStart, readStart } from '../../file/read-start.ts';
+import { findTextStart, maskStart, readStart } from '../../file/read-range.ts';
 import type { SharedReads } from '../../file/shared-reads.ts';
 import { packedHead, unpackRange } from '../../file/unpack.ts';
 import { readFd, statFd } from '../../fs-calls.ts';

@@ -1,5 +1,5 @@
 import { CancelFlag } from '../../cancel-flag.ts';
-import type { TextSource } from '../../file/text-source.ts';
+import type { TextSource } from '../../file/unpack.ts';
 import { LogError } from '../../log-error.ts';
 import type { FileProblem, ReadOptions } from '../../types.ts';
 import type { ScanContext } from '../scan-context.ts';
