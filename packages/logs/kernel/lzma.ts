@@ -2,11 +2,132 @@
  * A decoder of LZMA chunks as LZMA2 has them, and the checksums of xz. Every distance is checked before it is used. In
  * AssemblyScript: `npm run kernel` compiles it to src/kernel/lzma-wasm.ts, which src/packed loads.
  */
-import { codeIsZero, decodeBit, decodeDirect, decodeReverse, decodeTree, next, startRange } from './lzma/range';
-import { INPUT, OUTPUT, resetProbs } from './lzma/state';
 
-export { addToSum, startSum, sumHigh, sumLow } from './lzma/crc64';
-export { INPUT, INPUT_BYTES, MEMORY_BYTES, OUTPUT } from './lzma/state';
+/** Probabilities, of 2 bytes each. Constants of the module are below. */
+const PROBS: u32 = 4096;
+const CRC_TABLE: u32 = 32768;
+/** One chunk; up to 16 bytes beyond it are read. */
+export const INPUT: u32 = 36864;
+export const INPUT_BYTES: u32 = 65536;
+/** The output, of which the last dictionary is kept; how far it reaches is up to the caller. */
+export const OUTPUT: u32 = 106496;
+export const MEMORY_BYTES: u32 = OUTPUT;
+
+const EVEN: u16 = 1024;
+
+function resetProbs(count: u32): void {
+  for (let i: u32 = 0; i < count; i++) store<u16>(PROBS + (i << 1), EVEN);
+}
+
+/* CRC-64 as xz has it (ECMA-182, reflected). */
+
+const POLYNOMIAL: u64 = ((<u64>0xc96c5795) << 32) | 0xd7870f42;
+
+let isBuilt: bool = false;
+let sum: u64 = 0;
+
+export function startSum(): void {
+  sum = ~(<u64>0);
+  if (isBuilt) return;
+  isBuilt = true;
+  for (let byte: u32 = 0; byte < 256; byte++) {
+    let value = <u64>byte;
+    for (let bit = 0; bit < 8; bit++) value = (value & 1) === 0 ? value >> 1 : (value >> 1) ^ POLYNOMIAL;
+    store<u64>(CRC_TABLE + (byte << 3), value);
+  }
+}
+
+export function addToSum(from: u32, end: u32): void {
+  let value = sum;
+  for (let at = from; at < end; at++) {
+    value = load<u64>(CRC_TABLE + (((<u32>value ^ <u32>load<u8>(at)) & 255) << 3)) ^ (value >> 8);
+  }
+  sum = value;
+}
+
+export function sumLow(): u32 {
+  return <u32>~sum;
+}
+
+export function sumHigh(): u32 {
+  return <u32>(~sum >> 32);
+}
+
+/* The range decoder of LZMA. */
+
+let range: u32 = 0;
+let code: u32 = 0;
+/** The next byte of the input; beyond its end, zeros are read. */
+let next: u32 = 0;
+let end: u32 = 0;
+
+function startRange(from: u32, inputEnd: u32): bool {
+  if (inputEnd - from < 5) return false;
+  range = 0xffffffff;
+  code = bswap<u32>(load<u32>(from + 1));
+  next = from + 5;
+  end = inputEnd;
+  return load<u8>(from) === 0;
+}
+
+/** At the end of a chunk nothing is left of the code. */
+function codeIsZero(): bool {
+  normalize();
+  return code === 0;
+}
+
+function normalize(): void {
+  if (range >= 0x1000000) return;
+  range <<= 8;
+  code = (code << 8) | (next < end ? <u32>load<u8>(next) : 0);
+  next++;
+}
+
+function decodeBit(index: u32): u32 {
+  normalize();
+  const address = PROBS + (index << 1);
+  const prob = <u32>load<u16>(address);
+  const bound = (range >> 11) * prob;
+  if (code < bound) {
+    range = bound;
+    store<u16>(address, <u16>(prob + ((2048 - prob) >> 5)));
+    return 0;
+  }
+  range -= bound;
+  code -= bound;
+  store<u16>(address, <u16>(prob - (prob >> 5)));
+  return 1;
+}
+
+function decodeTree(probs: u32, bits: u32): u32 {
+  let symbol: u32 = 1;
+  for (let i: u32 = 0; i < bits; i++) symbol = (symbol << 1) | decodeBit(probs + symbol);
+  return symbol - (1 << bits);
+}
+
+/** Like a tree, with the lowest bit first. */
+function decodeReverse(probs: u32, bits: u32): u32 {
+  let node: u32 = 1;
+  let symbol: u32 = 0;
+  for (let i: u32 = 0; i < bits; i++) {
+    const bit = decodeBit(probs + node);
+    node = (node << 1) | bit;
+    symbol |= bit << i;
+  }
+  return symbol;
+}
+
+function decodeDirect(bits: u32): u32 {
+  let value: u32 = 0;
+  for (let i: u32 = 0; i < bits; i++) {
+    normalize();
+    range >>= 1;
+    const bit: u32 = code >= range ? 1 : 0;
+    if (bit !== 0) code -= range;
+    value = (value << 1) | bit;
+  }
+  return value;
+}
 
 export const DONE: i32 = 0;
 export const FULL: i32 = 1;
