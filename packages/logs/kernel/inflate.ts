@@ -93,10 +93,7 @@ function take(wanted: u32, end: u32): u32 {
   return value;
 }
 
-/*
- * Tables for the prefix codes of a block, built from the code lengths (RFC 1951, 3.2.2). In AssemblyScript, part of
- * ../inflate.ts; in a subfolder because every file next to that one becomes a kernel.
- */
+/* Tables for the prefix codes of a block, built from the code lengths (RFC 1951, 3.2.2). */
 
 // Memory layout, with room in each table for the worst codes.
 const LENGTHS: u32 = 2048;

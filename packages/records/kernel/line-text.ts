@@ -3,7 +3,7 @@
  * compiles it to src/kernel/line-text-wasm.ts, which src/kernel/line-text-kernel.ts loads. Nothing is allocated here.
  */
 import { COLUMNS, COLUMNS_BYTES, SHARED_END } from './lines/layout';
-import { putContractLine } from './lines/put-contract-line';
+import { putNativeLine } from './lines/put-native-line';
 import { putByte, putText, setOutput, textEnd } from './lines/put-text';
 import { readCount, startLine } from './lines/read-json';
 import {
@@ -32,7 +32,7 @@ const AT: u32 = 15; // ,"atMs":
 const UNSURE: u32 = 16; // ,"isUnsure":true
 const FILE: u32 = 17; // ,"type":"record","file":"
 
-/** What is written of each record. 0: its text in the file, 1: the same behind its node, 2: a line in the format of the contract. */
+/** What is written of each record. 0: its text in the file, 1: the same behind its node, 2: a line in the native format. */
 const NODE_AND_TEXT: u32 = 1;
 
 /** Memory layout, read by the host, behind what the kernels of lines share. */
@@ -89,7 +89,7 @@ function renderLine(start: u32, layout: u32): u32 {
   if (end === FAILED) return FAILED;
   if (layout > NODE_AND_TEXT) {
     const timeMs = time === FAILED ? NaN : numberIn(time, timeEnd);
-    return putContractLine(timeMs, start + NODE_START, nodeEnd, file, fileEnd) ? end : FAILED;
+    return putNativeLine(timeMs, start + NODE_START, nodeEnd, file, fileEnd) ? end : FAILED;
   }
   if (layout === NODE_AND_TEXT) {
     if (!putText(start + NODE_START, nodeEnd)) return FAILED;

@@ -1,4 +1,4 @@
-/* Finds the columns of lines in the contract's format that have a level. Part of ../scan.ts. */
+/* Finds the columns of lines in the native format that have a level. Part of ../scan.ts. */
 import { FOUND_VALUE, TEXT } from '../scan';
 
 const TAB: u8 = 9;

@@ -1,4 +1,4 @@
-/* Finds the lines that start records in the contract's format. Part of ../scan.ts. */
+/* Finds the lines that start records in the native format. Part of ../scan.ts. */
 import { bits64, CHECKSUM, LEVEL_WORDS, LEVELS, LINES, POSITIONS, TEXT, TIMES } from '../scan';
 import { mixFour, mixLanes, mixRest } from './checksum';
 

@@ -65,7 +65,7 @@ function objectPath(from: u32, to: u32, length: u32): i32 {
 }
 
 /**
- * The same for the context of a line of the contract's format: an object in its last column. Negative also if it is a
+ * The same for the context of a line of the native format: an object in its last column. Negative also if it is a
  * matter of the columns before it whether there is one.
  */
 export function contextPath(from: u32, to: u32, length: u32): i32 {

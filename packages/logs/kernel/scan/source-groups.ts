@@ -1,4 +1,4 @@
-/* Groups the records of a block of the contract's format by level and source. Part of ../scan.ts. */
+/* Groups the records of a block of the native format by level and source. Part of ../scan.ts. */
 import {
   FOUND_VALUE,
   GROUP_COUNTS,

@@ -180,13 +180,13 @@ export class ScanKernel {
     return this.#exports.jsonMembers(from, to, lengths);
   }
 
-  /** As `jsonPath` for the context of the line `[from, to)` in the contract's format. */
+  /** As `jsonPath` for the context of the line `[from, to)` in the native format. */
   contextPath(from: number, to: number, pathBytes: number): number {
     return this.#exports.contextPath(from, to, pathBytes);
   }
 
   /**
-   * Whether the record `[from, to)` of the contract's format, which has a level, has a source, or tags; they are left in
+   * Whether the record `[from, to)` of the native format, which has a level, has a source, or tags; they are left in
    * `foundValue`. Negative: it is unusual.
    */
   column(from: number, to: number, isTags: boolean): number {
@@ -312,7 +312,7 @@ interface GroupedRecords {
   to: number;
 }
 
-/** The part of the kernel that groups the records of a block of the contract's format by level and source. */
+/** The part of the kernel that groups the records of a block of the native format by level and source. */
 class SourceGroups {
   /** Of each group: its times, where its source is, its records, where the newest one starts, and its level. */
   readonly firstMs: Float64Array;

@@ -162,7 +162,7 @@ describe('records of real files', () => {
   });
 });
 
-/** Writes a record in the contract's format. */
+/** Writes a record in the native format. */
 function format({ localMs = 0, level, source, tags, message, context }: LogRecord): string {
   const time = new Date(localMs).toISOString().replace('T', ' ').replace('Z', '');
   const prefix = tags ? `${tags.map((tag) => `[${tag}]`).join(' ')}: ` : '';

@@ -31,9 +31,9 @@ export interface RecordColumns {
 }
 
 /**
- * Finds the columns of a line in the contract's format: time, level, source, `[tags]: message`, JSON context, separated
- * by tabs. Tolerant: a missing column is skipped, and everything else is message. Works on bytes, creates no strings
- * and reads nothing beyond `end`, which may include the line's CR and LF.
+ * Finds the columns of a line in the native format, which responses name `contract`: time, level, source,
+ * `[tags]: message`, JSON context, separated by tabs. Tolerant: a missing column is skipped, and everything else is
+ * message. Works on bytes, creates no strings and reads nothing beyond `end`, which may include the line's CR and LF.
  */
 export function findColumns(bytes: Buffer, start: number, end: number): RecordColumns {
   const lineEnd = trimLineEnd(bytes, start, end);

@@ -14,8 +14,8 @@ import { CleanParts, CleanRanges, CleanReads } from '../scrub/clean-ranges.ts';
 import { Scrubber, type ScrubRules } from '../scrub/scrubber.ts';
 import type { RecordFilter } from '../types.ts';
 import { BlockScanner } from './block/block-scanner.ts';
+import { assertNotTruncated, hasStamp, openFileText, type ScrubberSource } from './block/file-text.ts';
 import type { PackedMap, ScanFile } from './block/scan-file.ts';
-import { assertNotTruncated, hasStamp, openTextReader, type ScrubberSource } from './block/text-reader.ts';
 import {
   type CheckJob,
   CLIENT_TURN_MS,
@@ -130,7 +130,7 @@ export class JobRunner {
 
   #verify({ file, blocks }: VerifyJob, run: Run): VerifyResult {
     const tools = this.#tools(file, run);
-    const scanner = new BlockScanner(tools.kernel, openTextReader(file, tools), tools);
+    const scanner = new BlockScanner(tools.kernel, openFileText(file, tools), tools);
     const result: VerifyResult = { valid: [], stale: [] };
     for (const { block, check } of blocks) {
       if (run.isCancelled()) break;
@@ -202,7 +202,7 @@ function buildPackedMap({ name, fd, sizeBytes, encoding }: ScanFile, { isCancell
 }
 
 function checkAt({ file, offset, bytes }: CheckJob, scrubbers: ScrubberSource): number {
-  const text = openTextReader(file, scrubbers);
+  const text = openFileText(file, scrubbers);
   if (offset + bytes > text.sizeBytes) return -1;
   const buffer = Buffer.alloc(bytes);
   text.read(buffer, 0, offset, bytes);
@@ -211,6 +211,6 @@ function checkAt({ file, offset, bytes }: CheckJob, scrubbers: ScrubberSource): 
 
 function readText({ file, offset, bytes }: TextJob, scrubbers: ScrubberSource): Uint8Array<ArrayBuffer> {
   const target = new Uint8Array(bytes);
-  const got = openTextReader(file, scrubbers).read(Buffer.from(target.buffer), 0, offset, bytes);
+  const got = openFileText(file, scrubbers).read(Buffer.from(target.buffer), 0, offset, bytes);
   return target.subarray(0, got);
 }

@@ -13,8 +13,8 @@ import {
   type RecordTable,
   splitOffset,
 } from './blocks.ts';
+import type { FileText } from './file-text.ts';
 import { LineTable } from './line-table.ts';
-import type { TextReader } from './text-reader.ts';
 
 const NEWLINE = 10;
 
@@ -28,9 +28,9 @@ export class BlockScanner {
   /** End of the block's own bytes within it. They start at 1. */
   blockEnd = 1;
   readonly #kernel: ScanKernel;
-  readonly #scrubbed: TextReader;
+  readonly #scrubbed: FileText;
   /** The source of the loaded text. */
-  #text: TextReader;
+  #text: FileText;
   readonly #format: Format;
   readonly #zone: Zone;
   readonly #headScanBytes: number;
@@ -41,7 +41,7 @@ export class BlockScanner {
   /** The checksum of the first bytes of the loaded text, if it is known. */
   #hashed: { bytes: number; hash: number } | undefined;
 
-  constructor(kernel: ScanKernel, text: TextReader, { format, zone }: { format: Format; zone: Zone }) {
+  constructor(kernel: ScanKernel, text: FileText, { format, zone }: { format: Format; zone: Zone }) {
     this.#kernel = kernel;
     this.#scrubbed = text;
     this.#text = text;
@@ -132,7 +132,7 @@ export class BlockScanner {
     // Before the table: both use the results of the kernel.
     const end = this.recordsEnd();
     const first = this.#lineStart(1, this.blockEnd);
-    const table = this.#format.name === 'contract' ? this.#contractTable(first) : this.#lineTableFrom(first);
+    const table = this.#format.name === 'contract' ? this.#nativeTable(first) : this.#lineTableFrom(first);
     const isHeadless = table.count === 0 || (this.isFirst && table.starts[0] !== this.#textStart);
     const start = isHeadless ? this.#headlessStart(first) : undefined;
     if (start !== undefined) insertFirst(table, start, { continues: !this.isFirst });
@@ -275,7 +275,7 @@ export class BlockScanner {
     this.bytes = text.subarray(0, loaded + got);
   }
 
-  #contractTable(first: number): RecordTable {
+  #nativeTable(first: number): RecordTable {
     const { positions: starts, times, ranks } = this.#kernel;
     const count = first < this.blockEnd ? this.#kernel.heads(first, this.blockEnd, this.bytes.length) : 0;
     toEpochTimes(this.#zone, times, count);

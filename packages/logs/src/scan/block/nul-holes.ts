@@ -1,4 +1,4 @@
-import type { TextReader } from './text-reader.ts';
+import type { FileText } from './file-text.ts';
 
 /**
  * A run of at least this many NULs is a hole: what a crash, or a truncation under a writer, leaves of blocks that were
@@ -20,12 +20,12 @@ export interface HoleOptions {
  * before it was written completely. Offsets stay as they are. Every byte at a multiple of `HOLE_BYTES` is looked at, which
  * finds all holes and takes 1 % of a scan; searching for NULs took 15 %.
  */
-export class TextWithHoles implements TextReader {
+export class TextWithHoles implements FileText {
   readonly sizeBytes: number;
-  readonly #text: TextReader;
+  readonly #text: FileText;
   readonly #options: HoleOptions;
 
-  constructor(text: TextReader, options: HoleOptions = {}) {
+  constructor(text: FileText, options: HoleOptions = {}) {
     this.sizeBytes = text.sizeBytes;
     this.#text = text;
     this.#options = options;

@@ -28,15 +28,15 @@ interface Counting {
 export function createQuickCount(by: string, counting: Counting): QuickCount {
   const { format, kernel, table } = counting;
   const field = resolveField(by);
-  const isContract = format.name === 'contract';
+  const isNative = format.name === 'contract';
   if ('column' in field) {
     if (field.column === 'level') return levelCount(table);
     if (field.column === 'message') return () => false;
     if (format.name === 'json') return field.column === 'source' ? jsonSourceCount(counting) : jsonTagCount(counting);
-    return isContract ? columnCount(field.column, counting) : () => false;
+    return isNative ? columnCount(field.column, counting) : () => false;
   }
   if (!isPlain(field.leaf) || !JsonPathReader.canRead(kernel, field.leaf)) return () => false;
-  if (isContract) return leafCount(field.leaf, counting);
+  if (isNative) return leafCount(field.leaf, counting);
   return format.name === 'json' && !isTaken(field.leaf) ? leafCount(field.leaf, counting) : () => false;
 }
 
@@ -50,7 +50,7 @@ function levelCount(table: TopTable): QuickCount {
   };
 }
 
-/** Of the contract's format. The kernel finds it behind a level; other lines are rare. */
+/** Of the native format. The kernel finds it behind a level; other lines are rare. */
 function columnCount(column: 'source' | 'component', { kernel, table }: Counting): QuickCount {
   const isTags = column === 'component';
   const groups = isTags ? new TagGroups() : undefined;
@@ -236,7 +236,7 @@ class JsonPathReader {
     return this.#kernel.jsonPath(start, end, this.#path.length);
   }
 
-  /** The same for the context of a line of the contract's format. */
+  /** The same for the context of a line of the native format. */
   readContext(start: number, end: number): number {
     return this.#kernel.contextPath(start, end, this.#path.length);
   }

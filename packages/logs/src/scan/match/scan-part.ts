@@ -3,9 +3,9 @@ import type { Format } from '../../parse/format.ts';
 import type { Zone } from '../../parse/zone.ts';
 import { BlockScanner } from '../block/block-scanner.ts';
 import { BLOCK_BYTES, type BlockSummary, type LevelRecords, type RecordTable } from '../block/blocks.ts';
+import { openFileText, type ScrubberSource } from '../block/file-text.ts';
 import type { ScanPart, ScanReport } from '../block/scan-file.ts';
 import { ERROR_RANK, summariseBlock, summariseErrors } from '../block/summarise-block.ts';
-import { openTextReader, type ScrubberSource } from '../block/text-reader.ts';
 import type { Spans } from './find-matches.ts';
 import type { RecordMatcher } from './record-matcher.ts';
 
@@ -35,7 +35,7 @@ export class PartScan {
     const onHole = (offset: number) => {
       if (offset >= part.file.textStart) this.report.holeAt = Math.min(offset, this.report.holeAt ?? offset);
     };
-    this.scanner = new BlockScanner(tools.kernel, openTextReader(part.file, { ...tools, onHole }), tools);
+    this.scanner = new BlockScanner(tools.kernel, openFileText(part.file, { ...tools, onHole }), tools);
   }
 
   /** `unscrubbed`: see `BlockScanner.load`. */

@@ -1,8 +1,8 @@
 import { GRAM_ROWS, type ScanKernel } from '../../kernel/scan-kernel.ts';
 import { BlockScanner } from '../block/block-scanner.ts';
 import { BLOCK_BYTES, type BlockCheck, blockCount, headScanBytes } from '../block/blocks.ts';
+import { hasStamp, openFileText } from '../block/file-text.ts';
 import type { ScanFile } from '../block/scan-file.ts';
-import { hasStamp, openTextReader } from '../block/text-reader.ts';
 import { SEGMENT_BLOCKS, type SegmentJob, type SegmentResult, type TextSegment } from '../index-jobs.ts';
 import type { ScanTools } from '../match/scan-part.ts';
 
@@ -30,7 +30,7 @@ export function buildSegment(job: SegmentJob, tools: ScanTools): SegmentResult {
 
 /** Whether the blocks still have these checks. */
 function holds({ file, firstBlock }: SegmentJob, checks: readonly BlockCheck[], tools: ScanTools): boolean {
-  const scanner = new BlockScanner(tools.kernel, openTextReader(file, tools), tools);
+  const scanner = new BlockScanner(tools.kernel, openFileText(file, tools), tools);
   return checks.every((check, column) => !tools.isCancelled() && scanner.isUnchanged(firstBlock + column, check));
 }
 
@@ -40,7 +40,7 @@ function fillSegment({ file, firstBlock }: SegmentJob, tools: ScanTools): TextSe
   const onHole = () => {
     hasHole = true;
   };
-  const scanner = new BlockScanner(kernel, openTextReader(file, { ...tools, onHole }), tools);
+  const scanner = new BlockScanner(kernel, openFileText(file, { ...tools, onHole }), tools);
   const most = Math.min(SEGMENT_BLOCKS, blockCount(file.textBytes) - firstBlock);
   const rowBytes = Math.ceil(most / BYTE_BITS);
   if (rowBytes < 1) return null;

@@ -60,8 +60,8 @@ class TableDigest {
 
   count(block: number, table: RecordTable): void {
     const { scan, groups, tools } = this.#deps;
-    const isContract = tools.format.name === 'contract';
-    const hasOddRanks = isContract ? this.#countSources(table) : this.#countAll(table);
+    const isNative = tools.format.name === 'contract';
+    const hasOddRanks = isNative ? this.#countSources(table) : this.#countAll(table);
     const { count, starts } = table;
     const isWhole =
       this.#seesAll && (count === 0 || (scan.isInside(starts[0] ?? 0) && scan.isInside(starts[count - 1] ?? 0)));

@@ -3,8 +3,8 @@ import { toEpochTimes } from '../../parse/zone.ts';
 import { BlockScanner } from '../block/block-scanner.ts';
 import { BLOCK_BYTES, blockAt, headScanBytes } from '../block/blocks.ts';
 import { createCollector } from '../block/create-collector.ts';
+import { type FileText, openFileText } from '../block/file-text.ts';
 import type { ScanReport } from '../block/scan-file.ts';
-import { openTextReader, type TextReader } from '../block/text-reader.ts';
 import { MAX_RESULT_BYTES } from '../found-lines.ts';
 import type { RecordsJob, RecordsResult } from '../jobs.ts';
 import type { RecordMatcher } from '../match/record-matcher.ts';
@@ -16,7 +16,7 @@ const NEWLINE = 10;
 export function scanPicks(job: RecordsJob, matcher: RecordMatcher, tools: ScanTools): RecordsResult {
   const { format } = tools;
   const show = createCollector(job, tools);
-  const picker = new RecordPicker(openTextReader(job.file, tools), tools, () => show.endBlock());
+  const picker = new RecordPicker(openFileText(job.file, tools), tools, () => show.endBlock());
   const report: ScanReport = { blocks: [], pickedBytes: 0, minMs: Infinity, maxMs: -Infinity, summaries: [] };
   let last: number | undefined;
   /** Up to the last record returned: a scan that continues there reads the rest again, and counts it. */
@@ -59,7 +59,7 @@ interface Picked {
 }
 
 class RecordPicker {
-  readonly #text: TextReader;
+  readonly #text: FileText;
   readonly #tools: ScanTools;
   readonly #headScanBytes: number;
   /**
@@ -77,7 +77,7 @@ class RecordPicker {
   #tableCount = 0;
 
   /** `beforeRead` is called before the memory of records returned so far is reused. */
-  constructor(text: TextReader, tools: ScanTools, beforeRead: () => void) {
+  constructor(text: FileText, tools: ScanTools, beforeRead: () => void) {
     this.#text = text;
     this.#tools = tools;
     this.#beforeRead = beforeRead;
@@ -108,7 +108,7 @@ class RecordPicker {
     this.#tableCount = this.#fillTable(offset);
   }
 
-  /** Has the kernel find all records in the window whose heads it shows; only in the contract's format. */
+  /** Has the kernel find all records in the window whose heads it shows; only in the native format. */
   #fillTable(offset: number): number {
     const { kernel, format, zone } = this.#tools;
     if (format.name !== 'contract') return 0;

@@ -2,8 +2,8 @@ import type { LineHead } from '../../parse/format.ts';
 import type { Zone } from '../../parse/zone.ts';
 import { BlockScanner } from '../block/block-scanner.ts';
 import { BLOCK_BYTES, blockAt, blockCount, headScanBytes } from '../block/blocks.ts';
+import { type FileText, openFileText } from '../block/file-text.ts';
 import type { ScanFile } from '../block/scan-file.ts';
-import { openTextReader, type TextReader } from '../block/text-reader.ts';
 import type { FirstAtResult, SeekResult } from '../jobs.ts';
 import type { ScanTools } from '../match/scan-part.ts';
 
@@ -53,7 +53,7 @@ export function seekTime(
   { fromMs, toMs }: { fromMs: number; toMs: number },
   tools: ScanTools,
 ): SeekResult {
-  const probe = new TimeProbe(openTextReader(file, tools), tools);
+  const probe = new TimeProbe(openFileText(file, tools), tools);
   const startBytes = lowerBound(probe, tools.zone, fromMs);
   const endBytes = upperBound(probe, tools.zone, toMs);
   probe.spread();
@@ -96,7 +96,7 @@ export function firstAt(
   { timeMs, scanFrom }: { timeMs: number; scanFrom?: number | undefined },
   tools: ScanTools,
 ): FirstAtResult {
-  const text = openTextReader(file, tools);
+  const text = openFileText(file, tools);
   const firstBlock = blockAt(scanFrom ?? seekFirst(text, timeMs, tools));
   const scannedFrom = firstBlock * BLOCK_BYTES;
   const scanner = new BlockScanner(tools.kernel, text, tools);
@@ -111,7 +111,7 @@ export function firstAt(
   return { offset: text.sizeBytes, scannedFrom };
 }
 
-function seekFirst(text: TextReader, timeMs: number, tools: ScanTools): number {
+function seekFirst(text: FileText, timeMs: number, tools: ScanTools): number {
   const probe = new TimeProbe(text, tools);
   const low = lowerBound(probe, tools.zone, timeMs);
   probe.spread();
@@ -120,7 +120,7 @@ function seekFirst(text: TextReader, timeMs: number, tools: ScanTools): number {
 
 /** The start of the record around the offset; the size of the text if the offset is beyond it. */
 export function alignToRecord(file: ScanFile, offset: number, tools: ScanTools): number {
-  const text = openTextReader(file, tools);
+  const text = openFileText(file, tools);
   if (offset >= text.sizeBytes) return text.sizeBytes;
   const scanner = new BlockScanner(tools.kernel, text, tools);
   for (let block = blockAt(offset); block >= 0; block--) {
@@ -140,14 +140,14 @@ interface SeenTime {
 /** Probes times in a text. */
 class TimeProbe {
   readonly sizeBytes: number;
-  readonly #text: TextReader;
+  readonly #text: FileText;
   readonly #tools: ScanTools;
   readonly #headScanBytes: number;
   readonly #buffer: Buffer;
   readonly #head: LineHead = { timeMs: Number.NaN, rank: 0 };
   readonly #seen: SeenTime[] = [];
 
-  constructor(text: TextReader, tools: ScanTools) {
+  constructor(text: FileText, tools: ScanTools) {
     this.#text = text;
     this.#tools = tools;
     this.#headScanBytes = headScanBytes(tools.format.name);

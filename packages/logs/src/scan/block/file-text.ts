@@ -13,14 +13,14 @@ import type { ScanFile } from './scan-file.ts';
 const NEWLINE = 10;
 
 /** The uncompressed text of a file, read synchronously by a thread that may block. */
-export interface TextReader {
+export interface FileText {
   readonly sizeBytes: number;
   /** Where the text begins; absent: at 0. A hole precedes it, read as one line. */
   readonly start?: number;
   /** Reads `[position, position + length)` to `target` from `at` on. */
   read(target: Buffer, at: number, position: number, length: number): number;
   /** The same with secrets unmasked. Only for deciding what need not be scanned. */
-  readonly unscrubbed?: TextReader;
+  readonly unscrubbed?: FileText;
 }
 
 /** Provides one scrubber for all files with the same rules: its memory is expensive to create. */
@@ -33,7 +33,7 @@ export interface ScrubberSource extends HoleOptions {
 }
 
 /** Secrets are masked in what it reads. */
-export function openTextReader(file: ScanFile, source: ScrubberSource): TextReader {
+export function openFileText(file: ScanFile, source: ScrubberSource): FileText {
   const text = openUnscrubbed(file, source);
   if (!file.scrub) return text;
   const scrubber = source.scrubberFor(file.scrub);
@@ -55,7 +55,7 @@ export function hasStamp({ name, fd, stamp }: ScanFile): boolean {
   }
 }
 
-function openUnscrubbed(file: ScanFile, options: HoleOptions): TextReader {
+function openUnscrubbed(file: ScanFile, options: HoleOptions): FileText {
   const stored = openWithHole(file);
   // What has no known format may be binary: there, NULs are what was written.
   const text = file.format === 'text' ? stored : new TextWithHoles(stored, options);
@@ -66,12 +66,12 @@ function openUnscrubbed(file: ScanFile, options: HoleOptions): TextReader {
  * A text that begins with a hole. The hole is read as a separate line, so that the first line of the text is a line of
  * its own.
  */
-class TextBehindHole implements TextReader {
+class TextBehindHole implements FileText {
   readonly sizeBytes: number;
   readonly start: number;
-  readonly #text: TextReader;
+  readonly #text: FileText;
 
-  constructor(text: TextReader, start: number) {
+  constructor(text: FileText, start: number) {
     this.sizeBytes = text.sizeBytes;
     this.start = start;
     this.#text = text;
@@ -98,7 +98,7 @@ export function assertNotTruncated({ name, fd, textStart, start }: ScanFile): vo
   if (filled < start.bytes || fnv1a(bytes, 0, filled) !== start.hash) throw truncated(name);
 }
 
-function openWithHole({ name, fd, sizeBytes, textBytes, packedMap }: ScanFile): TextReader {
+function openWithHole({ name, fd, sizeBytes, textBytes, packedMap }: ScanFile): FileText {
   if (packedMap?.kind === 'chunks') return new ChunkText(packedMap);
   if (packedMap?.kind === 'utf-16') return new Utf16Text(fd, packedMap, { name });
   if (packedMap) return new GzText(fd, sizeBytes, packedMap, { name });
@@ -150,17 +150,17 @@ interface Around {
 }
 
 /** A text whose secrets are masked wherever it is read, taking the surroundings of each read into account. */
-class ScrubbedText implements TextReader {
+class ScrubbedText implements FileText {
   readonly sizeBytes: number;
   readonly start: number;
-  readonly unscrubbed: TextReader;
+  readonly unscrubbed: FileText;
   readonly #scrubber: Scrubber;
   readonly #options: ScrubbedTextOptions;
   #room: Buffer = Buffer.alloc(0);
   /** Whether the last read contained, or was next to, anything to mask. */
   #hadSecrets = false;
 
-  constructor(text: TextReader, scrubber: Scrubber, options: ScrubbedTextOptions = {}) {
+  constructor(text: FileText, scrubber: Scrubber, options: ScrubbedTextOptions = {}) {
     this.sizeBytes = text.sizeBytes;
     this.start = text.start ?? 0;
     this.unscrubbed = text;

@@ -1,4 +1,4 @@
-/* Writes a merged record in the line format of the contract. Part of ../line-text.ts. */
+/* Writes a merged record in the native format. Part of ../line-text.ts. */
 import { COLUMNS } from './layout';
 import { firstLineEnd, putByte, putBytes, putText, setOutput, textEnd } from './put-text';
 import { CONTEXT, CUT, LEVEL, MESSAGE, SOURCE, TAGS } from './read-record';
@@ -21,7 +21,7 @@ const END_OF_TIME: f64 = 253402300800000;
  * Time, level, source, labels and message, context; what follows the first line of the message comes last. `false` if the
  * host has to do it.
  */
-export function putContractLine(timeMs: f64, node: u32, nodeEnd: u32, file: u32, fileEnd: u32): bool {
+export function putNativeLine(timeMs: f64, node: u32, nodeEnd: u32, file: u32, fileEnd: u32): bool {
   if (timeMs >= END_OF_TIME) return false;
   if (!F64.isNaN(timeMs)) {
     putTime(<u64>timeMs);
