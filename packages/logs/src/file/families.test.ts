@@ -1,4 +1,7 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { openDir, tempDir } from '../testing/temp-dir.ts';
 import { groupFamilies } from './families.ts';
 
 /** One line per family: `name: oldest ... newest`, the live file marked with a star. */
@@ -166,3 +169,14 @@ test('a duplicate name is one file', () => {
 });
 
 test('no names, no families', () => expect(groupFamilies([])).toEqual([]));
+
+test('searches and follows reject an unknown family with a suggestion', async () => {
+  const dir = tempDir();
+  writeFileSync(join(dir, 'broker.log'), 'x\n');
+  const logs = openDir(dir);
+  const refusal = { code: 'LOG_FAMILY_NOT_FOUND', message: expect.stringContaining('did you mean "broker.log"?') };
+  const family = 'brokr.log';
+  const search = logs.search({ family, order: 'newest', limit: 1, before: 0, after: 0 });
+  await expect(search.next()).rejects.toMatchObject(refusal);
+  await expect(logs.follow({ family, start: 'end' }).next()).rejects.toMatchObject(refusal);
+});

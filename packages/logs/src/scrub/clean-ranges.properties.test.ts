@@ -190,3 +190,10 @@ test('a file that changes between being opened and being read is masked, althoug
   expect(await readView()).not.toContain(SECRET);
   expect(await readView()).toContain(MASKED);
 });
+
+test('what is known to contain no secret is scanned again when there is a new one', async () => {
+  const { logs, scrubbing } = setUp();
+  for (let turn = 0; turn < 4; turn++) expect(await count(logs, 'battery-staple')).toBe(100);
+  scrubbing.add(['battery-staple']);
+  expect(await count(logs, 'battery-staple')).toBe(0);
+});

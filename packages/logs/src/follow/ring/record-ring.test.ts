@@ -1,7 +1,10 @@
+import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { Condition } from '../../condition.ts';
+import { CHECK_BYTES, encodeMark, fnv1a } from '../../cursor/cursor.ts';
+import { markFile } from '../../cursor/file-mark.ts';
 import { RecordRing } from './record-ring.ts';
-import type { EventEntry } from './ring-entry.ts';
+import { CursorMaker, type EventEntry } from './ring-entry.ts';
 
 const entry = (file: string): EventEntry => ({ kind: 'event', event: { type: 'truncated', file, lostBytes: null } });
 
@@ -59,4 +62,17 @@ test('notifies its listeners until they are removed', async () => {
   await waiting;
   ring.removeListener(changed);
   expect(woken).toBe(true);
+});
+
+test('CursorMaker encodes the same cursors as encodeMark', () => {
+  const bytes = fc.uint8Array({ maxLength: 100 });
+  fc.assert(
+    fc.property(bytes, fc.string({ minLength: 1, maxLength: 40 }), fc.nat(), bytes, (head, file, offset, record) => {
+      const mark = markFile(head);
+      const checkBytes = Math.min(CHECK_BYTES, record.length);
+      const check = fnv1a(record, 0, checkBytes);
+      const made = new CursorMaker(mark, file).at(offset, Buffer.from(record));
+      expect(made).toBe(encodeMark({ ...mark, file, offset, check, checkBytes }));
+    }),
+  );
 });

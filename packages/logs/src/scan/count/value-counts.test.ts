@@ -1,5 +1,6 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
+import { FieldTable } from './field-table.ts';
 import { DistinctSketch, ValueCounts } from './value-counts.ts';
 import { boundedValue, shownValue } from './value-table.ts';
 
@@ -140,4 +141,16 @@ describe('a long value', () => {
     expect(shownValue(boundedValue(`${'x'.repeat(254)}😀${long}`))).toBe(`${'x'.repeat(254)}…`);
     expect(shownValue('a…\0b')).toBe('a…\0b');
   });
+});
+
+it('types that only a few values seem to have are left out', () => {
+  const table = new FieldTable();
+  const count = (text: string, times: number) => {
+    for (let time = 0; time < times; time++) table.count([{ name: 'trace', text, kind: 'string' }]);
+  };
+  count('50177f0e', 90);
+  count('13', 6);
+  count('12345678', 1);
+  count('1234567d', 3);
+  expect(table.summaries(1)).toMatchObject([{ types: ['text', 'number'], records: 100, distinct: 4 }]);
 });

@@ -2,7 +2,6 @@ import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
-import { buildUtf16Map, decodeUtf16, detectUtf16, type Utf16, Utf16Decoder, Utf16Text } from '../packed/utf16.ts';
 import { createZone } from '../parse/zone.ts';
 import { Scrubbing } from '../scrub/scrubber.ts';
 import { eventually } from '../testing/eventually.ts';
@@ -10,6 +9,7 @@ import { collect, readTail } from '../testing/read-bytes.ts';
 import { runSearch } from '../testing/run-search.ts';
 import { openDir, tempDir } from '../testing/temp-dir.ts';
 import type { FollowItem, FoundRecord, SearchQuery } from '../types.ts';
+import { buildUtf16Map, decodeUtf16, detectUtf16, type Utf16, Utf16Decoder, Utf16Text } from './utf16.ts';
 
 const START_MS = Date.parse('2026-06-01T10:00:00Z');
 
