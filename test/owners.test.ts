@@ -63,12 +63,11 @@ const OWNERS: Readonly<Record<string, string>> = {
 const KEPT: Readonly<Record<string, string>> = {
   'logs/src/shared.ts Owned': 'what owned() returns',
   'logs/src/shared.ts promise': 'this is Shared',
-  'logs/src/file/shared/gathered-lookup.ts #gathered':
-    'on the path of every view; its caller awaits it, without a signal',
-  'logs/src/file/shared/shared-lookup.ts #running': 'the same; it has a handler from birth',
-  'logs/src/file/shared/shared-lookup.ts #next': 'the same; its caller awaits it',
-  'logs/src/file/shared/shared-reads.ts filled': 'the same; the buffer behind it is counted by its users',
-  'logs/src/follow/history/merge-streams.ts next': 'belongs to one merge; it has a handler from birth',
+  'logs/src/file/shared-lookup.ts #gathered': 'on the path of every view; its caller awaits it, without a signal',
+  'logs/src/file/shared-lookup.ts #running': 'the same; it has a handler from birth',
+  'logs/src/file/shared-lookup.ts #next': 'the same; its caller awaits it',
+  'logs/src/file/shared-reads.ts filled': 'the same; the buffer behind it is counted by its users',
+  'logs/src/follow/history/search-history.ts next': 'belongs to one merge; it has a handler from birth',
   'logs/src/follow/shared-filter.ts Decision': 'one for each record; it has a handler from birth',
   'logs/src/follow/tail/tail-registry.ts started': 'LogTail.start() keeps its failure instead of rejecting',
   'logs/src/packed/decoders.ts lastTurn': 'turns of the event loop, which never fail',

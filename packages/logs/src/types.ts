@@ -154,9 +154,6 @@ export interface FileProblem {
   detail: string;
 }
 
-/** Codes of problems with files that do not mean missing data: left out on purpose, or read in spite of it. */
-export const NOTICES: ReadonlySet<string> = new Set(['NO_TIMES', 'LEFT_OUT', 'NUL_BYTES']);
-
 /** A file that was not read because another one contains all of its text: it is being copied or compressed. */
 export interface DuplicateFile {
   file: string;

@@ -1,5 +1,4 @@
 /* The part of the engine that browsers load too: pure functions on queries and decoded records, nothing of Node.js. */
-
 export type {
   ExistsNode,
   FieldJson,
@@ -10,7 +9,6 @@ export type {
   RegexNode,
   TextNode,
 } from '../types.ts';
-export { NOTICES } from '../types.ts';
 export { filterToQuery } from './filter-to-query.ts';
 export {
   type CompileRegex,
@@ -18,6 +16,7 @@ export {
   isOrdered,
   LEVEL_NAMES,
   LEVELS,
+  NOTICES,
   parseLevelName,
   type QueryTest,
   type RegexTest,

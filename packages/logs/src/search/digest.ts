@@ -1,19 +1,12 @@
 import type { KeptGroups } from '../block-index/block-index.ts';
 import { LEVELS_BY_RANK } from '../parse/level.ts';
+import { NOTICES } from '../query/match-query.ts';
 import { BLOCK_BYTES, type BlockSummary, blockAt } from '../scan/block/blocks.ts';
 import { shownBytesEach } from '../scan/block/record-formatter.ts';
 import type { DigestJob, DigestResult, ScannedGroup } from '../scan/digest/scanned-groups.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import { mergeShapes } from '../shapes/merge-shapes.ts';
-import {
-  type Digest,
-  type DigestBaseline,
-  type DigestGroup,
-  type DigestQuery,
-  type FoundRecord,
-  NOTICES,
-  type RecordFilter,
-} from '../types.ts';
+import type { Digest, DigestBaseline, DigestGroup, DigestQuery, FoundRecord, RecordFilter } from '../types.ts';
 import { FamilyCount } from './count-families.ts';
 import { familyRecords, lineAt, parseRecord } from './family-records.ts';
 import { type OpenFamily, releaseFamily } from './files/open-family.ts';
