@@ -4,7 +4,7 @@ import type { ScanFile } from '../scan/block/scan-file.ts';
 import { SEGMENT_BLOCKS, type SegmentJob, type TextIndexStore, type TextKey } from '../scan/index-jobs.ts';
 import type { WorkerPool } from '../scan/worker-pool.ts';
 import type { FileOpener } from '../search/files/open-file.ts';
-import { cancellable } from '../search/files/packed-text.ts';
+import { cancellable } from '../search/packed-text.ts';
 import type { ScanContext } from '../search/scan-context.ts';
 import type { ReadOptions } from '../types.ts';
 

@@ -1,9 +1,9 @@
-import { CancelFlag } from '../../cancel-flag.ts';
-import type { TextSource } from '../../file/unpack.ts';
-import { LogError } from '../../log-error.ts';
-import type { FileProblem, ReadOptions } from '../../types.ts';
-import type { ScanContext } from '../scan-context.ts';
-import type { OpenFile } from './open-file.ts';
+import { CancelFlag } from '../cancel-flag.ts';
+import type { TextSource } from '../file/unpack.ts';
+import { LogError } from '../log-error.ts';
+import type { FileProblem, ReadOptions } from '../types.ts';
+import type { OpenFile } from './files/open-file.ts';
+import type { ScanContext } from './scan-context.ts';
 
 /** Read by one job: little enough to be copied between threads, and to stop soon. */
 const CHUNK_BYTES = 256 * 1024;
