@@ -1,6 +1,19 @@
-import type { SettingEntry } from '@porthole/client';
+import {
+  type ClusterState,
+  type NodeSettings,
+  type NodeState,
+  PortholeError,
+  type SettingEntry,
+} from '@porthole/client';
 import { expect, it } from 'vitest';
-import { countSettings, settingMark, shortFingerprint, showValue } from './setting-values.ts';
+import {
+  countSettings,
+  diskNotice,
+  loadNodeConfig,
+  settingMark,
+  shortFingerprint,
+  showValue,
+} from './setting-values.ts';
 
 it.each([
   ['30s', { text: '30s', kind: 'value', fingerprint: null }],
@@ -50,4 +63,102 @@ it('a default value has no mark unless it does not come from the file', () => {
 it('counts changes only if defaults are known', () => {
   expect(countSettings([entry({ changed: true }), entry({})])).toBe('2 keys, 1 changed from default');
   expect(countSettings([entry({ changed: null, default: null })])).toBe('1 key');
+});
+
+const makeNotice = (disk: NodeSettings['disk'], observes: NodeSettings['observes'] = 'self') =>
+  diskNotice({ observes, file: '/etc/broker.toml', disk });
+
+it('no notice for an unchanged file, or without a file', () => {
+  expect(makeNotice({ state: 'same', differs: [], detail: null })).toBe(null);
+  expect(makeNotice({ state: 'none', differs: [], detail: null })).toBe(null);
+});
+
+it('a changed file is reported with its keys', () => {
+  expect(makeNotice({ state: 'changed', differs: ['http.port'], detail: null })).toEqual({
+    text: 'File on disk differs: 1 key · restart needed',
+    detail: 'http.port',
+  });
+  const differs = Array.from({ length: 10 }, (_, index) => `key-${index}`);
+  expect(makeNotice({ state: 'changed', differs, detail: null })).toEqual({
+    text: 'File on disk differs: 10 keys · restart needed',
+    detail: 'key-0, key-1, key-2, key-3, key-4, key-5, key-6, key-7 and 2 more',
+  });
+  expect(makeNotice({ state: 'changed', differs: [], detail: null })?.text).toBe(
+    'File on disk differs · restart needed',
+  );
+});
+
+it('does not claim to know which values a service runs with', () => {
+  expect(makeNotice({ state: 'changed', differs: ['http.port'], detail: null }, 'service')?.text).toBe(
+    'File changed since start: 1 key · the service runs with the old values until it is restarted',
+  );
+});
+
+it('an invalid or missing file is reported with its details', () => {
+  expect(makeNotice({ state: 'broken', differs: [], detail: 'line 3: no value' })?.detail).toBe('line 3: no value');
+  expect(makeNotice({ state: 'missing', differs: [], detail: null })).toEqual({
+    text: 'File on disk is missing',
+    detail: '/etc/broker.toml',
+  });
+});
+
+const SETTINGS: NodeSettings = {
+  observes: 'self',
+  file: null,
+  settings: [],
+  disk: { state: 'none', differs: [], detail: null },
+};
+
+const report = { id: 'a', outcome: 'ok' as const, detail: null, elapsedMs: 1, count: 1, asOfMs: null };
+
+function fakeCluster(settings: NodeState['settings']): Pick<ClusterState, 'config' | 'member'> {
+  const node = { hostIp: '', hostName: '', grpcPort: 0, httpPort: 0, version: '', onlineTime: 0 };
+  return {
+    config: async ({ nodes }) => ({
+      configs: nodes?.includes('a') ? [{ id: 'a', role: 'node', config: { config: 'x = 1\n', node }, report }] : [],
+    }),
+    // Only the methods that are called.
+    member: () => ({ settings }) as NodeState,
+  };
+}
+
+it('loads text and settings', async () => {
+  expect(
+    await loadNodeConfig(
+      fakeCluster(async () => SETTINGS),
+      'a',
+    ),
+  ).toEqual({ id: 'a', text: 'x = 1\n', report, settings: SETTINGS, settingsProblem: null });
+});
+
+it('a node without settings has its text and the reason', async () => {
+  const cluster = fakeCluster(async () => {
+    throw new PortholeError('NOT_SUPPORTED', 'only the contract');
+  });
+  expect(await loadNodeConfig(cluster, 'a')).toMatchObject({
+    text: 'x = 1\n',
+    settings: null,
+    settingsProblem: { code: 'NOT_SUPPORTED', detail: 'only the contract' },
+  });
+});
+
+it('an unknown node is reported as unknown', async () => {
+  expect(
+    await loadNodeConfig(
+      fakeCluster(async () => SETTINGS),
+      'b',
+    ),
+  ).toMatchObject({
+    text: null,
+    report: { outcome: 'gone', detail: 'no node named "b" in the cluster' },
+  });
+});
+
+it('an abort is not reported as a problem of the node', async () => {
+  const leaving = new AbortController();
+  const cluster = fakeCluster(async () => {
+    leaving.abort(new Error('left'));
+    throw new Error('broken off');
+  });
+  await expect(loadNodeConfig(cluster, 'a', { signal: leaving.signal })).rejects.toThrow('left');
 });

@@ -1,7 +1,6 @@
 import type { ClusterNodes } from '@porthole/client';
 import { preferences, type Theme } from '../state/preferences.ts';
-import type { View } from '../state/view.ts';
-import { nodeView } from '../state/view.ts';
+import { nodeView, type View } from '../state/view.ts';
 import { linkTo, viewUrl } from '../state/view-url.ts';
 import { Button } from '../ui/controls.tsx';
 import { zoneLabel } from '../ui/format.ts';

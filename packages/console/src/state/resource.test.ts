@@ -1,6 +1,6 @@
 import { ClientError } from '@porthole/client';
 import { expect, test } from 'vitest';
-import { Resource, type ResourceEnv } from './resource.ts';
+import { colourIn, Resource, type ResourceEnv } from './resource.ts';
 
 /** A page whose time passes only when the test says so. */
 class FakePage implements ResourceEnv {
@@ -162,4 +162,20 @@ test('does not load twice at the same time', async () => {
   resource.reload();
   await page.pass(0);
   expect(loads()).toBe(1);
+});
+
+test('colours follow the order of ids, in any input order', () => {
+  expect(['a', 'b', 'c'].map((id) => colourIn(['c', 'a', 'b'], id))).toEqual([1, 2, 3]);
+});
+
+test('the ninth node has the colour of the first', () => {
+  const ids = Array.from({ length: 9 }, (_, index) => `node-${index}`);
+  expect(colourIn(ids, 'node-8')).toBe(1);
+});
+
+test('an unknown node always has the same colour', () => {
+  const colour = colourIn([], 'stranger');
+  expect(colour).toBe(colourIn([], 'stranger'));
+  expect(colour).toBeGreaterThanOrEqual(1);
+  expect(colour).toBeLessThanOrEqual(8);
 });

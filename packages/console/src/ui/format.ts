@@ -1,5 +1,4 @@
-import type { RequestClock } from '@porthole/contract';
-import { readTime } from '@porthole/contract';
+import { type RequestClock, readTime } from '@porthole/contract';
 import type { ZoneName } from '../state/view.ts';
 
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];

@@ -1,7 +1,6 @@
 import { onTestFinished } from 'vitest';
 import type { Row } from '../model/workspace-state.ts';
-import type { OpenWorkspace } from '../workspace/log-workspace.ts';
-import { LogWorkspace } from '../workspace/log-workspace.ts';
+import { LogWorkspace, type OpenWorkspace } from '../workspace/log-workspace.ts';
 import { FakeSource, recordNumber } from './fake-source.ts';
 import { ManualClock, settled } from './manual-clock.ts';
 

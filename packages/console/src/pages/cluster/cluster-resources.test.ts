@@ -1,5 +1,16 @@
+import type { ClusterDigest, ClusterHistogram, MemberReport } from '@porthole/client';
 import { expect, test } from 'vitest';
-import { isUnconfigured } from './cluster-resources.ts';
+import { ALL_LOGS } from '../../state/view.ts';
+import { sumColumns } from '../../ui/count-chart.tsx';
+import {
+  groupErrors,
+  groupView,
+  isUnconfigured,
+  longestLiteral,
+  newSitesText,
+  nodesText,
+  recentCounts,
+} from './cluster-resources.ts';
 
 function entry(key: string, changed: boolean) {
   return { key, value: 1, default: 0, changed, source: 'flag', secret: false } as const;
@@ -10,4 +21,129 @@ test('a node with nothing but ports set is unconfigured', () => {
   expect(isUnconfigured({ observes: 'self', settings })).toBe(true);
   expect(isUnconfigured({ observes: 'self', settings: [...settings, entry('logging.level', true)] })).toBe(false);
   expect(isUnconfigured({ observes: 'service', settings: [] })).toBe(false);
+});
+
+const GROUP: ClusterDigest['groups'][number] = {
+  level: 'ERROR',
+  source: 'kv/job.go:175',
+  shape: null,
+  count: 31,
+  firstMs: 1000,
+  lastMs: 2000,
+  isNew: true,
+  nodes: { a: 31 },
+  sample: { type: 'record', node: 'a', file: 'a.log', offset: 0, bytes: 1, cursor: 'c', message: 'failed' },
+};
+
+test('a call site links to its records, from the first one', () => {
+  expect(groupView(GROUP)).toEqual({
+    ...ALL_LOGS,
+    range: { kind: 'fixed', fromMs: 1000, toMs: null },
+    minLevel: 'ERROR',
+    callSite: 'kv/job.go:175',
+    isLive: false,
+  });
+});
+
+test('without a call site, the longest constant part of the message is searched for', () => {
+  const sample = { ...GROUP.sample, message: '1 Error 2: storage 3:4 does not answer' };
+  const shape = '* Error *: storage *:* does not answer';
+  expect(groupView({ ...GROUP, source: null, shape, sample })).toMatchObject({
+    text: 'does not answer',
+    isOnlyMatches: true,
+    callSite: null,
+  });
+  expect(longestLiteral('* * *', '1 2 3')).toBe('');
+  expect(longestLiteral('storage * does not answer', 'storage 1 does  not answer')).toBe('storage');
+});
+
+test('one node is named, several are counted', () => {
+  expect(nodesText(GROUP)).toBe('a');
+  expect(nodesText({ ...GROUP, nodes: { a: 1, b: 2 } })).toBe('2 nodes');
+});
+
+test('nothing is said to be new or not, unless everything was read', () => {
+  const report = { id: 'a', outcome: 'ok', detail: null, elapsedMs: 1, count: 0, asOfMs: null } as const;
+  const read = { fromMs: null, isComplete: true };
+  const empty: ClusterDigest = { groups: [], totalGroups: 0, ungrouped: 0, baseline: read, members: [report] };
+  expect(newSitesText(empty)).toMatch(/^Nothing new/);
+  const unread = { fromMs: null, isComplete: false, detail: 'b: scan stopped: time budget' };
+  expect(newSitesText({ ...empty, baseline: unread })).toBe(
+    'Whether anything is new is not known: not everything was read (b: scan stopped: time budget).',
+  );
+  const stopped = { ...report, id: 'c', outcome: 'timeout' } as const;
+  expect(newSitesText({ ...empty, members: [report, stopped] })).toMatch(
+    /^Whether anything is new is not known: not everything was read\.$/,
+  );
+  const { baseline: _baseline, ...earlier } = empty;
+  expect(newSitesText(earlier)).toMatch(/^Whether anything is new is not known/);
+  expect(newSitesText({ ...empty, groups: [GROUP], totalGroups: 1 })).toBeNull();
+  expect(newSitesText({ ...empty, groups: [GROUP], totalGroups: 9 })).toBe('About 8 more.');
+  const unknown = { ...GROUP, isNew: false, isNewUnknown: true } as const;
+  expect(newSitesText({ ...empty, baseline: unread, groups: [unknown] })).toMatch(
+    /^Which of these are new is not known/,
+  );
+});
+
+const RANGE = { fromMs: 0, toMs: 30_000, bucketMs: 15_000 };
+
+const report = (id: string, given: Partial<MemberReport> = {}): MemberReport => ({
+  id,
+  outcome: 'ok',
+  detail: null,
+  elapsedMs: 1,
+  count: 1,
+  asOfMs: null,
+  ...given,
+});
+
+const histogram = (buckets: ClusterHistogram['buckets'], members: MemberReport[]): ClusterHistogram => ({
+  bucketMs: 15_000,
+  untimed: 0,
+  counted: null,
+  buckets,
+  members,
+});
+
+test('the warnings of a node are its records minus its errors', () => {
+  const members = [report('a'), report('b')];
+  const all = histogram([{ startMs: 0, counts: { ERROR: 2, WARN: 5 }, nodes: { a: 6, b: 1 } }], members);
+  const errors = histogram([{ startMs: 0, counts: { ERROR: 2 }, nodes: { a: 2 } }], members);
+  const { byNode, columns } = recentCounts({ range: RANGE, all, errors });
+  expect([...byNode]).toEqual([
+    ['a', { errors: 2, warnings: 4, isPartial: false }],
+    ['b', { errors: 0, warnings: 1, isPartial: false }],
+  ]);
+  expect(groupErrors([{ id: 'a' }, { id: 'b' }, { id: 'not counted' }], { byNode })).toEqual({ errors: 2, counted: 2 });
+  expect(columns.map((column) => [column.errors, column.warnings])).toEqual([
+    [2, 5],
+    [0, 0],
+  ]);
+});
+
+test('a node that was not counted has no counts, and one of which a part was counted has at least that', () => {
+  const members = [
+    report('a', { outcome: 'timeout' }),
+    report('b'),
+    report('c', { detail: 'a.log could not be read', isPartial: true }),
+    report('d', { outcome: 'gone', asOfMs: 5 }),
+  ];
+  // A record was written between the two responses.
+  const all = histogram([{ startMs: 0, counts: { ERROR: 4, WARN: 1 }, nodes: { b: 2, c: 2, d: 1 } }], members);
+  const errors = histogram(
+    [
+      { startMs: 0, counts: { ERROR: 4 }, nodes: { b: 1, c: 2, d: 1 } },
+      { startMs: 15_000, counts: { FATAL: 1 }, nodes: { b: 1 } },
+    ],
+    members,
+  );
+  const { byNode, columns } = recentCounts({ range: RANGE, all, errors });
+  expect([...byNode]).toEqual([
+    ['b', { errors: 2, warnings: 1, isPartial: false }],
+    ['c', { errors: 2, warnings: 0, isPartial: true }],
+    ['d', { errors: 1, warnings: 0, isPartial: true }],
+  ]);
+  // What the chart, the table and the headline show adds up to the same.
+  expect(sumColumns(columns)).toEqual({ errors: 5, warnings: 1 });
+  expect(groupErrors(members, { byNode })).toEqual({ errors: 5, counted: 1 });
 });
