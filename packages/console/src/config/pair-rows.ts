@@ -1,6 +1,7 @@
 import type { DiffRow, LineDiff } from './line-diff.ts';
 import type { SettingsByKey } from './setting-values.ts';
-import { MASK, type TomlText } from './toml-text.ts';
+import { MASK } from './setting-values.ts';
+import type { TomlText } from './toml-text.ts';
 
 /** One node's side. */
 export interface PairSide {

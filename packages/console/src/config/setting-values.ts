@@ -8,7 +8,9 @@ import type {
 } from '@porthole/client';
 import { toProblem } from '../state/to-problem.ts';
 import { formatCount, formatCounted } from '../ui/format.ts';
-import { MASK } from './toml-text.ts';
+
+/** Replaces a secret. */
+export const MASK = '******';
 
 /** The note after a line of a configuration. */
 interface SettingMark {

@@ -1,3 +1,4 @@
+import { MASK } from './setting-values.ts';
 export interface TomlLine {
   tokens: readonly TomlToken[];
   /** Full path of the setting that starts in this line: `servers[0]."host name".port`. */
@@ -136,9 +137,6 @@ interface TomlCarry {
 }
 
 export const TOML_START: TomlCarry = { quotes: null, open: '' };
-
-/** Replaces a secret. */
-export const MASK = '******';
 
 /** Deeper brackets are not tracked: no real configuration has them, and a text full of brackets must not cost more. */
 const MAX_DEPTH = 64;

@@ -92,7 +92,7 @@ export class SavedViews {
     return next.length - current.length;
   }
 
-  /** Of the storage rather than of this page: another tab may have changed them. */
+  /** Reads the storage rather than this page: another tab may have changed them. */
   #current(): readonly SavedView[] {
     return (this.isKept.value ? this.#stored() : undefined) ?? this.list.value;
   }

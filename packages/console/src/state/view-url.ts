@@ -277,7 +277,7 @@ function filterRow<Field extends FilterRow['field']>(field: Field): Extract<Filt
 
 type FilterValue<Name extends FilterName> = ReturnType<(typeof FILTERS)[Name]['codec']['parse']>;
 
-/** Of a repeated parameter the first. Without a zone a time is UTC, so that a URL means the same everywhere. */
+/** Takes the first of a repeated parameter. Without a zone a time is UTC, so that a URL means the same everywhere. */
 function readFilter<Name extends FilterName>(name: Name, text: string): FilterValue<Name> {
   const clock = { nowMs: Date.now(), offsetMsAt: () => 0 };
   return FILTERS[name].codec.parse([text], name, { clock }) as FilterValue<Name>;

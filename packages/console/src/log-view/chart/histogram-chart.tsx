@@ -1,5 +1,5 @@
 import type { Level } from '@porthole/client';
-import { absenceText } from '@porthole/contract';
+import { absenceText, LEVELS } from '@porthole/contract';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { ZoneName } from '../../state/view.ts';
 import { formatCount, formatSecond, formatShortTime, formatSpan } from '../../ui/format.ts';
@@ -220,8 +220,6 @@ function round(value: number): number {
 
 /* Converts counts per bucket to bars, and positions on the chart to times. Widths and heights are fractions. */
 
-const RISING: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
-
 interface ChartSpan {
   fromMs: number;
   toMs: number;
@@ -266,7 +264,7 @@ export function chartSpan(
 
 /** Only levels that are shown; all levels are counted. */
 export function chartBars({ buckets, bucketMs }: HistogramResult, minLevel: Level | null = null): ChartBar[] {
-  const shown = minLevel === null ? null : RISING.slice(RISING.indexOf(minLevel));
+  const shown = minLevel === null ? null : LEVELS.slice(LEVELS.indexOf(minLevel));
   return buckets.map(({ startMs, counts }) => {
     const of = (level: Level | 'NONE') =>
       shown === null || shown.some((other) => other === level) ? (counts[level] ?? 0) : 0;

@@ -30,7 +30,7 @@ interface ClusterResources {
 
 const allNodes = createResources([]);
 
-/** Of the last labels asked for. */
+/** The resources of the last labels asked for. */
 let labelled = { key: '', resources: allNodes };
 
 export function clusterResources(labels: readonly string[]): ClusterResources {

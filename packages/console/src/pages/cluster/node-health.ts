@@ -57,7 +57,7 @@ export function waitingText({ lagMs, lagBytes, lostBytes }: ShippingLag): string
   return lostBytes === 0 ? lag : `${lag} · ${formatBytes(lostBytes)} deleted before they were shipped`;
 }
 
-/** Of the list of nodes: `complete`, `3 s behind`, `complete · 2.0 MB lost`. */
+/** The lag as the list of nodes shows it: `complete`, `3 s behind`, `complete · 2.0 MB lost`. */
 export function lagText({ lagMs, lagBytes, lostBytes }: ShippingLag): string {
   const lag = lagBytes === 0 ? 'complete' : `${formatSpan(lagMs)} behind`;
   return lostBytes === 0 ? lag : `${lag} · ${formatBytes(lostBytes)} lost`;

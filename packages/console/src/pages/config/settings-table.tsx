@@ -1,12 +1,12 @@
 import type { SettingChange, SettingEntry } from '@porthole/client';
 import {
   defaultLabel,
+  MASK,
   type ShownValue,
   SOURCE_LABELS,
   shortFingerprint,
   showValue,
 } from '../../config/setting-values.ts';
-import { MASK } from '../../config/toml-text.ts';
 import { LineChunks } from './toml-view.tsx';
 
 interface SettingsTableProps {

@@ -208,14 +208,14 @@ function lineActions({ kind, value }: FacetLine, by: string, deps: Pick<FieldPan
 /** One line below a field. */
 interface FacetLine {
   kind: 'value' | 'others' | 'missing';
-  /** Of lines of kind `value`. */
+  /** The value; empty for lines of another kind. */
   value: string;
   text: string;
   /** `1,204`; `≥ 1,204` for a lower bound, `1,204+` if not everything was counted. */
   count: string;
   /** What the count means, if it is not exact. */
   title?: string;
-  /** Of all records with the selection, 0 to 1. */
+  /** Its share of all selected records, 0 to 1. */
   share: number;
 }
 

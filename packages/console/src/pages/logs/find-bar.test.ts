@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hiddenBelow, levelCounts } from './find-bar.tsx';
+import { chipCounts, hiddenBelow } from './find-bar.tsx';
 
 const histogram = {
   buckets: [
@@ -10,8 +10,13 @@ const histogram = {
 
 describe('counts per level', () => {
   it('are summed up by the letter of their chip', () => {
-    expect(levelCounts(histogram)).toEqual({ byLetter: { E: 3, W: 4, I: 10, D: 11 }, none: 3, total: 31 });
-    expect(levelCounts({ buckets: [] }).total).toBe(0);
+    const counts = (buckets: typeof histogram.buckets) =>
+      chipCounts({ buckets, bucketMs: 1, counted: null, members: [] }, null).map(({ letter, count }) => [
+        letter,
+        count,
+      ]);
+    expect(Object.fromEntries(counts(histogram.buckets))).toEqual({ E: 3, W: 4, I: 10, D: 14 });
+    expect(Object.fromEntries(counts([]))).toEqual({ E: 0, W: 0, I: 0, D: 0 });
   });
 
   it.each([

@@ -1,4 +1,5 @@
 import type { Level } from '@porthole/client';
+import { LEVELS } from '@porthole/contract';
 import type { RefObject } from 'preact';
 import type { FindStatus, Row } from '../../log-view/model/workspace-state.ts';
 import { type HistogramResult, isPartialCount, type LogSource } from '../../log-view/source/log-source.ts';
@@ -183,7 +184,7 @@ function FindCount({ find, workspace }: { find: FindStatus; workspace: LogWorksp
   );
 }
 
-const NAMES: Readonly<Record<ChipCount['letter'], string>> = {
+const NAMES: Readonly<Record<(typeof CHIPS)[number]['letter'], string>> = {
   E: 'errors only',
   W: 'warnings and errors',
   I: 'info and above',
@@ -196,25 +197,14 @@ interface LevelChipsProps {
   onChange: (minLevel: Level | null) => void;
 }
 
-interface ChipCount {
-  letter: 'E' | 'W' | 'I' | 'D';
-  /** The minimum level when this chip is chosen; `null`: all. */
-  minLevel: Level | null;
-  /** `null`: not counted yet. */
-  count: number | null;
-  /** There may be more. */
-  isPartial: boolean;
-  isShown: boolean;
-}
-
+/** The chips: the levels each counts and, when it is chosen, the minimum level; `null`: all. */
 const CHIPS = [
-  { letter: 'E', minLevel: 'ERROR' },
-  { letter: 'W', minLevel: 'WARN' },
-  { letter: 'I', minLevel: 'INFO' },
-  { letter: 'D', minLevel: null },
-] as const;
-
-const CHIP_OF: Readonly<Record<Level, number>> = { FATAL: 0, ERROR: 0, WARN: 1, INFO: 2, DEBUG: 3, TRACE: 3 };
+  { letter: 'E', minLevel: 'ERROR', levels: ['FATAL', 'ERROR'] },
+  { letter: 'W', minLevel: 'WARN', levels: ['WARN'] },
+  { letter: 'I', minLevel: 'INFO', levels: ['INFO'] },
+  // Records without a level are shown and hidden with the lowest ones.
+  { letter: 'D', minLevel: null, levels: ['DEBUG', 'TRACE', 'NONE'] },
+] as const satisfies readonly { letter: string; minLevel: Level | null; levels: readonly (Level | 'NONE')[] }[];
 
 /** The minimum level, with counts per level. */
 function LevelChips({ histogram, minLevel, onChange }: LevelChipsProps) {
@@ -243,53 +233,22 @@ function LevelChips({ histogram, minLevel, onChange }: LevelChipsProps) {
   );
 }
 
-/** The level chips. The last one includes records without a level, which are shown and hidden with it. */
-export function chipCounts(histogram: HistogramResult | null, minLevel: Level | null): ChipCount[] {
-  const counts = histogram && levelCounts(histogram);
-  const lowest = minLevel === null ? CHIPS.length - 1 : CHIP_OF[minLevel];
-  return CHIPS.map((chip, index) => ({
-    ...chip,
-    count: counts && counts.byLetter[chip.letter] + (chip.letter === 'D' ? counts.none : 0),
+/** What each chip shows; its count is `null` until it is counted, and may be too low if it is partial. */
+export function chipCounts(histogram: HistogramResult | null, minLevel: Level | null) {
+  const sums = histogram && levelSums(histogram.buckets);
+  const lowest = CHIPS.findIndex(({ levels }) => levels.some((level) => level === (minLevel ?? 'NONE')));
+  return CHIPS.map(({ letter, minLevel: own, levels }, index) => ({
+    ...{ letter, minLevel: own, isShown: index <= lowest },
+    count: sums && levels.reduce((sum, level) => sum + (sums[level] ?? 0), 0),
     isPartial: histogram !== null && isPartialCount(histogram),
-    isShown: index <= lowest,
   }));
-}
-
-/** Levels that have a chip. */
-type LevelLetter = 'E' | 'W' | 'I' | 'D';
-
-interface LevelCounts {
-  /** `E` includes FATAL, `D` includes TRACE. */
-  byLetter: Record<LevelLetter, number>;
-  /** Records without a level. */
-  none: number;
-  total: number;
-}
-
-const LETTERS: Readonly<Record<Level, LevelLetter>> = {
-  FATAL: 'E',
-  ERROR: 'E',
-  WARN: 'W',
-  INFO: 'I',
-  DEBUG: 'D',
-  TRACE: 'D',
-};
-
-const RISING: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];
-
-export function levelCounts({ buckets }: Pick<HistogramResult, 'buckets'>): LevelCounts {
-  const sums = levelSums(buckets);
-  const byLetter = { E: 0, W: 0, I: 0, D: 0 };
-  for (const level of RISING) byLetter[LETTERS[level]] += sums[level] ?? 0;
-  const none = sums.NONE ?? 0;
-  return { byLetter, none, total: byLetter.E + byLetter.W + byLetter.I + byLetter.D + none };
 }
 
 /** How many of the counted records a minimum level hides, including those without a level. */
 export function hiddenBelow({ buckets }: Pick<HistogramResult, 'buckets'>, minLevel: Level | null): number {
   if (minLevel === null) return 0;
   const sums = levelSums(buckets);
-  const hidden = RISING.slice(0, RISING.indexOf(minLevel)).reduce((sum, level) => sum + (sums[level] ?? 0), 0);
+  const hidden = LEVELS.slice(0, LEVELS.indexOf(minLevel)).reduce((sum, level) => sum + (sums[level] ?? 0), 0);
   return hidden + (sums.NONE ?? 0);
 }
 

@@ -77,7 +77,7 @@ export function filesResource(id: string): Resource<NodeFiles> {
   );
 }
 
-/** Of the last day, newest first. */
+/** The newest errors of the last day, newest first. */
 export function newestErrorsResource(id: string): Resource<NewestErrors> {
   return new Resource(
     async (signal) => {
