@@ -98,7 +98,7 @@ interface Said {
 
 const AROUND = { beforeMs: HOUR_MS, afterMs: HOUR_MS, limit: 100 };
 
-/** Of a record that only the archive has. */
+/** The cursor of a record that only the archive has. */
 async function oldestCursor({ client }: World): Promise<string> {
   for await (const items of client.cluster.searchLogs({ order: 'oldest', limit: 1, before: 0, after: 0 }))
     for (const item of items) if (item.type === 'record') return item.cursor;

@@ -34,7 +34,7 @@ async function around(client: NodeClient, timeMs: number): Promise<MemberReport[
   throw new Error('no end');
 }
 
-/** Of one node over gRPC: a record that only the archive has, found and counted as over HTTP. */
+/** A record of one node that only the archive has is found and counted over gRPC as over HTTP. */
 async function expectPastOverGrpc(
   port: number,
   { nodes, fromMs, toMs }: Record<'fromMs' | 'toMs', number> & { nodes: string[] },

@@ -18,7 +18,7 @@ import { filterToSql } from './sql/query-to-sql.ts';
 import type { Window } from './windows.ts';
 
 export interface AskDeps {
-  /** Of the reader, which needs no right to write. */
+  /** Connects as a user who needs no right to write. */
   reader: ClickHouse;
   /** As SQL, with its database. */
   records: string;

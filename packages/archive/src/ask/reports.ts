@@ -3,7 +3,7 @@ import { type ArchivedNode, shippedTo } from './archived-nodes.ts';
 import type { Question } from './question.ts';
 import type { DecodedRow } from './row-columns.ts';
 
-/** Of more nodes and logs, problems are not reported one by one. */
+/** Problems of more nodes and logs are not reported one by one. */
 const MAX_PROBLEMS = 100;
 
 /** What was found of each node, and what is wrong with its rows. */

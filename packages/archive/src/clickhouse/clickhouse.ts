@@ -18,7 +18,7 @@ export interface ClickHouseOptions {
 }
 
 interface StatementOptions {
-  /** Of ClickHouse, for this statement. */
+  /** Settings of ClickHouse for this statement. */
   settings?: Readonly<Record<string, string | number>> | undefined;
   signal?: AbortSignal | undefined;
   /** Instead of the timeout of the connection. */

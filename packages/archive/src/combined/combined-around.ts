@@ -128,7 +128,7 @@ async function collect(found: AsyncIterable<ClusterItem[]>): Promise<Collected> 
   return { records, end };
 }
 
-/** Of each node those closest to the time, half of the limit before it; oldest first. */
+/** The records of each node that are closest to the time, half of the limit before it; oldest first. */
 function nearest(records: readonly ClusterRecord[], timeMs: number, limit: number): ClusterRecord[] {
   const sorted = records.toSorted((a, b) => (a.atMs ?? 0) - (b.atMs ?? 0));
   const before = new Map<string, number>();

@@ -37,7 +37,7 @@ export function archivePart({ plan, counts, problem }: Pick<ArchiveShare, 'plan'
   };
 }
 
-/** Of members that had nothing to be asked for: as they have just responded when they listed their logs. */
+/** Reports of members that had nothing to be asked for: as they have just responded when they listed their logs. */
 export function reportsOfUnasked(facts: readonly MemberFacts[], selection: MemberSelection): MemberReport[] {
   return facts.filter((member) => isSelected(member, selection)).map(({ report }) => ({ ...report, count: 0 }));
 }

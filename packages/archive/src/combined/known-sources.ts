@@ -61,7 +61,7 @@ const RETRY_WAIT_MS = 500;
 
 interface Failure {
   readonly error: unknown;
-  /** Of the first one, epoch ms. */
+  /** When the first one was, epoch ms. */
   readonly sinceMs: number;
 }
 

@@ -15,7 +15,7 @@ import {
   VERSIONS,
 } from './tables.ts';
 
-/** Of the tables this version writes and reads. */
+/** Version of the tables that are written and read. */
 export const SCHEMA_VERSION = 2;
 
 /** What has to be run, in this order. Nothing if the tables are as they should be. */

@@ -36,7 +36,7 @@ const COLUMNS: readonly string[] = [
   'cursor_check UInt32',
   // The partition.
   'day Date',
-  // Of a record without a time it is that of the record before it, so that it stays among its neighbours; 0 if none has one.
+  // A record without a time has that of the record before it, so that it stays among its neighbours; 0 if none has one.
   'time_ms Int64',
   'has_time UInt8',
   'level String',
@@ -78,7 +78,7 @@ const PROGRESS_COLUMNS: readonly string[] = [
 
 const VERSION_COLUMNS: readonly string[] = ['version UInt32', 'applied_ms UInt64'];
 
-/** Of version 2. */
+/** Columns that version 2 has added. */
 const PROGRESS_COLUMNS_2 = [
   // Files that are no longer on disk, and of which records were shipped; the time of the newest of these records.
   'gone_files UInt64',
@@ -88,7 +88,7 @@ const PROGRESS_COLUMNS_2 = [
   // By how much times of records went back at most, and how many records have none.
   'disorder_ms UInt64',
   'untimed UInt64',
-  // Of the node, as JSON.
+  // Labels of the node, as JSON.
   'labels String',
 ];
 

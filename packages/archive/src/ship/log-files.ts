@@ -4,7 +4,7 @@ import type { KnownFile } from './clickhouse-target.ts';
 
 /** A file of a log, and how much of it was shipped. */
 export interface FileEntry {
-  /** Of its text; what rows have as `file_id`. Never changes. */
+  /** Identifies its text: what rows have as `file_id`. Never changes. */
   id: string;
   /** Hash and length of the start of its text, by which it is recognized. */
   hash: string;

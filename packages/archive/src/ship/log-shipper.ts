@@ -75,7 +75,7 @@ export class LogShipper {
   readonly #reading = new AbortController();
   readonly #sending = new AbortController();
   #problem: ShipperStatus['problem'] = null;
-  /** Of sending, and of reading: the first one counts. */
+  /** Problems of sending and of reading: the first one counts. */
   #problems: { sending?: ShipProblem | undefined; reading?: ShipProblem | undefined } = {};
   #isResumed = false;
   /** Whether the last round ended before everything was read. */

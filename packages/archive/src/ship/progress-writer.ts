@@ -143,7 +143,7 @@ export class ProgressWriter {
     if (!isKnown) this.#options.report?.(problem);
   }
 
-  /** Of what is shipped; 0 if no record has a time. */
+  /** Times of what is shipped; 0 if no record has one. */
   async #times(log: LogProgress): Promise<{ from_ms: number; last_ms: number; shipped_to_ms: number }> {
     const { shippedToMs, lookedMs, lagBytes } = log;
     if (shippedToMs === null) return { from_ms: 0, last_ms: 0, shipped_to_ms: 0 };

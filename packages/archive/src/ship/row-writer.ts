@@ -31,6 +31,8 @@ export class RowWriter {
   /** Where its level, source and tags begin. */
   #columnsAt = 0;
   #cursorCheck = 0;
+  /** Numbers as they are written: making texts of them anew takes longer. */
+  #digits: { offset: string; bytes: string; time: string | undefined } = { offset: '', bytes: '', time: undefined };
   #rows: Buffer = Buffer.allocUnsafe(256 * 1024);
   /** What all lines of the file begin with, and what all of its rows do. */
   #lineStart: Buffer = Buffer.alloc(0);
@@ -66,7 +68,8 @@ export class RowWriter {
     HEAD.lastIndex = this.#lineStart.length;
     const head = HEAD.exec(this.#line);
     if (!head) throw new TypeError('the line of a record has no cursor');
-    const [, offset, bytes, check = '', time] = head;
+    const [, offset = '', bytes = '', check = '', time] = head;
+    this.#digits = { offset, bytes, time };
     this.offset = Number(offset);
     this.bytes = Number(bytes);
     this.#cursorCheck = Number.parseInt(check, 36);
@@ -80,6 +83,7 @@ export class RowWriter {
    */
   write(previousMs: number): string {
     const { timeMs = previousMs } = this;
+    const { offset, bytes, time = previousMs } = this.#digits;
     const line = this.#line;
     // Inside of strings, quotes are escaped: this is the key.
     const messageAt = line.indexOf(MESSAGE_KEY, this.#columnsAt - 1) + MESSAGE_KEY.length;
@@ -105,8 +109,8 @@ export class RowWriter {
     if (line.startsWith(CONTEXT_KEY, at)) context = line.slice(at + CONTEXT_KEY.length, -1);
     this.#setDay(timeMs);
     this.#append(
-      `${this.#rowStart}${this.offset},"bytes":${this.bytes},"cursor_check":${this.#cursorCheck},"day":"${this.#day}",` +
-        `"time_ms":${timeMs},"has_time":${this.timeMs === undefined ? 0 : 1},${wellFormed(columns)}"line":${raw}` +
+      `${this.#rowStart}${offset},"bytes":${bytes},"cursor_check":${this.#cursorCheck},"day":"${this.#day}",` +
+        `"time_ms":${time},"has_time":${this.timeMs === undefined ? 0 : 1},${wellFormed(columns)}"line":${raw}` +
         `${context === '' ? '' : `,"context":${JSON.stringify(context)}`}${messageColumns(message, raw)}` +
         `${isCut ? ',"cut":1' : ''}${isContinued ? ',"continued":1' : ''}}\n`,
     );

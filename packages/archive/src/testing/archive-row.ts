@@ -22,7 +22,7 @@ export interface ArchiveRow {
   cursor_check: number;
   /** `YYYY-MM-DD`, the partition. */
   day: string;
-  /** Of a record without a time: that of the record before it, so that it stays among its neighbours; 0 if none has one. */
+  /** A record without a time has that of the record before it, so that it stays among its neighbours; 0 if none has one. */
   time_ms: number;
   has_time: 0 | 1;
   level: string;

@@ -84,7 +84,7 @@ function eachGroup(
 interface PastOptions {
   request: DigestQuery & MemberSelection;
   options: ArchiveOptions;
-  /** Of the counted range: what it has left of the budget is for the rest. */
+  /** The run that counted: what it has left of the budget is for the rest. */
   counted: ArchiveRun;
 }
 
@@ -281,7 +281,7 @@ function join(known: ArchivedGroup, group: ArchivedGroup): void {
   known.newestNode = group.newestNode;
 }
 
-/** Of records of the same age, that of the first node, as members are merged. */
+/** That of the first node if both have the same age, as members are merged. */
 function isNewer(one: ArchivedGroup, other: ArchivedGroup): boolean {
   for (const [index, value] of one.newest.entries()) {
     const compared = other.newest[index] ?? value;

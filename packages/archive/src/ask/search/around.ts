@@ -70,7 +70,7 @@ export async function* searchAroundArchive(
 interface Side {
   window: Window;
   order: 'newest' | 'oldest';
-  /** Of each node. */
+  /** Maximum of each node. */
   count: number;
 }
 

@@ -185,7 +185,7 @@ interface LeafCondition {
   decide(value: string): Bounds;
 }
 
-/** Of a flat context SQL reads the value itself; elsewhere it only knows what must be there. */
+/** SQL reads the value of a flat context itself; elsewhere it only knows what must be there. */
 function leafToSql(path: string, { parts, decide }: LeafCondition): Bounds {
   const plain = plainLeaf(path);
   const anywhere = atMost(leafAnywhere(path, parts));
@@ -297,7 +297,7 @@ function textToSql({ text, caseSensitive }: TextNode): Bounds {
   });
 }
 
-/** Of a regex, SQL searches for the texts that every match contains. */
+/** SQL searches for the texts that every match of a regex contains. */
 function regexToSql({ pattern, caseSensitive }: Omit<RegexNode, 'kind'>): Bounds {
   const sets = new RegexPrefilter(pattern, { caseSensitive: caseSensitive ?? false }).textSets;
   const found = sets.map((texts) =>
