@@ -49,7 +49,7 @@ const BUNDLES = [
       pino: 'server/dist/service-log/pino.d.ts',
       winston: 'server/dist/service-log/winston.d.ts',
     },
-    inside: ['eventsource-parser'],
+    inside: ['eventsource-parser', '@modelcontextprotocol/server', '@modelcontextprotocol/core', 'zod'],
     files: { proto: 'proto/porthole', 'worker.cjs': relative(ROOT, SCAN_WORKER) },
   },
 ];
@@ -109,7 +109,8 @@ async function bundleCode() {
       if (!path.endsWith('.map')) write(join(aside, relative(outdir, path)), contents);
     if (platform === 'node') write(join(aside, 'places.json'), JSON.stringify(placesOf(outputFiles)));
     copyTypes(types, aside);
-    for (const other of inside) cpSync(join(ROOT, 'node_modules', other, 'LICENSE'), join(aside, `${other}.LICENSE`));
+    for (const other of inside)
+      cpSync(join(ROOT, 'node_modules', other, 'LICENSE'), join(aside, `${other.replace('/', '+')}.LICENSE`));
     for (const [to, from] of Object.entries(files)) cpSync(join(ROOT, from), join(aside, to), { recursive: true });
     cpSync(join(ROOT, 'LICENSE'), join(ROOT, 'packages', name, 'LICENSE'));
     writeFileSync(join(aside, basename(stampOf(name))), '');
@@ -179,7 +180,9 @@ function resolveOurs(made, inside) {
     if (kind === 'entry-point') return undefined;
     const file = builtFile(path, 'default');
     if (file !== undefined) return { path: file, sideEffects: false };
-    return inside.includes(path) ? undefined : { path, external: true };
+    return inside.some((other) => path === other || path.startsWith(`${other}/`))
+      ? undefined
+      : { path, external: true };
   });
 }
 

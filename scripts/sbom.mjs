@@ -12,7 +12,7 @@ import { ROOT } from './steps.mjs';
 
 /** `inside` are the folders whose packages of others the build puts into it; those of its own manifest are installed beside it. */
 const PRODUCTS = [
-  { folder: 'packages/cli', type: 'application', inside: ['packages/client', 'packages/console'] },
+  { folder: 'packages/cli', type: 'application', inside: ['packages/client', 'packages/console', 'packages/server'] },
   { folder: 'packages/client', type: 'library', inside: ['packages/client'] },
 ];
 
@@ -37,8 +37,9 @@ function billOf({ folder, type, inside }, timestamp) {
   const needed = othersIn(ROOT, folder, 'dependencies');
   const bundled = inside.flatMap((from) => othersIn(ROOT, from, 'devDependencies'));
   const tree = lockedTree(lock, [...needed, ...bundled]);
+  const inBundle = [...lockedTree(lock, bundled).keys()].map(nameOf);
   const product = { type, ...identityOf(name, version), licenses: licencesOf(license) };
-  const components = [...tree.keys()].map((path) => componentOf(path, lock[path], bundled));
+  const components = [...tree.keys()].map((path) => componentOf(path, lock[path], inBundle));
   const direct = [...needed, ...bundled].map((other) => refOf(`node_modules/${other}`, lock));
   const dependencies = [...tree].map(([path, needs]) => ({
     ref: refOf(path, lock),

@@ -87,12 +87,23 @@ describe('the bill of materials of the program', () => {
 
   it('marks what the build has put into the program and its page', () => {
     const marked = purlsWhere(bill, true).map((purl) => /^pkg:npm\/(.+)@/.exec(purl)?.[1]);
-    expect(marked).toEqual(['diff', 'eventsource-parser', 'preact', 're2js']);
+    expect(marked).toEqual([
+      '%40modelcontextprotocol/core',
+      '%40modelcontextprotocol/server',
+      'diff',
+      'eventsource-parser',
+      'preact',
+      're2js',
+      'zod',
+    ]);
     // Beside the code of others stands their licence: nothing was built in that is not marked.
     const lib = join(root, 'packages/cli/lib');
     const licences = readdirSync(lib).filter((name) => name.endsWith('.LICENSE'));
     const inPage = readFileSync(join(lib, 'console/assets/licences.txt'), 'utf8');
-    const inside = [...licences.map((name) => name.replace('.LICENSE', '')), ...packagesIn(inPage)];
+    const inside = [
+      ...licences.map((name) => name.replace('.LICENSE', '').replace('@', '%40').replace('+', '/')),
+      ...packagesIn(inPage),
+    ];
     expect(inside.length).toBeGreaterThan(1);
     expect(inside.filter((name) => !marked.includes(name))).toEqual([]);
   });
