@@ -1,6 +1,4 @@
 import { errorMessage } from '@porthole/contract';
-import { findPortOwner } from './doctor/open-files.ts';
-import { probeNode } from './doctor/probe-node.ts';
 import { hasCode, StartError } from './errors.ts';
 import { type BoundGrpcServer, type GrpcAdapter, startGrpcServer } from './grpc/grpc-server.ts';
 import { type BoundHttpServer, startHttpServer } from './http/http-server.ts';
@@ -162,6 +160,7 @@ async function explainBindError(
     candidates.filter((at) => at > 0),
     { host: http.host, isTls, grpcPort: setting === 'grpc.port' ? port : undefined },
   );
+  const { findPortOwner } = await import('./doctor/open-files.ts');
   const owner = node ?? (await findPortOwner(port)) ?? 'another program';
   const name = nameSetting(setting, hasFlags);
   const message = `port ${port} is in use by ${owner}: choose another one with ${name}${hasFlags ? ' N' : ''} (0: any free port)`;
@@ -176,6 +175,7 @@ interface NodeSearch {
 }
 
 async function findNode(ports: readonly number[], { host, isTls, grpcPort }: NodeSearch): Promise<string | undefined> {
+  const { probeNode } = await import('./doctor/probe-node.ts');
   for (const port of new Set(ports)) {
     const node = await probeNode({ host, port, isTls, nowMs: Date.now });
     if (!node || (grpcPort !== undefined && (node.grpcPort ?? grpcPort) !== grpcPort)) continue;

@@ -73,7 +73,7 @@ function explainLevels(operator: keyof typeof ORDER, level: string): string {
 /** Numbers and levels need no quotes. */
 function formatValue(field: string, value: string): string {
   if (field === 'level') return value.toUpperCase();
-  return /^-?\d[\w.+µμ-]*$/.test(value) ? value : quote(value);
+  return /^-?\d[\w.+\u00b5\u03bc-]*$/.test(value) ? value : quote(value);
 }
 
 function explainCase({ caseSensitive }: { caseSensitive?: true }): string {

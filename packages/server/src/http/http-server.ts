@@ -1,6 +1,5 @@
 import { unlink } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from 'node:http';
-import { createServer as createTlsServer } from 'node:https';
 import { connect, Server as NetServer, type Socket } from 'node:net';
 import type { TlsOptions, Server as TlsServer } from 'node:tls';
 import { PortholeError } from '@porthole/contract';
@@ -8,7 +7,7 @@ import { hasCode } from '../errors.ts';
 import { ReaderStalled } from '../transport/deadline.ts';
 import { listen } from '../transport/listen.ts';
 import { Connections } from './connections.ts';
-import { Http2Sessions } from './http2-sessions.ts';
+import type { Http2Sessions } from './http2-sessions.ts';
 import type { HttpRequest, HttpResponse } from './request/http-exchange.ts';
 import { problemResponse } from './response/problem-response.ts';
 
@@ -77,9 +76,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Bound
     connectionsCheckingInterval: arrivalTimeoutMs / ARRIVAL_CHECKS,
     requireHostHeader: false, // checked in authorizeRequest, which responds with a problem document
   };
-  const http2 = tls && openHttp2(options);
+  const http2 = tls && (await openHttp2(options));
+  // Loaded on demand, like HTTP/2: a node without TLS saves the memory.
   const server = tls
-    ? createTlsServer({
+    ? (await import('node:https')).createServer({
         handshakeTimeout: arrivalTimeoutMs,
         ALPNProtocols: http2 ? ['h2', 'http/1.1'] : ['http/1.1'],
         ...limits,
@@ -110,8 +110,10 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Bound
   };
 }
 
-function openHttp2({ maxHeaderBytes, stallTimeoutMs, onHttp2Request }: HttpServerOptions): Http2Sessions | undefined {
+async function openHttp2(options: HttpServerOptions): Promise<Http2Sessions | undefined> {
+  const { maxHeaderBytes, stallTimeoutMs, onHttp2Request } = options;
   if (onHttp2Request === undefined) return undefined;
+  const { Http2Sessions } = await import('./http2-sessions.ts');
   return new Http2Sessions({ maxHeaderBytes, stallTimeoutMs, keepAliveMs: KEEP_ALIVE_MS, onRequest: onHttp2Request });
 }
 
