@@ -1,6 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { coverageOf, failures, joinCoverage, withCoverage } from './coverage.ts';
-import { absenceText, gapsText, missingText, respondedText } from './coverage-text.ts';
+import {
+  absenceText,
+  coverageOf,
+  failures,
+  gapsText,
+  joinCoverage,
+  missingText,
+  respondedText,
+  withCoverage,
+} from './coverage.ts';
 import type { MemberReport } from './member.ts';
 
 const OK: MemberReport = { id: 'a', outcome: 'ok', detail: null, elapsedMs: 1, count: 0, asOfMs: null };

@@ -1,3 +1,4 @@
+export { LEVELS } from '@porthole/logs/query';
 export { contextJson, exactJson, indentJson, isObjectText } from '@porthole/records';
 export {
   type AroundRequest,
@@ -24,24 +25,28 @@ export {
   type MemberDuplicateFile,
   type MemberFileProblem,
 } from './cluster-state.ts';
-export { type ConfigShape, flattenSettings, type SettingPath } from './config/flatten-settings.ts';
-export { isDrift } from './config/is-drift.ts';
+export { type ConfigShape, flattenSettings, isDrift, type SettingPath } from './config/flatten-settings.ts';
 export {
   type AnswerFacts,
   type AskedRange,
+  absenceText,
   type Coverage,
   coverageOf,
   failures,
+  gapsText,
   isRest,
   isUnread,
   joinCoverage,
   type Missing,
   type MissingReason,
   missingOfMember,
+  missingText,
+  outcomeText,
+  reportText,
+  respondedText,
   withCoverage,
   withSearchCoverage,
 } from './coverage.ts';
-export { absenceText, gapsText, missingText, outcomeText, reportText, respondedText } from './coverage-text.ts';
 export {
   CLIENT_ERRORS,
   codeOf,
@@ -58,12 +63,14 @@ export {
 export {
   isLabelName,
   isLabelPattern,
+  isPattern,
   LABEL_TEXT,
   type Labels,
   labelsOf,
   MAX_LABEL_CHARACTERS,
   MAX_LABELS,
   matchesLabels,
+  matchesPattern,
   parseLabel,
   readLabels,
 } from './labels.ts';
@@ -86,6 +93,7 @@ export {
   type FetchFunction,
   type FetchInit,
   type FetchResponse,
+  type FileRequest,
   type FollowOptions,
   type NodeConfig,
   type NodeDescription,
@@ -102,36 +110,53 @@ export {
   type ShippingLag,
   type ShippingState,
   searchItems,
+  type ViewRequest,
 } from './node-state.ts';
-export { encodeBodyParameters, MAX_BODY_BYTES, parseBodyParameters } from './params/body-parameters.ts';
-export { MEMBER_ID, MEMBER_ROLE } from './params/codecs.ts';
-export { decodeFollowPositions, encodeFollowPositions } from './params/follow-positions.ts';
+export {
+  decodeFollowPositions,
+  encodeFollowPositions,
+  formatSourceText,
+  type LogSourceText,
+  MEMBER_ID,
+  MEMBER_ROLE,
+  optionalValue,
+  parseSourceText,
+  type Query,
+} from './params/codecs.ts';
 export { DEFAULT_VIEW_BYTES, FILTER_ROWS } from './params/log-parameters.ts';
 export {
   describeParameter,
+  encodeBodyParameters,
   encodeParameters,
   formatDefault,
+  MAX_BODY_BYTES,
   type Parameter,
   type ParameterRow,
+  parseBodyParameters,
   parseParameters,
 } from './params/parameter.ts';
-export { optionalValue, type Query } from './params/query.ts';
-export { formatSourceText, type LogSourceText, parseSourceText } from './params/source-text.ts';
-export { addTerm } from './query/add-term.ts';
 export { explainQuery } from './query/explain-query.ts';
 export { formatQuery } from './query/format-query.ts';
-export { parseQuery } from './query/parse-query.ts';
+export { addTerm, parseQuery } from './query/parse-query.ts';
 export { type QueryContext, queryContext } from './query/query-context.ts';
-export { MAX_QUERY_LENGTH } from './query/query-limits.ts';
-export { pastRequest, readPast } from './records/digest-past.ts';
+export { MAX_QUERY_LENGTH } from './query/scan-query.ts';
 export { showHidden } from './records/hidden-characters.ts';
-export { LEVELS } from './records/levels.ts';
 export { loadGaps } from './records/load-gaps.ts';
-export { isPattern, matchesPattern } from './records/match-pattern.ts';
-export { type BucketSource, type MergedBucket, mergeBuckets } from './records/merge-buckets.ts';
-export { type FieldsSource, isDistinctMinimum, type MergedField, mergeFields } from './records/merge-fields.ts';
-export { compareValues, type MergedValue, mergeTop, type TopSource } from './records/merge-top.ts';
-export { isSameFile } from './records/same-file.ts';
+export {
+  type BucketSource,
+  compareValues,
+  type FieldsSource,
+  isDistinctMinimum,
+  type MergedBucket,
+  type MergedField,
+  type MergedValue,
+  mergeBuckets,
+  mergeFields,
+  mergeTop,
+  pastRequest,
+  readPast,
+  type TopSource,
+} from './records/merge-counts.ts';
 export {
   type BundleRequest,
   type DownloadRequest,
@@ -159,34 +184,30 @@ export {
   parseMemberSelection,
 } from './requests/cluster-requests.ts';
 export {
-  encodeFile,
-  encodeView,
-  type FileRequest,
-  parseFileRequest,
-  parseViewRequest,
-  type ViewRequest,
-} from './requests/file-requests.ts';
-export {
   encodeDigest,
   encodeFields,
+  encodeFile,
   encodeFilter,
   encodeFollow,
   encodeHistogram,
   encodeSearch,
   encodeTop,
+  encodeView,
   parseBudget,
   parseDigestRequest,
   parseExplainRequest,
   parseFieldsRequest,
+  parseFileRequest,
   parseFollowRequest,
   parseHistogramRequest,
   parseRecordFilter,
   parseSearchRequest,
   parseTopRequest,
+  parseViewRequest,
   type SearchLimits,
   type WithQueryText,
 } from './requests/record-requests.ts';
-export { ResponseClock } from './response-clock.ts';
+export { isSameFile, ResponseClock, SizedBytes } from './responses.ts';
 export {
   getMemberOperation,
   getMemberPath,
@@ -197,13 +218,18 @@ export {
 export { buildOpenApi } from './routes/openapi.ts';
 export {
   HEARTBEAT_HEADER,
+  isRole,
   MEMBER_HEARTBEAT_MS,
+  mayUse,
   ONLY_RAW,
   PATHS,
   POSITION_COMMENT,
   RECORDS_HEADER,
-} from './routes/paths.ts';
-export { isRole, mayUse, ROLES, type Role, type Route, type RouteRole } from './routes/route.ts';
+  ROLES,
+  type Role,
+  type Route,
+  type RouteRole,
+} from './routes/route.ts';
 export { COMMON_ERRORS, getRoute, ROUTE_IDS, ROUTES, type RouteId } from './routes/routes.ts';
 export {
   BUNDLE_MANIFEST_SCHEMA,
@@ -216,6 +242,13 @@ export {
 export type { DownloadTicket, QueryExplanation, Readiness } from './schemas/response-types.ts';
 export type { JsonSchema } from './schemas/schema-builders.ts';
 export { SCHEMAS, type SchemaName } from './schemas/schemas.ts';
-export { SizedBytes } from './sized-bytes.ts';
-export { DURATION_UNITS, durationText, parseSpan, readDuration } from './time/duration-text.ts';
-export { type RequestClock, rangeProblem, readTime, timeText } from './time/time-text.ts';
+export {
+  DURATION_UNITS,
+  durationText,
+  parseSpan,
+  type RequestClock,
+  rangeProblem,
+  readDuration,
+  readTime,
+  timeText,
+} from './time/time-text.ts';

@@ -19,7 +19,6 @@ import type {
 } from '@porthole/logs/types';
 import { type RecordBatch, toItems } from '@porthole/records';
 import type { Labels } from './labels.ts';
-import type { FileRequest, ViewRequest } from './requests/file-requests.ts';
 
 /** The node, with exactly the fields of the contract. */
 export interface NodeObject {
@@ -240,4 +239,16 @@ export function searchItems(
   options?: SearchOptions,
 ): AsyncGenerator<SearchItem[], void, undefined> {
   return toItems(node.search(request, options));
+}
+
+/** Names one log file. The log directory decides whether the name is safe, before it touches the disk. */
+export interface FileRequest {
+  file: string;
+  /** The uncompressed text of a compressed file, which the offsets of records count in. */
+  text?: boolean;
+}
+
+export interface ViewRequest extends FileRequest {
+  /** At most this many bytes, from the end of the (uncompressed) text. */
+  sizeBytes: number;
 }

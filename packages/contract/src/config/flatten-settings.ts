@@ -1,3 +1,5 @@
+import type { ConfigDifference } from '../cluster-state.ts';
+
 /** Keys and indices, outermost first. */
 export type SettingPath = readonly (string | number)[];
 
@@ -44,4 +46,9 @@ function appendKey(before: string, part: string | number): string {
 function holdsTable<Node>(node: Node, shape: ConfigShape<Node>): boolean {
   if (shape.entries(node) !== undefined) return true;
   return shape.elements(node)?.some((element) => holdsTable(element, shape)) ?? false;
+}
+
+/** Whether members differ in a key in which they should not, and not only in how they write the same value. */
+export function isDrift({ isExpected, values }: Pick<ConfigDifference, 'isExpected' | 'values'>): boolean {
+  return !isExpected && values.some(({ isMajority, isSameMeaning }) => !isMajority && !isSameMeaning);
 }

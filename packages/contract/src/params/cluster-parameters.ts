@@ -2,12 +2,14 @@ import {
   computedDuration,
   cursor,
   flag,
+  floors,
   labelName,
   labelPatterns,
   memberId,
   memberRole,
   nodePatterns,
   recordLimit,
+  recordStore,
   sourceTexts,
   text,
   timestamp,
@@ -26,7 +28,6 @@ import {
   TIME_ROW,
   TOP_ROWS,
 } from './record-parameters.ts';
-import { floors, recordStore } from './store-codecs.ts';
 
 /* The parameters of the cluster's routes: those of a node, and which members are queried. */
 

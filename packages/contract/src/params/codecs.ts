@@ -1,14 +1,14 @@
-import type { Level } from '@porthole/logs/types';
-import { PortholeError } from '../errors/errors.ts';
+import { LEVEL_NAMES } from '@porthole/logs/query';
+import type { Level, QueryNode } from '@porthole/logs/types';
+import { PortholeError, quoteInput } from '../errors/errors.ts';
 import { isLabelPattern, LABEL_NAME } from '../labels.ts';
-import { LEVEL_NAMES } from '../records/levels.ts';
-import { parseSpan } from '../time/duration-text.ts';
-import { type RequestClock, readTime, timeText } from '../time/time-text.ts';
-import { onlyText, quoteInput } from './query.ts';
-import { parseSourceText } from './source-text.ts';
+import type { Floors } from '../member.ts';
+import { formatQuery } from '../query/format-query.ts';
+import { parseQuery } from '../query/parse-query.ts';
+import { parseSpan, type RequestClock, readTime, timeText } from '../time/time-text.ts';
 
 /** What a value may look like, for OpenAPI, the docs and the flags of the CLI. */
-export interface ParameterSchema {
+interface ParameterSchema {
   type: 'string' | 'integer' | 'boolean';
   /** The only values, where there are few. */
   values?: readonly string[];
@@ -40,7 +40,7 @@ export interface Codec<Value> {
 }
 
 export const MEMBER_ID = /^[A-Za-z0-9.:_-]{1,128}$/;
-export const NODE_PATTERN = /^[A-Za-z0-9.:_*?-]{1,128}$/;
+const NODE_PATTERN = /^[A-Za-z0-9.:_*?-]{1,128}$/;
 export const MEMBER_ROLE = /^[A-Za-z0-9_-]{1,32}$/;
 
 /** For more, use a pattern. */
@@ -49,7 +49,7 @@ const MAX_SELECTIONS = 64;
 const encoder = new TextEncoder();
 
 /** `invalid "level" "loud": expected trace, debug, info, warn, error or fatal` */
-export function invalidParameter(label: string, text: string, expected: string): PortholeError {
+function invalidParameter(label: string, text: string, expected: string): PortholeError {
   return new PortholeError('PARAMETER_INVALID', `invalid ${label} ${quoteInput(text)}: expected ${expected}`);
 }
 
@@ -73,7 +73,7 @@ function one<Value>(
 }
 
 /** Every value of a parameter that may be given several times; empty ones are ignored. */
-export function many(
+function many(
   schema: ParameterSchema,
   { check, max = Number.POSITIVE_INFINITY }: { check: (text: string, label: string) => void; max?: number },
 ): Codec<readonly string[]> {
@@ -143,7 +143,7 @@ function parseTimestamp(value: string, label: string, { clock }: ParseContext): 
   throw new PortholeError('PARAMETER_INVALID', `invalid ${label} ${quoteInput(value)}: ${reading.problem}`);
 }
 
-export interface DurationOptions {
+interface DurationOptions {
   /** Like `1m`, in the error. */
   example: string;
   minMs?: number;
@@ -298,3 +298,144 @@ export const sourceTexts = many(
     },
   },
 );
+
+/** Loose input of a request: the part of `URLSearchParams` that parsers need. */
+export interface Query {
+  getAll(name: string): string[];
+}
+
+/** The one value of a parameter; an empty one counts as absent. */
+export function optionalValue(query: Query, name: string): string | undefined {
+  return onlyText(query.getAll(name), `"${name}"`);
+}
+
+/** The only one of the texts. Several are refused: proxies and nodes disagree on which one counts. */
+function onlyText(texts: readonly string[], label: string): string | undefined {
+  if (texts.length > 1) throw new PortholeError('BAD_REQUEST', `the parameter ${label} is given ${texts.length} times`);
+  return texts[0] || undefined;
+}
+
+/** Enough for a table. */
+const MAX_FIELDS = 64;
+
+/** Names of fields: repeated, or separated by commas. */
+export const fieldNames: Codec<readonly string[]> = {
+  schema: { type: 'string', repeated: true },
+  parse(values, label) {
+    const names = [...new Set(values.flatMap((value) => value.split(',')).filter((name) => name !== ''))];
+    if (names.length > MAX_FIELDS)
+      throw new PortholeError(
+        'PARAMETER_INVALID',
+        `${label} has ${names.length} names; at most ${MAX_FIELDS} are allowed`,
+      );
+    return names.length > 0 ? names : undefined;
+  },
+  encode: (names) => (names.length > 0 ? [names.join(',')] : []),
+};
+
+/** Requests of clients may also have the text of a query. */
+export const query: Codec<QueryNode> & { encode(value: QueryNode | string): string[] } = {
+  schema: { type: 'string' },
+  parse(values, label) {
+    const only = onlyText(values, label);
+    return only === undefined ? undefined : parseQuery(only);
+  },
+  encode(value) {
+    const written = typeof value === 'string' ? value : formatQuery(value);
+    return written === '' ? [] : [written];
+  },
+};
+
+/** Where records are read. */
+export const recordStore = choice(['auto', 'nodes', 'archive']);
+
+/** For more members than this, those with the same floor share `*`. */
+const MAX_FLOORS = 1024;
+const FLOOR = /^(?<id>\*|[A-Za-z0-9.:_-]{1,128})=(?<timeMs>-?\d{1,16})$/;
+
+const floorTexts = many(
+  { type: 'string', pattern: FLOOR.source },
+  {
+    max: MAX_FLOORS,
+    check(value, label) {
+      if (!FLOOR.test(value)) throw invalidParameter(label, value, 'ID=MS or *=MS, in epoch milliseconds');
+    },
+  },
+);
+
+/** Epoch ms by member id. */
+export const floors: Codec<Floors> = {
+  schema: floorTexts.schema,
+  parse: (texts, label, context) => {
+    const given = floorTexts.parse(texts, label, context);
+    const entries = given?.map((value) => {
+      const { id = '', timeMs = '' } = FLOOR.exec(value)?.groups ?? {};
+      return [id, Number(timeMs)] as const;
+    });
+    return entries && Object.fromEntries(entries);
+  },
+  encode: (value) => Object.entries(value).map(([id, timeMs]) => `${id}=${Math.ceil(timeMs)}`),
+};
+
+/** Some or all logs of a member, or of those that match a pattern. */
+export interface LogSourceText {
+  /** Id of a member, or a pattern with `*` and `?`. */
+  node: string;
+  /** `null`: all its logs. */
+  log: { kind: 'family' | 'file'; name: string } | null;
+}
+
+/** `NODE`, `NODE/FAMILY`, `NODE/=FILE`; a family whose name begins with `=` has a second slash before it. */
+export function parseSourceText(text: string): LogSourceText | undefined {
+  // Ids contain no slash; the names of logs in directories do, but do not begin with one.
+  const slash = text.indexOf('/');
+  const [node, name] = slash < 0 ? [text, ''] : [text.slice(0, slash), text.slice(slash + 1)];
+  if (!node) return undefined;
+  if (!name || name === '=' || name === '/') return { node, log: null };
+  if (name.startsWith('=')) return { node, log: { kind: 'file', name: name.slice(1) } };
+  return { node, log: { kind: 'family', name: name.startsWith('/') ? name.slice(1) : name } };
+}
+
+export function formatSourceText({ node, log }: LogSourceText): string {
+  if (!log) return node;
+  if (log.kind === 'file') return `${node}/=${log.name}`;
+  return `${node}/${log.name.startsWith('=') ? '/' : ''}${log.name}`;
+}
+
+/** The first character of positions; no cursor of the cluster starts with it. */
+const MARK = '@';
+const MEMBER_SEPARATOR = '|';
+
+/** The maximum of a registry. */
+const MAX_MEMBERS = 10_000;
+
+/**
+ * The position of a cluster follow: after the last record of each log of each member, by the cursors of these records.
+ * Never by time, which is only as exact as the known clock offsets.
+ */
+export function encodeFollowPositions(members: ReadonlyMap<string, string>): string {
+  return MARK + [...members].map(([id, cursor]) => `${id}=${encodeURIComponent(cursor)}`).join(MEMBER_SEPARATOR);
+}
+
+/** Cursors by member; `undefined` for a text that does not contain positions. Throws CURSOR_INVALID. */
+export function decodeFollowPositions(text: string): Map<string, string> | undefined {
+  if (!text.startsWith(MARK)) return undefined;
+  const members = new Map<string, string>();
+  for (const entry of text.slice(MARK.length).split(MEMBER_SEPARATOR)) {
+    const [id = '', written = ''] = entry.split('=');
+    const cursor = decodeText(written);
+    if (!MEMBER_ID.test(id) || !cursor || members.size >= MAX_MEMBERS)
+      throw new PortholeError('CURSOR_INVALID', 'invalid positions: pass them exactly as the follow returned them');
+    members.set(id, cursor);
+  }
+  return members;
+}
+
+function decodeText(text: string): string | undefined {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    if (error instanceof URIError) return undefined;
+    throw error;
+  }
+}

@@ -1,7 +1,17 @@
-import { MAX_REGEX_BYTES, MAX_TERM_BYTES } from '../query/query-limits.ts';
-import { caseSensitivity, familyName, fileName, flag, level, text, texts, timestamp, viewSize } from './codecs.ts';
+import { MAX_REGEX_BYTES, MAX_TERM_BYTES } from '../query/scan-query.ts';
+import {
+  caseSensitivity,
+  familyName,
+  fileName,
+  flag,
+  level,
+  query,
+  text,
+  texts,
+  timestamp,
+  viewSize,
+} from './codecs.ts';
 import type { ParameterRow } from './parameter.ts';
-import { query } from './query-codecs.ts';
 
 /* Which logs, and which records. A new filter is a row here and in docs/record-docs.ts, its matching in `logs`, and where it is shown. */
 

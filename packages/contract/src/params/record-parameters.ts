@@ -1,10 +1,12 @@
-import { MAX_TERM_BYTES } from '../query/query-limits.ts';
+import { MAX_TERM_BYTES } from '../query/scan-query.ts';
 import {
   choice,
   computedDuration,
   cursor,
   duration,
+  fieldNames,
   flag,
+  query,
   recordLimit,
   text,
   texts,
@@ -13,7 +15,6 @@ import {
 } from './codecs.ts';
 import { FILTER_ROWS, SELECTION_ROWS } from './log-parameters.ts';
 import type { ParameterRow } from './parameter.ts';
-import { fieldNames, query } from './query-codecs.ts';
 
 /* The parameters of a node's search, follow and counts. */
 

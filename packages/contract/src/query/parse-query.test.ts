@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { PortholeError, toProblem } from '../errors/errors.ts';
 import { formatQuery } from './format-query.ts';
 import { parseQuery } from './parse-query.ts';
-import { MAX_QUERY_DEPTH, MAX_QUERY_LENGTH, MAX_QUERY_REGEXES, MAX_QUERY_TERMS } from './query-limits.ts';
+import { MAX_QUERY_DEPTH, MAX_QUERY_LENGTH, MAX_QUERY_REGEXES, MAX_QUERY_TERMS } from './scan-query.ts';
 
 const text = (value: string): QueryNode => ({ kind: 'text', text: value });
 const field = (name: string, operator: '=' | '!=' | ':' | '<' | '<=' | '>' | '>=', value: string): QueryNode => ({

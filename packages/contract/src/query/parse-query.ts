@@ -1,8 +1,16 @@
 import type { QueryNode } from '@porthole/logs/query';
-import { formatQuery } from './format-query.ts';
-import { type QueryProblem, queryError } from './query-error.ts';
-import { MAX_QUERY_DEPTH, MAX_QUERY_LENGTH, MAX_QUERY_REGEXES, MAX_QUERY_TERMS } from './query-limits.ts';
-import { type QueryToken, scanQuery, type TermToken } from './scan-query.ts';
+import { formatOperand, formatQuery } from './format-query.ts';
+import {
+  MAX_QUERY_DEPTH,
+  MAX_QUERY_LENGTH,
+  MAX_QUERY_REGEXES,
+  MAX_QUERY_TERMS,
+  type QueryProblem,
+  type QueryToken,
+  queryError,
+  scanQuery,
+  type TermToken,
+} from './scan-query.ts';
 
 /**
  * The query of a text in the language of docs/query.md. `undefined` for an empty text, which matches all records.
@@ -162,4 +170,45 @@ function describeMissing(before: QueryToken | undefined, at: QueryToken | undefi
 
 function quoteHint(sign: string): string {
   return sign === '(' ? '' : `; to search for this word, write "${sign}" with the quotes`;
+}
+
+/**
+ * The text of a query with one more condition: that it holds, or that it does not. A query that already has it is
+ * returned as it is; the opposite condition is replaced. What else the query says is kept as it was written, where
+ * possible. Throws QUERY_INVALID for an invalid text, and where the new query exceeds a limit.
+ */
+export function addTerm(text: string, node: QueryNode, mode: 'include' | 'exclude'): string {
+  const added = simplify(mode === 'include' ? node : negate(node));
+  const query = parseQuery(text);
+  const result = query === undefined ? formatQuery(added) : joinTerm(text.trim(), query, added);
+  parseQuery(result);
+  return result;
+}
+
+function joinTerm(text: string, query: QueryNode, added: QueryNode): string {
+  const conditions = query.kind === 'and' ? query.nodes : [query];
+  if (conditions.some((each) => isSame(each, added))) return text;
+  const opposite = negate(added);
+  const others = conditions.filter((each) => !isSame(each, opposite));
+  if (others.length < conditions.length) return formatQuery(joinNodes([...others, added]));
+  const written = formatOperand(added);
+  return query.kind === 'or' ? `(${text}) ${written}` : `${text} ${written}`;
+}
+
+function joinNodes(nodes: QueryNode[]): QueryNode {
+  const [only] = nodes;
+  return only && nodes.length === 1 ? only : { kind: 'and', nodes };
+}
+
+function negate(node: QueryNode): QueryNode {
+  return node.kind === 'not' ? node.node : { kind: 'not', node };
+}
+
+function isSame(one: QueryNode, other: QueryNode): boolean {
+  return formatQuery(one) === formatQuery(other);
+}
+
+/** Without double negations. */
+function simplify(node: QueryNode): QueryNode {
+  return node.kind === 'not' && node.node.kind === 'not' ? simplify(node.node.node) : node;
 }

@@ -1,8 +1,7 @@
 import type { QueryNode } from '@porthole/logs/query';
 import { describe, expect, it } from 'vitest';
-import { addTerm } from './add-term.ts';
 import { explainQuery } from './explain-query.ts';
-import { parseQuery } from './parse-query.ts';
+import { addTerm, parseQuery } from './parse-query.ts';
 import { queryContext } from './query-context.ts';
 
 /** Text with `|` for the caret, kind, what is typed, and the text that a completion replaces. */

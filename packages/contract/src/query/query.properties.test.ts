@@ -4,10 +4,9 @@ import { expect, it } from 'vitest';
 import { PortholeError } from '../errors/errors.ts';
 import { randomQuery, randomQueryText, randomTerm } from '../testing/random-query.ts';
 import { readExplanation } from '../testing/read-explanation.ts';
-import { addTerm } from './add-term.ts';
 import { explainQuery } from './explain-query.ts';
 import { formatQuery } from './format-query.ts';
-import { parseQuery } from './parse-query.ts';
+import { addTerm, parseQuery } from './parse-query.ts';
 import { queryContext } from './query-context.ts';
 
 /** `MORE=20 SEED=random` looks for new cases. */

@@ -1,8 +1,39 @@
-import type { ExistsNode, FieldNode, FieldOperator, FieldRegexNode, RegexNode, TextNode } from '@porthole/logs/query';
-import { quoteInput } from '../params/query.ts';
-import { checkValue } from './check-value.ts';
-import type { QueryProblem } from './query-error.ts';
-import { MAX_REGEX_BYTES, MAX_TERM_BYTES } from './query-limits.ts';
+import {
+  type ExistsNode,
+  type FieldNode,
+  type FieldOperator,
+  type FieldRegexNode,
+  parseLevelName,
+  parseQuantity,
+  type RegexNode,
+  type TextNode,
+} from '@porthole/logs/query';
+import { PortholeError, quoteInput } from '../errors/errors.ts';
+
+/* Limits of conditions. A query is parsed on every request, and every byte of a log is matched against all of its terms. */
+
+export const MAX_TERM_BYTES = 1024;
+export const MAX_REGEX_BYTES = 2048;
+
+/** In UTF-16 units. Fits into a URL with everything else. */
+export const MAX_QUERY_LENGTH = 4096;
+/** Levels of NOT, AND and OR inside each other, and of parentheses. */
+export const MAX_QUERY_DEPTH = 20;
+export const MAX_QUERY_TERMS = 64;
+/** Each takes memory for its automaton in every scanning thread. */
+export const MAX_QUERY_REGEXES = 8;
+
+/** What is wrong with the text of a query. */
+export interface QueryProblem {
+  /** UTF-16 index into the text; its length, if something is missing at the end. */
+  position: number;
+  detail: string;
+}
+
+export function queryError({ position, detail }: QueryProblem): PortholeError {
+  const message = `invalid query at character ${position + 1}: ${detail}`;
+  return new PortholeError('QUERY_INVALID', message, { position });
+}
 
 /*
  * The text of a query as tokens. Incomplete and wrong terms are tokens too, with their problem: editors need them while
@@ -16,7 +47,7 @@ export interface TextRange {
   end: number;
 }
 
-export interface SignToken extends TextRange {
+interface SignToken extends TextRange {
   kind: 'open' | 'close' | 'and' | 'or' | 'not';
 }
 
@@ -181,11 +212,51 @@ function checked(token: TermToken, content: string, maxBytes: number): TermToken
   return { ...rest, problem: { position, detail: `this term is too long: at most ${maxBytes} bytes` } };
 }
 
-export function skipSpace(text: string, at: number): number {
+function skipSpace(text: string, at: number): number {
   return at + (matchAt(SPACE, text, at)?.[0].length ?? 0);
 }
 
 function matchAt(pattern: RegExp, text: string, at: number): RegExpExecArray | null {
   pattern.lastIndex = at;
   return pattern.exec(text);
+}
+
+/** A comparison as written. */
+interface WrittenComparison {
+  field: string;
+  operator: FieldOperator;
+  value: string;
+  isQuoted: boolean;
+}
+
+/** The condition, or what is wrong with its value. */
+function checkValue(written: WrittenComparison): FieldNode | ExistsNode | { detail: string } {
+  const { field, operator, value, isQuoted } = written;
+  const isText = operator === '=' || operator === '!=' || operator === ':';
+  if (isText && value === '*' && !isQuoted)
+    return operator === '!='
+      ? { detail: `"${operator}*" never matches; for records without the field, write -${field}:*` }
+      : { kind: 'exists', field };
+  if (field === 'level') return checkLevel(written);
+  if (!isQuoted && /^[=<>]/.test(value))
+    return {
+      detail: `unknown operator: expected =, !=, :, <, <=, > or >=; if this is the value, put it in double quotes`,
+    };
+  if (operator === ':' && value === '')
+    return { detail: `the value is empty; for records that have the field, write ${field}:*` };
+  if (isText) return { kind: 'field', field, operator, value, ...(!isQuoted && value.includes('*') && WILDCARD) };
+  if (parseQuantity(value)) return { kind: 'field', field, operator, value };
+  return {
+    detail: `invalid value ${quoteInput(value)} for ${operator}: expected a number, a duration like 500ms or a size like 10MiB`,
+  };
+}
+
+const WILDCARD = { wildcard: true } as const;
+
+/** Other common names are accepted, as everywhere, and `:` means the same as `=`; the query has one way of writing. */
+function checkLevel({ field, operator, value }: WrittenComparison): FieldNode | { detail: string } {
+  const known = parseLevelName(value);
+  if (known === undefined)
+    return { detail: `invalid level ${quoteInput(value)}: expected trace, debug, info, warn, error or fatal` };
+  return { kind: 'field', field, operator: operator === ':' ? '=' : operator, value: known.toLowerCase() };
 }

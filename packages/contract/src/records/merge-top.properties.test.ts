@@ -1,7 +1,7 @@
 import type { TopValue } from '@porthole/logs/types';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { compareValues, mergeTop, type TopSource } from './merge-top.ts';
+import { compareValues, mergeTop, type TopSource } from './merge-counts.ts';
 
 /** Counts of a member's records by value, as a node returns them: the first of its values, in order. */
 function topOf(values: readonly string[], limit: number): TopSource['top'] {

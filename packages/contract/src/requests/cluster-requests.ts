@@ -27,10 +27,8 @@ import {
   RESUME_OVERLAP_MS,
   STORE_ROWS,
 } from '../params/cluster-parameters.ts';
-import { MEMBER_ID } from '../params/codecs.ts';
-import { decodeFollowPositions } from '../params/follow-positions.ts';
+import { decodeFollowPositions, MEMBER_ID, optionalValue, parseSourceText, type Query } from '../params/codecs.ts';
 import { encodeParameters, parseParameters } from '../params/parameter.ts';
-import { optionalValue, type Query } from '../params/query.ts';
 import {
   BUDGET_ROW,
   DIGEST_ROWS,
@@ -39,7 +37,6 @@ import {
   SEARCH_ROWS,
   TOP_ROWS,
 } from '../params/record-parameters.ts';
-import { parseSourceText } from '../params/source-text.ts';
 import { type RequestClock, rangeProblem } from '../time/time-text.ts';
 import {
   checkDigest,

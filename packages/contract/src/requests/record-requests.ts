@@ -10,9 +10,10 @@ import type {
   StartPoint,
   TopQuery,
 } from '@porthole/logs/types';
-import { PortholeError } from '../errors/errors.ts';
-import type { SearchOptions } from '../node-state.ts';
-import { FILTER_ROWS, MAX_TERMS } from '../params/log-parameters.ts';
+import { PortholeError, quoteInput } from '../errors/errors.ts';
+import type { FileRequest, SearchOptions, ViewRequest } from '../node-state.ts';
+import { optionalValue, type Query } from '../params/codecs.ts';
+import { FILE_ROWS, FILTER_ROWS, MAX_TERMS, VIEW_ROWS } from '../params/log-parameters.ts';
 import {
   encodeParameters,
   type ParameterRow,
@@ -21,7 +22,6 @@ import {
   parseParameters,
   quotedName,
 } from '../params/parameter.ts';
-import { optionalValue, type Query, quoteInput } from '../params/query.ts';
 import {
   BUDGET_ROW,
   DIGEST_ROWS,
@@ -247,4 +247,28 @@ export function checkDigest<Query extends DigestQuery>(query: Query): Query {
   if (query.onlyNew && query.newSinceMs === undefined)
     throw new PortholeError('PARAMETER_INVALID', '"onlyNew" needs "newSince"');
   return query;
+}
+
+export function parseFileRequest(query: Query): FileRequest {
+  const { file, ...rest } = parseParameters(FILE_ROWS, query);
+  return { file: requireFile(file), ...rest };
+}
+
+export function parseViewRequest(query: Query): ViewRequest {
+  const { file, sizeBytes } = parseParameters(VIEW_ROWS, query);
+  return { file: requireFile(file), sizeBytes };
+}
+
+export function encodeFile(request: FileRequest): URLSearchParams {
+  return encodeParameters(FILE_ROWS, request);
+}
+
+/** Without a size, the default of the node applies. */
+export function encodeView(request: FileRequest & Partial<ViewRequest>): URLSearchParams {
+  return encodeParameters(VIEW_ROWS, request);
+}
+
+function requireFile(file: string | undefined): string {
+  if (file === undefined) throw new PortholeError('FILE_NAME_MISSING', 'give the name of a log file: ?file=NAME');
+  return file;
 }

@@ -3,21 +3,24 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CLOCK, describeRefusal } from '../testing/describe-refusal.ts';
 import { randomQuery } from '../testing/random-query.ts';
-import { encodeFile, encodeView, parseFileRequest, parseViewRequest } from './file-requests.ts';
 import {
   encodeDigest,
   encodeFields,
+  encodeFile,
   encodeFollow,
   encodeHistogram,
   encodeSearch,
   encodeTop,
+  encodeView,
   parseBudget,
   parseDigestRequest,
   parseFieldsRequest,
+  parseFileRequest,
   parseFollowRequest,
   parseHistogramRequest,
   parseSearchRequest,
   parseTopRequest,
+  parseViewRequest,
 } from './record-requests.ts';
 
 const LEVELS: readonly Level[] = ['TRACE', 'DEBUG', 'INFO', 'WARN', 'ERROR', 'FATAL'];

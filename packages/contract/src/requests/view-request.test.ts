@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { codeOf } from '../errors/errors.ts';
 import { DEFAULT_VIEW_BYTES } from '../params/log-parameters.ts';
-import { parseFileRequest, parseViewRequest } from './file-requests.ts';
+import { parseFileRequest, parseViewRequest } from './record-requests.ts';
 
 function parse(query: string) {
   return parseViewRequest(new URLSearchParams(query));

@@ -13,8 +13,7 @@ import {
 } from '../params/cluster-parameters.ts';
 import { documentParameters } from '../params/parameter-docs.ts';
 import { BUDGET_ROW } from '../params/record-parameters.ts';
-import { PATHS } from './paths.ts';
-import { JSON_TYPE, type Route } from './route.ts';
+import { JSON_TYPE, PATHS, type Route } from './route.ts';
 
 const SELECTION_ERRORS = ['PARAMETER_INVALID', 'MEMBER_NOT_FOUND', 'REQUEST_LOOP'] as const;
 const RECORD_ERRORS = [

@@ -12,8 +12,7 @@ import {
   SEARCH_ROWS,
   TOP_ROWS,
 } from '../params/record-parameters.ts';
-import { PATHS } from './paths.ts';
-import { JSON_TYPE, type Route, TEXT_TYPE } from './route.ts';
+import { JSON_TYPE, PATHS, type Route, TEXT_TYPE } from './route.ts';
 
 const FILE_ERRORS = [
   'FILE_NAME_MISSING',

@@ -1,7 +1,6 @@
 import { MEMBER_ID_ROW } from '../params/cluster-parameters.ts';
 import { documentParameters } from '../params/parameter-docs.ts';
-import { PATHS } from './paths.ts';
-import type { Route } from './route.ts';
+import { PATHS, type Route } from './route.ts';
 import { getRoute, type RouteId } from './routes.ts';
 
 /** Routes of a node that any other node forwards to a member. */

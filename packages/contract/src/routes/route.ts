@@ -49,3 +49,67 @@ export interface Route {
 export const JSON_TYPE = 'application/json; charset=utf-8';
 export const TEXT_TYPE = 'text/plain; charset=utf-8';
 export const HTML_TYPE = 'text/html; charset=utf-8';
+
+/** The path of each route; apart from the route table, so that clients need not load it. */
+export const PATHS = {
+  config: '/api/v1/config',
+  settings: '/api/v1/config/settings',
+  node: '/api/v1/node',
+  live: '/health/live',
+  ready: '/health/ready',
+  metrics: '/metrics',
+  openapi: '/openapi.json',
+  docs: '/docs',
+  mcp: '/mcp',
+  console: '/',
+  style: '/assets/porthole.css',
+  icon: '/assets/porthole.svg',
+  asset: '/assets/{name}',
+  logList: '/api/v1/log/list',
+  logView: '/api/v1/log/view',
+  logFiles: '/api/v1/log/files',
+  logRaw: '/api/v1/log/raw',
+  logSearch: '/api/v1/log/search',
+  logFollow: '/api/v1/log/follow',
+  logHistogram: '/api/v1/log/histogram',
+  logDigest: '/api/v1/log/digest',
+  logFields: '/api/v1/log/fields',
+  logTop: '/api/v1/log/top',
+  logExplain: '/api/v1/log/explain',
+  clusterNodes: '/api/v1/cluster/nodes',
+  clusterForget: '/api/v1/cluster/nodes/{id}',
+  clusterExchange: '/api/v1/cluster/exchange',
+  clusterSnapshot: '/api/v1/cluster/snapshots/{id}',
+  clusterConfig: '/api/v1/cluster/config',
+  clusterConfigDiff: '/api/v1/cluster/config/diff',
+  clusterLogFiles: '/api/v1/cluster/log/files',
+  clusterLogSearch: '/api/v1/cluster/log/search',
+  clusterLogFollow: '/api/v1/cluster/log/follow',
+  clusterLogHistogram: '/api/v1/cluster/log/histogram',
+  clusterLogDigest: '/api/v1/cluster/log/digest',
+  clusterLogFields: '/api/v1/cluster/log/fields',
+  clusterLogTop: '/api/v1/cluster/log/top',
+  clusterLogMoment: '/api/v1/cluster/log/moment',
+  clusterGroup: '/api/v1/cluster/group',
+  clusterLogDownload: '/api/v1/cluster/log/download',
+  downloadTicket: '/api/v1/download/ticket',
+  bundle: '/api/v1/bundle',
+} as const;
+
+/** Of a search: what of the records is used. A hint that nodes of earlier versions do not know, so they send all of it. */
+export const RECORDS_HEADER = 'porthole-records';
+
+/**
+ * Of a follow: milliseconds without an event after which a heartbeat is wanted. The response has what the node does; without
+ * it, the node is of an earlier version, and sends one every 15 s unless it was configured otherwise.
+ */
+export const HEARTBEAT_HEADER = 'porthole-heartbeat';
+
+/** Of a follow: a comment of the event stream that begins with this word has a `position` as JSON. Other clients ignore it. */
+export const POSITION_COMMENT = 'position ';
+
+/** How often a node wants one of a member that it follows. */
+export const MEMBER_HEARTBEAT_MS = 2000;
+
+/** See `SearchOptions.onlyRaw`. */
+export const ONLY_RAW = 'raw';

@@ -1,8 +1,7 @@
 import type { ErrorCode } from '../errors/errors.ts';
 import { CLUSTER_ROUTES } from './cluster-routes.ts';
 import { DOWNLOAD_ROUTES, LOG_ROUTES, RECORD_ROUTES } from './log-routes.ts';
-import { PATHS } from './paths.ts';
-import { HTML_TYPE, JSON_TYPE, type Route } from './route.ts';
+import { HTML_TYPE, JSON_TYPE, PATHS, type Route } from './route.ts';
 
 /** Every route, in the order in which they are documented. */
 export const ROUTES = {

@@ -9,9 +9,7 @@ import type {
   MemberDuplicateFile,
   MemberFileProblem,
 } from '../cluster-state.ts';
-import { archivePart } from './archive-schemas.ts';
-import { coverageField } from './coverage-schemas.ts';
-import { coverage, MEMBER_SCHEMAS } from './member-schemas.ts';
+import { archivePart, coverage, coverageField, MEMBER_SCHEMAS } from './member-schemas.ts';
 import { END_REASON, FOLLOW_END, FOLLOW_EVENTS, LOG_SCHEMAS, RECORD_SCHEMAS } from './record-schemas.ts';
 import type { ResponseTypes, SentTypes } from './response-types.ts';
 import {
@@ -185,4 +183,59 @@ export const CLUSTER_SCHEMAS = {
     }),
     FOLLOW_END,
   ]),
+};
+
+const membersAndCoverage = { ...members, ...coverageField };
+
+const countsByMember = mapOf<number>(
+  { type: 'integer' },
+  'Number of records of each member, by id; members without records are absent.',
+);
+
+/** Counts of all members. */
+export const CLUSTER_COUNT_SCHEMAS = {
+  ClusterHistogram: exactObject<SentTypes['ClusterHistogram']>(
+    'Counts per bucket of time and level, of all members.',
+    {
+      bucketMs: integer('Width of a bucket in milliseconds.'),
+      buckets: listOf(
+        extendedObject<ResponseTypes['HistogramBucket'], { nodes: Record<string, number> }>(
+          RECORD_SCHEMAS.HistogramBucket,
+          'The records of one bucket.',
+          { nodes: countsByMember },
+        ),
+        'Those with records, in rising order.',
+      ),
+      untimed: integer('Matching records without a timestamp.'),
+      counted: nullable(
+        ref('CountedPart'),
+        'Where a member ran out of time: the part that every member that responded has counted. Null: everything.',
+      ),
+      ...membersAndCoverage,
+    },
+    archivePart,
+  ),
+  CountedPart: exactObject<ResponseTypes['CountedPart']>('A time range.', {
+    fromMs: integer('Epoch milliseconds, inclusive.'),
+    toMs: integer('Epoch milliseconds, exclusive.'),
+  }),
+  ClusterDigest: exactObject<SentTypes['ClusterDigest']>(
+    'Records of all members grouped by level and call site.',
+    {
+      groups: listOf(
+        extendedObject<
+          ResponseTypes['DigestGroup'],
+          { nodes: Record<string, number>; sample: ResponseTypes['ClusterRecord'] }
+        >(RECORD_SCHEMAS.DigestGroup, 'Records of one level from one call site, or with one message pattern.', {
+          nodes: countsByMember,
+          sample: ref('ClusterRecord'),
+        }),
+        'The largest first.',
+      ),
+      totalGroups: integer('Estimated number of groups: members return their largest.'),
+      ungrouped: integer('Records of groups that were discarded because there were too many.'),
+      ...membersAndCoverage,
+    },
+    { ...archivePart, baseline: ref('DigestBaseline') },
+  ),
 };

@@ -1,4 +1,5 @@
-import type { MemberClock, MembershipState } from '../cluster-state.ts';
+import type { ArchivePart, MemberArchive, MemberClock, MembershipState } from '../cluster-state.ts';
+import type { Coverage, Missing } from '../coverage.ts';
 import type { ShippingLag } from '../node-state.ts';
 import type { SentTypes } from './response-types.ts';
 import {
@@ -18,7 +19,7 @@ import {
 } from './schema-builders.ts';
 
 /** Why the part of a member is missing. */
-export const MISSING_OUTCOMES = [
+const MISSING_OUTCOMES = [
   'refused',
   'timeout',
   'tls',
@@ -118,5 +119,69 @@ export const MEMBER_SCHEMAS = {
       'Milliseconds to take off its times. 0 while the clock may be right; otherwise unchanged until a measurement rules it out.',
     ),
     uncertaintyMs: number('The true offset is within this many milliseconds of it.'),
+  }),
+};
+
+/** The field of responses that were read from the archive at least in part. */
+export const archivePart = { archive: ref('ArchivePart') };
+
+/** What responses say about the archive. */
+export const ARCHIVE_SCHEMAS = {
+  MemberArchive: exactObject<MemberArchive>(
+    'What the archive has of a member; absent if the archive was not asked, or knows nothing of it.',
+    {
+      count: integer('Records of it in the response that came from the archive.'),
+      beforeMs: nullableInteger(
+        'Records before this time, epoch milliseconds by the clock of the member, came from the archive, and all others from its disk. Null: all came from the archive.',
+      ),
+      shippedFromMs: nullableInteger(
+        'Start of the time range, by the clock of the member, of which all its records are in the archive. Null: nothing was shipped.',
+      ),
+      shippedToMs: nullableInteger('End of that range.'),
+      lostBytes: integer('Bytes of records that were deleted on its disk before they could be shipped.'),
+    },
+  ),
+  ArchivePart: exactObject<ArchivePart>(
+    'Which part of the response came from the archive; absent if it was not asked.',
+    {
+      records: integer('Records, or records counted, that came from the archive.'),
+      beforeMs: nullableInteger(
+        'Records before this time, epoch milliseconds, came from the archive, except of members whose report has another time. Null: records of any time.',
+      ),
+      problem: nullableText('Why what the archive has is missing in the response; null if it is not.'),
+    },
+  ),
+};
+
+/** The field of responses that say how much of the answer they are. */
+export const coverageField = { coverage: ref('Coverage') };
+
+export const COVERAGE_SCHEMAS = {
+  Coverage: exactObject<Coverage>(
+    'How much of the answer the response is. Only of a complete one may anybody say that something is not there.',
+    {
+      askedFromMs: nullableInteger(
+        'Epoch milliseconds of the start of the time range that was asked for, by the clock of the responding node. Null: no limit.',
+      ),
+      askedToMs: nullableInteger('Epoch milliseconds of its end. Null: no limit.'),
+      missing: listOf(ref('Missing'), 'What the response lacks of it.'),
+      isComplete: bool('Whether nothing is missing.'),
+    },
+  ),
+  Missing: exactObject<Missing>('A part of the answer that is not in the response.', {
+    node: nullableText('Id of the member whose part it is; null if it is not of one member.'),
+    reason: oneOf('Why: the outcome of a member, or what kept the rest from being read.', [
+      ...MISSING_OUTCOMES,
+      'limit',
+      'time budget',
+      'cancelled',
+      'unreadable',
+      'part',
+      'archive',
+      'registry',
+    ]),
+    detail: nullableText('The cause, for people.'),
+    asOfMs: nullableInteger('Epoch milliseconds of the earlier state that is shown instead; null if there is none.'),
+    isExpected: bool('Nothing to worry about: the member has left in order.'),
   }),
 };

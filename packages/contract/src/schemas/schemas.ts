@@ -7,12 +7,9 @@ import type {
   SettingEntry,
   ShippingState,
 } from '../node-state.ts';
-import { ARCHIVE_SCHEMAS } from './archive-schemas.ts';
-import { CLUSTER_COUNT_SCHEMAS } from './cluster-count-schemas.ts';
-import { CLUSTER_SCHEMAS } from './cluster-schemas.ts';
-import { COVERAGE_SCHEMAS } from './coverage-schemas.ts';
-import { FIELD_SCHEMAS } from './field-schemas.ts';
-import { LOG_SCHEMAS, RECORD_SCHEMAS } from './record-schemas.ts';
+import { CLUSTER_COUNT_SCHEMAS, CLUSTER_SCHEMAS } from './cluster-schemas.ts';
+import { ARCHIVE_SCHEMAS, COVERAGE_SCHEMAS } from './member-schemas.ts';
+import { FIELD_SCHEMAS, LOG_SCHEMAS, RECORD_SCHEMAS } from './record-schemas.ts';
 import type { DownloadTicket, Readiness, ResponseTypes, SentTypes } from './response-types.ts';
 import {
   anyValue,

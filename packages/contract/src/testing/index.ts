@@ -1,5 +1,5 @@
 /** What the tests of other packages use of this one: helpers, and internals that have no public entry. Not published. */
-export { LEVEL_NAMES } from '../records/levels.ts';
+export { LEVEL_NAMES } from '@porthole/logs/query';
 export {
   type CaseDir,
   type CaseFiles,

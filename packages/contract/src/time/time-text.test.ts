@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { CLOCK } from '../testing/describe-refusal.ts';
-import { durationText, parseSpan } from './duration-text.ts';
-import { readTime } from './time-text.ts';
+import { durationText, parseSpan, readTime } from './time-text.ts';
 
 const { nowMs } = CLOCK;
 const HOUR_MS = 3_600_000;

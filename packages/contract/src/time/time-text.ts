@@ -1,5 +1,3 @@
-import { readDuration } from './duration-text.ts';
-
 /* The one grammar of times that people and programs write: parameters of the API, flags of the CLI, fields of the console. */
 
 /** The clock for reading times: those without a date are relative to now, those without a zone are in this one. */
@@ -10,9 +8,9 @@ export interface RequestClock {
 }
 
 /** The time, or what is wrong with the text and what is expected. */
-export type TimeReading = { timeMs: number } | { problem: string };
+type TimeReading = { timeMs: number } | { problem: string };
 
-export const TIME_FORMS =
+const TIME_FORMS =
   'RFC 3339, "2026-11-15 14:05", a date, 14:05, "yesterday 18:00", 15m or "2 days ago", epoch seconds or milliseconds, @SECONDS or now';
 
 /** The largest distance from 1970 of a JavaScript date. */
@@ -40,7 +38,7 @@ export function rangeProblem(from: NamedTime, to: NamedTime): string | undefined
   return `${start} must be before ${end}`;
 }
 
-export interface NamedTime {
+interface NamedTime {
   name: string;
   timeMs: number | undefined;
 }
@@ -186,4 +184,55 @@ export function timeText(timeMs: number): string {
   if (whole === 0 || (digits >= 12 && digits < 15)) return String(whole + 0);
   const text = String(Math.abs(whole)).padStart(4, '0');
   return `@${whole < 0 ? '-' : ''}${text.slice(0, -3)}.${text.slice(-3)}`;
+}
+
+/** Every spelling of a unit, in lower case; the first of each is the short one. */
+const UNITS: readonly { names: readonly string[]; ms: number }[] = [
+  { names: ['ms', 'msec', 'msecs', 'millisecond', 'milliseconds'], ms: 1 },
+  { names: ['s', 'sec', 'secs', 'second', 'seconds'], ms: 1000 },
+  { names: ['m', 'min', 'mins', 'minute', 'minutes'], ms: 60_000 },
+  { names: ['h', 'hr', 'hrs', 'hour', 'hours'], ms: 3_600_000 },
+  { names: ['d', 'day', 'days'], ms: 86_400_000 },
+  { names: ['w', 'week', 'weeks'], ms: 7 * 86_400_000 },
+];
+
+const UNIT_MS: ReadonlyMap<string, number> = new Map(UNITS.flatMap(({ names, ms }) => names.map((name) => [name, ms])));
+
+const PART = /^(\d{1,15}(?:\.\d{1,6})?) ?([a-z]+) ?/i;
+
+export const DURATION_UNITS = UNITS.map(({ names: [short] }) => short).join(', ');
+
+/** The duration, or what is wrong with the text. */
+type DurationReading = { durationMs: number } | { problem: string };
+
+/** One or more numbers with their units, added up: `15m`, `1h30m`, `1.5 hours`. */
+export function readDuration(text: string): DurationReading {
+  let rest = text.trim();
+  if (rest === '') return { problem: 'it is empty' };
+  let durationMs = 0;
+  while (rest !== '') {
+    const [whole = '', number = '', unit = ''] = PART.exec(rest) ?? [];
+    if (whole === '') return { problem: `expected a number with its unit at "${rest}"` };
+    // Months are not a fixed time, and an `M` that is read as minutes would be off by a factor of 43,200.
+    const unitMs = unit === 'M' ? undefined : UNIT_MS.get(unit.toLowerCase());
+    if (unitMs === undefined) return { problem: `unknown unit "${unit}": expected ${DURATION_UNITS}` };
+    durationMs += Number(number) * unitMs;
+    rest = rest.slice(whole.length);
+  }
+  durationMs = Math.round(durationMs);
+  return Number.isSafeInteger(durationMs) ? { durationMs } : { problem: 'it is too long' };
+}
+
+/** Milliseconds, or a duration with units. `undefined` if the text is neither. */
+export function parseSpan(text: string): number | undefined {
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  const reading = readDuration(text);
+  return 'durationMs' in reading ? reading.durationMs : undefined;
+}
+
+/** In the largest unit up to days that divides it: `15m`, `90s`. Read back by `readDuration`. */
+export function durationText(durationMs: number): string {
+  if (durationMs === 0) return '0s';
+  const unit = UNITS.findLast(({ names: [short], ms }) => short !== 'w' && durationMs % ms === 0);
+  return unit === undefined ? `${durationMs}ms` : `${durationMs / unit.ms}${unit.names[0]}`;
 }

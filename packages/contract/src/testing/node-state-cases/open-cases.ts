@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { codeOf } from '../../errors/errors.ts';
 import type { NodeState } from '../../node-state.ts';
-import { isSameFile } from '../../records/same-file.ts';
+import { isSameFile } from '../../responses.ts';
 import { type NodeStateCase, nodeCase } from './node-state-case.ts';
 import { catchFailure, readLatin1 } from './responses.ts';
 import { ODD_NAME, sharedFiles } from './shared-files.ts';

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SizedBytes } from './sized-bytes.ts';
+import { SizedBytes } from './responses.ts';
 
 async function* chunks(lengths: readonly number[]): AsyncGenerator<Uint8Array> {
   for (const length of lengths) yield new Uint8Array(length);

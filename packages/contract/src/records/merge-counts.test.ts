@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { mergeBuckets } from './merge-buckets.ts';
+import { mergeBuckets } from './merge-counts.ts';
 
 it('counts are added up in common buckets, in the order of time, by the common clock', () => {
   const merged = mergeBuckets(

@@ -1,5 +1,28 @@
+import type { FetchFunction } from './node-state.ts';
+
+/** The clock of a server, as the `Date` header of its responses shows it. */
+export class ResponseClock {
+  /** What to add to the monotonic clock. */
+  #aheadMs: number | undefined;
+
+  /** Its time now, within a second; `undefined` before its first response. */
+  get nowMs(): number | undefined {
+    return this.#aheadMs === undefined ? undefined : performance.now() + this.#aheadMs;
+  }
+
+  /** Sends requests and notes the time of each response. */
+  watch(fetch: FetchFunction): FetchFunction {
+    return async (url, init) => {
+      const response = await fetch(url, init);
+      const dateMs = Date.parse(response.headers.get('date') ?? '');
+      if (Number.isFinite(dateMs)) this.#aheadMs = dateMs - performance.now();
+      return response;
+    };
+  }
+}
+
 /** The error of a source with fewer or more bytes than announced: those it has given, up to the chunk that is too long. */
-export type WrongSize = (givenBytes: number) => Error;
+type WrongSize = (givenBytes: number) => Error;
 
 /**
  * Bytes whose number is known before they are read: iterating emits exactly that many, in chunks that are not empty, or
@@ -26,4 +49,9 @@ export class SizedBytes implements AsyncIterable<Uint8Array> {
     }
     if (givenBytes < this.sizeBytes) throw this.#wrongSize(givenBytes);
   }
+}
+
+/** Whether two entity tags belong to the same file, which may have grown in between. */
+export function isSameFile(etag: string, other: string): boolean {
+  return etag.split('-', 1)[0] === other.split('-', 1)[0];
 }

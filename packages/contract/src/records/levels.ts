@@ -1,1 +1,0 @@
-export { LEVEL_NAMES, LEVELS } from '@porthole/logs/query';
