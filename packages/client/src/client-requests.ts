@@ -1,27 +1,28 @@
-import type {
-  AroundRequest,
-  BundleRequest,
-  CallOptions,
-  ClusterConfig,
-  ClusterConfigDiff,
-  ClusterDigest,
-  ClusterEnd,
-  ClusterFields,
-  ClusterFollowItem,
-  ClusterHistogram,
-  ClusterItem,
-  ClusterLogFiles,
-  ClusterRecord,
-  ClusterState,
-  ClusterTop,
-  ConfigDiffRequest,
-  Coverage,
-  FileRequest,
-  FollowOptions,
-  MemberSelection,
-  NodeState,
-  SearchOptions,
-  ViewRequest,
+import {
+  type AroundRequest,
+  type BundleRequest,
+  type CallOptions,
+  type ClusterConfig,
+  type ClusterConfigDiff,
+  type ClusterDigest,
+  type ClusterEnd,
+  type ClusterFields,
+  type ClusterFollowItem,
+  type ClusterHistogram,
+  type ClusterItem,
+  type ClusterLogFiles,
+  type ClusterRecord,
+  type ClusterState,
+  type ClusterTop,
+  type ConfigDiffRequest,
+  type Coverage,
+  type FileRequest,
+  type FollowOptions,
+  type MemberSelection,
+  type NodeState,
+  parseQuery,
+  type SearchOptions,
+  type ViewRequest,
 } from '@porthole/contract';
 import type {
   ByteStream,
@@ -132,4 +133,13 @@ export interface NodeClient extends NodeOperations {
    * `BundleManifest`. Without times: of the last hour. The caller closes the response.
    */
   bundle(request?: Partial<BundleRequest>, options?: CallOptions): Promise<ByteStream>;
+}
+
+type Parsed<Request> = Omit<Request, 'query'> & { query?: QueryNode };
+
+/** The request with its query parsed: a mistake in its text is thrown before anything is sent. */
+export function parseRequest<Request extends QueryCondition>(request: Request): Parsed<Request> {
+  const { query, ...others } = request;
+  const node = typeof query === 'string' ? parseQuery(query) : query;
+  return { ...others, ...(node !== undefined && { query: node }) };
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { SYSTEM_CLOCK } from './clock.ts';
+import { SYSTEM_CLOCK } from './retry.ts';
 import { catchFailure } from './testing/catch-failure.ts';
 
 it('stops waiting when the signal fires, or has fired', async () => {

@@ -12,6 +12,7 @@ import {
   isEndCursor,
   isFieldSummary,
   isFieldValues,
+  isFileName,
   isGroup,
   isLevel,
   isObject,
@@ -22,8 +23,8 @@ import {
   isTime,
   isTopValue,
   isTrue,
+  remoteText,
 } from './field-checks.ts';
-import { isFileName, remoteText } from './remote-text.ts';
 
 /*
  * Decodes stream items of another node, which may be newer, older or broken. Invalid items and fields are skipped and counted,

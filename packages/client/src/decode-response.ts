@@ -20,8 +20,7 @@ import {
   decodeTopValues,
   SkippedItems,
 } from './decode-records.ts';
-import { isObject } from './field-checks.ts';
-import { isFileName, remoteText } from './remote-text.ts';
+import { isFileName, isObject, remoteText } from './field-checks.ts';
 
 /*
  * Checks the general shape of responses, not each field, which would reject later versions. `undefined` if it is invalid. The

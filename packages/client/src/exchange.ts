@@ -1,18 +1,21 @@
-import type { FetchResponse } from '@porthole/contract';
-import { MAX_TIMER_MS, type StrictOptions } from './client-options.ts';
-import type { Clock } from './clock.ts';
-import { ClientError } from './errors/client-error.ts';
 import {
+  encodeBodyParameters,
+  type FetchFunction,
+  type FetchResponse,
+  PATHS,
+  type ResponseBudget,
+} from '@porthole/contract';
+import { MAX_TIMER_MS, type StrictOptions } from './client-options.ts';
+import {
+  ClientError,
   type ConnectionFailure,
   classifyFailure,
   describeFailure,
   findPortholeError,
-} from './errors/connection-failure.ts';
+} from './errors/client-error.ts';
 import { responseError } from './errors/response-error.ts';
-import { HeldBytes } from './held-bytes.ts';
-import { PatientTimer } from './patient-timer.ts';
-import { remoteText } from './remote-text.ts';
-import { type ClientDeps, type ClientRequest, chooseBody, LAST_EVENT_ID } from './request.ts';
+import { remoteText } from './field-checks.ts';
+import type { Clock } from './retry.ts';
 
 /** Maximum bytes read of an error body. */
 const MAX_PROBLEM_BYTES = 64 * 1024;
@@ -301,4 +304,120 @@ export class Exchange {
       throw this.cut(`${what} (${this.options.base}): ${describeFailure(error, this.options)}`, error);
     }
   }
+}
+
+/** Bytes of each response not counted by the budget: short responses work even if it is exhausted. */
+const UNCOUNTED_BYTES = 256 * 1024;
+
+/** The bytes of one response in memory, as far as the budget that all responses share counts them. */
+class HeldBytes {
+  readonly #budget: ResponseBudget | undefined;
+  #bytes = 0;
+  #countedBytes = 0;
+
+  constructor(budget: ResponseBudget | undefined) {
+    this.#budget = budget;
+  }
+
+  /** Returns what is exceeded, for the error; `undefined` if there is room. */
+  add(bytes: number): string | undefined {
+    this.#bytes += bytes;
+    const more = Math.max(0, this.#bytes - UNCOUNTED_BYTES) - this.#countedBytes;
+    if (!this.#budget || more <= 0) return undefined;
+    if (!this.#budget.hold(more)) return `the ${this.#budget.maxBytes} bytes that all responses together may hold`;
+    this.#countedBytes += more;
+    return undefined;
+  }
+
+  reduceTo(bytes: number): void {
+    this.#bytes = bytes;
+    const counted = Math.min(this.#countedBytes, Math.max(0, bytes - UNCOUNTED_BYTES));
+    this.#budget?.release(this.#countedBytes - counted);
+    this.#countedBytes = counted;
+  }
+}
+
+/** A timer that is later than this says that this program did not get to reading. */
+const LATE_MS = 100;
+
+/** The time for something to come. If this program was busy itself, what has come meanwhile is read first. */
+class PatientTimer {
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  start(ms: number, end: () => void): void {
+    this.stop();
+    const dueMs = performance.now() + ms;
+    this.#timer = setTimeout(() => {
+      if (performance.now() > dueMs + LATE_MS) this.#timer = setTimeout(end, LATE_MS);
+      else end();
+    }, ms);
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+  }
+}
+
+/** The variable part of a request. */
+export interface ClientRequest {
+  /** Path of the route below the base address. */
+  path: string;
+  /** A GET with parameters too long for a URL is sent as a POST, if the route accepts it. */
+  method?: 'GET' | 'HEAD' | 'DELETE';
+  query?: URLSearchParams;
+  /** JSON, sent by POST. */
+  body?: string;
+  headers?: Readonly<Record<string, string>>;
+  signal?: AbortSignal | undefined;
+  /** Overrides the one of the client. */
+  responseBudget?: ResponseBudget | undefined;
+  /** Added to the timeouts: how long the node may scan before it responds. */
+  scanMs?: number;
+  /** Maximum size of a whole response; default: that of an item. */
+  maxBytes?: number;
+  /** Whether a stream must keep a minimum pace; not for a follow, or a search without a budget. */
+  isPaced?: boolean;
+  /** Whether to wait for the first bytes of the body, too, within the timeout: the head alone is no response. */
+  awaitsBody?: boolean;
+}
+
+/** What every request needs. */
+export interface ClientDeps {
+  options: StrictOptions;
+  clock: Clock;
+  /** Replaces `/api/v1`: the path below which a node forwards requests to one member. */
+  pathPrefix?: string;
+}
+
+/** Below the default limits of a node for URLs and headers. */
+const MAX_URL_CHARACTERS = 6 * 1024;
+
+/** Routes that also accept parameters in a body. */
+const POST_PATHS: ReadonlySet<string> = new Set([
+  PATHS.logSearch,
+  PATHS.logFollow,
+  PATHS.logHistogram,
+  PATHS.logDigest,
+  PATHS.logFields,
+  PATHS.logTop,
+  PATHS.clusterLogSearch,
+  PATHS.clusterLogFollow,
+  PATHS.clusterLogHistogram,
+  PATHS.clusterLogDigest,
+  PATHS.clusterLogFields,
+  PATHS.clusterLogTop,
+]);
+
+const LAST_EVENT_ID = 'last-event-id';
+
+/** Sends parameters and event id in a body if they are too long for a URL and a header. */
+function chooseBody(request: ClientRequest): { method: string; body?: string } {
+  if (request.body !== undefined) return { method: 'POST', body: request.body };
+  const { path, method = 'GET', query = new URLSearchParams(), headers } = request;
+  const id = headers?.[LAST_EVENT_ID];
+  const length = query.toString().length + (id?.length ?? 0);
+  if (method !== 'GET' || length <= MAX_URL_CHARACTERS || !POST_PATHS.has(path)) return { method };
+  const all = new URLSearchParams(query);
+  if (id !== undefined) all.set('Last-Event-ID', id);
+  return { method: 'POST', body: encodeBodyParameters(all) };
 }

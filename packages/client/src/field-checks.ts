@@ -1,6 +1,5 @@
 import { isObjectText, LEVELS } from '@porthole/contract';
 import { isBoundedJson } from './bounded-json.ts';
-import { isCodeLike } from './remote-text.ts';
 
 /* Whether a field of another node's response is valid. */
 
@@ -48,7 +47,7 @@ export function isTextList(value: unknown): boolean {
   return true;
 }
 
-export interface FileProblem {
+interface FileProblem {
   file: string;
   code: string;
   detail: string;
@@ -63,7 +62,7 @@ export function isDuplicate(value: unknown): value is Fields {
   return isObject(value) && isPath(value.file) && isPath(value.sameAs) && isNode(value.node);
 }
 
-export function isPath(value: unknown): value is string {
+function isPath(value: unknown): value is string {
   return isText(value) && value.length <= MAX_PATH_CHARACTERS;
 }
 
@@ -114,7 +113,7 @@ export function isCount(value: unknown): value is number {
   return typeof value === 'number' && Number.isFinite(value) && value >= 0;
 }
 
-export const isTextOrNull = (field: unknown) => field === null || isText(field);
+const isTextOrNull = (field: unknown) => field === null || isText(field);
 export const isCountOrNull = (field: unknown) => field === null || isCount(field);
 
 export function isGroup(value: unknown): value is Fields {
@@ -174,4 +173,36 @@ export function isFieldValues(value: unknown): boolean {
 function isScalar(value: unknown): boolean {
   const type = typeof value;
   return value === null || type === 'string' || type === 'number' || type === 'boolean';
+}
+
+/*
+ * Sanitizes text of another node, like a reason or a failing check. It is shown in terminals, too, so it is short, a single
+ * line, and contains nothing that a terminal would act on.
+ */
+
+const MAX_CHARACTERS = 300;
+
+/** Control characters, line and paragraph separators, and bidirectional marks. */
+const UNSHOWABLE = /[\p{Cc}\p{Cs}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]+/gu;
+
+export function remoteText(text: string): string {
+  const shown = text.slice(0, 2 * MAX_CHARACTERS).replace(UNSHOWABLE, ' ');
+  return shown.length > MAX_CHARACTERS || text.length > 2 * MAX_CHARACTERS
+    ? `${shown.slice(0, MAX_CHARACTERS)}...`
+    : shown;
+}
+
+/** Maximum length of a file name. */
+const MAX_NAME_BYTES = 255;
+
+/** Whether this is a valid name of a log or file. */
+export function isFileName(name: unknown): name is string {
+  if (typeof name !== 'string' || name.length > MAX_NAME_BYTES) return false;
+  // A UTF-16 unit takes at most three bytes in UTF-8: short names need no check.
+  return name.length * 3 <= MAX_NAME_BYTES || new TextEncoder().encode(name).length <= MAX_NAME_BYTES;
+}
+
+/** Looks like an error code. */
+export function isCodeLike(code: unknown): code is string {
+  return typeof code === 'string' && /^[A-Z][A-Z0-9_]{1,63}$/.test(code);
 }

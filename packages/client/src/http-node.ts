@@ -37,24 +37,23 @@ import type {
   Top,
 } from '@porthole/logs/types';
 import type { RecordBatch } from '@porthole/records';
-import { bodyBytes } from './body-bytes.ts';
 import { checkArguments, checkOptions } from './check-arguments.ts';
 import { type ClientOptions, IDENTITY_ENCODING, strictOptions } from './client-options.ts';
-import type {
-  ClusterClient,
-  DigestRequest,
-  FieldsRequest,
-  FollowRequest,
-  HistogramRequest,
-  NodeClient,
-  RecordsEvent,
-  RecordsOptions,
-  RecordsRequest,
-  SearchRequest,
-  TopRequest,
-  ViewLogRequest,
+import {
+  type ClusterClient,
+  type DigestRequest,
+  type FieldsRequest,
+  type FollowRequest,
+  type HistogramRequest,
+  type NodeClient,
+  parseRequest,
+  type RecordsEvent,
+  type RecordsOptions,
+  type RecordsRequest,
+  type SearchRequest,
+  type TopRequest,
+  type ViewLogRequest,
 } from './client-requests.ts';
-import { SYSTEM_CLOCK } from './clock.ts';
 import { HttpCluster } from './cluster/http-cluster.ts';
 import {
   decodeConfig,
@@ -67,13 +66,12 @@ import {
   decodeSettings,
   decodeTop,
 } from './decode-response.ts';
-import type { Exchange } from './exchange.ts';
+import type { ClientDeps, Exchange } from './exchange.ts';
 import { follow } from './follow/follow.ts';
 import { NodeFollowPosition } from './follow/node-follow-position.ts';
-import { parseRequest } from './parse-request.ts';
 import { readFollow, readPages } from './read-records.ts';
-import { openRemoteLog } from './remote-log.ts';
-import type { ClientDeps } from './request.ts';
+import { bodyBytes, openRemoteLog } from './remote-log.ts';
+import { SYSTEM_CLOCK } from './retry.ts';
 import { countLimits, openSearch, searchItems } from './search-stream.ts';
 import { rejectPage, requestJson, sendRequest } from './send-request.ts';
 

@@ -128,6 +128,6 @@ export type {
   TopRequest,
   ViewLogRequest,
 } from './client-requests.ts';
+export type { ConnectionFailure } from './errors/client-error.ts';
 export { ClientError } from './errors/client-error.ts';
-export type { ConnectionFailure } from './errors/connection-failure.ts';
 export { createClient } from './http-node.ts';

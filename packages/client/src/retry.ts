@@ -1,11 +1,10 @@
 import type { StrictOptions } from './client-options.ts';
-import type { Clock } from './clock.ts';
 import { ClientError } from './errors/client-error.ts';
 
 /** Statuses of transient failures. */
 const TRANSIENT_STATUSES: ReadonlySet<number> = new Set([408, 429, 502, 503, 504]);
 
-export interface RetryDeps {
+interface RetryDeps {
   options: Pick<StrictOptions, 'retries' | 'backoffMs' | 'maxBackoffMs'>;
   clock: Clock;
   signal?: AbortSignal | undefined;
@@ -39,3 +38,31 @@ function isTransient(error: unknown): boolean {
   if (!(error instanceof ClientError)) return false;
   return error.code === 'UNREACHABLE' || TRANSIENT_STATUSES.has(error.status ?? 0);
 }
+
+/** Time and randomness; tests provide their own. */
+export interface Clock {
+  /** Epoch ms. */
+  now(): number;
+  /** In [0, 1). */
+  random(): number;
+  /** Rejects with the reason of the signal when it aborts. */
+  wait(ms: number, signal?: AbortSignal): Promise<void>;
+}
+
+export const SYSTEM_CLOCK: Clock = {
+  now: () => Date.now(),
+  random: () => Math.random(),
+  wait: (ms, signal) =>
+    new Promise((resolve, reject) => {
+      if (signal?.aborted) return reject(signal.reason);
+      const onAbort = () => {
+        clearTimeout(timer);
+        reject(signal?.reason);
+      };
+      const timer = setTimeout(() => {
+        signal?.removeEventListener('abort', onAbort);
+        resolve();
+      }, ms);
+      signal?.addEventListener('abort', onAbort, { once: true });
+    }),
+};

@@ -2,8 +2,7 @@ import type { SearchOptions } from '@porthole/contract';
 import type { FoundRecord, SearchEnd, SearchItem } from '@porthole/logs/types';
 import { joinBytes } from '@porthole/records';
 import { decodeEnd, decodeItem, decodeRecord, SkippedItems } from './decode-records.ts';
-import type { Exchange } from './exchange.ts';
-import type { ClientDeps, ClientRequest } from './request.ts';
+import type { ClientDeps, ClientRequest, Exchange } from './exchange.ts';
 import { rejectPage, sendRequest } from './send-request.ts';
 
 const NEWLINE = 10;

@@ -1,7 +1,6 @@
 import { JsonTooLarge, parseBoundedJson } from './bounded-json.ts';
 import { notSupported } from './errors/response-error.ts';
-import { Exchange } from './exchange.ts';
-import type { ClientDeps, ClientRequest } from './request.ts';
+import { type ClientDeps, type ClientRequest, Exchange } from './exchange.ts';
 import { withRetries } from './retry.ts';
 
 /** The head of a successful response, with retries. */

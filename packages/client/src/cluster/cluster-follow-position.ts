@@ -8,8 +8,8 @@ import {
   type MemberSelection,
 } from '@porthole/contract';
 import type { FollowQuery } from '@porthole/logs/types';
-import type { Clock } from '../clock.ts';
 import type { FollowPosition } from '../follow/follow.ts';
+import type { Clock } from '../retry.ts';
 
 /**
  * A follow resumes this long before its newest record: records of slower members may still have been in flight. Longer than

@@ -4,7 +4,7 @@ import type { ClusterFollowItem } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { freePorts } from '@porthole/server/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { SYSTEM_CLOCK } from '../clock.ts';
+import { SYSTEM_CLOCK } from '../retry.ts';
 import { startCuttingProxy } from '../testing/cutting-proxy.ts';
 import { RestartableNode } from '../testing/restartable-node.ts';
 import { testClient } from '../testing/test-client.ts';

@@ -34,19 +34,20 @@ import {
 } from '@porthole/contract';
 import { type RecordBatch, toBatches } from '@porthole/records';
 import { checkArguments, checkOptions } from '../check-arguments.ts';
-import type {
-  AroundLogRequest,
-  ClusterClient,
-  ClusterRecordsEvent,
-  DigestRequest,
-  FieldsRequest,
-  FollowRequest,
-  HistogramRequest,
-  NodeOperations,
-  RecordsOptions,
-  RecordsRequest,
-  SearchRequest,
-  TopRequest,
+import {
+  type AroundLogRequest,
+  type ClusterClient,
+  type ClusterRecordsEvent,
+  type DigestRequest,
+  type FieldsRequest,
+  type FollowRequest,
+  type HistogramRequest,
+  type NodeOperations,
+  parseRequest,
+  type RecordsOptions,
+  type RecordsRequest,
+  type SearchRequest,
+  type TopRequest,
 } from '../client-requests.ts';
 import {
   decodeClusterDigest,
@@ -55,11 +56,10 @@ import {
   decodeClusterTop,
   decodeLists,
 } from '../decode-response.ts';
+import type { ClientDeps } from '../exchange.ts';
 import { isObject } from '../field-checks.ts';
 import { follow } from '../follow/follow.ts';
-import { parseRequest } from '../parse-request.ts';
 import { readFollow, readPages } from '../read-records.ts';
-import type { ClientDeps } from '../request.ts';
 import { countLimits, openSearch, searchItems } from '../search-stream.ts';
 import { requestJson } from '../send-request.ts';
 import { ClusterFollowPosition } from './cluster-follow-position.ts';

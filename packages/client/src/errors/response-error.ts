@@ -1,6 +1,5 @@
-import type { FetchResponse } from '@porthole/contract';
-import { ERROR_KINDS, type ErrorCode, isErrorCode } from '@porthole/contract';
-import { isCodeLike, remoteText } from '../remote-text.ts';
+import { ERROR_KINDS, type ErrorCode, type FetchResponse, isErrorCode } from '@porthole/contract';
+import { isCodeLike, remoteText } from '../field-checks.ts';
 import { ClientError, type ClientErrorFacts } from './client-error.ts';
 
 /** What is known about the response, for the error. */

@@ -3,7 +3,7 @@ import { createParser } from 'eventsource-parser';
 import { decodeFollowItem, SkippedItems } from '../decode-records.ts';
 import { notSupported } from '../errors/response-error.ts';
 import type { Exchange } from '../exchange.ts';
-import { remoteText } from '../remote-text.ts';
+import { remoteText } from '../field-checks.ts';
 
 /** The content of a chunk of an event stream. */
 export interface EventBatch<T> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
 import type { NodeClient } from '../client-requests.ts';
-import { SYSTEM_CLOCK } from '../clock.ts';
+import { SYSTEM_CLOCK } from '../retry.ts';
 import { collectFollow } from '../testing/collect-follow.ts';
 import { startCuttingProxy } from '../testing/cutting-proxy.ts';
 import { RestartableNode } from '../testing/restartable-node.ts';

@@ -1,8 +1,7 @@
 import { type CallOptions, type ErrorCode, errorMessage, HEARTBEAT_HEADER } from '@porthole/contract';
 import type { FollowItem } from '@porthole/logs/types';
 import { ClientError } from '../errors/client-error.ts';
-import { Exchange } from '../exchange.ts';
-import type { ClientDeps, ClientRequest } from '../request.ts';
+import { type ClientDeps, type ClientRequest, Exchange } from '../exchange.ts';
 import { backoff, requestedWait } from '../retry.ts';
 import { sendRequest } from '../send-request.ts';
 import { checkEventStream, readEvents } from './event-stream.ts';

@@ -1,7 +1,7 @@
 import { type ClientOptions, strictOptions } from '../client-options.ts';
 import type { NodeClient } from '../client-requests.ts';
-import type { Clock } from '../clock.ts';
 import { HttpNode } from '../http-node.ts';
+import type { Clock } from '../retry.ts';
 
 /** A clock on which waiting takes no time and random numbers are the largest. */
 export interface TestClock extends Clock {
