@@ -1,15 +1,233 @@
-import type { CommandDefinition } from './command-definition.ts';
+import type { CommandDefinition, CommandModule, FlagDefinition } from './command-definition.ts';
 import { ARCHIVE_COMMAND } from './commands/archive/definition.ts';
-import { BUNDLE_COMMAND } from './commands/bundle/definition.ts';
 import { CONFIG_COMMAND } from './commands/config/definition.ts';
-import { CONTEXT_COMMAND } from './commands/context/definition.ts';
 import { DEMO_COMMAND } from './commands/demo/definition.ts';
-import { DOCTOR_COMMAND } from './commands/doctor/definition.ts';
 import { LOGS_COMMAND } from './commands/logs/definition.ts';
-import { NODES_COMMAND } from './commands/nodes/definition.ts';
-import { SERVE_COMMAND } from './commands/serve/definition.ts';
 import { checkTokenOwner, checkTokenRoles } from './flag-checks.ts';
-import { GLOBAL_FLAGS, NODE_FLAGS } from './shared-flags.ts';
+import { parameterFlags } from './parameter-flags.ts';
+import { GLOBAL_FLAGS, NODE_FLAGS, OUTPUT_FLAGS, PAGER_FLAG, SHOWN_ZONE_FLAGS } from './shared-flags.ts';
+
+const SERVE_COMMAND: CommandDefinition = {
+  name: 'serve',
+  about: 'run a node; without flags it serves its own logs and settings on http://127.0.0.1:7300/',
+  flags: async () => (await import('./commands/serve/setting-flags.ts')).SERVE_FLAGS,
+  notes: [
+    'Flags override environment variables (PORTHOLE_HTTP_PORT, ...), which override the settings file.\n' +
+      'Exit codes: 0 stopped by SIGTERM or SIGINT, 2 could not start, 130 or 143 killed by a second signal.',
+  ],
+  examples: [
+    ['porthole serve', 'serve this node itself'],
+    [
+      'porthole serve --log-dir /var/log/lindb --service-config /etc/lindb/broker.toml',
+      'serve the logs and configuration of a service',
+    ],
+    ['porthole serve --config porthole.toml --http-port 0 --grpc-port 0', 'settings from a file, free ports'],
+  ],
+  load: () => import('./commands/serve/serve.ts'),
+};
+
+const NODES_COMMAND: CommandDefinition = {
+  name: 'nodes',
+  about: 'list the nodes of the cluster with their state, clock offset and recent errors',
+  flags: [
+    {
+      long: 'output',
+      short: 'o',
+      value: 'format',
+      choices: ['table', 'json', 'names'],
+      default: 'table',
+      about: 'output format; json prints one node per line',
+    },
+    ...parameterFlags('clusterLogSearch', ['label']),
+    { long: 'by', value: 'label', about: 'group the nodes by their value of this label' },
+    ...SHOWN_ZONE_FLAGS.map((flag) =>
+      flag.long === 'utc' ? flag : { ...flag, default: "the system's", about: 'show times in this zone' },
+    ),
+    ...NODE_FLAGS,
+    ...OUTPUT_FLAGS,
+    PAGER_FLAG,
+  ],
+  isPaged: true,
+  notes: [
+    'Missing nodes are marked with !, and stderr shows the reason. STATE is up, unreachable (registered but not responding), failed (its registration expired without a clean shutdown), unregistered (the same, but it responds), left (shut down cleanly), degraded (up, but a health check fails), or unknown (not responding while the registry is unavailable). CLOCK is the offset of its clock from the clock of the queried node, with the uncertainty. ERRORS counts records of level error and above in the last 15 minutes.\n' +
+      'Exit codes: 0 all nodes except those that left are up and healthy, 2 error, 3 some are not.',
+  ],
+  examples: [
+    ['porthole nodes', 'the cluster of the local node'],
+    ['porthole nodes --by zone', 'zone by zone'],
+    ['porthole nodes --label zone=eu-* --label rack=7', 'the nodes of a rack in the zones of a region'],
+    ['porthole nodes --url http://10.8.0.21:7300 -o names', 'only the ids'],
+  ],
+  commands: [
+    {
+      name: 'forget',
+      about: 'remove a node that left or failed from the list, with its snapshot, on every node of the cluster',
+      args: [{ name: 'node', complete: 'node', about: 'the id of the node' }],
+      flags: [
+        { long: 'yes', short: 'y', about: 'do not ask; needed if there is no terminal' },
+        ...NODE_FLAGS,
+        ...OUTPUT_FLAGS,
+      ],
+      notes: [
+        'Says what will be deleted, and asks first. Needs the admin role if authentication is enabled. A node that is still registered cannot be forgotten; one that registers again reappears. Nodes are forgotten automatically after cluster.last-words-keep.\n' +
+          'Exit codes: 0 forgotten, 1 not confirmed, 2 error, 3 some nodes did not respond and may still list it.',
+      ],
+      examples: [['porthole nodes forget storage-3', 'storage-3 was decommissioned']],
+      load: () => import('./commands/nodes/forget.ts'),
+    },
+  ],
+  load: () => import('./commands/nodes/nodes.ts'),
+};
+
+const BUNDLE_COMMAND: CommandDefinition = {
+  name: 'bundle',
+  about:
+    'download a support bundle: configurations, logs of a time range, counts and health of all nodes in one archive',
+  args: [
+    {
+      name: 'node',
+      optional: true,
+      many: true,
+      complete: 'node',
+      about: 'only these nodes: ids, or patterns with * and ?; default: all nodes of the cluster',
+    },
+  ],
+  flags: [
+    ...parameterFlags('bundle', ['since', 'until', 'role', 'label']),
+    {
+      long: 'output',
+      short: 'o',
+      value: 'file',
+      complete: 'file',
+      default: 'porthole-bundle-CLUSTER-TIME.zip in the working directory',
+      about: 'output file, or - for stdout; an existing file is not overwritten',
+    },
+    ...SHOWN_ZONE_FLAGS.map((flag) => (flag.long === 'utc' ? flag : { ...flag, about: 'read times in this zone' })),
+    ...NODE_FLAGS,
+    ...OUTPUT_FLAGS,
+  ],
+  notes: [
+    'The nodes mask secrets. The archive is verified against the hashes of its manifest, renamed, and its name printed on stdout. Needs the admin role.\n' +
+      'Exit codes: 0 complete, 2 error, 3 something is missing or truncated; stderr and the manifest list it.',
+  ],
+  examples: [
+    ['porthole bundle', 'the last hour of all nodes'],
+    ['porthole bundle -S "14:00" -U "14:30" "broker-*"', 'half an hour of the brokers'],
+    ['porthole bundle -o - | ssh desk "cat > ticket-4711.zip"', 'to another machine'],
+  ],
+  commands: [
+    {
+      name: 'verify',
+      about: 'check the files of a bundle against the hashes of its manifest and list what is missing',
+      args: [{ name: 'file', about: 'the bundle', complete: 'file' }],
+      flags: OUTPUT_FLAGS,
+      notes: [
+        'Exit codes: 0 intact and complete, 2 damaged, or not a bundle, 3 intact, but something was missing when it was created.',
+      ],
+      examples: [
+        ['porthole bundle verify porthole-bundle-prod-20261115T120000Z.zip', 'check a bundle before using it'],
+      ],
+      load: () => import('./commands/bundle/verify.ts'),
+    },
+  ],
+  load: () => import('./commands/bundle/bundle.ts'),
+};
+
+const DOCTOR_COMMAND: CommandDefinition = {
+  name: 'doctor',
+  about:
+    'check settings, directories, permissions, clock, ports and TLS, and suggest fixes; exit code 1 if there are problems',
+  flags: async () => {
+    const { SERVE_FLAGS } = await import('./commands/serve/setting-flags.ts');
+    const output = {
+      long: 'output',
+      short: 'o',
+      value: 'format',
+      choices: ['text', 'json'],
+      default: 'text',
+      about: 'output format',
+    } as const;
+    return [output, ...OUTPUT_FLAGS, ...SERVE_FLAGS];
+  },
+  notes: [
+    'Takes the flags, environment and settings file of "porthole serve" and checks whether it would start and work with them.',
+  ],
+  examples: [
+    ['porthole doctor', 'the default settings'],
+    ['porthole doctor --config /etc/porthole.toml', 'check this settings file'],
+  ],
+  load: () => import('./commands/doctor.ts'),
+};
+
+/** A context keeps the paths of these files. */
+const FILE_FLAGS = NODE_FLAGS.filter(({ long }) => long.endsWith('-file')).map(
+  ({ default: _default, ...flag }): FlagDefinition =>
+    flag.long === 'token-file' ? { ...flag, about: 'file with the token for the node' } : flag,
+);
+
+const NAME = { name: 'name', about: 'the name of the context', complete: 'context' } as const;
+
+function output(choices: readonly string[]): FlagDefinition {
+  return { long: 'output', short: 'o', value: 'format', choices, default: choices[0] ?? '', about: 'output format' };
+}
+
+function loadCommand(name: keyof typeof import('./commands/context.ts')): () => Promise<CommandModule> {
+  return async () => ({ run: (await import('./commands/context.ts'))[name] });
+}
+
+const CONTEXT_COMMAND: CommandDefinition = {
+  name: 'context',
+  about: 'name nodes with their addresses and credentials, for -c NAME and PORTHOLE_CONTEXT',
+  notes: [
+    'Contexts are in $XDG_CONFIG_HOME/porthole/contexts.json (~/.config), readable by its owner only. They name the files of credentials, which are sent to the address of the context only.',
+  ],
+  commands: [
+    {
+      name: 'add',
+      about: 'add a context',
+      args: [
+        { name: 'name', about: 'letters, digits, dots, dashes and underscores' },
+        { name: 'url', about: 'address of the node' },
+      ],
+      flags: [...FILE_FLAGS, { long: 'force', about: 'replace the context of this name' }, ...OUTPUT_FLAGS],
+      examples: [
+        [
+          'porthole context add prod https://10.8.0.21:7300 --token-file ~/prod.token --ca-file ca.pem',
+          'a node with TLS',
+        ],
+        ['porthole nodes -c prod', 'its cluster'],
+      ],
+      load: loadCommand('addContext'),
+    },
+    {
+      name: 'list',
+      about: 'list the contexts; * marks the one in use',
+      flags: [output(['table', 'json', 'names']), ...OUTPUT_FLAGS],
+      load: loadCommand('listContexts'),
+    },
+    {
+      name: 'show',
+      about: 'print one context, by default the one in use',
+      args: [{ ...NAME, optional: true }],
+      flags: [output(['text', 'json']), ...OUTPUT_FLAGS],
+      load: loadCommand('showContext'),
+    },
+    {
+      name: 'use',
+      about: 'use a context where no --url, -c, PORTHOLE_URL or PORTHOLE_CONTEXT names another node',
+      args: [NAME],
+      flags: OUTPUT_FLAGS,
+      load: loadCommand('useContext'),
+    },
+    {
+      name: 'remove',
+      about: 'remove a context; its files are kept',
+      args: [NAME],
+      flags: OUTPUT_FLAGS,
+      load: loadCommand('removeContext'),
+    },
+  ],
+};
 
 /** All commands. Help, completion, docs/cli.md and the parser are generated from it. */
 export const COMMAND_TREE: CommandDefinition = {
@@ -64,7 +282,7 @@ export const COMMAND_TREE: CommandDefinition = {
         ['source <(porthole completion bash)', 'for this shell'],
         ['porthole completion fish > ~/.config/fish/completions/porthole.fish', 'permanently'],
       ],
-      load: () => import('./commands/completion.ts'),
+      load: async () => (await import('./completion/print-script.ts')).printScript(COMMAND_TREE),
     },
     {
       name: 'version',

@@ -1,11 +1,9 @@
 import { CommanderError } from 'commander';
 import type { CommandDefinition } from './command-definition.ts';
 import { COMMAND_TREE } from './command-tree.ts';
-import { EXIT, ProgramError } from './exit.ts';
-import { interruptionIn } from './interrupt.ts';
+import { EXIT, interruptionIn, ProgramError } from './exit.ts';
 import { type FlagValue, Invocation } from './invocation.ts';
-import { type ColorChoice, Terminal } from './output/terminal.ts';
-import { TerminalFilter } from './output/terminal-filter.ts';
+import { type ColorChoice, Terminal, TerminalFilter } from './output/terminal.ts';
 import { buildProgram, expandHelp, VERSION_REQUESTED } from './program.ts';
 
 /** What completion scripts call: no command for people, so not among the commands. */

@@ -1,6 +1,5 @@
 import { ownVersion } from '@porthole/server/version';
-import { EXIT } from '../exit.ts';
-import { interruptSignal } from '../interrupt.ts';
+import { EXIT, interruptSignal } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import { openNode } from '../sources/open-node.ts';
 

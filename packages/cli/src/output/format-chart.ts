@@ -1,5 +1,5 @@
 import type { Histogram, Zone } from '@porthole/logs';
-import { formatTime } from './format-time.ts';
+import { formatTime } from './format-units.ts';
 import type { Colors, Terminal } from './terminal.ts';
 
 type HistogramBucket = Histogram['buckets'][number];

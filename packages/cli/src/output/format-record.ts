@@ -1,10 +1,9 @@
 import { contextJson, exactJson } from '@porthole/contract';
 import { type Level, splitMembers, type Zone } from '@porthole/logs';
-import type { PrintableRecord } from '../sources/log-source.ts';
-import { columnText } from './column-text.ts';
-import { formatInstant, formatTime } from './format-time.ts';
+import { formatInstant, formatTime } from './format-units.ts';
 import type { RecordFormat } from './record-formats.ts';
-import type { RecordLayout } from './record-layout.ts';
+import type { PrintableRecord } from './record-layout.ts';
+import { columnText, type RecordLayout } from './record-layout.ts';
 import type { Colors } from './terminal.ts';
 import { visibleJson, visibleText } from './visible-text.ts';
 

@@ -1,7 +1,6 @@
 import pico from 'picocolors';
 import { describe, expect, it } from 'vitest';
-import { cutMiddle, displayWidth } from './display-width.ts';
-import type { Column } from './fit-columns.ts';
+import { type Column, cutMiddle, displayWidth } from './fit-columns.ts';
 import { formatTable } from './format-table.ts';
 
 const COLUMNS: readonly Column[] = [

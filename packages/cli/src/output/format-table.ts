@@ -1,6 +1,5 @@
 import Table from 'cli-table3';
-import { cutMiddle, displayWidth } from './display-width.ts';
-import { type Column, fitColumns, GAP } from './fit-columns.ts';
+import { type Column, cutMiddle, displayWidth, fitColumns, GAP } from './fit-columns.ts';
 import type { Terminal } from './terminal.ts';
 
 const PARTS = ['top', 'bottom', 'left', 'mid', 'right'];

@@ -1,6 +1,6 @@
 import { createZone } from '@porthole/logs';
 import { expect, it } from 'vitest';
-import { formatInstant, formatTime } from './format-time.ts';
+import { formatInstant, formatTime } from './format-units.ts';
 
 const timeMs = Date.UTC(2026, 10, 15, 5, 4, 3, 21);
 

@@ -1,9 +1,8 @@
 import type { Top } from '@porthole/logs';
 import pico from 'picocolors';
 import { describe, expect, it } from 'vitest';
-import { displayWidth } from './display-width.ts';
-import { formatTop } from './format-top.ts';
-import { sparkline } from './sparkline.ts';
+import { displayWidth } from './fit-columns.ts';
+import { formatTop, sparkline } from './format-top.ts';
 
 const TOP = {
   by: 'shard',

@@ -1,8 +1,6 @@
 import type { ClusterTop } from '@porthole/contract';
 import type { Top } from '@porthole/logs';
-import { cutMiddle, displayWidth } from './display-width.ts';
-import { GAP } from './fit-columns.ts';
-import { sparkline } from './sparkline.ts';
+import { cutMiddle, displayWidth, GAP } from './fit-columns.ts';
 import type { Terminal } from './terminal.ts';
 import { visibleText } from './visible-text.ts';
 
@@ -109,4 +107,26 @@ function bucketRange({ values, bucketMs }: Top | ClusterTop): BucketRange | unde
     [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY],
   );
   return { fromMs, toMs: lastMs + bucketMs, buckets: Math.round((lastMs - fromMs) / bucketMs) + 1 };
+}
+
+const BLOCKS = '▁▂▃▄▅▆▇█';
+
+/** Counts over time as one line of blocks: the highest is the largest of this line, nothing is a space. */
+export function sparkline(
+  buckets: readonly { startMs: number; count: number }[],
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+  width: number,
+): string {
+  if (width <= 0) return '';
+  const cells = new Array<number>(width).fill(0);
+  for (const { startMs, count } of buckets) {
+    const index = Math.min(width - 1, Math.floor(((startMs - fromMs) / (toMs - fromMs)) * width));
+    cells[index] = (cells[index] ?? 0) + count;
+  }
+  const most = Math.max(...cells);
+  return cells.map((count) => (count === 0 ? ' ' : blockFor(count / most))).join('');
+}
+
+function blockFor(share: number): string {
+  return BLOCKS.charAt(Math.min(BLOCKS.length - 1, Math.floor(share * BLOCKS.length)));
 }

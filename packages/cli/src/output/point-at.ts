@@ -1,5 +1,5 @@
 import { ProgramError } from '../exit.ts';
-import { displayWidth } from './display-width.ts';
+import { displayWidth } from './fit-columns.ts';
 import { visibleText } from './visible-text.ts';
 
 /** Columns of the text that are shown on each side of the character. */

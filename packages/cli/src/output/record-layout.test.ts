@@ -1,12 +1,18 @@
 import { createZone } from '@porthole/logs';
 import pico from 'picocolors';
 import { describe, expect, it } from 'vitest';
-import type { PrintableRecord } from '../sources/log-source.ts';
-import { ColumnReader } from './column-text.ts';
-import { displayWidth } from './display-width.ts';
-import { csvRow } from './format-csv.ts';
-import { CsvLayout, type LayoutOptions, TableLayout, TemplateLayout } from './record-layout.ts';
-import { parseTemplate, templateColumns } from './record-template.ts';
+import { displayWidth } from './fit-columns.ts';
+import type { PrintableRecord } from './record-layout.ts';
+import {
+  ColumnReader,
+  CsvLayout,
+  csvRow,
+  type LayoutOptions,
+  parseTemplate,
+  TableLayout,
+  TemplateLayout,
+  templateColumns,
+} from './record-layout.ts';
 
 const RECORD: PrintableRecord = {
   type: 'record',

@@ -4,7 +4,7 @@ import { filterToQuery } from '@porthole/logs/query';
 import { EXIT } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import { FILTERS, readParameters } from '../parameter-flags.ts';
-import { checkQuery } from './check-query.ts';
+import { checkQuery } from '../sources/source-flags.ts';
 
 /** Prints which records the flags select: as one query, and in words. Contacts nobody. Resolves with the exit code. */
 export async function explainFilter(invocation: Invocation): Promise<number> {

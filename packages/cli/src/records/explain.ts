@@ -1,6 +1,6 @@
 import { type ClusterFollowItem, type ClusterRecord, reportText } from '@porthole/contract';
 import type { FollowItem, FoundRecord } from '@porthole/logs';
-import { formatBytes } from '../output/format-bytes.ts';
+import { formatBytes } from '../output/format-units.ts';
 
 /** What a follow emits besides records. */
 export type FollowEvent = Exclude<FollowItem, FoundRecord> | Exclude<ClusterFollowItem, ClusterRecord>;

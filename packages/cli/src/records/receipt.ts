@@ -9,7 +9,7 @@ import {
   missingText,
 } from '@porthole/contract';
 import type { Histogram } from '@porthole/logs';
-import { formatBytes } from '../output/format-bytes.ts';
+import { formatBytes } from '../output/format-units.ts';
 import type { Terminal } from '../output/terminal.ts';
 import { visibleText } from '../output/visible-text.ts';
 

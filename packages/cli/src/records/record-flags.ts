@@ -3,10 +3,15 @@ import { createZone, type RecordFilter, type Zone } from '@porthole/logs';
 import type { QueryNode } from '@porthole/logs/query';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
-import { ColumnReader } from '../output/column-text.ts';
 import { marksPattern, type RecordStyle } from '../output/format-record.ts';
-import { CsvLayout, type RecordLayout, TableLayout, TemplateLayout } from '../output/record-layout.ts';
-import { templateColumns } from '../output/record-template.ts';
+import {
+  ColumnReader,
+  CsvLayout,
+  type RecordLayout,
+  TableLayout,
+  TemplateLayout,
+  templateColumns,
+} from '../output/record-layout.ts';
 import { FILTERS, readParameters } from '../parameter-flags.ts';
 import type { LogSource } from '../sources/log-source.ts';
 import { type RecordOutput, recordOutput } from './record-output.ts';

@@ -1,8 +1,7 @@
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
-import { isField, OWN_COLUMNS } from '../output/column-text.ts';
 import type { RecordFormat } from '../output/record-formats.ts';
-import { parseTemplate, type TemplatePart, templateColumns } from '../output/record-template.ts';
+import { isField, OWN_COLUMNS, parseTemplate, type TemplatePart, templateColumns } from '../output/record-layout.ts';
 
 /** Every field, as requests name it. */
 const ALL_FIELDS = '*';

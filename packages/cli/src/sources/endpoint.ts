@@ -1,5 +1,5 @@
-import type { Context } from '../contexts/context-file.ts';
 import type { Invocation } from '../invocation.ts';
+import type { Context } from './context-file.ts';
 
 /** Address of a node with default settings. */
 const DEFAULT_URL = 'http://127.0.0.1:7300';
@@ -30,7 +30,7 @@ async function findNamedContext(invocation: Invocation, hasAddress: boolean): Pr
   const { env, terminal } = invocation;
   const named = invocation.text('use-context');
   if (named === undefined && (hasAddress || env.PORTHOLE_URL)) return undefined;
-  const { findContext, readContexts } = await import('../contexts/context-file.ts');
+  const { findContext, readContexts } = await import('./context-file.ts');
   const contexts = await readContexts(env, terminal);
   const name = named ?? (env.PORTHOLE_CONTEXT || contexts.current);
   return name === null ? undefined : findContext(contexts, name);

@@ -6,7 +6,6 @@ import type {
   ClusterFollowItem,
   ClusterHistogram,
   ClusterItem,
-  ClusterRecord,
   ClusterTop,
   MemberSelection,
   NodeState,
@@ -19,7 +18,6 @@ import type {
   FieldsQuery,
   FollowItem,
   FollowQuery,
-  FoundRecord,
   Histogram,
   HistogramQuery,
   LogEntry,
@@ -37,6 +35,8 @@ import type { RecordBatch } from '@porthole/records';
 /** A search for records that are printed as they come. */
 export type PrintedSearch = SearchOptions & { asText?: boolean };
 
+export type { PrintableRecord } from '../output/record-layout.ts';
+
 /** Queries on the logs of a node, of local files, or of all nodes of a cluster. */
 export interface LogState {
   logFiles(options?: CallOptions): Promise<Pick<LogFileDetails, 'name' | 'family'>[]>;
@@ -51,13 +51,6 @@ export interface LogState {
   logTop(query: TopQuery, options?: SearchOptions): Promise<Top | ClusterTop>;
   logFields(query: FieldsQuery, options?: SearchOptions): Promise<Fields | ClusterFields>;
 }
-
-/** A record; those of a cluster carry their node and corrected time. */
-export type PrintableRecord = FoundRecord &
-  Partial<Pick<ClusterRecord, 'node' | 'atMs' | 'isUnsure'>> & {
-    /** The file with its directory or node, where files of several sources have the same name. */
-    target?: string;
-  };
 
 /** A node or directory that has a file. */
 export type FileHolder = Pick<NodeState, 'openLog'>;

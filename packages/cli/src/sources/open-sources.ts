@@ -7,17 +7,14 @@ import { SharedByKey } from '@porthole/logs/shared';
 import type { TailNode } from '@porthole/server/contract-node';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
-import { checkQuery } from '../records/check-query.ts';
 import { isUrl, namesNode } from './endpoint.ts';
 import { findPath, type LocalPath } from './find-path.ts';
 import { isJournal, journalLog } from './journal-name.ts';
 import { LocalLogs, StdinLogs } from './local-logs.ts';
-import { localFormats, localOptions } from './local-options.ts';
 import { ClusterLogs, type FileHolder, type LogSource, type LogState, type OpenSources } from './log-source.ts';
-import { memberSelection } from './member-selection.ts';
 import { openNode } from './open-node.ts';
 import { queryCluster, resolveNodeRef } from './query-cluster.ts';
-import { requireQueries } from './require-queries.ts';
+import { checkQuery, localFormats, localOptions, memberSelection, requireQueries } from './source-flags.ts';
 import { hasPipedInput, STDIN_FILE, StdinSpool } from './stdin-spool.ts';
 
 /** In addition to the main thread, which scans as well. */

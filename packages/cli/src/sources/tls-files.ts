@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { errorMessage } from '@porthole/contract';
-import type { Context } from '../contexts/context-file.ts';
 import { ProgramError } from '../exit.ts';
+import type { Context } from './context-file.ts';
 
 /** What a TLS connection needs besides the address. */
 export interface ClientTls {

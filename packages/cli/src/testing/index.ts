@@ -3,7 +3,7 @@ export { type CommandDefinition, loadFlags } from '../command-definition.ts';
 export { COMMAND_TREE } from '../command-tree.ts';
 export { Invocation } from '../invocation.ts';
 export { formatRecord, type RecordStyle } from '../output/format-record.ts';
-export { formatInstant, formatTime } from '../output/format-time.ts';
+export { formatInstant, formatTime } from '../output/format-units.ts';
 export type { Colors } from '../output/terminal.ts';
 export { explainItem } from '../records/explain.ts';
 export { timeFlag } from '../records/record-flags.ts';

@@ -1,12 +1,10 @@
 import { type ClusterNode, codeOf, errorMessage, type MemberReport } from '@porthole/contract';
 import { createZone } from '@porthole/logs';
-import { EXIT, ProgramError } from '../../exit.ts';
-import { interruptSignal } from '../../interrupt.ts';
+import { EXIT, interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import type { Column } from '../../output/fit-columns.ts';
-import { formatBytes } from '../../output/format-bytes.ts';
 import { formatTable } from '../../output/format-table.ts';
-import { formatTime } from '../../output/format-time.ts';
+import { formatBytes, formatTime } from '../../output/format-units.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { openNode } from '../../sources/open-node.ts';
 

@@ -6,8 +6,7 @@ import {
   type MemberSelection,
   missingText,
 } from '@porthole/contract';
-import { EXIT } from '../../exit.ts';
-import { interruptSignal } from '../../interrupt.ts';
+import { EXIT, interruptSignal } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import type { Column } from '../../output/fit-columns.ts';
 import { formatTable } from '../../output/format-table.ts';

@@ -6,15 +6,14 @@ import { pipeline } from 'node:stream/promises';
 import type { NodeClient } from '@porthole/client';
 import { type BundleManifest, type BundleRequest, bundleFileName } from '@porthole/contract';
 import { createZone } from '@porthole/logs';
-import { ProgramError } from '../../exit.ts';
-import { interruptSignal } from '../../interrupt.ts';
+import { interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
-import { formatBytes } from '../../output/format-bytes.ts';
+import { formatBytes } from '../../output/format-units.ts';
 import { Progress } from '../../output/progress.ts';
 import { requireRange, timeFlag } from '../../records/record-flags.ts';
 import { statIfExists } from '../../sources/find-path.ts';
-import { memberSelection } from '../../sources/member-selection.ts';
 import { openNode } from '../../sources/open-node.ts';
+import { memberSelection } from '../../sources/source-flags.ts';
 import { printManifest, verifyBundle } from './verify.ts';
 
 const HOUR_MS = 3_600_000;

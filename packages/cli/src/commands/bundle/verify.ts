@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
+import { type FileHandle, open } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { createInflateRaw } from 'node:zlib';
 import { type BundleManifest, MANIFEST_NAME } from '@porthole/contract';
 import { EXIT, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
-import { formatBytes } from '../../output/format-bytes.ts';
+import { formatBytes } from '../../output/format-units.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
-import { damaged, ZipArchive } from './zip-archive.ts';
 
 /** Checks a bundle and lists what is missing from it. */
 export async function run({ args, terminal }: Invocation): Promise<number> {
@@ -84,4 +86,121 @@ export function printManifest(manifest: BundleManifest, terminal: Terminal): num
   const more = problems.length - MAX_WARNINGS;
   if (more > 0) terminal.warn(`and ${more} more, listed in manifest.json`);
   return isComplete ? EXIT.ok : EXIT.partial;
+}
+
+const END_SIGNATURE = Buffer.from('PK\x05\x06', 'latin1');
+const END_BYTES = 22;
+
+/** An archive may end with a comment, of at most this length. */
+const MAX_COMMENT_BYTES = 65_535;
+
+const ENTRY_SIGNATURE = 0x02014b50;
+const ENTRY_BYTES = 46;
+const HEADER_BYTES = 30;
+
+/** Thousands of files need less; anything larger is an attempt to exhaust memory. */
+const MAX_DIRECTORY_BYTES = 64 * 1024 ** 2;
+
+const CHUNK_BYTES = 256 * 1024;
+const DEFLATED = 8;
+
+interface ZippedFile {
+  name: string;
+  method: number;
+  packedBytes: number;
+  headerAt: number;
+}
+
+/** A ZIP archive on disk. ZIP64 is not supported: bundles stay below 4 GiB. */
+export class ZipArchive {
+  readonly #handle: FileHandle;
+  readonly #files: ReadonlyMap<string, ZippedFile>;
+
+  private constructor(handle: FileHandle, files: readonly ZippedFile[]) {
+    this.#handle = handle;
+    this.#files = new Map(files.map((file) => [file.name, file]));
+  }
+
+  /** Throws for anything but a complete archive. The caller closes it. */
+  static async open(path: string): Promise<ZipArchive> {
+    const handle = await open(path);
+    try {
+      return new ZipArchive(handle, await readDirectory(handle));
+    } catch (error) {
+      await handle.close();
+      throw error;
+    }
+  }
+
+  get names(): string[] {
+    return [...this.#files.keys()];
+  }
+
+  /** The uncompressed content of a file. */
+  async *read(name: string): AsyncGenerator<Uint8Array, void, undefined> {
+    const file = this.#files.get(name);
+    if (!file) throw damaged(`${name} is missing`);
+    const header = await readAt(this.#handle, file.headerAt, HEADER_BYTES);
+    const start = file.headerAt + HEADER_BYTES + header.readUInt16LE(26) + header.readUInt16LE(28);
+    const packed = readPart(this.#handle, start, start + file.packedBytes);
+    if (file.method !== DEFLATED) return yield* packed;
+    const source = Readable.from(packed);
+    const inflate = createInflateRaw();
+    source.once('error', (error) => inflate.destroy(error));
+    try {
+      yield* source.pipe(inflate);
+    } catch (error) {
+      throw error instanceof ProgramError ? error : damaged(`${name} cannot be unpacked`, error);
+    } finally {
+      source.destroy();
+      inflate.destroy();
+    }
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
+}
+
+async function readDirectory(handle: FileHandle): Promise<ZippedFile[]> {
+  const { size } = await handle.stat();
+  const tailAt = Math.max(0, size - END_BYTES - MAX_COMMENT_BYTES);
+  const tail = await readAt(handle, tailAt, size - tailAt);
+  const end = tail.lastIndexOf(END_SIGNATURE);
+  if (end < 0 || end + END_BYTES > tail.length) throw damaged('not a ZIP archive, or truncated');
+  const [count, bytes, at] = [tail.readUInt16LE(end + 10), tail.readUInt32LE(end + 12), tail.readUInt32LE(end + 16)];
+  if (bytes > MAX_DIRECTORY_BYTES || at + bytes > tailAt + end) throw damaged('invalid central directory');
+  return readEntries(await readAt(handle, at, bytes), count);
+}
+
+function readEntries(directory: Buffer, count: number): ZippedFile[] {
+  let at = 0;
+  return Array.from({ length: count }, () => {
+    if (at + ENTRY_BYTES > directory.length || directory.readUInt32LE(at) !== ENTRY_SIGNATURE)
+      throw damaged('truncated central directory');
+    const nameEnd = at + ENTRY_BYTES + directory.readUInt16LE(at + 28);
+    const file = {
+      name: directory.toString('utf8', at + ENTRY_BYTES, nameEnd),
+      method: directory.readUInt16LE(at + 10),
+      packedBytes: directory.readUInt32LE(at + 20),
+      headerAt: directory.readUInt32LE(at + 42),
+    };
+    at = nameEnd + directory.readUInt16LE(at + 30) + directory.readUInt16LE(at + 32);
+    return file;
+  });
+}
+
+async function* readPart(handle: FileHandle, start: number, end: number): AsyncGenerator<Uint8Array> {
+  for (let at = start; at < end; at += CHUNK_BYTES) yield await readAt(handle, at, Math.min(CHUNK_BYTES, end - at));
+}
+
+async function readAt(handle: FileHandle, at: number, bytes: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(bytes);
+  const { bytesRead } = await handle.read(buffer, 0, bytes, at);
+  if (bytesRead < bytes) throw damaged('truncated');
+  return buffer;
+}
+
+export function damaged(what: string, cause?: unknown): ProgramError {
+  return new ProgramError(`the bundle is damaged: ${what}`, { cause });
 }

@@ -1,8 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { reportText } from '@porthole/contract';
 import { type FlatSetting, flattenToml, redactToml, TomlError } from '@porthole/server/config';
-import { ProgramError } from '../../exit.ts';
-import { interruptSignal } from '../../interrupt.ts';
+import { interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { isUrl } from '../../sources/endpoint.ts';

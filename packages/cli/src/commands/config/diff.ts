@@ -1,17 +1,16 @@
-import { type ClusterConfigDiff, isDrift } from '@porthole/contract';
-import { EXIT, ProgramError } from '../../exit.ts';
-import { interruptSignal } from '../../interrupt.ts';
+import { type ClusterConfigDiff, type ConfigDifference, type ConfigValue, isDrift } from '@porthole/contract';
+import { type FlatSetting, MASK } from '@porthole/server/config';
+import { EXIT, interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
+import { displayWidth } from '../../output/fit-columns.ts';
+import { formatTable } from '../../output/format-table.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { Receipt } from '../../records/receipt.ts';
-import { memberSelection } from '../../sources/member-selection.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { queryCluster } from '../../sources/query-cluster.ts';
-import { type Comparison, compareConfigs } from './compare-configs.ts';
-import { readConfig } from './config-document.ts';
-import { differenceTable, outlierTable } from './difference-tables.ts';
-import { unifiedDiff } from './unified-diff.ts';
+import { memberSelection } from '../../sources/source-flags.ts';
+import { type ConfigDocument, readConfig } from './config-document.ts';
 
 export async function run(invocation: Invocation): Promise<number> {
   const { args, terminal } = invocation;
@@ -104,4 +103,188 @@ async function writeTable({ roles }: ClusterConfigDiff, invocation: Invocation):
 
 function count(number: number, noun: string): string {
   return `${number} ${noun}${number === 1 ? '' : 's'}`;
+}
+
+type Value = FlatSetting['value'];
+
+/** A key with both values; a value is absent where a configuration does not have the key. */
+export interface Difference {
+  key: string;
+  a?: Value;
+  b?: Value;
+}
+
+export interface Comparison {
+  /** Sorted by key. */
+  differences: Difference[];
+  /** Keys whose values are masked on both sides. */
+  uncomparable: string[];
+  /** All keys of both, sorted. */
+  all: Difference[];
+}
+
+/** Compares key by key. Values are equal if their JSON is: 1 is not "1". */
+export function compareConfigs(a: ConfigDocument, b: ConfigDocument): Comparison {
+  const [left, right] = [valuesByKey(a), valuesByKey(b)];
+  const keys = [...new Set([...left.keys(), ...right.keys()])].sort();
+  const all = keys.map((key) => ({ key, ...valueAt(left, 'a', key), ...valueAt(right, 'b', key) }));
+  return {
+    all,
+    differences: all.filter((pair) => !isSame(pair)),
+    uncomparable: all.filter((pair) => isSame(pair) && holdsMask(pair.a)).map(({ key }) => key),
+  };
+}
+
+export function isSame({ a, b }: Difference): boolean {
+  return a !== undefined && b !== undefined && JSON.stringify(a) === JSON.stringify(b);
+}
+
+function valuesByKey({ settings }: ConfigDocument): Map<string, Value> {
+  return new Map(settings.map(({ key, value }) => [key, value]));
+}
+
+function valueAt(values: Map<string, Value>, name: 'a' | 'b', key: string): Omit<Difference, 'key'> {
+  const value = values.get(key);
+  return value === undefined ? {} : { [name]: value };
+}
+
+function holdsMask(value: Value | undefined): boolean {
+  return JSON.stringify(value)?.includes(MASK) ?? false;
+}
+
+/* Tables of differences. On a narrow terminal, values are printed below their key, untruncated. */
+
+const OUTLIER_TITLES = ['ROLE', 'KEY', 'MAJORITY', 'DIFFERS', 'NODES'];
+
+const GAP = 2;
+
+/** Cannot be confused with a value: values are JSON, with strings in quotes. */
+const MISSING = '(missing)';
+const NO_MAJORITY = '(no majority)';
+
+/** Keys that differ between two configurations, with both values. */
+export function differenceTable(
+  names: readonly [string, string],
+  differences: readonly Difference[],
+  terminal: Terminal,
+): string {
+  const rows = differences.map(({ key, a, b }) => [visibleText(key), showValue(a), showValue(b)]);
+  const { bold, red, green } = terminal.colors;
+  return (
+    tableIfItFits(['key', ...names], rows, terminal) ??
+    [
+      `${red(`- ${names[0]}`)}\n${green(`+ ${names[1]}`)}\n\n`,
+      ...rows.map(([key = '', a, b]) => `${bold(key)}\n  ${red(`- ${a}`)}\n  ${green(`+ ${b}`)}\n`),
+    ].join('')
+  );
+}
+
+/** One row per value that differs from the majority. */
+export function outlierTable(role: string, differences: readonly ConfigDifference[], terminal: Terminal): string {
+  const rows = differences.flatMap((difference) => outlierRows(role, difference));
+  return (
+    tableIfItFits(OUTLIER_TITLES, rows, terminal) ??
+    differences.map((difference) => stackOutliers(role, difference, terminal)).join('')
+  );
+}
+
+function tableIfItFits(titles: readonly string[], rows: readonly string[][], terminal: Terminal): string | undefined {
+  const widths = titles.map((title, column) =>
+    Math.max(...[titles, ...rows].map((row) => displayWidth(row[column] ?? title))),
+  );
+  const needed = widths.reduce((sum, width) => sum + width, GAP * (titles.length - 1));
+  if (needed > terminal.columns) return undefined;
+  return formatTable(
+    titles.map((title) => ({ title })),
+    rows,
+    terminal,
+  );
+}
+
+function outlierRows(role: string, { key, values }: ConfigDifference): string[][] {
+  const most = values.find(({ isMajority }) => isMajority);
+  const others = values.filter((value) => value !== most);
+  return others.map((value, index) => [
+    ...(index === 0 ? [visibleText(role), visibleText(key), most ? showOutlier(most) : NO_MAJORITY] : ['', '', '']),
+    showOutlier(value),
+    formatNodes(value),
+  ]);
+}
+
+function stackOutliers(role: string, { key, values }: ConfigDifference, { colors }: Terminal): string {
+  const lines = values.map((value) => {
+    const line = `${value.isMajority || value.isNotCompared ? ' ' : '!'} ${showOutlier(value)}  ${formatNodes(value)}`;
+    return `  ${value.isMajority || value.isSameMeaning || value.isNotCompared ? line : colors.red(line)}\n`;
+  });
+  return `${colors.bold(`${visibleText(role)} ${visibleText(key)}`)}\n${lines.join('')}`;
+}
+
+function showOutlier({ value, isMajority, isSameMeaning, isNotCompared }: ConfigValue): string {
+  const text = showValue(value ?? undefined);
+  if (isNotCompared) return `${text} (not compared)`;
+  return isSameMeaning && !isMajority ? `${text} (equivalent)` : text;
+}
+
+function showValue(value: Difference['a']): string {
+  return value === undefined ? MISSING : visibleText(JSON.stringify(value));
+}
+
+function formatNodes({ nodes }: ConfigValue): string {
+  return visibleText(nodes.join(', '));
+}
+
+const CONTEXT = 3;
+
+export interface DiffLine {
+  sign: ' ' | '-' | '+';
+  text: string;
+}
+
+/** What `diff -u` prints for two sorted lists of `key = value`; empty if they are equal. */
+export function unifiedDiff(names: readonly [string, string], pairs: readonly Difference[]): string[] {
+  const lines = diffLines(pairs);
+  const hunks = splitHunks(lines);
+  if (hunks.length === 0) return [];
+  const body = hunks.flatMap(({ from, to }) => {
+    const before = lines.slice(0, from);
+    const hunk = lines.slice(from, to);
+    const range = (other: '-' | '+') => {
+      const count = (part: readonly DiffLine[]) => part.filter(({ sign }) => sign === ' ' || sign === other).length;
+      const [start, length] = [count(before), count(hunk)];
+      // An empty range starts at the line before it.
+      return `${other}${length === 0 ? start : start + 1}${length === 1 ? '' : `,${length}`}`;
+    };
+    return [`@@ ${range('-')} ${range('+')} @@`, ...hunk.map(({ sign, text }) => sign + text)];
+  });
+  return [`--- ${names[0]}`, `+++ ${names[1]}`, ...body];
+}
+
+/** One line per key and side; within a run of changes removals come first, like in `diff`. */
+function diffLines(pairs: readonly Difference[]): DiffLine[] {
+  const lines: DiffLine[] = [];
+  let added: DiffLine[] = [];
+  for (const pair of pairs) {
+    const line = (value: Difference['a']) => `${pair.key} = ${JSON.stringify(value)}`;
+    if (isSame(pair)) {
+      lines.push(...added, { sign: ' ', text: line(pair.a) });
+      added = [];
+      continue;
+    }
+    if (pair.a !== undefined) lines.push({ sign: '-', text: line(pair.a) });
+    if (pair.b !== undefined) added.push({ sign: '+', text: line(pair.b) });
+  }
+  return [...lines, ...added];
+}
+
+/** Runs of changes with their context; overlapping ones are joined. `to` is exclusive. */
+function splitHunks(lines: readonly DiffLine[]): { from: number; to: number }[] {
+  const hunks: { from: number; to: number }[] = [];
+  for (const [index, { sign }] of lines.entries()) {
+    if (sign === ' ') continue;
+    const [from, to] = [Math.max(0, index - CONTEXT), Math.min(lines.length, index + 1 + CONTEXT)];
+    const last = hunks.at(-1);
+    if (last && from <= last.to) last.to = to;
+    else hunks.push({ from, to });
+  }
+  return hunks;
 }

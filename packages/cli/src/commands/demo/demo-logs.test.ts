@@ -4,10 +4,8 @@ import { join } from 'node:path';
 import { LogDir } from '@porthole/logs';
 import { SHARED_THREADS } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { DEMO_LOGS } from './demo-logs.ts';
-import { LiveLog } from './live-log.ts';
-import { createRandom } from './record-source.ts';
-import { writeHistory } from './write-records.ts';
+import { createRandom, DEMO_LOGS } from './demo-logs.ts';
+import { LiveLog, writeHistory } from './write-records.ts';
 
 const NOW = Date.parse('2026-11-15T12:00:00Z');
 const AT = { local: '2026-11-15 12:00:00.000', utc: '2026-11-15T12:00:00.000Z' };

@@ -2,12 +2,10 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PartialSettings, type RunningNode, startNode } from '@porthole/server';
-import { EXIT } from '../../exit.ts';
-import { interruptSignal } from '../../interrupt.ts';
+import { EXIT, interruptSignal } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { type DemoArchive, openDemoArchive } from './demo-archive.ts';
-import { type DemoNode, demoConfig, demoNodes } from './demo-nodes.ts';
-import { freePorts, isFree, startOnFreePorts } from './free-ports.ts';
+import { type DemoNode, demoConfig, demoNodes, freePorts, isFree, startOnFreePorts } from './demo-nodes.ts';
 import { type WrittenLog, writeHistory, writeLive } from './write-records.ts';
 
 const DEFAULT_NODES = 3;

@@ -1,16 +1,15 @@
 import { type AroundRequest, type ClusterRecord, parseSpan } from '@porthole/contract';
 import { createZone, type Zone } from '@porthole/logs';
-import { EXIT, ProgramError } from '../../exit.ts';
-import { interruptSignal } from '../../interrupt.ts';
+import { EXIT, interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { Receipt } from '../../records/receipt.ts';
 import { recordStyle, shownZone, sourceClock, timeFlag } from '../../records/record-flags.ts';
 import { RecordPrinter } from '../../records/record-printer.ts';
 import { ClusterLogs, type LogSource } from '../../sources/log-source.ts';
-import { memberSelection } from '../../sources/member-selection.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { storeFlag } from '../../sources/open-sources.ts';
 import { queryCluster } from '../../sources/query-cluster.ts';
+import { memberSelection } from '../../sources/source-flags.ts';
 
 const DEFAULT_AROUND = '5s';
 const DEFAULT_RECORDS = 100;

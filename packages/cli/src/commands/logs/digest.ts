@@ -1,11 +1,10 @@
 import { type ClusterDigest, exactJson } from '@porthole/contract';
 import type { Digest, DigestQuery, Zone } from '@porthole/logs';
-import { ProgramError } from '../../exit.ts';
-import { interruptSignal } from '../../interrupt.ts';
+import { interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import type { Column } from '../../output/fit-columns.ts';
 import { formatTable } from '../../output/format-table.ts';
-import { formatTime } from '../../output/format-time.ts';
+import { formatTime } from '../../output/format-units.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { countRecords } from '../../records/count-records.ts';
 import { recordFilter, sourceClock, timeFlag } from '../../records/record-flags.ts';

@@ -1,6 +1,6 @@
 import { type ClusterFields, isDistinctMinimum } from '@porthole/contract';
 import type { Fields, FieldsQuery, Zone } from '@porthole/logs';
-import { interruptSignal } from '../../interrupt.ts';
+import { interruptSignal } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import type { Column } from '../../output/fit-columns.ts';
 import { formatTable } from '../../output/format-table.ts';

@@ -1,10 +1,9 @@
 import { type ClusterHistogram, parseSpan } from '@porthole/contract';
 import type { Histogram, HistogramQuery, Zone } from '@porthole/logs';
-import { ProgramError } from '../../exit.ts';
-import { interruptSignal } from '../../interrupt.ts';
+import { interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { formatChart } from '../../output/format-chart.ts';
-import { formatInstant } from '../../output/format-time.ts';
+import { formatInstant } from '../../output/format-units.ts';
 import { countRecords } from '../../records/count-records.ts';
 import { recordFilter } from '../../records/record-flags.ts';
 import type { LogSource } from '../../sources/log-source.ts';

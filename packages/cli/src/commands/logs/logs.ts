@@ -1,6 +1,5 @@
 import type { SearchQuery } from '@porthole/logs';
-import { EXIT, ProgramError } from '../../exit.ts';
-import { interruptSignal } from '../../interrupt.ts';
+import { EXIT, interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { mergeRecords, type SourcedRecord } from '../../records/merge-sources.ts';
 import { contextCounts, recordFilter, recordStyle, shownZone } from '../../records/record-flags.ts';

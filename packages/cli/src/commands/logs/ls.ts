@@ -4,18 +4,16 @@ import { createZone, LogDir, type LogFileDetails, type Zone } from '@porthole/lo
 import { EXIT, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import type { Column } from '../../output/fit-columns.ts';
-import { formatBytes } from '../../output/format-bytes.ts';
 import { formatTable } from '../../output/format-table.ts';
-import { formatTime } from '../../output/format-time.ts';
+import { formatBytes, formatTime } from '../../output/format-units.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { Receipt } from '../../records/receipt.ts';
 import { isUrl } from '../../sources/endpoint.ts';
 import { findPath, type LocalPath } from '../../sources/find-path.ts';
 import { isJournal } from '../../sources/journal-name.ts';
-import { localOptions } from '../../sources/local-options.ts';
-import { memberSelection } from '../../sources/member-selection.ts';
 import { openNode } from '../../sources/open-node.ts';
 import { queryCluster, resolveNodeRef } from '../../sources/query-cluster.ts';
+import { localOptions, memberSelection } from '../../sources/source-flags.ts';
 
 /** A node that only implements the contract lists name and size. */
 type ListedFile = Pick<LogFileDetails, 'name' | 'size'> &

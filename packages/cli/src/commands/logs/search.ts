@@ -1,5 +1,5 @@
 import type { SearchQuery } from '@porthole/logs';
-import { interruptSignal } from '../../interrupt.ts';
+import { interruptSignal } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { contextCounts, recordFilter, recordStyle, shownZone } from '../../records/record-flags.ts';
 import { recordOutput } from '../../records/record-output.ts';

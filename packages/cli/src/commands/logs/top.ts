@@ -1,10 +1,9 @@
 import { type ClusterTop, parseSpan } from '@porthole/contract';
 import type { Top, TopQuery, Zone } from '@porthole/logs';
-import { ProgramError } from '../../exit.ts';
-import { interruptSignal } from '../../interrupt.ts';
+import { interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
-import { csvRow } from '../../output/format-csv.ts';
 import { formatTop } from '../../output/format-top.ts';
+import { csvRow } from '../../output/record-layout.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { countRecords } from '../../records/count-records.ts';
 import { recordFilter } from '../../records/record-flags.ts';

@@ -16,11 +16,11 @@ import { EXIT, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import type { Column } from '../../output/fit-columns.ts';
 import { formatTable } from '../../output/format-table.ts';
-import { formatTime } from '../../output/format-time.ts';
+import { formatTime } from '../../output/format-units.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
-import { memberSelection } from '../../sources/member-selection.ts';
 import { openNode } from '../../sources/open-node.ts';
+import { memberSelection } from '../../sources/source-flags.ts';
 
 /** Lists the members of the cluster and their state. */
 export async function run(invocation: Invocation): Promise<number> {

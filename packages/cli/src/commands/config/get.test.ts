@@ -1,6 +1,6 @@
 import { flattenToml } from '@porthole/server/config';
 import { expect, test } from 'vitest';
-import { isWithin, nestSettings, parseKeyPath, selectSettings } from './select-settings.ts';
+import { isWithin, nestSettings, parseKeyPath, selectSettings } from './get.ts';
 
 const TEXT = `
 top = 1

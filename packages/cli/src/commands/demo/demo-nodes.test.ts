@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:net';
 import { StartError, startNode } from '@porthole/server';
 import { tempDir } from '@porthole/server/testing';
 import { expect, it, onTestFinished } from 'vitest';
-import { freePorts, startOnFreePorts } from './free-ports.ts';
+import { freePorts, startOnFreePorts } from './demo-nodes.ts';
 
 /** Somebody who was faster. */
 async function take(port: string): Promise<Server> {

@@ -4,8 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Difference } from './compare-configs.ts';
-import { unifiedDiff } from './unified-diff.ts';
+import { type Difference, unifiedDiff } from './diff.ts';
 
 function listKeys(pairs: readonly Difference[], side: 'a' | 'b'): string {
   return pairs

@@ -3,7 +3,7 @@ import type { NodeDescription } from '@porthole/contract';
 import { expect, it } from 'vitest';
 import { type FlagValue, Invocation } from '../invocation.ts';
 import type { Terminal } from '../output/terminal.ts';
-import { requireQueries } from './require-queries.ts';
+import { requireQueries } from './source-flags.ts';
 
 const check = (flags: Record<string, FlagValue>, capabilities: string[]) => () =>
   requireQueries(

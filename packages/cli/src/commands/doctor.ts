@@ -1,9 +1,9 @@
 import { type CheckResult, type DoctorReport, runDoctor } from '@porthole/server/doctor';
-import { EXIT } from '../../exit.ts';
-import type { Invocation } from '../../invocation.ts';
-import type { Colors } from '../../output/terminal.ts';
-import { visibleText } from '../../output/visible-text.ts';
-import { settingsFromFlags } from '../serve/setting-flags.ts';
+import { EXIT } from '../exit.ts';
+import type { Invocation } from '../invocation.ts';
+import type { Colors } from '../output/terminal.ts';
+import { visibleText } from '../output/visible-text.ts';
+import { settingsFromFlags } from './serve/setting-flags.ts';
 
 export async function run(invocation: Invocation): Promise<number> {
   const { terminal, given, env } = invocation;

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it, onTestFinished } from 'vitest';
-import { startDemoClickHouse } from './demo-clickhouse.ts';
-import { freePorts } from './free-ports.ts';
+import { startDemoClickHouse } from './demo-archive.ts';
+import { freePorts } from './demo-nodes.ts';
 
 function tempDir(): string {
   const dir = mkdtempSync(join(tmpdir(), 'porthole-demo-test-'));

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { splitLine } from './split-line.ts';
+import { splitLine } from './complete.ts';
 
 it.each([
   ['porthole', [], 'porthole'],
