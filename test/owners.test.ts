@@ -31,9 +31,8 @@ const HARMLESS: ReadonlySet<string> = new Set([
 const OWNERS: Readonly<Record<string, string>> = {
   'archive/src/clickhouse/send-request.ts':
     'a listener from birth; the body is read with an idle time and fails if it is cut',
-  'cli/src/commands/demo/demo-clickhouse.ts':
-    'a listener as soon as it is started, which explains why it does not start',
-  'cli/src/commands/demo/free-ports.ts': 'servers that are closed at once; an error is the answer',
+  'cli/src/commands/demo/demo-archive.ts': 'a listener as soon as it is started, which explains why it does not start',
+  'cli/src/commands/demo/demo-nodes.ts': 'servers that are closed at once; an error is the answer',
   'cli/src/output/pager.ts':
     'the process and its input have listeners from birth; a failure ends the program with a message',
   'cli/src/sources/explain-tls.ts': 'one probe with a timeout; an error is the answer',
@@ -81,7 +80,7 @@ const KEPT: Readonly<Record<string, string>> = {
   'cluster/src/records/follow/cluster-follow.ts #stopping':
     'FollowedMember.stop() never rejects: what it awaits is owned',
   'cluster/src/settings/secrets.ts Masked': 'a result, kept by SharedByKey',
-  'server/src/http/embedded/fetch-response.ts response': 'the result of one request, which its caller gets',
+  'server/src/http/response/http-exchange.ts response': 'the result of one request, which its caller gets',
   'server/src/http/response/follow-stream.ts #batch': 'belongs to one response; it has a handler from birth',
 };
 

@@ -1,6 +1,5 @@
 import { types } from 'node:util';
 import { codeOf, PortholeError } from '@porthole/contract';
-import { ClientDisconnected, ReaderStalled } from './transport/deadline.ts';
 
 /**
  * Whether the system or Node.js failed with one of these codes. Not by `instanceof`: under Jest and in other contexts of
@@ -29,4 +28,50 @@ export function isFault(thrown: unknown): boolean {
 /** The node cannot start, and the message says what to do about it. */
 export class StartError extends Error {
   override readonly name = 'StartError';
+}
+
+/** The client read nothing for the allowed time. */
+export class ReaderStalled extends Error {
+  override readonly name = 'ReaderStalled';
+}
+
+/** The connection was closed before the response was complete. */
+export class ClientDisconnected extends Error {
+  override readonly name = 'ClientDisconnected';
+}
+
+/** Maximum length of a chain of causes. */
+const MAX_CAUSES = 3;
+
+interface Failure {
+  name: string;
+  code: unknown;
+  syscall: unknown;
+  cause: Failure | undefined;
+  /** The stack frames, without the message that the stack begins with. */
+  stack: string[];
+}
+
+/** An error without its message, which may quote what a client has sent. */
+export function describeFailure(error: unknown, depth = 0): Failure {
+  if (!(error instanceof Error))
+    return { name: typeof error, code: undefined, syscall: undefined, cause: undefined, stack: [] };
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  const { stack = '', message } = error;
+  const at = stack.indexOf(message);
+  return {
+    name: error.name,
+    code: typeof code === 'string' && /^[A-Z][A-Z\d_]{0,63}$/.test(code) ? code : undefined,
+    syscall: typeof syscall === 'string' && /^[a-z]{1,32}$/.test(syscall) ? syscall : undefined,
+    cause: error.cause !== undefined && depth < MAX_CAUSES ? describeFailure(error.cause, depth + 1) : undefined,
+    // If the message was changed after the error was created, the stack still begins with the old one.
+    stack: at < 0 ? [] : stackFrames(stack.slice(at + message.length)),
+  };
+}
+
+function stackFrames(stack: string): string[] {
+  return stack
+    .split('\n')
+    .filter((line) => /^ {4}at /.test(line))
+    .map((line) => line.trim());
 }

@@ -36,7 +36,7 @@ import type {
   Zone,
 } from '@porthole/logs';
 import type { RecordBatch } from '@porthole/records';
-import type { ConfigSource } from './config/config-source.ts';
+import type { ConfigSource } from './config/service-config.ts';
 
 export interface LocalNodeDeps {
   /** Called for every response, because ports are known only once they are bound. */

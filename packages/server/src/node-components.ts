@@ -12,34 +12,35 @@ import {
   type Zone,
 } from '@porthole/logs';
 import type { NodeArchive } from './archive/node-archive.ts';
-import type { Access } from './auth/access.ts';
+import type { Access, Authenticate } from './auth/access.ts';
 import { ACCESS_LOG, type AccessLog, createAccessLog, hiddenLogs } from './auth/access-log.ts';
-import type { Authenticate } from './auth/authenticate-hook.ts';
-import { isMemberKey } from './auth/client-network.ts';
+import { isMemberKey } from './auth/identity.ts';
 import { type OpenedAccess, openAccess } from './auth/open-access.ts';
 import { ReloadedFiles, type ReloadedGroup } from './auth/reloaded-files.ts';
 import { ClusterFiles } from './cluster/cluster-files.ts';
 import { NodeCluster } from './cluster/node-cluster.ts';
-import type { ConfigOption } from './config/config-option.ts';
-import { type ConfigSource, createOwnConfig } from './config/config-source.ts';
 import { ConfigThread } from './config/config-thread.ts';
 import { NodeSecrets } from './config/node-secrets.ts';
-import { createConfigReader } from './config/program-config.ts';
-import type { ConfigText } from './config/service-config.ts';
+import { type ConfigOption, createConfigReader } from './config/program-config.ts';
+import {
+  type ConfigSource,
+  type ConfigText,
+  createOwnConfig,
+  createTextConfig,
+  openServiceConfig,
+} from './config/service-config.ts';
 import { findWriters, openFilesNeeded } from './doctor/open-files.ts';
 import { StartError } from './errors.ts';
 import { createHealth, type Health, probeLogDir } from './health.ts';
 import type { Journal } from './journal/open-journal.ts';
 import { LocalNode } from './local-node.ts';
-import { ownPaths } from './own-dirs.ts';
-import type { Logger } from './own-log/logger.ts';
-import { type OwnLog, openOwnLog } from './own-log/own-log.ts';
-import { planIndexDir } from './plan-index-dir.ts';
-import { readFormats } from './settings/format-kind.ts';
+import { ownDirs, ownPaths } from './own-dirs.ts';
+import { type Logger, type OwnLog, openOwnLog } from './own-log/own-log.ts';
 import type { LoadedSettings } from './settings/load-settings.ts';
-import { readTree } from './settings/log-tree.ts';
-import type { Settings } from './settings/settings.ts';
+import { readFormats, readIndexLimit } from './settings/setting-kinds.ts';
+import { readTree, type Settings } from './settings/settings.ts';
 import { readTlsFiles, type TlsFiles } from './tls-files.ts';
+import { ownVersion } from './version.ts';
 
 /** The parts of a node that need no port. */
 export interface NodeComponents {
@@ -63,7 +64,7 @@ export interface NodeComponents {
   close(): Promise<void>;
 }
 
-export interface NodeComponentsOptions {
+interface NodeComponentsOptions {
   /** The configuration of the program that embeds the node. */
   config: ConfigOption | undefined;
   authenticate: Authenticate | undefined;
@@ -231,8 +232,6 @@ interface OpenConfigOptions extends ConfigOptions {
 async function openConfig(loaded: LoadedSettings, { given, ...open }: OpenConfigOptions): Promise<ConfigSource> {
   const { service, config } = loaded.settings;
   if (given === undefined && service.configFile === '') return createOwnConfig(loaded);
-  // Loaded on demand: masking is a fifth of the code, and a node that shows its own settings starts without it.
-  const { createTextConfig, openServiceConfig } = await import('./config/service-config.ts');
   const { secretKeys, maxBytes } = config;
   if (given !== undefined)
     return createTextConfig(createConfigReader(given, { maxBytes }), { file: null, secretKeys, ...open });
@@ -285,4 +284,17 @@ function checkCredentials({ keyFailure }: OpenedAccess, { failures }: ReloadedFi
 
 function checkCluster({ status: { isFresh, detail } }: NodeCluster): { ok: boolean; detail: string } {
   return { ok: isFresh, detail };
+}
+
+/** Where indexes are kept. `undefined`: nowhere, because it is turned off. */
+function planIndexDir(settings: Settings, log: Logger): LogDirOptions['indexDir'] {
+  const maxBytes = readIndexLimit(settings.search.maxIndexDisk);
+  if (maxBytes(Number.MAX_SAFE_INTEGER) === 0) return undefined;
+  return {
+    dir: ownDirs(settings).index,
+    maxBytes,
+    version: ownVersion(),
+    onProblem: (problem) =>
+      log.warn('index', 'the index cannot be kept on disk; retrying within a minute', { problem }),
+  };
 }

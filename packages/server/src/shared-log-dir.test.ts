@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createNode } from './create-node.ts';
-import { checkOwnLog } from './doctor/check-own-log.ts';
+import { checkOwnLog } from './doctor/check-log-files.ts';
 import { runCheck } from './doctor/testing/run-check.ts';
 import { tempDir } from './testing/test-node.ts';
 

@@ -1,10 +1,13 @@
 import type { ReloadedGroup } from './auth/reloaded-files.ts';
 import { ARRIVAL_TIMEOUT_MS, type BoundPorts, bindFreePorts, type PortOptions } from './bind-ports.ts';
-import { type EmbeddedNode, NODE_OPTION_KINDS, type NodeOptions } from './embedded-node.ts';
+import { describeFailure } from './errors.ts';
 import type { NodeComponents } from './node-components.ts';
 import {
   announceNode,
+  type EmbeddedNode,
   hostAddress,
+  NODE_OPTION_KINDS,
+  type NodeOptions,
   type OpenNode,
   openNode,
   stopNode,
@@ -15,7 +18,6 @@ import {
 import { checkOptions } from './settings/check-options.ts';
 import type { PartialSettings, Settings } from './settings/settings.ts';
 import { readTlsFiles } from './tls-files.ts';
-import { describeFailure } from './transport/request-log.ts';
 
 export interface StartNodeOptions extends NodeOptions {
   /** `false`: no gRPC, the same as the setting `grpc.enabled`. */

@@ -4,7 +4,7 @@ import { type DeletedRecords, type LogDir, matchRegex, WorkerPool } from '@porth
 import { ONCE, Shared } from '@porthole/logs/shared';
 import type { Metric } from '../metrics/prometheus-text.ts';
 import { ownDirs } from '../own-dirs.ts';
-import type { Logger } from '../own-log/logger.ts';
+import type { Logger } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
 import { type ArchiveStatus, checkShipping, onlyArchived, shippingMetrics, shippingState } from './archive-status.ts';
 

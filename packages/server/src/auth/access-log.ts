@@ -1,8 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { type ErrorCode, getRoute, type Query, ROUTE_IDS, type RouteId } from '@porthole/contract';
 import { ONCE, owned, Shared } from '@porthole/logs/shared';
-import type { Logger } from '../own-log/logger.ts';
-import type { OwnLog } from '../own-log/own-log.ts';
+import type { Logger, OwnLog } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Identity } from './identity.ts';
 

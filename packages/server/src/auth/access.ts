@@ -1,12 +1,9 @@
 import type { Socket } from 'node:net';
-import { mayUse, PortholeError, type RouteRole } from '@porthole/contract';
-import { type Authenticate, type AuthenticateRequest, askProgram } from './authenticate-hook.ts';
+import { isRole, mayUse, PortholeError, ROLES, type Role, type RouteRole } from '@porthole/contract';
 import type { CertificateCheck } from './certificate-check.ts';
-import { ANONYMOUS, type AuthResult, type Identity } from './identity.ts';
+import { ANONYMOUS, type AuthResult, clientNetwork, type Identity } from './identity.ts';
 import { JwtCheck } from './jwt-check.ts';
-import { hashSecret, isSameHash, isSameText } from './same-secret.ts';
-import { CredentialsEnded, type OpenSession, SessionRevalidation } from './session-revalidation.ts';
-import type { TokenCheck } from './tokens.ts';
+import { hashSecret, isSameHash, isSameText, type TokenCheck } from './tokens.ts';
 
 const NOT_KNOWN = 'the token is not known to this node';
 
@@ -29,7 +26,7 @@ export interface Credentials {
 }
 
 /** The configured kinds of credentials. Tokens are read through a function because their file may be reloaded. */
-export interface AccessDeps {
+interface AccessDeps {
   tokens?: (() => TokenCheck) | undefined;
   jwt?: JwtCheck | undefined;
   certificates?: CertificateCheck | undefined;
@@ -220,4 +217,193 @@ export class TokenCache {
   set(socket: Socket, { authorization, tokens }: PresentedToken, identity: Identity): void {
     this.#last.set(socket, { authorization, tokens, identity });
   }
+}
+
+/** How long a revoked or expired token stays valid for a running response. A check costs microseconds. */
+const INTERVAL_MS = 1000;
+
+/**
+ * A session ends when its client could not be checked this often in a row: a session store that restarts must not end all
+ * follows, and nobody may read on for long without being known.
+ */
+const GRACE_CHECKS = 5;
+
+const UNCONFIRMED = 'the credentials of this follow could not be checked for several seconds';
+
+/** Ends a follow whose credentials are no longer valid. */
+export class CredentialsEnded extends PortholeError {}
+
+/** A response that does not end by itself. */
+export interface OpenSession {
+  credentials: Credentials;
+  wanted: RouteRole;
+  end(reason: CredentialsEnded): void;
+}
+
+interface WatchedSession extends OpenSession {
+  isChecking: boolean;
+  /** Seconds since its client was last known to be admitted. */
+  unconfirmed: number;
+}
+
+/**
+ * Checks every second whether the clients of open sessions would still be admitted. Each is checked for itself: whoever
+ * takes long to be checked keeps nobody else's session open.
+ */
+export class SessionRevalidation {
+  readonly #sessions = new Set<WatchedSession>();
+  readonly #revalidate: (session: OpenSession) => Promise<CredentialsEnded | undefined>;
+  readonly #onError: (error: unknown) => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `revalidate` returns why a session must end; `AUTH_UNAVAILABLE`, and whatever it throws, means that it is not known. */
+  constructor(
+    revalidate: (session: OpenSession) => Promise<CredentialsEnded | undefined>,
+    onError: (error: unknown) => void,
+  ) {
+    this.#revalidate = revalidate;
+    this.#onError = onError;
+  }
+
+  /** Returns a function to call when the session has ended. */
+  add(session: OpenSession): () => void {
+    const watched = { ...session, isChecking: false, unconfirmed: 0 };
+    this.#sessions.add(watched);
+    this.#timer ??= setInterval(() => this.#checkAll(), INTERVAL_MS).unref();
+    return () => this.#forget(watched);
+  }
+
+  #forget(session: WatchedSession): void {
+    this.#sessions.delete(session);
+    if (this.#sessions.size > 0) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #checkAll(): void {
+    for (const session of this.#sessions) {
+      if (session.unconfirmed++ >= GRACE_CHECKS)
+        this.#end(session, new CredentialsEnded('AUTH_UNAVAILABLE', UNCONFIRMED));
+      else if (!session.isChecking) void this.#check(session);
+    }
+  }
+
+  async #check(session: WatchedSession): Promise<void> {
+    session.isChecking = true;
+    try {
+      const reason = await this.#revalidate(session);
+      if (!reason) session.unconfirmed = 0;
+      else if (reason.code !== 'AUTH_UNAVAILABLE') this.#end(session, reason);
+    } catch (error) {
+      this.#onError(error);
+    } finally {
+      session.isChecking = false;
+    }
+  }
+
+  #end(session: WatchedSession, reason: CredentialsEnded): void {
+    if (!this.#sessions.has(session)) return;
+    this.#forget(session);
+    session.end(reason);
+  }
+}
+
+/** A request whose client is to be identified. */
+export interface AuthenticateRequest {
+  transport: 'http' | 'grpc';
+  /** `GET`, `HEAD`, `POST` or `DELETE`; always `POST` over gRPC. */
+  method: string;
+  /** Path and query as the client sent them; over gRPC the path of the method. */
+  url: string;
+  /** Names in lower case. */
+  headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** IP address of the client; empty if it is not known. */
+  address: string;
+  /** What `handler` or `fetch` was called with: `req` of Express, the request of Fastify, the `Request` of Hono. */
+  source: unknown;
+}
+
+/** A client as the program that embeds the node knows it. */
+export interface AuthenticatedUser {
+  /** In the access log and in messages. Limits are counted by it. */
+  name: string;
+  roles: readonly Role[];
+}
+
+/**
+ * Returns who sent a request, `null` for nobody it knows. Asked for every request that has no valid token, JWT or
+ * certificate of the node, and every second while a follow runs. If it throws, the request is refused.
+ */
+export type Authenticate = (
+  request: AuthenticateRequest,
+) => AuthenticatedUser | null | undefined | Promise<AuthenticatedUser | null | undefined>;
+
+/** Clients wait for it, and so does everything else they request. */
+const TIMEOUT_MS = 10_000;
+
+const NOT_ACCEPTED = 'the service that this node is a part of does not know you: sign in there';
+
+/** Asks the program that embeds the node. Rejects if it fails, returns what is not a user, or takes too long. */
+async function askProgram(authenticate: Authenticate, request: AuthenticateRequest): Promise<AuthResult> {
+  const user = await withTimeout(Promise.resolve(authenticate(request)));
+  if (user === null || user === undefined) return { refusal: NOT_ACCEPTED };
+  const { name, roles } = user;
+  if (typeof name !== 'string' || name === '') throw new TypeError('authenticate() returned a user without a name');
+  // An unknown role may be a misspelt one: refusing is safer than leaving it out.
+  if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string' && isRole(role)))
+    throw new TypeError(`authenticate() returned roles other than ${ROLES.join(', ')}`);
+  return { identity: { name, kind: 'program', roles: [...roles] } };
+}
+
+function withTimeout<T>(work: Promise<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new Error(`authenticate() took longer than ${TIMEOUT_MS} ms`)), TIMEOUT_MS);
+    work.then(resolve, reject).finally(() => clearTimeout(timer));
+  });
+}
+
+const MINUTE_MS = 60_000;
+
+/** Maximum number of tracked networks; the one that failed first is evicted. */
+const MAX_NETWORKS = 10_000;
+
+/** The error for clients that fail to authenticate too often. */
+export class TooManyFailures extends PortholeError {
+  readonly retryAfterSeconds: number;
+  /** The first one of this minute: only that one is logged, so that a flood does not fill the access log. */
+  readonly isFirst: boolean;
+
+  constructor(perMinute: number, { retryAfterSeconds, isFirst }: { retryAfterSeconds: number; isFirst: boolean }) {
+    const message = `more than ${perMinute} requests a minute without valid credentials from one address (IPv6: one /64); see auth.max-failures-per-minute`;
+    super('RATE_LIMITED', message);
+    this.retryAfterSeconds = retryAfterSeconds;
+    this.isFirst = isFirst;
+  }
+}
+
+/**
+ * Counts failed attempts of a client; throws if there were more in a minute than allowed. 0 means no limit. `now` must be
+ * monotonic.
+ */
+export function createFailureLimit(
+  perMinute: number,
+  now: () => number = () => performance.now(),
+): (address: string) => void {
+  if (perMinute === 0) return () => {};
+  const networks = new Map<string, { failures: number; sinceMs: number }>();
+  return (address) => {
+    const network = clientNetwork(address);
+    const timeMs = now();
+    let seen = networks.get(network);
+    if (!seen || timeMs - seen.sinceMs >= MINUTE_MS) {
+      networks.delete(network); // inserted anew as the newest
+      seen = { failures: 0, sinceMs: timeMs };
+      networks.set(network, seen);
+      if (networks.size > MAX_NETWORKS) networks.delete(networks.keys().next().value ?? '');
+    }
+    seen.failures++;
+    if (seen.failures <= perMinute) return;
+    const retryAfterSeconds = Math.max(1, Math.ceil((seen.sinceMs + MINUTE_MS - timeMs) / 1000));
+    throw new TooManyFailures(perMinute, { retryAfterSeconds, isFirst: seen.failures === perMinute + 1 });
+  };
 }

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createRateLimit } from '../transport/request-policy.ts';
+import { createFailureLimit } from './access.ts';
 import { DownloadTickets } from './download-tickets.ts';
-import { createFailureLimit } from './failure-limit.ts';
 import { JwtCheck } from './jwt-check.ts';
 import { JwtKeys } from './jwt-keys.ts';
-import { hashSecret } from './same-secret.ts';
 import { AUDIENCE, createSigner, ISSUER, signJwt, toKeySet } from './testing/jwt-maker.ts';
+import { hashSecret } from './tokens.ts';
 
 const START_MS = Date.UTC(2026, 10, 15, 5);
 const DAY_MS = 86_400_000;

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { type DownloadTicket, PortholeError } from '@porthole/contract';
-import { hashSecret } from './same-secret.ts';
+import { hashSecret } from './tokens.ts';
 
 /** Long enough for a browser to follow a link, short enough that one in a log or a history is worth nothing. */
 const LIFE_MS = 30_000;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { clientNetwork, plainAddress } from './client-network.ts';
-import { createFailureLimit, TooManyFailures } from './failure-limit.ts';
+import { createFailureLimit, TooManyFailures } from './access.ts';
+import { clientNetwork, plainAddress } from './identity.ts';
 
 describe('failures of one client', () => {
   it('are allowed up to the limit of a minute, then refused until it is over', () => {

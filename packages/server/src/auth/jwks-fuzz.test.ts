@@ -6,10 +6,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { sendRequest } from '../testing/send-request.ts';
 import { startTestNode, tempDir } from '../testing/test-node.ts';
-import { Access } from './access.ts';
-import { createFailureLimit } from './failure-limit.ts';
+import { Access, createFailureLimit } from './access.ts';
 import { JwtCheck } from './jwt-check.ts';
-import { readKeyFile } from './key-set.ts';
+import { readKeyFile } from './jwt-keys.ts';
 import { AUDIENCE, createSigner, ISSUER, signJwt, toKeySet } from './testing/jwt-maker.ts';
 
 const good = createSigner('good');

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { sendRequest } from '../testing/send-request.ts';
 import { startTestNode } from '../testing/test-node.ts';
-import { fetchKeySet } from './key-set.ts';
+import { fetchKeySet } from './jwt-keys.ts';
 import { AUDIENCE, createSigner, ISSUER, signJwt, toKeySet } from './testing/jwt-maker.ts';
 
 interface Provider {

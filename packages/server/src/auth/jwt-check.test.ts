@@ -2,8 +2,8 @@ import { createHmac } from 'node:crypto';
 import type { JSONWebKeySet } from 'jose';
 import { describe, expect, it } from 'vitest';
 import { claimValues, JwtCheck, type KeySource } from './jwt-check.ts';
-import { hashSecret } from './same-secret.ts';
 import { AUDIENCE, createSigner, ISSUER, signJwt, toKeySet } from './testing/jwt-maker.ts';
+import { hashSecret } from './tokens.ts';
 
 const signer = createSigner('key-1');
 const stranger = createSigner('key-1');

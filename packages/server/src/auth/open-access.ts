@@ -1,15 +1,11 @@
 import { errorMessage } from '@porthole/contract';
-import { StartError } from '../errors.ts';
-import type { Logger } from '../own-log/logger.ts';
+import { describeFailure, StartError } from '../errors.ts';
+import type { Logger } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
-import { describeFailure } from '../transport/request-log.ts';
-import { Access } from './access.ts';
-import type { Authenticate } from './authenticate-hook.ts';
+import { Access, type Authenticate, createFailureLimit } from './access.ts';
 import { CertificateCheck } from './certificate-check.ts';
-import { createFailureLimit } from './failure-limit.ts';
 import { JwtCheck, type KeySource } from './jwt-check.ts';
-import { JwtKeys } from './jwt-keys.ts';
-import { fetchKeySet, KeyFile } from './key-set.ts';
+import { fetchKeySet, JwtKeys, KeyFile } from './jwt-keys.ts';
 import type { ReloadedGroup } from './reloaded-files.ts';
 import { readTokenFile } from './tokens.ts';
 

@@ -4,7 +4,7 @@ import { dirname } from 'node:path';
 import { types } from 'node:util';
 import { errorMessage } from '@porthole/contract';
 import { NO_WORK, owned } from '@porthole/logs/shared';
-import type { Logger } from '../own-log/logger.ts';
+import type { Logger } from '../own-log/own-log.ts';
 
 /** Watching misses changes on network file systems and of symbolic links higher up; poll this often as well. */
 const POLL_MS = 5000;

@@ -12,8 +12,7 @@ import {
   type RouteRole,
 } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
-import type { MethodName } from '../grpc/calls/calls.ts';
-import { loadServiceDefinition, METHOD_ROUTES, requiredRole } from '../grpc/service-definition.ts';
+import { loadServiceDefinition, METHOD_ROUTES, type MethodName, requiredRole } from '../grpc/service-definition.ts';
 import { connect } from '../grpc/testing/connect.ts';
 import { type GuardedNode, ROLE_NAMES, startGuardedNode } from './testing/guarded-node.ts';
 import { signJwt } from './testing/jwt-maker.ts';

@@ -1,10 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { hashSecret, isSameHash, isSameText } from './same-secret.ts';
+import { hashSecret, isSameHash, isSameText } from './tokens.ts';
 
 const PACKAGES = join(import.meta.dirname, '../../..');
-const HOME = 'server/src/auth/same-secret.ts';
+const HOME = 'server/src/auth/tokens.ts';
 
 const sources = ['server', 'cluster', 'client', 'contract']
   .flatMap((name) =>

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { connect } from '../grpc/testing/connect.ts';
 import { openRequest, requestProblem, sendRequest } from '../testing/send-request.ts';
 import { startTestNode, tempDir } from '../testing/test-node.ts';
-import { CredentialsEnded, type OpenSession, SessionRevalidation } from './session-revalidation.ts';
+import { CredentialsEnded, type OpenSession, SessionRevalidation } from './access.ts';
 import { AUDIENCE, createSigner, ISSUER, signJwt, toKeySet } from './testing/jwt-maker.ts';
 import { createToken } from './tokens.ts';
 

@@ -5,8 +5,7 @@ import { ROLES } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { tempDir } from '../testing/test-node.ts';
 import { bearerToken } from './access.ts';
-import { hashSecret } from './same-secret.ts';
-import { createToken, readTokenFile } from './tokens.ts';
+import { createToken, hashSecret, readTokenFile } from './tokens.ts';
 
 function tokenFile(text: string): string {
   const path = join(tempDir(), 'tokens');

@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isRole, ROLES, type Role } from '@porthole/contract';
 import type { Identity } from './identity.ts';
-import { hashSecret, isSameHash } from './same-secret.ts';
 
 /** Known, but without any role: enough for reading metrics. */
 const NO_ROLES = 'none';
@@ -75,4 +74,24 @@ function parseLine(line: string): StoredToken | undefined {
   const roles = limited === undefined ? ROLES : parseRoles(limited);
   if (name === '' || !roles) return undefined;
   return { identity: { name, kind: 'token', roles }, hash: Buffer.from(hex, 'hex') };
+}
+
+/*
+ * The only place where credentials are compared (enforced by a test): in constant time, so that nobody can guess one
+ * character by character from the response time.
+ */
+
+/** SHA-256 of a credential: how it is stored and looked up. */
+export function hashSecret(secret: string): Buffer {
+  // One-shot: this runs for every request, and a Hash object costs more than the hash.
+  return hash('sha256', secret, 'buffer');
+}
+
+export function isSameHash(known: Buffer, shown: Buffer): boolean {
+  return known.length === shown.length && timingSafeEqual(known, shown);
+}
+
+/** For strings in memory: cheaper than hashing. Timing reveals only whether their lengths are equal. */
+export function isSameText(known: string, shown: string): boolean {
+  return isSameHash(Buffer.from(known), Buffer.from(shown));
 }

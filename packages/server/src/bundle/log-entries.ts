@@ -1,11 +1,17 @@
-import type { MemberReport } from '@porthole/contract';
-import { isPackedName, plainName } from '@porthole/logs';
-import { type BundleContext, safePath } from './bundle-context.ts';
-import { describeError } from './bundle-writer.ts';
-import { type LogPart, readPart } from './log-part.ts';
-import { mergedLog } from './merged-log.ts';
-import { cutPart, type FittedPart, fitParts, type LogPlanDeps, planLogs, shareRoom } from './plan-logs.ts';
-import { addSnapshotLogs } from './snapshot-logs.ts';
+import { type ClusterEnd, type ClusterState, clusterItems, type MemberReport, type MemberSelection } from '@porthole/contract';
+import { isPackedName, plainName, type SearchQuery } from '@porthole/logs';
+import { isBatch, TextRenderer } from '@porthole/records';
+import { type BundleContext, describeError, safePath } from './bundle-writer.ts';
+import {
+  cutPart,
+  type FittedPart,
+  fitParts,
+  type LogPart,
+  type LogPlanDeps,
+  planLogs,
+  readPart,
+  shareRoom,
+} from './plan-logs.ts';
 
 /**
  * Share of the remaining room for the files. The rest is for the merged log, which contains the same text again, prefixed
@@ -141,4 +147,132 @@ function maxBytes({ kind, bytes }: LogPart): number {
 function cutReason({ kind, bytes, range }: LogPart): string {
   if (kind === 'end') return `only its last ${bytes} bytes`;
   return `only from ${new Date(range.fromMs).toISOString()} on, by its own clock: the size limit is reached`;
+}
+
+interface MergedLogOptions {
+  /** Time range of the records, by this node's clock. */
+  range: { fromMs: number; toMs: number };
+  selection: MemberSelection;
+  /** Records per search. */
+  pageRecords: number;
+  /** Time budget of one search. */
+  budgetMs: number;
+  signal: AbortSignal;
+  /** Problems of what was written; each is reported once. */
+  report(problem: string): void;
+}
+
+/**
+ * The records of all members, oldest first, by corrected time: in the line format of the contract, in UTC. The memory of a
+ * chunk is used again when the next one is requested.
+ */
+export async function* mergedLog(
+  cluster: Pick<ClusterState, 'search'>,
+  options: MergedLogOptions,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const { range, selection, pageRecords, budgetMs, signal, report } = options;
+  const query: SearchQuery & MemberSelection = {
+    ...selection,
+    ...range,
+    order: 'oldest',
+    limit: pageRecords,
+    before: 0,
+    after: 0,
+  };
+  const reported = new Set<string>();
+  const renderer = new TextRenderer('columns');
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = cursor === undefined ? query : { ...query, start: { cursor } };
+    let end: ClusterEnd | undefined;
+    for await (const item of cluster.search(page, { signal, budgetMs, reusesMemory: true })) {
+      if (isBatch(item)) for (const { bytes } of renderer.render(item)) yield bytes;
+      else end = item;
+    }
+    signal.throwIfAborted();
+    for (const problem of memberProblems(end)) {
+      if (!reported.has(problem)) report(problem);
+      reported.add(problem);
+    }
+    if (end?.records === 0 && end.cursor === cursor) throw new Error('the search makes no progress');
+    cursor = end?.cursor ?? null;
+  }
+}
+
+function memberProblems(end: ClusterEnd | undefined): string[] {
+  const failed = (end?.members ?? []).filter(({ outcome }) => outcome !== 'ok' && outcome !== 'left');
+  return failed.map(({ id, outcome, detail, asOfMs }) => {
+    const snapshot =
+      asOfMs === null ? '' : `; its records are those of its snapshot of ${new Date(asOfMs).toISOString()}`;
+    return `${id}: ${outcome}${detail === null ? '' : `: ${detail}`}${snapshot}`;
+  });
+}
+
+/** The records that are kept of members that do not respond, file by file: what is in the merged log has its own place, too. */
+async function addSnapshotLogs(context: BundleContext, absent: readonly MemberReport[]): Promise<void> {
+  const { writer, signal } = context;
+  for (const { id } of absent) {
+    try {
+      await addMember(context, id);
+    } catch (error) {
+      signal.throwIfAborted();
+      writer.addMissing(safePath(['logs', id]), describeError(error), id);
+    }
+  }
+}
+
+async function addMember(context: BundleContext, id: string): Promise<void> {
+  const { writer, names } = context;
+  const { linesByFile, report } = await readRecords(context, id);
+  const asOf = typeof report?.asOfMs === 'number' ? new Date(report.asOfMs).toISOString() : 'an unknown time';
+  const why = report?.detail ?? report?.outcome ?? 'it did not respond';
+  for (const [file, lines] of linesByFile) {
+    const name = names.take(['logs', id, isPackedName(file) ? plainName(file) : file]);
+    const problems = [`only the records of its snapshot as of ${asOf}: ${why}`];
+    await writer.add(name, chunked(lines), { node: id, file, isCut: true, problems });
+  }
+}
+
+/** A snapshot is bounded, so its records are held at once. */
+async function readRecords(
+  { cluster, request, sources, signal }: BundleContext,
+  id: string,
+): Promise<{ linesByFile: Map<string, string[]>; report: MemberReport | undefined }> {
+  const { fromMs, toMs } = request;
+  const query: SearchQuery = {
+    fromMs,
+    toMs,
+    order: 'oldest',
+    limit: sources.maxRecords,
+    before: 0,
+    after: 0,
+    raw: true,
+  };
+  const linesByFile = new Map<string, string[]>();
+  let report: MemberReport | undefined;
+  for (let cursor: string | null | undefined; cursor !== null; ) {
+    const page = cursor === undefined ? query : { ...query, start: { cursor } };
+    const last = cursor;
+    cursor = null;
+    const selection = { nodes: [id], store: 'nodes' as const };
+    for await (const items of clusterItems(cluster,
+      { ...page, ...selection },
+      { signal, budgetMs: sources.searchBudgetMs },
+    ))
+      for (const item of items) {
+        if (item.type === 'end') {
+          report = item.members.find((member) => member.id === id);
+          cursor = item.cursor === last ? null : item.cursor;
+          continue;
+        }
+        const lines = linesByFile.get(item.file) ?? [];
+        lines.push(`${item.raw ?? item.message}\n`);
+        linesByFile.set(item.file, lines);
+      }
+    signal.throwIfAborted();
+  }
+  return { linesByFile, report };
+}
+
+async function* chunked(lines: readonly string[]): AsyncGenerator<Uint8Array, void, undefined> {
+  yield Buffer.from(lines.join(''));
 }

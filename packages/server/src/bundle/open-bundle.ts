@@ -2,8 +2,7 @@ import { arch, platform, release } from 'node:os';
 import { type BundleManifest, type BundleRequest, bundleFileName, type ClusterState } from '@porthole/contract';
 import { expectCode } from '../errors.ts';
 import { ownVersion } from '../version.ts';
-import { type BundleContext, type BundleSources, EntryNames, isUnresponsive } from './bundle-context.ts';
-import { BundleWriter } from './bundle-writer.ts';
+import { type BundleContext, type BundleSources, BundleWriter, EntryNames, isUnresponsive } from './bundle-writer.ts';
 import { addLogs } from './log-entries.ts';
 import { ZipStream } from './zip-stream.ts';
 

@@ -31,10 +31,9 @@ import type { ReloadedGroup } from '../auth/reloaded-files.ts';
 import { ConfigThread } from '../config/config-thread.ts';
 import { TomlError } from '../config/toml/toml-error.ts';
 import { ownDirs } from '../own-dirs.ts';
-import type { Logger } from '../own-log/logger.ts';
-import { readFormats } from '../settings/format-kind.ts';
+import type { Logger } from '../own-log/own-log.ts';
+import { parseMemberZone, readFormats } from '../settings/setting-kinds.ts';
 import type { Settings } from '../settings/settings.ts';
-import { parseMemberZone } from '../settings/text-kinds.ts';
 import type { ClusterFiles } from './cluster-files.ts';
 import { createMemberFetch } from './member-fetch.ts';
 

@@ -1,6 +1,5 @@
+export { type FlatSetting, flattenToml } from './flatten-toml.ts';
+export { markToml, pickToml, type TomlMark } from './pick-toml.ts';
 export { redactToml } from './redact-toml.ts';
 export { MASK } from './secrets/mask-ranges.ts';
-export { type FlatSetting, flattenToml } from './toml/flatten-toml.ts';
-export { markToml, type TomlMark } from './toml/mark-toml.ts';
-export { pickToml } from './toml/pick-toml.ts';
 export { TomlError } from './toml/toml-error.ts';

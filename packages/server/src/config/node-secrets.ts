@@ -2,16 +2,15 @@ import { readFile } from 'node:fs/promises';
 import { errorMessage } from '@porthole/contract';
 import type { Scrubbing } from '@porthole/logs';
 import type { ReloadedGroup } from '../auth/reloaded-files.ts';
-import type { Logger } from '../own-log/logger.ts';
+import type { Logger } from '../own-log/own-log.ts';
 import type { LoadedSettings } from '../settings/load-settings.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { ConfigSource } from './config-source.ts';
 import type { ConfigThread } from './config-thread.ts';
 import type { KnownSecrets } from './run-config-task.ts';
 import { findCredentials } from './secrets/find-credentials.ts';
 import { isSecretKey } from './secrets/secret-keys.ts';
 import { SecretValues } from './secrets/secret-values.ts';
-import type { ConfigText } from './service-config.ts';
+import type { ConfigSource, ConfigText } from './service-config.ts';
 
 const NOT_MASKED = 'until then its secrets are not masked in the text of logs, but those known before';
 

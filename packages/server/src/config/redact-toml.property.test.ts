@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { expect, it } from 'vitest';
+import { flattenToml } from './flatten-toml.ts';
 import { redactToml } from './redact-toml.ts';
 import { keyShape } from './testing/key-shape.ts';
 import { TRACES, tomlWithSecrets } from './testing/toml-with-secrets.ts';
-import { flattenToml } from './toml/flatten-toml.ts';
 
 /** Some two seconds. Runs of 20,000 with other seeds have passed. */
 const RUNS = 100 * Number(process.env.MORE ?? 1);

@@ -2,9 +2,8 @@ import { PortholeError } from '@porthole/contract';
 import type { TomlValue } from 'smol-toml';
 import { joinRanges, MASK, type MaskRange, maskRanges } from './secrets/mask-ranges.ts';
 import { findTomlSecrets, type LeafMask, type TomlSecrets } from './secrets/toml-secrets.ts';
-import { parseValues } from './toml/parse-toml.ts';
-import type { TomlLeaf } from './toml/toml-statements.ts';
-import { openingQuotes, readTomlString } from './toml/toml-string.ts';
+import type { TomlLeaf } from './secrets/toml-statements.ts';
+import { openingQuotes, parseValues, readTomlString } from './toml/parse-toml.ts';
 
 export interface RedactOptions {
   /** Patterns of further secret keys, see `isSecretKey`. */

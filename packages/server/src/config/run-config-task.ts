@@ -1,7 +1,7 @@
 import type { SettingJson } from '@porthole/contract';
+import { type FlatSetting, flattenToml } from './flatten-toml.ts';
 import { redactToml } from './redact-toml.ts';
 import { findTomlSecrets } from './secrets/toml-secrets.ts';
-import { type FlatSetting, flattenToml } from './toml/flatten-toml.ts';
 
 /** A task on the text of a configuration, as data: it runs on this thread or another. */
 export interface ConfigTask {

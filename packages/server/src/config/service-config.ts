@@ -1,4 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto';
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { types } from 'node:util';
 import type { SecretFingerprint } from '@porthole/cluster';
 import {
   errorMessage,
@@ -7,12 +10,43 @@ import {
   type SettingEntry,
   type SettingSource,
 } from '@porthole/contract';
-import type { ConfigSource } from './config-source.ts';
+import { DiskComparison, renderSettings, settingEntries } from '../settings/describe-settings.ts';
+import type { LoadedSettings } from '../settings/load-settings.ts';
 import { ConfigThread } from './config-thread.ts';
-import { readConfigFile } from './read-config-file.ts';
+import type { FlatSetting } from './flatten-toml.ts';
 import type { FlattenedConfig } from './run-config-task.ts';
-import type { FlatSetting } from './toml/flatten-toml.ts';
 import { TomlError } from './toml/toml-error.ts';
+
+/** The source of the configuration a node shows. */
+export interface ConfigSource {
+  readonly observes: NodeSettings['observes'];
+  /** Why it was not available when the node started. */
+  readonly startProblem?: string | undefined;
+  /** Valid TOML with all secrets masked. Throws `CONFIG_UNAVAILABLE` if it is not available. */
+  text(): Promise<string>;
+  settings(): Promise<NodeSettings>;
+  /** The health check. */
+  check(): Promise<{ ok: boolean; detail: string }>;
+}
+
+/** The settings the node runs with; its file on disk may have changed since. */
+export function createOwnConfig(loaded: LoadedSettings): ConfigSource {
+  const text = renderSettings(loaded);
+  const settings = settingEntries(loaded);
+  const disk = new DiskComparison(loaded);
+  return {
+    observes: 'self',
+    text: async () => text,
+    settings: async () => ({ observes: 'self', file: loaded.file, settings, disk: await disk.read() }),
+    async check() {
+      const { state, differs, detail } = await disk.read();
+      if (state === 'none') return { ok: true, detail: 'defaults, environment and flags; no settings file' };
+      if (state === 'same') return { ok: true, detail: `as in ${loaded.file}` };
+      if (state === 'changed') return { ok: true, detail: `${loaded.file} changed since start: ${differs.join(', ')}` };
+      return { ok: false, detail: detail ?? `${loaded.file} is ${state}` };
+    },
+  };
+}
 
 export interface TextConfigOptions {
   secretKeys: readonly string[];
@@ -165,4 +199,36 @@ function compare(atStart: MaskedConfig | undefined, now: MaskedConfig): NodeSett
     ...(changes.length > 0 && { changes }),
     ...(atStart.masked !== now.masked && { textAtStart: atStart.masked }),
   };
+}
+
+/** The text of a configuration file. Throws `CONFIG_UNAVAILABLE` for anything that cannot be read as such. */
+export async function readConfigFile(path: string, { maxBytes }: { maxBytes: number }): Promise<string> {
+  try {
+    // Non-blocking, because it may be a FIFO.
+    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const stats = await handle.stat();
+      if (!stats.isFile()) throw unavailable(path, 'it is not a regular file');
+      if (stats.size > maxBytes)
+        throw unavailable(path, `it is larger than ${maxBytes} bytes, the limit set by config.max-bytes`);
+      const bytes = await handle.readFile();
+      return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (error instanceof PortholeError) throw error;
+    if (error instanceof TypeError) throw unavailable(path, 'it is not UTF-8 text', error);
+    throw unavailable(
+      path,
+      types.isNativeError(error) && 'code' in error ? String(error.code) : 'it cannot be read',
+      error,
+    );
+  }
+}
+
+function unavailable(path: string, reason: string, cause?: unknown): PortholeError {
+  return new PortholeError('CONFIG_UNAVAILABLE', `the configuration file ${path} cannot be shown: ${reason}`, {
+    cause,
+  });
 }

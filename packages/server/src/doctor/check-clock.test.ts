@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkClock, checkTimeZone } from './check-clock.ts';
+import { checkClock, checkTimeZone } from './check-ports.ts';
 import { runCheck } from './testing/run-check.ts';
 
 test('a clock after the installation of the program is plausible', async () => {

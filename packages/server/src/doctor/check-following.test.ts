@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkFollowing } from './check-following.ts';
+import { checkFollowing } from './check-log-files.ts';
 import { runCheck } from './testing/run-check.ts';
 
 const limits = (instances: number | undefined, watches: number | undefined) => ({

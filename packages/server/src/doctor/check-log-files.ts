@@ -1,10 +1,23 @@
-import { join } from 'node:path';
+import { randomUUID } from 'node:crypto';
+import { watch } from 'node:fs';
+import { open, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { types } from 'node:util';
+import { PortholeError } from '@porthole/contract';
 import { checkUserFormats, createZone, LogDir, type LogFileDetails } from '@porthole/logs';
+import { flattenToml } from '../config/flatten-toml.ts';
+import { redactToml } from '../config/redact-toml.ts';
+import { readConfigFile } from '../config/service-config.ts';
+import { TomlError } from '../config/toml/toml-error.ts';
+import { hasCode } from '../errors.ts';
 import { probeLogDir } from '../health.ts';
+import { explainFiles, findJournalFiles } from '../journal/journal-files.ts';
+import { JournalError, type JournalSelection, journalctlArgs, runJournalctl } from '../journal/journalctl.ts';
 import { ownPaths, shownOwnDirs } from '../own-dirs.ts';
-import { readFormats } from '../settings/format-kind.ts';
-import { readTree } from '../settings/log-tree.ts';
+import { readFormats } from '../settings/setting-kinds.ts';
+import { readTree } from '../settings/settings.ts';
 import { type CheckContext, type CheckOutcome, ok, problem, servedLogDir, warning } from './check-result.ts';
+import { findWriters } from './open-files.ts';
 
 /** Normal clock difference between machines that write and read logs. */
 const FUTURE_MS = 60_000;
@@ -165,4 +178,176 @@ export async function checkLogFormats({ settings, system }: CheckContext): Promi
       ),
     );
   });
+}
+
+const MIB = 1024 ** 2;
+
+/** Less than this fills up within minutes when errors are logged. */
+const SCARCE_BYTES = 64 * MIB;
+
+/** Whether the node can write its own log, and whether there is enough space for it. */
+export async function checkOwnLog({ settings: { logging }, system }: CheckContext): Promise<CheckOutcome[]> {
+  try {
+    const existing = await nearestDir(logging.dir);
+    await probeWriting(existing);
+    const where = existing === logging.dir ? `${logging.dir} is writable` : `${logging.dir} can be created`;
+    return [ok(where), checkSpace(await system.freeBytes(existing), logging), ...(await checkWriters(logging.dir))];
+  } catch (error) {
+    const reason = types.isNativeError(error) && 'code' in error ? error.code : error;
+    return [
+      problem(
+        `${logging.dir} is not writable: ${reason}`,
+        `set logging.dir (--logging-dir DIR) to another directory, or: "mkdir -p ${logging.dir} && chown ${system.userName} ${logging.dir}"`,
+      ),
+    ];
+  }
+}
+
+/** One writer is the running node; several would interfere with each other's rotation. */
+async function checkWriters(dir: string): Promise<CheckOutcome[]> {
+  const writers = await findWriters(join(dir, 'porthole.log'));
+  if (writers.length < 2) return [];
+  const message = `${writers.length} nodes write their own log to ${dir} (processes ${[...new Set(writers)].join(', ')})`;
+  return [warning(message, 'give each its own directory with logging.dir (--logging-dir DIR)')];
+}
+
+/** The directory itself, or the nearest existing one above it. */
+async function nearestDir(dir: string): Promise<string> {
+  try {
+    if ((await stat(dir)).isDirectory()) return dir;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT') && dirname(dir) !== dir) return nearestDir(dirname(dir));
+    throw error;
+  }
+  throw Object.assign(new Error(`${dir} is not a directory`), { code: 'ENOTDIR' });
+}
+
+/** Permissions do not show read-only file systems, quotas and full disks: only writing does. */
+async function probeWriting(dir: string): Promise<void> {
+  const path = join(dir, `.porthole-doctor-${randomUUID()}`);
+  const handle = await open(path, 'wx');
+  try {
+    await handle.write('porthole doctor was here');
+  } finally {
+    await handle.close();
+    await rm(path, { force: true });
+  }
+}
+
+function checkSpace(freeBytes: number, { maxFileBytes, keepFiles }: CheckContext['settings']['logging']): CheckOutcome {
+  const neededBytes = maxFileBytes * (keepFiles + 1);
+  const free = `${formatMiB(freeBytes)} free`;
+  if (freeBytes < Math.min(SCARCE_BYTES, neededBytes))
+    return problem(`only ${free} on its disk`, 'free some space, or set logging.dir to another disk');
+  if (freeBytes < neededBytes)
+    return warning(
+      `${free} on its disk, but the node's own log may grow to ${formatMiB(neededBytes)}`,
+      'lower logging.max-file-size or logging.keep-files, set logging.gzip, or free some space',
+    );
+  return ok(`${free} on its disk, at most ${formatMiB(neededBytes)} needed`);
+}
+
+function formatMiB(bytes: number): string {
+  return `${Math.floor(bytes / MIB)} MiB`;
+}
+
+/** Finding the newest entry takes milliseconds; a large journal on a slow disk may take longer. */
+const TIMEOUT_MS = 10_000;
+
+/** Whether the journal can be read, all of it, and has entries of the units in the settings. */
+export async function checkJournal({ settings: { log } }: CheckContext): Promise<CheckOutcome[]> {
+  if (!log.journal) return [];
+  const directory = log.journalDir;
+  const files = await findJournalFiles(directory);
+  const missing = explainFiles(files, directory);
+  try {
+    await hasEntries({ directory, unit: undefined });
+    if (files.files === 0) return [problem(missing ?? '', 'turn log.journal off, or correct log.journal-dir')];
+    const outcomes: CheckOutcome[] = [];
+    for (const unit of log.journalUnits) {
+      if (await hasEntries({ directory, unit })) continue;
+      const remedy = 'correct log.journal-units; "journalctl --field=_SYSTEMD_UNIT" lists all units with entries';
+      outcomes.push(warning(`the journal has no entries of ${unit}`, remedy));
+    }
+    if (missing !== undefined) outcomes.push(warning(missing, 'add the user to the group systemd-journal'));
+    return outcomes.length > 0 ? outcomes : [ok(`${files.files} journal files are readable`)];
+  } catch (error) {
+    if (!(error instanceof JournalError)) throw error;
+    const remedy = 'install systemd, add the user to the group systemd-journal, or turn log.journal off';
+    return [problem(files.unreadable > 0 ? (missing ?? error.message) : error.message, remedy)];
+  }
+}
+
+async function hasEntries(selection: JournalSelection): Promise<boolean> {
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  const newest = runJournalctl(journalctlArgs(selection, { lines: 1 }), { signal });
+  const { done } = await newest.next();
+  await newest.return();
+  if (signal.aborted) throw new JournalError(`journalctl did not respond within ${TIMEOUT_MS} ms`);
+  return !done;
+}
+
+/** A node watches one directory; other programs of the same user share these limits. */
+const FEW_INSTANCES = 16;
+const FEW_WATCHES = 1024;
+
+/** Whether the log directory can be watched for changes. If not, new lines are found by polling (`follow.poll`). */
+export async function checkFollowing({ settings, system }: CheckContext): Promise<CheckOutcome[]> {
+  const dir = servedLogDir(settings);
+  const instances = await system.inotifyLimit('max_user_instances');
+  const watches = await system.inotifyLimit('max_user_watches');
+  if ((await probeLogDir(dir)).ok) {
+    const refusal = tryToWatch(dir);
+    if (refusal !== undefined)
+      return [
+        warning(
+          `${dir} cannot be watched (${refusal}): it is polled for new lines every ${settings.follow.pollMs} ms`,
+          'as root: "sysctl fs.inotify.max_user_instances=1024 fs.inotify.max_user_watches=524288"',
+        ),
+      ];
+  }
+  if (instances === undefined || watches === undefined) return [ok('the system reports new lines')];
+  const shown = `inotify allows ${instances} instances and ${watches} watches per user; a node uses one of each`;
+  if (instances >= FEW_INSTANCES && watches >= FEW_WATCHES) return [ok(shown)];
+  return [
+    warning(
+      `${shown}, but other programs of the user may use up the rest`,
+      'as root: "sysctl fs.inotify.max_user_instances=1024 fs.inotify.max_user_watches=524288"',
+    ),
+  ];
+}
+
+function tryToWatch(dir: string): string | undefined {
+  try {
+    const watcher = watch(dir);
+    watcher.on('error', () => {}); // Errors after this point do not matter: the watcher is closed at once.
+    watcher.close();
+    return undefined;
+  } catch (error) {
+    return types.isNativeError(error) && 'code' in error ? String(error.code) : String(error);
+  }
+}
+
+/** Whether the configuration file of the service can be shown. */
+export async function checkServiceConfig({ settings: { service, config } }: CheckContext): Promise<CheckOutcome[]> {
+  const file = service.configFile;
+  if (file === '') return [];
+  const { secretKeys, maxBytes } = config;
+  try {
+    const text = await readConfigFile(file, { maxBytes });
+    redactToml(text, { secretKeys });
+    const settings = flattenToml(text, { secretKeys });
+    const secrets = settings.filter(({ secret }) => secret).length;
+    return [ok(`${file} is valid TOML, ${settings.length} keys, ${secrets} of them masked as secrets`)];
+  } catch (error) {
+    if (error instanceof TomlError)
+      return [problem(`${file}: ${error.message}`, `correct it, or set service.config-file (--service-config FILE)`)];
+    if (!(error instanceof PortholeError)) throw error;
+    return [
+      problem(
+        error.message,
+        'set service.config-file (--service-config FILE) to a file that is readable for the user that runs the node',
+      ),
+    ];
+  }
 }

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { tempDir } from '../testing/test-node.ts';
-import { checkOwnLog } from './check-own-log.ts';
+import { checkOwnLog } from './check-log-files.ts';
 import { runCheck } from './testing/run-check.ts';
 
 const MIB = 1024 ** 2;

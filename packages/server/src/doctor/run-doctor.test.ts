@@ -2,8 +2,8 @@ import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { tempDir } from '../testing/test-node.ts';
+import { THIS_SYSTEM } from './check-result.ts';
 import { CHECKS, checkNodeVersion, runDoctor } from './run-doctor.ts';
-import { THIS_SYSTEM } from './system-facts.ts';
 
 const freePorts = { 'http.port': '0', 'grpc.port': '0' };
 

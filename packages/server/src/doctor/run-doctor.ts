@@ -1,17 +1,29 @@
 import { type LoadedSettings, loadSettings, type SettingsSources } from '../settings/load-settings.ts';
 import { SettingsError, type SettingsProblemCode } from '../settings/settings-error.ts';
-import { checkClock, checkTimeZone } from './check-clock.ts';
-import { checkAccess, checkJwtKeys, checkTokens } from './check-credentials.ts';
-import { checkFollowing } from './check-following.ts';
-import { checkJournal } from './check-journal.ts';
-import { checkLogDir, checkLogFiles, checkLogFormats } from './check-log-files.ts';
-import { checkOwnLog } from './check-own-log.ts';
-import { checkPorts } from './check-ports.ts';
-import { type CheckContext, type CheckOutcome, type CheckResult, ok, problem, warning } from './check-result.ts';
-import { checkServiceConfig } from './check-service-config.ts';
-import { checkTls } from './check-tls.ts';
+import { checkAccess, checkJwtKeys, checkTls, checkTokens } from './check-credentials.ts';
+import {
+  checkFollowing,
+  checkJournal,
+  checkLogDir,
+  checkLogFiles,
+  checkLogFormats,
+  checkOwnLog,
+  checkServiceConfig,
+} from './check-log-files.ts';
+import { checkClock, checkPorts, checkTimeZone } from './check-ports.ts';
+import {
+  type CheckContext,
+  type CheckOutcome,
+  type CheckResult,
+  ok,
+  problem,
+  type SystemFacts,
+  THIS_SYSTEM,
+  warning,
+} from './check-result.ts';
 import { checkOpenFiles } from './open-files.ts';
-import { type SystemFacts, THIS_SYSTEM } from './system-facts.ts';
+
+export type { CheckResult } from './check-result.ts';
 
 export interface DoctorReport {
   findings: CheckResult[];

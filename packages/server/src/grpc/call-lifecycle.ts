@@ -1,19 +1,31 @@
-import { constants } from 'node:http2';
-import { type Metadata, type MethodDefinition, type ServerInterceptingCallInterface, status } from '@grpc/grpc-js';
-import { type ErrorCode, errorMessage, isErrorCode, PortholeError, type Query } from '@porthole/contract';
-import type { Credentials } from '../auth/access.ts';
-import { clientKey, plainAddress } from '../auth/client-network.ts';
-import { TooManyFailures } from '../auth/failure-limit.ts';
-import type { AuthResult, Identity } from '../auth/identity.ts';
-import type { CredentialsEnded } from '../auth/session-revalidation.ts';
+import { constants, type Http2Stream } from 'node:http2';
+import type { Duplex } from 'node:stream';
+import {
+  Metadata,
+  type MethodDefinition,
+  ServerInterceptingCall,
+  type ServerInterceptingCallInterface,
+  type ServerInterceptor,
+  ServerListenerBuilder,
+  status,
+} from '@grpc/grpc-js';
+import {
+  ERROR_KINDS,
+  type ErrorCode,
+  errorMessage,
+  isErrorCode,
+  PortholeError,
+  type Query,
+  toProblem,
+} from '@porthole/contract';
+import { type Credentials, type CredentialsEnded, TooManyFailures } from '../auth/access.ts';
+import { type AuthResult, clientKey, type Identity, plainAddress } from '../auth/identity.ts';
 import { isFault } from '../errors.ts';
-import type { LoggedRequest } from '../transport/request-log.ts';
+import type { LoggedRequest, RequestLog } from '../transport/request-log.ts';
+import { type RequestPolicy, retryAfterSeconds } from '../transport/request-policy.ts';
 import type { StreamUser } from '../transport/stream-slots.ts';
-import { type ChunkCall, getHttp2Stream } from './chunk-call.ts';
-import { toCallStatus } from './errors.ts';
-import type { GateOptions } from './gate.ts';
-import { toQuery } from './request-query.ts';
-import { findCallRoute, isKnownCall, requiredRole } from './service-definition.ts';
+import { wellFormed } from './messages.ts';
+import { findCallRoute, isHealthCall, isKnownCall, requiredRole, toQuery } from './service-definition.ts';
 
 /** The status a call ends with, as far as known. */
 interface SentStatus {
@@ -23,7 +35,7 @@ interface SentStatus {
 
 const NO_QUERY: Query = { getAll: () => [] };
 
-export function stoppingError(): PortholeError {
+function stoppingError(): PortholeError {
   return new PortholeError('SHUTTING_DOWN', 'the node is stopping');
 }
 
@@ -33,7 +45,7 @@ function peerAddress(call: ServerInterceptingCallInterface): string {
 }
 
 /** One call, from its arrival to its status. */
-export class CallLifecycle {
+class CallLifecycle {
   /** The status we sent; some are sent by the library itself. */
   status: status | undefined;
   /** The request message. */
@@ -218,7 +230,7 @@ export class CallLifecycle {
 }
 
 /** Stands for a request that was not decoded because it is too large; the gate refuses it. */
-export class OversizedRequest {
+class OversizedRequest {
   readonly bytes: number;
 
   constructor(bytes: number) {
@@ -237,4 +249,178 @@ export function boundingRequests<Method extends MethodDefinition<object, object>
     requestDeserialize: (bytes: Buffer) =>
       bytes.length > maxBytes ? new OversizedRequest(bytes.length) : requestDeserialize(bytes),
   };
+}
+
+interface GateOptions {
+  policy: Pick<RequestPolicy, 'access' | 'accessLog' | 'checkLocal' | 'checkRate' | 'isStopping' | 'metrics'>;
+  /** Streams of calls with more than one `authorization`, of which the library shows the first. */
+  ambiguous: WeakSet<object>;
+  /** Time limit for receiving a request. */
+  arrivalTimeoutMs: number;
+  maxRequestBytes: number;
+  log: RequestLog;
+}
+
+/**
+ * Authorizes and accounts every call. Unlike over HTTP, neither sites nor rebound names are checked: web pages cannot speak
+ * this protocol.
+ */
+export class Gate {
+  readonly #options: GateOptions;
+  readonly #watches = new Set<ServerInterceptingCallInterface>();
+  readonly #lifecycles = new WeakMap<Metadata, CallLifecycle>();
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+  }
+
+  readonly interceptor: ServerInterceptor = ({ path, requestStream }, call) => {
+    const lifecycle = new CallLifecycle(path, call, this.#options);
+    const isHealth = isHealthCall(path);
+    const arrival = requestStream || isHealth ? undefined : lifecycle.limitArrival();
+    if (isHealth) this.#watches.add(call);
+    const listener = new ServerListenerBuilder()
+      .withOnReceiveMetadata((metadata, next) => {
+        this.#lifecycles.set(metadata, lifecycle);
+        lifecycle.run(() => (isHealth ? next(metadata) : lifecycle.authorize(metadata, () => next(metadata))));
+      })
+      .withOnReceiveMessage((message, next) => {
+        if (message instanceof OversizedRequest) return lifecycle.refuseOversized(message);
+        lifecycle.request ??= message;
+        lifecycle.run(() => next(message));
+      })
+      .withOnReceiveHalfClose((next) => {
+        clearTimeout(arrival);
+        lifecycle.run(next);
+      })
+      .withOnCancel(() => {
+        clearTimeout(arrival);
+        this.#watches.delete(call);
+        lifecycle.run(() => lifecycle.ended());
+      })
+      .build();
+    lifecycle.response = new ChunkCall(call, {
+      start: (next) => next(listener),
+      sendStatus: (sent, next) => {
+        lifecycle.recordStatus(sent);
+        next(sent);
+      },
+    });
+    return lifecycle.response;
+  };
+
+  /** The call as it may appear in the own log. */
+  loggedRequest(metadata: Metadata): LoggedRequest {
+    return this.#lifecycles.get(metadata)?.logged ?? { id: '', method: 'gRPC', route: 'none' };
+  }
+
+  /** Keeps a failure of the node for the access log. */
+  failed(metadata: Metadata, error: unknown): void {
+    this.#lifecycles.get(metadata)?.failed(error);
+  }
+
+  fault(metadata: Metadata, error: unknown): void {
+    this.#lifecycles.get(metadata)?.fault(error);
+  }
+
+  /** Ends a call whose client does not read: a status would wait behind the unread messages. */
+  reset(metadata: Metadata): void {
+    this.#lifecycles.get(metadata)?.reset();
+  }
+
+  /** The client of an authorized call. */
+  streamUser(metadata: Metadata): Omit<StreamUser, 'isEndless'> {
+    return this.#lifecycles.get(metadata)?.user ?? { client: '', isMember: false };
+  }
+
+  /** For a call that does not end by itself: `end` is called when its credentials are no longer valid. */
+  watchSession(metadata: Metadata, end: (reason: CredentialsEnded) => void): void {
+    this.#lifecycles.get(metadata)?.watchSession(end);
+  }
+
+  /** Health watches never end by themselves. */
+  endWatches(): void {
+    for (const call of this.#watches) call.sendStatus({ ...toCallStatus(stoppingError()) });
+  }
+}
+
+/** Field 2 of type bytes: `chunk` in all messages that have one. */
+const CHUNK_TAG = 0x12;
+
+/** The HTTP/2 stream of a call. It is private in the library; its version is pinned, and tests notice a change. */
+function getHttp2Stream(call: object): Http2Stream & Duplex {
+  return (call as { stream: Http2Stream & Duplex }).stream;
+}
+
+/**
+ * Sends chunks of files without copying them: the library would copy each twice, into new memory, which costs more than
+ * reading the file. All other messages are sent by the library.
+ */
+class ChunkCall extends ServerInterceptingCall {
+  readonly #stream: Duplex;
+  #chunkBytes = 0;
+  #records = 0;
+
+  constructor(...[call, responder]: ConstructorParameters<typeof ServerInterceptingCall>) {
+    super(call, responder);
+    this.#stream = getHttp2Stream(call);
+  }
+
+  /** Bytes of files and records sent so far. */
+  get sent(): { bytes: number | undefined; records: number | undefined } {
+    return { bytes: this.#chunkBytes || undefined, records: this.#records || undefined };
+  }
+
+  /** Calls back when the bytes of the chunk are flushed, and not at all when the stream is lost: the call ends then. */
+  override sendMessage(
+    message: { chunk?: Uint8Array; items?: readonly { record?: object }[] },
+    callback: () => void,
+  ): void {
+    const { chunk, items = [] } = message;
+    for (const { record } of items) if (record) this.#records++;
+    if (!chunk?.length) super.sendMessage(message, callback);
+    else if (!this.#stream.destroyed) this.#sendChunk(chunk, callback);
+  }
+
+  #sendChunk(chunk: Uint8Array, callback: () => void): void {
+    this.#chunkBytes += chunk.length;
+    this.#stream.cork();
+    this.#stream.write(messageHead(chunk.length));
+    this.#stream.write(chunk, (error) => {
+      if (!error) callback();
+    });
+    this.#stream.uncork();
+  }
+}
+
+/** Everything before the bytes of the chunk: the compression flag, the message length and the field tag. */
+export function messageHead(chunkBytes: number): Buffer {
+  const tag = [CHUNK_TAG];
+  let rest = chunkBytes;
+  for (; rest > 0x7f; rest >>>= 7) tag.push((rest & 0x7f) | 0x80);
+  tag.push(rest);
+  const head = Buffer.from([0, 0, 0, 0, 0, ...tag]);
+  head.writeUInt32BE(tag.length + chunkBytes, 1);
+  return head;
+}
+
+/** Details are percent-encoded in a header; many clients accept 8 KiB of headers, and a character may need nine bytes. */
+const MAX_DETAIL_CHARACTERS = 700;
+
+interface CallStatus {
+  code: status;
+  details: string;
+  metadata: Metadata;
+}
+
+/** The one place where an error becomes a gRPC status, with the same code and message as over HTTP. */
+export function toCallStatus(thrown: unknown): CallStatus {
+  const { code, detail, position } = toProblem(thrown);
+  const metadata = new Metadata();
+  metadata.set('porthole-code', code);
+  if (position !== undefined) metadata.set('porthole-position', String(position));
+  const retryAfter = retryAfterSeconds(thrown, code);
+  if (retryAfter !== undefined) metadata.set('retry-after', String(retryAfter));
+  const shown = detail.length > MAX_DETAIL_CHARACTERS ? `${detail.slice(0, MAX_DETAIL_CHARACTERS)}...` : detail;
+  return { code: status[ERROR_KINDS[code].grpc], details: wellFormed(shown), metadata };
 }

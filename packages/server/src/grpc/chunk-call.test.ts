@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { messageHead } from './chunk-call.ts';
+import { messageHead } from './call-lifecycle.ts';
 import { loadServiceDefinition } from './service-definition.ts';
 
 describe('a chunk as a message', () => {

@@ -2,8 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { getRoute } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
-import type { MethodName } from './calls/calls.ts';
-import { loadServiceDefinition, METHOD_ROUTES } from './service-definition.ts';
+import { loadServiceDefinition, METHOD_ROUTES, type MethodName } from './service-definition.ts';
 
 const page = readFileSync(join(import.meta.dirname, '../../../../docs/grpc.md'), 'utf8');
 

@@ -12,7 +12,7 @@ import { eventually } from '@porthole/logs/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { hasCode } from '../errors.ts';
 import { startTestNode } from '../testing/test-node.ts';
-import { limitResets } from '../transport/limit-resets.ts';
+import { limitResets } from '../transport/connections.ts';
 import { connect as call } from './testing/connect.ts';
 
 /** A client of a server that responds only to `/responds`; the time is the test's. */

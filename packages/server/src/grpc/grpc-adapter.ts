@@ -3,23 +3,28 @@ import { Server, ServerCredentials, type UntypedServiceImplementation } from '@g
 import { ReflectionService } from '@grpc/reflection';
 import { type ClusterState, getRoute, type NodeState } from '@porthole/contract';
 import { HealthImplementation } from 'grpc-health-check';
-import { hasCode } from '../errors.ts';
+import { describeFailure, hasCode } from '../errors.ts';
 import { findRepeated } from '../http/request/authorize-request.ts';
-import type { Logger } from '../own-log/logger.ts';
-import { limitResets } from '../transport/limit-resets.ts';
-import { describeFailure, RequestLog } from '../transport/request-log.ts';
+import type { Logger } from '../own-log/own-log.ts';
+import { limitResets } from '../transport/connections.ts';
+import { RequestLog } from '../transport/request-log.ts';
 import type { RequestPolicy } from '../transport/request-policy.ts';
-import { boundingRequests } from './call-lifecycle.ts';
-import { type Calls, createNodeCalls, type MethodName, type StreamCall, type UnaryCall } from './calls/calls.ts';
-import { createLogCalls } from './calls/log-calls.ts';
-import { createQueryCalls } from './calls/query-calls.ts';
+import { boundingRequests, Gate } from './call-lifecycle.ts';
+import {
+  type Calls,
+  createLogCalls,
+  createNodeCalls,
+  createQueryCalls,
+  type StreamCall,
+  type UnaryCall,
+} from './calls/log-calls.ts';
 import { createRecordCalls } from './calls/record-calls.ts';
-import { Gate } from './gate.ts';
 import type { GrpcAdapter } from './grpc-server.ts';
 import { type ResponderDeps, respondStream, respondUnary } from './respond-call.ts';
 import {
   loadServiceDefinition,
   METHOD_ROUTES,
+  type MethodName,
   type NodeStateDefinition,
   reflectedPackage,
   SERVICE_NAME,

@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from 'node:tls';
 import { KEPT, owned, Shared } from '@porthole/logs/shared';
-import { listen } from '../transport/listen.ts';
+import { listen } from '../transport/connections.ts';
 
 /** Handles accepted connections. */
 export interface GrpcAdapter {

@@ -5,13 +5,14 @@ import {
   type ServerWritableStream,
 } from '@grpc/grpc-js';
 import { codeOf } from '@porthole/contract';
-import type { CredentialsEnded } from '../auth/session-revalidation.ts';
-import { ClientDisconnected, Deadline, ReaderStalled } from '../transport/deadline.ts';
+import type { CredentialsEnded } from '../auth/access.ts';
+import { ClientDisconnected, ReaderStalled } from '../errors.ts';
+import { Deadline } from '../transport/deadline.ts';
 import type { LoggedRequest, RequestLog } from '../transport/request-log.ts';
 import type { RequestPolicy } from '../transport/request-policy.ts';
 import type { StreamUser } from '../transport/stream-slots.ts';
-import type { StreamCall, UnaryCall } from './calls/calls.ts';
-import { toCallStatus } from './errors.ts';
+import { toCallStatus } from './call-lifecycle.ts';
+import type { StreamCall, UnaryCall } from './calls/log-calls.ts';
 
 export interface ResponderDeps {
   policy: Pick<RequestPolicy, 'slots' | 'answerTimeoutMs' | 'stallTimeoutMs'>;

@@ -1,9 +1,12 @@
 import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js';
 import { loadFileDescriptorSetFromBuffer, type PackageDefinition } from '@grpc/proto-loader';
-import { getRoute, type RouteId, type RouteRole } from '@porthole/contract';
-import type { MethodName } from './calls/calls.ts';
+import { getRoute, type Parameter, type Query, type RouteId, type RouteRole } from '@porthole/contract';
 import { DESCRIPTOR_BASE64 } from './generated/descriptor.ts';
 import { DESCRIPTOR_BASE64 as HEALTH_BASE64 } from './generated/health-descriptor.ts';
+import type { NodeStateServiceMethods } from './generated/messages.ts';
+
+/** The methods of the service by name. */
+export type MethodName = keyof NodeStateServiceMethods;
 
 /** Names as in the .proto, numbers as numbers, default values for fields without presence. */
 const OPTIONS = { keepCase: true, longs: Number, enums: String, defaults: true };
@@ -94,4 +97,33 @@ export function requiredRole(path: string): RouteRole {
   if (isHealthCall(path)) return 'none';
   const route = findCallRoute(path);
   return route === undefined ? 'any' : getRoute(route).role;
+}
+
+/** Rows of the parameter table that have a field in a request message, by the name of the parameter. */
+const ROWS: ReadonlyMap<string, { field: string; codec: Parameter['codec'] }> = new Map(
+  [...Object.values(METHOD_ROUTES), ...Object.values(CLUSTER_ROUTES)]
+    .flatMap((id) => getRoute(id).parameters)
+    .flatMap(({ name, proto, codec }) => (typeof proto === 'string' ? [[name, { field: proto, codec }]] : [])),
+);
+
+interface Message {
+  filter?: object | null | undefined;
+  cluster?: object | null | undefined;
+}
+
+/**
+ * The fields of a message, including those of its filter and of its scope, as the parameters of the same request over
+ * HTTP: both are validated by the same parsers, with the same errors.
+ */
+export function toQuery(message: object & Message): Query {
+  const fields: Readonly<Record<string, unknown>> = { ...message.filter, ...message.cluster, ...message };
+  return {
+    getAll(name) {
+      const row = ROWS.get(name);
+      const value = row && fields[row.field];
+      if (value === undefined || value === null) return [];
+      if (Array.isArray(value)) return value.map(String);
+      return row?.codec.fromProto?.(value) ?? [String(value)];
+    },
+  };
 }

@@ -2,7 +2,7 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it, onTestFinished } from 'vitest';
 import { openSocket, readToEnd } from '../testing/send-request.ts';
-import { Connections } from './connections.ts';
+import { Connections } from './http-server.ts';
 
 it.each<[string, RequestListener]>([
   [

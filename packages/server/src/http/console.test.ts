@@ -4,8 +4,8 @@ import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from '
 import { describe, expect, it } from 'vitest';
 import { requestProblem, sendRequest } from '../testing/send-request.ts';
 import { startTestNode, tempDir } from '../testing/test-node.ts';
-import { ConsoleFiles } from './console-files.ts';
-import { createPageRoutes } from './routes/page-routes.ts';
+import { ConsoleFiles } from './response/console-files.ts';
+import { createPageRoutes } from './routes/node-routes.ts';
 import { serveRoutes } from './testing/serve-routes.ts';
 
 const PAGE = '<!doctype html><script type="module" src="/assets/console-ABCDEFGH.js"></script>\n';

@@ -3,22 +3,25 @@ import { DownloadTickets } from '../auth/download-tickets.ts';
 import type { Health } from '../health.ts';
 import type { OwnLog } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
-import { DeadlineTimer } from '../transport/deadline-timer.ts';
-import { LostConnections } from '../transport/lost-connections.ts';
+import { LostConnections } from '../transport/connections.ts';
+import { DeadlineTimer } from '../transport/deadline.ts';
 import { RequestLog } from '../transport/request-log.ts';
 import type { RequestPolicy } from '../transport/request-policy.ts';
-import { ConsoleFiles } from './console-files.ts';
 import { createRequestHandler, type RequestHandler, type RequestHandlerDeps } from './request/handle-request.ts';
 import { createCors, createHostCheck, createSiteCheck } from './request/hosts-and-origins.ts';
+import { ConsoleFiles } from './response/console-files.ts';
 import { lazyCallOptions } from './response/route-response.ts';
 import { createClusterRoutes } from './routes/cluster-routes.ts';
 import { createBundleRoutes, createDownloadRoutes } from './routes/download-routes.ts';
 import { createLogRoutes } from './routes/log-routes.ts';
-import { createMcpRoute } from './routes/mcp-routes.ts';
 import { createMemberRoutes } from './routes/member-routes.ts';
-import { createHealthRoutes, createStateRoutes } from './routes/node-routes.ts';
-import { createPageRoutes } from './routes/page-routes.ts';
-import { createQueryRoutes } from './routes/query-routes.ts';
+import {
+  createHealthRoutes,
+  createMcpRoute,
+  createPageRoutes,
+  createQueryRoutes,
+  createStateRoutes,
+} from './routes/node-routes.ts';
 import { createRecordRoutes } from './routes/record-routes.ts';
 
 export interface HttpAdapterDeps {

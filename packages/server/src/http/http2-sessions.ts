@@ -6,9 +6,9 @@ import {
   type ServerHttp2Stream,
 } from 'node:http2';
 import type { TLSSocket, Server as TlsServer } from 'node:tls';
-import { ReaderStalled } from '../transport/deadline.ts';
-import { limitResets } from '../transport/limit-resets.ts';
-import type { HttpRequest, HttpResponse } from './request/http-exchange.ts';
+import { ReaderStalled } from '../errors.ts';
+import { limitResets } from '../transport/connections.ts';
+import type { HttpRequest, HttpResponse } from './response/http-exchange.ts';
 
 /** Concurrent requests of a connection, as many as may wait on one of HTTP/1.1; more wait in the client. */
 const MOST_STREAMS = 100;

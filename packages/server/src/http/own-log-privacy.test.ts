@@ -7,7 +7,7 @@ import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
 import { connectNode } from '../grpc/testing/connect.ts';
-import type { LogMethod } from '../own-log/logger.ts';
+import type { LogMethod } from '../own-log/own-log.ts';
 import { startTestNode, type TestNode, tempDir } from '../testing/test-node.ts';
 import { RequestLog } from '../transport/request-log.ts';
 

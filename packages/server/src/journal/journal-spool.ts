@@ -1,11 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { errorMessage } from '@porthole/contract';
 import { type Owned, owned } from '@porthole/logs/shared';
-import type { Logger } from '../own-log/logger.ts';
+import type { Logger } from '../own-log/own-log.ts';
 import { RotatingLog } from '../own-log/rotating-log.ts';
-import { type EntryLine, noticeLine } from './entry-line.ts';
-import { EntrySplitter } from './entry-splitter.ts';
-import { explainFiles, findJournalFiles } from './journal-files.ts';
+import { type EntryLine, EntrySplitter, noticeLine } from './entry-line.ts';
+import { explainFiles, findJournalFiles, readLastCursor } from './journal-files.ts';
 import {
   isJournalCursor,
   JournalError,
@@ -14,7 +13,6 @@ import {
   journalctlArgs,
   runJournalctl,
 } from './journalctl.ts';
-import { readLastCursor } from './last-cursor.ts';
 
 /** Files of a log, the one being written included: the oldest eighth is removed at a time. */
 const FILES = 8;

@@ -5,7 +5,7 @@ import type { FileProblem, LogMount } from '@porthole/logs';
 import { StartError } from '../errors.ts';
 import type { HealthCheck } from '../health.ts';
 import { ownDirs } from '../own-dirs.ts';
-import type { Logger } from '../own-log/logger.ts';
+import type { Logger } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
 import { JournalSpool } from './journal-spool.ts';
 

@@ -8,10 +8,8 @@ import {
   type RecordStore,
   type SettingEntry,
 } from '@porthole/contract';
-import { countNodes, describeGaps, takeFirst } from './coverage.ts';
 import { NODE_LABELS } from './record-arguments.ts';
-import { cutText } from './tool-result.ts';
-import type { Tool } from './tools.ts';
+import { countNodes, cutText, describeGaps, type Tool, takeFirst } from './tool.ts';
 
 const MOST_NODES = 200;
 const MOST_SETTINGS = 300;

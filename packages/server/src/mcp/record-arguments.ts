@@ -1,7 +1,7 @@
 import type { NodeClient } from '@porthole/client';
 import { LEVELS, PortholeError, readTime } from '@porthole/contract';
 import { createZone, type Level, type RecordFilter } from '@porthole/logs';
-import type { ToolContext } from './tools.ts';
+import type { ToolContext } from './tool.ts';
 
 /* Arguments that several tools about records take. */
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expectCode } from '../errors.ts';
-import { escapeText } from './escape-text.ts';
+import { escapeText } from './format-record.ts';
 
 /** A program has a few hundred log calls; more means generated code, where memory matters more than speed. */
 const MAX_KNOWN_SITES = 2000;

@@ -1,5 +1,5 @@
 import { types } from 'node:util';
-import { encodeWithin, escapeLabel, escapeText, quoteJson } from './escape-text.ts';
+import type { Zone } from '@porthole/logs';
 
 /** Readers split lines at 64 KiB or earlier; a record with its line feed stays well below. */
 export const MAX_RECORD_BYTES = 16 * 1024;
@@ -196,4 +196,99 @@ function toText(value: unknown): string {
 function spend(json: string, state: Rendering): string {
   state.remainingBytes -= Buffer.byteLength(json) + 1;
   return json;
+}
+
+/**
+ * Characters that could end a line or column, control a terminal or reorder text: C0, DEL, C1, line and paragraph
+ * separators, bidirectional controls. Also lone surrogates, which have no UTF-8 form.
+ */
+const UNSAFE = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Cs}]/u;
+const EVERY_UNSAFE = new RegExp(UNSAFE, 'gu');
+
+const SHORT_ESCAPES: Readonly<Record<string, string>> = { '\n': '\\n', '\r': '\\r', '\t': '\\t' };
+
+/** Maximum UTF-8 bytes of one UTF-16 code unit. */
+const MAX_UTF8_BYTES = 3;
+
+/** Maximum bytes of one escaped code unit: `\u001b`. */
+const MAX_ENCODED_BYTES = 6;
+
+/** Text that stays within one column of one line. Backslashes are not escaped, so paths and patterns remain readable. */
+export function escapeText(text: string): string {
+  return UNSAFE.test(text) ? text.replace(EVERY_UNSAFE, escapeChar) : text;
+}
+
+/** Text between square brackets, which it cannot close. */
+function escapeLabel(text: string): string {
+  const safe = escapeText(text);
+  return safe.includes('[') || safe.includes(']') ? safe.replace(/[[\]]/g, escapeChar) : safe;
+}
+
+/** A JSON string that is also safe as part of a column: JSON itself escapes only C0 and lone surrogates. */
+function quoteJson(text: string): string {
+  return escapeText(JSON.stringify(text));
+}
+
+/** The encoded text, cut to `maxBytes` of UTF-8, with the number of omitted characters at its end. */
+function encodeWithin(text: string, maxBytes: number, encode: (text: string) => string): string {
+  if (text.length <= maxBytes) {
+    const whole = encode(text);
+    if (whole.length * MAX_UTF8_BYTES <= maxBytes || Buffer.byteLength(whole) <= maxBytes) return whole;
+  }
+  let keep = Math.min(text.length, Math.max(0, maxBytes));
+  for (;;) {
+    if (isHighSurrogate(text.charCodeAt(keep - 1))) keep -= 1;
+    const encoded = encode(`${text.slice(0, keep)}…(+${text.length - keep} chars)`);
+    const bytes = Buffer.byteLength(encoded);
+    if (bytes <= maxBytes || keep <= 0) return encoded;
+    const shrunk = Math.floor((keep * maxBytes) / bytes);
+    keep = Math.max(0, Math.min(shrunk, keep - Math.ceil((bytes - maxBytes) / MAX_ENCODED_BYTES)));
+  }
+}
+
+function isHighSurrogate(unit: number): boolean {
+  return unit >= 0xd800 && unit <= 0xdbff;
+}
+
+function escapeChar(char: string): string {
+  return SHORT_ESCAPES[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+}
+
+const LOCAL_TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/;
+
+/** Local time of a zone, as in log files: `YYYY-MM-DD hh:mm:ss.mmm`. */
+export interface LocalTime {
+  format(timeMs: number): string;
+  /** Epoch milliseconds of a formatted time; the earlier one if a clock change repeats it. */
+  parse(text: string): number | undefined;
+}
+
+export function createLocalTime(zone: Zone): LocalTime {
+  return {
+    format: createSecondCache((timeMs) => formatTime(timeMs + zone.offsetMsAt(timeMs))),
+    parse: (text) => {
+      if (!LOCAL_TIME.test(text)) return undefined;
+      const localMs = Date.parse(`${text.replace(' ', 'T')}Z`);
+      return Number.isNaN(localMs) ? undefined : zone.toEpochMs(localMs);
+    },
+  };
+}
+
+/** Caches the current second: within it only the milliseconds differ. */
+function createSecondCache(format: (timeMs: number) => string): (timeMs: number) => string {
+  let cachedSecond = Number.NaN;
+  let cachedText = '';
+  return (timeMs) => {
+    const second = Math.floor(timeMs / 1000);
+    if (second !== cachedSecond) {
+      cachedText = format(second * 1000).slice(0, -'000'.length);
+      cachedSecond = second;
+    }
+    return cachedText + String(Math.floor(timeMs - second * 1000)).padStart(3, '0');
+  };
+}
+
+function formatTime(localMs: number): string {
+  const iso = new Date(localMs).toISOString();
+  return `${iso.slice(0, 10)} ${iso.slice(11, 23)}`;
 }

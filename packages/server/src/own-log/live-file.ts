@@ -1,9 +1,8 @@
 import { type FileHandle, open, rename, stat, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expectCode, hasCode } from '../errors.ts';
-import { type InFlight, type OpenedLogFile, openLogFile, statIfExists } from './open-log-file.ts';
 import { type Batch, resumeBatch } from './record-queue.ts';
-import type { RotatedNames } from './rotated-name.ts';
+import { type InFlight, type OpenedLogFile, openLogFile, type RotatedNames, statIfExists } from './rotated-files.ts';
 
 /** How long records may go to a file that was renamed (logrotate) or deleted; saves one stat per batch. */
 const IDENTITY_CHECK_MS = 1000;

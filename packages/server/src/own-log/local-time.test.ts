@@ -1,7 +1,7 @@
 import { createZone } from '@porthole/logs';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { createLocalTime } from './local-time.ts';
+import { createLocalTime } from './format-record.ts';
 
 test.each([
   ['UTC', '2026-11-15T00:21:26.600Z', '2026-11-15 00:21:26.600'],

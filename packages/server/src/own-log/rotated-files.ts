@@ -1,13 +1,22 @@
 import { createHash } from 'node:crypto';
-import { createReadStream, type Stats } from 'node:fs';
-import { open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import {
+  closeSync,
+  constants,
+  createReadStream,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  type Stats,
+  writeSync,
+} from 'node:fs';
+import { type FileHandle, lstat, mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
 import { type Owned, owned } from '@porthole/logs/shared';
 import { expectCode, hasCode } from '../errors.ts';
-import { statIfExists } from './open-log-file.ts';
-import { type RotatedName, type RotatedNames, temporaryName } from './rotated-name.ts';
+import { type Batch, resumeBatch } from './record-queue.ts';
 
 /** Files also expire while nothing is rotated. */
 const SWEEP_EVERY_MS = 3_600_000;
@@ -208,4 +217,190 @@ async function holdsSame(plain: string, compressed: string): Promise<boolean> {
 async function syncDir(dir: string): Promise<void> {
   await using handle = await open(dir, 'r');
   await handle.sync();
+}
+
+/** `2026-11-15T00-21-26.600`: UTC, without the colons that some file systems do not allow. */
+const STAMP = /^(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d\.\d{3})$/;
+
+/** Names made by `temporaryName`. */
+const TEMPORARY = /^\.(.*)\.(\d{1,10})-[0-9a-f]{8}\.tmp$/s;
+
+interface RotatedName {
+  readonly name: string;
+  /** The name without `.gz`: the same for both forms of one file. */
+  readonly plainName: string;
+  readonly rotatedAtMs: number;
+  readonly isCompressed: boolean;
+}
+
+/** Names of rotated files of `fileName`: names that do not match exactly are not ours. */
+export class RotatedNames {
+  readonly #prefix: string;
+  readonly #extension: string;
+
+  constructor(fileName: string) {
+    this.#extension = extname(fileName);
+    this.#prefix = `${fileName.slice(0, fileName.length - this.#extension.length)}-`;
+  }
+
+  /** The name of a file rotated at this time. */
+  at(rotatedAtMs: number): string {
+    return `${this.#prefix}${toStamp(rotatedAtMs)}${this.#extension}`;
+  }
+
+  parse(name: string): RotatedName | undefined {
+    const isCompressed = name.endsWith('.gz');
+    const plainName = isCompressed ? name.slice(0, -'.gz'.length) : name;
+    if (!plainName.startsWith(this.#prefix) || !plainName.endsWith(this.#extension)) return undefined;
+    const rotatedAtMs = parseStamp(plainName.slice(this.#prefix.length, plainName.length - this.#extension.length));
+    return rotatedAtMs === undefined ? undefined : { name, plainName, rotatedAtMs, isCompressed };
+  }
+
+  /** The process id in the name of a temporary file; undefined for any other name. */
+  parseTemporary(name: string): number | undefined {
+    const [, target = '', pid] = TEMPORARY.exec(name) ?? [];
+    return this.parse(target)?.isCompressed ? Number(pid) : undefined;
+  }
+}
+
+/** Hidden, with process id and a random part, so that two processes never write the same one. */
+export function temporaryName(compressedName: string): string {
+  const chance = Math.floor(Math.random() * 0x1_0000_0000);
+  return `.${compressedName}.${process.pid}-${chance.toString(16).padStart(8, '0')}.tmp`;
+}
+
+function toStamp(timeMs: number): string {
+  return new Date(timeMs).toISOString().replaceAll(':', '-').slice(0, -'Z'.length);
+}
+
+function parseStamp(text: string): number | undefined {
+  const match = STAMP.exec(text);
+  if (!match) return undefined;
+  const timeMs = Date.parse(`${match[1]}T${match[2]}:${match[3]}:${match[4]}Z`);
+  // Date.parse accepts the 30th of February; our names never have it.
+  return !Number.isNaN(timeMs) && toStamp(timeMs) === text ? timeMs : undefined;
+}
+
+const LINE_FEED = 0x0a;
+
+/**
+ * Append: every write goes to the end, even with several writers. Read: the last byte shows whether a crash cut a line.
+ * Non-blocking: a FIFO without a reader would otherwise block a thread of the pool forever.
+ */
+const OPEN_FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
+
+/** Logs contain information about people and machines: only for owner and group. */
+const FILE_MODE = 0o640;
+const DIR_MODE = 0o750;
+
+/** Of the first record, for its time: length of `YYYY-MM-DD hh:mm:ss.mmm`. */
+const HEAD_BYTES = 23;
+
+export interface OpenedLogFile {
+  readonly handle: FileHandle;
+  /** Created by this call: no other process can have it open. */
+  readonly isNew: boolean;
+  readonly stats: Stats;
+  /** The start of the first record, if there is one. */
+  readonly head: string;
+  /** The last line lacks its line feed. */
+  readonly isTorn: boolean;
+}
+
+/** Creates the directory and the file if they are missing. The caller closes the handle. */
+export async function openLogFile(path: string): Promise<OpenedLogFile> {
+  await mkdir(dirname(path), { recursive: true, mode: DIR_MODE });
+  const { handle, isNew } = await openOrCreate(path);
+  try {
+    const stats = await handle.stat();
+    if (!stats.isFile() || stats.size === 0) return { handle, isNew, stats, head: '', isTorn: false };
+    const first = await handle.read(Buffer.alloc(HEAD_BYTES), 0, HEAD_BYTES, 0);
+    const tail = await handle.read(Buffer.alloc(1), 0, 1, stats.size - 1);
+    const head = first.buffer.toString('latin1', 0, first.bytesRead);
+    return { handle, isNew, stats, head, isTorn: tail.bytesRead === 1 && tail.buffer[0] !== LINE_FEED };
+  } catch (thrown) {
+    await handle.close();
+    throw thrown;
+  }
+}
+
+/** Exclusively at first: if two processes start at the same time, exactly one creates the file. */
+async function openOrCreate(path: string): Promise<Pick<OpenedLogFile, 'handle' | 'isNew'>> {
+  try {
+    return { handle: await open(path, OPEN_FLAGS | constants.O_EXCL, FILE_MODE), isNew: true };
+  } catch (error) {
+    if (!hasCode(error, 'EEXIST')) throw error;
+    return { handle: await open(path, OPEN_FLAGS, FILE_MODE), isNew: false };
+  }
+}
+
+/** Does not follow links: their targets are not ours. */
+export async function statIfExists(path: string): Promise<Stats | undefined> {
+  try {
+    return await lstat(path);
+  } catch (thrown) {
+    if (hasCode(thrown, 'ENOENT')) return undefined;
+    throw thrown;
+  }
+}
+
+/** A running write: it is done when the file has that many bytes. */
+export interface InFlight {
+  readonly fd: number;
+  readonly untilBytes: number;
+}
+
+/** A running write needs microseconds; if it takes longer than this, a duplicate record is better than a missing one. */
+const IN_FLIGHT_WAIT_MS = 500;
+
+/**
+ * Writes the rest of the batches synchronously, in order. Waits for the first one if it is being written. If writing fails,
+ * it throws, and the batches know how far they were written.
+ */
+export function flushRestSync(path: string, batches: readonly Batch[], inFlight: InFlight | undefined): void {
+  const [current] = batches;
+  if (current && inFlight && hasLanded(inFlight)) current.offset = current.bytes.length;
+  const rest = batches.filter((batch) => batch.offset < batch.bytes.length);
+  if (rest.length === 0) return;
+  withLogFileSync(path, (fd, stats, isTorn) => {
+    let needsLineFeed = isTorn;
+    for (const batch of rest) {
+      if (!resumeBatch(batch, stats) && needsLineFeed) writeSync(fd, '\n');
+      needsLineFeed = false;
+      writeRestSync(fd, batch);
+    }
+  });
+}
+
+/** Calls `use` with the open file and closes it. */
+function withLogFileSync(path: string, use: (fd: number, stats: Stats, isTorn: boolean) => void): void {
+  mkdirSync(dirname(path), { recursive: true, mode: DIR_MODE });
+  const fd = openSync(path, OPEN_FLAGS, FILE_MODE);
+  try {
+    const stats = fstatSync(fd);
+    const last = Buffer.from([LINE_FEED]);
+    if (stats.isFile() && stats.size > 0) readSync(fd, last, 0, 1, stats.size - 1);
+    use(fd, stats, last[0] !== LINE_FEED);
+  } finally {
+    closeSync(fd);
+  }
+}
+
+/** The write continues in the thread pool while this thread sleeps; the size of the file shows when it is done. */
+function hasLanded({ fd, untilBytes }: InFlight): boolean {
+  const sleeper = new Int32Array(new SharedArrayBuffer(4));
+  for (let waitedMs = 0; waitedMs < IN_FLIGHT_WAIT_MS; waitedMs += 1) {
+    if (fstatSync(fd).size >= untilBytes) return true;
+    Atomics.wait(sleeper, 0, 0, 1);
+  }
+  return false;
+}
+
+function writeRestSync(fd: number, batch: Batch): void {
+  try {
+    while (batch.offset < batch.bytes.length) batch.offset += writeSync(fd, batch.bytes, batch.offset);
+  } catch (thrown) {
+    batch.stoppedAt = fstatSync(fd);
+    throw thrown;
+  }
 }

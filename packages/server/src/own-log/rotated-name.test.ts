@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RotatedNames, temporaryName } from './rotated-name.ts';
+import { RotatedNames, temporaryName } from './rotated-files.ts';
 
 const names = new RotatedNames('porthole.log');
 const ROTATED_AT_MS = Date.parse('2026-11-15T00:21:26.600Z');

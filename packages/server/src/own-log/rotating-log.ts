@@ -2,10 +2,8 @@ import { basename, resolve } from 'node:path';
 import { errorMessage } from '@porthole/contract';
 import { ONCE, Shared } from '@porthole/logs/shared';
 import { LiveFile } from './live-file.ts';
-import { flushRestSync } from './open-log-file.ts';
 import { type Batch, RecordQueue } from './record-queue.ts';
-import { RotatedFiles } from './rotated-files.ts';
-import { RotatedNames } from './rotated-name.ts';
+import { flushRestSync, RotatedFiles, RotatedNames } from './rotated-files.ts';
 
 const DEFAULT_MAX_QUEUE_BYTES = 4 * 1024 * 1024;
 

@@ -1,6 +1,5 @@
 import { createZone } from '@porthole/logs';
-import { formatRecord, type ServiceLevel } from '../own-log/format-record.ts';
-import { createLocalTime } from '../own-log/local-time.ts';
+import { createLocalTime, formatRecord, type ServiceLevel } from '../own-log/format-record.ts';
 import { RotatingLog } from '../own-log/rotating-log.ts';
 import type { OptionKinds } from '../settings/check-options.ts';
 

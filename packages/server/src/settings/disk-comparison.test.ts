@@ -1,8 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { compareWithDisk } from './describe-settings.ts';
-import { DiskComparison } from './disk-comparison.ts';
+import { compareWithDisk, DiskComparison } from './describe-settings.ts';
 import { SettingsDir } from './testing/settings-dir.ts';
 
 const START = '[http]\nport = 8080\n';

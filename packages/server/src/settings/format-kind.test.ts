@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { renderSettings } from './describe-settings.ts';
-import { formatList } from './format-kind.ts';
 import { loadLogFormats } from './load-log-formats.ts';
+import { formatList } from './setting-kinds.ts';
 import { describeKind } from './testing/describe-kind.ts';
 import { SettingsDir } from './testing/settings-dir.ts';
 

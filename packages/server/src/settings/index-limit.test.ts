@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { indexLimit, readIndexLimit } from './index-limit.ts';
+import { indexLimit, readIndexLimit } from './setting-kinds.ts';
 
 const GIB = 1024 ** 3;
 

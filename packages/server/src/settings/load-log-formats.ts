@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { UserFormat } from '@porthole/logs';
-import { readFormats } from './format-kind.ts';
 import { readEnvLayer, readFileLayer } from './read-sources.ts';
+import { readFormats } from './setting-kinds.ts';
 import type { SettingKey } from './settings.ts';
 import { type Finding, formatProblems, SettingsError } from './settings-error.ts';
 import { showText } from './show-value.ts';

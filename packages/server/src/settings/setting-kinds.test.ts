@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { duration, integer, list, onOff, port, type SettingKind, size } from './setting-kinds.ts';
+import { duration, integer, list, onOff, port, type SettingKind, size, text } from './setting-kinds.ts';
 import { describeKind } from './testing/describe-kind.ts';
-import { text } from './text-kinds.ts';
 
 const BASE = '/base';
 

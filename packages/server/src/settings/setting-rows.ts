@@ -1,9 +1,19 @@
 import { MAX_LABELS } from '@porthole/contract';
 import { PATTERN_NAMES } from '@porthole/logs';
-import { formatList } from './format-kind.ts';
-import { indexLimit } from './index-limit.ts';
-import { duration, integer, list, onOff, port, type SettingKind, type SettingScalar, size } from './setting-kinds.ts';
-import { choice, text } from './text-kinds.ts';
+import {
+  choice,
+  duration,
+  formatList,
+  indexLimit,
+  integer,
+  list,
+  onOff,
+  port,
+  type SettingKind,
+  type SettingScalar,
+  size,
+  text,
+} from './setting-kinds.ts';
 
 const KIB = 1024;
 const MIB = 1024 ** 2;

@@ -1,3 +1,4 @@
+import type { LogTree } from '@porthole/logs';
 import type { SettingKind, SettingScalar } from './setting-kinds.ts';
 import { SETTING_ROWS, type SettingRow } from './setting-rows.ts';
 
@@ -70,4 +71,9 @@ function define(section: string, property: string, row: SettingRow): SettingDefi
 export function toKebabCase(name: string): string {
   const dashed = name.replace(/([a-z0-9])([A-Z])/g, '$1-$2');
   return dashed.replaceAll('_', '-').toLowerCase();
+}
+
+/** Which directories below the log directory are read, and where links may lead. */
+export function readTree({ recursive, recursiveDepth, recursiveFiles, roots }: Settings['log']): LogTree {
+  return { depth: recursive ? recursiveDepth : 0, maxEntries: recursiveFiles, roots };
 }

@@ -1,5 +1,5 @@
+import { choice, text } from './setting-kinds.ts';
 import { describeKind } from './testing/describe-kind.ts';
-import { choice, text } from './text-kinds.ts';
 
 const HOSTS: [string, string][] = [
   ['127.0.0.1', '127.0.0.1'],

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Deadline } from './deadline.ts';
-import { DeadlineTimer } from './deadline-timer.ts';
+import { Deadline, DeadlineTimer } from './deadline.ts';
 
 const HOUR_MS = 3_600_000;
 

@@ -13,7 +13,7 @@ const STOPPED = '192.0.2.4';
 /** Sends something to all clients all the time; says who is connected, and who no longer. */
 const SERVER_PROGRAM = `
   import { createServer } from 'node:net';
-  import { LostConnections } from './lost-connections.ts';
+  import { LostConnections } from './connections.ts';
   const lost = new LostConnections({ sweepMs: 150 });
   createServer((socket) => {
     const { remoteAddress } = socket;

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ErrorCode } from '@porthole/contract';
-import type { Logger } from '../own-log/logger.ts';
+import { describeFailure } from '../errors.ts';
+import type { Logger } from '../own-log/own-log.ts';
 
 /** A request as the node's own log shows it: without anything the client has chosen. */
 export interface LoggedRequest {
@@ -10,9 +11,6 @@ export interface LoggedRequest {
   /** The template of its path, or the name of the gRPC method; never the path that was sent. */
   route: string;
 }
-
-/** Maximum length of a chain of causes. */
-const MAX_CAUSES = 3;
 
 /**
  * Logs requests to the node's own log. Everyone who may read logs can read that log, so it contains nothing a client has
@@ -75,37 +73,4 @@ export class RequestLog {
 
 function requestFields({ id, method, route }: LoggedRequest): LoggedRequest {
   return { id, method, route };
-}
-
-interface Failure {
-  name: string;
-  code: unknown;
-  syscall: unknown;
-  cause: Failure | undefined;
-  /** The stack frames, without the message that the stack begins with. */
-  stack: string[];
-}
-
-/** An error without its message, which may quote what a client has sent. */
-export function describeFailure(error: unknown, depth = 0): Failure {
-  if (!(error instanceof Error))
-    return { name: typeof error, code: undefined, syscall: undefined, cause: undefined, stack: [] };
-  const { code, syscall } = error as NodeJS.ErrnoException;
-  const { stack = '', message } = error;
-  const at = stack.indexOf(message);
-  return {
-    name: error.name,
-    code: typeof code === 'string' && /^[A-Z][A-Z\d_]{0,63}$/.test(code) ? code : undefined,
-    syscall: typeof syscall === 'string' && /^[a-z]{1,32}$/.test(syscall) ? syscall : undefined,
-    cause: error.cause !== undefined && depth < MAX_CAUSES ? describeFailure(error.cause, depth + 1) : undefined,
-    // If the message was changed after the error was created, the stack still begins with the old one.
-    stack: at < 0 ? [] : stackFrames(stack.slice(at + message.length)),
-  };
-}
-
-function stackFrames(stack: string): string[] {
-  return stack
-    .split('\n')
-    .filter((line) => /^ {4}at /.test(line))
-    .map((line) => line.trim());
 }

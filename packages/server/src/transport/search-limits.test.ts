@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { clientKey, isMemberKey } from '../auth/client-network.ts';
+import { clientKey, isMemberKey } from '../auth/identity.ts';
 import { openRequest, requestProblem, sendRequest } from '../testing/send-request.ts';
 import { startTestNode } from '../testing/test-node.ts';
 

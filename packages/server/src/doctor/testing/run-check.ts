@@ -1,8 +1,7 @@
 import { loadSettings } from '../../settings/load-settings.ts';
 import type { PartialSettings } from '../../settings/settings.ts';
 import { tempDir } from '../../testing/test-node.ts';
-import type { CheckContext, CheckOutcome } from '../check-result.ts';
-import { type SystemFacts, THIS_SYSTEM } from '../system-facts.ts';
+import { type CheckContext, type CheckOutcome, type SystemFacts, THIS_SYSTEM } from '../check-result.ts';
 
 export interface RunCheckOptions {
   settings?: PartialSettings;

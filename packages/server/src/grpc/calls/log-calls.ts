@@ -1,16 +1,56 @@
 import {
+  type CallOptions,
+  explainQuery,
+  formatQuery,
   isSameFile,
   type NodeState,
   PortholeError,
+  parseExplainRequest,
   parseFileRequest,
   parseViewRequest,
   SizedBytes,
 } from '@porthole/contract';
 import type { OpenLog } from '@porthole/logs';
-import type { ReadLogRequestMessage } from '../generated/messages.ts';
-import { fileMessage, statMessage } from '../messages/node-messages.ts';
-import { toQuery } from '../request-query.ts';
-import type { Calls } from './calls.ts';
+import type { NodeStateServiceMethods, ReadLogRequestMessage } from '../generated/messages.ts';
+import {
+  configMessage,
+  descriptionMessage,
+  fileMessage,
+  settingsMessage,
+  statMessage,
+  wellFormed,
+} from '../messages.ts';
+import { type MethodName, toQuery } from '../service-definition.ts';
+
+type MethodRequest<Name extends MethodName> = NodeStateServiceMethods[Name]['request'];
+type MethodResponse<Name extends MethodName> = NodeStateServiceMethods[Name]['response'];
+
+/** Returns one message. */
+export type UnaryCall<Request, Response> = (request: Request, options: CallOptions) => Promise<Response>;
+
+/**
+ * Yields messages. Errors of the request are thrown before the first item. `undefined`: the request is valid, but there is
+ * nothing to send yet. Buffers in a message may be reused: they are valid until the next item is requested.
+ */
+export type StreamCall<Request, Response> = (
+  request: Request,
+  options: CallOptions,
+) => AsyncIterable<Response | undefined>;
+
+/** All methods of the service. */
+export type Calls = {
+  [Name in MethodName]: NodeStateServiceMethods[Name]['stream'] extends true
+    ? StreamCall<MethodRequest<Name>, MethodResponse<Name>>
+    : UnaryCall<MethodRequest<Name>, MethodResponse<Name>>;
+};
+
+export function createNodeCalls(node: NodeState): Pick<Calls, 'Describe' | 'GetConfig' | 'GetSettings'> {
+  return {
+    Describe: async (_request, options) => descriptionMessage(await node.describe(options)),
+    GetConfig: async (_request, options) => configMessage(await node.config(options)),
+    GetSettings: async (_request, options) => settingsMessage(await node.settings(options)),
+  };
+}
 
 type LogMethod = 'ListLogs' | 'DescribeLogs' | 'StatLog' | 'ViewLog' | 'ReadLog';
 
@@ -85,4 +125,13 @@ export async function* inMessageParts(chunks: AsyncIterable<Uint8Array>): AsyncG
       bytes = isSlow ? Math.max(FIRST_BYTES, bytes / 2) : Math.min(MOST_BYTES, bytes * 2);
     }
   }
+}
+
+export function createQueryCalls(): Pick<Calls, 'ExplainQuery'> {
+  return {
+    ExplainQuery: async (message) => {
+      const node = parseExplainRequest(toQuery(message));
+      return { query: node ? wellFormed(formatQuery(node)) : '', words: wellFormed(explainQuery(node)) };
+    },
+  };
 }

@@ -9,9 +9,8 @@ import {
   type ServiceError,
 } from '@grpc/grpc-js';
 import { type CallOptions, isErrorCode, PortholeError } from '@porthole/contract';
-import type { MethodName } from '../calls/calls.ts';
 import type { NodeStateServiceMethods } from '../generated/messages.ts';
-import { loadServiceDefinition } from '../service-definition.ts';
+import { loadServiceDefinition, type MethodName } from '../service-definition.ts';
 
 type MethodRequest<Name extends MethodName> = NodeStateServiceMethods[Name]['request'];
 type MethodResponse<Name extends MethodName> = NodeStateServiceMethods[Name]['response'];

@@ -1,7 +1,6 @@
 import { type ClientHttp2Stream, connect } from 'node:http2';
 import { onTestFinished } from 'vitest';
-import type { MethodName } from '../calls/calls.ts';
-import { loadServiceDefinition } from '../service-definition.ts';
+import { loadServiceDefinition, type MethodName } from '../service-definition.ts';
 
 /** A call whose answer nobody reads: clients of the library read on by themselves. It ends with the test. */
 export function openIdleReader(port: number, name: MethodName, request: object): ClientHttp2Stream {

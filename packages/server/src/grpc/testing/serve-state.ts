@@ -1,8 +1,8 @@
 import type { NodeState } from '@porthole/contract';
 import { onTestFinished } from 'vitest';
 import { openToAll, QUIET_ACCESS_LOG } from '../../auth/testing/open-to-all.ts';
-import type { FaultPlace } from '../../metrics/request-counts.ts';
-import type { Logger, LogMethod } from '../../own-log/logger.ts';
+import type { FaultPlace } from '../../metrics/metrics.ts';
+import type { Logger, LogMethod } from '../../own-log/own-log.ts';
 import type { RequestPolicy } from '../../transport/request-policy.ts';
 import { StreamSlots } from '../../transport/stream-slots.ts';
 import { createGrpcAdapter } from '../grpc-adapter.ts';

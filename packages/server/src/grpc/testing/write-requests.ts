@@ -27,7 +27,7 @@ import type {
   RecordFilterMessage,
   SearchLogsRequestMessage,
 } from '../generated/messages.ts';
-import { levelName } from '../messages/record-messages.ts';
+import { levelName } from '../messages.ts';
 
 /* Encodes requests as messages. An empty name or cursor looks like a missing one there, so it is refused, as by HTTP clients. */
 

@@ -1,14 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { getRoute, PortholeError, type RouteId, type RouteRole } from '@porthole/contract';
 import type { Access, Credentials } from '../../auth/access.ts';
-import { plainAddress } from '../../auth/client-network.ts';
 import type { DownloadTickets } from '../../auth/download-tickets.ts';
-import type { AuthResult, Identity } from '../../auth/identity.ts';
+import { type AuthResult, type Identity, plainAddress } from '../../auth/identity.ts';
 import type { RateState, RequestPolicy } from '../../transport/request-policy.ts';
+import { type HttpRequest, remoteAddress, requestUrl } from '../response/http-exchange.ts';
 import { HttpRefusal } from '../response/problem-response.ts';
 import type { RouteRequest } from '../response/route-response.ts';
 import { findRoute, parseTarget, type RouteTarget } from './find-route.ts';
-import { type HttpRequest, remoteAddress, requestUrl } from './http-exchange.ts';
 
 const CHALLENGE = { 'www-authenticate': 'Bearer realm="porthole"' };
 

@@ -1,21 +1,32 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
-import { ERROR_KINDS, getRoute, type MemberRouteId, type RouteId } from '@porthole/contract';
-import { clientKey, plainAddress } from '../../auth/client-network.ts';
-import { TooManyFailures } from '../../auth/failure-limit.ts';
-import type { Identity } from '../../auth/identity.ts';
-import { hasCode } from '../../errors.ts';
-import { ClientDisconnected, Deadline } from '../../transport/deadline.ts';
-import type { DeadlineTimer } from '../../transport/deadline-timer.ts';
-import type { LostConnections } from '../../transport/lost-connections.ts';
+import {
+  codeOf,
+  ERROR_KINDS,
+  getRoute,
+  MAX_BODY_BYTES,
+  type MemberRouteId,
+  parseBodyParameters,
+  type RouteId,
+} from '@porthole/contract';
+import { TooManyFailures } from '../../auth/access.ts';
+import { clientKey, type Identity, plainAddress } from '../../auth/identity.ts';
+import { ClientDisconnected, hasCode } from '../../errors.ts';
+import type { LostConnections } from '../../transport/connections.ts';
+import { Deadline, type DeadlineTimer } from '../../transport/deadline.ts';
 import { RateExceeded, type RateState } from '../../transport/request-policy.ts';
 import type { StreamSlots, StreamUser } from '../../transport/stream-slots.ts';
 import { compressResponse } from '../response/compress-response.ts';
-import { rateHeaders, timingHeaders, withHeaders } from '../response/extra-headers.ts';
-import { asJsonDocument } from '../response/json-document.ts';
-import { problemResponse } from '../response/problem-response.ts';
-import { RecordCount } from '../response/record-count.ts';
+import {
+  FetchResponse,
+  type HttpRequest,
+  type HttpResponse,
+  remoteAddress,
+  requestUrl,
+} from '../response/http-exchange.ts';
+import { acceptsPages, HttpRefusal, problemResponse } from '../response/problem-response.ts';
 import {
   closeStream,
+  RecordCount,
   type RouteHandler,
   type RouteRequest,
   type RouteResponse,
@@ -23,7 +34,14 @@ import {
   type SubrequestInit,
   type SubrequestSource,
 } from '../response/route-response.ts';
-import { ResponseWriter, sendResponse } from '../response/send-response.ts';
+import {
+  asJsonDocument,
+  ResponseWriter,
+  rateHeaders,
+  sendResponse,
+  timingHeaders,
+  withHeaders,
+} from '../response/send-response.ts';
 import {
   type AuthorizedRequest,
   authorizeRequest,
@@ -31,13 +49,9 @@ import {
   type RequestGate,
   readCredentials,
 } from './authorize-request.ts';
-import { type RouteTarget, routeOperation } from './find-route.ts';
+import { parseTarget, type RouteTarget, routeOperation } from './find-route.ts';
 import type { createCors } from './hosts-and-origins.ts';
-import { type HttpRequest, type HttpResponse, remoteAddress, requestUrl } from './http-exchange.ts';
-import { readBody } from './read-body.ts';
 import { NO_QUERY, type OutcomeDeps, RequestOutcome } from './request-outcome.ts';
-import { sendSubrequest } from './subrequest.ts';
-import { isUnknownPage } from './unknown-page.ts';
 
 export interface RequestHandlerDeps extends OutcomeDeps {
   gate: RequestGate;
@@ -311,4 +325,114 @@ class RequestLifecycle implements SubrequestSource, RequestContext {
     this.#outcome.recordCount = counted?.count;
     return counted?.response ?? response;
   }
+}
+
+/** The body of a refused request is not read. */
+const CLOSE = { connection: 'close' } as const;
+
+/**
+ * The body of a request. Where it has the parameters of the route, they are added to those of the URL. Only JSON is
+ * accepted: a page of another origin cannot send it without a preflight request. Reads at most `MAX_BODY_BYTES` into memory.
+ */
+async function readBody(
+  request: HttpRequest,
+  query: URLSearchParams,
+  { route }: Pick<RouteTarget, 'route'>,
+): Promise<string> {
+  const text = await readJsonText(request);
+  if (!getRoute(route).post) return text;
+  for (const [name, value] of parseBodyParameters(text)) query.append(name, value);
+  return text;
+}
+
+async function readJsonText(request: HttpRequest): Promise<string> {
+  const {
+    'content-type': type = '',
+    'content-encoding': encoding = 'identity',
+    'content-length': length,
+  } = request.headers;
+  if (type.split(';', 1)[0]?.trim().toLowerCase() !== 'application/json' || encoding !== 'identity')
+    throw new HttpRefusal('CONTENT_TYPE_UNSUPPORTED', 'send the body as application/json, not compressed', CLOSE);
+  if (Number(length ?? 0) > MAX_BODY_BYTES) throw tooLarge();
+  return readText(request);
+}
+
+/** A program that embeds the node may have a body parser, which has read the body already. */
+async function readText(request: HttpRequest): Promise<string> {
+  if (request.body !== undefined && request.body !== null) return textOf(request.body);
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MAX_BODY_BYTES) throw tooLarge();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function textOf(body: unknown): string {
+  const text = typeof body === 'string' || Buffer.isBuffer(body) ? String(body) : JSON.stringify(body);
+  if (Buffer.byteLength(text) > MAX_BODY_BYTES) throw tooLarge();
+  return text;
+}
+
+function tooLarge(): HttpRefusal {
+  return new HttpRefusal('BODY_TOO_LARGE', `the request body is larger than ${MAX_BODY_BYTES} bytes`, CLOSE);
+}
+
+/**
+ * Browsers get a "not found" page of the console for unknown addresses. Pages are public, so this reveals nothing; which
+ * API routes exist is shown only to authenticated clients.
+ */
+function isUnknownPage(request: HttpRequest, error: unknown, basePath: string | undefined): boolean {
+  const code = codeOf(error);
+  if (code !== 'ROUTE_NOT_FOUND' && code !== 'UNAUTHENTICATED') return false;
+  const { path } = parseTarget(requestUrl(request), basePath);
+  const isRead = request.method === 'GET' || request.method === 'HEAD';
+  return isRead && !/^\/(api|metrics)(\/|$)/.test(path) && acceptsPages(request.headers.accept);
+}
+
+/** The request that a subrequest is part of. */
+interface OuterRequest {
+  request: HttpRequest;
+  source: unknown;
+  stallTimeoutMs: number;
+}
+
+/** Handles a request of the same client, with its credentials and on its connection, like any that arrives. */
+function sendSubrequest(
+  onRequest: RequestHandler,
+  { request, source, stallTimeoutMs }: OuterRequest,
+  url: string,
+  { signal, ...init }: SubrequestInit,
+): Promise<Response> {
+  const response = new FetchResponse({ isHead: false, stallTimeoutMs });
+  const leave = () => response.destroy();
+  signal.addEventListener('abort', leave, { once: true });
+  response.once('close', () => signal.removeEventListener('abort', leave));
+  onRequest(toSubrequest(request, url, init), response, source);
+  return response.response;
+}
+
+/** Headers that describe the outer request only. */
+const OUTER = /^(content-|accept|mcp-|transfer-|if-|sec-|range$|origin$|expect$)/;
+
+function toSubrequest(
+  outer: HttpRequest,
+  url: string,
+  { method, headers, body }: Omit<SubrequestInit, 'signal'>,
+): HttpRequest {
+  const { pathname, search } = new URL(url);
+  const kept = Object.entries(outer.headers).filter(([name]) => !OUTER.test(name));
+  return {
+    method,
+    url: pathname + search,
+    httpVersion: '1.1',
+    headers: { ...Object.fromEntries(kept), ...headers },
+    rawHeaders: [],
+    socket: outer.socket,
+    address: remoteAddress(outer),
+    body,
+    async *[Symbol.asyncIterator]() {},
+  };
 }

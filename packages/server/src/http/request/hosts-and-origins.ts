@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { isIP } from 'node:net';
+import { hostName } from '../../transport/request-policy.ts';
+import type { HttpRequest } from '../response/http-exchange.ts';
 import { HttpRefusal } from '../response/problem-response.ts';
 import type { BodyResponse } from '../response/route-response.ts';
-import type { HttpRequest } from './http-exchange.ts';
 
 /**
  * Refuses host names that are not the node's: a page of another site can make a browser resolve its own name to this
@@ -26,13 +27,6 @@ export function createHostCheck(ownNames: readonly string[]): (host: string | un
       {},
     );
   };
-}
-
-/** The name or address in a `Host` header, in lower case. */
-export function hostName(host: string): string {
-  const bracketed = /^\[([^\]]*)\](:\d*)?$/.exec(host);
-  const name = bracketed?.[1] ?? host.replace(/:\d*$/, '');
-  return name.toLowerCase().replace(/\.$/, '');
 }
 
 /**

@@ -1,16 +1,14 @@
 import { codeOf, type ErrorCode, errorMessage } from '@porthole/contract';
+import { CredentialsEnded } from '../../auth/access.ts';
 import type { AccessLog } from '../../auth/access-log.ts';
-import { plainAddress } from '../../auth/client-network.ts';
-import { CredentialsEnded } from '../../auth/session-revalidation.ts';
-import { isFault } from '../../errors.ts';
+import { plainAddress } from '../../auth/identity.ts';
+import { ClientDisconnected, isFault, ReaderStalled } from '../../errors.ts';
 import type { NodeMetrics } from '../../metrics/metrics.ts';
-import { ClientDisconnected, ReaderStalled } from '../../transport/deadline.ts';
 import type { LoggedRequest, RequestLog } from '../../transport/request-log.ts';
-import type { RecordCount } from '../response/record-count.ts';
-import { VIA_HEADER } from '../routes/require-cluster.ts';
+import { type HttpRequest, type HttpResponse, remoteAddress, VIA_HEADER } from '../response/http-exchange.ts';
+import type { RecordCount } from '../response/route-response.ts';
 import type { RequestContext } from './authorize-request.ts';
 import { routeOperation, routeTemplate } from './find-route.ts';
-import { type HttpRequest, type HttpResponse, remoteAddress } from './http-exchange.ts';
 
 /** Status in metrics and logs for a client that disconnected before the response began, as in nginx. Never sent. */
 const CLIENT_CLOSED_REQUEST = 499;

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
-import { chooseEncoding } from './console-response.ts';
+import { chooseEncoding } from './console-files.ts';
 import { type RouteResponse, type StreamBody, streamBytes } from './route-response.ts';
 
 /** Shorter bodies fit into one packet anyway. */

@@ -29,7 +29,7 @@ export interface RouteRequest {
  * What a call gets of the request: its signal, and whose it is. The request itself would do, but calls of other members
  * would send its headers along, credentials included.
  */
-export type ToCallOptions = (request: Pick<RouteRequest, 'signal' | 'client'>) => CallOptions;
+type ToCallOptions = (request: Pick<RouteRequest, 'signal' | 'client'>) => CallOptions;
 
 export const callOptions: ToCallOptions = ({ signal, client }) => ({ signal, client });
 
@@ -81,7 +81,7 @@ export interface BodyResponse extends ResponseHead {
   body: string | Buffer;
 }
 
-export interface StreamResponse extends ResponseHead {
+interface StreamResponse extends ResponseHead {
   stream: StreamBody;
 }
 
@@ -165,4 +165,98 @@ export async function closeStream({ stream }: StreamResponse, onFailure: (error:
   } catch (error) {
     onFailure(error);
   }
+}
+
+/**
+ * A body of unknown length. The first piece is awaited before the head is sent, so that a refused request still gets its
+ * status. The next piece is requested only when the one before is flushed.
+ */
+export async function openStream(pieces: AsyncIterable<Uint8Array>): Promise<StreamBody> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  const close = async () => {
+    await iterator.return?.();
+  };
+  const first = await iterator.next();
+  return { chunks: chunks(first), close };
+
+  async function* chunks(taken: IteratorResult<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      for (let piece = taken; !piece.done; piece = await iterator.next()) yield piece.value;
+    } finally {
+      await close();
+    }
+  }
+}
+
+const LINE_FEED = 10;
+
+/** Counts the records of an NDJSON response: one per line, except the last line. */
+export class RecordCount {
+  #lines = 0;
+
+  get records(): number {
+    return Math.max(0, this.#lines - 1);
+  }
+
+  /** The same response, counted while it is sent; `undefined` if it is not NDJSON. */
+  static wrap(response: RouteResponse): { response: RouteResponse; count: RecordCount } | undefined {
+    if (!('stream' in response) || response.headers['content-type'] !== 'application/x-ndjson') return undefined;
+    const count = new RecordCount();
+    const { chunks } = response.stream;
+    return { response: { ...response, stream: { ...response.stream, chunks: count.#counted(chunks) } }, count };
+  }
+
+  async *#counted(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    for await (const chunk of chunks) {
+      for (let at = chunk.indexOf(LINE_FEED); at >= 0; at = chunk.indexOf(LINE_FEED, at + 1)) this.#lines++;
+      yield chunk;
+    }
+  }
+}
+
+/** What conditional requests are compared with. */
+interface Validators {
+  etag: string;
+  /** `NaN` if unknown: then it is neither newer nor older than any date. */
+  modifiedMs: number;
+}
+
+type ConditionVerdict = 'proceed' | 'not-modified' | 'failed';
+
+/**
+ * Evaluates the preconditions in the order of RFC 9110, 13.2.2. `If-Modified-Since` is ignored: dates have whole seconds
+ * and can be set back, so that a changed file could be taken for unchanged. Entity tags do not have these problems.
+ */
+export function evaluateConditions(headers: IncomingHttpHeaders, file: Validators): ConditionVerdict {
+  const { 'if-match': match, 'if-none-match': noneMatch } = headers;
+  if (match !== undefined) {
+    if (!hasTag(match, file.etag)) return 'failed';
+  } else if (isOlder(headers['if-unmodified-since'], file)) {
+    return 'failed';
+  }
+  if (noneMatch !== undefined) return hasTag(noneMatch, file.etag, { weak: true }) ? 'not-modified' : 'proceed';
+  return 'proceed';
+}
+
+/** Whether a range may be served from the current file. A date is never strong enough for a file that is being written. */
+export function rangeStillHolds(ifRange: string | undefined, file: Validators): boolean {
+  return ifRange === undefined || ifRange.trim() === file.etag;
+}
+
+function hasTag(list: string, etag: string, { weak = false } = {}): boolean {
+  if (list.trim() === '*') return true;
+  return list.split(',').some((part) => {
+    const tag = part.trim();
+    return tag === etag || (weak && tag === `W/${etag}`);
+  });
+}
+
+function isOlder(date: string | undefined, { modifiedMs }: Validators): boolean {
+  const limit = Date.parse(date ?? '');
+  return wholeSeconds(modifiedMs) > limit;
+}
+
+/** HTTP dates have no fraction. */
+function wholeSeconds(timeMs: number): number {
+  return Math.floor(timeMs / 1000) * 1000;
 }

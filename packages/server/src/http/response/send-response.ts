@@ -1,8 +1,9 @@
-import { type OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { SizedBytes } from '@porthole/contract';
+import { type IncomingHttpHeaders, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { type RouteId, SizedBytes } from '@porthole/contract';
 import { OneChunk } from '@porthole/logs';
-import { ClientDisconnected, ReaderStalled } from '../../transport/deadline.ts';
-import type { HttpResponse } from '../request/http-exchange.ts';
+import { ClientDisconnected, ReaderStalled } from '../../errors.ts';
+import type { RateState } from '../../transport/request-policy.ts';
+import type { HttpResponse } from './http-exchange.ts';
 import { type RouteResponse, streamBytes } from './route-response.ts';
 
 /** For responses without their own policy. The pages need one style sheet and one image of their own origin. */
@@ -156,4 +157,125 @@ export class ResponseWriter {
 /** Right after `end`: whether the system has taken all of it. */
 function isFlushed({ socket, writableFinished }: ServerResponse): boolean {
   return writableFinished && socket !== null && !socket.destroyed && socket.errored === null;
+}
+
+const NDJSON = 'application/x-ndjson';
+const LINE_FEED = 10;
+const START = Buffer.from('{"records":[');
+const COMMA = Buffer.from(',');
+const END = Buffer.from('],"end":');
+const CLOSE = Buffer.from('}\n');
+const NOTHING = new Uint8Array(0);
+
+/**
+ * Lines of JSON as one document for clients that ask for it: `{"records": [...], "end": {...}}`, where `end` is the closing
+ * record. It is written as the lines come, so it takes no more memory than they do.
+ */
+export function asJsonDocument(response: RouteResponse, { accept }: IncomingHttpHeaders): RouteResponse {
+  if (!('stream' in response) || response.headers['content-type'] !== NDJSON) return response;
+  const vary = 'Accept';
+  if (!prefersDocument(accept)) return { ...response, headers: { ...response.headers, vary } };
+  const headers = { ...response.headers, vary, 'content-type': 'application/json; charset=utf-8' };
+  return { ...response, headers, stream: { ...response.stream, chunks: joinLines(response.stream.chunks) } };
+}
+
+/** Only if it is named: a wildcard gets lines, as every client did before there was a choice. */
+function prefersDocument(accept = ''): boolean {
+  const weights = new Map<string, number>();
+  for (const part of accept.toLowerCase().split(',')) {
+    const [type = '', ...parameters] = part.split(';').map((text) => text.trim());
+    const [, weight = '1'] = /^q=([\d.]+)$/.exec(parameters.find((text) => text.startsWith('q=')) ?? '') ?? [];
+    weights.set(type, Number(weight));
+  }
+  const document = weights.get('application/json') ?? 0;
+  return document > 0 && document > (weights.get(NDJSON) ?? 0);
+}
+
+/** The last line is the closing record, so each line is held back until the next one comes. */
+async function* joinLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let held: Uint8Array = NOTHING;
+  let isFirst = true;
+  for await (const chunk of chunks) {
+    const parts: Uint8Array[] = [];
+    for (
+      let start = 0, end = chunk.indexOf(LINE_FEED);
+      end >= 0;
+      start = end + 1, end = chunk.indexOf(LINE_FEED, start)
+    ) {
+      if (held.length > 0) {
+        parts.push(isFirst ? START : COMMA, held);
+        isFirst = false;
+      }
+      held = chunk.subarray(start, end);
+    }
+    const joined = Buffer.concat(parts);
+    // The memory of the chunk is used again.
+    held = Buffer.from(held);
+    yield joined;
+  }
+  yield Buffer.concat([isFirst ? START : NOTHING, END, held, CLOSE]);
+}
+
+/* Headers about the handling of a request, besides those of its route. Most responses have none. */
+
+/** Routes that may take long: those that scan logs or wait for members. */
+const TIMED: ReadonlySet<RouteId> = new Set<RouteId>([
+  'logSearch',
+  'logHistogram',
+  'logDigest',
+  'logFields',
+  'logTop',
+  'clusterNodes',
+  'clusterConfig',
+  'clusterConfigDiff',
+  'clusterLogFiles',
+  'clusterLogSearch',
+  'clusterLogHistogram',
+  'clusterLogDigest',
+  'clusterLogFields',
+  'clusterLogTop',
+  'clusterLogMoment',
+]);
+
+/** When a request was received and when its route began. */
+interface RouteTimes {
+  receivedMs: number;
+  begunMs: number;
+}
+
+/**
+ * `Server-Timing`: `queue` is what came before the route (credentials, a body), `scan` the whole of a response that is sent
+ * at once, `open` of a stream what it took to begin.
+ */
+export function timingHeaders(
+  route: RouteId,
+  { receivedMs, begunMs }: RouteTimes,
+  response: RouteResponse,
+): OutgoingHttpHeaders | undefined {
+  if (!TIMED.has(route)) return undefined;
+  const work = 'stream' in response ? 'open' : 'scan';
+  const durations = { queue: begunMs - receivedMs, [work]: performance.now() - begunMs };
+  const entries = Object.entries(durations).map(([name, ms]) => `${name};dur=${Math.max(0, ms).toFixed(1)}`);
+  return { 'server-timing': entries.join(', ') };
+}
+
+/** The fields of draft-ietf-httpapi-ratelimit-headers; the bucket of a client is full again within a second. */
+export function rateHeaders(rate: RateState | undefined): OutgoingHttpHeaders | undefined {
+  if (rate === undefined) return undefined;
+  const { perSecond, remaining } = rate;
+  return { 'ratelimit-policy': `"requests";q=${perSecond};w=1`, ratelimit: `"requests";r=${remaining};t=1` };
+}
+
+/** The response with further headers, of which there may be none; the values of `Vary` are joined. */
+export function withHeaders(
+  response: RouteResponse,
+  first: OutgoingHttpHeaders | undefined,
+  second?: OutgoingHttpHeaders,
+  third?: OutgoingHttpHeaders,
+): RouteResponse {
+  // Most have none, and this is done for every response.
+  if (first === undefined && second === undefined && third === undefined) return response;
+  const headers = { ...response.headers, ...first, ...second, ...third };
+  const varied = [response.headers.vary, first?.vary].filter((part) => part !== undefined);
+  return { ...response, headers: varied.length === 0 ? headers : { ...headers, vary: varied.join(', ') } };
 }

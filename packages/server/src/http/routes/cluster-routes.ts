@@ -19,16 +19,16 @@ import {
 } from '@porthole/contract';
 import { toBatches, toLines } from '@porthole/records';
 import { EVENT_STREAM_HEADERS, EventEncoder, lastEventId, openFollowStream } from '../response/follow-stream.ts';
-import { openStream } from '../response/open-stream.ts';
+import { VIA_HEADER } from '../response/http-exchange.ts';
 import {
   callOptions,
   jsonResponse,
+  openStream,
   type RouteHandler,
   type RouteRequest,
   type RouteResponse,
 } from '../response/route-response.ts';
 import type { RecordRouteOptions } from './record-routes.ts';
-import { requireCluster, VIA_HEADER } from './require-cluster.ts';
 
 type ClusterRouteId =
   | 'clusterNodes'
@@ -123,4 +123,17 @@ async function linesResponse(lines: AsyncIterable<Uint8Array>): Promise<RouteRes
 /** There is no cursor across the logs of all members: an interrupted follow resumes by time. */
 function timeId(item: ClusterFollowItem): string | undefined {
   return item.type === 'record' && item.atMs !== undefined ? String(Math.floor(item.atMs)) : undefined;
+}
+
+/** Returns the cluster, but not for requests of members: a member that fans out for another one would cause a loop. */
+export function requireCluster(cluster: ClusterState | undefined): (request: RouteRequest) => ClusterState {
+  return ({ headers }) => {
+    if (headers[VIA_HEADER] !== undefined)
+      throw new PortholeError(
+        'REQUEST_LOOP',
+        'the "Porthole-Via" header marks a request of a member, and members may only use node routes',
+      );
+    if (!cluster) throw new PortholeError('NOT_SUPPORTED', 'this node has no cluster routes');
+    return cluster;
+  };
 }

@@ -7,14 +7,13 @@ import {
   type RequestClock,
 } from '@porthole/contract';
 import type { DownloadTickets } from '../../auth/download-tickets.ts';
-import type { BundleSources } from '../../bundle/bundle-context.ts';
+import type { BundleSources } from '../../bundle/bundle-writer.ts';
 import { TICKETED } from '../request/authorize-request.ts';
 import { findRoute, parseTarget } from '../request/find-route.ts';
 import { downloadText } from '../response/download-text.ts';
-import { openStream } from '../response/open-stream.ts';
-import { jsonResponse, type RouteHandler, type StreamBody } from '../response/route-response.ts';
+import { jsonResponse, openStream, type RouteHandler, type StreamBody } from '../response/route-response.ts';
+import { requireCluster } from './cluster-routes.ts';
 import type { RecordRouteOptions } from './record-routes.ts';
-import { requireCluster } from './require-cluster.ts';
 
 type DownloadRouteId = 'clusterLogDownload' | 'downloadTicket';
 

@@ -1,14 +1,15 @@
 import { type NodeState, parseFileRequest, parseViewRequest, SizedBytes } from '@porthole/contract';
 import { type OpenLog, plainName } from '@porthole/logs';
-import { evaluateConditions, rangeStillHolds } from '../response/conditions.ts';
 import { HttpRefusal } from '../response/problem-response.ts';
 import {
   callOptions,
+  evaluateConditions,
   jsonListResponse,
   RepeatedJson,
   type RouteHandler,
   type RouteRequest,
   type RouteResponse,
+  rangeStillHolds,
   TEXT_HEADERS,
   toStreamBody,
 } from '../response/route-response.ts';

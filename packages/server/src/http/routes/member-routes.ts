@@ -10,10 +10,10 @@ import {
   SizedBytes,
 } from '@porthole/contract';
 import type { RouteHandler, RouteResponse } from '../response/route-response.ts';
+import { requireCluster } from './cluster-routes.ts';
 import { createLogRoutes } from './log-routes.ts';
 import { createStateRoutes } from './node-routes.ts';
 import { createRecordRoutes, type RecordRouteOptions } from './record-routes.ts';
-import { requireCluster } from './require-cluster.ts';
 
 type MemberRoutes = Readonly<Record<MemberRouteId, RouteHandler>>;
 

@@ -1,11 +1,25 @@
-import type { NodeState, Readiness } from '@porthole/contract';
+import { createClient } from '@porthole/client';
+import {
+  buildOpenApi,
+  explainQuery,
+  formatQuery,
+  type NodeState,
+  PortholeError,
+  parseExplainRequest,
+  type Readiness,
+} from '@porthole/contract';
 import type { Health } from '../../health.ts';
 import type { NodeMetrics } from '../../metrics/metrics.ts';
+import { docsPage, ICON, STYLE } from '../pages/docs-page.ts';
+import { type ConsoleFiles, consoleResponse } from '../response/console-files.ts';
 import {
   callOptions,
   jsonResponse,
   RepeatedJson,
   type RouteHandler,
+  type RouteResponse,
+  type SubrequestHandler,
+  type SubrequestSource,
   textResponse,
 } from '../response/route-response.ts';
 
@@ -43,4 +57,96 @@ export function createHealthRoutes({ health, metrics }: HealthRouteDeps): Record
 /** Details contain paths and settings: unauthenticated clients see only whether the checks passed. */
 function withoutDetails({ status, checks }: Readiness): Readiness {
   return { status, checks: checks.map(({ name, ok }) => ({ name, ok, detail: 'shown only with valid credentials' })) };
+}
+
+type PageRouteId = 'console' | 'asset' | 'docs' | 'openapi' | 'style' | 'icon';
+
+/** Only the console may run scripts, from its own origin and never inline; windows that opened it have no access to it. */
+const CONSOLE_HEADERS = {
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+  'cross-origin-opener-policy': 'same-origin',
+};
+
+interface PageRouteDeps {
+  consoleFiles: ConsoleFiles;
+  version: string;
+  basePath?: string;
+}
+
+export function createPageRoutes({ consoleFiles, ...node }: PageRouteDeps): Record<PageRouteId, RouteHandler> {
+  // Built once, on first use: it blocks the event loop for some milliseconds.
+  let docs: RouteResponse | undefined;
+  let openApi: RouteResponse | undefined;
+  return {
+    console: async ({ headers }) => consoleResponse(await consoleFiles.page(), headers, CONSOLE_HEADERS),
+    asset: async ({ headers, rest }) => {
+      const file = await consoleFiles.asset(rest);
+      if (!file)
+        throw new PortholeError(
+          'ROUTE_NOT_FOUND',
+          'console asset not found (the page is from another version; reload)',
+        );
+      return consoleResponse(file, headers);
+    },
+    docs: () => {
+      docs ??= textResponse(docsPage(node), 'text/html; charset=utf-8');
+      return docs;
+    },
+    openapi: () => {
+      openApi ??= jsonResponse(buildOpenApi(node));
+      return openApi;
+    },
+    style: () => textResponse(STYLE, 'text/css; charset=utf-8'),
+    icon: () => textResponse(ICON, 'image/svg+xml'),
+  };
+}
+
+interface McpRouteDeps {
+  isEnabled: boolean;
+  basePath: string;
+  version: string;
+}
+
+/** Of the request to the node, the headers that mean something to the protocol. */
+const PROTOCOL_HEADERS = /^(content-type$|accept$|mcp-)/;
+
+/**
+ * Assistants. Their tools send subrequests to the other routes, as the same client: no tool can read more than its role
+ * allows, and none can forget to mask, limit or log.
+ */
+export function createMcpRoute({ isEnabled, basePath, version }: McpRouteDeps): { mcp: SubrequestHandler } {
+  return {
+    mcp: async (request) => {
+      if (!isEnabled)
+        throw new PortholeError('ROUTE_NOT_FOUND', 'assistants are not served by this node: set mcp.enabled');
+      // Loaded on demand: few nodes serve assistants.
+      const { handleMcpRequest } = await import('../../mcp/mcp-server.ts');
+      const client = createClient({
+        url: `http://localhost${basePath}`,
+        fetch: (url, init) => request.subrequest(url, init),
+        retries: 0,
+      });
+      const response = await handleMcpRequest(client, toRequest(request), version);
+      const contentType = response.headers.get('content-type') ?? 'application/json';
+      const body = Buffer.from(await response.arrayBuffer());
+      return { status: response.status, headers: { 'content-type': contentType, 'cache-control': 'no-store' }, body };
+    },
+  };
+}
+
+function toRequest({ headers, body, signal }: SubrequestSource): Request {
+  const kept = Object.entries(headers).filter(([name]) => PROTOCOL_HEADERS.test(name));
+  const list = kept.map(([name, value]): [string, string] => [name, String(value)]);
+  return new Request('http://localhost/mcp', { method: 'POST', headers: list, body, signal });
+}
+
+/** What a query means, without running it. */
+export function createQueryRoutes(): { logExplain: RouteHandler } {
+  return {
+    logExplain: async ({ query }) => {
+      const node = parseExplainRequest(query);
+      return jsonResponse({ query: node ? formatQuery(node) : '', words: explainQuery(node) });
+    },
+  };
 }

@@ -27,8 +27,7 @@ import {
   lastEventId,
   openFollowStream,
 } from '../response/follow-stream.ts';
-import { openStream } from '../response/open-stream.ts';
-import { callOptions, jsonResponse, type RouteHandler } from '../response/route-response.ts';
+import { callOptions, jsonResponse, openStream, type RouteHandler } from '../response/route-response.ts';
 
 type RecordRouteId = 'logSearch' | 'logFollow' | 'logHistogram' | 'logDigest' | 'logFields' | 'logTop';
 

@@ -1,2 +1,0 @@
-export type { CheckResult } from './check-result.ts';
-export { type DoctorReport, runDoctor } from './run-doctor.ts';

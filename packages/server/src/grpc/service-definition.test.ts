@@ -1,0 +1,135 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import {
+  getRoute,
+  parseClusterSearchRequest,
+  parseDigestRequest,
+  parseFollowRequest,
+  parseSearchRequest,
+} from '@porthole/contract';
+import { describe, expect, it } from 'vitest';
+import type { RecordFilterMessage } from './generated/messages.ts';
+import { CLUSTER_ROUTES, METHOD_ROUTES, toQuery } from './service-definition.ts';
+
+const CLOCK = { nowMs: 0, offsetMsAt: () => 0 };
+
+const FILTER: RecordFilterMessage = {
+  file: '',
+  family: '',
+  min_level: 'LEVEL_UNSPECIFIED',
+  terms: [],
+  excluded: [],
+  case_sensitive: false,
+  regex: '',
+  source: '',
+  component: '',
+  query: '',
+};
+
+describe('the fields of a message as parameters', () => {
+  it('are absent if nothing is set', () => {
+    const search = { filter: FILTER, order: '', cursor: '', record: '', until: '', raw: false, fields: [] };
+    expect(parseSearchRequest(toQuery(search), CLOCK, { maxRecords: 1000 })).toEqual({
+      order: 'newest',
+      limit: 200,
+      before: 0,
+      after: 0,
+    });
+    expect(parseFollowRequest(toQuery({ filter: null }), CLOCK)).toEqual({ start: 'end' });
+  });
+
+  it('are those of the filter and those beside it', () => {
+    const filter: RecordFilterMessage = {
+      ...FILTER,
+      family: 'a.log',
+      from_ms: 0,
+      to_ms: 5,
+      min_level: 'LEVEL_WARN',
+      terms: ['a', 'b'],
+      excluded: ['c'],
+      case_sensitive: true,
+      regex: 'r',
+      source: 's',
+      component: 't',
+    };
+    const message = { filter, limit: 7, new_since_ms: 3, only_new: true };
+    expect(parseDigestRequest(toQuery(message), CLOCK)).toEqual({
+      family: 'a.log',
+      fromMs: 0,
+      toMs: 5,
+      minLevel: 'WARN',
+      terms: ['a', 'b'],
+      excluded: ['c'],
+      caseSensitive: true,
+      regex: 'r',
+      source: 's',
+      component: 't',
+      limit: 7,
+      newSinceMs: 3,
+      onlyNew: true,
+    });
+  });
+
+  it('are those of the scope, too', () => {
+    const cluster = { nodes: ['broker-*', 'storage-1'], role: 'broker', labels: ['zone=a'], store: 'archive' };
+    const search = { filter: FILTER, order: '', cursor: 'c', record: '', until: '', raw: false, fields: [] };
+    expect(parseClusterSearchRequest(toQuery({ ...search, cluster }), CLOCK, { maxRecords: 1000 })).toMatchObject({
+      ...cluster,
+      start: { cursor: 'c' },
+    });
+    const empty = { nodes: [], role: '', labels: [], store: '' };
+    expect(
+      Object.keys(parseClusterSearchRequest(toQuery({ ...search, cluster: empty }), CLOCK, { maxRecords: 1 })),
+    ).not.toContain('store');
+    const offset = { ...search, cursor: '', offset: 5, cluster: empty };
+    expect(() => parseClusterSearchRequest(toQuery(offset), CLOCK, { maxRecords: 1000 })).toThrow('"offset"');
+    expect(() =>
+      parseSearchRequest(toQuery({ ...search, cluster: { ...empty, store: 'old' } }), CLOCK, { maxRecords: 1 }),
+    ).toThrow('"store"');
+  });
+
+  it.each([
+    [-1, -1],
+    [-86_400_000, -86_400_000],
+    [8.64e15, 8.64e15],
+  ])('may be a time before 1970: %d', (from_ms, fromMs) => {
+    expect(parseFollowRequest(toQuery({ filter: { ...FILTER, from_ms } }), CLOCK)).toMatchObject({ fromMs });
+  });
+
+  it.each([
+    ['a level there is none of', { min_level: 9 as unknown as 'LEVEL_INFO' }, 'invalid "level" "9"'],
+    [
+      'a time that is none',
+      { from_ms: -(2 ** 62) },
+      'invalid "from" "@-4611686018427388.000": it is beyond the range of dates',
+    ],
+  ])('are refused like parameters: %s', (_name, given, words) => {
+    expect(() => parseFollowRequest(toQuery({ filter: { ...FILTER, ...given } }), CLOCK)).toThrow(words);
+  });
+});
+
+const PROTO = readFileSync(join(import.meta.dirname, '../../../../proto/porthole/v1/node_state.proto'), 'utf8');
+
+/** Names of the fields of a message, those of its filter and scope instead of these. */
+function messageFields(message: string): string[] {
+  const body = new RegExp(`^message ${message} \\{\\n?([^}]*)\\}`, 'm').exec(PROTO)?.[1] ?? '';
+  const names = [...body.matchAll(/^ {2}[\w ]+ (\w+) = \d+;$/gm)].map(([, name = '']) => name);
+  const parts: Readonly<Record<string, string>> = { filter: 'RecordFilter', cluster: 'ClusterScope' };
+  return names.flatMap((name) => (parts[name] === undefined ? [name] : messageFields(parts[name])));
+}
+
+/** Fields without a parameter: HTTP has byte ranges and entity tags in headers. */
+const BYTE_RANGE = ['start', 'end', 'etag'];
+
+describe('the parameter table and the .proto', () => {
+  it.each(Object.entries(METHOD_ROUTES))('agree on the request of %s', (method, id) => {
+    const ofCluster = Object.entries(CLUSTER_ROUTES).flatMap(([name, route]) => (name === method ? [route] : []));
+    const inTable = new Set(
+      [id, ...ofCluster].flatMap((route) =>
+        getRoute(route).parameters.flatMap(({ proto }) => (typeof proto === 'string' ? [proto] : [])),
+      ),
+    );
+    const inProto = messageFields(`${method}Request`).filter((name) => !BYTE_RANGE.includes(name));
+    expect(inProto.toSorted()).toEqual([...inTable].toSorted());
+  });
+});

@@ -1,2 +1,0 @@
-export { createMcpServer } from './create-mcp-server.ts';
-export { type StdioOptions, serveMcpOnStdio } from './serve-stdio.ts';
