@@ -50,7 +50,7 @@ export const OUTPUT_FLAGS: readonly FlagDefinition[] = [
   { long: 'quiet', short: 'q', about: 'print only data and errors: no progress, notes or warnings' },
 ];
 
-/** Of commands whose output may be long. */
+/** For commands whose output may be long. */
 export const PAGER_FLAG: FlagDefinition = {
   long: 'no-pager',
   about: 'do not show long output on a terminal with PORTHOLE_PAGER, PAGER or less',

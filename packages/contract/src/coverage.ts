@@ -50,7 +50,7 @@ export interface AnswerFacts {
   members?: readonly MemberReport[] | undefined;
   membership?: MembershipState | undefined;
   archive?: ArchivePart | undefined;
-  /** Of responses of this version. */
+  /** Responses of this version have it. */
   coverage?: Coverage | undefined;
 }
 

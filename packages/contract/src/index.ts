@@ -140,7 +140,7 @@ export { formatQuery } from './query/format-query.ts';
 export { addTerm, parseQuery } from './query/parse-query.ts';
 export { type QueryContext, queryContext } from './query/query-context.ts';
 export { MAX_QUERY_LENGTH } from './query/scan-query.ts';
-export { showHidden } from './records/hidden-characters.ts';
+export { showHidden, unicodeEscape } from './records/hidden-characters.ts';
 export { loadGaps } from './records/load-gaps.ts';
 export {
   type BucketSource,

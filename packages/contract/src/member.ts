@@ -113,7 +113,7 @@ export interface MemberReport {
   state?: MemberState;
   /** When it entered this state, as far as the responding node knows; `null`: not known. */
   sinceMs?: number | null;
-  /** Of a search: the time range of which the response has all its matching records, by the clock of the responding node. */
+  /** The time range of which the response of a search has all its matching records, by the clock of the responding node. */
   coveredFromMs?: number | null;
   coveredToMs?: number | null;
   /** What the archive has of it; absent if the archive was not asked, or knows nothing of it. */

@@ -98,7 +98,7 @@ export interface SettingEntry {
   changed: boolean | null;
   source: SettingSource;
   secret: boolean;
-  /** Of the masked part, made with a key of the cluster: its nodes can compare secrets, nobody else can. */
+  /** A fingerprint of the masked part by a key of the cluster: its nodes can compare secrets, nobody else can. */
   fingerprint?: string;
 }
 

@@ -46,7 +46,7 @@ export async function openNode(
 ): Promise<OpenNode> {
   const { settings: given, config, authenticate, version = ownVersion(), threads, demoUrl, ...sources } = options;
   const hasCredentials = authenticate !== undefined;
-  // Of a function that does not exist: the program believes that it decides who may read.
+  // The function does not exist, and the program believes that it decides who may read.
   if (!hasCredentials && 'authenticate' in options)
     throw new StartError('option authenticate: expected a function, found undefined');
   const loaded = await loadSettings({ ...sources, hasCredentials, ...(given && { options: given }) });

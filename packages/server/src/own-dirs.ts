@@ -62,7 +62,7 @@ function isAtOrBelow(dir: string, path = ''): boolean {
 }
 
 /** The real path, also of what does not exist yet. */
-async function futureRealPath(path: string): Promise<string> {
+export async function futureRealPath(path: string): Promise<string> {
   try {
     return await realpath(path);
   } catch (error) {

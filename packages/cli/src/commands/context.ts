@@ -3,7 +3,8 @@ import { EXIT, ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import { formatTable } from '../output/format-table.ts';
 import { visibleText } from '../output/visible-text.ts';
-import { CONTEXT_FILES, type Context, findContext, readContexts, writeContexts } from '../sources/context-file.ts';
+import { type Context, findContext, readContexts, writeContexts } from '../sources/context-file.ts';
+import { FILE_FLAGS, filesFromFlags } from '../sources/endpoint.ts';
 import { checkAddress, readTokenFile } from '../sources/open-node.ts';
 import { readTlsFiles } from '../sources/tls-files.ts';
 
@@ -20,27 +21,12 @@ export async function addContext(invocation: Invocation): Promise<number> {
   const known = await readContexts(env, terminal);
   if (Object.hasOwn(known.contexts, name) && !invocation.isOn('force'))
     throw new ProgramError(`context ${name} already exists; use --force to replace it`);
-  const context: Context = { url: await checkAddress(address), ...filesOf(invocation) };
+  // Absolute paths: the context is used in other directories.
+  const context: Context = { url: await checkAddress(address), ...filesFromFlags(invocation, resolve) };
   if (context.tokenFile !== undefined) await readTokenFile(context.tokenFile);
   await readTlsFiles(context);
   await writeContexts(env, { ...known, contexts: { ...known.contexts, [name]: context } });
   return EXIT.ok;
-}
-
-/** Absolute: the context is used in other directories. */
-function filesOf(invocation: Invocation): Omit<Context, 'url'> {
-  const path = (flag: string) => {
-    const given = invocation.text(flag);
-    return given === undefined ? undefined : resolve(given);
-  };
-  const [tokenFile, caFile] = [path('token-file'), path('ca-file')];
-  const [certFile, keyFile] = [path('cert-file'), path('key-file')];
-  return {
-    ...(tokenFile !== undefined && { tokenFile }),
-    ...(caFile !== undefined && { caFile }),
-    ...(certFile !== undefined && { certFile }),
-    ...(keyFile !== undefined && { keyFile }),
-  };
 }
 
 export async function listContexts(invocation: Invocation): Promise<number> {
@@ -62,8 +48,6 @@ export async function listContexts(invocation: Invocation): Promise<number> {
   return EXIT.ok;
 }
 
-const LABELS = { tokenFile: 'token-file', caFile: 'ca-file', certFile: 'cert-file', keyFile: 'key-file' } as const;
-
 /** Prints paths, never what is in the files. */
 export async function showContext(invocation: Invocation): Promise<number> {
   const { args, terminal, env } = invocation;
@@ -80,7 +64,7 @@ export async function showContext(invocation: Invocation): Promise<number> {
   const rows = [
     ['name', `${name}${isCurrent ? ' (in use)' : ''}`],
     ['url', context.url],
-    ...CONTEXT_FILES.flatMap((field) => (context[field] === undefined ? [] : [[LABELS[field], context[field]]])),
+    ...FILE_FLAGS.flatMap(([field, label]) => (context[field] === undefined ? [] : [[label, context[field]]])),
   ];
   await terminal.write(rows.map(([label = '', value = '']) => `${label.padEnd(10)}  ${visibleText(value)}\n`).join(''));
   return EXIT.ok;

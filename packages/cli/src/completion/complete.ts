@@ -114,7 +114,7 @@ async function listKeys(invocation: Invocation, { words }: SplitLine): Promise<s
   return settingNames(flattenToml(config));
 }
 
-/** Of a list separated by commas, names for its last part. */
+/** Names for the last part of a list separated by commas. */
 async function listFields(invocation: Invocation, last: string): Promise<string[]> {
   const given = last.slice(0, last.lastIndexOf(',') + 1);
   return (await fieldNames(invocation)).map((name) => `${given}${name}`);

@@ -18,7 +18,7 @@ const MIN_LAST = 12;
 interface Fit {
   /** Indices of the columns. */
   shown: number[];
-  /** Of the shown columns. */
+  /** The widths of the shown columns. */
   widths: number[];
 }
 

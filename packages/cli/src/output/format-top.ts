@@ -13,7 +13,7 @@ const MAX_BAR = 60;
 const MIN_VALUE = 8;
 
 interface TopRow {
-  /** Of a value, or what the row counts instead. */
+  /** The value, or what the row counts instead. */
   label: string;
   isValue: boolean;
   count: number;

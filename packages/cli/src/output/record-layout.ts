@@ -107,7 +107,7 @@ const MIN_WIDTH = 6;
 /** Cut, they would say nothing. */
 const WHOLE: ReadonlySet<string> = new Set(['time', 'level']);
 
-/** Of the columns that have a usual one: the first records may all be INFO, of one place. */
+/** Some columns have a usual width: the first records may all be INFO, of one place. */
 const USUAL_WIDTHS: Readonly<Record<string, number>> = { level: 5 };
 
 /** Left out where the terminal is too narrow for all, the highest first. */

@@ -1,8 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
-import { showHidden } from '@porthole/contract';
+import { showHidden, unicodeEscape } from '@porthole/contract';
 import pico from 'picocolors';
 import type { Pager } from './pager.ts';
-import { unicodeEscape } from './visible-text.ts';
 
 export type Colors = ReturnType<typeof pico.createColors>;
 

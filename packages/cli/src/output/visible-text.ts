@@ -1,4 +1,4 @@
-import { showHidden } from '@porthole/contract';
+import { showHidden, unicodeEscape } from '@porthole/contract';
 
 /**
  * Escapes every character that a terminal would act on or not show: log text is untrusted and could move the cursor, hide
@@ -14,11 +14,4 @@ export function visibleText(text: string): string {
 /** The same for JSON text, which stays valid JSON. */
 export function visibleJson(json: string): string {
   return showHidden(json, unicodeEscape).replace(/[\n\t]/g, unicodeEscape);
-}
-
-/** As in JSON: a character above U+FFFF becomes two escapes. */
-export function unicodeEscape(character: string): string {
-  return Array.from({ length: character.length }, (_, index) => {
-    return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
-  }).join('');
 }

@@ -22,7 +22,7 @@ export interface Contexts {
 }
 
 /** The paths in a context. */
-export const CONTEXT_FILES = ['tokenFile', 'caFile', 'certFile', 'keyFile'] as const;
+const CONTEXT_FILES = ['tokenFile', 'caFile', 'certFile', 'keyFile'] as const;
 
 const FORMAT = 1;
 

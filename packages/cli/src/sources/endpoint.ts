@@ -36,16 +36,22 @@ async function findNamedContext(invocation: Invocation, hasAddress: boolean): Pr
   return name === null ? undefined : findContext(contexts, name);
 }
 
-function filesFromFlags(invocation: Invocation): Partial<Context> {
-  const [tokenFile, caFile] = [invocation.text('token-file'), invocation.text('ca-file')];
-  const [certFile, keyFile] = [invocation.text('cert-file'), invocation.text('key-file')];
-  return {
-    ...(tokenFile !== undefined && { tokenFile }),
-    ...(caFile !== undefined && { caFile }),
-    ...(certFile !== undefined && { certFile }),
-    ...(keyFile !== undefined && { keyFile }),
-  };
+/** The files that flags name, each path as `toPath` returns it. */
+export function filesFromFlags(invocation: Invocation, toPath = (path: string) => path): Partial<Omit<Context, 'url'>> {
+  const given = FILE_FLAGS.flatMap(([field, flag]) => {
+    const path = invocation.text(flag);
+    return path === undefined ? [] : [[field, toPath(path)] as const];
+  });
+  return Object.fromEntries(given);
 }
+
+/** The files of a context, and the flags that name them. */
+export const FILE_FLAGS = [
+  ['tokenFile', 'token-file'],
+  ['caFile', 'ca-file'],
+  ['certFile', 'cert-file'],
+  ['keyFile', 'key-file'],
+] as const satisfies readonly [keyof Context, string][];
 
 function withScheme(url: string): string {
   return isUrl(url) ? url : `http://${url}`;

@@ -27,7 +27,7 @@ import { journalUnit } from './journal-name.ts';
 import { LocalLogs } from './local-logs.ts';
 import type { FileHolder, LogState } from './log-source.ts';
 
-/** Of the temporary copy that is queried: the newest entries are kept. */
+/** The temporary copy that is queried has at most this size: the newest entries are kept. */
 const MAX_BYTES = 256 * 1024 ** 2;
 
 interface JournalDeps {
@@ -217,7 +217,7 @@ const MAX_ENTRIES = 262_144;
 /** Entries are written up to this much out of order; the query itself is exact. */
 const SLACK_MS = 60_000;
 
-/** Of journald. Those of the copy look different. */
+/** A cursor of journald. Those of the copy look different. */
 const CURSOR = /^s=[0-9a-f]+;[\w=;-]{1,480}$/;
 
 /** What has to be read for a query. */

@@ -20,7 +20,7 @@ import { hasPipedInput, STDIN_FILE, StdinSpool } from './stdin-spool.ts';
 /** In addition to the main thread, which scans as well. */
 const OTHER_THREADS = Math.max(1, Math.min(8, availableParallelism()) - 1);
 
-/** Of the first request to a node: `search.max-records` is ten times as many by default. */
+/** The first request to a node asks for so many: `search.max-records` is ten times as many by default. */
 const NODE_RECORDS = 1000;
 
 /** For a node that serves only the ends of its files: some ten thousand records of each. */

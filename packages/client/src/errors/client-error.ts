@@ -12,7 +12,7 @@ export interface ClientErrorFacts {
   cause?: unknown;
   /** The code in the response if this version does not know it. */
   remoteCode?: string | undefined;
-  /** Of QUERY_INVALID. */
+  /** Where the query of a QUERY_INVALID is wrong. */
   position?: number | undefined;
 }
 

@@ -9,7 +9,7 @@ const SHORT_ID_CHARACTERS = 5 * 1024;
 const LONG_ID_CHARACTERS = MAX_BODY_BYTES - 64 * 1024;
 
 /**
- * Of a node that does not say where its logs stand, a log without records so far resumes at the start of the follow, minus this margin: its records may have earlier timestamps,
+ * Where a node does not say where its logs stand, a log without records so far resumes at the start of the follow, minus this margin: its records may have earlier timestamps,
  * and better one too many than one lost.
  */
 const MARGIN_MS = 1000;

@@ -330,7 +330,7 @@ const COUNT_DOCS: DocsOf<
   },
 };
 
-/** Of the routes of the cluster, gRPC has those that search and count: the field `cluster` of their requests. */
+/** gRPC has those routes of the cluster that search and count: the field `cluster` of their requests. */
 const NOT_IN_GRPC = { absent: 'gRPC has no such request for the cluster' };
 const BROWSER_DOWNLOAD = { absent: 'a download for browsers; "porthole logs -o raw" prints the same' };
 

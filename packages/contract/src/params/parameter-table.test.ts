@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import type { RecordFilter } from '@porthole/logs/types';
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { getMemberOperation, getMemberRoute, MEMBER_ROUTE_IDS } from '../routes/member-routes.ts';
@@ -100,6 +100,6 @@ it('rows and requests do not import the docs of parameters, which browsers need 
       .filter((name) => name.endsWith('.ts') && !name.endsWith('.test.ts') && name !== 'parameter-docs.ts')
       .map((name) => join(folder, name)),
   );
-  expect(files.length).toBeGreaterThan(8);
-  expect(files.filter((file) => /from '.*(?:docs\/|parameter-docs)/.test(readFileSync(file, 'utf8')))).toEqual([]);
+  expect(files.map((file) => basename(file))).toEqual(expect.arrayContaining(['codecs.ts', 'record-requests.ts']));
+  expect(files.filter((file) => /from '.*parameter-docs/.test(readFileSync(file, 'utf8')))).toEqual([]);
 });

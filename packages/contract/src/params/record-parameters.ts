@@ -107,7 +107,7 @@ export const DIGEST_ROWS = [...SELECTION_ROWS, ...FILTER_ROWS, ...GROUP_ROWS] as
 export const MAX_FIELD_SUMMARIES = 1000;
 /** As many as a node returns, so that the counts of several nodes can be merged. */
 export const MAX_TOP_VALUES = 10_000;
-/** Of those counted alone; together they fit into the body of a request. */
+/** The most values that are counted alone; together they fit into the body of a request. */
 export const MAX_GIVEN_VALUES = 1000;
 
 export const FIELD_LIMIT_ROW = {

@@ -53,7 +53,7 @@ interface SignToken extends TextRange {
 
 export interface TermToken extends TextRange {
   kind: 'term';
-  /** Of a comparison. The value is empty where it is missing. */
+  /** The field of a comparison. The value is empty where it is missing. */
   field?: TextRange & { name: string };
   operator?: TextRange & { text: FieldOperator };
   value?: TextRange;
@@ -66,7 +66,7 @@ export type QueryToken = SignToken | TermToken;
 
 const SPACE = /\s*/y;
 const WORD = /[^\s()]+/y;
-/** Of a field, without quotes. */
+/** The name of a field, without quotes. */
 const NAME = /[A-Za-z_@$][\w.@$-]*/y;
 /** `:` must be followed by its value at once, so that text like `error: disk full` is not taken for a field. */
 const OPERATOR = /\s*(<=|>=|!=|=|<|>)\s*|(:)(?!\/\/)/y;

@@ -19,3 +19,10 @@ export function showHidden(text: string, show: (character: string) => string): s
     emoji !== undefined || found === '\n' || found === '\t' ? found : show(found),
   );
 }
+
+/** Escapes as in JSON: a character above U+FFFF becomes two escapes. */
+export function unicodeEscape(character: string): string {
+  return Array.from({ length: character.length }, (_, index) => {
+    return `\\u${character.charCodeAt(index).toString(16).padStart(4, '0')}`;
+  }).join('');
+}

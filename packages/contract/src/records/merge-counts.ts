@@ -131,7 +131,7 @@ function mergeDistinct(fields: readonly FieldSummary[]): Pick<FieldSummary, 'dis
   return { distinct: Math.max(shown, ...fields.map(({ distinct }) => distinct)), isDistinctExact: false };
 }
 
-/** Of cut values several may look the same. */
+/** Several values that were cut may look the same. */
 function showsAll({ distinct, isDistinctExact, examples }: FieldSummary): boolean {
   return isDistinctExact && examples.length === distinct && !examples.some((example) => example.endsWith('…'));
 }
@@ -280,7 +280,7 @@ export function readPast(
   };
 }
 
-/** Of a node that no longer exists, the archive is all there is. */
+/** The archive is all there is of a node that no longer exists. */
 function wasRead({ outcome, isPartial, archive }: MemberReport, newSinceMs: number): boolean {
   if (isPartial) return false;
   if (outcome === 'ok' || !archive) return outcome === 'ok';

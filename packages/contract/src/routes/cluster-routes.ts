@@ -23,7 +23,7 @@ const RECORD_ERRORS = [
   'REGEX_TOO_COMPLEX',
   'TOO_MANY_STREAMS',
 ] as const;
-/** Of reading the archive. */
+/** The errors of reading the archive. */
 const ARCHIVE_ERRORS = ['ARCHIVE_UNAVAILABLE', 'NOT_SUPPORTED'] as const;
 const BODY_ERRORS = ['BODY_TOO_LARGE', 'CONTENT_TYPE_UNSUPPORTED'] as const;
 

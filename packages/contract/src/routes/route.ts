@@ -94,16 +94,16 @@ export const PATHS = {
   bundle: '/api/v1/bundle',
 } as const;
 
-/** Of a search: what of the records is used. A hint that nodes of earlier versions do not know, so they send all of it. */
+/** Says what a search uses of the records. A hint that nodes of earlier versions do not know, so they send all of it. */
 export const RECORDS_HEADER = 'porthole-records';
 
 /**
- * Of a follow: milliseconds without an event after which a heartbeat is wanted. The response has what the node does; without
+ * Milliseconds without an event after which a follow wants a heartbeat. The response has what the node does; without
  * it, the node is of an earlier version, and sends one every 15 s unless it was configured otherwise.
  */
 export const HEARTBEAT_HEADER = 'porthole-heartbeat';
 
-/** Of a follow: a comment of the event stream that begins with this word has a `position` as JSON. Other clients ignore it. */
+/** A comment in the event stream of a follow that begins with this word has a `position` as JSON. Other clients ignore it. */
 export const POSITION_COMMENT = 'position ';
 
 /** How often a node wants one of a member that it follows. */

@@ -16,7 +16,7 @@ export interface BundleEntry {
   /** Its name within the archive; made of letters, digits and `._-` between slashes. */
   name: string;
   bytes: number;
-  /** Of its content, hexadecimal. */
+  /** The hash of its content, hexadecimal. */
   sha256: string;
   /** The member it belongs to; `null`: all of them, or the node that created the bundle. */
   node: string | null;

@@ -1,6 +1,6 @@
-import { realpath } from 'node:fs/promises';
 import { type ErrorCode, getRoute, type Query, ROUTE_IDS, type RouteId } from '@porthole/contract';
 import { ONCE, owned, Shared } from '@porthole/logs/shared';
+import { futureRealPath } from '../own-dirs.ts';
 import type { Logger, OwnLog } from '../own-log/own-log.ts';
 import type { Settings } from '../settings/settings.ts';
 import type { Identity } from './identity.ts';
@@ -158,10 +158,6 @@ export const ACCESS_LOG = 'access.log';
  * It contains the names and requests of people, and is only for the owner of the machine.
  */
 export async function hiddenLogs({ auth, logging }: Settings, shownDir: string): Promise<string[]> {
-  const [own, shown] = await Promise.all([realDir(logging.dir), realDir(shownDir)]);
+  const [own, shown] = await Promise.all([futureRealPath(logging.dir), futureRealPath(shownDir)]);
   return own === shown ? [...auth.deniedFiles, ACCESS_LOG] : [...auth.deniedFiles];
-}
-
-async function realDir(path: string): Promise<string> {
-  return realpath(path).catch(() => path); // one that does not exist yet is compared by its name
 }

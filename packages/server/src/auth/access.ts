@@ -12,7 +12,7 @@ const NOT_CHECKED = 'the credentials could not be checked';
 
 const PROGRAM_FAILED = 'the service that this node is a part of failed to check who sent this request';
 
-/** Of every client while no credentials are required. */
+/** Every client gets this while no credentials are required. */
 const UNGUARDED: AuthResult = { identity: ANONYMOUS };
 
 /** The credentials of a request. */

@@ -11,6 +11,7 @@ import {
   MANIFEST_NAME,
   type MemberOutcome,
   type MissingEntry,
+  unicodeEscape,
 } from '@porthole/contract';
 import type { Health } from '../health.ts';
 import type { NodeMetrics } from '../metrics/metrics.ts';
@@ -105,7 +106,7 @@ export class BundleWriter {
   }
 
   async addManifest(manifest: object): Promise<void> {
-    const text = `${JSON.stringify(manifest, undefined, 2).replace(UNPRINTABLE, escapeCharacter)}\n`;
+    const text = `${JSON.stringify(manifest, undefined, 2).replace(UNPRINTABLE, unicodeEscape)}\n`;
     await this.#zip.add(
       MANIFEST_NAME,
       (async function* () {
@@ -148,14 +149,10 @@ export class BundleWriter {
 }
 
 /**
- * Of what JSON does not escape by itself, what a terminal would act on: names and reasons are those of members, and
+ * What a terminal would act on and JSON does not escape by itself: names and reasons are those of members, and
  * somebody prints the manifest.
  */
 const UNPRINTABLE = /[\u007f-\u009f\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
-
-function escapeCharacter(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-}
 
 const NO_ROOM = 'the bundle would be larger than bundle.max-bytes allows';
 const NO_TIME = 'making the bundle took longer than bundle.timeout allows';

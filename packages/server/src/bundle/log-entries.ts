@@ -59,7 +59,7 @@ async function planParts(
       const kept = asOfMs === null ? '' : `; what its snapshot of ${new Date(asOfMs).toISOString()} has is included`;
       planning.reportMissing({ node: id }, `${reason}${kept}`);
     }
-  // Of a member that does not respond the list of files is known, but not their text, only the records of its snapshot.
+  // A member that does not respond is known by its list of files and the records of its snapshot, not by their text.
   const responding = new Set(members.filter(({ outcome }) => outcome === 'ok').map(({ id }) => id));
   const readable = files.filter(({ node }) => responding.has(node));
   const planned = await fitParts(await planLogs(readable, planning), room, planning);

@@ -12,7 +12,7 @@ export interface FlatSetting {
   value: SettingJson;
   /** Whether its key is that of a secret, even if the value is empty. */
   secret: boolean;
-  /** Of the value as it is written, where parts of it are masked: shows that a secret changed, not what it is. */
+  /** A fingerprint of the value as it is written, where parts of it are masked: shows that a secret changed, not what it is. */
   fingerprint?: string;
 }
 

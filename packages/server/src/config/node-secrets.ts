@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { errorMessage } from '@porthole/contract';
 import type { Scrubbing } from '@porthole/logs';
 import type { ReloadedGroup } from '../auth/reloaded-files.ts';
+import { expectCode } from '../errors.ts';
 import type { Logger } from '../own-log/own-log.ts';
 import type { LoadedSettings } from '../settings/load-settings.ts';
 import type { Settings } from '../settings/settings.ts';
@@ -98,7 +99,7 @@ export class NodeSecrets {
     const unscrubbedKeys: string[] = [];
     for (const { key, path } of secretFiles(this.#loaded.settings)) {
       // An unreadable file is reported where it is used.
-      const text = (await readFile(path, 'utf8').catch(() => '')).trim();
+      const text = ((await readFile(path, 'utf8').catch(expectCode)) ?? '').trim();
       values.add(text);
       if (text !== '' && !values.has(text)) unscrubbedKeys.push(key);
     }

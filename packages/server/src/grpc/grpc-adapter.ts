@@ -6,7 +6,7 @@ import { HealthImplementation } from 'grpc-health-check';
 import { describeFailure, hasCode } from '../errors.ts';
 import { findRepeated } from '../http/request/authorize-request.ts';
 import type { Logger } from '../own-log/own-log.ts';
-import { limitResets } from '../transport/connections.ts';
+import { limitResets, reportedByClose } from '../transport/connections.ts';
 import { RequestLog } from '../transport/request-log.ts';
 import type { RequestPolicy } from '../transport/request-policy.ts';
 import { boundingRequests, Gate } from './call-lifecycle.ts';
@@ -153,7 +153,7 @@ function guardStreams(server: Http2Server, onError: (error: unknown) => void): v
   const listeners = server.listeners('stream');
   server.removeAllListeners('stream');
   server.on('stream', (stream: ServerHttp2Stream, ...rest: unknown[]) => {
-    stream.on('error', () => {}); // closed anyway
+    reportedByClose(stream);
     if (stream.destroyed) return;
     try {
       for (const listener of listeners) listener.call(server, stream, ...rest);

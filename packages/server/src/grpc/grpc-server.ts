@@ -1,7 +1,7 @@
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions, type Server as TlsServer } from 'node:tls';
 import { KEPT, owned, Shared } from '@porthole/logs/shared';
-import { listen } from '../transport/connections.ts';
+import { listen, reportedByClose } from '../transport/connections.ts';
 
 /** Handles accepted connections. */
 export interface GrpcAdapter {
@@ -53,7 +53,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Bound
   const onConnection = (socket: Socket) => {
     established++;
     socket.once('close', () => established--);
-    socket.on('error', () => {}); // lost before the adapter takes it over
+    reportedByClose(socket);
     const accepted = opening.run(openAdapter).then((adapter) => adapter.accept(socket));
     void owned(accepted, (error) => {
       onFailure(error);
@@ -68,7 +68,7 @@ export async function startGrpcServer(options: GrpcServerOptions): Promise<Bound
   server.on('connection', (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    socket.on('error', () => {}); // lost during the TLS handshake
+    reportedByClose(socket);
     if (tls && sockets.size - established > mostHandshakes) socket.destroy();
   });
   await listen(server, { host, port }, onFailure);

@@ -7,7 +7,7 @@ import {
 } from 'node:http2';
 import type { TLSSocket, Server as TlsServer } from 'node:tls';
 import { ReaderStalled } from '../errors.ts';
-import { limitResets } from '../transport/connections.ts';
+import { limitResets, reportedByClose } from '../transport/connections.ts';
 import type { HttpRequest, HttpResponse } from './response/http-exchange.ts';
 
 /** Concurrent requests of a connection, as many as may wait on one of HTTP/1.1; more wait in the client. */
@@ -60,8 +60,8 @@ export class Http2Sessions {
     const entry = { session, open: 0 };
     this.#sessions.set(socket, entry);
     socket.once('close', () => this.#sessions.delete(socket));
-    socket.on('error', () => {}); // as below, also when the session has ended
-    session.on('error', () => {}); // the connection is lost, which its streams report
+    reportedByClose(socket);
+    reportedByClose(session);
     limitResets(session, { burst: MOST_STREAMS });
     session.setTimeout(keepAliveMs, () => {
       if (entry.open === 0) session.close();
@@ -71,7 +71,7 @@ export class Http2Sessions {
       (stream: ServerHttp2Stream, headers: IncomingHttpHeaders, _flags: number, rawHeaders: string[]) => {
         entry.open++;
         stream.once('close', () => entry.open--);
-        stream.on('error', () => {}); // reset by the client, which closes it
+        reportedByClose(stream);
         const response = new Http2Response(stream, { stallTimeoutMs });
         onRequest(toHttpRequest(stream, { headers, rawHeaders, socket }), response);
       },

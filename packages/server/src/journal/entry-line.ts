@@ -17,7 +17,7 @@ const MEMBER = /"(\w+)":("(?:[^"\\]|\\.)*"|\[[^\]]*\]|null)(,?)/y;
 
 /** One entry of the journal as a line of its log. */
 export interface EntryLine {
-  /** Of journald; `undefined` for what has none. */
+  /** The cursor that journald gives it; `undefined` for what has none. */
   cursor: string | undefined;
   /** Microseconds since 1970, as journald writes them. */
   time: string | undefined;
@@ -108,7 +108,7 @@ function toText(json: string | undefined): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Of one entry in memory: an entry can have any size, and a byte takes four characters if it is not text. */
+/** The limit of one entry in memory: an entry can have any size, and a byte takes four characters if it is not text. */
 const MAX_ENTRY_BYTES = 16 * 1024 ** 2;
 
 const LINE_FEED = 0x0a;

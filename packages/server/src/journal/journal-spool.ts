@@ -31,7 +31,7 @@ export interface JournalSpoolOptions {
   dir: string;
   fileName: string;
   selection: JournalSelection;
-  /** Of all its files. */
+  /** The limit of all its files together. */
   maxBytes: number;
   /** What is read first if nothing was before. The newest that fit by default. */
   range?: JournalRange;

@@ -6,7 +6,7 @@ import { hasCode } from '../errors.ts';
 /** After this long without reacting to SIGTERM it is killed. */
 const KILL_AFTER_MS = 2000;
 
-/** Of what it writes to stderr, the end, which has the reason of a failure. */
+/** The end of what it writes to stderr is kept, which has the reason of a failure. */
 const STDERR_CHARS = 2000;
 
 /** Cursors of journald: `s=…;i=…;b=…;m=…;t=…;x=…`. */

@@ -7,6 +7,7 @@ import {
   type JsonSchema,
   type MemberReport,
   missingText,
+  unicodeEscape,
 } from '@porthole/contract';
 
 /** What a tool works with. */
@@ -74,9 +75,7 @@ const ESCAPED =
   /[<>\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\ufe00-\ufe0f]|\udb40[\udc00-\udfff]/g;
 
 function quote(data: unknown): string {
-  return (JSON.stringify(data, null, 1) ?? 'null').replace(ESCAPED, (text) =>
-    [...Array(text.length).keys()].map((at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join(''),
-  );
+  return (JSON.stringify(data, null, 1) ?? 'null').replace(ESCAPED, unicodeEscape);
 }
 
 /** Names of nodes and files, and messages of other nodes, are foreign text, too. */
@@ -86,7 +85,7 @@ function quoteLine(text: string): string {
 }
 
 /**
- * Of what the result of a tool is the whole, in words: whoever reads it must not mistake a part for the whole. `gaps` is
+ * What the result of a tool is the whole of, in words: whoever reads it must not mistake a part for the whole. `gaps` is
  * empty if nothing is missing.
  */
 interface ResultCoverage {

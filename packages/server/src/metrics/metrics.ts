@@ -26,7 +26,7 @@ interface MetricSources {
   cluster(): { members: number; isFresh: boolean };
   memberGauges(): ClusterGauges;
   access(): { failures: number; failingFiles: number };
-  /** Of shipping to the archive; none without one. */
+  /** The metrics of shipping to the archive; none without one. */
   archive(): Metric[];
   certificates(): Promise<Metric[]>;
 }
@@ -357,7 +357,7 @@ export async function certificateMetrics({ tls, auth }: TlsSettings, nowMs: numb
   ];
 }
 
-/** Of each certificate of a file; none if it cannot be read. Its reload fails, too, and reports why. */
+/** When each certificate of a file expires; none if it cannot be read. Its reload fails, too, and reports why. */
 async function readExpiry(path: string): Promise<number[]> {
   try {
     const blocks = (await readFile(path, 'latin1')).match(CERTIFICATE_BLOCKS) ?? [];

@@ -1,4 +1,5 @@
 import { types } from 'node:util';
+import { unicodeEscape } from '@porthole/contract';
 import type { Zone } from '@porthole/logs';
 
 /** Readers split lines at 64 KiB or earlier; a record with its line feed stays well below. */
@@ -251,7 +252,7 @@ function isHighSurrogate(unit: number): boolean {
 }
 
 function escapeChar(char: string): string {
-  return SHORT_ESCAPES[char] ?? `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`;
+  return SHORT_ESCAPES[char] ?? unicodeEscape(char);
 }
 
 const LOCAL_TIME = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/;

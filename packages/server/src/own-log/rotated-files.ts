@@ -293,7 +293,7 @@ const OPEN_FLAGS = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | c
 const FILE_MODE = 0o640;
 const DIR_MODE = 0o750;
 
-/** Of the first record, for its time: length of `YYYY-MM-DD hh:mm:ss.mmm`. */
+/** So much of the first record is read for its time: the length of `YYYY-MM-DD hh:mm:ss.mmm`. */
 const HEAD_BYTES = 23;
 
 export interface OpenedLogFile {

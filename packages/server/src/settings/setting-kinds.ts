@@ -321,7 +321,7 @@ export const text = {
     (given) => CERTIFICATE_NAMES.some((type) => given.startsWith(type) && isRoleRule(given.slice(type.length)))),
   clusterName: textKind('a cluster name', '1 to 64 letters, digits, dots, dashes and underscores',
     (given) => /^[A-Za-z0-9._-]{1,64}$/.test(given)),
-  /** Of ClickHouse: safe in URLs, file names and SQL. */
+  /** A database of ClickHouse: safe in URLs, file names and SQL. */
   databaseName: textKind('a name', '1 to 64 letters, digits and underscores, or ""', (given) => /^[A-Za-z0-9_]{0,64}$/.test(given)),
   role: textKind('a role', '1 to 32 letters, digits, dashes and underscores', (given) => MEMBER_ROLE.test(given)),
   label: textKind('a label', LABEL_TEXT, (given) => parseLabel(given) !== undefined),
@@ -330,7 +330,7 @@ export const text = {
     parseMember),
   memberZone: textKind('a zone of members', 'the id of a member, "*" stands for any characters, and an IANA name, like "lindb-*=Asia/Shanghai"',
     (given) => parseMemberZone(given) !== undefined),
-  /** Of a registry. */
+  /** The address of a registry. */
   endpoint: textKind('a URL', 'like "http://10.0.0.7:2379", without a path, a user and a password', parseEndpoint),
 };
 

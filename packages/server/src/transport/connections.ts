@@ -1,7 +1,16 @@
+import type { EventEmitter } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import type { ServerHttp2Session, ServerHttp2Stream } from 'node:http2';
 import type { ListenOptions, Server, Socket } from 'node:net';
 import { expectCode } from '../errors.ts';
+
+/**
+ * For a socket, session or stream whose loss is dealt with when it closes: without a listener its error would end the
+ * process.
+ */
+export function reportedByClose(lost: EventEmitter): void {
+  lost.on('error', () => {}); // `close` follows
+}
 
 /**
  * Binds a server. Rejects with the system's error if the address cannot be bound. Later errors, of connections that the
@@ -30,7 +39,7 @@ const MOST_SWEEPS = 4;
 /** Connections of the network namespace of this process, IPv4 and IPv6; only Linux has them. */
 const TABLES = ['/proc/self/net/tcp', '/proc/self/net/tcp6'];
 
-/** Of a row: the ports of both sides, the state "established", the timer, and how often bytes were sent again. */
+/** A row has the ports of both sides, the state "established", the timer, and how often bytes were sent again. */
 const ROW = /^ *\d+: [0-9A-F]+:([0-9A-F]{4}) [0-9A-F]+:([0-9A-F]{4}) 01 \S+ (\d\d):\S+ ([0-9A-F]+)/;
 
 /** The timer that sends bytes again. A client that does not read, but lives, acknowledges them or has closed its window. */

@@ -16,7 +16,7 @@ const LOOK_MS = 1000;
 const KEEP_MS = 3_600_000;
 
 export interface DemoArchive {
-  /** Of each node. */
+  /** What each node is set to. */
   settings: Pick<PartialSettings, 'archive'>;
   /** Deletes older files once they were shipped, so that there is a past to look at. Ends when that is done. */
   forgetOld(logDirs: readonly string[], url: string, signal: AbortSignal): Promise<void>;

@@ -17,7 +17,7 @@ const SEED_STEP = 1000;
 /** A single node has some of everything. */
 const ALONE = 0.004;
 
-/** Of several nodes, one is unhealthy. */
+/** One of several nodes is unhealthy; the others have this share of errors. */
 const CALM = 0.001;
 const SICK = 0.02;
 

@@ -131,7 +131,7 @@ function fileLabel(file: ListedFile): string {
   return file.node === undefined ? fileName(file) : `${file.node}:${file.name}`;
 }
 
-/** Of several directories or nodes, with the one it is in: names may be the same. */
+/** A file of several directories or nodes is named with the one it is in: names may be the same. */
 function fileName({ node, name, target }: ListedFile): string {
   if (target === undefined || node !== undefined || basename(target) === name) return target ?? name;
   return isUrl(target) ? `${new URL(target).host}/${name}` : join(target, name);

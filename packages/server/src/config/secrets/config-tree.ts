@@ -17,7 +17,7 @@ export interface TreeEntry<L> {
 interface TreeLeaf<L> {
   kind: 'leaf';
   leaf: L;
-  /** Of a string; `undefined` for anything else. */
+  /** The text of a string; `undefined` for anything else. */
   text: string | undefined;
 }
 

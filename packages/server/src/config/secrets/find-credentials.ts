@@ -148,7 +148,7 @@ function findFragmentSecrets(text: string, options: FragmentOptions): Credential
   return found.filter(({ start, end }) => end > start);
 }
 
-/** Of a single line, all behind a colon is the value; a connection string has several on its line. */
+/** All behind the colon of a single line is its value; a connection string has several on its line. */
 function hasLines(text: string, { isComment }: FragmentOptions): boolean {
   if (text.includes('\n')) return true;
   return (

@@ -74,7 +74,7 @@ export function compressResponse(response: RouteResponse, requestHeaders: Incomi
   return { status: 200, headers, stream: { chunks: compress(chunks, coding, { isLive }), close } };
 }
 
-/** Of header objects that are used again and again, which are frozen. */
+/** What was made of header objects that are used again and again, which are frozen. */
 const VARIED = new WeakMap<OutgoingHttpHeaders, OutgoingHttpHeaders>();
 
 function withVary(headers: OutgoingHttpHeaders): OutgoingHttpHeaders {

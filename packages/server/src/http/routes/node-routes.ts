@@ -108,7 +108,7 @@ interface McpRouteDeps {
   version: string;
 }
 
-/** Of the request to the node, the headers that mean something to the protocol. */
+/** The headers of the request to the node that mean something to the protocol. */
 const PROTOCOL_HEADERS = /^(content-type$|accept$|mcp-)/;
 
 /**
