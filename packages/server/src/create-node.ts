@@ -1,10 +1,8 @@
+import { type EmbeddedNode, NODE_OPTION_KINDS, type NodeOptions } from './embedded-node.ts';
 import { StartError } from './errors.ts';
 import {
   announceNode,
-  type EmbeddedNode,
   hostAddress,
-  NODE_OPTION_KINDS,
-  type NodeOptions,
   type OpenNode,
   openNode,
   stopNode,

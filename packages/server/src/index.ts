@@ -1,11 +1,10 @@
 export { fastifyPlugin } from './adapters/fastify.ts';
-export type { Authenticate, AuthenticatedUser, AuthenticateRequest } from './auth/access.ts';
-export type { ConfigOption, ProgramConfig } from './config/program-config.ts';
-export { type MarkedValue, type Marks, mark } from './config/program-config.ts';
+export type { Authenticate, AuthenticatedUser, AuthenticateRequest } from './auth/authenticate-hook.ts';
+export { type ConfigOption, type MarkedValue, type Marks, mark, type ProgramConfig } from './config/mark.ts';
 export { type CreateNodeOptions, createNode } from './create-node.ts';
+export type { EmbeddedNode, NodeOptions } from './embedded-node.ts';
 export { StartError } from './errors.ts';
-export type { EmbeddedHttp, FetchContext, HandlerContext } from './http/embedded/embedded-responses.ts';
-export type { EmbeddedNode, NodeOptions } from './open-node.ts';
+export type { EmbeddedHttp, FetchContext, HandlerContext } from './http/embedded/embedded-http.ts';
 export type { Logger } from './own-log/own-log.ts';
 export type { PartialSettings, Settings } from './settings/settings.ts';
 export { SettingsError } from './settings/settings-error.ts';

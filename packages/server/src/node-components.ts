@@ -12,16 +12,18 @@ import {
   type Zone,
 } from '@porthole/logs';
 import type { NodeArchive } from './archive/node-archive.ts';
-import type { Access, Authenticate } from './auth/access.ts';
+import type { Access } from './auth/access.ts';
 import { ACCESS_LOG, type AccessLog, createAccessLog, hiddenLogs } from './auth/access-log.ts';
+import type { Authenticate } from './auth/authenticate-hook.ts';
 import { isMemberKey } from './auth/identity.ts';
 import { type OpenedAccess, openAccess } from './auth/open-access.ts';
 import { ReloadedFiles, type ReloadedGroup } from './auth/reloaded-files.ts';
 import { ClusterFiles } from './cluster/cluster-files.ts';
 import { NodeCluster } from './cluster/node-cluster.ts';
 import { ConfigThread } from './config/config-thread.ts';
+import type { ConfigOption } from './config/mark.ts';
 import { NodeSecrets } from './config/node-secrets.ts';
-import { type ConfigOption, createConfigReader } from './config/program-config.ts';
+import { createConfigReader } from './config/program-config.ts';
 import {
   type ConfigSource,
   type ConfigText,

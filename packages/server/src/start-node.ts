@@ -1,13 +1,11 @@
 import type { ReloadedGroup } from './auth/reloaded-files.ts';
 import { ARRIVAL_TIMEOUT_MS, type BoundPorts, bindFreePorts, type PortOptions } from './bind-ports.ts';
+import { type EmbeddedNode, NODE_OPTION_KINDS, type NodeOptions } from './embedded-node.ts';
 import { describeFailure } from './errors.ts';
 import type { NodeComponents } from './node-components.ts';
 import {
   announceNode,
-  type EmbeddedNode,
   hostAddress,
-  NODE_OPTION_KINDS,
-  type NodeOptions,
   type OpenNode,
   openNode,
   stopNode,

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { EmbeddedNode } from '../open-node.ts';
+import type { EmbeddedNode } from '../embedded-node.ts';
 
 /** The parts of Fastify that are used. */
 interface FastifyScope {

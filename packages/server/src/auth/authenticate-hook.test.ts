@@ -1,3 +1,4 @@
+import type { Authenticate, AuthenticateRequest } from './authenticate-hook.ts';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
@@ -6,7 +7,6 @@ import { createNode } from '../create-node.ts';
 import { connectNode } from '../grpc/testing/connect.ts';
 import { startNode } from '../start-node.ts';
 import { tempDir, testSettings } from '../testing/test-node.ts';
-import type { Authenticate, AuthenticateRequest } from './access.ts';
 import { createToken } from './tokens.ts';
 
 async function embed(authenticate: Authenticate, settings = {}) {
