@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchContext } from './context.ts';
+import { atMost, below, type Row } from './group.ts';
 import { cpuSeconds, residentBytes, watchResident } from './process-usage.ts';
 import { type FakeMembers, type QueryNode, startFakeMembers, startQueryNode } from './query-node.ts';
 import { type Registry, startRegistry } from './registry.ts';
 import { median, showNumber } from './rounds.ts';
-import { atMost, below, type Row } from './group.ts';
 import { type ClusterReply, failedMembers, searchCluster } from './search-cluster.ts';
 import { sendRequest } from './send-request.ts';
 

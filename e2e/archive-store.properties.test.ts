@@ -299,7 +299,9 @@ it('what rotation deletes between two pages is read from the archive', async () 
       if (page === after) rmSync(join(dir, 'app.log.1'));
       // Each has looked at disks and archive just now.
       const cluster = new CombinedCluster(inner, archive.state);
-      const { records, end } = await collect(clusterItems(cluster, { ...ALL, order, limit: 4, ...(start && { start }) }));
+      const { records, end } = await collect(
+        clusterItems(cluster, { ...ALL, order, limit: 4, ...(start && { start }) }),
+      );
       found.push(...records.map(({ message }) => message));
       details.push(...end.members.flatMap(({ isPartial, detail }) => (isPartial && detail !== null ? [detail] : [])));
       if (end.cursor === null) break;

@@ -37,8 +37,8 @@ const BARE: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Packages whose folders import each other in no circle, types included; and whose files do not, by values. */
-const ORDERED_FOLDERS = ['client', 'archive'];
-const ORDERED_FILES = ['contract', 'client', 'cluster', 'console'];
+const ORDERED_FOLDERS = ['records', 'contract', 'client', 'archive', 'server', 'console', 'cli'];
+const ORDERED_FILES = [...ORDERED_FOLDERS, 'logs', 'cluster'];
 
 /** What browsers load has nothing of Node. */
 const IN_BROWSERS = ['records', 'contract', 'client', 'console'];

@@ -1,10 +1,4 @@
-import {
-  encodeBodyParameters,
-  type FetchFunction,
-  type FetchResponse,
-  PATHS,
-  type ResponseBudget,
-} from '@porthole/contract';
+import { encodeBodyParameters, type FetchResponse, PATHS, type ResponseBudget } from '@porthole/contract';
 import { MAX_TIMER_MS, type StrictOptions } from './client-options.ts';
 import {
   ClientError,

@@ -47,7 +47,6 @@ import type {
   LogSelection,
   ReadOptions,
   SearchEnd,
-  SearchItem,
   SearchQuery,
   Top,
   TopQuery,

@@ -42,7 +42,6 @@ import type {
   OpenLog,
   ReadOptions,
   SearchEnd,
-  SearchItem,
   SearchQuery,
   Top,
   TopQuery,

@@ -1,4 +1,3 @@
-import type { EmbeddedNode } from './embedded-node.ts';
 import { appendFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,6 +5,7 @@ import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type CreateNodeOptions, createNode } from './create-node.ts';
+import type { EmbeddedNode } from './embedded-node.ts';
 import { startNode } from './start-node.ts';
 import { exchange, openRequest, openSocket, requestJson, requestProblem, sendRequest } from './testing/send-request.ts';
 import { countOpenFiles, tempDir, testSettings } from './testing/test-node.ts';

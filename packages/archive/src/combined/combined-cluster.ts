@@ -1,5 +1,3 @@
-import { clusterItems } from '@porthole/contract';
-import { type RecordBatch, toBatches } from '@porthole/records';
 import type { ClusterRecord } from '@porthole/contract';
 import {
   type ArchivePart,
@@ -12,6 +10,7 @@ import {
   type ClusterItem,
   type ClusterState,
   type ClusterTop,
+  clusterItems,
   errorMessage,
   type FollowOptions,
   type ForgetOptions,
@@ -33,6 +32,7 @@ import type {
   SearchQuery,
   TopQuery,
 } from '@porthole/logs/types';
+import { type RecordBatch, toBatches } from '@porthole/records';
 import type { ArchiveState } from '../ask/archive-state.ts';
 import type { ArchivedNode } from '../ask/archived-nodes.ts';
 import { aroundBoth } from './combined-around.ts';

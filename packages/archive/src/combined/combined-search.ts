@@ -1,9 +1,9 @@
-import { clusterItems } from '@porthole/contract';
 import {
   type ClusterEnd,
   type ClusterItem,
   type ClusterRecord,
   type ClusterState,
+  clusterItems,
   codeOf,
   errorMessage,
   type MemberReport,

@@ -1,5 +1,5 @@
-import { toLines } from '@porthole/records';
 import { type LogDir, LogError, type LogFileDetails } from '@porthole/logs';
+import { toLines } from '@porthole/records';
 import type { BatchBuilder } from './batch-sender.ts';
 import type { KnownFile } from './clickhouse-target.ts';
 import { type FileEntry, LogFiles, unread } from './log-files.ts';

@@ -13,14 +13,7 @@ import {
   PortholeError,
   ResponseClock,
 } from '@porthole/contract';
-import {
-  createZone,
-  matchRegex,
-  nearestNames,
-  type UserFormat,
-  WorkerPool,
-  type Zone,
-} from '@porthole/logs';
+import { createZone, matchRegex, nearestNames, type UserFormat, WorkerPool, type Zone } from '@porthole/logs';
 import type { RecordFilter } from '@porthole/logs/types';
 import { ContractNode } from '../contract-only/contract-node.ts';
 import type { TailNode } from '../contract-only/fetch-tail.ts';

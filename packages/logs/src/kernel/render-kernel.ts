@@ -1,3 +1,4 @@
+import type { LoadedWasm } from '@porthole/records';
 import {
   GELF_KEYS,
   LEVEL_KEYS,
@@ -9,7 +10,6 @@ import {
 } from '../parse/formats/lines/known-keys.ts';
 import { LEVELS_BY_RANK } from '../parse/level.ts';
 import { BUILT_IN_FIELDS } from '../query/record-fields.ts';
-import type { LoadedWasm } from '@porthole/records';
 
 interface Exports {
   setLines(start: number, cursorHead: number, cursorTail: number, most: number, format: number, extras: number): void;

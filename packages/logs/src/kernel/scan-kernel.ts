@@ -1,6 +1,6 @@
+import { type LoadedWasm, loadWasm } from '@porthole/records';
 import { LEVEL_WORDS, LEVELS_BY_RANK, levelRank } from '../parse/level.ts';
 import { GramKernel } from './gram-kernel.ts';
-import { type LoadedWasm, loadWasm } from '@porthole/records';
 import { RenderKernel } from './render-kernel.ts';
 import { WASM_BASE64 } from './scan-wasm.ts';
 

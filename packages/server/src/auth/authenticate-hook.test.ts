@@ -1,4 +1,3 @@
-import type { Authenticate, AuthenticateRequest } from './authenticate-hook.ts';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { eventually } from '@porthole/logs/testing';
@@ -7,6 +6,7 @@ import { createNode } from '../create-node.ts';
 import { connectNode } from '../grpc/testing/connect.ts';
 import { startNode } from '../start-node.ts';
 import { tempDir, testSettings } from '../testing/test-node.ts';
+import type { Authenticate, AuthenticateRequest } from './authenticate-hook.ts';
 import { createToken } from './tokens.ts';
 
 async function embed(authenticate: Authenticate, settings = {}) {

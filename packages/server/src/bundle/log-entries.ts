@@ -1,4 +1,10 @@
-import { type ClusterEnd, type ClusterState, clusterItems, type MemberReport, type MemberSelection } from '@porthole/contract';
+import {
+  type ClusterEnd,
+  type ClusterState,
+  clusterItems,
+  type MemberReport,
+  type MemberSelection,
+} from '@porthole/contract';
 import { isPackedName, plainName, type SearchQuery } from '@porthole/logs';
 import { isBatch, TextRenderer } from '@porthole/records';
 import { type BundleContext, describeError, safePath } from './bundle-writer.ts';
@@ -254,7 +260,8 @@ async function readRecords(
     const last = cursor;
     cursor = null;
     const selection = { nodes: [id], store: 'nodes' as const };
-    for await (const items of clusterItems(cluster,
+    for await (const items of clusterItems(
+      cluster,
       { ...page, ...selection },
       { signal, budgetMs: sources.searchBudgetMs },
     ))

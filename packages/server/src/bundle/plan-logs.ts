@@ -1,4 +1,11 @@
-import { type ClusterLogFiles, type ClusterNode, type ClusterState, codeOf, type NodeState, searchItems } from '@porthole/contract';
+import {
+  type ClusterLogFiles,
+  type ClusterNode,
+  type ClusterState,
+  codeOf,
+  type NodeState,
+  searchItems,
+} from '@porthole/contract';
 import { isPackedName } from '@porthole/logs';
 import type { FoundRecord, SearchEnd, SearchQuery } from '@porthole/logs/types';
 import { describeError } from './bundle-writer.ts';

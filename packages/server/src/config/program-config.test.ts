@@ -1,7 +1,7 @@
-import { type ConfigOption, mark } from './mark.ts';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createNode } from '../create-node.ts';
 import { tempDir, testSettings } from '../testing/test-node.ts';
+import { type ConfigOption, mark } from './mark.ts';
 
 async function embed(config: ConfigOption, settings = {}) {
   const node = await createNode({

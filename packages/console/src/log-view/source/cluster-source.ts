@@ -1,4 +1,4 @@
-import type { ClusterEnd, ClusterClient, LogSelection, MemberSelection } from '@porthole/client';
+import type { ClusterClient, ClusterEnd, LogSelection, MemberSelection } from '@porthole/client';
 import {
   type Direction,
   EMPTY_PAGE,

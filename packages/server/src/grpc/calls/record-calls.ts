@@ -1,5 +1,6 @@
 import {
   type ClusterState,
+  clusterItems,
   type NodeState,
   PortholeError,
   parseBudget,
@@ -17,7 +18,6 @@ import {
   type Query,
   type RequestClock,
   type SearchOptions,
-  clusterItems,
   searchItems,
 } from '@porthole/contract';
 import type { FollowItem } from '@porthole/logs';
