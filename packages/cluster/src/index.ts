@@ -7,7 +7,7 @@ export { createMemberNetworks, type MemberNetworks } from './membership/member-n
 export type { Membership, MembershipLog, SelfMember } from './membership/membership.ts';
 export { createStaticMembers, type StaticMembersOptions } from './membership/static-members.ts';
 export type { LocalClusterOptions } from './open-cluster.ts';
-export type { ClusterLimits } from './records/cluster-deps.ts';
+export type { ClusterLimits } from './records/search/cluster-deps.ts';
 export type { MemberAccessOptions } from './requests/member-access.ts';
 export { type SecretFingerprint, secretFingerprint } from './settings/secrets.ts';
 export type { ClusterGauges } from './state/member-gauges.ts';

@@ -11,7 +11,7 @@ import type { Membership } from './membership/membership.ts';
 import { SnapshotCache } from './membership/snapshots/snapshot-cache.ts';
 import { createSnapshotStore } from './membership/snapshots/snapshot-store.ts';
 import { CONTRACT_ROLE } from './membership/static-members.ts';
-import type { ClusterLimits } from './records/cluster-deps.ts';
+import type { ClusterLimits } from './records/search/cluster-deps.ts';
 import { withDeadline } from './requests/bounded-calls.ts';
 import type { MemberAccessOptions } from './requests/member-access.ts';
 import { toOutcome } from './requests/member-failure.ts';

@@ -1,8 +1,8 @@
 import type { ClusterFollowItem } from '@porthole/contract';
 import type { FollowQuery } from '@porthole/logs/types';
 import { onTestFinished } from 'vitest';
-import type { ClusterDeps } from '../records/cluster-deps.ts';
 import { type ClusterFollowOptions, followCluster } from '../records/follow/cluster-follow.ts';
+import type { ClusterDeps } from '../records/search/cluster-deps.ts';
 
 export interface CollectedFollow {
   readonly items: ClusterFollowItem[];

@@ -1,7 +1,7 @@
 import type { Member, MemberClock, NodeState } from '@porthole/contract';
 import type { Clocks } from '../fan-out/clock.ts';
 import { createPeers, type RegisteredPeer } from '../fan-out/peers.ts';
-import type { ClusterDeps, ClusterLimits } from '../records/cluster-deps.ts';
+import type { ClusterDeps, ClusterLimits } from '../records/search/cluster-deps.ts';
 import { fakeMasking } from './fake-masking.ts';
 
 export interface FakeCluster extends ClusterDeps {

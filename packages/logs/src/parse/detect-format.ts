@@ -17,6 +17,14 @@ import { createLog4jFormat } from './formats/log4j-format.ts';
 import { createNginxAccessFormat, createNginxErrorFormat } from './formats/nginx-formats.ts';
 import { createOtlpFormat } from './formats/otlp-format.ts';
 import { createPythonBasicFormat } from './formats/python-basic-format.ts';
+import {
+  completeLines,
+  groupLines,
+  isUntimedJson,
+  type Line,
+  type LineGroup,
+  type SampleLine,
+} from './formats/sample-lines.ts';
 import { createSyslog5424Format, createSyslogFormat } from './formats/syslog-formats.ts';
 import { createTextFormat } from './formats/text-format.ts';
 import { createTidbFormat } from './formats/tidb-format.ts';
@@ -25,14 +33,6 @@ import { createW3cFormat, w3cColumn, withStatusColumn } from './formats/w3c-form
 import type { LineWrapper } from './formats/wrapped/line-wrapper.ts';
 import { unwrapSample } from './formats/wrapped/unwrap-sample.ts';
 import { createWrappedFormat, createWrapper, ELSEWHERE, WRAPPER_NAMES } from './formats/wrapped/wrapped-format.ts';
-import {
-  completeLines,
-  groupLines,
-  isUntimedJson,
-  type Line,
-  type LineGroup,
-  type SampleLine,
-} from './sample-lines.ts';
 import type { BuiltInFormatName } from './user-format.ts';
 import type { Zone } from './zone.ts';
 

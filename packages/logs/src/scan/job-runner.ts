@@ -15,13 +15,13 @@ import { Scrubber, type ScrubRules } from '../scrub/scrubber.ts';
 import type { RecordFilter } from '../types.ts';
 import { BlockScanner } from './block/block-scanner.ts';
 import { assertNotTruncated, hasStamp, openFileText, type ScrubberSource } from './block/file-text.ts';
+import type { RecordsJob } from './block/found-lines.ts';
 import type { PackedMap, ScanFile } from './block/scan-file.ts';
 import {
   type CheckJob,
   CLIENT_TURN_MS,
   type Job,
   type JobResults,
-  type RecordsJob,
   type RegexJob,
   type TextJob,
   type VerifyJob,

@@ -1,37 +1,12 @@
-import type { FileMark } from '../cursor/cursor.ts';
 import type { DescribeJob, DescribeResult } from '../read/describe-files.ts';
 import type { StatJob, StatResult } from '../read/stat-entries.ts';
 import type { RecordFilter } from '../types.ts';
 import type { BlockSummary } from './block/blocks.ts';
+import type { FoundLines, RecordsJob } from './block/found-lines.ts';
 import type { PackedMap, ScanFile, ScanPart, ScanReport } from './block/scan-file.ts';
 import type { FieldsJob, FieldsResult, TopJob, TopResult } from './count/count-jobs.ts';
 import type { DigestJob, DigestResult } from './digest/scanned-groups.ts';
-import type { FoundLines } from './found-lines.ts';
 import type { TextIndexJob, TextIndexResults } from './index-jobs.ts';
-
-export interface RecordsJob extends ScanPart {
-  kind: 'records';
-  filter: RecordFilter;
-  newestFirst: boolean;
-  limit: number;
-  /** Text as in the file instead of JSON; what follows about how records are shown does not apply then. */
-  asText?: boolean | undefined;
-  raw: boolean;
-  /** Of records, only position, time and `raw` are used: the others may be left out, and the message be empty. */
-  onlyRaw?: boolean | undefined;
-  /** Names of the fields that each record carries. */
-  fields?: readonly string[] | undefined;
-  /** Limit for each record; default `SHOWN_BYTES`. */
-  shownBytes?: number | undefined;
-  /** Mark of the file, for cursors. */
-  mark: FileMark;
-  /** Of a record that starts before this offset only the bytes from there on are shown. */
-  restFrom?: number | undefined;
-  /** Instead of blocks: records that start at these offsets, in scan order. */
-  picks: readonly number[];
-  /** Memory of an earlier result, for the text of this one. */
-  room?: readonly [ArrayBuffer] | undefined;
-}
 
 export interface HistogramJob extends ScanPart {
   kind: 'histogram';

@@ -3,13 +3,19 @@ import type { DigestJob } from '../scan/digest/scanned-groups.ts';
 import type { HistogramJob, JobResults } from '../scan/jobs.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import type { RecordFilter, SearchEnd } from '../types.ts';
-import { computeCoverage } from './coverage/coverage.ts';
+import { computeCoverage } from './coverage.ts';
 import { listDuplicates, listProblems, type OpenFamily } from './files/open-family.ts';
-import { COUNTED_PART_BLOCKS, type FamilyProgress, type FamilyTask, type FilePart } from './plan/file-parts.ts';
+import {
+  COUNTED_PART_BLOCKS,
+  type FamilyProgress,
+  type FamilyTask,
+  FIRST_POSITION,
+  type FilePart,
+  LAST_POSITION,
+} from './plan/file-parts.ts';
 import { type PartOutcome, runParts } from './plan/run-parts.ts';
-import { FIRST_POSITION, LAST_POSITION } from './position.ts';
+import { ScanTally } from './plan/scan-tally.ts';
 import type { ScanContext } from './scan-context.ts';
-import { ScanTally } from './scan-tally.ts';
 import type { StopReason } from './stop-reason.ts';
 
 type CountJob = HistogramJob | DigestJob | TopJob | FieldsJob;

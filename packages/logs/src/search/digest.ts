@@ -11,8 +11,8 @@ import { FamilyCount } from './count-families.ts';
 import { familyRecords, lineAt, parseRecord } from './family-records.ts';
 import { type OpenFamily, releaseFamily } from './files/open-family.ts';
 import type { BlockOwner, FilePart, KnownBlocks } from './plan/file-parts.ts';
+import { ScanTally } from './plan/scan-tally.ts';
 import type { ScanContext } from './scan-context.ts';
-import { ScanTally } from './scan-tally.ts';
 import { type SearchOptions, StopReason } from './stop-reason.ts';
 
 /** Matching records by level and origin, the largest groups first. Takes ownership of the families. */

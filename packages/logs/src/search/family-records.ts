@@ -1,6 +1,7 @@
 import { CHECK_BYTES, encodeMark, fnv1a } from '../cursor/cursor.ts';
-import { type FoundLines, MAX_RESULT_BYTES, startAt, textOf } from '../scan/found-lines.ts';
-import type { RecordsJob, RecordsResult } from '../scan/jobs.ts';
+import type { RecordsJob } from '../scan/block/found-lines.ts';
+import { type FoundLines, MAX_RESULT_BYTES, startAt, textOf } from '../scan/block/found-lines.ts';
+import type { RecordsResult } from '../scan/jobs.ts';
 import type { FoundRecord, RecordFilter } from '../types.ts';
 import type { OpenFile } from './files/open-file.ts';
 import { type FamilyTask, type FilePart, MAX_PART_BLOCKS } from './plan/file-parts.ts';

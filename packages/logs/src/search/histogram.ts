@@ -6,7 +6,7 @@ import { RANKS } from '../scan/tasks/scan-histogram.ts';
 import type { Histogram, HistogramBucket, HistogramQuery, ReadOptions, RecordFilter } from '../types.ts';
 import { type BucketOptions, bucketWidth } from './bucket-width.ts';
 import { FamilyCount } from './count-families.ts';
-import { timeSpan } from './coverage/coverage.ts';
+import { timeSpan } from './coverage.ts';
 import { type OpenFamily, releaseFamily } from './files/open-family.ts';
 import type { FilePart, KnownBlocks } from './plan/file-parts.ts';
 import type { ScanContext } from './scan-context.ts';

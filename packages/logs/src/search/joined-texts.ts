@@ -1,5 +1,5 @@
 import { joinBatches, type RecordBatch } from '@porthole/records';
-import { startAt, textOf } from '../scan/found-lines.ts';
+import { startAt, textOf } from '../scan/block/found-lines.ts';
 import { type TakenRecords, takenBatch } from './lane.ts';
 
 const NEWLINE = 10;

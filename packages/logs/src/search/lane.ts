@@ -1,8 +1,8 @@
 import { type RecordBatch, sliceBatch } from '@porthole/records';
-import { type FoundLines, NOTHING_FOUND } from '../scan/found-lines.ts';
+import { type FoundLines, NOTHING_FOUND } from '../scan/block/found-lines.ts';
 import { cursorAt, type FoundStep } from './family-records.ts';
 import type { OpenFile } from './files/open-file.ts';
-import type { PositionRange, RecordPosition } from './position.ts';
+import type { PositionRange, RecordPosition } from './plan/file-parts.ts';
 
 export interface LaneOptions {
   newestFirst: boolean;

@@ -8,25 +8,10 @@ import { disorderNear, SMALL_BYTES } from '../scan/tasks/seek-time.ts';
 import type { SearchQuery, StartPoint } from '../types.ts';
 import { noteUntimed, type OpenFamily } from './files/open-family.ts';
 import type { OpenFile } from './files/open-file.ts';
+import { FIRST_POSITION, LAST_POSITION, type PositionRange, type RecordPosition } from './plan/file-parts.ts';
 import { learnTimes } from './plan/narrow-bounds.ts';
+import type { ScanTally } from './plan/scan-tally.ts';
 import type { ScanContext } from './scan-context.ts';
-import type { ScanTally } from './scan-tally.ts';
-
-/** A position in a family: the index of a file, and an offset in its text. */
-export interface RecordPosition {
-  file: number;
-  offset: number;
-}
-
-/** Records whose start is at or after `from` and before `to`. */
-export interface PositionRange {
-  from: RecordPosition;
-  to: RecordPosition;
-}
-
-/** Before everything, and after everything. */
-export const FIRST_POSITION: RecordPosition = { file: 0, offset: 0 };
-export const LAST_POSITION: RecordPosition = { file: Number.MAX_SAFE_INTEGER, offset: 0 };
 
 /** What positions are found with, and what cancels finding them. */
 interface PositionFinder {

@@ -4,9 +4,8 @@ import { cursorAt, type FoundStep, familyRecords, lineAt, parseRecord, type Reco
 import { noteProblem } from './files/open-family.ts';
 import type { OpenFile } from './files/open-file.ts';
 import type { TakenRecords } from './lane.ts';
-import type { FamilyTask } from './plan/file-parts.ts';
-import type { RecordPosition } from './position.ts';
-import { ScanTally } from './scan-tally.ts';
+import type { FamilyTask, RecordPosition } from './plan/file-parts.ts';
+import { ScanTally } from './plan/scan-tally.ts';
 
 export interface RecordRest {
   /** The only one. */

@@ -6,9 +6,9 @@ import type { FoundRecord, SearchQuery } from '../types.ts';
 import { familyRecords, lineAt } from './family-records.ts';
 import type { OpenFamily } from './files/open-family.ts';
 import { type TakenRecords, takenBatch } from './lane.ts';
-import { FIRST_POSITION, LAST_POSITION, type PositionRange } from './position.ts';
+import { FIRST_POSITION, LAST_POSITION, type PositionRange } from './plan/file-parts.ts';
+import { ScanTally } from './plan/scan-tally.ts';
 import type { ScanContext } from './scan-context.ts';
-import { ScanTally } from './scan-tally.ts';
 import type { StopReason } from './stop-reason.ts';
 
 /** The context of a record costs two scans: emitted in small batches, the first ones come at once. */

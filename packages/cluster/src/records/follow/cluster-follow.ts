@@ -11,10 +11,10 @@ import type { FollowPosition } from '../../contract-only/follow-position.ts';
 import { isSelected, type Peer } from '../../fan-out/peers.ts';
 import { inParallel } from '../../requests/bounded-calls.ts';
 import { chooseMembers, departedReport } from '../../state/query-members.ts';
-import { type ClusterDeps, getClock, getLimits } from '../cluster-deps.ts';
-import { throwIfRejected } from '../refusals.ts';
 import type { MemberPosition } from '../search/cluster-cursor.ts';
+import { type ClusterDeps, getClock, getLimits } from '../search/cluster-deps.ts';
 import { CursorKeeper } from '../search/cursor-keeper.ts';
+import { throwIfRejected } from '../search/refusals.ts';
 import { FollowedMember } from './followed-member.ts';
 import { ReorderWindow } from './reorder-window.ts';
 

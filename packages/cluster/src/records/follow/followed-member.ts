@@ -13,9 +13,9 @@ import { type SteppedClock, toOwnTime } from '../../fan-out/clock-steps.ts';
 import type { Peer } from '../../fan-out/peers.ts';
 import { deadlineExceeded, withDeadline } from '../../requests/bounded-calls.ts';
 import { expectFailure, toOutcome } from '../../requests/member-failure.ts';
-import { type ClusterDeps, getClock } from '../cluster-deps.ts';
-import { toMemberFollow } from '../member-query.ts';
-import { isInvalidRequest } from '../refusals.ts';
+import { type ClusterDeps, getClock } from '../search/cluster-deps.ts';
+import { toMemberFollow } from '../search/member-query.ts';
+import { isInvalidRequest } from '../search/refusals.ts';
 import { isTime, stripClusterFields, toClusterRecord } from '../to-cluster-record.ts';
 import type { HeldMember, TimedItem } from './reorder-window.ts';
 

@@ -17,14 +17,14 @@ import { describeUncertainty, toMemberEdge, toOwnTime } from '../../fan-out/cloc
 import { withDeadline } from '../../requests/bounded-calls.ts';
 import { chooseMembers } from '../../state/query-members.ts';
 import { SnapshotNode } from '../../state/snapshots/snapshot-node.ts';
-import { type ClusterDeps, getChosenClock, getLimits } from '../cluster-deps.ts';
 import { ClusterBatchWriter } from '../merge/cluster-batch.ts';
 import { MemberLane, type QueriedLane } from '../merge/member-lane.ts';
 import { mergeMembers } from '../merge/merge-members.ts';
-import { laneReport, throwIfRejected } from '../refusals.ts';
+import { type ClusterDeps, getChosenClock, getLimits } from './cluster-deps.ts';
 import { dropOutside } from './drop-outside.ts';
 import { openOrSnapshot } from './open-or-snapshot.ts';
 import { recordsAround } from './records-around.ts';
+import { laneReport, throwIfRejected } from './refusals.ts';
 
 /** How far to look back for a timestamp if the record has none. */
 const MAX_LOOKBACK_RECORDS = 100;

@@ -7,7 +7,7 @@ import { collectResponse } from '../../testing/collect-response.ts';
 import { fakeCluster } from '../../testing/fake-cluster.ts';
 import { FakeNode, recordsAt, silence } from '../../testing/fake-node.ts';
 import { LogDirNode, logLines } from '../../testing/log-dir-node.ts';
-import type { ClusterDeps } from '../cluster-deps.ts';
+import type { ClusterDeps } from './cluster-deps.ts';
 import { searchCluster } from './cluster-search.ts';
 import type { ClusterSearch } from './search-members.ts';
 

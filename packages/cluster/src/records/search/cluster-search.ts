@@ -10,13 +10,13 @@ import {
 import type { RecordBatch } from '@porthole/records';
 import { inParallel, withDeadline } from '../../requests/bounded-calls.ts';
 import { chooseMembers } from '../../state/query-members.ts';
-import { type ClusterDeps, getClock, getLimits } from '../cluster-deps.ts';
 import { ClusterBatchWriter } from '../merge/cluster-batch.ts';
 import { mergeMembers, type PreviousRecord } from '../merge/merge-members.ts';
-import { isLogMissing, laneReport, throwIfRejected } from '../refusals.ts';
 import { clusterCoverage, memberCoverage } from './cluster-coverage.ts';
 import { encodeClusterCursor, type MemberPosition, type ReplacedPosition } from './cluster-cursor.ts';
+import { type ClusterDeps, getClock, getLimits } from './cluster-deps.ts';
 import { marginAfter, nextReach, toKey, toReach } from './reach.ts';
+import { isLogMissing, laneReport, throwIfRejected } from './refusals.ts';
 import { knownPosition, type QueriedMember, resumePosition } from './resume-position.ts';
 import { type ClusterSearch, membersToQuery, parseStartPosition, type StartPosition } from './search-members.ts';
 

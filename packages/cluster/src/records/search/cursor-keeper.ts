@@ -3,7 +3,6 @@ import { deflateRawSync } from 'node:zlib';
 import { PortholeError } from '@porthole/contract';
 import type { SearchQuery } from '@porthole/logs/types';
 import type { Clocks } from '../../fan-out/clock.ts';
-import { getClock } from '../cluster-deps.ts';
 import {
   type ClusterPosition,
   checkArray,
@@ -19,6 +18,7 @@ import {
   unpackCursor,
   unpackPosition,
 } from './cluster-cursor.ts';
+import { getClock } from './cluster-deps.ts';
 import { KeptCursors, type KeptCursorsOptions } from './kept-cursors.ts';
 import { type BehindMembers, type ClusterReach, joinBehind, leastReach, SHORT_ID, widenReach } from './reach.ts';
 

@@ -4,9 +4,9 @@ import type { MemberSnapshot } from '../../membership/snapshots/member-snapshot.
 import { withDeadline } from '../../requests/bounded-calls.ts';
 import { toOutcome } from '../../requests/member-failure.ts';
 import { type ChosenMember, departedReport, findSnapshot } from '../../state/query-members.ts';
-import { type ClusterDeps, getLimits } from '../cluster-deps.ts';
 import type { SnapshotReport } from '../merge/member-lane.ts';
 import type { LaneItem } from '../merge/member-pages.ts';
+import { type ClusterDeps, getLimits } from './cluster-deps.ts';
 
 /** Outcomes for which the snapshot is used: a member that responds, even with an error, is not replaced. */
 const SILENT: ReadonlySet<MemberReport['outcome']> = new Set<MemberReport['outcome']>(['refused', 'timeout', 'tls']);

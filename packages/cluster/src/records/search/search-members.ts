@@ -5,15 +5,15 @@ import { describeUncertainty, type SteppedClock, type TimeRange } from '../../fa
 import type { MemberSnapshot } from '../../membership/snapshots/member-snapshot.ts';
 import { type ChosenMember, departedReport } from '../../state/query-members.ts';
 import { deliveredBefore, searchSnapshot } from '../../state/snapshots/search-snapshot.ts';
-import { type ClusterDeps, getChosenClock, getLimits } from '../cluster-deps.ts';
-import { toMemberSearch } from '../member-query.ts';
 import { type LaneOptions, MemberLane } from '../merge/member-lane.ts';
 import { firstPage, type PageEnd, searchInPages } from '../merge/member-pages.ts';
 import type { ClusterPosition, MemberPosition, ReplacedPosition } from './cluster-cursor.ts';
+import { type ClusterDeps, getChosenClock, getLimits } from './cluster-deps.ts';
 import { CursorKeeper, type FoundPosition, type Progress } from './cursor-keeper.ts';
 import { dropOutside } from './drop-outside.ts';
 import { dropEmitted } from './drop-reached.ts';
 import { isGivenAt, SnapshotPart } from './given-records.ts';
+import { toMemberSearch } from './member-query.ts';
 import { openOrSnapshot } from './open-or-snapshot.ts';
 import { type ClusterReach, initialReach, reachOf, replacedReachOf, toKey } from './reach.ts';
 import type { QueriedMember } from './resume-position.ts';

@@ -1,5 +1,5 @@
-import type { Line } from '../sample-lines.ts';
 import { headFields, type ShapedFormat } from './define-format.ts';
+import type { Line } from './sample-lines.ts';
 import { isDigit, skipSpaces, skipWord } from './tokens/byte-scan.ts';
 import { statusRank } from './tokens/level-word.ts';
 

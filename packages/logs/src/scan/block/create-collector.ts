@@ -1,7 +1,6 @@
 import type { ScanKernel } from '../../kernel/scan-kernel.ts';
 import type { Format } from '../../parse/format.ts';
-import type { FoundCollector } from '../found-lines.ts';
-import type { RecordsJob } from '../jobs.ts';
+import type { FoundCollector, RecordsJob } from './found-lines.ts';
 import { RecordLines } from './record-lines.ts';
 import { RecordTexts } from './record-texts.ts';
 

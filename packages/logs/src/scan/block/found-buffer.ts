@@ -1,4 +1,4 @@
-import { type FoundLines, MAX_RESULT_BYTES } from '../found-lines.ts';
+import { type FoundLines, MAX_RESULT_BYTES } from './found-lines.ts';
 
 /** Room at first: most results are small, or as large as the text of some blocks. */
 const FIRST_BYTES = 16 * 1024;

@@ -2,7 +2,7 @@ import { CHECK_BYTES, fnv1a, markEncoder } from '../../cursor/cursor.ts';
 import type { Format, RecordFields } from '../../parse/format.ts';
 import { fieldJson } from '../../query/record-fields.ts';
 import type { FoundRecord } from '../../types.ts';
-import type { RecordsJob } from '../jobs.ts';
+import type { RecordsJob } from './found-lines.ts';
 import { trimHole } from './nul-holes.ts';
 
 /** Only the start of a longer record is shown: a response of many records must not become gigabytes. */

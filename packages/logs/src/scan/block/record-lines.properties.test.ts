@@ -7,7 +7,7 @@ import type { Format, LineHead } from '../../parse/format.ts';
 import { createZone } from '../../parse/zone.ts';
 import { randomJsonObject } from '../../testing/random-json.ts';
 import type { FoundRecord } from '../../types.ts';
-import type { RecordsJob } from '../jobs.ts';
+import type { RecordsJob } from './found-lines.ts';
 import { RecordFormatter } from './record-formatter.ts';
 import { RecordLines } from './record-lines.ts';
 

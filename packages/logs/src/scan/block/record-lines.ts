@@ -3,9 +3,8 @@ import type { LineTexts, RenderKernel } from '../../kernel/render-kernel.ts';
 import type { ScanKernel } from '../../kernel/scan-kernel.ts';
 import type { Format, LineHead } from '../../parse/format.ts';
 import { ALL_FIELDS } from '../../query/record-fields.ts';
-import type { FoundCollector, FoundLines } from '../found-lines.ts';
-import type { RecordsJob } from '../jobs.ts';
 import { FoundBuffer } from './found-buffer.ts';
+import type { FoundCollector, FoundLines, RecordsJob } from './found-lines.ts';
 import { RecordFormatter, type RecordSpan, SHOWN_BYTES, type ShownAs } from './record-formatter.ts';
 
 const NEWLINE = 10;

@@ -1,8 +1,7 @@
 import { CHECK_BYTES, fnv1a, markEncoder } from '../../cursor/cursor.ts';
 import type { LineHead } from '../../parse/format.ts';
-import type { FoundCollector, FoundLines } from '../found-lines.ts';
-import type { RecordsJob } from '../jobs.ts';
 import { FoundBuffer } from './found-buffer.ts';
+import type { FoundCollector, FoundLines, RecordsJob } from './found-lines.ts';
 import { trimHole } from './nul-holes.ts';
 import { type RecordSpan, type ShownAs, spanFrom } from './record-formatter.ts';
 

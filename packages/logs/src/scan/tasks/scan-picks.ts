@@ -4,9 +4,10 @@ import { BlockScanner } from '../block/block-scanner.ts';
 import { BLOCK_BYTES, blockAt, headScanBytes } from '../block/blocks.ts';
 import { createCollector } from '../block/create-collector.ts';
 import { type FileText, openFileText } from '../block/file-text.ts';
+import type { RecordsJob } from '../block/found-lines.ts';
+import { MAX_RESULT_BYTES } from '../block/found-lines.ts';
 import type { ScanReport } from '../block/scan-file.ts';
-import { MAX_RESULT_BYTES } from '../found-lines.ts';
-import type { RecordsJob, RecordsResult } from '../jobs.ts';
+import type { RecordsResult } from '../jobs.ts';
 import type { RecordMatcher } from '../match/record-matcher.ts';
 import type { ScanTools } from '../match/scan-part.ts';
 

@@ -1,8 +1,9 @@
 import { levelRank } from '../../parse/level.ts';
 import type { RecordTable } from '../block/blocks.ts';
 import { createCollector } from '../block/create-collector.ts';
-import { type FoundCollector, MAX_RESULT_BYTES } from '../found-lines.ts';
-import type { RecordsJob, RecordsResult } from '../jobs.ts';
+import type { RecordsJob } from '../block/found-lines.ts';
+import { type FoundCollector, MAX_RESULT_BYTES } from '../block/found-lines.ts';
+import type { RecordsResult } from '../jobs.ts';
 import { candidateSpans, createCandidates, levelSpans, type Spans, tableSpans } from '../match/find-matches.ts';
 import type { RecordMatcher } from '../match/record-matcher.ts';
 import { PartScan, type ScanTools } from '../match/scan-part.ts';

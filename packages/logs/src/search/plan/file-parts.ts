@@ -6,12 +6,27 @@ import type { RecordMatcher } from '../../scan/match/record-matcher.ts';
 import { disorderNear, SMALL_BYTES } from '../../scan/tasks/seek-time.ts';
 import { noteProblem, noteUntimed, type OpenFamily } from '../files/open-family.ts';
 import type { OpenFile } from '../files/open-file.ts';
-import type { PositionRange, RecordPosition } from '../position.ts';
 import type { ScanContext } from '../scan-context.ts';
-import type { ScanTally } from '../scan-tally.ts';
 import { type Bounds, narrowBounds } from './narrow-bounds.ts';
 import { isUseful, planRuns, type RunsRange } from './plan-runs.ts';
+import type { ScanTally } from './scan-tally.ts';
 import { TextBlocks } from './text-blocks.ts';
+
+/** A position in a family: the index of a file, and an offset in its text. */
+export interface RecordPosition {
+  file: number;
+  offset: number;
+}
+
+/** Records whose start is at or after `from` and before `to`. */
+export interface PositionRange {
+  from: RecordPosition;
+  to: RecordPosition;
+}
+
+/** Before everything, and after everything. */
+export const FIRST_POSITION: RecordPosition = { file: 0, offset: 0 };
+export const LAST_POSITION: RecordPosition = { file: Number.MAX_SAFE_INTEGER, offset: 0 };
 
 /** The first parts are small, so that a query satisfied near its start returns at once; then they grow. */
 const FIRST_PART_BLOCKS = 1;

@@ -1,5 +1,5 @@
-import { sampleLineEnd } from '../../sample-lines.ts';
 import { trimLineEnd } from '../define-format.ts';
+import { sampleLineEnd } from '../sample-lines.ts';
 import { skipSpaces } from '../tokens/byte-scan.ts';
 import type { LineWrapper } from './line-wrapper.ts';
 import { unwrapText } from './wrapped-format.ts';

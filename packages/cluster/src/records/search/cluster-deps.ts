@@ -1,10 +1,10 @@
 import type { MemberClock } from '@porthole/contract';
-import type { Clocks } from '../fan-out/clock.ts';
-import type { SteppedClock } from '../fan-out/clock-steps.ts';
-import type { Peers } from '../fan-out/peers.ts';
-import type { Membership } from '../membership/membership.ts';
-import type { ChosenMember, KnownMembers } from '../state/query-members.ts';
-import type { CursorKeeper } from './search/cursor-keeper.ts';
+import type { Clocks } from '../../fan-out/clock.ts';
+import type { SteppedClock } from '../../fan-out/clock-steps.ts';
+import type { Peers } from '../../fan-out/peers.ts';
+import type { Membership } from '../../membership/membership.ts';
+import type { ChosenMember, KnownMembers } from '../../state/query-members.ts';
+import type { CursorKeeper } from './cursor-keeper.ts';
 
 /** What queries over all members need. */
 export interface ClusterDeps {

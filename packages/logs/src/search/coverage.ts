@@ -1,21 +1,16 @@
-import { CancelFlag } from '../../cancel-flag.ts';
-import { BLOCK_BYTES, blockAt } from '../../scan/block/blocks.ts';
-import type { ScanFile } from '../../scan/block/scan-file.ts';
-import { RecordMatcher } from '../../scan/match/record-matcher.ts';
-import { disorderNear } from '../../scan/tasks/seek-time.ts';
-import type { ReadOptions } from '../../types.ts';
-import { familyRecords } from '../family-records.ts';
-import { noteProblem, type OpenFamily } from '../files/open-family.ts';
-import type { OpenFile } from '../files/open-file.ts';
-import { FIRST_POSITION, LAST_POSITION, type RecordPosition } from '../position.ts';
-import type { ScanContext } from '../scan-context.ts';
-import { ScanTally } from '../scan-tally.ts';
-
-/** Both ends included. */
-export interface TimeRange {
-  fromMs: number;
-  toMs: number;
-}
+import { CancelFlag } from '../cancel-flag.ts';
+import { BLOCK_BYTES, blockAt } from '../scan/block/blocks.ts';
+import type { ScanFile } from '../scan/block/scan-file.ts';
+import { RecordMatcher } from '../scan/match/record-matcher.ts';
+import { disorderNear } from '../scan/tasks/seek-time.ts';
+import type { ReadOptions } from '../types.ts';
+import { familyRecords } from './family-records.ts';
+import { noteProblem, type OpenFamily } from './files/open-family.ts';
+import type { OpenFile } from './files/open-file.ts';
+import { FIRST_POSITION, LAST_POSITION, type RecordPosition } from './plan/file-parts.ts';
+import type { TimeRange } from './plan/scan-tally.ts';
+import { ScanTally } from './plan/scan-tally.ts';
+import type { ScanContext } from './scan-context.ts';
 
 /**
  * What was scanned of a family: of the records that start at or after `from` and before `to`, all matches were

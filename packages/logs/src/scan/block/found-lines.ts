@@ -1,5 +1,32 @@
-import type { LineHead } from '../parse/format.ts';
-import type { RecordSpan, ShownAs } from './block/record-formatter.ts';
+import type { FileMark } from '../../cursor/cursor.ts';
+import type { LineHead } from '../../parse/format.ts';
+import type { RecordFilter } from '../../types.ts';
+import type { RecordSpan, ShownAs } from './record-formatter.ts';
+import type { ScanPart } from './scan-file.ts';
+
+export interface RecordsJob extends ScanPart {
+  kind: 'records';
+  filter: RecordFilter;
+  newestFirst: boolean;
+  limit: number;
+  /** Text as in the file instead of JSON; what follows about how records are shown does not apply then. */
+  asText?: boolean | undefined;
+  raw: boolean;
+  /** Of records, only position, time and `raw` are used: the others may be left out, and the message be empty. */
+  onlyRaw?: boolean | undefined;
+  /** Names of the fields that each record carries. */
+  fields?: readonly string[] | undefined;
+  /** Limit for each record; default `SHOWN_BYTES`. */
+  shownBytes?: number | undefined;
+  /** Mark of the file, for cursors. */
+  mark: FileMark;
+  /** Of a record that starts before this offset only the bytes from there on are shown. */
+  restFrom?: number | undefined;
+  /** Instead of blocks: records that start at these offsets, in scan order. */
+  picks: readonly number[];
+  /** Memory of an earlier result, for the text of this one. */
+  room?: readonly [ArrayBuffer] | undefined;
+}
 
 /**
  * Records as found by a scan: each a `FoundRecord` as a line of JSON, or its text as in the file, all in one buffer that

@@ -1,7 +1,7 @@
 import { codeOf, type ErrorCode, type MemberReport } from '@porthole/contract';
-import { unreadPart } from '../requests/member-failure.ts';
+import { unreadPart } from '../../requests/member-failure.ts';
+import type { QueriedLane } from '../merge/member-lane.ts';
 import type { ClusterDeps } from './cluster-deps.ts';
-import type { QueriedLane } from './merge/member-lane.ts';
 
 /** Error codes of a request that every member would reject. */
 const INVALID_REQUEST_CODES: ReadonlySet<ErrorCode> = new Set<ErrorCode>([

@@ -1,8 +1,8 @@
 import type { MemberSelection } from '@porthole/contract';
 import type { FollowQuery, LogSelection, RecordFilter, SearchQuery, StartPoint } from '@porthole/logs/types';
-import { type SteppedClock, toMemberEdge, toMemberRange } from '../fan-out/clock-steps.ts';
-import { withFloor } from '../state/counts/counting.ts';
-import type { MemberPosition } from './search/cluster-cursor.ts';
+import { type SteppedClock, toMemberEdge, toMemberRange } from '../../fan-out/clock-steps.ts';
+import { withFloor } from '../../state/counts/counting.ts';
+import type { MemberPosition } from './cluster-cursor.ts';
 
 /** The query with times converted to the clock of a member. */
 export function toMemberSearch(

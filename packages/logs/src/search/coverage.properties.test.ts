@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { LogDir } from '../../log-dir.ts';
-import { LEVELS_BY_RANK } from '../../parse/level.ts';
-import { randomDir } from '../../testing/random-dir.ts';
-import { logSpec, type WrittenFamily } from '../../testing/random-logs.ts';
-import { filterSpec, toFilter } from '../../testing/random-queries.ts';
-import { BERLIN } from '../../testing/random-record.ts';
-import { runSearch, type SearchResult } from '../../testing/run-search.ts';
-import { matches, readFamilyRecords, type SlowRecord } from '../../testing/slow-logs.ts';
-import type { RecordFilter, SearchEnd, SearchQuery } from '../../types.ts';
+import type { LogDir } from '../log-dir.ts';
+import { LEVELS_BY_RANK } from '../parse/level.ts';
+import { randomDir } from '../testing/random-dir.ts';
+import { logSpec, type WrittenFamily } from '../testing/random-logs.ts';
+import { filterSpec, toFilter } from '../testing/random-queries.ts';
+import { BERLIN } from '../testing/random-record.ts';
+import { runSearch, type SearchResult } from '../testing/run-search.ts';
+import { matches, readFamilyRecords, type SlowRecord } from '../testing/slow-logs.ts';
+import type { RecordFilter, SearchEnd, SearchQuery } from '../types.ts';
 
 /** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);

@@ -1,14 +1,19 @@
-import { BLOCK_BYTES, blockCount } from '../scan/block/blocks.ts';
-import type { ScanReport } from '../scan/block/scan-file.ts';
-import type { FileProblem, SearchEnd } from '../types.ts';
-import type { TimeRange } from './coverage/coverage.ts';
-import type { FilePart } from './plan/file-parts.ts';
+import { BLOCK_BYTES, blockCount } from '../../scan/block/blocks.ts';
+import type { ScanReport } from '../../scan/block/scan-file.ts';
+import type { FileProblem, SearchEnd } from '../../types.ts';
+import type { FilePart } from './file-parts.ts';
 
 /**
  * Read at most in addition to what a query needs, to learn whether records are out of order beside a time range: 8 MiB
  * take about 10 ms, or 50 ms in formats that are parsed line by line.
  */
 const MAX_EXTRA_BYTES = 8 * 1024 * 1024;
+
+/** Both ends included. */
+export interface TimeRange {
+  fromMs: number;
+  toMs: number;
+}
 
 /** The facts of a closing record, besides its bytes. */
 export interface EndFacts {

@@ -1,4 +1,4 @@
-import { isDigit } from './formats/tokens/byte-scan.ts';
+import { isDigit } from './tokens/byte-scan.ts';
 
 export interface Line {
   start: number;
