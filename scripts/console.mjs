@@ -29,6 +29,7 @@ const INPUTS = [
   'packages/console/tsconfig.json',
   'packages/client/src',
   'packages/contract/src',
+  'packages/records/src',
   'packages/logs/src/query',
   'packages/logs/src/shared.ts',
   'package-lock.json',

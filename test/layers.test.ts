@@ -10,7 +10,10 @@ const LAYERS: Readonly<Record<string, { may: readonly string[]; typesOnly?: read
   records: { may: [] },
   logs: { may: ['@porthole/records'] },
   contract: { may: [...PURE, '@porthole/records'], typesOnly: ['@porthole/logs'] },
-  client: { may: [...PURE, '@porthole/records', '@porthole/contract'], typesOnly: ['@porthole/logs'] },
+  client: {
+    may: [...PURE, '@porthole/records', '@porthole/records/kernel', '@porthole/contract'],
+    typesOnly: ['@porthole/logs'],
+  },
   cluster: { may: ['@porthole/records', '@porthole/logs', '@porthole/contract', '@porthole/client'] },
   archive: { may: ['@porthole/records', '@porthole/logs', '@porthole/contract'] },
   server: {

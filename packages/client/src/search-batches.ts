@@ -1,5 +1,6 @@
 import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
-import { batchOf, EMPTY_BATCH, LineKernel, type RecordBatch } from '@porthole/records';
+import { batchOf, EMPTY_BATCH, type RecordBatch } from '@porthole/records';
+import { LineKernel } from '@porthole/records/kernel';
 import type { Exchange } from './exchange.ts';
 import { readChunks, type SearchBounds, takeItems } from './search-stream.ts';
 

@@ -1,7 +1,4 @@
 export { contextJson, exactJson, indentJson, isObjectText } from './exact-json.ts';
-export { LineKernel } from './kernel/line-kernel.ts';
-export type { TextLayout } from './kernel/line-text-kernel.ts';
-export { type LoadedWasm, loadWasm } from './kernel/load-wasm.ts';
 export {
   isBefore,
   type Keyed,
@@ -32,4 +29,3 @@ export {
   toItems,
   toLines,
 } from './record-batch.ts';
-export { recordText, TextRenderer } from './record-text.ts';

@@ -1,5 +1,5 @@
-import type { NodeObject, NodeState } from '@porthole/contract';
-import type { WorkerPool } from '@porthole/logs';
+import type { NodeObject, NodeState, SearchOptions } from '@porthole/contract';
+import type { SearchItem, SearchQuery, WorkerPool } from '@porthole/logs';
 import type { Authenticate } from './auth/authenticate-hook.ts';
 import type { ConfigOption } from './config/mark.ts';
 import type { EmbeddedHttp } from './http/embedded/embedded-http.ts';
@@ -39,11 +39,17 @@ export const NODE_OPTION_KINDS: OptionKinds<NodeOptions> = {
   workDir: 'string',
 };
 
+/** The node without HTTP. */
+export interface EmbeddedState extends NodeState {
+  /** The records of `search` as objects, in lists; the last item of the last one is the end. */
+  searchLogs(request: SearchQuery, options?: SearchOptions): AsyncIterable<SearchItem[]>;
+}
+
 /** A node without ports of its own, as a part of a program that has a server. */
 export interface EmbeddedNode extends EmbeddedHttp {
   readonly node: NodeObject;
   /** The same responses as over HTTP, without the network. */
-  readonly state: NodeState;
+  readonly state: EmbeddedState;
   /** Warnings for the operator; the node has started anyway. */
   readonly warnings: readonly string[];
   /** For records of the embedding service in the node's log. */

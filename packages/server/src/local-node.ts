@@ -13,6 +13,7 @@ import {
   ROUTE_IDS,
   type SearchOptions,
   type ShippingState,
+  searchItems,
   type ViewRequest,
 } from '@porthole/contract';
 import type {
@@ -30,6 +31,7 @@ import type {
   LogFileDetails,
   OpenLog,
   SearchEnd,
+  SearchItem,
   SearchQuery,
   Top,
   TopQuery,
@@ -119,6 +121,11 @@ export class LocalNode implements NodeState {
 
   search(request: SearchQuery, options: SearchOptions = {}): AsyncIterable<RecordBatch | SearchEnd> {
     return this.#deps.logs.search(request, options);
+  }
+
+  /** The same as objects, in lists; the last item of the last one is the end. */
+  searchLogs(request: SearchQuery, options: SearchOptions = {}): AsyncIterable<SearchItem[]> {
+    return searchItems(this, request, options);
   }
 
   followLogs(request: FollowQuery, options: FollowOptions = {}): AsyncIterable<FollowItem[]> {

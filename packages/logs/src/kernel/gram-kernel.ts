@@ -1,4 +1,4 @@
-import { type LoadedWasm, loadWasm } from '@porthole/records';
+import { type LoadedWasm, loadWasm } from '@porthole/records/kernel';
 import { WASM_BASE64 } from './grams-wasm.ts';
 
 const ADDRESSES = ['GRAMS', 'INTRODUCERS', 'FOLLOW', 'PAIRS', 'FIRSTS', 'HITS', 'TEXT'] as const;

@@ -1,4 +1,4 @@
-import type { LoadedWasm } from '@porthole/records';
+import type { LoadedWasm } from '@porthole/records/kernel';
 import {
   GELF_KEYS,
   LEVEL_KEYS,

@@ -1,4 +1,4 @@
-import { type LoadedWasm, loadWasm } from '@porthole/records';
+import { type LoadedWasm, loadWasm } from '@porthole/records/kernel';
 import { LEVEL_WORDS, LEVELS_BY_RANK, levelRank } from '../parse/level.ts';
 import { GramKernel } from './gram-kernel.ts';
 import { RenderKernel } from './render-kernel.ts';

@@ -6,7 +6,8 @@ import {
   type MemberSelection,
 } from '@porthole/contract';
 import { isPackedName, plainName, type SearchQuery } from '@porthole/logs';
-import { isBatch, TextRenderer } from '@porthole/records';
+import { isBatch } from '@porthole/records';
+import { TextRenderer } from '@porthole/records/kernel';
 import { type BundleContext, describeError, safePath } from './bundle-writer.ts';
 import {
   cutPart,

@@ -1,4 +1,5 @@
-import { EMPTY_BATCH, LineKernel, OriginList, originAt, type RecordBatch, startOf } from '@porthole/records';
+import { EMPTY_BATCH, OriginList, originAt, type RecordBatch, startOf } from '@porthole/records';
+import { LineKernel } from '@porthole/records/kernel';
 import { isTime } from '../to-cluster-record.ts';
 
 /** Merged records of one member in a row: records `[from, to)` of a batch. */

@@ -18,8 +18,8 @@ import {
   type Origin,
   originAt,
   type RecordBatch,
-  TextRenderer,
 } from '@porthole/records';
+import { TextRenderer } from '@porthole/records/kernel';
 
 /** What is needed of a cluster to search it. */
 type SearchedCluster = Pick<ClusterState, 'search'>;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { exactJson } from './exact-json.ts';
-import { LineTextKernel, type TextLayout } from './kernel/line-text-kernel.ts';
-import { type BatchedRecord, batchOf, type RecordBatch } from './record-batch.ts';
+import { exactJson } from '../exact-json.ts';
+import { type BatchedRecord, batchOf, type RecordBatch } from '../record-batch.ts';
+import { LineTextKernel, type TextLayout } from './line-text-kernel.ts';
 import { recordText, TextRenderer } from './record-text.ts';
 
 type MergedRecord = Parameters<typeof recordText>[0] & BatchedRecord & { node: string };

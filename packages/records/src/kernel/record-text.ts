@@ -1,6 +1,6 @@
-import { contextJson } from './exact-json.ts';
-import { LineTextKernel, type TextLayout } from './kernel/line-text-kernel.ts';
-import { joinBytes, type RecordBatch, recordsOf, sliceBatch, startOf } from './record-batch.ts';
+import { contextJson } from '../exact-json.ts';
+import { joinBytes, type RecordBatch, recordsOf, sliceBatch, startOf } from '../record-batch.ts';
+import { LineTextKernel, type TextLayout } from './line-text-kernel.ts';
 
 /** What is used of a merged record as text. */
 interface MergedRecord {
