@@ -24,7 +24,7 @@ export function recordPages(state: Pick<LogState, 'searchLogs'>): OpenPage<Recor
 
 /** Pages of JSON lines, as the search engine formats them; only of local files. `place`: see `LogSource`. */
 export function jsonPages(state: LogState, place: string | undefined): OpenPage<RecordBatch> | undefined {
-  if (!state.search) return undefined;
+  if (!state.searchPrinted) return undefined;
   return async function* open(query, options) {
     for await (const item of printed(state, query, options))
       yield isBatch(item) ? found(place ? withTargets(item, place) : item) : { batch: undefined, count: 0, end: item };
@@ -33,7 +33,7 @@ export function jsonPages(state: LogState, place: string | undefined): OpenPage<
 
 /** Pages of the text of records, as in their files; only of local files. For one source: it remembers how a page ended. */
 export function textPages(state: LogState): OpenPage<RecordBatch> | undefined {
-  if (!state.search) return undefined;
+  if (!state.searchPrinted) return undefined;
   let isLineOpen = false;
   return async function* open(query, options) {
     let lacksNewline = isLineOpen;
@@ -49,7 +49,7 @@ export function textPages(state: LogState): OpenPage<RecordBatch> | undefined {
 }
 
 function printed(state: LogState, query: SearchQuery, options: PrintedSearch): AsyncIterable<RecordBatch | SearchEnd> {
-  return state.search?.(query, { ...options, reusesMemory: true }) ?? (async function* () {})();
+  return state.searchPrinted?.(query, { ...options, reusesMemory: true }) ?? (async function* () {})();
 }
 
 function found(batch: RecordBatch) {

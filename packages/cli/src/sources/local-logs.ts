@@ -40,7 +40,7 @@ export class LocalLogs implements LogState, FileHolder {
     return searchItems(this.dir, query, options);
   }
 
-  search(query: SearchQuery, options?: PrintedSearch): AsyncIterable<RecordBatch | SearchEnd> {
+  searchPrinted(query: SearchQuery, options?: PrintedSearch): AsyncIterable<RecordBatch | SearchEnd> {
     return this.dir.search(query, options);
   }
 

@@ -44,7 +44,7 @@ export interface LogState {
   listLogs?(options?: CallOptions): Promise<LogEntry[]>;
   searchLogs(query: SearchQuery, options?: SearchOptions): AsyncIterable<(SearchItem | ClusterItem)[]>;
   /** The same as they are printed: as lines of JSON, or as text in the files. Only of local files. */
-  search?(query: SearchQuery, options?: PrintedSearch): AsyncIterable<RecordBatch | SearchEnd>;
+  searchPrinted?(query: SearchQuery, options?: PrintedSearch): AsyncIterable<RecordBatch | SearchEnd>;
   followLogs(query: FollowQuery, options?: CallOptions): AsyncIterable<(FollowItem | ClusterFollowItem)[]>;
   logHistogram(query: HistogramQuery, options?: SearchOptions): Promise<Histogram | ClusterHistogram>;
   logDigest(query: DigestQuery, options?: SearchOptions): Promise<Digest | ClusterDigest>;
