@@ -98,7 +98,7 @@ const COMMA: u8 = 44;
 const LAST_DIGITS: u32 = 5;
 const LAST_UNIT: u64 = 100000;
 
-/** Of a time that has both parts, the first of which has 32 bits. */
+/** Bounds of a time that has both parts, the first of which has 32 bits. */
 const MIN_TIME: f64 = 100000;
 const MAX_TIME: f64 = 4e14;
 

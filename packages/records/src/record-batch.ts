@@ -139,7 +139,7 @@ export interface BatchedRecord {
   readonly file: string;
   readonly offset: number;
   readonly timeMs?: number | undefined;
-  /** Of records that were merged: where they come from, and their time by the clock of the node that merged them. */
+  /** Merged records say where they come from, and their time by the clock of the node that merged them. */
   readonly node?: string;
   readonly atMs?: number | undefined;
 }

@@ -61,7 +61,7 @@ export class RecordRun {
   readonly #sources: LogSource[] = [];
   #count = 0;
   #hasMore = false;
-  /** Of all sources; `undefined` until it is known. */
+  /** The bytes of all sources; `undefined` until they are known. */
   #totalBytes: number | undefined;
   #isTotalRequested = false;
 

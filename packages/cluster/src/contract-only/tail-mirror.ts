@@ -463,7 +463,7 @@ export interface MirroredFile {
   isCut: boolean;
   /** When its size was listed, by the monotonic clock: what comes after `size` was written later. */
   listedMs: number;
-  /** Of the known text. */
+  /** The times of the known text. */
   times: LocalTimes;
 }
 

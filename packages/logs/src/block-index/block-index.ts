@@ -342,7 +342,7 @@ export class KeptGroups {
   }
 }
 
-/** Of all groups; 0 if none has a time. */
+/** The first time of all groups; 0 if none has a time. */
 function firstTime(groups: Float64Array): number {
   let first = Infinity;
   for (let at = FIRST_MS; at < groups.length; at += GROUP_NUMBERS) {

@@ -118,7 +118,7 @@ const IS_SETTLED = 8;
 /** What is kept of the index of a file. */
 export interface KeptSummaries {
   summaries: readonly BlockSummary[];
-  /** Of the file while the settled blocks were read; empty: none is. */
+  /** The stamp of the file while the settled blocks were read; empty: none is. */
   stamp: string;
   settled: ReadonlySet<number>;
 }

@@ -168,7 +168,7 @@ interface Wanted {
 
 const MAX_TAILS = 16;
 
-/** Of all tails together. */
+/** What all tails together may hold. */
 const MAX_ALL_BYTES = 2 * 1024 ** 2;
 
 /** Longer ones are never kept. */

@@ -314,7 +314,7 @@ interface GroupedRecords {
 
 /** The part of the kernel that groups the records of a block of the native format by level and source. */
 class SourceGroups {
-  /** Of each group: its times, where its source is, its records, where the newest one starts, and its level. */
+  /** Each group has its times, where its source is, its records, where the newest one starts, and its level. */
   readonly firstMs: Float64Array;
   readonly lastMs: Float64Array;
   readonly starts: Uint32Array;

@@ -233,7 +233,7 @@ export function isAsciiText(text: string): boolean {
   return true;
 }
 
-/** Of ASCII text, `toLowerCase` does nothing else and is faster. */
+/** `toLowerCase` does nothing else with ASCII text, and is faster. */
 function foldAscii(text: string): string {
   return isAsciiText(text) ? text.toLowerCase() : text.replace(/[A-Z]+/g, (letters) => letters.toLowerCase());
 }

@@ -159,7 +159,7 @@ export class FileDetails {
     return left;
   }
 
-  /** Of all files except single-file logs. A link to another log has the membership of the file it leads to. */
+  /** The memberships of all files except single-file logs. A link to another log has the membership of the file it leads to. */
   async #findMemberships(files: readonly SeenFile[]): Promise<Memberships> {
     const { families, memberships } = await this.#deps.families(files.map(({ name }) => name));
     const targets = findLinkTargets(files);

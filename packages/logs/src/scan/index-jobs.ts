@@ -25,9 +25,9 @@ export interface SegmentResult {
 export interface ProbeJob {
   kind: 'probe';
   filter: RecordFilter;
-  /** Of the indexed text: it decides how a value may be written. */
+  /** The format of the indexed text: it decides how a value may be written. */
   format: FormatName;
-  /** Of the index. */
+  /** The descriptor of the index. */
   fd: number;
   segments: readonly Pick<KeptSegment, 'width' | 'at' | 'sums'>[];
 }
@@ -61,7 +61,7 @@ export interface TextSegment {
   firstBlock: number;
   /** Bits of a row: a multiple of 8, at most `SEGMENT_BLOCKS`. */
   width: number;
-  /** Of the text that each column was made from, one per block from the first on; columns beyond prove nothing. */
+  /** Check the text that each column was made from, one per block from the first on; columns beyond prove nothing. */
   checks: readonly BlockCheck[];
   /** `GRAM_ROWS` rows of `width / 8` bytes. */
   rows: Uint8Array<ArrayBuffer>;
@@ -90,10 +90,10 @@ export interface KeptIndex {
 
 /** Identifies a text by its content, so that a renamed, copied or compressed file finds what is known of it. */
 export interface TextKey {
-  /** Of `FileMark`. */
+  /** As in `FileMark`. */
   headHash: string;
   headBytes: number;
-  /** Of the rules by which secrets are masked; empty: none. */
+  /** Identifies the rules by which secrets are masked; empty: none. */
   scrubId: string;
   /** How it is split into records: a record belongs to the block it starts in, wherever it ends. */
   reading: string;

@@ -53,7 +53,7 @@ interface Run {
 export class JobRunner {
   readonly #kernel = new ScanKernel();
   readonly #zones = new Map<string, Zone>();
-  /** Of the last filter with any: all jobs of a search have the same. */
+  /** Keeps those of the last filter with any: all jobs of a search have the same. */
   readonly #regexes = new RegexCache();
   #scrubber: Scrubber | undefined;
   readonly #clean = new CleanRanges();

@@ -28,7 +28,7 @@ export class EscapedNeedles {
   readonly #table: NeedleTable;
   readonly #bytes: Buffer;
   readonly #reader: EscapeReader;
-  /** Of the last match: where it ends, and whether the text ends before the needle does. */
+  /** Where the last match ends, and whether the text ends before the needle does. */
   #matchEnd = -1;
   #isOpen = false;
   #stepsLeft: number;

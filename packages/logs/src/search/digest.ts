@@ -193,7 +193,7 @@ interface GroupState extends ScannedGroup {
   family: OpenFamily;
   /** Index of the file in the family. */
   file: number;
-  /** Of the family among all of the query. */
+  /** The index of the family among all of the query. */
   familyNumber: number;
   /** There are records of it before the counted range. */
   wasSeen?: boolean;
@@ -270,7 +270,7 @@ function joinGroup(known: GroupState, group: GroupState): void {
   Object.assign(known, { lastMs, offset, file, family, familyNumber });
 }
 
-/** Of records with the same time, or without one, the newest is the last one of the last file. */
+/** The newest of records with the same time, or without one, is the last one of the last file. */
 function isNewer(group: GroupState, known: GroupState): boolean {
   if (!Object.is(group.lastMs, known.lastMs)) return group.lastMs > known.lastMs || Number.isNaN(known.lastMs);
   if (group.familyNumber !== known.familyNumber) return group.familyNumber > known.familyNumber;

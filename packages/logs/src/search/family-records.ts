@@ -146,7 +146,7 @@ export function cursorAt({ found, opened }: Pick<FoundStep, 'found' | 'opened'>,
   return encodeMark({ ...opened.mark, file: opened.name, offset, ...checkAt(found, index) });
 }
 
-/** Of the first bytes of a record as they were scanned: a hole was read as newlines. */
+/** The check of the first bytes of a record as they were scanned: a hole was read as newlines. */
 function checkAt(found: FoundLines, index: number): { check: number; checkBytes: number } {
   const checkBytes = Math.min(CHECK_BYTES, found.lengths?.[index] ?? 0);
   const bytes = Buffer.alloc(checkBytes, '\n');

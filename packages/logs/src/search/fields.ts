@@ -10,7 +10,7 @@ import type { FilePart } from './plan/file-parts.ts';
 import type { ScanContext } from './scan-context.ts';
 import { type SearchOptions, StopReason } from './stop-reason.ts';
 
-/** Of a range with more text about so much is examined: every record of it is parsed completely. */
+/** About so much of a range with more text is examined: every record of it is parsed completely. */
 const MAX_SAMPLE_BYTES = 16 * 1024 ** 2;
 
 /** Text is about so much larger than the compressed file. */

@@ -17,7 +17,7 @@ import type { ScanContext } from './scan-context.ts';
 interface PositionFinder {
   scanContext: ScanContext;
   flag: CancelFlag;
-  /** Of what is read, and left unread, to find them. */
+  /** Counts what is read, and left unread, to find them. */
   tally: ScanTally;
 }
 
@@ -54,7 +54,7 @@ export interface FamilyPart {
   range: PositionRange;
   /** Whether the records the query names are in this family. */
   found: { start: boolean; until: boolean };
-  /** Of the record, or the position, next to which the scan begins. */
+  /** Names the record, or the position, next to which the scan begins. */
   cursor: string | undefined;
   /** The first byte after what was delivered of the record next to which the scan begins. */
   restFrom: RecordPosition | undefined;

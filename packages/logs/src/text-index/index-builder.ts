@@ -9,7 +9,7 @@ import type { IndexedText } from './index-text.ts';
 const MIN_BYTES = 4 * 1024 ** 2;
 const MIN_PACKED_BYTES = 512 * 1024;
 
-/** Of a core: below 5 %, with what else a node does. */
+/** The share of a core: below 5 %, with what else a node does. */
 const DUTY = 0.04;
 
 /**

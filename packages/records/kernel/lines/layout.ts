@@ -8,7 +8,7 @@ export const TEXTS: u32 = 64;
 export const TEXT_BYTES: u32 = 64;
 const MAX_TEXTS: u32 = 20;
 
-/** Of the columns of the line that was read last: where the value of each starts and ends, by the number of its text. */
+/** Where the value of each column of the line that was read last starts and ends, by the number of its text. */
 export const COLUMNS: u32 = TEXTS + MAX_TEXTS * TEXT_BYTES;
 export const COLUMNS_BYTES: u32 = 128;
 export const SHARED_END: u32 = COLUMNS + COLUMNS_BYTES;

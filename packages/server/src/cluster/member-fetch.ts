@@ -10,7 +10,7 @@ const OVER: Part = { done: true };
 /** Bytes that wait for the reader before the connection is paused. */
 const MAX_WAITING_BYTES = 64 * 1024;
 
-/** Of a long body, so much is given to the reader at once: every chunk of a stream has costs of its own. */
+/** The reader gets so much of a long body at once: every chunk of a stream has costs of its own. */
 const MAX_JOINED_BYTES = 256 * 1024;
 
 /** The same for all responses together: with many members the chunks are as they come. */
@@ -94,7 +94,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   #failure: { reason: unknown } | undefined;
   /** Gives what waits to the reader once all that has come was read. */
   #joining: NodeJS.Immediate | undefined;
-  /** Of all that use the same `fetch`. */
+  /** Counts the responses of all that use the same `fetch`. */
   readonly #responses: { open: number };
   #isOpen = false;
 

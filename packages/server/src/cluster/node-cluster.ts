@@ -50,7 +50,7 @@ export interface NodeClusterDeps {
   archive?: NodeArchive | undefined;
 }
 
-/** Of a node without a cluster. */
+/** What a node without a cluster shows. */
 const NO_GAUGES: ClusterGauges = {
   members: [],
   isDuplicate: false,

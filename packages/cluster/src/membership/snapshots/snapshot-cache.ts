@@ -41,7 +41,7 @@ interface Entry {
   departed: DepartedState | null;
   /** How many of configuration, records and files it has. */
   parts: number;
-  /** Of its configuration; `null` without one. */
+  /** The hash of its configuration; `null` without one. */
   configHash: string | null;
   /** Serialized and compressed: snapshots are rarely read. */
   packed: Buffer;

@@ -34,7 +34,7 @@ const MAX_FILES = 2 * MAX_HELD_OF_MEMBER;
 /** What keeps the items of one member in order while any are held, also when it is followed anew. */
 class MemberQueue {
   held = 0;
-  /** Of these, in the lane of late items. */
+  /** How many of these are in the lane of late items. */
   late = 0;
   readonly #lastKeys = new Map<string, number>();
   #newestKey = -Infinity;
@@ -121,7 +121,7 @@ export class ReorderWindow {
   readonly #windowMs: number;
   readonly #live = new Lane();
   readonly #late = new Lane();
-  /** Of the members with held items, by id. */
+  /** The queues of members with held items, by id. */
   readonly #queues = new Map<string, MemberQueue>();
   #urgent: ClusterFollowItem[] = [];
   #count = 0;

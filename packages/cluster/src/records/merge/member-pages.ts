@@ -52,7 +52,7 @@ export interface PagesOptions {
   query: SearchQuery;
   peer: Pick<Peer, 'isPorthole'>;
   signal: AbortSignal;
-  /** Of the first page. */
+  /** Records in the first page. */
   pageRecords: number;
   /** For the scans of all pages. */
   budgetMs: number;
@@ -65,7 +65,7 @@ export async function* searchInPages(
   search: SearchPage,
   { query, peer, signal, pageRecords, budgetMs }: PagesOptions,
 ): AsyncGenerator<LaneItem, void, undefined> {
-  // Of contract-only members each page would be the end of their files again.
+  // Each page of a contract-only member would be the end of its files again.
   const isPaged = (await peer.isPorthole?.({ signal })) ?? true;
   const times = query.start === undefined ? new PageTimes(query.order) : undefined;
   let left = query.limit;

@@ -16,7 +16,7 @@ export interface TakeOptions {
 
 /** A lane of a merge: the records of one member, or of a group that is merged already. */
 export interface MergeLane extends Keyed {
-  /** Of the member of the current record. */
+  /** The id of the member. */
   readonly id: string;
   readonly uncertaintyMs: number;
   /** It sent something, if only the empty batch. */
@@ -26,7 +26,7 @@ export interface MergeLane extends Keyed {
   /** Nothing more will come after the current batch. */
   readonly isOver: boolean;
   readonly hasNext: boolean;
-  /** Of the last record that was taken. */
+  /** The key of the last record that was taken. */
   readonly takenKey: number;
   /** Sends the request. `onChange` is called when records arrive, the stream ends, or the lane is late. */
   open(onChange: (lane: MergeLane) => void, join: JoinMerge): void;
@@ -130,7 +130,6 @@ class Merge {
     const most = Math.min(this.#remaining, left);
     let count = 0;
     do {
-      // Of this record: the next one of a group may be of another member.
       const { id, key, uncertaintyMs } = lane;
       const taken = lane.take({ isUnsure: this.#isUnsure(lane, key), most: most - count, before: second });
       batch.push(taken);

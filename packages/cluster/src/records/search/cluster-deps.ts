@@ -25,7 +25,7 @@ export interface ClusterLimits {
   memberTimeoutMs: number;
   /** Concurrently opened members. */
   maxParallel: number;
-  /** Of the first page of each member; default: its share of what is requested. */
+  /** Records in the first page of each member; default: its share of what is requested. */
   pageRecords?: number;
 }
 

@@ -86,7 +86,7 @@ interface SearchFacts extends CallOptions {
   began: StartPosition;
   lastNode: string | undefined;
   startedMs: number;
-  /** Of all selected members. */
+  /** The ids of all selected members. */
   ids: readonly string[];
 }
 

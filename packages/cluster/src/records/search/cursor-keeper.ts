@@ -25,7 +25,7 @@ import { type BehindMembers, type ClusterReach, joinBehind, leastReach, SHORT_ID
 /** A cursor up to this length contains all positions; beyond it they are kept. No cursor is longer. */
 const MAX_CURSOR_CHARACTERS = 2000;
 
-/** Of cursors whose positions are kept. */
+/** The version of cursors whose positions are kept. */
 const VERSION = 2;
 
 /** Pages in a row that continued by time and came no further; more would go on forever. */
@@ -33,7 +33,7 @@ const MAX_STALLS = 8;
 
 const MAX_ID_CHARACTERS = 128;
 
-/** Of a clock that was never measured. */
+/** The uncertainty of a clock that was never measured. */
 const MAX_UNCERTAINTY_MS = 60_000;
 
 /** Where a search is: exactly, and as it can be computed again. */

@@ -10,7 +10,7 @@ export interface DropOptions {
   query: SearchQuery;
   /** How far its records were emitted, by time. */
   reach: Reach | undefined;
-  /** Of the member. */
+  /** The clock of the member. */
   clock: SteppedClock;
   /** Whether its snapshot has emitted it. */
   isGiven(batch: RecordBatch, index: number): boolean;

@@ -89,7 +89,7 @@ export function nextReach(before: ClusterReach, { lanes, absent, order }: PageFa
   let key = toKey(timeMs, order);
   for (const { id, reached, snapshot } of lanes) {
     if (reached === undefined || reached.key < key || snapshot) continue;
-    // Of this time, an earlier page may have emitted records of members behind this one.
+    // An earlier page may have emitted records of this time, of members behind this one.
     if (reached.key === key && node !== undefined && id < node) continue;
     ({ key, count } = reached);
     node = id;

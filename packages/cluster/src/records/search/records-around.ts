@@ -4,7 +4,7 @@ import { batchOf, EMPTY_BATCH, isBatch, type RecordBatch } from '@porthole/recor
 import { withFloor } from '../../state/counts/counting.ts';
 
 export interface AroundQuery extends Pick<AroundRequest, 'beforeMs' | 'afterMs' | 'limit'> {
-  /** Of the member. */
+  /** The id of the member. */
   id: string;
   floors?: AroundRequest['floors'] | undefined;
   /** By the clock of the member. */

@@ -168,7 +168,7 @@ interface OpenOptions {
   client: string | undefined;
   /** See `SearchOptions`. */
   onlyRaw: boolean;
-  /** Of its first page; `undefined`: there is only one. */
+  /** Records in its first page; `undefined`: there is only one. */
   pageRecords: number | undefined;
 }
 

@@ -39,7 +39,7 @@ export class CursorMaker {
     this.#encode = markEncoder({ ...mark, file });
   }
 
-  /** Of the record with these bytes; without any, of the position itself. */
+  /** The cursor of the record with these bytes; without any, of the position itself. */
   at(offset: number, bytes: Buffer): string {
     const checkBytes = Math.min(CHECK_BYTES, bytes.length);
     return this.#encode({ offset, check: fnv1a(bytes, 0, checkBytes), checkBytes });

@@ -104,7 +104,7 @@ export class OpenFiles {
 }
 
 interface ListedLog extends Pick<FamilyDeps, 'handles' | 'list'> {
-  /** Of its live file. */
+  /** The name of its live file. */
   name: string;
   family: string;
   /** Its files, as they were listed. */

@@ -424,7 +424,7 @@ function arePacked(missed: OpenedFamily['missed'], unknown: readonly OpenedMembe
   );
 }
 
-/** Of a text of which nothing was read, it is only known that it is not older than what was read before. */
+/** A text of which nothing was read is only known not to be older than what was read before. */
 function replacedStanding({ old, modifiedNs, newestMs }: Succession, index: number): Standing {
   if (old.text.mark.headBytes > 0 || newestMs === undefined)
     return { index, firstTimeMs: old.text.firstTimeMs, modifiedNs };

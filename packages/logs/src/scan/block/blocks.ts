@@ -132,7 +132,7 @@ export interface BlockCheck {
   scrubbed: boolean;
 }
 
-/** Of all records of a block. Times are infinite if it has none. */
+/** Summarises all records of a block. Times are infinite if it has none. */
 export interface RecordsSummary {
   minMs: number;
   maxMs: number;
@@ -144,7 +144,7 @@ export interface RecordsSummary {
   untimed: number;
 }
 
-/** Of a last block, which can still change. */
+/** Summarises a last block, which can still change. */
 export interface TailSummary {
   block: number;
   all: RecordsSummary;

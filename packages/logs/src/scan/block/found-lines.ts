@@ -12,7 +12,7 @@ export interface RecordsJob extends ScanPart {
   /** Text as in the file instead of JSON; what follows about how records are shown does not apply then. */
   asText?: boolean | undefined;
   raw: boolean;
-  /** Of records, only position, time and `raw` are used: the others may be left out, and the message be empty. */
+  /** Only position, time and `raw` of records are used: the others may be left out, and the message be empty. */
   onlyRaw?: boolean | undefined;
   /** Names of the fields that each record carries. */
   fields?: readonly string[] | undefined;
@@ -20,7 +20,7 @@ export interface RecordsJob extends ScanPart {
   shownBytes?: number | undefined;
   /** Mark of the file, for cursors. */
   mark: FileMark;
-  /** Of a record that starts before this offset only the bytes from there on are shown. */
+  /** A record that starts before this offset is shown from there on. */
   restFrom?: number | undefined;
   /** Instead of blocks: records that start at these offsets, in scan order. */
   picks: readonly number[];

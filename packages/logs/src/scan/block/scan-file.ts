@@ -57,7 +57,7 @@ export interface ScanReport {
   minMs: number;
   maxMs: number;
   summaries: BlockSummary[];
-  /** Of a last block that can still change: only the order of its times is kept. */
+  /** Summarises a last block that can still change: only the order of its times is kept. */
   tail?: TailSummary;
   /** Offset of the first hole of NULs that was read. */
   holeAt?: number;

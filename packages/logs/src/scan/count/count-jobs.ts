@@ -35,7 +35,7 @@ export interface FieldsJob extends ScanPart {
 
 export interface FieldLimits {
   maxFields?: number | undefined;
-  /** Of each field, and of all of them together. */
+  /** Maximum number of values of each field, and of all of them together. */
   maxValues?: number | undefined;
   maxAllValues?: number | undefined;
 }

@@ -40,7 +40,7 @@ export class FieldTable {
   readonly #maxAllValues: number;
   readonly #fields = new Map<string, FieldState>();
   #allValues = 0;
-  /** Of all names, if they are too many to keep. */
+  /** Estimates the number of names, if they are too many to keep. */
   #names: DistinctSketch | undefined;
 
   constructor({ maxFields = MAX_FIELDS, maxValues = MAX_VALUES, maxAllValues = MAX_ALL_VALUES }: FieldLimits = {}) {

@@ -50,7 +50,7 @@ function levelCount(table: TopTable): QuickCount {
   };
 }
 
-/** Of the native format. The kernel finds it behind a level; other lines are rare. */
+/** Counts a column of the native format. The kernel finds it behind a level; other lines are rare. */
 function columnCount(column: 'source' | 'component', { kernel, table }: Counting): QuickCount {
   const isTags = column === 'component';
   const groups = isTags ? new TagGroups() : undefined;
@@ -72,7 +72,7 @@ function columnCount(column: 'source' | 'component', { kernel, table }: Counting
   };
 }
 
-/** Of records in JSON. */
+/** Counts the sources of records in JSON. */
 function jsonSourceCount({ kernel, table }: Counting): QuickCount {
   const reader = new JsonSourceReader(kernel);
   return (bytes, { start, end, isHeadless }, bucket) => {
@@ -100,7 +100,7 @@ function leafCount(path: string, { format, table, kernel }: Counting): QuickCoun
   const isJson = format.name === 'json';
   const lines = new OneLine(kernel);
   const reader = new JsonPathReader(kernel, path);
-  // Of every key that leads to it, whether with dots or in another object.
+  // Every key that leads to it, whether with dots or in another object.
   const keys = new ByteHits(kernel, `${path.slice(path.lastIndexOf('.') + 1)}"`);
   const pairs = new ByteHits(kernel, `${path}=`);
   const lists = new ByteHits(kernel, BYTE_LIST_START);

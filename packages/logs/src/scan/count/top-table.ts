@@ -3,7 +3,7 @@ import type { TopJob, TopResult } from './count-jobs.ts';
 import { type CountLimits, ValueCounts } from './value-counts.ts';
 import { boundedValue, MAX_VALUE_LENGTH, NO_ID, type PackRoom, shownValue, ValueTable } from './value-table.ts';
 
-/** Of a value that was not requested. */
+/** The index of a value that was not requested. */
 const UNWANTED = -2;
 
 /** Values of so many bytes are not cut, whatever they contain. */

@@ -24,7 +24,7 @@ export interface PackedCounts {
   cells: Float64Array<ArrayBuffer>;
   /** Indices of values whose cells were dropped. */
   lost: number[];
-  /** Of all values, also those that are not among them. */
+  /** Counts all values, also those that are not among them. */
   total: number;
   /** What a value that is not among them may have been counted, and what those were. */
   floor: number;
@@ -248,7 +248,7 @@ const FIRST_SLOTS = 2 ** 8;
 /** Counts by value and bucket. If there are too many, those of the rarest values are dropped. */
 class TimeCells {
   #maxCells: number;
-  /** Of each cell, in the order in which they were added. */
+  /** The bucket of each cell, in the order in which they were added. */
   #buckets = new Float64Array(FIRST_SLOTS / 2);
   #ids = new Uint32Array(FIRST_SLOTS / 2);
   #counts = new Float64Array(FIRST_SLOTS / 2);

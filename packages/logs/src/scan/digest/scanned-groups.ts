@@ -13,7 +13,7 @@ export interface DigestJob extends ScanPart {
 export interface GroupKind {
   rank: number;
   source: string | null;
-  /** Of records without a source. */
+  /** What records without a source have in common. */
   shape: string | null;
 }
 
@@ -170,7 +170,7 @@ export interface PackedBlockGroups {
   blocks: number[];
   /** How many groups all blocks up to this one have. */
   ends: number[];
-  /** Of each group: its index among the groups of the job, count, offset, first and last time. */
+  /** Each group has its index among the groups of the job, count, offset, first and last time. */
   numbers: Float64Array<ArrayBuffer>;
 }
 

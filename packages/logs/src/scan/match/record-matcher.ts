@@ -30,7 +30,7 @@ export class RecordMatcher {
   readonly hasRegex: boolean;
   /** Conditions that must all hold, besides those on the level and the time. */
   readonly conditions: readonly QueryNode[];
-  /** Of a regex that every match must contain. */
+  /** Made from a regex that every match must contain. */
   readonly prefilter: RegexPrefilter | undefined;
   readonly findRegex: FindRegex | undefined;
   readonly #tests: readonly RecordTest[];

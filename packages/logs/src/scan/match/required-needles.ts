@@ -88,7 +88,7 @@ function unionSet(sets: readonly (RequiredSet | undefined)[]): RequiredSet[] {
   return [{ texts: [...texts.values()], escapes: [...escapes.values()] }];
 }
 
-/** Of a text that is there already, what either one accepts. */
+/** A text that is there already accepts what either one accepts. */
 function addText(texts: Map<string, RequiredText>, added: RequiredText): void {
   const { text, caseSensitive, follows } = added;
   const key = JSON.stringify([text, caseSensitive]);

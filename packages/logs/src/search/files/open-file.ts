@@ -51,7 +51,7 @@ export interface OpenFile extends FileFacts {
 /** Cached facts of a file. */
 interface KnownFacts {
   facts: FileFacts;
-  /** Of the file when its start was read; `undefined` if a later change need not show in it. */
+  /** The stamp of the file when its start was read; `undefined` if a later change need not show in it. */
   stamp: string | undefined;
   /** Hash of the bytes the facts were derived from. */
   sample: string;

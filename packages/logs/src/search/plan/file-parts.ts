@@ -59,7 +59,7 @@ export interface FamilyTask {
   ahead?: number | undefined;
   /** Handles blocks by their index entries. */
   known?: KnownBlocks | undefined;
-  /** Of a sample: whether a block, in scan order, is part of it. */
+  /** Only for a sample: whether a block, in scan order, is part of it. */
   isChosen?: (() => boolean) | undefined;
   /** Maximum blocks of a part. */
   mostBlocks?: number;

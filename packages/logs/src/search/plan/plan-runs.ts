@@ -47,7 +47,7 @@ export interface RunsRange {
   mayContain?: ((block: number) => boolean) | undefined;
   /** Whether the index entry of a block makes scanning it unnecessary. */
   takeKnown?: ((summary: BlockSummary) => boolean) | undefined;
-  /** Of a sample: whether the next block that can match is part of it. */
+  /** Only for a sample: whether the next block that can match is part of it. */
   isChosen?: (() => boolean) | undefined;
   /** Whether single records may be planned. */
   withPicks?: boolean | undefined;
