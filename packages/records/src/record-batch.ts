@@ -164,21 +164,22 @@ export function batchOf(records: readonly BatchedRecord[]): RecordBatch {
 export class OriginList {
   readonly list: Origin[] = [];
   readonly #indexes = new Map<string | undefined, Map<string, number>>();
-  #last: Origin | undefined;
-  #lastIndex = 0;
 
   indexOf(file: string, node?: string): number {
-    // Most records have the origin of the one before.
-    if (this.#last !== undefined && this.#last.file === file && this.#last.node === node) return this.#lastIndex;
+    // Most batches have few origins, which are faster compared than looked up.
+    for (let index = 0; index < this.list.length && index < MAX_COMPARED; index++) {
+      const known = this.list[index] as Origin;
+      if (known.file === file && known.node === node) return index;
+    }
     const files = this.#indexes.get(node) ?? new Map<string, number>();
     this.#indexes.set(node, files);
     const index = files.get(file) ?? this.list.push(node === undefined ? { file } : { node, file }) - 1;
     files.set(file, index);
-    this.#last = this.list[index];
-    this.#lastIndex = index;
     return index;
   }
 }
+
+const MAX_COMPARED = 4;
 
 /** The records of a batch of JSON lines. */
 export function recordsOf<T>({ bytes, ends }: RecordBatch): T[] {

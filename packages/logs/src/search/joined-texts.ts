@@ -1,4 +1,4 @@
-import { joinBatches, type RecordBatch } from '@porthole/records';
+import type { RecordBatch } from '@porthole/records';
 import { startAt, textOf } from '../scan/block/found-lines.ts';
 import { type TakenRecords, takenBatch } from './lane.ts';
 
@@ -32,29 +32,22 @@ export class JoinedTexts {
 function joinTexts(taken: readonly TakenRecords[], next?: TakenRecords): RecordBatch {
   const pieces = taken.map((piece, index) => ({ ...piece, gap: gapBehind(piece, taken[index + 1] ?? next) }));
   const [first] = pieces;
-  if (first && pieces.length === 1 && first.gap === 0) return takenBatch(first);
-  const ends = joinEnds(pieces);
-  const bytes = Buffer.allocUnsafe(ends.at(-1) ?? 0);
-  let at = 0;
-  for (const piece of pieces) {
-    at += textOf(piece.found, piece.from, piece.to).copy(bytes, at);
-    if (piece.gap > 0) bytes[at++] = NEWLINE;
-  }
-  return { ...joinBatches(taken.map((piece) => ({ ...takenBatch(piece), bytes: NO_BYTES }))), bytes, ends };
-}
-
-const NO_BYTES = new Uint8Array(0);
-
-function joinEnds(pieces: readonly (TakenRecords & { gap: number })[]): Uint32Array {
-  const ends = new Uint32Array(pieces.reduce((count, { from, to }) => count + to - from, 0));
-  let [end, count] = [0, 0];
+  if (first && pieces.length === 1 && first.gap === 0) return takenBatch([first]);
+  const batch = takenBatch(taken);
+  const gaps = pieces.reduce((sum, { gap }) => sum + gap, 0);
+  if (gaps === 0) return batch;
+  const bytes = Buffer.allocUnsafe(batch.bytes.length + gaps);
+  // Those of the batch may be those of the scan.
+  const ends = batch.ends.slice();
+  let [at, index, added] = [0, 0, 0];
   for (const { found, from, to, gap } of pieces) {
-    const shift = end - startAt(found, from);
-    for (let index = from; index < to; index++) ends[count++] = (found.ends[index] ?? 0) + shift;
-    ends[count - 1] = (ends[count - 1] ?? 0) + gap;
-    end = ends[count - 1] ?? 0;
+    at += textOf(found, from, to).copy(bytes, at);
+    if (gap > 0) bytes[at++] = NEWLINE;
+    for (let row = from; row < to; row++, index++) ends[index] = (ends[index] as number) + added;
+    added += gap;
+    ends[index - 1] = at;
   }
-  return ends;
+  return { ...batch, bytes, ends };
 }
 
 /** The last record in memory of its own: that of the others may be used again before it is emitted. */

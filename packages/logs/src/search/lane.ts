@@ -1,5 +1,5 @@
-import { type RecordBatch, sliceBatch } from '@porthole/records';
-import { type FoundLines, NOTHING_FOUND } from '../scan/block/found-lines.ts';
+import { OriginList, type RecordBatch, sliceBatch } from '@porthole/records';
+import { type FoundLines, NOTHING_FOUND, startAt, textOf } from '../scan/block/found-lines.ts';
 import { cursorAt, type FoundStep } from './family-records.ts';
 import type { OpenFile } from './files/open-file.ts';
 import type { PositionRange, RecordPosition } from './plan/file-parts.ts';
@@ -20,10 +20,50 @@ export interface TakenRecords {
   to: number;
 }
 
-/** The records as a batch, in the same memory. */
-export function takenBatch({ found, opened, from, to }: TakenRecords): RecordBatch {
-  const { text: bytes, ends, times, offsets } = found;
-  return sliceBatch({ type: 'batch', bytes, ends, times, offsets, origins: [{ file: opened?.name ?? '' }] }, from, to);
+/** The records as a batch: in the same memory if they are in one piece, copied otherwise. */
+export function takenBatch(taken: readonly TakenRecords[]): RecordBatch {
+  const [only] = taken;
+  if (only && taken.length === 1) {
+    const { text: bytes, ends, times, offsets } = only.found;
+    const origins = [{ file: only.opened?.name ?? '' }];
+    return sliceBatch({ type: 'batch', bytes, ends, times, offsets, origins }, only.from, only.to);
+  }
+  let [count, length] = [0, 0];
+  for (const { found, from, to } of taken) {
+    count += to - from;
+    length += startAt(found, to) - startAt(found, from);
+  }
+  const origins = new OriginList();
+  const joined = {
+    type: 'batch' as const,
+    bytes: Buffer.allocUnsafe(length),
+    ends: new Uint32Array(count),
+    times: new Float64Array(count),
+    offsets: new Float64Array(count),
+    originOf: new Uint16Array(count),
+    origins: origins.list,
+  };
+  const sources = new Map<FoundLines, { text: Buffer; origin: number }>();
+  let [at, index] = [0, 0];
+  for (const { found, opened, from, to } of taken) {
+    let source = sources.get(found);
+    if (source === undefined) {
+      source = { text: textOf(found, 0, found.ends.length), origin: origins.indexOf(opened?.name ?? '') };
+      sources.set(found, source);
+    }
+    const { text, origin } = source;
+    const start = startAt(found, from);
+    const shift = at - start;
+    at += text.copy(joined.bytes, at, start, startAt(found, to));
+    // Most are single records, where the logs of several families alternate: slices would cost more than the records.
+    for (let row = from; row < to; row++, index++) {
+      joined.ends[index] = (found.ends[row] as number) + shift;
+      joined.times[index] = found.times[row] as number;
+      joined.offsets[index] = found.offsets[row] as number;
+      joined.originOf[index] = origin;
+    }
+  }
+  return joined;
 }
 
 const NOTHING: FoundStep = {

@@ -1,4 +1,4 @@
-import { bytesOf, joinBatches, type RecordBatch, recordsOf, sliceBatch } from '@porthole/records';
+import { bytesOf, type RecordBatch, recordsOf, sliceBatch } from '@porthole/records';
 import { CancelFlag } from '../cancel-flag.ts';
 import { shownBytesEach } from '../scan/block/record-formatter.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
@@ -21,7 +21,7 @@ export async function* withContext(
   query: SearchQuery,
   { taken, stop }: { taken: readonly TakenRecords[]; stop: StopReason },
 ): AsyncGenerator<RecordBatch, void, undefined> {
-  const all = joinBatches(taken.map(takenBatch));
+  const all = takenBatch(taken);
   if (query.before === 0 && query.after === 0) {
     yield all;
     return;
