@@ -30,7 +30,7 @@ export async function* searchBatches(
       const { items, ...rest } = takeItems(exchange, lines.subarray(at), { ...state, left: state.left - count });
       const end = items.at(-1);
       const records = items.filter((item) => item.type === 'record');
-      if (records.length > 0) value.push(batchOf(records.map(withoutClusterFields)));
+      if (records.length > 0) value.push(batchOf(records.map(inOrder)));
       if (end?.type === 'end') value.push(end);
       return { ...rest, value, records: count + rest.records };
     },
@@ -38,9 +38,21 @@ export async function* searchBatches(
   for await (const items of chunks) yield* items;
 }
 
-/** Without fields that only a node may add that merges records: a node could send them. */
-function withoutClusterFields(record: FoundRecord): FoundRecord {
-  if (!('node' in record || 'atMs' in record || 'isUnsure' in record)) return record;
-  const { node: _node, atMs: _atMs, isUnsure: _isUnsure, ...own } = record as FoundRecord & Record<string, unknown>;
-  return own as FoundRecord;
+/**
+ * The fields before those that hold data of logs, in the order of our nodes: the first cursor in the line is that of the
+ * record. Without those that only a node may add that merges records.
+ */
+function inOrder(record: FoundRecord): FoundRecord {
+  const {
+    type,
+    file,
+    offset,
+    bytes,
+    cursor,
+    node: _node,
+    atMs: _atMs,
+    isUnsure: _isUnsure,
+    ...rest
+  } = record as FoundRecord & Record<'node' | 'atMs' | 'isUnsure', unknown>;
+  return { type, file, offset, bytes, cursor, ...rest };
 }

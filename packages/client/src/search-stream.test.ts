@@ -1,6 +1,6 @@
 import { eventually } from '@porthole/logs/testing';
 import type { SearchItem, SearchQuery } from '@porthole/logs/types';
-import { type RecordBatch, recordsOf, toLines } from '@porthole/records';
+import { cursorAt, type RecordBatch, recordsOf, toLines } from '@porthole/records';
 import { describe, expect, it } from 'vitest';
 import { byteByByte, inChunks } from './testing/byte-by-byte.ts';
 import { catchFailure } from './testing/catch-failure.ts';
@@ -62,7 +62,8 @@ describe('a search', () => {
 
   it('what only a merging node may say of a record is left out, and an invalid time is no time', async () => {
     const sent = JSON.parse(RECORD);
-    const lies = { ...sent, node: 'other', atMs: 1, isUnsure: true, timeMs: '12' };
+    const context = { a: 1, cursor: 'of the log' };
+    const lies = { context, ...sent, node: 'other', atMs: 1, isUnsure: true, timeMs: '12' };
     const client = testClient({
       url: 'http://node',
       fetch: byteByByte(`${JSON.stringify(lies)}\n${END}`, NDJSON_HEADERS),
@@ -70,7 +71,8 @@ describe('a search', () => {
     const [empty, batch, end] = await collectStream(client.search(QUERY));
     const { timeMs: _timeMs, ...honest } = sent;
     expect(empty).toMatchObject({ ends: { length: 0 } });
-    expect(recordsOf(batch as RecordBatch)).toEqual([honest]);
+    expect(recordsOf(batch as RecordBatch)).toEqual([{ ...honest, context }]);
+    expect(cursorAt(batch as RecordBatch, 0)).toBe(sent.cursor);
     expect(batch).toMatchObject({ times: Float64Array.of(Number.NaN), origins: [{ file: sent.file }] });
     expect(end).toMatchObject({ problems: [{ code: 'BAD_ANSWER' }] });
   });

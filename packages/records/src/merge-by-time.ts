@@ -109,8 +109,8 @@ export async function* mergeByTime<Batch extends Timed>(
   let left = limit;
   try {
     for (;;) {
-      const filled = await Promise.all([...empty].map(async (front) => ((await front.fill()) ? [front] : [])));
-      for (const front of filled.flat()) heap.push(front);
+      // One after the other: closing a lane waits for what it is reading, and a failure must not wait for a slow lane.
+      for (const front of empty) if (await front.fill()) heap.push(front);
       empty.clear();
       const runs: MergedRun<Batch>[] = [];
       while (left > 0 && empty.size === 0) {

@@ -5,7 +5,7 @@ import {
   type DownloadRequest,
   PortholeError,
 } from '@porthole/contract';
-import { batchOf, EMPTY_BATCH } from '@porthole/records';
+import { batchOf, EMPTY_BATCH, isBatch } from '@porthole/records';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { downloadText } from './download-text.ts';
@@ -58,6 +58,14 @@ async function download(cluster: Pick<ClusterState, 'search'>, request: Partial<
 }
 
 describe('a download', () => {
+  it('loses nothing of a search that has records at once', async () => {
+    const { search } = fakeCluster({ 'a.log': [record('n', 'a.log', 1, 0), record('n', 'a.log', 2, 1)] });
+    const hasty: ClusterState['search'] = async function* (...asked) {
+      for await (const item of search(...asked)) if (!isBatch(item) || item.ends.length > 0) yield item;
+    };
+    expect((await download({ search: hasty })).lines).toHaveLength(2);
+  });
+
   it('has every record of every source once, in the order of time, however many there are', async () => {
     const times = fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 60 });
     await fc.assert(

@@ -12,6 +12,7 @@ import {
 import type { LogSelection } from '@porthole/logs/types';
 import {
   bytesOf,
+  EMPTY_BATCH,
   isBatch,
   type MergedRun,
   mergeByTime,
@@ -145,12 +146,15 @@ async function* readPages(
   const renderer = new TextRenderer(request.withNode ? 'node and raw' : 'raw');
   const options = { signal, budgetMs, client, reusesMemory: true, onlyRaw: true };
   let start: { start?: { cursor: string } } = {};
-  for (let isFirst = true; ; isFirst = false) {
+  let isAccepted = false;
+  for (;;) {
     let end: ClusterEnd | undefined;
     for await (const item of cluster.search({ ...query, ...start }, options)) {
-      if (!isBatch(item)) end = item;
-      else if (item.ends.length > 0) yield* renderer.render(item);
-      else if (isFirst) yield item;
+      // Whatever comes first: the batch that says so has no records that could be taken for nothing.
+      if (!isAccepted) yield EMPTY_BATCH;
+      isAccepted = true;
+      if (isBatch(item)) yield* renderer.render(item);
+      else end = item;
     }
     account.note(end);
     const cursor = end?.cursor ?? null;
