@@ -4,6 +4,7 @@ export { isPackedName, plainName } from './file/compression.ts';
 export { groupFamilies } from './file/families.ts';
 export { createHiddenNames } from './file/hidden-names.ts';
 export { assertSafeName, isSafeName } from './file/open-inside.ts';
+export { replaceFile } from './file/replace-file.ts';
 export { OneChunk } from './file/shared-reads.ts';
 export type { LogMount, LogTree, OwnPaths } from './file/tree.ts';
 export { LogDir, type LogDirOptions } from './log-dir.ts';

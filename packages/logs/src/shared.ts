@@ -169,5 +169,11 @@ export function owned(work: Promise<unknown>, onError: (error: unknown) => void)
   return work.then(() => {}, onError) as Owned;
 }
 
+/** For work that is awaited later, or by nobody if its caller leaves first: a failure goes to whoever awaits it. */
+export function awaitedLater<T>(work: Promise<T>): Promise<T> {
+  work.catch(() => {}); // only no unhandled rejection until then
+  return work;
+}
+
 /** Nothing runs. */
 export const NO_WORK = Promise.resolve() as Owned;

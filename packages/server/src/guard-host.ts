@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { hasCode } from './errors.ts';
 
 /** Receives an error that would have ended the process. */
 type OnFault = (error: unknown) => void;
@@ -55,8 +56,10 @@ function ownCode(): string | undefined {
     const { name } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { name: unknown };
     if (name === 'porthole') return fileURLToPath(new URL('./', import.meta.url));
     return name === '@porthole/server' ? fileURLToPath(new URL('../../', import.meta.url)) : undefined;
-  } catch {
-    // No manifest can be read beside a bundle.
+  } catch (error) {
+    // No manifest can be read beside a bundle, or there is no such address in one of CommonJS.
+    const isMissing = hasCode(error, 'ENOENT', 'ENOTDIR', 'EACCES', 'ERR_INVALID_URL', 'ERR_INVALID_URL_SCHEME');
+    if (!isMissing && !(error instanceof SyntaxError)) throw error;
     return undefined;
   }
 }

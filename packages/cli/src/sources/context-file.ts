@@ -1,8 +1,7 @@
-import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, readFile, realpath, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { errorMessage } from '@porthole/contract';
-import { nearestNames } from '@porthole/logs';
+import { nearestNames, replaceFile } from '@porthole/logs';
 import { ProgramError } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
 
@@ -29,7 +28,6 @@ const FORMAT = 1;
 /** Larger than any list of contexts. */
 const MAX_BYTES = 1024 ** 2;
 
-const PRIVATE_FILE = 0o600;
 const PRIVATE_DIR = 0o700;
 
 const READABLE_BY_OTHERS = 0o044;
@@ -68,22 +66,7 @@ export async function writeContexts(env: NodeJS.ProcessEnv, { current, contexts 
     if (hasCode(error, 'ENOENT')) return named;
     throw error;
   });
-  const part = `${path}.${randomBytes(6).toString('hex')}.part`;
-  try {
-    const file = await open(part, 'wx', PRIVATE_FILE);
-    try {
-      await file.writeFile(`${JSON.stringify({ version: FORMAT, current, contexts }, null, 2)}\n`);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    // Regardless of the umask.
-    await chmod(part, PRIVATE_FILE);
-    await rename(part, path);
-  } catch (error) {
-    await rm(part, { force: true });
-    throw error;
-  }
+  await replaceFile(path, `${JSON.stringify({ version: FORMAT, current, contexts }, null, 2)}\n`, { isSynced: true });
 }
 
 /** Who can write the file can send our tokens elsewhere; who can read it learns where they are. */

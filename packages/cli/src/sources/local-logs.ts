@@ -11,6 +11,7 @@ import type {
   SearchQuery,
   TopQuery,
 } from '@porthole/logs';
+import { awaitedLater } from '@porthole/logs/shared';
 import type { SearchEnd } from '@porthole/logs/types';
 import type { RecordBatch } from '@porthole/records';
 import type { FileHolder, LogState, PrintedSearch } from './log-source.ts';
@@ -82,8 +83,7 @@ export class StdinLogs extends LocalLogs {
   override async *followLogs(query: FollowQuery, options: CallOptions = {}): AsyncGenerator<FollowItem[]> {
     const { start: _start, ...filter } = query;
     const inputEnd = new AbortController();
-    const ended = this.#spool.ended.finally(() => inputEnd.abort());
-    ended.catch(() => {}); // awaited below, unless the follow fails first
+    const ended = awaitedLater(this.#spool.ended.finally(() => inputEnd.abort()));
     const signal = options.signal ? AbortSignal.any([options.signal, inputEnd.signal]) : inputEnd.signal;
     let cursor: string | undefined;
     try {

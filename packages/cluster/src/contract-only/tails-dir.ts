@@ -65,15 +65,21 @@ const UNKNOWN = '0';
 
 /** Start time of a process in clock ticks since boot; `0` if unknown, as on macOS. */
 async function processStart(pid: number): Promise<string> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => ''); // it has ended, or there is none
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8').catch(emptyIfUnreadable); // it has ended, or there is none
   // The second field, the program name, may contain anything; the start time is the 20th field after it.
   return /^\d+$/.exec(text.slice(text.lastIndexOf(')') + 2).split(' ')[19] ?? '')?.[0] ?? UNKNOWN;
 }
 
 /** Containers may share a temporary directory, and each has a process 1. */
 async function ownNamespace(): Promise<string> {
-  const link = await readlink('/proc/self/ns/pid').catch(() => ''); // there is none on macOS
+  const link = await readlink('/proc/self/ns/pid').catch(emptyIfUnreadable); // there is none on macOS
   return /^pid:\[(\d+)\]$/.exec(link)?.[1] ?? UNKNOWN;
+}
+
+/** For `.catch`: a file that the system does not show is empty. */
+function emptyIfUnreadable(error: NodeJS.ErrnoException): string {
+  if (error.syscall === undefined) throw error;
+  return '';
 }
 
 /** For `.catch`: a file that was removed meanwhile is `undefined`. */

@@ -204,7 +204,10 @@ export class ClockTable implements Clocks {
       if (signal.aborted) return;
       // Spread over the round, except for members without an offset.
       const waits = isLarge && this.of(peer.member.id) !== undefined;
-      if (waits) await sleep(EACH_MS * MEASURED_AT_ONCE, undefined, { signal, ref: false }).catch(() => {}); // aborted
+      if (waits)
+        await sleep(EACH_MS * MEASURED_AT_ONCE, undefined, { signal, ref: false }).catch((error: unknown) => {
+          if (!signal.aborted) throw error;
+        });
       if (signal.aborted) return;
       await this.#tryMeasure(peer);
     });

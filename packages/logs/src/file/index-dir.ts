@@ -1,12 +1,13 @@
-import { createHash, pbkdf2, randomBytes, randomUUID } from 'node:crypto';
+import { createHash, pbkdf2, randomBytes } from 'node:crypto';
 import { type BigIntStats, constants } from 'node:fs';
-import { chmod, link, lstat, mkdir, open, readdir, rename, rm, utimes } from 'node:fs/promises';
+import { chmod, lstat, mkdir, readdir, rm, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { closeFd, openFd, readFd, statFd } from '../fs-calls.ts';
 import { isSystemError, systemCode } from '../log-error.ts';
 import type { Scrubbing, ScrubRules } from '../scrub/scrubber.ts';
 import { KEPT, Shared } from '../shared.ts';
+import { replaceFile } from './replace-file.ts';
 
 /** Names of what it keeps. Everything else in the directory is neither read nor removed. */
 const ENTRY_NAME = /^[0-9a-f]{32}\.(?:blocks|text)$/;
@@ -130,7 +131,7 @@ export class IndexDir {
   async write(name: string, bytes: Uint8Array): Promise<boolean> {
     if (!(await this.#prepareWrite())) return false;
     const done = await this.#guard(async () => {
-      await writeWhole(join(this.#dir, name), bytes);
+      await replaceFile(join(this.#dir, name), bytes);
       this.noteSize(name, bytes.length);
       return true;
     });
@@ -258,7 +259,7 @@ export class IndexDir {
   async #readSalt(create: boolean): Promise<Buffer | undefined> {
     const known = (await this.#check()) ? await this.#existingSalt() : undefined;
     if (known || !create || !(await this.#prepareWrite())) return known;
-    await writeWhole(join(this.#dir, SALT_NAME), randomBytes(SALT_BYTES), { keep: true });
+    await replaceFile(join(this.#dir, SALT_NAME), randomBytes(SALT_BYTES), { keep: true });
     return this.#existingSalt();
   }
 
@@ -336,31 +337,8 @@ async function openOwn(path: string, flags: number): Promise<number | 'missing' 
   return 'refused';
 }
 
-/** Writes a file in one step: others see all of it or nothing. With `keep`, one that exists by then stays. */
-async function writeWhole(path: string, bytes: Uint8Array, { keep = false } = {}): Promise<void> {
-  const half = `${path}.${randomUUID()}.tmp`;
-  try {
-    const file = await open(half, 'wx', 0o600);
-    try {
-      await file.writeFile(bytes);
-    } finally {
-      await file.close();
-    }
-    if (keep) await link(half, path).catch(undefinedIfExists);
-    else await rename(half, path);
-  } catch (error) {
-    await rm(half, { force: true }).catch(() => {}); // the first error is the one to report
-    throw error;
-  }
-  if (keep) await rm(half, { force: true });
-}
-
 function undefinedIfMissing(error: unknown): undefined {
   if (systemCode(error) !== 'ENOENT') throw error;
-}
-
-function undefinedIfExists(error: unknown): undefined {
-  if (systemCode(error) !== 'EEXIST') throw error;
 }
 
 /** Changes with every change of what the files contain or mean. */

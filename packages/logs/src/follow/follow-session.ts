@@ -1,6 +1,7 @@
 import { Condition } from '../condition.ts';
 import { decodePosition, encodePosition } from '../cursor/cursor.ts';
 import { RegexConditions } from '../scan/match/regex-conditions.ts';
+import { awaitedLater } from '../shared.ts';
 import type { FollowItem, FollowQuery, FoundRecord } from '../types.ts';
 import { emitSince, isStrict } from './history/history.ts';
 import type { Permits, Search } from './history/search-history.ts';
@@ -104,8 +105,7 @@ export class FollowSession {
 
   async *items(): AsyncGenerator<FollowItem[], void, undefined> {
     try {
-      const opening = this.#openAll(await this.#accept());
-      opening.catch(() => {}); // awaited below, unless the follower leaves
+      const opening = awaitedLater(this.#openAll(await this.#accept()));
       // A stale cursor fails the request and not the stream: it is looked for before the first batch.
       const isEarly = this.followsAll && !isStrict(this.#query.start) && !(await isSettled(opening, ACCEPT_MS));
       if (isEarly) yield [];

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { isCompressedName } from '../file/compression.ts';
 import { isSettled } from '../file/file-stamp.ts';
 import { SharedLookup } from '../file/shared-lookup.ts';
-import { NO_WORK, owned } from '../shared.ts';
+import { awaitedLater, NO_WORK, owned } from '../shared.ts';
 import type { LogFileDetails } from '../types.ts';
 import type { DescribeResult } from './describe-files.ts';
 import type { RotatedFamilies } from './dir-listing.ts';
@@ -80,8 +80,7 @@ export class FileDetails {
     const next: Described = { files, details: new Array(files.length), lasting: new Uint8Array(files.length) };
     const { plain, others } = await this.#takeKnown(next);
     // Worker threads examine files meanwhile.
-    const memberships = this.#findMemberships(files);
-    memberships.catch(() => {}); // awaited below
+    const memberships = awaitedLater(this.#findMemberships(files));
     const note = async (index: number, summary: FileSummary) => {
       noteFile(next, index, summary, { memberships: await memberships, listedMs });
     };
@@ -149,9 +148,7 @@ export class FileDetails {
           }
         };
         // The thread gets its next job in any case.
-        const noting = memberships.then(note);
-        noting.catch(() => {}); // awaited below, when the threads are done
-        noted.push(noting);
+        noted.push(awaitedLater(memberships.then(note)));
       }
     };
     await Promise.all(Array.from({ length: JOBS_AT_ONCE }, work));

@@ -319,9 +319,7 @@ export async function checkFollowing({ settings, system }: CheckContext): Promis
 
 function tryToWatch(dir: string): string | undefined {
   try {
-    const watcher = watch(dir);
-    watcher.on('error', () => {}); // Errors after this point do not matter: the watcher is closed at once.
-    watcher.close();
+    watch(dir).close();
     return undefined;
   } catch (error) {
     return types.isNativeError(error) && 'code' in error ? String(error.code) : String(error);

@@ -6,7 +6,7 @@ import {
 } from '@grpc/grpc-js';
 import { codeOf } from '@porthole/contract';
 import type { CredentialsEnded } from '../auth/access.ts';
-import { ClientDisconnected, ReaderStalled } from '../errors.ts';
+import { ClientDisconnected, isFault, ReaderStalled } from '../errors.ts';
 import { Deadline } from '../transport/deadline.ts';
 import type { LoggedRequest, RequestLog } from '../transport/request-log.ts';
 import type { RequestPolicy } from '../transport/request-policy.ts';
@@ -102,7 +102,9 @@ async function send<Request, Response>(
   const writer = new MessageWriter(call, deps.policy.stallTimeoutMs);
   const iterator = items[Symbol.asyncIterator]();
   const close = () => {
-    iterator.return?.().catch(() => {}); // the call has ended: there is no one left to report a failure to
+    iterator.return?.().catch((error) => {
+      if (isFault(error)) deps.failed(call.metadata, error); // the call has ended: there is no client left to report it to
+    });
   };
   const next = () => deadline.race(iterator.next(), close);
   try {

@@ -102,7 +102,9 @@ type Child = ChildProcessByStdio<null, Readable, Readable>;
 /** Resolves when the process has ended and was reaped, with the reason if it failed. */
 function waitForEnd(child: Child): Promise<string | undefined> {
   let stderr = '';
-  child.stderr.on('error', () => {}); // what it would have said is missing from the reason
+  child.stderr.on('error', (error) => {
+    stderr += `(its messages cannot be read: ${error.message})`;
+  });
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(-STDERR_CHARS);
   });

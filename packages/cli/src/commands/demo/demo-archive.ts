@@ -137,7 +137,8 @@ function isExecutable(path: string): boolean {
   try {
     accessSync(path, constants.X_OK);
     return true;
-  } catch {
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
     return false; // not there, or not for this user
   }
 }

@@ -107,8 +107,9 @@ export async function isFree(port: number): Promise<boolean> {
   try {
     await release(await hold(port));
     return true;
-  } catch {
-    return false; // whatever the reason: another one is used
+  } catch (error) {
+    if (!(error instanceof Error && 'syscall' in error)) throw error;
+    return false; // another one is used
   }
 }
 

@@ -74,11 +74,13 @@ export class Registration {
     throw new Error('etcd closed the lease keep-alive stream');
   }
 
-  /** Writes the departure, then revokes the lease, which removes the key if it is still the one of this node. */
-  async leave(timeoutMs: number): Promise<void> {
+  /**
+   * Writes the departure, then revokes the lease, which removes the key if it is still the one of this node. If only the
+   * departure cannot be written, `onError` is called, and others consider this node failed instead of left.
+   */
+  async leave(timeoutMs: number, onError: (error: unknown) => void): Promise<void> {
     if (this.#leaseId === undefined) return;
-    // If this fails, others consider this node failed instead of left; deregister anyway.
-    await this.#putDeparture(AbortSignal.timeout(timeoutMs)).catch(() => {});
+    await this.#putDeparture(AbortSignal.timeout(timeoutMs)).catch(onError);
     await this.#connection.call('LeaseRevoke', { ID: this.#leaseId }, { timeoutMs });
   }
 

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { codeOf, type Member } from '@porthole/contract';
+import { codeOf, errorMessage, type Member } from '@porthole/contract';
 import { type Address, quote } from '../member-address.ts';
 import { MemberDraft, type MemberList, type ReadDeparture, type ReadMember } from '../member-list.ts';
 import type { MembershipLog } from '../membership.ts';
@@ -87,9 +87,18 @@ export class RegistrySession {
     } finally {
       signal.removeEventListener('abort', stop);
       ending.abort();
-      if (signal.aborted) await this.#registration?.leave(LEAVE_TIMEOUT_MS).catch(() => {}); // the lease expires anyway
+      if (signal.aborted) await this.#leave();
       this.#connection.close();
     }
+  }
+
+  /** Never rejects: the lease expires anyway. */
+  async #leave(): Promise<void> {
+    const report = (what: string) => (error: unknown) =>
+      this.#options.log.warn('register', `cannot ${what}: ${errorMessage(error)}`);
+    await this.#registration
+      ?.leave(LEAVE_TIMEOUT_MS, report('tell the registry that this node leaves'))
+      .catch(report('deregister; the registration expires by itself'));
   }
 
   /** Polls etcd every few seconds; throws when it does not respond. */

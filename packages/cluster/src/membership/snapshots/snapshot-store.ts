@@ -1,15 +1,16 @@
-import { createHash, randomUUID } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
-import { chmod, lstat, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { chmod, lstat, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { errorMessage } from '@porthole/contract';
+import { replaceFile } from '@porthole/logs';
 import { type MemberSnapshot, parseSnapshot, serializeSnapshot } from './member-snapshot.ts';
 
 /** Larger files are not snapshots. */
 const MAX_FILE_BYTES = 8 * 1024 * 1024;
 
 const FILE_NAME = /^words-[0-9a-f]{32}\.json$/;
-const HALF_WRITTEN = /^words-[0-9a-f]{32}\.[0-9a-f-]{36}\.tmp$/;
+const HALF_WRITTEN = /^words-[0-9a-f]{32}(?:\.json)?\.[0-9a-f-]{36}\.tmp$/;
 
 /** Persistent storage of snapshots. */
 export interface SnapshotStore {
@@ -41,21 +42,8 @@ export function createSnapshotStore(dir: string): SnapshotStore {
     },
 
     async save(snapshot) {
-      const file = filePath(snapshot.member.id);
-      const half = file.replace(/json$/, `${randomUUID()}.tmp`);
       await prepare(dir);
-      try {
-        const handle = await open(half, 'wx', 0o600);
-        try {
-          await handle.writeFile(serializeSnapshot(snapshot));
-        } finally {
-          await handle.close();
-        }
-        await rename(half, file);
-      } catch (error) {
-        await rm(half, { force: true }).catch(() => {}); // the first error is the one to report
-        throw error;
-      }
+      await replaceFile(filePath(snapshot.member.id), serializeSnapshot(snapshot));
     },
 
     remove: (id) => rm(filePath(id), { force: true }),

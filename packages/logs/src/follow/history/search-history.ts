@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { decodeCursor, encodeMark, resumeCursor, START_CURSOR } from '../../cursor/cursor.ts';
 import { LogError } from '../../log-error.ts';
+import { awaitedLater } from '../../shared.ts';
 import type {
   FoundRecord,
   LogSelection,
@@ -187,9 +188,7 @@ export async function* mergeStreams<T>(
   const waiting = starts.values();
   const running = new Set<Running<T>>();
   const advance = (each: Running<T>) => {
-    each.next = each.stream.next().then((result) => ({ running: each, result }));
-    // The race below reports the failure; if the consumer leaves first, it must not become an unhandled rejection.
-    each.next.catch(() => {});
+    each.next = awaitedLater(each.stream.next().then((result) => ({ running: each, result })));
   };
   const startMore = () => {
     for (;;) {

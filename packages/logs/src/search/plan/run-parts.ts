@@ -2,6 +2,7 @@ import { LogError } from '../../log-error.ts';
 import { BLOCK_BYTES, blockAt } from '../../scan/block/blocks.ts';
 import type { ScanReport } from '../../scan/block/scan-file.ts';
 import type { Job, JobResults } from '../../scan/jobs.ts';
+import { awaitedLater } from '../../shared.ts';
 import { noteHole, noteProblem } from '../files/open-family.ts';
 import { type FamilyProgress, type FamilyTask, type FilePart, fileParts } from './file-parts.ts';
 
@@ -33,8 +34,7 @@ export async function* runParts<J extends ReportingJob>(
       const next = await parts.next();
       more = !next.done;
       if (next.done) return;
-      const result = scanContext.pool.run(jobFor(next.value), flag);
-      result.catch(() => {}); // awaited when its turn comes, which may be never
+      const result = awaitedLater(scanContext.pool.run(jobFor(next.value), flag));
       running.push({ part: next.value, result });
     }
   };
@@ -47,9 +47,8 @@ export async function* runParts<J extends ReportingJob>(
   try {
     while (!flag.isSet) {
       // Preparing the next file may take long: results found meanwhile must not wait for it.
-      const ready = keepFilling();
+      const ready = awaitedLater(keepFilling());
       if (running.length === 0) await ready;
-      else ready.catch(() => {}); // `keepFilling` rejects again when it is awaited
       const first = running.shift();
       if (!first && more) continue;
       if (!first) {

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import { link, open, rename, rm } from 'node:fs/promises';
+import { systemCode } from '../log-error.ts';
+
+interface ReplaceOptions {
+  /** A file that exists by then stays. */
+  keep?: boolean;
+  /** On the disk before it gets its name. */
+  isSynced?: boolean;
+}
+
+/**
+ * Writes a file in one step, readable by its owner only: others see all of it or nothing. A crash leaves at most one that
+ * ends with a UUID and `.tmp`.
+ */
+export async function replaceFile(
+  path: string,
+  content: Uint8Array | string,
+  { keep = false, isSynced = false }: ReplaceOptions = {},
+): Promise<void> {
+  const half = `${path}.${randomUUID()}.tmp`;
+  try {
+    const file = await open(half, 'wx', 0o600);
+    try {
+      await file.writeFile(content);
+      await file.chmod(0o600); // regardless of the umask
+      if (isSynced) await file.sync();
+    } finally {
+      await file.close();
+    }
+    if (keep) await link(half, path).catch(undefinedIfExists);
+    else await rename(half, path);
+  } catch (error) {
+    await rm(half, { force: true }).catch(() => {}); // the first error is the one to report
+    throw error;
+  }
+  if (keep) await rm(half, { force: true });
+}
+
+function undefinedIfExists(error: unknown): undefined {
+  if (systemCode(error) !== 'EEXIST') throw error;
+}
