@@ -2,7 +2,6 @@ import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
 import { parseBoundedJson } from './bounded-json.ts';
 import {
   type Fields,
-  isBucket,
   isContext,
   isContextText,
   isCount,
@@ -10,7 +9,6 @@ import {
   isCursor,
   isDuplicate,
   isEndCursor,
-  isFieldSummary,
   isFieldValues,
   isFileName,
   isGroup,
@@ -21,7 +19,6 @@ import {
   isText,
   isTextList,
   isTime,
-  isTopValue,
   isTrue,
   remoteText,
 } from './field-checks.ts';
@@ -208,7 +205,12 @@ export function decodeReports(value: unknown, skipped: SkippedItems): unknown[] 
 }
 
 /** The valid entries of a list. */
-function decodeList<T>(value: unknown, isOne: (item: unknown) => item is T, what: string, skipped: SkippedItems): T[] {
+export function decodeList<T>(
+  value: unknown,
+  isOne: (item: unknown) => item is T,
+  what: string,
+  skipped: SkippedItems,
+): T[] {
   if (value === undefined || value === null) return [];
   if (!Array.isArray(value)) {
     skipped.note(what);
@@ -228,21 +230,6 @@ export function decodeGroups(value: unknown, skipped: SkippedItems): unknown[] {
     const [sample] = decodeRecords([group.sample], skipped);
     return sample ? [{ ...group, sample }] : [];
   });
-}
-
-/** The valid buckets of a histogram. */
-export function decodeBuckets(value: unknown, skipped: SkippedItems): unknown[] {
-  return decodeList(value, isBucket, 'an invalid bucket', skipped);
-}
-
-/** The valid fields of a list. */
-export function decodeFieldSummaries(value: unknown, skipped: SkippedItems): unknown[] {
-  return decodeList(value, isFieldSummary, 'an invalid field', skipped);
-}
-
-/** The valid values of a count by value. */
-export function decodeTopValues(value: unknown, skipped: SkippedItems): unknown[] {
-  return decodeList(value, isTopValue, 'an invalid value', skipped);
 }
 
 /** Whether a field of a record is valid. */

@@ -1,8 +1,7 @@
 import type {
-  ClusterDigest,
-  ClusterFields,
-  ClusterHistogram,
-  ClusterTop,
+  ClusterCountResponses,
+  CountId,
+  CountResponses,
   NodeConfig,
   NodeDescription,
   NodeObject,
@@ -10,17 +9,9 @@ import type {
   NodeSettings,
   ShippingState,
 } from '@porthole/contract';
-import type { Digest, Fields, Histogram, LogEntry, LogFileDetails, SearchEnd, Top } from '@porthole/logs/types';
-import {
-  decodeBuckets,
-  decodeEnd,
-  decodeFieldSummaries,
-  decodeGroups,
-  decodeReports,
-  decodeTopValues,
-  SkippedItems,
-} from './decode-records.ts';
-import { isFileName, isObject, remoteText } from './field-checks.ts';
+import type { LogEntry, LogFileDetails, SearchEnd } from '@porthole/logs/types';
+import { decodeEnd, decodeGroups, decodeList, decodeReports, SkippedItems } from './decode-records.ts';
+import { isBucket, isFieldSummary, isFileName, isObject, isTopValue, remoteText } from './field-checks.ts';
 
 /*
  * Checks the general shape of responses, not each field, which would reject later versions. `undefined` if it is invalid. The
@@ -96,63 +87,38 @@ export function decodeSettings(value: unknown): NodeSettings | undefined {
   return isObject(value) && Array.isArray(value.settings) ? (value as unknown as NodeSettings) : undefined;
 }
 
-export function decodeHistogram(value: unknown): Histogram | undefined {
-  if (!isObject(value) || !Array.isArray(value.buckets) || !isObject(value.end)) return undefined;
+type DecodeList = (value: unknown, skipped: SkippedItems) => unknown[];
+
+/** What each count lists. */
+const COUNT_LISTS: Readonly<Record<CountId, readonly [name: string, decode: DecodeList]>> = {
+  logHistogram: ['buckets', (list, skipped) => decodeList(list, isBucket, 'an invalid bucket', skipped)],
+  logDigest: ['groups', decodeGroups],
+  logFields: ['fields', (list, skipped) => decodeList(list, isFieldSummary, 'an invalid field', skipped)],
+  logTop: ['values', (list, skipped) => decodeList(list, isTopValue, 'an invalid value', skipped)],
+};
+
+/** The count of a node. More than the requested number is invalid. */
+export function decodeCount<Id extends CountId>(
+  id: Id,
+  value: unknown,
+  { limit = Infinity }: { limit?: number },
+): CountResponses[Id] | undefined {
+  const [name, decode] = COUNT_LISTS[id];
+  const list = isObject(value) ? value[name] : undefined;
+  if (!isObject(value) || !Array.isArray(list) || !isObject(value.end) || list.length > limit) return undefined;
   const skipped = new SkippedItems();
-  const buckets = decodeBuckets(value.buckets, skipped);
-  return { ...value, buckets, end: endWithSkipped(decodeEnd(value.end, skipped), skipped) } as unknown as Histogram;
+  const decoded = decode(list, skipped);
+  const end = endWithSkipped(decodeEnd(value.end, skipped), skipped);
+  return { ...value, [name]: decoded, end } as unknown as CountResponses[Id];
 }
 
-export function decodeDigest(value: unknown, { limit = Infinity }: { limit?: number }): Digest | undefined {
-  if (!isObject(value) || !Array.isArray(value.groups) || !isObject(value.end)) return undefined;
-  if (value.groups.length > limit) return undefined;
+export function decodeClusterCount<Id extends CountId>(id: Id, value: unknown): ClusterCountResponses[Id] | undefined {
+  const [name, decode] = COUNT_LISTS[id];
+  if (!isObject(value) || !Array.isArray(value[name]) || !Array.isArray(value.members)) return undefined;
   const skipped = new SkippedItems();
-  const groups = decodeGroups(value.groups, skipped);
-  return { ...value, groups, end: endWithSkipped(decodeEnd(value.end, skipped), skipped) } as unknown as Digest;
-}
-
-export function decodeFields(value: unknown, { limit = Infinity }: { limit?: number }): Fields | undefined {
-  if (!isObject(value) || !Array.isArray(value.fields) || !isObject(value.end)) return undefined;
-  if (value.fields.length > limit) return undefined;
-  const skipped = new SkippedItems();
-  const fields = decodeFieldSummaries(value.fields, skipped);
-  return { ...value, fields, end: endWithSkipped(decodeEnd(value.end, skipped), skipped) } as unknown as Fields;
-}
-
-export function decodeTop(value: unknown, { limit = Infinity }: { limit?: number }): Top | undefined {
-  if (!isObject(value) || !Array.isArray(value.values) || !isObject(value.end)) return undefined;
-  if (value.values.length > limit) return undefined;
-  const skipped = new SkippedItems();
-  const values = decodeTopValues(value.values, skipped);
-  return { ...value, values, end: endWithSkipped(decodeEnd(value.end, skipped), skipped) } as unknown as Top;
-}
-
-export function decodeClusterFields(value: unknown): ClusterFields | undefined {
-  if (!isObject(value) || !Array.isArray(value.fields) || !Array.isArray(value.members)) return undefined;
-  const skipped = new SkippedItems();
-  const fields = decodeFieldSummaries(value.fields, skipped);
-  return { ...value, fields, members: membersWithSkipped(value.members, skipped) } as unknown as ClusterFields;
-}
-
-export function decodeClusterTop(value: unknown): ClusterTop | undefined {
-  if (!isObject(value) || !Array.isArray(value.values) || !Array.isArray(value.members)) return undefined;
-  const skipped = new SkippedItems();
-  const values = decodeTopValues(value.values, skipped);
-  return { ...value, values, members: membersWithSkipped(value.members, skipped) } as unknown as ClusterTop;
-}
-
-export function decodeClusterHistogram(value: unknown): ClusterHistogram | undefined {
-  if (!isObject(value) || !Array.isArray(value.buckets) || !Array.isArray(value.members)) return undefined;
-  const skipped = new SkippedItems();
-  const buckets = decodeBuckets(value.buckets, skipped);
-  return { ...value, buckets, members: membersWithSkipped(value.members, skipped) } as unknown as ClusterHistogram;
-}
-
-export function decodeClusterDigest(value: unknown): ClusterDigest | undefined {
-  if (!isObject(value) || !Array.isArray(value.groups) || !Array.isArray(value.members)) return undefined;
-  const skipped = new SkippedItems();
-  const groups = decodeGroups(value.groups, skipped);
-  return { ...value, groups, members: membersWithSkipped(value.members, skipped) } as unknown as ClusterDigest;
+  const decoded = decode(value[name], skipped);
+  const members = membersWithSkipped(value.members, skipped);
+  return { ...value, [name]: decoded, members } as unknown as ClusterCountResponses[Id];
 }
 
 /** Adds skipped items as a problem of the response. */

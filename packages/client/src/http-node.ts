@@ -1,13 +1,13 @@
 import {
   type BundleRequest,
   type CallOptions,
+  type CountId,
+  type CountRequest,
+  type CountResponses,
   type Coverage,
   encodeBundle,
-  encodeDigest,
-  encodeFields,
-  encodeHistogram,
+  encodeCount,
   encodeSearch,
-  encodeTop,
   encodeView,
   type FileRequest,
   type FollowOptions,
@@ -57,14 +57,11 @@ import {
 import { HttpCluster } from './cluster/http-cluster.ts';
 import {
   decodeConfig,
+  decodeCount,
   decodeDescription,
-  decodeDigest,
-  decodeFields,
-  decodeHistogram,
   decodeLogFiles,
   decodeLogList,
   decodeSettings,
-  decodeTop,
 } from './decode-response.ts';
 import type { ClientDeps, Exchange } from './exchange.ts';
 import { follow } from './follow/follow.ts';
@@ -81,11 +78,8 @@ const BUNDLE_PAUSE_MS = 60_000;
 /** A node description has some hundred bytes and is requested in the background. */
 const MAX_DESCRIPTION_BYTES = 256 * 1024;
 
-/** Ten thousand buckets and the problems. */
-const MAX_HISTOGRAM_BYTES = 4 * 1024 ** 2;
-
-/** A thousand fields with their examples. */
-const MAX_FIELDS_BYTES = 8 * 1024 ** 2;
+/** Ten thousand buckets and the problems; a thousand fields with their examples. */
+const MAX_COUNT_BYTES: Partial<Record<CountId, number>> = { logHistogram: 4 * 1024 ** 2, logFields: 8 * 1024 ** 2 };
 
 export class HttpNode implements NodeClient {
   /**
@@ -197,34 +191,19 @@ export class HttpNode implements NodeClient {
   }
 
   async logHistogram(request: HistogramRequest = {}, options: SearchOptions = {}): Promise<Histogram> {
-    checkArguments('logHistogram', request, options);
-    const { budget, ...limits } = countLimits(options, this.#deps);
-    const query = encodeHistogram(parseRequest(request), budget);
-    const httpRequest = { path: PATHS.logHistogram, query, maxBytes: MAX_HISTOGRAM_BYTES, ...limits };
-    return requestJson(httpRequest, this.#deps, decodeHistogram);
+    return this.#count('logHistogram', request, options);
   }
 
   async logDigest(request: DigestRequest = {}, options: SearchOptions = {}): Promise<Digest> {
-    checkArguments('logDigest', request, options);
-    const { budget, ...limits } = countLimits(options, this.#deps);
-    const query = encodeDigest(parseRequest(request), budget);
-    const httpRequest = { path: PATHS.logDigest, query, ...limits };
-    return requestJson(httpRequest, this.#deps, (value) => decodeDigest(value, request));
+    return this.#count('logDigest', request, options);
   }
 
   async logFields(request: FieldsRequest = {}, options: SearchOptions = {}): Promise<Fields> {
-    checkArguments('logFields', request, options);
-    const { budget, ...limits } = countLimits(options, this.#deps);
-    const query = encodeFields(parseRequest(request), budget);
-    const httpRequest = { path: PATHS.logFields, query, maxBytes: MAX_FIELDS_BYTES, ...limits };
-    return requestJson(httpRequest, this.#deps, (value) => decodeFields(value, request));
+    return this.#count('logFields', request, options);
   }
 
   async logTop(request: TopRequest, options: SearchOptions = {}): Promise<Top> {
-    checkArguments('logTop', request, options);
-    const { budget, ...limits } = countLimits(options, this.#deps);
-    const query = encodeTop(parseRequest(request), budget);
-    return requestJson({ path: PATHS.logTop, query, ...limits }, this.#deps, (value) => decodeTop(value, request));
+    return this.#count('logTop', request, options);
   }
 
   async bundle(request: Partial<BundleRequest> = {}, options: CallOptions = {}): Promise<ByteStream> {
@@ -243,6 +222,14 @@ export class HttpNode implements NodeClient {
       exchange.close();
       throw error;
     }
+  }
+
+  #count<Id extends CountId>(id: Id, request: CountRequest<Id>, options: SearchOptions): Promise<CountResponses[Id]> {
+    checkArguments(id, request, options);
+    const { budget, ...limits } = countLimits(options, this.#deps);
+    const query = encodeCount(id, parseRequest(request) as CountRequest<Id>, budget);
+    const httpRequest = { path: PATHS[id], query, maxBytes: MAX_COUNT_BYTES[id] ?? Infinity, ...limits };
+    return requestJson(httpRequest, this.#deps, (value) => decodeCount(id, value, request as { limit?: number }));
   }
 
   #search(request: SearchRequest, options: SearchOptions): Promise<Exchange> {

@@ -1,22 +1,18 @@
 import type {
   DigestBaseline,
   DigestGroup,
-  DigestQuery,
   DuplicateFile,
   FieldSummary,
   Fields,
-  FieldsQuery,
   FileProblem,
   FollowItem,
   FollowQuery,
   FoundRecord,
   Histogram,
-  HistogramQuery,
   LogFileDetails,
   SearchEnd,
   SearchQuery,
   Top,
-  TopQuery,
   TopValue,
 } from '@porthole/logs/types';
 import { type RecordBatch, toItems } from '@porthole/records';
@@ -34,6 +30,8 @@ import type {
 } from './member.ts';
 import type {
   CallOptions,
+  CountId,
+  CountQueries,
   FollowOptions,
   NodeConfig,
   NodeProblem,
@@ -272,8 +270,23 @@ export interface HeldSnapshot {
   text: string;
 }
 
+/** What a cluster returns for each request that counts records. */
+export interface ClusterCountResponses {
+  logHistogram: ClusterHistogram;
+  logDigest: ClusterDigest;
+  logFields: ClusterFields;
+  logTop: ClusterTop;
+}
+
+export type ClusterCounts = {
+  [Id in CountId]: (
+    request: CountQueries[Id] & MemberSelection,
+    options?: SearchOptions,
+  ) => Promise<ClusterCountResponses[Id]>;
+};
+
 /** What any node offers for the whole cluster. */
-export interface ClusterState {
+export interface ClusterState extends ClusterCounts {
   nodes(options?: CallOptions): Promise<ClusterNodes>;
   config(request: MemberSelection, options?: CallOptions): Promise<ClusterConfig>;
   configDiff(request: ConfigDiffRequest, options?: CallOptions): Promise<ClusterConfigDiff>;
@@ -284,10 +297,6 @@ export interface ClusterState {
    */
   search(request: SearchQuery & MemberSelection, options?: SearchOptions): AsyncIterable<RecordBatch | ClusterEnd>;
   followLogs(request: FollowQuery & MemberSelection, options?: FollowOptions): AsyncIterable<ClusterFollowItem[]>;
-  logHistogram(request: HistogramQuery & MemberSelection, options?: SearchOptions): Promise<ClusterHistogram>;
-  logDigest(request: DigestQuery & MemberSelection, options?: SearchOptions): Promise<ClusterDigest>;
-  logFields(request: FieldsQuery & MemberSelection, options?: SearchOptions): Promise<ClusterFields>;
-  logTop(request: TopQuery & MemberSelection, options?: SearchOptions): Promise<ClusterTop>;
   /** Oldest first. */
   around(request: AroundRequest, options?: CallOptions): AsyncIterable<ClusterItem[]>;
   /** Settles when its members are known; absent: they are. */

@@ -200,11 +200,38 @@ export interface FollowOptions extends CallOptions {
   positions?: boolean;
 }
 
+/** What each request that counts records takes. */
+export interface CountQueries {
+  logHistogram: HistogramQuery;
+  logDigest: DigestQuery;
+  logFields: FieldsQuery;
+  logTop: TopQuery;
+}
+
+/** The name of the request, its method and its route. */
+export type CountId = keyof CountQueries;
+
+/** What a node returns for it. */
+export interface CountResponses {
+  /** Counts per bucket of time and level. */
+  logHistogram: Histogram;
+  /** Records grouped by level and call site. */
+  logDigest: Digest;
+  /** The fields of matching records. */
+  logFields: Fields;
+  /** Counts by value of a field. */
+  logTop: Top;
+}
+
+export type NodeCounts = {
+  [Id in CountId]: (request: CountQueries[Id], options?: SearchOptions) => Promise<CountResponses[Id]>;
+};
+
 /**
  * What one node offers, over any transport: the local node, a client and a test fake implement it; HTTP, gRPC, CLI and
  * fan-out only adapt it.
  */
-export interface NodeState {
+export interface NodeState extends NodeCounts {
   describe(options?: CallOptions): Promise<NodeDescription>;
   config(options?: CallOptions): Promise<NodeConfig>;
   settings(options?: CallOptions): Promise<NodeSettings>;
@@ -222,14 +249,6 @@ export interface NodeState {
   search(request: SearchQuery, options?: SearchOptions): AsyncIterable<RecordBatch | SearchEnd>;
   /** Records in batches as they are written, after an empty batch; it ends only by the signal, with an `end`. */
   followLogs(request: FollowQuery, options?: FollowOptions): AsyncIterable<FollowItem[]>;
-  /** Counts per bucket of time and level. */
-  logHistogram(request: HistogramQuery, options?: SearchOptions): Promise<Histogram>;
-  /** Records grouped by level and call site. */
-  logDigest(request: DigestQuery, options?: SearchOptions): Promise<Digest>;
-  /** The fields of matching records. */
-  logFields(request: FieldsQuery, options?: SearchOptions): Promise<Fields>;
-  /** Counts by value of a field. */
-  logTop(request: TopQuery, options?: SearchOptions): Promise<Top>;
 }
 
 /** A search of a node as objects: for whoever does not pass the records on. The last item of the last list is the end. */

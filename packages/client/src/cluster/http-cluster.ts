@@ -2,6 +2,7 @@ import {
   type CallOptions,
   type ClusterConfig,
   type ClusterConfigDiff,
+  type ClusterCountResponses,
   type ClusterDigest,
   type ClusterEnd,
   type ClusterFields,
@@ -13,13 +14,12 @@ import {
   type ClusterRecord,
   type ClusterTop,
   type ConfigDiffRequest,
+  type CountId,
+  type CountRequest,
   type Coverage,
   encodeAround,
-  encodeClusterDigest,
-  encodeClusterFields,
-  encodeClusterHistogram,
+  encodeClusterCount,
   encodeClusterSearch,
-  encodeClusterTop,
   encodeConfigDiff,
   encodeMembers,
   type FollowOptions,
@@ -49,13 +49,7 @@ import {
   type SearchRequest,
   type TopRequest,
 } from '../client-requests.ts';
-import {
-  decodeClusterDigest,
-  decodeClusterFields,
-  decodeClusterHistogram,
-  decodeClusterTop,
-  decodeLists,
-} from '../decode-response.ts';
+import { decodeClusterCount, decodeLists } from '../decode-response.ts';
 import type { ClientDeps } from '../exchange.ts';
 import { isObject } from '../field-checks.ts';
 import { follow } from '../follow/follow.ts';
@@ -66,6 +60,13 @@ import { ClusterFollowPosition } from './cluster-follow-position.ts';
 
 /** These two ids would change the path; all other ids are safe. */
 const NO_IDS = ['.', '..'];
+
+const COUNT_PATHS: Readonly<Record<CountId, string>> = {
+  logHistogram: PATHS.clusterLogHistogram,
+  logDigest: PATHS.clusterLogDigest,
+  logFields: PATHS.clusterLogFields,
+  logTop: PATHS.clusterLogTop,
+};
 
 /** All nodes of a cluster, queried through one of them over HTTP. */
 export class HttpCluster implements ClusterClient {
@@ -162,31 +163,31 @@ export class HttpCluster implements ClusterClient {
     request: HistogramRequest & MemberSelection = {},
     options: SearchOptions = {},
   ): Promise<ClusterHistogram> {
-    checkArguments('cluster.logHistogram', request, options);
-    const { budget, ...limits } = countLimits(options, this.#deps);
-    const query = encodeClusterHistogram(parseRequest(request), budget);
-    return requestJson({ path: PATHS.clusterLogHistogram, query, ...limits }, this.#deps, decodeClusterHistogram);
+    return this.#count('logHistogram', request, options);
   }
 
   async logDigest(request: DigestRequest & MemberSelection = {}, options: SearchOptions = {}): Promise<ClusterDigest> {
-    checkArguments('cluster.logDigest', request, options);
-    const { budget, ...limits } = countLimits(options, this.#deps);
-    const query = encodeClusterDigest(parseRequest(request), budget);
-    return requestJson({ path: PATHS.clusterLogDigest, query, ...limits }, this.#deps, decodeClusterDigest);
+    return this.#count('logDigest', request, options);
   }
 
   async logFields(request: FieldsRequest & MemberSelection = {}, options: SearchOptions = {}): Promise<ClusterFields> {
-    checkArguments('cluster.logFields', request, options);
-    const { budget, ...limits } = countLimits(options, this.#deps);
-    const query = encodeClusterFields(parseRequest(request), budget);
-    return requestJson({ path: PATHS.clusterLogFields, query, ...limits }, this.#deps, decodeClusterFields);
+    return this.#count('logFields', request, options);
   }
 
   async logTop(request: TopRequest & MemberSelection, options: SearchOptions = {}): Promise<ClusterTop> {
-    checkArguments('cluster.logTop', request, options);
+    return this.#count('logTop', request, options);
+  }
+
+  #count<Id extends CountId>(
+    id: Id,
+    request: CountRequest<Id> & MemberSelection,
+    options: SearchOptions,
+  ): Promise<ClusterCountResponses[Id]> {
+    checkArguments(`cluster.${id}`, request, options);
     const { budget, ...limits } = countLimits(options, this.#deps);
-    const query = encodeClusterTop(parseRequest(request), budget);
-    return requestJson({ path: PATHS.clusterLogTop, query, ...limits }, this.#deps, decodeClusterTop);
+    const query = encodeClusterCount(id, parseRequest(request) as typeof request, budget);
+    const httpRequest = { path: COUNT_PATHS[id], query, ...limits };
+    return requestJson(httpRequest, this.#deps, (value) => decodeClusterCount(id, value));
   }
 
   async *around(request: AroundLogRequest, options: CallOptions = {}): AsyncGenerator<ClusterItem[], void, undefined> {

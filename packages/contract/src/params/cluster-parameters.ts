@@ -16,18 +16,7 @@ import {
 } from './codecs.ts';
 import { FILTER_ROWS, SELECTION_ROWS } from './log-parameters.ts';
 import type { ParameterRow } from './parameter.ts';
-import {
-  BACK_ROW,
-  DIGEST_ROWS,
-  FIELDS_ROW,
-  FIELDS_ROWS,
-  HISTOGRAM_ROWS,
-  LAST_EVENT_ID_ROW,
-  PAGE_ROWS,
-  RAW_ROW,
-  TIME_ROW,
-  TOP_ROWS,
-} from './record-parameters.ts';
+import { BACK_ROW, FIELDS_ROW, LAST_EVENT_ID_ROW, PAGE_ROWS, RAW_ROW, TIME_ROW } from './record-parameters.ts';
 
 /* The parameters of the cluster's routes: those of a node, and which members are queried. */
 
@@ -83,12 +72,6 @@ export const CLUSTER_LAST_EVENT_ID_ROW = {
   ...LAST_EVENT_ID_ROW,
   docs: 'clusterLastEventId',
 } as const satisfies ParameterRow;
-
-export const CLUSTER_HISTOGRAM_ROWS = [...MEMBER_ROWS, ...STORE_ROWS, ...HISTOGRAM_ROWS] as const;
-
-export const CLUSTER_DIGEST_ROWS = [...MEMBER_ROWS, ...STORE_ROWS, ...DIGEST_ROWS] as const;
-export const CLUSTER_FIELDS_ROWS = [...MEMBER_ROWS, ...STORE_ROWS, ...FIELDS_ROWS] as const;
-export const CLUSTER_TOP_ROWS = [...MEMBER_ROWS, ...STORE_ROWS, ...TOP_ROWS] as const;
 
 export const MEMBER_ID_ROW = {
   name: 'id',

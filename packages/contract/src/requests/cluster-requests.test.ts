@@ -7,20 +7,12 @@ import {
   encodeClusterFollow,
   encodeClusterSearch,
   parseAroundRequest,
-  parseClusterDigestRequest,
+  parseClusterCount,
   parseClusterFollowRequest,
-  parseClusterHistogramRequest,
   parseClusterSearchRequest,
   parseMemberSelection,
 } from './cluster-requests.ts';
-import {
-  parseDigestRequest,
-  parseFieldsRequest,
-  parseFollowRequest,
-  parseHistogramRequest,
-  parseSearchRequest,
-  parseTopRequest,
-} from './record-requests.ts';
+import { parseCount, parseFollowRequest, parseSearchRequest } from './record-requests.ts';
 
 const LIMITS = { maxRecords: 1000 };
 const query = (text: string) => new URLSearchParams(text);
@@ -103,10 +95,10 @@ describe('a follow of the cluster', () => {
     const expected = /^PARAMETER_INVALID: "store" cannot be .* here: /;
     expect(describeRefusal(() => parseClusterFollowRequest(given, CLOCK))).toMatch(expected);
     expect(describeRefusal(() => parseSearchRequest(given, CLOCK, LIMITS))).toMatch(expected);
-    for (const parse of [parseFollowRequest, parseHistogramRequest, parseDigestRequest, parseFieldsRequest])
-      expect(describeRefusal(() => parse(given, CLOCK))).toMatch(expected);
-    expect(describeRefusal(() => parseTopRequest(given, CLOCK))).toMatch(expected);
-    expect(parseTopRequest(query('store=nodes&by=level'), CLOCK)).toMatchObject({ by: 'level' });
+    expect(describeRefusal(() => parseFollowRequest(given, CLOCK))).toMatch(expected);
+    for (const id of ['logHistogram', 'logDigest', 'logFields', 'logTop'] as const)
+      expect(describeRefusal(() => parseCount(id, given, CLOCK))).toMatch(expected);
+    expect(parseCount('logTop', query('store=nodes&by=level'), CLOCK)).toMatchObject({ by: 'level' });
   });
 
   it('starts at the end, some records back or at a time', () => {
@@ -160,12 +152,12 @@ describe('a follow of the cluster', () => {
 
 describe('counts of the cluster', () => {
   it('take the conditions of a node, and a selection of members', () => {
-    expect(parseClusterHistogramRequest(query('nodes=a&bucket=1m'), CLOCK)).toEqual({
+    expect(parseClusterCount('logHistogram', query('nodes=a&bucket=1m'), CLOCK)).toEqual({
       nodes: ['a'],
       bucketMs: 60_000,
       buckets: 60,
     });
-    expect(parseClusterDigestRequest(query('role=broker&limit=3'), CLOCK)).toEqual({ role: 'broker', limit: 3 });
+    expect(parseClusterCount('logDigest', query('role=broker&limit=3'), CLOCK)).toEqual({ role: 'broker', limit: 3 });
   });
 });
 

@@ -1,26 +1,13 @@
-import type {
-  DigestQuery,
-  FieldsQuery,
-  FollowQuery,
-  HistogramQuery,
-  LogSelection,
-  RecordFilter,
-  SearchQuery,
-  TopQuery,
-} from '@porthole/logs/types';
+import type { FollowQuery, LogSelection, RecordFilter, SearchQuery } from '@porthole/logs/types';
 import type { AroundRequest, MemberSelection } from '../cluster-state.ts';
 import { PortholeError } from '../errors/errors.ts';
 import type { ConfigDiffRequest } from '../member.ts';
-import type { SearchOptions } from '../node-state.ts';
+import type { CountId, CountQueries, SearchOptions } from '../node-state.ts';
 import {
   AROUND_ROWS,
   BUNDLE_ROWS,
-  CLUSTER_DIGEST_ROWS,
-  CLUSTER_FIELDS_ROWS,
   CLUSTER_FOLLOW_ROWS,
-  CLUSTER_HISTOGRAM_ROWS,
   CLUSTER_SEARCH_ROWS,
-  CLUSTER_TOP_ROWS,
   CONFIG_DIFF_ROWS,
   DOWNLOAD_ROWS,
   MEMBER_ROWS,
@@ -29,18 +16,12 @@ import {
 } from '../params/cluster-parameters.ts';
 import { decodeFollowPositions, MEMBER_ID, optionalValue, parseSourceText, type Query } from '../params/codecs.ts';
 import { encodeParameters, parseParameters } from '../params/parameter.ts';
-import {
-  BUDGET_ROW,
-  DIGEST_ROWS,
-  FIELDS_ROWS,
-  HISTOGRAM_ROWS,
-  SEARCH_ROWS,
-  TOP_ROWS,
-} from '../params/record-parameters.ts';
+import { BUDGET_ROW, SEARCH_ROWS } from '../params/record-parameters.ts';
 import { type RequestClock, rangeProblem } from '../time/time-text.ts';
 import {
-  checkDigest,
-  checkTop,
+  COUNT_ROWS,
+  type CountRequest,
+  checkCount,
   fromFollowStart,
   parseConditions,
   rejectStore,
@@ -125,48 +106,20 @@ export function encodeClusterFollow(query: WithQueryText<FollowQuery> & MemberSe
   return encodeParameters(CLUSTER_FOLLOW_ROWS, { ...query, ...start, positions });
 }
 
-export function parseClusterHistogramRequest(query: Query, clock: RequestClock): HistogramQuery & MemberSelection {
-  return parseConditions(CLUSTER_HISTOGRAM_ROWS, query, { clock });
+export function parseClusterCount<Id extends CountId>(
+  id: Id,
+  query: Query,
+  clock: RequestClock,
+): CountQueries[Id] & MemberSelection {
+  return checkCount(id, parseConditions([...MEMBER_ROWS, ...STORE_ROWS, ...COUNT_ROWS[id]], query, { clock }));
 }
 
-export function encodeClusterHistogram(
-  query: WithQueryText<Partial<HistogramQuery>> & MemberSelection,
+export function encodeClusterCount<Id extends CountId>(
+  id: Id,
+  query: CountRequest<Id> & MemberSelection,
   budget: Budget = {},
 ): URLSearchParams {
-  return encodeParameters([...HISTOGRAM_ROWS, BUDGET_ROW, ...MEMBER_ROWS, ...STORE_ROWS], { ...query, ...budget });
-}
-
-export function parseClusterDigestRequest(query: Query, clock: RequestClock): DigestQuery & MemberSelection {
-  return checkDigest(parseConditions(CLUSTER_DIGEST_ROWS, query, { clock }));
-}
-
-export function encodeClusterDigest(
-  query: WithQueryText<Partial<DigestQuery>> & MemberSelection,
-  budget: Budget = {},
-): URLSearchParams {
-  return encodeParameters([...DIGEST_ROWS, BUDGET_ROW, ...MEMBER_ROWS, ...STORE_ROWS], { ...query, ...budget });
-}
-
-export function parseClusterFieldsRequest(query: Query, clock: RequestClock): FieldsQuery & MemberSelection {
-  return parseConditions(CLUSTER_FIELDS_ROWS, query, { clock });
-}
-
-export function encodeClusterFields(
-  query: WithQueryText<Partial<FieldsQuery>> & MemberSelection,
-  budget: Budget = {},
-): URLSearchParams {
-  return encodeParameters([...FIELDS_ROWS, BUDGET_ROW, ...MEMBER_ROWS, ...STORE_ROWS], { ...query, ...budget });
-}
-
-export function parseClusterTopRequest(query: Query, clock: RequestClock): TopQuery & MemberSelection {
-  return checkTop(parseConditions(CLUSTER_TOP_ROWS, query, { clock }));
-}
-
-export function encodeClusterTop(
-  query: WithQueryText<Partial<TopQuery>> & MemberSelection,
-  budget: Budget = {},
-): URLSearchParams {
-  return encodeParameters([...TOP_ROWS, BUDGET_ROW, ...MEMBER_ROWS, ...STORE_ROWS], { ...query, ...budget });
+  return encodeParameters([...COUNT_ROWS[id], BUDGET_ROW, ...MEMBER_ROWS, ...STORE_ROWS], { ...query, ...budget });
 }
 
 export function parseAroundRequest(query: Query, clock: RequestClock, { maxRecords }: SearchLimits): AroundRequest {

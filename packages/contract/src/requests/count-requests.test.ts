@@ -1,16 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { CLOCK, describeRefusal } from '../testing/describe-refusal.ts';
-import { parseClusterTopRequest } from './cluster-requests.ts';
-import {
-  parseDigestRequest,
-  parseExplainRequest,
-  parseFieldsRequest,
-  parseHistogramRequest,
-  parseTopRequest,
-} from './record-requests.ts';
+import { parseClusterCount } from './cluster-requests.ts';
+import { parseCount, parseExplainRequest } from './record-requests.ts';
 
 describe('a histogram request', () => {
-  const parse = (query: string) => parseHistogramRequest(new URLSearchParams(query), CLOCK);
+  const parse = (query: string) => parseCount('logHistogram', new URLSearchParams(query), CLOCK);
 
   it.each([
     ['', { buckets: 60 }],
@@ -39,7 +33,7 @@ describe('a histogram request', () => {
 });
 
 describe('a digest request', () => {
-  const parse = (query: string) => parseDigestRequest(new URLSearchParams(query), CLOCK);
+  const parse = (query: string) => parseCount('logDigest', new URLSearchParams(query), CLOCK);
 
   it.each([
     ['', { limit: 50 }],
@@ -66,7 +60,7 @@ describe('a digest request', () => {
 const SHARD = { kind: 'field', field: 'shard', operator: '=', value: '13' };
 
 describe('a request for fields', () => {
-  const parse = (query: string) => parseFieldsRequest(new URLSearchParams(query), CLOCK);
+  const parse = (query: string) => parseCount('logFields', new URLSearchParams(query), CLOCK);
 
   it('has a limit and conditions', () => {
     expect(parse('')).toEqual({ limit: 100 });
@@ -79,7 +73,7 @@ describe('a request for fields', () => {
 });
 
 describe('a request for counts by value', () => {
-  const parse = (query: string) => parseTopRequest(new URLSearchParams(query), CLOCK);
+  const parse = (query: string) => parseCount('logTop', new URLSearchParams(query), CLOCK);
 
   it.each([
     ['by=shard', { by: 'shard', limit: 10 }],
@@ -90,7 +84,7 @@ describe('a request for counts by value', () => {
     ],
   ])('%j', (query, expected) => {
     expect(parse(query)).toEqual(expected);
-    expect(parseClusterTopRequest(new URLSearchParams(`${query}&role=broker`), CLOCK)).toEqual({
+    expect(parseClusterCount('logTop', new URLSearchParams(`${query}&role=broker`), CLOCK)).toEqual({
       ...expected,
       role: 'broker',
     });

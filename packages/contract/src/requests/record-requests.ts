@@ -1,8 +1,6 @@
 import type {
   DigestQuery,
-  FieldsQuery,
   FollowQuery,
-  HistogramQuery,
   LogSelection,
   QueryNode,
   RecordFilter,
@@ -11,7 +9,7 @@ import type {
   TopQuery,
 } from '@porthole/logs/types';
 import { PortholeError, quoteInput } from '../errors/errors.ts';
-import type { FileRequest, SearchOptions, ViewRequest } from '../node-state.ts';
+import type { CountId, CountQueries, FileRequest, SearchOptions, ViewRequest } from '../node-state.ts';
 import { optionalValue, type Query } from '../params/codecs.ts';
 import { FILE_ROWS, FILTER_ROWS, MAX_TERMS, VIEW_ROWS } from '../params/log-parameters.ts';
 import {
@@ -87,36 +85,32 @@ export function encodeFollow(query: WithQueryText<FollowQuery>): URLSearchParams
   return encodeParameters(FOLLOW_ROWS, { ...query, ...fromFollowStart(query.start) });
 }
 
-export function parseHistogramRequest(query: Query, clock: RequestClock): HistogramQuery {
-  return parseOwnConditions(HISTOGRAM_ROWS, query, { clock });
+/** The parameters of each request that counts records. */
+export const COUNT_ROWS = {
+  logHistogram: HISTOGRAM_ROWS,
+  logDigest: DIGEST_ROWS,
+  logFields: FIELDS_ROWS,
+  logTop: TOP_ROWS,
+} as const satisfies Record<CountId, readonly ParameterRow[]>;
+
+/** A request for a count as clients write it. */
+export type CountRequest<Id extends CountId> = Omit<Partial<CountQueries[Id]>, 'query'> & {
+  query?: QueryNode | string;
+};
+
+export function parseCount<Id extends CountId>(id: Id, query: Query, clock: RequestClock): CountQueries[Id] {
+  return checkCount(id, parseOwnConditions(COUNT_ROWS[id], query, { clock }));
 }
 
-export function encodeHistogram(query: WithQueryText<Partial<HistogramQuery>>, budget: Budget = {}): URLSearchParams {
-  return encodeParameters([...HISTOGRAM_ROWS, BUDGET_ROW], { ...query, ...budget });
+export function encodeCount<Id extends CountId>(id: Id, query: CountRequest<Id>, budget: Budget = {}): URLSearchParams {
+  return encodeParameters([...COUNT_ROWS[id], BUDGET_ROW], { ...query, ...budget });
 }
 
-export function parseDigestRequest(query: Query, clock: RequestClock): DigestQuery {
-  return checkDigest(parseOwnConditions(DIGEST_ROWS, query, { clock }));
-}
-
-export function encodeDigest(query: WithQueryText<Partial<DigestQuery>>, budget: Budget = {}): URLSearchParams {
-  return encodeParameters([...DIGEST_ROWS, BUDGET_ROW], { ...query, ...budget });
-}
-
-export function parseFieldsRequest(query: Query, clock: RequestClock): FieldsQuery {
-  return parseOwnConditions(FIELDS_ROWS, query, { clock });
-}
-
-export function encodeFields(query: WithQueryText<Partial<FieldsQuery>>, budget: Budget = {}): URLSearchParams {
-  return encodeParameters([...FIELDS_ROWS, BUDGET_ROW], { ...query, ...budget });
-}
-
-export function parseTopRequest(query: Query, clock: RequestClock): TopQuery {
-  return checkTop(parseOwnConditions(TOP_ROWS, query, { clock }));
-}
-
-export function encodeTop(query: WithQueryText<Partial<TopQuery>>, budget: Budget = {}): URLSearchParams {
-  return encodeParameters([...TOP_ROWS, BUDGET_ROW], { ...query, ...budget });
+/** The rules between the parameters of one count. */
+export function checkCount<Id extends CountId>(id: Id, values: object): CountQueries[Id] {
+  if (id === 'logTop') checkTop(values);
+  if (id === 'logDigest') checkDigest(values);
+  return values as CountQueries[Id];
 }
 
 /** `undefined`: an empty query, which matches every record. */
@@ -179,19 +173,14 @@ export function parseConditions<const Rows extends readonly ParameterRow[]>(
 }
 
 /** The field whose values are counted is required, and not too many values are counted alone. */
-export function checkTop<Values extends Omit<TopQuery, 'by'>>(
-  values: Values & { by?: string },
-): Values & { by: string } {
-  const { by } = values;
+function checkTop({ by, values = [] }: Partial<TopQuery>): void {
   if (by === undefined)
     throw new PortholeError('PARAMETER_INVALID', '"by" is missing: give the name of the field to count by');
-  const count = values.values?.length ?? 0;
-  if (count > MAX_GIVEN_VALUES)
+  if (values.length > MAX_GIVEN_VALUES)
     throw new PortholeError(
       'PARAMETER_INVALID',
-      `"value" is given ${count} times; at most ${MAX_GIVEN_VALUES} are allowed`,
+      `"value" is given ${values.length} times; at most ${MAX_GIVEN_VALUES} are allowed`,
     );
-  return { ...values, by };
 }
 
 interface StartValues {
@@ -243,10 +232,8 @@ export function fromFollowStart(start: FollowQuery['start']): FollowStartValues 
   return 'cursor' in start ? { cursor: start.cursor, timeMs: start.sinceMs } : start;
 }
 
-export function checkDigest<Query extends DigestQuery>(query: Query): Query {
-  if (query.onlyNew && query.newSinceMs === undefined)
-    throw new PortholeError('PARAMETER_INVALID', '"onlyNew" needs "newSince"');
-  return query;
+function checkDigest({ onlyNew, newSinceMs }: Partial<DigestQuery>): void {
+  if (onlyNew && newSinceMs === undefined) throw new PortholeError('PARAMETER_INVALID', '"onlyNew" needs "newSince"');
 }
 
 export function parseFileRequest(query: Query): FileRequest {

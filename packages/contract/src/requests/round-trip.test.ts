@@ -4,22 +4,16 @@ import { describe, expect, it } from 'vitest';
 import { CLOCK, describeRefusal } from '../testing/describe-refusal.ts';
 import { randomQuery } from '../testing/random-query.ts';
 import {
-  encodeDigest,
-  encodeFields,
+  encodeCount,
   encodeFile,
   encodeFollow,
-  encodeHistogram,
   encodeSearch,
-  encodeTop,
   encodeView,
   parseBudget,
-  parseDigestRequest,
-  parseFieldsRequest,
+  parseCount,
   parseFileRequest,
   parseFollowRequest,
-  parseHistogramRequest,
   parseSearchRequest,
-  parseTopRequest,
   parseViewRequest,
 } from './record-requests.ts';
 
@@ -143,7 +137,7 @@ describe('a request that is written into a URL is read as the same request', () 
   it('histogram', () => {
     fc.assert(
       fc.property(histogram, (query) => {
-        expect(parseHistogramRequest(sent(encodeHistogram(query)), CLOCK)).toEqual(query);
+        expect(parseCount('logHistogram', sent(encodeCount('logHistogram', query)), CLOCK)).toEqual(query);
       }),
     );
   });
@@ -151,7 +145,7 @@ describe('a request that is written into a URL is read as the same request', () 
   it('digest', () => {
     fc.assert(
       fc.property(digest, (query) => {
-        expect(parseDigestRequest(sent(encodeDigest(query)), CLOCK)).toEqual(query);
+        expect(parseCount('logDigest', sent(encodeCount('logDigest', query)), CLOCK)).toEqual(query);
       }),
     );
   });
@@ -159,16 +153,16 @@ describe('a request that is written into a URL is read as the same request', () 
   it('fields and counts by value', () => {
     fc.assert(
       fc.property(listed, top, (fieldsQuery, topQuery) => {
-        expect(parseFieldsRequest(sent(encodeFields(fieldsQuery)), CLOCK)).toEqual(fieldsQuery);
-        expect(parseTopRequest(sent(encodeTop(topQuery)), CLOCK)).toEqual(topQuery);
+        expect(parseCount('logFields', sent(encodeCount('logFields', fieldsQuery)), CLOCK)).toEqual(fieldsQuery);
+        expect(parseCount('logTop', sent(encodeCount('logTop', topQuery)), CLOCK)).toEqual(topQuery);
       }),
     );
   });
 
   it('a query as text', () => {
-    const encoded = encodeHistogram({ buckets: 1, query: 'level >= warn (a OR b)' });
+    const encoded = encodeCount('logHistogram', { buckets: 1, query: 'level >= warn (a OR b)' });
     expect(encoded.get('query')).toBe('level >= warn (a OR b)');
-    expect(encodeHistogram({ buckets: 1, query: '' }).has('query')).toBe(false);
+    expect(encodeCount('logHistogram', { buckets: 1, query: '' }).has('query')).toBe(false);
   });
 
   it('view and file', () => {
@@ -195,8 +189,8 @@ describe('a budget', () => {
   });
 
   it('goes with counts too', () => {
-    expect(encodeHistogram({ buckets: 1 }, { budgetMs: 7 }).get('budget')).toBe('7');
-    expect(encodeDigest({ limit: 1 }, { budgetMs: 7 }).get('budget')).toBe('7');
+    expect(encodeCount('logHistogram', { buckets: 1 }, { budgetMs: 7 }).get('budget')).toBe('7');
+    expect(encodeCount('logDigest', { limit: 1 }, { budgetMs: 7 }).get('budget')).toBe('7');
   });
 });
 
@@ -206,8 +200,8 @@ describe('what would be another request in a URL is refused', () => {
   it.each([
     ['an empty file name', () => encodeFile({ file: '' }), 'FILE_NAME_MISSING'],
     ['an empty file name', () => encodeView({ file: '', sizeBytes: 1 }), 'FILE_NAME_MISSING'],
-    ['an empty file name', () => encodeDigest({ file: '', limit: 1 }), 'FILE_NAME_MISSING'],
-    ['an empty family', () => encodeHistogram({ family: '', buckets: 1 }), 'LOG_FAMILY_NOT_FOUND'],
+    ['an empty file name', () => encodeCount('logDigest', { file: '', limit: 1 }), 'FILE_NAME_MISSING'],
+    ['an empty family', () => encodeCount('logHistogram', { family: '', buckets: 1 }), 'LOG_FAMILY_NOT_FOUND'],
     ['an empty cursor', () => encodeFollow({ start: { cursor: '' } }), 'CURSOR_INVALID'],
     ['an empty cursor', () => encodeSearch({ ...query, start: { cursor: '' } }), 'CURSOR_INVALID'],
     ['an empty cursor', () => encodeSearch({ ...query, start: { record: '' } }), 'CURSOR_INVALID'],
@@ -217,7 +211,7 @@ describe('what would be another request in a URL is refused', () => {
   });
 
   it('a part of a millisecond is the next whole one', () => {
-    expect(encodeDigest({ limit: 1, fromMs: 1.2, newSinceMs: -1.2 }).toString()).toBe(
+    expect(encodeCount('logDigest', { limit: 1, fromMs: 1.2, newSinceMs: -1.2 }).toString()).toBe(
       'from=%400.002&limit=1&newSince=%40-0.001',
     );
   });

@@ -1,19 +1,16 @@
 import {
   AROUND_ROWS,
-  CLUSTER_DIGEST_ROWS,
-  CLUSTER_FIELDS_ROWS,
   CLUSTER_FOLLOW_ROWS,
-  CLUSTER_HISTOGRAM_ROWS,
   CLUSTER_LAST_EVENT_ID_ROW,
   CLUSTER_SEARCH_ROWS,
-  CLUSTER_TOP_ROWS,
   CONFIG_DIFF_ROWS,
   MEMBER_ID_ROW,
   MEMBER_ROWS,
+  STORE_ROWS,
 } from '../params/cluster-parameters.ts';
 import { documentParameters } from '../params/parameter-docs.ts';
-import { BUDGET_ROW } from '../params/record-parameters.ts';
-import { JSON_TYPE, PATHS, type Route } from './route.ts';
+import { BUDGET_ROW, DIGEST_ROWS, FIELDS_ROWS, HISTOGRAM_ROWS, TOP_ROWS } from '../params/record-parameters.ts';
+import { type CountRoute, JSON_TYPE, PATHS, type Route, toCountRoute } from './route.ts';
 
 const SELECTION_ERRORS = ['PARAMETER_INVALID', 'MEMBER_NOT_FOUND', 'REQUEST_LOOP'] as const;
 const RECORD_ERRORS = [
@@ -28,6 +25,9 @@ const ARCHIVE_ERRORS = ['ARCHIVE_UNAVAILABLE', 'NOT_SUPPORTED'] as const;
 const BODY_ERRORS = ['BODY_TOO_LARGE', 'CONTENT_TYPE_UNSUPPORTED'] as const;
 
 const CURSOR_ERRORS = ['CURSOR_INVALID', 'CURSOR_GONE'] as const;
+
+const countRoute = (route: CountRoute) =>
+  toCountRoute(route, [...RECORD_ERRORS, ...BODY_ERRORS, ...ARCHIVE_ERRORS, 'TOO_MANY_SEARCHES']);
 
 /** Requests to all members. Each response has a report of every member that was queried. */
 export const CLUSTER_ROUTES = {
@@ -114,52 +114,36 @@ export const CLUSTER_ROUTES = {
     post: true,
     stream: true,
   },
-  clusterLogHistogram: {
+  clusterLogHistogram: countRoute({
     path: PATHS.clusterLogHistogram,
-    role: 'viewer',
     summary: 'Count records of all members over time',
     description: 'The number of records per bucket of time and level, of all members and of each.',
-    parameters: documentParameters([...CLUSTER_HISTOGRAM_ROWS, BUDGET_ROW]),
-    response: { contentType: JSON_TYPE, schema: 'ClusterHistogram' },
-    errors: [...RECORD_ERRORS, ...BODY_ERRORS, ...ARCHIVE_ERRORS, 'TOO_MANY_SEARCHES'],
-    post: true,
-    stream: true,
-  },
-  clusterLogDigest: {
+    parameters: documentParameters([...MEMBER_ROWS, ...STORE_ROWS, ...HISTOGRAM_ROWS, BUDGET_ROW]),
+    schema: 'ClusterHistogram',
+  }),
+  clusterLogDigest: countRoute({
     path: PATHS.clusterLogDigest,
-    role: 'viewer',
     summary: 'Group records of all members',
     description: 'Records of all members grouped by level and call site, with the number of each member.',
-    parameters: documentParameters([...CLUSTER_DIGEST_ROWS, BUDGET_ROW]),
-    response: { contentType: JSON_TYPE, schema: 'ClusterDigest' },
-    errors: [...RECORD_ERRORS, ...BODY_ERRORS, ...ARCHIVE_ERRORS, 'TOO_MANY_SEARCHES'],
-    post: true,
-    stream: true,
-  },
-  clusterLogFields: {
+    parameters: documentParameters([...MEMBER_ROWS, ...STORE_ROWS, ...DIGEST_ROWS, BUDGET_ROW]),
+    schema: 'ClusterDigest',
+  }),
+  clusterLogFields: countRoute({
     path: PATHS.clusterLogFields,
-    role: 'viewer',
     summary: 'List fields of all members',
     description:
       'The fields that matching records of all members have, as `/log/fields` of each member reports them, with the number of records of each.',
-    parameters: documentParameters([...CLUSTER_FIELDS_ROWS, BUDGET_ROW]),
-    response: { contentType: JSON_TYPE, schema: 'ClusterFields' },
-    errors: [...RECORD_ERRORS, ...BODY_ERRORS, ...ARCHIVE_ERRORS, 'TOO_MANY_SEARCHES'],
-    post: true,
-    stream: true,
-  },
-  clusterLogTop: {
+    parameters: documentParameters([...MEMBER_ROWS, ...STORE_ROWS, ...FIELDS_ROWS, BUDGET_ROW]),
+    schema: 'ClusterFields',
+  }),
+  clusterLogTop: countRoute({
     path: PATHS.clusterLogTop,
-    role: 'viewer',
     summary: 'Count records of all members by value',
     description:
       'The most frequent values of a field in the records of all members, with the number of each member. Exact where each member returned all of its values; otherwise marked, with the error of each count.',
-    parameters: documentParameters([...CLUSTER_TOP_ROWS, BUDGET_ROW]),
-    response: { contentType: JSON_TYPE, schema: 'ClusterTop' },
-    errors: [...RECORD_ERRORS, ...BODY_ERRORS, ...ARCHIVE_ERRORS, 'TOO_MANY_SEARCHES'],
-    post: true,
-    stream: true,
-  },
+    parameters: documentParameters([...MEMBER_ROWS, ...STORE_ROWS, ...TOP_ROWS, BUDGET_ROW]),
+    schema: 'ClusterTop',
+  }),
   clusterLogMoment: {
     path: PATHS.clusterLogMoment,
     role: 'viewer',

@@ -12,7 +12,7 @@ import {
   SEARCH_ROWS,
   TOP_ROWS,
 } from '../params/record-parameters.ts';
-import { JSON_TYPE, PATHS, type Route, TEXT_TYPE } from './route.ts';
+import { type CountRoute, JSON_TYPE, PATHS, type Route, TEXT_TYPE, toCountRoute } from './route.ts';
 
 const FILE_ERRORS = [
   'FILE_NAME_MISSING',
@@ -89,6 +89,8 @@ const FILTER_ERRORS = [
 const BODY_ERRORS = ['BODY_TOO_LARGE', 'CONTENT_TYPE_UNSUPPORTED'] as const;
 const CURSOR_ERRORS = ['CURSOR_INVALID', 'CURSOR_GONE', ...BODY_ERRORS] as const;
 
+const countRoute = (route: CountRoute) => toCountRoute(route, [...FILTER_ERRORS, 'TOO_MANY_SEARCHES', ...BODY_ERRORS]);
+
 /** Requests about records. */
 export const RECORD_ROUTES = {
   logSearch: {
@@ -115,53 +117,37 @@ export const RECORD_ROUTES = {
     post: true,
     stream: true,
   },
-  logHistogram: {
+  logHistogram: countRoute({
     path: PATHS.logHistogram,
-    role: 'viewer',
     summary: 'Count records over time',
     description: 'The number of records per bucket of time and level.',
     parameters: documentParameters([...HISTOGRAM_ROWS, BUDGET_ROW]),
-    response: { contentType: JSON_TYPE, schema: 'Histogram' },
-    errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES', ...BODY_ERRORS],
-    post: true,
-    stream: true,
-  },
-  logDigest: {
+    schema: 'Histogram',
+  }),
+  logDigest: countRoute({
     path: PATHS.logDigest,
-    role: 'viewer',
     summary: 'Group records',
     description:
       'Records grouped by level and by the call site that wrote them, or by the pattern of their message if the log does not name it.',
     parameters: documentParameters([...DIGEST_ROWS, BUDGET_ROW]),
-    response: { contentType: JSON_TYPE, schema: 'Digest' },
-    errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES', ...BODY_ERRORS],
-    post: true,
-    stream: true,
-  },
-  logFields: {
+    schema: 'Digest',
+  }),
+  logFields: countRoute({
     path: PATHS.logFields,
-    role: 'viewer',
     summary: 'List fields',
     description:
       'The fields that matching records have, with their types, the number of records and of values, and examples. Of a large range, evenly chosen parts are examined.',
     parameters: documentParameters([...FIELDS_ROWS, BUDGET_ROW]),
-    response: { contentType: JSON_TYPE, schema: 'Fields' },
-    errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES', ...BODY_ERRORS],
-    post: true,
-    stream: true,
-  },
-  logTop: {
+    schema: 'Fields',
+  }),
+  logTop: countRoute({
     path: PATHS.logTop,
-    role: 'viewer',
     summary: 'Count records by value',
     description:
       'The most frequent values of a field with the number of records, all other values together, and on request the counts over time. Exact for up to 50,000 different values; beyond that, counts are marked as lower bounds with their error.',
     parameters: documentParameters([...TOP_ROWS, BUDGET_ROW]),
-    response: { contentType: JSON_TYPE, schema: 'Top' },
-    errors: [...FILTER_ERRORS, 'TOO_MANY_SEARCHES', ...BODY_ERRORS],
-    post: true,
-    stream: true,
-  },
+    schema: 'Top',
+  }),
   logExplain: {
     path: PATHS.logExplain,
     role: 'viewer',

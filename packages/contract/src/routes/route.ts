@@ -46,6 +46,14 @@ export interface Route {
   page?: true;
 }
 
+/** What differs between the routes that count records. */
+export type CountRoute = Pick<Route, 'path' | 'summary' | 'description' | 'parameters'> & { schema: SchemaName };
+
+/** A route that scans records and sends one JSON document. */
+export function toCountRoute({ schema, ...route }: CountRoute, errors: readonly ErrorCode[]): Route {
+  return { ...route, role: 'viewer', response: { contentType: JSON_TYPE, schema }, errors, post: true, stream: true };
+}
+
 export const JSON_TYPE = 'application/json; charset=utf-8';
 export const TEXT_TYPE = 'text/plain; charset=utf-8';
 export const HTML_TYPE = 'text/html; charset=utf-8';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import {
   getRoute,
   parseClusterSearchRequest,
-  parseDigestRequest,
+  parseCount,
   parseFollowRequest,
   parseSearchRequest,
 } from '@porthole/contract';
@@ -53,7 +53,7 @@ describe('the fields of a message as parameters', () => {
       component: 't',
     };
     const message = { filter, limit: 7, new_since_ms: 3, only_new: true };
-    expect(parseDigestRequest(toQuery(message), CLOCK)).toEqual({
+    expect(parseCount('logDigest', toQuery(message), CLOCK)).toEqual({
       family: 'a.log',
       fromMs: 0,
       toMs: 5,

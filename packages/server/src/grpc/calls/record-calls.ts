@@ -1,28 +1,25 @@
 import {
+  type CallOptions,
+  type ClusterCountResponses,
+  type ClusterCounts,
   type ClusterState,
+  type CountId,
+  type CountResponses,
   clusterItems,
+  type NodeCounts,
   type NodeState,
   PortholeError,
   parseBudget,
-  parseClusterDigestRequest,
-  parseClusterFieldsRequest,
-  parseClusterHistogramRequest,
+  parseClusterCount,
   parseClusterSearchRequest,
-  parseClusterTopRequest,
-  parseDigestRequest,
-  parseFieldsRequest,
+  parseCount,
   parseFollowRequest,
-  parseHistogramRequest,
   parseSearchRequest,
-  parseTopRequest,
-  type Query,
-  type RequestClock,
-  type SearchOptions,
   searchItems,
 } from '@porthole/contract';
 import type { FollowItem } from '@porthole/logs';
 import type { RequestPolicy } from '../../transport/request-policy.ts';
-import type { RecordMessage } from '../generated/messages.ts';
+import type { RecordMessage, SearchItemMessage } from '../generated/messages.ts';
 import {
   clusterCountsMessage,
   clusterDigestMessage,
@@ -36,10 +33,15 @@ import {
   searchItemMessages,
   topMessage,
 } from '../messages.ts';
-import { type CLUSTER_ROUTES, toQuery } from '../service-definition.ts';
+import { toQuery } from '../service-definition.ts';
 import type { Calls, UnaryCall } from './log-calls.ts';
 
 type RecordMethod = 'SearchLogs' | 'FollowLogs' | 'CountLogs' | 'DigestLogs' | 'ListFields' | 'CountValues';
+
+/** A request of a node, or of its cluster. */
+interface ScopedMessage {
+  cluster?: object | null | undefined;
+}
 
 type RecordCallPolicy = Pick<RequestPolicy, 'clock' | 'maxRecords' | 'searchBudgetMs' | 'countBudgetMs' | 'stopping'>;
 
@@ -47,22 +49,42 @@ type RecordCallPolicy = Pick<RequestPolicy, 'clock' | 'maxRecords' | 'searchBudg
 export function createRecordCalls(
   node: NodeState,
   cluster: ClusterState | undefined,
-  policy: RecordCallPolicy,
+  { clock, maxRecords, searchBudgetMs, countBudgetMs, stopping }: RecordCallPolicy,
 ): Pick<Calls, RecordMethod> {
-  const all = createClusterCalls(cluster, policy);
-  const { clock, maxRecords, searchBudgetMs, countBudgetMs, stopping } = policy;
+  const counts: NodeCounts = node;
+  const requireCluster = () => {
+    if (!cluster) throw new PortholeError('NOT_SUPPORTED', 'this node has no cluster routes');
+    return cluster;
+  };
+  const countCall =
+    <Id extends CountId, Message extends ScopedMessage, Response>(
+      id: Id,
+      ofNode: (count: CountResponses[Id]) => Response,
+      ofCluster: (count: ClusterCountResponses[Id]) => Response,
+    ): UnaryCall<Message, Response> =>
+    async (message, options) => {
+      const query = toQuery(message);
+      const limits = () => ({ ...options, budgetMs: parseBudget(query, { mostMs: countBudgetMs }) });
+      if (!message.cluster) return ofNode(await counts[id](parseCount(id, query, clock()), limits()));
+      const request = parseClusterCount(id, query, clock());
+      const all: ClusterCounts = requireCluster();
+      return ofCluster(await all[id](request, limits()));
+    };
+  const openSearch = (message: ScopedMessage, options: CallOptions): AsyncIterable<SearchItemMessage[]> => {
+    const query = toQuery(message);
+    const limits = () => ({ ...options, budgetMs: parseBudget(query, { mostMs: searchBudgetMs }) });
+    if (!message.cluster) {
+      const request = parseSearchRequest(query, clock(), { maxRecords });
+      return toMessages(searchItems(node, request, limits()), searchItemMessages);
+    }
+    const request = parseClusterSearchRequest(query, clock(), { maxRecords });
+    return toMessages(clusterItems(requireCluster(), request, limits()), clusterItemMessages);
+  };
   return {
     async *SearchLogs(message, options) {
-      if (message.cluster) {
-        yield* all.SearchLogs(message, options);
-        return;
-      }
-      const query = toQuery(message);
-      const request = parseSearchRequest(query, clock(), { maxRecords });
-      const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
-      for await (const batch of searchItems(node, request, { ...options, budgetMs })) {
+      for await (const batch of openSearch(message, options)) {
         if (batch.length === 0) yield undefined;
-        for (const items of inBoundedMessages(batch.flatMap(searchItemMessages))) yield { items };
+        for (const items of inBoundedMessages(batch)) yield { items };
       }
     },
     async *FollowLogs(message, options) {
@@ -79,35 +101,18 @@ export function createRecordCalls(
         ending.release();
       }
     },
-    CountLogs: async (message, options) => {
-      if (message.cluster) return all.CountLogs(message, options);
-      const query = toQuery(message);
-      const request = parseHistogramRequest(query, clock());
-      const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
-      return countsMessage(await node.logHistogram(request, { ...options, budgetMs }));
-    },
-    DigestLogs: async (message, options) => {
-      if (message.cluster) return all.DigestLogs(message, options);
-      const query = toQuery(message);
-      const request = parseDigestRequest(query, clock());
-      const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
-      return digestMessage(await node.logDigest(request, { ...options, budgetMs }));
-    },
-    ListFields: async (message, options) => {
-      if (message.cluster) return all.ListFields(message, options);
-      const query = toQuery(message);
-      const request = parseFieldsRequest(query, clock());
-      const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
-      return fieldsMessage(await node.logFields(request, { ...options, budgetMs }));
-    },
-    CountValues: async (message, options) => {
-      if (message.cluster) return all.CountValues(message, options);
-      const query = toQuery(message);
-      const request = parseTopRequest(query, clock());
-      const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
-      return topMessage(await node.logTop(request, { ...options, budgetMs }));
-    },
+    CountLogs: countCall('logHistogram', countsMessage, clusterCountsMessage),
+    DigestLogs: countCall('logDigest', digestMessage, clusterDigestMessage),
+    ListFields: countCall('logFields', fieldsMessage, clusterFieldsMessage),
+    CountValues: countCall('logTop', topMessage, clusterTopMessage),
   };
+}
+
+async function* toMessages<Item>(
+  batches: AsyncIterable<Item[]>,
+  toMessage: (item: Item) => SearchItemMessage[],
+): AsyncGenerator<SearchItemMessage[]> {
+  for await (const batch of batches) yield batch.flatMap(toMessage);
 }
 
 /** The source only knows that it was aborted. */
@@ -126,50 +131,6 @@ function anySignal(signals: readonly AbortSignal[]): { signal: AbortSignal; rele
     release() {
       for (const signal of signals) signal.removeEventListener('abort', fire);
     },
-  };
-}
-
-/** Requests with a field `cluster`: what the routes of the cluster return. Without a cluster they are refused. */
-function createClusterCalls(
-  cluster: ClusterState | undefined,
-  { clock, maxRecords, searchBudgetMs, countBudgetMs }: RecordCallPolicy,
-): Pick<Calls, keyof typeof CLUSTER_ROUTES> {
-  const required = () => {
-    if (!cluster) throw new PortholeError('NOT_SUPPORTED', 'this node has no cluster routes');
-    return cluster;
-  };
-  const countCall =
-    <Message extends object, Request, Response>(
-      parse: (query: Query, now: RequestClock) => Request,
-      count: (all: ClusterState, request: Request, limits: SearchOptions) => Promise<Response>,
-    ): UnaryCall<Message, Response> =>
-    async (message, options) => {
-      const query = toQuery(message);
-      const request = parse(query, clock());
-      return count(required(), request, { ...options, budgetMs: parseBudget(query, { mostMs: countBudgetMs }) });
-    };
-  return {
-    async *SearchLogs(message, options) {
-      const query = toQuery(message);
-      const request = parseClusterSearchRequest(query, clock(), { maxRecords });
-      const budgetMs = parseBudget(query, { mostMs: searchBudgetMs });
-      for await (const batch of clusterItems(required(), request, { ...options, budgetMs })) {
-        if (batch.length === 0) yield undefined;
-        for (const items of inBoundedMessages(batch.flatMap(clusterItemMessages))) yield { items };
-      }
-    },
-    CountLogs: countCall(parseClusterHistogramRequest, async (all, request, limits) =>
-      clusterCountsMessage(await all.logHistogram(request, limits)),
-    ),
-    DigestLogs: countCall(parseClusterDigestRequest, async (all, request, limits) =>
-      clusterDigestMessage(await all.logDigest(request, limits)),
-    ),
-    ListFields: countCall(parseClusterFieldsRequest, async (all, request, limits) =>
-      clusterFieldsMessage(await all.logFields(request, limits)),
-    ),
-    CountValues: countCall(parseClusterTopRequest, async (all, request, limits) =>
-      clusterTopMessage(await all.logTop(request, limits)),
-    ),
   };
 }
 

@@ -1,13 +1,4 @@
-import {
-  encodeDigest,
-  encodeFields,
-  encodeFollow,
-  encodeHistogram,
-  encodeSearch,
-  encodeTop,
-  formatQuery,
-  type SearchOptions,
-} from '@porthole/contract';
+import { encodeCount, encodeFollow, encodeSearch, formatQuery, type SearchOptions } from '@porthole/contract';
 import type {
   DigestQuery,
   FieldsQuery,
@@ -68,13 +59,13 @@ export function followRequest(query: FollowQuery): FollowLogsRequestMessage {
 }
 
 export function countRequest(query: HistogramQuery, { budgetMs }: Budget): CountLogsRequestMessage {
-  encodeHistogram(query);
+  encodeCount('logHistogram', query);
   const { bucketMs, buckets } = query;
   return { filter: filterMessage(query), bucket_ms: bucketMs, buckets, budget_ms: budgetMessage(budgetMs) };
 }
 
 export function digestRequest(query: DigestQuery, { budgetMs }: Budget): DigestLogsRequestMessage {
-  encodeDigest(query);
+  encodeCount('logDigest', query);
   return {
     filter: filterMessage(query),
     limit: query.limit,
@@ -85,12 +76,12 @@ export function digestRequest(query: DigestQuery, { budgetMs }: Budget): DigestL
 }
 
 export function fieldsRequest(query: FieldsQuery, { budgetMs }: Budget): ListFieldsRequestMessage {
-  encodeFields(query);
+  encodeCount('logFields', query);
   return { filter: filterMessage(query), limit: query.limit, budget_ms: budgetMessage(budgetMs) };
 }
 
 export function topRequest(query: TopQuery, { budgetMs }: Budget): CountValuesRequestMessage {
-  encodeTop(query);
+  encodeCount('logTop', query);
   return {
     filter: filterMessage(query),
     by: query.by,

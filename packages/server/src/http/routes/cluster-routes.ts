@@ -1,21 +1,17 @@
 import {
+  type ClusterCounts,
   type ClusterFollowItem,
   type ClusterState,
+  type CountId,
   decodeMemberId,
   PortholeError,
   parseAroundRequest,
   parseBudget,
-  parseClusterDigestRequest,
-  parseClusterFieldsRequest,
+  parseClusterCount,
   parseClusterFollowRequest,
-  parseClusterHistogramRequest,
   parseClusterSearchRequest,
-  parseClusterTopRequest,
   parseConfigDiffRequest,
   parseMemberSelection,
-  type Query,
-  type RequestClock,
-  type SearchOptions,
 } from '@porthole/contract';
 import { toBatches, toLines } from '@porthole/records';
 import { EVENT_STREAM_HEADERS, EventEncoder, lastEventId, openFollowStream } from '../response/follow-stream.ts';
@@ -45,8 +41,6 @@ type ClusterRouteId =
   | 'clusterLogTop'
   | 'clusterLogMoment';
 
-type ParseCount<Request> = (query: Query, clock: RequestClock) => Request;
-type CountCluster<Request> = (cluster: ClusterState, request: Request, limits: SearchOptions) => Promise<object>;
 type ClusterHandler = (cluster: ClusterState, request: RouteRequest) => Promise<RouteResponse>;
 
 /** What this node answers for all members. Without a cluster every answer is that it cannot. */
@@ -61,11 +55,11 @@ export function createClusterRoutes(
     (handler: ClusterHandler): RouteHandler =>
     (request) =>
       handler(clusterFor(request), request);
-  const countRoute = <Request>(parse: ParseCount<Request>, count: CountCluster<Request>) =>
-    route(async (all, routed) => {
+  const countRoute = <Id extends CountId>(id: Id) =>
+    route(async (all: ClusterCounts, routed) => {
       const { query } = routed;
       const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
-      return jsonResponse(await count(all, parse(query, clock()), { ...callOptions(routed), budgetMs }));
+      return jsonResponse(await all[id](parseClusterCount(id, query, clock()), { ...callOptions(routed), budgetMs }));
     });
   return {
     clusterNodes: route(async (all, { signal }) => jsonResponse(await all.nodes({ signal }))),
@@ -102,12 +96,10 @@ export function createClusterRoutes(
       const stream = await openFollowStream(follow, { encoder, heartbeatMs, signal, stopping });
       return { status: 200, headers: EVENT_STREAM_HEADERS, stream };
     }),
-    clusterLogHistogram: countRoute(parseClusterHistogramRequest, (all, request, limits) =>
-      all.logHistogram(request, limits),
-    ),
-    clusterLogDigest: countRoute(parseClusterDigestRequest, (all, request, limits) => all.logDigest(request, limits)),
-    clusterLogFields: countRoute(parseClusterFieldsRequest, (all, request, limits) => all.logFields(request, limits)),
-    clusterLogTop: countRoute(parseClusterTopRequest, (all, request, limits) => all.logTop(request, limits)),
+    clusterLogHistogram: countRoute('logHistogram'),
+    clusterLogDigest: countRoute('logDigest'),
+    clusterLogFields: countRoute('logFields'),
+    clusterLogTop: countRoute('logTop'),
     clusterLogMoment: route(async (all, routed) => {
       const request = parseAroundRequest(routed.query, clock(), { maxRecords });
       return linesResponse(toLines(toBatches(all.around(request, callOptions(routed)))));

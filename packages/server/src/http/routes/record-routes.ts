@@ -1,21 +1,18 @@
 import {
+  type CountId,
   codeOf,
   type FollowOptions,
   HEARTBEAT_HEADER,
   MEMBER_HEARTBEAT_MS,
+  type NodeCounts,
   type NodeState,
   ONLY_RAW,
   parseBudget,
-  parseDigestRequest,
-  parseFieldsRequest,
+  parseCount,
   parseFollowRequest,
-  parseHistogramRequest,
   parseSearchRequest,
-  parseTopRequest,
-  type Query,
   RECORDS_HEADER,
   type RequestClock,
-  type SearchOptions,
 } from '@porthole/contract';
 import type { FollowItem, FollowQuery } from '@porthole/logs';
 import { toLines } from '@porthole/records';
@@ -29,10 +26,7 @@ import {
 } from '../response/follow-stream.ts';
 import { callOptions, jsonResponse, openStream, type RouteHandler } from '../response/route-response.ts';
 
-type RecordRouteId = 'logSearch' | 'logFollow' | 'logHistogram' | 'logDigest' | 'logFields' | 'logTop';
-
-type ParseCount<Request> = (query: Query, clock: RequestClock) => Request;
-type CountRecords<Request> = (request: Request, limits: SearchOptions) => Promise<object>;
+type RecordRouteId = 'logSearch' | 'logFollow' | CountId;
 
 export interface RecordRouteOptions {
   /** Called for every request. */
@@ -49,12 +43,13 @@ export interface RecordRouteOptions {
 export function createRecordRoutes(node: NodeState, options: RecordRouteOptions): Record<RecordRouteId, RouteHandler> {
   const { clock, maxRecords, searchBudgetMs, countBudgetMs, heartbeatMs, stopping } = options;
   const encoder = new EventEncoder(cursorId);
+  const counts: NodeCounts = node;
   const countRoute =
-    <Request>(parse: ParseCount<Request>, count: CountRecords<Request>): RouteHandler =>
+    <Id extends CountId>(id: Id): RouteHandler =>
     async (request) => {
       const { query } = request;
       const budgetMs = parseBudget(query, { mostMs: countBudgetMs });
-      return jsonResponse(await count(parse(query, clock()), { ...callOptions(request), budgetMs }));
+      return jsonResponse(await counts[id](parseCount(id, query, clock()), { ...callOptions(request), budgetMs }));
     };
   return {
     logSearch: async (routed) => {
@@ -79,10 +74,10 @@ export function createRecordRoutes(node: NodeState, options: RecordRouteOptions)
       const agreed = beat !== undefined && { [HEARTBEAT_HEADER]: String(beat) };
       return { status: 200, headers: { ...EVENT_STREAM_HEADERS, ...agreed }, stream };
     },
-    logHistogram: countRoute(parseHistogramRequest, (request, limits) => node.logHistogram(request, limits)),
-    logDigest: countRoute(parseDigestRequest, (request, limits) => node.logDigest(request, limits)),
-    logFields: countRoute(parseFieldsRequest, (request, limits) => node.logFields(request, limits)),
-    logTop: countRoute(parseTopRequest, (request, limits) => node.logTop(request, limits)),
+    logHistogram: countRoute('logHistogram'),
+    logDigest: countRoute('logDigest'),
+    logFields: countRoute('logFields'),
+    logTop: countRoute('logTop'),
   };
 }
 
