@@ -50,7 +50,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   'server/src/grpc/grpc-adapter.ts':
     'is given the sockets of grpc-server.ts, and owns the sessions and streams on them',
   'server/src/grpc/grpc-server.ts': 'listen() owns the errors of the server; every socket has a listener from birth',
-  'server/src/http/embedded/embedded-responses.ts': 'creates nothing: looks whether an object is a socket',
+  'server/src/http/embedded-http.ts': 'creates nothing: looks whether an object is a socket',
   'server/src/http/http-server.ts':
     'listen() owns the errors of the server, Node.js those of its sockets (clientError)',
   'server/src/http/http2-sessions.ts': 'sessions and streams have listeners from birth',

@@ -2,7 +2,7 @@ import type { NodeObject, NodeState, SearchOptions } from '@porthole/contract';
 import type { SearchItem, SearchQuery, WorkerPool } from '@porthole/logs';
 import type { Authenticate } from './auth/authenticate-hook.ts';
 import type { ConfigOption } from './config/mark.ts';
-import type { EmbeddedHttp } from './http/embedded/embedded-http.ts';
+import type { EmbeddedHttp } from './http/embedded-http.ts';
 import type { Logger } from './own-log/own-log.ts';
 import type { OptionKinds } from './settings/check-options.ts';
 import type { SettingsSources } from './settings/load-settings.ts';

@@ -4,7 +4,7 @@ export { type ConfigOption, type MarkedValue, type Marks, mark, type ProgramConf
 export { type CreateNodeOptions, createNode } from './create-node.ts';
 export type { EmbeddedNode, NodeOptions } from './embedded-node.ts';
 export { StartError } from './errors.ts';
-export type { EmbeddedHttp, FetchContext, HandlerContext } from './http/embedded/embedded-http.ts';
+export type { EmbeddedHttp, FetchContext, HandlerContext } from './http/embedded-http.ts';
 export type { Logger } from './own-log/own-log.ts';
 export type { PartialSettings, Settings } from './settings/settings.ts';
 export { SettingsError } from './settings/settings-error.ts';

@@ -5,7 +5,7 @@ import { ONCE, Shared } from '@porthole/logs/shared';
 import type { EmbeddedNode, NodeOptions } from './embedded-node.ts';
 import { describeFailure, StartError } from './errors.ts';
 import { guardHost } from './guard-host.ts';
-import { EmbeddedResponses } from './http/embedded/embedded-responses.ts';
+import { EmbeddedResponses } from './http/embedded-http.ts';
 import { createHttpAdapter, type HttpAdapterDeps } from './http/http-adapter.ts';
 import type { RequestHandler } from './http/request/handle-request.ts';
 import { type NodeComponents, openNodeComponents } from './node-components.ts';

@@ -3,9 +3,8 @@ import type { FoundRecord, Zone } from '@porthole/logs';
 import { canonicalField } from '@porthole/logs/query';
 import { type Column, cutEnd, cutMiddle, displayWidth, fitColumns, GAP } from './fit-columns.ts';
 import { formatInstant, formatTime } from './format-units.ts';
-import { errorAt } from './point-at.ts';
 import type { Terminal } from './terminal.ts';
-import { visibleText } from './visible-text.ts';
+import { errorAt, visibleText } from './visible-text.ts';
 
 /** A record; those of a cluster carry their node and corrected time. */
 export type PrintableRecord = FoundRecord &

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { visibleJson, visibleText } from './visible-text.ts';
 
-/** Of the emoji only what stands behind one is left. */
+/** What follows an emoji is part of it. */
 const HIDDEN =
   /(?<!\p{Extended_Pictographic}\p{Emoji_Modifier}?\ufe0f?)[\p{Cc}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}]/u;
 

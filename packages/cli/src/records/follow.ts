@@ -1,11 +1,11 @@
-import { exactJson } from '@porthole/contract';
-import type { FollowQuery, Zone } from '@porthole/logs';
+import { type ClusterFollowItem, type ClusterRecord, exactJson, reportText } from '@porthole/contract';
+import type { FollowItem, FollowQuery, FoundRecord, Zone } from '@porthole/logs';
 import { EXIT, ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import type { RecordStyle } from '../output/format-record.ts';
+import { formatBytes } from '../output/format-units.ts';
 import { visibleText } from '../output/visible-text.ts';
 import type { LogSource, PrintableRecord } from '../sources/log-source.ts';
-import { explainItem, type FollowEvent } from './explain.ts';
 import { Receipt } from './receipt.ts';
 import { recordFilter } from './record-flags.ts';
 import { RecordPrinter } from './record-printer.ts';
@@ -88,4 +88,53 @@ async function followOne(
 function startFromTail(tail: number): FollowQuery['start'] {
   if (tail === 0) return 'end';
   return tail === Number.POSITIVE_INFINITY ? { timeMs: 0 } : { back: Math.min(tail, MAX_BACK) };
+}
+
+/** What a follow emits besides records. */
+type FollowEvent = Exclude<FollowItem, FoundRecord> | Exclude<ClusterFollowItem, ClusterRecord>;
+
+/** Describes an event of a follow; for a cluster, prefixed with the node. */
+export function explainItem(item: FollowEvent): string {
+  if (item.type === 'member') return explainMember(item);
+  return 'node' in item ? `${item.node}: ${explainEvent(item)}` : explainEvent(item);
+}
+
+function explainMember({ node, report }: Extract<FollowEvent, { type: 'member' }>): string {
+  if (report.outcome === 'ok') return `following ${node}`;
+  // A departed member is followed again only if it registers again.
+  const hasDeparted = report.outcome === 'gone' || report.outcome === 'left';
+  return hasDeparted ? reportText(report) : `${reportText(report)}; retrying`;
+}
+
+function explainEvent(item: Exclude<FollowEvent, { type: 'member' }>): string {
+  switch (item.type) {
+    case 'rotated':
+      return `${item.family} was rotated to ${item.from}`;
+    case 'truncated':
+      return `${item.file} was truncated${item.lostBytes === null ? '' : `, ${formatBytes(item.lostBytes)} lost`}; reading from the start`;
+    case 'gap':
+      return explainGap(item);
+    case 'missing':
+      return `${item.family} does not exist; waiting for it`;
+    case 'reconnecting':
+      return `${item.reason}; retrying in ${(item.waitMs / 1000).toFixed(1)} s`;
+    case 'skipped':
+      return item.detail;
+    case 'position':
+      return 'all records so far were shown';
+    case 'end':
+      return item.reason === 'stopping' ? 'the node is stopping' : 'ended';
+  }
+}
+
+const GAP_REASONS = {
+  slow: 'this reader was too slow',
+  truncated: 'the file was truncated',
+  gone: 'a file was removed before it could be read',
+} as const;
+
+function explainGap({ family, reason, bytes }: Extract<FollowItem, { type: 'gap' }>): string {
+  const log = family === '' ? 'the logs' : family;
+  const amount = bytes === null ? 'records' : `up to ${formatBytes(bytes)}`;
+  return `${amount} of ${log} may be missing here: ${GAP_REASONS[reason]}`;
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { Receipt } from './receipt.ts';
-import { totalBytes } from './total-bytes.ts';
+import { totalBytes } from './record-run.ts';
 
 const { signal } = new AbortController();
 

@@ -23,7 +23,7 @@ import { type JournalRange, JournalSpool, parseUnitName, UNIT_NAMES } from '@por
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
 import { visibleText } from '../output/visible-text.ts';
-import { journalUnit } from './journal-name.ts';
+import { journalUnit } from './find-path.ts';
 import { LocalLogs } from './local-logs.ts';
 import type { FileHolder, LogState } from './log-source.ts';
 

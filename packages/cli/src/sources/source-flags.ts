@@ -3,7 +3,7 @@ import { type MemberSelection, type NodeDescription, PortholeError, parseQuery }
 import type { LogDirOptions, UserFormat, Zone } from '@porthole/logs';
 import { ProgramError } from '../exit.ts';
 import type { Invocation } from '../invocation.ts';
-import { errorAt } from '../output/point-at.ts';
+import { errorAt } from '../output/visible-text.ts';
 
 /** Defaults of `log.recursive-depth` and `log.recursive-files` on a node. Links may not lead out of the directory. */
 const TREE = { depth: 4, maxEntries: 10_000, roots: [] };

@@ -5,6 +5,6 @@ export { Invocation } from '../invocation.ts';
 export { formatRecord, type RecordStyle } from '../output/format-record.ts';
 export { formatInstant, formatTime } from '../output/format-units.ts';
 export type { Colors } from '../output/terminal.ts';
-export { explainItem } from '../records/explain.ts';
+export { explainItem } from '../records/follow.ts';
 export { timeFlag } from '../records/record-flags.ts';
 export { OUTPUT_SCHEMAS, outputSchemaDocument } from './output-schemas.ts';

@@ -8,7 +8,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createAuthority, issueForNode } from '../auth/testing/certificates.ts';
 import { exchange, sendRequest } from '../testing/send-request.ts';
 import { tempDir } from '../testing/test-node.ts';
-import { EmbeddedResponses } from './embedded/embedded-responses.ts';
+import { EmbeddedResponses } from './embedded-http.ts';
 import type { RouteHandler, RouteResponse } from './response/route-response.ts';
 import { ResponseWriter } from './response/send-response.ts';
 import { type ServeOptions, serveRoutes } from './testing/serve-routes.ts';

@@ -173,7 +173,7 @@ export const LOGS_COMMAND: CommandDefinition = {
         output(['table', 'json', 'names']),
         ...END_FLAGS,
       ],
-      notes: ['Of a large range a sample is examined, which a note says; ~ marks an estimated number of values.'],
+      notes: ['For a large range a sample is examined, which a note says; ~ marks an estimated number of values.'],
       examples: [['porthole logs fields -S 1h', 'what can be asked by -Q and counted by "porthole logs top"']],
       isPaged: true,
       load: () => import('./fields.ts'),

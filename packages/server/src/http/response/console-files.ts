@@ -81,10 +81,8 @@ export class ConsoleFiles {
   }
 }
 
-/** Next to the installed bundle; in the workspace, where the console package builds it. */
+/** Next to the bundle, which the workspace builds, too. */
 function builtFolder(moduleUrl: string | undefined = import.meta.url): string {
-  const isWorkspace = /\/http\/console-files\.[jt]s$/.test(moduleUrl ?? '');
-  if (isWorkspace) return fileURLToPath(new URL('../../../console/web', moduleUrl));
   return fileURLToPath(new URL('.', packageFile('./console/index.html', moduleUrl)));
 }
 
