@@ -6,7 +6,7 @@ export const RARE_TEXT = 'Compaction aborted';
 /** In no line. */
 export const ABSENT_TEXT = 'segment checksum mismatch';
 
-/** Of ordinary lines the shard stands before the time it took; only those with the rare text have it behind. */
+/** Ordinary lines have the shard before the time it took; only those with the rare text have it behind. */
 export const RARE_ORDER_REGEX = 'took":"[0-9]{3}ms.*shard';
 
 /** Needs a text that is rare. */

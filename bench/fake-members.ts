@@ -10,11 +10,11 @@ import { type AddressInfo, createServer as createSocketServer, type Server } fro
 
 /** What it prints when all ports are open. */
 export interface FakePorts {
-  /** Of members that answer. */
+  /** Ports of members that answer. */
   answering: number[];
-  /** Of one that takes connections and never answers. */
+  /** The port of one that takes connections and never answers. */
   silent: number;
-  /** Of one that is not there. */
+  /** The port of one that is not there. */
   refusing: number;
 }
 

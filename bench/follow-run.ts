@@ -90,7 +90,7 @@ async function until(isDone: () => boolean, maxMs: number): Promise<void> {
 
 /** Counts the numbered lines a follower receives. */
 class Follower {
-  /** Of the first and the last line received; -1 before. */
+  /** Numbers of the first and the last line received; -1 before. */
   first = -1;
   last = -1;
   count = 0;

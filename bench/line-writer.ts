@@ -8,7 +8,7 @@ export const LINE_PATTERN = /line (\d+) written (\d+)\b/g;
 
 export interface WriterOptions {
   linesPerSecond: number;
-  /** Of each line, filled up with dots. */
+  /** The length of each line, filled up with dots. */
   lineBytes?: number;
 }
 

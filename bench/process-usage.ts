@@ -28,7 +28,7 @@ export function threadSeconds(pid: number): Map<string, number> {
   return new Map(readdirSync(dir).map((id) => [id, readCpuSeconds(`${dir}/${id}/stat`)]));
 }
 
-/** Of the thread of a process that was busiest since then, in seconds. */
+/** The time of the thread of a process that was busiest since then, in seconds. */
 export function busiestSince(pid: number, before: ReadonlyMap<string, number>): number {
   return Math.max(...Array.from(threadSeconds(pid), ([id, seconds]) => seconds - (before.get(id) ?? 0)));
 }

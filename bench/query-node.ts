@@ -8,7 +8,7 @@ import { type Program, startProgram } from './program.ts';
 /** A thousand ports are open in less than a second. */
 const READY_MS = 30_000;
 
-/** Of the list of members, what a report shows. */
+/** How many of the list of members a report shows. */
 const SHOWN_MEMBERS = 2;
 
 export interface FakeMembers {

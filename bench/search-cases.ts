@@ -12,7 +12,7 @@ export interface SearchCase {
   grep: readonly string[];
   /** A command of lnav that leaves only what was asked for. */
   lnav?: string;
-  /** Of ripgrep's time. */
+  /** The most it may take, as a share of ripgrep's time. */
   mostRatio?: number;
   /** Porthole has been asked it before. */
   again?: true;

@@ -20,7 +20,7 @@ export interface LoadResult {
   p99Us: number;
 }
 
-/** Of a round in which no response was complete, on a machine that is busy with other things. */
+/** Tries of a round in which no response was complete, on a machine that is busy with other things. */
 const MOST_TRIES = 3;
 
 /** Loads one URL for some seconds. Rejects when any answer was an error: those are quick to give and count for nothing. */

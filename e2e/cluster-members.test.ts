@@ -12,7 +12,7 @@ import { ClusterProcess, renderRecord, searchCluster } from './testing/cluster-p
 import { startLindbNode } from './testing/lindb-node.ts';
 import { runToEnd, tempDir } from './testing/program.ts';
 
-/** Of a member; and of its first records. */
+/** Timeouts of a member and of its first records. */
 const SHORT = ['--cluster-member-timeout', '1s', '--cluster-first-batch-timeout', '500ms'];
 
 /** Far above the deadlines: finds a member that is waited for, not a busy machine. */
@@ -207,7 +207,7 @@ async function strangerWithTls(): Promise<string> {
   return `https://${await listen(createTlsServer(tls, (request, response) => respond({}, request, response)))}`;
 }
 
-/** Of a time when there was only the contract, and other routes were unknown. */
+/** Answers like a node of a time when there was only the contract, and other routes were unknown. */
 function isOld(path: string, response: Parameters<typeof respond>[2]): boolean {
   if (path === '/config' || path === '/log/list') return false;
   response.writeHead(404, { 'content-type': 'text/plain' }).end('not found');

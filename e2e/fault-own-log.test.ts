@@ -17,7 +17,7 @@ async function sendRequests(node: AttackedNode, times: number): Promise<void> {
   for (let number = 0; number < times; number++) await node.request('api/v1/log/list');
 }
 
-/** Of the requests that `ask` has sent. */
+/** The ids of the requests that `ask` has sent. */
 function idsIn(lines: readonly string[]): string[] {
   const found = lines.filter((line) => line.includes('answered') && line.includes('"route":"/api/v1/log/list"'));
   return [...new Set(found.map((line) => /"id":"([^"]+)"/.exec(line)?.[1] ?? ''))];

@@ -16,7 +16,7 @@ const ROUND_MS = 1200;
 /** Lines a second, in each log. */
 const RATE = 20;
 
-/** Of one connection that is cut again and again. */
+/** After this much, the connection is cut, again and again. */
 const CUT_BYTES = 1_000_000;
 
 function serveLogs(cwd: string, port: number): Program {

@@ -22,7 +22,7 @@ const env = {
   NODE_EXTRA_CA_CERTS: undefined,
 };
 
-/** Of whoever builds here: nobody else may read it. The release is compared with one of a checkout that everybody reads. */
+/** The umask of whoever builds here: nobody else may read it. The release is compared with one of a checkout that everybody reads. */
 const UMASK = '077';
 
 const FOUND_BY_NPX = 'node_modules/.bin/porthole';

@@ -111,7 +111,7 @@ function neededAtOnce(outputs, start) {
   return [...found];
 }
 
-/** Of every package of others that is in the page. */
+/** The licences of all packages of others that are in the page. */
 function licencesOf({ inputs }) {
   const names = Object.keys(inputs).map((path) => /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1]);
   const others = [...new Set(names.filter(Boolean))].sort();

@@ -17,7 +17,7 @@ const TARGETS = [
   { sources: 'packages/cluster/proto', output: 'packages/cluster/src/membership/etcd/generated', int64: 'string' },
 ];
 
-/** Of the health service only the descriptor, for reflection: what is made of it at run time is refused by strict clients. */
+/** Only the descriptor of the health service is made, for reflection: what is made of it at run time is refused by strict clients. */
 const HEALTH = {
   sources: 'node_modules/grpc-health-check/proto',
   descriptor: 'packages/server/src/grpc/generated/health-descriptor.ts',
@@ -56,7 +56,7 @@ function noticeOf(sources) {
   return `// Made by scripts/proto.mjs from ${sources}/; do not edit.\n`;
 }
 
-/** Of the sources and of this program. */
+/** When the newest of the sources and this program was modified. */
 function newestMs(sources) {
   return Math.max(...[fileURLToPath(import.meta.url), ...filesBelow(join(ROOT, sources))].map(modifiedMs));
 }

@@ -186,7 +186,7 @@ async function memoryCases(context: BenchContext, { dir, file, size }: SearchFol
 
 const ONE_LINE_BYTES = 200_000_000;
 
-/** Of the log that is searched, what the compressed one has. */
+/** The share of the searched log that the compressed one has. */
 const GZ_SHARE = 1 / 4;
 
 interface MemoryFolder {
@@ -228,7 +228,7 @@ function writeGz(handle: FileHandle, textBytes: number): Promise<void> {
   });
 }
 
-/** Of a log in which each record has another `trace`: a bit more than a million. */
+/** The size of a log in which each record has another `trace`: a bit more than a million. */
 const TRACED_BYTES = 192 * MIB;
 
 /** A log with a million different values of `trace`. */

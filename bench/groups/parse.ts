@@ -11,11 +11,11 @@ import { startWarmNode, WARM_UP_FILE } from '../warm-node.ts';
 const MOST_RATIO = 2;
 const LEAST_MILLION_PER_SECOND = 1.5;
 
-/** Of a digest, against the histogram of the same log by a node that knows nothing of it. */
+/** The most a digest may take, compared with the histogram of the same log by a node that knows nothing of it. */
 const MOST_DIGEST_RATIO = 2;
 const MOST_DIGEST_AGAIN_RATIO = 0.1;
 
-/** Of the log, for the loops that run in this process. */
+/** The size of the log, for the loops that run in this process. */
 const IN_PROCESS_BYTES = 256 * 1024 ** 2;
 const WARM_UP_BYTES = 16 * 1024 ** 2;
 

@@ -311,7 +311,7 @@ function streamRowPair(
   ];
 }
 
-/** Of the log that is searched: 128 MiB, about the size that one pipes into another program. */
+/** Divides the log that is searched: 128 MiB, about the size that one pipes into another program. */
 const SHARE = 8;
 
 interface PrintedLog {

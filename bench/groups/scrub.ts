@@ -21,13 +21,13 @@ const SECRETS = 10;
 /** Signs of the shortest of them: the shorter it is, the less of a text can be passed over. */
 const SHORTEST = [16, 12];
 
-/** Of what a node gives without secrets, what one with secrets must. */
+/** The share of the throughput without secrets that a node with secrets must reach. */
 const LEAST_RATIO = 0.7;
 
 /** Threads share the blocks of a log as it comes: after some, each has seen nearly all. */
 const WARM_UP_SEARCHES = 4;
 
-/** Of another log: until threads have compiled their code. */
+/** Searches of another log, until threads have compiled their code. */
 const COLD_WARM_UP_SEARCHES = 8;
 
 const LIVE_LINE = '2026-01-01 00:00:00.000\tINFO\ta.go:1\tanother line\n';

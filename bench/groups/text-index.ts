@@ -31,7 +31,7 @@ const SETTLED_MS = 65_000;
 const POLL_MS = 1000;
 const DONE_MS = 20_000;
 
-/** Of the text: 4 KiB for each 256 KiB, and a little more. */
+/** The share of the text: 4 KiB for each 256 KiB, and a little more. */
 const LEAST_SHARE = 4 / 256 - 0.0002;
 
 const MAX_BUILD_MS = 3_600_000;
@@ -49,7 +49,7 @@ const QUESTIONS: readonly { figure: string; query: Query; rg: readonly string[] 
   { figure: 'regex with a rare text', query: { regex: RARE_TEXT_REGEX, case: 'sensitive' }, rg: [RARE_TEXT_REGEX] },
 ];
 
-/** Of other texts, until the code that reads the index has been compiled. */
+/** Queries for other texts, until the code that reads the index has been compiled. */
 const WARM_UP_QUERIES: readonly Query[] = Array.from({ length: 16 }, (_, index) =>
   index % 4 === 0
     ? { regex: `no shard ${index} says [0-9]+ of`, case: 'sensitive' }
@@ -111,7 +111,7 @@ async function buildRows(context: BenchContext, { dir, sizeBytes, size }: Search
 interface Built {
   cpuSeconds: number;
   tookSeconds: number;
-  /** Of a core, from the first part to the last one. */
+  /** The share of a core, from the first part to the last one. */
   percent: number;
 }
 

@@ -16,7 +16,7 @@ const TAIL_BYTES = 64 * MIB;
 const LEAST_GRPC_RATIO = 0.7;
 const WINDOW_BYTES = 4 * MIB;
 
-/** Of each transport, before the ones that count. */
+/** Reads by each transport, before the ones that count. */
 const WARM_UP_READS = 3;
 const READS_PER_ROUND = 5;
 

@@ -14,7 +14,7 @@ interface AttackedNodeOptions extends Partial<ProgramOptions> {
   flags?: readonly string[];
   /** In the process of a program that embeds it, instead of its own. */
   isEmbedded?: boolean;
-  /** Of the log directory. */
+  /** The files of the log directory. */
   files?: Readonly<Record<string, string | Uint8Array>>;
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { PartialSettings } from '@porthole/server';
 import { startTestNode, type TestNode, tempDir } from '@porthole/server/testing';
 
-/** Of nodes that a page shows: a busy machine is no reason to leave somebody out. */
+/** Settings of nodes that a page shows: a busy machine is no reason to leave somebody out. */
 export const PATIENT = { firstBatchTimeoutMs: 20_000 };
 
 export interface MemberSetup {

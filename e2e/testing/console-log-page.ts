@@ -34,7 +34,7 @@ export interface SeenRequest {
   /** Below `/api/v1/`, with the member but without the query. */
   path: string;
   query: URLSearchParams;
-  /** Of the answer as far as it has come, before compression. */
+  /** The size of the response as far as it has come, before compression. */
   bytes: number;
 }
 

@@ -32,7 +32,7 @@ export interface OpenedPage {
 }
 
 export interface OpenConsoleOptions extends BrowserContextOptions {
-  /** Of the page that is opened. */
+  /** The path of the page that is opened. */
   path?: string;
   /** Its clock goes as usual, and the test may turn it forward. */
   hasClock?: boolean;

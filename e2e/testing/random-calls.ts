@@ -80,7 +80,7 @@ function callsOf(
 
 interface Target {
   port: number;
-  /** Of the paths: where an embedded node is mounted. */
+  /** The start of all paths: where an embedded node is mounted. */
   base: string;
   headers?: readonly string[];
 }

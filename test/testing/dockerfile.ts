@@ -26,7 +26,7 @@ export function instructionTexts(stage: readonly Instruction[] | undefined, name
   return (stage ?? []).filter((one) => one.name === name).map(({ text }) => text);
 }
 
-/** Of an instruction of the image that is written as a list. */
+/** The arguments of an instruction of the image that is written as a list. */
 export function instructionArgs(name: string): string[] {
   return JSON.parse((instructionTexts(image, name)[0] ?? '').replace(/^.*?(?=\[)/, '')) as string[];
 }

@@ -177,7 +177,7 @@ export class LogDir {
     return (await this.#loadEngine()).fields(query, options);
   }
 
-  /** What tells the files of a log apart whatever their names, oldest first. Unmasked: not for responses. */
+  /** What identifies the files of a log whatever their names, oldest first. Unmasked: not for responses. */
   async heads(family: string, options: ReadOptions = {}): Promise<FileHead[]> {
     return (await this.#loadEngine()).heads(family, options);
   }

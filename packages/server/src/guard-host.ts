@@ -49,7 +49,7 @@ export function isOwnFault(error: unknown, folder: string | undefined): boolean 
 
 /**
  * The folder of our code: that of the published package, or all packages of a checkout. `undefined` if the program has
- * bundled it: another manifest or none is beside it then, and its errors cannot be told from those of the program.
+ * bundled it: another manifest or none is beside it then, and its errors cannot be distinguished from those of the program.
  */
 function ownCode(): string | undefined {
   try {

@@ -8,7 +8,7 @@ import { it } from 'vitest';
 const SECONDS = Number(process.env.FUZZ_SECONDS ?? 0);
 const SEED = SECONDS > 0 ? Date.now() >>> 0 : 20261115;
 
-/** Of a run in the tests; some hundred milliseconds where an input costs little. */
+/** Inputs of a run in the tests; some hundred milliseconds where an input costs little. */
 const RUNS = 4000;
 
 /** No input of at most 64 KiB takes this long unless its cost grows faster than its size; tried twice. */

@@ -5,7 +5,7 @@ import { quote } from '../clickhouse/quote.ts';
 import { checkSchema, readFeatures } from '../schema/migrate.ts';
 import { RECORDS } from '../schema/tables.ts';
 
-/** More files of one log are not told apart after the positions were lost. */
+/** More files of one log are not distinguished after the positions were lost. */
 const MAX_KNOWN_FILES = 1000;
 
 /** A batch may wait for merges of the server. */

@@ -91,7 +91,7 @@ export class LogFiles {
       entry.missingMs = null;
       entry.isCounted = false;
       if (!head.compressed) entry.size = head.sizeBytes;
-      // A longer start tells it apart from more files.
+      // A longer start distinguishes it from more files.
       if (head.head.length > entry.headBytes) {
         entry.headBytes = head.head.length;
         entry.hash = hashOf(head.head);

@@ -59,7 +59,7 @@ export class LogPass {
     this.toMs = toMs;
   }
 
-  /** The file that lines are of from now on; the writer has been told. */
+  /** The file that the next lines are from; the writer knows it. */
   setFile(entry: FileEntry, name: string): void {
     this.keep();
     this.#file = { entry, name };

@@ -59,7 +59,7 @@ export class LogReader {
   /** The last record, which may get more lines, and since when it is as it is. */
   #last: { key: string; sinceMs: number } | undefined;
   problem: string | null = null;
-  /** When its files were looked at last. */
+  /** When its files were last listed. */
   #lookedMs = 0;
 
   private constructor(

@@ -22,7 +22,7 @@ export interface ShipperOptions {
   report?(problem: ShipProblem | undefined): void;
   /** Epoch ms. */
   now?(): number;
-  /** How often files are looked at, and what is new is sent; asked before each time. */
+  /** How often files are listed, and what is new is sent; asked before each time. */
   intervalMs?(): number;
   /** How long a last record must be unchanged before it is complete. */
   settleMs?: number;

@@ -22,13 +22,13 @@ const TIMEOUT_MS = 10_000;
 /** What closing waits for the archive. */
 const CLOSE_MS = 5000;
 
-/** A record is written a little after its time: it may not have been there when files were looked at. */
+/** A record is written a little after its time: it may not have been there when files were listed. */
 const UNSEEN_MS = 1000;
 
 /** What is shipped of a log, as the shipper knows it. */
 export interface LogProgress {
   log: string;
-  /** When its files were looked at last: with many logs, that may be a while ago. */
+  /** When its files were last listed: with many logs, that may be a while ago. */
   lookedMs: number;
   /** 0: everything is stored that was seen at the last look. */
   lagBytes: number;

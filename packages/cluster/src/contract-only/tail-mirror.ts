@@ -288,7 +288,7 @@ export class TailMirror {
     this.#failures.set(file, error);
   }
 
-  /** One more listing tells for all of them whether the file is gone. */
+  /** One more listing shows for all of them whether the file is gone. */
   async #noteFailures(): Promise<void> {
     if (this.#failures.size === 0) return;
     const entries = await this.#list().catch(expectFailure); // without a list, the first error says it all

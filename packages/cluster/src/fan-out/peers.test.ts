@@ -44,7 +44,7 @@ describe('the peers', () => {
     expect(await peers.get('b').state.listLogs()).toEqual([]);
     expect(await peers.get('b').state.listLogs()).toEqual([]);
     const asked = ['/api/v1/log/list', 'self', 'Bearer secret'];
-    // Of this one only an address is known: what it is shows before it gets a token.
+    // Only the address of this one is known: what it is shows before it gets a token.
     const first = [
       ['/health/live', undefined, undefined],
       ['/api/v1/node', 'self', 'Bearer secret'],

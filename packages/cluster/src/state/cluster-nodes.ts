@@ -68,7 +68,7 @@ function publishedNode(
   state: PublishedState | undefined,
   deps: NodesDeps,
 ): ClusterNode | undefined {
-  // Of another run, or of a node that this one cannot reach, it says nothing.
+  // It says nothing about another run, or about a node that this one cannot reach.
   if (!state || member.isSelf || hasFailed || state.onlineTime !== member.node.onlineTime) return undefined;
   const { offsetMs } = roundClock(deps.clocks.of(member.id));
   const recent = recentFacts(state, { offsetMs, nowMs: deps.nowMs() });

@@ -204,7 +204,7 @@ export function fuzzyScore(query: string, text: string): number | null {
     if (score === null) return null;
     total += score;
   }
-  // Of two equal matches, prefer the shorter text.
+  // The shorter of two equal matches is preferred.
   return total - lower.length / 100;
 }
 

@@ -13,7 +13,7 @@ import {
 } from './codecs.ts';
 import type { ParameterRow } from './parameter.ts';
 
-/* Which logs, and which records. A new filter is a row here and in docs/record-docs.ts, its matching in `logs`, and where it is shown. */
+/* Which logs, and which records. A new filter is a row here and in parameter-docs.ts, its matching in `logs`, and where it is shown. */
 
 /** Enough for what a person searches for, and few enough to match every byte of a log against all of them. */
 export const MAX_TERMS = 32;

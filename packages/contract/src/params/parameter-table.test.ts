@@ -25,7 +25,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   labels: 'zone=eu-*',
 };
 
-/** Of parameters that may be repeated. */
+/** A second value of parameters that may be repeated. */
 const SECOND_SAMPLES: Readonly<Record<string, string>> = { floors: '*=-1', labels: 'rack=7' };
 
 const OPERATIONS = [

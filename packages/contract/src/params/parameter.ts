@@ -3,7 +3,7 @@ import type { Codec, ParseContext, Query } from './codecs.ts';
 
 /**
  * One row of the parameter table: what parsers and encoders need. Browsers load these rows; what only docs, help and
- * gRPC need is in `docs/`, in modules of their own, and joined to the rows by `documentParameters`.
+ * gRPC need is in `parameter-docs.ts`, and joined to the rows by `documentParameters`.
  */
 export interface ParameterRow {
   name: string;

@@ -152,7 +152,7 @@ function errorResponses(codes: readonly ErrorCode[], { role, otherResponses = {}
   return Object.fromEntries(responses) as JsonSchema;
 }
 
-/* One response of each kind, for the OpenAPI document. The compiler holds each against its type, a test against its schema. */
+/* One response of each kind, for the OpenAPI document. The compiler checks each against its type, a test against its schema. */
 
 const AT_MS = Date.UTC(2026, 10, 15, 10);
 

@@ -71,7 +71,7 @@ describe('the schemas', () => {
       const fields = Object.keys(properties ?? {});
       const isExact = additionalProperties === false && (required as string[]).every((name) => fields.includes(name));
       const isOpen = additionalProperties === true && properties === undefined;
-      // Of any names, but each value has a schema.
+      // Any name is allowed, but each value has a schema.
       const isMap = typeof additionalProperties === 'object' && properties === undefined;
       if (type === 'object' && !isExact && !isOpen && !isMap) loose.push(schema);
       for (const value of Object.values(schema)) visit(value);

@@ -87,7 +87,7 @@ export const BUNDLE_MANIFEST_SCHEMA: Schema<BundleManifest> = exactObject('The f
     exactObject<BundleEntry>('One file of the archive.', {
       name: text('Its name within the archive.'),
       bytes: integer('Its length.'),
-      sha256: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'Of its content.' },
+      sha256: { type: 'string', pattern: '^[0-9a-f]{64}$', description: 'The hash of its content.' },
       node: nullableText('The member it belongs to; null: all of them, or the node that created the bundle.'),
       file: nullableText('The log file it is part of.'),
       isCut: bool('Whether the rest of it was left out.'),

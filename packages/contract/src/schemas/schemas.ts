@@ -28,8 +28,8 @@ import {
 } from './schema-builders.ts';
 
 /**
- * The JSON responses by name. The compiler holds each against its type in `response-types.ts`, and tests hold real
- * responses against them.
+ * The JSON responses by name. The compiler checks each against its type in `response-types.ts`, and tests
+ * check real responses against them.
  */
 export const SCHEMAS: Readonly<Record<SchemaName, JsonSchema>> = {
   Node: exactObject<NodeObject>('Description of the node.', {
@@ -102,7 +102,9 @@ export const SCHEMAS: Readonly<Record<SchemaName, JsonSchema>> = {
       source: oneOf('Where the value comes from.', ['default', 'file', 'env', 'flag', 'option']),
       secret: bool('Whether the value is masked.'),
     },
-    { fingerprint: text('Of what is masked: shows members of the same cluster whether theirs is the same.') },
+    {
+      fingerprint: text('Fingerprint of what is masked: shows members of the same cluster whether theirs is the same.'),
+    },
   ),
   NodeSettings: exactObject<NodeSettings>(
     'Each configuration key with its source, and the file on disk compared with what was read at start.',
@@ -159,7 +161,7 @@ export const SCHEMAS: Readonly<Record<SchemaName, JsonSchema>> = {
       detail: text('What went wrong this time.'),
       code: text('Error code, from a closed list.'),
     },
-    { position: integer('Of `QUERY_INVALID`: index of the mistake in the text of the query, in UTF-16 units.') },
+    { position: integer('With `QUERY_INVALID`: index of the mistake in the text of the query, in UTF-16 units.') },
   ),
 } satisfies { [Name in keyof SentTypes]: Schema<SentTypes[Name]> };
 

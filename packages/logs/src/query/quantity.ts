@@ -128,7 +128,7 @@ interface NameUnit {
   factor: bigint;
 }
 
-/** Words at the end of a field's name that tell the unit of its numbers, in lower case. */
+/** Words at the end of a field's name that name the unit of its numbers, in lower case. */
 const NAME_UNITS: Readonly<Record<string, NameUnit>> = Object.fromEntries([
   ...nameUnits('duration', 1n, ['ns', 'nanos', 'nanoseconds']),
   ...nameUnits('duration', 1000n, ['us', 'micros', 'microseconds']),
@@ -202,7 +202,7 @@ function parseEqual(text: string): Quantity | undefined {
 
 /**
  * Compares texts of a field with a literal: negative if a text is less, `undefined` if they do not compare. A number
- * without unit compares with a duration or size only if the field's name tells its unit: `elapsed_ms`, `sizeBytes`.
+ * without unit compares with a duration or size only if the field's name has its unit: `elapsed_ms`, `sizeBytes`.
  */
 export function quantityOrder(literal: string, field: string): ((text: string) => number | undefined) | undefined {
   const wanted = parseQuantity(literal);
@@ -225,7 +225,7 @@ function isExactNumber(text: string): boolean {
   return text.length <= 15 && /^-?\d+(?:\.\d+)?$/.test(text);
 }
 
-/** The unit that a field's name tells by its last word: `_ms`, `.ms`, `Ms`, or the whole name, but not `s` alone. */
+/** The unit that the last word of a field's name stands for: `_ms`, `.ms`, `Ms`, or the whole name, but not `s` alone. */
 function nameUnit(field: string): NameUnit | undefined {
   const [, before, word = ''] = /(^|[^A-Za-z])([A-Za-z]+)$/.exec(field) ?? [];
   if (before !== undefined && (before !== '' || word !== 's')) return unitOfWord(word) ?? camelUnit(field);

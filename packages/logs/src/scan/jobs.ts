@@ -157,7 +157,7 @@ export interface JobResults extends TextIndexResults {
  */
 export const CLIENT_TURN_MS = 5;
 
-/** What a thread is told when it starts. */
+/** What a thread gets when it starts. */
 export interface WorkerOptions {
   /** It compiles what searches run before its first job. */
   prepares: boolean;

@@ -46,7 +46,7 @@ export class WorkerPool {
   readonly #here: ScanHere | undefined;
   readonly #threads = new Set<Thread>();
   readonly #queue = new JobQueue();
-  /** Tells the threads that clients wait for each other: then they pause sooner. */
+  /** Informs the threads that clients wait for each other: then they pause sooner. */
   readonly #contended = new Int32Array(new SharedArrayBuffer(4));
   #turnTimer: NodeJS.Timeout | undefined;
   #nextId = 1;

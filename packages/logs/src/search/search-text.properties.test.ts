@@ -17,7 +17,7 @@ const MORE = Number(process.env.MORE ?? 1);
 
 interface FoundText {
   text: Buffer;
-  /** Of each record. */
+  /** The text of each record. */
   texts: string[];
   times: number[];
   end: SearchEnd;

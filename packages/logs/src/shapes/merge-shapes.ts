@@ -142,7 +142,7 @@ function covers(pattern: string, word: string): boolean {
 const MIN_VALUES = [Infinity, 16, 8];
 const MIN_VALUES_ELSE = 5;
 
-/** Words further behind are not looked at: it bounds the time for many long messages. */
+/** Later words are not compared: it bounds the time for many long messages. */
 const MAX_POSITIONS = 24;
 
 /** Where a word may be cut to keep what all values have in common: `rhost=*`, `[client *]`. */

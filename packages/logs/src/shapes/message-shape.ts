@@ -41,7 +41,7 @@ export function messageShape(message: string): string {
   return shape === '' ? '*' : `${shape} *`;
 }
 
-/** Whether this word is the path of a request, which tells requests apart. */
+/** Whether this word is the path of a request, which distinguishes requests. */
 export function isRoute(words: readonly string[], at: number): boolean {
   return at === 1 && METHODS.has(words[0] ?? '') && (words[1] ?? '').startsWith('/');
 }

@@ -38,7 +38,7 @@ export interface SlowRecord {
   bytes: Buffer;
   /** As in a response. */
   shown: RecordFields;
-  /** Of the whole record, however long. */
+  /** The fields of the whole record, however long. */
   whole: RecordFields;
 }
 

@@ -88,7 +88,7 @@ function slowPairs(message: string): [string, string][] {
   ]);
 }
 
-/** Of ASCII text only A to Z fold. */
+/** Only A to Z of ASCII text fold. */
 function fold(text: string, wanted: string): string {
   const isAscii = [...wanted].every((letter) => letter < '\x80');
   return isAscii ? text.replace(/[A-Z]/g, (letter) => letter.toLowerCase()) : text.toLowerCase();

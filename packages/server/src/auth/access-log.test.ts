@@ -153,7 +153,7 @@ describe('failed attempts', () => {
     expect((await as(node, node.tokens.viewer ?? '')('/api/v1/log/list')).status).toBe(200);
     expect((await as(node, await signJwt(node.signer, { groups: ['viewer'] }))('/api/v1/log/list')).status).toBe(200);
     expect((await createTlsClient(node.port, { ca: node.authority.cert })('/health/live')).status).toBe(200);
-    // Of the requests beyond the limit only one is logged: a flood must not push out the rest.
+    // Only one of the requests beyond the limit is logged: a flood must not push out the rest.
     const entries = await readEntries(node, 4);
     expect(entries.map(({ code }) => code)).toEqual([...Array(3).fill('UNAUTHENTICATED'), 'RATE_LIMITED']);
     const metrics = (await as(node, node.tokens.none ?? '')('/metrics')).body;

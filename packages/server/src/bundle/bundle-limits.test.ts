@@ -244,7 +244,7 @@ describe('the room of a bundle is shared fairly', () => {
       return { name: 'b.log', sizeBytes: 1, modifiedMs: 1, etag: '', read: nothing, close: async () => {} };
     };
     const bundle = await bundleWith({ 'b.log': longLog(3 * MEBIBYTE) }, { openLog });
-    // Of 1 MiB, 0.4 is for files; half of that was planned for each.
+    // 0.4 of 1 MiB is for files; half of that was planned for each.
     expect(lengthOf(bundle, 'logs/n1/a.log')).toBeGreaterThan(0.35 * MEBIBYTE);
     expect(bundle.manifest.missing).toContainEqual({
       name: 'logs/n2/b.log',

@@ -136,7 +136,7 @@ describe.each(['newest', 'oldest'] as const)('pages of a search, %s first, throu
     const others = TRUTH.filter((message) => !message.startsWith('b'));
     expect(sorted(messages.filter((message) => !message.startsWith('b')))).toEqual(others);
     expect(new Set(messages).size).toBe(messages.length);
-    // Of it there is what it sent, and its snapshot.
+    // What it sent is there, and its snapshot.
     expect(ofB(messages).length).toBeGreaterThan(reports[0]?.count ?? 0);
     expect(ofB(messages).length).toBeLessThan(EACH);
     for (const report of reports.slice(1)) expect(report).toMatchObject({ outcome: 'refused', isPartial: true });

@@ -18,7 +18,7 @@ const MIB = 1024 * 1024;
  */
 const ROUNDS = 120 * Number(process.env.MORE ?? 1);
 
-/** Of each ten answers five are read to the end, three are dropped after the head and two before it. */
+/** Five of ten answers are read to the end, three are dropped after the head and two before it. */
 const READ = ['log/view?file=a.log', 'log/raw?file=a.log', 'log/list', 'config', 'log/view?file=absent'];
 const DROPPED = ['log/raw?file=big.log', 'log/view?file=big.log&size=8000000', 'log/raw?file=middle.log'];
 const LEFT = ['log/raw?file=big.log', 'log/view?file=a.log'];

@@ -134,7 +134,7 @@ describe('a raw file', () => {
   it('is sent again when it was rewritten and its time set back', async () => {
     const { port, logDir } = await startWithFile();
     const path = join(logDir, 'a.log');
-    // Of whole seconds: times with a fraction cannot be set to the nanosecond, and would differ.
+    // Whole seconds: times with a fraction cannot be set to the nanosecond, and would differ.
     const setBack = () => utimesSync(path, 1_794_740_000, 1_794_740_000);
     setBack();
     const { mtimeNs, ino } = statSync(path, { bigint: true });

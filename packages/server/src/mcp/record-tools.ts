@@ -136,7 +136,7 @@ export const RECORD_TOOLS: readonly Tool[] = [
     async run(args, context) {
       const limit = toCount(args.limit, 20);
       const spanMs = (typeof args.seconds === 'number' ? args.seconds : 5) * 1000;
-      const at = await toMoment(args, context);
+      const at = await toTarget(args, context);
       const request = { at, beforeMs: spanMs, afterMs: spanMs, limit, ...toSelection(args) };
       return collect(context.client.cluster.around(request, { signal: context.signal }), MOST_RECORDS);
     },
@@ -215,7 +215,7 @@ function describeRecord(record: FoundRecord & { node: string; atMs?: number }, m
   };
 }
 
-async function toMoment({ time, node, cursor }: Args, context: ToolContext) {
+async function toTarget({ time, node, cursor }: Args, context: ToolContext) {
   if (typeof node === 'string' && typeof cursor === 'string') return { node, cursor };
   const { time: timeMs } = await readTimes(context, { time });
   if (timeMs === undefined)

@@ -209,7 +209,7 @@ function createLocalCheck({ auth, http }: Settings): ((request: RequestOrigin) =
       checkAddress(address);
       lastAddress = address;
     }
-    // Those of the request are looked at, not all of the list: it takes a quarter of the time.
+    // Those of the request are checked, not all of the list: it takes a quarter of the time.
     for (const name in headers)
       if (FORWARDING_HEADERS.has(name))
         throw refusal('FORBIDDEN', `and the header "${name}" says that a proxy passed this one on`);

@@ -8,7 +8,7 @@ import { NodeTally } from '../reports.ts';
 import { countWindows, matchingRows } from '../windows.ts';
 
 /**
- * Of a range with more text about so much is examined: every record of it is parsed completely, in this thread. It is some
+ * About this much of a range with more text is examined: every record is parsed completely, in this thread. It is some
  * 8,000 records, of which a field that one in a thousand has is missed once in 3,000 times.
  */
 const MAX_SAMPLE_BYTES = 1024 ** 2;

@@ -97,7 +97,7 @@ export class RegistrySession {
     const report = (what: string) => (error: unknown) =>
       this.#options.log.warn('register', `cannot ${what}: ${errorMessage(error)}`);
     await this.#registration
-      ?.leave(LEAVE_TIMEOUT_MS, report('tell the registry that this node leaves'))
+      ?.leave(LEAVE_TIMEOUT_MS, report('announce the departure of this node'))
       .catch(report('deregister; the registration expires by itself'));
   }
 

@@ -19,7 +19,7 @@ export function testSelf(id: string, given: Partial<SelfMember> = {}): SelfMembe
 /** Messages written to the log. */
 export class RecordingLog implements MembershipLog {
   readonly warnings: string[] = [];
-  /** Of these, those about registrations: a busy machine may add others. */
+  /** The warnings about registrations: a busy machine may add others. */
   get invalid(): string[] {
     return this.warnings.filter((message) => message.includes('invalid registration'));
   }

@@ -43,7 +43,7 @@ class MemberQueue {
   /** The sort time of the next item: no earlier than that of an item which must come before it. */
   keyOf(item: ClusterFollowItem, atMs: number): number {
     const file = item.type === 'record' ? item.file : undefined;
-    // What an event tells, such as a gap, is between the records before it and those after it.
+    // What an event reports, such as a gap, is between the records before it and those after it.
     const least = file === undefined ? this.#newestKey : (this.#lastKeys.get(file) ?? -Infinity);
     const key = Math.max(atMs, least, this.#eventKey);
     this.#newestKey = Math.max(this.#newestKey, key);

@@ -49,10 +49,7 @@ export class SnapshotPart {
   /** Its matching records that the member itself has not emitted, in the order of the search. */
   #records: readonly FoundRecord[] = [];
 
-  constructor(
-    position: ReplacedPosition,
-    { order, clock }: { order: SearchQuery['order'] /** Of the member. */; clock: SteppedClock },
-  ) {
+  constructor(position: ReplacedPosition, { order, clock }: { order: SearchQuery['order']; clock: SteppedClock }) {
     this.#position = position;
     this.#order = order;
     this.#clock = clock;

@@ -51,7 +51,7 @@ const paging = fc.record({
   limit: fc.integer({ min: 3, max: 25 }),
   logs: fc.record({ a: times, broker: times, access: times }),
   snapshot: fc.record({ skip: fc.nat(10), length: fc.integer({ min: 0, max: 40 }) }),
-  /** Of each page, in turn. */
+  /** Whether it is down, for each page in turn. */
   down: fc.array(fc.boolean(), { minLength: 1, maxLength: 8 }),
 });
 

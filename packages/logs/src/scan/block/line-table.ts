@@ -2,7 +2,7 @@ import type { ScanKernel } from '../../kernel/scan-kernel.ts';
 import type { LineHead } from '../../parse/format.ts';
 import { type RecordTable, TableRoom } from './blocks.ts';
 
-/** The records of a block in a format whose lines are looked at one by one. */
+/** The records of a block in a format whose lines are examined one by one. */
 export class LineTable {
   readonly #kernel: ScanKernel;
   readonly #headAt: (line: number, lineEnd: number | undefined) => LineHead | undefined;

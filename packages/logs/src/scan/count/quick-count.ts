@@ -112,7 +112,7 @@ function leafCount(path: string, { format, table, kernel }: Counting): QuickCoun
   // Searching for a key that most records have takes longer than reading their JSON.
   let isFrequent = true;
   return (bytes, { start, end, isHeadless }, bucket) => {
-    // Reading its JSON tells it, too.
+    // Reading its JSON shows that, too.
     if (isHeadless || !(isFrequent || lines.isOne(bytes, start, end))) return false;
     if (isFrequent || keys.isIn(bytes, start, end) || isEscaped(bytes, start, end)) {
       const count = isJson ? reader.readObject(start, end) : reader.readContext(start, end);
@@ -179,7 +179,7 @@ function splitTags(bytes: Buffer, start: number, end: number): string[] {
   return bytes.toString('utf8', start + 1, end - 1).split(/\] ?\[/);
 }
 
-/** Tells records with continuation lines, which come in ascending order: the kernel finds all lines of a block at once. */
+/** Finds records with continuation lines, which come in ascending order: the kernel finds all lines of a block at once. */
 class OneLine {
   readonly #kernel: ScanKernel;
   #bytes: Buffer | undefined;

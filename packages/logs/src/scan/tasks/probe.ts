@@ -89,7 +89,7 @@ function isZero(bits: Bits): boolean {
   return bits.every((byte) => byte === 0);
 }
 
-/** More grams of one text tell hardly any more blocks apart. */
+/** More grams of one text exclude hardly any more blocks. */
 const MAX_GRAMS = 64;
 
 /** The rows of the grams that a block must have to contain the needle, presumably rare ones first; none: too short. */

@@ -7,7 +7,7 @@ import type { ReadOptions } from '../../types.ts';
 import type { OpenFamily } from './open-family.ts';
 import type { OpenFile } from './open-file.ts';
 
-/** What tells the files of a log apart, whatever their names. */
+/** What identifies the files of a log, whatever their names. */
 export interface FileHead {
   name: string;
   /** On disk. */

@@ -71,7 +71,7 @@ function blocksOutside({ startBytes, endBytes }: Bounds, first: number, end: num
 }
 
 /**
- * So many blocks beside a time range tell whether its records are in order. If that many are known already, a query adds
+ * This many blocks beside a time range show whether its records are in order. If that many are known already, a query adds
  * only a few more: one that is repeated is not to take as long each time, and yet all of the file is known some day.
  */
 const ENOUGH_BLOCKS = 32;

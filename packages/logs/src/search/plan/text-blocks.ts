@@ -100,7 +100,7 @@ export class TextBlocks {
         if (found) this.#bits.set(segmentNumber(segment.firstBlock), { segment, bits: found });
       });
       if (isDamaged) await scanContext.textIndex?.drop(this.#key);
-      // The filter requires no text, or the index is damaged: the others would tell nothing either.
+      // The filter requires no text, or the index is damaged: the others would exclude nothing either.
       if (bits.includes(null)) this.#segments = [];
     } catch (error) {
       // Then all of it is scanned, which fails in the same way if the failure persists.

@@ -6,7 +6,7 @@ export interface TlsResponse {
   status: number;
   headers: IncomingHttpHeaders;
   body: string;
-  /** Of the connection it came on. */
+  /** The fingerprint of the server's certificate, on the connection it came on. */
   fingerprint: string;
 }
 

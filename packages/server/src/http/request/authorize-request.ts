@@ -28,7 +28,7 @@ export interface RequestGate {
   checkLocal?: RequestPolicy['checkLocal'];
   /** Throws for a request that a page of another site made a browser send. */
   checkSite(headers: IncomingHttpHeaders): void;
-  /** Requests come through the server of a program, which has looked at their paths, too. */
+  /** Requests come through the server of a program, which has checked their paths, too. */
   isMounted?: boolean;
   checkRate(address: string | undefined): RateState | undefined;
   isStopping(): boolean;

@@ -81,7 +81,7 @@ interface RequestTarget {
 }
 
 /**
- * Takes the request target apart, without the base path. No path is decoded or normalised: routes are compared as they are
+ * Parses the request target, without the base path. No path is decoded or normalised: routes are compared as they are
  * written.
  */
 export function parseTarget(given: string, basePath = ''): RequestTarget {

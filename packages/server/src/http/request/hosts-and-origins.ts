@@ -12,7 +12,7 @@ import type { BodyResponse } from '../response/route-response.ts';
 export function createHostCheck(ownNames: readonly string[]): (host: string | undefined) => void {
   const allowed = new Set(['localhost', ...ownNames.filter((name) => name !== '').map((name) => name.toLowerCase())]);
   const isOpen = allowed.has('*');
-  // Nearly all requests have the same one, and taking it apart costs more than all other checks.
+  // Nearly all requests have the same one, and parsing it costs more than all other checks.
   let lastAllowed: string | undefined;
   return (host) => {
     if (host === undefined || isOpen || host === lastAllowed) return;
