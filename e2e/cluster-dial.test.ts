@@ -1,5 +1,5 @@
-import { deflateRawSync } from 'node:zlib';
 import { startTestEtcd } from '@porthole/cluster/testing';
+import { packCursor } from '@porthole/logs';
 import { eventually } from '@porthole/logs/testing';
 import { sendRequest } from '@porthole/server/testing';
 import { expect, it } from 'vitest';
@@ -50,8 +50,7 @@ it('no id, cursor or moment of a request makes a node dial what is no member', a
 
 /** As an answer of this cluster would give it, with a member that it never had. */
 function forgedCursor(id: string): string {
-  const position = JSON.stringify([1, 'newest', null, [[id, null]]]);
-  return deflateRawSync(position).toString('base64url');
+  return packCursor({ kind: 'cluster', order: 'newest' }, [null, null, [[id, null]]]);
 }
 
 it('a registration with an address that is none, or with more than an address, is no member', async () => {

@@ -1,5 +1,5 @@
 import { decodeClusterCursor, encodeClusterCursor, type MemberPosition } from '@porthole/cluster/testing';
-import { decodeCursor } from '@porthole/logs';
+import { decodeCursor, packCursor, unpackCursor } from '@porthole/logs';
 import { encodeMark } from '@porthole/logs/testing';
 import { expect } from 'vitest';
 import { fuzz, tryParse } from './testing/fuzz.ts';
@@ -31,13 +31,35 @@ fuzz('cursors of a node', {
   },
 });
 
+const CLUSTER = { kind: 'cluster', order: 'newest' } as const;
+const CURSORS = [null, 1_794_702_000_000].map((reachedMs) =>
+  encodeClusterCursor({ order: 'newest', reachedMs, members: new Map(POSITIONS), lastNode: 'n4' }),
+);
+
 fuzz('cursors of a cluster', {
-  corpus: [
-    encodeClusterCursor({ order: 'newest', reachedMs: null, members: new Map() }),
-    encodeClusterCursor({ order: 'oldest', reachedMs: 1_794_702_000_000, members: new Map(POSITIONS) }),
-  ],
+  corpus: CURSORS,
   check(input) {
-    const position = tryParse(() => decodeClusterCursor(input.toString('latin1')));
-    if (position) expect(decodeClusterCursor(encodeClusterCursor(position))).toEqual(position);
+    const text = input.toString('latin1');
+    const position = tryParse(() => decodeClusterCursor(text, 'newest'));
+    if (position) expect(CURSORS).toContain(text);
   },
 });
+
+fuzz('values of a cluster cursor whose checksum is right', {
+  corpus: CURSORS.map((text) => JSON.stringify(unpackCursor(CLUSTER, text))),
+  check(input) {
+    const values = parseList(input.toString('utf8'));
+    const position = tryParse(() => decodeClusterCursor(packCursor(CLUSTER, values), 'newest'));
+    if (position) expect(decodeClusterCursor(encodeClusterCursor(position), 'newest')).toEqual(position);
+  },
+});
+
+function parseList(json: string): unknown[] {
+  try {
+    const list: unknown = JSON.parse(json);
+    return Array.isArray(list) ? list : [list];
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw error;
+    return [json];
+  }
+}

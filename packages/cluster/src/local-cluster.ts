@@ -62,7 +62,6 @@ const FETCHED_AT_ONCE = 16;
 export class LocalCluster implements ClusterState {
   readonly #membership: Membership;
   readonly #deps: ClusterParts;
-  readonly #cursors: CursorKeeper;
   readonly #refreshMs: number;
   readonly #records: ClusterDeps;
   readonly #state: NodesDeps & SettingsDeps;
@@ -73,8 +72,8 @@ export class LocalCluster implements ClusterState {
     this.#membership = membership;
     this.#deps = deps;
     this.#refreshMs = options.refreshMs;
-    this.#cursors = new CursorKeeper(options.selfId);
-    this.#records = { peers, clocks, membership: directory, directory, limits, cursors: this.#cursors };
+    const cursors = new CursorKeeper(options.selfId);
+    this.#records = { peers, clocks, membership: directory, directory, limits, cursors };
     this.#state = {
       cluster: name,
       membership,
@@ -106,7 +105,7 @@ export class LocalCluster implements ClusterState {
       ...clusterGauges({ ...this.#deps, membership: this.#membership, refreshMs: this.#refreshMs }),
       drift: this.#deps.drift.count,
       silentMembers: this.#deps.peers.silent.count,
-      keptCursors: this.#cursors.usage,
+      keptCursors: this.#records.cursors.usage,
     };
   }
 
@@ -119,7 +118,6 @@ export class LocalCluster implements ClusterState {
   async close(): Promise<void> {
     const { clocks, directory, collector, states, peers, cleaning } = this.#deps;
     clocks.close();
-    this.#cursors.close();
     directory.close();
     await Promise.all([this.#membership.close(), collector.close(), states?.close(), cleaning]);
     await peers.close();

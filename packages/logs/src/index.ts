@@ -1,5 +1,16 @@
 export { Condition } from './condition.ts';
 export { decodeCursor, resumeCursor } from './cursor/cursor.ts';
+export {
+  invalidCursor,
+  isCursorOf,
+  packCursor,
+  readInteger,
+  readList,
+  readOptionalTime,
+  readText,
+  readTime,
+  unpackCursor,
+} from './cursor/packed-cursor.ts';
 export { isPackedName, plainName } from './file/compression.ts';
 export { groupFamilies } from './file/families.ts';
 export { createHiddenNames } from './file/hidden-names.ts';

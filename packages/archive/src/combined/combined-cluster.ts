@@ -22,7 +22,7 @@ import {
   withCoverage,
   withSearchCoverage,
 } from '@porthole/contract';
-import { mergeGroups } from '@porthole/logs';
+import { isCursorOf, mergeGroups } from '@porthole/logs';
 import { owned } from '@porthole/logs/shared';
 import type {
   DigestQuery,
@@ -59,13 +59,7 @@ import {
 import { searchBoth } from './combined-search.ts';
 import { type ClusterFacts, fetchFacts, Remembered } from './known-sources.ts';
 import { planSources, type SourcePlan, toCutRequest } from './plan-sources.ts';
-import {
-  type CombinedPosition,
-  isCombinedCursor,
-  type MovedPosition,
-  moveCuts,
-  resumedPosition,
-} from './resume-search.ts';
+import { type CombinedPosition, type MovedPosition, moveCuts, resumedPosition } from './resume-search.ts';
 
 /** Where a search goes on. */
 interface Resumed {
@@ -276,8 +270,8 @@ export class CombinedCluster implements ClusterState {
     const cursor = start && 'cursor' in start ? start.cursor : undefined;
     if (store === 'archive') return { kind: 'archive' };
     // The archive has no files, only logs. A cursor continues what it is of.
-    if (cursor?.startsWith(ARCHIVE_CURSOR)) return { kind: 'archive' };
-    const isOfMembers = cursor !== undefined && !isCombinedCursor(cursor);
+    if (cursor !== undefined && isCursorOf('archive', cursor)) return { kind: 'archive' };
+    const isOfMembers = cursor !== undefined && !isCursorOf('combined', cursor);
     if (store === 'nodes' || request.file !== undefined || isOfMembers) return { kind: 'nodes' };
     const read = await settleArchive(this.#archived.get(options), options.signal);
     if ('problem' in read) {
@@ -322,9 +316,6 @@ export class CombinedCluster implements ClusterState {
 function isOfNodes(decided: Decision): boolean {
   return decided.kind === 'nodes' && decided.problem === undefined;
 }
-
-/** What cursors of the archive begin with. */
-const ARCHIVE_CURSOR = 'a1.';
 
 /** Maximum values that a node counts by name. */
 const MAX_NAMED_VALUES = 1000;

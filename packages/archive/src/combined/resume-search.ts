@@ -1,5 +1,13 @@
-import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { PortholeError } from '@porthole/contract';
+import {
+  invalidCursor,
+  isCursorOf,
+  packCursor,
+  readList,
+  readOptionalTime,
+  readText,
+  readTime,
+  unpackCursor,
+} from '@porthole/logs';
 import type { SearchQuery } from '@porthole/logs/types';
 import type { ArchivedLog } from '../ask/archived-nodes.ts';
 import { encodeArchiveCursor } from '../ask/search/archive-cursor.ts';
@@ -24,45 +32,23 @@ export interface CombinedPosition {
   reached: { membersMs: number | null; archiveMs: number | null };
 }
 
-/** So that it is never taken for a cursor of the cluster or of the archive. */
-const PREFIX = 's1.';
-
-const MAX_CHARACTERS = 64 * 1024;
-const MAX_JSON_BYTES = 512 * 1024;
 const MAX_CUTS = 10_000;
 
-/** URL-safe. */
+/** A page is a cursor of the cluster or of the archive, and a record has one of its member. */
+const MAX_TEXT = 64 * 1024;
+
 export function encodeCombinedCursor({ order, cuts, members, archive, reached }: CombinedPosition): string {
-  const json = JSON.stringify([
-    order,
-    cuts,
-    writeSide(members),
-    writeSide(archive),
-    reached.membersMs,
-    reached.archiveMs,
-  ]);
-  return PREFIX + deflateRawSync(json).toString('base64url');
+  const values = [cuts, writeSide(members), writeSide(archive), reached.membersMs, reached.archiveMs];
+  return packCursor({ kind: 'combined', order }, values);
 }
 
-export function isCombinedCursor(text: string): boolean {
-  return text.startsWith(PREFIX);
-}
-
-/** Throws CURSOR_INVALID for anything `encodeCombinedCursor` did not create. */
-function decodeCombinedCursor(text: string): CombinedPosition {
-  const [order, cuts, members, archive, membersMs, archiveMs] = checkArray(unpack(text), 6);
-  if (order !== 'newest' && order !== 'oldest') throw invalid();
-  if ((membersMs !== null && !isTime(membersMs)) || (archiveMs !== null && !isTime(archiveMs))) throw invalid();
-  const reached = { membersMs, archiveMs };
-  return { order, cuts: readCuts(cuts), members: readSide(members), archive: readSide(archive), reached };
-}
-
-/** Where an earlier page of both stopped. */
+/** Where an earlier page of both stopped. Throws CURSOR_INVALID for what `encodeCombinedCursor` did not make for this order. */
 export function resumedPosition({ start, order }: SearchQuery): CombinedPosition | undefined {
-  if (!start || !('cursor' in start) || !isCombinedCursor(start.cursor)) return undefined;
-  const position = decodeCombinedCursor(start.cursor);
-  if (position.order === order) return position;
-  throw new PortholeError('CURSOR_INVALID', `this cursor is for order ${position.order}, not ${order}`);
+  if (!start || !('cursor' in start) || !isCursorOf('combined', start.cursor)) return undefined;
+  const values = readList(unpackCursor({ kind: 'combined', order }, start.cursor), 5);
+  const [cuts, members, archive, membersMs, archiveMs] = values;
+  const reached = { membersMs: readOptionalTime(membersMs), archiveMs: readOptionalTime(archiveMs) };
+  return { order, cuts: readCuts(cuts), members: readSide(members), archive: readSide(archive), reached };
 }
 
 function writeSide(side: SidePosition | null): unknown {
@@ -71,46 +57,19 @@ function writeSide(side: SidePosition | null): unknown {
 
 function readSide(value: unknown): SidePosition | null {
   if (value === null) return null;
-  const [page, after] = checkArray(value, 2);
-  if (page !== null && typeof page !== 'string') throw invalid();
-  if (after === null) return { page, after };
-  const [node, cursor, atMs] = checkArray(after, 3);
-  if (typeof node !== 'string' || typeof cursor !== 'string') throw invalid();
-  if (atMs !== null && !isTime(atMs)) throw invalid();
-  return { page, after: { node, cursor, atMs } };
+  const [page, after] = readList(value, 2);
+  const from = page === null ? null : readText(page, MAX_TEXT);
+  if (after === null) return { page: from, after };
+  const [node, cursor, atMs] = readList(after, 3);
+  const last = { node: readText(node, MAX_TEXT), cursor: readText(cursor, MAX_TEXT), atMs: readOptionalTime(atMs) };
+  return { page: from, after: last };
 }
 
 function readCuts(value: unknown): Cuts {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalid();
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw invalidCursor();
   const entries = Object.entries(value);
-  if (entries.length > MAX_CUTS) throw invalid();
-  for (const [, timeMs] of entries) if (!isTime(timeMs)) throw invalid();
-  return Object.fromEntries(entries) as Cuts;
-}
-
-function isTime(value: unknown): value is number {
-  return typeof value === 'number' && Math.abs(value) <= 8.64e15;
-}
-
-function unpack(text: string): unknown {
-  const packed = text.slice(PREFIX.length);
-  if (!isCombinedCursor(text) || text.length > MAX_CHARACTERS || !/^[\w-]+$/.test(packed)) throw invalid();
-  try {
-    const json = inflateRawSync(Buffer.from(packed, 'base64url'), { maxOutputLength: MAX_JSON_BYTES });
-    return JSON.parse(json.toString('utf8'));
-  } catch (cause) {
-    throw invalid(cause);
-  }
-}
-
-function checkArray(value: unknown, length: number): unknown[] {
-  if (!Array.isArray(value) || value.length !== length) throw invalid();
-  return value;
-}
-
-function invalid(cause?: unknown): PortholeError {
-  const message = 'invalid cursor: use it exactly as a response returned it';
-  return new PortholeError('CURSOR_INVALID', message, cause === undefined ? undefined : { cause });
+  if (entries.length > MAX_CUTS) throw invalidCursor();
+  return Object.fromEntries(entries.map(([name, timeMs]) => [name, readTime(timeMs)]));
 }
 
 /** Where a search resumes, and what may be missing there. */

@@ -59,8 +59,8 @@ export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> 
     this.#query = query;
     this.#clock = clock;
     const { start } = query;
-    const asked = start !== 'end' && 'cursor' in start ? decodeFollowPositions(start.cursor) : undefined;
-    for (const [id, base] of asked ?? []) this.#positions.set(id, { base, files: new Map() });
+    const asked = start !== 'end' && 'cursor' in start ? decodeFollowPositions(start.cursor) : [];
+    for (const [id, base] of asked) this.#positions.set(id, { base, files: new Map() });
   }
 
   started(atMs: number): void {

@@ -2,6 +2,7 @@ import type { Member, MemberClock, NodeState } from '@porthole/contract';
 import type { Clocks } from '../fan-out/clock.ts';
 import { createPeers, type RegisteredPeer } from '../fan-out/peers.ts';
 import type { ClusterDeps, ClusterLimits } from '../records/search/cluster-deps.ts';
+import { CursorKeeper } from '../records/search/cursor-keeper.ts';
 import { fakeMasking } from './fake-masking.ts';
 
 export interface FakeCluster extends ClusterDeps {
@@ -35,6 +36,7 @@ export function fakeCluster(
   return {
     peers: fakePeers(membership, known),
     clocks: exact,
+    cursors: new CursorKeeper(''),
     membership,
     directory: {
       of: () => undefined,

@@ -402,7 +402,7 @@ export function formatSourceText({ node, log }: LogSourceText): string {
   return `${node}/${log.name.startsWith('=') ? '/' : ''}${log.name}`;
 }
 
-/** The first character of positions; no cursor of the cluster starts with it. */
+/** The first character of positions; no cursor of a search starts with it. */
 const MARK = '@';
 const MEMBER_SEPARATOR = '|';
 
@@ -417,15 +417,14 @@ export function encodeFollowPositions(members: ReadonlyMap<string, string>): str
   return MARK + [...members].map(([id, cursor]) => `${id}=${encodeURIComponent(cursor)}`).join(MEMBER_SEPARATOR);
 }
 
-/** Cursors by member; `undefined` for a text that does not contain positions. Throws CURSOR_INVALID. */
-export function decodeFollowPositions(text: string): Map<string, string> | undefined {
-  if (!text.startsWith(MARK)) return undefined;
+/** Cursors by member. Throws CURSOR_INVALID for anything `encodeFollowPositions` did not make. */
+export function decodeFollowPositions(text: string): Map<string, string> {
   const members = new Map<string, string>();
   for (const entry of text.slice(MARK.length).split(MEMBER_SEPARATOR)) {
     const [id = '', written = ''] = entry.split('=');
     const cursor = decodeText(written);
-    if (!MEMBER_ID.test(id) || !cursor || members.size >= MAX_MEMBERS)
-      throw new PortholeError('CURSOR_INVALID', 'invalid positions: pass them exactly as the follow returned them');
+    if (!text.startsWith(MARK) || !MEMBER_ID.test(id) || !cursor || members.size >= MAX_MEMBERS)
+      throw new PortholeError('CURSOR_INVALID', 'invalid "positions": pass them exactly as the follow returned them');
     members.set(id, cursor);
   }
   return members;

@@ -1,4 +1,4 @@
-import { LogError } from '../log-error.ts';
+import { invalidCursor } from './packed-cursor.ts';
 
 /** Bytes at the start of a file that identify it. */
 export const HEAD_BYTES = 1024;
@@ -133,7 +133,7 @@ function decodeMark(text: string): RecordMark {
     !Number.isSafeInteger(offset) ||
     check > 0xffff_ffff
   ) {
-    throw new LogError('CURSOR_INVALID', 'invalid cursor: pass a cursor exactly as a response returned it');
+    throw invalidCursor();
   }
   const mark = { headHash, headBytes, offset, check: tied(check, offset), checkBytes, file };
   return delivered ? { ...mark, delivered } : mark;

@@ -1,4 +1,4 @@
-import { PortholeError } from '@porthole/contract';
+import { invalidCursor, packCursor, readInteger, readList, readText, readTime, unpackCursor } from '@porthole/logs';
 import type { SearchQuery } from '@porthole/logs/types';
 import { quote, quoteInteger, quoteTime } from '../../clickhouse/quote.ts';
 import type { RecordRow } from '../row-columns.ts';
@@ -11,48 +11,25 @@ export type RowKey = Pick<RecordRow, 'time_ms' | 'node' | 'log' | 'file_id' | 'f
 /** Where a search continues: behind a record, or behind everything newer (older) than a time. */
 export type SearchPosition = { key: RowKey } | { timeMs: number };
 
-/** Cursors of nodes and clusters do not begin like this. */
-const PREFIX = 'a1.';
-
-/** Names are bounded, so that it always fits into an URL. */
-const MAX_CHARACTERS = 4096;
-
-/** URL-safe, and independent of the node that made it. */
+/** Independent of the node that made it. */
 export function encodeArchiveCursor(order: Order, position: SearchPosition): string {
-  const direction = order === 'newest' ? 0 : 1;
-  const values =
-    'key' in position
-      ? [position.key.time_ms, position.key.node, position.key.log, position.key.file_id, position.key.file_offset]
-      : [position.timeMs];
-  return PREFIX + Buffer.from(JSON.stringify([direction, ...values])).toString('base64url');
+  if (!('key' in position)) return packCursor({ kind: 'archive', order }, [position.timeMs]);
+  const { time_ms, node, log, file_id, file_offset } = position.key;
+  return packCursor({ kind: 'archive', order }, [time_ms, node, log, file_id, file_offset]);
 }
+
+/** Names of nodes, logs and files are shorter. */
+const MAX_NAME = 1024;
 
 /** Throws CURSOR_INVALID for anything `encodeArchiveCursor` did not make for this order. */
 export function decodeArchiveCursor(text: string, order: Order): SearchPosition {
-  const [direction, timeMs, ...rest] = readValues(text);
-  const isOrder = direction === (order === 'newest' ? 0 : 1);
-  if (!isOrder || typeof timeMs !== 'number' || !(Math.abs(timeMs) <= 8.64e15) || !Number.isInteger(timeMs))
-    throw invalid();
-  if (rest.length === 0) return { timeMs };
-  const [node, log, file_id, file_offset] = rest;
-  const areTexts = [node, log, file_id].every((value) => typeof value === 'string' && value.length <= 1024);
-  if (rest.length !== 4 || !areTexts || !Number.isSafeInteger(file_offset) || Number(file_offset) < 0) throw invalid();
-  return { key: { time_ms: timeMs, node, log, file_id, file_offset } as RowKey };
-}
-
-function readValues(text: string): unknown[] {
-  if (!text.startsWith(PREFIX) || text.length > MAX_CHARACTERS) throw invalid();
-  try {
-    const values: unknown = JSON.parse(Buffer.from(text.slice(PREFIX.length), 'base64url').toString());
-    return Array.isArray(values) ? values : [];
-  } catch (cause) {
-    throw invalid(cause);
-  }
-}
-
-function invalid(cause?: unknown): PortholeError {
-  const message = 'invalid cursor of an archive search: use it exactly as returned, with the same order';
-  return new PortholeError('CURSOR_INVALID', message, cause === undefined ? undefined : { cause });
+  const [time, ...key] = unpackCursor({ kind: 'archive', order }, text);
+  const time_ms = readTime(time);
+  if (!Number.isInteger(time_ms)) throw invalidCursor();
+  if (key.length === 0) return { timeMs: time_ms };
+  const [node, log, fileId, offset] = readList(key, 4);
+  const names = { node: readText(node, MAX_NAME), log: readText(log, MAX_NAME), file_id: readText(fileId, MAX_NAME) };
+  return { key: { time_ms, ...names, file_offset: readInteger(offset) } };
 }
 
 /** By time; of records with the same time by node and log, as the merge of nodes has them. */

@@ -6,7 +6,6 @@ import { collectFollow } from '../../testing/collect-follow.ts';
 import { fakeCluster } from '../../testing/fake-cluster.ts';
 import { FakeNode, notSupported, record, silence } from '../../testing/fake-node.ts';
 import { LiveLog } from '../../testing/live-log.ts';
-import { encodeClusterCursor } from '../search/cluster-cursor.ts';
 import { followCluster } from './cluster-follow.ts';
 
 const MINUTE = 60_000;
@@ -309,22 +308,6 @@ describe('a follow of the cluster', () => {
     await follow.stop();
     expect(follow.summaries).toEqual(['a held', 'end']);
     expect([a.openStreams, b.openStreams]).toEqual([0, 0]);
-  });
-
-  it('continues at a cursor of the cluster, each member at its own position', async () => {
-    const [a, b, c] = [new LiveLog(), new LiveLog(), new LiveLog()];
-    const deps = fakeCluster({ a, b, c }, { clocks: { b: { offsetMs: 10, uncertaintyMs: 1 } } });
-    const members = new Map([
-      ['a', { cursor: 'c5' }],
-      ['b', { timeMs: 70 }],
-    ] as const);
-    const cursor = encodeClusterCursor({ order: 'oldest', reachedMs: 100, members });
-    await collectFollow(deps, { query: { start: { cursor } } }).ready;
-    expect([a, b, c].map(({ follows: followed }) => followed[0]?.start)).toEqual([
-      { cursor: 'c5', sinceMs: 100 },
-      { timeMs: 80 },
-      { timeMs: 100 },
-    ]);
   });
 
   it('throws the error of a request that no member accepts', async () => {

@@ -11,9 +11,7 @@ import type { FollowPosition } from '../../contract-only/follow-position.ts';
 import { isSelected, type Peer } from '../../fan-out/peers.ts';
 import { inParallel } from '../../requests/bounded-calls.ts';
 import { chooseMembers, departedReport } from '../../state/query-members.ts';
-import type { MemberPosition } from '../search/cluster-cursor.ts';
 import { type ClusterDeps, getClock, getLimits } from '../search/cluster-deps.ts';
-import { CursorKeeper } from '../search/cursor-keeper.ts';
 import { throwIfRejected } from '../search/refusals.ts';
 import { FollowedMember } from './followed-member.ts';
 import { ReorderWindow } from './reorder-window.ts';
@@ -93,7 +91,7 @@ class ClusterFollow {
     const { signal } = this.#options;
     const chosen = chooseMembers(this.#deps, this.#request);
     const peers = chosen.filter(({ departed }) => !departed);
-    const starts = memberStarts(this.#deps, this.#request);
+    const starts = memberStarts(this.#request);
     signal?.addEventListener('abort', this.#onAbort, { once: true });
     if (signal?.aborted) return this.#end('cancelled');
     const { firstBatchMs, maxParallel } = getLimits(this.#deps);
@@ -224,32 +222,10 @@ class ClusterFollow {
 }
 
 /** The start of each member, by its own clock. */
-function memberStarts(
-  { cursors, clocks, peers }: ClusterDeps,
-  { start }: ClusterFollowQuery,
-): (id: string, offsetMs: number) => FollowQuery['start'] {
+function memberStarts({ start }: ClusterFollowQuery): (id: string, offsetMs: number) => FollowQuery['start'] {
   if (start === 'end' || 'back' in start) return () => start;
   if ('timeMs' in start) return (_id, offsetMs) => ({ timeMs: start.timeMs + offsetMs });
-  const positions = decodeFollowPositions(start.cursor);
-  if (positions) return startsFromPositions(positions, start.sinceMs);
-  const ids = peers.all().map(({ member }) => member.id);
-  const { position: known, reach } = (cursors ?? new CursorKeeper('')).decode(start.cursor, { ids, clocks });
-  const members = known?.members;
-  const reachedMs = known?.reachedMs ?? reach?.timeMs;
-  const sinceMs = start.sinceMs ?? reachedMs ?? undefined;
-  return (id, offsetMs) => {
-    const found = members?.get(id) ?? 'done';
-    const position: MemberPosition = typeof found === 'object' && 'own' in found ? found.own : found;
-    if (typeof position === 'object' && 'reach' in position) return timeOrEnd(position.reach.timeMs, offsetMs);
-    const since = sinceMs === undefined ? undefined : sinceMs + offsetMs;
-    if (typeof position === 'string') return timeOrEnd(sinceMs, offsetMs);
-    if ('timeMs' in position) return { timeMs: position.timeMs + offsetMs };
-    return { cursor: position.cursor, ...(since !== undefined && { sinceMs: since }) };
-  };
-}
-
-function timeOrEnd(timeMs: number | null | undefined, offsetMs: number): FollowQuery['start'] {
-  return typeof timeMs === 'number' ? { timeMs: timeMs + offsetMs } : 'end';
+  return startsFromPositions(decodeFollowPositions(start.cursor), start.sinceMs);
 }
 
 /** Each member after its last emitted record; a member without one starts at the time, by its own clock. */

@@ -14,8 +14,7 @@ export interface ClusterDeps {
   /** Snapshots replace members that do not respond, left or failed. */
   directory: KnownMembers;
   limits?: Partial<ClusterLimits>;
-  /** Keeps positions that are too large for a cursor; without it, every cursor contains all of them. */
-  cursors?: CursorKeeper;
+  cursors: CursorKeeper;
 }
 
 export interface ClusterLimits {

@@ -13,7 +13,7 @@ import { chooseMembers } from '../../state/query-members.ts';
 import { ClusterBatchWriter } from '../merge/cluster-batch.ts';
 import { mergeMembers, type PreviousRecord } from '../merge/merge-members.ts';
 import { clusterCoverage, memberCoverage } from './cluster-coverage.ts';
-import { encodeClusterCursor, type MemberPosition, type ReplacedPosition } from './cluster-cursor.ts';
+import type { MemberPosition, ReplacedPosition } from './cluster-cursor.ts';
 import { type ClusterDeps, getClock, getLimits } from './cluster-deps.ts';
 import { marginAfter, nextReach, toKey, toReach } from './reach.ts';
 import { isLogMissing, laneReport, throwIfRejected } from './refusals.ts';
@@ -226,7 +226,6 @@ function nextCursor(
   for (const { id } of reports) members.set(id, began.members.get(id) ?? 'done');
   const { order } = request;
   const position = { order, reachedMs, members, ...(lastNode !== undefined && { lastNode }) };
-  if (!cursors) return encodeClusterCursor(position);
   const lanes = queried.map(({ lane }) => lane);
   const absent = reports.flatMap(({ id, outcome }) => (outcome === 'gone' ? id : []));
   const reach = nextReach(began.reach, { lanes, absent, order });

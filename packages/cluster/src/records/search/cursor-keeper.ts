@@ -1,37 +1,38 @@
 import { createHash } from 'node:crypto';
-import { deflateRawSync } from 'node:zlib';
 import { PortholeError } from '@porthole/contract';
+import {
+  invalidCursor,
+  isCursorOf,
+  packCursor,
+  readInteger,
+  readList,
+  readOptionalTime,
+  readText,
+  readTime,
+  unpackCursor,
+} from '@porthole/logs';
 import type { SearchQuery } from '@porthole/logs/types';
 import type { Clocks } from '../../fan-out/clock.ts';
 import {
   type ClusterPosition,
-  checkArray,
-  checkDuration,
-  checkOptionalTime,
-  checkTime,
-  decodeCount,
-  decodeReach,
-  encodeCount,
-  invalidCursor,
-  packPosition,
-  readPosition,
-  unpackCursor,
-  unpackPosition,
+  decodeClusterCursor,
+  encodeClusterCursor,
+  MAX_ID_CHARACTERS,
+  readDuration,
+  readReach,
+  writeReach,
 } from './cluster-cursor.ts';
 import { getClock } from './cluster-deps.ts';
 import { KeptCursors, type KeptCursorsOptions } from './kept-cursors.ts';
 import { type BehindMembers, type ClusterReach, joinBehind, leastReach, SHORT_ID, widenReach } from './reach.ts';
 
+type Order = SearchQuery['order'];
+
 /** A cursor up to this length contains all positions; beyond it they are kept. No cursor is longer. */
 const MAX_CURSOR_CHARACTERS = 2000;
 
-/** The version of cursors whose positions are kept. */
-const VERSION = 2;
-
 /** Pages in a row that continued by time and came no further; more would go on forever. */
 const MAX_STALLS = 8;
-
-const MAX_ID_CHARACTERS = 128;
 
 /** The uncertainty of a clock that was never measured. */
 const MAX_UNCERTAINTY_MS = 60_000;
@@ -53,7 +54,6 @@ export interface Progress {
 
 /** A decoded cursor. */
 export interface FoundPosition {
-  order: SearchQuery['order'];
   /** `undefined` if it is no longer known. */
   position: ClusterPosition | undefined;
   /** `undefined` if the cursor contains all positions. */
@@ -89,77 +89,40 @@ export class CursorKeeper {
   }
 
   encode(found: SearchPosition, { client = '', ...members }: CursorClocks & { client?: string | undefined }): string {
-    const packed = packPosition(found.position);
-    const text = packed.toString('base64url');
-    if (text.length <= this.#containsUpTo) return text;
-    const id = this.#kept.keep(packed, client) ?? '';
+    const whole = encodeClusterCursor(found.position);
+    if (whole.length <= this.#containsUpTo) return whole;
+    const id = this.#kept.keep(whole, client) ?? '';
     const { order } = found.position;
-    const encode = (reach: ClusterReach) => this.#encodeKept({ ...found, reach }, { id, ...members });
     const { reach } = found;
     const attempts = [() => reach, () => joinBehind(reach, order), () => leastReach(reach, order)];
     for (const attempt of attempts) {
-      const short = encode(attempt());
+      const values = writeToken({ ...found, reach: attempt() }, { giver: this.#selfId, id, ...members });
+      const short = packCursor({ kind: 'kept', order }, values);
       if (short.length <= MAX_CURSOR_CHARACTERS) return short;
     }
     throw new Error('a cursor without exceptions is too long');
   }
 
-  /** Throws CURSOR_INVALID for what is no cursor, CURSOR_GONE if it has come no further for several pages. */
-  decode(text: string, members: CursorClocks): FoundPosition {
-    const written = unpackCursor(text);
-    if (!Array.isArray(written) || written[0] !== VERSION) {
-      const position = readPosition(written);
-      const progress = { furthestMs: position.reachedMs, stalls: 0 };
-      return { order: position.order, position, reach: undefined, progress };
+  /** Throws CURSOR_INVALID for what is no cursor of this order, CURSOR_GONE if it has come no further for several pages. */
+  decode(text: string, { order, ...members }: CursorClocks & { order: Order }): FoundPosition {
+    if (!isCursorOf('kept', text)) {
+      const position = decodeClusterCursor(text, order);
+      return { position, reach: undefined, progress: { furthestMs: position.reachedMs, stalls: 0 } };
     }
-    const token = readToken(written);
-    const { order, id, node: lastNode, progress } = token;
-    const kept = id === '' ? undefined : this.#kept.find(id);
-    const reach: ClusterReach = { ...token.reach, ...(lastNode !== undefined && { node: lastNode }) };
-    if (kept) {
-      const position = unpackPosition(kept);
-      if (position.order !== order) throw invalidCursor();
-      return { order, position, reach, progress };
-    }
+    const token = readToken(unpackCursor({ kind: 'kept', order }, text));
+    const { id, reach, progress } = token;
+    const kept = this.#kept.find(id);
+    if (kept !== undefined) return { position: decodeClusterCursor(kept, order), reach, progress };
     // By the same clocks, it continues exactly where it was.
-    if (token.mark === clockMark(members)) return { order, position: undefined, reach, progress };
+    if (token.mark === clockMark(members)) return { position: undefined, reach, progress };
     if (progress.stalls >= MAX_STALLS) throw noProgress(reach);
-    return { order, position: undefined, ...this.#widened(token, reach, members) };
-  }
-
-  close(): void {
-    this.#kept.close();
-  }
-
-  #encodeKept(
-    { position, reach, progress }: SearchPosition,
-    { id, ...members }: CursorClocks & { id: string },
-  ): string {
-    const { timeMs, count, node, marginMs, startMs = null, behind } = reach;
-    const written = [
-      VERSION,
-      position.order,
-      this.#selfId,
-      id,
-      timeMs,
-      encodeCount(count),
-      node ?? 0,
-      marginMs,
-      startMs,
-      clockMark(members),
-      largestUncertainty(members),
-      progress.furthestMs,
-      progress.stalls,
-      behind.map((group) => [group.timeMs, encodeCount(group.count), [...group.ids].join(''), ...writeReplaced(group)]),
-    ];
-    return deflateRawSync(JSON.stringify(written)).toString('base64url');
+    return { position: undefined, ...this.#widened(token, { order, ...members }) };
   }
 
   /** By the clocks as this node knows them now, and earlier by what is uncertain about them. */
   #widened(
-    { giver, uncertaintyMs, order, progress }: Token,
-    reach: ClusterReach,
-    members: CursorClocks,
+    { giver, uncertaintyMs, reach, progress }: Token,
+    { order, ...members }: CursorClocks & { order: Order },
   ): Pick<SearchPosition, 'reach' | 'progress'> {
     const other = giver === this.#selfId ? { offsetMs: 0, uncertaintyMs: 0 } : getClock(members.clocks, giver);
     const slackMs = Math.ceil(uncertaintyMs + largestUncertainty(members) + other.uncertaintyMs);
@@ -172,51 +135,69 @@ export class CursorKeeper {
   }
 }
 
+/** What a cursor has instead of the positions that are kept. */
 interface Token {
-  order: SearchQuery['order'];
+  /** The node that keeps them, and their id there. */
   giver: string;
   id: string;
   reach: ClusterReach;
-  node: string | undefined;
+  /** See `clockMark`. */
   mark: string;
   uncertaintyMs: number;
   progress: Progress;
 }
 
-function readToken(written: unknown): Token {
-  const [, order, giver, id, timeMs, count, node, marginMs, startMs, ...rest] = checkArray(written, 14);
+function writeToken(
+  { reach, progress }: SearchPosition,
+  { giver, id, ...members }: CursorClocks & Pick<Token, 'giver' | 'id'>,
+): unknown[] {
+  const { node = null, marginMs, startMs = null, behind } = reach;
+  const groups = behind.map(({ ids, replaced, ...own }) => [
+    writeReach(own),
+    [...ids].join(''),
+    replaced ? writeReach(replaced) : 0,
+  ]);
+  const clocks = [clockMark(members), largestUncertainty(members)];
+  return [
+    giver,
+    id,
+    writeReach(reach),
+    node,
+    marginMs,
+    startMs,
+    ...clocks,
+    progress.furthestMs,
+    progress.stalls,
+    groups,
+  ];
+}
+
+function readToken(written: readonly unknown[]): Token {
+  const [giver, id, reached, node, marginMs, startMs, ...rest] = readList(written, 11);
   const [mark, uncertaintyMs, furthestMs, stalls, behind] = rest;
-  if (order !== 'newest' && order !== 'oldest') throw invalidCursor();
-  if (!isText(giver) || !isText(id) || !isText(mark) || !(node === 0 || isText(node))) throw invalidCursor();
-  if (!Number.isSafeInteger(stalls) || Number(stalls) < 0 || !Array.isArray(behind)) throw invalidCursor();
   const reach = {
-    timeMs: checkOptionalTime(timeMs),
-    count: decodeCount(count),
-    marginMs: checkDuration(marginMs),
-    ...(startMs !== null && { startMs: checkTime(startMs) }),
-    behind: behind.map((group) => {
-      const hasReplaced = Array.isArray(group) && group.length === 4;
-      const [time, groupCount, ids, replaced] = checkArray(group, hasReplaced ? 4 : 3);
-      if (typeof ids !== 'string' || ids.length % SHORT_ID !== 0) throw invalidCursor();
-      const own = { timeMs: checkOptionalTime(time), count: decodeCount(groupCount), ids: splitIds(ids) };
-      return hasReplaced ? { ...own, replaced: decodeReach(replaced) } : own;
-    }),
+    ...readReach(reached),
+    ...(node !== null && { node: readText(node, MAX_ID_CHARACTERS) }),
+    marginMs: readDuration(marginMs),
+    ...(startMs !== null && { startMs: readTime(startMs) }),
+    behind: readList(behind).map(readBehind),
   };
-  const progress = { furthestMs: checkOptionalTime(furthestMs), stalls: Number(stalls) };
-  const facts = { order, giver, id, mark, progress, uncertaintyMs: checkDuration(uncertaintyMs) } as const;
-  return { ...facts, reach, node: node === 0 ? undefined : node };
+  return {
+    giver: readText(giver, MAX_ID_CHARACTERS),
+    id: readText(id, MAX_ID_CHARACTERS),
+    reach,
+    mark: readText(mark, MAX_ID_CHARACTERS),
+    uncertaintyMs: readDuration(uncertaintyMs),
+    progress: { furthestMs: readOptionalTime(furthestMs), stalls: readInteger(stalls) },
+  };
 }
 
-function writeReplaced({ replaced }: BehindMembers): unknown[] {
-  return replaced ? [[replaced.timeMs, encodeCount(replaced.count)]] : [];
-}
-
-function isText(value: unknown): value is string {
-  return typeof value === 'string' && value.length <= MAX_ID_CHARACTERS;
-}
-
-function splitIds(text: string): ReadonlySet<string> {
-  return new Set(text.match(/.{4}/gs));
+function readBehind(written: unknown): BehindMembers {
+  const [own, ids, replaced] = readList(written, 3);
+  const text = readText(ids, MAX_CURSOR_CHARACTERS);
+  if (text.length % SHORT_ID !== 0) throw invalidCursor();
+  const group = { ...readReach(own), ids: new Set(text.match(/.{4}/gs)) };
+  return replaced === 0 ? group : { ...group, replaced: readReach(replaced) };
 }
 
 /** Clocks that are right are not listed: a member that joins or leaves changes nothing. */

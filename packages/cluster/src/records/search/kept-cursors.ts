@@ -10,8 +10,6 @@ const MAX_AGE_MS = 30 * 60_000;
 /** A client has at most this part of the count and of the bytes: one that never stops must not push out the others. */
 const CLIENT_SHARE = 0.25;
 
-const SWEEP_MS = 60_000;
-
 const ID_BYTES = 12;
 
 export interface KeptCursorsOptions {
@@ -24,7 +22,7 @@ export interface KeptCursorsOptions {
 
 interface Entry {
   client: string;
-  packed: Buffer;
+  cursor: string;
   usedMs: number;
 }
 
@@ -33,15 +31,12 @@ interface Usage {
   bytes: number;
 }
 
-/** Positions that are too large for a cursor: kept in memory, the least recently used removed first. */
+/** Cursors that are too long to be returned: kept in memory, the least recently used removed first. */
 export class KeptCursors {
   readonly #limits: Usage & { maxAgeMs: number };
   readonly #nowMs: () => number;
   /** By id, the least recently used first. */
   readonly #entries = new Map<string, Entry>();
-  readonly #clients = new Map<string, Usage>();
-  #bytes = 0;
-  #sweeping: ReturnType<typeof setInterval> | undefined;
 
   constructor({
     maxCount = MAX_COUNT,
@@ -54,83 +49,68 @@ export class KeptCursors {
   }
 
   get usage(): Usage {
-    return { count: this.#entries.size, bytes: this.#bytes };
+    this.#expire();
+    return sum(this.#entries.values());
   }
 
-  /** Keeps a position for a client; `undefined` if it is larger than its share. */
-  keep(packed: Buffer, client: string): string | undefined {
+  /** Keeps a cursor for a client; `undefined` if it is larger than its share. */
+  keep(cursor: string, client: string): string | undefined {
     this.#expire();
     const share = { count: Math.ceil(this.#limits.count * CLIENT_SHARE), bytes: this.#limits.bytes * CLIENT_SHARE };
-    if (packed.length > share.bytes) return undefined;
+    if (cursor.length > share.bytes) return undefined;
     // Unguessable: nobody gets at the position of another client.
     const id = randomBytes(ID_BYTES).toString('base64url');
-    // A slice would keep the whole buffer it was cut from.
-    this.#put(id, { client, packed: Buffer.from(packed), usedMs: this.#nowMs() });
-    while (isAbove(this.#clients.get(client), share)) this.#removeOldest(client);
-    while (isAbove(this.usage, this.#limits)) this.#removeOldest(this.#largestClient());
-    this.#sweeping ??= setInterval(() => this.#expire(), SWEEP_MS).unref();
+    this.#entries.set(id, { client, cursor, usedMs: this.#nowMs() });
+    while (isAbove(sum(this.#ofClient(client)), share)) this.#removeOldest(client);
+    while (isAbove(sum(this.#entries.values()), this.#limits)) this.#removeOldest(this.#largestClient());
     return id;
   }
 
-  find(id: string): Buffer | undefined {
+  find(id: string): string | undefined {
     this.#expire();
     const entry = this.#entries.get(id);
     if (!entry) return undefined;
     entry.usedMs = this.#nowMs();
     this.#entries.delete(id);
     this.#entries.set(id, entry);
-    return entry.packed;
+    return entry.cursor;
   }
 
-  close(): void {
-    clearInterval(this.#sweeping);
-    this.#sweeping = undefined;
-    this.#entries.clear();
-    this.#clients.clear();
-    this.#bytes = 0;
-  }
-
-  #put(id: string, entry: Entry): void {
-    this.#entries.set(id, entry);
-    this.#bytes += entry.packed.length;
-    const { count, bytes } = this.#clients.get(entry.client) ?? { count: 0, bytes: 0 };
-    this.#clients.set(entry.client, { count: count + 1, bytes: bytes + entry.packed.length });
-  }
-
-  #remove(id: string, { client, packed }: Entry): void {
-    this.#entries.delete(id);
-    this.#bytes -= packed.length;
-    const { count, bytes } = this.#clients.get(client) ?? { count: 1, bytes: 0 };
-    if (count <= 1) this.#clients.delete(client);
-    else this.#clients.set(client, { count: count - 1, bytes: bytes - packed.length });
+  #ofClient(client: string): Entry[] {
+    return [...this.#entries.values()].filter((entry) => entry.client === client);
   }
 
   #removeOldest(client: string): void {
-    for (const [id, entry] of this.#entries) {
-      if (entry.client !== client) continue;
-      this.#remove(id, entry);
-      return;
-    }
+    const [oldest] = [...this.#entries].find(([, entry]) => entry.client === client) ?? [];
+    if (oldest !== undefined) this.#entries.delete(oldest);
   }
 
   #largestClient(): string {
-    let largest = { client: '', bytes: -1 };
-    for (const [client, { bytes }] of this.#clients) if (bytes > largest.bytes) largest = { client, bytes };
-    return largest.client;
+    const bytes = new Map<string, number>();
+    for (const { client, cursor } of this.#entries.values())
+      bytes.set(client, (bytes.get(client) ?? 0) + cursor.length);
+    return [...bytes].reduce((largest, next) => (next[1] > largest[1] ? next : largest), ['', -1])[0];
   }
 
   #expire(): void {
     const oldestMs = this.#nowMs() - this.#limits.maxAgeMs;
-    for (const [id, entry] of this.#entries) {
-      if (entry.usedMs >= oldestMs) break;
-      this.#remove(id, entry);
+    for (const [id, { usedMs }] of this.#entries) {
+      if (usedMs >= oldestMs) return;
+      this.#entries.delete(id);
     }
-    if (this.#entries.size > 0) return;
-    clearInterval(this.#sweeping);
-    this.#sweeping = undefined;
   }
 }
 
-function isAbove(usage: Usage | undefined, limits: Usage): boolean {
-  return usage !== undefined && (usage.count > limits.count || usage.bytes > limits.bytes);
+/** A cursor is ASCII. */
+function sum(entries: Iterable<Entry>): Usage {
+  const usage = { count: 0, bytes: 0 };
+  for (const { cursor } of entries) {
+    usage.count++;
+    usage.bytes += cursor.length;
+  }
+  return usage;
+}
+
+function isAbove(usage: Usage, limits: Usage): boolean {
+  return usage.count > limits.count || usage.bytes > limits.bytes;
 }

@@ -9,7 +9,7 @@ import { type LaneOptions, MemberLane } from '../merge/member-lane.ts';
 import { firstPage, type PageEnd, searchInPages } from '../merge/member-pages.ts';
 import type { ClusterPosition, MemberPosition, ReplacedPosition } from './cluster-cursor.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from './cluster-deps.ts';
-import { CursorKeeper, type FoundPosition, type Progress } from './cursor-keeper.ts';
+import type { FoundPosition, Progress } from './cursor-keeper.ts';
 import { dropOutside } from './drop-outside.ts';
 import { dropEmitted } from './drop-reached.ts';
 import { isGivenAt, SnapshotPart } from './given-records.ts';
@@ -51,17 +51,15 @@ export function parseStartPosition(
   if (start === undefined) return { ...fresh, reachedMs: null, others: 'beginning' };
   if ('timeMs' in start) return { ...fresh, reachedMs: start.timeMs, others: { timeMs: start.timeMs } };
   if (!('cursor' in start)) throw invalid('a cluster search starts at a time or a cluster cursor');
-  const keeper = cursors ?? new CursorKeeper('');
-  const found = keeper.decode(start.cursor, { ids: chosen.map(({ member }) => member.id), clocks });
-  if (found.order !== order)
-    throw new PortholeError('CURSOR_INVALID', `this cursor is for order ${found.order}, not ${order}`);
-  return foundStart(found, fresh);
+  const ids = chosen.map(({ member }) => member.id);
+  return foundStart(cursors.decode(start.cursor, { order, ids, clocks }), fresh);
 }
 
 function foundStart(
-  { order, position, reach, progress }: FoundPosition,
+  { position, reach, progress }: FoundPosition,
   fresh: Omit<StartPosition, 'reachedMs' | 'others'>,
 ): StartPosition {
+  const { order } = fresh;
   const reachedMs = position?.reachedMs ?? reach?.timeMs ?? null;
   const start = { ...fresh, ...position, reachedMs, others: positionAtTime(reachedMs, order), progress };
   if (reach === undefined) return { ...start, reach: { ...fresh.reach, timeMs: reachedMs } };
