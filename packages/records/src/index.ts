@@ -1,4 +1,5 @@
 export { contextJson, exactJson, indentJson, isObjectText } from './exact-json.ts';
+export { joinCursors, LogPositions, splitCursors } from './log-positions.ts';
 export {
   isBefore,
   type Keyed,

@@ -1,6 +1,5 @@
 import {
   type ClusterFollowItem,
-  type ClusterRecord,
   decodeFollowPositions,
   encodeClusterFollow,
   encodeFollowPositions,
@@ -8,6 +7,7 @@ import {
   type MemberSelection,
 } from '@porthole/contract';
 import type { FollowQuery } from '@porthole/logs/types';
+import { joinCursors, LogPositions } from '@porthole/records';
 import type { FollowPosition } from '../follow/follow.ts';
 import type { Clock } from '../retry.ts';
 
@@ -29,16 +29,6 @@ const SHORT_POSITIONS_CHARACTERS = 6 * 1024;
 /** Members whose position is remembered: the maximum size of a cluster. */
 const MAX_MEMBERS = 10_000;
 
-/** Files per member whose position is remembered; each log has one live file. */
-const MAX_FILES = 2048;
-
-interface MemberPosition {
-  /** Where all its logs stood. */
-  base: string | undefined;
-  /** The last cursor of each file since then. */
-  readonly files: Map<string, string>;
-}
-
 /**
  * The position of a cluster follow. It resumes after the last record of each log of each member, independent of their clocks;
  * by time if the cluster is too large for that. Records already delivered are dropped.
@@ -49,7 +39,7 @@ export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> 
   /** The most recently delivered records, and those before them. */
   #delivered = new Set<string>();
   #deliveredBefore = new Set<string>();
-  readonly #positions = new Map<string, MemberPosition>();
+  readonly #positions = new Map<string, LogPositions>();
   #beganMs: number | undefined;
   #newestMs: number | undefined;
   #wasQuiet = false;
@@ -60,7 +50,7 @@ export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> 
     this.#clock = clock;
     const { start } = query;
     const asked = start !== 'end' && 'cursor' in start ? decodeFollowPositions(start.cursor) : [];
-    for (const [id, base] of asked) this.#positions.set(id, { base, files: new Map() });
+    for (const [id, base] of asked) this.#positions.set(id, new LogPositions(base));
   }
 
   started(atMs: number): void {
@@ -71,13 +61,13 @@ export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> 
     this.#wasQuiet ||= heartbeat;
     const nowMs = this.#clock.now();
     return items.filter((item) => {
-      if (item.type === 'position') this.#position(item.node, { base: item.cursor, files: new Map() });
+      if (item.type === 'position') this.#positionOf(item.node).locate(item.cursor);
       if (item.type !== 'record') return true;
       // A timestamp in the future would skip everything written until then.
       const atMs = Math.min(item.atMs ?? -Infinity, nowMs);
       if (item.atMs !== undefined) this.#newestMs = Math.max(this.#newestMs ?? atMs, atMs);
       const isNew = this.#isNew(`${item.node} ${item.cursor}`, item.unfinished);
-      if (isNew) this.#keepPosition(item);
+      if (isNew && !item.unfinished && item.cursor !== '') this.#positionOf(item.node).track(item);
       return isNew;
     });
   }
@@ -105,17 +95,8 @@ export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> 
     return { query };
   }
 
-  #keepPosition({ node, file, cursor, unfinished }: ClusterRecord): void {
-    // Resuming after an unfinished line would lose its rest: it is delivered again, complete.
-    if (unfinished || cursor === '') return;
-    const { files } = this.#positions.get(node) ?? this.#position(node, { base: undefined, files: new Map() });
-    files.delete(file);
-    files.set(file, cursor);
-    const [oldest = file] = files.keys();
-    if (files.size > MAX_FILES) files.delete(oldest);
-  }
-
-  #position(node: string, position: MemberPosition): MemberPosition {
+  #positionOf(node: string): LogPositions {
+    const position = this.#positions.get(node) ?? new LogPositions();
     this.#positions.set(node, position);
     if (this.#positions.size > MAX_MEMBERS) this.#positions.delete(this.#positions.keys().next().value ?? '');
     return position;
@@ -123,13 +104,8 @@ export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> 
 
   #encodedPositions(): string | undefined {
     if (this.#positions.size === 0) return undefined;
-    const members = new Map(
-      Array.from(this.#positions, ([id, { base, files }]) => [
-        id,
-        [...(base === undefined ? [] : [base]), ...files.values()].join('~'),
-      ]),
-    );
-    const text = encodeFollowPositions(members);
+    const members = Array.from(this.#positions, ([id, position]) => [id, joinCursors(position.cursors())] as const);
+    const text = encodeFollowPositions(new Map(members));
     return text.length > this.#maxCharacters ? undefined : text;
   }
 

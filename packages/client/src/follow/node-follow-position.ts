@@ -1,5 +1,6 @@
 import { encodeFollow, MAX_BODY_BYTES } from '@porthole/contract';
 import type { FollowItem, FollowQuery } from '@porthole/logs/types';
+import { joinCursors, LogPositions } from '@porthole/records';
 import type { FollowPosition } from './follow.ts';
 
 /** Maximum header length, for nodes that accept no parameters in a body. */
@@ -17,16 +18,11 @@ const MARGIN_MS = 1000;
 /** Maximum length of a remembered event id. */
 const MAX_ID_CHARACTERS = 4096;
 
-/** Files whose position is remembered, those with the newest records; each log has one live file. */
-const MAX_FILES = 2048;
-
 /** The position of a follow, to resume without losing or repeating records. */
 export class NodeFollowPosition implements FollowPosition<FollowItem> {
   readonly #query: FollowQuery;
-  /** Where all logs stood, as far as the node has said. */
-  #base: string | undefined;
-  /** The newest event id of each file since then, in order of arrival. */
-  readonly #delivered = new Map<string, string>();
+  /** By event ids, which have more than the cursors of records. */
+  readonly #positions = new LogPositions();
   /** Time of the newest record. */
   #newestMs: number | undefined;
   #isForgotten = false;
@@ -45,15 +41,9 @@ export class NodeFollowPosition implements FollowPosition<FollowItem> {
   track(items: FollowItem[], { heartbeat, ids }: Parameters<FollowPosition<FollowItem>['track']>[1]): FollowItem[] {
     this.#wasQuiet ||= heartbeat;
     for (const [index, item] of items.entries()) {
-      if (item.type === 'position') {
-        this.#base = item.cursor;
-        this.#delivered.clear();
-      }
-      // Resuming after an unfinished line could lose its rest: it is delivered again, complete.
+      if (item.type === 'position') this.#positions.locate(item.cursor);
       if (item.type !== 'record' || item.unfinished) continue;
-      this.#delivered.delete(item.file);
-      this.#delivered.set(item.file, eventId(item, ids[index]));
-      if (this.#delivered.size > MAX_FILES) this.#delivered.delete(this.#delivered.keys().next().value ?? '');
+      this.#positions.track({ file: item.file, cursor: eventId(item, ids[index]) });
       if (item.timeMs !== undefined) this.#newestMs = Math.max(item.timeMs, this.#newestMs ?? item.timeMs);
     }
     return items;
@@ -64,8 +54,7 @@ export class NodeFollowPosition implements FollowPosition<FollowItem> {
   }
 
   forget(): FollowItem[] {
-    this.#base = undefined;
-    this.#delivered.clear();
+    this.#positions.forget();
     this.#isForgotten = true;
     const family = this.#query.family ?? this.#query.file ?? '';
     return [{ type: 'gap', family, reason: 'gone', bytes: null, after: null, until: null }];
@@ -74,8 +63,7 @@ export class NodeFollowPosition implements FollowPosition<FollowItem> {
   request(nowMs: number): { query: URLSearchParams; headers: Record<string, string> } {
     const { start } = this.#query;
     if (this.#beganMs === undefined) return { query: encodeFollow(this.#query), headers: {} };
-    if (this.#isForgotten && this.#base === undefined && this.#delivered.size === 0)
-      return { query: this.#byTime(nowMs), headers: {} };
+    if (this.#isForgotten && !this.#positions.isKnown) return { query: this.#byTime(nowMs), headers: {} };
     const { id, isWhole } = this.#lastEventId();
     const headers: Record<string, string> = id === '' ? {} : { 'last-event-id': id };
     // Past records come first: if none have arrived, nothing was delivered.
@@ -104,20 +92,19 @@ export class NodeFollowPosition implements FollowPosition<FollowItem> {
   }
 
   /**
-   * The position in each log; the last one per log wins. A node that accepts no long ones gets the newest that fit, which is
+   * The position in each log. A node that accepts no long ones gets the newest that fit, which is
    * then incomplete.
    */
   #lastEventId(): { id: string; isWhole: boolean } {
     const { start } = this.#query;
     const asked = start !== 'end' && 'cursor' in start && !this.#isForgotten ? start.cursor : undefined;
-    const first = this.#base ?? asked;
-    const cursors = [...(first === undefined ? [] : [first]), ...this.#delivered.values()];
+    const cursors = this.#positions.cursors(asked);
     let from = cursors.length;
     for (let left = this.#maxCharacters; from > 0; from--) {
       left -= (cursors[from - 1]?.length ?? 0) + 1;
       if (left < 0) break;
     }
-    return { id: cursors.slice(from).join('~'), isWhole: from === 0 };
+    return { id: joinCursors(cursors.slice(from)), isWhole: from === 0 };
   }
 }
 

@@ -1,18 +1,13 @@
 import type { FollowQuery, FoundRecord } from '@porthole/logs/types';
+import { joinCursors, LogPositions } from '@porthole/records';
 
 /** Records written while a follow starts may have an earlier timestamp: better one too many than one lost. */
 const MARGIN_MS = 1000;
 
-/** Files whose position is remembered; each log has one live file. */
-const MAX_FILES = 2048;
-
 /** The position of a followed member, to resume after its last emitted record. */
 export class FollowPosition {
   readonly #start: FollowQuery['start'];
-  /** Where all its logs stood, as far as it has said. */
-  #base: string | undefined;
-  /** The last cursor of each file since then. */
-  readonly #delivered = new Map<string, string>();
+  readonly #positions = new LogPositions();
   #beganMs: number | undefined;
   #isForgotten = false;
 
@@ -35,43 +30,32 @@ export class FollowPosition {
     return typeof this.#start === 'object' && 'cursor' in this.#start ? this.#start.cursor : undefined;
   }
 
-  track({ file, cursor, unfinished }: FoundRecord): void {
-    // Resuming after an unfinished line would lose its rest: it is emitted again, complete.
-    if (unfinished) return;
-    this.#delivered.delete(file);
-    this.#delivered.set(file, cursor);
-    if (this.#delivered.size <= MAX_FILES) return;
-    const [oldest = file] = this.#delivered.keys();
-    this.#delivered.delete(oldest);
+  track(record: FoundRecord): void {
+    this.#positions.track(record);
   }
 
   /** Where all logs stand, after the records so far. */
   locate(cursor: string): void {
-    this.#base = cursor;
-    this.#delivered.clear();
+    this.#positions.locate(cursor);
   }
 
   /** The record to resume after is gone: resumes from the start of the follow. Returns whether there was one. */
   forget(): boolean {
-    const hadPosition = this.#base !== undefined || this.#delivered.size > 0 || this.#asked !== undefined;
-    if (!hadPosition || this.#isForgotten) return false;
-    this.#base = undefined;
-    this.#delivered.clear();
+    if ((!this.#positions.isKnown && this.#asked === undefined) || this.#isForgotten) return false;
+    this.#positions.forget();
     this.#isForgotten = true;
     return true;
   }
 
   /** Where to start or resume. */
   start(): FollowQuery['start'] {
-    const hasPosition = this.#base !== undefined || this.#delivered.size > 0;
-    if (this.#isForgotten && !hasPosition)
+    const { isKnown } = this.#positions;
+    if (this.#isForgotten && !isKnown)
       return this.#beganMs === undefined ? this.#since() : { timeMs: this.#beganMs - MARGIN_MS };
     if (this.#beganMs === undefined) return this.#start;
-    if (this.#start !== 'end' && !hasPosition) return this.#start;
-    const first = this.#base ?? (this.#isForgotten ? undefined : this.#asked);
-    const cursors = [...(first === undefined ? [] : [first]), ...this.#delivered.values()];
+    if (this.#start !== 'end' && !isKnown) return this.#start;
+    const cursors = this.#positions.cursors(this.#isForgotten ? undefined : this.#asked);
     const sinceMs = this.#beganMs - MARGIN_MS;
-    // The last one per log wins.
-    return cursors.length === 0 ? { timeMs: sinceMs } : { cursor: cursors.join('~'), sinceMs };
+    return cursors.length === 0 ? { timeMs: sinceMs } : { cursor: joinCursors(cursors), sinceMs };
   }
 }

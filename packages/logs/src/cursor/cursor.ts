@@ -1,3 +1,4 @@
+import { joinCursors, splitCursors } from '@porthole/records';
 import { invalidCursor } from './packed-cursor.ts';
 
 /** Bytes at the start of a file that identify it. */
@@ -79,7 +80,7 @@ export function markEnds({ headHash, headBytes, file }: FileMark & { file: strin
 const MARK_PARTS = 6;
 
 export function decodeCursor(text: string): RecordMark[] {
-  return text.split('~').map(decodeMark);
+  return splitCursors(text).map(decodeMark);
 }
 
 /** Marks of several logs; `isWhole` if a log without one did not exist or was empty. */
@@ -90,7 +91,7 @@ export function decodePosition(text: string): { marks: RecordMark[]; isWhole: bo
 }
 
 export function encodePosition(marks: readonly string[], { isWhole }: { isWhole: boolean }): string {
-  return [...(isWhole ? [START_CURSOR] : []), ...marks].join('~');
+  return joinCursors([...(isWhole ? [START_CURSOR] : []), ...marks]);
 }
 
 const MARK =

@@ -63,6 +63,12 @@ describe('a packed cursor', () => {
     expect(() => unpackCursor({ kind: 'cluster', order: 'oldest' }, text)).toThrow('for order newest, not oldest');
   });
 
+  test('of another version is refused with a way out', () => {
+    const old = ['a1.WzAsMTc5NF0', 'i1bKSy1PLS5R0gGzDHQUomMB'];
+    for (const text of old)
+      expect(() => unpackCursor({ kind: 'archive', order: 'newest' }, text)).toThrow(/another version; search again/);
+  });
+
   test.each([
     ['nothing', ''],
     ['only its beginning', 'c2.'],

@@ -28,6 +28,8 @@ const MAX_JSON_BYTES = 2 * 1024 ** 2;
 
 const SUM_BYTES = 4;
 
+const OTHER = 'invalid cursor: it is not of such a search, or of another version; search again without it';
+
 export interface CursorForm {
   kind: CursorKind;
   /** That of the search: in the other one, the same values are another position. */
@@ -48,7 +50,8 @@ export function isCursorOf(kind: CursorKind, text: string): boolean {
 
 /** Throws CURSOR_INVALID for anything that `packCursor` did not make in this form. The values can still be anything. */
 export function unpackCursor({ kind, order }: CursorForm, text: string): unknown[] {
-  if (!isCursorOf(kind, text) || text.length > MAX_CHARACTERS) throw invalidCursor();
+  if (!isCursorOf(kind, text)) throw new LogError('CURSOR_INVALID', OTHER);
+  if (text.length > MAX_CHARACTERS) throw invalidCursor();
   const written = text.slice(BEGINNINGS[kind].length);
   const bytes = Buffer.from(written, 'base64url');
   // Characters that are none of base64 are skipped, and the last one may have bits that mean nothing.
@@ -75,7 +78,7 @@ function parsePacked(packed: Buffer): unknown {
 }
 
 export function invalidCursor(cause?: unknown): LogError {
-  const message = 'invalid cursor: pass a cursor exactly as a response returned it; it expires with a new version';
+  const message = 'invalid cursor: pass a cursor exactly as a response returned it';
   return new LogError('CURSOR_INVALID', message, cause === undefined ? undefined : { cause });
 }
 

@@ -1,4 +1,4 @@
-import { EMPTY_BATCH, type RecordBatch } from '@porthole/records';
+import { EMPTY_BATCH, joinCursors, type RecordBatch } from '@porthole/records';
 import { decodeCursor, START_CURSOR } from '../cursor/cursor.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import type { SearchEnd, SearchQuery } from '../types.ts';
@@ -171,7 +171,7 @@ function assertFound(parts: readonly FamilyPart[], { file, family, start, until 
 function nextCursor(reason: SearchEnd['reason'], lanes: readonly Lane[], { start }: SearchQuery): string | null {
   if (reason === 'exhausted') return null;
   const cursors = lanes.flatMap(({ cursor }) => (cursor === undefined ? [] : [cursor]));
-  if (cursors.length > 0) return cursors.join('~');
+  if (cursors.length > 0) return joinCursors(cursors);
   // Nothing was scanned yet: continue where this search began.
   return start && 'cursor' in start ? start.cursor : START_CURSOR;
 }

@@ -1,6 +1,7 @@
 import { type CallOptions, codeOf, type NodeState, PortholeError } from '@porthole/contract';
 import { decodeCursor } from '@porthole/logs';
 import type { SearchQuery } from '@porthole/logs/types';
+import { joinCursors, splitCursors } from '@porthole/records';
 import type { Peer } from '../../fan-out/peers.ts';
 import type { QueriedLane } from '../merge/member-lane.ts';
 import type { MemberPosition } from './cluster-cursor.ts';
@@ -16,9 +17,6 @@ export interface QueriedMember {
   given: readonly GivenRange[];
   part: SnapshotPart;
 }
-
-/** Joins cursors into a position in several logs. */
-const CURSOR_SEPARATOR = '~';
 
 /**
  * Where to resume on a member so that nothing is lost or repeated, although some of its records were not emitted. A position in
@@ -40,7 +38,7 @@ export async function resumePosition(member: QueriedMember, options: CallOptions
   const families = files.size > 1 ? await familiesByFile(state(), options) : new Map<string, string>();
   const marks = new Map<string, string>();
   for (const [file, mark] of [...first, ...delivered]) marks.set(families.get(file) ?? file, mark);
-  return { cursor: [...marks.values()].join(CURSOR_SEPARATOR) };
+  return { cursor: joinCursors(marks.values()) };
 }
 
 /** The same, where the member need not be asked for it: `undefined` if it must. */
@@ -71,7 +69,7 @@ async function startMarks(
   if (typeof began === 'string') return new Map();
   const cursor = 'cursor' in began ? began.cursor : await fetchEdgeCursor(state(), query, options);
   const marks = new Map<string, string>();
-  for (const mark of cursor?.split(CURSOR_SEPARATOR) ?? []) {
+  for (const mark of cursor === undefined ? [] : splitCursors(cursor)) {
     const file = cursorFile(mark);
     if (file !== undefined) marks.set(file, mark);
   }
