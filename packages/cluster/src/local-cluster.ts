@@ -20,6 +20,7 @@ import {
   type ForgetOptions,
   type ForgottenMember,
   type HeldSnapshot,
+  isSelected,
   type MemberSelection,
   type NodeState,
   PortholeError,
@@ -35,7 +36,6 @@ import type {
   TopQuery,
 } from '@porthole/logs/types';
 import type { RecordBatch } from '@porthole/records';
-import { isSelected } from './fan-out/peers.ts';
 import type { Membership } from './membership/membership.ts';
 import { type ClusterParts, type LocalClusterOptions, openClusterParts } from './open-cluster.ts';
 import { followCluster } from './records/follow/cluster-follow.ts';

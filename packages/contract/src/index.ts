@@ -76,19 +76,21 @@ export {
   parseLabel,
   readLabels,
 } from './labels.ts';
-export type {
-  ArchivePart,
-  ConfigDiffRequest,
-  Floors,
-  Member,
-  MemberArchive,
-  MemberClock,
-  MemberOutcome,
-  MemberReport,
-  MemberSelection,
-  MemberState,
-  MembershipState,
-  RecordStore,
+export {
+  type ArchivePart,
+  type ConfigDiffRequest,
+  type Floors,
+  isSelected,
+  type Member,
+  type MemberArchive,
+  type MemberClock,
+  type MemberOutcome,
+  type MemberReport,
+  type MemberSelection,
+  type MemberState,
+  type MembershipState,
+  type RecordStore,
+  UNKNOWN_ROLE,
 } from './member.ts';
 export {
   type CallOptions,
@@ -146,6 +148,7 @@ export { formatQuery } from './query/format-query.ts';
 export { addTerm, parseQuery } from './query/parse-query.ts';
 export { type QueryContext, queryContext } from './query/query-context.ts';
 export { MAX_QUERY_LENGTH } from './query/scan-query.ts';
+export { quoteInput, quoteShell } from './quote.ts';
 export { showHidden, unicodeEscape } from './records/hidden-characters.ts';
 export { loadGaps } from './records/load-gaps.ts';
 export {

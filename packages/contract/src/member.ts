@@ -1,4 +1,4 @@
-import type { Labels } from './labels.ts';
+import { type Labels, matchesLabels, matchesPattern } from './labels.ts';
 import type { NodeObject } from './node-state.ts';
 
 /** A node as the registry lists it. */
@@ -29,6 +29,20 @@ export interface MemberSelection {
    * all others. Older ones are read from the archive.
    */
   floors?: Floors;
+}
+
+/** The role of a member of a static list that has not reported its own yet. */
+export const UNKNOWN_ROLE = 'unknown';
+
+/** Whether a request is about a member. One whose role and labels are unknown may have these: it is included and reported. */
+export function isSelected(
+  member: Pick<Member, 'id' | 'role'> & Partial<Pick<Member, 'labels'>>,
+  { nodes, role, labels }: MemberSelection,
+): boolean {
+  const isKnown = member.role !== UNKNOWN_ROLE;
+  if (isKnown && role !== undefined && member.role !== role) return false;
+  if (isKnown && labels !== undefined && !matchesLabels(member.labels ?? {}, labels)) return false;
+  return nodes === undefined || nodes.some((name) => name === member.id || matchesPattern(member.id, name));
 }
 
 /**

@@ -1,11 +1,4 @@
-import {
-  isPattern,
-  type Labels,
-  type MemberSelection,
-  matchesLabels,
-  matchesPattern,
-  type SearchOptions,
-} from '@porthole/contract';
+import { isPattern, isSelected, type MemberSelection, type SearchOptions } from '@porthole/contract';
 import { groupFamilies } from '@porthole/logs';
 import type { LogSelection, RecordFilter } from '@porthole/logs/types';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
@@ -198,15 +191,4 @@ function isBelow(column: string, limited: readonly { name: string; ceiling: numb
 /** All of one type, whatever their sign. */
 function toDecimal(timeMs: number): string {
   return `${quoteTime(Math.ceil(timeMs))}.0`;
-}
-
-/** Whether a request selects a node. One whose role is not known yet has no labels either. */
-export function isSelected(
-  { id, role, labels = {} }: { id: string; role: string; labels?: Labels },
-  { nodes, role: wanted, labels: patterns }: MemberSelection,
-): boolean {
-  const isKnown = role !== 'unknown';
-  if (isKnown && wanted !== undefined && role !== wanted) return false;
-  if (isKnown && patterns !== undefined && !matchesLabels(labels, patterns)) return false;
-  return nodes === undefined || nodes.some((name) => name === id || matchesPattern(id, name));
 }

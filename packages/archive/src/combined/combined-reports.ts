@@ -4,13 +4,13 @@ import {
   type ClusterItem,
   codeOf,
   errorMessage,
+  isSelected,
   type MemberArchive,
   type MemberReport,
   type MemberSelection,
   PortholeError,
 } from '@porthole/contract';
 import type { ArchivedNode } from '../ask/archived-nodes.ts';
-import { isSelected } from '../ask/question.ts';
 import { beforeOf, mostFrequent } from './cuts.ts';
 import type { MemberFacts } from './known-sources.ts';
 import { findGaps, type Gap, type SourcePlan } from './plan-sources.ts';

@@ -1,7 +1,8 @@
 import type { Floors, MemberSelection } from '@porthole/contract';
+import { isSelected } from '@porthole/contract';
 import type { LogSelection, RecordFilter } from '@porthole/logs/types';
 import type { ArchivedLog, ArchivedNode } from '../ask/archived-nodes.ts';
-import { type Ceilings, isSelected } from '../ask/question.ts';
+import type { Ceilings } from '../ask/question.ts';
 import {
   asksUntimed,
   beforeOf,

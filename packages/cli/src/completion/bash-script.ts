@@ -1,5 +1,6 @@
+import { quoteShell } from '@porthole/contract';
 import { type Completion, isDynamic, offersFiles } from '../command-definition.ts';
-import { type CompletedCommand, type CompletedFlag, quoteShell } from './completed-command.ts';
+import type { CompletedCommand, CompletedFlag } from './completed-command.ts';
 
 /** Completion script for bash 3.2 (macOS) and later; does not need bash-completion. */
 export function bashScript(program: string, commands: readonly CompletedCommand[]): string {

@@ -1,6 +1,7 @@
+import { quoteShell } from '@porthole/contract';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { COMMAND_TREE } from '../command-tree.ts';
-import { type CompletedCommand, completedCommands, quoteFish, quoteShell } from './completed-command.ts';
+import { type CompletedCommand, completedCommands, quoteFish } from './completed-command.ts';
 import { fishScript } from './fish-script.ts';
 import { zshScript } from './zsh-script.ts';
 

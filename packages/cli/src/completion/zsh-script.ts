@@ -1,5 +1,6 @@
+import { quoteShell } from '@porthole/contract';
 import { type Completion, isDynamic, offersFiles } from '../command-definition.ts';
-import { type CompletedCommand, type CompletedFlag, quoteShell } from './completed-command.ts';
+import type { CompletedCommand, CompletedFlag } from './completed-command.ts';
 
 /** Completion script for zsh: one function per command, each with its `_arguments` specifications. */
 export function zshScript(program: string, commands: readonly CompletedCommand[]): string {

@@ -1,5 +1,6 @@
 import { contextJson, exactJson } from '@porthole/contract';
 import { type Level, splitMembers, type Zone } from '@porthole/logs';
+import { escapeRegex } from '@porthole/logs/query';
 import { formatInstant, formatTime } from './format-units.ts';
 import type { RecordFormat } from './record-formats.ts';
 import type { PrintableRecord } from './record-layout.ts';
@@ -104,7 +105,7 @@ function marked(
 /** Splitting a text by it puts every match at an odd index. */
 export function marksPattern(texts: readonly string[], isCaseSensitive: boolean): RegExp | undefined {
   if (texts.length === 0) return undefined;
-  const patterns = texts.map((text) => visibleText(text).replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'));
+  const patterns = texts.map((text) => escapeRegex(visibleText(text)));
   return new RegExp(`(${patterns.join('|')})`, isCaseSensitive ? 'u' : 'iu');
 }
 

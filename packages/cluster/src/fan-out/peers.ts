@@ -5,10 +5,9 @@ import {
   type FetchFunction,
   type HeldSnapshot,
   isPattern,
+  isSelected,
   type Member,
   type MemberSelection,
-  matchesLabels,
-  matchesPattern,
   type NodeState,
   PortholeError,
   ResponseClock,
@@ -20,7 +19,6 @@ import type { TailNode } from '../contract-only/fetch-tail.ts';
 import { MaskedNode, type MemberMasking, type OneMemberMasking } from '../contract-only/member-masking.ts';
 import { MemberNode } from '../contract-only/member-node.ts';
 import type { Membership } from '../membership/membership.ts';
-import { UNKNOWN_ROLE } from '../membership/static-members.ts';
 import { MemberAccess, type MemberAccessOptions } from '../requests/member-access.ts';
 import { SharedBudget } from '../requests/response-budget.ts';
 import { SilentMembers, type WatchedMember } from '../requests/silent-members.ts';
@@ -252,14 +250,6 @@ function clientFor(
     backoffMs: FIRST_WAIT_MS,
     maxBackoffMs: LONGEST_WAIT_MS,
   });
-}
-
-export function isSelected(member: Member, { nodes, role, labels }: MemberSelection): boolean {
-  // A member whose role and labels are unknown may have these, so it is included and reported.
-  const isKnown = member.role !== UNKNOWN_ROLE;
-  if (isKnown && role !== undefined && member.role !== role) return false;
-  if (isKnown && labels !== undefined && !matchesLabels(member.labels, labels)) return false;
-  return nodes === undefined || nodes.some((name) => name === member.id || matchesPattern(member.id, name));
 }
 
 interface PeerDeps extends Required<Pick<RegisteredPeer, 'forget' | 'heldSnapshot'>> {

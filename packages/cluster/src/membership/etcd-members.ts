@@ -1,6 +1,6 @@
-import { codeOf, MEMBER_ID, type Member, PortholeError, readLabels } from '@porthole/contract';
+import { codeOf, MEMBER_ID, type Member, PortholeError, quoteInput, readLabels } from '@porthole/contract';
 import type { EtcdAccess } from './etcd/etcd-connection.ts';
-import { checkMemberId, quote, readMemberAddress } from './member-address.ts';
+import { checkMemberId, readMemberAddress } from './member-address.ts';
 import { type Departure, type Membership, type MembershipLog, type SelfMember, selfMember } from './membership.ts';
 import { readJsonObject, readNodeObject, refusal } from './node-object.ts';
 import { RegistryMembers } from './registry-members.ts';
@@ -34,7 +34,7 @@ export function createEtcdMembers({
   if (!CLUSTER_NAME.test(cluster)) {
     throw new PortholeError(
       'PARAMETER_INVALID',
-      `invalid cluster name ${quote(cluster)}: expected letters, digits and ._-`,
+      `invalid cluster name ${quoteInput(cluster)}: expected letters, digits and ._-`,
     );
   }
   if (!Number.isInteger(leaseSeconds) || leaseSeconds < 1) {

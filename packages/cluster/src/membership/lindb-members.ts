@@ -1,6 +1,6 @@
-import { type Member, PortholeError } from '@porthole/contract';
+import { type Member, PortholeError, quoteInput } from '@porthole/contract';
 import type { EtcdAccess } from './etcd/etcd-connection.ts';
-import { checkMemberId, quote, readAddress } from './member-address.ts';
+import { checkMemberId, readAddress } from './member-address.ts';
 import { type Membership, type MembershipLog, type SelfMember, selfMember } from './membership.ts';
 import { readJsonObject, readNodeObject, refusal } from './node-object.ts';
 import { RegistryMembers } from './registry-members.ts';
@@ -29,7 +29,7 @@ export interface LindbMembersOptions extends EtcdAccess {
 export function createLindbMembers(options: LindbMembersOptions): Membership {
   const namespace = (options.namespace ?? DEFAULT_NAMESPACE).replace(/\/+$/, '');
   if (!/^[^\0]{0,512}$/.test(namespace)) {
-    throw new PortholeError('PARAMETER_INVALID', `invalid namespace ${quote(namespace)}`);
+    throw new PortholeError('PARAMETER_INVALID', `invalid namespace ${quoteInput(namespace)}`);
   }
   const places = ROLES.map(({ role, path }) => ({ role, prefix: `${namespace}${path}` }));
   return new RegistryMembers({

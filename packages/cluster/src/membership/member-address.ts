@@ -1,4 +1,4 @@
-import { PortholeError } from '@porthole/contract';
+import { PortholeError, quoteInput } from '@porthole/contract';
 
 /** A host and port to connect to. */
 export interface Address {
@@ -31,16 +31,16 @@ export function readMemberAddress(text: string): Address {
 export function readAddress(text: string): Address {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol) || url.hostname === '') {
-    throw new PortholeError('PARAMETER_INVALID', `invalid URL ${quote(text)}: expected http://host:port`);
+    throw new PortholeError('PARAMETER_INVALID', `invalid URL ${quoteInput(text)}: expected http://host:port`);
   }
   if (url.username !== '' || url.password !== '') {
     throw new PortholeError(
       'PARAMETER_INVALID',
-      `the URL with host ${quote(url.host)} contains a user or password, which is not allowed`,
+      `the URL with host ${quoteInput(url.host)} contains a user or password, which is not allowed`,
     );
   }
   if (url.origin !== url.href.replace(/\/$/, '') || text.length > 512) {
-    throw new PortholeError('PARAMETER_INVALID', `invalid URL ${quote(text)}: expected only a host and a port`);
+    throw new PortholeError('PARAMETER_INVALID', `invalid URL ${quoteInput(text)}: expected only a host and a port`);
   }
   const isTls = url.protocol === 'https:';
   const port = url.port === '' ? (isTls ? 443 : 80) : Number(url.port);
@@ -56,13 +56,8 @@ export function checkMemberId(id: string): string {
   if (!MEMBER_ID.test(id) || isSpecial) {
     throw new PortholeError(
       'PARAMETER_INVALID',
-      `invalid member id ${quote(id)}: expected at most 128 letters, digits and .:_-`,
+      `invalid member id ${quoteInput(id)}: expected at most 128 letters, digits and .:_-`,
     );
   }
   return id;
-}
-
-/** Untrusted text, shortened and escaped for a message. */
-export function quote(text: string): string {
-  return JSON.stringify(text.length > 100 ? `${text.slice(0, 100)}...` : text);
 }

@@ -1,10 +1,10 @@
 import type { Member, MembershipState } from '@porthole/contract';
+import { UNKNOWN_ROLE } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { member, NOW_MS, snapshot } from '../state/testing/fake-deps.ts';
 import { MemberDirectory } from './member-directory.ts';
 import type { Departure, MemberFacts, Membership } from './membership.ts';
 import { SnapshotCache } from './snapshots/snapshot-cache.ts';
-import { UNKNOWN_ROLE } from './static-members.ts';
 
 /** A registry that says what the test says. */
 class Registry implements Membership {

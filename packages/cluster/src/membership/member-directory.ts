@@ -7,13 +7,13 @@ import {
   type MembershipState,
   type NodeObject,
   readLabels,
+  UNKNOWN_ROLE,
 } from '@porthole/contract';
 import { owned } from '@porthole/logs/shared';
 import { byId, type Membership } from './membership.ts';
 import { readNodeObject } from './node-object.ts';
 import type { DepartedState, MemberSnapshot } from './snapshots/member-snapshot.ts';
 import type { SnapshotCache } from './snapshots/snapshot-cache.ts';
-import { UNKNOWN_ROLE } from './static-members.ts';
 
 /** Outcomes that mean the member does not respond at all. */
 const SILENT: ReadonlySet<MemberOutcome> = new Set<MemberOutcome>(['refused', 'timeout', 'tls', 'auth', 'version']);

@@ -1,5 +1,4 @@
-import { errorMessage, type Member, type MembershipState } from '@porthole/contract';
-import { quote } from './member-address.ts';
+import { errorMessage, type Member, type MembershipState, quoteInput } from '@porthole/contract';
 import { byId, type Departure, type MembershipLog } from './membership.ts';
 
 /** Rejections to list by name; the rest are counted. */
@@ -196,6 +195,6 @@ export class MemberDraft {
     if (this.refused.size < maxMembers) this.refused.add(key);
     if (this.#refusedBefore?.has(key)) return;
     this.#complaintCount++;
-    if (this.complaints.length < MAX_COMPLAINTS) this.complaints.push(`${quote(key)}: ${reason}`);
+    if (this.complaints.length < MAX_COMPLAINTS) this.complaints.push(`${quoteInput(key)}: ${reason}`);
   }
 }

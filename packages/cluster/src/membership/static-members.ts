@@ -1,9 +1,6 @@
-import { type Member, type MembershipState, PortholeError } from '@porthole/contract';
-import { type Address, checkMemberId, quote, readMemberAddress } from './member-address.ts';
+import { type Member, type MembershipState, PortholeError, quoteInput, UNKNOWN_ROLE } from '@porthole/contract';
+import { type Address, checkMemberId, readMemberAddress } from './member-address.ts';
 import { byId, type Membership, type SelfMember, selfMember } from './membership.ts';
-
-/** Role of a member whose role is not known yet. */
-export const UNKNOWN_ROLE = 'unknown';
 
 /** Role of a contract-only member, which reports none: it is another program, so it is compared with its like only. */
 export const CONTRACT_ROLE = 'contract-only';
@@ -27,7 +24,7 @@ export function createStaticMembers(options: StaticMembersOptions): Membership {
     if (member.id === self.id || member.url === self.url) continue;
     const other = found.get(member.id);
     if (other !== undefined && other.url !== member.url) {
-      throw new PortholeError('PARAMETER_INVALID', `two members have the id ${quote(member.id)}`);
+      throw new PortholeError('PARAMETER_INVALID', `two members have the id ${quoteInput(member.id)}`);
     }
     found.set(member.id, member);
   }

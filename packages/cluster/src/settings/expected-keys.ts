@@ -1,4 +1,5 @@
 import type { NodeObject, SettingJson } from '@porthole/contract';
+import { escapeRegex } from '@porthole/logs/query';
 
 interface ExpectedRow {
   /** Final words of the last part of the key. */
@@ -67,8 +68,7 @@ export function withoutOwnNames(value: SettingJson, { hostIp, hostName }: NodeOb
     [hostIp, '{host ip}'],
   ] as const) {
     if (name.length < MIN_OWN_NAME) continue;
-    const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
-    text = text.replace(new RegExp(`(?<![\\w.-])${escaped}(?![\\w.-])`, 'g'), stand);
+    text = text.replace(new RegExp(`(?<![\\w.-])${escapeRegex(name)}(?![\\w.-])`, 'g'), stand);
   }
   return text;
 }

@@ -1,8 +1,7 @@
-import { isDrift, type Member, PortholeError } from '@porthole/contract';
+import { isDrift, type Member, PortholeError, UNKNOWN_ROLE } from '@porthole/contract';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SnapshotCache } from '../membership/snapshots/snapshot-cache.ts';
-import { UNKNOWN_ROLE } from '../membership/static-members.ts';
 import { configDiff } from './cluster-config.ts';
 import { ConfigDrift, type ConfigDriftDeps } from './config-drift.ts';
 import { fakeDeps, member, NOW_MS, snapshot } from './testing/fake-deps.ts';

@@ -7,10 +7,10 @@ import {
   type NodeObject,
   type NodeState,
   PortholeError,
+  UNKNOWN_ROLE,
 } from '@porthole/contract';
 import type { MemberDirectory } from '../membership/member-directory.ts';
 import { hashText, type SnapshotCache } from '../membership/snapshots/snapshot-cache.ts';
-import { UNKNOWN_ROLE } from '../membership/static-members.ts';
 import { diffSettings, type MemberSettings } from '../settings/diff-settings.ts';
 import { parseSettings, type Settings } from '../settings/fetch-settings.ts';
 

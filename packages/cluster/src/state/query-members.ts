@@ -1,8 +1,9 @@
 import type { CallOptions, MemberClock, MemberReport, MemberSelection, NodeState } from '@porthole/contract';
+import { isSelected } from '@porthole/contract';
 import type { Clocks } from '../fan-out/clock.ts';
 import type { SteppedClock } from '../fan-out/clock-steps.ts';
 import { fanOut, type MemberResponse } from '../fan-out/fan-out.ts';
-import { isSelected, type MatchRegex, type Peer, type Peers } from '../fan-out/peers.ts';
+import type { MatchRegex, Peer, Peers } from '../fan-out/peers.ts';
 import type { MemberDirectory } from '../membership/member-directory.ts';
 import type { MemberSnapshot } from '../membership/snapshots/member-snapshot.ts';
 import { expectFailure } from '../requests/member-failure.ts';

@@ -1,3 +1,4 @@
+import { escapeRegex } from '@porthole/logs/query';
 import { MASK } from './setting-values.ts';
 export interface TomlLine {
   tokens: readonly TomlToken[];
@@ -310,7 +311,7 @@ export interface LineSegment {
 export function findInLines(lines: readonly string[], text: string, maxFound = MAX_FOUND): TextMatches {
   if (text === '') return NOTHING;
   // Not by toLowerCase(): it changes the length of some characters, which would shift later offsets.
-  const pattern = new RegExp(text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&'), 'giu');
+  const pattern = new RegExp(escapeRegex(text), 'giu');
   const matches: TextMatch[] = [];
   for (const [line, content] of lines.entries())
     for (const match of content.matchAll(pattern)) {

@@ -1,4 +1,4 @@
-import { durationText } from '@porthole/contract';
+import { durationText, quoteShell } from '@porthole/contract';
 import type { ConfigView, LogsView, TimeRange } from './view.ts';
 
 /** Arguments that a shell needs no quotes for. */
@@ -82,11 +82,7 @@ function startArgs({ isLive, timeMs, range }: LogsView): string[] {
 }
 
 function buildCommand(args: readonly string[], url: string): string {
-  return ['porthole', ...args, '--url', url].map(quote).join(' ');
-}
-
-function quote(arg: string): string {
-  return UNQUOTED.test(arg) ? arg : `'${arg.replaceAll("'", "'\\''")}'`;
+  return ['porthole', ...args, '--url', url].map((arg) => (UNQUOTED.test(arg) ? arg : quoteShell(arg))).join(' ');
 }
 
 /** The command that prints the configuration of one node. */

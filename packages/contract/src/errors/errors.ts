@@ -202,13 +202,3 @@ export function toProblem(thrown: unknown): Problem {
   const position = thrown instanceof PortholeError ? thrown.position : undefined;
   return { type: `/docs#${code}`, title, status: http, detail, code, ...(position !== undefined && { position }) };
 }
-
-/** The longest part of an invalid value that errors repeat. */
-const SHOWN_CHARACTERS = 60;
-
-/** An invalid value as errors quote it. */
-export function quoteInput(text: string): string {
-  return text.length > SHOWN_CHARACTERS
-    ? `${JSON.stringify(text.slice(0, SHOWN_CHARACTERS))}...`
-    : JSON.stringify(text);
-}

@@ -1,10 +1,11 @@
 import { LEVEL_NAMES } from '@porthole/logs/query';
 import type { Level, QueryNode } from '@porthole/logs/types';
-import { PortholeError, quoteInput } from '../errors/errors.ts';
+import { PortholeError } from '../errors/errors.ts';
 import { isLabelPattern, LABEL_NAME } from '../labels.ts';
 import type { Floors } from '../member.ts';
 import { formatQuery } from '../query/format-query.ts';
 import { parseQuery } from '../query/parse-query.ts';
+import { quoteInput } from '../quote.ts';
 import { parseSpan, type RequestClock, readTime, timeText } from '../time/time-text.ts';
 
 /** What a value may look like, for OpenAPI, the docs and the flags of the CLI. */

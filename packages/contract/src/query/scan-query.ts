@@ -8,7 +8,8 @@ import {
   type RegexNode,
   type TextNode,
 } from '@porthole/logs/query';
-import { PortholeError, quoteInput } from '../errors/errors.ts';
+import { PortholeError } from '../errors/errors.ts';
+import { quoteInput } from '../quote.ts';
 
 /* Limits of conditions. A query is parsed on every request, and every byte of a log is matched against all of its terms. */
 

@@ -8,7 +8,7 @@ import type {
   StartPoint,
   TopQuery,
 } from '@porthole/logs/types';
-import { PortholeError, quoteInput } from '../errors/errors.ts';
+import { PortholeError } from '../errors/errors.ts';
 import type { CountId, CountQueries, FileRequest, SearchOptions, ViewRequest } from '../node-state.ts';
 import { optionalValue, type Query } from '../params/codecs.ts';
 import { FILE_ROWS, FILTER_ROWS, MAX_TERMS, VIEW_ROWS } from '../params/log-parameters.ts';
@@ -31,6 +31,7 @@ import {
   SEARCH_ROWS,
   TOP_ROWS,
 } from '../params/record-parameters.ts';
+import { quoteInput } from '../quote.ts';
 import { type RequestClock, rangeProblem } from '../time/time-text.ts';
 
 /*

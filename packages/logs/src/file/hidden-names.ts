@@ -1,3 +1,4 @@
+import { escapeRegex } from '../query/escape-regex.ts';
 import { parseRotatedName } from './rotated-name.ts';
 
 /** Rotation suffixes stripped from one name: `app-2026-11-15.log.1.gz` has two. */
@@ -57,10 +58,10 @@ function toForm(pattern: string): RegExp {
 }
 
 function toSource(pattern: string): string {
-  return pattern
-    .replace(/[\\^$.|+()[\]{}/]/g, '\\$&')
-    .replaceAll('?', '.')
-    .replace(/\*+/g, '.*');
+  return pattern.replace(/\*+|\?|[^*?]+/g, (part) => {
+    if (part === '?') return '.';
+    return part.startsWith('*') ? '.*' : escapeRegex(part);
+  });
 }
 
 /** The name and the names of the logs it may belong to. */

@@ -9,6 +9,7 @@ export type {
   RegexNode,
   TextNode,
 } from '../types.ts';
+export { escapeRegex } from './escape-regex.ts';
 export { filterToQuery } from './filter-to-query.ts';
 export {
   type CompileRegex,

@@ -1,5 +1,6 @@
 import { isIPv6 } from 'node:net';
 import { isRole, ROLES, type Role } from '@porthole/contract';
+import { escapeRegex } from '@porthole/logs/query';
 
 /** How a client was authenticated. */
 type CredentialKind = 'token' | 'jwt' | 'certificate' | 'program' | 'anonymous';
@@ -40,10 +41,7 @@ export function createRoleRules(rules: readonly string[]): (values: readonly str
 
 function parseRule(rule: string): RoleRule {
   const equals = rule.lastIndexOf('=');
-  const source = rule
-    .slice(0, equals)
-    .replace(/[\\^$.|?+()[\]{}/]/g, '\\$&')
-    .replace(/\*+/g, '.*');
+  const source = rule.slice(0, equals).split(/\*+/).map(escapeRegex).join('.*');
   return {
     pattern: new RegExp(`^${source}$`, 'su'),
     roles: rule

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { codeOf, errorMessage, type Member } from '@porthole/contract';
-import { type Address, quote } from '../member-address.ts';
+import { codeOf, errorMessage, type Member, quoteInput } from '@porthole/contract';
+import type { Address } from '../member-address.ts';
 import { MemberDraft, type MemberList, type ReadDeparture, type ReadMember } from '../member-list.ts';
 import type { MembershipLog } from '../membership.ts';
 import { type EtcdAccess, EtcdConnection } from './etcd-connection.ts';
@@ -179,7 +179,7 @@ export class RegistrySession {
     const own = readOrUndefined(() => read(registration.key, Buffer.from(registration.value)));
     // Same address: this node before a restart.
     if (other?.url === own?.url) return false;
-    log.warn('register', `another node is registered with the same id, at ${quote(other?.url ?? 'no URL')}`, {
+    log.warn('register', `another node is registered with the same id, at ${quoteInput(other?.url ?? 'no URL')}`, {
       key: registration.key,
     });
     return true;

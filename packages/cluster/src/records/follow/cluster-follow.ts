@@ -2,13 +2,14 @@ import {
   type ClusterFollowItem,
   decodeFollowPositions,
   type FollowOptions,
+  isSelected,
   type MemberReport,
   type MemberSelection,
 } from '@porthole/contract';
 import { Condition } from '@porthole/logs';
 import type { FollowQuery } from '@porthole/logs/types';
 import type { FollowPosition } from '../../contract-only/follow-position.ts';
-import { isSelected, type Peer } from '../../fan-out/peers.ts';
+import type { Peer } from '../../fan-out/peers.ts';
 import { inParallel } from '../../requests/bounded-calls.ts';
 import { chooseMembers, departedReport } from '../../state/query-members.ts';
 import { type ClusterDeps, getClock, getLimits } from '../search/cluster-deps.ts';

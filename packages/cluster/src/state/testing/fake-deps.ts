@@ -1,5 +1,6 @@
 import type { Member, MemberClock, NodeState } from '@porthole/contract';
-import { createPeers, isSelected, type Peers, type RegisteredPeer } from '../../fan-out/peers.ts';
+import { isSelected } from '@porthole/contract';
+import { createPeers, type Peers, type RegisteredPeer } from '../../fan-out/peers.ts';
 import type { MemberSnapshot } from '../../membership/snapshots/member-snapshot.ts';
 import { fakeMasking } from '../../testing/fake-masking.ts';
 import type { StateDeps } from '../query-members.ts';

@@ -1,4 +1,5 @@
 import type { Level } from '@porthole/client';
+import { escapeRegex } from '@porthole/logs/query';
 import { KEPT, Shared } from '@porthole/logs/shared';
 import { toProblem } from '../../state/to-problem.ts';
 import { formatBytes } from '../../ui/format.ts';
@@ -271,12 +272,8 @@ export function withFind(filter: RowFilter, { text, isRegex, isCaseSensitive }: 
   const cased = isSameCase ? { ...filter, caseSensitive: isCaseSensitive } : filter;
   if (!isRegex && isSameCase) return { ...cased, terms: [...(filter.terms ?? []), text] };
   if (filter.regex !== undefined) return undefined;
-  const pattern = isRegex ? text : quotePattern(text);
+  const pattern = isRegex ? text : escapeRegex(text);
   return { ...cased, regex: isSameCase ? pattern : `(?${isCaseSensitive ? '-i' : 'i'}:${pattern})` };
-}
-
-function quotePattern(text: string): string {
-  return text.replace(/[\\^$.|?*+()[\]{}]/g, '\\$&');
 }
 
 /** The text of a record that the API searches: its lines as they are in the file. */
