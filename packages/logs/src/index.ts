@@ -43,6 +43,7 @@ export type { FileHead } from './search/files/file-heads.ts';
 export type { DeletedRecords } from './search/files/open-family.ts';
 export { bucketWidth } from './search/histogram.ts';
 export { matchRegex } from './search/match-regex.ts';
+export { GroupTable } from './shapes/group-table.ts';
 export { mergeGroups } from './shapes/merge-groups.ts';
 export { mergeShapes } from './shapes/merge-shapes.ts';
 export { messageShape } from './shapes/message-shape.ts';

@@ -5,7 +5,7 @@ import { BLOCK_BYTES, type BlockSummary, blockAt } from '../scan/block/blocks.ts
 import { shownBytesEach } from '../scan/block/record-formatter.ts';
 import type { DigestJob, DigestResult, ScannedGroup } from '../scan/digest/scanned-groups.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
-import { mergeShapes } from '../shapes/merge-shapes.ts';
+import { GroupTable } from '../shapes/group-table.ts';
 import type { Digest, DigestBaseline, DigestGroup, DigestQuery, FoundRecord, RecordFilter } from '../types.ts';
 import { FamilyCount } from './count-families.ts';
 import { familyRecords, lineAt, parseRecord } from './family-records.ts';
@@ -25,16 +25,20 @@ export async function digest(
   const stop = new StopReason(options);
   try {
     await scanContext.checkRegex(query, stop.newFlag());
-    const table = new GroupTable();
+    const table = new GroupTable<GroupState>({ levelOf: ({ rank }) => rank, join: joinGroup });
+    let records = 0;
     const scan = { scanContext, families, stop };
     const count = await scanGroups(scan, query, {
-      add: (group) => table.count(group),
-      skip: (records) => {
-        table.ungrouped += records;
-        table.records += records;
+      add: (group) => {
+        records += group.count;
+        table.count(group);
+      },
+      skip: (skipped) => {
+        records += skipped;
+        table.ungrouped += skipped;
       },
     });
-    const end = await count.end(table.records);
+    const end = await count.end(records);
     const { newSinceMs, onlyNew = false, limit } = query;
     const past = newSinceMs === undefined ? undefined : await readPast(scan, { ...query, newSinceMs }, table);
     scanContext.indexes.trim();
@@ -98,7 +102,7 @@ interface Past {
 async function readPast(
   scan: GroupScan,
   query: DigestQuery & { newSinceMs: number },
-  table: GroupTable,
+  table: GroupTable<GroupState>,
 ): Promise<Past> {
   const { fromMs, toMs = Infinity, newSinceMs } = query;
   const oldest = table.largestFirst().reduce((first, { firstMs }) => (firstMs < first ? firstMs : first), Infinity);
@@ -179,15 +183,6 @@ function toDigestGroup(group: GroupState, sample: FoundRecord, judgement: Judgem
   };
 }
 
-/**
- * Groups kept while scanning. If there are more, similar shapes are merged early; what does not fit even then is counted.
- * Merging happens on the main thread: with 20,000 different shapes it took up to 1.8 s, during which nobody was served.
- */
-const MAX_GROUPS = 6_000;
-
-/** Merging early is repeated only if it has left so much room. */
-const MERGED_GROUPS = (MAX_GROUPS * 3) / 4;
-
 /** A group and the position of its newest record. */
 interface GroupState extends ScannedGroup {
   family: OpenFamily;
@@ -199,71 +194,7 @@ interface GroupState extends ScannedGroup {
   wasSeen?: boolean;
 }
 
-/** The groups of a digest. */
-class GroupTable {
-  ungrouped = 0;
-  records = 0;
-  #mayMerge = true;
-  #groups = new Map<string, GroupState>();
-
-  count(group: GroupState): void {
-    this.records += group.count;
-    if (!this.#add(group)) this.ungrouped += group.count;
-  }
-
-  /**
-   * Notes that a group has records before the counted range, after all of that was counted: a call site not known by then
-   * has none in it. A shape may still merge with others. Returns `false` if there was no room for it.
-   */
-  see(group: GroupState): boolean {
-    if (group.shape === null && !this.#groups.has(toKey(group))) return true;
-    return this.#add({ ...group, count: 0, wasSeen: true });
-  }
-
-  /** Merges groups whose shapes differ in what varies by position only. */
-  mergeShapes(): void {
-    const groups = [...this.#groups.values()];
-    const merged = mergeShapes(groups.flatMap(({ shape }) => shape ?? []));
-    this.#groups = new Map();
-    for (const group of groups) {
-      if (group.shape !== null) group.shape = merged.get(group.shape) ?? group.shape;
-      const key = toKey(group);
-      const known = this.#groups.get(key);
-      if (known) joinGroup(known, group);
-      else this.#groups.set(key, group);
-    }
-  }
-
-  /** Largest first; equal ones in an order that does not depend on the scan. */
-  largestFirst(): GroupState[] {
-    const counted = [...this.#groups].filter(([, { count }]) => count > 0);
-    const sorted = counted.sort(([aKey, a], [bKey, b]) => b.count - a.count || (aKey < bKey ? -1 : 1));
-    return sorted.map(([, group]) => group);
-  }
-
-  #add(group: GroupState): boolean {
-    if (this.#groups.size >= MAX_GROUPS && this.#mayMerge) {
-      this.mergeShapes();
-      this.#mayMerge = this.#groups.size <= MERGED_GROUPS;
-    }
-    const key = toKey(group);
-    const known = this.#groups.get(key);
-    if (known) joinGroup(known, group);
-    else if (this.#groups.size < MAX_GROUPS) this.#groups.set(key, group);
-    else return false;
-    return true;
-  }
-}
-
-function toKey({ rank, source, shape }: GroupState): string {
-  return JSON.stringify([rank, source, shape]);
-}
-
-/** Groups that were only seen come last: `known` is not one of them if the other was counted. */
 function joinGroup(known: GroupState, group: GroupState): void {
-  if (group.wasSeen) known.wasSeen = true;
-  if (group.count === 0) return;
-  known.count += group.count;
   if (group.firstMs < known.firstMs || Number.isNaN(known.firstMs)) known.firstMs = group.firstMs;
   if (!isNewer(group, known)) return;
   const { lastMs, offset, file, family, familyNumber } = group;

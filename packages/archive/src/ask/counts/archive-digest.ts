@@ -1,5 +1,5 @@
 import { type ClusterDigest, LEVELS, type MemberSelection } from '@porthole/contract';
-import { mergeShapes, messageShape } from '@porthole/logs';
+import { GroupTable, messageShape } from '@porthole/logs';
 import type { DigestBaseline, DigestQuery, Level } from '@porthole/logs/types';
 import { quote, quoteInteger, quoteTime } from '../../clickhouse/quote.ts';
 import type { ArchiveRun } from '../archive-run.ts';
@@ -32,7 +32,7 @@ export async function archiveDigest(
   options: ArchiveOptions = {},
 ): Promise<ClusterDigest> {
   const question = await prepareQuestion(deps, request, options);
-  const table = new GroupTable();
+  const table = new GroupTable<ArchivedGroup>({ levelOf: ({ level }) => level, join: joinGroup });
   const tally = new NodeTally();
   const counted = await eachGroup(question, options, (group, decoded) => {
     tally.add(group.newestNode, group.count);
@@ -41,6 +41,7 @@ export async function archiveDigest(
   });
   const members = tally.reports(question, counted);
   const past = await readPast(deps, { request, options, counted: question.run }, table);
+  table.mergeShapes();
   const { onlyNew = false, limit } = request;
   const isUnknown = (group: ArchivedGroup) =>
     past !== undefined && !past.isOld(group) && (!past.baseline.isComplete || group.firstMs === null);
@@ -92,7 +93,7 @@ interface PastOptions {
 async function readPast(
   deps: AskDeps,
   { request, options, counted }: PastOptions,
-  table: GroupTable,
+  table: GroupTable<ArchivedGroup>,
 ): Promise<{ baseline: DigestBaseline; isOld(group: ArchivedGroup): boolean } | undefined> {
   const { newSinceMs, fromMs, ...query } = request;
   if (newSinceMs === undefined) return undefined;
@@ -192,12 +193,6 @@ function keyText(node: string, key: NewestKey): string {
 /** Orders records by age, and identifies one of a node: has_time, time_ms, log, file_id, file_offset. */
 type NewestKey = [number, number, string, string, number];
 
-/** Groups kept, as on a node. If there are more, similar shapes are merged early; what does not fit even then is counted. */
-const MAX_GROUPS = 6000;
-
-/** Merging early is repeated only if it has left so much room. */
-const MERGED_GROUPS = (MAX_GROUPS * 3) / 4;
-
 interface ArchivedGroup {
   level: Level | null;
   source: string | null;
@@ -212,67 +207,7 @@ interface ArchivedGroup {
   wasSeen?: boolean;
 }
 
-/** The groups of a digest. */
-class GroupTable {
-  ungrouped = 0;
-  #mayMerge = true;
-  #groups = new Map<string, ArchivedGroup>();
-
-  count(group: ArchivedGroup): void {
-    if (!this.#add(group)) this.ungrouped += group.count;
-  }
-
-  /** Notes a group of records before the counted range, after all of that was counted. Returns `false` if there is no room. */
-  see(group: ArchivedGroup): boolean {
-    if (group.shape === null && !this.#groups.has(toKey(group))) return true;
-    return this.#add({ ...group, count: 0, nodes: new Map(), wasSeen: true });
-  }
-
-  /** Largest first; equal ones in an order that does not depend on that of the rows. */
-  largestFirst(): ArchivedGroup[] {
-    this.#mergeShapes();
-    return [...this.#groups]
-      .filter(([, { count }]) => count > 0)
-      .sort(([aKey, a], [bKey, b]) => b.count - a.count || (aKey < bKey ? -1 : 1))
-      .map(([, group]) => group);
-  }
-
-  #add(group: ArchivedGroup): boolean {
-    if (this.#groups.size >= MAX_GROUPS && this.#mayMerge) {
-      this.#mergeShapes();
-      this.#mayMerge = this.#groups.size <= MERGED_GROUPS;
-    }
-    const key = toKey(group);
-    const known = this.#groups.get(key);
-    if (known) join(known, group);
-    else if (this.#groups.size < MAX_GROUPS) this.#groups.set(key, group);
-    else return false;
-    return true;
-  }
-
-  #mergeShapes(): void {
-    const groups = [...this.#groups.values()];
-    const merged = mergeShapes(groups.flatMap(({ shape }) => shape ?? []));
-    this.#groups = new Map();
-    for (const group of groups) {
-      if (group.shape !== null) group.shape = merged.get(group.shape) ?? group.shape;
-      const key = toKey(group);
-      const known = this.#groups.get(key);
-      if (known) join(known, group);
-      else this.#groups.set(key, group);
-    }
-  }
-}
-
-function toKey({ level, source, shape }: ArchivedGroup): string {
-  return JSON.stringify([level, source, shape]);
-}
-
-/** Groups that were only seen come last: `known` is not one of them if the other was counted. */
-function join(known: ArchivedGroup, group: ArchivedGroup): void {
-  if (group.wasSeen) known.wasSeen = true;
-  if (group.count === 0) return;
-  known.count += group.count;
+function joinGroup(known: ArchivedGroup, group: ArchivedGroup): void {
   known.firstMs = pick(known.firstMs, group.firstMs, Math.min);
   known.lastMs = pick(known.lastMs, group.lastMs, Math.max);
   for (const [node, count] of group.nodes) known.nodes.set(node, (known.nodes.get(node) ?? 0) + count);
