@@ -26,7 +26,10 @@ const LAYERS: Readonly<Record<string, { may: readonly string[]; typesOnly?: read
       '@porthole/archive',
     ],
   },
-  console: { may: [...PURE, '@porthole/contract', '@porthole/client'], typesOnly: ['@porthole/logs'] },
+  console: {
+    may: [...PURE, '@porthole/records', '@porthole/contract', '@porthole/client'],
+    typesOnly: ['@porthole/logs'],
+  },
   cli: { may: ['@porthole/records', '@porthole/logs', '@porthole/contract', '@porthole/client', '@porthole/server'] },
 };
 

@@ -1,18 +1,19 @@
 export { contextJson, exactJson, indentJson, isObjectText } from './exact-json.ts';
 export { joinCursors, LogPositions, splitCursors } from './log-positions.ts';
 export {
-  isBefore,
+  countRecords,
   type Keyed,
   LaneHeap,
   type MergedRun,
+  MergeLane,
   type MergeOptions,
   mergeByTime,
   type Timed,
+  TimeMerge,
 } from './merge-by-time.ts';
 export {
   batchOf,
   bytesOf,
-  copyBatch,
   cursorAt,
   EMPTY_BATCH,
   filterBatch,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type MergeOptions, mergeByTime } from './merge-by-time.ts';
+import { type MergedRun, MergeLane, type MergeOptions, mergeByTime, TimeMerge } from './merge-by-time.ts';
 
 /** `MORE=20 SEED=random` searches for new cases. */
 const MORE = Number(process.env.MORE ?? 1);
@@ -95,6 +95,41 @@ describe('the merge by time', () => {
       break;
     }
     expect(ended).toEqual([0, 1]);
+  });
+
+  it('reads a lane that has nothing before a time only when the others have come that far', async () => {
+    const read: string[] = [];
+    const named = async function* (index: number, times: number[]): AsyncGenerator<Batch, void, undefined> {
+      for (const timeMs of times) {
+        read.push(`${index}:${timeMs}`);
+        yield { times: [timeMs], names: [`${index}:${timeMs}`] };
+      }
+    };
+    const found: string[] = [];
+    const lanes = [named(0, [9, 8, 5, 2]), named(1, [6, 5, 1])];
+    for await (const runs of mergeByTime(lanes, { order: 'newest', limit: 5, startsAt: [Infinity, 6] }))
+      for (const { batch } of runs) {
+        found.push(...batch.names);
+        if (found.length === 2) expect(read).toEqual(['0:9', '0:8']);
+      }
+    expect(found).toEqual(['0:9', '0:8', '1:6', '0:5', '1:5']);
+  });
+
+  it('takes no record of which it is not certain that it comes next', () => {
+    const take = (thenMs: number[]) => {
+      const merge = new TimeMerge<MergedRun<Batch>, MergeLane<Batch>>();
+      for (const [index, times] of [[1, 4], [2], []].entries()) {
+        const each = new MergeLane<Batch>(index, 'oldest');
+        each.put({ times, names: times.map((timeMs) => `${index}:${timeMs}`) }, thenMs[index]);
+        merge.add(each);
+      }
+      return merge.take(10).flatMap(({ batch, from, to }) => batch.names.slice(from, to));
+    };
+    expect(take([Infinity, Infinity, Infinity])).toEqual(['0:1', '1:2', '0:4']);
+    expect(take([Infinity, 3, Infinity])).toEqual(['0:1', '1:2']);
+    expect(take([Infinity, Infinity, 2])).toEqual(['0:1', '1:2']);
+    expect(take([Infinity, Number.NaN, Infinity])).toEqual(['0:1', '1:2']);
+    expect(take([Infinity, Infinity, Number.NaN])).toEqual([]);
   });
 
   it('fails with a lane that fails, and ends the others', async () => {

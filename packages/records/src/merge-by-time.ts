@@ -87,100 +87,176 @@ export interface MergedRun<Batch> {
   to: number;
 }
 
-export interface MergeOptions {
-  order: 'newest' | 'oldest';
-  /** Maximum number of records. */
-  limit?: number | undefined;
-  /** Awaited when the limit is reached, before the lanes are closed; `hasMore`: there are records beyond it. */
-  onLimit?: ((hasMore: boolean) => Promise<void>) | undefined;
-}
+export type MergeOrder = 'newest' | 'oldest';
 
 /**
- * Merges lanes by time. A record without a timestamp, or out of order, stays behind the one before it in its lane; records of
- * the same time come in the order of the lanes. Emits what is known without waiting, and then waits for one batch of each lane
- * that has none: until then the runs are valid. Closes the lanes.
+ * What a merge has of one of its lanes: a batch, and how much of it was taken. The key is the time of the next record, or the
+ * furthest one known: nothing that follows comes before it. A record without a timestamp, or out of order, stays behind the
+ * one before it.
  */
-export async function* mergeByTime<Batch extends Timed>(
-  lanes: readonly AsyncGenerator<Batch, void, undefined>[],
-  { order, limit = Infinity, onLimit }: MergeOptions,
-): AsyncGenerator<MergedRun<Batch>[], void, undefined> {
-  const heap = new LaneHeap<LaneFront<Batch>>();
-  const empty = new Set(lanes.map((lane, index) => new LaneFront(lane, index, order)));
-  let left = limit;
-  try {
-    for (;;) {
-      // One after the other: closing a lane waits for what it is reading, and a failure must not wait for a slow lane.
-      for (const front of empty) if (await front.fill()) heap.push(front);
-      empty.clear();
-      const runs: MergedRun<Batch>[] = [];
-      while (left > 0 && empty.size === 0) {
-        const first = heap.top;
-        if (first === undefined) break;
-        const run = first.take(left, heap.second);
-        runs.push(run);
-        left -= run.to - run.from;
-        if (first.hasNext) heap.sink();
-        else {
-          heap.pop();
-          empty.add(first);
-        }
-      }
-      if (runs.length > 0) yield runs;
-      if (left <= 0) return await onLimit?.(heap.size > 0);
-      if (empty.size === 0) return;
-    }
-  } finally {
-    await Promise.all(lanes.map((lane) => lane.return()));
-  }
-}
-
-/** The batch of a lane that is being merged. */
-class LaneFront<Batch extends Timed> implements Keyed {
+export class MergeLane<Batch extends Timed> implements Keyed {
   readonly index: number;
   key = -Infinity;
-  readonly #lane: AsyncGenerator<Batch, void, undefined>;
   readonly #sign: 1 | -1;
   #batch: Batch | undefined;
   #at = 0;
+  #thenMs = Number.NaN;
 
-  constructor(lane: AsyncGenerator<Batch, void, undefined>, index: number, order: MergeOptions['order']) {
-    this.#lane = lane;
+  constructor(index: number, order: MergeOrder) {
     this.index = index;
     this.#sign = order === 'oldest' ? 1 : -1;
   }
 
+  /** The batch that is taken from. */
+  get batch(): Batch | undefined {
+    return this.#batch;
+  }
+
+  /** The next record in the batch. */
+  get at(): number {
+    return this.#at;
+  }
+
+  /** Whether the next record is there. */
   get hasNext(): boolean {
     return this.#batch !== undefined && this.#at < this.#batch.times.length;
   }
 
-  /** Reads until there is a record; `false` at the end. */
-  async fill(): Promise<boolean> {
-    do {
-      const { done, value } = await this.#lane.next();
-      if (done) return false;
-      this.#batch = value;
-      this.#at = 0;
-    } while (!this.hasNext);
-    this.#updateKey();
-    return true;
+  /** The time of the next record; `NaN` if it has none, or is not there. */
+  get nextMs(): number {
+    return this.#batch?.times[this.#at] ?? Number.NaN;
   }
 
-  /** The next record, and those after it that come before the other lane. */
+  /** Nothing that follows is newer; oldest first: older. */
+  get boundMs(): number {
+    return this.#sign * this.key;
+  }
+
+  /** Replaces the batch, of which all was taken. What follows it is bound by `thenMs`. */
+  put(batch: Batch, thenMs = Number.NaN): void {
+    this.#batch = batch;
+    this.#at = 0;
+    this.#thenMs = thenMs;
+    this.bound(this.hasNext ? this.nextMs : thenMs);
+  }
+
+  /** Nothing that follows comes before this time; `NaN`: that is not known. */
+  bound(timeMs: number): void {
+    const key = this.#sign * timeMs;
+    if (key > this.key) this.key = key;
+  }
+
+  /** The next record, and those after it that come before the other lane. Only if there is one. */
   take(most: number, other: Keyed | undefined): MergedRun<Batch> {
     const batch = this.#batch as Batch;
+    const { times } = batch;
     const from = this.#at;
-    const last = Math.min(batch.times.length, from + most);
-    if (other === undefined) this.#at = last;
-    else
+    const last = Math.min(times.length, from + most);
+    if (other === undefined) {
+      this.#at = last;
+      this.bound(this.nextMs);
+    } else
       do {
         this.#at++;
-        this.#updateKey();
+        this.bound(times[this.#at] ?? Number.NaN);
       } while (this.#at < last && isBefore(this, other));
+    if (this.#at === times.length) this.bound(this.#thenMs);
     return { lane: this.index, batch, from, to: this.#at };
   }
+}
 
-  #updateKey(): void {
-    const key = this.#sign * (this.#batch?.times[this.#at] ?? Number.NaN);
-    if (key > this.key) this.key = key;
+/** What a merge takes from. */
+interface TakenLane<Run> extends Keyed {
+  readonly hasNext: boolean;
+  take(most: number, other: Keyed | undefined): Run;
+}
+
+/** Takes records from lanes by time; those of the same time in the order of the lanes. Others read the lanes. */
+export class TimeMerge<Run extends Pick<MergedRun<unknown>, 'from' | 'to'>, Lane extends TakenLane<Run>> {
+  readonly #heap = new LaneHeap<Lane>();
+
+  /** The lane that has, or may have, the next record. Without one at hand, it must be read and `update` be called. */
+  get first(): Lane | undefined {
+    return this.#heap.top;
+  }
+
+  add(lane: Lane): void {
+    this.#heap.push(lane);
+  }
+
+  /** The first lane has got a batch, or got further. */
+  update(): void {
+    this.#heap.sink();
+  }
+
+  /** The first lane has ended, or is no longer waited for. */
+  remove(): void {
+    this.#heap.pop();
+  }
+
+  /** The records that are certain to come next: all until the first lane has none at hand. */
+  take(most: number): Run[] {
+    const runs: Run[] = [];
+    for (let left = most; left > 0; ) {
+      const first = this.#heap.top;
+      if (!first?.hasNext) break;
+      const run = first.take(left, this.#heap.second);
+      runs.push(run);
+      left -= run.to - run.from;
+      this.#heap.sink();
+    }
+    return runs;
+  }
+}
+
+export function countRecords(runs: readonly Pick<MergedRun<unknown>, 'from' | 'to'>[]): number {
+  let count = 0;
+  for (const { from, to } of runs) count += to - from;
+  return count;
+}
+
+export interface MergeOptions {
+  order: MergeOrder;
+  /** Maximum number of records. */
+  limit?: number | undefined;
+  /** Awaited when the limit is reached, before the lanes are closed; `hasMore`: there are records beyond it. */
+  onLimit?: ((hasMore: boolean) => Promise<void>) | undefined;
+  /** For each lane: a time before which it has nothing. It is read only when the others have come that far. */
+  startsAt?: readonly number[] | undefined;
+}
+
+/**
+ * Merges lanes by time. Emits what is known without waiting, and then reads the lane without which nothing more is known:
+ * until then the runs are valid. Closes the lanes.
+ */
+export async function* mergeByTime<Batch extends Timed>(
+  lanes: readonly AsyncGenerator<Batch, void, undefined>[],
+  { order, limit = Infinity, onLimit, startsAt = [] }: MergeOptions,
+): AsyncGenerator<MergedRun<Batch>[], void, undefined> {
+  const merge = new TimeMerge<MergedRun<Batch>, MergeLane<Batch>>();
+  const fronts = lanes.map((_, index) => new MergeLane<Batch>(index, order));
+  for (const front of fronts) {
+    front.bound(startsAt[front.index] ?? Number.NaN);
+    merge.add(front);
+  }
+  let left = limit;
+  try {
+    for (;;) {
+      const runs = merge.take(left);
+      left -= countRecords(runs);
+      if (runs.length > 0) yield runs;
+      if (left <= 0) return await onLimit?.(fronts.some(({ hasNext }) => hasNext));
+      const { first } = merge;
+      if (first === undefined) return;
+      // One after the other: closing a lane waits for what it is reading, and a failure must not wait for a slow lane.
+      const { done, value } = await (lanes[first.index] as AsyncGenerator<Batch, void, undefined>).next();
+      if (done) merge.remove();
+      else {
+        first.put(value);
+        merge.update();
+      }
+    }
+  } finally {
+    await Promise.all(lanes.map((lane) => lane.return()));
   }
 }

@@ -86,19 +86,6 @@ export function filterBatch(batch: RecordBatch, isKept: (index: number) => boole
   };
 }
 
-/** The batch in memory of its own. */
-export function copyBatch(batch: RecordBatch): RecordBatch {
-  const { bytes, ends, times, offsets, originOf } = batch;
-  return {
-    ...batch,
-    bytes: bytes.slice(),
-    ends: ends.slice(),
-    times: times.slice(),
-    offsets: offsets.slice(),
-    originOf,
-  };
-}
-
 /** Batches one after the other as one. */
 export function joinBatches(batches: readonly RecordBatch[]): RecordBatch {
   const [only] = batches;

@@ -29,6 +29,8 @@ export interface RecordsOptions {
 /** What one step of a scan found, and how far it got. */
 export interface FoundStep {
   found: FoundLines;
+  /** Those of what was found. */
+  times: FoundLines['times'];
   /** The file they are in; absent only if nothing was found. */
   opened: OpenFile | undefined;
   /** Cursor of the record the scan has reached, if beyond the last one found: continuing there omits nothing. */
@@ -126,8 +128,10 @@ function toStep(
   // A part that stopped early ends with its last record.
   const last = stopped ? found.offsets.at(-1) : reached?.offset;
   const scannedTo = last === undefined || newestFirst ? last : last + 1;
-  if (stopped) return { found, opened, reached: undefined, boundMs: found.times.at(-1) ?? Number.NaN, file, scannedTo };
-  return { found, opened, reached: reached?.cursor, boundMs: reached?.timeMs ?? Number.NaN, file, scannedTo };
+  const { times } = found;
+  const step = { found, times, opened, file, scannedTo };
+  if (stopped) return { ...step, reached: undefined, boundMs: times.at(-1) ?? Number.NaN };
+  return { ...step, reached: reached?.cursor, boundMs: reached?.timeMs ?? Number.NaN };
 }
 
 /** The line of a record, including its newline. */

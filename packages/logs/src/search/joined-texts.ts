@@ -40,7 +40,12 @@ function joinTexts(taken: readonly TakenRecords[], next?: TakenRecords): RecordB
   // Those of the batch may be those of the scan.
   const ends = batch.ends.slice();
   let [at, index, added] = [0, 0, 0];
-  for (const { found, from, to, gap } of pieces) {
+  for (const {
+    batch: { found },
+    from,
+    to,
+    gap,
+  } of pieces) {
     at += textOf(found, from, to).copy(bytes, at);
     if (gap > 0) bytes[at++] = NEWLINE;
     for (let row = from; row < to; row++, index++) ends[index] = (ends[index] as number) + added;
@@ -51,7 +56,7 @@ function joinTexts(taken: readonly TakenRecords[], next?: TakenRecords): RecordB
 }
 
 /** The last record in memory of its own: that of the others may be used again before it is emitted. */
-function copyLast({ found, opened, to }: TakenRecords): TakenRecords {
+function copyLast({ batch: { found, opened }, to }: TakenRecords): TakenRecords {
   const text = new Uint8Array(textOf(found, to - 1, to));
   const copied = {
     text,
@@ -60,18 +65,19 @@ function copyLast({ found, opened, to }: TakenRecords): TakenRecords {
     times: found.times.slice(to - 1, to),
     ...(found.lengths && { lengths: found.lengths.slice(to - 1, to) }),
   };
-  return { found: copied, opened, from: 0, to: 1 };
+  return { batch: { found: copied, opened }, from: 0, to: 1 };
 }
 
 /** Whether the last record has no newline. */
-function isOpen({ found, to }: TakenRecords): boolean {
+function isOpen({ batch: { found }, to }: TakenRecords): boolean {
   return found.text[startAt(found, to) - 1] !== NEWLINE;
 }
 
 /** 1 if a newline is missing between them. */
 function gapBehind(piece: TakenRecords, next: TakenRecords | undefined): 0 | 1 {
   if (!next || !isOpen(piece)) return 0;
+  const { found, opened } = piece.batch;
   const last = piece.to - 1;
-  const end = (piece.found.offsets[last] ?? 0) + (piece.found.lengths?.[last] ?? 0);
-  return next.opened === piece.opened && next.found.offsets[next.from] === end ? 0 : 1;
+  const end = (found.offsets[last] ?? 0) + (found.lengths?.[last] ?? 0);
+  return next.batch.opened === opened && next.batch.found.offsets[next.from] === end ? 0 : 1;
 }

@@ -50,8 +50,7 @@ async function readRest(
   // A separate flag and tally: leaving the loop ends the scan, and the record is scanned again with the others.
   const own = { flag: new CancelFlag(flag), tally: new ScanTally(), ahead: 0 };
   for await (const step of familyRecords({ ...task, ...own, range }, recordsOptions)) {
-    const { found, opened } = step;
-    if (found.ends.length > 0) return { taken: { found, opened, from: 0, to: 1 }, cursor: resumeCursor(firstOf(step)) };
+    if (step.times.length > 0) return { taken: { batch: step, from: 0, to: 1 }, cursor: resumeCursor(firstOf(step)) };
   }
   return undefined;
 }

@@ -1,12 +1,12 @@
-import { EMPTY_BATCH, joinCursors, type RecordBatch } from '@porthole/records';
+import { countRecords, EMPTY_BATCH, joinCursors, type MergedRun, type RecordBatch, TimeMerge } from '@porthole/records';
 import { decodeCursor, START_CURSOR } from '../cursor/cursor.ts';
 import { RecordMatcher } from '../scan/match/record-matcher.ts';
 import type { SearchEnd, SearchQuery } from '../types.ts';
 import { type CoveredPart, computeCoverage } from './coverage.ts';
-import { familyRecords } from './family-records.ts';
+import { type FoundStep, familyRecords } from './family-records.ts';
 import { listDuplicates, listProblems, type OpenFamily, releaseFamily } from './files/open-family.ts';
 import { JoinedTexts } from './joined-texts.ts';
-import { Lane, leadingLane, nextBound, type TakenRecords } from './lane.ts';
+import { Lane, type TakenRecords } from './lane.ts';
 import type { FamilyProgress } from './plan/file-parts.ts';
 import { FIRST_POSITION, type PositionRange } from './plan/file-parts.ts';
 import type { TimeRange } from './plan/scan-tally.ts';
@@ -56,24 +56,23 @@ export async function* search(
         emitted++;
       }
       const records = familyRecords({ ...task, progress }, recordsOptions);
-      const lane = new Lane(records, { newestFirst, cursor: rest?.cursor ?? cursor, range });
+      const lane = new Lane(records, { index: number, newestFirst, cursor: rest?.cursor ?? cursor, range });
       scans.push({ family, range, progress, lane });
     }
     const lanes = scans.map(({ lane }) => lane);
-
-    while (!stop.poll() && emitted < query.limit) {
-      const lane = leadingLane(lanes, newestFirst);
-      if (!lane) break;
-      const taken = lane.take(query.limit - emitted, nextBound(lanes, lane, newestFirst));
-      if (taken) {
-        batch.push(taken);
-        emitted += taken.to - taken.from;
-        continue;
-      }
+    const merge = new TimeMerge<MergedRun<FoundStep>, Lane>();
+    for (const lane of lanes) merge.add(lane);
+    for (let { first } = merge; first && !stop.poll() && emitted < query.limit; { first } = merge) {
+      const runs = merge.take(query.limit - emitted);
+      batch = batch.concat(runs);
+      emitted += countRecords(runs);
+      if (runs.length > 0) continue;
       if (batch.length > 0) yield* emit(batch);
       batch = [];
       recordsOptions.rooms.putAll(lanes);
-      await lane.pull();
+      await first.pull();
+      if (first.isDone) merge.remove();
+      else merge.update();
     }
     if (batch.length > 0) yield* emit(batch);
     const reason = stop.reason ?? (lanes.every(({ isDone }) => isDone) ? 'exhausted' : 'limit');

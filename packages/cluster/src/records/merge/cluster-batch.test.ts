@@ -43,9 +43,9 @@ async function mergedTexts(
     const written = writer.write(runs);
     found.text += Buffer.from(written.bytes).toString();
     let index = 0;
-    for (const { node, offsetMs, isUnsure, batch: own, from, to } of runs)
+    for (const { node, lane, isUnsure, batch: own, from, to } of runs)
       for (const [row, record] of recordsOf<FoundRecord>(sliceBatch(own, from, to)).entries()) {
-        const atMs = record.timeMs === undefined ? undefined : record.timeMs - offsetMs;
+        const atMs = record.timeMs === undefined ? undefined : record.timeMs - lane * aheadMs;
         const merged = toClusterRecord(record, { node, atMs, isUnsure: isUnsure && row === 0 });
         found.expected += `${exactJson(merged)}\n`;
         expect(originAt(written, index)).toEqual({ node, file: record.file });

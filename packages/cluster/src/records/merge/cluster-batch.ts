@@ -1,20 +1,7 @@
 import { EMPTY_BATCH, OriginList, originAt, type RecordBatch, startOf } from '@porthole/records';
 import { LineKernel } from '@porthole/records/kernel';
 import { isTime } from '../to-cluster-record.ts';
-
-/** Merged records of one member in a row: records `[from, to)` of a batch. */
-export interface MemberRun {
-  node: string;
-  /** How far the clock of the member is ahead. */
-  offsetMs: number;
-  /** The last time of theirs, by the clock of this node. */
-  atMs: number | undefined;
-  /** Whether the order of the first one is not certain; the others follow a record of the same member. */
-  isUnsure: boolean;
-  batch: RecordBatch;
-  from: number;
-  to: number;
-}
+import type { MemberRun } from './member-lane.ts';
 
 /** More than `,"atMs":-8640000000000000,"isUnsure":true,` has. */
 const MOST_ADDED_BYTES = 64;
@@ -66,10 +53,10 @@ export class ClusterBatchWriter {
     };
     let [at, index] = [0, 0];
     for (const run of runs) {
-      const { node, batch, from, to, offsetMs } = run;
+      const { node, batch, from, to } = run;
       at = this.#writeRun(target, at, run);
       for (let row = from; row < to; row++, index++) {
-        written.times[index] = (batch.times[row] as number) - offsetMs;
+        written.times[index] = batch.times[row] as number;
         written.originOf[index] = origins.indexOf(originAt(batch, row).file, node);
       }
       written.offsets.set(batch.offsets.subarray(from, to), index - (to - from));
@@ -80,18 +67,13 @@ export class ClusterBatchWriter {
   }
 
   /** Where the lines of a run end, from its last one backwards: each is longer than it was by what was added. */
-  #noteEnds(
-    ends: Uint32Array,
-    behind: number,
-    { node, offsetMs, isUnsure, batch, from, to }: MemberRun,
-    at: number,
-  ): void {
+  #noteEnds(ends: Uint32Array, behind: number, { node, isUnsure, batch, from, to }: MemberRun, at: number): void {
     const start = this.#startFor(node);
     let end = at;
     for (let row = to - 1, index = behind - 1; row >= from; row--, index--) {
       ends[index] = end;
       const length = (batch.ends[row] as number) - startOf(batch, row);
-      end -= length - 1 + addedBytes(start, (batch.times[row] as number) - offsetMs, isUnsure && row === from);
+      end -= length - 1 + addedBytes(start, batch.times[row] as number, isUnsure && row === from);
     }
   }
 
@@ -101,19 +83,19 @@ export class ClusterBatchWriter {
     return this.#room;
   }
 
-  #writeRun(target: Buffer, start: number, { node, offsetMs, isUnsure, batch, from, to }: MemberRun): number {
+  #writeRun(target: Buffer, start: number, { node, isUnsure, batch, from, to }: MemberRun): number {
     const lineStart = this.#startFor(node);
     let at = start;
     for (let row = from; row < to; ) {
       const isKernels = to - from >= MIN_MERGED_LINES && !(isUnsure && row === from);
       const merged = isKernels
-        ? this.#kernel.merge(batch, [row, to], { start: lineStart.time, offsetMs }, target, at)
+        ? this.#kernel.merge(batch, [row, to], { start: lineStart.time, offsetMs: 0 }, target, at)
         : NOTHING_MERGED;
       at += merged.bytes;
       row += merged.count;
       if (row === to) break;
       const line = batch.bytes.subarray(startOf(batch, row) + 1, batch.ends[row]);
-      at = writeStart(target, at, lineStart, (batch.times[row] as number) - offsetMs, isUnsure && row === from);
+      at = writeStart(target, at, lineStart, batch.times[row] as number, isUnsure && row === from);
       target.set(line, at);
       at += line.length;
       row++;

@@ -1,15 +1,21 @@
 import { type MemberReport, PortholeError } from '@porthole/contract';
 import { NO_WORK, owned } from '@porthole/logs/shared';
 import type { SearchEnd } from '@porthole/logs/types';
-import { cursorAt, isBatch, isBefore, originAt, type RecordBatch, sliceBatch } from '@porthole/records';
-import { offsetAt, type SteppedClock, toOwnTime } from '../../fan-out/clock-steps.ts';
+import {
+  cursorAt,
+  isBatch,
+  type Keyed,
+  type MergedRun,
+  MergeLane,
+  originAt,
+  type RecordBatch,
+} from '@porthole/records';
+import { type SteppedClock, toOwnTime } from '../../fan-out/clock-steps.ts';
 import type { MemberSnapshot } from '../../membership/snapshots/member-snapshot.ts';
 import { deadlineExceeded } from '../../requests/bounded-calls.ts';
 import { toOutcome } from '../../requests/member-failure.ts';
 import { isTime } from '../to-cluster-record.ts';
-import type { MemberRun } from './cluster-batch.ts';
 import type { LaneItem } from './member-pages.ts';
-import type { MergeLane, TakeOptions } from './merge-members.ts';
 
 export interface LaneOptions {
   /** Breaks ties between records with the same time. */
@@ -32,6 +38,20 @@ export interface LaneOptions {
 /** Report fields of a member whose snapshot is searched. */
 export interface SnapshotReport extends Pick<MemberReport, 'outcome' | 'detail' | 'asOfMs'> {
   snapshot: MemberSnapshot;
+}
+
+/** Merged records of one member in a row, with times by the clock of this node. */
+export interface MemberRun extends MergedRun<RecordBatch> {
+  node: string;
+  /** The last time of theirs. */
+  atMs: number | undefined;
+  /** The keys of the first and the last one. */
+  firstKey: number;
+  lastKey: number;
+  /** How exactly the clock of the member is known. */
+  uncertaintyMs: number;
+  /** Whether the order of the first one is not certain; the others follow a record of the same member. */
+  isUnsure: boolean;
 }
 
 /** The key of the last emitted record, and how many records with this key were emitted. */
@@ -68,12 +88,9 @@ const OVER = { done: true, value: undefined } as const;
 export const MIN_SHARE = 0.25;
 
 /** One member of a merge: its stream, what it sent, and what of it was emitted. */
-export class MemberLane implements MergeLane {
-  readonly index: number;
+export class MemberLane extends MergeLane<RecordBatch> {
   readonly id: string;
   readonly uncertaintyMs: number;
-  /** Key of the current record. */
-  key = -Infinity;
   /** Nothing more will come after what has come. */
   isOver = false;
   /** It sent something, if only the empty batch. */
@@ -91,12 +108,12 @@ export class MemberLane implements MergeLane {
   disorderMs = 0;
   readonly #options: LaneOptions;
   readonly #abortController = new AbortController();
-  #onChange: (lane: MergeLane) => void = () => {};
+  #onChange: (lane: MemberLane) => void = () => {};
   #stream: AsyncIterator<LaneItem> | undefined;
-  /** What has come and was not emitted: the current batch, and more only while it settles. */
-  #batches: RecordBatch[] = [];
-  /** The index of the current record in the current batch. */
-  #row = 0;
+  /** What has come after the current batch, while it settles. */
+  readonly #later: RecordBatch[] = [];
+  /** The furthest key of what has come. */
+  #furthestKey = -Infinity;
   /** All of the current page has come. */
   #hasPage = false;
   /** The end of the pages that have come. */
@@ -114,20 +131,12 @@ export class MemberLane implements MergeLane {
   #last: { batch: RecordBatch; index: number; file: string } | undefined;
 
   constructor(options: LaneOptions) {
+    super(options.index, options.newestFirst ? 'newest' : 'oldest');
     this.#options = options;
-    this.index = options.index;
     this.id = options.id;
     this.uncertaintyMs = options.clock.uncertaintyMs;
     this.#remainingMs = options.timeoutMs;
     if (options.reached) this.key = options.reached.key;
-  }
-
-  get hasNext(): boolean {
-    return this.#batches.length > 0;
-  }
-
-  get takenKey(): number {
-    return this.reached?.key ?? -Infinity;
   }
 
   /** The snapshot that is searched instead. */
@@ -153,14 +162,12 @@ export class MemberLane implements MergeLane {
 
   /** Records that it sent and that were not emitted. */
   get #waiting(): number {
-    return this.#batches.reduce((sum, { ends }) => sum + ends.length, -this.#row);
+    return this.#undelivered().reduce((sum, times) => sum + times.length, 0);
   }
 
   /** Times, by the clock of this node, of records that it sent and that were not emitted. */
   undeliveredTimes(): number[] {
-    return this.#undelivered().flatMap(({ times }) =>
-      Array.from(times).flatMap((timeMs) => this.#correct(timeMs) ?? []),
-    );
+    return this.#undelivered().flatMap((times) => Array.from(times).filter(isTime));
   }
 
   report(): MemberReport {
@@ -170,7 +177,7 @@ export class MemberLane implements MergeLane {
   }
 
   /** Sends the request. `onChange` is called when records arrive, the stream ends, or the lane is late. */
-  open(onChange: (lane: MergeLane) => void): void {
+  open(onChange: (lane: MemberLane) => void): void {
     this.#onChange = onChange;
     // Measured from the start of the request: opening many members takes time, too.
     const waitedMs = performance.now() - this.#createdMs;
@@ -185,35 +192,29 @@ export class MemberLane implements MergeLane {
     this.#reading = owned(this.#read(), (error) => this.#fail(error));
   }
 
-  /** Takes the current record, and those that follow it in its batch. Only if there is one. */
-  take({ isUnsure, most, before }: TakeOptions): MemberRun {
-    const batch = this.#batches[0] as RecordBatch;
+  override take(most: number, other: Keyed | undefined): MemberRun {
+    const firstKey = this.key;
+    const { lane, batch, from, to } = super.take(most, other);
     const { times, originOf } = batch;
-    const from = this.#row;
-    const last = this.#lastOfRun(times, from, Math.min(times.length, from + most) - 1);
-    const offsetMs = this.#offsetOf(times[from]);
-    let atMs: number | undefined;
-    let row = from;
-    for (; ; row++) {
-      this.#noteReached(this.key);
-      atMs = this.#correct(times[row]) ?? atMs;
-      if (row === last) break;
-      if (originOf && originOf[row] !== originOf[row + 1]) this.#noteTaken(batch, row);
-      this.key = this.#keyAfter(this.key, times[row + 1]);
-      if (before !== undefined && !isBefore(this, before)) break;
+    let [key, atMs]: [number, number | undefined] = [firstKey, undefined];
+    for (let row = from; row < to; row++) {
+      const timeMs = times[row] as number;
+      if (!Number.isNaN(timeMs)) {
+        atMs = timeMs;
+        key = Math.max(key, this.#keyOf(timeMs));
+      }
+      this.#noteReached(key);
+      if (row === to - 1 || (originOf && originOf[row] !== originOf[row + 1])) this.#noteTaken(batch, row);
     }
-    this.#noteTaken(batch, row);
-    const to = row + 1;
     this.delivered += to - from;
-    this.#row = to;
-    if (to === times.length) {
-      this.#batches.shift();
-      this.#row = 0;
-      this.#updateKey();
-    } else if (row === last) this.#updateKey();
-    return { node: this.id, offsetMs, atMs, isUnsure, batch, from, to };
+    const { id: node, uncertaintyMs } = this;
+    return { lane, batch, from, to, node, atMs, firstKey, lastKey: key, uncertaintyMs, isUnsure: false };
   }
 
+  /**
+   * Nothing more will be taken. Reads on to the end of the page it is in, unless that is more than so many records away:
+   * only there it says what could not be read.
+   */
   async settle(mostRecords: number): Promise<void> {
     await this.#reading;
     const most = this.#waiting + mostRecords;
@@ -227,7 +228,7 @@ export class MemberLane implements MergeLane {
   /** Leaves out a record of its stream that an earlier page has emitted: what follows continues after it. */
   skip(batch: RecordBatch, index: number): void {
     this.#noteTaken(batch, index);
-    this.key = Math.max(this.key, this.#keyOf(batch.times[index]) ?? this.key);
+    this.bound(this.#correct(batch.times[index] as number));
     this.#noteReached(this.key);
   }
 
@@ -275,7 +276,11 @@ export class MemberLane implements MergeLane {
   #receive(item: LaneItem): void {
     this.#hasPage = !isBatch(item);
     if (isBatch(item)) {
-      if (item.ends.length > 0 && this.#batches.push(item) === 1) this.#updateKey();
+      if (item.ends.length === 0) return;
+      const batch = { ...item, times: item.times.map((timeMs) => this.#correct(timeMs)) };
+      this.#noteDisorder(batch.times);
+      if (this.hasNext) this.#later.push(batch);
+      else this.put(batch);
     } else if (item.type === 'page') this.#pageEnd = item.end;
     else {
       this.end = item;
@@ -283,58 +288,35 @@ export class MemberLane implements MergeLane {
     }
   }
 
-  /** Updates the key of the current record, which was not current before. */
-  #updateKey(): void {
-    const [batch] = this.#batches;
-    if (batch) this.key = this.#keyAfter(this.key, batch.times[this.#row]);
-  }
-
-  /** What it sent and was not emitted. */
-  #undelivered(): RecordBatch[] {
-    const [current, ...others] = this.#batches;
-    return current ? [sliceBatch(current, this.#row, current.ends.length), ...others] : [];
-  }
-
-  /** All records of a run have the same offset. */
-  #lastOfRun(times: Float64Array, first: number, last: number): number {
-    if (!this.#options.clock.steps?.length) return last;
-    const offsetMs = this.#offsetOf(times[first]);
-    let row = first;
-    while (row < last && this.#offsetOf(times[row + 1]) === offsetMs) row++;
-    return row;
+  /** The times of what it sent and was not emitted. */
+  #undelivered(): Float64Array[] {
+    const current = this.batch?.times.subarray(this.at);
+    return [...(current ? [current] : []), ...this.#later.map(({ times }) => times)];
   }
 
   /** A time of the member by the clock of this node. */
-  #correct(timeMs: number | undefined): number | undefined {
-    return isTime(timeMs) ? timeMs - this.#offsetOf(timeMs) : undefined;
+  #correct(timeMs: number): number {
+    return isTime(timeMs) ? toOwnTime(this.#options.clock, timeMs) : Number.NaN;
   }
 
-  /** How far its clock was ahead when it showed this time. */
-  #offsetOf(timeMs: number | undefined): number {
-    const { clock } = this.#options;
-    return isTime(timeMs) ? offsetAt(clock, timeMs) : clock.offsetMs;
+  #keyOf(timeMs: number): number {
+    return this.#options.newestFirst ? -timeMs : timeMs;
   }
 
-  /** The key of a record after one with this key. Never smaller: a record out of order or without a time stays behind it. */
-  #keyAfter(key: number, timeMs: number | undefined): number {
-    const own = this.#keyOf(timeMs);
-    if (own === undefined) return key;
-    if (own <= key) this.disorderMs = Math.max(this.disorderMs, key - own);
-    return Math.max(key, own);
-  }
-
-  #keyOf(timeMs: number | undefined): number | undefined {
-    const atMs = this.#correct(timeMs);
-    return atMs === undefined || !this.#options.newestFirst ? atMs : -atMs;
+  /** What follows may be as much out of order. */
+  #noteDisorder(times: Float64Array): void {
+    let furthest = Math.max(this.#furthestKey, this.key);
+    for (const timeMs of times) {
+      const key = this.#keyOf(timeMs);
+      if (key < furthest) this.disorderMs = Math.max(this.disorderMs, furthest - key);
+      else if (key > furthest) furthest = key;
+    }
+    this.#furthestKey = furthest;
   }
 
   #noteReached(key: number): void {
+    this.reached ??= { ...(this.#options.reached ?? { key: Number.NaN, count: 0 }) };
     const { reached } = this;
-    if (reached === undefined) {
-      const before = this.#options.reached;
-      this.reached = { key, count: before?.key === key ? before.count + 1 : 1 };
-      return;
-    }
     reached.count = reached.key === key ? reached.count + 1 : 1;
     reached.key = key;
   }

@@ -1,152 +1,9 @@
 import type { CallOptions } from '@porthole/contract';
-import { isBefore, type Keyed, LaneHeap } from '@porthole/records';
-import type { MemberRun } from './cluster-batch.ts';
-
-/** Adds a lane to a merge that has begun. */
-export type JoinMerge = (lane: MergeLane) => void;
-
-export interface TakeOptions {
-  /** Whether the order of the first one is not certain. */
-  isUnsure: boolean;
-  /** Maximum number of records. */
-  most: number;
-  /** The lane with the smallest key of the others: only the first record may come after its current one. */
-  before: Keyed | undefined;
-}
-
-/** A lane of a merge: the records of one member, or of a group that is merged already. */
-export interface MergeLane extends Keyed {
-  /** The id of the member. */
-  readonly id: string;
-  readonly uncertaintyMs: number;
-  /** It sent something, if only the empty batch. */
-  readonly hasAnswered: boolean;
-  /** Its first records missed the deadline: the others are emitted without it. */
-  readonly isLate: boolean;
-  /** Nothing more will come after the current batch. */
-  readonly isOver: boolean;
-  readonly hasNext: boolean;
-  /** The key of the last record that was taken. */
-  readonly takenKey: number;
-  /** Sends the request. `onChange` is called when records arrive, the stream ends, or the lane is late. */
-  open(onChange: (lane: MergeLane) => void, join: JoinMerge): void;
-  /** Reads until there are records or the stream ends. */
-  pull(): void;
-  /** Takes the current record, and lines of the same member that follow it. Only if there is one. */
-  take(options: TakeOptions): MemberRun;
-  /**
-   * Nothing more will be taken. Reads on to the end of the page it is in, unless that is more than so many records away:
-   * only there it says what could not be read.
-   */
-  settle(mostRecords: number): Promise<void>;
-  close(): Promise<void>;
-}
+import { countRecords, TimeMerge } from '@porthole/records';
+import type { MemberLane, MemberRun } from './member-lane.ts';
 
 /** Maximum batch. */
 const BATCH_RECORDS = 1024;
-
-export interface MergeOptions extends LaneSchedulerOptions {
-  /** Maximum number of records. */
-  limit: number;
-  /** The last record of the previous page: its member, key and clock uncertainty. */
-  after?: PreviousRecord | undefined;
-}
-
-export interface PreviousRecord {
-  id: string;
-  key: number;
-  uncertaintyMs: number;
-}
-
-/**
- * Emits the records of all lanes sorted by corrected time, in batches as they become known; an empty batch first, as soon as a
- * member has accepted the query. Buffers one batch per lane. Always closes the lanes when it ends.
- */
-export async function* mergeMembers(
-  lanes: readonly MergeLane[],
-  { limit, after, ...options }: MergeOptions,
-): AsyncGenerator<MemberRun[], void, undefined> {
-  const scheduler = new LaneScheduler(lanes, options);
-  const merge = new Merge(scheduler, limit, after);
-  try {
-    scheduler.openAll();
-    while (!scheduler.hasFirstResponse) await scheduler.nextChange();
-    yield [];
-    while (!merge.isFull) {
-      options.signal?.throwIfAborted();
-      const records = merge.nextBatch();
-      if (records.length > 0) yield records;
-      else if (merge.isOver) break;
-      else await scheduler.nextChange();
-    }
-    if (merge.isFull) await scheduler.settle();
-  } finally {
-    await scheduler.close();
-  }
-}
-
-class Merge {
-  readonly #scheduler: LaneScheduler;
-  readonly #heap = new LaneHeap<MergeLane>();
-  #remaining: number;
-  #last: PreviousRecord | undefined;
-
-  constructor(scheduler: LaneScheduler, limit: number, after: PreviousRecord | undefined) {
-    this.#scheduler = scheduler;
-    this.#remaining = limit;
-    this.#last = after;
-  }
-
-  get isFull(): boolean {
-    return this.#remaining <= 0;
-  }
-
-  get isOver(): boolean {
-    return this.#heap.size === 0 && this.#scheduler.isOver;
-  }
-
-  /** The records that can be emitted without waiting. */
-  nextBatch(): MemberRun[] {
-    const batch: MemberRun[] = [];
-    let left = BATCH_RECORDS;
-    for (const lane of this.#scheduler.takeArrived()) this.#heap.push(lane);
-    while (!this.#scheduler.mustWait && !this.isFull && left > 0) {
-      const lane = this.#heap.top;
-      if (lane === undefined) break;
-      left -= this.#takeRun(lane, batch, left);
-      if (lane.hasNext) {
-        this.#heap.sink();
-      } else {
-        this.#heap.pop();
-        if (!lane.isOver) this.#scheduler.pull(lane);
-      }
-    }
-    return batch;
-  }
-
-  /** While it has the smallest key, the order of the others does not matter. Returns how many records were taken. */
-  #takeRun(lane: MergeLane, batch: MemberRun[], left: number): number {
-    const { second } = this.#heap;
-    const most = Math.min(this.#remaining, left);
-    let count = 0;
-    do {
-      const { id, key, uncertaintyMs } = lane;
-      const taken = lane.take({ isUnsure: this.#isUnsure(lane, key), most: most - count, before: second });
-      batch.push(taken);
-      this.#last = { id, key: lane.takenKey, uncertaintyMs };
-      count += taken.to - taken.from;
-    } while (count < most && lane.hasNext && (second === undefined || isBefore(lane, second)));
-    this.#remaining -= count;
-    return count;
-  }
-
-  /** Adjacent records of two members: closer than the clock uncertainty, or out of order because one was late. */
-  #isUnsure(lane: MergeLane, key: number): boolean {
-    const last = this.#last;
-    if (last === undefined || last.id === lane.id) return false;
-    return key - last.key < lane.uncertaintyMs + last.uncertaintyMs;
-  }
-}
 
 /** How long to wait for streams to end. */
 const CLOSING_MS = 250;
@@ -155,6 +12,53 @@ const CLOSING_MS = 250;
 const SETTLING_MS = 100;
 const SETTLING_RECORDS = 8192;
 
+export interface MergeOptions extends LaneSchedulerOptions {
+  /** Maximum number of records. */
+  limit: number;
+  /** The last record of the previous page. */
+  after?: PreviousRecord | undefined;
+}
+
+export type PreviousRecord = Pick<MemberRun, 'node' | 'lastKey' | 'uncertaintyMs'>;
+
+/**
+ * Emits the records of all lanes sorted by corrected time, in batches as they become known; an empty batch first, as soon as a
+ * member has accepted the query. Buffers one batch per lane. Always closes the lanes when it ends.
+ */
+export async function* mergeMembers(
+  lanes: readonly MemberLane[],
+  { limit, after, ...options }: MergeOptions,
+): AsyncGenerator<MemberRun[], void, undefined> {
+  const scheduler = new LaneScheduler(lanes, options);
+  let [left, last] = [limit, after];
+  try {
+    scheduler.openAll();
+    while (!scheduler.hasFirstResponse) await scheduler.nextChange();
+    yield [];
+    while (left > 0) {
+      options.signal?.throwIfAborted();
+      const runs = scheduler.take(Math.min(left, BATCH_RECORDS));
+      for (const run of runs) {
+        run.isUnsure = isUnsure(run, last);
+        last = run;
+      }
+      left -= countRecords(runs);
+      if (runs.length > 0) yield runs;
+      else if (scheduler.isOver) break;
+      else await scheduler.nextChange();
+    }
+    if (left <= 0) await scheduler.settle();
+  } finally {
+    await scheduler.close();
+  }
+}
+
+/** Adjacent records of two members: closer than the clock uncertainty, or out of order because one was late. */
+function isUnsure({ node, firstKey, uncertaintyMs }: MemberRun, last: PreviousRecord | undefined): boolean {
+  if (last === undefined || last.node === node) return false;
+  return firstKey - last.lastKey < uncertaintyMs + last.uncertaintyMs;
+}
+
 interface LaneSchedulerOptions extends CallOptions {
   /** Lanes waiting for their first records at the same time. */
   maxParallel: number;
@@ -162,36 +66,33 @@ interface LaneSchedulerOptions extends CallOptions {
 
 /** Opens lanes with bounded concurrency and tracks which of them the merge must wait for. */
 class LaneScheduler {
-  readonly #lanes: MergeLane[];
+  readonly #lanes: readonly MemberLane[];
   readonly #options: LaneSchedulerOptions;
-  readonly #opening = new Set<MergeLane>();
-  readonly #awaited: Set<MergeLane>;
-  readonly #reading = new Set<MergeLane>();
+  /** The lanes that have records. */
+  readonly #merge = new TimeMerge<MemberRun, MemberLane>();
+  readonly #opening = new Set<MemberLane>();
+  /** Lanes without which the next record is unknown. */
+  readonly #awaited: Set<MemberLane>;
+  readonly #reading = new Set<MemberLane>();
   #opened = 0;
-  #arrived: MergeLane[] = [];
   #wake: () => void = () => {};
 
-  constructor(lanes: readonly MergeLane[], options: LaneSchedulerOptions) {
-    this.#lanes = [...lanes];
+  constructor(lanes: readonly MemberLane[], options: LaneSchedulerOptions) {
+    this.#lanes = lanes;
     this.#options = options;
     this.#awaited = new Set(lanes);
   }
 
-  /** Lanes without which the next record is unknown. */
-  get mustWait(): boolean {
-    return this.#awaited.size > 0;
-  }
-
   /** No lane is worth waiting for: late lanes that never sent anything do not count. */
   get isOver(): boolean {
-    if (this.mustWait) return false;
+    if (this.#awaited.size > 0 || this.#merge.first) return false;
     for (const lane of this.#reading) if (lane.hasAnswered) return false;
     return true;
   }
 
   /** A member has accepted the query, or none will. */
   get hasFirstResponse(): boolean {
-    return !this.mustWait || this.#lanes.some(({ hasAnswered }) => hasAnswered);
+    return this.#awaited.size === 0 || this.#lanes.some(({ hasAnswered }) => hasAnswered);
   }
 
   openAll(): void {
@@ -201,24 +102,20 @@ class LaneScheduler {
       this.#opened++;
       this.#opening.add(lane);
       this.#reading.add(lane);
-      lane.open(
-        (changed) => this.#onLaneChange(changed),
-        (more) => this.#add(more),
-      );
+      lane.open((changed) => this.#onLaneChange(changed));
     }
   }
 
-  /** Lanes with new records since the last call. */
-  takeArrived(): MergeLane[] {
-    const arrived = this.#arrived;
-    this.#arrived = [];
-    return arrived;
-  }
-
-  pull(lane: MergeLane): void {
-    this.#reading.add(lane);
-    if (!lane.isLate) this.#awaited.add(lane);
-    lane.pull();
+  /** The records that can be emitted without waiting. */
+  take(most: number): MemberRun[] {
+    if (this.#awaited.size > 0) return [];
+    const runs = this.#merge.take(most);
+    const { first } = this.#merge;
+    if (first && !first.hasNext) {
+      this.#merge.remove();
+      if (!first.isOver) this.#pull(first);
+    }
+    return runs;
   }
 
   /** Resolves on the next change; rejects when the signal aborts. */
@@ -251,19 +148,19 @@ class LaneScheduler {
     );
   }
 
-  #add(lane: MergeLane): void {
-    this.#lanes.push(lane);
-    this.#awaited.add(lane);
-    this.openAll();
+  #pull(lane: MemberLane): void {
+    this.#reading.add(lane);
+    if (!lane.isLate) this.#awaited.add(lane);
+    lane.pull();
   }
 
-  #onLaneChange(lane: MergeLane): void {
+  #onLaneChange(lane: MemberLane): void {
     const isHere = lane.hasNext || lane.isOver;
     if (isHere || lane.isLate) {
       this.#awaited.delete(lane);
       this.#opening.delete(lane);
     }
-    if (isHere && this.#reading.delete(lane) && lane.hasNext) this.#arrived.push(lane);
+    if (isHere && this.#reading.delete(lane) && lane.hasNext) this.#merge.add(lane);
     this.openAll();
     this.#wake();
   }

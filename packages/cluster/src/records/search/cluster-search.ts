@@ -73,7 +73,7 @@ export async function* searchCluster(
 function previousRecord(deps: ClusterDeps, { lastNode, reachedMs, order }: StartPosition): PreviousRecord | undefined {
   if (lastNode === undefined || reachedMs === null) return undefined;
   const { uncertaintyMs } = getClock(deps.clocks, lastNode);
-  return { id: lastNode, key: order === 'newest' ? -reachedMs : reachedMs, uncertaintyMs };
+  return { node: lastNode, lastKey: toKey(reachedMs, order), uncertaintyMs };
 }
 
 interface SearchFacts extends CallOptions {

@@ -1,6 +1,7 @@
 import { type ClusterState, codeOf, type MemberReport, PortholeError } from '@porthole/client';
 import { errorMessage, mergeBuckets, mergeFields, mergeTop } from '@porthole/contract';
 import { KEPT, Shared } from '@porthole/logs/shared';
+import { type MergedRun, MergeLane, TimeMerge } from '@porthole/records';
 import type {
   Direction,
   FieldsRequest,
@@ -232,57 +233,28 @@ async function fetchPage(part: PageStart, request: PageRequest, options: PageOpt
   }
 }
 
-/** Records in the requested direction, and how many of each source are among them. */
+/** Records in the requested direction as far as their order is certain, and how many of each source are among them. */
 function mergeRecords(
   pages: readonly PartPage[],
   { direction, limit }: PageRequest,
 ): { merged: ShownRecord[]; taken: number[] } {
-  const sign = direction === 'older' ? -1 : 1;
-  const lanes = pages.map(({ records, page }) => new Lane(records, page, sign));
-  const merged: ShownRecord[] = [];
-  while (merged.length < limit) {
-    let first: Lane | undefined;
-    for (const lane of lanes) if (lane.key < (first?.key ?? Infinity)) first = lane;
-    const record = first?.take();
-    // Nothing is known about the records after this one: the order is uncertain from here on.
-    if (record === undefined) break;
-    merged.push(record);
-  }
-  return { merged, taken: lanes.map(({ taken }) => taken) };
+  const order = direction === 'older' ? 'newest' : 'oldest';
+  const merge = new TimeMerge<MergedRun<MergedRecords>, MergeLane<MergedRecords>>();
+  const lanes = pages.map(({ records, page }, index) => {
+    const lane = new MergeLane<MergedRecords>(index, order);
+    const isOver = page === undefined || page.next === null;
+    const thenMs = isOver ? (order === 'newest' ? -Infinity : Infinity) : (page.reachedMs ?? Number.NaN);
+    lane.put({ records, times: records.map(({ atMs = Number.NaN }) => atMs) }, thenMs);
+    merge.add(lane);
+    return lane;
+  });
+  const merged = merge.take(limit).flatMap(({ batch, from, to }) => batch.records.slice(from, to));
+  return { merged, taken: lanes.map(({ at }) => at) };
 }
 
-/** The records of one source. A record without a timestamp, or out of order, stays after the one before it. */
-class Lane {
-  taken = 0;
-  key: number;
-  readonly #records: readonly ShownRecord[];
-  readonly #sign: number;
-  readonly #endKey: number;
-
-  constructor(records: readonly ShownRecord[], page: Page | undefined, sign: number) {
-    this.#records = records;
-    this.#sign = sign;
-    // If there are more, they are after what was reached.
-    const reachedMs = page?.reachedMs ?? null;
-    this.#endKey =
-      page === undefined || page.next === null ? Infinity : reachedMs === null ? -Infinity : sign * reachedMs;
-    this.key = -Infinity;
-    this.#updateKey();
-  }
-
-  take(): ShownRecord | undefined {
-    const record = this.#records[this.taken];
-    if (record === undefined) return undefined;
-    this.taken++;
-    this.#updateKey();
-    return record;
-  }
-
-  #updateKey(): void {
-    const record = this.#records[this.taken];
-    if (record === undefined) this.key = this.#endKey === Infinity ? Infinity : Math.max(this.key, this.#endKey);
-    else if (record.atMs !== undefined) this.key = Math.max(this.key, this.#sign * record.atMs);
-  }
+interface MergedRecords {
+  records: readonly ShownRecord[];
+  times: readonly number[];
 }
 
 function positionAfter({ part, page, error, records }: PartPage, taken: number): PagePosition | null {
