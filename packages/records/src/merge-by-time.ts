@@ -152,16 +152,20 @@ export class MergeLane<Batch extends Timed> implements Keyed {
     const { times } = batch;
     const from = this.#at;
     const last = Math.min(times.length, from + most);
-    if (other === undefined) {
-      this.#at = last;
-      this.bound(this.nextMs);
-    } else
-      do {
-        this.#at++;
-        this.bound(times[this.#at] ?? Number.NaN);
-      } while (this.#at < last && isBefore(this, other));
-    if (this.#at === times.length) this.bound(this.#thenMs);
-    return { lane: this.index, batch, from, to: this.#at };
+    let to = other === undefined ? last - 1 : from;
+    let { key } = this;
+    const mostKey = other === undefined ? Infinity : other.key;
+    // Most runs of logs that alternate are single records: this loop is what merging them costs.
+    const isFirst = other === undefined || this.index < other.index;
+    do {
+      to++;
+      const next = this.#sign * (times[to] as number);
+      if (next > key) key = next;
+    } while (to < last && (key < mostKey || (isFirst && key === mostKey)));
+    this.key = key;
+    this.#at = to;
+    if (to === times.length) this.bound(this.#thenMs);
+    return { lane: this.index, batch, from, to };
   }
 }
 

@@ -32,7 +32,7 @@ import type {
   SearchQuery,
   TopQuery,
 } from '@porthole/logs/types';
-import { type RecordBatch, toBatches } from '@porthole/records';
+import { isBatch, type RecordBatch, toBatches } from '@porthole/records';
 import type { ArchiveState } from '../ask/archive-state.ts';
 import type { ArchivedNode } from '../ask/archived-nodes.ts';
 import { aroundBoth } from './combined-around.ts';
@@ -132,24 +132,22 @@ export class CombinedCluster implements ClusterState {
     const decided = await this.#decide(request, options, resumedPosition(request));
     if (decided.kind === 'nodes' && decided.problem === undefined)
       return yield* this.#cluster.search({ ...request, store: 'nodes' }, options);
-    yield* toBatches<ClusterRecord, ClusterEnd>(
-      withSearchCoverage(this.#searchArchive(decided, request, options), request),
-    );
+    const found = this.#searchArchive(decided, request, options);
+    for await (const item of found) yield isBatch(item) ? item : withCoverage(item, request);
   }
 
-  async *#searchArchive(
+  #searchArchive(
     decided: Decision,
     request: SearchQuery & MemberSelection,
     options: SearchOptions,
-  ): AsyncGenerator<ClusterItem[], void, undefined> {
-    if (decided.kind === 'both') {
-      const deps = { cluster: this.#cluster, archive: this.#archive, ...decided };
-      yield* searchBoth(deps, request, options);
-    } else if (decided.kind === 'archive') {
-      yield* this.#ofArchive(this.#archive.searchLogs(request, options), request, options);
-    } else {
-      yield* withProblem(clusterItems(this.#cluster, { ...request, store: 'nodes' }, options), decided.problem);
-    }
+  ): AsyncGenerator<RecordBatch | ClusterEnd, void, undefined> {
+    if (decided.kind === 'both')
+      return searchBoth({ cluster: this.#cluster, archive: this.#archive, ...decided }, request, options);
+    const found =
+      decided.kind === 'archive'
+        ? this.#ofArchive(this.#archive.searchLogs(request, options), request, options)
+        : withProblem(clusterItems(this.#cluster, { ...request, store: 'nodes' }, options), decided.problem);
+    return toBatches<ClusterRecord, ClusterEnd>(found);
   }
 
   around(request: AroundRequest, options: CallOptions = {}): AsyncIterable<ClusterItem[]> {

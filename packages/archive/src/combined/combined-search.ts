@@ -1,9 +1,7 @@
 import {
   type ClusterEnd,
-  type ClusterItem,
   type ClusterRecord,
   type ClusterState,
-  clusterItems,
   codeOf,
   errorMessage,
   type MemberReport,
@@ -12,9 +10,22 @@ import {
   type SearchOptions,
 } from '@porthole/contract';
 import type { SearchQuery, StartPoint } from '@porthole/logs/types';
+import {
+  cursorAt,
+  EMPTY_BATCH,
+  filterBatch,
+  isBatch,
+  joinBatches,
+  type MergedRun,
+  mergeByTime,
+  originAt,
+  type RecordBatch,
+  sliceBatch,
+  toBatches,
+} from '@porthole/records';
 import type { ArchiveState } from '../ask/archive-state.ts';
 import { archivePart, reportsOfUnasked, withArchive } from './combined-reports.ts';
-import { withoutArchived } from './cuts.ts';
+import { withoutArchivedLines } from './cuts.ts';
 import type { ClusterFacts } from './known-sources.ts';
 import { MISSING_LOG, type SourcePlan } from './plan-sources.ts';
 import { type CombinedPosition, encodeCombinedCursor, type MovedPosition, type SidePosition } from './resume-search.ts';
@@ -34,15 +45,36 @@ interface SearchDeps {
 
 const BEGINNING: SidePosition = { page: null, after: null };
 
-/** Searches members and archive, merged by time. An archive that fails ends in a partial response that says so. */
+/** What a search emits. */
+type Found = AsyncIterable<RecordBatch | ClusterEnd>;
+
+/**
+ * Searches members and archive, merged by time; an empty batch first, as soon as the side that is read first has accepted the
+ * request. An archive that fails ends in a partial response that says so.
+ */
 export async function* searchBoth(
   deps: SearchDeps,
   request: CombinedSearch,
   options: SearchOptions,
-): AsyncGenerator<ClusterItem[], void, undefined> {
+): AsyncGenerator<RecordBatch | ClusterEnd, void, undefined> {
   const search = new CombinedSearchRun(deps, request, options);
-  for await (const records of mergeSides(search.sides, request.limit)) yield search.count(records);
-  yield [search.end()];
+  const { sides } = search;
+  const lanes = sides.map((side) => side.read());
+  const startsAt = sides.map((side) => side.startsAt);
+  try {
+    const first = Math.max(0, startsAt.findIndex(Number.isNaN));
+    await lanes[first]?.next();
+    if (lanes.length > 0) yield EMPTY_BATCH;
+    for await (const runs of mergeByTime(lanes, { order: request.order, limit: request.limit, startsAt })) {
+      // What is left of a side whose time ran out would be out of order.
+      if (search.isOutOfTime) break;
+      for (const run of runs) search.note(run);
+      yield joinBatches(runs.map(({ batch, from, to }) => sliceBatch(batch, from, to)));
+    }
+  } finally {
+    await Promise.all(lanes.map((lane) => lane.return()));
+  }
+  yield search.end();
 }
 
 class CombinedSearchRun {
@@ -52,6 +84,7 @@ class CombinedSearchRun {
   readonly #startedMs = performance.now();
   readonly #members: SearchSide | undefined;
   readonly #archive: SearchSide | undefined;
+  readonly sides: readonly SearchSide[];
   #problem: string | null = null;
   /** No member has the log. */
   #isMissing = false;
@@ -67,36 +100,38 @@ class CombinedSearchRun {
     const { members = BEGINNING, archive = BEGINNING } = resumed ?? {};
     const newestFirst = request.order === 'newest';
     const start = request.start && 'timeMs' in request.start ? request.start : undefined;
+    const shared = { start, newestFirst, isStopped: () => this.isOutOfTime };
     if (plan.asksMembers && members)
       this.#members = new SearchSide({
         open: (from) => this.#openMembers(from),
         onFailure: (error) => this.#onMembersFailure(error),
-        startsAt: newestFirst ? -Infinity : plan.membersFromMs,
+        startsAt: newestFirst ? Number.NaN : plan.membersFromMs,
         position: members,
-        ...{ start, newestFirst },
+        ...shared,
       });
     if (plan.archive && archive)
       this.#archive = new SearchSide({
         open: (from) => this.#openArchive(from),
         onFailure: (error) => this.#onArchiveFailure(error),
-        startsAt: newestFirst ? -plan.archiveToMs : -Infinity,
+        startsAt: newestFirst ? plan.archiveToMs : Number.NaN,
         position: archive,
-        ...{ start, newestFirst },
+        ...shared,
       });
+    this.sides = [this.#members, this.#archive].filter((side) => side !== undefined);
   }
 
-  get sides(): SearchSide[] {
-    return [this.#members, this.#archive].filter((side) => side !== undefined);
+  /** The time of one of the sides ran out. */
+  get isOutOfTime(): boolean {
+    return this.sides.some(({ ends }) => ends.at(-1)?.reason === 'time budget');
   }
 
   /** Notes what is emitted. */
-  count(records: ClusterRecord[]): ClusterRecord[] {
-    for (const { atMs } of records) {
-      this.#first ??= atMs;
-      this.#last = atMs ?? this.#last;
-    }
-    this.#records += records.length;
-    return records;
+  note(run: MergedRun<RecordBatch>): void {
+    this.sides[run.lane]?.note(run);
+    const times = run.batch.times.subarray(run.from, run.to).filter((timeMs) => !Number.isNaN(timeMs));
+    this.#first ??= times[0];
+    this.#last = times.at(-1) ?? this.#last;
+    this.#records += run.to - run.from;
   }
 
   end(): ClusterEnd {
@@ -124,24 +159,23 @@ class CombinedSearchRun {
     };
   }
 
-  #openMembers(start: StartPoint | undefined): AsyncIterable<ClusterItem[]> {
+  #openMembers(start: StartPoint | undefined): Found {
     const { cluster, plan } = this.#deps;
     const { start: _start, ...query } = this.#request;
     const request = { ...query, ...plan.members, store: 'nodes' as const, ...(start && { start }) };
-    const found = clusterItems(cluster, request, this.#remaining());
-    return plan.logCuts.size === 0 ? found : withoutArchived(found, plan);
+    return withoutArchivedLines(cluster.search(request, this.#remaining()), plan);
   }
 
-  #openArchive(start: StartPoint | undefined): AsyncIterable<ClusterItem[]> {
+  #openArchive(start: StartPoint | undefined): Found {
     const { archive, plan } = this.#deps;
     const { start: _start, ...query } = this.#request;
-    const request = { ...query, ...(start && { start }) };
-    return archive.searchLogs(request, { ...plan.archive, ...this.#remaining() });
+    const found = archive.searchLogs({ ...query, ...(start && { start }) }, { ...plan.archive, ...this.#remaining() });
+    return toBatches<ClusterRecord, ClusterEnd>(found);
   }
 
-  /** The budget is that of the whole request. */
+  /** The budget is that of the whole request. Batches are kept while the other side is read. */
   #remaining(): SearchOptions {
-    const { budgetMs, ...options } = this.#options;
+    const { budgetMs, reusesMemory: _reusesMemory, ...options } = this.#options;
     if (budgetMs === undefined) return options;
     return { ...options, budgetMs: Math.max(1, budgetMs - (performance.now() - this.#startedMs)) };
   }
@@ -220,16 +254,18 @@ class CombinedSearchRun {
 /** One of the two searches that are merged: of the members, or of the archive. */
 interface SideOptions {
   /** Searches one page from here; `undefined`: from the beginning. */
-  open(start: StartPoint | undefined): AsyncIterable<ClusterItem[]>;
+  open(start: StartPoint | undefined): Found;
   /** Where the first page starts. */
   start: StartPoint | undefined;
   /** Where it is resumed. */
   position: SidePosition;
   newestFirst: boolean;
-  /** The key before which it has nothing: until then it is not opened. */
+  /** The time before which it has nothing: until then it is not opened. `NaN`: it is at once. */
   startsAt: number;
   /** Handles an error: returns if the merge continues without this side. */
   onFailure(error: unknown): void;
+  /** Nothing more is needed. */
+  isStopped(): boolean;
 }
 
 /**
@@ -242,183 +278,99 @@ class SearchSide {
   readonly taken = new Map<string, number>();
   /** The last time that was taken: of records out of order, the one furthest on. */
   reachedMs: number | null = null;
+  readonly startsAt: number;
   readonly #options: SideOptions;
   #page: string | null;
-  #after: SidePosition['after'];
-  #batches: AsyncIterator<ClusterItem[]> | undefined;
-  #buffer: readonly ClusterRecord[] = [];
-  #next = 0;
-  #lastKey = Number.NEGATIVE_INFINITY;
-  /** The end of the page that is being taken from. */
+  /** The last record that was taken of the page. */
+  #last: { batch: RecordBatch; index: number } | SidePosition['after'];
+  /** The end of the page, of which all was taken. */
   #end: ClusterEnd | undefined;
-  /** While the page is read again: what comes before the record to resume after, and may have to be emitted. */
-  #held: ClusterRecord[] | undefined;
-
-  readonly startsAt: number;
 
   constructor(options: SideOptions) {
     this.#options = options;
     this.startsAt = options.startsAt;
-    const { page, after } = options.position;
-    this.#page = page;
-    this.#after = after;
-    if (after) this.#held = [];
+    this.#page = options.position.page;
+    this.#last = options.position.after;
   }
 
-  get hasNext(): boolean {
-    return this.#next < this.#buffer.length;
-  }
-
-  /** Nothing more comes: all was found, or a limit other than that of a page ended it. */
-  get isOver(): boolean {
-    const end = this.#end;
-    return !this.hasNext && end !== undefined && (end.reason !== 'limit' || end.cursor === null);
-  }
-
-  /** Time of the next record, negated for newest first; one without a time stays behind its predecessor. */
-  get key(): number {
-    const atMs = this.#buffer[this.#next]?.atMs;
-    return atMs === undefined ? this.#lastKey : this.#keyOf(atMs);
-  }
-
-  take(): ClusterRecord {
-    this.#lastKey = this.key;
-    const record = this.#buffer[this.#next++] as ClusterRecord;
-    this.#after = { node: record.node, cursor: record.cursor, atMs: record.atMs ?? null };
-    this.#reach(record.atMs);
-    this.taken.set(record.node, (this.taken.get(record.node) ?? 0) + 1);
-    return record;
-  }
-
-  /** Reads the next batch; `false` if that failed and the merge continues without this side. */
-  async tryPull(): Promise<boolean> {
+  /** An empty batch first, when the request was accepted. */
+  async *read(): AsyncGenerator<RecordBatch, void, undefined> {
+    const { start, position, open, isStopped, onFailure } = this.#options;
+    let { after } = position;
     try {
-      await this.#pull();
-      return true;
+      for (let isAccepted = false; !isStopped(); ) {
+        const page = open(this.#page === null ? start : { cursor: this.#page });
+        this.#end = undefined;
+        for await (const item of after ? this.#resumed(page, after) : page) {
+          if (!isAccepted) yield EMPTY_BATCH;
+          isAccepted = true;
+          if (!isBatch(item)) this.#end = item;
+          else if (item.ends.length > 0) yield item;
+          if (isStopped()) return;
+        }
+        const end = this.#end as ClusterEnd | undefined;
+        if (!end) throw new Error('a search ended without its end');
+        this.ends.push(end);
+        // Nothing more comes: all was found, or a limit other than that of a page ended it.
+        if (end.reason !== 'limit' || end.cursor === null) return;
+        this.#page = end.cursor;
+        this.#last = after = null;
+      }
     } catch (error) {
-      this.#options.onFailure(error);
-      return false;
+      onFailure(error);
     }
   }
 
-  /** Reads the next batch, which may have no records. Only when the last one was taken. */
-  async #pull(): Promise<void> {
-    if (this.hasNext || this.isOver) return;
-    if (this.#end) {
-      this.#page = this.#end.cursor;
-      this.#after = null;
-      this.#end = undefined;
-      this.#batches = undefined;
+  note({ batch, from, to }: MergedRun<RecordBatch>): void {
+    for (let index = from; index < to; index++) {
+      const { node = '' } = originAt(batch, index);
+      this.taken.set(node, (this.taken.get(node) ?? 0) + 1);
+      const atMs = batch.times[index] as number;
+      if (this.reachedMs === null ? !Number.isNaN(atMs) : this.#isBehind(atMs, this.reachedMs)) this.reachedMs = atMs;
     }
-    const start = this.#page === null ? this.#options.start : { cursor: this.#page };
-    this.#batches ??= this.#options.open(start)[Symbol.asyncIterator]();
-    const { value = [], done } = await this.#batches.next();
-    if (done) throw new Error('a search ended without its end');
-    const records: ClusterRecord[] = [];
-    for (const item of value) {
-      if (item.type === 'record') records.push(item);
-      else this.#end = item;
-    }
-    if (this.#end) this.ends.push(this.#end);
-    this.#buffer = this.#held ? this.#resume(this.#held, records) : records;
-    this.#next = 0;
-  }
-
-  async close(): Promise<void> {
-    await this.#batches?.return?.();
+    this.#last = { batch, index: to - 1 };
   }
 
   /** Where to resume; `null`: everything was taken. */
   position(): SidePosition | null {
-    if (this.#end === undefined || this.hasNext) return { page: this.#page, after: this.#after };
-    return this.#end.cursor === null ? null : { page: this.#end.cursor, after: null };
+    if (this.#end) return this.#end.cursor === null ? null : { page: this.#end.cursor, after: null };
+    const last = this.#last;
+    if (!last || !('batch' in last)) return { page: this.#page, after: last };
+    const { node = '' } = originAt(last.batch, last.index);
+    const atMs = last.batch.times[last.index] as number;
+    const after = { node, cursor: cursorAt(last.batch, last.index), atMs: Number.isNaN(atMs) ? null : atMs };
+    return { page: this.#page, after };
   }
 
-  #reach(atMs: number | undefined): void {
-    if (atMs === undefined) return;
-    const isFurther = this.reachedMs === null || this.#keyOf(atMs) > this.#keyOf(this.reachedMs);
-    if (isFurther) this.reachedMs = atMs;
+  /** Whether a time comes after another one. */
+  #isBehind(atMs: number, otherMs: number): boolean {
+    return this.#options.newestFirst ? atMs < otherMs : atMs > otherMs;
   }
 
-  #keyOf(atMs: number): number {
-    return this.#options.newestFirst ? -atMs : atMs;
-  }
-
-  /** Leaves out what was taken before. If its last record is gone, what is behind its time is emitted. */
-  #resume(held: ClusterRecord[], records: readonly ClusterRecord[]): readonly ClusterRecord[] {
-    const { node, cursor, atMs } = this.#after ?? { node: '', cursor: '', atMs: null };
-    const found = records.findIndex((record) => record.node === node && record.cursor === cursor);
-    if (found >= 0) {
-      this.#held = undefined;
-      return records.slice(found + 1);
-    }
-    held.push(...records);
-    if (!this.#end) return [];
-    this.#held = undefined;
-    const reached = atMs === null ? Number.NEGATIVE_INFINITY : this.#keyOf(atMs);
-    return held.filter((record) => record.atMs !== undefined && this.#keyOf(record.atMs) > reached);
-  }
-}
-
-/** Maximum batch. */
-const BATCH_RECORDS = 1024;
-
-/** Emits the records of all sides by time; an empty batch first, as soon as one of them has accepted the request. */
-async function* mergeSides(
-  sides: readonly SearchSide[],
-  limit: number,
-): AsyncGenerator<ClusterRecord[], void, undefined> {
-  const open = new Set(sides);
-  let remaining = limit;
-  let isFirst = true;
-  try {
-    while (remaining > 0) {
-      const batch = takeBatch([...open], Math.min(remaining, BATCH_RECORDS));
-      remaining -= batch.length;
-      if (batch.length > 0) {
-        yield batch;
-        continue;
+  /** Leaves out what was taken of a page before. If its last record is gone, what is behind its time is emitted. */
+  async *#resumed(
+    page: Found,
+    { node, cursor, atMs }: NonNullable<SidePosition['after']>,
+  ): AsyncGenerator<RecordBatch | ClusterEnd, void, undefined> {
+    const held: RecordBatch[] = [];
+    let isFound = false;
+    for await (const item of page) {
+      if (isFound) yield item;
+      else if (isBatch(item)) {
+        const found = item.ends.findIndex(
+          (_, index) => originAt(item, index).node === node && cursorAt(item, index) === cursor,
+        );
+        isFound = found >= 0;
+        if (!isFound) held.push(item);
+        yield isFound ? sliceBatch(item, found + 1, item.ends.length) : EMPTY_BATCH;
+      } else {
+        const all = joinBatches(held);
+        yield filterBatch(all, (index) => {
+          const timeMs = all.times[index] as number;
+          return atMs === null ? !Number.isNaN(timeMs) : this.#isBehind(timeMs, atMs);
+        });
+        yield item;
       }
-      const waited = [...open].filter((side) => mustWaitFor(side, [...open]));
-      if (waited.length === 0) break;
-      const areThere = await Promise.all(waited.map((side) => side.tryPull()));
-      for (const [index, side] of waited.entries()) if (!areThere[index]) open.delete(side);
-      if (isFirst) yield [];
-      isFirst = false;
-      // What is left of a side whose time ran out would be out of order.
-      for (const side of open) if (side.isOver && side.ends.at(-1)?.reason === 'time budget') return;
     }
-  } finally {
-    await Promise.all(sides.map((side) => side.close()));
   }
-}
-
-/** The records that can be emitted without waiting for a side. */
-function takeBatch(sides: readonly SearchSide[], most: number): ClusterRecord[] {
-  const batch: ClusterRecord[] = [];
-  while (batch.length < most) {
-    const next = firstOf(sides);
-    if (!next || sides.some((other) => other !== next && isNeededBefore(other, next.key))) break;
-    batch.push(next.take());
-  }
-  return batch;
-}
-
-function firstOf(sides: readonly SearchSide[]): SearchSide | undefined {
-  let first: SearchSide | undefined;
-  for (const side of sides) if (side.hasNext && (first === undefined || side.key < first.key)) first = side;
-  return first;
-}
-
-/** Whether a side that has nothing at hand may have a record up to this key. */
-function isNeededBefore(side: SearchSide, key: number): boolean {
-  return !side.hasNext && !side.isOver && side.startsAt <= key;
-}
-
-function mustWaitFor(side: SearchSide, open: readonly SearchSide[]): boolean {
-  if (side.hasNext || side.isOver) return false;
-  const next = firstOf(open);
-  if (next) return isNeededBefore(side, next.key);
-  // Nothing is at hand: the side that may have the earliest record.
-  return open.every((other) => other.isOver || side.startsAt <= other.startsAt);
 }

@@ -1,4 +1,5 @@
 import type { ClusterItem, ClusterRecord } from '@porthole/contract';
+import { filterBatch, isBatch, type RecordBatch, recordsOf } from '@porthole/records';
 import type { ArchivedLog, ArchivedNode } from '../ask/archived-nodes.ts';
 import { familyOf } from '../ask/question.ts';
 import type { MemberFacts } from './known-sources.ts';
@@ -52,6 +53,18 @@ export async function* withoutArchived(
   plan: { cuts: Cuts; logCuts: LogCuts },
 ): AsyncGenerator<ClusterItem[], void, undefined> {
   for await (const items of found) yield items.filter((item) => item.type === 'end' || !isOfArchive(plan, item));
+}
+
+/** The same of batches. */
+export async function* withoutArchivedLines<End extends { type: 'end' }>(
+  found: AsyncIterable<RecordBatch | End>,
+  plan: { cuts: Cuts; logCuts: LogCuts },
+): AsyncGenerator<RecordBatch | End, void, undefined> {
+  if (plan.logCuts.size === 0) return yield* found;
+  for await (const item of found) {
+    const records = isBatch(item) ? recordsOf<ClusterRecord>(item) : [];
+    yield isBatch(item) ? filterBatch(item, (index) => !isOfArchive(plan, records[index] as ClusterRecord)) : item;
+  }
 }
 
 function isOfArchive(
