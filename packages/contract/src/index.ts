@@ -152,6 +152,7 @@ export { quoteInput, quoteShell } from './quote.ts';
 export { showHidden, unicodeEscape } from './records/hidden-characters.ts';
 export { loadGaps } from './records/load-gaps.ts';
 export {
+  addBuckets,
   type BucketSource,
   compareValues,
   type FieldsSource,
@@ -164,6 +165,8 @@ export {
   mergeTop,
   pastRequest,
   readPast,
+  sharedRange,
+  type TopOverTime,
   type TopSource,
 } from './records/merge-counts.ts';
 export {

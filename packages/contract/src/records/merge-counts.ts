@@ -12,16 +12,24 @@ import type {
 import type { ClusterDigest } from '../cluster-state.ts';
 import type { MemberReport, MemberSelection } from '../member.ts';
 
+/** Records of each node, by its id. */
+type Nodes = Record<string, number>;
+
+/**
+ * Whose counts are merged: its id in `nodes` of the result; `null` if they are those of several, which are in `nodes` of
+ * them. Responses of members are untrusted: they have an id.
+ */
+type SourceId = string | null;
+
 /** The counts of one log or member, by its own clock, in buckets at most as wide as the merged ones. */
 export interface BucketSource {
-  /** Names it in `nodes` of the merged buckets. */
-  id: string;
+  id: SourceId;
   /** To take off this time of its clock. */
   offsetAt(timeMs: number): number;
-  histogram: Pick<Histogram, 'bucketMs' | 'buckets'>;
+  histogram: Pick<Histogram, 'bucketMs'> & { buckets: readonly (HistogramBucket & { nodes?: Nodes })[] };
 }
 
-interface BucketGrid {
+export interface BucketGrid {
   bucketMs: number;
   /** Nothing outside of this range is returned: its first and last buckets take what is. */
   fromMs?: number | undefined;
@@ -29,8 +37,7 @@ interface BucketGrid {
 }
 
 export interface MergedBucket extends HistogramBucket {
-  /** Records of each source, by its id. */
-  nodes: Record<string, number>;
+  nodes: Nodes;
 }
 
 type Counts = HistogramBucket['counts'];
@@ -47,7 +54,7 @@ export function mergeBuckets(
   const last = Math.ceil(toMs / bucketMs) - 1;
   const merged = new Map<number, { counts: Map<keyof Counts, number>; nodes: Map<string, number> }>();
   for (const { id, offsetAt, histogram } of sources)
-    for (const { startMs, counts } of histogram.buckets) {
+    for (const { startMs, counts, nodes } of histogram.buckets) {
       const memberMs = startMs + histogram.bucketMs / 2;
       const middleMs = memberMs - offsetAt(memberMs);
       const index = Math.min(Math.max(Math.floor(middleMs / bucketMs), first), last);
@@ -55,8 +62,9 @@ export function mergeBuckets(
       merged.set(index, bucket);
       for (const [level, count] of Object.entries(counts) as [keyof Counts, number][]) {
         add(bucket.counts, level, count);
-        add(bucket.nodes, id, count);
+        if (id !== null) add(bucket.nodes, id, count);
       }
+      if (id === null) addNodes(bucket.nodes, id, 0, nodes);
     }
   return [...merged]
     .sort(([a], [b]) => a - b)
@@ -71,16 +79,33 @@ function add<K>(counts: Map<K, number>, key: K, count: number): void {
   counts.set(key, (counts.get(key) ?? 0) + count);
 }
 
+function addNodes(sums: Map<string, number>, id: SourceId, count: number, nodes: Nodes = {}): void {
+  for (const [node, own] of id === null ? Object.entries(nodes) : [[id, count] as const]) add(sums, node, own);
+}
+
+/** The time range that all of them have counted; `null` is all of it. */
+export function sharedRange(ranges: readonly (CountedRange | null)[]): CountedRange | null {
+  const partial = ranges.filter((range) => range !== null);
+  if (partial.length === 0) return null;
+  const fromMs = Math.max(...partial.map((range) => range.fromMs));
+  return { fromMs, toMs: Math.max(fromMs, Math.min(...partial.map((range) => range.toMs))) };
+}
+
+interface CountedRange {
+  fromMs: number;
+  toMs: number;
+}
+
 /** The fields of one log or member. */
 export interface FieldsSource {
-  /** Names it in `nodes` of the merged fields. */
-  id: string;
-  fields: Pick<Fields, 'fields' | 'totalFields' | 'records' | 'isSample'>;
+  id: SourceId;
+  fields: Pick<Fields, 'totalFields' | 'records' | 'isSample'> & {
+    fields: readonly (FieldSummary & { nodes?: Nodes })[];
+  };
 }
 
 export interface MergedField extends FieldSummary {
-  /** Records of each source that has the field, by its id. */
-  nodes: Record<string, number>;
+  nodes: Nodes;
 }
 
 /** Values shown of a field. */
@@ -89,7 +114,7 @@ const MAX_EXAMPLES = 10;
 type MergedFields = Omit<FieldsSource['fields'], 'fields'> & { fields: MergedField[] };
 
 /** A field as each source that has it describes it. */
-type FieldParts = { id: string; field: FieldSummary }[];
+type FieldParts = { id: SourceId; field: FieldsSource['fields']['fields'][number] }[];
 
 /** The fields of several logs or members, none of which is part of another; those of the most records first. */
 export function mergeFields(sources: readonly FieldsSource[], { limit }: { limit: number }): MergedFields {
@@ -112,13 +137,15 @@ function compareFields(a: FieldSummary, b: FieldSummary): number {
 
 function mergeField(name: string, parts: FieldParts): MergedField {
   const fields = parts.map(({ field }) => field);
+  const nodes = new Map<string, number>();
+  for (const { id, field } of parts) addNodes(nodes, id, field.records, field.nodes);
   return {
     name,
     types: mergeTypes(fields),
     records: fields.reduce((sum, { records }) => sum + records, 0),
     ...mergeDistinct(fields),
     examples: mergeExamples(fields),
-    nodes: Object.fromEntries(parts.map(({ id, field }) => [id, field.records])),
+    nodes: Object.fromEntries(nodes),
   };
 }
 
@@ -162,10 +189,13 @@ function mergeExamples(fields: readonly FieldSummary[]): string[] {
 }
 
 /** The counts of one log or member. */
-export interface TopSource {
-  /** Names it in `nodes` of the merged values. */
+export interface TopSource extends MergedSource {
   id: string;
-  top: Pick<Top, 'values' | 'others' | 'missing' | 'distinct' | 'isExact'>;
+}
+
+interface MergedSource {
+  id: SourceId;
+  top: Pick<Top, 'others' | 'missing' | 'distinct' | 'isExact'> & { values: readonly (TopValue & { nodes?: Nodes })[] };
 }
 
 interface MergeTopOptions {
@@ -175,8 +205,7 @@ interface MergeTopOptions {
 }
 
 export interface MergedValue extends TopValue {
-  /** Counts of each source that has the value, by its id. */
-  nodes: Record<string, number>;
+  nodes: Nodes;
 }
 
 type MergedTop = Omit<TopSource['top'], 'values'> & { values: MergedValue[] };
@@ -186,6 +215,8 @@ interface Merging {
   count: number;
   error: number;
   nodes: Map<string, number>;
+  /** Those that list it. */
+  sources: Set<MergedSource>;
 }
 
 /**
@@ -193,13 +224,13 @@ interface Merging {
  * exact. A value that is missing in the list of another one may occur there as often as the last one listed: that is
  * added to its `error`.
  */
-export function mergeTop(tops: readonly TopSource[], { limit, areGiven }: MergeTopOptions): MergedTop {
+export function mergeTop(tops: readonly MergedSource[], { limit, areGiven }: MergeTopOptions): MergedTop {
   const merged = new Map<string, Merging>();
-  for (const { id, top } of tops) for (const value of top.values) addValue(merged, id, value);
-  for (const { id, top } of tops) {
-    const mostUnlisted = areGiven ? 0 : boundUnlisted(top);
+  for (const source of tops) for (const value of source.top.values) addValue(merged, source, value);
+  for (const source of tops) {
+    const mostUnlisted = areGiven ? 0 : boundUnlisted(source.top);
     if (mostUnlisted === 0) continue;
-    for (const value of merged.values()) if (!value.nodes.has(id)) value.error += mostUnlisted;
+    for (const value of merged.values()) if (!value.sources.has(source)) value.error += mostUnlisted;
   }
   const ranked = [...merged]
     .map(([value, { count, error, nodes }]): MergedValue => {
@@ -222,12 +253,48 @@ export function compareValues(a: TopValue, b: TopValue): number {
   return b.count - a.count || (a.value < b.value ? -1 : 1);
 }
 
-function addValue(merged: Map<string, Merging>, id: string, { value, count, error = 0 }: TopValue): void {
-  const known = merged.get(value) ?? { count: 0, error: 0, nodes: new Map<string, number>() };
+function addValue(
+  merged: Map<string, Merging>,
+  source: MergedSource,
+  { value, count, error = 0, nodes }: TopSource['top']['values'][number],
+): void {
+  const known = merged.get(value) ?? { count: 0, error: 0, nodes: new Map(), sources: new Set() };
   merged.set(value, known);
   known.count += count;
   known.error += error;
-  known.nodes.set(id, (known.nodes.get(id) ?? 0) + count);
+  known.sources.add(source);
+  addNodes(known.nodes, source.id, count, nodes);
+}
+
+/** The counts over time of one log or member, by its own clock. */
+export interface TopOverTime {
+  id: SourceId;
+  /** To take off this time of its clock. */
+  offsetAt(timeMs: number): number;
+  top: Pick<Top, 'bucketMs'> & { values: readonly TopValue[] };
+}
+
+/** The values with their counts over time. */
+export function addBuckets<Value extends TopValue>(
+  values: readonly Value[],
+  tops: readonly TopOverTime[],
+  grid: BucketGrid,
+): Value[] {
+  const byValue = new Map(values.map(({ value }) => [value, [] as BucketSource[]]));
+  for (const { id, offsetAt, top } of tops) {
+    const { bucketMs = grid.bucketMs } = top;
+    for (const { value, buckets = [] } of top.values) {
+      // Values have no levels.
+      const counts = buckets.map(({ startMs, count }) => ({ startMs, counts: { NONE: count } }));
+      byValue.get(value)?.push({ id, offsetAt, histogram: { bucketMs, buckets: counts } });
+    }
+  }
+  return values.map((value) => {
+    const sources = byValue.get(value.value) ?? [];
+    if (sources.length === 0) return value;
+    const merged = mergeBuckets(sources, grid);
+    return { ...value, buckets: merged.map(({ startMs, counts }) => ({ startMs, count: counts.NONE ?? 0 })) };
+  });
 }
 
 /** How many records may have a value that the source does not list. */
@@ -239,7 +306,7 @@ function boundUnlisted({ values, others }: TopSource['top']): number {
 }
 
 /** If only one source has values at all, its list is the result, however long it is. */
-function isMergeExact(tops: readonly TopSource[], areGiven: boolean): boolean {
+function isMergeExact(tops: readonly MergedSource[], areGiven: boolean): boolean {
   if (!tops.every(({ top }) => top.isExact)) return false;
   const withValues = tops.filter(({ top }) => top.values.length > 0 || top.others > 0);
   return areGiven || withValues.length <= 1 || withValues.every(({ top }) => top.others === 0);

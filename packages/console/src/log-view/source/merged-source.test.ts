@@ -10,7 +10,6 @@ import {
   mergeTops,
   type PageStart,
   parsePositions,
-  sharedRange,
 } from './merged-source.ts';
 
 async function* collect(batches: string[][], end?: Error): AsyncGenerator<string[], void, undefined> {
@@ -231,9 +230,4 @@ it('fields of several logs are listed once, with all of their records', () => {
     ],
     ...{ totalFields: 2, records: 15, isSample: true, counted: null },
   });
-});
-
-it('the counted range is that of all', () => {
-  expect(sharedRange([null, null])).toBeNull();
-  expect(sharedRange([null, { fromMs: 1, toMs: 9 }, { fromMs: 3, toMs: 10 }])).toEqual({ fromMs: 3, toMs: 9 });
 });

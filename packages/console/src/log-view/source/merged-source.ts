@@ -1,5 +1,5 @@
 import { type ClusterState, codeOf, type MemberReport, PortholeError } from '@porthole/client';
-import { errorMessage, mergeBuckets, mergeFields, mergeTop } from '@porthole/contract';
+import { errorMessage, mergeBuckets, mergeFields, mergeTop, sharedRange } from '@porthole/contract';
 import { KEPT, Shared } from '@porthole/logs/shared';
 import { type MergedRun, MergeLane, TimeMerge } from '@porthole/records';
 import type {
@@ -284,18 +284,6 @@ function failedReports(source: LogSource, error: unknown): MemberReport[] {
 }
 
 /* Counts by field of several logs, none of which is part of another, as one. */
-
-type Counted = HistogramResult['counted'];
-
-/** Where several have counted only a part, the part that all of them have. */
-export function sharedRange(ranges: readonly Counted[]): Counted {
-  const partial = ranges.filter((range) => range !== null);
-  if (partial.length === 0) return null;
-  return {
-    fromMs: Math.max(...partial.map(({ fromMs }) => fromMs)),
-    toMs: Math.min(...partial.map(({ toMs }) => toMs)),
-  };
-}
 
 /** Counts by value, added up. */
 export function mergeTops(tops: readonly TopResult[], limit: number): Omit<TopResult, 'members'> {
