@@ -202,7 +202,7 @@ export class LogDir {
     this.#watch ??= watchForIndex({ ...deps, loaded: () => this.#started?.disk }, times);
   }
 
-  /** Loads the engine and starts its threads, so that the first search need not wait for them. */
+  /** Loads the engine and starts one of its threads, so that a search soon after need not wait for them. */
   readonly prepare = async (): Promise<void> => (await this.#loadEngine()).prepare();
 
   /** Closes open files. Running tails end by themselves, searches are aborted. */

@@ -1,7 +1,7 @@
 import { isIP } from 'node:net';
 import { hostname, networkInterfaces } from 'node:os';
 import type { NodeObject } from '@porthole/contract';
-import { ONCE, Shared } from '@porthole/logs/shared';
+import { ONCE, owned, Shared } from '@porthole/logs/shared';
 import type { EmbeddedNode, NodeOptions } from './embedded-node.ts';
 import { describeFailure, StartError } from './errors.ts';
 import { guardHost } from './guard-host.ts';
@@ -53,8 +53,12 @@ export async function openNode(
   const isStopping = () => phase.isStopping;
   const components = await openNodeComponents(loaded, { config, authenticate, node: () => node, isStopping, threads });
   const policy = createRequestPolicy({ ...components, settings, isStopping });
-  const adapter = createHttpAdapter({ ...components, hostNames, policy, settings, version, hostName, demoUrl });
   const log = components.ownLog.component('node');
+  const onConsole = () => {
+    if (!phase.isStopping) prepareSearches(components.logs, log);
+  };
+  const served = { hostNames, policy, settings, version, hostName, demoUrl, onConsole };
+  const adapter = createHttpAdapter({ ...components, ...served });
   const onFault = (error: unknown) => {
     policy.metrics.countFault('process');
     log.error('fault', 'an unexpected error that belongs to no request; the process goes on', {
@@ -80,6 +84,14 @@ export async function openNode(
       release?.();
     },
   };
+}
+
+/** Whoever opens the console will search: the engine is loaded and a thread started while the page is. */
+function prepareSearches(logs: NodeComponents['logs'], log: Logger): void {
+  void owned(logs.prepare(), (error) => {
+    // The first search tries it again, and reports why it fails.
+    log.warn('search', 'the search engine cannot be prepared', { error: describeFailure(error) });
+  });
 }
 
 /** Logs that the node is ready, with all warnings, and then every minute that it is alive. Returns what stops that. */

@@ -20,8 +20,6 @@ import { readTlsFiles } from './tls-files.ts';
 export interface StartNodeOptions extends NodeOptions {
   /** `false`: no gRPC, the same as the setting `grpc.enabled`. */
   grpc?: boolean;
-  /** Soon after the start, the engine is loaded and its threads are started, so that the first search is fast. */
-  preparesSearches?: boolean;
   /**
    * The process exists for this node, as that of the program `porthole` does: unexpected errors end it. Without it, those
    * of the node's own code are logged and counted, and its program goes on.
@@ -42,10 +40,9 @@ export async function startNode(given: StartNodeOptions = {}): Promise<RunningNo
   checkOptions('startNode()', given, {
     ...NODE_OPTION_KINDS,
     grpc: 'boolean',
-    preparesSearches: 'boolean',
     ownsProcess: 'boolean',
   });
-  const { grpc, preparesSearches = false, ownsProcess = false, ...options } = given;
+  const { grpc, ownsProcess = false, ...options } = given;
   const settings = grpc === undefined ? options.settings : withGrpc(options.settings, grpc);
   const open = await openNode({ ...options, ...(settings && { settings }) }, { ownsProcess });
   const { components, node, loaded } = open;
@@ -60,26 +57,12 @@ export async function startNode(given: StartNodeOptions = {}): Promise<RunningNo
     throw error;
   });
   const stopHeartbeat = announceNode(open, url);
-  const preparing = preparesSearches ? prepareSearches(open) : undefined;
   const embedded = toEmbeddedNode(open, () => {
-    clearTimeout(preparing);
     open.refuseRequests();
     stopHeartbeat();
     return stopNode(open, (drainMs) => ports.stop(drainMs));
   });
   return { ...embedded, url, stop: embedded.close };
-}
-
-/** After what reads the state of a node that has just started. One that runs only briefly prepares nothing. */
-const PREPARE_AFTER_MS = 3000;
-
-function prepareSearches({ components, log }: OpenNode): NodeJS.Timeout {
-  const prepare = () =>
-    components.logs.prepare().catch((error: unknown) => {
-      // The first search tries it again, and reports why it fails.
-      log.warn('start', 'the search engine cannot be prepared', { error: describeFailure(error) });
-    });
-  return setTimeout(prepare, PREPARE_AFTER_MS).unref();
 }
 
 function withGrpc(settings: PartialSettings = {}, enabled: boolean): PartialSettings {

@@ -1,7 +1,7 @@
 import { closeSync, openSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CancelFlag } from '../cancel-flag.ts';
 import { eventually } from '../testing/eventually.ts';
 import { SLOW_REGEX, slowText } from '../testing/slow-regex.ts';
@@ -197,6 +197,24 @@ it('has a thread before the first job once it is prepared', async () => {
   await pool.close();
   await pool.prepare();
   expect(pool.usage.threads).toBe(0);
+});
+
+it('ends the thread of a prepared pool only after ten minutes without a job, and starts one again when asked', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  try {
+    const pool = openPool(2);
+    await pool.prepare();
+    vi.advanceTimersByTime(599_000);
+    await pool.run(countJob(openFile(3), [0, 1]));
+    vi.advanceTimersByTime(599_000);
+    expect(pool.usage.threads).toBe(1);
+    vi.advanceTimersByTime(2000);
+    expect(pool.usage.threads).toBe(0);
+    await pool.prepare();
+    expect(pool.usage.threads).toBe(1);
+  } finally {
+    vi.useRealTimers();
+  }
 });
 
 describe('a cancelled job', () => {

@@ -49,6 +49,18 @@ const MAX_SCRIPT_BYTES = 352_000;
 const SCRIPT_PATH = '/assets/console-ABCDEFGH.js';
 
 describe('the console', () => {
+  it('has a search thread started when it is opened, and nothing else does before a search', async () => {
+    const { port } = await startTestNode({ files: { 'a.log': 'text\n' }, settings: { search: { workers: 1 } } });
+    const threads = async () => {
+      const { body } = await sendRequest(port, '/metrics');
+      return /^porthole_scan_threads (\d+)$/m.exec(body.toString())?.[1];
+    };
+    expect((await sendRequest(port, '/api/v1/log/list')).status).toBe(200);
+    expect(await threads()).toBe('0');
+    await sendRequest(port, '/');
+    await expect.poll(threads).toBe('1');
+  });
+
   it('names the demo cluster that runs beside the node', async () => {
     const folder = join(tempDir(), 'console');
     writeConsole(folder);

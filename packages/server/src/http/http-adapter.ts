@@ -36,6 +36,8 @@ export interface HttpAdapterDeps {
   /** Offered by the console. */
   demoUrl?: string | undefined;
   ownLog: OwnLog;
+  /** See `createPageRoutes`. */
+  onConsole?: (() => void) | undefined;
   /** Further names of this node in the `Host` header. */
   hostNames?: readonly string[];
 }
@@ -48,7 +50,19 @@ export interface HttpAdapter {
 
 /** Connects HTTP requests to the node: authorization, routes, metrics. */
 export function createHttpAdapter(deps: HttpAdapterDeps): HttpAdapter {
-  const { settings, policy, state, cluster, health, version, hostName, demoUrl, ownLog, hostNames = [] } = deps;
+  const {
+    settings,
+    policy,
+    state,
+    cluster,
+    health,
+    version,
+    hostName,
+    demoUrl,
+    onConsole,
+    ownLog,
+    hostNames = [],
+  } = deps;
   const { http, node, follow, auth } = settings;
   const { basePath } = http;
   const { access, accessLog, slots, metrics, checkRate, checkLocal, isStopping, answerTimeoutMs, stallTimeoutMs } =
@@ -78,7 +92,7 @@ export function createHttpAdapter(deps: HttpAdapterDeps): HttpAdapter {
       ...createDownloadRoutes(cluster, { ...recordOptions, tickets }),
       ...createBundleRoutes(cluster, { ...policy, ...settings.bundle, health }),
       ...createMcpRoute({ isEnabled: settings.mcp.enabled, basePath, version }),
-      ...createPageRoutes({ consoleFiles: new ConsoleFiles({ demoUrl, basePath }), version, basePath }),
+      ...createPageRoutes({ consoleFiles: new ConsoleFiles({ demoUrl, basePath }), onConsole, version, basePath }),
     },
     memberRoutes: createMemberRoutes(cluster, recordOptions),
     cors: createCors(http.corsOrigins),

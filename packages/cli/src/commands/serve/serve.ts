@@ -41,7 +41,6 @@ async function runNode({ file, flags, demoUrl }: RunNodeOptions): Promise<number
     file,
     flags,
     env: process.env,
-    preparesSearches: true,
     ownsProcess: true,
     ...demo,
   });

@@ -70,16 +70,25 @@ const CONSOLE_HEADERS = {
 
 interface PageRouteDeps {
   consoleFiles: ConsoleFiles;
+  /** Somebody opens the console: a search is likely to follow. */
+  onConsole?: (() => void) | undefined;
   version: string;
   basePath?: string;
 }
 
-export function createPageRoutes({ consoleFiles, ...node }: PageRouteDeps): Record<PageRouteId, RouteHandler> {
+export function createPageRoutes({
+  consoleFiles,
+  onConsole,
+  ...node
+}: PageRouteDeps): Record<PageRouteId, RouteHandler> {
   // Built once, on first use: it blocks the event loop for some milliseconds.
   let docs: RouteResponse | undefined;
   let openApi: RouteResponse | undefined;
   return {
-    console: async ({ headers }) => consoleResponse(await consoleFiles.page(), headers, CONSOLE_HEADERS),
+    console: async ({ headers }) => {
+      onConsole?.();
+      return consoleResponse(await consoleFiles.page(), headers, CONSOLE_HEADERS);
+    },
     asset: async ({ headers, rest }) => {
       const file = await consoleFiles.asset(rest);
       if (!file)
