@@ -5,7 +5,6 @@ import type { KeptSummaries } from './summary-store.ts';
 
 /** Approximate memory of one block summary, for the memory limit. */
 const BLOCK_COST_BYTES = 160;
-const ERROR_COST_BYTES = 8;
 
 /** Time ranges of a file whose positions are kept: those that are asked for again are mostly the last ones. */
 const MAX_SOUGHT = 8;
@@ -103,7 +102,7 @@ export class FileIndex {
     this.#end = Math.max(this.#end, summary.block + 1);
     this.#times = undefined;
     this.isChanged = true;
-    this.costBytes += summaryCost(summary) - (known ? summaryCost(known) : 0);
+    if (!known) this.costBytes += BLOCK_COST_BYTES;
   }
 
   /** Removes a summary unless it was replaced in the meantime. */
@@ -113,7 +112,7 @@ export class FileIndex {
     this.#settled.blocks.delete(summary.block);
     this.groups.remove(summary.block);
     this.#times = undefined;
-    this.costBytes -= summaryCost(summary);
+    this.costBytes -= BLOCK_COST_BYTES;
   }
 
   settle(block: number, stamp: string): void {
@@ -155,10 +154,6 @@ export interface KnownTimes {
   maxMs: number;
   /** No record is known to be further out of order than usual. */
   isInOrder: boolean;
-}
-
-function summaryCost({ errors }: BlockSummary): number {
-  return BLOCK_COST_BYTES + (errors?.length ?? 0) * ERROR_COST_BYTES;
 }
 
 /** The groups of one file may take so much of the memory for all files: what they save is less than what the rest saves. */

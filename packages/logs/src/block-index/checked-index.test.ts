@@ -6,7 +6,7 @@ import { CheckedIndex } from './checked-index.ts';
 const FOUND = { startBytes: 10, endBytes: 20 };
 
 function summary(block: number): BlockSummary {
-  return { block, all: null, errors: [], check: { bytes: 1, hash: block, scrubbed: false } };
+  return { block, all: null, hasErrors: false, check: { bytes: 1, hash: block, scrubbed: false } };
 }
 
 describe('where a time range was found', () => {

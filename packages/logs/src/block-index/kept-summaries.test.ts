@@ -211,9 +211,9 @@ test('summaries are read as they were written, and any other byte is noticed', a
   const check = { bytes: 262_150, hash: 4_000_000_000, scrubbed: true };
   const all = { minMs: 1, maxMs: Infinity, lateMs: 0.5, counts: [0, 1, 2, 3, 4, 5, 6], untimed: 7 };
   const summaries = [
-    { block: 0, all, errors: [5, BLOCK_BYTES - 1], check },
-    { block: 3, all: null, errors: [], check: { ...check, scrubbed: false } },
-    { block: 90_000, all, errors: null, check },
+    { block: 0, all, hasErrors: true, check },
+    { block: 3, all: null, hasErrors: false, check: { ...check, scrubbed: false } },
+    { block: 90_000, all, hasErrors: true, check },
   ];
   const kept: KeptSummaries = { summaries, stamp: '1:2:3:4:5', settled: new Set([0, 3]) };
   const bytes = await encodeSummaries(kept);

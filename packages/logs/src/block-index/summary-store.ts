@@ -3,7 +3,7 @@ import { crc32 } from 'node:zlib';
 import type { IndexDir, IndexKeys } from '../file/index-dir.ts';
 import { closeFd, readFd, statFd } from '../fs-calls.ts';
 import { isSystemError } from '../log-error.ts';
-import { BLOCK_BYTES, type BlockSummary } from '../scan/block/blocks.ts';
+import type { BlockSummary } from '../scan/block/blocks.ts';
 import { ONCE, Shared } from '../shared.ts';
 import type { BlockIndexes, FileIndex } from './block-index.ts';
 
@@ -97,11 +97,11 @@ async function readWhole(fd: number): Promise<Buffer | undefined> {
  * Layout, all numbers little-endian: magic, length of the stamp, number of summaries, the stamp, the summaries, and a
  * CRC-32 of everything before it.
  */
-const MAGIC = 0x31_42_48_50; // "PHB1"
+const MAGIC = 0x32_42_48_50; // "PHB2"
 const HEADER_BYTES = 12;
 const SUM_BYTES = 4;
 
-/** Block, flags, check (bytes, hash), number of errors. */
+/** Block, flags, check (bytes, hash). */
 const BLOCK_HEAD_BYTES = 24;
 /** Three times, seven levels, records without a time. */
 const LEVELS = 7;
@@ -126,8 +126,7 @@ export interface KeptSummaries {
 export async function encodeSummaries({ summaries, stamp, settled }: KeptSummaries): Promise<Buffer> {
   const stampBytes = Buffer.from(stamp);
   let length = HEADER_BYTES + stampBytes.length + SUM_BYTES;
-  for (const { all, errors } of summaries)
-    length += BLOCK_HEAD_BYTES + (all ? ALL_BYTES : 0) + 4 * (errors?.length ?? 0);
+  for (const { all } of summaries) length += BLOCK_HEAD_BYTES + (all ? ALL_BYTES : 0);
   const buffer = Buffer.alloc(length);
   buffer.writeUInt32LE(MAGIC, 0);
   buffer.writeUInt32LE(stampBytes.length, 4);
@@ -143,27 +142,23 @@ export async function encodeSummaries({ summaries, stamp, settled }: KeptSummari
 }
 
 function writeSummary(buffer: Buffer, start: number, summary: BlockSummary, isSettled: boolean): number {
-  const { block, all, errors, check } = summary;
+  const { block, all, hasErrors, check } = summary;
   const flags =
-    (all ? HAS_ALL : 0) | (errors ? HAS_ERRORS : 0) | (check.scrubbed ? IS_SCRUBBED : 0) | (isSettled ? IS_SETTLED : 0);
+    (all ? HAS_ALL : 0) |
+    (hasErrors ? HAS_ERRORS : 0) |
+    (check.scrubbed ? IS_SCRUBBED : 0) |
+    (isSettled ? IS_SETTLED : 0);
   buffer.writeUInt32LE(block, start);
-  buffer.writeUInt16LE(flags, start + 4);
-  buffer.writeUInt16LE(errors?.length ?? 0, start + 6);
+  buffer.writeUInt32LE(flags, start + 4);
   buffer.writeDoubleLE(check.bytes, start + 8);
   buffer.writeDoubleLE(check.hash, start + 16);
-  let at = start + BLOCK_HEAD_BYTES;
-  if (all) {
-    for (const [index, timeMs] of [all.minMs, all.maxMs, all.lateMs].entries())
-      buffer.writeDoubleLE(timeMs, at + 8 * index);
-    for (let rank = 0; rank < LEVELS; rank++) buffer.writeUInt32LE(all.counts[rank] ?? 0, at + 24 + 4 * rank);
-    buffer.writeUInt32LE(all.untimed, at + 24 + 4 * LEVELS);
-    at += ALL_BYTES;
-  }
-  for (const offset of errors ?? []) {
-    buffer.writeUInt32LE(offset - block * BLOCK_BYTES, at);
-    at += 4;
-  }
-  return at;
+  const at = start + BLOCK_HEAD_BYTES;
+  if (!all) return at;
+  for (const [index, timeMs] of [all.minMs, all.maxMs, all.lateMs].entries())
+    buffer.writeDoubleLE(timeMs, at + 8 * index);
+  for (let rank = 0; rank < LEVELS; rank++) buffer.writeUInt32LE(all.counts[rank] ?? 0, at + 24 + 4 * rank);
+  buffer.writeUInt32LE(all.untimed, at + 24 + 4 * LEVELS);
+  return at + ALL_BYTES;
 }
 
 /** `undefined`: these are not the bytes that were written. */
@@ -188,8 +183,7 @@ export async function decodeSummaries(buffer: Buffer): Promise<KeptSummaries | u
 
 function readSummary(buffer: Buffer, start: number): { summary: BlockSummary; isSettled: boolean; next: number } {
   const block = buffer.readUInt32LE(start);
-  const flags = buffer.readUInt16LE(start + 4);
-  const count = buffer.readUInt16LE(start + 6);
+  const flags = buffer.readUInt32LE(start + 4);
   const check = {
     bytes: buffer.readDoubleLE(start + 8),
     hash: buffer.readDoubleLE(start + 16),
@@ -209,8 +203,6 @@ function readSummary(buffer: Buffer, start: number): { summary: BlockSummary; is
     };
     at += ALL_BYTES;
   }
-  const errors: number[] = [];
-  for (let index = 0; index < count; index++, at += 4) errors.push(block * BLOCK_BYTES + buffer.readUInt32LE(at));
-  const summary = { block, all, errors: (flags & HAS_ERRORS) === 0 ? null : errors, check };
+  const summary = { block, all, hasErrors: (flags & HAS_ERRORS) !== 0, check };
   return { summary, isSettled: (flags & IS_SETTLED) !== 0, next: at };
 }

@@ -56,7 +56,7 @@ function plantedFile(): ScanFile {
 function jobsFor(file: ScanFile, filter: RecordFilter): Job[] {
   const part = { file, runs: [0, blockCount(file.textBytes)], startBytes: 0, endBytes: file.textBytes, filter };
   const mark = markFile(Buffer.alloc(0));
-  const records = { ...part, kind: 'records', limit: 100, raw: true, mark, picks: [] } as const;
+  const records = { ...part, kind: 'records', limit: 100, raw: true, mark } as const;
   return [
     { ...records, newestFirst: true },
     { ...records, newestFirst: false },

@@ -49,7 +49,7 @@ export async function* familyRecords(
   recordsOptions: RecordsOptions,
 ): AsyncGenerator<FoundStep, void, undefined> {
   const jobFor = (part: FilePart): RecordsJob => recordsJob(part, task, recordsOptions);
-  const planned: FamilyTask = { ...task, withPicks: true };
+  const planned: FamilyTask = { ...task };
   for await (const { part, result } of runParts(planned, jobFor)) {
     planned.mostBlocks = task.mostBlocks ?? blocksPerPart(result);
     yield toStep(part, result, task);
@@ -90,12 +90,11 @@ function recordsJob(
   { newestFirst }: FamilyTask,
   { filter, asText, raw, onlyRaw, fields, shownBytes, restFrom, rooms, wanted }: RecordsOptions,
 ): RecordsJob {
-  const { file, runs, picks, startBytes, endBytes, opened } = part;
+  const { file, runs, startBytes, endBytes, opened } = part;
   return {
     kind: 'records',
     file,
     runs,
-    picks,
     startBytes,
     endBytes,
     filter,

@@ -115,8 +115,8 @@ export interface BlockSummary {
   block: number;
   /** `null` if not every record was examined. */
   all: RecordsSummary | null;
-  /** Offsets of its records of level ERROR and above; `null` if they are not known, or too many to keep. */
-  errors: number[] | null;
+  /** Whether it has records of level ERROR and above. */
+  hasErrors: boolean;
   /** Checksum of the text it was made from: if the text differs now, the summary is invalid. */
   check: BlockCheck;
 }

@@ -22,8 +22,6 @@ export interface RecordsJob extends ScanPart {
   mark: FileMark;
   /** A record that starts before this offset is shown from there on. */
   restFrom?: number | undefined;
-  /** Instead of blocks: records that start at these offsets, in scan order. */
-  picks: readonly number[];
   /** Memory of an earlier result, for the text of this one. */
   room?: readonly [ArrayBuffer] | undefined;
 }

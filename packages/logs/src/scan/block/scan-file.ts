@@ -51,8 +51,6 @@ export type PackedMap = GzMap | ChunkMap | Utf16Map;
 export interface ScanReport {
   /** Blocks scanned, in scan order. */
   blocks: number[];
-  /** Bytes of single records that were read instead of their blocks. */
-  pickedBytes: number;
   /** Range of the times seen in the scanned part. */
   minMs: number;
   maxMs: number;

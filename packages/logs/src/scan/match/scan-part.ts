@@ -5,7 +5,7 @@ import { BlockScanner } from '../block/block-scanner.ts';
 import { BLOCK_BYTES, type BlockSummary, type LevelRecords, type RecordTable } from '../block/blocks.ts';
 import { openFileText, type ScrubberSource } from '../block/file-text.ts';
 import type { ScanPart, ScanReport } from '../block/scan-file.ts';
-import { ERROR_RANK, summariseBlock, summariseErrors } from '../block/summarise-block.ts';
+import { ERROR_RANK, summariseBlock } from '../block/summarise-block.ts';
 import type { Spans } from './find-matches.ts';
 import type { RecordMatcher } from './record-matcher.ts';
 
@@ -23,7 +23,7 @@ export interface ScanTools extends ScrubberSource {
 /** Loads the blocks of a part one after the other, in the given order, and counts them. */
 export class PartScan {
   readonly scanner: BlockScanner;
-  readonly report: ScanReport = { blocks: [], pickedBytes: 0, minMs: Infinity, maxMs: -Infinity, summaries: [] };
+  readonly report: ScanReport = { blocks: [], minMs: Infinity, maxMs: -Infinity, summaries: [] };
   /** The last record of the loaded block whose text was tested. */
   tested: { start: number; end: number } | undefined;
   readonly #part: ScanPart;
@@ -95,7 +95,7 @@ export class PartScan {
   /** All records of the loaded block, added to the index unless the block can still change. */
   records(block: number): RecordTable {
     const table = this.scanner.records();
-    const summary = summariseBlock(this.scanner, block, table);
+    const summary = summariseBlock(block, table);
     if (summary.all) this.see(summary.all.minMs, summary.all.maxMs);
     const isNoted = this.#note(summary, table.end);
     if (summary.all && !isNoted) this.report.tail = { block, all: summary.all };
@@ -103,13 +103,12 @@ export class PartScan {
   }
 
   /**
-   * Records with at least this level, or errors too; the format must be one the kernel parses. Errors are added to the
-   * index.
+   * Records with at least this level, or errors too; the format must be one the kernel parses. Whether there are any is added
+   * to the index.
    */
   recordsAtLeast(block: number, rank: number): LevelRecords {
     const found = this.scanner.recordsAtLeast(Math.min(rank, ERROR_RANK));
-    const errors = found.starts.filter((_, index) => (found.ranks[index] ?? 0) >= ERROR_RANK);
-    this.#note(summariseErrors(this.scanner, block, errors), found.end);
+    this.#note({ block, all: null, hasErrors: found.ranks.some((each) => each >= ERROR_RANK) }, found.end);
     return found;
   }
 

@@ -7,13 +7,11 @@ import type { RecordsResult } from '../jobs.ts';
 import { candidateSpans, createCandidates, levelSpans, type Spans, tableSpans } from '../match/find-matches.ts';
 import type { RecordMatcher } from '../match/record-matcher.ts';
 import { PartScan, type ScanTools } from '../match/scan-part.ts';
-import { scanPicks } from './scan-picks.ts';
 
 const WARN_RANK = levelRank('WARN');
 
 /** The matching records of a part, up to a limit, in the requested order. */
 export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: ScanTools): RecordsResult {
-  if (job.picks.length > 0) return scanPicks(job, matcher, tools);
   const { newestFirst } = job;
   const { format } = tools;
   const scan = new PartScan(job, tools);

@@ -8,7 +8,7 @@ import { noteProblem, noteUntimed, type OpenFamily } from '../files/open-family.
 import type { OpenFile } from '../files/open-file.ts';
 import type { ScanContext } from '../scan-context.ts';
 import { type Bounds, narrowBounds } from './narrow-bounds.ts';
-import { isUseful, planRuns, type RunsRange } from './plan-runs.ts';
+import { canMatch, planRuns, type RunsRange } from './plan-runs.ts';
 import type { ScanTally } from './scan-tally.ts';
 import { TextBlocks } from './text-blocks.ts';
 
@@ -63,8 +63,6 @@ export interface FamilyTask {
   isChosen?: (() => boolean) | undefined;
   /** Maximum blocks of a part. */
   mostBlocks?: number;
-  /** Whether single records can be scanned instead of blocks, if the candidates are known. */
-  withPicks?: boolean;
   /** Updated by the scan. */
   progress?: FamilyProgress;
 }
@@ -95,7 +93,6 @@ export interface FamilyProgress {
 }
 
 export interface FilePart extends ScanPart {
-  picks: readonly number[];
   opened: OpenFile;
   /** Its index in the family. */
   number: number;
@@ -122,7 +119,7 @@ export async function* fileParts(task: FamilyTask): AsyncGenerator<FilePart, voi
     const texts = await TextBlocks.open(task, opened, bounds);
     try {
       for await (const part of planParts(task, { opened, number, texts }, bounds)) {
-        if (part.runs.length + part.picks.length > 0) yield part;
+        if (part.runs.length > 0) yield part;
         blocks = Math.min(blocks * PART_GROWTH, task.mostBlocks ?? MAX_PART_BLOCKS);
       }
     } finally {
@@ -156,14 +153,12 @@ export async function* fileParts(task: FamilyTask): AsyncGenerator<FilePart, voi
         mayContain,
         takeKnown,
         isChosen: task.isChosen,
-        withPicks: task.withPicks,
       });
       tally.skip({ opened, file }, planned.skipped);
       tally.leaveOut({ file }, planned.notChosen);
       if (newestFirst) end = planned.next;
       else first = planned.next;
-      const { runs, picks } = planned;
-      const part: FilePart = { file, runs, picks, startBytes, endBytes, opened, number, index };
+      const part: FilePart = { file, runs: planned.runs, startBytes, endBytes, opened, number, index };
       yield part;
     }
   }
@@ -171,7 +166,7 @@ export async function* fileParts(task: FamilyTask): AsyncGenerator<FilePart, voi
 
 /** Has the threads verify the index entries of these blocks, if the file may have changed since. */
 async function verify(
-  { scanContext, matcher, flag, known: blocksKnown, withPicks = false, family }: FamilyTask,
+  { scanContext, matcher, flag, known: blocksKnown, family }: FamilyTask,
   opened: OpenFile,
   { file, index, number }: Bounds & { number: number },
   { first, end, mayContain }: Pick<RunsRange, 'first' | 'end' | 'mayContain'>,
@@ -179,7 +174,7 @@ async function verify(
   const owner = { family, number, file, index };
   const summaries = index.toVerify(first, end, (known) => {
     if (mayContain && !mayContain(known.block)) return false;
-    return isUseful(known, matcher, { withPicks }) || blocksKnown?.mayTake(known, owner) === true;
+    return !canMatch(known, matcher) || blocksKnown?.mayTake(known, owner) === true;
   });
   if (summaries.length === 0) return;
   try {

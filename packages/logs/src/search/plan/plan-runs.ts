@@ -3,30 +3,18 @@ import type { BlockSummary } from '../../scan/block/blocks.ts';
 import { ERROR_RANK } from '../../scan/block/summarise-block.ts';
 import type { RecordMatcher } from '../../scan/match/record-matcher.ts';
 
-/** Single records of one part, per block it may have, and those of one more block: few at first, like blocks. */
-const PICKS_PER_BLOCK = 16;
-const MAX_PICKS = 256;
-
 /** Whether a block can contain a match, according to its index entry. */
-export function canMatch({ all, errors }: BlockSummary, matcher: RecordMatcher): boolean {
+export function canMatch({ all, hasErrors }: BlockSummary, matcher: RecordMatcher): boolean {
   const { minRank, ranks, hasTimes, fromMs, toMs } = matcher;
-  if (minRank >= ERROR_RANK && errors?.length === 0) return false;
+  if (minRank >= ERROR_RANK && !hasErrors) return false;
   if (!all) return true;
   if (hasTimes && !(all.maxMs >= fromMs && all.minMs < toMs)) return false;
   return minRank === 0 || all.counts.some((count, rank) => ranks[rank] === 1 && count > 0);
 }
 
-/** Whether the index entry of a block may avoid scanning it. */
-export function isUseful(known: BlockSummary, matcher: RecordMatcher, { withPicks }: { withPicks: boolean }): boolean {
-  if (!canMatch(known, matcher)) return true;
-  return withPicks && matcher.minRank >= ERROR_RANK && known.errors !== null;
-}
-
 export interface PlannedRuns {
   /** Pairs of first and end (exclusive) block, in scan order. */
   runs: number[];
-  /** Or offsets of records, if the candidates are known. */
-  picks: number[];
   blocks: number;
   /** Blocks that need no scan, according to the index. */
   skipped: number[];
@@ -49,17 +37,14 @@ export interface RunsRange {
   takeKnown?: ((summary: BlockSummary) => boolean) | undefined;
   /** Only for a sample: whether the next block that can match is part of it. */
   isChosen?: (() => boolean) | undefined;
-  /** Whether single records may be planned. */
-  withPicks?: boolean | undefined;
 }
 
-/** The next blocks, or single records, to scan, without those that cannot match. */
+/** The next blocks to scan, without those that cannot match. */
 export function planRuns(index: CheckedIndex, matcher: RecordMatcher, range: RunsRange): PlannedRuns {
-  const { first, end, newestFirst, most, mayContain, takeKnown, isChosen, withPicks = false } = range;
-  const planned: Omit<PlannedRuns, 'next'> = { runs: [], picks: [], blocks: 0, skipped: [], notChosen: [] };
-  const maxPicks = Math.min(most * PICKS_PER_BLOCK, MAX_PICKS);
+  const { first, end, newestFirst, most, mayContain, takeKnown, isChosen } = range;
+  const planned: Omit<PlannedRuns, 'next'> = { runs: [], blocks: 0, skipped: [], notChosen: [] };
   let step = 0;
-  for (; step < end - first && planned.blocks < most && planned.picks.length < maxPicks; step++) {
+  for (; step < end - first && planned.blocks < most; step++) {
     const block = newestFirst ? end - 1 - step : first + step;
     if (mayContain && !mayContain(block)) {
       planned.skipped.push(block);
@@ -74,12 +59,8 @@ export function planRuns(index: CheckedIndex, matcher: RecordMatcher, range: Run
       planned.notChosen.push(block);
       continue;
     }
-    const picks = withPicks && matcher.minRank >= ERROR_RANK ? known?.errors : undefined;
-    // One kind at a time: results must come in order.
-    if (picks ? planned.blocks > 0 : planned.picks.length > 0) break;
-    if (picks) planned.picks.push(...(newestFirst ? [...picks].reverse() : picks));
-    else extend(planned.runs, block, newestFirst);
-    if (!picks) planned.blocks++;
+    extend(planned.runs, block, newestFirst);
+    planned.blocks++;
   }
   return { ...planned, next: newestFirst ? end - step : first + step };
 }

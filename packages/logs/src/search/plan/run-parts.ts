@@ -96,8 +96,7 @@ export function partFrom(part: FilePart, offset: number, newestFirst: boolean): 
     const [from, to] = newestFirst ? [first, Math.min(end, block + 1)] : [Math.max(first, block), end];
     if (from < to) runs.push(from, to);
   }
-  const picks = part.picks.filter((pick) => (newestFirst ? pick < offset : pick >= offset));
-  return newestFirst ? { ...part, runs, picks, endBytes: offset } : { ...part, runs, picks, startBytes: offset };
+  return newestFirst ? { ...part, runs, endBytes: offset } : { ...part, runs, startBytes: offset };
 }
 
 function noteProgress(progress: FamilyProgress, { number: file }: FilePart, { blocks, pausedAt }: ScanReport): void {

@@ -38,9 +38,8 @@ export class ScanTally {
   minMs = Infinity;
   maxMs = -Infinity;
 
-  add({ opened, file }: Pick<FilePart, 'opened' | 'file'>, { blocks, pickedBytes, minMs, maxMs }: ScanReport): void {
+  add({ opened, file }: Pick<FilePart, 'opened' | 'file'>, { blocks, minMs, maxMs }: ScanReport): void {
     this.#files.add(opened.name);
-    this.#scannedBytes += pickedBytes;
     const known = this.#blocks.get(opened.name) ?? new Uint8Array(blockCount(file.textBytes));
     this.#blocks.set(opened.name, known);
     for (const block of blocks) {
