@@ -11,10 +11,9 @@ export { find } from './scan/find';
 export { heads, headsAtLeast } from './scan/heads';
 export { jsonMembers } from './scan/json-members';
 export { contextPath, jsonPath } from './scan/json-path';
-export { hasNulSample } from './scan/nul-samples';
 export { groupSources } from './scan/source-groups';
 export { addGrams } from './scan/text-grams';
-export { walk, walkFour } from './scan/walk';
+export { walk } from './scan/walk';
 export { escapes } from './scrub/escapes';
 export { findGrams } from './scrub/find-grams';
 
@@ -44,7 +43,7 @@ export const MAX_LINES: u32 = 262144;
 export const BYTE_CLASSES: u32 = 0;
 export const ROWS: u32 = LINES + (MAX_LINES + 16) * 4;
 export const ROWS_BYTES: u32 = 262144;
-/** The row `walk` ended in, or the four rows of `walkFour`. */
+/** The row `walk` ended in. */
 export const REACHED: u32 = ROWS + ROWS_BYTES;
 /** Search tables for masking secrets, and the hits: see grams.ts. */
 export const GRAMS: u32 = REACHED + 64;

@@ -175,25 +175,6 @@ describe('the compiled loops', () => {
     expect(kernel.positions[0]).toBe(to - 1);
   });
 
-  test('see the NULs among the bytes they look at', () => {
-    const nuls = fc.array(
-      fc.oneof(
-        fc.nat(5000),
-        fc.nat(19).map((index) => 256 * index),
-      ),
-      { maxLength: 6 },
-    );
-    fc.assert(
-      fc.property(nuls, fc.oneof(fc.constant(0), fc.nat(300)), fc.nat(5000), (positions, from, to) => {
-        kernel.text.fill(7, 0, 5400);
-        for (const at of positions) kernel.text[at] = 0;
-        const expected = positions.some((at) => at >= from && at < to && (at - from) % 256 === 0);
-        expect(kernel.hasNulSample(kernel.text, from, to)).toBe(expected);
-      }),
-      { numRuns: 1000 },
-    );
-  });
-
   test('find the line starts', () => {
     const text = fc
       .array(fc.oneof(filler, fc.constantFrom('\n', '\n\n', '\r\n')))

@@ -14,13 +14,11 @@ interface Exports {
   headsAtLeast(to: number, limit: number, hashTo: number, rank: number, letters: number): number;
   checksum(from: number, to: number): number;
   addGrams(from: number, to: number, bit: number): void;
-  hasNulSample(from: number, to: number): number;
   jsonPath(from: number, to: number, length: number): number;
   contextPath(from: number, to: number, length: number): number;
   jsonMembers(from: number, to: number, lengths: number): number;
   column(from: number, to: number, isTags: boolean): number;
   walk(from: number, to: number, row: number, firstRow: number): number;
-  walkFour(a: number, b: number, c: number, d: number, length: number, firstRow: number): number;
 }
 
 /** A text to search for: its bytes, and for each the bits to set before comparing (0x20: a letter of either case). */
@@ -56,7 +54,7 @@ export class ScanKernel {
   readonly rows: Uint32Array;
   /** The address of the first row. */
   readonly rowsAddress: number;
-  /** Rows in which the last walk ended. */
+  /** The row in which the last walk ended. */
   readonly reached: Uint32Array;
   /** The path for `jsonPath`, and the first value it found: start, end, and whether it has escapes. */
   readonly path: Uint8Array;
@@ -102,7 +100,7 @@ export class ScanKernel {
     this.byteClasses = new Uint8Array(buffer, at('BYTE_CLASSES'), 256);
     this.rows = new Uint32Array(buffer, at('ROWS'), at('ROWS_BYTES') / 4);
     this.rowsAddress = at('ROWS');
-    this.reached = new Uint32Array(buffer, at('REACHED'), 4);
+    this.reached = new Uint32Array(buffer, at('REACHED'), 1);
     this.path = new Uint8Array(buffer, at('PATH'), at('MAX_PATH'));
     this.foundValue = new Uint32Array(buffer, at('FOUND_VALUE'), 3);
     this.gramColumns = new Uint8Array(buffer, at('GRAM_COLUMNS'), GRAM_ROWS);
@@ -118,14 +116,6 @@ export class ScanKernel {
     const isFree = before === 0 || (at === 0 && before <= this.#roomBefore);
     if (target !== this.text || !isFree || at - before + length > target.length) return undefined;
     return Buffer.from(target.buffer, target.byteOffset + at - before, length);
-  };
-
-  /**
-   * Whether one of the bytes at `from`, `from + 256`, and so on before `to` is a NUL. `undefined` for a buffer other than
-   * `text`.
-   */
-  readonly hasNulSample = (target: Buffer, from: number, to: number): boolean | undefined => {
-    return target === this.text ? this.#exports.hasNulSample(from, to) !== 0 : undefined;
   };
 
   /** Lines starting after a newline in `[from, to)`. */
@@ -210,18 +200,10 @@ export class ScanKernel {
 
   /**
    * Walks the automaton over `[from, to)`. Returns the position of the first byte that leads to a row before
-   * `firstRow`, or `to`; the row before it is then the first in `reached`.
+   * `firstRow`, or `to`; the row before it is then in `reached`.
    */
   walk(from: number, to: number, { row, firstRow }: { row: number; firstRow: number }): number {
     return this.#exports.walk(from, to, row, firstRow);
-  }
-
-  /**
-   * Walks the automaton over four texts of equal length at a time, each from its row in `reached`. Returns how many
-   * bytes of each were walked, a multiple of four, before one reaches a row before `firstRow`.
-   */
-  walkFour(starts: readonly [number, number, number, number], length: number, firstRow: number): number {
-    return this.#exports.walkFour(...starts, length, firstRow);
   }
 }
 

@@ -169,7 +169,6 @@ export class JobRunner {
       ...(clean && { clean }),
       cleanParts: this.#cleanParts,
       memoryAround: this.#kernel.memoryAround,
-      hasNulSample: this.#kernel.hasNulSample,
     };
   }
 

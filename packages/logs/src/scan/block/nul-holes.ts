@@ -11,8 +11,6 @@ const NEWLINE = 10;
 export interface HoleOptions {
   /** Called with the offset of a hole whenever one is read. */
   onHole?: ((offset: number) => void) | undefined;
-  /** See `ScanKernel.hasNulSample`. */
-  hasNulSample?: ((target: Buffer, from: number, to: number) => boolean | undefined) | undefined;
 }
 
 /**
@@ -43,7 +41,8 @@ export class TextWithHoles implements FileText {
     // The rest of a hole may be outside what was read.
     if (bytes[at] === 0 || bytes[end - 1] === 0) return true;
     const first = at + ((HOLE_BYTES - (position % HOLE_BYTES)) % HOLE_BYTES);
-    return this.#options.hasNulSample?.(bytes, first, end) ?? hasNulSample(bytes, first, end);
+    for (let sample = first; sample < end; sample += HOLE_BYTES) if (bytes[sample] === 0) return true;
+    return false;
   }
 
   #fill(bytes: Buffer, position: number): void {
@@ -81,11 +80,6 @@ export class TextWithHoles implements FileText {
     while (at < near.length && near[at] === 0) at++;
     return at;
   }
-}
-
-function hasNulSample(bytes: Buffer, from: number, to: number): boolean {
-  for (let sample = from; sample < to; sample += HOLE_BYTES) if (bytes[sample] === 0) return true;
-  return false;
 }
 
 /** The end of a record without a hole behind it, which was read as newlines. */

@@ -17,9 +17,8 @@ export interface RecordTest {
 
 type RegexFor = (node: { pattern: string; caseSensitive?: true }) => RegexTest;
 
-/** Searching bytes, reading values in them, parsing the record, and running a regex on it. */
+/** Searching bytes, parsing the record, and running a regex on it. */
 const TEXT_COST = 1;
-const QUICK_COST = 2;
 const FIELD_COST = 10;
 const REGEX_COST = 100;
 
@@ -57,18 +56,9 @@ function compileTest(node: QueryNode, regexFor: RegexFor): RecordTest {
   }
 }
 
-/** Cheap ones first. */
-function compileTests(nodes: readonly QueryNode[], regexFor: RegexFor): RecordTest[] {
+/** Tests that must all hold, or one of them: cheap ones first. */
+export function compileTests(nodes: readonly QueryNode[], regexFor: RegexFor): RecordTest[] {
   return nodes.map((node) => compileTest(node, regexFor)).sort((a, b) => a.cost - b.cost);
-}
-
-/** Tests that must all hold, cheap ones first. Before a record is parsed, its bytes decide as far as possible. */
-export function compileConjuncts(nodes: readonly QueryNode[], regexFor: RegexFor): RecordTest[] {
-  const quick = nodes.flatMap((node) => {
-    const holds = quickTest(node, regexFor);
-    return holds ? [{ holds, cost: QUICK_COST }] : [];
-  });
-  return [...quick, ...compileTests(nodes, regexFor)].sort((a, b) => a.cost - b.cost);
 }
 
 function regexTest(node: RegexNode, regexFor: RegexFor): RecordTest['holds'] {
@@ -92,49 +82,6 @@ function textTest({ text, caseSensitive }: TextNode): RecordTest['holds'] {
 
 export function isAscii(text: string): boolean {
   return Buffer.byteLength(text) === text.length;
-}
-
-/** Never rejects a record that matches; if it cannot decide without parsing the record, it accepts. */
-type MayHold = (record: RecordView) => boolean;
-
-/** `undefined` if nothing can be decided without parsing the record. */
-function quickTest(node: QueryNode, regexFor: RegexFor): MayHold | undefined {
-  switch (node.kind) {
-    case 'field':
-    case 'fieldRegex':
-    case 'exists':
-      return fieldQuickTest(node, regexFor);
-    case 'and': {
-      const tests = node.nodes.flatMap((each) => quickTest(each, regexFor) ?? []);
-      return tests.length > 0 ? (record) => tests.every((mayHold) => mayHold(record)) : undefined;
-    }
-    case 'or': {
-      const tests = node.nodes.map((each) => quickTest(each, regexFor));
-      if (!tests.every((test) => test !== undefined)) return undefined;
-      return (record) => tests.some((mayHold) => mayHold(record));
-    }
-    default:
-      return undefined;
-  }
-}
-
-function fieldQuickTest(node: FieldCondition, regexFor: RegexFor): MayHold | undefined {
-  const ref = resolveField(node.field);
-  const name = 'leaf' in ref ? lastName(ref.leaf) : undefined;
-  if (name === undefined) return undefined;
-  const wanted = Buffer.from(name);
-  const escapes = new Map(
-    Object.entries(ESCAPES).map(([format, texts]) => [format, texts.map((text) => Buffer.from(text))]),
-  );
-  const follows = valueBehind(node, regexFor);
-  return ({ bytes, formatName = '' }) => {
-    const others = escapes.get(formatName);
-    if (!others) return true;
-    for (let at = bytes.indexOf(wanted); at >= 0; at = bytes.indexOf(wanted, at + 1)) {
-      if (follows(bytes, at + wanted.length, bytes.length)) return true;
-    }
-    return others.some((text) => bytes.includes(text));
-  };
 }
 
 /*

@@ -1,5 +1,5 @@
 import { groupFamilies } from '../../file/families.ts';
-import type { Format, FormatName, LineHead, RecordFields } from '../../parse/format.ts';
+import type { Format, LineHead, RecordFields } from '../../parse/format.ts';
 import { LEVELS_BY_RANK, levelRank } from '../../parse/level.ts';
 import { filterToQuery, regexNodes } from '../../query/filter-to-query.ts';
 import { fieldTest } from '../../query/match-query.ts';
@@ -8,7 +8,7 @@ import type { RegexPrefilter } from '../../regex/prefilter.ts';
 import type { FoundRecord, LogSelection, QueryNode, RecordFilter } from '../../types.ts';
 import { trimHole } from '../block/nul-holes.ts';
 import { spanText } from '../block/record-formatter.ts';
-import { compileConjuncts, type RecordTest } from './compile-test.ts';
+import { compileTests, type RecordTest } from './compile-test.ts';
 import { RegexCache, type SafeRegex } from './regex.ts';
 
 /** The compiled regex of a condition. */
@@ -54,7 +54,7 @@ export class RecordMatcher {
     const required = this.conditions.find((node) => node.kind === 'regex');
     this.prefilter = required && findRegex?.(required).prefilter;
     const tested = findRegex ? this.conditions : this.conditions.filter((node) => regexNodes(node).length === 0);
-    this.#tests = compileConjuncts(tested, findRegex ?? noRegex);
+    this.#tests = compileTests(tested, findRegex ?? noRegex);
   }
 
   matchesHead({ timeMs, rank }: LineHead): boolean {
@@ -140,11 +140,6 @@ export class RecordView {
     this.#text = undefined;
     this.#fields = undefined;
     return this;
-  }
-
-  /** `undefined` if it has no columns. */
-  get formatName(): FormatName | undefined {
-    return this.#format?.name;
   }
 
   get bytes(): Buffer {
