@@ -1,18 +1,22 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { startNode } from '../start-node.ts';
 import { requestProblem, sendRequest } from '../testing/send-request.ts';
-import { startTestNode, tempDir, testSettings } from '../testing/test-node.ts';
+import { shareTestNode, startTestNode, tempDir, testSettings } from '../testing/test-node.ts';
 import { createToken } from './tokens.ts';
 
-async function startGuarded() {
-  const { token, line } = createToken('ann');
-  const path = join(tempDir(), 'tokens');
-  writeFileSync(path, `${line}\n`);
-  const node = await startTestNode({ files: { 'a.log': 'text\n' }, settings: { auth: { tokenFile: path } } });
-  return { ...node, token };
-}
+const { token, line } = createToken('ann');
+const dir = mkdtempSync(join(tmpdir(), 'porthole-tokens-'));
+const tokenFile = join(dir, 'tokens');
+writeFileSync(tokenFile, `${line}\n`);
+afterAll(() => rmSync(dir, { recursive: true }));
+
+const node = shareTestNode({
+  files: { 'a.log': 'text\n' },
+  settings: { auth: { tokenFile, maxFailuresPerMinute: 0 } },
+});
 
 describe('a node with a token file', () => {
   it.each([
@@ -25,7 +29,7 @@ describe('a node with a token file', () => {
     '/openapi.json',
     '/no-such-route',
   ])('gives nothing of %s away without a token', async (path) => {
-    const { port } = await startGuarded();
+    const { port } = node;
     const { status, code, detail, headers } = await requestProblem(port, path);
     expect({ status, code }).toEqual({ status: 401, code: 'UNAUTHENTICATED' });
     expect(headers['www-authenticate']).toBe('Bearer realm="porthole"');
@@ -35,7 +39,7 @@ describe('a node with a token file', () => {
   it.each(['Bearer wrong', 'Basic YW5uOnRva2Vu', 'Bearer', 'nonsense'])(
     'refuses the header %j, and does not repeat it',
     async (authorization) => {
-      const { port } = await startGuarded();
+      const { port } = node;
       const { status, detail } = await requestProblem(port, '/api/v1/config', { headers: { authorization } });
       expect(status).toBe(401);
       expect(detail).not.toContain(authorization);
@@ -43,7 +47,7 @@ describe('a node with a token file', () => {
   );
 
   it('accepts requests with a token, whatever the Host header says', async () => {
-    const { port, token } = await startGuarded();
+    const { port } = node;
     const headers = { authorization: `Bearer ${token}`, host: 'any.example' };
     expect((await sendRequest(port, '/api/v1/log/view?file=a.log', { headers })).body.toString()).toBe('text\n');
     expect((await sendRequest(port, '/no-such-route', { headers })).status).toBe(404);
@@ -61,19 +65,19 @@ describe('a node with a token file', () => {
     '/assets/porthole.css',
     '/assets/porthole.svg',
   ])('leaves %s public: it reveals nothing of the node', async (path) => {
-    const { port } = await startGuarded();
+    const { port } = node;
     expect((await sendRequest(port, path)).status).toBe(200);
   });
 
   it('serves the same console to everyone', async () => {
-    const { port, token } = await startGuarded();
+    const { port } = node;
     const open = await sendRequest(port, '/');
     const trusted = await sendRequest(port, '/', { headers: { authorization: `Bearer ${token}` } });
     expect(trusted.body.equals(open.body)).toBe(true);
   });
 
   it('shows the details of its health only with a token', async () => {
-    const { port, token, logDir } = await startGuarded();
+    const { port, logDir } = node;
     const open = (await sendRequest(port, '/health/ready')).body.toString();
     expect(JSON.parse(open)).toMatchObject({ status: 'ready', checks: Array(4).fill({ ok: true }) });
     expect(open).not.toContain(logDir);
@@ -82,9 +86,6 @@ describe('a node with a token file', () => {
   });
 
   it('may serve other machines', async () => {
-    const { line } = createToken('ann');
-    const tokenFile = join(tempDir(), 'tokens');
-    writeFileSync(tokenFile, line);
     const { port } = await startTestNode({ settings: { http: { host: '0.0.0.0' }, auth: { tokenFile } } });
     expect((await sendRequest(port, '/api/v1/config')).status).toBe(401);
   });

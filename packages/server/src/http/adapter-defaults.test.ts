@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { startNode } from '../start-node.ts';
 import { requestProblem, sendRequest } from '../testing/send-request.ts';
-import { startTestNode, tempDir, testSettings } from '../testing/test-node.ts';
+import { shareTestNode, startTestNode, tempDir, testSettings } from '../testing/test-node.ts';
 
 const LINES = 'first line\nsecond line\nthird line\n';
+
+const node = shareTestNode({ files: { 'a.log': LINES } });
 
 describe('errors', () => {
   it.each([
@@ -14,7 +16,7 @@ describe('errors', () => {
     'text/html',
     'application/problem+json, text/plain',
   ])('are problem documents for a client that accepts %s', async (accept) => {
-    const { port } = await startTestNode();
+    const { port } = node;
     const { headers, body } = await sendRequest(port, '/api/v1/log/view', { headers: accept ? { accept } : {} });
     expect(headers['content-type']).toBe('application/problem+json; charset=utf-8');
     expect(JSON.parse(body.toString())).toEqual({
@@ -29,7 +31,7 @@ describe('errors', () => {
   it.each(['text/plain', 'TEXT/PLAIN;q=0.5', 'text/plain, text/html'])(
     'are plain text for a client that accepts only %s',
     async (accept) => {
-      const { port } = await startTestNode();
+      const { port } = node;
       const { headers, body } = await sendRequest(port, '/api/v1/log/view', { headers: { accept } });
       expect(headers['content-type']).toBe('text/plain; charset=utf-8');
       expect(body.toString()).toBe('FILE_NAME_MISSING: give the name of a log file: ?file=NAME\n');
@@ -37,7 +39,7 @@ describe('errors', () => {
   );
 
   it('for an unknown path are 404, however close it is to a route', async () => {
-    const { port } = await startTestNode();
+    const { port } = node;
     for (const path of [
       '/api/v1/',
       '/api/v1/config/',
@@ -63,7 +65,7 @@ describe('methods', () => {
   it.each(['POST', 'PUT', 'DELETE', 'PATCH', 'OPTIONS', 'TRACE', 'PROPFIND'])(
     '%s is refused with 405 and Allow',
     async (method) => {
-      const { port } = await startTestNode({ files: { 'a.log': LINES } });
+      const { port } = node;
       for (const path of ['/api/v1/config', '/api/v1/log/view?file=a.log', '/', '/nodes/x', '/assets/x.js']) {
         const { status, code, headers } = await requestProblem(port, path, { method });
         expect({ status, code, allow: headers.allow }).toEqual({
@@ -88,7 +90,7 @@ describe('methods', () => {
     '/assets/none.js',
     '/docs',
   ])('HEAD %s has the headers of GET and no body', async (path) => {
-    const { port } = await startTestNode({ files: { 'a.log': LINES } });
+    const { port } = node;
     const [get, head] = [await sendRequest(port, path), await sendRequest(port, path, { method: 'HEAD' })];
     const withoutDate = ({ date, ...others }: typeof get.headers) => ({ ...others, date: typeof date });
     expect(head.status).toBe(get.status);

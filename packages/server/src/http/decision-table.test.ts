@@ -7,9 +7,11 @@ import type { NodeConfig } from '@porthole/contract';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { requestJson, requestProblem, sendRequest } from '../testing/send-request.ts';
-import { startTestNode, tempDir } from '../testing/test-node.ts';
+import { shareTestNode, startTestNode, tempDir } from '../testing/test-node.ts';
 
 const LINES = 'first line\nsecond line\nthird line\n';
+
+const lines = shareTestNode({ files: { 'a.log': LINES } });
 
 describe('config', () => {
   it('is the running configuration as TOML, each setting with its meaning, default and variable', async () => {
@@ -105,7 +107,7 @@ describe('view size', () => {
     '%D9%A3',
     '%00',
   ])('of %s is refused as 400', async (size) => {
-    const { port } = await startTestNode({ files: { 'a.log': LINES } });
+    const { port } = lines;
     const { status, code } = await requestProblem(port, `/api/v1/log/view?file=a.log&size=${size}`);
     expect({ status, code }).toEqual({ status: 400, code: 'SIZE_INVALID' });
   });
@@ -113,7 +115,7 @@ describe('view size', () => {
   it.each(['99999999999999999999', '9'.repeat(400), '9007199254740993', '34', '35', '0000034'])(
     'of %s, not smaller than the file, gives the whole file',
     async (size) => {
-      const { port } = await startTestNode({ files: { 'a.log': LINES } });
+      const { port } = lines;
       expect((await sendRequest(port, `/api/v1/log/view?file=a.log&size=${size}`)).body.toString()).toBe(LINES);
     },
   );
@@ -128,7 +130,7 @@ describe('view cut', () => {
     { size: 5, text: 'line\n', why: 'no complete line fits, so the bytes come as they are' },
     { size: 1, text: '\n', why: 'one byte is one byte' },
   ])('$size bytes: $why', async ({ size, text }) => {
-    const { port } = await startTestNode({ files: { 'a.log': LINES } });
+    const { port } = lines;
     expect((await sendRequest(port, `/api/v1/log/view?file=a.log&size=${size}`)).body.toString()).toBe(text);
   });
 
@@ -186,7 +188,7 @@ describe('content type', () => {
 
 describe('query parameters', () => {
   it('that are unknown are ignored', async () => {
-    const { port } = await startTestNode({ files: { 'a.log': LINES } });
+    const { port } = lines;
     const query = 'target=http%3A%2F%2Fevil%2F&path=..%2F..%2Fetc%2Fpasswd&file=a.log&File=b&__proto__=1';
     expect((await sendRequest(port, `/api/v1/log/view?${query}`)).body.toString()).toBe(LINES);
     expect((await sendRequest(port, '/api/v1/log/list?target=x&path=%2F')).status).toBe(200);
@@ -196,7 +198,7 @@ describe('query parameters', () => {
   it.each(['file=a.log&file=b.log', 'file=a.log&file=a.log', 'file=a.log&size=1&size=2'])(
     'given twice are refused: %s',
     async (query) => {
-      const { port } = await startTestNode({ files: { 'a.log': LINES } });
+      const { port } = lines;
       const { status, code, detail } = await requestProblem(port, `/api/v1/log/view?${query}`);
       expect({ status, code }).toEqual({ status: 400, code: 'BAD_REQUEST' });
       expect(detail).toContain('2 times');
@@ -208,7 +210,7 @@ describe('the file', () => {
   it.each(['', '?size=5', '?file=', '?file', '?=a.log', '?FILE=a.log'])(
     'is asked for where the query %j names none',
     async (query) => {
-      const { port } = await startTestNode({ files: { 'a.log': LINES } });
+      const { port } = lines;
       const { status, code } = await requestProblem(port, `/api/v1/log/view${query}`);
       expect({ status, code }).toEqual({ status: 400, code: 'FILE_NAME_MISSING' });
     },
@@ -227,7 +229,7 @@ describe('the file', () => {
     'x'.repeat(256),
     '%C3%A9'.repeat(128),
   ])('named %j is refused with 400 before the disk is touched', async (name) => {
-    const { port } = await startTestNode({ files: { 'a.log': LINES } });
+    const { port } = lines;
     const { status, code } = await requestProblem(port, `/api/v1/log/view?file=${name}`);
     expect({ status, code }).toEqual({ status: 400, code: 'FILE_NAME_INVALID' });
   });

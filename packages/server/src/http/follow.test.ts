@@ -1,10 +1,10 @@
-import { appendFileSync, renameSync, writeFileSync } from 'node:fs';
+import { renameSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { FollowItem } from '@porthole/logs';
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { openRequest, requestProblem } from '../testing/send-request.ts';
+import { openRequest } from '../testing/send-request.ts';
 import { startTestNode } from '../testing/test-node.ts';
 import { schemaProblems } from './testing/schema-problems.ts';
 
@@ -51,19 +51,6 @@ async function follow(port: number, query: string, headers = {}): Promise<Follow
 }
 
 describe('following over HTTP', () => {
-  it('emits new records, from a number of records back, or from a time', async () => {
-    const { port, logDir } = await serve();
-    const fromEnd = await follow(port, 'family=db.log');
-    const fromBack = await follow(port, 'family=db.log&back=2');
-    const fromTime = await follow(port, 'family=db.log&time=2026-11-15');
-    await eventually(() => expect(fromBack.numbers()).toEqual([2, 3]));
-    appendFileSync(join(logDir, 'db.log'), line(4) + line(5));
-    await eventually(() => expect(fromEnd.numbers()).toEqual([4, 5]));
-    await eventually(() => expect(fromBack.numbers()).toEqual([2, 3, 4, 5]));
-    await eventually(() => expect(fromTime.numbers()).toEqual([1, 2, 3, 4, 5]));
-    for (const item of fromTime.items()) expect(schemaProblems(item, 'FollowItem')).toEqual([]);
-  });
-
   it('resumes after Last-Event-ID, across a rotation', async () => {
     const { port, logDir } = await serve();
     const first = await follow(port, 'family=db.log&back=3');
@@ -76,13 +63,6 @@ describe('following over HTTP', () => {
 
     const resumed = await follow(port, 'family=db.log&back=3', { 'last-event-id': first.ids()[1] });
     await eventually(() => expect(resumed.numbers()).toEqual([3, 4]));
-  });
-
-  it('emits only what matches the filter', async () => {
-    const { port, logDir } = await serve();
-    const following = await follow(port, 'family=db.log&q=NUMBER%201&back=10');
-    appendFileSync(join(logDir, 'db.log'), Array.from({ length: 20 }, (_, index) => line(index)).join(''));
-    await eventually(() => expect(following.numbers()).toEqual([1, 1, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]));
   });
 
   it('sends a heartbeat as often as the client asks for one, within limits, and says how often', async () => {
@@ -98,29 +78,4 @@ describe('following over HTTP', () => {
     const quiet = await follow(port, 'family=db.log', { 'porthole-heartbeat': '1000' });
     await eventually(() => expect(quiet.text).toMatch(/^retry: 1000\n\n: position {.*}\n\n: still here\n\n$/));
   });
-
-  it('sends a heartbeat after follow.heartbeat', async () => {
-    const { port } = await serve(100);
-    const following = await follow(port, 'family=db.log');
-    await eventually(() => expect(following.text).toContain(': still here\n\n'));
-  });
-
-  it.each([
-    ['family=absent.log', 404, 'LOG_FAMILY_NOT_FOUND'],
-    ['cursor=nonsense', 400, 'CURSOR_INVALID'],
-    ['regex=(', 400, 'REGEX_INVALID'],
-    ['back=10001', 400, 'PARAMETER_INVALID'],
-  ])('%s is refused with %i %s', async (query, status, code) => {
-    const { port } = await serve();
-    expect(await requestProblem(port, `/api/v1/log/follow?${query}`)).toMatchObject({ status, code });
-  });
-});
-
-it('a stopping node notifies its followers, and does not wait for them', async () => {
-  const { port, running } = await serve();
-  const following = await follow(port, 'family=db.log&back=1');
-  await eventually(() => expect(following.numbers()).toEqual([3]));
-  await running.stop();
-  await eventually(() => expect(following.ended).toBe(true));
-  expect(following.items().at(-1)).toEqual({ type: 'end', reason: 'stopping' });
 });

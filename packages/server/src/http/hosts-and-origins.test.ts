@@ -4,8 +4,13 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
 import { exchange, requestProblem, sendRequest } from '../testing/send-request.ts';
-import { startTestNode, tempDir } from '../testing/test-node.ts';
+import { shareTestNode, startTestNode, tempDir } from '../testing/test-node.ts';
 import { createHostCheck } from './request/hosts-and-origins.ts';
+
+const ORIGIN = 'https://console.example';
+const node = shareTestNode();
+const named = shareTestNode({ settings: { http: { allowedHosts: ['logs.example'] } } });
+const crossed = shareTestNode({ settings: { http: { corsOrigins: [ORIGIN] } } });
 
 describe('the Host header of a node without tokens', () => {
   it.each([
@@ -19,7 +24,7 @@ describe('the Host header of a node without tokens', () => {
     ' ',
     '*',
   ])('that is %j is refused: it may be a rebound name', async (host) => {
-    const { port } = await startTestNode();
+    const { port } = node;
     const { status, code, detail } = await requestProblem(port, '/api/v1/config', { headers: { host } });
     expect({ status, code }).toEqual({ status: 403, code: 'HOST_NOT_ALLOWED' });
     expect(detail).toContain('http.allowed-hosts');
@@ -37,7 +42,7 @@ describe('the Host header of a node without tokens', () => {
     'logs.example',
     'LOGS.example:80',
   ])('that is %j is let in', async (host) => {
-    const { port } = await startTestNode({ settings: { http: { allowedHosts: ['logs.example'] } } });
+    const { port } = named;
     expect((await sendRequest(port, '/api/v1/config', { headers: { host } })).status).toBe(200);
   });
 
@@ -58,14 +63,14 @@ describe('the Host header of a node without tokens', () => {
   );
 
   it('guards the open routes and unknown paths as well', async () => {
-    const { port } = await startTestNode();
+    const { port } = node;
     for (const path of ['/health/live', '/metrics', '/', '/assets/licences.txt', '/none']) {
       expect((await sendRequest(port, path, { headers: { host: 'evil.example' } })).status).toBe(403);
     }
   });
 
   it('counts less than the authority of an absolute target', async () => {
-    const { port } = await startTestNode();
+    const { port } = node;
     const asked = (target: string, host: string) =>
       exchange(port, `GET ${target} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`);
     expect(await asked('http://localhost/health/live', 'evil.example')).toMatch(/^HTTP\/1\.1 200 /);
@@ -77,7 +82,7 @@ describe('the Host header of a node without tokens', () => {
   });
 
   it('may be missing only from a client too old to send it', async () => {
-    const { port } = await startTestNode();
+    const { port } = node;
     expect(await exchange(port, 'GET /health/live HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
     const refused = await exchange(port, 'GET /health/live HTTP/1.1\r\nConnection: close\r\n\r\n');
     expect(refused).toMatch(/^HTTP\/1\.1 400 .*"code":"BAD_REQUEST"/s);
@@ -96,10 +101,10 @@ describe('the Host header of a node without tokens', () => {
 });
 
 describe('pages of other origins', () => {
-  const origin = 'https://console.example';
+  const origin = ORIGIN;
 
   it('may read nothing by default', async () => {
-    const { port } = await startTestNode();
+    const { port } = node;
     const { headers } = await sendRequest(port, '/api/v1/config', { headers: { origin } });
     expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
     const preflight = { method: 'OPTIONS', headers: { origin, 'access-control-request-method': 'GET' } };
@@ -107,7 +112,7 @@ describe('pages of other origins', () => {
   });
 
   it('may read responses and errors if they are configured, and others still may not', async () => {
-    const { port } = await startTestNode({ settings: { http: { corsOrigins: [origin] } } });
+    const { port } = crossed;
     for (const path of ['/api/v1/config', '/api/v1/log/view']) {
       const { headers } = await sendRequest(port, path, { headers: { origin } });
       expect(headers).toMatchObject({ 'access-control-allow-origin': origin, vary: expect.stringMatching(/^Origin/) });
@@ -119,12 +124,12 @@ describe('pages of other origins', () => {
   });
 
   it('do not make caches forget that parts of the console differ by encoding', async () => {
-    const { port } = await startTestNode({ settings: { http: { corsOrigins: [origin] } } });
+    const { port } = crossed;
     expect((await sendRequest(port, '/')).headers.vary).toBe('Accept-Encoding, Origin');
   });
 
   it('that are configured get a response to their preflight, also if the rest needs a token', async () => {
-    const { port } = await startTestNode({ settings: { http: { corsOrigins: [origin] } } });
+    const { port } = crossed;
     const headers = {
       origin,
       'access-control-request-method': 'GET',
@@ -152,7 +157,7 @@ describe('pages of other origins', () => {
 });
 
 describe('what a page of another site makes a browser send', () => {
-  const origin = 'https://console.example';
+  const origin = ORIGIN;
   const API = [
     '/api/v1/log/search?q=x',
     '/api/v1/config',
@@ -166,7 +171,7 @@ describe('what a page of another site makes a browser send', () => {
   it.each(['cross-site', 'same-site', 'anything'])(
     'is refused if it is %s and for the interface, and a link to a page works',
     async (site) => {
-      const { port } = await startTestNode();
+      const { port } = node;
       for (const path of API) {
         const { status, code, detail } = await requestProblem(port, path, { headers: { 'sec-fetch-site': site } });
         expect({ path, status, code }).toEqual({ path, status: 403, code: 'ORIGIN_NOT_ALLOWED' });
@@ -189,7 +194,7 @@ describe('what a page of another site makes a browser send', () => {
   });
 
   it('is served if its origin is configured, and so is what the console and people send', async () => {
-    const { port } = await startTestNode({ settings: { http: { corsOrigins: [origin] } } });
+    const { port } = crossed;
     const status = async (headers: Record<string, string>) =>
       (await sendRequest(port, '/api/v1/config', { headers })).status;
     expect(await status({ 'sec-fetch-site': 'cross-site', origin })).toBe(200);

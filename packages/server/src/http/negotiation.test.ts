@@ -3,12 +3,13 @@ import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { PATHS } from '@porthole/contract';
 import type { FoundRecord, SearchEnd, SearchItem } from '@porthole/logs';
 import { toBatches } from '@porthole/records';
-import { beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { openRequest, type SendRequestOptions, sendRequest } from '../testing/send-request.ts';
-import { startTestNode } from '../testing/test-node.ts';
+import { shareTestNode, startTestNode } from '../testing/test-node.ts';
 import { compressResponse } from './response/compress-response.ts';
 import { BatchSource } from './testing/batch-source.ts';
 import { END, record } from './testing/records.ts';
+import { schemaProblems } from './testing/schema-problems.ts';
 import { serveRecords } from './testing/serve-records.ts';
 
 const LINES = Array.from(
@@ -26,14 +27,11 @@ const DECODERS: Record<string, Decode> = {
   ...(zstdDecompressSync && { zstd: zstdDecompressSync }),
 };
 
-let port = 0;
-const ask = (path: string, headers: Record<string, string> = {}, options: SendRequestOptions = {}) =>
-  sendRequest(port, path, { headers, ...options });
+const FILES = { 'a.log': LINES, 'b.log': SHORT };
+const node = shareTestNode({ files: FILES, settings: { node: { timeZone: 'UTC' } } });
 
-beforeEach(async () => {
-  const files = { 'a.log': LINES, 'b.log': SHORT };
-  ({ port } = await startTestNode({ files, settings: { node: { timeZone: 'UTC' } } }));
-});
+const ask = (path: string, headers: Record<string, string> = {}, options: SendRequestOptions = {}) =>
+  sendRequest(node.port, path, { headers, ...options });
 
 const VIEW = `${PATHS.logView}?file=a.log`;
 const SEARCH = `${PATHS.logSearch}?file=a.log&limit=1000`;
@@ -129,8 +127,26 @@ describe('a compressed response', () => {
   });
 });
 
-describe('a search as one JSON document', () => {
-  it('is for clients that ask for it', async () => {
+describe('a search', () => {
+  it('has only the text of records for a client that uses nothing else', async () => {
+    const search = async (query: string, headers: Record<string, string> = {}) => {
+      const text = (await ask(`${PATHS.logSearch}?${query}`, headers)).body.toString().trimEnd();
+      const items = text.split('\n').map((line) => JSON.parse(line) as SearchItem);
+      for (const item of items) expect(schemaProblems(item, 'SearchItem')).toEqual([]);
+      return { records: items.slice(0, -1) as FoundRecord[], end: items.at(-1) as SearchEnd };
+    };
+    const query = 'file=a.log&order=oldest&raw=true&limit=50';
+    const [whole, texts] = [await search(query), await search(query, { 'porthole-records': 'raw' })];
+    const used = ({ file, offset, bytes, cursor, timeMs, raw }: FoundRecord) =>
+      ({ file, offset, bytes, cursor, timeMs, raw }) as const;
+    expect(texts.records.map(used)).toEqual(whole.records.map(used));
+    expect(texts.records.filter(({ message }) => message === '')).toHaveLength(50);
+    expect({ ...texts.end, elapsedMs: 0 }).toEqual({ ...whole.end, elapsedMs: 0 });
+    // Without the text there would be nothing.
+    expect((await search('limit=1', { 'porthole-records': 'raw' })).records[0]?.message).not.toBe('');
+  });
+
+  it('is one JSON document for clients that ask for it', async () => {
     for (const [accept, type] of [
       ['application/json', 'application/json; charset=utf-8'],
       ['application/json, text/plain, */*', 'application/json; charset=utf-8'],
@@ -147,7 +163,7 @@ describe('a search as one JSON document', () => {
     }
   });
 
-  it('has the records and the closing record', async () => {
+  it('has, as one document, the records and the closing record', async () => {
     for (const path of [
       SEARCH,
       `${PATHS.logSearch}?file=a.log&limit=1`,

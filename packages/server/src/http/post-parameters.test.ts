@@ -1,12 +1,14 @@
 import { request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, expect, it } from 'vitest';
-import { startTestNode } from '../testing/test-node.ts';
+import { shareTestNode } from '../testing/test-node.ts';
 
 const LINE = '2026-11-15 10:00:00.000\tINFO\ta.go:1\t[x]: number';
 const FILES = { 'a.log': `${LINE} 1\n${LINE} 2\n${LINE} 3\n` };
 const SEARCH = '/api/v1/log/search';
 const JSON_HEADERS = { 'content-type': 'application/json' };
+
+const node = shareTestNode({ files: FILES });
 
 interface PostResponse {
   status: number;
@@ -35,7 +37,7 @@ const messagesIn = ({ body }: PostResponse) =>
 
 describe('parameters in the body of a POST', () => {
   it('are those of the URL, and may stand beside them', async () => {
-    const { port } = await startTestNode({ files: FILES });
+    const { port } = node;
     const answer = await post(
       port,
       `${SEARCH}?order=oldest`,
@@ -46,7 +48,7 @@ describe('parameters in the body of a POST', () => {
   });
 
   it('may be longer than any URL: a cursor of many logs', async () => {
-    const { port } = await startTestNode({ files: FILES });
+    const { port } = node;
     const first = await post(port, SEARCH, JSON.stringify({ file: 'a.log', order: 'oldest', limit: 1 }));
     const cursor = /"cursor":"([^"]+)"/.exec(first.body)?.[1] ?? '';
     const long = Array.from({ length: 5000 }, () => cursor).join('~');
@@ -71,20 +73,20 @@ describe('parameters in the body of a POST', () => {
     ['compressed', '{}', { ...JSON_HEADERS, 'content-encoding': 'gzip' }, 415, 'CONTENT_TYPE_UNSUPPORTED'],
     ['more than 1 MiB', `{"q":"${'x'.repeat(1024 ** 2)}"}`, JSON_HEADERS, 413, 'BODY_TOO_LARGE'],
   ])('%s is refused', async (_name, body, headers, status, code) => {
-    const { port } = await startTestNode({ files: FILES });
+    const { port } = node;
     const answer = await post(port, SEARCH, body, headers);
     expect({ status: answer.status, code: /"code":"(\w+)"/.exec(answer.body)?.[1] }).toEqual({ status, code });
   });
 
   it('more than 1 MiB is refused without a length, too', async () => {
-    const { port } = await startTestNode({ files: FILES });
+    const { port } = node;
     const headers = { ...JSON_HEADERS, 'transfer-encoding': 'chunked' };
     const answer = await post(port, SEARCH, `{"q":"${'x'.repeat(1024 ** 2)}"}`, headers);
     expect(answer.status).toBe(413);
   });
 
   it('are taken only by routes that take cursors', async () => {
-    const { port } = await startTestNode({ files: FILES });
+    const { port } = node;
     expect(await post(port, '/api/v1/config', '{}')).toMatchObject({ status: 405, allow: 'GET, HEAD' });
     expect(await post(port, '/api/v1/log/follow', '{"cursor":"x"}')).toMatchObject({ status: 400 });
   });

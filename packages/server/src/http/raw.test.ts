@@ -2,18 +2,18 @@ import { appendFileSync, statSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { requestProblem, sendRequest } from '../testing/send-request.ts';
-import { startTestNode, type TestNodeOptions } from '../testing/test-node.ts';
+import { shareTestNode, startTestNode } from '../testing/test-node.ts';
 
 const TEXT = '0123456789'.repeat(10);
 const RAW = '/api/v1/log/raw?file=a.log';
 
-function startWithFile(settings: TestNodeOptions['settings'] = {}) {
-  return startTestNode({ files: { 'a.log': TEXT, empty: '' }, settings });
-}
+const FILES = { 'a.log': TEXT, empty: '' };
+const node = shareTestNode({ files: FILES });
+const clustered = shareTestNode({ files: FILES, settings: { cluster: { nodeId: 'n1' } } });
 
 describe('a raw file', () => {
   it('is sent whole, as an attachment that is not to be stored', async () => {
-    const { port } = await startWithFile();
+    const { port } = node;
     const { status, headers, body } = await sendRequest(port, RAW);
     expect(status).toBe(200);
     expect(body.toString()).toBe(TEXT);
@@ -36,7 +36,7 @@ describe('a raw file', () => {
     ['bytes=-1000', 'bytes 0-99/100', TEXT],
     ['bytes=98-1000', 'bytes 98-99/100', '89'],
   ])('gives the part %s', async (range, contentRange, text) => {
-    const { port } = await startWithFile();
+    const { port } = node;
     const { status, headers, body } = await sendRequest(port, RAW, { headers: { range } });
     expect({
       status,
@@ -54,7 +54,7 @@ describe('a raw file', () => {
   it.each(['bytes=0-1,4-5', 'bytes=9-1', 'lines=1-2', 'bytes=x', 'bytes=-'])(
     'is whole for the range %s',
     async (range) => {
-      const { port } = await startWithFile();
+      const { port } = node;
       const { status, headers, body } = await sendRequest(port, RAW, { headers: { range } });
       expect({ status, range: headers['content-range'], body: body.toString() }).toEqual({
         status: 200,
@@ -65,7 +65,7 @@ describe('a raw file', () => {
   );
 
   it.each(['bytes=100-', 'bytes=100-200', 'bytes=-0'])('has nothing at %s and reports its size', async (range) => {
-    const { port } = await startWithFile();
+    const { port } = node;
     const { status, code, headers } = await requestProblem(port, RAW, { headers: { range } });
     expect({ status, code }).toEqual({ status: 416, code: 'RANGE_NOT_SATISFIABLE' });
     expect(headers['content-range']).toBe('bytes */100');
@@ -73,7 +73,7 @@ describe('a raw file', () => {
   });
 
   it('that is empty has no part', async () => {
-    const { port } = await startWithFile();
+    const { port } = node;
     expect((await sendRequest(port, '/api/v1/log/raw?file=empty')).headers['content-length']).toBe('0');
     const { status, headers } = await requestProblem(port, '/api/v1/log/raw?file=empty', {
       headers: { range: 'bytes=0-' },
@@ -82,7 +82,7 @@ describe('a raw file', () => {
   });
 
   it('takes no range with HEAD: ranges are defined for GET alone', async () => {
-    const { port } = await startWithFile();
+    const { port } = node;
     for (const range of ['bytes=0-4', 'bytes=100-']) {
       const { status, headers, body } = await sendRequest(port, RAW, { method: 'HEAD', headers: { range } });
       expect({ status, length: headers['content-length'], body: body.length }).toEqual({
@@ -94,7 +94,7 @@ describe('a raw file', () => {
   });
 
   it('is not sent again to a client that has it', async () => {
-    const { port } = await startWithFile();
+    const { port } = node;
     const { headers } = await sendRequest(port, RAW);
     const { etag = '' } = headers;
     for (const condition of [{ 'if-none-match': etag }, { 'if-none-match': '*' }]) {
@@ -117,13 +117,13 @@ describe('a raw file', () => {
     '/cluster/log/download',
     '/bundle?since=1h',
   ])('what has log text is not to be stored by a browser or proxy: %s', async (path) => {
-    const { port } = await startWithFile({ cluster: { nodeId: 'n1' } });
+    const { port } = clustered;
     const { status, headers } = await sendRequest(port, `/api/v1${path}`);
     expect({ status, cache: headers['cache-control'] }).toEqual({ status: 200, cache: 'no-store' });
   });
 
   it('is sent again once it has changed', async () => {
-    const { port, logDir } = await startWithFile();
+    const { port, logDir } = await startTestNode({ files: FILES });
     const { etag = '' } = (await sendRequest(port, RAW)).headers;
     appendFileSync(join(logDir, 'a.log'), 'more');
     const again = await sendRequest(port, RAW, { headers: { 'if-none-match': etag } });
@@ -132,7 +132,7 @@ describe('a raw file', () => {
   });
 
   it('is sent again when it was rewritten and its time set back', async () => {
-    const { port, logDir } = await startWithFile();
+    const { port, logDir } = await startTestNode({ files: FILES });
     const path = join(logDir, 'a.log');
     // Whole seconds: times with a fraction cannot be set to the nanosecond, and would differ.
     const setBack = () => utimesSync(path, 1_794_740_000, 1_794_740_000);
@@ -152,7 +152,7 @@ describe('a raw file', () => {
   });
 
   it('is refused to a client that wants the old version', async () => {
-    const { port } = await startWithFile();
+    const { port } = node;
     const { etag = '' } = (await sendRequest(port, RAW)).headers;
     expect((await sendRequest(port, RAW, { headers: { 'if-match': etag } })).status).toBe(200);
     for (const headers of [{ 'if-match': '"old"' }, { 'if-unmodified-since': 'Thu, 01 Jan 1970 00:00:01 GMT' }]) {
@@ -161,7 +161,7 @@ describe('a raw file', () => {
   });
 
   it('resumes a download only if it is still the same', async () => {
-    const { port, logDir } = await startWithFile();
+    const { port, logDir } = await startTestNode({ files: FILES });
     const { etag = '', 'last-modified': modified = '' } = (await sendRequest(port, RAW)).headers;
     const resume = (ifRange: string) =>
       sendRequest(port, RAW, { headers: { range: 'bytes=90-', 'if-range': ifRange } });

@@ -4,7 +4,7 @@ import { gzipSync } from 'node:zlib';
 import { getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { requestJson, sendRequest } from '../testing/send-request.ts';
-import { startTestNode, tempDir } from '../testing/test-node.ts';
+import { shareTestNode, startTestNode, tempDir } from '../testing/test-node.ts';
 import { schemaProblems } from './testing/schema-problems.ts';
 
 const FILES = {
@@ -23,34 +23,36 @@ const jsonRoutes = ROUTE_IDS.flatMap((id) => {
 /** What some cannot do without. */
 const REQUESTS = '?file=a.log&time=0&for=/api/v1/log/raw&by=level';
 
+const node = shareTestNode({ files: FILES });
+
 describe('the answer of', () => {
   it.each(jsonRoutes)('$path is exactly a $schema', async ({ path, schema }) => {
-    const { port } = await startTestNode({ files: FILES });
+    const { port } = node;
     expect(schemaProblems(await requestJson(port, `${path}${REQUESTS}`), schema)).toEqual([]);
   });
 
-  it.each(jsonRoutes)('$path is exactly a $schema beside a service too', async ({ path, schema }) => {
+  it('every route is exactly of its schema beside a service, too', async () => {
     const configFile = join(tempDir(), 'service.toml');
     writeFileSync(
       configFile,
       'text = "x"\nnumber = 1.5\nlist = [1, { a = true }]\npassword = "p"\n[table]\nwhen = 2026-01-02\n',
     );
     const { port } = await startTestNode({ files: FILES, settings: { service: { configFile } } });
-    expect(schemaProblems(await requestJson(port, `${path}${REQUESTS}`), schema)).toEqual([]);
+    for (const { path, schema } of jsonRoutes)
+      expect(schemaProblems(await requestJson(port, `${path}${REQUESTS}`), schema), path).toEqual([]);
   });
 
   it.each(['/api/v1/log/view', '/api/v1/log/raw?file=no', '/none'])(
     '%s, an error, is exactly a Problem',
     async (path) => {
-      const { port } = await startTestNode();
-      expect(schemaProblems(await requestJson(port, path), 'Problem')).toEqual([]);
+      expect(schemaProblems(await requestJson(node.port, path), 'Problem')).toEqual([]);
     },
   );
 
   it.each(ROUTE_IDS.map(getRoute).filter(({ path, method }) => !path.includes('{') && method === undefined))(
     '$path has the content type of the table',
     async ({ path, response: answer }) => {
-      const { port } = await startTestNode({ files: FILES });
+      const { port } = node;
       // The head alone: not every answer ends by itself.
       const { status, headers } = await sendRequest(port, `${path}${REQUESTS}`, { method: 'HEAD' });
       expect({ status, type: headers['content-type'] }).toEqual({ status: 200, type: answer.contentType });
@@ -87,7 +89,7 @@ describe('the contract', () => {
 
 describe('the OpenAPI document', () => {
   it('is served, and every path in it is a route of this node', async () => {
-    const { port } = await startTestNode({ files: FILES });
+    const { port } = node;
     const { openapi, paths } = await requestJson<{ openapi: string; paths: Record<string, unknown> }>(
       port,
       '/openapi.json',

@@ -5,7 +5,7 @@ import { openRequest, openSocket, readToEnd, sendRequest } from '../testing/send
 import { countOpenFiles, startTestNode } from '../testing/test-node.ts';
 
 /** More than all socket buffers of a loopback connection hold. */
-const BIG = Buffer.alloc(64 * 1024 * 1024, 'a line of a log file\n');
+const BIG = Buffer.alloc(32 * 1024 * 1024, 'a line of a log file\n');
 const RAW = '/api/v1/log/raw?file=big.log';
 
 /** A reader that reads does so more often, also on a machine that is busy with much else. */
@@ -62,7 +62,7 @@ describe('a reader that takes no byte for http.stall-timeout', () => {
     for await (const part of response) {
       bytes += (part as Buffer).length;
       // 64 pauses: longer than the timeout together, far shorter each.
-      if (bytes % (1024 * 1024) < 65_536) await new Promise((resolve) => setTimeout(resolve, STALL_MS / 50));
+      if (bytes % (512 * 1024) < 65_536) await new Promise((resolve) => setTimeout(resolve, STALL_MS / 50));
     }
     expect(bytes).toBe(BIG.length);
   });

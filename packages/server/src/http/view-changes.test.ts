@@ -45,8 +45,6 @@ function compress(file: string): void {
 describe.each(['view', 'raw'] as const)('a file that changes while %s is sending it', (route) => {
   it.each([
     ['grows', (file: string) => appendFileSync(file, 'more\n'.repeat(1000))],
-    ['is renamed', (file: string) => renameSync(file, `${file}.1`)],
-    ['is deleted', (file: string) => rmSync(file)],
     ['is rotated and written anew', rotate],
     ['is compressed', compress],
   ])('and %s is sent as it was', async (_how, change) => {

@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SHARED_THREADS } from '@porthole/logs/testing';
-import { onTestFinished } from 'vitest';
+import { beforeAll, onTestFinished } from 'vitest';
 import { hasCode } from '../errors.ts';
 import type { PartialSettings } from '../settings/settings.ts';
 import { type RunningNode, type StartNodeOptions, startNode } from '../start-node.ts';
@@ -41,9 +41,13 @@ export function startWithSharedThreads(options: StartNodeOptions): Promise<Runni
 
 /** A fresh directory, by its real path, removed when the test ends. */
 export function tempDir(): string {
-  const dir = realpathSync(mkdtempSync(join(tmpdir(), 'porthole-node-')));
+  const dir = makeDir();
   onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
   return dir;
+}
+
+function makeDir(): string {
+  return realpathSync(mkdtempSync(join(tmpdir(), 'porthole-node-')));
 }
 
 /** Free ports, and an own log that is kept apart from the logs shown. */
@@ -58,8 +62,30 @@ export function testSettings(dir: string, given: PartialSettings = {}): PartialS
 }
 
 /** A node on free ports that shows a directory of its own; stopped when the test ends. */
-export async function startTestNode({ files = {}, settings = {}, ...rest }: TestNodeOptions = {}): Promise<TestNode> {
-  const dir = tempDir();
+export async function startTestNode(options: TestNodeOptions = {}): Promise<TestNode> {
+  const node = await openTestNode(options, tempDir());
+  onTestFinished(() => node.running.stop());
+  return node;
+}
+
+/**
+ * One for all tests of a file, or of a group, that only ask it: starting a node takes longer than most of what they ask.
+ * It has its values once the first of them runs.
+ */
+export function shareTestNode(options: TestNodeOptions = {}): Readonly<TestNode> {
+  const shared = {} as TestNode;
+  beforeAll(async () => {
+    const dir = makeDir();
+    Object.assign(shared, await openTestNode(options, dir));
+    return async () => {
+      await shared.running.stop();
+      rmSync(dir, { recursive: true, force: true });
+    };
+  });
+  return shared;
+}
+
+async function openTestNode({ files = {}, settings = {}, ...rest }: TestNodeOptions, dir: string): Promise<TestNode> {
   const logDir = join(dir, 'logs');
   mkdirSync(logDir);
   for (const [name, content] of Object.entries(files)) {
@@ -67,7 +93,6 @@ export async function startTestNode({ files = {}, settings = {}, ...rest }: Test
     writeFileSync(join(logDir, name), content);
   }
   const running = await startWithSharedThreads({ ...rest, settings: testSettings(dir, settings) });
-  onTestFinished(() => running.stop());
   return { running, port: running.node.httpPort, dir, logDir };
 }
 

@@ -1,12 +1,14 @@
 import { ERROR_KINDS, getMemberRoute, getRoute, MEMBER_ROUTE_IDS, ROUTE_IDS } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import { sendRequest } from '../../testing/send-request.ts';
-import { startTestNode } from '../../testing/test-node.ts';
+import { shareTestNode } from '../../testing/test-node.ts';
 import { html } from './docs-page.ts';
+
+const node = shareTestNode();
 
 describe('the documentation page', () => {
   it('has every route and every error code', async () => {
-    const { port } = await startTestNode();
+    const { port } = node;
     const text = (await sendRequest(port, '/docs')).body.toString();
     for (const route of ROUTE_IDS.map(getRoute))
       if (!route.page) expect(text).toContain(`<code>GET ${route.path}</code>`);
@@ -19,7 +21,7 @@ describe('the pages without a script', () => {
   it.each(['/docs', '/assets/porthole.css', '/api/v1/config', '/none'])(
     '%s may run none, and be framed by no one',
     async (path) => {
-      const { port } = await startTestNode();
+      const { port } = node;
       const { headers } = await sendRequest(port, path);
       expect(headers).toMatchObject({
         'content-security-policy':
@@ -32,7 +34,7 @@ describe('the pages without a script', () => {
   );
 
   it('lead to the console', async () => {
-    const { port } = await startTestNode();
+    const { port } = node;
     expect((await sendRequest(port, '/docs')).body.toString()).toContain('<a href="/">Console</a>');
   });
 });
