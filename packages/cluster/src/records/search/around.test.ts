@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { collectResponse } from '../../testing/collect-response.ts';
 import { fakeCluster } from '../../testing/fake-cluster.ts';
-import { FakeNode, record, recordsAt, silence } from '../../testing/fake-node.ts';
+import { endItem, FakeNode, record, recordsAt, silence } from '../../testing/fake-node.ts';
 import { searchAround } from './around.ts';
 
 const AROUND = { beforeMs: 50, afterMs: 50, limit: 10 };
@@ -54,6 +54,22 @@ describe('a moment', () => {
     const { messages, end } = await collectResponse(searchAround(deps, { ...AROUND, at: { timeMs: 1 } }));
     expect(messages).toEqual(['a0']);
     expect(end.members.map(({ outcome }) => outcome)).toEqual(['ok', 'timeout']);
+  });
+
+  it('says which file was not read, also if only the search before it missed it', async () => {
+    const problems = [{ file: 'a.log.2.gz', code: 'LOG_FILE_CORRUPT', detail: 'it is damaged' }];
+    const a: FakeNode = new FakeNode({
+      records: recordsAt('a', [1, 5]),
+      search: async function* (query) {
+        for await (const items of a.respond(query)) {
+          const end = items.find(({ type }) => type === 'end');
+          yield end && query.order === 'newest' ? [endItem({ ...end, problems } as object)] : items;
+        }
+      },
+    });
+    const { messages, end } = await collectResponse(searchAround(fakeCluster({ a }), { ...AROUND, at: { timeMs: 5 } }));
+    expect(messages).toEqual(['a0', 'a1']);
+    expect(end.members).toMatchObject([{ isPartial: true, detail: expect.stringContaining('a.log.2.gz') }]);
   });
 
   it('needs a member, and a record that is there', async () => {

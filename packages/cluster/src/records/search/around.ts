@@ -7,23 +7,25 @@ import {
   codeOf,
   type NodeState,
   PortholeError,
+  type SearchOptions,
   searchItems,
   withCoverage,
 } from '@porthole/contract';
 import { decodeCursor, groupFamilies } from '@porthole/logs';
-import type { FoundRecord, SearchQuery } from '@porthole/logs/types';
-import { recordsOf } from '@porthole/records';
+import type { FoundRecord, SearchEnd, SearchQuery } from '@porthole/logs/types';
+import { batchOf, EMPTY_BATCH, isBatch, type RecordBatch, recordsOf } from '@porthole/records';
 import { describeUncertainty, toMemberEdge, toOwnTime } from '../../fan-out/clock-steps.ts';
 import { withDeadline } from '../../requests/bounded-calls.ts';
+import { withFloor } from '../../state/counts/counting.ts';
 import { chooseMembers } from '../../state/query-members.ts';
 import { SnapshotNode } from '../../state/snapshots/snapshot-node.ts';
 import { ClusterBatchWriter } from '../merge/cluster-batch.ts';
 import { MemberLane, type QueriedLane } from '../merge/member-lane.ts';
+import { joinEnds } from '../merge/member-pages.ts';
 import { mergeMembers } from '../merge/merge-members.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from './cluster-deps.ts';
-import { dropOutside } from './drop-outside.ts';
+import { dropOutside } from './drop-records.ts';
 import { openOrSnapshot } from './open-or-snapshot.ts';
-import { recordsAround } from './records-around.ts';
 import { laneReport, throwIfRejected } from './refusals.ts';
 
 /** How far to look back for a timestamp if the record has none. */
@@ -78,6 +80,54 @@ export async function* searchAround(
     yield recordsOf<ClusterRecord>(writer.write(runs));
   }
   yield [buildAroundEnd(deps, lanes, performance.now() - startedMs)];
+}
+
+interface AroundQuery extends Pick<AroundRequest, 'beforeMs' | 'afterMs' | 'limit'> {
+  /** The id of the member. */
+  id: string;
+  floors?: AroundRequest['floors'] | undefined;
+  /** By the clock of the member. */
+  atMs: number;
+}
+
+/** The records of one member, oldest first. Those before the time are found newest first, so they are buffered and reversed. */
+async function* recordsAround(
+  state: NodeState,
+  { id, atMs, beforeMs, afterMs, limit, floors }: AroundQuery,
+  options: SearchOptions,
+): AsyncGenerator<RecordBatch | SearchEnd, void, undefined> {
+  const before: SearchQuery = {
+    ...ALL,
+    order: 'newest',
+    ...withFloor({ fromMs: atMs - beforeMs, toMs: atMs }, floors, id),
+    limit: Math.floor(limit / 2),
+  };
+  const earlier: FoundRecord[] = [];
+  let first: SearchEnd | undefined;
+  // A range must not be empty.
+  if (before.limit > 0 && beforeMs > 0) {
+    for await (const items of searchItems(state, before, options)) {
+      yield EMPTY_BATCH;
+      for (const item of items) {
+        if (item.type === 'end') first = item;
+        else earlier.push(item);
+      }
+      if (earlier.length > before.limit)
+        throw new PortholeError('BAD_ANSWER', 'the response has more records than requested');
+    }
+  }
+  yield batchOf(earlier.reverse());
+  const after: SearchQuery = {
+    ...ALL,
+    order: 'oldest',
+    // Exclusive, but the last millisecond is included.
+    ...withFloor({ fromMs: atMs, toMs: atMs + afterMs + 1 }, floors, id),
+    limit: limit - before.limit,
+  };
+  for await (const item of state.search(after, options)) {
+    if (isBatch(item) || first === undefined) yield item;
+    else yield { ...joinEnds(first, item), reason: first.reason === 'exhausted' ? item.reason : first.reason };
+  }
 }
 
 /** By the clock of this node. */

@@ -7,8 +7,7 @@ import { fakeCluster } from '../../testing/fake-cluster.ts';
 import { FakeNode, recordsAt } from '../../testing/fake-node.ts';
 import type { ClusterPosition } from './cluster-cursor.ts';
 import { searchCluster } from './cluster-search.ts';
-import { CursorKeeper, type SearchPosition } from './cursor-keeper.ts';
-import { KeptCursors } from './kept-cursors.ts';
+import { CursorKeeper, KeptCursors, type SearchPosition } from './cursor-keeper.ts';
 import type { BehindMembers } from './reach.ts';
 
 const MARGIN_MS = 1000;

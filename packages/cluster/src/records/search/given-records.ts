@@ -4,7 +4,7 @@ import type { FoundRecord, SearchQuery } from '@porthole/logs/types';
 import { cursorAt, originAt, type RecordBatch } from '@porthole/records';
 import type { SteppedClock } from '../../fan-out/clock-steps.ts';
 import type { MemberPosition, ReplacedPosition } from './cluster-cursor.ts';
-import { ReachFilter } from './drop-reached.ts';
+import { ReachFilter } from './drop-records.ts';
 
 /** Records of one file that follow each other, of which the snapshot of the member has emitted every one that matches. */
 export interface GivenRange {

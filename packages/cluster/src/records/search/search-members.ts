@@ -10,8 +10,7 @@ import { firstPage, type PageEnd, searchInPages } from '../merge/member-pages.ts
 import type { ClusterPosition, MemberPosition, ReplacedPosition } from './cluster-cursor.ts';
 import { type ClusterDeps, getChosenClock, getLimits } from './cluster-deps.ts';
 import type { FoundPosition, Progress } from './cursor-keeper.ts';
-import { dropOutside } from './drop-outside.ts';
-import { dropEmitted } from './drop-reached.ts';
+import { dropEmitted, dropOutside } from './drop-records.ts';
 import { isGivenAt, SnapshotPart } from './given-records.ts';
 import { toMemberSearch } from './member-query.ts';
 import { openOrSnapshot } from './open-or-snapshot.ts';

@@ -1,6 +1,6 @@
 import type { SearchEnd, SearchQuery } from '@porthole/logs/types';
 import { filterBatch, isBatch, type RecordBatch } from '@porthole/records';
-import { type SteppedClock, toMemberEdge, toOwnTime } from '../../fan-out/clock-steps.ts';
+import { type SteppedClock, type TimeRange, toMemberEdge, toOwnTime } from '../../fan-out/clock-steps.ts';
 import { joinEnds } from '../merge/member-pages.ts';
 import { isTime } from '../to-cluster-record.ts';
 import { type Reach, toKey } from './reach.ts';
@@ -102,4 +102,23 @@ function withoutReached(
     ...end,
     ...(from <= to ? { coveredFromMs: from, coveredToMs: to } : { coveredFromMs: null, coveredToMs: null }),
   };
+}
+
+/**
+ * Leaves out records outside of the range by the clock of this node. A member whose clock was set is asked for more than the
+ * range: the same times of its clock may be before and after the step.
+ */
+export async function* dropOutside<T extends { type: string }>(
+  items: AsyncIterable<RecordBatch | T>,
+  clock: SteppedClock,
+  { fromMs = -Infinity, toMs = Infinity }: TimeRange,
+): AsyncGenerator<RecordBatch | T, void, undefined> {
+  if (!clock.steps?.length) return yield* items;
+  const isInside = (timeMs: number | undefined) => {
+    if (!isTime(timeMs)) return true;
+    const atMs = toOwnTime(clock, timeMs);
+    return atMs >= fromMs && atMs < toMs;
+  };
+  for await (const item of items)
+    yield isBatch(item) ? filterBatch(item, (index) => isInside(item.times[index])) : item;
 }
