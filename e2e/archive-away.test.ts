@@ -182,8 +182,8 @@ async function askNode({ client, url, node }: World): Promise<void> {
   const grpc = new GrpcConnection(node.running.node.grpcPort ?? 0);
   onTestFinished(() => grpc.close());
   const filter = {
-    ...{ file: '', family: '', terms: [], excluded: [], case_sensitive: false, regex: '', source: '', component: '' },
-    ...({ min_level: 'LEVEL_UNSPECIFIED', query: '', from_ms: WHOLE.fromMs } as const),
+    ...{ file: '', family: '', terms: [], excluded: [], caseSensitive: false, regex: '', source: '', component: '' },
+    ...({ minLevel: 'LEVEL_UNSPECIFIED', query: '', fromMs: WHOLE.fromMs } as const),
   };
   const counted = await grpc.call('CountLogs', { filter }, {});
   expect(JSON.stringify(counted)).toContain('ONLY_ARCHIVED');

@@ -43,8 +43,8 @@ async function expectPastOverGrpc(
   onTestFinished(() => grpc.close());
   const cluster = { nodes, role: '', labels: [], store: '' };
   const filter = {
-    ...{ file: '', family: '', terms: [], excluded: [], case_sensitive: false, regex: '', source: '', component: '' },
-    ...({ min_level: 'LEVEL_UNSPECIFIED', query: '', from_ms: fromMs, to_ms: toMs } as const),
+    ...{ file: '', family: '', terms: [], excluded: [], caseSensitive: false, regex: '', source: '', component: '' },
+    ...({ minLevel: 'LEVEL_UNSPECIFIED', query: '', fromMs, toMs } as const),
   };
   const request = { filter, order: '', cursor: '', record: '', until: '', raw: false, fields: [] };
   const items = [];

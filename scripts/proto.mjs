@@ -11,9 +11,12 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** Numbers of 64 bits are numbers where ours are small enough, texts where others choose them: etcd's lease ids. */
+/**
+ * Numbers of 64 bits are numbers where ours are small enough, texts where others choose them: etcd's lease ids. Our own
+ * messages have the names of our objects, `timeMs` for `time_ms`, so that these need not be copied into them.
+ */
 const TARGETS = [
-  { sources: 'proto', output: 'packages/server/src/grpc/generated', int64: 'number' },
+  { sources: 'proto', output: 'packages/server/src/grpc/generated', int64: 'number', isCamel: true },
   { sources: 'packages/cluster/proto', output: 'packages/cluster/src/membership/etcd/generated', int64: 'string' },
 ];
 
@@ -39,7 +42,7 @@ export function generateProto() {
   writeFileSync(join(ROOT, descriptor), `${noticeOf(sources)}${descriptorModule(describe(sources, 'binpb'))}`);
 }
 
-function generate({ sources, output, int64 }) {
+function generate({ sources, output, int64, isCamel }) {
   const folder = join(ROOT, output);
   const messages = join(folder, 'messages.ts');
   const descriptor = join(folder, 'descriptor.ts');
@@ -47,9 +50,25 @@ function generate({ sources, output, int64 }) {
   mkdirSync(folder, { recursive: true });
   const notice = noticeOf(sources);
   const files = JSON.parse(describe(sources, 'json').toString()).file;
+  const binary = describe(sources, 'binpb');
+  if (isCamel) for (const field of files.flatMap(fieldsIn)) field.name = field.jsonName;
   const scalars = { ...SCALARS, TYPE_INT64: int64 };
   writeFileSync(messages, `${notice}\n${files.flatMap((file) => declarations(file, scalars)).join('\n\n')}\n`);
-  writeFileSync(descriptor, `${notice}${descriptorModule(describe(sources, 'binpb'))}`);
+  const loaded = isCamel ? base64Constant('LOADED_BASE64', withJsonNames(binary)) : '';
+  writeFileSync(descriptor, `${notice}${descriptorModule(binary)}${loaded}`);
+}
+
+function fieldsIn({ messageType = [] }) {
+  return messageType.flatMap(({ field = [] }) => field);
+}
+
+/** The descriptor with the names that fields have in JSON, as the library that loads it reads and writes descriptors. */
+function withJsonNames(binary) {
+  const loader = createRequire(import.meta.url).resolve('@grpc/proto-loader');
+  const { FileDescriptorSet } = createRequire(loader)('protobufjs/ext/descriptor');
+  const set = FileDescriptorSet.decode(binary);
+  for (const field of set.file.flatMap(fieldsIn)) field.name = field.jsonName;
+  return Buffer.from(FileDescriptorSet.encode(set).finish());
 }
 
 function noticeOf(sources) {
@@ -79,8 +98,12 @@ function describe(sources, format) {
 }
 
 function descriptorModule(bytes) {
+  return base64Constant('DESCRIPTOR_BASE64', bytes);
+}
+
+function base64Constant(name, bytes) {
   const lines = bytes.toString('base64').match(/.{1,110}/g) ?? [];
-  return `export const DESCRIPTOR_BASE64 = [\n${lines.map((line) => `  '${line}',`).join('\n')}\n].join('');\n`;
+  return `export const ${name} = [\n${lines.map((line) => `  '${line}',`).join('\n')}\n].join('');\n`;
 }
 
 function declarations({ messageType = [], enumType = [], service = [] }, scalars) {

@@ -217,7 +217,7 @@ export class GrpcCallers {
       () => this.#connection.call('GetConfig', {}, options),
       () => this.#connection.call('ListLogs', {}, options),
       () => this.#connection.call('CountLogs', CLUSTER, options),
-      () => this.#connection.call('DigestLogs', { ...CLUSTER, only_new: false }, options),
+      () => this.#connection.call('DigestLogs', { ...CLUSTER, onlyNew: false }, options),
       () => drain(this.#connection.stream('ViewLog', { file: 'service.log' }, options)),
       () => drain(this.#connection.stream('SearchLogs', { ...SEARCH, ...CLUSTER }, options)),
     ];

@@ -71,7 +71,7 @@ it('requests about the cluster return what the routes of the cluster do', async 
   {
     const expected = await searchHttp(http, 12);
     const first = await search(grpc, { limit: 12 });
-    const short = ({ node: id, atMs, message, cursor }: ClusterRecord) => ({ node: id, at_ms: atMs, message, cursor });
+    const short = ({ node: id, atMs, message, cursor }: ClusterRecord) => ({ node: id, atMs, message, cursor });
     expect(first.records).toMatchObject(expected.records.map(short));
     expect(first.end).toMatchObject({ reason: 'limit', records: 12, cluster: { membership: { state: 'ok' } } });
     expect(first.end.cluster?.members).toMatchObject(reports(expected.end?.members));
@@ -85,10 +85,10 @@ it('requests about the cluster return what the routes of the cluster do', async 
 
   // Counts over time.
   {
-    const counted = await grpc.call('CountLogs', { cluster: SCOPE, bucket_ms: 10_000 }, {});
+    const counted = await grpc.call('CountLogs', { cluster: SCOPE, bucketMs: 10_000 }, {});
     const expected = await http.logHistogram({ bucketMs: 10_000, buckets: 60 });
-    expect(counted.buckets.map(({ start_ms, nodes }) => ({ start_ms, nodes }))).toEqual(
-      expected.buckets.map(({ startMs, nodes }) => ({ start_ms: startMs, nodes: nodeCounts(nodes) })),
+    expect(counted.buckets.map(({ startMs, nodes }) => ({ startMs, nodes }))).toEqual(
+      expected.buckets.map(({ startMs, nodes }) => ({ startMs, nodes: nodeCounts(nodes) })),
     );
     expect(counted.buckets[0]?.counts).toContainEqual({ level: 'LEVEL_ERROR', count: 4 });
     expect(counted.cluster?.members).toMatchObject(reports(expected.members));
@@ -97,12 +97,12 @@ it('requests about the cluster return what the routes of the cluster do', async 
 
   // Groups.
   {
-    const { groups, cluster, ...rest } = await grpc.call('DigestLogs', { cluster: SCOPE, only_new: false }, {});
+    const { groups, cluster, ...rest } = await grpc.call('DigestLogs', { cluster: SCOPE, onlyNew: false }, {});
     const expected = await http.logDigest({ limit: 50 });
     expect(groups.map(({ source, count, nodes, sample }) => [source, count, nodes, sample?.node])).toEqual(
       expected.groups.map(({ source, count, nodes, sample }) => [source, count, nodeCounts(nodes), sample.node]),
     );
-    expect(rest).toMatchObject({ total_groups: expected.totalGroups });
+    expect(rest).toMatchObject({ totalGroups: expected.totalGroups });
     expect(cluster?.members).toMatchObject(reports(expected.members));
   }
 
@@ -138,7 +138,7 @@ it('requests about the cluster are refused with the codes of HTTP; without the f
     [{ offset: 5 }, 'PARAMETER_INVALID'],
   ];
   for (const [request, code] of refused) await expect(search(grpc, request)).rejects.toMatchObject({ code });
-  const counted = await grpc.call('CountLogs', { bucket_ms: 60_000 }, {});
+  const counted = await grpc.call('CountLogs', { bucketMs: 60_000 }, {});
   expect(counted).toMatchObject({ buckets: [{ nodes: [] }], end: { reason: 'exhausted' } });
   expect(counted.cluster ?? null).toBeNull();
 });

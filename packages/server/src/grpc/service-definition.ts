@@ -1,21 +1,21 @@
 import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js';
 import { loadFileDescriptorSetFromBuffer, type PackageDefinition } from '@grpc/proto-loader';
 import { getRoute, type Parameter, type Query, type RouteId, type RouteRole } from '@porthole/contract';
-import { DESCRIPTOR_BASE64 } from './generated/descriptor.ts';
+import { DESCRIPTOR_BASE64, LOADED_BASE64 } from './generated/descriptor.ts';
 import { DESCRIPTOR_BASE64 as HEALTH_BASE64 } from './generated/health-descriptor.ts';
 import type { NodeStateServiceMethods } from './generated/messages.ts';
 
 /** The methods of the service by name. */
 export type MethodName = keyof NodeStateServiceMethods;
 
-/** Names as in the .proto, numbers as numbers, default values for fields without presence. */
-const OPTIONS = { keepCase: true, longs: Number, enums: String, defaults: true };
+/** Numbers as numbers, default values for fields without presence. */
+const OPTIONS = { longs: Number, enums: String, defaults: true };
 
-/** The methods of the service, with serializers of their messages. */
+/** The methods of the service, with serializers of their messages, whose fields are named like those of our objects. */
 export type NodeStateDefinition = ServiceDefinition & Record<MethodName, MethodDefinition<object, object>>;
 
 export function loadServiceDefinition(): NodeStateDefinition {
-  const loaded = loadFileDescriptorSetFromBuffer(descriptorSet(), OPTIONS);
+  const loaded = loadFileDescriptorSetFromBuffer(Buffer.from(LOADED_BASE64, 'base64'), OPTIONS);
   return loaded[SERVICE_NAME] as unknown as NodeStateDefinition;
 }
 
@@ -24,16 +24,12 @@ export function loadServiceDefinition(): NodeStateDefinition {
  * have relative names, which strict clients refuse.
  */
 export function reflectedPackage(): PackageDefinition {
-  const files = { [SERVICE_NAME]: descriptorSet(), [HEALTH_NAME]: Buffer.from(HEALTH_BASE64, 'base64') };
+  const files = { [SERVICE_NAME]: DESCRIPTOR_BASE64, [HEALTH_NAME]: HEALTH_BASE64 };
   const entries = Object.entries(files).map(([name, set]) => [
     name,
-    { format: '', type: {}, fileDescriptorProtos: [onlyFile(set)] },
+    { format: '', type: {}, fileDescriptorProtos: [onlyFile(Buffer.from(set, 'base64'))] },
   ]);
   return Object.fromEntries(entries) as PackageDefinition;
-}
-
-function descriptorSet(): Buffer {
-  return Buffer.from(DESCRIPTOR_BASE64, 'base64');
 }
 
 /** A descriptor set with one file is that file after a tag and its length; neither service imports another file. */
@@ -103,8 +99,15 @@ export function requiredRole(path: string): RouteRole {
 const ROWS: ReadonlyMap<string, { field: string; codec: Parameter['codec'] }> = new Map(
   [...Object.values(METHOD_ROUTES), ...Object.values(CLUSTER_ROUTES)]
     .flatMap((id) => getRoute(id).parameters)
-    .flatMap(({ name, proto, codec }) => (typeof proto === 'string' ? [[name, { field: proto, codec }]] : [])),
+    .flatMap(({ name, proto, codec }) =>
+      typeof proto === 'string' ? [[name, { field: toCamelCase(proto), codec }]] : [],
+    ),
 );
+
+/** The name of a field in messages: `timeMs` for `time_ms`. */
+function toCamelCase(name: string): string {
+  return name.replace(/_[a-z]/g, (letter) => letter.charAt(1).toUpperCase());
+}
 
 interface Message {
   filter?: object | null | undefined;

@@ -12,14 +12,7 @@ import {
 } from '@porthole/contract';
 import type { OpenLog } from '@porthole/logs';
 import type { NodeStateServiceMethods, ReadLogRequestMessage } from '../generated/messages.ts';
-import {
-  configMessage,
-  descriptionMessage,
-  fileMessage,
-  settingsMessage,
-  statMessage,
-  wellFormed,
-} from '../messages.ts';
+import { configMessage, descriptionMessage, settingsMessage, statMessage, wellFormed } from '../messages.ts';
 import { type MethodName, toQuery } from '../service-definition.ts';
 
 type MethodRequest<Name extends MethodName> = NodeStateServiceMethods[Name]['request'];
@@ -57,7 +50,7 @@ type LogMethod = 'ListLogs' | 'DescribeLogs' | 'StatLog' | 'ViewLog' | 'ReadLog'
 export function createLogCalls(node: NodeState): Pick<Calls, LogMethod> {
   return {
     ListLogs: async (_request, options) => ({ logs: await node.listLogs(options) }),
-    DescribeLogs: async (_request, options) => ({ logs: (await node.logFiles(options)).map(fileMessage) }),
+    DescribeLogs: async (_request, options) => ({ logs: await node.logFiles(options) }),
     StatLog: async (request, options) => {
       const log = await node.openLog(parseFileRequest(toQuery(request)), options);
       await log.close();
@@ -66,7 +59,7 @@ export function createLogCalls(node: NodeState): Pick<Calls, LogMethod> {
     async *ViewLog(request, options) {
       const { sizeBytes, chunks, close } = await node.viewLog(parseViewRequest(toQuery(request)), options);
       try {
-        yield { size_bytes: sizeBytes, chunk: NOTHING };
+        yield { sizeBytes, chunk: NOTHING };
         const sized = sizeBytes === undefined ? chunks : new SizedBytes(sizeBytes, chunks);
         for await (const chunk of inMessageParts(sized)) yield { chunk };
       } finally {

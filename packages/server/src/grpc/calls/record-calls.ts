@@ -2,6 +2,7 @@ import {
   type CallOptions,
   type ClusterCountResponses,
   type ClusterCounts,
+  type ClusterItem,
   type ClusterState,
   type CountId,
   type CountResponses,
@@ -17,15 +18,10 @@ import {
   parseSearchRequest,
   searchItems,
 } from '@porthole/contract';
-import type { FollowItem } from '@porthole/logs';
+import type { FollowItem, SearchItem } from '@porthole/logs';
 import type { RequestPolicy } from '../../transport/request-policy.ts';
-import type { RecordMessage, SearchItemMessage } from '../generated/messages.ts';
+import type { RecordMessage } from '../generated/messages.ts';
 import {
-  clusterCountsMessage,
-  clusterDigestMessage,
-  clusterFieldsMessage,
-  clusterItemMessages,
-  clusterTopMessage,
   countsMessage,
   digestMessage,
   fieldsMessage,
@@ -59,32 +55,28 @@ export function createRecordCalls(
   const countCall =
     <Id extends CountId, Message extends ScopedMessage, Response>(
       id: Id,
-      ofNode: (count: CountResponses[Id]) => Response,
-      ofCluster: (count: ClusterCountResponses[Id]) => Response,
+      toMessage: (count: CountResponses[Id] | ClusterCountResponses[Id]) => Response,
     ): UnaryCall<Message, Response> =>
     async (message, options) => {
       const query = toQuery(message);
       const limits = () => ({ ...options, budgetMs: parseBudget(query, { mostMs: countBudgetMs }) });
-      if (!message.cluster) return ofNode(await counts[id](parseCount(id, query, clock()), limits()));
+      if (!message.cluster) return toMessage(await counts[id](parseCount(id, query, clock()), limits()));
       const request = parseClusterCount(id, query, clock());
       const all: ClusterCounts = requireCluster();
-      return ofCluster(await all[id](request, limits()));
+      return toMessage(await all[id](request, limits()));
     };
-  const openSearch = (message: ScopedMessage, options: CallOptions): AsyncIterable<SearchItemMessage[]> => {
+  const openSearch = (message: ScopedMessage, options: CallOptions): AsyncIterable<(SearchItem | ClusterItem)[]> => {
     const query = toQuery(message);
     const limits = () => ({ ...options, budgetMs: parseBudget(query, { mostMs: searchBudgetMs }) });
-    if (!message.cluster) {
-      const request = parseSearchRequest(query, clock(), { maxRecords });
-      return toMessages(searchItems(node, request, limits()), searchItemMessages);
-    }
+    if (!message.cluster) return searchItems(node, parseSearchRequest(query, clock(), { maxRecords }), limits());
     const request = parseClusterSearchRequest(query, clock(), { maxRecords });
-    return toMessages(clusterItems(requireCluster(), request, limits()), clusterItemMessages);
+    return clusterItems(requireCluster(), request, limits());
   };
   return {
     async *SearchLogs(message, options) {
       for await (const batch of openSearch(message, options)) {
         if (batch.length === 0) yield undefined;
-        for (const items of inBoundedMessages(batch)) yield { items };
+        for (const items of inBoundedMessages(batch.flatMap(searchItemMessages))) yield { items };
       }
     },
     async *FollowLogs(message, options) {
@@ -101,18 +93,11 @@ export function createRecordCalls(
         ending.release();
       }
     },
-    CountLogs: countCall('logHistogram', countsMessage, clusterCountsMessage),
-    DigestLogs: countCall('logDigest', digestMessage, clusterDigestMessage),
-    ListFields: countCall('logFields', fieldsMessage, clusterFieldsMessage),
-    CountValues: countCall('logTop', topMessage, clusterTopMessage),
+    CountLogs: countCall('logHistogram', countsMessage),
+    DigestLogs: countCall('logDigest', digestMessage),
+    ListFields: countCall('logFields', fieldsMessage),
+    CountValues: countCall('logTop', topMessage),
   };
-}
-
-async function* toMessages<Item>(
-  batches: AsyncIterable<Item[]>,
-  toMessage: (item: Item) => SearchItemMessage[],
-): AsyncGenerator<SearchItemMessage[]> {
-  for await (const batch of batches) yield batch.flatMap(toMessage);
 }
 
 /** The source only knows that it was aborted. */
@@ -169,7 +154,7 @@ export function* inBoundedMessages<Item extends object>(items: readonly Item[]):
 function countUnits({ record, before, after }: ItemWithRecord): number {
   const found = record ?? before ?? after;
   if (!found) return RECORD_UNITS;
-  const { message, raw, context_json, fields_json, cursor } = found;
-  const texts = [message, cursor, raw, context_json, fields_json];
+  const { message, raw, contextJson, fieldsJson, cursor } = found;
+  const texts = [message, cursor, raw, contextJson, fieldsJson];
   return texts.reduce((units, text) => units + (text?.length ?? 0), RECORD_UNITS);
 }

@@ -87,26 +87,26 @@ export class GrpcNode implements NodeState {
     return (await this.#connection.call('DescribeLogs', {}, options)).logs.map(readFileDetails);
   }
 
-  async viewLog({ file, sizeBytes }: ViewRequest, options: CallOptions = {}): Promise<ByteStream> {
+  async viewLog({ file, sizeBytes: size }: ViewRequest, options: CallOptions = {}): Promise<ByteStream> {
     encodeFile({ file });
-    const messages = this.#connection.stream('ViewLog', { file, size: sizeBytes }, options);
+    const messages = this.#connection.stream('ViewLog', { file, size }, options);
     await messages.next();
-    const { size_bytes } = present((await messages.next()).value);
-    return { sizeBytes: size_bytes ?? undefined, chunks: readChunks(messages), close: () => closeStream(messages) };
+    const { sizeBytes } = present((await messages.next()).value);
+    return { sizeBytes: sizeBytes ?? undefined, chunks: readChunks(messages), close: () => closeStream(messages) };
   }
 
   async openLog({ file, text }: FileRequest, options: CallOptions = {}): Promise<OpenLog> {
     encodeFile({ file });
-    const { name, size_bytes, modified_ms, etag } = await this.#connection.call('StatLog', { file, text }, options);
+    const { name, sizeBytes, modifiedMs, etag } = await this.#connection.call('StatLog', { file, text }, options);
     const closing = new AbortController();
     return {
       name,
-      sizeBytes: size_bytes,
-      modifiedMs: modified_ms,
+      sizeBytes,
+      modifiedMs,
       etag,
       read: (start, end, { signal } = {}) => {
         if (closing.signal.aborted) throw new TypeError(`${JSON.stringify(name)} is closed`);
-        const range = { start: Math.max(0, start), end: Math.min(end, size_bytes) };
+        const range = { start: Math.max(0, start), end: Math.min(end, sizeBytes) };
         const ending = signal ? AbortSignal.any([signal, closing.signal]) : closing.signal;
         return this.#readRange({ file, text, etag, ...range }, ending);
       },

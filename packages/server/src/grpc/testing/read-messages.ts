@@ -39,10 +39,10 @@ export function readDescription(message: DescribeResponseMessage): NodeDescripti
   return {
     node: readNode(present(message.node)),
     observes: message.observes as NodeDescription['observes'],
-    clockMs: message.clock_ms,
-    timeZone: message.time_zone,
-    utcOffsetMinutes: message.utc_offset_minutes,
-    uptimeMs: message.uptime_ms,
+    clockMs: message.clockMs,
+    timeZone: message.timeZone,
+    utcOffsetMinutes: message.utcOffsetMinutes,
+    uptimeMs: message.uptimeMs,
     versions: present(message.versions),
     capabilities: message.capabilities,
     labels: Object.fromEntries(message.labels.map(({ name, value }) => [name, value])),
@@ -57,25 +57,25 @@ export function readConfig({ config, node }: GetConfigResponseMessage): NodeConf
 
 function readNode(node: NodeMessage): NodeObject {
   return {
-    hostIp: node.host_ip,
-    hostName: node.host_name,
-    grpcPort: node.grpc_port,
-    httpPort: node.http_port,
+    hostIp: node.hostIp,
+    hostName: node.hostName,
+    grpcPort: node.grpcPort,
+    httpPort: node.httpPort,
     version: node.version,
-    onlineTime: node.online_time_ms,
+    onlineTime: node.onlineTimeMs,
   };
 }
 
 export function readSettings({ observes, file, settings, disk }: GetSettingsResponseMessage): NodeSettings {
-  const { state, differs, detail, changes, text_at_start } = present(disk);
+  const { state, differs, detail, changes, textAtStart } = present(disk);
   const read = (json: string | null | undefined) => (typeof json === 'string' ? JSON.parse(json) : null);
   return {
     observes: observes as NodeSettings['observes'],
     file: file ?? null,
-    settings: settings.map(({ key, value_json, default_json, changed, source, secret }) => ({
+    settings: settings.map(({ key, valueJson, defaultJson, changed, source, secret }) => ({
       key,
-      value: JSON.parse(value_json),
-      default: typeof default_json === 'string' ? JSON.parse(default_json) : null,
+      value: JSON.parse(valueJson),
+      default: typeof defaultJson === 'string' ? JSON.parse(defaultJson) : null,
       changed: changed ?? null,
       source: source as NodeSettings['settings'][number]['source'],
       secret,
@@ -85,13 +85,13 @@ export function readSettings({ observes, file, settings, disk }: GetSettingsResp
       differs,
       detail: detail ?? null,
       ...(changes.length > 0 && {
-        changes: changes.map(({ key, at_start_json, on_disk_json }) => ({
+        changes: changes.map(({ key, atStartJson, onDiskJson }) => ({
           key,
-          atStart: read(at_start_json),
-          onDisk: read(on_disk_json),
+          atStart: read(atStartJson),
+          onDisk: read(onDiskJson),
         })),
       }),
-      ...(typeof text_at_start === 'string' && { textAtStart: text_at_start }),
+      ...(typeof textAtStart === 'string' && { textAtStart }),
     },
   };
 }
@@ -100,36 +100,36 @@ export function readFileDetails(file: LogFileMessage): LogFileDetails {
   return {
     name: file.name,
     size: file.size,
-    modifiedMs: file.modified_ms,
+    modifiedMs: file.modifiedMs,
     family: file.family,
     state: file.state as LogFileDetails['state'],
     compressed: file.compressed,
     format: file.format as LogFileDetails['format'],
-    firstTimeMs: file.first_time_ms ?? null,
-    lastTimeMs: file.last_time_ms ?? null,
+    firstTimeMs: file.firstTimeMs ?? null,
+    lastTimeMs: file.lastTimeMs ?? null,
     problem: file.problem ?? null,
   };
 }
 
 export function readRecord(message: RecordMessage): FoundRecord {
-  const { time_ms, level, source, tags, context_json, cut, continued, unfinished, raw, fields_json } = message;
+  const { timeMs, level, source, tags, contextJson, cut, continued, unfinished, raw, fieldsJson } = message;
   return {
     type: 'record',
     file: message.file,
     offset: message.offset,
     bytes: message.bytes,
     cursor: message.cursor,
-    ...(typeof time_ms === 'number' && { timeMs: time_ms }),
+    ...(typeof timeMs === 'number' && { timeMs }),
     ...(level !== 'LEVEL_UNSPECIFIED' && { level: level.replace('LEVEL_', '') as Level }),
     ...(typeof source === 'string' && { source }),
     ...(tags.length > 0 && { tags }),
     message: message.message,
-    ...(typeof context_json === 'string' && readContext(context_json)),
+    ...(typeof contextJson === 'string' && readContext(contextJson)),
     ...(cut && { cut }),
     ...(continued && { continued }),
     ...(unfinished && { unfinished }),
     ...(typeof raw === 'string' && { raw }),
-    ...(typeof fields_json === 'string' && { fields: JSON.parse(fields_json) as NonNullable<FoundRecord['fields']> }),
+    ...(typeof fieldsJson === 'string' && { fields: JSON.parse(fieldsJson) as NonNullable<FoundRecord['fields']> }),
   };
 }
 
@@ -137,14 +137,14 @@ export function readEnd(end: SearchEndMessage): Omit<SearchEnd, 'type' | 'cursor
   return {
     reason: end.reason as SearchEnd['reason'],
     records: end.records,
-    scannedBytes: end.scanned_bytes,
-    skippedBytes: end.skipped_bytes,
-    scannedFiles: end.scanned_files,
-    coveredFromMs: end.covered_from_ms ?? null,
-    coveredToMs: end.covered_to_ms ?? null,
+    scannedBytes: end.scannedBytes,
+    skippedBytes: end.skippedBytes,
+    scannedFiles: end.scannedFiles,
+    coveredFromMs: end.coveredFromMs ?? null,
+    coveredToMs: end.coveredToMs ?? null,
     problems: end.problems,
-    elapsedMs: end.elapsed_ms,
-    ...(typeof end.unread_bytes === 'number' && { unreadBytes: end.unread_bytes }),
+    elapsedMs: end.elapsedMs,
+    ...(typeof end.unreadBytes === 'number' && { unreadBytes: end.unreadBytes }),
   };
 }
 
@@ -159,7 +159,7 @@ export function readFollowItem({
 }: FollowItemMessage): FollowItem {
   if (record) return readRecord(record);
   if (rotated) return { type: 'rotated', ...rotated };
-  if (truncated) return { type: 'truncated', file: truncated.file, lostBytes: truncated.lost_bytes ?? null };
+  if (truncated) return { type: 'truncated', file: truncated.file, lostBytes: truncated.lostBytes ?? null };
   if (gap) {
     const { family, reason, bytes = null, after = null, until = null } = gap;
     return { type: 'gap', family, reason: reason as 'slow', bytes, after, until };
@@ -169,11 +169,11 @@ export function readFollowItem({
   return { type: 'end', reason: present(end).reason as 'cancelled' };
 }
 
-export function readCounts({ bucket_ms, buckets, untimed, end }: CountLogsResponseMessage): Histogram {
+export function readCounts({ bucketMs, buckets, untimed, end }: CountLogsResponseMessage): Histogram {
   return {
-    bucketMs: bucket_ms,
-    buckets: buckets.map(({ start_ms, counts }) => ({
-      startMs: start_ms,
+    bucketMs,
+    buckets: buckets.map(({ startMs, counts }) => ({
+      startMs,
       counts: Object.fromEntries(
         counts.map(({ level, count }) => [level === 'LEVEL_UNSPECIFIED' ? 'NONE' : level.replace('LEVEL_', ''), count]),
       ),
@@ -183,25 +183,25 @@ export function readCounts({ bucket_ms, buckets, untimed, end }: CountLogsRespon
   };
 }
 
-export function readDigest({ groups, total_groups, ungrouped, baseline, end }: DigestLogsResponseMessage): Digest {
+export function readDigest({ groups, totalGroups, ungrouped, baseline, end }: DigestLogsResponseMessage): Digest {
   return {
     groups: groups.map((group) => ({
       level: group.level === 'LEVEL_UNSPECIFIED' ? null : (group.level.replace('LEVEL_', '') as Level),
       source: group.source ?? null,
       shape: group.shape ?? null,
       count: group.count,
-      firstMs: group.first_ms ?? null,
-      lastMs: group.last_ms ?? null,
-      isNew: group.is_new,
-      ...(group.is_new_unknown && { isNewUnknown: true as const }),
+      firstMs: group.firstMs ?? null,
+      lastMs: group.lastMs ?? null,
+      isNew: group.isNew,
+      ...(group.isNewUnknown && { isNewUnknown: true as const }),
       sample: readRecord(present(group.sample)),
     })),
-    totalGroups: total_groups,
+    totalGroups,
     ungrouped,
     ...(baseline && {
       baseline: {
-        fromMs: baseline.from_ms ?? null,
-        isComplete: baseline.is_complete,
+        fromMs: baseline.fromMs ?? null,
+        isComplete: baseline.isComplete,
         ...(typeof baseline.detail === 'string' && { detail: baseline.detail }),
       },
     }),
@@ -209,26 +209,26 @@ export function readDigest({ groups, total_groups, ungrouped, baseline, end }: D
   };
 }
 
-export function readFields({ fields, total_fields, records, is_sample, end }: ListFieldsResponseMessage): Fields {
+export function readFields({ fields, totalFields, records, isSample, end }: ListFieldsResponseMessage): Fields {
   return {
-    fields: fields.map(({ name, types, records, distinct, is_distinct_exact, examples }) => ({
+    fields: fields.map(({ name, types, records, distinct, isDistinctExact, examples }) => ({
       name,
       types: types as FieldType[],
       records,
       distinct,
-      isDistinctExact: is_distinct_exact,
+      isDistinctExact,
       examples,
     })),
-    totalFields: total_fields,
+    totalFields,
     records,
-    isSample: is_sample,
+    isSample,
     end: readEnd(present(end)),
   };
 }
 
 export function readTop(top: CountValuesResponseMessage): Top {
-  const { by, others, missing, distinct, is_exact, bucket_ms } = top;
-  const isOverTime = typeof bucket_ms === 'number';
+  const { by, others, missing, distinct, isExact, bucketMs } = top;
+  const isOverTime = typeof bucketMs === 'number';
   return {
     by,
     values: top.values.map(({ value, count, error, buckets }) => ({
@@ -236,14 +236,14 @@ export function readTop(top: CountValuesResponseMessage): Top {
       count,
       ...(typeof error === 'number' && { error }),
       ...(isOverTime && {
-        buckets: buckets.map(({ start_ms, count: records }) => ({ startMs: start_ms, count: records })),
+        buckets: buckets.map(({ startMs, count: records }) => ({ startMs, count: records })),
       }),
     })),
     others,
     missing,
     distinct,
-    isExact: is_exact,
-    ...(isOverTime && { bucketMs: bucket_ms }),
+    isExact,
+    ...(isOverTime && { bucketMs }),
     end: readEnd(present(top.end)),
   };
 }

@@ -35,12 +35,12 @@ export function searchRequest(query: SearchQuery, { budgetMs }: Budget): SearchL
     after: query.after,
     cursor: start.cursor ?? '',
     record: start.record ?? '',
-    time_ms: wholeMs(start.timeMs),
+    timeMs: wholeMs(start.timeMs),
     offset: start.offset,
     until: query.until ?? '',
     raw: query.raw ?? false,
     fields: [...(query.fields ?? [])],
-    budget_ms: budgetMessage(budgetMs),
+    budgetMs: budgetMessage(budgetMs),
   };
 }
 
@@ -51,7 +51,7 @@ export function followRequest(query: FollowQuery): FollowLogsRequestMessage {
   return {
     filter: filterMessage(query),
     back: start.back,
-    time_ms: wholeMs(start.timeMs ?? start.sinceMs),
+    timeMs: wholeMs(start.timeMs ?? start.sinceMs),
     cursor: start.cursor ?? '',
     raw: query.raw ?? false,
     fields: [...(query.fields ?? [])],
@@ -61,7 +61,7 @@ export function followRequest(query: FollowQuery): FollowLogsRequestMessage {
 export function countRequest(query: HistogramQuery, { budgetMs }: Budget): CountLogsRequestMessage {
   encodeCount('logHistogram', query);
   const { bucketMs, buckets } = query;
-  return { filter: filterMessage(query), bucket_ms: bucketMs, buckets, budget_ms: budgetMessage(budgetMs) };
+  return { filter: filterMessage(query), bucketMs, buckets, budgetMs: budgetMessage(budgetMs) };
 }
 
 export function digestRequest(query: DigestQuery, { budgetMs }: Budget): DigestLogsRequestMessage {
@@ -69,15 +69,15 @@ export function digestRequest(query: DigestQuery, { budgetMs }: Budget): DigestL
   return {
     filter: filterMessage(query),
     limit: query.limit,
-    new_since_ms: wholeMs(query.newSinceMs),
-    only_new: query.onlyNew ?? false,
-    budget_ms: budgetMessage(budgetMs),
+    newSinceMs: wholeMs(query.newSinceMs),
+    onlyNew: query.onlyNew ?? false,
+    budgetMs: budgetMessage(budgetMs),
   };
 }
 
 export function fieldsRequest(query: FieldsQuery, { budgetMs }: Budget): ListFieldsRequestMessage {
   encodeCount('logFields', query);
-  return { filter: filterMessage(query), limit: query.limit, budget_ms: budgetMessage(budgetMs) };
+  return { filter: filterMessage(query), limit: query.limit, budgetMs: budgetMessage(budgetMs) };
 }
 
 export function topRequest(query: TopQuery, { budgetMs }: Budget): CountValuesRequestMessage {
@@ -88,8 +88,8 @@ export function topRequest(query: TopQuery, { budgetMs }: Budget): CountValuesRe
     limit: query.limit,
     values: [...(query.values ?? [])],
     buckets: query.buckets,
-    bucket_ms: query.bucketMs,
-    budget_ms: budgetMessage(budgetMs),
+    bucketMs: query.bucketMs,
+    budgetMs: budgetMessage(budgetMs),
   };
 }
 
@@ -97,12 +97,12 @@ function filterMessage(query: LogSelection & RecordFilter): RecordFilterMessage 
   return {
     file: query.file ?? '',
     family: query.family ?? '',
-    from_ms: wholeMs(query.fromMs),
-    to_ms: wholeMs(query.toMs),
-    min_level: levelName(query.minLevel),
+    fromMs: wholeMs(query.fromMs),
+    toMs: wholeMs(query.toMs),
+    minLevel: levelName(query.minLevel),
     terms: [...(query.terms ?? [])],
     excluded: [...(query.excluded ?? [])],
-    case_sensitive: query.caseSensitive ?? false,
+    caseSensitive: query.caseSensitive ?? false,
     regex: query.regex ?? '',
     source: query.source ?? '',
     component: query.component ?? '',
