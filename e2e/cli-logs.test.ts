@@ -393,30 +393,6 @@ describe('porthole logs by field', () => {
     expect(rows).toContainEqual(['took', 'duration', '1', '1', '3s']);
   });
 
-  it('prints chosen columns as a table, CSV, lines of a template or logfmt', async () => {
-    const cwd = inDir();
-    const print = async (...args: string[]) => (await logs(cwd, 'broker.log', '-l', 'warn', ...args)).stdout;
-    expect(await print('--fields', 'time,source,message')).toBe(
-      [
-        'TIME                     SOURCE               MESSAGE',
-        '2026-11-15 05:01:00.000  query/leaf.go:61     slow query',
-        '2026-11-15 05:02:00.500  broker/state.go:191  panic when processing goroutine 1 [running]: main.go:17',
-        '',
-      ].join('\n'),
-    );
-    expect(await print('-o', 'csv')).toBe(
-      'time,level,source,component,message\r\n' +
-        '2026-11-15T05:01:00.000Z,WARN,query/leaf.go:61,Query Leaf,slow query\r\n' +
-        '2026-11-15T05:02:00.500Z,ERROR,broker/state.go:191,Broker State,"panic when processing\ngoroutine 1 [running]:\n\tmain.go:17"\r\n',
-    );
-    expect(await print('--template', '{time} {level} {file}', '-z', 'Asia/Kolkata')).toBe(
-      '2026-11-15T10:31:00.000+05:30 WARN broker.log\n2026-11-15T10:32:00.500+05:30 ERROR broker.log\n',
-    );
-    expect(await print('-o', 'logfmt', '--fields', 'level,source')).toBe(
-      'level=WARN source=query/leaf.go:61\nlevel=ERROR source=broker/state.go:191\n',
-    );
-  });
-
   it('prints chosen fields as a table, CSV, lines of a template, logfmt or JSON', async () => {
     const cwd = inDir();
     const print = async (...args: string[]) => (await logs(cwd, 'broker.log', '-l', 'warn', ...args)).stdout;

@@ -3,13 +3,13 @@ import { once } from 'node:events';
 import { linkSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
+import { canMount, mountSmallDisk, remount } from '@porthole/archive/testing';
 import { LogDir } from '@porthole/logs';
 import { eventually, searchItems } from '@porthole/logs/testing';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { AttackedNode } from './testing/attacked-node.ts';
 import { tempDir } from './testing/program.ts';
 import { openMany } from './testing/raw-http.ts';
-import { canMount, mountSmallDisk, remount } from './testing/small-disk.ts';
 
 const FILES = { 'a.log': 'text\n' };
 const VIEW = 'api/v1/log/view?file=a.log';

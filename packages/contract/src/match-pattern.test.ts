@@ -21,10 +21,4 @@ describe('a pattern', () => {
   ])('%s against %s: %s', (name, pattern, expected) => {
     expect(matchesPattern(name, pattern)).toBe(expected);
   });
-
-  it('does not match what is shorter than it, however it is made', () => {
-    expect(matchesPattern('a'.repeat(128), `${'*a'.repeat(200)}b`)).toBe(false);
-    expect(matchesPattern('a'.repeat(128), `${'*a'.repeat(128)}b`)).toBe(false);
-    expect(matchesPattern('a'.repeat(128), '*'.repeat(100_000))).toBe(true);
-  });
 });

@@ -2,13 +2,13 @@ import { appendFileSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { Agent, createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { eventually } from '@porthole/logs/testing';
+import { eventually, openBelow } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type CreateNodeOptions, createNode } from './create-node.ts';
 import type { EmbeddedNode } from './embedded-node.ts';
 import { startNode } from './start-node.ts';
 import { exchange, openRequest, openSocket, requestJson, requestProblem, sendRequest } from './testing/send-request.ts';
-import { countOpenFiles, tempDir, testSettings } from './testing/test-node.ts';
+import { tempDir, testSettings } from './testing/test-node.ts';
 
 const LINE = '2026-11-15 05:00:00.000\tINFO\ta.go:1\t[A]: hello\n';
 
@@ -125,7 +125,7 @@ describe('a node without a port', () => {
       if (body === streams[1]?.body) await reader?.cancel();
     }
     leaving.abort();
-    await eventually(() => expect(countOpenFiles(join(dir, 'logs'))).toBe(0));
+    await eventually(() => expect(openBelow(join(dir, 'logs'))).toBe(0));
   });
 
   it('keeps nothing of requests that were pipelined behind another one when their client leaves', async () => {
@@ -161,7 +161,7 @@ describe('a node without a port', () => {
     const late = await sendRequest(port, '/ops/api/v1/config', { agent });
     expect({ status: late.status, connection: late.headers.connection }).toEqual({ status: 503, connection: 'close' });
     expect(await requestProblem(port, '/ops/api/v1/config')).toMatchObject({ status: 503, code: 'SHUTTING_DOWN' });
-    await eventually(() => expect(countOpenFiles(dir)).toBe(0));
+    await eventually(() => expect(openBelow(dir)).toBe(0));
   });
 
   it('ends a reader of fetch that takes nothing', async () => {

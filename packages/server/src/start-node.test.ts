@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { eventually } from '@porthole/logs/testing';
+import { eventually, openBelow } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { startNode } from './start-node.ts';
 import { openRequest, requestJson, sendRequest } from './testing/send-request.ts';
-import { countConnections, countOpenFiles, startTestNode, tempDir, testSettings } from './testing/test-node.ts';
+import { countConnections, startTestNode, tempDir, testSettings } from './testing/test-node.ts';
 
 const BIG = Buffer.alloc(32 * 1024 * 1024, 'a line of a log file\n');
 
@@ -58,7 +58,7 @@ describe('stop', () => {
     await running.stop();
     expect(await canBind(running.node.httpPort)).toBe(true);
     expect(await canBind(running.node.grpcPort)).toBe(true);
-    expect(countOpenFiles(dir)).toBe(0);
+    expect(openBelow(dir)).toBe(0);
   });
 
   it('waits for a running response, but not for idle keep-alive connections', async () => {
@@ -86,7 +86,7 @@ describe('stop', () => {
       for await (const part of response) void part;
     };
     await expect(reading()).rejects.toThrow('aborted');
-    await eventually(() => expect(countOpenFiles(dir)).toBe(0));
+    await eventually(() => expect(openBelow(dir)).toBe(0));
   });
 
   it('closes connections that rest at once', async () => {
@@ -115,7 +115,7 @@ describe('a node that cannot start', () => {
         ),
       );
       expect(await canBind(free)).toBe(true);
-      expect(countOpenFiles(dir)).toBe(0);
+      expect(openBelow(dir)).toBe(0);
     },
   );
 
@@ -130,7 +130,7 @@ describe('a node that cannot start', () => {
     await expect(startNode({ settings: testSettings(dir) })).rejects.toThrow(
       `service.log-dir: ${join(dir, 'logs')} is not a directory`,
     );
-    expect(countOpenFiles(dir)).toBe(0);
+    expect(openBelow(dir)).toBe(0);
   });
 });
 

@@ -1,13 +1,12 @@
 import { appendFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LogDir, Scrubbing } from '@porthole/logs';
-import { eventually, SHARED_THREADS, searchItems } from '@porthole/logs/testing';
+import { eventually, SHARED_THREADS, searchItems, tempDir } from '@porthole/logs/testing';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import type { ClickHouse } from '../clickhouse/clickhouse.ts';
 import { migrate, planMigration } from '../schema/migrate.ts';
 import { serverPorts, startClickHouse, type TestClickHouse } from '../testing/server.ts';
 import { canMount, mountSmallDisk } from '../testing/small-disk.ts';
-import { tempDir } from '../testing/temp-dir.ts';
 import { ClickHouseTarget } from './clickhouse-target.ts';
 import { LogShipper, type ShipperOptions } from './log-shipper.ts';
 import { ProgressWriter } from './progress-writer.ts';

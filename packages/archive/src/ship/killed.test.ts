@@ -15,11 +15,10 @@ import {
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { bundleProgram, eventually } from '@porthole/logs/testing';
+import { bundleProgram, eventually, tempDir } from '@porthole/logs/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { migrate, planMigration } from '../schema/migrate.ts';
 import { startClickHouse } from '../testing/server.ts';
-import { tempDir } from '../testing/temp-dir.ts';
 
 /** Kills of the node and of the server, half of each; `MORE=17` is 50 of them. */
 const KILLS = Math.max(2, Math.round(3 * Number(process.env.MORE ?? 0)));

@@ -13,10 +13,9 @@ import {
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
-import { eventually } from '@porthole/logs/testing';
+import { eventually, tempDir } from '@porthole/logs/testing';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startClickHouse, type TestClickHouse } from '../testing/server.ts';
-import { tempDir } from '../testing/temp-dir.ts';
 import { ClickHouseTarget } from './clickhouse-target.ts';
 import { ShipSetting } from './testing/ship-setting.ts';
 

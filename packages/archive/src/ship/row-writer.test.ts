@@ -1,12 +1,11 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LogDir } from '@porthole/logs';
-import { LogWriter, logSpec, randomJsonObject, SHARED_THREADS } from '@porthole/logs/testing';
+import { LogWriter, logSpec, randomJsonObject, SHARED_THREADS, tempDir } from '@porthole/logs/testing';
 import { toLines } from '@porthole/records';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { type ArchiveRow, recordToRow, rowToRecord } from '../testing/archive-row.ts';
-import { tempDir } from '../testing/temp-dir.ts';
 import { BatchBuilder } from './batch-sender.ts';
 import { LogPass, readLineFile } from './log-pass.ts';
 

@@ -16,6 +16,10 @@ export function mountSmallDisk(path: string, size: string): void {
   });
 }
 
+export function remount(path: string, mode: 'ro' | 'rw'): void {
+  run('mount', ['-o', `remount,${mode}`, path]);
+}
+
 function run(command: string, args: readonly string[]): void {
   const { status, stderr } = spawnSync(command, args, { encoding: 'utf8' });
   if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stderr}`);

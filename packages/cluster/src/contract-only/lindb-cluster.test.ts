@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import {
   type ClusterEnd,
   type ClusterFollowItem,
@@ -10,7 +7,7 @@ import {
   PortholeError,
 } from '@porthole/contract';
 import { createZone, Scrubbing } from '@porthole/logs';
-import { eventually } from '@porthole/logs/testing';
+import { eventually, tempDir } from '@porthole/logs/testing';
 import { expect, it, onTestFinished } from 'vitest';
 import { LocalCluster } from '../local-cluster.ts';
 import { createStaticMembers } from '../membership/static-members.ts';
@@ -21,12 +18,6 @@ const HOUR_MS = 3_600_000;
 const line = (name: string, agoMs: number, level = 'INFO') => lineAt(name, Date.now() - agoMs, { level });
 const lineAt = (name: string, atMs: number, { level = 'INFO', offsetMs = 0 }) =>
   `${lindbTime(atMs, offsetMs)}\t${level}\tbroker/runtime.go:1\t${name}\n`;
-
-function tempDir(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'porthole-lindb-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
-}
 
 /** This node, and one of LinDB. */
 async function startCluster(lindb: FakeLindb, memberZone?: string): Promise<LocalCluster> {

@@ -1,16 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, chownSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { tempDir } from '@porthole/logs/testing';
+import { expect, it } from 'vitest';
 import { createTailsDir, removeStaleTails } from './tails-dir.ts';
-
-function tempDir(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'porthole-test-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
-}
 
 /** The number of a process that has ended. */
 async function endedPid(): Promise<number> {

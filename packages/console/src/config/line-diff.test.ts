@@ -12,10 +12,6 @@ function formatDiff(left: string, right: string, maxChanges?: number): string[] 
 }
 
 describe('two texts side by side', () => {
-  it('have lines of only one side in rows of their own', () => {
-    expect(formatDiff('a b c', 'a c d')).toEqual([' a|a', '-b|', ' c|c', '+|d']);
-  });
-
   it('have a changed line next to the original', () => {
     expect(formatDiff('a b c', 'a x c')).toEqual([' a|a', '~b|x', ' c|c']);
   });

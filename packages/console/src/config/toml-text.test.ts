@@ -18,19 +18,6 @@ const lineKeys = (text: string) => {
 };
 
 describe('keys', () => {
-  it('include the tables they are in', () => {
-    expect(lineKeys('a = 1\n[b.c]\nd = 2\n# e = 3\nf.g = 4\n\n[h]\ni=5')).toEqual([
-      'a',
-      null,
-      'b.c.d',
-      null,
-      'b.c.f.g',
-      null,
-      null,
-      'h.i',
-    ]);
-  });
-
   it('within arrays of tables are numbered like settings', () => {
     expect(lineKeys('[[s]]\nx=1\n[s.t]\ny=2\n[[s]]\nx=3\n[[s.u]]\nz=4\n[[s.u]]\nz=5').filter((key) => key)).toEqual([
       's[0].x',
@@ -177,14 +164,6 @@ describe('for any text', () => {
   });
 });
 
-it('finds every match, ignoring case', () => {
-  expect(findInLines(['Port = 1', '', 'x.port = "port"'], 'port').matches).toEqual([
-    { line: 0, start: 0, end: 4 },
-    { line: 2, start: 2, end: 6 },
-    { line: 2, start: 10, end: 14 },
-  ]);
-});
-
 it('offsets are correct after characters that change length in lower case', () => {
   const line = 'İİ port';
   const [found] = findInLines([line], 'PORT').matches;
@@ -219,11 +198,6 @@ function formatSegments(line: string, text: string): string[] {
 
 it('plain text is one segment', () => {
   expect(formatSegments('a = [1, x]', '')).toEqual(['key a', 'plain  = [', 'number 1', 'plain , x]']);
-});
-
-it('matches are segments of their own, also across tokens', () => {
-  expect(formatSegments('port = 8', 'ort = 8')).toEqual(['key p', 'key#0 ort', 'plain#0  = ', 'number#0 8']);
-  expect(formatSegments('aa = 1', 'a')).toEqual(['key#0 a', 'key#1 a', 'plain  = ', 'number 1']);
 });
 
 it('a long line is truncated', () => {

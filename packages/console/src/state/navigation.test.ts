@@ -42,12 +42,6 @@ function started(window = new FakeWindow()) {
 }
 
 describe('navigation', () => {
-  test('starts with the view of the URL', () => {
-    const window = new FakeWindow();
-    window.entries[0] = 'http://node.example/nodes/a/logs';
-    expect(started(window).navigation.view.value).toEqual({ page: 'node', id: 'a', tab: 'logs', text: '' });
-  });
-
   test('pushes or replaces history entries', () => {
     const { window, navigation } = started();
     navigation.go(ALL_LOGS);
@@ -68,14 +62,6 @@ describe('navigation', () => {
     navigation.go(ALL_LOGS);
     window.back();
     expect(navigation.view.value).toEqual(ALL_NODES);
-  });
-
-  test('keeps the view when only the fragment changes', () => {
-    const { window, navigation } = started();
-    const view = navigation.view.value;
-    window.entries.push('http://node.example/#main');
-    window.dispatchEvent(new Event('popstate'));
-    expect(navigation.view.value).toBe(view);
   });
 
   test('shows the view even if the browser refuses to change the URL', () => {

@@ -59,19 +59,6 @@ describe('a digest request', () => {
 
 const SHARD = { kind: 'field', field: 'shard', operator: '=', value: '13' };
 
-describe('a request for fields', () => {
-  const parse = (query: string) => parseCount('logFields', new URLSearchParams(query), CLOCK);
-
-  it('has a limit and conditions', () => {
-    expect(parse('')).toEqual({ limit: 100 });
-    expect(parse('limit=1000&query=shard%3D13&level=warn')).toEqual({ limit: 1000, query: SHARD, minLevel: 'WARN' });
-  });
-
-  it('for more than it may return is refused', () => {
-    expect(describeRefusal(() => parse('limit=1001'))).toMatch(/^PARAMETER_INVALID: .* from 1 to 1000$/);
-  });
-});
-
 describe('a request for counts by value', () => {
   const parse = (query: string) => parseCount('logTop', new URLSearchParams(query), CLOCK);
 

@@ -22,20 +22,12 @@ describe('a follow request', () => {
     expect(parse(query)).toEqual(expected);
   });
 
-  it.each(['', 'back=5', 'cursor=abc'])('resumes after the last event whatever else is given: %j', (query) => {
-    expect(parse(query, 'seen')).toEqual({ start: { cursor: 'seen' } });
-  });
-
   it.each(['time=15m', 'cursor=abc&time=15m'])(
     'a time counts for logs that the last event does not name: %j',
     (query) => {
       expect(parse(query, 'seen')).toEqual({ start: { cursor: 'seen', sinceMs: CLOCK.nowMs - 900_000 } });
     },
   );
-
-  it('ignores an empty last event', () => {
-    expect(parse('back=5', '')).toEqual({ start: { back: 5 } });
-  });
 
   it.each([
     ['back=10001', /^PARAMETER_INVALID: invalid "back" "10001": expected a whole number from 0 to 10000$/],

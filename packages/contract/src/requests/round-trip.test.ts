@@ -9,7 +9,6 @@ import {
   encodeFollow,
   encodeSearch,
   encodeView,
-  parseBudget,
   parseCount,
   parseFileRequest,
   parseFollowRequest,
@@ -121,11 +120,6 @@ describe('a request that is written into a URL is read as the same request', () 
     );
   });
 
-  it('search at a position in one file', () => {
-    const query = { file: 'a b&c.log', start: { offset: 0 }, order: 'oldest', limit: 1, before: 0, after: 0 } as const;
-    expect(parseSearchRequest(sent(encodeSearch(query)), CLOCK, { maxRecords: 10 })).toEqual(query);
-  });
-
   it('follow', () => {
     fc.assert(
       fc.property(follow, (query) => {
@@ -172,25 +166,6 @@ describe('a request that is written into a URL is read as the same request', () 
         expect(parseFileRequest(sent(encodeFile({ file })))).toEqual({ file });
       }),
     );
-  });
-});
-
-describe('a budget', () => {
-  const query = { order: 'newest', limit: 1, before: 0, after: 0 } as const;
-
-  it.each([
-    [1500, 1500],
-    [0.2, 1],
-    [Infinity, 9999],
-    [undefined, 9999],
-  ])('of %s ms is read as %i', (budgetMs, read) => {
-    const encoded = encodeSearch(query, budgetMs === undefined ? {} : { budgetMs });
-    expect(parseBudget(sent(encoded), { mostMs: 9999 })).toBe(read);
-  });
-
-  it('goes with counts too', () => {
-    expect(encodeCount('logHistogram', { buckets: 1 }, { budgetMs: 7 }).get('budget')).toBe('7');
-    expect(encodeCount('logDigest', { limit: 1 }, { budgetMs: 7 }).get('budget')).toBe('7');
   });
 });
 

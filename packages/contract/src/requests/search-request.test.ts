@@ -80,13 +80,6 @@ describe('a search request', () => {
     expect(describeRefusal(() => parse(query))).toMatch(refusal);
   });
 
-  it('requests no more than the node allows, also by default', () => {
-    expect(parse('', 50).limit).toBe(50);
-    expect(describeRefusal(() => parse('limit=51', 50))).toMatch(
-      /from 1 to 50 \(the maximum is set by search\.max-records\)$/,
-    );
-  });
-
   it('is within its limits whatever was given, or is refused by name', () => {
     const names = ['limit', 'before', 'after', 'offset', 'time', 'order', 'raw', 'level', 'from', 'to', 'case', 'q'];
     const value = fc.oneof(

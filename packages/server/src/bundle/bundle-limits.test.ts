@@ -6,12 +6,12 @@ import { gzipSync } from 'node:zlib';
 import { createClient } from '@porthole/client';
 import { FakeLindb } from '@porthole/cluster/testing';
 import type { ClusterState, NodeState } from '@porthole/contract';
-import { eventually, scaled } from '@porthole/logs/testing';
+import { eventually, openBelow, scaled } from '@porthole/logs/testing';
 import { batchOf } from '@porthole/records';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
 import { openRequest, requestProblem, sendRequest } from '../testing/send-request.ts';
-import { countOpenFiles, startTestNode, type TestNode, tempDir } from '../testing/test-node.ts';
+import { startTestNode, type TestNode, tempDir } from '../testing/test-node.ts';
 import { openBundle } from './open-bundle.ts';
 import { type Bundle, fetchBundle, line, RANGE, readBundle, startBundleCluster } from './testing/bundle-cluster.ts';
 
@@ -131,7 +131,7 @@ describe('the limits of a bundle', () => {
     for (const node of cluster)
       await eventually(async () => {
         expect(await held(node)).toEqual({ streams: 0, searches: 0, jobs: 0 });
-        expect(countOpenFiles(node.logDir)).toBe(0);
+        expect(openBelow(node.logDir)).toBe(0);
       });
     const { manifest, text } = await fetchBundle(first?.port ?? 0);
     expect(manifest.isComplete).toBe(true);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import type { ClusterConfigDiff, ClusterEnd, ClusterItem, ClusterNodes, ClusterRecord } from '@porthole/contract';
+import type { ClusterConfigDiff, ClusterEnd, ClusterItem, ClusterNodes } from '@porthole/contract';
 import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createToken } from '../auth/tokens.ts';
@@ -134,49 +134,6 @@ it('members are selected by their labels, and compared by one', async () => {
 });
 
 describe('three nodes that know each other', () => {
-  it('any of them responds for all', async () => {
-    const nodes = await startCluster(3);
-    for (const { port } of nodes) {
-      const answer = await requestJson<ClusterNodes>(port, '/api/v1/cluster/nodes');
-      expect(answer.nodes.map(({ id, state }) => ({ id, state }))).toEqual([
-        { id: 'n1', state: 'up' },
-        { id: 'n2', state: 'up' },
-        { id: 'n3', state: 'up' },
-      ]);
-      expect(answer.membership).toMatchObject({ kind: 'static', state: 'ok' });
-    }
-  });
-
-  it('a search is merged by time, and reports the members', async () => {
-    const [first] = await startCluster(3);
-    const items = await search(first?.port ?? 0, 'order=oldest');
-    const records = items.filter((item): item is ClusterRecord => item.type === 'record');
-    expect(records.map(({ node, message }) => `${node}: ${message}`)).toEqual([
-      'n1: first of n1',
-      'n2: first of n2',
-      'n3: first of n3',
-      'n1: second of n1',
-      'n2: second of n2',
-      'n3: second of n3',
-    ]);
-    expect(items.at(-1)).toMatchObject({ type: 'end', reason: 'exhausted', cursor: null });
-  });
-
-  it('a member that died is reported, and the others respond', async () => {
-    const [first, second] = await startCluster(3);
-    await second?.running.stop();
-    const end = (await search(first?.port ?? 0, 'level=error')).at(-1);
-    expect(end).toMatchObject({
-      type: 'end',
-      records: 2,
-      members: [
-        { id: 'n1', outcome: 'ok' },
-        { id: 'n2', outcome: 'refused' },
-        { id: 'n3', outcome: 'ok' },
-      ],
-    });
-  });
-
   it('the snapshot of a member that died replaces it, with the time it was taken', async () => {
     const [first, second] = await startCluster(3, { refreshMs: 100 });
     const port = first?.port ?? 0;
@@ -198,16 +155,6 @@ describe('three nodes that know each other', () => {
       { id: 'n3', outcome: 'ok', isNow: true },
     ]);
     expect(end.cursor).toBeNull();
-  });
-
-  it('one member is reachable through another, and only members are', async () => {
-    const [first, second] = await startCluster(2);
-    const through = await requestJson(first?.port ?? 0, '/api/v1/cluster/nodes/n2/log/list');
-    expect(through).toEqual(await requestJson(second?.port ?? 0, '/api/v1/log/list'));
-    expect(await requestProblem(first?.port ?? 0, '/api/v1/cluster/nodes/127.0.0.1:1/log/list')).toMatchObject({
-      status: 404,
-      code: 'MEMBER_NOT_FOUND',
-    });
   });
 });
 

@@ -1,12 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import {
-  getRoute,
-  parseClusterSearchRequest,
-  parseCount,
-  parseFollowRequest,
-  parseSearchRequest,
-} from '@porthole/contract';
+import { getRoute, parseClusterSearchRequest, parseFollowRequest, parseSearchRequest } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
 import type { RecordFilterMessage } from './generated/messages.ts';
 import { CLUSTER_ROUTES, METHOD_ROUTES, toQuery } from './service-definition.ts';
@@ -27,49 +21,6 @@ const FILTER: RecordFilterMessage = {
 };
 
 describe('the fields of a message as parameters', () => {
-  it('are absent if nothing is set', () => {
-    const search = { filter: FILTER, order: '', cursor: '', record: '', until: '', raw: false, fields: [] };
-    expect(parseSearchRequest(toQuery(search), CLOCK, { maxRecords: 1000 })).toEqual({
-      order: 'newest',
-      limit: 200,
-      before: 0,
-      after: 0,
-    });
-    expect(parseFollowRequest(toQuery({ filter: null }), CLOCK)).toEqual({ start: 'end' });
-  });
-
-  it('are those of the filter and those beside it', () => {
-    const filter: RecordFilterMessage = {
-      ...FILTER,
-      family: 'a.log',
-      fromMs: 0,
-      toMs: 5,
-      minLevel: 'LEVEL_WARN',
-      terms: ['a', 'b'],
-      excluded: ['c'],
-      caseSensitive: true,
-      regex: 'r',
-      source: 's',
-      component: 't',
-    };
-    const message = { filter, limit: 7, newSinceMs: 3, onlyNew: true };
-    expect(parseCount('logDigest', toQuery(message), CLOCK)).toEqual({
-      family: 'a.log',
-      fromMs: 0,
-      toMs: 5,
-      minLevel: 'WARN',
-      terms: ['a', 'b'],
-      excluded: ['c'],
-      caseSensitive: true,
-      regex: 'r',
-      source: 's',
-      component: 't',
-      limit: 7,
-      newSinceMs: 3,
-      onlyNew: true,
-    });
-  });
-
   it('are those of the scope, too', () => {
     const cluster = { nodes: ['broker-*', 'storage-1'], role: 'broker', labels: ['zone=a'], store: 'archive' };
     const search = { filter: FILTER, order: '', cursor: 'c', record: '', until: '', raw: false, fields: [] };

@@ -5,10 +5,10 @@ import type { ClientReadableStream, ServiceError } from '@grpc/grpc-js';
 import { status } from '@grpc/grpc-js';
 import type { NodeState } from '@porthole/contract';
 import { searchItems } from '@porthole/contract';
-import { eventually } from '@porthole/logs/testing';
+import { eventually, openBelow } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
 import { requestJson } from '../testing/send-request.ts';
-import { countOpenFiles, startTestNode, type TestNode } from '../testing/test-node.ts';
+import { startTestNode, type TestNode } from '../testing/test-node.ts';
 import type { SearchLogsRequestMessage, ViewLogResponseMessage } from './generated/messages.ts';
 import { connect, connectNode } from './testing/connect.ts';
 import { openIdleReader } from './testing/idle-reader.ts';
@@ -32,7 +32,7 @@ async function openStreams({ port }: TestNode): Promise<number> {
 async function expectNothingHeld(node: TestNode): Promise<void> {
   await eventually(async () => {
     expect(await openStreams(node)).toBe(0);
-    expect(countOpenFiles(node.logDir)).toBe(0);
+    expect(openBelow(node.logDir)).toBe(0);
   });
 }
 

@@ -2,10 +2,10 @@ import { Agent } from 'node:http';
 import { connect } from 'node:net';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { eventually } from '@porthole/logs/testing';
+import { eventually, openBelow } from '@porthole/logs/testing';
 import { expect, it } from 'vitest';
 import { openRequest, sendRequest } from '../testing/send-request.ts';
-import { countConnections, countOpenFiles, startTestNode } from '../testing/test-node.ts';
+import { countConnections, startTestNode } from '../testing/test-node.ts';
 
 /** More than the socket buffers hold, so that the node is stopped midway; and less, so that its last byte is on its way. */
 const FILES = { 'a.log': lines(1_000), 'middle.log': lines(450_000), 'big.log': lines(1_200_000) };
@@ -82,6 +82,6 @@ it('a thousand responses and more, half of them dropped midway, leave nothing be
   });
   agent.destroy();
   await eventually(() => expect(countConnections(port)).toBe(0));
-  await eventually(() => expect(countOpenFiles(logDir)).toBe(0));
+  await eventually(() => expect(openBelow(logDir)).toBe(0));
   expect((heldBytes() - before) / MIB).toBeLessThan(10);
 });

@@ -26,7 +26,8 @@ async function startCrowded() {
   }
   writeFileSync(join(logDir, 'zz-live.log'), '2026-10-15 05:00:00.000\tERROR\tlive.go:1\t[Z]: alive\n');
   const cluster = { nodeId: 'n', lastWordsMaxBytes: 0, memberTimeoutMs: 60_000, firstBatchTimeoutMs: 60_000 };
-  const settings = testSettings(dir, { node: { timeZone: 'UTC' }, cluster });
+  // A busy machine must not make them late.
+  const settings = testSettings(dir, { node: { timeZone: 'UTC' }, search: { budgetMs: 600_000 }, cluster });
   const running = await startWithSharedThreads({ settings });
   onTestFinished(() => running.stop());
   return { port: running.node.httpPort, url: running.url };
@@ -70,12 +71,9 @@ it('of more files than are read at once, those written last are read, and every 
   expect(found).toEqual(['alive']);
   // The list names them all.
   expect(await requestJson<unknown[]>(port, '/api/v1/log/list')).toHaveLength(OLD + 1);
-});
-
-it('files last written before the time range are not missed', async () => {
-  const { port } = await startCrowded();
+  // Files last written before the time range are not missed.
   const from = new Date(LIVE_MS - 3_600_000).toISOString();
-  const { records, end } = await search(port, `/api/v1/log/search?from=${from}`);
-  expect(records.map(({ message }) => message)).toEqual(['alive']);
-  expect(end.problems).toEqual([]);
+  const recent = await search(port, `/api/v1/log/search?from=${from}`);
+  expect(recent.records.map(({ message }) => message)).toEqual(['alive']);
+  expect(recent.end.problems).toEqual([]);
 });

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import { eventually, scaled } from '@porthole/logs/testing';
+import { eventually, openBelow, scaled } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
 import { openRequest, openSocket, readToEnd, sendRequest } from '../testing/send-request.ts';
-import { countOpenFiles, startTestNode } from '../testing/test-node.ts';
+import { startTestNode } from '../testing/test-node.ts';
 
 /** More than all socket buffers of a loopback connection hold. */
 const BIG = Buffer.alloc(32 * 1024 * 1024, 'a line of a log file\n');
@@ -35,7 +35,7 @@ describe('a reader that takes no byte for http.stall-timeout', () => {
     );
     await expect(readAll(response)).rejects.toThrow('aborted');
     await eventually(async () => expect(await metric(port, 'porthole_open_streams')).toBe(0));
-    await eventually(() => expect(countOpenFiles(logDir)).toBe(0));
+    await eventually(() => expect(openBelow(logDir)).toBe(0));
   });
 
   it('is disconnected in numbers, while others are served', async () => {
@@ -85,7 +85,7 @@ describe('a client that leaves', () => {
     expect(await metric(port, 'porthole_open_streams')).toBe(1);
     response.destroy();
     await eventually(async () => expect(await metric(port, 'porthole_open_streams')).toBe(0));
-    await eventually(() => expect(countOpenFiles(logDir)).toBe(0));
+    await eventually(() => expect(openBelow(logDir)).toBe(0));
     await eventually(async () =>
       expect(await metric(port, 'porthole_http_cut_answers_total{reason="client"}')).toBe(1),
     );

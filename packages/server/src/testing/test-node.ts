@@ -1,18 +1,8 @@
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  readlinkSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { SHARED_THREADS } from '@porthole/logs/testing';
 import { beforeAll, onTestFinished } from 'vitest';
-import { hasCode } from '../errors.ts';
 import type { PartialSettings } from '../settings/settings.ts';
 import { type RunningNode, type StartNodeOptions, startNode } from '../start-node.ts';
 
@@ -94,20 +84,6 @@ async function openTestNode({ files = {}, settings = {}, ...rest }: TestNodeOpti
   }
   const running = await startWithSharedThreads({ ...rest, settings: testSettings(dir, settings) });
   return { running, port: running.node.httpPort, dir, logDir };
-}
-
-/** Descriptors of this process that are open on something below the path. */
-export function countOpenFiles(path: string): number {
-  return readdirSync('/proc/self/fd').filter((fd) => linkTarget(fd).startsWith(`${path}/`)).length;
-}
-
-function linkTarget(fd: string): string {
-  try {
-    return readlinkSync(`/proc/self/fd/${fd}`);
-  } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error;
-    return ''; // closed since it was listed
-  }
 }
 
 /** TCP connections that a server on this port still holds: not those the system only remembers (TIME_WAIT). */

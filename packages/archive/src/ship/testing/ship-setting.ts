@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { LogDir } from '@porthole/logs';
-import { eventually, SHARED_THREADS } from '@porthole/logs/testing';
+import { eventually, SHARED_THREADS, tempDir } from '@porthole/logs/testing';
 import { expect, onTestFinished } from 'vitest';
 import type { ClickHouse } from '../../clickhouse/clickhouse.ts';
 import { migrate, planMigration } from '../../schema/migrate.ts';
 import type { TestClickHouse } from '../../testing/server.ts';
-import { tempDir } from '../../testing/temp-dir.ts';
 import { ClickHouseTarget } from '../clickhouse-target.ts';
 import { LogShipper, type ShipperOptions } from '../log-shipper.ts';
 

@@ -1,15 +1,7 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, it, onTestFinished } from 'vitest';
+import { tempDir } from '@porthole/logs/testing';
+import { expect, it } from 'vitest';
 import { startDemoClickHouse } from './demo-archive.ts';
 import { freePorts } from './demo-nodes.ts';
-
-function tempDir(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'porthole-demo-test-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
-}
 
 it('without a ClickHouse server it says what to install', async () => {
   const dir = tempDir();

@@ -1,20 +1,13 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LogDir } from '@porthole/logs';
-import { SHARED_THREADS } from '@porthole/logs/testing';
+import { SHARED_THREADS, tempDir } from '@porthole/logs/testing';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createRandom, DEMO_LOGS } from './demo-logs.ts';
 import { LiveLog, writeHistory } from './write-records.ts';
 
 const NOW = Date.parse('2026-11-15T12:00:00Z');
 const AT = { local: '2026-11-15 12:00:00.000', utc: '2026-11-15T12:00:00.000Z' };
-
-function tempDir(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'porthole-demo-test-'));
-  onTestFinished(() => rmSync(dir, { recursive: true }));
-  return dir;
-}
 
 function writeRecords(seed: number, count: number): string[] {
   return DEMO_LOGS.map(({ create }) => {

@@ -1,29 +1,14 @@
 import { execFileSync } from 'node:child_process';
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { tempDir } from '@porthole/logs/testing';
+import { describe, expect, it } from 'vitest';
 import { member, snapshot } from '../../state/testing/fake-deps.ts';
 import { NODE, record } from '../../state/testing/fake-node.ts';
 import { serializeSnapshot } from './member-snapshot.ts';
 import { createSnapshotStore } from './snapshot-store.ts';
 
 const LIMITS = { maxBytes: 1_000_000 };
-
-function tempDir(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'porthole-words-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
-}
 
 const fileMode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 

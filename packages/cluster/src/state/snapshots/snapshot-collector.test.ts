@@ -1,8 +1,7 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type NodeState, PortholeError } from '@porthole/contract';
-import { eventually, scaled } from '@porthole/logs/testing';
+import { eventually, scaled, tempDir } from '@porthole/logs/testing';
 import { batchOf, EMPTY_BATCH } from '@porthole/records';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { MemberDirectory } from '../../membership/member-directory.ts';
@@ -21,12 +20,6 @@ const nodeNamed = (name: string, given: Partial<NodeState> = {}) =>
     search: fakeSearch([record(`${name} says`, { timeMs: 5000 }), record('before')]),
     ...given,
   });
-
-function tempDir(): string {
-  const dir = mkdtempSync(join(tmpdir(), 'porthole-words-'));
-  onTestFinished(() => rmSync(dir, { recursive: true, force: true }));
-  return dir;
-}
 
 /** Members that can be changed, a clock that can be set, and what was reported. */
 class World {

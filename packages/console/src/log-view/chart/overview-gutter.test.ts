@@ -40,15 +40,6 @@ describe('ticks', () => {
     expect(ticks).toEqual([{ fraction: 0.85, kind: 'error' }]);
   });
 
-  test('show only the error of an error and a warning at the same position', () => {
-    const ticks = levelTicks(histogram([bucket(450, { ERROR: 1, WARN: 7 })]), {
-      kind: 'time',
-      firstMs: 0,
-      lastMs: 1000,
-    });
-    expect(ticks).toEqual([{ fraction: 0.5, kind: 'error' }]);
-  });
-
   test('are not placed outside of the bar', () => {
     const time = { kind: 'time', firstMs: 0, lastMs: 1000 } as const;
     expect(levelTicks(histogram([bucket(5000, { ERROR: 1 })]), time)).toEqual([]);

@@ -4,7 +4,7 @@ import type { Page } from '../source/log-source.ts';
 import { fakeRecord } from '../testing/fake-source.ts';
 import { recordNumbers, upTo } from '../testing/open-workspace.ts';
 import { reduce, withSnapshotRows } from './reduce.ts';
-import { MAX_RECORDS, recordRow } from './row-buffer.ts';
+import { recordRow } from './row-buffer.ts';
 import { INITIAL, type LogAction, type RequestKind, type Row, type WorkspaceState } from './workspace-state.ts';
 
 /** A page of numbered records; `next` continues it. */
@@ -53,40 +53,6 @@ const showMiddle = (options: LogAction & { type: 'shown' }): LogAction[] => [
 ];
 
 describe('rows at a position', () => {
-  it('replace all others and scroll to their target', () => {
-    const state = run(showEnd(900, 999));
-    expect(recordNumbers(state.rows)).toEqual(upTo(900, 999));
-    expect(state).toMatchObject({
-      isAtEnd: true,
-      generation: 1,
-      anchor: { key: keyAt(999), align: 'bottom' },
-      top: { kind: 'more' },
-      bottom: { kind: 'done' },
-      positions: { older: { page: 'p' }, newer: null },
-    });
-  });
-
-  it('leave a stopped edge stopped when the first page found too little', () => {
-    const state = run([
-      { type: 'show-started', position: 'end', nowMs: 0 },
-      { type: 'loading-stopped' },
-      { type: 'shown', newer: null, older: page(990, 999, 'p'), options: { align: 'bottom' } },
-    ]);
-    expect(state.top).toEqual({ kind: 'stopped', scannedBytes: 100, reachedMs: null });
-  });
-
-  it('that cannot be loaded leave nothing but the failure', () => {
-    const failure = { code: 'UNREACHABLE', detail: 'no connection', status: null };
-    const state = run([...showEnd(900, 999), { type: 'show-failed', failure }]);
-    expect(state).toMatchObject({
-      rows: [],
-      failure,
-      anchor: null,
-      top: { kind: 'failed' },
-      bottom: { kind: 'failed' },
-    });
-  });
-
   it('scroll to the target once awaited newer rows are there', () => {
     const options = { align: 'center', near: fakeRecord(500), isFocused: true } as const;
     const shown = run(showMiddle({ type: 'shown', newer: page(1, 0, 'n'), older: page(400, 499), options }));
@@ -96,80 +62,12 @@ describe('rows at a position', () => {
   });
 });
 
-describe('a page at an edge', () => {
-  const shown = run(showEnd(5000, 5000 + MAX_RECORDS - 1));
-  const older: LogAction = {
-    type: 'page-loaded',
-    direction: 'older',
-    page: page(4900, 4999, 'q'),
-    next: { page: 'q' },
-  };
-
-  it('drops the excess at the other edge, which then continues after the last row', () => {
-    const state = run([older], shown);
-    expect(recordNumbers(state.rows)).toEqual(upTo(4900, 4900 + MAX_RECORDS - 1));
-    expect(state).toMatchObject({
-      isAtEnd: false,
-      bottom: { kind: 'more' },
-      positions: { older: { page: 'q' }, newer: { next: { cursor: `c${4900 + MAX_RECORDS - 1}` } } },
-    });
-  });
-
-  it('adds to the bytes scanned in its direction', () => {
-    const state = run(
-      [older, { type: 'edge-changed', direction: 'older', edge: { kind: 'done', scannedBytes: 1 } }],
-      shown,
-    );
-    expect(state.top).toEqual({ kind: 'done', scannedBytes: 200 });
-  });
-});
-
-describe('followed rows', () => {
-  it('are appended at the end of the log only', () => {
-    const followed: LogAction = { type: 'followed', rows: rowsAt(1000, 1002), follow: FOLLOW };
-    expect(recordNumbers(run([...showEnd(990, 999), followed]).rows)).toEqual(upTo(990, 1002));
-    const middle = { type: 'shown', newer: page(11, 20), older: page(1, 10), options: { align: 'top' } } as const;
-    const state = run([...showMiddle(middle), followed]);
-    expect(recordNumbers(state.rows)).toEqual(upTo(1, 20));
-    expect(state.follow).toEqual(FOLLOW);
-  });
-
-  it('that waited are shown at the bottom, without a focus', () => {
-    const state = run([
-      ...showEnd(990, 999),
-      { type: 'focused', key: keyAt(995) },
-      { type: 'resumed', rows: rowsAt(1000, 1001), follow: FOLLOW },
-    ]);
-    expect(state).toMatchObject({ focusedKey: null, anchor: { key: keyAt(1001), align: 'bottom' } });
-  });
-});
-
 describe('a gap', () => {
   const shown = run([
     ...showEnd(0, 9, null),
     { type: 'followed', rows: [GAP, ...rowsAt(20, 25)], follow: FOLLOW },
     { type: 'gap-load-started', key: GAP.key },
   ]);
-
-  it('shrinks by what is loaded', () => {
-    expect(shown.rows[10]).toMatchObject({ isLoading: true });
-    const state = run([{ type: 'gap-loaded', key: GAP.key, page: page(10, 14, 'p') }], shown);
-    expect(recordNumbers(state.rows)).toEqual([...upTo(0, 14), ...upTo(20, 25)]);
-    expect(state.rows[15]).toMatchObject({ kind: 'gap', isLoading: false, range: { after: { cursor: 'c14' } } });
-  });
-
-  it('disappears with its last record, and its focus', () => {
-    const state = run(
-      [
-        { type: 'focused', key: GAP.key },
-        { type: 'gap-loaded', key: GAP.key, page: page(10, 30) },
-      ],
-      shown,
-    );
-    expect(recordNumbers(state.rows)).toEqual(upTo(0, 25));
-    expect(state).toMatchObject({ focusedKey: null });
-    expect(state.rows.every(({ kind }) => kind === 'record')).toBe(true);
-  });
 
   it('that cannot be loaded says why', () => {
     const state = run([{ type: 'gap-load-failed', key: GAP.key, detail: 'timeout' }], shown);
@@ -198,34 +96,6 @@ describe('the context of a record', () => {
     const state = run([{ type: 'focused', key: keyAt(12) }, { type: 'context-closed' }], opened);
     expect(recordNumbers(state.rows)).toEqual([10]);
     expect(state).toMatchObject({ contextKey: null, focusedKey: keyAt(10) });
-  });
-});
-
-describe('finding', () => {
-  const query = { text: 'x', isRegex: false, isCaseSensitive: false };
-
-  it('counts anew with another query, and forgets the index when the focus moves', () => {
-    const counted = run([
-      { type: 'find-changed', query },
-      { type: 'matches-counted', total: 7 },
-      { type: 'match-reached', index: 3 },
-    ]);
-    expect(counted.find).toMatchObject({ query, index: 3, total: 7 });
-    expect(run([{ type: 'focused', key: null }], counted).find).toMatchObject({ index: null, total: 7 });
-    expect(run([{ type: 'matches-counted', total: null }], counted).find).toMatchObject({ index: null, total: null });
-  });
-
-  it('keeps the message of a search until the next one starts', () => {
-    const ended = run([{ type: 'find-started' }, { type: 'find-ended' }, { type: 'find-reported', message: 'none' }]);
-    expect(ended.find).toMatchObject({ isSearching: false, message: 'none' });
-    expect(run([{ type: 'find-started' }], ended).find).toMatchObject({ isSearching: true, message: null });
-  });
-});
-
-describe('opening', () => {
-  it('starts afresh, but generations keep counting', () => {
-    const state = run([...showEnd(1, 9), { type: 'opened', filter: { minLevel: 'WARN' } }]);
-    expect(state).toEqual({ ...INITIAL, generation: 1, filter: { minLevel: 'WARN' } });
   });
 });
 
@@ -290,16 +160,6 @@ function report(state: WorkspaceState, kind: RequestKind, outcomes: Readonly<Rec
 }
 
 const outcomes = ({ members }: WorkspaceState) => members.map(({ id, outcome }) => `${id} ${outcome}`);
-
-it('a member without records is reported until it returns some', () => {
-  const first = report(INITIAL, 'page', { b: 'ok', a: 'timeout' });
-  expect(outcomes(first)).toEqual(['a timeout', 'b ok']);
-  const followed = report(first, 'follow', { a: 'ok' });
-  expect(outcomes(followed)).toEqual(['a timeout', 'b ok']);
-  const counted = report(followed, 'count', { a: 'ok', b: 'ok' });
-  expect(outcomes(counted)).toEqual(['a timeout', 'b ok']);
-  expect(outcomes(report(counted, 'page', { a: 'ok' }))).toEqual(['a ok', 'b ok']);
-});
 
 it('a member lost while following is reported until it is followed again', () => {
   const loaded = report(INITIAL, 'page', { a: 'ok' });

@@ -25,26 +25,9 @@ describe('a row buffer', () => {
     expect(buffer.append(makeRows([1]))).toBe(buffer);
   });
 
-  it('drops excess rows at the start, with their notices', () => {
-    const buffer = hold([...makeRows(upTo(0, 9)), event('e'), ...makeRows(upTo(10, MAX_RECORDS + 9))]);
-    const trimmed = buffer.trimStart(null);
-    expect(trimmed.rows[0]?.kind).toBe('record');
-    expect(trimmed.first).toMatchObject({ cursor: 'c10' });
-    expect(trimmed.records).toBe(MAX_RECORDS);
-    expect(trimmed.trimStart(null)).toBe(trimmed);
-  });
-
   it('drops rows at the end', () => {
     const buffer = hold(makeRows(upTo(0, MAX_RECORDS + 4)));
     expect(buffer.trimEnd(null).last).toMatchObject({ cursor: `c${MAX_RECORDS - 1}` });
-  });
-
-  it('keeps the pinned row until it is very far away', () => {
-    const trimmed = hold(makeRows(upTo(0, MAX_RECORDS + 9))).trimStart('n1 c4');
-    expect(trimmed.first).toMatchObject({ cursor: 'c4' });
-    expect(trimmed.trimStart('n1 c4')).toBe(trimmed);
-    const grown = trimmed.append(makeRows(upTo(MAX_RECORDS + 10, HARD_MAX_RECORDS + 10)));
-    expect(grown.trimStart('n1 c4').records).toBe(MAX_RECORDS);
   });
 
   it('replaces a partial line by the complete one', () => {
@@ -61,15 +44,6 @@ describe('a row buffer', () => {
     const beginning = { ...whole, cursor: 'c1-short', message: 'rec', unfinished: true } as const;
     const buffer = hold([recordRow(beginning), recordRow(beginning), recordRow(whole), recordRow(whole)]);
     expect(buffer.append([recordRow(whole)]).rows).toMatchObject([{ record: { message: 'record 1' } }]);
-  });
-
-  it('keeps notices between their rows', () => {
-    const buffer = hold([...makeRows([1]), event('a'), ...makeRows([5])])
-      .insertBefore('a', makeRows([2, 3]))
-      .insertBefore('n1 c5', makeRows([4]));
-    expect(buffer.rows.map(({ key }) => key)).toEqual(['n1 c1', 'n1 c2', 'n1 c3', 'a', 'n1 c4', 'n1 c5']);
-    const records = buffer.removeIf(({ kind }) => kind === 'event');
-    expect(recordNumbers(records.rows)).toEqual([1, 2, 3, 4, 5]);
   });
 
   it('always holds a contiguous part of the log', () => {

@@ -84,19 +84,6 @@ describe('a record as a line', () => {
     expect(recordLine(fields, { withNode: true })).toContain('Z broker-1 ERROR');
   });
 
-  test('omits missing columns', () => {
-    const bare = {
-      type: 'record',
-      node: 'n',
-      file: 'f',
-      offset: 0,
-      bytes: 1,
-      cursor: 'c',
-      message: 'only this',
-    } as const;
-    expect(recordLine(bare, { withNode: false })).toBe('only this');
-  });
-
   test('a line that is not a record stays as it is', () => {
     const gap = {
       kind: 'gap',
@@ -123,11 +110,6 @@ describe('a text in pieces', () => {
     expect(textPieces('', null)).toEqual([]);
   });
 
-  test('has matches as pieces of their own', () => {
-    expect(textPieces('xay', every('a'))).toEqual([plain('x'), match('a'), plain('y')]);
-    expect(textPieces('a', every('a'))).toEqual([match('a')]);
-  });
-
   test('keeps all text of a line full of matches or colours, but highlights only the first ones', () => {
     for (const text of ['a'.repeat(1000), '\u001b[31ma\u001b[32m'.repeat(1000)]) {
       const pieces = textPieces(text, every('a'));
@@ -147,10 +129,6 @@ describe('a text in pieces', () => {
       match(' t'),
       plain('ext'),
     ]);
-  });
-
-  test('makes invisible characters visible', () => {
-    expect(textPieces('a\u202eb\u0000', null)).toEqual([plain('a⇄b␀')]);
   });
 });
 

@@ -13,8 +13,6 @@ const FILES = IDS.flatMap((node) => [
 
 const family = (node: string, name: string): SourceChoice => ({ node, log: { kind: 'family', name } });
 
-const file = (node: string, name: string): SourceChoice => ({ node, log: { kind: 'file', name } });
-
 const all = (node: string): SourceChoice => ({ node, log: null });
 
 /** The files of a selection, by brute force. */
@@ -26,22 +24,6 @@ function matchingFiles({ node, log }: SourceChoice): string[] {
 }
 
 describe('overlapping selections', () => {
-  test('a log covered by its node, and a file covered by its log, are dropped', () => {
-    const chosen = [
-      all('a1'),
-      family('a1', 'x.log'),
-      family('b1', 'x.log'),
-      file('b1', 'x.log.1'),
-      file('b1', 'y.log'),
-    ];
-    expect(mayOverlap(chosen)).toBe(true);
-    expect(disjointChoices(chosen, { ids: IDS, files: FILES })).toEqual([
-      all('a1'),
-      family('b1', 'x.log'),
-      file('b1', 'y.log'),
-    ]);
-  });
-
   test('selections without overlap need no request', () => {
     expect(mayOverlap([family('a1', 'x.log'), family('a1', 'y.log'), all('b1')])).toBe(false);
     expect(mayOverlap([all('a*'), family('b1', 'y.log')])).toBe(false);

@@ -105,22 +105,6 @@ const histogram = (buckets: ClusterHistogram['buckets'], members: MemberReport[]
   members,
 });
 
-test('the warnings of a node are its records minus its errors', () => {
-  const members = [report('a'), report('b')];
-  const all = histogram([{ startMs: 0, counts: { ERROR: 2, WARN: 5 }, nodes: { a: 6, b: 1 } }], members);
-  const errors = histogram([{ startMs: 0, counts: { ERROR: 2 }, nodes: { a: 2 } }], members);
-  const { byNode, columns } = recentCounts({ range: RANGE, all, errors });
-  expect([...byNode]).toEqual([
-    ['a', { errors: 2, warnings: 4, isPartial: false }],
-    ['b', { errors: 0, warnings: 1, isPartial: false }],
-  ]);
-  expect(groupErrors([{ id: 'a' }, { id: 'b' }, { id: 'not counted' }], { byNode })).toEqual({ errors: 2, counted: 2 });
-  expect(columns.map((column) => [column.errors, column.warnings])).toEqual([
-    [2, 5],
-    [0, 0],
-  ]);
-});
-
 test('a node that was not counted has no counts, and one of which a part was counted has at least that', () => {
   const members = [
     report('a', { outcome: 'timeout' }),

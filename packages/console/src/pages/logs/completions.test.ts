@@ -43,10 +43,6 @@ describe('completions', () => {
     expect(complete('sh|=13 a')).toEqual(['shard=13 a']);
   });
 
-  test('a name with other characters is quoted', () => {
-    expect(complete('key|')).toEqual(['"a key"=']);
-  });
-
   test('operators after a whole name', () => {
     expect(complete('shard|').slice(0, 3)).toEqual(['shard=', 'shard!=', 'shard:']);
     expect(complete('cost>|=5').slice(0, 3)).toEqual(['cost=5', 'cost!=5', 'cost:5']);
@@ -60,12 +56,6 @@ describe('completions', () => {
     expect(complete('http.status>|')).toEqual(['http.status>500 ']);
     expect(complete('component=|')).toEqual(['component=Query ']);
     expect(complete('level>=w|')).toEqual(['level>=warn ']);
-  });
-
-  test('a value with white space or quotes is quoted', () => {
-    const remote = { ...REMOTE, values: [{ value: 'say "no" (twice)', count: 1 }] };
-    expect(complete('service=|', remote)).toEqual([String.raw`service="say \"no\" (twice)" `]);
-    expect(complete('service="sa|', remote)).toEqual([String.raw`service="say \"no\" (twice)" `]);
   });
 
   test('nothing for long values, plain words, and what is typed already', () => {

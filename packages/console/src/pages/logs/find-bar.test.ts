@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { chipCounts, hiddenBelow } from './find-bar.tsx';
+import { hiddenBelow } from './find-bar.tsx';
 
 const histogram = {
   buckets: [
@@ -9,16 +9,6 @@ const histogram = {
 };
 
 describe('counts per level', () => {
-  it('are summed up by the letter of their chip', () => {
-    const counts = (buckets: typeof histogram.buckets) =>
-      chipCounts({ buckets, bucketMs: 1, counted: null, members: [] }, null).map(({ letter, count }) => [
-        letter,
-        count,
-      ]);
-    expect(Object.fromEntries(counts(histogram.buckets))).toEqual({ E: 3, W: 4, I: 10, D: 14 });
-    expect(Object.fromEntries(counts([]))).toEqual({ E: 0, W: 0, I: 0, D: 0 });
-  });
-
   it.each([
     [null, 0],
     ['TRACE', 3],

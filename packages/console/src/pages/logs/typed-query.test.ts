@@ -9,14 +9,6 @@ function fakeStorage(initial: Record<string, string> = {}) {
   };
 }
 
-test('the newest query is first, once, and survives a reload', () => {
-  const storage = fakeStorage();
-  const history = new QueryHistory(storage);
-  for (const query of ['a=1', ' b=2 ', 'a=1', '  ']) history.add(query);
-  expect(history.list.value).toEqual(['a=1', 'b=2']);
-  expect(new QueryHistory(storage).list.value).toEqual(['a=1', 'b=2']);
-});
-
 test('is bounded', () => {
   const history = new QueryHistory(fakeStorage());
   for (let number = 0; number < 100; number++) history.add(`a=${number}`);
