@@ -29,7 +29,7 @@ import { ONCE, Shared } from '@porthole/logs/shared';
 import type { NodeArchive } from '../archive/node-archive.ts';
 import type { ReloadedGroup } from '../auth/reloaded-files.ts';
 import { ConfigThread } from '../config/config-thread.ts';
-import { TomlError } from '../config/toml/toml-error.ts';
+import { TomlError } from '../config/formats/toml-error.ts';
 import { ownDirs } from '../own-dirs.ts';
 import type { Logger } from '../own-log/own-log.ts';
 import { parseMemberZone, readFormats } from '../settings/setting-kinds.ts';

@@ -1,11 +1,11 @@
 import { PortholeError } from '@porthole/contract';
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { flattenToml } from './flatten-toml.ts';
-import { redactToml } from './redact-toml.ts';
+import { flattenToml } from './flatten-config.ts';
+import { TomlError } from './formats/toml-error.ts';
+import { redactToml } from './redact-config.ts';
 import { collectTomlSecrets } from './run-config-task.ts';
 import { CONFIG_CORPUS } from './testing/config-corpus.ts';
-import { TomlError } from './toml/toml-error.ts';
 
 const RUNS = 40 * Number(process.env.MORE ?? 1);
 

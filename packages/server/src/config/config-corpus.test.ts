@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { flattenToml } from './flatten-toml.ts';
-import { redactToml } from './redact-toml.ts';
+import { flattenToml } from './flatten-config.ts';
+import { redactToml } from './redact-config.ts';
 import { collectTomlSecrets } from './run-config-task.ts';
 import { CONFIG_CORPUS, corpusValues } from './testing/config-corpus.ts';
 import { unmark } from './testing/redaction-corpus.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { ConfigThread } from './config-thread.ts';
+import { TomlError } from './formats/toml-error.ts';
 import { CONFIG_CORPUS } from './testing/config-corpus.ts';
 import { unmark } from './testing/redaction-corpus.ts';
-import { TomlError } from './toml/toml-error.ts';
 
 const SECRET_KEYS = ['special_*'];
 

@@ -2,8 +2,8 @@
 import { parentPort } from 'node:worker_threads';
 import { PortholeError } from '@porthole/contract';
 import type { ConfigWorkerResponse } from './config-thread.ts';
+import { TomlError } from './formats/toml-error.ts';
 import { type ConfigTask, runConfigTask } from './run-config-task.ts';
-import { TomlError } from './toml/toml-error.ts';
 
 const port = parentPort;
 if (!port) throw new Error('this module runs in a worker thread');

@@ -1,6 +1,6 @@
 import type { AST } from 'toml-eslint-parser';
-import { keyNames } from './secrets/toml-statements.ts';
-import { parseToml } from './toml/parse-toml.ts';
+import { parseToml } from './formats/parse-toml.ts';
+import { keyNames } from './formats/read-toml.ts';
 
 type Path = readonly (string | number)[];
 

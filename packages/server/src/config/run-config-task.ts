@@ -1,7 +1,8 @@
 import type { SettingJson } from '@porthole/contract';
-import { type FlatSetting, flattenToml } from './flatten-toml.ts';
-import { redactToml } from './redact-toml.ts';
-import { findTomlSecrets } from './secrets/toml-secrets.ts';
+import { type FlatSetting, flattenToml } from './flatten-config.ts';
+import { TOML } from './formats/read-toml.ts';
+import { redactToml } from './redact-config.ts';
+import { findSecrets } from './secrets/config-secrets.ts';
 
 /** A task on the text of a configuration, as data: it runs on this thread or another. */
 export interface ConfigTask {
@@ -49,7 +50,7 @@ export interface KnownSecrets {
 
 /** All secrets of a TOML text, those in comments included. Throws `TomlError`. */
 export function collectTomlSecrets(text: string, secretKeys: readonly string[]): KnownSecrets {
-  const { values } = findTomlSecrets(text, secretKeys);
+  const { values } = findSecrets([TOML.read(text)], secretKeys);
   const clear = new Map<string, SettingJson>();
   const fingerprint = (key: string, value: SettingJson) => {
     clear.set(key, value);

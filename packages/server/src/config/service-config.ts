@@ -13,9 +13,9 @@ import {
 import { DiskComparison, renderSettings, settingEntries } from '../settings/describe-settings.ts';
 import type { LoadedSettings } from '../settings/load-settings.ts';
 import { ConfigThread } from './config-thread.ts';
-import type { FlatSetting } from './flatten-toml.ts';
+import type { FlatSetting } from './flatten-config.ts';
+import { TomlError } from './formats/toml-error.ts';
 import type { FlattenedConfig } from './run-config-task.ts';
-import { TomlError } from './toml/toml-error.ts';
 
 /** The source of the configuration a node shows. */
 export interface ConfigSource {

@@ -8,8 +8,8 @@ export { AUDIENCE, createSigner, ISSUER, signJwt, toKeySet } from '../auth/testi
 export { hashSecret } from '../auth/tokens.ts';
 export { mergedLog } from '../bundle/log-entries.ts';
 export { readBundle } from '../bundle/testing/bundle-cluster.ts';
-export { flattenToml } from '../config/flatten-toml.ts';
-export { redactToml } from '../config/redact-toml.ts';
+export { flattenToml } from '../config/flatten-config.ts';
+export { redactToml } from '../config/redact-config.ts';
 export { REDACTION_CORPUS, unmark } from '../config/testing/redaction-corpus.ts';
 export { selfSigned } from '../doctor/testing/self-signed.ts';
 export { loadServiceDefinition } from '../grpc/service-definition.ts';

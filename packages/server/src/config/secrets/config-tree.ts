@@ -1,32 +1,13 @@
-import type { MaskRange } from './mask-ranges.ts';
+import type { ConfigTree, TextRange, TreeEntry, TreeLeaf } from '../formats/config-document.ts';
 import { secretArguments } from './secret-arguments.ts';
 import { hasKeyTable, isSecretKey, splitWords } from './secret-keys.ts';
-
-/** A configuration in any language: TOML, or JSON, YAML and the like within a string. */
-export type ConfigTree<L> =
-  | { kind: 'table'; entries: readonly TreeEntry<L>[] }
-  | { kind: 'list'; items: readonly ConfigTree<L>[] }
-  | TreeLeaf<L>;
-
-export interface TreeEntry<L> {
-  /** More than one for a dotted key. */
-  names: readonly string[];
-  node: ConfigTree<L>;
-}
-
-interface TreeLeaf<L> {
-  kind: 'leaf';
-  leaf: L;
-  /** The text of a string; `undefined` for anything else. */
-  text: string | undefined;
-}
 
 export interface TreeSecretOptions<L> {
   /** Names around the tree. */
   path: readonly string[];
   secretKeys: readonly string[];
   /** Called with each secret leaf, or the part of its text that is secret. */
-  onSecret(leaf: L, part: 'whole' | MaskRange): void;
+  onSecret(leaf: L, part: 'whole' | TextRange): void;
 }
 
 /** Keys whose value names an entry of a list: `name = "DB_PASSWORD"`, `key: api_token`. */
@@ -108,12 +89,12 @@ class TreeWalk<L> {
     if (part !== undefined) onSecret(leaf, part);
   }
 
-  #findPart(path: readonly string[], text: string | undefined): 'whole' | MaskRange | undefined {
+  #findPart(path: readonly string[], text: string | undefined): 'whole' | TextRange | undefined {
     return text === undefined ? undefined : (findKeyMaterial(path, text) ?? this.#findVariable(path, text));
   }
 
   /** `NAME=value` among environment variables: all of the rest is the value, blanks included. */
-  #findVariable(path: readonly string[], text: string): MaskRange | undefined {
+  #findVariable(path: readonly string[], text: string): TextRange | undefined {
     if (!path.slice(-2).some((name) => splitWords(name).some((word) => ENVIRONMENT_WORDS.has(word)))) return undefined;
     const [head, quote = '', name = ''] = /^\s*(["']?)([\w.-]{1,128})=["']?/.exec(text) ?? [];
     if (head === undefined || !this.#isSecretName(name)) return undefined;
@@ -168,7 +149,7 @@ const UUID = /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i;
  * The secret part of a value whose key alone does not say that it is one: `user:password` under `basic_auth`, and what
  * looks like a key under a name that ends in `key` or within a table about keys.
  */
-function findKeyMaterial(path: readonly string[], text: string): 'whole' | MaskRange | undefined {
+function findKeyMaterial(path: readonly string[], text: string): 'whole' | TextRange | undefined {
   const names = path.map(splitWords);
   const words = names.at(-1) ?? [];
   if (isUserInfoKey(names)) return userInfoPart(path.at(-1) ?? '', text);
@@ -187,7 +168,7 @@ function isUserInfoKey(names: readonly string[][]): boolean {
   return (last === 'users' || last === 'user') && /(?:basic|digest) ?auth$/.test(above.join(' '));
 }
 
-function userInfoPart(key: string, text: string): 'whole' | MaskRange | undefined {
+function userInfoPart(key: string, text: string): 'whole' | TextRange | undefined {
   if (isEncodedUserInfo(text)) return 'whole';
   if (key.toLowerCase() === 'auth' && isPassword(text)) return 'whole';
   // Neo4j takes NEO4J_AUTH=user/password.

@@ -1,6 +1,8 @@
-import { type ConfigTree, findTreeSecrets } from './config-tree.ts';
-import { closingQuote, readJson, readLines, readWholeJson } from './line-fragment.ts';
-import type { Credential, MaskRange } from './mask-ranges.ts';
+import type { ConfigTree, TextRange } from '../formats/config-document.ts';
+import { closingQuote, readJson, readWholeJson } from '../formats/json-text.ts';
+import { findTreeSecrets } from './config-tree.ts';
+import { readLines } from './line-fragment.ts';
+import type { Credential } from './mask-ranges.ts';
 import { secretArguments } from './secret-arguments.ts';
 
 /** Length from which the word after a scheme is a token and not part of a sentence ("Basic auth"); shorter with a digit. */
@@ -133,7 +135,7 @@ const ARGUMENT = /"[^"\r\n]{0,512}"|'[^'\r\n]{0,512}'|[^\s"']+/g;
 /** Secrets of a configuration within a text: JSON, YAML, INI, properties, dotenv; and of a command line. */
 function findFragmentSecrets(text: string, options: FragmentOptions): Credential[] {
   const found: Credential[] = [];
-  const take = (tree: ConfigTree<MaskRange>, path: readonly string[]) =>
+  const take = (tree: ConfigTree<TextRange>, path: readonly string[]) =>
     findTreeSecrets(tree, {
       path,
       secretKeys: options.secretKeys,
@@ -156,7 +158,7 @@ function hasLines(text: string, { isComment }: FragmentOptions): boolean {
   );
 }
 
-function toCredential(leaf: MaskRange, part: 'whole' | MaskRange): Credential {
+function toCredential(leaf: TextRange, part: 'whole' | TextRange): Credential {
   if (part === 'whole') return { ...leaf, certain: true };
   return { start: leaf.start + part.start, end: Math.min(leaf.end, leaf.start + part.end), certain: true };
 }

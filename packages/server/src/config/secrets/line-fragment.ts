@@ -1,10 +1,10 @@
-import type { ConfigTree, TreeEntry } from './config-tree.ts';
-import type { MaskRange } from './mask-ranges.ts';
+import type { ConfigTree, TextRange, TreeEntry } from '../formats/config-document.ts';
+import { closingQuote, readJson } from '../formats/json-text.ts';
 
 /** A table or list of a text of lines, and the names around it. */
 interface LineTable {
   path: readonly string[];
-  tree: ConfigTree<MaskRange>;
+  tree: ConfigTree<TextRange>;
 }
 
 /** Deeper than any fragment; limits recursion, and the cost of a text with ever deeper lines. */
@@ -17,8 +17,8 @@ const KEY =
 interface Level {
   indent: number;
   path: readonly string[];
-  entries: TreeEntry<MaskRange>[];
-  items: ConfigTree<MaskRange>[];
+  entries: TreeEntry<TextRange>[];
+  items: ConfigTree<TextRange>[];
   /** The last key, for what is indented below it. */
   below: readonly string[];
   /** The list of plain items below that key. */
@@ -86,7 +86,7 @@ class LineReader {
   }
 
   /** The lines below that are indented further, as one value. */
-  #blockBelow({ end, indent }: { end: number; indent: number }): ConfigTree<MaskRange> {
+  #blockBelow({ end, indent }: { end: number; indent: number }): ConfigTree<TextRange> {
     const start = end + 1;
     let last = start;
     while (this.#at < this.#text.length) {
@@ -102,7 +102,7 @@ class LineReader {
     return { kind: 'leaf', leaf: { start: from, end: last }, text: this.#text.slice(from, last) };
   }
 
-  #valueAt(start: number, lineEnd: number, isYaml = false): ConfigTree<MaskRange> {
+  #valueAt(start: number, lineEnd: number, isYaml = false): ConfigTree<TextRange> {
     const sign = this.#text[start] ?? '';
     if (sign === '{' || sign === '[') {
       const json = readJson(this.#text, start);
@@ -116,7 +116,7 @@ class LineReader {
     return this.#leaf(start, start + shown.length);
   }
 
-  #leaf(start: number, end: number): ConfigTree<MaskRange> {
+  #leaf(start: number, end: number): ConfigTree<TextRange> {
     const text = this.#text.slice(start, end);
     if (/^(?:true|false|null|~)?$/i.test(text)) return { kind: 'list', items: [] };
     return { kind: 'leaf', leaf: { start, end }, text };
@@ -169,115 +169,4 @@ class LineReader {
 
 function newLevel(indent: number, path: readonly string[]): Level {
   return { indent, path: path.slice(0, MAX_DEPTH), entries: [], items: [], below: path, list: undefined };
-}
-
-/** Parses the JSON value at a position of a text, with positions, so that parts of it can be masked in place. */
-export function readJson(text: string, start: number): { tree: ConfigTree<MaskRange>; end: number } | undefined {
-  const reader = new JsonReader(text, start);
-  const tree = reader.read(0);
-  return tree && { tree, end: reader.at };
-}
-
-/** The text as JSON, if all of it is a table or a list. */
-export function readWholeJson(text: string): ConfigTree<MaskRange> | undefined {
-  const first = text.search(/\S/);
-  if (first < 0 || (text[first] !== '{' && text[first] !== '[')) return undefined;
-  const json = readJson(text, first);
-  return json && text.slice(json.end).trim() === '' ? json.tree : undefined;
-}
-
-/** Position of the quote that closes the one at `start`, -1 for none. */
-export function closingQuote(text: string, start: number): number {
-  for (let index = start + 1; index < text.length; index++) {
-    if (text[index] === '\\') index++;
-    else if (text[index] === text[start]) return index;
-  }
-  return -1;
-}
-
-class JsonReader {
-  readonly #text: string;
-  at: number;
-
-  constructor(text: string, at: number) {
-    this.#text = text;
-    this.at = at;
-  }
-
-  read(depth: number): ConfigTree<MaskRange> | undefined {
-    if (depth > MAX_DEPTH) return undefined;
-    this.#skipBlanks();
-    const sign = this.#text[this.at];
-    if (sign === '{') return this.#readTable(depth);
-    if (sign === '[') return this.#readList(depth);
-    if (sign === '"') return this.#readString();
-    const word = this.#match(/[\w.+-]{1,64}/y);
-    if (word === undefined) return undefined;
-    // Booleans and null are never secret; for numbers the path decides.
-    if (/^(?:true|false|null)$/.test(word)) return { kind: 'list', items: [] };
-    return { kind: 'leaf', leaf: { start: this.at - word.length, end: this.at }, text: undefined };
-  }
-
-  #readString(): (ConfigTree<MaskRange> & { kind: 'leaf' }) | undefined {
-    const start = this.at + 1;
-    const end = closingQuote(this.#text, this.at);
-    if (end < 0) return undefined;
-    this.at = end + 1;
-    return { kind: 'leaf', leaf: { start, end }, text: unescaped(this.#text.slice(start, end)) };
-  }
-
-  #readTable(depth: number): ConfigTree<MaskRange> | undefined {
-    const entries: TreeEntry<MaskRange>[] = [];
-    this.at++;
-    while (!this.#take('}')) {
-      if (entries.length > 0 && !this.#take(',')) return undefined;
-      this.#skipBlanks();
-      const name = this.#text[this.at] === '"' ? this.#readString()?.text : undefined;
-      if (name === undefined || !this.#take(':')) return undefined;
-      const node = this.read(depth + 1);
-      if (!node) return undefined;
-      entries.push({ names: [name], node });
-    }
-    return { kind: 'table', entries };
-  }
-
-  #readList(depth: number): ConfigTree<MaskRange> | undefined {
-    const items: ConfigTree<MaskRange>[] = [];
-    this.at++;
-    while (!this.#take(']')) {
-      if (items.length > 0 && !this.#take(',')) return undefined;
-      const item = this.read(depth + 1);
-      if (!item) return undefined;
-      items.push(item);
-    }
-    return { kind: 'list', items };
-  }
-
-  #take(sign: string): boolean {
-    this.#skipBlanks();
-    if (this.#text[this.at] !== sign) return false;
-    this.at++;
-    return true;
-  }
-
-  #skipBlanks(): void {
-    this.#match(/\s+/y);
-  }
-
-  #match(pattern: RegExp): string | undefined {
-    pattern.lastIndex = this.at;
-    const found = pattern.exec(this.#text)?.[0];
-    this.at += found?.length ?? 0;
-    return found;
-  }
-}
-
-function unescaped(raw: string): string {
-  if (!raw.includes('\\')) return raw;
-  try {
-    return String(JSON.parse(`"${raw}"`));
-  } catch (error) {
-    if (!(error instanceof SyntaxError)) throw error;
-    return raw; // not escaped as in JSON
-  }
 }

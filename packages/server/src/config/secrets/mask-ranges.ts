@@ -1,14 +1,10 @@
+import type { TextRange } from '../formats/config-document.ts';
+
 /** Replaces a secret. Of fixed length, so that it does not reveal the length of the secret. */
 export const MASK = '******';
 
-/** A part of a text to be masked, `end` exclusive, in UTF-16 code units. */
-export interface MaskRange {
-  start: number;
-  end: number;
-}
-
 /** Replaces each range by one mask. Ranges may be unordered; overlapping and adjacent ones share one mask. */
-export function maskRanges(text: string, ranges: readonly MaskRange[]): string {
+export function maskRanges(text: string, ranges: readonly TextRange[]): string {
   let masked = '';
   let from = 0;
   for (const { start, end } of joinRanges(ranges)) {
@@ -19,8 +15,8 @@ export function maskRanges(text: string, ranges: readonly MaskRange[]): string {
 }
 
 /** The same ranges in order, the empty ones dropped, overlapping and touching ones joined. */
-export function joinRanges(ranges: readonly MaskRange[]): MaskRange[] {
-  const joined: MaskRange[] = [];
+export function joinRanges(ranges: readonly TextRange[]): TextRange[] {
+  const joined: TextRange[] = [];
   const ordered = ranges.filter(({ start, end }) => start < end).sort((a, b) => a.start - b.start);
   for (const range of ordered) {
     const last = joined.at(-1);
@@ -31,6 +27,6 @@ export function joinRanges(ranges: readonly MaskRange[]): MaskRange[] {
 }
 
 /** The range of a secret in a text, and whether it is certain: only then its copies are masked elsewhere too. */
-export interface Credential extends MaskRange {
+export interface Credential extends TextRange {
   certain: boolean;
 }

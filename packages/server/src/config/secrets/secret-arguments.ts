@@ -1,9 +1,9 @@
-import type { MaskRange } from './mask-ranges.ts';
+import type { TextRange } from '../formats/config-document.ts';
 
 /** A secret among arguments: the whole of one, or a part of it. */
 export interface SecretArgument {
   index: number;
-  part: 'whole' | MaskRange;
+  part: 'whole' | TextRange;
 }
 
 interface Program {
@@ -96,7 +96,7 @@ function isPasswordFlag(text: string, program: Program | undefined, isSecretName
   return isSecretName(text.replace(/^-+/, ''));
 }
 
-function gluedPassword(text: string, program: Program | undefined): MaskRange | undefined {
+function gluedPassword(text: string, program: Program | undefined): TextRange | undefined {
   const [head] = USER_INFO_FLAG.exec(text) ?? [];
   if (head?.endsWith('=') && USER_INFO.test(text.slice(head.length)))
     return { start: text.indexOf(':', head.length) + 1, end: text.length };

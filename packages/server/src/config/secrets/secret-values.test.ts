@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { joinRanges, type MaskRange } from './mask-ranges.ts';
+import type { TextRange } from '../formats/config-document.ts';
+import { joinRanges } from './mask-ranges.ts';
 import { NeedleFinder } from './secret-values.ts';
 
 it('finds what a search for each needle finds', () => {
@@ -24,7 +25,7 @@ it('finds nothing with no needles or an empty one', () => {
   expect(new NeedleFinder(['']).find('abc')).toEqual([]);
 });
 
-function findEach(needles: readonly string[], text: string): MaskRange[] {
+function findEach(needles: readonly string[], text: string): TextRange[] {
   return needles.flatMap((needle) =>
     [...text].flatMap((_, start) => (text.startsWith(needle, start) ? [{ start, end: start + needle.length }] : [])),
   );

@@ -1,4 +1,5 @@
-import { MASK, type MaskRange } from './mask-ranges.ts';
+import type { TextRange } from '../formats/config-document.ts';
+import { MASK } from './mask-ranges.ts';
 import { SECRET_WORDS } from './secret-keys.ts';
 
 /** From this length on copies are masked anywhere in a text; shorter values occur in ordinary words. */
@@ -42,15 +43,15 @@ export class SecretValues {
   }
 
   /** Copies of the long values. */
-  findInValue(text: string): MaskRange[] {
+  findInValue(text: string): TextRange[] {
     this.#longFinder ??= new NeedleFinder(this.#long);
     return this.#longFinder.find(text);
   }
 
   /** Copies in a comment, also of short values: in quotes, or as a word if the comment seems to be about secrets. */
-  findInComment(text: string, isSuspect: () => boolean): MaskRange[] {
+  findInComment(text: string, isSuspect: () => boolean): TextRange[] {
     this.#shortFinder ??= new NeedleFinder(this.#short);
-    const isCopy = (range: MaskRange) =>
+    const isCopy = (range: TextRange) =>
       isQuoted(text, range) || ((isAssigned(text, range) || isOddWord(text, range)) && isSuspect());
     return [...this.findInValue(text), ...this.#shortFinder.find(text, isCopy)];
   }
@@ -81,21 +82,21 @@ function encodedForUrl(value: string): string {
   return /\p{Surrogate}/u.test(value) ? value : encodeURIComponent(value);
 }
 
-function isQuoted(text: string, { start, end }: MaskRange): boolean {
+function isQuoted(text: string, { start, end }: TextRange): boolean {
   const quote = text[start - 1] ?? '';
   return /["'`]/.test(quote) && text[end] === quote;
 }
 
 /** A whole word after `:` or `=`, as in `Default: pw`. */
-function isAssigned(text: string, range: MaskRange): boolean {
+function isAssigned(text: string, range: TextRange): boolean {
   return isWord(text, range) && /[:=][ \t]*$/.test(text.slice(Math.max(0, range.start - 8), range.start));
 }
 
-function isOddWord(text: string, range: MaskRange): boolean {
+function isOddWord(text: string, range: TextRange): boolean {
   return isWord(text, range) && !PLAIN_WORDS.has(text.slice(range.start, range.end).toLowerCase());
 }
 
-function isWord(text: string, { start, end }: MaskRange): boolean {
+function isWord(text: string, { start, end }: TextRange): boolean {
   return !/^\w\w$/.test(text.slice(start - 1, start + 1)) && !/^\w\w$/.test(text.slice(end - 1, end + 1));
 }
 
@@ -123,8 +124,8 @@ export class NeedleFinder {
   }
 
   /** The longest accepted needle at each place; ranges can overlap. */
-  find(text: string, accept: (range: MaskRange) => boolean = () => true): MaskRange[] {
-    const found: MaskRange[] = [];
+  find(text: string, accept: (range: TextRange) => boolean = () => true): TextRange[] {
+    const found: TextRange[] = [];
     if (this.#parents.length === 1) return found;
     let node = 0;
     for (let index = 0; index < text.length; index++) {

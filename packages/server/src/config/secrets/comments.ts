@@ -1,15 +1,20 @@
-import type { AST } from 'toml-eslint-parser';
-import { MAX_DEPTH } from '../toml/parse-toml.ts';
-import type { MaskRange } from './mask-ranges.ts';
-import type { TomlStatement } from './toml-statements.ts';
+import {
+  type ConfigComment,
+  type ConfigDocument,
+  LineIndex,
+  MAX_DEPTH,
+  type TextRange,
+} from '../formats/config-document.ts';
 
 /** The statement in a comment. Positions are relative to the comment. */
-type CommentedToml = { kind: 'header'; path: string[] } | { kind: 'assignment'; path: string[]; valueStart: number };
+type CommentedStatement =
+  | { kind: 'header'; path: string[] }
+  | { kind: 'assignment'; path: string[]; valueStart: number };
 
 /** A value that may continue in the comments below. */
 interface CommentedValue {
   /** The range to mask on this line; `undefined` if there is no value. */
-  secret: MaskRange | undefined;
+  secret: TextRange | undefined;
   /** The delimiter that ends the value on a later line. */
   closer: string | undefined;
 }
@@ -22,7 +27,7 @@ const OPENERS: readonly (readonly [string, string])[] = [
 ];
 
 /** Parses `key = value` or `[table]` after the leading hashes and blanks of a comment. */
-export function readCommentedToml(text: string): CommentedToml | undefined {
+export function readCommentedAssignment(text: string): CommentedStatement | undefined {
   const start = /^[#\s]*/.exec(text)?.[0].length ?? 0;
   const brackets = /^\[\[?[ \t]*/.exec(text.slice(start))?.[0].length ?? 0;
   const key = readKey(text, start + brackets);
@@ -53,7 +58,7 @@ export function readCommentedValue(text: string, start: number): CommentedValue 
 }
 
 /** A further line of a value: the range to mask, and whether the value ends here. */
-export function readContinuation(text: string, closer: string): { secret: MaskRange | undefined; ends: boolean } {
+export function readContinuation(text: string, closer: string): { secret: TextRange | undefined; ends: boolean } {
   const start = /^[#\s]*/.exec(text)?.[0].length ?? 0;
   let end = text.length;
   while (end > start && /[,\s]/.test(text[end - 1] ?? '')) end--;
@@ -90,7 +95,7 @@ function closingQuote(text: string, start: number): number {
   return -1;
 }
 
-function trimmed(text: string, from: number, to: number): MaskRange | undefined {
+function trimmed(text: string, from: number, to: number): TextRange | undefined {
   const inner = text.slice(from, Math.max(from, to));
   const start = from + (inner.length - inner.trimStart().length);
   const end = from + inner.trimEnd().length;
@@ -98,15 +103,11 @@ function trimmed(text: string, from: number, to: number): MaskRange | undefined 
 }
 
 /** A comment and its position among the statements. */
-export interface LocatedComment {
-  /** Without the hash that starts it. */
-  text: string;
-  /** Position of the text in the document. */
-  start: number;
+export interface LocatedComment extends ConfigComment {
   line: number;
   /** Alone on its line: only such comments can continue the one above. */
   ownLine: boolean;
-  /** Path of the table around it. */
+  /** Names of the table around it. */
   table: readonly string[];
   /** Above, beside or within a statement with a secret. */
   besideSecret: boolean;
@@ -114,19 +115,19 @@ export interface LocatedComment {
   statementIndex: number;
 }
 
-export function locateComments(ast: AST.TOMLProgram, statements: readonly TomlStatement[]): LocatedComment[] {
+export function locateComments({ text, statements, comments }: ConfigDocument): LocatedComment[] {
+  const lines = new LineIndex(text);
   let statementIndex = 0;
-  return ast.comments.map((comment) => {
-    const [start] = comment.range;
-    while (statementStart(statements[statementIndex]) < start) statementIndex++;
+  return comments.map((comment) => {
+    const { start } = comment;
+    while ((statements[statementIndex]?.start ?? Number.POSITIVE_INFINITY) < start) statementIndex++;
     const before = statements[statementIndex - 1];
     const after = statements[statementIndex];
-    const { line } = comment.loc.start;
-    const ownLine = before === undefined || line > statementEndLine(before);
-    const within = before !== undefined && start < statementEnd(before);
+    const line = lines.lineAt(start);
+    const ownLine = before === undefined || line > lines.lineAt(before.end);
+    const within = before !== undefined && start < before.end;
     return {
-      text: comment.value,
-      start: start + 1,
+      ...comment,
       line,
       ownLine: ownLine || within,
       table: before?.table ?? [],
@@ -134,21 +135,4 @@ export function locateComments(ast: AST.TOMLProgram, statements: readonly TomlSt
       statementIndex,
     };
   });
-}
-
-function statementStart(statement: TomlStatement | undefined): number {
-  return statement?.node.range[0] ?? Number.POSITIVE_INFINITY;
-}
-
-/** A header ends with its key; the node of a table includes its keys. */
-function lastNode({ node }: TomlStatement): AST.TOMLKey | AST.TOMLKeyValue {
-  return node.type === 'TOMLTable' ? node.key : node;
-}
-
-function statementEnd(statement: TomlStatement): number {
-  return lastNode(statement).range[1];
-}
-
-function statementEndLine(statement: TomlStatement): number {
-  return lastNode(statement).loc.end.line;
 }

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { parse } from 'smol-toml';
 import { expect, it } from 'vitest';
-import { flattenToml } from './flatten-toml.ts';
-import { redactToml } from './redact-toml.ts';
+import { flattenToml } from './flatten-config.ts';
+import { redactToml } from './redact-config.ts';
 import { keyShape } from './testing/key-shape.ts';
 import { TRACES, tomlWithSecrets } from './testing/toml-with-secrets.ts';
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { flattenToml } from './flatten-toml.ts';
-import { TomlError } from './toml/toml-error.ts';
+import { flattenToml } from './flatten-config.ts';
+import { TomlError } from './formats/toml-error.ts';
 
 function flat(toml: string, secretKeys: readonly string[] = []): unknown[] {
   return flattenToml(toml, { secretKeys }).map(({ key, value, secret }) =>

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
-import { redactToml } from './redact-toml.ts';
+import { TomlError } from './formats/toml-error.ts';
+import { redactToml } from './redact-config.ts';
 import { keyShape } from './testing/key-shape.ts';
 import { REDACTION_CORPUS, unmark } from './testing/redaction-corpus.ts';
-import { TomlError } from './toml/toml-error.ts';
 
 describe('secrets are masked and nothing else is touched in', () => {
   it.each(REDACTION_CORPUS)('$name', ({ marked }) => {

@@ -1,9 +1,7 @@
 import { parse, TomlError as SmolTomlError, type TomlTable } from 'smol-toml';
 import { type AST, ParseError, parseTOML } from 'toml-eslint-parser';
+import { MAX_DEPTH, withoutMark } from './config-document.ts';
 import { TomlError } from './toml-error.ts';
-
-/** Deeper than any configuration is. Both parsers and our own walk recurse, so the depth must be bounded. */
-export const MAX_DEPTH = 100;
 
 /** A valid text with its syntax tree and its values. */
 export interface ParsedToml {
@@ -18,7 +16,7 @@ export interface ParsedToml {
  * (30 February; a duplicate key). Throws `TomlError` otherwise.
  */
 export function parseToml(source: string): ParsedToml {
-  const text = source.startsWith('\uFEFF') ? source.slice(1) : source;
+  const text = withoutMark(source);
   const values = parseValues(text);
   return { text, values, ast: parseRanges(text) };
 }
