@@ -105,6 +105,7 @@ export const PARAMETERS = {
 /** The options of all methods: one that a method does not use does no harm, as when a whole request context is passed. */
 const CALL_OPTIONS: ArgumentKinds = {
   signal: SIGNAL,
+  format: TEXT,
   responseBudget: OBJECT,
   budgetMs: NUMBER,
   onlyRaw: FLAG,

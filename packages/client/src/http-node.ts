@@ -1,11 +1,13 @@
 import {
   type BundleRequest,
   type CallOptions,
+  type ConfigOptions,
   type CountId,
   type CountRequest,
   type CountResponses,
   type Coverage,
   encodeBundle,
+  encodeConfig,
   encodeCount,
   encodeSearch,
   encodeView,
@@ -106,9 +108,9 @@ export class HttpNode implements NodeClient {
     return requestJson(httpRequest, this.#deps, decodeDescription);
   }
 
-  async config(options: CallOptions = {}): Promise<NodeConfig> {
-    checkOptions('config', options);
-    return requestJson({ path: PATHS.config, ...options }, this.#deps, decodeConfig);
+  async config({ format, ...options }: ConfigOptions = {}): Promise<NodeConfig> {
+    checkOptions('config', { format, ...options });
+    return requestJson({ path: PATHS.config, query: encodeConfig({ format }), ...options }, this.#deps, decodeConfig);
   }
 
   async settings(options: CallOptions = {}): Promise<NodeSettings> {

@@ -40,6 +40,7 @@ it('a large cluster is listed from the registry, with the age of what is shown; 
     snapshots: { dir: '', maxBytes: 0, keepMs: 1000 },
     fingerprint: undefined,
     mask: (text) => text,
+    maskSource: async (text) => text,
     findSecrets: () => [],
     scrubbing: new Scrubbing(),
     report: (problem) => expect(problem).toBe('nothing'),

@@ -46,6 +46,8 @@ export interface LocalClusterOptions {
   fingerprint: SecretFingerprint | undefined;
   /** Masks the secrets of a configuration; `undefined` if that is not possible. */
   mask(configText: string): Masked;
+  /** The text of a configuration in any format, with its secrets masked. */
+  maskSource(text: string): Promise<string>;
   /** Maximum size of the configuration of a member. */
   maxConfigBytes?: number;
   /** The secret values in a configuration, to mask them in the logs of its member. Throws if it is not TOML. */
@@ -92,8 +94,8 @@ export async function openClusterParts(options: LocalClusterOptions): Promise<Cl
   const isAlone = membership.state.kind === 'alone';
   const snapshots = await openSnapshots(options, { isAlone });
   const directory = new MemberDirectory({ membership, snapshots });
-  const { fingerprint, findSecrets, scrubbing, maxConfigBytes } = options;
-  const masking = new MemberMasking({ mask, fingerprint, findSecrets, scrubbing, maxConfigBytes });
+  const { maskSource, fingerprint, findSecrets, scrubbing, maxConfigBytes } = options;
+  const masking = new MemberMasking({ mask, maskSource, fingerprint, findSecrets, scrubbing, maxConfigBytes });
   const missedAfterMs = Math.min(limits.firstBatchMs, timeoutMs) * MISSED_SHARE;
   const onContractOnly = (id: string) => directory.learn(id, { role: CONTRACT_ROLE, node: peers.get(id).member.node });
   const contacts = { access, masking, onContractOnly, zone, zoneOf, formats, timeoutMs, missedAfterMs };

@@ -27,6 +27,7 @@ export {
   type MemberDuplicateFile,
   type MemberFileProblem,
 } from './cluster-state.ts';
+export { canonicalValue } from './config/canonical-value.ts';
 export { type ConfigShape, flattenSettings, isDrift, type SettingPath } from './config/flatten-settings.ts';
 export {
   type AnswerFacts,
@@ -94,6 +95,7 @@ export {
 } from './member.ts';
 export {
   type CallOptions,
+  type ConfigOptions,
   type CountId,
   type CountQueries,
   type CountResponses,
@@ -110,6 +112,8 @@ export {
   type NodeSettings,
   type NodeState,
   type ResponseBudget,
+  type RunningDifference,
+  type RunningSettings,
   type SearchOptions,
   type SettingChange,
   type SettingEntry,
@@ -191,6 +195,7 @@ export {
 } from './requests/cluster-requests.ts';
 export {
   type CountRequest,
+  encodeConfig,
   encodeCount,
   encodeFile,
   encodeFilter,
@@ -198,6 +203,7 @@ export {
   encodeSearch,
   encodeView,
   parseBudget,
+  parseConfigRequest,
   parseCount,
   parseExplainRequest,
   parseFileRequest,

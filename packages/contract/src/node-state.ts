@@ -32,7 +32,7 @@ export interface NodeObject {
 }
 
 export interface NodeConfig {
-  /** Valid TOML, secrets masked. */
+  /** Valid TOML, secrets masked; or the text of the service's files as they are, if that was requested. */
   config: string;
   node: NodeObject;
 }
@@ -100,6 +100,9 @@ export interface SettingEntry {
   secret: boolean;
   /** A fingerprint of the masked part by a key of the cluster: its nodes can compare secrets, nobody else can. */
   fingerprint?: string;
+  /** Where an observed service has it, if its configuration is not a single TOML file. */
+  file?: string;
+  line?: number;
 }
 
 export interface NodeSettings {
@@ -117,6 +120,28 @@ export interface NodeSettings {
     /** TOML, secrets masked: the service's file as it was read at start, if its text has changed. */
     textAtStart?: string;
   };
+  /** The format of the service's files (`yaml`, `postgresql`, `text` ...); absent for TOML. */
+  format?: string;
+  /** Parts of the service's configuration that could not be read, or are shown only as text. */
+  problems?: string[];
+  /** What the service says it runs with, compared with its files; absent unless `service.config-command` is set. */
+  running?: RunningSettings;
+}
+
+export interface RunningSettings {
+  state: 'same' | 'differs' | 'failed';
+  /** Why it could not be read. */
+  detail: string | null;
+  /** Keys that both have. */
+  comparedKeys: number;
+  differences: RunningDifference[];
+}
+
+/** A key whose value in the file has another meaning than the one the service runs with. Secrets are masked. */
+export interface RunningDifference {
+  key: string;
+  onDisk: SettingJson;
+  running: SettingJson;
 }
 
 /** A key whose value in the file has changed since the start. `null`: the key is missing. Secrets are masked. */
@@ -132,6 +157,11 @@ export interface CallOptions {
   client?: string | undefined;
   /** Limits what responses hold in memory; only for remote nodes. */
   responseBudget?: ResponseBudget;
+}
+
+export interface ConfigOptions extends CallOptions {
+  /** `source`: the text as the service's files have it, masked. Default: `toml`. */
+  format?: 'toml' | 'source' | undefined;
 }
 
 /** What a request is sent with: a part of the `RequestInit` of every `fetch`. */
@@ -233,7 +263,7 @@ export type NodeCounts = {
  */
 export interface NodeState extends NodeCounts {
   describe(options?: CallOptions): Promise<NodeDescription>;
-  config(options?: CallOptions): Promise<NodeConfig>;
+  config(options?: ConfigOptions): Promise<NodeConfig>;
   settings(options?: CallOptions): Promise<NodeSettings>;
   listLogs(options?: CallOptions): Promise<LogEntry[]>;
   logFiles(options?: CallOptions): Promise<LogFileDetails[]>;

@@ -1,5 +1,6 @@
 import {
   type CallOptions,
+  type ConfigOptions,
   type FileRequest,
   type FollowOptions,
   getRoute,
@@ -90,9 +91,10 @@ export class LocalNode implements NodeState {
     };
   }
 
-  async config(): Promise<NodeConfig> {
-    const config = await this.#deps.config.text();
+  async config({ format }: ConfigOptions = {}): Promise<NodeConfig> {
     const node = this.#deps.node();
+    if (format === 'source') return { config: await this.#deps.config.source(), node };
+    const config = await this.#deps.config.text();
     const last = this.#config;
     if (last?.config === config && isSameNode(last.node, node)) return last;
     this.#config = Object.freeze({ config, node: Object.freeze({ ...node }) });

@@ -23,10 +23,10 @@ import { NodeCluster } from './cluster/node-cluster.ts';
 import { ConfigThread } from './config/config-thread.ts';
 import type { ConfigOption } from './config/mark.ts';
 import { NodeSecrets } from './config/node-secrets.ts';
+import type { KnownSecrets } from './config/config-view.ts';
 import { createConfigReader } from './config/program-config.ts';
 import {
   type ConfigSource,
-  type ConfigText,
   createOwnConfig,
   createTextConfig,
   openServiceConfig,
@@ -40,7 +40,7 @@ import { ownDirs, ownPaths } from './own-dirs.ts';
 import { type Logger, type OwnLog, openOwnLog } from './own-log/own-log.ts';
 import type { LoadedSettings } from './settings/load-settings.ts';
 import { readFormats, readIndexLimit } from './settings/setting-kinds.ts';
-import { readTree, type Settings } from './settings/settings.ts';
+import { readTree, type Settings, readServiceConfig } from './settings/settings.ts';
 import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 import { ownVersion } from './version.ts';
 
@@ -155,8 +155,8 @@ async function openSecretsAndConfig(loaded: LoadedSettings, { given, fingerprint
   const secrets = new NodeSecrets(loaded, scrubbing);
   await secrets.addOwn();
   const thread = new ConfigThread(loaded.settings.config.secretKeys);
-  const onText = (found: ConfigText) => secrets.addText(found, thread);
-  const config = await openConfig(loaded, { given, fingerprint, onText, thread });
+  const onSecrets = (found: KnownSecrets) => secrets.addConfig(found);
+  const config = await openConfig(loaded, { given, fingerprint, onSecrets, thread });
   return { scrubbing, secrets, config };
 }
 
@@ -227,17 +227,18 @@ async function logDirWarnings(path: string, { service }: Settings): Promise<stri
 }
 
 interface OpenConfigOptions extends ConfigOptions {
-  onText(config: ConfigText): Promise<void>;
+  onSecrets(secrets: KnownSecrets): void;
   thread: ConfigThread;
 }
 
 async function openConfig(loaded: LoadedSettings, { given, ...open }: OpenConfigOptions): Promise<ConfigSource> {
   const { service, config } = loaded.settings;
-  if (given === undefined && service.configFile === '') return createOwnConfig(loaded);
+  const files = readServiceConfig(loaded.settings);
   const { secretKeys, maxBytes } = config;
   if (given !== undefined)
     return createTextConfig(createConfigReader(given, { maxBytes }), { file: null, secretKeys, ...open });
-  return openServiceConfig({ file: service.configFile, secretKeys, maxBytes, ...open });
+  if (!files) return createOwnConfig(loaded);
+  return openServiceConfig({ ...files, command: service.configCommand, secretKeys, ...open });
 }
 
 /** Loaded on demand: a node without an archive pays nothing for it. */

@@ -51,6 +51,7 @@ async function startCluster(lindb: FakeLindb, memberZone?: string): Promise<Loca
     snapshots: { dir: tempDir(), maxBytes: 1024 ** 2, keepMs: 3_600_000 },
     fingerprint: undefined,
     mask: (text) => text,
+    maskSource: async (text) => text,
     findSecrets: () => [],
     scrubbing: new Scrubbing(),
     report: () => {},

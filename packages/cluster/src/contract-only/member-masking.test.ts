@@ -40,6 +40,7 @@ it('text of a member is masked even if its configuration was never requested', a
   const scrubbing = new Scrubbing();
   const masking = new MemberMasking({
     mask,
+    maskSource: async (text) => text,
     fingerprint: undefined,
     findSecrets: () => [secret],
     scrubbing,
@@ -59,7 +60,9 @@ function failingMember() {
       signals.push(signal);
       fails.push(() => reject(new PortholeError('UNREACHABLE', 'refused')));
     });
-  const options = { mask: String, fingerprint: undefined, findSecrets: () => [], scrubbing: new Scrubbing() };
+  const maskSource = async (text: string) => text;
+  const masks = { mask: String, maskSource, findSecrets: () => [] };
+  const options = { ...masks, fingerprint: undefined, scrubbing: new Scrubbing() };
   const node = new MaskedNode({ config } as Partial<NodeState> as NodeState, new MemberMasking(options).forMember());
   const failAll = () => {
     for (const fail of fails) fail();

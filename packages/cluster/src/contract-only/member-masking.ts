@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   type CallOptions,
+  type ConfigOptions,
   type NodeConfig,
   type NodeDescription,
   type NodeState,
@@ -22,6 +23,8 @@ const MAX_CONFIG_BYTES = 1024 ** 2;
 export interface MaskingOptions extends SettingsDeps {
   /** The secret values in a configuration; empty if log text is not masked. Throws if it is not TOML. */
   findSecrets(configText: string): readonly string[] | Promise<readonly string[]>;
+  /** The text of a configuration in any format, with its secrets masked. */
+  maskSource(text: string): Promise<string>;
   /** The log masking of this node. */
   scrubbing: Scrubbing;
   /** Larger configurations are rejected: masking takes seconds per megabyte. */
@@ -81,6 +84,14 @@ export class OneMemberMasking {
     return masked;
   }
 
+  /** The text of files in any format. Their secrets are those of the configuration, and learned from it. */
+  async maskSource(clear: NodeConfig): Promise<NodeConfig> {
+    const { maxConfigBytes = MAX_CONFIG_BYTES } = this.#options;
+    const bytes = Buffer.byteLength(clear.config);
+    if (bytes > maxConfigBytes) throw tooLarge(bytes, maxConfigBytes);
+    return { ...clear, config: await this.#options.maskSource(clear.config) };
+  }
+
   async #learn(text: string): Promise<void> {
     const hash = createHash('sha256').update(text).digest('base64');
     if (hash === this.#learned) return;
@@ -125,8 +136,9 @@ export class MaskedNode extends DelegatedNode implements NodeState {
     return description;
   }
 
-  async config(options?: CallOptions): Promise<NodeConfig> {
-    return this.#masking.maskConfig(await this.#node.config(options));
+  async config(options?: ConfigOptions): Promise<NodeConfig> {
+    const config = await this.#node.config(options);
+    return options?.format === 'source' ? this.#masking.maskSource(config) : this.#masking.maskConfig(config);
   }
 
   listLogs(options?: CallOptions): Promise<LogEntry[]> {

@@ -1,5 +1,4 @@
-import type { ConfigDifference, ConfigValue, NodeObject, SettingJson } from '@porthole/contract';
-import { canonicalValue } from './canonical-value.ts';
+import { type ConfigDifference, type ConfigValue, canonicalValue, type NodeObject, type SettingJson } from '@porthole/contract';
 import { isExpectedKey, withoutOwnNames } from './expected-keys.ts';
 
 /** Shown instead of a secret. */

@@ -3,5 +3,11 @@ import { type MaskingOptions, MemberMasking } from '../contract-only/member-mask
 
 /** Masks nothing by default. */
 export function fakeMasking(options: Partial<MaskingOptions> = {}): MemberMasking {
-  return new MemberMasking({ mask: (text) => text, findSecrets: () => [], scrubbing: new Scrubbing(), ...options });
+  return new MemberMasking({
+    mask: (text) => text,
+    maskSource: async (text) => text,
+    findSecrets: () => [],
+    scrubbing: new Scrubbing(),
+    ...options,
+  });
 }

@@ -1,6 +1,7 @@
 import { MAX_REGEX_BYTES, MAX_TERM_BYTES } from '../query/scan-query.ts';
 import {
   caseSensitivity,
+  choice,
   familyName,
   fileName,
   flag,
@@ -36,6 +37,11 @@ export const FILTER_ROWS = [
   { name: 'source', field: 'source', codec: text({ maxBytes: MAX_TERM_BYTES }) },
   { name: 'component', field: 'component', codec: text({ maxBytes: MAX_TERM_BYTES }) },
   { name: 'query', field: 'query', codec: query },
+] as const satisfies readonly ParameterRow[];
+
+/** How a configuration is shown. */
+export const CONFIG_ROWS = [
+  { name: 'format', field: 'format', codec: choice(['toml', 'source']), default: 'toml', docs: 'configFormat' },
 ] as const satisfies readonly ParameterRow[];
 
 /* The parameters of the routes that return the bytes of one file. */

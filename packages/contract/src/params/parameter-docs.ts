@@ -10,6 +10,7 @@ import {
   type TICKET_ROW,
 } from './cluster-parameters.ts';
 import {
+  type CONFIG_ROWS,
   type FILE_ROWS,
   type FILTER_ROWS,
   MAX_TERMS,
@@ -489,7 +490,17 @@ const BUNDLE_DOCS: DocsOf<typeof BUNDLE_OWN_ROWS> = {
   },
 };
 
+const CONFIG_DOCS: DocsOf<typeof CONFIG_ROWS> = {
+  configFormat: {
+    meaning:
+      "`toml`, or `source`: the text of the service's files as it is written, with its secrets masked. For a configuration in TOML they are the same.",
+    proto: 'format',
+    cli: { absent: 'config get has it as an output format: -o source' },
+  },
+};
+
 const DOCS = {
+  ...CONFIG_DOCS,
   ...SELECTION_DOCS,
   ...FILTER_DOCS,
   ...PAGE_DOCS,

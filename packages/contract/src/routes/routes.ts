@@ -1,4 +1,6 @@
 import type { ErrorCode } from '../errors/errors.ts';
+import { CONFIG_ROWS } from '../params/log-parameters.ts';
+import { documentParameters } from '../params/parameter-docs.ts';
 import { CLUSTER_ROUTES } from './cluster-routes.ts';
 import { DOWNLOAD_ROUTES, LOG_ROUTES, RECORD_ROUTES } from './log-routes.ts';
 import { HTML_TYPE, JSON_TYPE, PATHS, type Route } from './route.ts';
@@ -10,8 +12,8 @@ export const ROUTES = {
     role: 'config',
     summary: 'Get configuration',
     description:
-      'The running configuration of the node as TOML, or the file of the service beside it. Secrets are masked.',
-    parameters: [],
+      'The running configuration of the node as TOML, or that of the service beside it, whatever the format of its files. Secrets are masked.',
+    parameters: documentParameters(CONFIG_ROWS),
     response: { contentType: JSON_TYPE, schema: 'NodeConfig' },
     errors: ['CONFIG_UNAVAILABLE'],
   },

@@ -3,6 +3,8 @@ import type {
   NodeObject,
   NodeProblem,
   NodeSettings,
+  RunningDifference,
+  RunningSettings,
   SettingChange,
   SettingEntry,
   ShippingState,
@@ -104,6 +106,8 @@ export const SCHEMAS: Readonly<Record<SchemaName, JsonSchema>> = {
     },
     {
       fingerprint: text('Fingerprint of what is masked: shows members of the same cluster whether theirs is the same.'),
+      file: text('The file that has it, if the configuration of the service is not a single TOML file.'),
+      line: integer('Its line in that file.'),
     },
   ),
   NodeSettings: exactObject<NodeSettings>(
@@ -136,6 +140,25 @@ export const SCHEMAS: Readonly<Record<SchemaName, JsonSchema>> = {
           ),
           textAtStart: text(
             "The service's file as it was read at start, secrets masked; present if its text has changed.",
+          ),
+        },
+      ),
+    },
+    {
+      format: text("The format of the service's files: `yaml`, `postgresql`, `text` and so on; absent for TOML."),
+      problems: listOf({ type: 'string' }, 'Parts that could not be read, or are shown only as text.'),
+      running: exactObject<RunningSettings>(
+        'What the service says it runs with, compared with its files; present if `service.config-command` is set.',
+        {
+          state: oneOf('How it compares with the files.', ['same', 'differs', 'failed']),
+          detail: nullableText('Why it could not be read.'),
+          comparedKeys: integer('Keys that both have.'),
+          differences: listOf(
+            exactObject<RunningDifference>('A key with another meaning.', {
+              key: text('Dotted key.'),
+              onDisk: anyValue('Its value in the file. Secrets are masked.'),
+              running: anyValue('The value the service runs with. Secrets are masked.'),
+            }),
           ),
         },
       ),

@@ -253,6 +253,7 @@ export class NodeCluster implements ClusterState {
       },
       fingerprint: await files.fingerprint(),
       mask: (text) => maskToml(text, thread),
+      maskSource: async (text) => (await thread.run('view', [{ path: '', text }])).source,
       maxConfigBytes: maxBytes,
       findSecrets: async (text) => (settings.logs.scrub ? (await thread.run('secrets', text)).values : []),
       scrubbing,

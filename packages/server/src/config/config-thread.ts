@@ -3,6 +3,7 @@ import { type ErrorCode, PortholeError } from '@porthole/contract';
 import { packageFile } from '@porthole/logs';
 import { NO_WORK, owned } from '@porthole/logs/shared';
 import { TomlError } from './formats/toml-error.ts';
+import type { ConfigFile } from './config-view.ts';
 import type { ConfigResults, ConfigTask } from './run-config-task.ts';
 
 /** Shorter texts are processed on this thread: that takes at most 20 ms, as long as starting a thread. */
@@ -45,16 +46,20 @@ export class ConfigThread {
     this.#shortCharacters = shortCharacters;
   }
 
-  /** `secretKeys` are patterns of further secret keys. Throws `TomlError` if the text is not TOML, and `PortholeError` if it cannot be masked. */
+  /**
+   * A text is TOML. `secretKeys` are patterns of further secret keys. Throws `TomlError` if a TOML file is not valid, and
+   * `PortholeError` if it cannot be masked.
+   */
   async run<K extends ConfigTask['kind']>(
     kind: K,
-    text: string,
+    given: string | readonly ConfigFile[],
     secretKeys: readonly string[] = [],
   ): Promise<ConfigResults[K]> {
-    const task: ConfigTask = { kind, text, secretKeys: [...this.#secretKeys, ...secretKeys] };
-    if (text.length <= this.#shortCharacters) {
+    const files = typeof given === 'string' ? [{ path: 'config.toml', text: given }] : given;
+    const task: ConfigTask = { kind, files, secretKeys: [...this.#secretKeys, ...secretKeys] };
+    if (countCharacters(files) <= this.#shortCharacters) {
       const { runConfigTask } = await import('./run-config-task.ts');
-      return runConfigTask(task) as ConfigResults[K];
+      return (await runConfigTask(task)) as ConfigResults[K];
     }
     this.#waiting++;
     const result = this.#last.then(() => this.#runInThread(task));
@@ -111,6 +116,11 @@ export class ConfigThread {
       this.#worker = undefined;
     }, IDLE_MS).unref();
   }
+}
+
+function countCharacters(files: readonly ConfigFile[]): number {
+  const inner = (file: ConfigFile) => (file.includes ?? []).map((include) => countCharacters(include.files));
+  return files.reduce((sum, file) => inner(file).reduce((a, b) => a + b, sum + file.text.length), 0);
 }
 
 function toError(response: Exclude<ConfigWorkerResponse, { result: unknown }>): Error {

@@ -8,11 +8,11 @@ import { type ConfigTask, runConfigTask } from './run-config-task.ts';
 const port = parentPort;
 if (!port) throw new Error('this module runs in a worker thread');
 
-port.on('message', (task: ConfigTask) => port.postMessage(respondTo(task)));
+port.on('message', async (task: ConfigTask) => port.postMessage(await respondTo(task)));
 
-function respondTo(task: ConfigTask): ConfigWorkerResponse {
+async function respondTo(task: ConfigTask): Promise<ConfigWorkerResponse> {
   try {
-    return { result: runConfigTask(task) };
+    return { result: await runConfigTask(task) };
   } catch (error) {
     if (error instanceof TomlError) return { toml: { reason: error.reason, line: error.line, column: error.column } };
     if (error instanceof PortholeError) return { problem: { code: error.code, message: error.message } };

@@ -6,12 +6,11 @@ import { expectCode } from '../errors.ts';
 import type { Logger } from '../own-log/own-log.ts';
 import type { LoadedSettings } from '../settings/load-settings.ts';
 import type { Settings } from '../settings/settings.ts';
-import type { ConfigThread } from './config-thread.ts';
-import type { KnownSecrets } from './run-config-task.ts';
+import type { KnownSecrets } from './config-view.ts';
 import { findCredentials } from './secrets/find-credentials.ts';
 import { isSecretKey } from './secrets/secret-keys.ts';
 import { SecretValues } from './secrets/secret-values.ts';
-import type { ConfigSource, ConfigText } from './service-config.ts';
+import type { ConfigSource } from './service-config.ts';
 
 const NOT_MASKED = 'until then its secrets are not masked in the text of logs, but those known before';
 
@@ -38,9 +37,9 @@ export class NodeSecrets {
     this.#add(await this.#readSecretFiles());
   }
 
-  /** Adds the secrets of a service's configuration, which is valid TOML. */
-  async addText({ text, secretKeys }: ConfigText, thread: ConfigThread): Promise<void> {
-    if (this.#isOn) this.#add(await thread.run('secrets', text, secretKeys));
+  /** Adds the secrets of a service's configuration. */
+  addConfig(secrets: KnownSecrets): void {
+    if (this.#isOn) this.#add(secrets);
   }
 
   /** Called when the own log is open. */
@@ -66,8 +65,9 @@ export class NodeSecrets {
 
   /** The files that are reloaded when they change. */
   watchedFiles(config: ConfigSource): ReloadedGroup[] {
-    const { configFile } = this.#loaded.settings.service;
-    const paths = [configFile, ...secretFiles(this.#loaded.settings).map(({ path }) => path)].filter(Boolean);
+    const { configFile, configFiles } = this.#loaded.settings.service;
+    const named = [configFile, ...configFiles].filter((path) => !/[*?]/.test(path));
+    const paths = [...named, ...secretFiles(this.#loaded.settings).map(({ path }) => path)].filter(Boolean);
     if (!this.#isOn || paths.length === 0) return [];
     const reload = async () => {
       await this.addOwn();

@@ -12,13 +12,15 @@ export function createConfigReader(
 ): () => Promise<ConfigText> {
   return async () => {
     const given: unknown = typeof config === 'function' ? await callConfig(config as () => unknown) : config;
-    const shown = typeof given === 'string' ? { text: given, secretKeys: [] } : await renderObject(given);
-    if (shown.text.length <= maxBytes) return shown;
+    const { text, ...shown } = typeof given === 'string' ? { text: given, secretKeys: [] } : await renderObject(given);
+    if (text.length <= maxBytes) return { ...shown, files: [{ path: 'config.toml', text }] };
     throw unavailable(`it is larger than ${maxBytes} bytes, the limit set by config.max-bytes`);
   };
 }
 
-async function renderObject(given: unknown): Promise<ConfigText> {
+type RenderedConfig = Omit<ConfigText, 'files'> & { text: string };
+
+async function renderObject(given: unknown): Promise<RenderedConfig> {
   if (typeof given !== 'object' || given === null || Array.isArray(given))
     throw unavailable(`expected an object or TOML text, found ${given === null ? 'null' : typeof given}`);
   try {
@@ -69,7 +71,7 @@ const SHAPE: ConfigShape<Rendered> = {
 };
 
 /** The TOML text of a configuration object, with the keys it marks as secret and the sources of the others. */
-async function renderConfig(config: object): Promise<ConfigText> {
+async function renderConfig(config: object): Promise<RenderedConfig> {
   const secretKeys = new Set<string>();
   const root = renderValue(config, { path: [], marks: { source: 'option' }, secretKeys });
   const sources = new Map<string, SettingSource>();

@@ -3,6 +3,7 @@ import {
   type ConfigDocument,
   type ConfigLeaf,
   type ConfigTree,
+  FormatError,
   listSettings,
   type TextRange,
 } from './formats/config-document.ts';
@@ -44,13 +45,22 @@ export function redactDocuments(documents: readonly ConfigDocument[], secretKeys
     const redacted = current.map((document) => redactOnce(document, secrets));
     const next = current.map((document, index) => {
       const text = redacted[index] ?? '';
-      return text === document.text ? document : document.language.read(text);
+      return text === document.text ? document : readAgain(document, text);
     });
     if (next.every((document, index) => document === current[index])) break;
     for (const [index, document] of next.entries()) checkRedacted(current[index] ?? document, document, secrets);
     current = next;
   }
   return current.map(({ text }) => text);
+}
+
+function readAgain({ language }: ConfigDocument, redacted: string): ConfigDocument {
+  try {
+    return language.read(redacted);
+  } catch (error) {
+    if (error instanceof FormatError) throw cannotShow();
+    throw error;
+  }
 }
 
 function redactOnce(document: ConfigDocument, secrets: ConfigSecrets): string {
@@ -95,7 +105,12 @@ function checkRedacted(before: ConfigDocument, after: ConfigDocument, { values }
   const leaves = after.statements.flatMap((statement) => statement.leaves);
   const isOpen = leaves.some(({ text }) => text !== undefined && values.findInValue(text).length > 0);
   if (!isOpen && describeShape(before) === describeShape(after)) return;
-  throw new PortholeError('CONFIG_UNAVAILABLE', 'the configuration cannot be shown without revealing a secret in it');
+  throw cannotShow();
+}
+
+function cannotShow(): PortholeError {
+  const message = 'the configuration cannot be shown without revealing a secret in it';
+  return new PortholeError('CONFIG_UNAVAILABLE', message);
 }
 
 /** The keys, and the lengths of lists. */

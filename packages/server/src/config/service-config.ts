@@ -1,21 +1,21 @@
 import { createHmac, randomBytes } from 'node:crypto';
-import { constants } from 'node:fs';
-import { open } from 'node:fs/promises';
-import { types } from 'node:util';
 import type { SecretFingerprint } from '@porthole/cluster';
 import {
   errorMessage,
   type NodeSettings,
   PortholeError,
+  type RunningSettings,
   type SettingEntry,
   type SettingSource,
 } from '@porthole/contract';
 import { DiskComparison, renderSettings, settingEntries } from '../settings/describe-settings.ts';
 import type { LoadedSettings } from '../settings/load-settings.ts';
+import { type ConfigFilesOptions, readConfigFiles } from './config-files.ts';
 import { ConfigThread } from './config-thread.ts';
+import type { ConfigFile, ConfigView, FlattenedConfig } from './config-view.ts';
 import type { FlatSetting } from './flatten-config.ts';
 import { TomlError } from './formats/toml-error.ts';
-import type { FlattenedConfig } from './run-config-task.ts';
+import { RunningConfig } from './running-config.ts';
 
 /** The source of the configuration a node shows. */
 export interface ConfigSource {
@@ -24,6 +24,8 @@ export interface ConfigSource {
   readonly startProblem?: string | undefined;
   /** Valid TOML with all secrets masked. Throws `CONFIG_UNAVAILABLE` if it is not available. */
   text(): Promise<string>;
+  /** The text as it is written, masked; the same where it is TOML. */
+  source(): Promise<string>;
   settings(): Promise<NodeSettings>;
   /** The health check. */
   check(): Promise<{ ok: boolean; detail: string }>;
@@ -37,6 +39,7 @@ export function createOwnConfig(loaded: LoadedSettings): ConfigSource {
   return {
     observes: 'self',
     text: async () => text,
+    source: async () => text,
     settings: async () => ({ observes: 'self', file: loaded.file, settings, disk: await disk.read() }),
     async check() {
       const { state, differs, detail } = await disk.read();
@@ -54,34 +57,41 @@ export interface TextConfigOptions {
   thread?: ConfigThread;
   /** Fingerprint of the cluster, added to every masked value so that members can be compared. */
   fingerprint?: SecretFingerprint | undefined;
-  /** Called with every new text before it is shown. */
-  onText?: ((config: ConfigText) => Promise<void>) | undefined;
+  /** Called with the secrets of every new text before it is shown. */
+  onSecrets?: ((secrets: ConfigView['secrets']) => void) | undefined;
+  /** What the service runs with. */
+  running?: RunningConfig | undefined;
 }
 
-/** A configuration as TOML text. */
+/** A configuration as it is written. */
 export interface ConfigText {
-  text: string;
+  files: readonly ConfigFile[];
+  /** What could not be read of it. */
+  problems?: readonly string[];
   /** Patterns of further secret keys. */
   secretKeys: readonly string[];
   /** By key; without them, all values come from a file. */
   sources?: ReadonlyMap<string, SettingSource>;
 }
 
-export interface ServiceConfigOptions extends TextConfigOptions {
-  file: string;
-  maxBytes: number;
+export interface ServiceConfigOptions extends TextConfigOptions, ConfigFilesOptions {
+  /** Prints what the service runs with; empty: it is not asked. */
+  command: readonly string[];
 }
 
-/** The configuration of the service: its file, read again for every request. */
-export async function openServiceConfig({ file, maxBytes, ...options }: ServiceConfigOptions): Promise<ConfigSource> {
-  const read = async () => ({ text: await readConfigFile(file, { maxBytes }), secretKeys: [] });
-  return createTextConfig(read, { file, ...options });
+/** The configuration of the service: its files, read again for every request. */
+export async function openServiceConfig(options: ServiceConfigOptions): Promise<ConfigSource> {
+  const { configFile, configFiles, command, maxBytes } = options;
+  const read = async () => ({ ...(await readConfigFiles(options)), secretKeys: [] });
+  const running = command.length > 0 ? new RunningConfig(command, { maxBytes }) : undefined;
+  const file = [configFile, ...configFiles].filter((path) => path !== '').join(', ');
+  return createTextConfig(read, { ...options, file, running });
 }
 
-/** A configuration whose TOML text is fetched whenever it is needed. */
+/** A configuration whose text is fetched whenever it is needed. */
 export async function createTextConfig(
   read: () => Promise<ConfigText>,
-  { file, secretKeys, thread: given, fingerprint: ofCluster, onText }: TextConfigOptions & { file: string | null },
+  { file, secretKeys, thread: given, fingerprint: ofCluster, onSecrets, running }: TextConfigOptions & { file: string | null },
 ): Promise<ConfigSource> {
   const thread = given ?? new ConfigThread(secretKeys);
   const where = file ?? 'the configuration text';
@@ -90,18 +100,20 @@ export async function createTextConfig(
     createHmac('sha256', key)
       .update(JSON.stringify([name, value]))
       .digest('base64');
-  /** The last masked text: masking costs far more than reading, and files rarely change. */
-  let last: { raw: string; masked: string; flattened: FlattenedConfig; flat: FlatSetting[] } | undefined;
+  /** The last view: masking costs far more than reading, and files rarely change. */
+  let last: { raw: string; view: ConfigView; flat: FlatSetting[] } | undefined;
   const load = async () => {
     const given = await read();
     // Other secret keys make another masked text of it.
-    const raw = [given.text, ...given.secretKeys].join('\0');
+    const raw = JSON.stringify([given.files, given.secretKeys]);
     if (last?.raw !== raw) {
-      const { masked, flattened } = await mask(given, { where, thread });
-      await onText?.(given);
-      last = { raw, masked, flattened, flat: withFingerprints(flattened, ownFingerprint) };
+      const view = await readView(given, { where, thread });
+      onSecrets?.(view.secrets);
+      last = { raw, view, flat: withFingerprints(view.settings, ownFingerprint) };
     }
-    return { ...last, sources: given.sources };
+    const { view, flat } = last;
+    const problems = [...(given.problems ?? []), ...view.problems];
+    return { raw, view, masked: view.toml, flat, problems, sources: given.sources };
   };
   /** With fingerprints by the cluster's token, which may have changed since the text was masked. */
   let lastComparable: { raw: string; mark: string; flat: FlatSetting[] } | undefined;
@@ -123,25 +135,39 @@ export async function createTextConfig(
     observes: 'service',
     startProblem,
     text: async () => (await load()).masked,
+    source: async () => (await load()).view.source,
     settings: async () => {
       const now = await load();
+      const { format, settings } = now.view;
       return {
         observes: 'service',
         file,
-        settings: (ofCluster ? comparable(now.raw, now.flattened, ofCluster) : now.flat).map((setting) =>
+        settings: (ofCluster ? comparable(now.raw, settings, ofCluster) : now.flat).map((setting) =>
           toEntry(setting, { isExposed: ofCluster !== undefined, sources: now.sources }),
         ),
         disk: compare(atStart, now),
+        ...(format !== 'toml' && { format }),
+        ...(now.problems.length > 0 && { problems: now.problems }),
+        ...(running && { running: await running.compareWith(settings, thread) }),
       };
     },
     check: async () => {
-      const { state, differs } = compare(atStart, await load());
-      return {
-        ok: true,
-        detail: state === 'changed' ? `${where} changed since start: ${differs.join(', ')}` : `${where} is readable`,
-      };
+      const now = await load();
+      const { state, differs } = compare(atStart, now);
+      const shown = now.view.format === 'text' ? 'is shown as text' : 'is readable';
+      const sentences = [
+        state === 'changed' ? `${where} changed since start: ${differs.join(', ')}` : `${where} ${shown}`,
+        ...now.problems,
+        ...(running ? describeRunning(await running.compareWith(now.view.settings, thread)) : []),
+      ];
+      return { ok: true, detail: sentences.join('; ') };
     },
   };
+}
+
+function describeRunning({ state, detail, differences }: RunningSettings): string[] {
+  if (state === 'failed') return [`what the service runs with is not known: ${detail}`];
+  return state === 'same' ? [] : [`the service runs with other values: ${differences.map(({ key }) => key).join(', ')}`];
 }
 
 /** A masked text, as a whole and by key. */
@@ -150,12 +176,9 @@ interface MaskedConfig {
   flat: FlatSetting[];
 }
 
-async function mask({ text, secretKeys }: ConfigText, { where, thread }: { where: string; thread: ConfigThread }) {
+async function readView({ files, secretKeys }: ConfigText, { where, thread }: { where: string; thread: ConfigThread }) {
   try {
-    return {
-      masked: await thread.run('mask', text, secretKeys),
-      flattened: await thread.run('settings', text, secretKeys),
-    };
+    return await thread.run('view', files, secretKeys);
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     throw new PortholeError('CONFIG_UNAVAILABLE', `${where} cannot be shown: ${error.message}`, { cause: error });
@@ -171,12 +194,19 @@ function withFingerprints({ flat, clear }: FlattenedConfig, fingerprint: SecretF
 
 /** Only what the file contains: the service's defaults are unknown, and whether it has read the file. */
 function toEntry(
-  { key, value, secret, fingerprint }: FlatSetting,
+  { key, value, secret, fingerprint, file, line }: FlatSetting,
   { isExposed, sources }: { isExposed: boolean; sources: ConfigText['sources'] },
 ): SettingEntry {
   const exposed = isExposed && fingerprint !== undefined && { fingerprint };
   const source = sources ? (sources.get(key) ?? 'option') : 'file';
-  return { key, value, default: null, changed: null, source, secret, ...exposed };
+  const origin = file !== undefined && line !== undefined && { file, line };
+  return { key, value, default: null, changed: null, source, secret, ...exposed, ...origin };
+}
+
+/** Whether a setting is unchanged, wherever it is written. */
+function isSame(before: FlatSetting | undefined, after: FlatSetting | undefined): boolean {
+  const shown = ({ key, value, secret, fingerprint }: FlatSetting) => JSON.stringify([key, value, secret, fingerprint]);
+  return before && after ? shown(before) === shown(after) : before === after;
 }
 
 /** Compares the current file with the file at the start of the node. The service may run with either. */
@@ -186,7 +216,7 @@ function compare(atStart: MaskedConfig | undefined, now: MaskedConfig): NodeSett
   const byKey = ({ flat }: MaskedConfig) => new Map(flat.map((setting) => [setting.key, setting]));
   const [before, after] = [byKey(atStart), byKey(now)];
   const keys = new Set([...before.keys(), ...after.keys()]);
-  const differs = [...keys].filter((key) => JSON.stringify(before.get(key)) !== JSON.stringify(after.get(key)));
+  const differs = [...keys].filter((key) => !isSame(before.get(key), after.get(key)));
   const changes = differs.map((key) => ({
     key,
     atStart: before.get(key)?.value ?? null,
@@ -199,36 +229,4 @@ function compare(atStart: MaskedConfig | undefined, now: MaskedConfig): NodeSett
     ...(changes.length > 0 && { changes }),
     ...(atStart.masked !== now.masked && { textAtStart: atStart.masked }),
   };
-}
-
-/** The text of a configuration file. Throws `CONFIG_UNAVAILABLE` for anything that cannot be read as such. */
-export async function readConfigFile(path: string, { maxBytes }: { maxBytes: number }): Promise<string> {
-  try {
-    // Non-blocking, because it may be a FIFO.
-    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
-    try {
-      const stats = await handle.stat();
-      if (!stats.isFile()) throw unavailable(path, 'it is not a regular file');
-      if (stats.size > maxBytes)
-        throw unavailable(path, `it is larger than ${maxBytes} bytes, the limit set by config.max-bytes`);
-      const bytes = await handle.readFile();
-      return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
-    } finally {
-      await handle.close();
-    }
-  } catch (error) {
-    if (error instanceof PortholeError) throw error;
-    if (error instanceof TypeError) throw unavailable(path, 'it is not UTF-8 text', error);
-    throw unavailable(
-      path,
-      types.isNativeError(error) && 'code' in error ? String(error.code) : 'it cannot be read',
-      error,
-    );
-  }
-}
-
-function unavailable(path: string, reason: string, cause?: unknown): PortholeError {
-  return new PortholeError('CONFIG_UNAVAILABLE', `the configuration file ${path} cannot be shown: ${reason}`, {
-    cause,
-  });
 }

@@ -5,17 +5,16 @@ import { dirname, join } from 'node:path';
 import { types } from 'node:util';
 import { PortholeError } from '@porthole/contract';
 import { checkUserFormats, createZone, LogDir, type LogFileDetails } from '@porthole/logs';
-import { flattenToml } from '../config/flatten-config.ts';
+import { readConfigFiles } from '../config/config-files.ts';
+import { viewConfig } from '../config/config-view.ts';
 import { TomlError } from '../config/formats/toml-error.ts';
-import { redactToml } from '../config/redact-config.ts';
-import { readConfigFile } from '../config/service-config.ts';
 import { hasCode } from '../errors.ts';
 import { probeLogDir } from '../health.ts';
 import { explainFiles, findJournalFiles } from '../journal/journal-files.ts';
 import { JournalError, type JournalSelection, journalctlArgs, runJournalctl } from '../journal/journalctl.ts';
 import { ownPaths, shownOwnDirs } from '../own-dirs.ts';
 import { readFormats } from '../settings/setting-kinds.ts';
-import { readTree } from '../settings/settings.ts';
+import { readServiceConfig, readTree } from '../settings/settings.ts';
 import { type CheckContext, type CheckOutcome, ok, problem, servedLogDir, warning } from './check-result.ts';
 import { findWriters } from './open-files.ts';
 
@@ -327,16 +326,23 @@ function tryToWatch(dir: string): string | undefined {
 }
 
 /** Whether the configuration file of the service can be shown. */
-export async function checkServiceConfig({ settings: { service, config } }: CheckContext): Promise<CheckOutcome[]> {
-  const file = service.configFile;
-  if (file === '') return [];
-  const { secretKeys, maxBytes } = config;
+export async function checkServiceConfig({ settings }: CheckContext): Promise<CheckOutcome[]> {
+  const wanted = readServiceConfig(settings);
+  if (!wanted) return [];
+  const file = [wanted.configFile, ...wanted.configFiles].filter((path) => path !== '').join(', ');
   try {
-    const text = await readConfigFile(file, { maxBytes });
-    redactToml(text, { secretKeys });
-    const settings = flattenToml(text, { secretKeys });
-    const secrets = settings.filter(({ secret }) => secret).length;
-    return [ok(`${file} is valid TOML, ${settings.length} keys, ${secrets} of them masked as secrets`)];
+    const { files, problems } = await readConfigFiles(wanted);
+    const view = await viewConfig(files, settings.config.secretKeys);
+    const { flat } = view.settings;
+    const secrets = flat.filter(({ secret }) => secret).length;
+    const what =
+      view.format === 'text'
+        ? 'is in no known format and shown as text, its secrets masked by the rules for text'
+        : `is valid ${view.format === 'toml' ? 'TOML' : view.format}, ${flat.length} keys, ${secrets} of them masked as secrets`;
+    const left = [...problems, ...view.problems].map((each) =>
+      warning(each, 'correct it, or set service.config-files and service.config-format'),
+    );
+    return [ok(`${file} ${what}`), ...left];
   } catch (error) {
     if (error instanceof TomlError)
       return [problem(`${file}: ${error.message}`, `correct it, or set service.config-file (--service-config FILE)`)];

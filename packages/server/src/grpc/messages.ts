@@ -13,6 +13,7 @@ import {
   type NodeDescription,
   type NodeObject,
   type NodeSettings,
+  type RunningSettings,
 } from '@porthole/contract';
 import type { OpenLog } from '@porthole/logs';
 import type {
@@ -269,17 +270,19 @@ export function configMessage({ config, node }: NodeConfig): GetConfigResponseMe
   return { config, node: nodeMessage(node) };
 }
 
-export function settingsMessage({ observes, file, settings, disk }: NodeSettings): GetSettingsResponseMessage {
+export function settingsMessage(given: NodeSettings): GetSettingsResponseMessage {
+  const { observes, file, settings, disk, format, problems = [], running } = given;
   return {
     observes,
     file,
-    settings: settings.map(({ key, value, default: usual, changed, source, secret }) => ({
+    settings: settings.map(({ key, value, default: usual, changed, source, secret, file: origin, line }) => ({
       key,
       valueJson: JSON.stringify(value),
       defaultJson: usual === null ? null : JSON.stringify(usual),
       changed,
       source,
       secret,
+      ...(origin !== undefined && { file: origin, line }),
     })),
     disk: {
       ...disk,
@@ -289,6 +292,20 @@ export function settingsMessage({ observes, file, settings, disk }: NodeSettings
         onDiskJson: onDisk === null ? null : JSON.stringify(onDisk),
       })),
     },
+    ...(format !== undefined && { format }),
+    problems,
+    ...(running && { running: runningMessage(running) }),
+  };
+}
+
+function runningMessage({ differences, ...running }: RunningSettings) {
+  return {
+    ...running,
+    differences: differences.map(({ key, onDisk, running: value }) => ({
+      key,
+      onDiskJson: JSON.stringify(onDisk),
+      runningJson: JSON.stringify(value),
+    })),
   };
 }
 

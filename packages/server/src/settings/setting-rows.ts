@@ -1,5 +1,6 @@
 import { MAX_LABELS } from '@porthole/contract';
 import { PATTERN_NAMES } from '@porthole/logs';
+import { CONFIG_FORMATS } from '../config/formats/config-document.ts';
 import {
   choice,
   duration,
@@ -138,7 +139,13 @@ export const SETTING_ROWS = {
   },
   service: {
     configFile: { kind: text.path, default: '', flag: 'service-config',
-      about: 'Configuration file of the service this node runs next to. Empty: the node shows its own settings.' },
+      about: 'Configuration file of the service this node runs next to: TOML or any format of `service.config-format`. Empty, and `service.config-files` too: the node shows its own settings.' },
+    configFiles: { kind: list(text.path, 'paths'), default: [],
+      about: 'Further configuration files of the service, read after `service.config-file` in this order: files, directories, or patterns like `/etc/mysql/conf.d/*.cnf`. What a later file sets replaces what an earlier one has.' },
+    configFormat: { kind: choice(['auto', ...CONFIG_FORMATS]), default: 'auto',
+      about: "Format of the service's files. `auto`: by the name of each file, or else by its content. `text`: shown as it is, with secrets masked by rules for text." },
+    configCommand: { kind: list(text.string, 'arguments'), default: [],
+      about: "A program and its arguments that prints what the service runs with, to compare its files with it: `[\"redis-cli\", \"config\", \"get\", \"*\"]`. Started without a shell, ended after 10 s." },
     logDir: { kind: text.path, default: '', flag: 'log-dir',
       about: 'Log directory of the service this node runs next to. Empty: the node shows its own logs.' },
   },

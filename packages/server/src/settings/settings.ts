@@ -73,6 +73,14 @@ export function toKebabCase(name: string): string {
   return dashed.replaceAll('_', '-').toLowerCase();
 }
 
+/** Where the configuration of the service is read; `undefined`: the node shows its own. */
+export function readServiceConfig({ service, config }: Pick<Settings, 'service' | 'config'>) {
+  const { configFile, configFiles, configFormat } = service;
+  if (configFile === '' && configFiles.length === 0) return undefined;
+  const format = configFormat === 'auto' ? undefined : configFormat;
+  return { configFile, configFiles, format, maxBytes: config.maxBytes };
+}
+
 /** Which directories below the log directory are read, and where links may lead. */
 export function readTree({ recursive, recursiveDepth, recursiveFiles, roots }: Settings['log']): LogTree {
   return { depth: recursive ? recursiveDepth : 0, maxEntries: recursiveFiles, roots };

@@ -1,5 +1,6 @@
 import {
   type CallOptions,
+  type ConfigOptions,
   type NodeConfig,
   type NodeDescription,
   type NodeSettings,
@@ -60,8 +61,9 @@ export class SnapshotNode implements NodeState {
     throw this.#notInSnapshot('its description');
   }
 
-  async config(_options?: CallOptions): Promise<NodeConfig> {
+  async config({ format }: ConfigOptions = {}): Promise<NodeConfig> {
     const { config } = this.#snapshot;
+    if (format === 'source') throw this.#notInSnapshot('the source of its configuration');
     if (config === null) throw this.#notInSnapshot('its configuration');
     return config;
   }
@@ -234,7 +236,7 @@ export class LazySnapshotNode extends DelegatedNode implements NodeState {
     return (await this.#load(options)).describe(options);
   }
 
-  async config(options: CallOptions = {}): Promise<NodeConfig> {
+  async config(options: ConfigOptions = {}): Promise<NodeConfig> {
     return (await this.#load(options)).config(options);
   }
 

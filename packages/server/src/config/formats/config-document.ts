@@ -1,4 +1,42 @@
+import { basename } from 'node:path';
 import { type ConfigShape, flattenSettings, type SettingJson, type SettingPath } from '@porthole/contract';
+
+/** The formats that are parsed, by the names that `service.config-format` takes; `text` is everything else. */
+export const CONFIG_FORMATS = [
+  'toml',
+  'yaml',
+  'json',
+  'ini',
+  'properties',
+  'env',
+  'postgresql',
+  'key-value',
+  'nginx',
+  'xml',
+  'text',
+] as const;
+
+export type ConfigFormat = (typeof CONFIG_FORMATS)[number];
+
+const EXTENSIONS: Readonly<Record<string, ConfigFormat>> = {
+  ...{ toml: 'toml', yaml: 'yaml', yml: 'yaml', json: 'json', jsonc: 'json', json5: 'json' },
+  ...{ ini: 'ini', cnf: 'ini', properties: 'properties', env: 'env', xml: 'xml' },
+};
+
+const NAMES: readonly (readonly [RegExp, ConfigFormat])[] = [
+  [/^postgresql.*\.conf$/, 'postgresql'],
+  [/^(?:redis|valkey|sentinel).*\.conf$/, 'key-value'],
+  [/^nginx.*\.conf$/, 'nginx'],
+  [/^\.env(?:\..*)?$/, 'env'],
+];
+
+/** The format that the name of a file stands for; `undefined` if its content must decide. */
+export function formatOfName(path: string): ConfigFormat | undefined {
+  const name = basename(path);
+  const known = NAMES.find(([pattern]) => pattern.test(name))?.[1];
+  const extension = name.slice(name.lastIndexOf('.') + 1).toLowerCase();
+  return known ?? (Object.hasOwn(EXTENSIONS, extension) ? EXTENSIONS[extension] : undefined);
+}
 
 /** A part of a text, `end` exclusive, in UTF-16 code units. */
 export interface TextRange {
@@ -34,6 +72,8 @@ export interface ConfigLeaf extends TextRange {
   /** The text of a string; `undefined` for numbers, dates and booleans. */
   text: string | undefined;
   isQuoted: boolean;
+  /** A whole text, which is shown as a list of its lines. */
+  isLines?: true;
   /**
    * Positions of the code units of `text`, and of what follows them, if it is not written as it is. `undefined` if they
    * are not known: such a value is masked as a whole.
@@ -85,6 +125,8 @@ export interface ConfigLanguage {
   plainMask: string;
   /** A key may be followed by several words, of which some are secret: `proxy_set_header X-Api-Key abc`. */
   hasDirectives: boolean;
+  /** What stands behind a value may be a comment or a part of it, depending on the program. */
+  hasLooseComments: boolean;
   /** Whether a key given again adds to the first one instead of replacing it. */
   repeatsAdd: boolean;
   /** Matches lines of comments that may be commented-out statements. */

@@ -17,6 +17,7 @@ import { TomlError } from './toml-error.ts';
 export const TOML: ConfigLanguage = {
   plainMask: '"******"',
   hasDirectives: false,
+  hasLooseComments: false,
   repeatsAdd: false,
   statement: /^\s*(?:\[|(?:[\w-]+|"[^"]*"|'[^']*')[\w."' \t-]*=)/,
   read(source) {

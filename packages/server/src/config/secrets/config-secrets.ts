@@ -54,7 +54,10 @@ export function findSecrets(documents: readonly ConfigDocument[], secretKeys: re
       (comments.get(document) ?? []).flatMap(({ comment, found }) => {
         let suspect: boolean | undefined;
         const isSuspect = () => (suspect ??= comment.besideSecret || mentionsSecret(comment.text));
-        const ranges = [...found, ...values.findInComment(comment.text, isSuspect)];
+        // It may be the end of a secret value.
+        const isDoubtful = document.language.hasLooseComments && !comment.ownLine && comment.besideSecret;
+        const all = isDoubtful ? [{ start: 0, end: comment.text.trimEnd().length }] : [];
+        const ranges = [...all, ...found, ...values.findInComment(comment.text, isSuspect)];
         return ranges.length > 0 ? [{ comment, ranges }] : [];
       }),
   };

@@ -1,5 +1,5 @@
 import type { ConfigTree, TextRange } from '../formats/config-document.ts';
-import { closingQuote, readJson, readWholeJson } from '../formats/json-text.ts';
+import { closingQuote, readJson, readWholeJson } from '../formats/read-json.ts';
 import { findTreeSecrets } from './config-tree.ts';
 import { readLines } from './line-fragment.ts';
 import type { Credential } from './mask-ranges.ts';

@@ -1,5 +1,5 @@
 import type { ConfigTree, TextRange, TreeEntry } from '../formats/config-document.ts';
-import { closingQuote, readJson } from '../formats/json-text.ts';
+import { closingQuote, readJson } from '../formats/read-json.ts';
 
 /** A table or list of a text of lines, and the names around it. */
 interface LineTable {

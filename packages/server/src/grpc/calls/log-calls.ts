@@ -5,6 +5,7 @@ import {
   isSameFile,
   type NodeState,
   PortholeError,
+  parseConfigRequest,
   parseExplainRequest,
   parseFileRequest,
   parseViewRequest,
@@ -40,7 +41,8 @@ export type Calls = {
 export function createNodeCalls(node: NodeState): Pick<Calls, 'Describe' | 'GetConfig' | 'GetSettings'> {
   return {
     Describe: async (_request, options) => descriptionMessage(await node.describe(options)),
-    GetConfig: async (_request, options) => configMessage(await node.config(options)),
+    GetConfig: async (request, options) =>
+      configMessage(await node.config({ ...options, ...parseConfigRequest(toQuery(request)) })),
     GetSettings: async (_request, options) => settingsMessage(await node.settings(options)),
   };
 }

@@ -4,6 +4,7 @@ import {
   explainQuery,
   formatQuery,
   type NodeState,
+  parseConfigRequest,
   PortholeError,
   parseExplainRequest,
   type Readiness,
@@ -29,7 +30,11 @@ type StateRouteId = 'config' | 'settings' | 'node';
 export function createStateRoutes(node: NodeState, toOptions = callOptions): Record<StateRouteId, RouteHandler> {
   const configs = new RepeatedJson();
   return {
-    config: async (request) => configs.response(await node.config(toOptions(request))),
+    config: async (request) => {
+      const { format } = parseConfigRequest(request.query);
+      if (format === 'toml') return configs.response(await node.config(toOptions(request)));
+      return jsonResponse(await node.config({ ...callOptions(request), format }));
+    },
     settings: async (request) => jsonResponse(await node.settings(toOptions(request))),
     node: async (request) => jsonResponse(await node.describe(toOptions(request))),
   };

@@ -1,6 +1,6 @@
-import type { SettingJson } from '@porthole/contract';
+import type { SettingJson } from '../node-state.ts';
 
-/** Go durations: `1h0m10s`. Case-sensitive: `10M` is not a duration. */
+/** Go durations: `1h0m10s`, and PostgreSQL's `5min`. Case-sensitive: `10M` is not a duration. */
 const DURATION_NS: Readonly<Record<string, number>> = {
   ns: 1,
   us: 1e3,
@@ -9,12 +9,13 @@ const DURATION_NS: Readonly<Record<string, number>> = {
   ms: 1e6,
   s: 1e9,
   m: 60e9,
+  min: 60e9,
   h: 3600e9,
   d: 86_400e9,
   w: 604_800e9,
 };
 
-const DURATION = /^([+-]?)((?:\d+(?:\.\d+)?(?:ns|us|µs|μs|ms|s|m|h|d|w))+)$/;
+const DURATION = /^([+-]?)((?:\d+(?:\.\d+)?(?:ns|us|µs|μs|ms|min|s|m|h|d|w))+)$/;
 const DURATION_PART = /(\d+(?:\.\d+)?)([a-zµμ]+)/g;
 
 /** Only unambiguous units: whether a `GB` has 1000 or 1024 `MB` depends on the program. */
@@ -25,6 +26,13 @@ const SIZE_BYTES: Readonly<Record<string, number>> = {
   gib: 1024 ** 3,
   tib: 1024 ** 4,
 };
+
+/**
+ * `64MB` and `65536kB` are equal only where a MB has 1024 kB, but whoever writes the second counts that way. They are
+ * compared with each other alone, not with `64MiB` or a number of bytes.
+ */
+const LOOSE_SIZE = /^(\d+(?:\.\d+)?)\s*([kmgtp])b$/i;
+const LOOSE_UNITS = 'kmgtp';
 
 const SIZE = /^(\d+(?:\.\d+)?)\s*([kmgt]ib|b)$/i;
 
@@ -54,6 +62,8 @@ function canonicalText(text: string): string {
   const bytes = parseBytes(trimmed);
   // A size without unit is in bytes.
   if (bytes !== undefined) return `number ${bytes}`;
+  const [, amount, unit = ''] = LOOSE_SIZE.exec(trimmed) ?? [];
+  if (amount !== undefined) return `size ${Number(amount) * 1024 ** (LOOSE_UNITS.indexOf(unit.toLowerCase()) + 1)}`;
   const ns = parseNanoseconds(trimmed);
   if (ns !== undefined) return `duration ${ns}`;
   return `text ${text}`;

@@ -1,5 +1,5 @@
-import type { SettingJson } from '@porthole/contract';
 import { expect, it } from 'vitest';
+import type { SettingJson } from '../node-state.ts';
 import { canonicalValue } from './canonical-value.ts';
 
 it.each<[SettingJson, SettingJson]>([
@@ -14,6 +14,9 @@ it.each<[SettingJson, SettingJson]>([
   ['1GiB', 1_073_741_824],
   ['1 gib', '1073741824'],
   ['1024B', '1KiB'],
+  ['64MB', '65536kB'],
+  ['1GB', '1024 mb'],
+  ['5min', '300s'],
   [true, 'true'],
   ['TRUE', 'true'],
   [8, '8'],
@@ -35,6 +38,7 @@ it.each<[SettingJson, SettingJson]>([
   ['10m', '10M'],
   ['1GB', '1GiB'],
   ['1GB', '1000MB'],
+  ['64MB', 67_108_864],
   [true, 'yes'],
   [1, true],
   ['007', 7],

@@ -1,0 +1,218 @@
+import { constants, type Dirent } from 'node:fs';
+import { open, readdir, realpath, stat } from 'node:fs/promises';
+import { basename, dirname, join, resolve } from 'node:path';
+import { types } from 'node:util';
+import { matchesPattern, PortholeError } from '@porthole/contract';
+import type { ConfigFile } from './config-view.ts';
+import { type ConfigFormat, formatOfName } from './formats/config-document.ts';
+
+/** More than any service splits its configuration into; protects against includes without end. */
+const MAX_FILES = 200;
+
+/** Included files that include others. */
+const MAX_INCLUDE_DEPTH = 10;
+
+export interface ConfigFilesOptions {
+  /** Empty if there are only others. */
+  configFile: string;
+  /** Files, directories, or files by a pattern (`conf.d/*.cnf`); later ones win. */
+  configFiles: readonly string[];
+  format?: ConfigFormat | undefined;
+  /** For all of them together. */
+  maxBytes: number;
+}
+
+/** The files of a service's configuration, and what is missing of it. */
+export interface ReadFiles {
+  files: ConfigFile[];
+  problems: string[];
+}
+
+/**
+ * Reads the files, and those that their directives include. Throws `CONFIG_UNAVAILABLE` if one that is named
+ * cannot be read. An included file must lie in the directory of the file that was named, or below; another one, or one that
+ * cannot be read, is a problem and left out.
+ */
+export async function readConfigFiles(options: ConfigFilesOptions): Promise<ReadFiles> {
+  const { configFile, configFiles, format, maxBytes } = options;
+  const reader = new FileReader(format, maxBytes);
+  const files: ConfigFile[] = configFile === '' ? [] : [await reader.readNamed(configFile)];
+  for (const path of configFiles) {
+    for (const file of await expandPath(path)) files.push(await reader.readNamed(file));
+  }
+  if (files.length === 0) throw unavailable(configFiles.join(', '), 'no file matches');
+  const [main] = files;
+  if (main) files.push(...(await reader.readAlterSystem(main)));
+  return { files, problems: reader.problems };
+}
+
+class FileReader {
+  readonly problems: string[] = [];
+  readonly #format: ConfigFormat | undefined;
+  readonly #maxBytes: number;
+  #bytes = 0;
+  #count = 0;
+
+  constructor(format: ConfigFormat | undefined, maxBytes: number) {
+    this.#format = format;
+    this.#maxBytes = maxBytes;
+  }
+
+  async readNamed(path: string): Promise<ConfigFile> {
+    const root = dirname(await realpath(path).catch(() => path)); // reading it says what is wrong
+    return this.#read(path, { root, open: [], format: this.#format ?? formatOfName(path) });
+  }
+
+  /** PostgreSQL reads what ALTER SYSTEM has set after all others, from its data directory. */
+  async readAlterSystem(main: ConfigFile): Promise<ConfigFile[]> {
+    if (main.format !== 'postgresql') return [];
+    const [, dataDir] = /^[ \t]*data_directory[ \t]*=?[ \t]*'([^'\r\n]+)'/m.exec(main.text) ?? [];
+    const path = join(resolve(dirname(main.path), dataDir ?? '.'), 'postgresql.auto.conf');
+    if (basename(main.path) === basename(path) || !(await stat(path).catch(() => undefined))) return []; // there is none
+    try {
+      return [await this.#read(path, { root: dirname(path), open: [], format: main.format })];
+    } catch (error) {
+      this.#report(error);
+      return [];
+    }
+  }
+
+  async #read(path: string, within: Within): Promise<ConfigFile> {
+    if (++this.#count > MAX_FILES) throw unavailable(path, `the configuration has more than ${MAX_FILES} files`);
+    const bytes = await readBytes(path, this.#maxBytes - this.#bytes);
+    this.#bytes += bytes.length;
+    const { text, format = within.format, problem } = decode(path, bytes, within.format);
+    if (problem !== undefined) this.problems.push(problem);
+    const includes: NonNullable<ConfigFile['includes']> = [];
+    for (const { at, name, isDirectory, isOptional } of findIncludes(text, format)) {
+      const target = resolve(dirname(path), name);
+      const inner = { ...within, open: [...within.open, path] };
+      const files = await this.#readIncluded(isDirectory ? join(target, '*.conf') : target, { ...inner, isOptional });
+      includes.push({ at, files });
+    }
+    return { path, text, format, ...(includes.length > 0 && { includes }) };
+  }
+
+  async #readIncluded(
+    pattern: string,
+    { isOptional, ...within }: Within & { isOptional: boolean },
+  ): Promise<ConfigFile[]> {
+    const files: ConfigFile[] = [];
+    try {
+      for (const path of await expandPath(pattern)) {
+        const target = await realpath(path);
+        if (target !== within.root && !target.startsWith(`${within.root.replace(/\/$/, '')}/`))
+          throw unavailable(path, 'included files outside the directory of the configuration are not read');
+        if (within.open.includes(path) || within.open.length > MAX_INCLUDE_DEPTH)
+          throw unavailable(path, 'it includes itself, or too many files in turn');
+        files.push(await this.#read(path, within));
+      }
+    } catch (error) {
+      const isAbsent = types.isNativeError(error) && 'code' in error && error.code === 'ENOENT';
+      if (!isAbsent || !isOptional) this.#report(error, pattern);
+    }
+    return files;
+  }
+
+  #report(error: unknown, path = ''): void {
+    this.problems.push(error instanceof PortholeError ? error.message : unavailable(path, reasonOf(error)).message);
+  }
+}
+
+/** What is known of a file before it is read. */
+interface Within {
+  /** Included files must lie below. */
+  root: string;
+  /** The files that include it. */
+  open: readonly string[];
+  format: ConfigFormat | undefined;
+}
+
+interface Include {
+  /** Where the name stands in the text. */
+  at: number;
+  name: string;
+  isDirectory: boolean;
+  isOptional: boolean;
+}
+
+const INCLUDES: Partial<Record<ConfigFormat, RegExp>> = {
+  postgresql: /^[ \t]*(include(?:_if_exists|_dir)?)[ \t]*=?[ \t]*'([^'\r\n]+)'/gm,
+  'key-value': /^[ \t]*(include)[ \t]+"?([^"\s]+)/gm,
+  nginx: /(?<=^|[;{}])[ \t]*(include)[ \t]+["']?([^;"'\s]+)/gm,
+};
+
+function findIncludes(text: string, format: ConfigFormat | undefined): Include[] {
+  const pattern = format && INCLUDES[format];
+  return [...(pattern ? text.matchAll(pattern) : [])].map(({ 0: whole, 1: directive, 2: name = '', index }) => ({
+    at: index + whole.indexOf(name, whole.indexOf(directive ?? '') + (directive?.length ?? 0)),
+    name,
+    isDirectory: directive === 'include_dir',
+    isOptional: directive === 'include_if_exists',
+  }));
+}
+
+/** The files of a directory, or those that match a pattern in the last part of a path, by name; or the path itself. */
+async function expandPath(path: string): Promise<string[]> {
+  const isPattern = /[*?]/.test(basename(path));
+  const stats = isPattern ? undefined : await stat(path).catch(() => undefined); // reading it says what is wrong
+  if (!isPattern && !stats?.isDirectory()) return [path];
+  const dir = isPattern ? dirname(path) : path;
+  const pattern = isPattern ? basename(path) : '*';
+  let found: Dirent[];
+  try {
+    found = await readdir(dir, { withFileTypes: true });
+  } catch (error) {
+    if (isPattern && types.isNativeError(error) && 'code' in error && error.code === 'ENOENT') return [];
+    throw unavailable(dir, reasonOf(error), error);
+  }
+  return found
+    .filter((entry) => !entry.isDirectory() && !entry.name.startsWith('.') && matchesPattern(entry.name, pattern))
+    .map(({ name }) => join(dir, name))
+    .sort();
+}
+
+async function readBytes(path: string, maxBytes: number): Promise<Buffer> {
+  try {
+    // Non-blocking, because it may be a FIFO.
+    const handle = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
+    try {
+      const stats = await handle.stat();
+      if (!stats.isFile()) throw unavailable(path, 'it is not a regular file');
+      if (stats.size > maxBytes)
+        throw unavailable(path, `it is larger than ${maxBytes} bytes, the limit set by config.max-bytes`);
+      return await handle.readFile();
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    if (error instanceof PortholeError) throw error;
+    throw unavailable(path, reasonOf(error), error);
+  }
+}
+
+/** TOML is UTF-8 and Java's properties are Latin-1 too; another file that is not UTF-8 is shown as text. */
+function decode(
+  path: string,
+  bytes: Uint8Array,
+  format: ConfigFormat | undefined,
+): { text: string; format?: ConfigFormat; problem?: string } {
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true }).decode(bytes) };
+  } catch (error) {
+    if (format === 'toml') throw unavailable(path, 'it is not UTF-8 text', error);
+    const text = new TextDecoder('latin1').decode(bytes);
+    if (format === 'properties') return { text };
+    return { text, format: 'text', problem: `${path}: it is not UTF-8 text` };
+  }
+}
+
+function reasonOf(error: unknown): string {
+  return types.isNativeError(error) && 'code' in error ? String(error.code) : 'it cannot be read';
+}
+
+function unavailable(path: string, reason: string, cause?: unknown): PortholeError {
+  return new PortholeError('CONFIG_UNAVAILABLE', `the configuration file ${path} cannot be shown: ${reason}`, {
+    cause,
+  });
+}

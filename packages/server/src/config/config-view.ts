@@ -1,0 +1,139 @@
+import { PortholeError, type SettingJson } from '@porthole/contract';
+import { stringify } from 'smol-toml';
+import { type FlatSetting, flattenTables, type PlainTable } from './flatten-config.ts';
+import { type ConfigDocument, type ConfigFormat, LineIndex } from './formats/config-document.ts';
+import { type IncludingDocument, joinDocuments } from './formats/join-documents.ts';
+import { parseValues } from './formats/parse-toml.ts';
+import { readConfig } from './formats/read-config.ts';
+import { redactDocuments } from './redact-config.ts';
+import { findSecrets } from './secrets/config-secrets.ts';
+
+/** One file of a configuration, as data: it is parsed on this thread or another. */
+export interface ConfigFile {
+  path: string;
+  text: string;
+  /** Without it, the name or the content decides. */
+  format?: ConfigFormat | undefined;
+  /** What its directives include, by the position of the name in the text. */
+  includes?: { at: number; files: ConfigFile[] }[];
+}
+
+/** A configuration as it is shown, with all secrets masked. */
+export interface ConfigView {
+  /** The format of its first file. */
+  format: ConfigFormat;
+  /** Why a file is shown as text although it should be more. */
+  problems: string[];
+  /** The file itself if it is a single one in TOML; otherwise made from its values. */
+  toml: string;
+  /** The text as it is written. Several files follow each other, each under a line with its path. */
+  source: string;
+  settings: FlattenedConfig;
+  secrets: KnownSecrets;
+}
+
+/** Every value by its key, and the masked ones in clear: `fingerprint` is the index of the clear value. */
+export interface FlattenedConfig {
+  flat: FlatSetting[];
+  clear: (readonly [key: string, value: SettingJson])[];
+}
+
+/** The secrets of a configuration, to be masked in logs. */
+export interface KnownSecrets {
+  values: string[];
+  /** Keys of secrets that are too short or too common to be looked for. */
+  unscrubbedKeys: string[];
+}
+
+/** Throws `TomlError` if a TOML file is not valid, and `PortholeError` rather than give away a secret. */
+export async function viewConfig(files: readonly ConfigFile[], secretKeys: readonly string[]): Promise<ConfigView> {
+  const read: ReadFile[] = [];
+  const including = await readFiles(files, read);
+  const documents = read.map(({ document }) => document);
+  const [first] = read;
+  const isToml = read.length === 1 && first?.format === 'toml';
+  const tables = isToml ? (first?.document.tables ?? []) : [joinDocuments(including)];
+  const texts = redactDocuments(documents, secretKeys);
+  const { settings, table } = flatten(tables, documents, { secretKeys, ...(!isToml && { origin: findOrigins(read) }) });
+  return {
+    format: first?.format ?? 'text',
+    problems: read.flatMap(({ path, problem }) => (problem === undefined ? [] : [`${path}: ${problem}`])),
+    toml: isToml ? (texts[0] ?? '') : renderToml(table),
+    source: read.length === 1 ? (texts[0] ?? '') : read.map(({ path }, index) => withHeader(path, texts[index])).join('\n'),
+    settings,
+    secrets: collectSecrets(settings, documents, secretKeys),
+  };
+}
+
+/** All secrets of a configuration, those in comments included. */
+function collectSecrets(
+  { flat, clear }: FlattenedConfig,
+  documents: readonly ConfigDocument[],
+  secretKeys: readonly string[],
+): KnownSecrets {
+  const { values } = findSecrets(documents, secretKeys);
+  const inClear = new Map(clear);
+  const unscrubbed = flat.filter(
+    ({ key, secret }) => secret && listTexts(inClear.get(key)).some((value) => !values.has(value)),
+  );
+  return { values: [...values.long], unscrubbedKeys: unscrubbed.map(({ key }) => key) };
+}
+
+/** A value without a secret needs no fingerprint. */
+function listTexts(value: SettingJson | undefined): string[] {
+  if (Array.isArray(value)) return value.flatMap(listTexts);
+  if (typeof value === 'number') return [String(value)];
+  return typeof value === 'string' && value.trim() !== '' ? [value] : [];
+}
+
+function flatten(
+  tables: Parameters<typeof flattenTables>[0],
+  documents: readonly ConfigDocument[],
+  options: Omit<Parameters<typeof flattenTables>[2], 'fingerprint'>,
+): { settings: FlattenedConfig; table: PlainTable } {
+  const clear: [string, SettingJson][] = [];
+  const fingerprint = (key: string, value: SettingJson) => String(clear.push([key, value]) - 1);
+  const { settings: flat, table } = flattenTables(tables, documents, { ...options, fingerprint });
+  return { settings: { flat, clear }, table };
+}
+
+interface ReadFile {
+  path: string;
+  format: ConfigFormat;
+  document: ConfigDocument;
+  problem?: string | undefined;
+}
+
+async function readFiles(files: readonly ConfigFile[], read: ReadFile[]): Promise<IncludingDocument[]> {
+  const documents: IncludingDocument[] = [];
+  for (const { path, text, format: wanted, includes = [] } of files) {
+    const { format, document, problem } = await readConfig(path, text, wanted);
+    read.push({ path, format, document, problem });
+    const included = new Map<number, IncludingDocument[]>();
+    for (const { at, files: inner } of includes) included.set(at, await readFiles(inner, read));
+    documents.push({ document, includes: included });
+  }
+  return documents;
+}
+
+function findOrigins(read: readonly ReadFile[]) {
+  const files = new Map(read.map(({ path, document }) => [document, { path, lines: new LineIndex(document.text) }]));
+  return (document: ConfigDocument, position: number) => {
+    const { path = '', lines } = files.get(document) ?? {};
+    return { file: path, line: lines?.lineAt(position) ?? 0 };
+  };
+}
+
+function withHeader(path: string, text = ''): string {
+  return `==> ${path} <==\n${text}${text === '' || text.endsWith('\n') ? '' : '\n'}`;
+}
+
+function renderToml(table: PlainTable): string {
+  const toml = stringify(table);
+  try {
+    parseValues(toml);
+    return toml;
+  } catch (error) {
+    throw new PortholeError('CONFIG_UNAVAILABLE', 'the configuration cannot be written as TOML', { cause: error });
+  }
+}
