@@ -4,6 +4,7 @@ import { errorMessage } from '@porthole/contract';
 import { nearestNames, replaceFile } from '@porthole/logs';
 import { ProgramError } from '../exit.ts';
 import type { Terminal } from '../output/terminal.ts';
+import { isMissing } from './find-path.ts';
 
 /** A node and how to reach it. Credentials stay in their files; only the paths are kept. */
 export interface Context {
@@ -63,7 +64,7 @@ export async function writeContexts(env: NodeJS.ProcessEnv, { current, contexts 
   await mkdir(dirname(named), { recursive: true, mode: PRIVATE_DIR });
   // A link stays one: people keep their configuration elsewhere.
   const path = await realpath(named).catch((error: unknown) => {
-    if (hasCode(error, 'ENOENT')) return named;
+    if (isMissing(error)) return named;
     throw error;
   });
   await replaceFile(path, `${JSON.stringify({ version: FORMAT, current, contexts }, null, 2)}\n`, { isSynced: true });
@@ -81,7 +82,7 @@ async function readPrivate(path: string, terminal: Pick<Terminal, 'warn'>): Prom
     if (size > MAX_BYTES) throw new ProgramError(`${path} is not a file of contexts: larger than ${MAX_BYTES} bytes`);
     return await readFile(path, 'utf8');
   } catch (error) {
-    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return undefined;
+    if (isMissing(error)) return undefined;
     throw error;
   }
 }
@@ -105,8 +106,4 @@ function checkContext(name: string, context: unknown): void {
   for (const field of CONTEXT_FILES)
     if (fields[field] !== undefined && typeof fields[field] !== 'string')
       throw new TypeError(`"${field}" of context ${JSON.stringify(name)} is not a path`);
-}
-
-function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -39,7 +39,7 @@ export async function statIfExists(path: string): Promise<Stats | undefined> {
   });
 }
 
-function isMissing(error: unknown): boolean {
+export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR');
 }
 

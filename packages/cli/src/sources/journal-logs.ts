@@ -121,29 +121,31 @@ class JournalLogs implements LogState, FileHolder {
       yield items.map((item) => (item.type === 'record' ? withJournalCursor(item) : item));
   }
 
-  async logHistogram(query: HistogramQuery, options: SearchOptions = {}) {
-    const copy = await this.#open(queryRange(query), options);
-    const histogram = await copy.logs.logHistogram(query, options);
-    return { ...histogram, end: withLimits(histogram.end, copy) };
+  logHistogram(query: HistogramQuery, options: SearchOptions = {}) {
+    return this.#count(query, options, (logs) => logs.logHistogram(query, options));
   }
 
   async logDigest(query: DigestQuery, options: SearchOptions = {}) {
-    const copy = await this.#open(queryRange(query), options);
-    const digest = await copy.logs.logDigest(query, options);
-    const groups = digest.groups.map((group) => ({ ...group, sample: withJournalCursor(group.sample) }));
-    return { ...digest, groups, end: withLimits(digest.end, copy) };
+    const digest = await this.#count(query, options, (logs) => logs.logDigest(query, options));
+    return { ...digest, groups: digest.groups.map((group) => ({ ...group, sample: withJournalCursor(group.sample) })) };
   }
 
-  async logTop(query: TopQuery, options: SearchOptions = {}) {
-    const copy = await this.#open(queryRange(query), options);
-    const top = await copy.logs.logTop(query, options);
-    return { ...top, end: withLimits(top.end, copy) };
+  logTop(query: TopQuery, options: SearchOptions = {}) {
+    return this.#count(query, options, (logs) => logs.logTop(query, options));
   }
 
-  async logFields(query: FieldsQuery, options: SearchOptions = {}) {
+  logFields(query: FieldsQuery, options: SearchOptions = {}) {
+    return this.#count(query, options, (logs) => logs.logFields(query, options));
+  }
+
+  async #count<T extends Pick<Histogram, 'end'>>(
+    query: RecordFilter,
+    options: SearchOptions,
+    count: (logs: LocalLogs) => Promise<T>,
+  ): Promise<T> {
     const copy = await this.#open(queryRange(query), options);
-    const fields = await copy.logs.logFields(query, options);
-    return { ...fields, end: withLimits(fields.end, copy) };
+    const counted = await count(copy.logs);
+    return { ...counted, end: withLimits(counted.end, copy) };
   }
 
   async close(): Promise<void> {
