@@ -21,16 +21,11 @@ import { ReloadedFiles, type ReloadedGroup } from './auth/reloaded-files.ts';
 import { ClusterFiles } from './cluster/cluster-files.ts';
 import { NodeCluster } from './cluster/node-cluster.ts';
 import { ConfigThread } from './config/config-thread.ts';
+import type { KnownSecrets } from './config/config-view.ts';
 import type { ConfigOption } from './config/mark.ts';
 import { NodeSecrets } from './config/node-secrets.ts';
-import type { KnownSecrets } from './config/config-view.ts';
 import { createConfigReader } from './config/program-config.ts';
-import {
-  type ConfigSource,
-  createOwnConfig,
-  createTextConfig,
-  openServiceConfig,
-} from './config/service-config.ts';
+import { type ConfigSource, createOwnConfig, createTextConfig, openServiceConfig } from './config/service-config.ts';
 import { findWriters, openFilesNeeded } from './doctor/open-files.ts';
 import { StartError } from './errors.ts';
 import { createHealth, type Health, probeLogDir } from './health.ts';
@@ -40,7 +35,7 @@ import { ownDirs, ownPaths } from './own-dirs.ts';
 import { type Logger, type OwnLog, openOwnLog } from './own-log/own-log.ts';
 import type { LoadedSettings } from './settings/load-settings.ts';
 import { readFormats, readIndexLimit } from './settings/setting-kinds.ts';
-import { readTree, type Settings, readServiceConfig } from './settings/settings.ts';
+import { readServiceConfig, readTree, type Settings } from './settings/settings.ts';
 import { readTlsFiles, type TlsFiles } from './tls-files.ts';
 import { ownVersion } from './version.ts';
 

@@ -1,4 +1,10 @@
-import { type ConfigDifference, type ConfigValue, canonicalValue, type NodeObject, type SettingJson } from '@porthole/contract';
+import {
+  type ConfigDifference,
+  type ConfigValue,
+  canonicalValue,
+  type NodeObject,
+  type SettingJson,
+} from '@porthole/contract';
 import { isExpectedKey, withoutOwnNames } from './expected-keys.ts';
 
 /** Shown instead of a secret. */

@@ -11,7 +11,7 @@ import type {
 import { PortholeError } from '../errors/errors.ts';
 import type { CountId, CountQueries, FileRequest, SearchOptions, ViewRequest } from '../node-state.ts';
 import { optionalValue, type Query } from '../params/codecs.ts';
-import { FILE_ROWS, FILTER_ROWS, MAX_TERMS, VIEW_ROWS, CONFIG_ROWS } from '../params/log-parameters.ts';
+import { CONFIG_ROWS, FILE_ROWS, FILTER_ROWS, MAX_TERMS, VIEW_ROWS } from '../params/log-parameters.ts';
 import {
   encodeParameters,
   type ParameterRow,

@@ -2,8 +2,8 @@ import { Worker } from 'node:worker_threads';
 import { type ErrorCode, PortholeError } from '@porthole/contract';
 import { packageFile } from '@porthole/logs';
 import { NO_WORK, owned } from '@porthole/logs/shared';
-import { TomlError } from './formats/toml-error.ts';
 import type { ConfigFile } from './config-view.ts';
+import { TomlError } from './formats/toml-error.ts';
 import type { ConfigResults, ConfigTask } from './run-config-task.ts';
 
 /** Shorter texts are processed on this thread: that takes at most 20 ms, as long as starting a thread. */

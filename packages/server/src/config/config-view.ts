@@ -59,7 +59,8 @@ export async function viewConfig(files: readonly ConfigFile[], secretKeys: reado
     format: first?.format ?? 'text',
     problems: read.flatMap(({ path, problem }) => (problem === undefined ? [] : [`${path}: ${problem}`])),
     toml: isToml ? (texts[0] ?? '') : renderToml(table),
-    source: read.length === 1 ? (texts[0] ?? '') : read.map(({ path }, index) => withHeader(path, texts[index])).join('\n'),
+    source:
+      read.length === 1 ? (texts[0] ?? '') : read.map(({ path }, index) => withHeader(path, texts[index])).join('\n'),
     settings,
     secrets: collectSecrets(settings, documents, secretKeys),
   };

@@ -1,5 +1,11 @@
 import { execFile } from 'node:child_process';
-import { canonicalValue, errorMessage, PortholeError, type RunningSettings, type SettingJson } from '@porthole/contract';
+import {
+  canonicalValue,
+  errorMessage,
+  PortholeError,
+  type RunningSettings,
+  type SettingJson,
+} from '@porthole/contract';
 import { Shared } from '@porthole/logs/shared';
 import type { ConfigThread } from './config-thread.ts';
 import type { ConfigFile, FlattenedConfig } from './config-view.ts';

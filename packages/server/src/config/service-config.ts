@@ -91,7 +91,14 @@ export async function openServiceConfig(options: ServiceConfigOptions): Promise<
 /** A configuration whose text is fetched whenever it is needed. */
 export async function createTextConfig(
   read: () => Promise<ConfigText>,
-  { file, secretKeys, thread: given, fingerprint: ofCluster, onSecrets, running }: TextConfigOptions & { file: string | null },
+  {
+    file,
+    secretKeys,
+    thread: given,
+    fingerprint: ofCluster,
+    onSecrets,
+    running,
+  }: TextConfigOptions & { file: string | null },
 ): Promise<ConfigSource> {
   const thread = given ?? new ConfigThread(secretKeys);
   const where = file ?? 'the configuration text';
@@ -167,7 +174,9 @@ export async function createTextConfig(
 
 function describeRunning({ state, detail, differences }: RunningSettings): string[] {
   if (state === 'failed') return [`what the service runs with is not known: ${detail}`];
-  return state === 'same' ? [] : [`the service runs with other values: ${differences.map(({ key }) => key).join(', ')}`];
+  return state === 'same'
+    ? []
+    : [`the service runs with other values: ${differences.map(({ key }) => key).join(', ')}`];
 }
 
 /** A masked text, as a whole and by key. */

@@ -121,6 +121,8 @@ export interface ConfigDocument {
 
 /** What is common to all texts of a format. */
 export interface ConfigLanguage {
+  /** Keys that name no secret although they sound like one. */
+  openKeys?: RegExp;
   /** Replaces a value that has no quotes. */
   plainMask: string;
   /** A key may be followed by several words, of which some are secret: `proxy_set_header X-Api-Key abc`. */

@@ -48,14 +48,21 @@ function joinEntries(entries: readonly Entry[], repeatsAdd: boolean): Entry[] {
     const others = nodes.filter((node) => node.kind !== 'table');
     // `location /a` and `location /b` are two names; two blocks without one are a list.
     const isList = repeatsAdd && nodes.length > 1 && !isNamed;
-    if (isList) joined.push({ names: [name], node: { kind: 'list', items: nodes.map((node) => join(node, repeatsAdd)) } });
+    if (isList)
+      joined.push({ names: [name], node: { kind: 'list', items: nodes.map((node) => join(node, repeatsAdd)) } });
     else if (others.length === 0)
-      joined.push({ names: [name], node: join({ kind: 'table', entries: tables.flatMap((table) => table.entries) }, repeatsAdd) });
+      joined.push({
+        names: [name],
+        node: join({ kind: 'table', entries: tables.flatMap((table) => table.entries) }, repeatsAdd),
+      });
     else {
       const last = others.at(-1);
       if (last) joined.push({ names: [name], node: join(last, repeatsAdd) });
       // Properties can have `a` and `a.b`: a value cannot be a table too.
-      for (const inner of joinEntries(tables.flatMap((table) => table.entries), repeatsAdd))
+      for (const inner of joinEntries(
+        tables.flatMap((table) => table.entries),
+        repeatsAdd,
+      ))
         joined.push({ ...inner, names: [`${name}.${inner.names[0] ?? ''}`] });
     }
   }

@@ -12,6 +12,8 @@ import {
 
 /** Directives that end with a semicolon and blocks in braces: nginx and the like. A directive given again adds a value. */
 export const BLOCKS: ConfigLanguage = {
+  // To whom a request is passed on.
+  openKeys: /^(?:proxy|fastcgi|uwsgi|scgi|grpc|memcached)_pass$/,
   plainMask: '******',
   hasDirectives: true,
   hasLooseComments: false,

@@ -95,9 +95,13 @@ function candidates(text: string): ConfigFormat[] {
   if (share(/[;{}]\s*(?:#.*)?$/) >= MOST_LINES) formats.push('nginx');
   if (share(/^\s*(?:-(?:\s|$)|["']?[\w.$/-]+["']?\s*:(?:\s|$))/) > 1 - MOST_LINES) formats.push('yaml');
   if (share(/^\s*(?:export\s+)?[A-Z_][A-Z\d_]*=/) >= MOST_LINES) formats.push('env');
-  if (!hasSections && share(/^\s*[\w-]+(?:\.[\w-]+)+\s*[=:]/) > 1 - MOST_LINES && share(/^\s*[\w.-]+\s*[=:]/) >= MOST_LINES)
+  if (
+    !hasSections &&
+    share(/^\s*[\w-]+(?:\.[\w-]+)+\s*[=:]/) > 1 - MOST_LINES &&
+    share(/^\s*[\w.-]+\s*[=:]/) >= MOST_LINES
+  )
     formats.push('properties');
   if (share(hasSections ? /^\s*(?:\[[^\]]+\]|[\w.!-]+)/ : /^\s*[\w.-]+\s*=/) >= MOST_LINES) formats.push('ini');
-  if (share(/^\s*[A-Za-z_][\w.-]*[ \t]+\S+(?:[ \t]+\S+){0,11}\s*$/) >= MOST_LINES) formats.push('key-value');
+  if (share(/^\s*[A-Za-z_][\w.-]*[ \t]+(?:\S+[ \t]+){0,11}\S*[^\s.,:?!]\s*$/) >= MOST_LINES) formats.push('key-value');
   return formats;
 }

@@ -65,7 +65,8 @@ export function readJson(text: string, start: number): { tree: ConfigTree<TextRa
   const reader = new JsonReader<TextRange>(text, start, {
     scalar: ({ text: string, start: from, end }) => {
       // Booleans and null are never secret; for numbers the path decides.
-      if (string === undefined && /^(?:true|false|null)$/.test(text.slice(from, end))) return { kind: 'list', items: [] };
+      if (string === undefined && /^(?:true|false|null)$/.test(text.slice(from, end)))
+        return { kind: 'list', items: [] };
       return { kind: 'leaf', leaf: { start: from, end }, text: string };
     },
   });
@@ -139,7 +140,7 @@ class JsonReader<L> {
     const { onComment } = this.#options;
     if (!onComment) return;
     for (;;) {
-      const comment = this.#match(/\/\/[^\n]*|\/\*[^]*?\*\//y);
+      const comment = this.#match(/\/\/[^\n]*|\/\*[\s\S]*?\*\//y);
       if (comment === undefined) return;
       onComment(this.at - comment.length + 2, comment.startsWith('/*') ? this.at - 2 : this.at);
       this.#match(/\s+/y);

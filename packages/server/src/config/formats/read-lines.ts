@@ -1,6 +1,7 @@
 import {
   type ConfigDocument,
   type ConfigLanguage,
+  type ConfigLeaf,
   DocumentBuilder,
   plainValue,
   type TextRange,
@@ -157,7 +158,9 @@ function readLines(text: string, dialect: Dialect, language: ConfigLanguage): Co
     const own = dialect.splitsKeys ? key.replace(/\\(.)/g, '$1').split('.') : [key.replace(/^export[ \t]+/, '')];
     const names = [...section, ...own];
     const from = Math.min(keyEnd + separator.length, end);
-    const value: ReadValue = isFlag ? { start: from, end: from, value: true } : readValue(text, { start: from, end }, dialect);
+    const value: ReadValue = isFlag
+      ? { start: from, end: from, value: true }
+      : readValue(text, { start: from, end }, dialect);
     if (value.end > end) at = lineEnd(text, value.end) + 1;
     if (value.comment !== undefined) builder.comment(value.comment, lineEnd(text, value.comment));
     const node = builder.leaf(names, { start: value.start, end: value.end }, value, start);
@@ -167,15 +170,19 @@ function readLines(text: string, dialect: Dialect, language: ConfigLanguage): Co
 }
 
 /** A further line of the value above, indented. */
-function extend(leaf: { start: number; end: number; text: string | undefined; value: unknown }, line: { text: string; end: number }) {
-  const end = line.end - (/\s*$/.exec(line.text.slice(leaf.start, line.end))?.[0].length ?? 0);
-  const text = line.text.slice(leaf.start, end);
-  Object.assign(leaf, { end, text, value: text, isQuoted: false, positions: undefined });
+function extend(leaf: ConfigLeaf, line: { text: string; end: number }): void {
+  const raw = line.text.slice(leaf.start, line.end);
+  const start = leaf.start === leaf.end ? leaf.start + raw.search(/\S/) : leaf.start;
+  const end = leaf.start + raw.trimEnd().length;
+  const text = line.text.slice(start, end);
+  delete leaf.positions;
+  Object.assign(leaf, { start, end, text, value: text, isQuoted: false });
 }
 
 interface ReadValue extends TextRange {
   value: string | number | boolean;
   isQuoted?: boolean;
+  positions?: () => readonly number[];
   /** Where a comment behind it starts. */
   comment?: number;
 }
@@ -188,7 +195,8 @@ function readValue(text: string, { start, end }: TextRange, dialect: Dialect): R
     const isComment = dialect.inlineComment !== undefined && /^\s*[#;]/.test(after);
     if (after.trim() === '' || isComment) {
       const raw = text.slice(start + 1, close);
-      const value = { start: start + 1, end: close, value: unquoted(raw, quote), isQuoted: true };
+      const { value: content, positions } = unquoted(raw, quote, start + 1);
+      const value = { start: start + 1, end: close, value: content, positions: () => positions, isQuoted: true };
       return isComment ? { ...value, comment: close + 1 + after.search(/[#;]/) + 1 } : value;
     }
   }
@@ -214,9 +222,24 @@ function closingQuote(text: string, start: number, end: number): number {
   return -1;
 }
 
-function unquoted(raw: string, quote: string): string {
-  if (quote === "'") return raw.replaceAll("''", "'").replace(/\\(['\\])/g, '$1');
-  return raw.replace(/\\(["\\nrt])/g, (_, sign: string) => ({ n: '\n', r: '\r', t: '\t' })[sign] ?? sign);
+/** The text within quotes, and where each code unit of it is written. */
+function unquoted(raw: string, quote: string, start: number): { value: string; positions: number[] } {
+  const positions: number[] = [];
+  let value = '';
+  for (let index = 0; index < raw.length; index++) {
+    positions.push(start + index);
+    const next = raw[index + 1] ?? '';
+    const isDoubled = quote === "'" && raw[index] === quote && next === quote;
+    const isEscaped = raw[index] === '\\' && (next === quote || next === '\\' || (quote === '"' && /[nrt]/.test(next)));
+    if (isDoubled || isEscaped) index++;
+    value += isEscaped ? unescaped(next) : raw[index];
+  }
+  positions.push(start + raw.length);
+  return { value, positions };
+}
+
+function unescaped(sign: string): string {
+  return { n: '\n', r: '\r', t: '\t' }[sign] ?? sign;
 }
 
 function unescapedProperty(raw: string): string {
@@ -224,7 +247,7 @@ function unescapedProperty(raw: string): string {
   return raw
     .replace(/\\\r?\n[ \t]*/g, '')
     .replace(/\\u([\da-fA-F]{4})|\\(.)/g, (_, code: string | undefined, sign: string) =>
-      code === undefined ? ({ n: '\n', r: '\r', t: '\t' })[sign] ?? sign : String.fromCharCode(Number.parseInt(code, 16)),
+      code === undefined ? unescaped(sign) : String.fromCharCode(Number.parseInt(code, 16)),
     );
 }
 

@@ -35,7 +35,7 @@ export const XML: ConfigLanguage = {
 };
 
 const TOKEN =
-  /<!--([^]*?)-->|<!\[CDATA\[([^]*?)\]\]>|<\?[^]*?\?>|<!DOCTYPE\b(?:[^<>[]|\[[^\]]*\])*>|<\/([\w:.-]+)\s*>|<([\w:.-]+)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
+  /<!--([\s\S]*?)-->|<!\[CDATA\[([\s\S]*?)\]\]>|<\?[\s\S]*?\?>|<!DOCTYPE\b(?:[^<>[]|\[[^\]]*\])*>|<\/([\w:.-]+)\s*>|<([\w:.-]+)((?:\s+[\w:.-]+\s*=\s*(?:"[^"<]*"|'[^'<]*'))*)\s*(\/?)>/y;
 
 const ATTRIBUTE = /([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g;
 
@@ -99,7 +99,11 @@ function readXml(text: string, hasRoot: boolean) {
         const value = match[2] ?? match[3] ?? '';
         const start = from + match.index + match[0].length - 1 - value.length;
         const name = match[1] ?? '';
-        const node = builder.leaf([...path, name], { start, end: start + value.length }, { value: decoded(value), isQuoted: true });
+        const node = builder.leaf(
+          [...path, name],
+          { start, end: start + value.length },
+          { value: decoded(value), isQuoted: true },
+        );
         element.entries.push({ names: [name], node });
       }
       stack.push(element);

@@ -1,4 +1,14 @@
-import { isAlias, isMap, isScalar, type Node, type Pair, parseAllDocuments, type Scalar, type YAMLMap, isSeq } from 'yaml';
+import {
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  type Node,
+  type Pair,
+  parseAllDocuments,
+  type Scalar,
+  type YAMLMap,
+} from 'yaml';
 import {
   type ConfigLanguage,
   type ConfigLeaf,

@@ -69,7 +69,8 @@ function markSecrets(document: ConfigDocument, secretKeys: readonly string[], ar
     for (const leaf of leaves) Object.assign(leaf, { secret: false, parts: [] });
   const onSecret = (leaf: ConfigLeaf, part: 'whole' | TextRange) => {
     if (part !== 'whole') leaf.parts.push(part);
-    else if (typeof leaf.value !== 'boolean') for (const each of [leaf, leaf.original]) if (each) each.secret = true;
+    else if (!isSwitch(leaf) && !document.language.openKeys?.test(leaf.path.at(-1) ?? ''))
+      for (const each of [leaf, leaf.original]) if (each) each.secret = true;
   };
   for (const { path, entries } of document.tables) {
     const names = path.filter((name) => typeof name === 'string');
@@ -80,6 +81,11 @@ function markSecrets(document: ConfigDocument, secretKeys: readonly string[], ar
       statement.leaves.length === 0
         ? isSecretKey([...around, ...statement.table], secretKeys)
         : statement.leaves.some(({ secret }) => secret);
+}
+
+/** A boolean reveals nothing, nor does what stands for one where a format has none. */
+function isSwitch({ value, text, isQuoted }: ConfigLeaf): boolean {
+  return typeof value === 'boolean' || (!isQuoted && /^(?:on|off|yes|no)$/i.test(text ?? ''));
 }
 
 interface Collection {
@@ -120,13 +126,17 @@ function findInLeaf(leaf: ConfigLeaf, { document, statement, secretKeys, around 
     ...parts.map((part) => ({ ...part, certain: true })),
     ...findCredentials(text, { path: [...around, ...leaf.path], secretKeys, isSecretName }),
   ];
-  if (!document.language.hasDirectives || leaf.positions !== undefined) return found;
+  if (!document.language.hasDirectives || leaf.positions !== undefined || isSwitch(leaf)) return found;
   const before = leaf.start - statement.start;
-  const inStatement = findCredentials(document.text.slice(statement.start, leaf.end), {
+  // Directives end with their line.
+  const inStatement = findCredentials(`${document.text.slice(statement.start, leaf.end)}\n`, {
     ...{ path: [...around, ...statement.table], secretKeys, isSecretName },
   });
   for (const { start, end, certain } of inStatement)
-    if (end > before) found.push({ start: Math.max(0, start - before), end: end - before, certain });
+    if (end > before) {
+      const part = { start: Math.max(0, start - before), end: Math.min(text.length, end - before) };
+      if (part.end > part.start) found.push({ ...part, certain });
+    }
   return found;
 }
 
