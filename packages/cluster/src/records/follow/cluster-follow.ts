@@ -10,7 +10,7 @@ import { Condition } from '@porthole/logs';
 import type { FollowQuery } from '@porthole/logs/types';
 import type { FollowPosition } from '../../contract-only/follow-position.ts';
 import type { Peer } from '../../fan-out/peers.ts';
-import { inParallel } from '../../requests/bounded-calls.ts';
+import { allWithin, inParallel } from '../../requests/bounded-calls.ts';
 import { chooseMembers, departedReport } from '../../state/query-members.ts';
 import { type ClusterDeps, getClock, getLimits } from '../search/cluster-deps.ts';
 import { throwIfRejected } from '../search/refusals.ts';
@@ -122,12 +122,7 @@ class ClusterFollow {
     this.#options.signal?.removeEventListener('abort', this.#onAbort);
     this.#forgetMembership();
     this.#end('cancelled');
-    let timer: ReturnType<typeof setTimeout> | undefined;
-    const longEnough = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, CLOSING_MS);
-    });
-    await Promise.race([Promise.all(this.#stopping), longEnough]);
-    clearTimeout(timer);
+    await allWithin(CLOSING_MS, this.#stopping);
   }
 
   #end(reason: 'cancelled' | 'stopping'): void {

@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import {
   type ClusterFollowItem,
   codeOf,
@@ -256,18 +257,9 @@ export class FollowedMember implements HeldMember {
     this.#options.emit({ type: 'member', node: this.id, report });
   }
 
-  #pause(ms: number): Promise<void> {
+  async #pause(ms: number): Promise<void> {
     const { signal } = this.#abortController;
-    return new Promise((resolve) => {
-      if (signal.aborted) return resolve();
-      const timer = setTimeout(done, ms);
-      function done() {
-        clearTimeout(timer);
-        signal.removeEventListener('abort', done);
-        resolve();
-      }
-      signal.addEventListener('abort', done, { once: true });
-    });
+    await delay(ms, undefined, { signal }).catch(() => {}); // it was stopped: the loop that pauses ends
   }
 }
 

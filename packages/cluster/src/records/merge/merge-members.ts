@@ -1,5 +1,6 @@
 import type { CallOptions } from '@porthole/contract';
 import { countRecords, TimeMerge } from '@porthole/records';
+import { allWithin } from '../../requests/bounded-calls.ts';
 import type { MemberLane, MemberRun } from './member-lane.ts';
 
 /** Maximum batch. */
@@ -164,15 +165,4 @@ class LaneScheduler {
     this.openAll();
     this.#wake();
   }
-}
-
-/** Waits for all of them, but not longer. */
-async function allWithin(mostMs: number, all: readonly Promise<void>[]): Promise<void> {
-  if (all.length === 0) return;
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const longEnough = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, mostMs);
-  });
-  await Promise.race([Promise.all(all), longEnough]);
-  clearTimeout(timer);
 }
