@@ -9,9 +9,8 @@ import type {
 import type { ArchiveState } from '../ask/archive-state.ts';
 import type { ArchivedNode } from '../ask/archived-nodes.ts';
 import { archivePart, isGone, reportsOfUnasked, settleArchive, withArchive, withProblem } from './combined-reports.ts';
-import { withoutArchived } from './cuts.ts';
 import type { ClusterFacts } from './known-sources.ts';
-import { planSources } from './plan-sources.ts';
+import { planSources, withoutArchived } from './plan-sources.ts';
 
 interface AroundDeps {
   cluster: Pick<ClusterState, 'around'>;

@@ -26,9 +26,8 @@ import type {
 } from '@porthole/logs/types';
 import type { ArchiveOptions } from '../ask/question.ts';
 import { archivePart, blameArchive, reportsOfUnasked, settleArchive, withArchive } from './combined-reports.ts';
-import { cutOf } from './cuts.ts';
 import type { ClusterFacts } from './known-sources.ts';
-import { MISSING_LOG, type SourcePlan } from './plan-sources.ts';
+import { cutOf, MISSING_LOG, type SourcePlan } from './plan-sources.ts';
 
 /* Counts of members and of the archive, of which no record is in both, added up. */
 

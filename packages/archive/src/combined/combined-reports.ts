@@ -11,9 +11,8 @@ import {
   PortholeError,
 } from '@porthole/contract';
 import type { ArchivedNode } from '../ask/archived-nodes.ts';
-import { beforeOf, mostFrequent } from './cuts.ts';
 import type { MemberFacts } from './known-sources.ts';
-import { findGaps, type Gap, type SourcePlan } from './plan-sources.ts';
+import { beforeOf, findGaps, type Gap, mostFrequent, type SourcePlan } from './plan-sources.ts';
 
 /** What a request read of the archive. */
 interface ArchiveShare {

@@ -25,9 +25,8 @@ import {
 } from '@porthole/records';
 import type { ArchiveState } from '../ask/archive-state.ts';
 import { archivePart, reportsOfUnasked, withArchive } from './combined-reports.ts';
-import { withoutArchivedLines } from './cuts.ts';
 import type { ClusterFacts } from './known-sources.ts';
-import { MISSING_LOG, type SourcePlan } from './plan-sources.ts';
+import { MISSING_LOG, type SourcePlan, withoutArchivedLines } from './plan-sources.ts';
 import { type CombinedPosition, encodeCombinedCursor, type MovedPosition, type SidePosition } from './resume-search.ts';
 
 type CombinedSearch = SearchQuery & MemberSelection;

@@ -11,8 +11,17 @@ import {
 import type { SearchQuery } from '@porthole/logs/types';
 import type { ArchivedLog } from '../ask/archived-nodes.ts';
 import { encodeArchiveCursor } from '../ask/search/archive-cursor.ts';
-import { type CutRequest, type Cuts, cutLog, cutOf, isInStep, logKey } from './cuts.ts';
-import { type Gap, type Known, MAX_OWN_LOGS } from './plan-sources.ts';
+import {
+  type CutRequest,
+  type Cuts,
+  cutLog,
+  cutOf,
+  type Gap,
+  isInStep,
+  type Known,
+  logKey,
+  MAX_OWN_LOGS,
+} from './plan-sources.ts';
 
 /** Where to resume one side of a search. */
 export interface SidePosition {
