@@ -104,10 +104,10 @@ export const MEMBERS: u32 = TAG_MEMBERS + 128;
 export const MEMBER_TEXT: u32 = MEMBERS + 2048;
 export const OUTPUT: u32 = MEMBER_TEXT + 32768;
 export const OUTPUT_BYTES: u32 = 688128;
-/** Members that `jsonMembers` has found: four numbers each. */
+/** Members that `jsonMembers` has found: three numbers each. */
 export const NAMED_MEMBERS: u32 = (OUTPUT + OUTPUT_BYTES + 15) & ~15;
 export const MAX_NAMED_MEMBERS: u32 = 16;
-export const MEMORY_BYTES: u32 = NAMED_MEMBERS + MAX_NAMED_MEMBERS * 16;
+export const MEMORY_BYTES: u32 = NAMED_MEMBERS + MAX_NAMED_MEMBERS * 12;
 
 /** Positions after each newline in `[from, to)`, written to LINES. Returns how many. */
 export function lineStarts(from: u32, to: u32): u32 {

@@ -2,6 +2,7 @@
  * Renders merged records, lines of JSON as a node writes them, as the text of a log, in AssemblyScript: `npm run kernel`
  * compiles it to src/kernel/line-text-wasm.ts, which src/kernel/line-text-kernel.ts loads. Nothing is allocated here.
  */
+import { FAILED } from './lines/bytes';
 import { COLUMNS, COLUMNS_BYTES, SHARED_END } from './lines/layout';
 import { putNativeLine } from './lines/put-native-line';
 import { putByte, putText, setOutput, textEnd } from './lines/put-text';
@@ -11,7 +12,6 @@ import {
   behind,
   behindCount,
   CURSOR,
-  FAILED,
   MAX_CURSOR_BYTES,
   MAX_FILE_BYTES,
   MESSAGE,

@@ -3,6 +3,7 @@
  * `npm run kernel` compiles it to src/kernel/lines-wasm.ts, which src/kernel/line-kernel.ts loads. Nothing is allocated
  * here.
  */
+import { FAILED } from './lines/bytes';
 import { SHARED_END } from './lines/layout';
 import { putByte, putBytes, setOutput, textEnd } from './lines/put-text';
 import { readCount, startLine } from './lines/read-json';
@@ -11,7 +12,6 @@ import {
   behind,
   behindCount,
   CURSOR,
-  FAILED,
   MAX_CURSOR_BYTES,
   MAX_FILE_BYTES,
   numberIn,

@@ -1,5 +1,6 @@
 /* Renders the columns of a record in the contract's format. Part of ../scan.ts. */
-import { beginCopy, copyObject, FAILED } from './copy-json';
+import { FAILED, isDigit } from '../../../records/kernel/lines/bytes';
+import { beginCopy, copyObject } from './copy-json';
 import { CONTEXT_COLUMN, LEVEL_COLUMN, LEVELS, MESSAGE_COLUMN, putName, SOURCE_COLUMN, TAGS_COLUMN } from './names';
 import { findByte, outputAt, putByte, putEscaped, putWord } from './output';
 import { noteContext, noteLevel, noteMessage, noteSource, noteTags } from './render';
@@ -163,8 +164,4 @@ function putContext(from: u32, end: u32): bool {
   if (copyObject(from) !== end) return false;
   noteContext(written, outputAt());
   return true;
-}
-
-function isDigit(byte: u8): bool {
-  return byte >= 48 && byte <= 57;
 }

@@ -1,6 +1,6 @@
 /* Copies JSON such that it is what `JSON.stringify` makes of the parsed text. Part of ../scan.ts. */
 
-import { specialBytes } from '../../../records/kernel/lines/bytes';
+import { behindLiteral, FAILED, isDigit, specialBytes } from '../../../records/kernel/lines/bytes';
 import { KEY_HASHES } from '../scan';
 import { outputAt, putByte, putBytes, putEscape, setOutput } from './output';
 
@@ -25,9 +25,6 @@ export const MAX_KEYS: u32 = 256;
 
 /** A number whose digits make a smaller one is that of no other text: no two are as close as the next number is. */
 const EXACT_DIGITS: u64 = 1 << 52;
-
-/** Instead of a position: the text is invalid, or `JSON.stringify` would write it differently. */
-export const FAILED: u32 = 0;
 
 let stop: u32 = 0;
 let depth: u32 = 0;
@@ -130,7 +127,7 @@ export function copyValue(at: u32): u32 {
   if (first === QUOTE) return copyString(at);
   if (first === OPEN_BRACE) return copyObject(at);
   if (first === OPEN_BRACKET) return copyArray(at);
-  const end = first === MINUS || isDigit(first) ? numberEnd(at) : literalEnd(at);
+  const end = first === MINUS || isDigit(first) ? numberEnd(at) : behindLiteral(at);
   if (end !== FAILED) putBytes(at, end - at);
   return end;
 }
@@ -265,13 +262,6 @@ function numberEnd(start: u32): u32 {
   return at < stop && (load<u8>(at) | 0x20) === 101 ? FAILED : at;
 }
 
-function literalEnd(at: u32): u32 {
-  // As little-endian numbers: "true", "fals" and "null".
-  const word = load<u32>(at);
-  if ((word === 0x65757274 || word === 0x6c6c756e) && at + 4 <= stop) return at + 4;
-  return word === 0x736c6166 && load<u8>(at + 4) === 101 && at + 5 <= stop ? at + 5 : FAILED;
-}
-
 /** Mostly there is none. */
 export function behindSpace(start: u32): u32 {
   let at = start;
@@ -282,8 +272,4 @@ export function behindSpace(start: u32): u32 {
     at++;
   }
   return at;
-}
-
-function isDigit(byte: u8): bool {
-  return byte >= ZERO && byte <= 57;
 }

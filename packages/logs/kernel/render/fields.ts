@@ -1,4 +1,5 @@
 /* Renders all fields of a record, from its columns as they were rendered. Part of ../scan.ts. */
+import { FAILED } from '../../../records/kernel/lines/bytes';
 import { FIELD_PATH, MAX_FIELD_PATH } from '../scan';
 import { addKey, beginCopy } from './copy-json';
 import {
@@ -38,9 +39,6 @@ const BACKSLASH: u8 = 92;
 const CLOSE_BRACKET: u8 = 93;
 const OPEN_BRACE: u8 = 123;
 const CLOSE_BRACE: u8 = 125;
-
-/** Instead of a position: left to the host. */
-const FAILED: u32 = 0;
 
 /** Elements of the array that is being read. */
 let elements: u32 = 0;

@@ -1,4 +1,5 @@
 /* Decides whether a text is surely a time. Part of ../scan.ts. */
+import { isDigit } from '../../../records/kernel/lines/bytes';
 
 /** Whether `[start, end)` is ISO text, or a number of seconds or less; others may be times as well. */
 export function isTimeText(start: u32, end: u32): bool {
@@ -36,8 +37,4 @@ function twoDigits(at: u32): u32 {
   const tens = <u32>load<u8>(at) - 48;
   const ones = <u32>load<u8>(at + 1) - 48;
   return tens <= 9 && ones <= 9 ? tens * 10 + ones : 1000;
-}
-
-function isDigit(byte: u8): bool {
-  return byte >= 48 && byte <= 57;
 }

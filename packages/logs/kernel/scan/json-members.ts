@@ -1,17 +1,7 @@
 /* Finds members of a JSON object by their names, without parsing it. Part of ../scan.ts. */
+import { FAILED } from '../../../records/kernel/lines/bytes';
 import { MAX_NAMED_MEMBERS, NAMED_MEMBERS, PATH, TEXT } from '../scan';
-import {
-  begin,
-  behindSpace,
-  FAILED,
-  hasEscape,
-  lineEnd,
-  OFF,
-  readString,
-  readValue,
-  skipSpace,
-  stop,
-} from './json-path';
+import { begin, behindSpace, hasEscape, lineEnd, OFF, readString, readValue, skipSpace, stop } from './json-path';
 
 const QUOTE: u8 = 34;
 const COMMA: u8 = 44;
@@ -28,8 +18,8 @@ const OTHER: u32 = 3;
 /**
  * Finds the members of the object in the line `[from, to)`, which may have a line break, whose names are in PATH: each
  * after its length, terminated by a zero, in lower case; those of the text may be in any. `lengths` has a bit for each
- * length. Returns how many there are. In NAMED_MEMBERS are, in the order of the text, the number of the name of each, where
- * its value is, and what it is: a text is without its quotes. Negative: the line is no object, or unusual, or there are
+ * length. Returns how many there are. In NAMED_MEMBERS are, in the order of the text, where the value of each is,
+ * and what it is: a text is without its quotes. Negative: the line is no object, or unusual, or there are
  * several lines.
  */
 export function jsonMembers(from: u32, to: u32, lengths: u32): i32 {
@@ -45,15 +35,15 @@ export function jsonMembers(from: u32, to: u32, lengths: u32): i32 {
     const keyEnd = readString(at);
     // A name may be written with escapes.
     if (keyEnd === FAILED || hasEscape) return -1;
-    const name = findName(at + 1, keyEnd - 1, lengths);
+    const isNamed = isWanted(at + 1, keyEnd - 1, lengths);
     at = behindSpace(keyEnd);
     if (load<u8>(at) !== COLON) return -1;
     const value = behindSpace(at + 1);
     at = readValue(value, OFF);
     if (at === FAILED) return -1;
-    if (name >= 0) {
+    if (isNamed) {
       if (members === MAX_NAMED_MEMBERS) return -1;
-      note(members++, <u32>name, value, at);
+      note(members++, value, at);
     }
     at = behindSpace(at);
     const next = load<u8>(at);
@@ -64,20 +54,18 @@ export function jsonMembers(from: u32, to: u32, lengths: u32): i32 {
   return -1;
 }
 
-/** The number of the name `[start, end)`; negative if it is none of those wanted. */
-function findName(start: u32, end: u32, lengths: u32): i32 {
+/** Whether the name `[start, end)` is one of those wanted. */
+function isWanted(start: u32, end: u32, lengths: u32): bool {
   const length = end - start;
-  if (length > 31 || ((lengths >> length) & 1) === 0) return -1;
+  if (length > 31 || ((lengths >> length) & 1) === 0) return false;
   let wanted = PATH;
   let wantedLength = <u32>load<u8>(wanted);
-  let number: i32 = 0;
   while (wantedLength !== 0) {
-    if (wantedLength === length && isName(start, wanted + 1, length)) return number;
+    if (wantedLength === length && isName(start, wanted + 1, length)) return true;
     wanted += wantedLength + 1;
     wantedLength = <u32>load<u8>(wanted);
-    number++;
   }
-  return -1;
+  return false;
 }
 
 function isName(start: u32, wanted: u32, length: u32): bool {
@@ -89,12 +77,11 @@ function isName(start: u32, wanted: u32, length: u32): bool {
   return true;
 }
 
-function note(member: u32, name: u32, start: u32, end: u32): void {
+function note(member: u32, start: u32, end: u32): void {
   const first = load<u8>(start);
   const isText = first === QUOTE;
-  const to = NAMED_MEMBERS + (member << 4);
-  store<u32>(to, name);
-  store<u32>(to + 4, start - TEXT + (isText ? 1 : 0));
-  store<u32>(to + 8, end - TEXT - (isText ? 1 : 0));
-  store<u32>(to + 12, isText ? (hasEscape ? ESCAPED_TEXT : PLAIN_TEXT) : first === OPEN_BRACE ? OBJECT : OTHER);
+  const to = NAMED_MEMBERS + member * 12;
+  store<u32>(to, start - TEXT + (isText ? 1 : 0));
+  store<u32>(to + 4, end - TEXT - (isText ? 1 : 0));
+  store<u32>(to + 8, isText ? (hasEscape ? ESCAPED_TEXT : PLAIN_TEXT) : first === OPEN_BRACE ? OBJECT : OTHER);
 }

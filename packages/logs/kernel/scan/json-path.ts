@@ -1,4 +1,5 @@
 /* Finds the values at a path of a JSON object, without parsing it. Part of ../scan.ts. */
+import { behindEscape, behindLiteral, FAILED, isDigit } from '../../../records/kernel/lines/bytes';
 import { FOUND_VALUE, PATH, TEXT } from '../scan';
 
 const TAB: u8 = 9;
@@ -10,7 +11,6 @@ const PLUS: u8 = 43;
 const COMMA: u8 = 44;
 const MINUS: u8 = 45;
 const DOT: u8 = 46;
-const SLASH: u8 = 47;
 const ZERO: u8 = 48;
 const COLON: u8 = 58;
 const OPEN_BRACKET: u8 = 91;
@@ -28,9 +28,6 @@ const AT_END: i32 = -2;
 
 /** One in each of eight bytes. */
 const ONES: u64 = u64.MAX_VALUE / 0xff;
-
-/** Instead of a position: the text is invalid, or unusual. */
-export const FAILED: u32 = 0;
 
 /** The end of the text, the length of the path, and the state of the current call. */
 export let stop: u32 = 0;
@@ -116,7 +113,7 @@ export function readValue(at: u32, on: i32): u32 {
   }
   if (first === OPEN_BRACE) return readObject(at, on === AT_END ? OFF : on);
   if (first === OPEN_BRACKET) return readArray(at, on);
-  const end = first === MINUS || isDigit(first) ? readNumber(at) : readLiteral(at);
+  const end = first === MINUS || isDigit(first) ? readNumber(at) : behindLiteral(at);
   if (on === AT_END && end !== FAILED) found(at, end, false);
   return end;
 }
@@ -194,7 +191,7 @@ export function readString(start: u32): u32 {
     if (at >= end || byte < SPACE) return FAILED;
     if (byte === QUOTE) return at + 1;
     hasEscape = true;
-    at = escapeEnd(at + 1);
+    at = behindEscape(at + 1);
     if (at === FAILED) return FAILED;
   }
   return FAILED;
@@ -208,28 +205,6 @@ function specialBytes(bytes: u64): u64 {
   const isBackslash = (backslashes - ONES) & ~backslashes;
   const isControl = (bytes - ONES * SPACE) & ~bytes;
   return (isQuote | isBackslash | isControl) & (ONES * 0x80);
-}
-
-/** The position after the escape whose letter is at `at`. */
-function escapeEnd(at: u32): u32 {
-  if (at >= stop) return FAILED;
-  switch (load<u8>(at)) {
-    case QUOTE:
-    case BACKSLASH:
-    case SLASH:
-    case 98: // b
-    case 102: // f
-    case 110: // n
-    case 114: // r
-    case 116: // t
-      return at + 1;
-    case 117: // u
-      if (at + 5 > stop) return FAILED;
-      for (let digit: u32 = 1; digit <= 4; digit++) if (!isHexDigit(load<u8>(at + digit))) return FAILED;
-      return at + 5;
-    default:
-      return FAILED;
-  }
 }
 
 function readNumber(start: u32): u32 {
@@ -248,13 +223,6 @@ function skipDigits(start: u32): u32 {
   let at = start;
   while (at < end && isDigit(load<u8>(at))) at++;
   return at > start ? at : FAILED;
-}
-
-function readLiteral(at: u32): u32 {
-  // As little-endian numbers: "true", "fals" and "null".
-  const word = load<u32>(at);
-  if ((word === 0x65757274 || word === 0x6c6c756e) && at + 4 <= stop) return at + 4;
-  return word === 0x736c6166 && load<u8>(at + 4) === 101 && at + 5 <= stop ? at + 5 : FAILED;
 }
 
 /** Mostly there is none. */
@@ -279,13 +247,4 @@ function found(start: u32, end: u32, isEscaped: bool): void {
   store<u32>(FOUND_VALUE, start - TEXT);
   store<u32>(FOUND_VALUE + 4, end - TEXT);
   store<u32>(FOUND_VALUE + 8, isEscaped ? 1 : 0);
-}
-
-function isDigit(byte: u8): bool {
-  return byte >= ZERO && byte <= 57;
-}
-
-function isHexDigit(byte: u8): bool {
-  const letter = byte | 0x20;
-  return isDigit(byte) || (letter >= 97 && letter <= 102);
 }

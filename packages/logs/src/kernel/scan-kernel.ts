@@ -61,7 +61,7 @@ export class ScanKernel {
   readonly foundValue: Uint32Array;
   /** For each row of a text index a byte: the columns of eight blocks, filled by `addGrams`. */
   readonly gramColumns: Uint8Array;
-  /** Members that `jsonMembers` has found: the number of its name, start, end and kind of the value of each. */
+  /** Members that `jsonMembers` has found: start, end and kind of the value of each. */
   readonly members: Uint32Array;
   /** Finds secrets in `text`. */
   readonly grams: GramKernel;
@@ -104,7 +104,7 @@ export class ScanKernel {
     this.path = new Uint8Array(buffer, at('PATH'), at('MAX_PATH'));
     this.foundValue = new Uint32Array(buffer, at('FOUND_VALUE'), 3);
     this.gramColumns = new Uint8Array(buffer, at('GRAM_COLUMNS'), GRAM_ROWS);
-    this.members = new Uint32Array(buffer, at('NAMED_MEMBERS'), at('MAX_NAMED_MEMBERS') * 4);
+    this.members = new Uint32Array(buffer, at('NAMED_MEMBERS'), at('MAX_NAMED_MEMBERS') * 3);
     fillLevelWords(new DataView(buffer, at('LEVEL_WORDS')));
   }
 

@@ -1,5 +1,5 @@
 /* Reads JSON as `JSON.stringify` writes it. Part of ../lines.ts. Every text ends with something that JSON cannot contain. */
-import { isUtf8, specialBytes } from './bytes';
+import { behindEscape, behindLiteral, FAILED, isDigit, isUtf8, specialBytes } from './bytes';
 
 const QUOTE: u8 = 34;
 const COMMA: u8 = 44;
@@ -15,9 +15,6 @@ const CLOSE_BRACE: u8 = 125;
 
 /** Integers with more digits may not be exact. */
 const MAX_DIGITS: u32 = 15;
-
-/** Instead of a position: it is not valid. */
-const FAILED: u32 = 0;
 
 /** Whether bytes beyond ASCII were seen in the line. */
 let beyond: bool = false;
@@ -68,25 +65,6 @@ export function readString(start: u32): u32 {
     escaped = true;
     at = behindEscape(at + 1);
     if (at === FAILED) return FAILED;
-  }
-}
-
-function behindEscape(at: u32): u32 {
-  switch (load<u8>(at)) {
-    case QUOTE:
-    case BACKSLASH:
-    case 47: // slash
-    case 98: // b
-    case 102: // f
-    case 110: // n
-    case 114: // r
-    case 116: // t
-      return at + 1;
-    case 117: // u
-      for (let digit: u32 = 1; digit <= 4; digit++) if (!isHex(load<u8>(at + digit))) return FAILED;
-      return at + 5;
-    default:
-      return FAILED;
   }
 }
 
@@ -176,18 +154,6 @@ function readKey(at: u32): u32 {
 
 function readScalar(at: u32): u32 {
   if (load<u8>(at) === QUOTE) return readString(at);
-  // As little-endian numbers: "true", "null" and "fals".
-  const word = load<u32>(at);
-  if (word === 0x65757274 || word === 0x6c6c756e) return at + 4;
-  if (word === 0x736c6166) return load<u8>(at + 4) === 101 ? at + 5 : FAILED;
-  return readNumber(at);
-}
-
-function isDigit(byte: u8): bool {
-  return byte >= ZERO && byte <= 57;
-}
-
-function isHex(byte: u8): bool {
-  const letter = byte | 0x20;
-  return isDigit(byte) || (letter >= 97 && letter <= 102);
+  const end = behindLiteral(at);
+  return end === FAILED ? readNumber(at) : end;
 }

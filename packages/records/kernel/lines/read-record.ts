@@ -1,4 +1,5 @@
 /* Reads a record as nodes write it. Part of ../lines.ts and ../line-text.ts. */
+import { FAILED } from './bytes';
 import { COLUMNS, TEXT_BYTES, TEXTS } from './layout';
 import {
   hasEscapes,
@@ -40,9 +41,6 @@ export const MAX_CURSOR_BYTES: u32 = 2048;
 
 /** Deeper contexts are left to the host. */
 const MAX_DEPTH: u32 = 32;
-
-/** Instead of a position. */
-export const FAILED: u32 = 0;
 
 /** The end of a string without escapes, which is not empty. */
 export function plainEnd(start: u32, most: u32): u32 {

@@ -12,9 +12,9 @@ import {
   type LevelRecords,
   type RecordTable,
   splitOffset,
+  TableRoom,
 } from './blocks.ts';
 import type { FileText } from './file-text.ts';
-import { LineTable } from './line-table.ts';
 
 const NEWLINE = 10;
 
@@ -296,5 +296,42 @@ export class BlockScanner {
   #splitAt(start: number, end: number, firstLine: number): number | undefined {
     if (end - start < BLOCK_BYTES || isHole(this.bytes, start, end)) return undefined;
     return start + splitOffset(this.bytes.subarray(start, end), firstLine - start);
+  }
+}
+
+/** The records of a block in a format whose lines are looked at one by one. */
+class LineTable {
+  readonly #kernel: ScanKernel;
+  readonly #headAt: (line: number, lineEnd: number | undefined) => LineHead | undefined;
+  readonly #room = new TableRoom();
+
+  /** `headAt`: the head of a line, if it starts a record. */
+  constructor(kernel: ScanKernel, headAt: (line: number, lineEnd: number | undefined) => LineHead | undefined) {
+    this.#kernel = kernel;
+    this.#headAt = headAt;
+  }
+
+  /** Those that start in `[first, end)`, `first` being a line start. Without where the last one ends. */
+  fill(first: number, end: number): RecordTable {
+    const room = this.#room;
+    let count = 0;
+    const add = (line: number, lineEnd?: number) => {
+      // An empty line starts no record in any format; a hole is read as many.
+      const head = lineEnd === line + 1 ? undefined : this.#headAt(line, lineEnd);
+      if (!head) return;
+      room.ensure(count + 1);
+      room.starts[count] = line;
+      room.times[count] = head.timeMs;
+      room.ranks[count] = head.rank;
+      count++;
+    };
+    const lines = this.#kernel.lineStarts(first, end);
+    let line = first;
+    for (let index = 0; index <= lines && line < end; index++) {
+      const next = index < lines ? this.#kernel.lines[index] : undefined;
+      add(line, next);
+      line = next ?? end;
+    }
+    return { count, starts: room.starts, times: room.times, ranks: room.ranks, end: 0, firstContinues: false };
   }
 }

@@ -1,4 +1,5 @@
 import type { FormatName } from '../../parse/format.ts';
+import { levelRank } from '../../parse/level.ts';
 
 const NEWLINE = 10;
 
@@ -148,4 +149,30 @@ export interface RecordsSummary {
 export interface TailSummary {
   block: number;
   all: RecordsSummary;
+}
+
+export const ERROR_RANK = levelRank('ERROR');
+
+/** The index entry of a block. */
+export function summariseBlock(block: number, table: RecordTable): Omit<BlockSummary, 'check'> {
+  const { count, times, ranks } = table;
+  const counts = [0, 0, 0, 0, 0, 0, 0];
+  let minMs = Infinity;
+  let maxMs = -Infinity;
+  let lateMs = 0;
+  let untimed = 0;
+  for (let index = 0; index < count; index++) {
+    const rank = ranks[index] ?? 0;
+    const time = times[index] ?? Number.NaN;
+    counts[rank] = (counts[rank] ?? 0) + 1;
+    if (time < minMs) minMs = time;
+    if (time > maxMs) maxMs = time;
+    else if (maxMs - time > lateMs) lateMs = maxMs - time;
+    if (Number.isNaN(time)) untimed++;
+  }
+  return {
+    block,
+    all: { minMs, maxMs, lateMs, counts, untimed },
+    hasErrors: counts.slice(ERROR_RANK).some((errors) => errors > 0),
+  };
 }

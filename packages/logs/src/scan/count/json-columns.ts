@@ -3,59 +3,81 @@ import { SOURCE_KEYS, TAG_KEYS } from '../../parse/formats/lines/known-keys.ts';
 
 const COLON = 58;
 
-/** Finds the source of records in JSON without decoding them. Only one reader at a time, see `JsonMemberReader`. */
-export class JsonSourceReader {
-  start = 0;
-  end = 0;
-  readonly #members: JsonMemberReader;
+/** Numbers per member. */
+const STEP = 3;
 
-  constructor(kernel: ScanKernel) {
-    this.#members = new JsonMemberReader(kernel, SOURCE_KEYS);
-  }
+/** What the value of a member is, as the kernel has it: a text without escapes, or something else. */
+const PLAIN_TEXT = 0;
+const ESCAPED_TEXT = 1;
+const OBJECT = 2;
 
-  /** Whether the record `[start, end)` has one, found at `start`; `undefined` if it must be decoded. */
-  find(bytes: Buffer, start: number, end: number): boolean | undefined {
-    const members = this.#members;
-    const count = members.read(start, end);
-    if (count < 0) return undefined;
-    for (let member = 0; member < count; member++) {
-      const kind = members.kindOf(member);
-      if (kind === OBJECT || kind === ESCAPED_TEXT) return undefined;
-      if (kind !== PLAIN_TEXT) continue;
-      this.start = members.startOf(member);
-      this.end = members.endOf(member);
-      if (endsInLine(bytes, this.start, this.end)) return true;
-    }
-    return false;
-  }
+/**
+ * Finds a column of records in JSON without decoding them, in the kernel's text: a member of their object that has one of
+ * some names, in any case. Everything is validated on the way, because text that is no JSON has no columns.
+ */
+export interface JsonColumnReader {
+  /** Where the last one that was found is, without its quotes. */
+  start: number;
+  end: number;
+  /** Whether the record `[start, end)` has one; `undefined` if it must be decoded. */
+  find(bytes: Buffer, start: number, end: number): boolean | undefined;
 }
 
-/** Finds the tags of records in JSON without decoding them. */
-export class JsonTagReader {
-  start = 0;
-  end = 0;
-  readonly #members: JsonMemberReader;
+/** The first text that ends in the number of a line. */
+export function jsonSources(kernel: ScanKernel): JsonColumnReader {
+  const read = memberReader(kernel, SOURCE_KEYS);
+  const { members } = kernel;
+  return {
+    start: 0,
+    end: 0,
+    find(bytes, start, end) {
+      const count = read(start, end);
+      if (count < 0) return undefined;
+      for (let at = 0; at < count * STEP; at += STEP) {
+        const kind = members[at + 2];
+        if (kind === OBJECT || kind === ESCAPED_TEXT) return undefined;
+        if (kind !== PLAIN_TEXT) continue;
+        this.start = members[at] ?? 0;
+        this.end = members[at + 1] ?? 0;
+        if (endsInLine(bytes, this.start, this.end)) return true;
+      }
+      return false;
+    },
+  };
+}
 
-  constructor(kernel: ScanKernel) {
-    this.#members = new JsonMemberReader(kernel, TAG_KEYS);
-  }
+/** The only text: records with more tags are decoded. */
+export function jsonTags(kernel: ScanKernel): JsonColumnReader {
+  const read = memberReader(kernel, TAG_KEYS);
+  const { members } = kernel;
+  return {
+    start: 0,
+    end: 0,
+    find(_bytes, start, end) {
+      const count = read(start, end);
+      if (count < 0) return undefined;
+      let isFound = false;
+      for (let at = 0; at < count * STEP; at += STEP) {
+        const [from = 0, to = 0, kind] = [members[at], members[at + 1], members[at + 2]];
+        if (kind === ESCAPED_TEXT || (isFound && kind === PLAIN_TEXT && to > from)) return undefined;
+        if (kind !== PLAIN_TEXT || to === from) continue;
+        isFound = true;
+        this.start = from;
+        this.end = to;
+      }
+      return isFound;
+    },
+  };
+}
 
-  /** How many tags the record `[start, end)` has, none or one; negative if it must be decoded, as with more of them. */
-  find(start: number, end: number): number {
-    const members = this.#members;
-    const count = members.read(start, end);
-    if (count < 0) return -1;
-    let found = 0;
-    for (let member = 0; member < count; member++) {
-      const kind = members.kindOf(member);
-      if (kind === ESCAPED_TEXT) return -1;
-      if (kind !== PLAIN_TEXT || members.endOf(member) === members.startOf(member)) continue;
-      if (++found > 1) return -1;
-      this.start = members.startOf(member);
-      this.end = members.endOf(member);
-    }
-    return found;
-  }
+/**
+ * Returns what finds the members with these names, in lower case and shorter than 32 bytes, in a line, as `jsonMembers`
+ * does. The kernel has room for the names of one at a time.
+ */
+function memberReader(kernel: ScanKernel, names: readonly string[]): (start: number, end: number) => number {
+  const lengths = names.reduce((bits, name) => bits | (1 << name.length), 0);
+  kernel.path.set(Buffer.from(`${names.map((name) => String.fromCharCode(name.length) + name).join('')}\0`));
+  return (start, end) => kernel.jsonMembers(start, end, lengths);
 }
 
 /** Whether the text ends in a colon and the number of a line. */
@@ -67,51 +89,4 @@ function endsInLine(bytes: Buffer, start: number, end: number): boolean {
 
 function isDigit(byte: number): boolean {
   return byte >= 48 && byte <= 57;
-}
-
-/** Numbers per member. */
-const STEP = 4;
-
-/** What the value of a member is, as the kernel has it: a text without escapes, or something else. */
-const PLAIN_TEXT = 0;
-const ESCAPED_TEXT = 1;
-const OBJECT = 2;
-
-/**
- * Finds the members of JSON objects in the kernel's text that have one of some names, in any case, without parsing them.
- * Everything is validated on the way, because text that is no JSON has no columns.
- */
-class JsonMemberReader {
-  readonly #kernel: ScanKernel;
-  readonly #lengths: number;
-
-  /** Names in lower case, shorter than 32 bytes. The kernel has room for those of one reader at a time. */
-  constructor(kernel: ScanKernel, names: readonly string[]) {
-    this.#kernel = kernel;
-    this.#lengths = names.reduce((bits, name) => bits | (1 << name.length), 0);
-    kernel.path.set(Buffer.from(`${names.map((name) => String.fromCharCode(name.length) + name).join('')}\0`));
-  }
-
-  /** How many there are in the line `[start, end)`; negative if it must be parsed. */
-  read(start: number, end: number): number {
-    return this.#kernel.jsonMembers(start, end, this.#lengths);
-  }
-
-  /** The number of the name of a member, in the order of the text. */
-  nameOf(member: number): number {
-    return this.#kernel.members[member * STEP] ?? 0;
-  }
-
-  /** Its value; of a text, without the quotes. */
-  startOf(member: number): number {
-    return this.#kernel.members[member * STEP + 1] ?? 0;
-  }
-
-  endOf(member: number): number {
-    return this.#kernel.members[member * STEP + 2] ?? 0;
-  }
-
-  kindOf(member: number): number {
-    return this.#kernel.members[member * STEP + 3] ?? 0;
-  }
 }

@@ -6,7 +6,7 @@ import { LEVELS_BY_RANK } from '../../parse/level.ts';
 import { findColumns } from '../../parse/record-columns.ts';
 import { resolveField } from '../../query/index.ts';
 import type { MatchedRecord } from '../match/find-matches.ts';
-import { JsonSourceReader, JsonTagReader } from './json-columns.ts';
+import { type JsonColumnReader, jsonSources, jsonTags } from './json-columns.ts';
 import { groupOf, type TopTable, type ValueGroup } from './top-table.ts';
 import { NO_ID, ValueTable } from './value-table.ts';
 
@@ -32,10 +32,12 @@ export function createQuickCount(by: string, counting: Counting): QuickCount {
   if ('column' in field) {
     if (field.column === 'level') return levelCount(table);
     if (field.column === 'message') return () => false;
-    if (format.name === 'json') return field.column === 'source' ? jsonSourceCount(counting) : jsonTagCount(counting);
+    if (format.name === 'json') {
+      return jsonColumnCount(field.column === 'source' ? jsonSources(kernel) : jsonTags(kernel), table);
+    }
     return isNative ? columnCount(field.column, counting) : () => false;
   }
-  if (!isPlain(field.leaf) || !JsonPathReader.canRead(kernel, field.leaf)) return () => false;
+  if (!isPlain(field.leaf) || Buffer.byteLength(field.leaf) > kernel.path.length) return () => false;
   if (isNative) return leafCount(field.leaf, counting);
   return format.name === 'json' && !isTaken(field.leaf) ? leafCount(field.leaf, counting) : () => false;
 }
@@ -72,9 +74,8 @@ function columnCount(column: 'source' | 'component', { kernel, table }: Counting
   };
 }
 
-/** Counts the sources of records in JSON. */
-function jsonSourceCount({ kernel, table }: Counting): QuickCount {
-  const reader = new JsonSourceReader(kernel);
+/** Counts the sources or the tags of records in JSON. */
+function jsonColumnCount(reader: JsonColumnReader, table: TopTable): QuickCount {
   return (bytes, { start, end, isHeadless }, bucket) => {
     const isFound = isHeadless ? undefined : reader.find(bytes, start, end);
     if (isFound === undefined) return false;
@@ -84,49 +85,33 @@ function jsonSourceCount({ kernel, table }: Counting): QuickCount {
   };
 }
 
-function jsonTagCount({ kernel, table }: Counting): QuickCount {
-  const reader = new JsonTagReader(kernel);
-  return (bytes, { start, end, isHeadless }, bucket) => {
-    const count = isHeadless ? -1 : reader.find(start, end);
-    if (count < 0) return false;
-    if (count > 0) table.countBytes(bytes, reader.start, reader.end, bucket);
-    else table.countMissing();
-    return true;
-  };
-}
-
-/** A leaf of the JSON of records with one line. */
+/**
+ * A leaf of the JSON of records with one line, whose values the kernel finds without parsing it: no strings and no objects
+ * are created. Everything is validated on the way, because text that is no JSON is no context.
+ */
 function leafCount(path: string, { format, table, kernel }: Counting): QuickCount {
   const isJson = format.name === 'json';
-  const lines = new OneLine(kernel);
-  const reader = new JsonPathReader(kernel, path);
-  // Every key that leads to it, whether with dots or in another object.
-  const keys = new ByteHits(kernel, `${path.slice(path.lastIndexOf('.') + 1)}"`);
+  // The kernel has one path: there may be only one count at a time.
+  const pathBytes = Buffer.byteLength(path);
+  kernel.path.set(Buffer.from(path));
   const pairs = new ByteHits(kernel, `${path}=`);
   const lists = new ByteHits(kernel, BYTE_LIST_START);
   // Other escapes stand for characters that the path does not have.
   const unicodes = new ByteHits(kernel, '\\u');
   const slashes = new ByteHits(kernel, '\\/');
-  const isEscaped = (bytes: Buffer, start: number, end: number) =>
-    unicodes.isIn(bytes, start, end) || slashes.isIn(bytes, start, end);
-  // Searching for a key that most records have takes longer than reading their JSON.
-  let isFrequent = true;
   return (bytes, { start, end, isHeadless }, bucket) => {
-    // Reading its JSON shows that, too.
-    if (isHeadless || !(isFrequent || lines.isOne(bytes, start, end))) return false;
-    if (isFrequent || keys.isIn(bytes, start, end) || isEscaped(bytes, start, end)) {
-      const count = isJson ? reader.readObject(start, end) : reader.readContext(start, end);
-      if (count < 0) return false;
-      isFrequent = count > 0;
-      if (count > 1 || (count > 0 && reader.isEscaped)) return false;
-      if (count > 0) {
-        table.countBytes(bytes, reader.start, reader.end, bucket);
-        return true;
-      }
+    if (isHeadless) return false;
+    const count = isJson ? kernel.jsonPath(start, end, pathBytes) : kernel.contextPath(start, end, pathBytes);
+    const { foundValue } = kernel;
+    if (count < 0 || count > 1 || (count === 1 && foundValue[2] === 1)) return false;
+    if (count === 1) {
+      table.countBytes(bytes, foundValue[0] ?? 0, foundValue[1] ?? 0, bucket);
+      return true;
     }
     // The pairs of the message count. One written as a list of bytes, as journalctl does, may contain anything.
-    if (pairs.isIn(bytes, start, end) || isEscaped(bytes, start, end) || (isJson && lists.isIn(bytes, start, end)))
+    if (pairs.isIn(bytes, start, end) || unicodes.isIn(bytes, start, end) || slashes.isIn(bytes, start, end))
       return false;
+    if (isJson && lists.isIn(bytes, start, end)) return false;
     table.countMissing();
     return true;
   };
@@ -177,82 +162,6 @@ class TagGroups {
 /** As `decodeRecord` does. */
 function splitTags(bytes: Buffer, start: number, end: number): string[] {
   return bytes.toString('utf8', start + 1, end - 1).split(/\] ?\[/);
-}
-
-/** Finds records with continuation lines, which come in ascending order: the kernel finds all lines of a block at once. */
-class OneLine {
-  readonly #kernel: ScanKernel;
-  #bytes: Buffer | undefined;
-  /** The lines of this range are known: their number, and the first one that is not behind. */
-  #from = 0;
-  #to = 0;
-  #lines = 0;
-  #at = 0;
-
-  constructor(kernel: ScanKernel) {
-    this.#kernel = kernel;
-  }
-
-  /** Whether no other line starts in `[start, end)`. */
-  isOne(bytes: Buffer, start: number, end: number): boolean {
-    const { lines } = this.#kernel;
-    if (bytes !== this.#bytes || start < this.#from) {
-      this.#bytes = bytes;
-      this.#from = start;
-      // There is no room for more lines, and in a block there are no more.
-      this.#to = Math.min(bytes.length, start + lines.length);
-      this.#lines = this.#kernel.lineStarts(start, this.#to);
-      this.#at = 0;
-    }
-    while (this.#at < this.#lines && (lines[this.#at] ?? 0) <= start) this.#at++;
-    return end <= this.#to && (this.#at >= this.#lines || (lines[this.#at] ?? 0) >= end);
-  }
-}
-
-/**
- * Finds the values at a path of a JSON object in the kernel's text without parsing it: no strings and no objects are
- * created. Everything is validated on the way, because text that is no JSON is no context.
- */
-class JsonPathReader {
-  readonly #kernel: ScanKernel;
-  readonly #path: Buffer;
-
-  /** The kernel has one path: there may be only one reader at a time. */
-  constructor(kernel: ScanKernel, path: string) {
-    this.#kernel = kernel;
-    this.#path = Buffer.from(path);
-    kernel.path.set(this.#path);
-  }
-
-  static canRead(kernel: ScanKernel, path: string): boolean {
-    return Buffer.byteLength(path) <= kernel.path.length;
-  }
-
-  /**
-   * How many values the object in the line `[start, end)` has; negative if it must be parsed: it is no object, or
-   * unusual, or has several lines.
-   */
-  readObject(start: number, end: number): number {
-    return this.#kernel.jsonPath(start, end, this.#path.length);
-  }
-
-  /** The same for the context of a line of the native format. */
-  readContext(start: number, end: number): number {
-    return this.#kernel.contextPath(start, end, this.#path.length);
-  }
-
-  /** The first value, without quotes. */
-  get start(): number {
-    return this.#kernel.foundValue[0] ?? 0;
-  }
-
-  get end(): number {
-    return this.#kernel.foundValue[1] ?? 0;
-  }
-
-  get isEscaped(): boolean {
-    return this.#kernel.foundValue[2] === 1;
-  }
 }
 
 /** Behind all positions, and small enough to be stored without an object. */

@@ -2,10 +2,16 @@ import type { ScanKernel } from '../../kernel/scan-kernel.ts';
 import type { Format } from '../../parse/format.ts';
 import type { Zone } from '../../parse/zone.ts';
 import { BlockScanner } from '../block/block-scanner.ts';
-import { BLOCK_BYTES, type BlockSummary, type LevelRecords, type RecordTable } from '../block/blocks.ts';
+import {
+  BLOCK_BYTES,
+  type BlockSummary,
+  ERROR_RANK,
+  type LevelRecords,
+  type RecordTable,
+  summariseBlock,
+} from '../block/blocks.ts';
 import { openFileText, type ScrubberSource } from '../block/file-text.ts';
 import type { ScanPart, ScanReport } from '../block/scan-file.ts';
-import { ERROR_RANK, summariseBlock } from '../block/summarise-block.ts';
 import type { Spans } from './find-matches.ts';
 import type { RecordMatcher } from './record-matcher.ts';
 

@@ -3,7 +3,7 @@ import { findColumns } from '../../parse/record-columns.ts';
 import { messageShape } from '../../shapes/message-shape.ts';
 import type { RecordTable } from '../block/blocks.ts';
 import { SHOWN_BYTES } from '../block/record-formatter.ts';
-import { JsonSourceReader } from '../count/json-columns.ts';
+import { type JsonColumnReader, jsonSources } from '../count/json-columns.ts';
 import { type DigestJob, type DigestResult, type GroupKind, ScannedGroups } from '../digest/scanned-groups.ts';
 import { candidateSpans, createCandidates, tableSpans } from '../match/find-matches.ts';
 import type { RecordMatcher } from '../match/record-matcher.ts';
@@ -47,12 +47,12 @@ class TableDigest {
   /** Whether no record is left out because of its level or time. */
   readonly #seesAll: boolean;
   readonly #rankBits: number;
-  readonly #jsonSources: JsonSourceReader | undefined;
+  readonly #jsonSources: JsonColumnReader | undefined;
 
   constructor(deps: TableDigestDeps) {
     this.#deps = deps;
     const { format, kernel } = deps.tools;
-    this.#jsonSources = format.name === 'json' ? new JsonSourceReader(kernel) : undefined;
+    this.#jsonSources = format.name === 'json' ? jsonSources(kernel) : undefined;
     const { ranks, hasTimes } = deps.matcher;
     this.#seesAll = !hasTimes && ranks.every((matches) => matches === 1);
     this.#rankBits = ranks.reduce((bits, matches, rank) => bits | (matches << rank), 0);

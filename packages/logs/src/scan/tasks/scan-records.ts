@@ -1,8 +1,8 @@
 import { levelRank } from '../../parse/level.ts';
 import type { RecordTable } from '../block/blocks.ts';
-import { createCollector } from '../block/create-collector.ts';
-import type { RecordsJob } from '../block/found-lines.ts';
-import { type FoundCollector, MAX_RESULT_BYTES } from '../block/found-lines.ts';
+import { type FoundCollector, MAX_RESULT_BYTES, type RecordsJob } from '../block/found-lines.ts';
+import { RecordLines } from '../block/record-lines.ts';
+import { RecordTexts } from '../block/record-texts.ts';
 import type { RecordsResult } from '../jobs.ts';
 import { candidateSpans, createCandidates, levelSpans, type Spans, tableSpans } from '../match/find-matches.ts';
 import type { RecordMatcher } from '../match/record-matcher.ts';
@@ -16,7 +16,7 @@ export function scanRecords(job: RecordsJob, matcher: RecordMatcher, tools: Scan
   const { format } = tools;
   const scan = new PartScan(job, tools);
   const { scanner } = scan;
-  const show = createCollector(job, tools);
+  const show: FoundCollector = job.asText ? new RecordTexts(job) : new RecordLines(job, tools);
   // Below that level most records match: scanning all of them adds more to the index.
   const byLevel = format.name === 'contract' && matcher.minRank >= WARN_RANK;
   const candidates = createCandidates(matcher, { ...tools, textsOnly: byLevel });

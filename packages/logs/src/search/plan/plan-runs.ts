@@ -1,6 +1,5 @@
 import type { CheckedIndex } from '../../block-index/checked-index.ts';
-import type { BlockSummary } from '../../scan/block/blocks.ts';
-import { ERROR_RANK } from '../../scan/block/summarise-block.ts';
+import { type BlockSummary, ERROR_RANK } from '../../scan/block/blocks.ts';
 import type { RecordMatcher } from '../../scan/match/record-matcher.ts';
 
 /** Whether a block can contain a match, according to its index entry. */
