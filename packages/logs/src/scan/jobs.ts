@@ -165,8 +165,8 @@ export interface WorkerOptions {
   contended: SharedArrayBuffer;
 }
 
-/** Sent by a thread: that it can take jobs; and its compiled code, if it has prepared, with which others start sooner. */
-export type WorkerReady = 'ready' | { code: Uint8Array };
+/** Sent by a thread: that it can take jobs. */
+export type WorkerReady = 'ready';
 
 export interface WorkerTask {
   id: number;

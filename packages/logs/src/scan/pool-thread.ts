@@ -1,4 +1,3 @@
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import type { CancelFlag } from '../cancel-flag.ts';
 import { LogError, ThreadLost } from '../log-error.ts';
@@ -45,26 +44,8 @@ export interface Thread {
   stopTimer: NodeJS.Timeout | undefined;
 }
 
-/**
- * What a thread runs first. With the code that another one has compiled, it starts in 55 ms instead of 72. V8 ignores such
- * code if it does not fit.
- */
-const START = `
-const { readFileSync } = require('node:fs');
-const { createRequire } = require('node:module');
-const { Script } = require('node:vm');
-const { parentPort, workerData } = require('node:worker_threads');
-const { path, code, prepares } = workerData;
-const text = '(require) => {' + readFileSync(path, 'utf8') + '}';
-const script = new Script(text, { filename: path, cachedData: code });
-script.runInThisContext()(createRequire(path));
-if (prepares) parentPort.postMessage({ code: script.createCachedData() });
-`;
-
-/** `code`: of a thread that has prepared. */
-export function startWorker(options: WorkerOptions, code: Uint8Array | undefined): Worker {
-  const workerData = { ...options, path: fileURLToPath(workerUrl()), code };
-  return new Worker(START, { eval: true, resourceLimits: RESOURCE_LIMITS, execArgv: [], workerData });
+export function startWorker(workerData: WorkerOptions): Worker {
+  return new Worker(workerUrl(), { resourceLimits: RESOURCE_LIMITS, execArgv: [], workerData });
 }
 
 export function becomesReady({ worker }: Thread): Promise<boolean> {

@@ -314,18 +314,3 @@ describe('threads that are all stuck in a regex', () => {
     await eventually(() => expect(pool.usage.jobs).toBe(0));
   });
 });
-
-it('starts further threads with the code that the prepared one has compiled, and they find the same', async () => {
-  const pool = openPool(2);
-  await pool.prepare();
-  const file = openFile(100_000);
-  const [alone] = await Promise.all([pool.run(countJob(file, [0, 1]))]);
-  expect(pool.usage.threads).toBe(1);
-  const counts = await Promise.all(Array.from({ length: 40 }, () => pool.run(countJob(file, [0, 1]))));
-  await eventually(() => expect(pool.usage.threads).toBe(2));
-  for (const count of counts) expect(count).toEqual(alone);
-  const texts = ['a line', 'another'].map((text) => Buffer.from(text));
-  const regex: RegexJob = { kind: 'regex', filter: { regex: '^a line' }, texts };
-  const tested = await Promise.all(Array.from({ length: 10 }, () => pool.run(regex)));
-  expect(tested).toEqual(Array.from({ length: 10 }, () => [true, false]));
-});

@@ -56,8 +56,6 @@ export class WorkerPool {
   #closed = false;
   #isPrepared = false;
   #replacedThreads = 0;
-  /** Compiled by the thread that has prepared. */
-  #code: Uint8Array | undefined;
 
   constructor(most: number, { scansHere = false }: PoolOptions = {}) {
     this.#most = most;
@@ -236,14 +234,13 @@ export class WorkerPool {
   #start({ prepares = false } = {}): Thread | undefined {
     const stuck = [...this.#threads].filter(({ isStuck }) => isStuck).length;
     if (this.#threads.size >= this.#most + (stuck >= this.#most ? 1 : 0)) return undefined;
-    const worker = startWorker({ prepares, contended: this.#contended.buffer }, this.#code);
+    const worker = startWorker({ prepares, contended: this.#contended.buffer });
     const timers = { turn: NO_TURN, timer: undefined, stopTimer: undefined };
     const thread: Thread = { worker, isReady: false, isStuck: false, isEnding: false, current: undefined, ...timers };
     this.#threads.add(thread);
     worker.unref();
     worker.on('message', (message: WorkerResponse | WorkerReady) => {
       if (message === 'ready') this.#begin(thread);
-      else if ('code' in message) this.#code = message.code;
       else this.#finish(thread, message);
     });
     worker.on('error', (error) => this.#lose(thread, isWorkerFailure(error) ? new ThreadLost(error) : error));
