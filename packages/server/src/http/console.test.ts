@@ -1,6 +1,7 @@
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync, brotliDecompressSync, gunzipSync, gzipSync } from 'node:zlib';
+import { eventually } from '@porthole/logs/testing';
 import { describe, expect, it } from 'vitest';
 import { requestProblem, sendRequest } from '../testing/send-request.ts';
 import { startTestNode, tempDir } from '../testing/test-node.ts';
@@ -58,7 +59,7 @@ describe('the console', () => {
     expect((await sendRequest(port, '/api/v1/log/list')).status).toBe(200);
     expect(await threads()).toBe('0');
     await sendRequest(port, '/');
-    await expect.poll(threads).toBe('1');
+    await eventually(async () => expect(await threads()).toBe('1'));
   });
 
   it('names the demo cluster that runs beside the node', async () => {
