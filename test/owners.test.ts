@@ -44,6 +44,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   'server/src/auth/certificate-check.ts': 'creates nothing: looks whether the socket of a request is one of TLS',
   'server/src/cluster/member-fetch.ts':
     'the agent reports every failure to the handler of a request (in the same file)',
+  'server/src/config/running-config.ts': 'execFile calls back once, with the failure to start it too; bounded in time',
   'server/src/config/config-thread.ts': 'a listener from birth; a task reports what happens during it',
   'server/src/doctor/check-ports.ts': 'a server that is closed at once; an error is the answer',
   'server/src/doctor/probe-node.ts': 'a listener from birth, a deadline, and a limit of bytes; an error is the answer',

@@ -95,6 +95,8 @@ export {
 } from './member.ts';
 export {
   type CallOptions,
+  CONFIG_FORMATS,
+  type ConfigFormat,
   type ConfigOptions,
   type CountId,
   type CountQueries,

@@ -105,6 +105,23 @@ export interface SettingEntry {
   line?: number;
 }
 
+/** Formats of configurations; `text` is everything else. */
+export const CONFIG_FORMATS = [
+  'toml',
+  'yaml',
+  'json',
+  'ini',
+  'properties',
+  'env',
+  'postgresql',
+  'key-value',
+  'nginx',
+  'xml',
+  'text',
+] as const;
+
+export type ConfigFormat = (typeof CONFIG_FORMATS)[number];
+
 export interface NodeSettings {
   observes: 'self' | 'service';
   /** The file the values come from, `null` when there is none. */

@@ -2,9 +2,9 @@ import { constants, type Dirent } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { types } from 'node:util';
-import { matchesPattern, PortholeError } from '@porthole/contract';
+import { type ConfigFormat, matchesPattern, PortholeError } from '@porthole/contract';
 import type { ConfigFile } from './config-view.ts';
-import { type ConfigFormat, formatOfName } from './formats/config-document.ts';
+import { formatOfName } from './formats/config-document.ts';
 
 /** More than any service splits its configuration into; protects against includes without end. */
 const MAX_FILES = 200;

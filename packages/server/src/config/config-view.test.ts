@@ -139,7 +139,7 @@ describe('hostile input', () => {
     ['an open block', 'nginx.conf', 'a { b c;'],
     ['deep XML', 'x.xml', `${'<a>'.repeat(20_000)}${'</a>'.repeat(20_000)}`],
     ['XML that is not closed', 'x.xml', '<a><b>1</a>'],
-    ['many values', 'x.ini', Array.from({ length: 60_000 }, (_, n) => `k${n}=1\n`).join('')],
+    ['many values', 'x.ini', 'k\n'.repeat(50_001)],
   ])('is shown as text, with its reason and its secrets masked: %s', async (_what, path, text) => {
     const view = await viewConfig([{ path, text: `${text}\n# password = Hostile-1-secret\n` }], []);
     expect(view.format).toBe('text');

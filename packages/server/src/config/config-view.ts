@@ -1,12 +1,12 @@
-import { PortholeError, type SettingJson } from '@porthole/contract';
+import { type ConfigFormat, PortholeError, type SettingJson } from '@porthole/contract';
 import { stringify } from 'smol-toml';
 import { type FlatSetting, flattenTables, type PlainTable } from './flatten-config.ts';
-import { type ConfigDocument, type ConfigFormat, LineIndex } from './formats/config-document.ts';
+import { type ConfigDocument, LineIndex } from './formats/config-document.ts';
 import { type IncludingDocument, joinDocuments } from './formats/join-documents.ts';
 import { parseValues } from './formats/parse-toml.ts';
 import { readConfig } from './formats/read-config.ts';
 import { redactDocuments } from './redact-config.ts';
-import { findSecrets } from './secrets/config-secrets.ts';
+import { type ConfigSecrets, findSecrets } from './secrets/config-secrets.ts';
 
 /** One file of a configuration, as data: it is parsed on this thread or another. */
 export interface ConfigFile {
@@ -53,8 +53,10 @@ export async function viewConfig(files: readonly ConfigFile[], secretKeys: reado
   const [first] = read;
   const isToml = read.length === 1 && first?.format === 'toml';
   const tables = isToml ? (first?.document.tables ?? []) : [joinDocuments(including)];
-  const texts = redactDocuments(documents, secretKeys);
-  const { settings, table } = flatten(tables, documents, { secretKeys, ...(!isToml && { origin: findOrigins(read) }) });
+  // Once for all: on a large configuration it takes most of the time.
+  const secrets = findSecrets(documents, secretKeys);
+  const texts = redactDocuments(documents, secretKeys, secrets);
+  const { settings, table } = flatten(tables, documents, { secrets, ...(!isToml && { origin: findOrigins(read) }) });
   return {
     format: first?.format ?? 'text',
     problems: read.flatMap(({ path, problem }) => (problem === undefined ? [] : [`${path}: ${problem}`])),
@@ -62,17 +64,12 @@ export async function viewConfig(files: readonly ConfigFile[], secretKeys: reado
     source:
       read.length === 1 ? (texts[0] ?? '') : read.map(({ path }, index) => withHeader(path, texts[index])).join('\n'),
     settings,
-    secrets: collectSecrets(settings, documents, secretKeys),
+    secrets: collectSecrets(settings, secrets),
   };
 }
 
 /** All secrets of a configuration, those in comments included. */
-function collectSecrets(
-  { flat, clear }: FlattenedConfig,
-  documents: readonly ConfigDocument[],
-  secretKeys: readonly string[],
-): KnownSecrets {
-  const { values } = findSecrets(documents, secretKeys);
+function collectSecrets({ flat, clear }: FlattenedConfig, { values }: ConfigSecrets): KnownSecrets {
   const inClear = new Map(clear);
   const unscrubbed = flat.filter(
     ({ key, secret }) => secret && listTexts(inClear.get(key)).some((value) => !values.has(value)),

@@ -9,7 +9,7 @@ import {
 } from './formats/config-document.ts';
 import { TOML } from './formats/read-toml.ts';
 import type { RedactOptions } from './redact-config.ts';
-import { findSecrets, type LeafMask } from './secrets/config-secrets.ts';
+import { type ConfigSecrets, findSecrets, type LeafMask } from './secrets/config-secrets.ts';
 import { MASK, maskRanges } from './secrets/mask-ranges.ts';
 
 /** One value of a configuration under its whole path, as in `servers[0]."host name".port`. */
@@ -39,7 +39,8 @@ interface FlattenOptions extends RedactOptions {
  */
 export function flattenToml(text: string, options: FlattenOptions = {}): FlatSetting[] {
   const document = TOML.read(text);
-  return flattenTables(document.tables, [document], options).settings;
+  const secrets = findSecrets([document], options.secretKeys ?? []);
+  return flattenTables(document.tables, [document], { ...options, secrets }).settings;
 }
 
 /** A table of masked values, as a TOML writer takes it. Without a prototype, so that any key is a plain key. */
@@ -53,9 +54,8 @@ type PlainValue = SettingJson | PlainTable | PlainValue[];
 export function flattenTables(
   tables: readonly ConfigTable[],
   documents: readonly ConfigDocument[],
-  { secretKeys = [], fingerprint, origin }: FlattenOptions,
+  { secrets, fingerprint, origin }: Omit<FlattenOptions, 'secretKeys'> & { secrets: ConfigSecrets },
 ): { settings: FlatSetting[]; table: PlainTable } {
-  const secrets = findSecrets(documents, secretKeys);
   const known = new Map<ConfigLeaf, { mask: LeafMask; document: ConfigDocument }>();
   for (const document of documents)
     for (const { leaves } of document.statements)

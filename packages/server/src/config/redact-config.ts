@@ -37,11 +37,15 @@ export function redactToml(text: string, { secretKeys = [] }: RedactOptions = {}
 }
 
 /** The texts of a configuration, masked in the same way, whatever their formats. */
-export function redactDocuments(documents: readonly ConfigDocument[], secretKeys: readonly string[]): string[] {
+export function redactDocuments(
+  documents: readonly ConfigDocument[],
+  secretKeys: readonly string[],
+  found: ConfigSecrets = findSecrets(documents, secretKeys),
+): string[] {
   let current = documents;
   // A mask may remove characters that delimited another secret: repeat until nothing changes.
   for (let passes = 0; passes < MAX_PASSES; passes++) {
-    const secrets = findSecrets(current, secretKeys);
+    const secrets = current === documents ? found : findSecrets(current, secretKeys);
     const redacted = current.map((document) => redactOnce(document, secrets));
     const next = current.map((document, index) => {
       const text = redacted[index] ?? '';

@@ -29,9 +29,9 @@ export class RunningConfig {
   /** Compares the keys that both have, by what their values mean. A command that fails is a part of the answer. */
   async compareWith(onDisk: FlattenedConfig, thread: ConfigThread): Promise<RunningSettings> {
     try {
-      const { file, units } = parseOutput(await this.#output.run(() => this.#run()));
+      const { file, unitless } = parseOutput(await this.#output.run(() => this.#run()));
       const { settings } = await thread.run('view', [file]);
-      return compare(onDisk, settings, units);
+      return compare(onDisk, settings, unitless);
     } catch (error) {
       if (!(error instanceof PortholeError)) throw error;
       return { state: 'failed', detail: errorMessage(error), comparedKeys: 0, differences: [] };
@@ -62,8 +62,8 @@ function explain({ code, killed, signal }: { code?: unknown; killed?: boolean; s
 
 interface Output {
   file: ConfigFile;
-  /** The unit in which a value is, by key: `8kB` for `shared_buffers`. */
-  units: ReadonlyMap<string, string>;
+  /** Values without their unit, by key: 16384 of `shared_buffers`, which are blocks of 8 kB. */
+  unitless: ReadonlyMap<string, string>;
 }
 
 /**
@@ -71,25 +71,31 @@ interface Output {
  * or a configuration in any other format.
  */
 function parseOutput(output: string): Output {
-  const units = new Map<string, string>();
+  const unitless = new Map<string, string>();
   const lines = output.split(/\r?\n/);
   const separator = ['\t', '|'].find((sign) => lines.filter((line) => line.includes(sign)).length > lines.length / 2);
-  let rows: string[][] = [];
+  let rows: (readonly [name: string, value: string])[] = [];
   if (separator !== undefined) {
-    rows = lines.map((line) => line.split(separator).map((cell) => cell.trim())).filter((row) => row.length > 1);
-    for (const [name = '', , unit = ''] of rows) if (UNIT.test(unit)) units.set(name, unit);
+    rows = lines.flatMap((line) => {
+      const [name = '', value, unit = ''] = line.split(separator).map((cell) => cell.trim());
+      if (value === undefined) return [];
+      const [, factor, of] = /^\d+$/.test(value) ? (UNIT.exec(unit) ?? []) : [];
+      if (of === undefined) return [[name, value]];
+      unitless.set(plainName(name), value);
+      return [[name, `${Number(value) * Number(factor || 1)}${of}`]];
+    });
   } else if (lines.every((line, index) => index % 2 === 1 || /^[\w.-]*$/.test(line))) {
     rows = lines.flatMap((name, index) => (index % 2 === 0 && name !== '' ? [[name, lines[index + 1] ?? '']] : []));
   }
-  if (rows.length === 0) return { file: { path: 'running', text: output }, units };
-  // A value of several lines does not stand in rows; a quote could end it.
-  const text = rows.map(([name, value = '']) => `${name} = ${JSON.stringify(value)}\n`).join('');
-  return { file: { path: 'running', text, format: 'ini' }, units };
+  if (rows.length === 0) return { file: { path: 'running', text: output }, unitless };
+  const quoted = (value: string) => (/^[\w.-]+$/.test(value) ? value : JSON.stringify(value));
+  const text = rows.map(([name, value]) => `${name} = ${quoted(value)}\n`).join('');
+  return { file: { path: 'running', text, format: 'ini' }, unitless };
 }
 
 const UNIT = /^(\d*)([kMGT]?B|us|ms|s|min|h|d)$/;
 
-function compare(onDisk: FlattenedConfig, running: FlattenedConfig, units: Output['units']): RunningSettings {
+function compare(onDisk: FlattenedConfig, running: FlattenedConfig, unitless: Output['unitless']): RunningSettings {
   const clear = (config: FlattenedConfig) => new Map(config.clear);
   const [diskClear, runningClear] = [clear(onDisk), clear(running)];
   const byName = new Map(running.flat.map((setting) => [plainName(setting.key), setting]));
@@ -100,8 +106,8 @@ function compare(onDisk: FlattenedConfig, running: FlattenedConfig, units: Outpu
     if (!found) continue;
     comparedKeys++;
     const [left, right] = [diskClear.get(key) ?? value, runningClear.get(found.key) ?? found.value];
-    const unit = units.get(found.key.replaceAll('"', '')) ?? '';
-    const isSame = secret ? String(left) === String(right) : meansSame(left, right, unit);
+    const others = [right, unitless.get(plainName(found.key)) ?? right];
+    const isSame = secret ? String(left) === String(right) : others.some((other) => meansSame(left, other));
     if (!isSame) differences.push({ key, onDisk: value, running: found.value });
   }
   return { state: differences.length > 0 ? 'differs' : 'same', detail: null, comparedKeys, differences };
@@ -115,20 +121,18 @@ function plainName(key: string): string {
 const SIZES: Readonly<Record<string, number>> = { k: 1, m: 2, g: 3, t: 4 };
 
 /** In doubt the same: only a value that has no reading in common with the other one is reported. */
-function meansSame(onDisk: SettingJson, running: SettingJson, unit: string): boolean {
-  const [left, right] = [readings(onDisk, ''), readings(running, unit)];
+function meansSame(onDisk: SettingJson, running: SettingJson): boolean {
+  const [left, right] = [readings(onDisk), readings(running)];
   return [...left].some((reading) => right.has(reading));
 }
 
-function readings(value: SettingJson, unit: string): Set<string> {
+function readings(value: SettingJson): Set<string> {
   const text = Array.isArray(value) ? value.join(' ') : String(value);
   const found = new Set([canonicalValue(text), text.replace(/\/$/, '').replace(/\s+/g, ' ').toLowerCase()]);
   const [, amount, letter = '', bytes] = /^(\d+)([kmgt])(b?)$/i.exec(text) ?? [];
   if (amount !== undefined)
     for (const base of bytes === '' ? [1024, 1000] : [1024])
       found.add(`number ${Number(amount) * base ** (SIZES[letter.toLowerCase()] ?? 0)}`);
-  const [, factor = '', name = ''] = UNIT.exec(unit) ?? [];
-  if (name !== '' && /^\d+$/.test(text)) found.add(canonicalValue(`${Number(text) * Number(factor || 1)}${name}`));
   if (/^(?:true|on|yes|1)$/i.test(text)) found.add('switch on');
   if (/^(?:false|off|no|0)$/i.test(text)) found.add('switch off');
   return found;

@@ -1,6 +1,5 @@
-import { MAX_LABELS } from '@porthole/contract';
+import { CONFIG_FORMATS, MAX_LABELS } from '@porthole/contract';
 import { PATTERN_NAMES } from '@porthole/logs';
-import { CONFIG_FORMATS } from '../config/formats/config-document.ts';
 import {
   choice,
   duration,

@@ -1,22 +1,11 @@
 import { basename } from 'node:path';
-import { type ConfigShape, flattenSettings, type SettingJson, type SettingPath } from '@porthole/contract';
-
-/** The formats that are parsed, by the names that `service.config-format` takes; `text` is everything else. */
-export const CONFIG_FORMATS = [
-  'toml',
-  'yaml',
-  'json',
-  'ini',
-  'properties',
-  'env',
-  'postgresql',
-  'key-value',
-  'nginx',
-  'xml',
-  'text',
-] as const;
-
-export type ConfigFormat = (typeof CONFIG_FORMATS)[number];
+import {
+  type ConfigFormat,
+  type ConfigShape,
+  flattenSettings,
+  type SettingJson,
+  type SettingPath,
+} from '@porthole/contract';
 
 const EXTENSIONS: Readonly<Record<string, ConfigFormat>> = {
   ...{ toml: 'toml', yaml: 'yaml', yml: 'yaml', json: 'json', jsonc: 'json', json5: 'json' },
@@ -194,19 +183,13 @@ export class DocumentBuilder {
     if (path.length > MAX_DEPTH) throw new FormatError('nested too deeply');
     const text = typeof value.value === 'string' && !value.isPlain ? value.value : undefined;
     const isAsWritten = text === undefined || text === this.text.slice(range.start, range.end);
-    const leaf: ConfigLeaf = {
-      ...range,
-      path,
-      value: value.value,
-      text,
-      isQuoted: value.isQuoted ?? false,
-      ...(!isAsWritten && { positions: value.positions ?? (() => undefined) }),
-      ...(value.original && { original: value.original }),
-      secret: false,
-      parts: [],
-    };
-    const start = Math.min(statementStart, range.start);
-    this.statements.push({ start, end: range.end, table: path.slice(0, -1), leaves: [leaf], secret: false });
+    const { start: from, end } = range;
+    const { isQuoted = false, original } = value;
+    const leaf: ConfigLeaf = { path, start: from, end, value: value.value, text, isQuoted, secret: false, parts: [] };
+    if (!isAsWritten) leaf.positions = value.positions ?? (() => undefined);
+    if (original) leaf.original = original;
+    const start = Math.min(statementStart, from);
+    this.statements.push({ start, end, table: path.slice(0, -1), leaves: [leaf], secret: false });
     return { kind: 'leaf', leaf, text };
   }
 

@@ -1,6 +1,6 @@
+import type { ConfigFormat } from '@porthole/contract';
 import {
   type ConfigDocument,
-  type ConfigFormat,
   type ConfigLanguage,
   DocumentBuilder,
   FormatError,
