@@ -79,6 +79,47 @@ const NODES_COMMAND: CommandDefinition = {
   load: () => import('./commands/nodes/nodes.ts'),
 };
 
+const EVENTS_COMMAND: CommandDefinition = {
+  name: 'events',
+  about: 'what happened to the nodes: starts, stops, kills, changes of configurations, lost members',
+  args: [
+    {
+      name: 'node',
+      optional: true,
+      many: true,
+      complete: 'node',
+      about: 'only these nodes: ids, or patterns with * and ?; default: all nodes of the cluster',
+    },
+  ],
+  flags: [
+    ...parameterFlags('clusterEvents', ['since', 'until', 'kind', 'role', 'label', 'follow']),
+    ...parameterFlags('clusterEvents', ['limit'], { default: '50', about: 'the newest n events' }),
+    {
+      long: 'output',
+      short: 'o',
+      value: 'format',
+      choices: ['table', 'json'],
+      default: 'table',
+      about: 'output format; json prints one event per line',
+    },
+    ...SHOWN_ZONE_FLAGS,
+    ...NODE_FLAGS,
+    ...OUTPUT_FLAGS,
+    PAGER_FLAG,
+  ],
+  isPaged: true,
+  notes: [
+    'Oldest first. What several nodes saw is shown once, with who else saw it.\n' +
+      'Exit codes: 0 found, 1 nothing happened, 2 error, 3 some nodes did not respond.',
+  ],
+  examples: [
+    ['porthole events -S 1h', 'the last hour of the cluster'],
+    ['porthole events --kind config-changed --kind killed', 'changes and crashes'],
+    ['porthole events "storage-*" -f', 'some nodes, as it happens'],
+  ],
+  load: () => import('./commands/events.ts'),
+};
+
 const BUNDLE_COMMAND: CommandDefinition = {
   name: 'bundle',
   about:
@@ -241,6 +282,7 @@ export const COMMAND_TREE: CommandDefinition = {
     NODES_COMMAND,
     CONFIG_COMMAND,
     LOGS_COMMAND,
+    EVENTS_COMMAND,
     BUNDLE_COMMAND,
     ARCHIVE_COMMAND,
     DOCTOR_COMMAND,

@@ -74,6 +74,7 @@ const HISTOGRAM: ArgumentKinds = { ...CONDITIONS, bucketMs: NUMBER, buckets: NUM
 const DIGEST: ArgumentKinds = { ...CONDITIONS, limit: NUMBER, newSinceMs: TIME, onlyNew: FLAG };
 const FIELDS: ArgumentKinds = { ...CONDITIONS, limit: NUMBER };
 const TOP: ArgumentKinds = { by: TEXT, ...CONDITIONS, limit: NUMBER, values: TEXTS, bucketMs: NUMBER, buckets: NUMBER };
+const HISTORY: ArgumentKinds = { key: TEXT, atMs: TIME, limit: NUMBER };
 const AROUND: ArgumentKinds = { at: START, beforeMs: NUMBER, afterMs: NUMBER, limit: NUMBER };
 
 /** The parameters of each method. */
@@ -87,6 +88,9 @@ export const PARAMETERS = {
   logDigest: DIGEST,
   logFields: FIELDS,
   logTop: TOP,
+  events: SEARCH,
+  followEvents: FOLLOW,
+  configHistory: HISTORY,
   records: { ...SEARCH, ...FOLLOW, follow: FLAG },
   bundle: { fromMs: TIME, toMs: TIME, ...MEMBERS },
   'cluster.config': MEMBERS,
@@ -99,6 +103,9 @@ export const PARAMETERS = {
   'cluster.logFields': { ...FIELDS, ...MEMBERS },
   'cluster.logTop': { ...TOP, ...MEMBERS },
   'cluster.records': { ...SEARCH, ...FOLLOW, follow: FLAG, ...MEMBERS },
+  'cluster.events': { ...SEARCH, ...MEMBERS },
+  'cluster.followEvents': { ...FOLLOW, ...MEMBERS },
+  'cluster.configHistory': { ...HISTORY, ...MEMBERS },
   'cluster.around': { ...AROUND, ...MEMBERS },
 } satisfies Readonly<Record<string, ArgumentKinds>>;
 

@@ -4,6 +4,7 @@ import {
   type CallOptions,
   type ClusterConfig,
   type ClusterConfigDiff,
+  type ClusterConfigHistory,
   type ClusterDigest,
   type ClusterEnd,
   type ClusterFields,
@@ -15,6 +16,8 @@ import {
   type ClusterState,
   type ClusterTop,
   type ConfigDiffRequest,
+  type ConfigHistory,
+  type ConfigHistoryRequest,
   type Coverage,
   type FileRequest,
   type FollowOptions,
@@ -88,6 +91,9 @@ export interface NodeOperations extends NodeState {
   logDigest(request?: DigestRequest, options?: SearchOptions): Promise<Digest>;
   logFields(request?: FieldsRequest, options?: SearchOptions): Promise<Fields>;
   logTop(request: TopRequest, options?: SearchOptions): Promise<Top>;
+  events(request?: SearchRequest, options?: SearchOptions): AsyncIterable<RecordBatch | SearchEnd>;
+  followEvents(request?: FollowRequest, options?: FollowOptions): AsyncIterable<FollowItem[]>;
+  configHistory(request?: Partial<ConfigHistoryRequest>, options?: CallOptions): Promise<ConfigHistory>;
   /**
    * One record at a time, over all pages; gaps of a follow are loaded. Leaving the loop ends it. Returns what
    * the pages lack together, which is also in the end of each that `onEvent` gets.
@@ -110,6 +116,12 @@ export interface ClusterClient extends ClusterState {
   logDigest(request?: DigestRequest & MemberSelection, options?: SearchOptions): Promise<ClusterDigest>;
   logFields(request?: FieldsRequest & MemberSelection, options?: SearchOptions): Promise<ClusterFields>;
   logTop(request: TopRequest & MemberSelection, options?: SearchOptions): Promise<ClusterTop>;
+  events(request?: SearchRequest & MemberSelection, options?: SearchOptions): AsyncIterable<RecordBatch | ClusterEnd>;
+  followEvents(request?: FollowRequest & MemberSelection, options?: FollowOptions): AsyncIterable<ClusterFollowItem[]>;
+  configHistory(
+    request?: Partial<ConfigHistoryRequest> & MemberSelection,
+    options?: CallOptions,
+  ): Promise<ClusterConfigHistory>;
   around(request: AroundLogRequest, options?: CallOptions): AsyncIterable<ClusterItem[]>;
   member(id: string): NodeOperations;
   /**

@@ -1,5 +1,7 @@
 import type {
   ClusterCountResponses,
+  ConfigHistory,
+  ConfigVersion,
   CountId,
   CountResponses,
   NodeConfig,
@@ -86,6 +88,9 @@ function decodeShipping(value: unknown): ShippingState | undefined {
 export function decodeSettings(value: unknown): NodeSettings | undefined {
   return isObject(value) && Array.isArray(value.settings) ? (value as unknown as NodeSettings) : undefined;
 }
+
+export const decodeConfigHistory = decodeLists<ConfigHistory>('periods');
+export const decodeConfigVersion = decodeLists<ConfigVersion>('settings');
 
 type DecodeList = (value: unknown, skipped: SkippedItems) => unknown[];
 

@@ -1,7 +1,10 @@
 import {
   type BundleRequest,
   type CallOptions,
+  type ConfigHistory,
+  type ConfigHistoryRequest,
   type ConfigOptions,
+  type ConfigVersion,
   type CountId,
   type CountRequest,
   type CountResponses,
@@ -9,6 +12,8 @@ import {
   encodeBundle,
   encodeConfig,
   encodeCount,
+  encodeEventFollow,
+  encodeHistory,
   encodeSearch,
   encodeView,
   type FileRequest,
@@ -59,6 +64,8 @@ import {
 import { HttpCluster } from './cluster/http-cluster.ts';
 import {
   decodeConfig,
+  decodeConfigHistory,
+  decodeConfigVersion,
   decodeCount,
   decodeDescription,
   decodeLogFiles,
@@ -206,6 +213,37 @@ export class HttpNode implements NodeClient {
 
   async logTop(request: TopRequest, options: SearchOptions = {}): Promise<Top> {
     return this.#count('logTop', request, options);
+  }
+
+  async *events(
+    request: SearchRequest = {},
+    options: SearchOptions = {},
+  ): AsyncGenerator<RecordBatch | SearchEnd, void, undefined> {
+    checkArguments('events', request, options);
+    const { searchBatches } = await HttpNode.#batches.run(() => import('./search-batches.ts'));
+    const httpRequest = { path: PATHS.events, query: encodeSearch(parseRequest(request), options) };
+    yield* searchBatches(await openSearch(httpRequest, options, this.#deps), request);
+  }
+
+  followEvents(request: FollowRequest = {}, options: FollowOptions = {}): AsyncIterable<FollowItem[]> {
+    checkArguments('followEvents', request, options);
+    const { signal, heartbeatMs, positions } = options;
+    const query = { ...parseRequest(request), start: request.start ?? 'end' };
+    const position = new NodeFollowPosition(query, encodeEventFollow);
+    const target = { path: PATHS.events, position, heartbeatMs, positions };
+    return follow(target, this.#deps, signal ? { signal } : {});
+  }
+
+  async configHistory(request: Partial<ConfigHistoryRequest> = {}, options: CallOptions = {}): Promise<ConfigHistory> {
+    checkArguments('configHistory', request, options);
+    const httpRequest = { path: PATHS.configHistory, query: encodeHistory(request), ...options };
+    return requestJson(httpRequest, this.#deps, decodeConfigHistory);
+  }
+
+  async configVersion(version: string, options: CallOptions = {}): Promise<ConfigVersion> {
+    checkOptions('configVersion', options);
+    const path = `${PATHS.configHistory}/${encodeURIComponent(version)}`;
+    return requestJson({ path, ...options }, this.#deps, decodeConfigVersion);
   }
 
   async bundle(request: Partial<BundleRequest> = {}, options: CallOptions = {}): Promise<ByteStream> {

@@ -6,6 +6,7 @@ import {
   type CallOptions,
   type ClusterConfig,
   type ClusterConfigDiff,
+  type ClusterConfigHistory,
   type ClusterDigest,
   type ClusterFields,
   type ClusterFollowItem,
@@ -16,6 +17,7 @@ import {
   type ClusterState,
   type ClusterTop,
   type ConfigDiffRequest,
+  type ConfigHistoryRequest,
   type FollowOptions,
   type ForgetOptions,
   type ForgottenMember,
@@ -46,6 +48,7 @@ import { CursorKeeper } from './records/search/cursor-keeper.ts';
 import { inParallel } from './requests/bounded-calls.ts';
 import type { SettingsDeps } from './settings/fetch-settings.ts';
 import { clusterConfig, configDiff } from './state/cluster-config.ts';
+import { clusterConfigHistory, clusterEvents, followClusterEvents } from './state/cluster-events.ts';
 import { clusterFiles } from './state/cluster-files.ts';
 import { clusterNodes, forgetMember, type NodesDeps } from './state/cluster-nodes.ts';
 import { clusterDigest } from './state/counts/cluster-digest.ts';
@@ -200,6 +203,30 @@ export class LocalCluster implements ClusterState {
   async logTop(request: TopQuery & MemberSelection, options?: SearchOptions): Promise<ClusterTop> {
     await this.#discoverRoles(request, options);
     return this.#covered(await clusterTop(this.#state, request, options), request);
+  }
+
+  async *events(
+    request: SearchQuery & MemberSelection,
+    options?: SearchOptions,
+  ): AsyncGenerator<RecordBatch | ClusterEnd, void, undefined> {
+    await this.#discoverRoles(request, options);
+    yield* clusterEvents(this.#records, request, options);
+  }
+
+  async *followEvents(
+    request: FollowQuery & MemberSelection,
+    options?: FollowOptions,
+  ): AsyncGenerator<ClusterFollowItem[], void, undefined> {
+    await this.#discoverRoles(request, options);
+    yield* followClusterEvents(this.#records, request, options);
+  }
+
+  async configHistory(
+    request: ConfigHistoryRequest & MemberSelection,
+    options?: CallOptions,
+  ): Promise<ClusterConfigHistory> {
+    await this.#discoverRoles(request, options);
+    return clusterConfigHistory(this.#state, request, options);
   }
 
   async *around(request: AroundRequest, options?: CallOptions): AsyncGenerator<ClusterItem[], void, undefined> {

@@ -17,6 +17,7 @@ import type {
 } from '@porthole/logs/types';
 import { type RecordBatch, toItems } from '@porthole/records';
 import type { Coverage } from './coverage.ts';
+import type { ClusterConfigHistory, ConfigHistoryRequest } from './events.ts';
 import type { Labels } from './labels.ts';
 import type {
   ArchivePart,
@@ -297,6 +298,10 @@ export interface ClusterState extends ClusterCounts {
    */
   search(request: SearchQuery & MemberSelection, options?: SearchOptions): AsyncIterable<RecordBatch | ClusterEnd>;
   followLogs(request: FollowQuery & MemberSelection, options?: FollowOptions): AsyncIterable<ClusterFollowItem[]>;
+  /** The events of all members, merged by time like a search. */
+  events(request: SearchQuery & MemberSelection, options?: SearchOptions): AsyncIterable<RecordBatch | ClusterEnd>;
+  followEvents(request: FollowQuery & MemberSelection, options?: FollowOptions): AsyncIterable<ClusterFollowItem[]>;
+  configHistory(request: ConfigHistoryRequest & MemberSelection, options?: CallOptions): Promise<ClusterConfigHistory>;
   /** Oldest first. */
   around(request: AroundRequest, options?: CallOptions): AsyncIterable<ClusterItem[]>;
   /** Settles when its members are known; absent: they are. */

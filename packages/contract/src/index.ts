@@ -64,6 +64,21 @@ export {
   toProblem,
 } from './errors/errors.ts';
 export {
+  type ClusterConfigHistory,
+  type ConfigHistory,
+  type ConfigHistoryRequest,
+  type ConfigPeriod,
+  type ConfigVersion,
+  EVENT_KINDS,
+  EVENT_LEVELS,
+  type EventKind,
+  isEventKind,
+  kindsQuery,
+  type NodeEvent,
+  toEvent,
+  type VersionChange,
+} from './events.ts';
+export {
   isLabelName,
   isLabelPattern,
   isPattern,
@@ -195,6 +210,16 @@ export {
   parseDownloadRequest,
   parseMemberSelection,
 } from './requests/cluster-requests.ts';
+export {
+  encodeClusterEventFollow,
+  encodeEventFollow,
+  encodeHistory,
+  ofKinds,
+  parseClusterEventsRequest,
+  parseClusterHistoryRequest,
+  parseEventsRequest,
+  parseHistoryRequest,
+} from './requests/event-requests.ts';
 export {
   type CountRequest,
   encodeConfig,

@@ -18,6 +18,7 @@ import type {
   TopQuery,
 } from '@porthole/logs/types';
 import { type RecordBatch, toItems } from '@porthole/records';
+import type { ConfigHistory, ConfigHistoryRequest, ConfigVersion } from './events.ts';
 import type { Labels } from './labels.ts';
 
 /** The node, with exactly the fields of the contract. */
@@ -296,6 +297,12 @@ export interface NodeState extends NodeCounts {
   search(request: SearchQuery, options?: SearchOptions): AsyncIterable<RecordBatch | SearchEnd>;
   /** Records in batches as they are written, after an empty batch; it ends only by the signal, with an `end`. */
   followLogs(request: FollowQuery, options?: FollowOptions): AsyncIterable<FollowItem[]>;
+  /** What happened to the node: records whose context has a `kind`, in batches as in a search. See `toEvent`. */
+  events(request: SearchQuery, options?: SearchOptions): AsyncIterable<RecordBatch | SearchEnd>;
+  followEvents(request: FollowQuery, options?: FollowOptions): AsyncIterable<FollowItem[]>;
+  configHistory(request: ConfigHistoryRequest, options?: CallOptions): Promise<ConfigHistory>;
+  /** Throws CONFIG_VERSION_NOT_FOUND. */
+  configVersion(version: string, options?: CallOptions): Promise<ConfigVersion>;
 }
 
 /** A search of a node as objects: for whoever does not pass the records on. The last item of the last list is the end. */

@@ -1,6 +1,9 @@
 import {
   type CallOptions,
+  type ConfigHistory,
+  type ConfigHistoryRequest,
   type ConfigOptions,
+  type ConfigVersion,
   type FileRequest,
   type FollowOptions,
   getRoute,
@@ -11,6 +14,7 @@ import {
   type NodeProblem,
   type NodeSettings,
   type NodeState,
+  PortholeError,
   ROUTE_IDS,
   type SearchOptions,
   type ShippingState,
@@ -40,6 +44,7 @@ import type {
 } from '@porthole/logs';
 import type { RecordBatch } from '@porthole/records';
 import type { ConfigSource } from './config/service-config.ts';
+import type { NodePast } from './events/node-past.ts';
 
 export interface LocalNodeDeps {
   /** Called for every response, because ports are known only once they are bound. */
@@ -54,6 +59,8 @@ export interface LocalNodeDeps {
   /** The role of the node in its cluster. */
   role: string;
   labels: Labels;
+  /** What happened to it; `undefined` if that is not kept. */
+  past?: NodePast | undefined;
   /** How far its logs are shipped to the archive; `undefined` if they are not. */
   shipping?(): ShippingState | undefined;
 }
@@ -148,6 +155,27 @@ export class LocalNode implements NodeState {
 
   logTop(request: TopQuery, options: SearchOptions = {}): Promise<Top> {
     return this.#deps.logs.top(request, options);
+  }
+
+  events(request: SearchQuery, options: SearchOptions = {}): AsyncIterable<RecordBatch | SearchEnd> {
+    return this.#past.events(request, options);
+  }
+
+  followEvents(request: FollowQuery, options: FollowOptions = {}): AsyncIterable<FollowItem[]> {
+    return this.#past.followEvents(request, options);
+  }
+
+  async configHistory(request: ConfigHistoryRequest, options: CallOptions = {}): Promise<ConfigHistory> {
+    return this.#past.configHistory(request, options);
+  }
+
+  async configVersion(version: string): Promise<ConfigVersion> {
+    return this.#past.configVersion(version);
+  }
+
+  get #past(): NodePast {
+    if (this.#deps.past) return this.#deps.past;
+    throw new PortholeError('NOT_SUPPORTED', 'this node keeps no events: events.max-bytes is 0');
   }
 }
 

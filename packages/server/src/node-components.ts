@@ -28,6 +28,7 @@ import { createConfigReader } from './config/program-config.ts';
 import { type ConfigSource, createOwnConfig, createTextConfig, openServiceConfig } from './config/service-config.ts';
 import { findWriters, openFilesNeeded } from './doctor/open-files.ts';
 import { StartError } from './errors.ts';
+import { openEvents } from './events/open-events.ts';
 import { createHealth, type Health, probeLogDir } from './health.ts';
 import type { Journal } from './journal/open-journal.ts';
 import { LocalNode } from './local-node.ts';
@@ -109,11 +110,18 @@ export async function openNodeComponents(
     ...{ path: logPath, zone, hidden, scrubbing, threads, mounts, log },
     deleted: (selection) => archive?.deleted(selection) ?? [],
   });
+  const begun = await openEvents(settings, {
+    ...{ config, ownLog, tls, logPath, threads },
+    version: options.node().version,
+    startedMs: options.node().onlineTime,
+  });
+  const happened = typeof begun === 'string' ? undefined : begun;
+  if (typeof begun === 'string') warnings.push(begun);
   const observes = settings.service.logDir === '' ? config.observes : 'service';
   const labels = labelsOf(settings.node.labels);
   const self = { node: options.node, role: settings.cluster.role, labels, config, logs, zone, observes };
   const problems = () => health.problems();
-  const state = new LocalNode({ ...self, problems, shipping: () => archive?.shipping });
+  const state = new LocalNode({ ...self, problems, past: happened?.past, shipping: () => archive?.shipping });
   const clusterLog = ownLog.component('cluster');
   const archive = await openArchive(settings, { logs, isHidden: createHiddenNames(hidden), ownLog });
   const cluster = new NodeCluster({ settings, files: clusterFiles, state, zone, scrubbing, log: clusterLog, archive });
@@ -129,7 +137,7 @@ export async function openNodeComponents(
   const health = createHealth(checks, options.isStopping);
   const credentialFiles = [...opened.files, ...secrets.watchedFiles(config)];
   const close = () =>
-    closeAll(reloadedFiles, ...(archive ? [archive] : []), logs, ...(journal ? [journal] : []), accessLog, ownLog);
+    closeAll(reloadedFiles, ...(archive ? [archive] : []), logs, ...(happened ? [happened] : []), ...(journal ? [journal] : []), accessLog, ownLog);
   const components = { tls, access, accessLog, credentialFiles, reloadedFiles, ownLog, logs, config, state, cluster };
   return { ...components, archive, health, warnings, close };
 }

@@ -14,6 +14,8 @@ export interface OwnDirs {
   snapshots: string;
   archive: string;
   journal: string;
+  events: string;
+  configHistory: string;
 }
 
 /** A directory that is not listed here could be shown as logs. */
@@ -24,6 +26,8 @@ export function ownDirs({ logging, cluster }: Pick<Settings, 'logging' | 'cluste
     snapshots: cluster.lastWordsDir || next('last-words'),
     archive: next('archive'),
     journal: next('journal'),
+    events: next('events'),
+    configHistory: next('config-history'),
   };
 }
 

@@ -10,6 +10,7 @@ import {
   type ClusterItem,
   type ClusterState,
   type ClusterTop,
+  type ConfigHistoryRequest,
   clusterItems,
   errorMessage,
   type FollowOptions,
@@ -111,6 +112,18 @@ export class CombinedCluster implements ClusterState {
 
   logFiles(request: MemberSelection, options?: CallOptions) {
     return this.#cluster.logFiles(request, options);
+  }
+
+  events(request: SearchQuery & MemberSelection, options?: SearchOptions) {
+    return this.#cluster.events(request, options);
+  }
+
+  followEvents(request: FollowQuery & MemberSelection, options?: FollowOptions) {
+    return this.#cluster.followEvents(request, options);
+  }
+
+  configHistory(request: ConfigHistoryRequest & MemberSelection, options?: CallOptions) {
+    return this.#cluster.configHistory(request, options);
   }
 
   followLogs(request: FollowQuery & MemberSelection, options?: FollowOptions) {

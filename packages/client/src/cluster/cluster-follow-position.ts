@@ -36,6 +36,7 @@ const MAX_MEMBERS = 10_000;
 export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> {
   readonly #query: FollowQuery & MemberSelection;
   readonly #clock: Clock;
+  readonly #encode: typeof encodeClusterFollow;
   /** The most recently delivered records, and those before them. */
   #delivered = new Set<string>();
   #deliveredBefore = new Set<string>();
@@ -45,8 +46,9 @@ export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> 
   #wasQuiet = false;
   #maxCharacters = POSITIONS_CHARACTERS;
 
-  constructor(query: FollowQuery & MemberSelection, clock: Clock) {
+  constructor(query: FollowQuery & MemberSelection, clock: Clock, encode = encodeClusterFollow) {
     this.#query = query;
+    this.#encode = encode;
     this.#clock = clock;
     const { start } = query;
     const asked = start !== 'end' && 'cursor' in start ? decodeFollowPositions(start.cursor) : [];
@@ -87,8 +89,8 @@ export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> 
     // Past records come first: if none have arrived, nothing was delivered.
     const isBack = start !== 'end' && this.#positions.size === 0 && !('back' in start && this.#wasQuiet);
     if (this.#beganMs === undefined || (this.#newestMs === undefined && isBack))
-      return { query: encodeClusterFollow(this.#query) };
-    const query = encodeClusterFollow({ ...this.#query, start: 'end' });
+      return { query: this.#encode(this.#query) };
+    const query = this.#encode({ ...this.#query, start: 'end' });
     const positions = this.#encodedPositions();
     if (positions !== undefined) query.set('positions', positions);
     query.set('time', positions === undefined ? this.#since(nowMs) : this.#sinceBegan(nowMs));
@@ -118,7 +120,7 @@ export class ClusterFollowPosition implements FollowPosition<ClusterFollowItem> 
   #sinceBegan(nowMs: number): string {
     const { start } = this.#query;
     const sinceMs = start === 'end' ? undefined : 'timeMs' in start ? start.timeMs : 'cursor' in start && start.sinceMs;
-    if (typeof sinceMs === 'number') return encodeClusterFollow({ start: { timeMs: sinceMs } }).get('time') ?? '';
+    if (typeof sinceMs === 'number') return this.#encode({ start: { timeMs: sinceMs } }).get('time') ?? '';
     return `${Math.max(0, Math.round(nowMs - (this.#beganMs ?? nowMs))) + MARGIN_MS}ms`;
   }
 

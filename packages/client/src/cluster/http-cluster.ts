@@ -2,6 +2,7 @@ import {
   type CallOptions,
   type ClusterConfig,
   type ClusterConfigDiff,
+  type ClusterConfigHistory,
   type ClusterCountResponses,
   type ClusterDigest,
   type ClusterEnd,
@@ -14,13 +15,16 @@ import {
   type ClusterRecord,
   type ClusterTop,
   type ConfigDiffRequest,
+  type ConfigHistoryRequest,
   type CountId,
   type CountRequest,
   type Coverage,
   encodeAround,
   encodeClusterCount,
+  encodeClusterEventFollow,
   encodeClusterSearch,
   encodeConfigDiff,
+  encodeHistory,
   encodeMembers,
   type FollowOptions,
   type ForgottenMember,
@@ -188,6 +192,36 @@ export class HttpCluster implements ClusterClient {
     const query = encodeClusterCount(id, parseRequest(request) as typeof request, budget);
     const httpRequest = { path: COUNT_PATHS[id], query, ...limits };
     return requestJson(httpRequest, this.#deps, (value) => decodeClusterCount(id, value));
+  }
+
+  async *events(
+    request: SearchRequest & MemberSelection = {},
+    options: SearchOptions = {},
+  ): AsyncGenerator<RecordBatch | ClusterEnd, void, undefined> {
+    checkArguments('cluster.events', request, options);
+    const httpRequest = { path: PATHS.clusterEvents, query: encodeClusterSearch(parseRequest(request), options) };
+    const items = searchItems<ClusterItem>(await openSearch(httpRequest, options, this.#deps), request);
+    yield* toBatches<ClusterRecord, ClusterEnd>(items);
+  }
+
+  followEvents(
+    request: FollowRequest & MemberSelection = {},
+    options: FollowOptions = {},
+  ): AsyncIterable<ClusterFollowItem[]> {
+    checkArguments('cluster.followEvents', request, options);
+    const { signal, positions } = options;
+    const query = { ...parseRequest(request), start: request.start ?? 'end' };
+    const position = new ClusterFollowPosition(query, this.#deps.clock, encodeClusterEventFollow);
+    return follow({ path: PATHS.clusterEvents, position, positions }, this.#deps, signal ? { signal } : {});
+  }
+
+  async configHistory(
+    request: Partial<ConfigHistoryRequest> & MemberSelection = {},
+    options: CallOptions = {},
+  ): Promise<ClusterConfigHistory> {
+    checkArguments('cluster.configHistory', request, options);
+    const httpRequest = { path: PATHS.clusterConfigHistory, query: encodeHistory(request), ...options };
+    return requestJson(httpRequest, this.#deps, decodeLists<ClusterConfigHistory>('nodes', 'members'));
   }
 
   async *around(request: AroundLogRequest, options: CallOptions = {}): AsyncGenerator<ClusterItem[], void, undefined> {

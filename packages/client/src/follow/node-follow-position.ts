@@ -21,6 +21,7 @@ const MAX_ID_CHARACTERS = 4096;
 /** The position of a follow, to resume without losing or repeating records. */
 export class NodeFollowPosition implements FollowPosition<FollowItem> {
   readonly #query: FollowQuery;
+  readonly #encode: typeof encodeFollow;
   /** By event ids, which have more than the cursors of records. */
   readonly #positions = new LogPositions();
   /** Time of the newest record. */
@@ -30,8 +31,9 @@ export class NodeFollowPosition implements FollowPosition<FollowItem> {
   #beganMs: number | undefined;
   #wasQuiet = false;
 
-  constructor(query: FollowQuery) {
+  constructor(query: FollowQuery, encode = encodeFollow) {
     this.#query = query;
+    this.#encode = encode;
   }
 
   started(atMs: number): void {
@@ -62,14 +64,14 @@ export class NodeFollowPosition implements FollowPosition<FollowItem> {
 
   request(nowMs: number): { query: URLSearchParams; headers: Record<string, string> } {
     const { start } = this.#query;
-    if (this.#beganMs === undefined) return { query: encodeFollow(this.#query), headers: {} };
+    if (this.#beganMs === undefined) return { query: this.#encode(this.#query), headers: {} };
     if (this.#isForgotten && !this.#positions.isKnown) return { query: this.#byTime(nowMs), headers: {} };
     const { id, isWhole } = this.#lastEventId();
     const headers: Record<string, string> = id === '' ? {} : { 'last-event-id': id };
     // Past records come first: if none have arrived, nothing was delivered.
     if (id === '' && start !== 'end' && (('back' in start && !this.#wasQuiet) || 'timeMs' in start))
-      return { query: encodeFollow(this.#query), headers };
-    const query = encodeFollow({ ...this.#query, start: 'end' });
+      return { query: this.#encode(this.#query), headers };
+    const query = this.#encode({ ...this.#query, start: 'end' });
     const since = this.#since(nowMs - this.#beganMs);
     if (isWhole) query.set('time', since);
     return { query, headers };
@@ -77,7 +79,7 @@ export class NodeFollowPosition implements FollowPosition<FollowItem> {
 
   /** Without a position: resumes after the time of the newest record. */
   #byTime(nowMs: number): URLSearchParams {
-    const query = encodeFollow({ ...this.#query, start: 'end' });
+    const query = this.#encode({ ...this.#query, start: 'end' });
     const isTimed = this.#newestMs !== undefined;
     query.set('time', isTimed ? String(this.#newestMs) : this.#since(nowMs - (this.#beganMs ?? nowMs)));
     return query;
@@ -87,7 +89,7 @@ export class NodeFollowPosition implements FollowPosition<FollowItem> {
   #since(elapsedMs: number): string {
     const { start } = this.#query;
     const sinceMs = start === 'end' ? undefined : 'timeMs' in start ? start.timeMs : 'cursor' in start && start.sinceMs;
-    if (typeof sinceMs === 'number') return encodeFollow({ start: { timeMs: sinceMs } }).get('time') ?? '';
+    if (typeof sinceMs === 'number') return this.#encode({ start: { timeMs: sinceMs } }).get('time') ?? '';
     return `${Math.max(0, Math.round(elapsedMs)) + MARGIN_MS}ms`;
   }
 

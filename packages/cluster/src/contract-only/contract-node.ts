@@ -1,5 +1,7 @@
 import {
   type CallOptions,
+  type ConfigHistory,
+  type ConfigVersion,
   type FileRequest,
   type NodeConfig,
   type NodeDescription,
@@ -161,6 +163,24 @@ export class ContractNode implements NodeState {
 
   settings(): Promise<NodeSettings> {
     return notSupported('/api/v1/config/settings');
+  }
+
+  // biome-ignore lint/correctness/useYield: it yields nothing
+  async *events(): AsyncGenerator<never, void, undefined> {
+    return notSupported('/api/v1/events');
+  }
+
+  // biome-ignore lint/correctness/useYield: it yields nothing
+  async *followEvents(): AsyncGenerator<never, void, undefined> {
+    return notSupported('/api/v1/events');
+  }
+
+  configHistory(): Promise<ConfigHistory> {
+    return notSupported('/api/v1/config/history');
+  }
+
+  configVersion(): Promise<ConfigVersion> {
+    return notSupported('/api/v1/config/history');
   }
 
   openLog(_request: FileRequest): Promise<OpenLog> {

@@ -1,5 +1,8 @@
 import type {
   CallOptions,
+  ConfigHistory,
+  ConfigHistoryRequest,
+  ConfigVersion,
   FileRequest,
   FollowOptions,
   NodeSettings,
@@ -82,6 +85,22 @@ export abstract class DelegatedNode implements Pick<NodeState, Operation> {
 
   logTop(request: TopQuery, options?: SearchOptions): Promise<Top> {
     return this.#call('logTop', { request, options }, (node) => node.logTop(request, options));
+  }
+
+  events(request: SearchQuery, options?: SearchOptions): AsyncIterable<RecordBatch | SearchEnd> {
+    return this.#stream('events', { request, options }, (node) => node.events(request, options));
+  }
+
+  followEvents(request: FollowQuery, options?: FollowOptions): AsyncIterable<FollowItem[]> {
+    return this.#stream('followEvents', { request, options }, (node) => node.followEvents(request, options));
+  }
+
+  configHistory(request: ConfigHistoryRequest, options?: CallOptions): Promise<ConfigHistory> {
+    return this.#call('configHistory', { request, options }, (node) => node.configHistory(request, options));
+  }
+
+  configVersion(version: string, options?: CallOptions): Promise<ConfigVersion> {
+    return this.#call('configVersion', { options }, (node) => node.configVersion(version, options));
   }
 
   async #call<T>(operation: Operation, given: Given, call: (node: NodeState) => Promise<T>): Promise<T> {

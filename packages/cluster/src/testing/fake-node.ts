@@ -96,6 +96,10 @@ export class FakeNode implements NodeState {
   logDigest = refused;
   logFields = refused;
   logTop = refused;
+  events = refuse;
+  followEvents = refuse;
+  configHistory = refused;
+  configVersion = refused;
 }
 
 async function refused(): Promise<never> {

@@ -42,6 +42,7 @@ type RequestErrorCode =
   | 'RATE_LIMITED'
   | 'HEADERS_TOO_LARGE'
   | 'CONFIG_UNAVAILABLE'
+  | 'CONFIG_VERSION_NOT_FOUND'
   | 'AUTH_UNAVAILABLE'
   | 'ARCHIVE_UNAVAILABLE'
   | 'MEMBER_NOT_FOUND'
@@ -129,6 +130,12 @@ export const ERROR_KINDS: Readonly<Record<ErrorCode, ErrorKind>> = {
   LOG_DIR_UNREADABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'Log directory cannot be read' },
   JOURNAL_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'The journal cannot be read' },
   CONFIG_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'Configuration cannot be read' },
+  CONFIG_VERSION_NOT_FOUND: {
+    http: 404,
+    grpc: 'NOT_FOUND',
+    retryable: false,
+    title: 'Configuration version not found',
+  },
   AUTH_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'Credentials cannot be checked' },
   ARCHIVE_UNAVAILABLE: { http: 503, grpc: 'UNAVAILABLE', retryable: true, title: 'The archive cannot be read' },
   TOO_MANY_STREAMS: { http: 503, grpc: 'RESOURCE_EXHAUSTED', retryable: true, title: 'Too many streams' },

@@ -57,6 +57,12 @@ export const CLUSTER_SEARCH_ROWS = [
   FIELDS_ROW,
 ] as const satisfies readonly ParameterRow[];
 
+export const POSITIONS_ROW = {
+  name: 'positions',
+  field: 'positions',
+  codec: text(),
+} as const satisfies ParameterRow;
+
 export const CLUSTER_FOLLOW_ROWS = [
   ...MEMBER_ROWS,
   ...SELECTION_ROWS,
@@ -65,7 +71,7 @@ export const CLUSTER_FOLLOW_ROWS = [
   RAW_ROW,
   FIELDS_ROW,
   { ...TIME_ROW, docs: 'clusterFollowTime' },
-  { name: 'positions', field: 'positions', codec: text() },
+  POSITIONS_ROW,
 ] as const satisfies readonly ParameterRow[];
 
 export const CLUSTER_LAST_EVENT_ID_ROW = {

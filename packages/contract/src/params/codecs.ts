@@ -214,6 +214,14 @@ export function choice<const Word extends string>(words: readonly Word[]): Codec
   });
 }
 
+/** Some of a few words. */
+export function choices<const Word extends string>(words: readonly Word[]): Codec<readonly Word[]> {
+  const check = (value: string, label: string) => {
+    if (!(words as readonly string[]).includes(value)) throw invalidParameter(label, value, words.join(' or '));
+  };
+  return many({ type: 'string', values: words }, { check }) as Codec<readonly Word[]>;
+}
+
 /** `true`; `false` is the same as absent. */
 export const flag: Codec<boolean> = one(
   { type: 'boolean' },

@@ -9,6 +9,7 @@ import {
   type TICKET_FOR_ROW,
   type TICKET_ROW,
 } from './cluster-parameters.ts';
+import type { EVENT_OWN_ROWS, HISTORY_OWN_ROWS, VERSION_ROW } from './event-parameters.ts';
 import {
   type CONFIG_ROWS,
   type FILE_ROWS,
@@ -499,8 +500,43 @@ const CONFIG_DOCS: DocsOf<typeof CONFIG_ROWS> = {
   },
 };
 
+const EVENT_DOCS: DocsOf<typeof EVENT_OWN_ROWS | typeof HISTORY_OWN_ROWS | readonly [typeof VERSION_ROW]> = {
+  kind: {
+    meaning: 'Only events of this kind. Repeat for several.',
+    proto: 'kinds',
+    cli: { long: 'kind', value: 'kind', about: 'only events of this kind; repeat for several' },
+  },
+  follow: {
+    meaning:
+      '`true`: events as they happen, as server-sent events like those of `/api/v1/log/follow`. Starts at `back`, `time` or `cursor`, or at the end.',
+    proto: { absent: 'a method of its own' },
+    cli: { long: 'follow', short: 'f', about: 'go on with events as they happen' },
+  },
+  historyKey: {
+    meaning: 'Only configurations in which this key, or one below it, has changed.',
+    proto: 'key',
+    cli: { absent: 'an argument names the key' },
+  },
+  historyAt: {
+    meaning: 'Only the configuration at this time, written like `from`.',
+    proto: 'at_ms',
+    cli: { absent: 'an argument of "config at"' },
+  },
+  historyLimit: {
+    meaning: 'Return at most this many, the newest ones: 1 to 500.',
+    proto: 'limit',
+    cli: { long: 'limit', short: 'n', value: 'n', about: 'the newest n configurations' },
+  },
+  configVersion: {
+    meaning: 'The version, as the history returns it.',
+    proto: 'version',
+    cli: { absent: 'the CLI asks by time' },
+  },
+};
+
 const DOCS = {
   ...CONFIG_DOCS,
+  ...EVENT_DOCS,
   ...SELECTION_DOCS,
   ...FILTER_DOCS,
   ...PAGE_DOCS,

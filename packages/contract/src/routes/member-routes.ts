@@ -18,6 +18,9 @@ export const MEMBER_ROUTE_IDS = [
   'logFields',
   'logTop',
   'node',
+  'events',
+  'configHistory',
+  'configVersion',
 ] as const satisfies readonly RouteId[];
 
 export type MemberRouteId = (typeof MEMBER_ROUTE_IDS)[number];

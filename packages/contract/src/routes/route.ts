@@ -62,6 +62,9 @@ export const HTML_TYPE = 'text/html; charset=utf-8';
 export const PATHS = {
   config: '/api/v1/config',
   settings: '/api/v1/config/settings',
+  configHistory: '/api/v1/config/history',
+  configVersion: '/api/v1/config/history/{version}',
+  events: '/api/v1/events',
   node: '/api/v1/node',
   live: '/health/live',
   ready: '/health/ready',
@@ -89,6 +92,8 @@ export const PATHS = {
   clusterSnapshot: '/api/v1/cluster/snapshots/{id}',
   clusterConfig: '/api/v1/cluster/config',
   clusterConfigDiff: '/api/v1/cluster/config/diff',
+  clusterConfigHistory: '/api/v1/cluster/config/history',
+  clusterEvents: '/api/v1/cluster/events',
   clusterLogFiles: '/api/v1/cluster/log/files',
   clusterLogSearch: '/api/v1/cluster/log/search',
   clusterLogFollow: '/api/v1/cluster/log/follow',

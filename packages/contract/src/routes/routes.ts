@@ -2,6 +2,7 @@ import type { ErrorCode } from '../errors/errors.ts';
 import { CONFIG_ROWS } from '../params/log-parameters.ts';
 import { documentParameters } from '../params/parameter-docs.ts';
 import { CLUSTER_ROUTES } from './cluster-routes.ts';
+import { EVENT_ROUTES } from './event-routes.ts';
 import { DOWNLOAD_ROUTES, LOG_ROUTES, RECORD_ROUTES } from './log-routes.ts';
 import { HTML_TYPE, JSON_TYPE, PATHS, type Route } from './route.ts';
 
@@ -38,6 +39,7 @@ export const ROUTES = {
     response: { contentType: JSON_TYPE, schema: 'NodeDescription' },
     errors: [],
   },
+  ...EVENT_ROUTES,
   ...CLUSTER_ROUTES,
   ...DOWNLOAD_ROUTES,
   live: {

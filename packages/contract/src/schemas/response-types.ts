@@ -43,6 +43,7 @@ import type {
 } from '../cluster-state.ts';
 import type { Coverage, Missing } from '../coverage.ts';
 import type { Problem } from '../errors/errors.ts';
+import type { ClusterConfigHistory, ConfigHistory, ConfigPeriod, ConfigVersion, VersionChange } from '../events.ts';
 import type {
   NodeConfig,
   NodeDescription,
@@ -78,6 +79,11 @@ export interface Readiness {
 export interface ResponseTypes {
   Node: NodeObject;
   NodeConfig: NodeConfig;
+  ConfigHistory: ConfigHistory;
+  ConfigPeriod: ConfigPeriod;
+  VersionChange: VersionChange;
+  ConfigVersion: ConfigVersion;
+  ClusterConfigHistory: ClusterConfigHistory;
   LogEntry: LogEntry;
   LogList: LogEntry[];
   LogFile: LogFileDetails;

@@ -10,6 +10,7 @@ import type {
   ShippingState,
 } from '../node-state.ts';
 import { CLUSTER_COUNT_SCHEMAS, CLUSTER_SCHEMAS } from './cluster-schemas.ts';
+import { EVENT_SCHEMAS } from './event-schemas.ts';
 import { ARCHIVE_SCHEMAS, COVERAGE_SCHEMAS } from './member-schemas.ts';
 import { FIELD_SCHEMAS, LOG_SCHEMAS, RECORD_SCHEMAS } from './record-schemas.ts';
 import type { DownloadTicket, Readiness, ResponseTypes, SentTypes } from './response-types.ts';
@@ -47,6 +48,7 @@ export const SCHEMAS: Readonly<Record<SchemaName, JsonSchema>> = {
     node: ref('Node'),
   }),
   ...LOG_SCHEMAS,
+  ...EVENT_SCHEMAS,
   ...RECORD_SCHEMAS,
   ...FIELD_SCHEMAS,
   ...CLUSTER_SCHEMAS,

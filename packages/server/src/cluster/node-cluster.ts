@@ -4,6 +4,7 @@ import {
   type CallOptions,
   type ClusterState,
   type ConfigDiffRequest,
+  type ConfigHistoryRequest,
   type FollowOptions,
   type ForgetOptions,
   labelsOf,
@@ -191,6 +192,18 @@ export class NodeCluster implements ClusterState {
 
   async logTop(request: TopQuery & MemberSelection, options?: SearchOptions) {
     return (await this.#records(request)).logTop(request, options);
+  }
+
+  async *events(request: SearchQuery & MemberSelection, options?: SearchOptions) {
+    yield* (await this.#open()).state.events(request, options);
+  }
+
+  async *followEvents(request: FollowQuery & MemberSelection, options?: FollowOptions) {
+    yield* (await this.#open()).state.followEvents(request, options);
+  }
+
+  async configHistory(request: ConfigHistoryRequest & MemberSelection, options?: CallOptions) {
+    return (await this.#open()).state.configHistory(request, options);
   }
 
   async *around(request: AroundRequest, options?: CallOptions) {

@@ -203,6 +203,10 @@ export const SETTING_ROWS = {
     maxIndexDisk: { kind: indexLimit, default: '2%',
       about: "Disk space for indexes, in the directory `index` next to `logging.dir`, which make searches fast after a restart: a size, or a share of the size of the logs. 0: nothing is kept." },
   },
+  events: {
+    maxBytes: { name: 'max-size', kind: size('0B', '1GiB'), default: 16 * MIB,
+      about: 'Maximum size of the events of this node, in the directory `events` next to `logging.dir`: starts, stops, kills, changes of its configuration. 0: none are kept, and no history of configurations.' },
+  },
   follow: {
     bufferBytes: { name: 'buffer', kind: size('64KiB', '1GiB'), default: 4 * MIB,
       about: 'Buffer per followed log for slow clients. A client that falls further behind gets a gap event and continues at the end.' },

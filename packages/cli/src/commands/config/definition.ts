@@ -1,6 +1,15 @@
-import type { CommandDefinition } from '../../command-definition.ts';
+import type { CommandDefinition, FlagDefinition } from '../../command-definition.ts';
 import { parameterFlags } from '../../parameter-flags.ts';
-import { NODE_FLAGS, OUTPUT_FLAGS, PAGER_FLAG } from '../../shared-flags.ts';
+import { NODE_FLAGS, OUTPUT_FLAGS, PAGER_FLAG, SHOWN_ZONE_FLAGS } from '../../shared-flags.ts';
+
+const OUTPUT: FlagDefinition = {
+  long: 'output',
+  short: 'o',
+  value: 'format',
+  choices: ['text', 'json'],
+  default: 'text',
+  about: 'output format; json prints one configuration per line',
+};
 
 export const CONFIG_COMMAND: CommandDefinition = {
   name: 'config',
@@ -85,6 +94,49 @@ export const CONFIG_COMMAND: CommandDefinition = {
       ],
       isPaged: true,
       load: () => import('./diff.ts'),
+    },
+    {
+      name: 'history',
+      about: 'when the configurations of nodes have changed, and how; secrets are masked',
+      args: [{ name: 'key', optional: true, complete: 'key', about: 'only changes of this key or table' }],
+      flags: [
+        { long: 'node', value: 'node', complete: 'node', about: 'only this node of the cluster' },
+        ...parameterFlags('configHistory', ['limit'], { default: '20' }),
+        OUTPUT,
+        ...SHOWN_ZONE_FLAGS,
+        ...NODE_FLAGS,
+        ...OUTPUT_FLAGS,
+        PAGER_FLAG,
+      ],
+      notes: ['Exit codes: 0 found, 1 nothing has changed, 2 error, 3 some nodes did not respond.'],
+      examples: [
+        ['porthole config history', 'what has changed on any node, oldest first'],
+        ['porthole config history storage.wal', 'when this table has changed'],
+      ],
+      isPaged: true,
+      load: () => import('./history.ts'),
+    },
+    {
+      name: 'at',
+      about: 'print the configuration of a node as it was at a time, or some of its keys',
+      args: [
+        { name: 'time', about: 'RFC 3339, 2026-11-15 14:05, 14:05, yesterday 18:00 or 15m (15 minutes ago)' },
+        { name: 'key', optional: true, many: true, complete: 'key', about: 'keys or tables' },
+      ],
+      flags: [
+        { long: 'node', value: 'node', complete: 'node', about: 'this node of the cluster' },
+        ...SHOWN_ZONE_FLAGS,
+        ...NODE_FLAGS,
+        ...OUTPUT_FLAGS,
+        PAGER_FLAG,
+      ],
+      notes: ['Exit codes: 0 found, 1 no such key, 2 error.'],
+      examples: [
+        ['porthole config at 03:12', 'all of it'],
+        ['porthole config at 03:12 storage.wal --node storage-3', 'a table of another node'],
+      ],
+      isPaged: true,
+      load: async () => ({ run: (await import('./history.ts')).runAt }),
     },
   ],
 };

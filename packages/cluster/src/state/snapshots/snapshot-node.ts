@@ -1,6 +1,8 @@
 import {
   type CallOptions,
+  type ConfigHistory,
   type ConfigOptions,
+  type ConfigVersion,
   type NodeConfig,
   type NodeDescription,
   type NodeSettings,
@@ -149,6 +151,24 @@ export class SnapshotNode implements NodeState {
   async logTop(query: TopQuery): Promise<Top> {
     const records = await this.#matching(query);
     return { ...countTop(records, query), end: { ...countEnd(records), ...this.#limits } };
+  }
+
+  // biome-ignore lint/correctness/useYield: it yields nothing
+  async *events(): AsyncGenerator<never, void, undefined> {
+    throw this.#notInSnapshot('its events');
+  }
+
+  // biome-ignore lint/correctness/useYield: it yields nothing
+  async *followEvents(): AsyncGenerator<never, void, undefined> {
+    throw this.#notInSnapshot('its events');
+  }
+
+  async configHistory(): Promise<ConfigHistory> {
+    throw this.#notInSnapshot('the history of its configuration');
+  }
+
+  async configVersion(): Promise<ConfigVersion> {
+    throw this.#notInSnapshot('the history of its configuration');
   }
 
   async #matching(query: LogSelection & RecordFilter): Promise<FoundRecord[]> {

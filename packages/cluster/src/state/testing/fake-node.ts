@@ -36,6 +36,13 @@ export function fakeNode(able: Partial<NodeState> = {}): NodeState {
     logDigest: refuse('logDigest'),
     logFields: refuse('logFields'),
     logTop: refuse('logTop'),
+    async *events() {
+      yield* [];
+      throw lacks('events');
+    },
+    followEvents: () => refuseStream(),
+    configHistory: refuse('configHistory'),
+    configVersion: refuse('configVersion'),
     ...able,
   };
 }

@@ -160,6 +160,25 @@ export class GrpcNode implements NodeState {
     }
   }
 
+  // Over HTTP only.
+  async *events(): AsyncGenerator<never, void, undefined> {
+    yield* [];
+    throw httpOnly();
+  }
+
+  async *followEvents(): AsyncGenerator<never, void, undefined> {
+    yield* [];
+    throw httpOnly();
+  }
+
+  async configHistory(): Promise<never> {
+    throw httpOnly();
+  }
+
+  async configVersion(): Promise<never> {
+    throw httpOnly();
+  }
+
   async logHistogram(query: HistogramQuery, options: SearchOptions = {}): Promise<Histogram> {
     return readCounts(await this.#connection.call('CountLogs', countRequest(query, options), pickSignal(options)));
   }
@@ -191,4 +210,8 @@ async function* readChunks(messages: AsyncIterable<{ chunk: Uint8Array } | undef
 
 async function closeStream(messages: AsyncGenerator<unknown>): Promise<void> {
   await messages.return(undefined);
+}
+
+function httpOnly(): PortholeError {
+  return new PortholeError('NOT_SUPPORTED', 'there over HTTP only');
 }

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { exactJson, HEARTBEAT_HEADER, optionalValue, POSITION_COMMENT, type Query } from '@porthole/contract';
+import { type ClusterFollowItem, exactJson, HEARTBEAT_HEADER, optionalValue, POSITION_COMMENT, type Query } from '@porthole/contract';
 import { type FollowItem, resumeCursor } from '@porthole/logs';
 import type { StreamBody } from './route-response.ts';
 
@@ -194,4 +194,9 @@ export function agreedHeartbeat(headers: IncomingHttpHeaders, heartbeatMs: numbe
 export function lastEventId({ headers, query }: { headers: IncomingHttpHeaders; query: Query }): string | undefined {
   const { 'last-event-id': id } = headers;
   return (Array.isArray(id) ? id[0] : id) ?? optionalValue(query, 'Last-Event-ID');
+}
+
+/** There is no cursor across the logs of all members: an interrupted follow resumes by time. */
+export function timeId(item: ClusterFollowItem): string | undefined {
+  return item.type === 'record' && item.atMs !== undefined ? String(Math.floor(item.atMs)) : undefined;
 }

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, OutgoingHttpHeaders } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { type CallOptions, exactJson, SizedBytes } from '@porthole/contract';
+import { type CallOptions, type ClusterState, exactJson, SizedBytes } from '@porthole/contract';
 import { type ByteStream, OneChunk } from '@porthole/logs';
 import type { Identity } from '../../auth/identity.ts';
 
@@ -260,3 +260,14 @@ function isOlder(date: string | undefined, { modifiedMs }: Validators): boolean 
 function wholeSeconds(timeMs: number): number {
   return Math.floor(timeMs / 1000) * 1000;
 }
+
+/** Lines of JSON as they become known. */
+export async function linesResponse(lines: AsyncIterable<Uint8Array>): Promise<RouteResponse> {
+  const stream = await openStream(lines);
+  return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, stream };
+}
+
+/** Makes a route of a handler that needs the cluster. */
+export type ClusterRouteFactory = (
+  handler: (cluster: ClusterState, request: RouteRequest) => Promise<RouteResponse>,
+) => RouteHandler;

@@ -1,6 +1,5 @@
 import {
   type ClusterCounts,
-  type ClusterFollowItem,
   type ClusterState,
   type CountId,
   decodeMemberId,
@@ -14,16 +13,23 @@ import {
   parseMemberSelection,
 } from '@porthole/contract';
 import { toBatches, toLines } from '@porthole/records';
-import { EVENT_STREAM_HEADERS, EventEncoder, lastEventId, openFollowStream } from '../response/follow-stream.ts';
+import {
+  EVENT_STREAM_HEADERS,
+  EventEncoder,
+  lastEventId,
+  openFollowStream,
+  timeId,
+} from '../response/follow-stream.ts';
 import { VIA_HEADER } from '../response/http-exchange.ts';
 import {
+  type ClusterRouteFactory,
   callOptions,
   jsonResponse,
-  openStream,
+  linesResponse,
   type RouteHandler,
   type RouteRequest,
-  type RouteResponse,
 } from '../response/route-response.ts';
+import { createClusterEventRoutes } from './event-routes.ts';
 import type { RecordRouteOptions } from './record-routes.ts';
 
 type ClusterRouteId =
@@ -39,9 +45,9 @@ type ClusterRouteId =
   | 'clusterLogDigest'
   | 'clusterLogFields'
   | 'clusterLogTop'
-  | 'clusterLogMoment';
-
-type ClusterHandler = (cluster: ClusterState, request: RouteRequest) => Promise<RouteResponse>;
+  | 'clusterLogMoment'
+  | 'clusterEvents'
+  | 'clusterConfigHistory';
 
 /** What this node answers for all members. Without a cluster every answer is that it cannot. */
 export function createClusterRoutes(
@@ -51,10 +57,7 @@ export function createClusterRoutes(
   const { clock, maxRecords, searchBudgetMs, countBudgetMs, heartbeatMs, stopping } = options;
   const clusterFor = requireCluster(cluster);
   const encoder = new EventEncoder(timeId);
-  const route =
-    (handler: ClusterHandler): RouteHandler =>
-    (request) =>
-      handler(clusterFor(request), request);
+  const route: ClusterRouteFactory = (handler) => (request) => handler(clusterFor(request), request);
   const countRoute = <Id extends CountId>(id: Id) =>
     route(async (all: ClusterCounts, routed) => {
       const { query } = routed;
@@ -62,6 +65,7 @@ export function createClusterRoutes(
       return jsonResponse(await all[id](parseClusterCount(id, query, clock()), { ...callOptions(routed), budgetMs }));
     });
   return {
+    ...createClusterEventRoutes(route, options),
     clusterNodes: route(async (all, { signal }) => jsonResponse(await all.nodes({ signal }))),
     // A member passes the order on: it is carried out here, and goes no further.
     clusterForget: async ({ headers, rest, signal }) => {
@@ -105,16 +109,6 @@ export function createClusterRoutes(
       return linesResponse(toLines(toBatches(all.around(request, callOptions(routed)))));
     }),
   };
-}
-
-async function linesResponse(lines: AsyncIterable<Uint8Array>): Promise<RouteResponse> {
-  const stream = await openStream(lines);
-  return { status: 200, headers: { 'content-type': 'application/x-ndjson' }, stream };
-}
-
-/** There is no cursor across the logs of all members: an interrupted follow resumes by time. */
-function timeId(item: ClusterFollowItem): string | undefined {
-  return item.type === 'record' && item.atMs !== undefined ? String(Math.floor(item.atMs)) : undefined;
 }
 
 /** Returns the cluster, but not for requests of members: a member that fans out for another one would cause a loop. */

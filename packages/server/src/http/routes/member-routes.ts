@@ -11,6 +11,7 @@ import {
 } from '@porthole/contract';
 import type { RouteHandler, RouteResponse } from '../response/route-response.ts';
 import { requireCluster } from './cluster-routes.ts';
+import { createEventRoutes } from './event-routes.ts';
 import { createLogRoutes } from './log-routes.ts';
 import { createStateRoutes } from './node-routes.ts';
 import { createRecordRoutes, type RecordRouteOptions } from './record-routes.ts';
@@ -26,6 +27,7 @@ export function createMemberRoutes(cluster: ClusterState | undefined, options: R
       ...createStateRoutes(state),
       ...createLogRoutes(state),
       ...createRecordRoutes(state, options),
+      ...createEventRoutes(state, options),
     };
     routesOf.set(state, routes);
     return routes;

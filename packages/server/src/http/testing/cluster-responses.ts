@@ -1,6 +1,7 @@
 import {
   type ClusterConfig,
   type ClusterConfigDiff,
+  type ClusterConfigHistory,
   type ClusterDigest,
   type ClusterEnd,
   type ClusterFields,
@@ -79,6 +80,7 @@ export const CLUSTER_RESPONSES: {
   config: ClusterConfig;
   configDiff: ClusterConfigDiff;
   logFiles: ClusterLogFiles;
+  configHistory: ClusterConfigHistory;
   logHistogram: ClusterHistogram;
   logDigest: ClusterDigest;
   logFields: ClusterFields;
@@ -235,6 +237,22 @@ export const CLUSTER_RESPONSES: {
     counted: null,
     members: [OK],
     coverage: COVERAGE,
+  },
+  configHistory: {
+    nodes: [
+      {
+        id: 'a',
+        history: {
+          periods: [
+            { version: '0123456789abcdef', fromMs: 5, toMs: null, changes: [{ key: 'a.b', before: 1, after: null }] },
+            { version: 'fedcba9876543210', fromMs: 1, toMs: 5, changes: null },
+          ],
+          isComplete: true,
+        },
+      },
+      { id: 'b', history: null },
+    ],
+    members: [OK, DEAD],
   },
   logTop: {
     by: 'shard',

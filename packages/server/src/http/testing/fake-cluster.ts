@@ -48,9 +48,14 @@ export class FakeCluster implements ClusterState {
   logDigest = (request: object, options?: SearchOptions) => this.#respond('logDigest', request, options);
   logFields = (request: object, options?: SearchOptions) => this.#respond('logFields', request, options);
   logTop = (request: object, options?: SearchOptions) => this.#respond('logTop', request, options);
+  configHistory = (request: object, options?: SearchOptions) => this.#respond('configHistory', request, options);
 
   search = (request: object, options?: SearchOptions) =>
     toBatches<ClusterRecord, ClusterEnd>(this.#streamed('search', this.found, request, options));
+  events = (request: object, options?: SearchOptions) =>
+    toBatches<ClusterRecord, ClusterEnd>(this.#streamed('events', this.found, request, options));
+  followEvents = (request: object, options?: SearchOptions) =>
+    this.#streamed('followEvents', this.followed, request, options);
   followLogs = (request: object, options?: SearchOptions) =>
     this.#streamed('followLogs', this.followed, request, options);
   around = (request: object, options?: SearchOptions) => this.#streamed('around', this.found, request, options);

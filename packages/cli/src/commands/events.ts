@@ -1,0 +1,152 @@
+import type { NodeClient } from '@porthole/client';
+import {
+  type ClusterEnd,
+  type ClusterRecord,
+  codeOf,
+  coverageOf,
+  type EventKind,
+  failures,
+  kindsQuery,
+  missingText,
+  type NodeEvent,
+  toEvent,
+} from '@porthole/contract';
+import { createZone, type Zone } from '@porthole/logs';
+import type { FoundRecord, SearchEnd } from '@porthole/logs/types';
+import { type RecordBatch, toItems } from '@porthole/records';
+import { EXIT, interruptSignal } from '../exit.ts';
+import type { Invocation } from '../invocation.ts';
+import { formatTable } from '../output/format-table.ts';
+import { formatTime } from '../output/format-units.ts';
+import { visibleText } from '../output/visible-text.ts';
+import { requireRange, timeFlag } from '../records/record-flags.ts';
+import { openNode } from '../sources/open-node.ts';
+import { memberSelection } from '../sources/source-flags.ts';
+
+const DEFAULT_LIMIT = 50;
+
+/** An event, the node that wrote it, and who else saw the same. */
+interface ShownEvent extends NodeEvent {
+  node: string | undefined;
+  seenBy: string[];
+}
+
+/** Prints what happened: to all nodes of the cluster, or to a node without one. */
+export async function run(invocation: Invocation): Promise<number> {
+  const signal = interruptSignal();
+  const { terminal } = invocation;
+  const client = await openNode(invocation);
+  const { timeZone, clockMs } = await client.describe({ signal });
+  const zone = createZone(invocation.text('time-zone') ?? timeZone);
+  const request = buildRequest(invocation, { nowMs: clockMs, offsetMsAt: zone.offsetMsAt });
+  const { events, missing } = await fetchEvents(client, request, signal);
+  await print(invocation, joinSame(events), zone);
+  for (const part of missing) terminal.warn(visibleText(part));
+  if (invocation.isOn('follow')) await follow(invocation, { client, request, zone, signal });
+  if (missing.length > 0) return EXIT.partial;
+  return events.length === 0 && !invocation.isOn('follow') ? EXIT.different : EXIT.ok;
+}
+
+type EventsRequest = ReturnType<typeof buildRequest>;
+
+function buildRequest(invocation: Invocation, clock: Parameters<typeof timeFlag>[2]) {
+  const fromMs = timeFlag(invocation, 'since', clock);
+  const toMs = timeFlag(invocation, 'until', clock);
+  requireRange(fromMs, toMs);
+  const kinds = invocation.texts('kind') as EventKind[];
+  const { args } = invocation;
+  return {
+    ...(fromMs !== undefined && { fromMs }),
+    ...(toMs !== undefined && { toMs }),
+    ...(kinds.length > 0 && { query: kindsQuery(kinds) }),
+    ...(args.length > 0 && { nodes: [...args] }),
+    ...memberSelection(invocation),
+    limit: invocation.number('limit') ?? DEFAULT_LIMIT,
+  };
+}
+
+/** Newest first. A node without a cluster has its own events only. */
+async function fetchEvents(client: NodeClient, request: EventsRequest, signal: AbortSignal) {
+  const { nodes: _nodes, role: _role, labels: _labels, ...own } = request;
+  try {
+    return await readEvents(client.cluster.events({ ...request, order: 'newest' }, { signal }));
+  } catch (error) {
+    if (codeOf(error) !== 'NOT_SUPPORTED') throw error;
+    return readEvents(client.events({ ...own, order: 'newest' }, { signal }));
+  }
+}
+
+async function readEvents(search: AsyncIterable<RecordBatch | ClusterEnd | SearchEnd>) {
+  const events: ShownEvent[] = [];
+  const missing: string[] = [];
+  for await (const items of toItems<FoundRecord | ClusterRecord, ClusterEnd | SearchEnd>(search))
+    for (const item of items) {
+      if (item.type === 'end') {
+        const members = 'members' in item ? item.members : [];
+        missing.push(...failures(coverageOf({ members })).map((part) => missingText(part)));
+      } else events.push(...shown(item));
+    }
+  return { events, missing };
+}
+
+function shown(record: FoundRecord | ClusterRecord): ShownEvent[] {
+  const event = toEvent(record);
+  if (!event) return [];
+  const node = 'node' in record ? record.node : undefined;
+  const timeMs = 'atMs' in record && record.atMs !== undefined ? record.atMs : event.timeMs;
+  return [{ ...event, timeMs, node, seenBy: [] }];
+}
+
+/** What several nodes saw is one event, at the time of the first. */
+function joinSame(newestFirst: readonly ShownEvent[]): ShownEvent[] {
+  const joined: ShownEvent[] = [];
+  const byCause = new Map<string, ShownEvent>();
+  for (const event of newestFirst.toReversed()) {
+    const cause = typeof event.fields.cause === 'string' ? `${event.kind} ${event.fields.cause}` : undefined;
+    const same = cause === undefined ? undefined : byCause.get(cause);
+    if (same && event.node !== undefined && same.node !== event.node) same.seenBy.push(event.node);
+    else joined.push(event);
+    if (cause !== undefined && !same) byCause.set(cause, event);
+  }
+  return joined;
+}
+
+async function print(invocation: Invocation, events: readonly ShownEvent[], zone: Zone): Promise<void> {
+  const { terminal } = invocation;
+  if (invocation.text('output') === 'json') {
+    await terminal.write(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+    return;
+  }
+  if (events.length === 0) return;
+  const hasNodes = events.some(({ node }) => node !== undefined);
+  const rows = events.map(({ timeMs, node = '', kind, message, seenBy }) => [
+    formatTime(timeMs, zone),
+    ...(hasNodes ? [visibleText(node)] : []),
+    kind,
+    visibleText(seenBy.length === 0 ? message : `${message} (also seen by ${seenBy.join(', ')})`),
+  ]);
+  const titles = ['TIME', ...(hasNodes ? ['NODE'] : []), 'EVENT', 'WHAT HAPPENED'];
+  const columns = titles.map((title) => ({ title }));
+  await terminal.write(formatTable(columns, rows, terminal));
+}
+
+interface FollowOptions {
+  client: NodeClient;
+  request: EventsRequest;
+  zone: Zone;
+  signal: AbortSignal;
+}
+
+/** One line for each event, until interrupted. */
+async function follow(invocation: Invocation, { client, request, zone, signal }: FollowOptions): Promise<void> {
+  const { limit: _limit, fromMs: _fromMs, ...filter } = request;
+  for await (const items of client.cluster.followEvents(filter, { signal }))
+    for (const item of items)
+      if (item.type === 'record')
+        for (const event of shown(item))
+          await invocation.terminal.write(
+            invocation.text('output') === 'json'
+              ? `${JSON.stringify(event)}\n`
+              : `${formatTime(event.timeMs, zone)}  ${visibleText(event.node ?? '')}  ${event.kind}  ${visibleText(event.message)}\n`,
+          );
+}

@@ -1,0 +1,39 @@
+import { EVENT_KINDS } from '../events.ts';
+import { CLUSTER_SEARCH_ROWS, MEMBER_ROWS, POSITIONS_ROW } from './cluster-parameters.ts';
+import { choices, flag, text, timestamp, wholeNumber } from './codecs.ts';
+import type { ParameterRow } from './parameter.ts';
+import { BACK_ROW, SEARCH_ROWS } from './record-parameters.ts';
+
+/* The parameters of events and of the history of configurations. */
+
+export const EVENT_OWN_ROWS = [
+  { name: 'kind', field: 'kinds', codec: choices(EVENT_KINDS) },
+  { name: 'follow', field: 'follow', codec: flag },
+] as const satisfies readonly ParameterRow[];
+
+export const EVENT_ROWS = [...EVENT_OWN_ROWS, ...SEARCH_ROWS, BACK_ROW] as const;
+
+export const CLUSTER_EVENT_ROWS = [...EVENT_OWN_ROWS, ...CLUSTER_SEARCH_ROWS, BACK_ROW, POSITIONS_ROW] as const;
+
+export const HISTORY_OWN_ROWS = [
+  { name: 'key', field: 'key', codec: text({ maxBytes: 1024 }), docs: 'historyKey' },
+  { name: 'at', field: 'atMs', codec: timestamp, docs: 'historyAt' },
+  {
+    name: 'limit',
+    field: 'limit',
+    codec: wholeNumber({ minimum: 1, maximum: 500 }),
+    default: 50,
+    docs: 'historyLimit',
+  },
+] as const satisfies readonly ParameterRow[];
+
+export const CLUSTER_HISTORY_ROWS = [...MEMBER_ROWS, ...HISTORY_OWN_ROWS] as const;
+
+export const VERSION_ROW = {
+  name: 'version',
+  in: 'path',
+  required: true,
+  field: 'version',
+  codec: text(),
+  docs: 'configVersion',
+} as const satisfies ParameterRow;

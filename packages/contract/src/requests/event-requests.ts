@@ -1,0 +1,76 @@
+import type { FollowQuery, QueryNode, SearchQuery } from '@porthole/logs/types';
+import type { MemberSelection } from '../cluster-state.ts';
+import { type ConfigHistoryRequest, type EventKind, kindsQuery } from '../events.ts';
+import type { Query } from '../params/codecs.ts';
+import { CLUSTER_HISTORY_ROWS, EVENT_OWN_ROWS, HISTORY_OWN_ROWS } from '../params/event-parameters.ts';
+import { encodeParameters, parseParameters } from '../params/parameter.ts';
+import type { RequestClock } from '../time/time-text.ts';
+import { encodeClusterFollow, parseClusterFollowRequest, parseClusterSearchRequest } from './cluster-requests.ts';
+import {
+  encodeFollow,
+  parseFollowRequest,
+  parseSearchRequest,
+  type SearchLimits,
+  type WithQueryText,
+} from './record-requests.ts';
+
+/* Events are records: their requests are those for records, with the kinds as a part of the query. */
+
+interface EventLimits extends SearchLimits {
+  lastEventId?: string | undefined;
+}
+
+/** Those that are there, or from now on. */
+export type EventsRequest<Selection = object> =
+  | { search: SearchQuery & Selection; follow?: never }
+  | { follow: FollowQuery & Selection; search?: never };
+
+export function parseEventsRequest(query: Query, clock: RequestClock, limits: EventLimits): EventsRequest {
+  const { kinds, follow = false } = parseParameters(EVENT_OWN_ROWS, query);
+  if (follow) return { follow: ofKinds(parseFollowRequest(query, clock, limits.lastEventId), kinds) };
+  return { search: ofKinds(parseSearchRequest(query, clock, limits), kinds) };
+}
+
+export function parseClusterEventsRequest(
+  query: Query,
+  clock: RequestClock,
+  limits: EventLimits,
+): EventsRequest<MemberSelection> {
+  const { kinds, follow = false } = parseParameters(EVENT_OWN_ROWS, query);
+  if (follow) return { follow: ofKinds(parseClusterFollowRequest(query, clock, limits.lastEventId), kinds) };
+  return { search: ofKinds(parseClusterSearchRequest(query, clock, limits), kinds) };
+}
+
+export function encodeEventFollow(query: WithQueryText<FollowQuery>): URLSearchParams {
+  return followed(encodeFollow(query));
+}
+
+export function encodeClusterEventFollow(query: WithQueryText<FollowQuery> & MemberSelection): URLSearchParams {
+  return followed(encodeClusterFollow(query));
+}
+
+function followed(query: URLSearchParams): URLSearchParams {
+  query.set('follow', 'true');
+  return query;
+}
+
+export function parseHistoryRequest(query: Query, clock: RequestClock): ConfigHistoryRequest {
+  return parseParameters(HISTORY_OWN_ROWS, query, { clock });
+}
+
+export function parseClusterHistoryRequest(query: Query, clock: RequestClock): ConfigHistoryRequest & MemberSelection {
+  return parseParameters(CLUSTER_HISTORY_ROWS, query, { clock });
+}
+
+export function encodeHistory(request: Partial<ConfigHistoryRequest> & MemberSelection): URLSearchParams {
+  return encodeParameters(CLUSTER_HISTORY_ROWS, request);
+}
+
+/** The request for events of these kinds, or of any kind. */
+export function ofKinds<Request extends { query?: QueryNode }>(
+  request: Request,
+  kinds?: readonly EventKind[],
+): Request {
+  const query = kindsQuery(kinds);
+  return { ...request, query: request.query ? { kind: 'and', nodes: [query, request.query] } : query };
+}

@@ -1,0 +1,244 @@
+import { X509Certificate } from 'node:crypto';
+import { statfs } from 'node:fs/promises';
+import { errorMessage, type VersionChange } from '@porthole/contract';
+import { NO_WORK, owned } from '@porthole/logs/shared';
+import type { ConfigSource } from '../config/service-config.ts';
+import type { Logger } from '../own-log/own-log.ts';
+import { type ConfigHistory, compareVersions, type StoredConfig } from './config-history.ts';
+import type { EventLog } from './event-log.ts';
+import { bootId, type RunMark } from './last-run.ts';
+
+/** How exactly the end of a killed node is known. */
+const ALIVE_EVERY_MS = 2000;
+
+const CONFIG_EVERY_MS = 5000;
+const DISK_EVERY_MS = 60_000;
+
+/** Smaller jumps are corrections that any time service makes. */
+const STEP_MS = 2000;
+
+/** A disk is nearly full at this share in use, and no more so below the other. */
+const FULL_SHARE = 0.95;
+const ROOM_SHARE = 0.93;
+
+/** A certificate is renewed weeks before its end; days before, somebody has to look at it. */
+const EXPIRES_WITHIN_MS = 7 * 86_400_000;
+
+/** Keys that an event names; the history has all of them. */
+const MAX_NAMED_KEYS = 20;
+
+export interface NodeEventsDeps {
+  log: EventLog;
+  mark: RunMark;
+  history: ConfigHistory;
+  config: ConfigSource;
+  version: string;
+  startedMs: number;
+  /** Where the node writes, and the logs it shows. */
+  dirs: readonly string[];
+  /** The certificate that the node serves, as PEM. */
+  certificate(): string | undefined;
+  ownLog: Logger;
+  now?: () => number;
+  /** Monotonic. */
+  runningMs?: () => number;
+}
+
+/** Watches what happens to the node itself, and writes the events. */
+export class NodeEvents {
+  readonly #deps: NodeEventsDeps;
+  readonly #timers: NodeJS.Timeout[] = [];
+  readonly #full = new Set<string>();
+  #config: StoredConfig | undefined;
+  #differs = '';
+  #clock: { wallMs: number; runningMs: number };
+  #checking = NO_WORK;
+  #isClosed = false;
+  #problem = '';
+
+  constructor(deps: NodeEventsDeps) {
+    this.#deps = deps;
+    this.#clock = this.#readClock();
+  }
+
+  get log(): EventLog {
+    return this.#deps.log;
+  }
+
+  /** Writes how the last run ended and that this one has begun. */
+  async start(): Promise<void> {
+    const { log, mark, version, startedMs } = this.#deps;
+    const killed = await mark.begin({ pid: process.pid, startedMs, version });
+    if (killed) {
+      const isReboot = killed.boot !== '' && killed.boot !== (await bootId());
+      const why = isReboot ? 'the machine was restarted' : 'the process was killed or crashed';
+      log.write({
+        kind: 'killed',
+        timeMs: Math.min(killed.aliveMs, startedMs),
+        message: `the node ended without stopping: ${why}`,
+        cause: `killed ${killed.startedMs} ${killed.pid}`,
+        fields: { pid: killed.pid, startedMs: killed.startedMs, uncertaintyMs: ALIVE_EVERY_MS, isReboot },
+      });
+    }
+    const before = this.#lastValue('version');
+    if (before !== undefined && before !== version)
+      log.write({
+        kind: 'version-changed',
+        message: `the version changed from ${before} to ${version}`,
+        fields: { before, version },
+      });
+    await this.#checkConfig('restart');
+    log.write({
+      kind: 'started',
+      message: `the node started, version ${version}`,
+      fields: { version, pid: process.pid, ...(this.#config && { config: this.#config.version }) },
+    });
+    await log.flush();
+    this.#every(ALIVE_EVERY_MS, () => this.#checkClock());
+    this.#every(CONFIG_EVERY_MS, () => this.#checkConfig('edit'));
+    this.#every(DISK_EVERY_MS, () => this.#checkMachine());
+    await this.#checkMachine();
+  }
+
+  /** Writes that the node stops, and stops watching. */
+  async close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    for (const timer of this.#timers) clearInterval(timer);
+    await this.#checking;
+    this.#deps.log.write({ kind: 'stopped', message: 'the node stopped' });
+    await this.#deps.log.close();
+    await this.#deps.mark.end();
+  }
+
+  #every(ms: number, check: () => Promise<void>): void {
+    const run = () => {
+      this.#checking = owned(
+        this.#checking.then(() => (this.#isClosed ? undefined : check())),
+        (error) => this.#report(error),
+      );
+    };
+    this.#timers.push(setInterval(run, ms).unref());
+  }
+
+  /** Once for each problem: a full disk would fill the log too. */
+  #report(error: unknown): void {
+    const problem = errorMessage(error);
+    if (problem !== this.#problem) this.#deps.ownLog.warn('events', 'what happens cannot be watched', { problem });
+    this.#problem = problem;
+  }
+
+  #lastValue(field: string): string | undefined {
+    const found = this.log.past.findLast(({ fields }) => typeof fields[field] === 'string');
+    return found?.fields[field] as string | undefined;
+  }
+
+  #readClock(): { wallMs: number; runningMs: number } {
+    const { now = Date.now, runningMs = () => performance.now() } = this.#deps;
+    return { wallMs: now(), runningMs: runningMs() };
+  }
+
+  async #checkClock(): Promise<void> {
+    const before = this.#clock;
+    const now = this.#readClock();
+    this.#clock = now;
+    const stepMs = Math.round(now.wallMs - before.wallMs - (now.runningMs - before.runningMs));
+    if (Math.abs(stepMs) >= STEP_MS)
+      this.log.write({
+        kind: 'clock-stepped',
+        message: `the clock was set ${stepMs > 0 ? 'forward' : 'back'} by ${Math.abs(stepMs) / 1000} s`,
+        fields: { stepMs, beforeMs: Math.round(now.wallMs - stepMs) },
+      });
+    await this.#deps.mark.alive(now.wallMs);
+  }
+
+  /** Compares what the node shows with what it showed last, and its file with what it runs with. */
+  async #checkConfig(how: 'restart' | 'edit'): Promise<void> {
+    const { config, history } = this.#deps;
+    const [text, settings] = await Promise.all([config.text(), config.settings()]);
+    if (text !== this.#config?.config) {
+      const before = this.#config ?? (await this.#lastConfig());
+      this.#config = await history.add(text, settings);
+      if (before) this.#reportChange(before, { how, observes: settings.observes });
+    }
+    this.#reportFile(settings.observes === 'self' ? settings.disk.differs : []);
+  }
+
+  async #lastConfig(): Promise<StoredConfig | undefined> {
+    const version = this.#lastValue('config');
+    return version === undefined ? undefined : this.#deps.history.get(version);
+  }
+
+  #reportChange(before: StoredConfig, { how, observes }: { how: 'restart' | 'edit'; observes: 'self' | 'service' }) {
+    const after = this.#config;
+    const changes = after ? compareVersions(before, after) : [];
+    if (!after || changes.length === 0) return;
+    const whose = observes === 'self' ? 'the configuration' : 'the configuration of the service';
+    const since = how === 'restart' ? ' while the node was down' : '';
+    this.log.write({
+      kind: 'config-changed',
+      message: `${whose} changed${since}: ${keysText(changes)}`,
+      fields: {
+        config: after.version,
+        before: before.version,
+        how,
+        keys: changes.slice(0, MAX_NAMED_KEYS).map(({ key }) => key),
+        changed: changes.length,
+      },
+    });
+  }
+
+  #reportFile(keys: readonly string[]): void {
+    const differs = keys.join(' ');
+    if (differs === this.#differs) return;
+    this.#differs = differs;
+    if (keys.length === 0) return;
+    this.log.write({
+      kind: 'config-file-differs',
+      message: `the configuration file was edited and is not in use: ${keysText(keys.map((key) => ({ key })))}`,
+      fields: { keys: keys.slice(0, MAX_NAMED_KEYS), changed: keys.length },
+    });
+  }
+
+  async #checkMachine(): Promise<void> {
+    for (const dir of new Set(this.#deps.dirs)) await this.#checkDisk(dir);
+    this.#checkCertificate();
+  }
+
+  async #checkDisk(dir: string): Promise<void> {
+    const { blocks, bavail, bfree, bsize } = await statfs(dir);
+    // As `df` counts: what only root may use is not available.
+    const used = (blocks - bfree) / Math.max(1, blocks - bfree + bavail);
+    if (used < ROOM_SHARE) this.#full.delete(dir);
+    if (used < FULL_SHARE || this.#full.has(dir)) return;
+    this.#full.add(dir);
+    const freeBytes = bavail * bsize;
+    this.log.write({
+      kind: 'disk-nearly-full',
+      message: `the disk of ${dir} is ${Math.floor(used * 100)} % full`,
+      fields: { dir, freeBytes, usedPercent: Math.floor(used * 100) },
+    });
+  }
+
+  #checkCertificate(): void {
+    const pem = this.#deps.certificate();
+    if (pem === undefined) return;
+    const { validTo, fingerprint256, subject } = new X509Certificate(pem);
+    const endsMs = Date.parse(validTo);
+    const leftMs = endsMs - (this.#deps.now ?? Date.now)();
+    if (leftMs > EXPIRES_WITHIN_MS) return;
+    const when = leftMs < 0 ? 'has expired' : `expires on ${new Date(endsMs).toISOString().slice(0, 10)}`;
+    this.log.write({
+      kind: 'certificate-expiring',
+      message: `the certificate of this node ${when}`,
+      cause: `certificate ${fingerprint256} ${leftMs < 0}`,
+      fields: { endsMs, subject },
+    });
+  }
+}
+
+function keysText(changes: readonly Pick<VersionChange, 'key'>[]): string {
+  const named = changes.slice(0, 3).map(({ key }) => key);
+  const more = changes.length - named.length;
+  return more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ');
+}

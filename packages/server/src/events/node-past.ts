@@ -1,0 +1,96 @@
+import {
+  type CallOptions,
+  type ConfigHistoryRequest,
+  type ConfigPeriod,
+  type ConfigHistory as ConfigPeriods,
+  type ConfigVersion,
+  type FollowOptions,
+  ofKinds,
+  PortholeError,
+  type SearchOptions,
+  searchItems,
+  toEvent,
+} from '@porthole/contract';
+import type { FollowItem, FollowQuery, LogDir, SearchEnd, SearchQuery } from '@porthole/logs';
+import type { RecordBatch } from '@porthole/records';
+import { type ConfigHistory, compareVersions } from './config-history.ts';
+
+/** Starts and changes that are read for the history. */
+const MAX_EVENTS = 5000;
+
+/** What happened to the node, read back: the directory of its events, by the engine that reads its logs. */
+export class NodePast {
+  readonly #logs: LogDir;
+  readonly #history: ConfigHistory;
+
+  constructor({ logs, history }: { logs: LogDir; history: ConfigHistory }) {
+    this.#logs = logs;
+    this.#history = history;
+  }
+
+  events(request: SearchQuery, options: SearchOptions = {}): AsyncIterable<RecordBatch | SearchEnd> {
+    return this.#logs.search(ofKinds(request), options);
+  }
+
+  followEvents(request: FollowQuery, options: FollowOptions = {}): AsyncIterable<FollowItem[]> {
+    return this.#logs.follow(ofKinds(request), options);
+  }
+
+  async configHistory({ key, atMs, limit }: ConfigHistoryRequest, options: CallOptions = {}): Promise<ConfigPeriods> {
+    const { periods, isComplete } = await this.#periods(options);
+    const contains = ({ fromMs, toMs }: ConfigPeriod) =>
+      atMs === undefined || (fromMs <= atMs && atMs < (toMs ?? Number.POSITIVE_INFINITY));
+    const hasKey = ({ changes }: ConfigPeriod) =>
+      key === undefined || changes?.some((change) => change.key === key || change.key.startsWith(`${key}.`));
+    const wanted: ConfigPeriod[] = [];
+    for (const { version, before, fromMs, toMs } of periods) {
+      if (wanted.length >= limit) break;
+      const changes = before === undefined ? null : await this.#changes(before, version);
+      const period = { version, fromMs, toMs, changes };
+      if (contains(period) && hasKey(period)) wanted.push(period);
+    }
+    return { periods: wanted, isComplete };
+  }
+
+  async configVersion(version: string): Promise<ConfigVersion> {
+    const stored = await this.#history.get(version);
+    if (!stored)
+      throw new PortholeError(
+        'CONFIG_VERSION_NOT_FOUND',
+        `no configuration has the version ${JSON.stringify(version.slice(0, 60))}; /api/v1/config/history lists them`,
+      );
+    return { ...stored, settings: [...stored.settings] };
+  }
+
+  close(): Promise<void> {
+    return this.#logs.close();
+  }
+
+  async #changes(before: string, version: string): Promise<ConfigPeriod['changes']> {
+    const [old, now] = await Promise.all([this.#history.get(before), this.#history.get(version)]);
+    return old && now ? compareVersions(old, now) : null;
+  }
+
+  /** Newest first. An event that names another configuration than the one before begins a period. */
+  async #periods(options: CallOptions) {
+    const query = { kind: 'exists', field: 'config' } as const;
+    const request = { order: 'newest', limit: MAX_EVENTS, before: 0, after: 0, query } as const;
+    const seen: { version: string; timeMs: number }[] = [];
+    let isComplete = false;
+    for await (const items of searchItems({ search: (all, how) => this.events(all, how) }, request, options))
+      for (const item of items) {
+        if (item.type === 'end') isComplete = item.reason === 'exhausted' && item.problems.length === 0;
+        const event = item.type === 'record' ? toEvent(item) : undefined;
+        const version = event?.fields.config;
+        if (event && typeof version === 'string') seen.push({ version, timeMs: event.timeMs });
+      }
+    const periods: { version: string; before: string | undefined; fromMs: number; toMs: number | null }[] = [];
+    for (const { version, timeMs } of seen.reverse()) {
+      const last = periods.at(-1);
+      if (last?.version === version) continue;
+      if (last) last.toMs = timeMs;
+      periods.push({ version, before: last?.version, fromMs: timeMs, toMs: null });
+    }
+    return { periods: periods.reverse(), isComplete };
+  }
+}
