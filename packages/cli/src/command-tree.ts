@@ -81,7 +81,7 @@ const NODES_COMMAND: CommandDefinition = {
 
 const EVENTS_COMMAND: CommandDefinition = {
   name: 'events',
-  about: 'what happened to the nodes: starts, stops, kills, changes of configurations, lost members',
+  about: 'what happened to the nodes: starts, stops, kills, changes of configurations',
   args: [
     {
       name: 'node',
@@ -109,7 +109,7 @@ const EVENTS_COMMAND: CommandDefinition = {
   ],
   isPaged: true,
   notes: [
-    'Oldest first. What several nodes saw is shown once, with who else saw it.\n' +
+    'Oldest first.\n' +
       'Exit codes: 0 found, 1 nothing happened, 2 error, 3 some nodes did not respond.',
   ],
   examples: [

@@ -48,7 +48,7 @@ import { CursorKeeper } from './records/search/cursor-keeper.ts';
 import { inParallel } from './requests/bounded-calls.ts';
 import type { SettingsDeps } from './settings/fetch-settings.ts';
 import { clusterConfig, configDiff } from './state/cluster-config.ts';
-import { clusterConfigHistory, clusterEvents, followClusterEvents } from './state/cluster-events.ts';
+import { clusterConfigHistory, clusterEvents, followClusterEvents } from './cluster-events.ts';
 import { clusterFiles } from './state/cluster-files.ts';
 import { clusterNodes, forgetMember, type NodesDeps } from './state/cluster-nodes.ts';
 import { clusterDigest } from './state/counts/cluster-digest.ts';

@@ -13,10 +13,6 @@ export const EVENT_KINDS = [
   'clock-stepped',
   'disk-nearly-full',
   'certificate-expiring',
-  'member-joined',
-  'member-left',
-  'member-lost',
-  'member-back',
 ] as const;
 
 export type EventKind = (typeof EVENT_KINDS)[number];
@@ -32,10 +28,6 @@ export const EVENT_LEVELS: Readonly<Record<EventKind, Extract<Level, 'INFO' | 'W
   'clock-stepped': 'WARN',
   'disk-nearly-full': 'ERROR',
   'certificate-expiring': 'WARN',
-  'member-joined': 'INFO',
-  'member-left': 'INFO',
-  'member-lost': 'ERROR',
-  'member-back': 'INFO',
 };
 
 /** An event as programs use it; in a response it is a record whose context has the kind and the fields. */

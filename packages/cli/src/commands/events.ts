@@ -25,10 +25,9 @@ import { memberSelection } from '../sources/source-flags.ts';
 
 const DEFAULT_LIMIT = 50;
 
-/** An event, the node that wrote it, and who else saw the same. */
+/** An event and its node. */
 interface ShownEvent extends NodeEvent {
   node: string | undefined;
-  seenBy: string[];
 }
 
 /** Prints what happened: to all nodes of the cluster, or to a node without one. */
@@ -40,7 +39,7 @@ export async function run(invocation: Invocation): Promise<number> {
   const zone = createZone(invocation.text('time-zone') ?? timeZone);
   const request = buildRequest(invocation, { nowMs: clockMs, offsetMsAt: zone.offsetMsAt });
   const { events, missing } = await fetchEvents(client, request, signal);
-  await print(invocation, joinSame(events), zone);
+  await print(invocation, events.toReversed(), zone);
   for (const part of missing) terminal.warn(visibleText(part));
   if (invocation.isOn('follow')) await follow(invocation, { client, request, zone, signal });
   if (missing.length > 0) return EXIT.partial;
@@ -94,21 +93,7 @@ function shown(record: FoundRecord | ClusterRecord): ShownEvent[] {
   if (!event) return [];
   const node = 'node' in record ? record.node : undefined;
   const timeMs = 'atMs' in record && record.atMs !== undefined ? record.atMs : event.timeMs;
-  return [{ ...event, timeMs, node, seenBy: [] }];
-}
-
-/** What several nodes saw is one event, at the time of the first. */
-function joinSame(newestFirst: readonly ShownEvent[]): ShownEvent[] {
-  const joined: ShownEvent[] = [];
-  const byCause = new Map<string, ShownEvent>();
-  for (const event of newestFirst.toReversed()) {
-    const cause = typeof event.fields.cause === 'string' ? `${event.kind} ${event.fields.cause}` : undefined;
-    const same = cause === undefined ? undefined : byCause.get(cause);
-    if (same && event.node !== undefined && same.node !== event.node) same.seenBy.push(event.node);
-    else joined.push(event);
-    if (cause !== undefined && !same) byCause.set(cause, event);
-  }
-  return joined;
+  return [{ ...event, timeMs, node }];
 }
 
 async function print(invocation: Invocation, events: readonly ShownEvent[], zone: Zone): Promise<void> {
@@ -119,11 +104,11 @@ async function print(invocation: Invocation, events: readonly ShownEvent[], zone
   }
   if (events.length === 0) return;
   const hasNodes = events.some(({ node }) => node !== undefined);
-  const rows = events.map(({ timeMs, node = '', kind, message, seenBy }) => [
+  const rows = events.map(({ timeMs, node = '', kind, message }) => [
     formatTime(timeMs, zone),
     ...(hasNodes ? [visibleText(node)] : []),
     kind,
-    visibleText(seenBy.length === 0 ? message : `${message} (also seen by ${seenBy.join(', ')})`),
+    visibleText(message),
   ]);
   const titles = ['TIME', ...(hasNodes ? ['NODE'] : []), 'EVENT', 'WHAT HAPPENED'];
   const columns = titles.map((title) => ({ title }));

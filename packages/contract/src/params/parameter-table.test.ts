@@ -19,6 +19,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   bucketMs: '1m',
   beforeMs: '30s',
   afterMs: '2s',
+  atMs: '@4',
   positions: '@a=b',
   floors: 'broker-1=1794743999123',
   query: 'shard=13',
@@ -26,7 +27,11 @@ const SAMPLES: Readonly<Record<string, string>> = {
 };
 
 /** A second value of parameters that may be repeated. */
-const SECOND_SAMPLES: Readonly<Record<string, string>> = { floors: '*=-1', labels: 'rack=7' };
+const SECOND_SAMPLES: Readonly<Record<string, string>> = {
+  floors: '*=-1',
+  labels: 'rack=7',
+  kinds: 'killed',
+};
 
 const OPERATIONS = [
   ...ROUTE_IDS.filter((id) => !getRoute(id).page).map((id) => ({ operation: id as string, route: getRoute(id) })),

@@ -266,6 +266,19 @@ const GROUP: SentTypes['DigestGroup'] = {
 };
 
 /** By the schema of the response. */
+const HISTORY: SentTypes['ConfigHistory'] = {
+  periods: [
+    {
+      version: '4f1d0a7be2c93a55',
+      fromMs: AT_MS - 600_000,
+      toMs: null,
+      changes: [{ key: 'query.timeout', before: '30s', after: '3s' }],
+    },
+    { version: '90c2ee41d7b8f016', fromMs: AT_MS - 86_400_000, toMs: AT_MS - 600_000, changes: null },
+  ],
+  isComplete: true,
+};
+
 const EXAMPLES = {
   NodeConfig: CONFIG,
   NodeSettings: {
@@ -331,6 +344,13 @@ const EXAMPLES = {
       },
     ],
   },
+  ConfigHistory: HISTORY,
+  ConfigVersion: {
+    version: '4f1d0a7be2c93a55',
+    config: CONFIG.config,
+    settings: [{ key: 'query.timeout', value: '3s' }],
+  },
+  ClusterConfigHistory: { nodes: [{ id: 'broker-1', history: HISTORY }], members: [REPORT] },
   ForgottenMember: { id: 'broker-3', members: [REPORT] },
   ClusterConfig: { configs: [{ id: 'broker-1', role: 'broker', config: CONFIG, report: REPORT }] },
   ClusterConfigDiff: {

@@ -100,12 +100,17 @@ export class NodeEvents {
     await this.#checkMachine();
   }
 
+  /** Resolves when the checks that have begun are done. */
+  async checked(): Promise<void> {
+    await this.#checking;
+  }
+
   /** Writes that the node stops, and stops watching. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
     for (const timer of this.#timers) clearInterval(timer);
-    await this.#checking;
+    await this.checked();
     this.#deps.log.write({ kind: 'stopped', message: 'the node stopped' });
     await this.#deps.log.close();
     await this.#deps.mark.end();

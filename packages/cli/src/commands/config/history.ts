@@ -60,7 +60,9 @@ export async function runAt(invocation: Invocation): Promise<number> {
   const { timeMs: atMs } = reading;
   const [period] = (await node.configHistory({ atMs, limit: 1 }, { signal })).periods;
   if (!period)
-    throw new ProgramError(`no configuration of ${formatTime(atMs, zone)} is known; "porthole config history" lists them`);
+    throw new ProgramError(
+      `no configuration of ${formatTime(atMs, zone)} is known; "porthole config history" lists them`,
+    );
   const { config, settings } = await node.configVersion(period.version, { signal });
   const until = period.toMs === null ? 'still in use' : `until ${formatTime(period.toMs, zone)}`;
   terminal.note(`configuration since ${formatTime(period.fromMs, zone)}, ${until}`);
@@ -74,7 +76,9 @@ export async function runAt(invocation: Invocation): Promise<number> {
   return found.length === 0 ? EXIT.different : EXIT.ok;
 }
 
-async function memberOf(invocation: Invocation): Promise<Pick<NodeClient, 'describe' | 'configHistory' | 'configVersion'>> {
+async function memberOf(
+  invocation: Invocation,
+): Promise<Pick<NodeClient, 'describe' | 'configHistory' | 'configVersion'>> {
   const client = await openNode(invocation);
   const id = invocation.text('node');
   return id === undefined ? client : client.cluster.member(id);
@@ -92,7 +96,8 @@ function createZoneOf(invocation: Invocation): Zone {
 function periodText({ node, fromMs, changes }: NodePeriod, zone: Zone, key: string | undefined): string {
   const head = `${formatTime(fromMs, zone)}  ${visibleText(node)}`;
   if (changes === null) return `${head}  first configuration that is known\n`;
-  const isWanted = (change: VersionChange) => key === undefined || change.key === key || change.key.startsWith(`${key}.`);
+  const isWanted = (change: VersionChange) =>
+    key === undefined || change.key === key || change.key.startsWith(`${key}.`);
   const lines = changes.filter(isWanted).map((change) => `  ${changeText(change)}\n`);
   return `${head}\n${lines.join('')}`;
 }

@@ -15,12 +15,12 @@ import {
 } from '@porthole/contract';
 import type { ByteStream, FollowItem, FollowQuery, LogEntry, SearchEnd, SearchQuery } from '@porthole/logs/types';
 import { isBatch, type RecordBatch } from '@porthole/records';
-import { DelegatedNode } from '../contract-only/delegated-node.ts';
-import type { Peers, RegisteredPeer } from '../fan-out/peers.ts';
-import { followCluster } from '../records/follow/cluster-follow.ts';
-import type { ClusterDeps } from '../records/search/cluster-deps.ts';
-import { searchCluster } from '../records/search/cluster-search.ts';
-import { chooseMembers, departedReport, queryMembers, type StateDeps } from './query-members.ts';
+import { DelegatedNode } from './contract-only/delegated-node.ts';
+import type { Peers, RegisteredPeer } from './fan-out/peers.ts';
+import { followCluster } from './records/follow/cluster-follow.ts';
+import type { ClusterDeps } from './records/search/cluster-deps.ts';
+import { searchCluster } from './records/search/cluster-search.ts';
+import { chooseMembers, departedReport, queryMembers, type StateDeps } from './state/query-members.ts';
 
 /** The events of a node in place of its logs: events are records, so whatever merges logs of members merges events. */
 class EventsNode extends DelegatedNode implements NodeState {
