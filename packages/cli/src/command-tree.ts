@@ -108,10 +108,7 @@ const EVENTS_COMMAND: CommandDefinition = {
     PAGER_FLAG,
   ],
   isPaged: true,
-  notes: [
-    'Oldest first.\n' +
-      'Exit codes: 0 found, 1 nothing happened, 2 error, 3 some nodes did not respond.',
-  ],
+  notes: ['Oldest first.\n' + 'Exit codes: 0 found, 1 nothing happened, 2 error, 3 some nodes did not respond.'],
   examples: [
     ['porthole events -S 1h', 'the last hour of the cluster'],
     ['porthole events --kind config-changed --kind killed', 'changes and crashes'],

@@ -38,6 +38,7 @@ import type {
   TopQuery,
 } from '@porthole/logs/types';
 import type { RecordBatch } from '@porthole/records';
+import { clusterConfigHistory, clusterEvents, followClusterEvents } from './cluster-events.ts';
 import type { Membership } from './membership/membership.ts';
 import { type ClusterParts, type LocalClusterOptions, openClusterParts } from './open-cluster.ts';
 import { followCluster } from './records/follow/cluster-follow.ts';
@@ -48,7 +49,6 @@ import { CursorKeeper } from './records/search/cursor-keeper.ts';
 import { inParallel } from './requests/bounded-calls.ts';
 import type { SettingsDeps } from './settings/fetch-settings.ts';
 import { clusterConfig, configDiff } from './state/cluster-config.ts';
-import { clusterConfigHistory, clusterEvents, followClusterEvents } from './cluster-events.ts';
 import { clusterFiles } from './state/cluster-files.ts';
 import { clusterNodes, forgetMember, type NodesDeps } from './state/cluster-nodes.ts';
 import { clusterDigest } from './state/counts/cluster-digest.ts';

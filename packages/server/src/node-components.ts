@@ -137,7 +137,15 @@ export async function openNodeComponents(
   const health = createHealth(checks, options.isStopping);
   const credentialFiles = [...opened.files, ...secrets.watchedFiles(config)];
   const close = () =>
-    closeAll(reloadedFiles, ...(archive ? [archive] : []), logs, ...(happened ? [happened] : []), ...(journal ? [journal] : []), accessLog, ownLog);
+    closeAll(
+      reloadedFiles,
+      ...(archive ? [archive] : []),
+      logs,
+      ...(happened ? [happened] : []),
+      ...(journal ? [journal] : []),
+      accessLog,
+      ownLog,
+    );
   const components = { tls, access, accessLog, credentialFiles, reloadedFiles, ownLog, logs, config, state, cluster };
   return { ...components, archive, health, warnings, close };
 }

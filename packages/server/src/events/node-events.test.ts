@@ -37,6 +37,7 @@ class Machine {
     return {
       observes: this.observes,
       text: async () => JSON.stringify(this.values),
+      source: async () => JSON.stringify(this.values),
       settings: async () => ({
         observes: this.observes,
         file: 'x.toml',

@@ -1,5 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type ClusterFollowItem, exactJson, HEARTBEAT_HEADER, optionalValue, POSITION_COMMENT, type Query } from '@porthole/contract';
+import {
+  type ClusterFollowItem,
+  exactJson,
+  HEARTBEAT_HEADER,
+  optionalValue,
+  POSITION_COMMENT,
+  type Query,
+} from '@porthole/contract';
 import { type FollowItem, resumeCursor } from '@porthole/logs';
 import type { StreamBody } from './route-response.ts';
 
