@@ -57,6 +57,24 @@ describe('porthole config get', () => {
     expect(outcome).toEqual({ code: 0, signal: null, stdout, stderr: '' });
   });
 
+  it('of a file in another format gives TOML, a key of it, or its own text', async () => {
+    const cwd = tempDir();
+    const text = '# the cache\nport 6379\nrequirepass hunter-two\n';
+    writeFileSync(join(cwd, 'redis.conf'), text);
+    const outputs = [
+      [['redis.conf'], 'port = 6379\nrequirepass = "******"\n'],
+      [['redis.conf', 'port', '-o', 'value'], '6379\n'],
+      [['redis.conf', '-o', 'source'], text.replace('hunter-two', '******')],
+    ] as const;
+    for (const [words, stdout] of outputs)
+      expect(await runCommand(['config', 'get', ...words], cwd)).toMatchObject({ code: 0, stdout, stderr: '' });
+    const { code, stderr } = await runCommand(['config', 'get', 'redis.conf', 'port', '-o', 'source'], cwd);
+    expect({ code, stderr }).toEqual({
+      code: 2,
+      stderr: 'porthole: -o source prints the whole text and takes no keys\n',
+    });
+  });
+
   it('reports an unknown key with the nearest names and exit code 1, after printing the known ones', async () => {
     expect(await runCommand(['config', 'get', 'a.toml', 'user', '-o', 'value'], withFiles())).toMatchObject({
       code: 2,

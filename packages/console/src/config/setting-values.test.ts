@@ -10,6 +10,7 @@ import {
   countSettings,
   diskNotice,
   loadNodeConfig,
+  runningNotice,
   settingMark,
   shortFingerprint,
   showValue,
@@ -128,7 +129,33 @@ it('loads text and settings', async () => {
       fakeCluster(async () => SETTINGS),
       'a',
     ),
-  ).toEqual({ id: 'a', text: 'x = 1\n', report, settings: SETTINGS, settingsProblem: null });
+  ).toEqual({ id: 'a', text: 'x = 1\n', source: null, report, settings: SETTINGS, settingsProblem: null });
+});
+
+it('loads the source of a configuration that is not TOML, and does without it', async () => {
+  const settings = async () => ({ ...SETTINGS, format: 'yaml' });
+  const cluster = (config: () => Promise<unknown>) => ({
+    ...fakeCluster(settings),
+    member: () => ({ settings, config }) as unknown as NodeState,
+  });
+  const loaded = await loadNodeConfig(
+    cluster(async () => ({ config: 'x: 1\n' })),
+    'a',
+  );
+  expect(loaded).toMatchObject({ text: 'x = 1\n', source: 'x: 1\n' });
+  const failing = cluster(async () => Promise.reject(new PortholeError('UNREACHABLE', 'gone')));
+  expect(await loadNodeConfig(failing, 'a')).toMatchObject({ text: 'x = 1\n', source: null });
+});
+
+it('says that a service runs with other values than its files have', () => {
+  const running = { state: 'differs', detail: null, comparedKeys: 2 } as const;
+  const differences = [{ key: 'port', onDisk: 6379, running: 6380 }];
+  expect(runningNotice({ running: { ...running, differences } })).toEqual({
+    text: 'The service runs with other values than its files have: 1 key',
+    detail: 'port: 6379 → 6380',
+  });
+  expect(runningNotice({ running: { ...running, state: 'same', differences: [] } })).toBeNull();
+  expect(runningNotice({})).toBeNull();
 });
 
 it('a node without settings has its text and the reason', async () => {

@@ -126,6 +126,19 @@ function nameKeys({ differs, detail }: NodeSettings['disk']): string | null {
   return differs.slice(0, MAX_NAMED).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
 }
 
+/** The notice about a service that runs with other values than its files have, or does not say with which. */
+export function runningNotice({ running }: Pick<NodeSettings, 'running'>): DiskNotice | null {
+  if (running === undefined || running.state === 'same') return null;
+  if (running.state === 'failed') return { text: 'What the service runs with is unknown', detail: running.detail };
+  const { differences } = running;
+  const shown = differences.slice(0, MAX_NAMED).map(({ key, onDisk, running: value }) => {
+    return `${key}: ${showValue(onDisk).text} → ${showValue(value).text}`;
+  });
+  const rest = differences.length - shown.length;
+  const text = `The service runs with other values than its files have: ${formatCounted(differences.length, 'key')}`;
+  return { text, detail: shown.join(', ') + (rest > 0 ? ` and ${rest} more` : '') };
+}
+
 /** What is known about one node's configuration. */
 export interface KnownConfig {
   id: string;
@@ -133,6 +146,8 @@ export interface KnownConfig {
   text: string | null;
   report: MemberReport;
   settings: NodeSettings | null;
+  /** The text of the service's files, masked; `null` if it is TOML, or not known. */
+  source: string | null;
   /** Why there are no settings: members that only implement the LinDB contract have none. */
   settingsProblem: { code: string; detail: string } | null;
 }
@@ -150,8 +165,24 @@ export async function loadNodeConfig(
     loadSettings(cluster, id, options),
   ]);
   const found = configs.find((one) => one.id === id);
-  if (found === undefined) return { id, text: null, report: unknownReport(id), ...settings };
-  return { id, text: found.config?.config ?? null, report: found.report, ...settings };
+  if (found === undefined) return { id, text: null, source: null, report: unknownReport(id), ...settings };
+  const source = settings.settings?.format === undefined ? null : await loadSource(cluster, id, options);
+  return { id, text: found.config?.config ?? null, source, report: found.report, ...settings };
+}
+
+/** `null` if it cannot be loaded: the TOML made from it is shown in any case. */
+async function loadSource(
+  cluster: Pick<LoadOptions, 'member'>,
+  id: string,
+  options: CallOptions,
+): Promise<string | null> {
+  try {
+    return (await cluster.member(id).config({ ...options, format: 'source' })).config;
+  } catch {
+    // The TOML is shown instead, and a node that fails altogether is reported with it.
+    options.signal?.throwIfAborted();
+    return null;
+  }
 }
 
 /** The settings, or why there are none; rejects only if the signal is aborted. */

@@ -98,7 +98,7 @@ function nodeQuery({ text, shape }: NodeView): URLSearchParams {
 
 function parseShape(query: URLSearchParams): { shape?: ConfigShape } {
   const shape = query.get('as');
-  return shape === 'table' || shape === 'start' ? { shape } : {};
+  return shape === 'table' || shape === 'start' || shape === 'source' ? { shape } : {};
 }
 
 function nodePath({ id, tab }: NodeView): string {

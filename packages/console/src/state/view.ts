@@ -107,7 +107,7 @@ export const ALL_LOGS: LogsView = {
 };
 
 /** A table of settings, or the text at start; otherwise the current text. */
-export type ConfigShape = 'table' | 'start';
+export type ConfigShape = 'table' | 'start' | 'source';
 
 export interface ConfigView {
   page: 'config';

@@ -106,6 +106,7 @@ describe('the schemas', () => {
       'ClusterDigest',
       'NodeDescription',
       'Setting',
+      'NodeSettings',
       'Problem',
     ]);
   });

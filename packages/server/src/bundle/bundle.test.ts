@@ -257,4 +257,13 @@ describe('the bundle of a cluster', () => {
     for (const { name, content } of bundle.files)
       for (const hidden of [secret, token]) expect(content.includes(hidden), name).toBe(false);
   });
+
+  it('has the text of a configuration in another format too', async () => {
+    const configFile = join(tempDir(), 'redis.conf');
+    writeFileSync(configFile, '# the cache\nport 6379\nrequirepass correct-horse-battery\n');
+    const [first] = await startBundleCluster({ nodes: [{ files: {}, settings: { service: { configFile } } }] });
+    const bundle = await fetchBundle(first?.port ?? 0);
+    expect(bundle.text('config/n1.source.txt')).toBe('# the cache\nport 6379\nrequirepass ******\n');
+    expect(bundle.text('config/n1.toml')).toBe('port = 6379\nrequirepass = "******"\n');
+  });
 });

@@ -1,5 +1,11 @@
 import { arch, platform, release } from 'node:os';
-import { type BundleManifest, type BundleRequest, bundleFileName, type ClusterState } from '@porthole/contract';
+import {
+  type BundleManifest,
+  type BundleRequest,
+  bundleFileName,
+  type ClusterState,
+  type NodeSettings,
+} from '@porthole/contract';
 import { expectCode } from '../errors.ts';
 import { ownVersion } from '../version.ts';
 import { type BundleContext, type BundleSources, BundleWriter, EntryNames, isUnresponsive } from './bundle-writer.ts';
@@ -172,7 +178,19 @@ async function addConfigs({ writer, names, configs, cluster, signal }: BundleCon
       await writer.addWhole(tomlName ?? '', async () => config.config, { node, problems });
     }
     if (hasLeft) continue;
-    if (isUnresponsive(memberConfig)) writer.addMissing(settingsName ?? '', reason, node);
-    else await writer.addJson(settingsName ?? '', () => cluster.member(node).settings({ signal }), { node });
+    if (isUnresponsive(memberConfig)) {
+      writer.addMissing(settingsName ?? '', reason, node);
+      continue;
+    }
+    const member = cluster.member(node);
+    let settings: NodeSettings | undefined;
+    const fetchSettings = async () => {
+      settings = await member.settings({ signal });
+      return settings;
+    };
+    await writer.addJson(settingsName ?? '', fetchSettings, { node });
+    if (settings?.format === undefined) continue; // its source is TOML
+    const fetchSource = async () => (await member.config({ format: 'source', signal })).config;
+    await writer.addWhole(names.take(['config', node], '.source.txt'), fetchSource, { node });
   }
 }

@@ -266,7 +266,7 @@ export class NodeCluster implements ClusterState {
       },
       fingerprint: await files.fingerprint(),
       mask: (text) => maskToml(text, thread),
-      maskSource: async (text) => (await thread.run('view', [{ path: '', text }])).source,
+      maskSource: (text) => maskSource(text, thread),
       maxConfigBytes: maxBytes,
       findSecrets: async (text) => (settings.logs.scrub ? (await thread.run('secrets', text)).values : []),
       scrubbing,
@@ -313,6 +313,17 @@ async function maskToml(text: string, thread: ConfigThread): Promise<string | un
   } catch (error) {
     if (!(error instanceof TomlError || error instanceof PortholeError)) throw error;
     return undefined;
+  }
+}
+
+/** What is not valid TOML although it is named so is masked as text. */
+async function maskSource(text: string, thread: ConfigThread): Promise<string> {
+  const { splitSource } = await import('../config/config-view.ts');
+  try {
+    return (await thread.run('view', splitSource(text))).source;
+  } catch (error) {
+    if (!(error instanceof TomlError)) throw error;
+    return (await thread.run('view', [{ path: '', text, format: 'text' }])).source;
   }
 }
 

@@ -122,6 +122,19 @@ function findOrigins(read: readonly ReadFile[]) {
   };
 }
 
+const HEADER = /^==> (.+) <==\n/gm;
+
+/** The files of a source that a node has returned; a single one has no name. */
+export function splitSource(text: string): ConfigFile[] {
+  const headers = text.startsWith('==> ') ? [...text.matchAll(HEADER)] : [];
+  if (headers.length === 0) return [{ path: '', text }];
+  return headers.map(({ 0: header, 1: path = '', index }, number) => {
+    // Files are parted by an empty line.
+    const next = headers[number + 1]?.index;
+    return { path, text: text.slice(index + header.length, next === undefined ? undefined : next - 1) };
+  });
+}
+
 function withHeader(path: string, text = ''): string {
   return `==> ${path} <==\n${text}${text === '' || text.endsWith('\n') ? '' : '\n'}`;
 }

@@ -1,8 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { NodeConfig, NodeSettings } from '@porthole/contract';
+import type { ClusterConfigDiff, NodeConfig, NodeSettings } from '@porthole/contract';
 import { describe, expect, it } from 'vitest';
+import { startBundleCluster } from '../bundle/testing/bundle-cluster.ts';
 import { requestJson, requestProblem } from '../testing/send-request.ts';
 import { startTestNode, tempDir } from '../testing/test-node.ts';
 
@@ -105,6 +106,91 @@ describe("the service's configuration", () => {
       textAtStart: `${TEXT.replace('hunter2-hunter2', '******')}[old]\nkey = true\n`,
     });
     expect(now.find(({ key }) => key === 'http.port')?.value).toBe(9001);
+  });
+});
+
+describe("the service's configuration in another format", () => {
+  const YAML = '# the node\nhttp:\n  port: 9000 # where it listens\nuser:\n  password: hunter2-hunter2\n';
+
+  async function startBesideFile(name: string, text: string) {
+    const configFile = join(tempDir(), name);
+    writeFileSync(configFile, text);
+    const { port } = await startTestNode({ settings: { service: { configFile } } });
+    return { port, configFile };
+  }
+
+  it('is TOML by default, and its own masked text on request', async () => {
+    const { port, configFile } = await startBesideFile('service.yaml', YAML);
+    const { config, node } = await requestJson<NodeConfig>(port, '/api/v1/config');
+    expect(config).toBe('[http]\nport = 9000\n\n[user]\npassword = "******"\n');
+    expect(await requestJson<NodeConfig>(port, '/api/v1/config?format=source')).toEqual({
+      config: YAML.replace('hunter2-hunter2', '"******"'),
+      node,
+    });
+    expect((await requestJson<NodeConfig>(port, '/api/v1/config?format=toml')).config).toBe(config);
+    expect(await requestProblem(port, '/api/v1/config?format=yaml')).toMatchObject({
+      status: 400,
+      code: 'PARAMETER_INVALID',
+    });
+    writeFileSync(configFile, YAML.replace('9000', '9001'));
+    expect(await requestJson<NodeSettings>(port, '/api/v1/config/settings')).toMatchObject({
+      format: 'yaml',
+      settings: [
+        { key: 'http.port', value: 9001, source: 'file', default: null, file: configFile, line: 3 },
+        { key: 'user.password', value: '******', secret: true, line: 5 },
+      ],
+      disk: { state: 'changed', differs: ['http.port'] },
+    });
+  });
+
+  it('that is in no known format is shown as text, and the node is not degraded', async () => {
+    const text = 'Nothing that a reader knows, or could know.\nIt logs in as app:hunter2-hunter2@db1.\n';
+    const { port } = await startBesideFile('service.txt', text);
+    const masked = text.replace('hunter2-hunter2', '******');
+    expect((await requestJson<NodeConfig>(port, '/api/v1/config?format=source')).config).toBe(masked);
+    const { settings, format } = await requestJson<NodeSettings>(port, '/api/v1/config/settings');
+    expect(format).toBe('text');
+    expect(settings).toMatchObject([{ key: 'text', value: masked.split('\n') }]);
+    expect(await requestJson(port, '/health/ready')).toMatchObject({ status: 'ready' });
+  });
+
+  it('that is broken is shown as text with the reason, and its secrets masked', async () => {
+    const { port } = await startBesideFile('service.yaml', `${YAML}broken: [1\n`);
+    const { problems } = await requestJson<NodeSettings>(port, '/api/v1/config/settings');
+    expect(problems).toEqual([
+      expect.stringMatching(/service\.yaml: it cannot be read as yaml: not valid YAML \(line \d+\)$/),
+    ]);
+    const { config } = await requestJson<NodeConfig>(port, '/api/v1/config?format=source');
+    expect(config).toContain('broken: [1');
+    expect(config).not.toContain('hunter2');
+  });
+
+  it('masks its secrets in the text of logs', async () => {
+    const configFile = join(tempDir(), 'redis.conf');
+    writeFileSync(configFile, 'port 6379\nrequirepass hunter2-hunter2\n');
+    const files = { 'a.log': '2026-11-15 10:00:00.000\tINFO\tmain.go:1\t[x]: login with hunter2-hunter2\n' };
+    const { port } = await startTestNode({ files, settings: { service: { configFile } } });
+    const response = await fetch(`http://127.0.0.1:${port}/api/v1/log/view?file=a.log`);
+    expect(await response.text()).toMatch(/login with \*+\n$/);
+  });
+
+  it('is compared between members, by the meaning of its values', async () => {
+    const confs = ['shared_buffers = 64MB\nwork_mem = 4MB\n', 'shared_buffers = 65536kB\nwork_mem = 8MB\n'];
+    const nodes = await startBundleCluster({
+      nodes: confs.map((text) => {
+        const configFile = join(tempDir(), 'postgresql.conf');
+        writeFileSync(configFile, text);
+        return { files: {}, settings: { service: { configFile } } };
+      }),
+    });
+    const port = nodes[0]?.port ?? 0;
+    const { roles } = await requestJson<ClusterConfigDiff>(port, '/api/v1/cluster/config/diff');
+    expect(roles[0]?.differences).toMatchObject([
+      { key: 'shared_buffers', values: [{ isMajority: true }, { isSameMeaning: true }] },
+      { key: 'work_mem', values: [{ value: '4MB' }, { value: '8MB', isSameMeaning: false }] },
+    ]);
+    const { config } = await requestJson<NodeConfig>(port, '/api/v1/cluster/nodes/n2/config?format=source');
+    expect(config).toBe(confs[1]);
   });
 });
 

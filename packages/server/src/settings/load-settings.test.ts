@@ -60,7 +60,7 @@ test('without any source every setting has its default', async () => {
       maxFailuresPerMinute: 60,
     },
     tls: { certFile: '', keyFile: '' },
-    service: { configFile: '', logDir: '' },
+    service: { configFile: '', configFiles: [], configFormat: 'auto', configCommand: [], logDir: '' },
     logging: {
       dir: join(dir.path, 'data/log'),
       level: 'info',

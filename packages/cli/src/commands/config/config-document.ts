@@ -1,6 +1,15 @@
-import { readFile } from 'node:fs/promises';
-import { reportText } from '@porthole/contract';
-import { type FlatSetting, flattenToml, redactToml, TomlError } from '@porthole/server/config';
+import { existsSync } from 'node:fs';
+import { PortholeError, reportText } from '@porthole/contract';
+import {
+  type ConfigView,
+  type FlatSetting,
+  flattenToml,
+  readConfigFiles,
+  redactToml,
+  splitSource,
+  TomlError,
+  viewConfig,
+} from '@porthole/server/config';
 import { interruptSignal, ProgramError } from '../../exit.ts';
 import type { Invocation } from '../../invocation.ts';
 import { visibleText } from '../../output/visible-text.ts';
@@ -25,7 +34,11 @@ export function isMemberRef(word: string): boolean {
 
 /** The configuration of a node or a local file; by default, of the node at `--url`. */
 export async function readConfig(invocation: Invocation, where?: string): Promise<ConfigDocument> {
-  if (where !== undefined && !isUrl(where) && !isMemberRef(where)) return mask(where, await readToml(where));
+  if (where !== undefined && isPath(where)) {
+    const { toml, settings, format } = await readFiles(where);
+    // A single TOML file is read again for its settings, so that they are those of the masked text.
+    return format === 'toml' ? mask(where, toml) : { name: where, text: toml, settings: settings.flat };
+  }
   if (where !== undefined && isMemberRef(where)) return readMember(invocation, where);
   const node = await openNode(invocation, where);
   const { config } = await node.config({ signal: interruptSignal() });
@@ -51,19 +64,36 @@ async function readMember(invocation: Invocation, where: string): Promise<Config
   return { ...document, staleness: reportText(report) };
 }
 
-async function readToml(path: string): Promise<string> {
+function isPath(where: string): boolean {
+  return !isUrl(where) && !isMemberRef(where);
+}
+
+/** The text of a configuration as it is written, with its secrets masked. */
+export async function readSource(invocation: Invocation, where?: string): Promise<string> {
+  if (where !== undefined && isPath(where)) return (await readFiles(where)).source;
+  const isMember = where !== undefined && isMemberRef(where);
+  const node = await openNode(invocation, isMember ? undefined : where);
+  const options = { format: 'source', signal: interruptSignal() } as const;
+  const { config } = isMember
+    ? await queryCluster(node, (cluster) => cluster.member(where.slice(0, -1)).config(options))
+    : await node.config(options);
+  // As above: other nodes do not mask their secrets.
+  return (await viewConfig(splitSource(config), [])).source;
+}
+
+/** A file in any format, with the files it includes. */
+async function readFiles(path: string): Promise<ConfigView> {
+  if (!existsSync(path)) {
+    const others = 'name a node by its URL (http://127.0.0.1:7300) or a node of the cluster with a colon (broker-1:)';
+    throw new ProgramError(`no such file ${path}; ${others}`);
+  }
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(await readFile(path));
+    const limits = { format: undefined, maxBytes: Number.MAX_SAFE_INTEGER };
+    const { files } = await readConfigFiles({ configFile: path, configFiles: [], ...limits });
+    return await viewConfig(files, []);
   } catch (error) {
-    if (error instanceof TypeError) throw new ProgramError(`${path} is not UTF-8 text`, { cause: error });
-    const isAbsent = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    if (!isAbsent) throw error;
-    throw new ProgramError(
-      `no such file ${path}; name a node by its URL (http://127.0.0.1:7300) or a node of the cluster with a colon (broker-1:)`,
-      {
-        cause: error,
-      },
-    );
+    if (!(error instanceof TomlError || error instanceof PortholeError)) throw error;
+    throw new ProgramError(`cannot show the configuration of ${path}: ${error.message}`, { cause: error });
   }
 }
 

@@ -25,7 +25,7 @@ export const CONFIG_COMMAND: CommandDefinition = {
           many: true,
           complete: 'key',
           about:
-            'optionally the URL of a node, NODE: for a node of the cluster, or a TOML file; then keys or tables: http, http.port',
+            'optionally the URL of a node, NODE: for a node of the cluster, or a configuration file; then keys or tables: http, http.port',
         },
       ],
       flags: [
@@ -33,10 +33,10 @@ export const CONFIG_COMMAND: CommandDefinition = {
           long: 'output',
           short: 'o',
           value: 'format',
-          choices: ['toml', 'json', 'flat', 'value'],
+          choices: ['toml', 'source', 'json', 'flat', 'value'],
           default: 'toml',
           about:
-            'output format; flat prints one key = value per line, values as JSON; value only the values of keys, texts without quotes',
+            'output format; source prints the text as the service has it; flat prints one key = value per line, values as JSON; value only the values of keys, texts without quotes',
         },
         ...NODE_FLAGS,
         ...OUTPUT_FLAGS,
@@ -47,6 +47,7 @@ export const CONFIG_COMMAND: CommandDefinition = {
         ['porthole config get http.port -o flat', 'one key'],
         ['port=$(porthole config get http.port -o value)', 'its value, for a script'],
         ['porthole config get /etc/lindb/broker.toml coordinator', 'a table of a file'],
+        ['porthole config get broker-2: -o source', "the service's own text, in its own format"],
         ['porthole config get broker-2: http', 'a table of another node of the cluster'],
       ],
       isPaged: true,
@@ -61,7 +62,8 @@ export const CONFIG_COMMAND: CommandDefinition = {
           name: 'a',
           optional: true,
           complete: 'file',
-          about: 'the URL of a node, NODE: for a node of the cluster, or a TOML file; default: the whole cluster',
+          about:
+            'the URL of a node, NODE: for a node of the cluster, or a configuration file; default: the whole cluster',
         },
         { name: 'b', optional: true, complete: 'file', about: 'the other one' },
       ],

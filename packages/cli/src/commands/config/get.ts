@@ -6,16 +6,22 @@ import type { Invocation } from '../../invocation.ts';
 import type { Terminal } from '../../output/terminal.ts';
 import { visibleText } from '../../output/visible-text.ts';
 import { isUrl } from '../../sources/endpoint.ts';
-import { type ConfigDocument, isMemberRef, readConfig } from './config-document.ts';
+import { type ConfigDocument, isMemberRef, readConfig, readSource } from './config-document.ts';
 
 export async function run(invocation: Invocation): Promise<number> {
   const { args, terminal } = invocation;
   const [first = ''] = args;
   const where = isUrl(first) || isMemberRef(first) || isFile(first) ? first : undefined;
   const keys = where === undefined ? args : args.slice(1);
+  const output = invocation.text('output') ?? 'toml';
+  if (output === 'source') {
+    if (keys.length > 0) throw new ProgramError('-o source prints the whole text and takes no keys');
+    const source = await readSource(invocation, where);
+    await terminal.write(terminal.isTty ? visibleText(source.replaceAll('\r\n', '\n')) : source);
+    return EXIT.ok;
+  }
   const document = await readConfig(invocation, where);
   const selection = selectSettings(document.settings, keys);
-  const output = invocation.text('output') ?? 'toml';
   if (output === 'value') selection.settings = selectValues(keys, document.settings);
   if (selection.settings.length > 0 || keys.length === 0)
     await terminal.write(render(output, { document, selection, terminal, isWhole: keys.length === 0 }));
@@ -39,10 +45,10 @@ function selectValues(keys: readonly string[], settings: readonly FlatSetting[])
   });
 }
 
-/** Keys contain no slash outside quotes; a word without one is a file if it ends with .toml and exists. */
+/** Keys contain no slash outside quotes; a word without one is a file if it ends like a configuration and exists. */
 function isFile(text: string): boolean {
   if (/^[^"]*[/\\]/.test(text) || text === '.' || text === '..') return true;
-  return text.endsWith('.toml') && existsSync(text);
+  return /\.(?:toml|ya?ml|jsonc?|ini|cnf|conf|properties|xml|env)$/.test(text) && existsSync(text);
 }
 
 interface Rendering {

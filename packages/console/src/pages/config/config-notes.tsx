@@ -1,20 +1,28 @@
 import type { MemberReport } from '@porthole/client';
 import { outcomeText } from '@porthole/contract';
-import { diskNotice, type KnownConfig } from '../../config/setting-values.ts';
+import { diskNotice, type KnownConfig, runningNotice } from '../../config/setting-values.ts';
 import { preferences } from '../../state/preferences.ts';
 import { LinkButton } from '../../ui/controls.tsx';
 import { formatShortTime } from '../../ui/format.ts';
 import { useNow, useStore } from '../../ui/hooks.ts';
 
-/** Warns that the file on disk differs from what the node runs with. */
+/** Warns that files and what runs differ, and of what could not be read. */
 export function DiskNote({ settings }: Pick<KnownConfig, 'settings'>) {
-  const diskChange = settings && diskNotice(settings);
-  if (!diskChange) return null;
+  if (!settings) return null;
+  const problems = (settings.problems ?? []).map((text) => ({ text, detail: null }));
+  const notices = [diskNotice(settings), runningNotice(settings), ...problems];
   return (
-    <span class="warn-note" role="note">
-      <strong>{diskChange.text}</strong>
-      {diskChange.detail !== null && <span class="warn-detail"> {diskChange.detail}</span>}
-    </span>
+    <>
+      {notices.map(
+        (notice) =>
+          notice && (
+            <span key={notice.text} class="warn-note" role="note">
+              <strong>{notice.text}</strong>
+              {notice.detail !== null && <span class="warn-detail"> {notice.detail}</span>}
+            </span>
+          ),
+      )}
+    </>
   );
 }
 

@@ -30,7 +30,8 @@ export function ConfigPanel({ known, text, onText, onShape, onRetry, ...wanted }
   const shapes = availableShapes(known);
   const shape = shapes.find((one) => one === wanted.shape) ?? 'text';
   const isTable = shape === 'table';
-  const toml = useToml((shape === 'start' ? textAtStart : known.text) ?? '');
+  const texts = { start: textAtStart, source: known.source, text: known.text, table: known.text };
+  const toml = useToml(texts[shape] ?? '');
   const [current, setCurrent] = useState(0);
   const query = useSettledText(text, toml.text);
   const found = useMemo(() => findInLines(toml.lines, query), [toml, query]);
@@ -72,7 +73,10 @@ export function ConfigPanel({ known, text, onText, onShape, onRetry, ...wanted }
           <Button onClick={() => void copyText(toml.text, 'Configuration')}>Copy</Button>
           <Button
             onClick={() =>
-              saveContent(new Blob([toml.text], { type: 'application/toml' }), `${id.replaceAll(':', '_')}.toml`)
+              saveContent(
+                new Blob([toml.text], { type: shape === 'source' ? 'text/plain' : 'application/toml' }),
+                `${id.replaceAll(':', '_')}.${shape === 'source' ? 'txt' : 'toml'}`,
+              )
             }
           >
             Download
@@ -87,10 +91,10 @@ export function ConfigPanel({ known, text, onText, onShape, onRetry, ...wanted }
       ) : (
         <TomlView
           toml={toml}
-          settings={shape === 'start' ? NO_MARKS : byKey}
+          settings={shape === 'text' ? byKey : NO_MARKS}
           found={found}
           current={text === '' ? -1 : at}
-          label={`TOML of ${id}`}
+          label={`${shape === 'source' ? 'Source' : 'TOML'} of ${id}`}
         />
       )}
     </section>
@@ -100,12 +104,13 @@ export function ConfigPanel({ known, text, onText, onShape, onRetry, ...wanted }
 /** Marks apply to the current values only. */
 const NO_MARKS = settingsByKey([]);
 
-const SHAPE_LABELS = { text: 'TOML', start: 'TOML at start', table: 'Settings' } as const;
+const SHAPE_LABELS = { text: 'TOML', source: 'Source', start: 'TOML at start', table: 'Settings' } as const;
 
 /** Only the forms that have content. */
-function availableShapes({ settings }: KnownConfig): (ConfigShape | 'text')[] {
-  if (settings === null) return ['text'];
-  return settings.disk.textAtStart === undefined ? ['text', 'table'] : ['text', 'start', 'table'];
+function availableShapes({ settings, source }: KnownConfig): (ConfigShape | 'text')[] {
+  const texts: (ConfigShape | 'text')[] = source === null ? ['text'] : ['text', 'source'];
+  if (settings === null) return texts;
+  return settings.disk.textAtStart === undefined ? [...texts, 'table'] : [...texts, 'start', 'table'];
 }
 
 interface ShapeSwitchProps {

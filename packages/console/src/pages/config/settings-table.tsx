@@ -60,7 +60,9 @@ function SettingRow({ entry, hasDefaults }: { entry: SettingEntry; hasDefaults: 
         {entry.changed && <span class="same-note"> changed</span>}
       </td>
       {hasDefaults && <td class="is-quiet">{entry.default === null ? '–' : defaultLabel(entry)}</td>}
-      <td class="is-quiet is-origin">{SOURCE_LABELS[entry.source]}</td>
+      <td class="is-quiet is-origin" title={entry.file}>
+        {entry.file === undefined ? SOURCE_LABELS[entry.source] : `${entry.file.replace(/^.*\//, '')}:${entry.line}`}
+      </td>
     </tr>
   );
 }
