@@ -4,8 +4,8 @@ import {
   explainQuery,
   formatQuery,
   type NodeState,
-  parseConfigRequest,
   PortholeError,
+  parseConfigRequest,
   parseExplainRequest,
   type Readiness,
 } from '@porthole/contract';
