@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { constants } from 'node:fs';
 import { mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { NodeSettings, SettingJson, VersionChange } from '@porthole/contract';
+import type { SettingJson, VersionChange } from '@porthole/contract';
 import { hasCode } from '../errors.ts';
 
 /** More than a person changes a configuration in years; each is a few KiB. */
@@ -17,12 +17,14 @@ export interface StoredConfig {
   version: string;
   /** TOML. */
   config: string;
-  settings: readonly StoredSetting[];
+  settings: readonly ConfigValue[];
 }
 
-interface StoredSetting {
+export interface ConfigValue {
   key: string;
   value: SettingJson;
+  /** Distinguishes secrets without showing them, within this process; never stored. */
+  fingerprint?: string;
 }
 
 /** Every configuration that the node has had, one file for each content. */
@@ -34,8 +36,8 @@ export class ConfigHistory {
   }
 
   /** Stores a configuration, if it is not known, and returns its version. */
-  async add(config: string, { settings }: Pick<NodeSettings, 'settings'>): Promise<StoredConfig> {
-    const stored = settings.map(({ key, value }) => ({ key, value }));
+  async add(config: string, values: readonly ConfigValue[]): Promise<StoredConfig> {
+    const stored = values.map(({ key, value }) => ({ key, value }));
     const text = JSON.stringify({ config, settings: stored });
     const version = createHash('sha256').update(text).digest('hex').slice(0, 16);
     const path = this.#path(version);
@@ -89,17 +91,16 @@ export class ConfigHistory {
   }
 }
 
-/** The keys whose values differ, in the order of the newer version. */
-export function compareVersions(
-  before: Pick<StoredConfig, 'settings'>,
-  after: Pick<StoredConfig, 'settings'>,
-): VersionChange[] {
-  const old = new Map(before.settings.map((setting) => [setting.key, setting]));
+/** The keys whose values differ, in the order of the newer ones. */
+export function compareValues(before: readonly ConfigValue[], after: readonly ConfigValue[]): VersionChange[] {
+  const old = new Map(before.map((setting) => [setting.key, setting]));
   const changes: VersionChange[] = [];
-  for (const { key, value } of after.settings) {
+  for (const { key, value, fingerprint } of after) {
     const known = old.get(key);
     old.delete(key);
-    if (known && JSON.stringify(known.value) === JSON.stringify(value)) continue;
+    // A secret that is stored has none: then only its mask is compared.
+    const isSameSecret = known?.fingerprint === undefined || known.fingerprint === fingerprint;
+    if (known && isSameSecret && JSON.stringify(known.value) === JSON.stringify(value)) continue;
     changes.push({ key, before: known?.value ?? null, after: value });
   }
   for (const { key, value } of old.values()) changes.push({ key, before: value, after: null });

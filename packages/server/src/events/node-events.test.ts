@@ -27,6 +27,7 @@ class Machine {
   runningMs = 0;
   values: Record<string, string> = { 'storage.dir': '/a', 'auth.password': '******' };
   differs: string[] = [];
+  secret = 'one';
   observes: 'self' | 'service' = 'service';
 
   constructor() {
@@ -38,6 +39,11 @@ class Machine {
       observes: this.observes,
       text: async () => JSON.stringify(this.values),
       source: async () => JSON.stringify(this.values),
+      values: async () =>
+        Object.entries(this.values).map(([key, value]) => ({
+          ...{ key, value },
+          ...(value === '******' && { secret: true, fingerprint: this.secret }),
+        })) as never,
       settings: async () => ({
         observes: this.observes,
         file: 'x.toml',
@@ -199,6 +205,20 @@ describe('a configuration', () => {
     await close();
   });
 
+  it('of which only a secret changes is an event, and the same version', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const machine = new Machine();
+    const running = await machine.run();
+    machine.secret = 'two';
+    await machine.pass(5000, running);
+    await machine.pass(5000, running);
+    await running.close();
+    const changes = (await machine.events()).filter(({ kind }) => kind === 'config-changed');
+    expect(changes.map(({ fields }) => fields.keys)).toEqual([['auth.password']]);
+    expect(changes[0]?.fields.config).toBe(changes[0]?.fields.before);
+  });
+
   it('that is edited and not in use is an event of its own, once for each edit', async () => {
     vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
     onTestFinished(() => void vi.useRealTimers());
@@ -211,6 +231,23 @@ describe('a configuration', () => {
     }
     await running.close();
     expect(kinds(await machine.events()).filter((kind) => kind === 'config-file-differs')).toHaveLength(2);
+  });
+
+  it('that cannot be read is tried again: the rest is kept', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const machine = new Machine();
+    const { config } = machine;
+    const read = vi.fn(config.text).mockRejectedValueOnce(new Error('ENOENT'));
+    vi.spyOn(machine, 'config', 'get').mockReturnValue({ ...config, text: read });
+    const running = await machine.run();
+    expect(machine.warned).toHaveLength(1);
+    await machine.pass(5000, running);
+    await running.close();
+    await (await machine.run()).close();
+    expect(kinds(await machine.events())).toEqual(['started', 'stopped', 'started', 'stopped']);
+    expect((await machine.events())[0]?.fields).not.toHaveProperty('config');
+    expect((await machine.events())[2]?.fields).toHaveProperty('config');
   });
 
   it('is for its user only', async () => {

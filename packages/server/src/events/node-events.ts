@@ -4,7 +4,7 @@ import { errorMessage, type VersionChange } from '@porthole/contract';
 import { NO_WORK, owned } from '@porthole/logs/shared';
 import type { ConfigSource } from '../config/service-config.ts';
 import type { Logger } from '../own-log/own-log.ts';
-import { type ConfigHistory, compareVersions, type StoredConfig } from './config-history.ts';
+import { type ConfigHistory, type ConfigValue, compareValues, type StoredConfig } from './config-history.ts';
 import type { EventLog } from './event-log.ts';
 import { bootId, type RunMark } from './last-run.ts';
 
@@ -50,6 +50,7 @@ export class NodeEvents {
   readonly #timers: NodeJS.Timeout[] = [];
   readonly #full = new Set<string>();
   #config: StoredConfig | undefined;
+  #values: readonly ConfigValue[] | undefined;
   #differs = '';
   #clock: { wallMs: number; runningMs: number };
   #checking = NO_WORK;
@@ -87,7 +88,7 @@ export class NodeEvents {
         message: `the version changed from ${before} to ${version}`,
         fields: { before, version },
       });
-    await this.#checkConfig('restart');
+    await this.#attempt(() => this.#checkConfig('restart'));
     log.write({
       kind: 'started',
       message: `the node started, version ${version}`,
@@ -97,7 +98,7 @@ export class NodeEvents {
     this.#every(ALIVE_EVERY_MS, () => this.#checkClock());
     this.#every(CONFIG_EVERY_MS, () => this.#checkConfig('edit'));
     this.#every(DISK_EVERY_MS, () => this.#checkMachine());
-    await this.#checkMachine();
+    await this.#attempt(() => this.#checkMachine());
   }
 
   /** Resolves when the checks that have begun are done. */
@@ -118,12 +119,15 @@ export class NodeEvents {
 
   #every(ms: number, check: () => Promise<void>): void {
     const run = () => {
-      this.#checking = owned(
-        this.#checking.then(() => (this.#isClosed ? undefined : check())),
-        (error) => this.#report(error),
-      );
+      const next = this.#checking.then(() => (this.#isClosed ? undefined : check()));
+      this.#checking = owned(next, (error) => this.#report(error));
     };
     this.#timers.push(setInterval(run, ms).unref());
+  }
+
+  /** What cannot be read now, like the configuration of a service that is not installed yet, is tried again later. */
+  #attempt(check: () => Promise<void>): Promise<void> {
+    return owned(check(), (error) => this.#report(error));
   }
 
   /** Once for each problem: a full disk would fill the log too. */
@@ -160,13 +164,15 @@ export class NodeEvents {
   /** Compares what the node shows with what it showed last, and its file with what it runs with. */
   async #checkConfig(how: 'restart' | 'edit'): Promise<void> {
     const { config, history } = this.#deps;
-    const [text, settings] = await Promise.all([config.text(), config.settings()]);
+    const [text, values] = [await config.text(), await config.values()];
+    const known = this.#values;
+    this.#values = values;
     if (text !== this.#config?.config) {
       const before = this.#config ?? (await this.#lastConfig());
-      this.#config = await history.add(text, settings);
-      if (before) this.#reportChange(before, { how, observes: settings.observes });
-    }
-    this.#reportFile(settings.observes === 'self' ? settings.disk.differs : []);
+      this.#config = await history.add(text, values);
+      if (before) this.#reportChange(before, compareValues(before.settings, values), how);
+    } else if (known) this.#reportChange(this.#config, compareValues(known, values), how);
+    if (config.observes === 'self') this.#reportFile((await config.settings()).disk.differs);
   }
 
   async #lastConfig(): Promise<StoredConfig | undefined> {
@@ -174,17 +180,15 @@ export class NodeEvents {
     return version === undefined ? undefined : this.#deps.history.get(version);
   }
 
-  #reportChange(before: StoredConfig, { how, observes }: { how: 'restart' | 'edit'; observes: 'self' | 'service' }) {
-    const after = this.#config;
-    const changes = after ? compareVersions(before, after) : [];
-    if (!after || changes.length === 0) return;
-    const whose = observes === 'self' ? 'the configuration' : 'the configuration of the service';
+  #reportChange(before: StoredConfig, changes: readonly VersionChange[], how: 'restart' | 'edit'): void {
+    if (changes.length === 0) return;
+    const whose = this.#deps.config.observes === 'self' ? 'the configuration' : 'the configuration of the service';
     const since = how === 'restart' ? ' while the node was down' : '';
     this.log.write({
       kind: 'config-changed',
       message: `${whose} changed${since}: ${keysText(changes)}`,
       fields: {
-        config: after.version,
+        config: this.#config?.version,
         before: before.version,
         how,
         keys: changes.slice(0, MAX_NAMED_KEYS).map(({ key }) => key),

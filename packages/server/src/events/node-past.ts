@@ -13,7 +13,7 @@ import {
 } from '@porthole/contract';
 import type { FollowItem, FollowQuery, LogDir, SearchEnd, SearchQuery } from '@porthole/logs';
 import type { RecordBatch } from '@porthole/records';
-import { type ConfigHistory, compareVersions } from './config-history.ts';
+import { type ConfigHistory, compareValues } from './config-history.ts';
 
 /** Starts and changes that are read for the history. */
 const MAX_EVENTS = 5000;
@@ -68,7 +68,7 @@ export class NodePast {
 
   async #changes(before: string, version: string): Promise<ConfigPeriod['changes']> {
     const [old, now] = await Promise.all([this.#history.get(before), this.#history.get(version)]);
-    return old && now ? compareVersions(old, now) : null;
+    return old && now ? compareValues(old.settings, now.settings) : null;
   }
 
   /** Newest first. An event that names another configuration than the one before begins a period. */
