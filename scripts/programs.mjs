@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync } from 'node:fs';
+import { accessSync, constants, existsSync, readdirSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
 /* Programs of the system that tests and benchmarks run. Plain JavaScript: it runs before anything is installed. */
@@ -19,14 +19,22 @@ const PACKAGES = {
   journalctl: 'systemd',
   jq: 'jq',
   lnav: 'lnav',
+  mariadb: 'mariadb-client-core',
+  'mariadb-install-db': 'mariadb-server-core',
+  mariadbd: 'mariadb-server-core',
   logrotate: 'logrotate',
   mawk: 'mawk',
   ls: 'coreutils',
   nginx: 'nginx-light',
   openssl: 'openssl',
+  initdb: 'postgresql',
+  postgres: 'postgresql',
   prlimit: 'util-linux',
   protoc: 'protobuf-compiler',
+  psql: 'postgresql-client',
   'python3-grpcio': 'python3-grpcio',
+  'redis-cli': 'redis-tools',
+  'redis-server': 'redis-server',
   sqlite3: 'sqlite3',
   strace: 'strace',
   'systemd-analyze': 'systemd',
@@ -51,6 +59,7 @@ const FILES = {
 
 /** Debian keeps servers where the PATH of an ordinary user does not look. */
 const SYSTEM_DIRS = ['/usr/sbin', '/usr/local/sbin'];
+const POSTGRESQL_DIR = '/usr/lib/postgresql';
 
 /** A program is not there and cannot be installed from here; the message says what to do. */
 export class ProgramsMissing extends Error {
@@ -67,9 +76,17 @@ export function ensurePrograms(names) {
 /** Where a program is; `undefined` if it is not installed. */
 export function findProgram(name) {
   if (FILES[name] !== undefined) return existsSync(FILES[name]) ? FILES[name] : undefined;
-  const dirs = [...(process.env.PATH ?? '').split(delimiter).filter((dir) => dir !== ''), ...SYSTEM_DIRS];
+  const own = (process.env.PATH ?? '').split(delimiter).filter((dir) => dir !== '');
+  const dirs = [...own, ...SYSTEM_DIRS, ...postgresqlDirs()];
   const paths = (NAMES[name] ?? [name]).flatMap((file) => dirs.map((dir) => join(dir, file)));
   return paths.find(isExecutable);
+}
+
+/** One for each version, the newest first. */
+function postgresqlDirs() {
+  if (!existsSync(POSTGRESQL_DIR)) return [];
+  const versions = readdirSync(POSTGRESQL_DIR).sort((a, b) => Number(b) - Number(a));
+  return versions.map((version) => join(POSTGRESQL_DIR, version, 'bin'));
 }
 
 function isExecutable(path) {

@@ -13,7 +13,7 @@ import type { ConfigFile, FlattenedConfig } from './config-view.ts';
 const TIMEOUT_MS = 10_000;
 
 /** Pages and checks ask often; the command may connect to the service each time. */
-const KEEP_MS = 5000;
+const KEEP_MS = 2000;
 
 /** What a service says it runs with: the output of a command, which is started without a shell. */
 export class RunningConfig {

@@ -166,12 +166,13 @@ export async function createTextConfig(
       const now = await load();
       const { state, differs } = compare(atStart, now);
       const shown = now.view.format === 'text' ? 'is shown as text' : 'is readable';
+      const compared = await running?.compareWith(now.view.settings, thread);
       const sentences = [
         state === 'changed' ? `${where} changed since start: ${differs.join(', ')}` : `${where} ${shown}`,
         ...now.problems,
-        ...(running ? describeRunning(await running.compareWith(now.view.settings, thread)) : []),
+        ...(compared ? describeRunning(compared) : []),
       ];
-      return { ok: true, detail: sentences.join('; ') };
+      return { ok: compared?.state !== 'failed', detail: sentences.join('; ') };
     },
   };
 }
