@@ -6,6 +6,7 @@ import { flattenToml } from './flatten-config.ts';
 import { TomlError } from './formats/toml-error.ts';
 import { redactToml } from './redact-config.ts';
 import { CONFIG_CORPUS } from './testing/config-corpus.ts';
+import { FORMAT_CORPUS } from './testing/format-corpus.ts';
 
 const RUNS = 40 * Number(process.env.MORE ?? 1);
 
@@ -35,6 +36,32 @@ it('a random secret in a random shape never survives, be it in use or commented 
           planted.flatMap((secret) => secret.split('\n')).filter((line) => isRevealing(line) && shown.includes(line)),
         ).toEqual([]);
         expect(redactToml(redacted)).toBe(redacted);
+      },
+    ),
+    { numRuns: RUNS },
+  );
+});
+
+it('a random secret in a file of any format never survives', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...FORMAT_CORPUS),
+      fc.array(fc.nat(), { minLength: 64, maxLength: 64 }),
+      async ({ path, marked }, random) => {
+        const planted: string[] = [];
+        let at = 0;
+        const text = marked.replace(/[«‹]([^»›]*)[»›]/g, (_mark, secret: string) => {
+          // With escapes it is a copy of another one, or continues on the next line.
+          if (secret.includes('\\')) return secret;
+          const value = replant(secret, () => random[at++ % random.length] ?? 0);
+          if (isRevealing(value)) planted.push(value);
+          return value;
+        });
+        const { source, toml, settings } = await viewConfig([{ path, text }], []);
+        const shown = source + toml + JSON.stringify(settings.flat);
+        const lines = planted.flatMap((secret) => secret.split('\n')).filter(isRevealing);
+        expect(lines.filter((line) => shown.includes(line))).toEqual([]);
+        expect((await viewConfig([{ path, text: source }], [])).source).toBe(source);
       },
     ),
     { numRuns: RUNS },

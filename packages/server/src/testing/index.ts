@@ -8,8 +8,10 @@ export { AUDIENCE, createSigner, ISSUER, signJwt, toKeySet } from '../auth/testi
 export { hashSecret } from '../auth/tokens.ts';
 export { mergedLog } from '../bundle/log-entries.ts';
 export { readBundle } from '../bundle/testing/bundle-cluster.ts';
+export { viewConfig } from '../config/config-view.ts';
 export { flattenToml } from '../config/flatten-config.ts';
 export { redactToml } from '../config/redact-config.ts';
+export { FORMAT_CORPUS } from '../config/testing/format-corpus.ts';
 export { REDACTION_CORPUS, unmark } from '../config/testing/redaction-corpus.ts';
 export { selfSigned } from '../doctor/testing/self-signed.ts';
 export { loadServiceDefinition } from '../grpc/service-definition.ts';

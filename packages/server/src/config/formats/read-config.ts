@@ -30,6 +30,13 @@ const TEXT: ConfigLanguage = {
   readPart: () => undefined,
 };
 
+/** A text that should be of another format: what its structure would show is not known. */
+const BROKEN: ConfigLanguage = {
+  ...TEXT,
+  isBroken: true,
+  read: (text) => ({ ...TEXT.read(text), language: BROKEN }),
+};
+
 const LANGUAGES: Readonly<Record<Exclude<ConfigFormat, 'yaml'>, ConfigLanguage>> = {
   ...{ toml: TOML, json: JSON_TEXT, ini: INI, properties: PROPERTIES, env: ENV, postgresql: POSTGRESQL },
   ...{ 'key-value': KEY_VALUE, nginx: BLOCKS, xml: XML, text: TEXT },
@@ -54,7 +61,7 @@ export async function readConfig(path: string, text: string, wanted?: ConfigForm
     return { format: named, document: (await loadLanguage(named)).read(text) };
   } catch (error) {
     if (!(error instanceof FormatError)) throw error;
-    return { format: 'text', document: TEXT.read(text), problem: `it cannot be read as ${named}: ${error.message}` };
+    return { format: 'text', document: BROKEN.read(text), problem: `it cannot be read as ${named}: ${error.message}` };
   }
 }
 
