@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { parse } from 'smol-toml';
 import { describe, expect, it } from 'vitest';
 import { viewConfig } from './config-view.ts';
@@ -26,6 +28,25 @@ describe('of a file in any format the secrets are masked, and nothing else is', 
     expect(secrets.filter((secret) => secret.length > 5 && shown.includes(secret))).toEqual([]);
     expect(Object.keys(parse(toml)).length).toBeGreaterThan(0);
   });
+});
+
+it('docs/security.md states the size and the results of the corpus of formats', async () => {
+  const formats = [...new Set(FORMAT_CORPUS.map(({ format }) => format))];
+  const rows = await Promise.all(
+    formats.map(async (format) => {
+      const shapes = FORMAT_CORPUS.filter((shape) => shape.format === format);
+      let [secrets, masked] = [0, 0];
+      for (const { path, marked } of shapes) {
+        const before = unmark(marked);
+        const { source } = await viewConfig([{ path, text: before.toml }], []);
+        secrets += before.secrets.length;
+        masked += before.secrets.filter((secret) => source === before.redacted || !source.includes(secret)).length;
+      }
+      return `| ${format} | ${shapes.length} | ${secrets} | ${((masked / secrets) * 100).toFixed(1)} % |`;
+    }),
+  );
+  const page = readFileSync(join(import.meta.dirname, '../../../../docs/security.md'), 'utf8');
+  expect(rows.filter((row) => !page.includes(row))).toEqual([]);
 });
 
 describe('settings are those of the format', () => {
