@@ -1,9 +1,10 @@
 import type { Format, FormatName, FormatOptions, LineHead, WrapperName } from './format.ts';
 import { createCapnslogFormat } from './formats/capnslog-format.ts';
 import { createContractFormat } from './formats/contract-format.ts';
-import type { ShapedFormat } from './formats/define-format.ts';
+import { type ShapedFormat, trimLineEnd } from './formats/define-format.ts';
 import { createGlogFormat } from './formats/glog-format.ts';
 import { createIsoFormat } from './formats/iso-format.ts';
+import { createJournalExportFormat } from './formats/journal-export-format.ts';
 import { createJsonFormat } from './formats/json-format.ts';
 import {
   FALLBACK_LAYOUTS,
@@ -20,31 +21,27 @@ import { createPythonBasicFormat } from './formats/python-basic-format.ts';
 import {
   completeLines,
   groupLines,
-  isUntimedJson,
+  isObject,
   type Line,
   type LineGroup,
   type SampleLine,
 } from './formats/sample-lines.ts';
 import { createSyslog5424Format, createSyslogFormat } from './formats/syslog-formats.ts';
-import { createTextFormat } from './formats/text-format.ts';
 import { createTidbFormat } from './formats/tidb-format.ts';
 import { startsWith } from './formats/tokens/byte-scan.ts';
 import { createW3cFormat, w3cColumn, withStatusColumn } from './formats/w3c-format.ts';
 import type { LineWrapper } from './formats/wrapped/line-wrapper.ts';
 import { unwrapSample } from './formats/wrapped/unwrap-sample.ts';
 import { createWrappedFormat, createWrapper, ELSEWHERE, WRAPPER_NAMES } from './formats/wrapped/wrapped-format.ts';
+import { createHeadFormat, hasPartialSlots } from './heads/head-format.ts';
+import { createJsonPathFormat } from './heads/json-path-format.ts';
+import { type JsonPaths, learnJsonPaths } from './heads/json-paths.ts';
+import { type LearnedHead, learnHead, NOTHING_LEARNED } from './heads/learn-head.ts';
 import type { BuiltInFormatName } from './user-format.ts';
 import type { Zone } from './zone.ts';
 
 /** More of a file does not improve detection. */
 const MAX_SAMPLE_BYTES = 64 * 1024;
-
-/** Lines that usually decide: trying all formats on all lines of a sample took 40 ms before the code was compiled. */
-const FIRST_LINES = 32;
-const ENOUGH_TIMED = 12;
-
-/** Lines with digits that decide if those do not: trying all formats on hundreds of lines took 15 ms. */
-const MANY_LINES = 48;
 
 /** Lines that differ in more than digits: more of them are not tried. */
 const MAX_GROUPS = 96;
@@ -66,6 +63,7 @@ const CREATORS: Record<BuiltInFormatName, FormatCreator> = {
   contract: createContractFormat,
   otlp: createOtlpFormat,
   json: createJsonFormat,
+  'journal-export': createJournalExportFormat,
   tidb: createTidbFormat,
   glog: createGlogFormat,
   capnslog: createCapnslogFormat,
@@ -78,7 +76,7 @@ const CREATORS: Record<BuiltInFormatName, FormatCreator> = {
   iso: createIsoFormat,
   ...creatorsByName(FALLBACKS),
   'python-basic': createPythonBasicFormat,
-  text: createTextFormat,
+  text: (options) => createLearned('text', NOTHING_LEARNED, options),
 };
 
 /** Formats in which times may lack a year or a date: when the file was written completes them. */
@@ -96,9 +94,22 @@ const BUILT_IN: readonly CandidateFormat[] = FORMAT_NAMES.map((name) => ({
   create: CREATORS[name],
 }));
 
+/** Formats that are read by code of their own, heads included. For all others the heads are learned. */
+const OWN_HEADS: ReadonlySet<FormatName> = new Set<FormatName>([
+  ...(['lindb-access', 'lindb-slow-sql', 'contract', 'otlp', 'json', 'w3c', 'cloudfront', 'postgresql-csv'] as const),
+  ...(['mysql-slow', 'journal-export', 'apt-history'] as const),
+]);
+
+/** Of these, most lines belong to the record above, and may have times that are not those of records. */
+const RARE_HEADS: ReadonlySet<FormatName> = new Set<FormatName>(['lindb-slow-sql', 'mysql-slow', 'apt-history']);
+
+/** Formats of which the first bytes show that a file has them. */
+const HEADED = [[Buffer.from('__CURSOR='), 'journal-export']] as const;
+
 /** Whether times may lack a year or a date, so that they depend on when the file was written. */
 export function hasPartialTimes(name: FormatName, added: readonly CandidateFormat[] = []): boolean {
-  const { plain } = splitName(name);
+  const { plain, learned } = splitName(name);
+  if (learned && 'slots' in learned) return hasPartialSlots(learned);
   return added.find((format) => format.name === plain)?.isPartial ?? PARTIAL_TIME_FORMATS.has(plain);
 }
 
@@ -108,9 +119,27 @@ export function createFormat(
   options: FormatOptions,
   added: readonly CandidateFormat[] = [],
 ): ShapedFormat {
-  const { wrappers, plain } = splitName(name);
-  const { create } = added.find((format) => format.name === plain) ?? { create: builtInCreator(plain) };
-  return wrappers.reduceRight((inner, wrapper) => wrap(wrapper, inner, { ...options, added }), create(options));
+  const { wrappers, plain, learned } = splitName(name);
+  const create = added.find((format) => format.name === plain)?.create ?? builtInCreator(plain);
+  const made = learned ? createLearned(plain, learned, options) : create(options);
+  return wrappers.reduceRight((inner, wrapper) => wrap(wrapper, inner, { ...options, added }), made);
+}
+
+/** QuestDB has advisory messages, and Ruby `ANY`, which is no level. */
+const LETTERS: Readonly<Record<FormatName, Readonly<Record<string, number>>>> = {
+  questdb: { A: 3 },
+  ruby: { A: 0 },
+};
+
+type Learned = LearnedHead | { paths: JsonPaths };
+
+function createLearned(plain: FormatName, learned: Learned, options: FormatOptions): ShapedFormat {
+  const spec = `${plain}~${encodeURIComponent(JSON.stringify(learned))}`;
+  if (!('slots' in learned)) return createJsonPathFormat(spec, CREATORS.json(options), learned.paths, options);
+  const { columns: columnsName = plain } = learned;
+  const columns = columnsName === 'text' ? undefined : builtInCreator(columnsName)(options);
+  const letters = LETTERS[columnsName];
+  return createHeadFormat({ ...options, name: plain, spec, learned, letters, columns, json: CREATORS.json(options) });
 }
 
 function builtInCreator(name: FormatName): FormatCreator {
@@ -121,10 +150,16 @@ function builtInCreator(name: FormatName): FormatCreator {
 }
 
 /** The parts of a name like `docker+ansi+iso`, the outermost first. */
-export function splitName(name: FormatName): { wrappers: WrapperName[]; plain: FormatName } {
-  const parts = name.split('+');
-  const plain = parts.pop() ?? name;
-  return { wrappers: parts as WrapperName[], plain };
+export function splitName(name: FormatName): {
+  wrappers: WrapperName[];
+  plain: FormatName;
+  learned: Learned | undefined;
+} {
+  const [shown = name, encoded] = name.split('~');
+  const parts = shown.split('+');
+  const plain = parts.pop() ?? shown;
+  const learned = encoded === undefined ? undefined : (JSON.parse(decodeURIComponent(encoded)) as Learned);
+  return { wrappers: parts as WrapperName[], plain, learned };
 }
 
 function wrap(
@@ -134,8 +169,8 @@ function wrap(
 ): ShapedFormat {
   const wrapper = createWrapper(name, options);
   return createWrappedFormat(wrapper, inner, {
-    isPartial: hasPartialTimes(inner.name, added),
-    elsewhere: wrapper.timed ? createFormat(inner.name, { ...options, zone: ELSEWHERE }, added) : undefined,
+    isPartial: hasPartialTimes(inner.spec, added),
+    elsewhere: wrapper.timed ? createFormat(inner.spec, { ...options, zone: ELSEWHERE }, added) : undefined,
   });
 }
 
@@ -194,41 +229,117 @@ export class FormatDetector {
 
   #detectPlain(sample: Buffer, writtenMs: number): ShapedFormat {
     const bytes = sample.subarray(0, MAX_SAMPLE_BYTES);
-    const some = completeLines(bytes, FIRST_LINES + 1);
-    const first = this.#pick(sample, some.slice(0, FIRST_LINES));
-    // With a long preamble, or few lines that start records, the whole sample decides.
-    const isEnough = some.length <= FIRST_LINES || (first && first.timed >= ENOUGH_TIMED);
-    const lines = isEnough ? some : completeLines(bytes, Number.POSITIVE_INFINITY);
-    const best = isEnough ? first : this.#pickFromAll(sample, lines);
-    if (best?.format.name === 'w3c') return withStatusColumn(best.format, bytes, lines);
-    return best?.format ?? this.#untimed(sample, lines, writtenMs);
+    const all = completeLines(bytes, Number.POSITIVE_INFINITY);
+    const lines = all.length > MAX_LINES ? pickLines(all) : all;
+    const options = { zone: this.#zone, writtenMs };
+    const headed = HEADED.find(([header]) => bytes.subarray(0, header.length).equals(header));
+    if (headed) return CREATORS[headed[1]](options);
+    const own = this.#pick(sample, lines, (name) => OWN_HEADS.has(name));
+    const added = this.#pickAdded(sample, lines);
+    const trimmed = lines.map(({ start, end }) => ({ start, end: trimLineEnd(bytes, start, end) }));
+    const filled = trimmed.filter(({ start, end }) => end > start);
+    const objects = filled.filter(({ start, end }) => isObject(bytes, start, end));
+    const texts = filled.filter(({ start, end }) => !isObject(bytes, start, end));
+    const learned = learnHead(bytes, texts, options);
+    const timed = learned.slots.length === 0 ? 0 : countLearned(bytes, texts, learned, options);
+    if (added && added.timed * OVERRULED_FACTOR >= Math.max(timed, own?.timed ?? 0)) return added.format;
+    if (own?.format.name === 'w3c') return withStatusColumn(own.format, bytes, lines);
+    if (own && own.format.name !== 'json' && (own.timed >= timed * NEARLY_AS_MANY || RARE_HEADS.has(own.format.name)))
+      return own.format;
+    if (timed === 0 && objects.length > 0 && (objects.length >= texts.length || own?.format.name === 'json'))
+      return this.#json(bytes, objects, options);
+    if (timed === 0) return this.#untimed(sample, lines, writtenMs, learned);
+    const columns = this.#pick(sample, lines, (name) => !OWN_HEADS.has(name));
+    const json = CREATORS.json(options);
+    const plain = columns && columns.timed >= timed * NEARLY_AS_MANY ? columns.format.name : 'timed-text';
+    if (!objects.some(({ start, end }) => hasTime(json, bytes, start, end)))
+      return createLearned(plain, learned, options);
+    return createLearned('json-mixed', { ...learned, columns: plain }, options);
   }
 
-  #untimed(sample: Buffer, lines: readonly SampleLine[], writtenMs: number): ShapedFormat {
+  #json(bytes: Buffer, objects: readonly Line[], options: FormatOptions): ShapedFormat {
+    const plain = CREATORS.json(options);
+    const head: LineHead = { timeMs: Number.NaN, rank: 0 };
+    let timed = 0;
+    let levelled = 0;
+    for (const { start, end } of objects) {
+      if (!plain.readHead(bytes, start, end, head)) continue;
+      if (!Number.isNaN(head.timeMs)) timed++;
+      if (head.rank > 0) levelled++;
+    }
+    const isSplit = bytes.includes('"nanoOfSecond"');
+    const isTimedEnough = timed >= objects.length / 2 && !isSplit;
+    const isLevelled = levelled >= objects.length * FEW;
+    if (isTimedEnough && isLevelled) return plain;
+    const texts = objects.slice(0, MAX_OBJECTS).map(({ start, end }) => bytes.toString('utf8', start, end));
+    const { time, level, scale } = learnJsonPaths(texts, options);
+    const paths: JsonPaths = {
+      ...(time && !isTimedEnough && { time }),
+      ...(level && !isLevelled && { level, ...(scale && { scale }) }),
+    };
+    return paths.time || paths.level ? createLearned('json-keys', { paths }, options) : plain;
+  }
+
+  #untimed(sample: Buffer, lines: readonly SampleLine[], writtenMs: number, learned: LearnedHead): ShapedFormat {
     const options = { zone: this.#zone, writtenMs };
-    if (isUntimedJson(sample, lines)) return CREATORS.json(options);
     const python = CREATORS['python-basic'](options);
     const [first] = lines;
     // The first line alone decides, so that the format stays the same while the file grows.
-    return first && python.isTypical(sample, first.start, first.end) ? python : CREATORS.text(options);
+    if (first && python.isTypical(sample, first.start, first.end)) return python;
+    return createLearned('text', learned, options);
   }
 
-  /** Lines that may have times decide if there are many of them; else all lines. */
-  #pickFromAll(sample: Buffer, lines: readonly SampleLine[]): Candidate | undefined {
-    let count = 0;
-    const end = lines.findIndex(({ mayHaveUsualTime: may }) => may && ++count === MANY_LINES) + 1;
-    const best = end > 0 ? this.#pick(sample, lines.slice(0, end)) : undefined;
-    return best ?? this.#pick(sample, lines);
-  }
-
-  #pick(sample: Buffer, lines: readonly SampleLine[]): Candidate | undefined {
+  #pick(sample: Buffer, lines: readonly SampleLine[], isWanted: (name: FormatName) => boolean): Candidate | undefined {
     const usual = lines.filter(({ mayHaveUsualTime: may }) => may);
-    const builtIn = pickBest(this.#formats, sample, { lines, groups: groupLines(sample, usual).slice(0, MAX_GROUPS) });
-    if (this.#added.candidates.length === 0) return builtIn;
-    const likely = lines.filter(({ mayHaveTime: may }) => may);
-    const added = pickBest(this.#added, sample, { lines, groups: groupLines(sample, likely).slice(0, MAX_GROUPS) });
-    return added && added.timed * OVERRULED_FACTOR >= (builtIn?.timed ?? 0) ? added : builtIn;
+    const groups = groupLines(sample, usual).slice(0, MAX_GROUPS);
+    return pickBest(this.#formats.wanted(isWanted), sample, { lines, groups });
   }
+
+  #pickAdded(sample: Buffer, lines: readonly SampleLine[]): Candidate | undefined {
+    if (this.#added.candidates.length === 0) return undefined;
+    const likely = lines.filter(({ mayHaveTime: may }) => may);
+    return pickBest(this.#added, sample, { lines, groups: groupLines(sample, likely).slice(0, MAX_GROUPS) });
+  }
+}
+
+/** If at least this share of objects has a level, others need none. */
+const FEW = 0.1;
+
+/** Lines from which heads are learned: the first ones, and as many from the rest. */
+const MAX_LINES = 96;
+const FIRST_LINES = 48;
+
+/** Of a text that starts with a long stack, those lines that may have times. */
+function pickLines(all: readonly SampleLine[]): SampleLine[] {
+  const lines = spread(all);
+  if (lines.some(({ mayHaveUsualTime: may }) => may)) return lines;
+  return all.filter(({ mayHaveUsualTime: may }, index) => may || index < FIRST_LINES).slice(0, MAX_LINES);
+}
+
+function spread(lines: readonly SampleLine[]): SampleLine[] {
+  const rest = lines.length - FIRST_LINES;
+  return lines.filter((_, index) => {
+    const place = index - FIRST_LINES;
+    // In pairs, since the level of a record may be on the line below it.
+    return (
+      place < 0 || Math.floor((place * FIRST_LINES) / rest / 2) > Math.floor(((place - 2) * FIRST_LINES) / rest / 2)
+    );
+  });
+}
+
+/** Objects of JSON whose keys are learned. */
+const MAX_OBJECTS = 48;
+
+function hasTime(format: ShapedFormat, bytes: Buffer, start: number, end: number): boolean {
+  const head: LineHead = { timeMs: Number.NaN, rank: 0 };
+  return format.readHead(bytes, start, end, head) && !Number.isNaN(head.timeMs);
+}
+
+function countLearned(bytes: Buffer, lines: readonly Line[], learned: LearnedHead, options: FormatOptions): number {
+  const format = createLearned('timed-text', learned, options);
+  const head: LineHead = { timeMs: Number.NaN, rank: 0 };
+  return lines.filter(({ start, end }) => format.readHead(bytes, start, end, head) && !Number.isNaN(head.timeMs))
+    .length;
 }
 
 /** A more specific format wins over a general one that finds times in slightly more lines. */
@@ -260,7 +371,8 @@ interface Sampled {
 }
 
 /** The first format that finds times in nearly as many lines as any other, in typical ones of its own. */
-function pickBest(formats: Iterable<ShapedFormat>, sample: Buffer, sampled: Sampled): Candidate | undefined {
+function pickBest(all: Iterable<ShapedFormat>, sample: Buffer, sampled: Sampled): Candidate | undefined {
+  const formats = [...all];
   const { lines, groups } = sampled;
   const isTypical = (candidate: Candidate) => {
     candidate.isTypical ??= hasTypicalLines(candidate, sample, sampled);
@@ -363,8 +475,13 @@ class LazyFormats implements Iterable<ShapedFormat> {
     this.candidates = candidates;
   }
 
-  *[Symbol.iterator](): Iterator<ShapedFormat> {
-    for (const [index, { isPartial, create }] of this.candidates.entries()) {
+  [Symbol.iterator](): Iterator<ShapedFormat> {
+    return this.wanted(() => true)[Symbol.iterator]();
+  }
+
+  *wanted(isWanted: (name: FormatName) => boolean): Iterable<ShapedFormat> {
+    for (const [index, { name, isPartial, create }] of this.candidates.entries()) {
+      if (!isWanted(name)) continue;
       let format = this.#created[index];
       if (!format) {
         format = create({ zone: this.#zone, writtenMs: this.#writtenMs });

@@ -24,7 +24,10 @@ export interface FormatOptions {
 
 /** Parses the lines of one file. Stateless: the result does not depend on where a line is. */
 export interface Format {
+  /** As it is shown to users. */
   readonly name: FormatName;
+  /** From which the same format is created, in another thread or later: the name, and what was learned of the file. */
+  readonly spec: FormatName;
   /** Whether the format has times at all. */
   readonly timed: boolean;
   /**

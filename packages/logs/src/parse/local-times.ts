@@ -30,7 +30,7 @@ export class LocalTimesReader {
   read(text: Buffer, writtenMs: number): LocalTimes {
     const utc = this.#formats.detect(text, { zone: UTC, writtenMs });
     if (!utc.timed) return { hasLocal: false };
-    const elsewhere = this.#formats.create(utc.name, { zone: ELSEWHERE, writtenMs } satisfies FormatOptions);
+    const elsewhere = this.#formats.create(utc.spec, { zone: ELSEWHERE, writtenMs } satisfies FormatOptions);
     const found: LocalTimes = { hasLocal: false };
     for (let start = 0; start < text.length; ) {
       const newline = text.indexOf(NEWLINE, start);
@@ -43,7 +43,7 @@ export class LocalTimesReader {
       }
       start = end;
     }
-    return this.#formats.hasPartialTimes(utc.name) ? { hasLocal: found.hasLocal } : found;
+    return this.#formats.hasPartialTimes(utc.spec) ? { hasLocal: found.hasLocal } : found;
   }
 }
 

@@ -160,7 +160,7 @@ describe('detection', () => {
 
   it('leaves files to a built-in format that finds far more times', () => {
     const json = '{"time":"2026-11-15T10:00:00Z","level":"info","msg":"x"}\n'.repeat(20);
-    expect(detect(`2026-11-15 10:00:00 INFO hello\n${json}`)).toBe('json');
+    expect(detect(`2026-11-15 10:00:00 INFO hello\n${json}`)).toBe('json-mixed');
     expect(detect('only text\n')).toBe('text');
   });
 

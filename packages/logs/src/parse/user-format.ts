@@ -193,6 +193,7 @@ const CODED_FORMATS = [
   'json',
   'otlp',
   'glog',
+  'journal-export',
   'capnslog',
   'tidb',
   'log4j',

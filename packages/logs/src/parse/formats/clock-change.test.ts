@@ -44,7 +44,7 @@ test.each(LINES)('%s: a skipped hour and one that occurs twice (%#)', (name, lin
     const line = Buffer.from(lineAt(month, day, clock));
     const format = detectFormat(line, OPTIONS);
     expect(format.name).toBe(name);
-    expect(createFormat(format.name, OPTIONS).readHead(line, 0, line.length, head)).toBe(true);
+    expect(createFormat(format.spec, OPTIONS).readHead(line, 0, line.length, head)).toBe(true);
     expect(format.decode(line, 0, line.length).timeMs).toBe(head.timeMs);
     return new Date(head.timeMs).toISOString();
   });

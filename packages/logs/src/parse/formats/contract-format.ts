@@ -9,6 +9,7 @@ import { SPACE, TAB } from './tokens/byte-scan.ts';
 export function createContractFormat({ zone }: FormatOptions): ShapedFormat {
   return {
     name: 'contract',
+    spec: 'contract',
     timed: true,
     readHead(bytes, start, end, head) {
       const lineEnd = trimLineEnd(bytes, start, end);

@@ -62,6 +62,7 @@ export function defineFormat(definition: FormatDefinition): ShapedFormat {
 
   return {
     name,
+    spec: name,
     timed,
     readHead(bytes, start, end, head) {
       if (!readStart(bytes, start, trimLineEnd(bytes, start, end))) return false;

@@ -40,5 +40,5 @@ test.each(names)('the records of %s', (name) => {
   expect(format.name).toBe(expected.format);
   // Through JSON, so that a key `__proto__` is compared like any other.
   expect(JSON.parse(JSON.stringify(parseRecords(bytes, format)))).toEqual(expected.records);
-  expect(parseRecords(bytes, createFormat(format.name, OPTIONS))).toEqual(parseRecords(bytes, format));
+  expect(parseRecords(bytes, createFormat(format.spec, OPTIONS))).toEqual(parseRecords(bytes, format));
 });

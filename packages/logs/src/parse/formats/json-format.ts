@@ -15,7 +15,7 @@ import {
 import { readLevelToken, readTimeToken } from './tokens/value-tokens.ts';
 
 /** Time and level may follow a stack trace or a request body; they are not searched for any further. */
-const MAX_HEAD_BYTES = 64 * 1024;
+const MAX_HEAD_BYTES = 128 * 1024;
 
 /** How journalctl writes a message as a list of bytes. */
 export const BYTE_LIST_START = '"MESSAGE":[';

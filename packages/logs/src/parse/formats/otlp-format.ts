@@ -13,7 +13,7 @@ const SEVERITY = Buffer.from('"severityNumber":');
 const SEVERITY_TEXT = Buffer.from('"severityText":');
 
 /** As for other JSON: a line may be long, its time and levels are not searched for any further. */
-const MAX_HEAD_BYTES = 64 * 1024;
+const MAX_HEAD_BYTES = 128 * 1024;
 
 /**
  * Logs of OpenTelemetry as its collector writes them to files: a line is an export request with one or more log records.

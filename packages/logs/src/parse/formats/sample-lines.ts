@@ -106,19 +106,12 @@ function withoutDigits(bytes: Buffer, start: number, end: number): string {
   return SCRATCH.toString('latin1', 0, length);
 }
 
-/** Whether most lines are JSON objects. */
-export function isUntimedJson(bytes: Buffer, lines: readonly Line[]): boolean {
-  const objects = lines.filter(({ start, end }) => isObject(bytes, start, end));
-  return objects.length > lines.length / 2;
-}
-
-function isObject(bytes: Buffer, start: number, end: number): boolean {
+/** Whether a line looks like a JSON object; the end of a long one need not be there. */
+export function isObject(bytes: Buffer, start: number, end: number): boolean {
   if (bytes[start] !== OPEN_BRACE) return false;
   let first = start + 1;
   while (first < end && isBlank(bytes[first])) first++;
-  let last = end - 1;
-  while (last > first && isBlank(bytes[last])) last--;
-  return bytes[first] === QUOTE && bytes[last] === CLOSE_BRACE;
+  return bytes[first] === QUOTE || (bytes[first] === CLOSE_BRACE && first === end - 1);
 }
 
 function isBlank(byte: number | undefined): boolean {

@@ -42,6 +42,7 @@ export function createW3cFormat(base: ShapedFormat, column: number): ShapedForma
   return {
     ...base,
     name: `w3c:${column}`,
+    spec: `w3c:${column}`,
     readHead(bytes, start, end, head) {
       if (!base.readHead(bytes, start, end, head)) return false;
       head.rank = readRank(bytes, start, end);

@@ -22,10 +22,10 @@ export const BLOCK_BYTES = 256 * 1024;
 export const HEAD_SCAN_BYTES = 4096;
 
 /** The time of a JSON line may be its last member; what is inside a line of a container may be JSON. */
-const JSON_HEAD_SCAN_BYTES = 64 * 1024;
+const JSON_HEAD_SCAN_BYTES = 128 * 1024;
 
 export function headScanBytes(format: FormatName): number {
-  return format === 'json' || format.includes('+') ? JSON_HEAD_SCAN_BYTES : HEAD_SCAN_BYTES;
+  return format.startsWith('json') || format.includes('+') ? JSON_HEAD_SCAN_BYTES : HEAD_SCAN_BYTES;
 }
 
 /**

@@ -100,7 +100,7 @@ const ESCAPES: Readonly<Record<FormatName, readonly string[]>> = {
 
 /** Formats in which columns may be escaped, split or combined from several. */
 function hasWrittenColumns(format: FormatName): boolean {
-  return format !== 'json' && format !== 'iso' && !format.includes('+');
+  return !/^(?:json|iso)|\+/.test(format);
 }
 
 /** Required texts of a condition on a field; empty if there are none. */

@@ -198,7 +198,7 @@ function familyFiles(family: string, files: readonly string[]): ReadonlySet<stri
 
 /** A format that contains only this record. */
 function decoded(record: FoundRecord): Format {
-  return { name: 'text', timed: true, readHead: () => false, decode: () => record };
+  return { spec: '', name: 'text', timed: true, readHead: () => false, decode: () => record };
 }
 
 function joinColumns({ level, source, tags = [], message, context, contextText }: FoundRecord): string {

@@ -118,7 +118,7 @@ export class FileOpener {
     const format =
       known?.sample === sample ? this.#formats.create(known.facts.format, clock) : this.#formats.detect(bytes, clock);
     const firstMs = firstTime(bytes, format.readHead);
-    const facts = { mark, format: format.name, timed: format.timed, firstMs };
+    const facts = { mark, format: format.spec, timed: format.timed, firstMs };
     if (this.#known.size >= MAX_REMEMBERED) this.#known.clear();
     this.#known.set(key, { facts, stamp, sample });
     return facts;

@@ -141,6 +141,7 @@ function createLayoutFormat(
 
   return {
     name,
+    spec: name,
     timed: true,
     ...(header && { header }),
     ...(below && { readsBelow: true }),

@@ -60,14 +60,6 @@ export const SYSTEM_LAYOUTS = [
     ],
   },
   {
-    name: 'journal-export',
-    programs: 'journalctl -o export, records from their time on',
-    times: ['epoch'],
-    lines: ['__REALTIME_TIMESTAMP={time}'],
-    below: { layout: 'PRIORITY={level}', lines: 64 },
-    levels: { 0: 'FATAL', 1: 'FATAL', 2: 'FATAL', 3: 'ERROR', 4: 'WARN', 5: 'INFO', 6: 'INFO', 7: 'DEBUG' },
-  },
-  {
     name: 'windows-cbs',
     programs: 'Windows component servicing',
     times: ['yyyy-MM-dd HH:mm:ss'],

@@ -124,10 +124,10 @@ test.each([
   expect(readHead(line)).toEqual(expected);
 });
 
-test('time and level are not searched beyond 64 KiB', () => {
-  const far = JSON.stringify({ pad: 'x'.repeat(70_000), level: 'error', time: 1_723_801_703_118 });
+test('time and level are not searched beyond 128 KiB', () => {
+  const far = JSON.stringify({ pad: 'x'.repeat(140_000), level: 'error', time: 1_723_801_703_118 });
   expect(readHead(far)).toEqual({ timeMs: Number.NaN, rank: 0 });
-  const near = JSON.stringify({ pad: 'x'.repeat(60_000), level: 'error', time: 1_723_801_703_118 });
+  const near = JSON.stringify({ pad: 'x'.repeat(120_000), level: 'error', time: 1_723_801_703_118 });
   expect(readHead(near)).toEqual({ timeMs: 1_723_801_703_118, rank: 5 });
 });
 

@@ -23,6 +23,8 @@ function epochMs(bytes: Buffer, start: number, digitsEnd: number, end: number): 
   const fractionAt = digitsEnd + 1;
   if (digitsEnd < end && (bytes[digitsEnd] !== 46 || skipDigits(bytes, fractionAt, end) !== end)) return Number.NaN;
   if (digits < 12) return number(bytes, start, digitsEnd) * 1000 + milliseconds(bytes, fractionAt, end);
+  // 20261117183304 is a date, and would be the year 2612.
+  if (digits === 14 && bytes[start] === 50 && bytes[start + 1] === 48) return Number.NaN;
   if (digits < 15) return number(bytes, start, digitsEnd);
   return number(bytes, start, digits < 18 ? digitsEnd - 3 : digitsEnd - 6);
 }

@@ -9,7 +9,7 @@ import { createIndentedWrapper } from './indented-lines.ts';
 import type { InnerLine, LineWrapper } from './line-wrapper.ts';
 
 /** What is around a line may come behind it: of a line of Docker, 16 KiB before they are escaped, it is the time. */
-const MAX_HEAD_BYTES = 64 * 1024;
+const MAX_HEAD_BYTES = 128 * 1024;
 
 /** Offsets of zones are multiples of it. */
 const QUARTER_HOUR_MS = 15 * 60_000;
@@ -96,6 +96,7 @@ export function createWrappedFormat(
 
   return {
     name: `${wrapper.name}+${inner.name}`,
+    spec: `${wrapper.name}+${inner.spec}`,
     timed: inner.timed || wrapper.timed,
     readHead,
     decode(bytes, start, end) {

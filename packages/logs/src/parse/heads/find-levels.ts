@@ -1,0 +1,196 @@
+import {
+  COLON,
+  closingBracket,
+  isCapital,
+  isDigit,
+  isLetter,
+  OPEN_BRACKET,
+  SPACE,
+  startsWith,
+  TAB,
+} from '../formats/tokens/byte-scan.ts';
+import { findLevelWord, keyedRank, LONGEST_WORD, letterRank } from './level-words.ts';
+
+/** A word, or a letter, that may be the level of a line, and what it looks like. One object is reused. */
+export interface LevelCandidate {
+  /** Negative for a letter that stands for something else: in its column, no letter is a level. */
+  rank: number;
+  /** Whether messages have this word as often as levels are named so. */
+  isAmbiguous: boolean;
+  /** How it is written, and between what: candidates of the same look are one column. */
+  look: string;
+  /** Words between the time, or the start of the line, and this one. */
+  index: number;
+  /** If it is one. */
+  letter: string;
+}
+
+/** Levels are searched for in this much of a line on either side of the time. */
+const SEARCHED_BYTES = 320;
+const MOST_WORDS = 24;
+
+/** What may be in front of a level and behind it. */
+const LEFT = byteTable(' \t[(<{|:,="\'./;*#-!');
+const RIGHT = byteTable(' \t])>}|:,;="\'!/-+[(.*');
+
+function byteTable(marks: string): Uint8Array {
+  const table = new Uint8Array(256);
+  for (const mark of marks) table[mark.charCodeAt(0)] = 1;
+  return table;
+}
+
+const CLOSING: Readonly<Record<string, string>> = {
+  '[': ']',
+  '(': ')',
+  '<': '>',
+  '{': '}',
+  '|': '|',
+  '"': '"',
+  "'": "'",
+  '*': '*',
+};
+
+const LEVEL_KEYS =
+  /(?:^|[^a-z])(?:level|lvl|severity|sev|loglevel|log_level|prio|priority|pri|l|levelname)["']?\s*[=:]\s*["']?$/i;
+
+/**
+ * Calls `visit` for each candidate in `[from, to)`, in order, until it returns true. `lineStart` and `lineEnd` bound
+ * what is looked at around them.
+ */
+export function findLevels(
+  bytes: Buffer,
+  from: number,
+  to: number,
+  side: 'before' | 'after',
+  candidate: LevelCandidate,
+  visit: (candidate: LevelCandidate) => boolean,
+): boolean {
+  const limit = Math.min(to, from + SEARCHED_BYTES);
+  let index = 0;
+  let inWord = false;
+  let bracketEnd = 0;
+  for (let at = from; at < limit && index < MOST_WORDS; at++) {
+    const byte = bytes[at] ?? 0;
+    if (byte === SPACE || byte === TAB) {
+      if (inWord && at >= bracketEnd) {
+        index++;
+        inWord = false;
+      }
+      continue;
+    }
+    if (!inWord && SEPARATORS[byte] === 1) continue;
+    if (!inWord) {
+      inWord = true;
+      if (byte === OPEN_BRACKET) bracketEnd = closingBracket(bytes, at, limit);
+    }
+    if (!isLetter(byte)) continue;
+    const before = at > from ? (bytes[at - 1] ?? 0) : SPACE;
+    let wordEnd = at + 1;
+    while (wordEnd < limit && isLetter(bytes[wordEnd])) wordEnd++;
+    const isWord = at === from || LEFT[before] === 1;
+    if (isWord && wordEnd - at <= LONGEST_WORD && readCandidate(bytes, at, wordEnd, from, to, candidate)) {
+      candidate.look = `${side === 'before' ? '<' : '>'}${candidate.look}`;
+      candidate.index = index;
+      if (visit(candidate)) return true;
+    }
+    at = wordEnd - 1;
+  }
+  return false;
+}
+
+/** Dashes and bars between columns are no words, and neither is what closes the brackets around a time. */
+const SEPARATORS = byteTable('-|:,;])>"\'');
+
+function readCandidate(
+  bytes: Buffer,
+  start: number,
+  wordEnd: number,
+  from: number,
+  to: number,
+  candidate: LevelCandidate,
+): boolean {
+  let end = wordEnd;
+  const isLetterAlone = end - start === 1;
+  candidate.letter = isLetterAlone ? String.fromCharCode(bytes[start] ?? 0) : '';
+  if (isLetterAlone) {
+    // CUPS starts lines with `d` for less important ones than `D`.
+    const isSmall = start === from && bytes[start] === 100;
+    candidate.rank = isSmall ? 2 : letterRank(bytes[start]) || (isCapital(bytes[start]) ? -1 : 0);
+    candidate.isAmbiguous = isSmall;
+    // MongoDB writes debug levels as D1 to D5.
+    if (end < to && isDigit(bytes[end]) && bytes[start] === 68 && (bytes[end] ?? 0) <= 53) end++;
+  } else {
+    const word = findLevelWord(bytes, start, end);
+    candidate.rank =
+      word?.rank ?? (hasLevelKey(bytes, start, from) ? keyedRank(bytes.toString('latin1', start, end)) : 0);
+    candidate.isAmbiguous = word?.isAmbiguous ?? false;
+    // `debug 1:`, as BIND writes it.
+    if (candidate.rank === 2 && bytes[end] === SPACE && isDigit(bytes[end + 1]) && end + 2 < to)
+      end = bytes[end + 2] === COLON ? end + 2 : bytes[end + 3] === COLON && isDigit(bytes[end + 2]) ? end + 3 : end;
+    if (candidate.rank === 6 && startsWith(bytes, end, to, ' error')) end += ERROR_BYTES;
+    if (word && end < to && isDigit(bytes[end])) {
+      // DEBUG1 to DEBUG5 of PostgreSQL, trace1 to trace8 of Apache; LOG0 to LOG7 of stunnel are severities of syslog.
+      const digit = (bytes[end] ?? 48) - 48;
+      if (digit > 8 || (word.rank > 2 && !isLogDigit(bytes, start, end, digit))) return false;
+      if (word.rank > 2) candidate.rank = SEVERITY_RANKS[digit] ?? 0;
+      candidate.isAmbiguous = false;
+      end++;
+    }
+  }
+  if (candidate.rank === 0 || (end < to && RIGHT[bytes[end] ?? 0] !== 1)) return false;
+  const right = end < to ? (bytes[end] ?? 0) : SPACE;
+  // slog writes levels between its own as DEBUG-4 and INFO+2.
+  if (right === 45 && !(isDigit(bytes[end + 1]) && end + 1 < to) && bytes[end + 1] !== SPACE && bytes[end + 1] !== 45)
+    return false;
+  if (right === 43 && !(isDigit(bytes[end + 1]) && end + 1 < to)) return false;
+  if (right === 46 && end + 1 < to && bytes[end + 1] !== SPACE) return false;
+  candidate.look = lookOf(bytes, start, end, from, to);
+  if (candidate.look === '') return false;
+  if (right === 45 && isDigit(bytes[end + 1]) && candidate.rank === 2)
+    candidate.rank = (bytes[end + 1] ?? 0) >= 52 ? 1 : 2;
+  return true;
+}
+
+/** `Fatal error: `, as PHP writes it. */
+const ERROR_BYTES = ' error'.length;
+
+const SEVERITY_RANKS = [6, 6, 6, 5, 4, 3, 3, 2];
+
+function isLogDigit(bytes: Buffer, start: number, end: number, digit: number): boolean {
+  return end - start === 3 && digit <= 7 && ((bytes[start] ?? 0) | 32) === 108;
+}
+
+/** What surrounds a word and how it is written; empty if a level is never written so. */
+function lookOf(bytes: Buffer, start: number, end: number, from: number, to: number): string {
+  let left = start - 1;
+  while (left > from && bytes[left] === SPACE && start - left < 4) left--;
+  let right = end;
+  while (right < to && bytes[right] === SPACE && right - end < 8) right++;
+  const near = start > from ? String.fromCharCode(bytes[start - 1] ?? 32) : ' ';
+  const open = left >= from ? String.fromCharCode(bytes[left] ?? 32) : ' ';
+  const close = right < to ? String.fromCharCode(bytes[right] ?? 32) : ' ';
+  const isKeyed =
+    (near === '=' || near === ':' || near === '"' || near === "'" || near === ' ') && hasLevelKey(bytes, start, from);
+  if (isKeyed) return 'key';
+  const outer = left > from ? (bytes[left - 1] ?? SPACE) : SPACE;
+  if (open !== ' ' && CLOSING[open] === close && !isDigit(outer) && !isLetter(outer))
+    return outer === 61 || (outer === 58 && open === '"') ? '' : `${open}${close}`;
+  // `=INFO REPORT====` of Erlang; `state=error` is no level.
+  if (near === '=') return start === from + 1 ? `=${blank(String.fromCharCode(bytes[end] ?? 32))}` : '';
+  const after = end < to ? String.fromCharCode(bytes[end] ?? 32) : ' ';
+  const style = end - start <= 2 ? '1' : !isCapital(bytes[start]) ? 'a' : isCapital(bytes[start + 1]) ? 'A' : 'Aa';
+  return `${blank(near)}${style}${blank(after)}`;
+}
+
+function blank(mark: string): string {
+  return mark === '\t' ? ' ' : mark;
+}
+
+const LONGEST_KEY = 16;
+
+function hasLevelKey(bytes: Buffer, start: number, from: number): boolean {
+  const near = bytes[start - 1];
+  // Most words have a space in front of them: the key, if there is one, ends in `:` then.
+  if (near === SPACE && bytes[start - 2] !== 58 && bytes[start - 2] !== 61) return false;
+  return LEVEL_KEYS.test(bytes.toString('latin1', Math.max(from, start - LONGEST_KEY), start));
+}

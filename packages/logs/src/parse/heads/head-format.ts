@@ -1,0 +1,256 @@
+import type { FormatName, FormatOptions, LineHead } from '../format.ts';
+import { headFields, type ShapedFormat, splitRecord, trimLineEnd } from '../formats/define-format.ts';
+import { COLON, QUOTE, SPACE, skipDigits, skipWord, startsWith, TAB } from '../formats/tokens/byte-scan.ts';
+import { findLevel } from '../formats/tokens/find-level.ts';
+import { createTimeCompleter } from './complete-time.ts';
+import { findLevels, type LevelCandidate } from './find-levels.ts';
+import { readSlot, skipLeadingMarks } from './find-times.ts';
+import { isContinuedGlog } from './glog-lines.ts';
+import type { HeadSlot, LearnedHead, LevelSlot } from './learn-head.ts';
+import {
+  findFacilitySeverity,
+  findStatusRank,
+  REMARK,
+  readMarkRank,
+  readReport,
+  reportsCrash,
+} from './message-levels.ts';
+import { priorityRank, skipEnvelope } from './syslog-envelope.ts';
+import { createWrittenTime, isPartialSpelling, readWrittenTime, spellingRank } from './time-spellings.ts';
+
+/** Time and level are within this much of a line, but for the status of a long request. */
+const MAX_HEAD_BYTES = 4096;
+
+export interface HeadFormatOptions extends FormatOptions {
+  name: FormatName;
+  spec: FormatName;
+  learned: LearnedHead;
+  /** What letters mean in this format that mean something else elsewhere. */
+  letters: Readonly<Record<string, number>> | undefined;
+  /** Splits lines into columns; its times and levels are not used. */
+  columns: ShapedFormat | undefined;
+  /** Reads lines that are JSON. */
+  json: ShapedFormat;
+}
+
+/** Whether times may lack a year or a date, so that they depend on when the file was written. */
+export function hasPartialSlots({ slots }: LearnedHead): boolean {
+  return slots.some(({ spelling }) => isPartialSpelling(spelling));
+}
+
+const OPEN_BRACE = 123;
+
+/** The host and the tag of a line of syslog are no longer. */
+const LONGEST_TAG = 128;
+
+/** Where the head of a line is. One object is reused. */
+interface FoundHead extends LineHead {
+  timeAt: number;
+  bodyAt: number;
+  isJson: boolean;
+}
+
+/** Parses lines by what was learned of the file they are in. A line that does not fit but starts with a full date starts a record, too. */
+export function createHeadFormat({
+  name,
+  spec,
+  learned,
+  letters,
+  columns,
+  json,
+  zone,
+  writtenMs,
+}: HeadFormatOptions): ShapedFormat {
+  const complete = createTimeCompleter({ zone, writtenMs }, learned.order);
+  const time = createWrittenTime();
+  const found: FoundHead = { timeMs: Number.NaN, rank: 0, timeAt: 0, bodyAt: 0, isJson: false };
+  const candidate: LevelCandidate = { rank: 0, isAmbiguous: false, look: '', index: 0, letter: '' };
+  const timed = learned.slots.length > 0;
+
+  /** The slot in which the line has a time; `null` if it has a full date at its start. Leaves it in `time`. */
+  const findTime = (bytes: Buffer, from: number, end: number): HeadSlot | null | undefined => {
+    const first = bytes[from];
+    if ((first === SPACE || first === TAB) && !learned.indented) return undefined;
+    for (let index = 0; index < learned.slots.length; index++) {
+      const slot = learned.slots[index];
+      if (!slot) continue;
+      found.timeAt = readSlot(bytes, from, end, slot, time);
+      if (found.timeAt >= 0) return slot;
+    }
+    found.timeAt = skipLeadingMarks(bytes, from, end);
+    if (learned.slots[0]?.other === 'mark') found.timeAt = skipSignalHandler(bytes, from, end) ?? found.timeAt;
+    if (!readWrittenTime(bytes, found.timeAt, end, time)) return undefined;
+    const isSure = spellingRank(time.spelling) === 2 || time.spelling === 'glog' || time.spelling === 'month-day-clock';
+    return isSure ? null : undefined;
+  };
+
+  const readLevels = (
+    bytes: Buffer,
+    from: number,
+    to: number,
+    side: 'before' | 'after',
+    slots: readonly LevelSlot[],
+  ) => {
+    let best = slots.length;
+    let rank = 0;
+    findLevels(bytes, from, to, side, candidate, ({ look, index, rank: own }) => {
+      if (own < 0) return false;
+      for (let place = 0; place < best; place++) {
+        const slot = slots[place];
+        if (!slot || slot.look !== look || index < slot.least || index > slot.most) continue;
+        best = place;
+        rank = letters?.[candidate.letter] ?? own;
+        break;
+      }
+      return best === 0;
+    });
+    return { best, rank };
+  };
+
+  const readRank = (bytes: Buffer, from: number, end: number, slot: HeadSlot | null): number => {
+    if (time.rank > 0) return time.rank;
+    if (slot === null) return findLevel(bytes, time.end, end);
+    if (slot.other === 'mark') return readMarkRank(bytes, time.end, end);
+    let rank = slot.other === 'facility' ? findFacilitySeverity(bytes, time.end, end) : 0;
+    if (rank === 0 && slot.levels.length > 0) {
+      const before = readLevels(bytes, from, found.timeAt, 'before', slot.levels);
+      const after = before.best === 0 ? before : readLevels(bytes, time.end, end, 'after', slot.levels);
+      rank = before.rank > 0 && before.best <= after.best ? before.rank : after.rank || before.rank;
+    }
+    if (rank === 0 && (slot.other === 'status' || isQuoted(bytes, time.end)))
+      rank = findStatusRank(bytes, time.end, end);
+    return rank;
+  };
+
+  const readHead = (bytes: Buffer, start: number, lineEnd: number): boolean => {
+    const from = skipEnvelope(bytes, start, lineEnd);
+    if (from >= lineEnd) return false;
+    const end = Math.min(lineEnd, start + MAX_HEAD_BYTES);
+    found.isJson = false;
+    if (bytes[from] === OPEN_BRACE && bytes[from + 1] === QUOTE && json.readHead(bytes, from, lineEnd, found)) {
+      found.isJson = name === 'json-mixed' || !Number.isNaN(found.timeMs);
+      if (found.isJson) return true;
+    }
+    if (!timed) return readUntimed(bytes, start, from, end);
+    // RFC 5424 writes `-` for an unknown time.
+    if (from > start && bytes[from - 1] === SPACE && startsWith(bytes, from, end, '- ')) {
+      found.timeMs = Number.NaN;
+      found.bodyAt = from + 1;
+      found.rank = priorityRank(bytes, start, from);
+      return true;
+    }
+    const slot = findTime(bytes, from, end);
+    if (slot === undefined) return false;
+    const timeMs = complete(time);
+    if (Number.isNaN(timeMs)) return false;
+    if (time.spelling === 'glog' && isContinuedGlog(bytes, time.end, end)) return false;
+    const reported = slot?.postgres ? readReport(bytes, time.end, end) : 0;
+    if (reported === REMARK) return false;
+    found.timeMs = timeMs;
+    found.bodyAt = time.end;
+    if (time.spelling === 'month-day-clock' && readRelayed(bytes, time.end, lineEnd)) return true;
+    found.rank = reported || (slot?.other === 'status' ? priorityRank(bytes, start, from) : 0);
+    found.rank ||= readRank(bytes, from, slot?.other === 'status' ? lineEnd : end, slot);
+    if (found.rank === 0) found.rank = messageRank(bytes, time.end, end) || priorityRank(bytes, start, from);
+    if (slot?.other === 'below') found.rank ||= rankBelow(bytes, lineEnd);
+    if (found.rank <= 3 && reportsCrash(bytes, time.end, end)) found.rank = 5;
+    return true;
+  };
+
+  /** A line of JSON that a syslog daemon relays says itself what its time and level are. */
+  const readRelayed = (bytes: Buffer, timeEnd: number, lineEnd: number): boolean => {
+    const limit = Math.min(lineEnd - 2, timeEnd + LONGEST_TAG);
+    let at = timeEnd;
+    while (at < limit && !(bytes[at] === COLON && bytes[at + 1] === SPACE)) at++;
+    if (at >= limit || bytes[at + 2] !== OPEN_BRACE) return false;
+    const { timeMs } = found;
+    if (json.readHead(bytes, at + 2, lineEnd, found) && !Number.isNaN(found.timeMs)) return true;
+    found.timeMs = timeMs;
+    return false;
+  };
+
+  /** Text without times: every line is a record, except for indented and empty ones. */
+  const readUntimed = (bytes: Buffer, start: number, from: number, end: number): boolean => {
+    if (bytes[from] === SPACE || bytes[from] === TAB) return false;
+    found.timeMs = Number.NaN;
+    found.timeAt = from;
+    found.bodyAt = from;
+    found.rank =
+      (learned.untimedLevels.length > 0 ? readLevels(bytes, from, end, 'after', learned.untimedLevels).rank : 0) ||
+      readFirstLevel(bytes, from, end, candidate) ||
+      priorityRank(bytes, start, from);
+    return true;
+  };
+
+  return {
+    name,
+    spec,
+    timed,
+    ...(learned.slots.some(({ other }) => other === 'below') && { readsBelow: true }),
+    readHead(bytes, start, end, head) {
+      if (!readHead(bytes, start, trimLineEnd(bytes, start, end))) return false;
+      head.timeMs = found.timeMs;
+      head.rank = found.rank;
+      return true;
+    },
+    decode(bytes, start, end) {
+      const { lineEnd, more } = splitRecord(bytes, start, end);
+      if (!readHead(bytes, start, lineEnd)) return { message: bytes.toString('utf8', start, lineEnd) + more };
+      const known = headFields(found);
+      const reader = found.isJson ? json : columns;
+      if (reader) {
+        const { timeMs, level: _level, ...fields } = reader.decode(bytes, start, end);
+        if (timeMs !== undefined || Number.isNaN(found.timeMs)) return { ...known, ...fields };
+      }
+      if (!timed) return { ...known, message: bytes.toString('utf8', found.bodyAt, lineEnd) + more };
+      return { ...known, message: bytes.toString('utf8', found.bodyAt, lineEnd).trim() + more };
+    },
+    isTypical: (bytes, start, end) => readHead(bytes, start, trimLineEnd(bytes, start, end)),
+  };
+}
+
+/** The level at the start of a line without a time: between marks or before a colon, `[warn] ` or `ERROR: `. */
+function readFirstLevel(bytes: Buffer, from: number, end: number, candidate: LevelCandidate): number {
+  let rank = 0;
+  findLevels(bytes, from, end, 'after', candidate, ({ look, index, rank: own, isAmbiguous }) => {
+    if (index === 0 && own > 0 && !isAmbiguous && FIRST_LOOK.test(look)) rank = own;
+    return true;
+  });
+  return rank;
+}
+
+const FIRST_LOOK = /^>(?:\[\]|\(\)|<>| (?:A|a|Aa):|key)$/;
+
+/** Whether what follows the time is quoted, as requests are. */
+function isQuoted(bytes: Buffer, timeEnd: number): boolean {
+  const at = bytes[timeEnd] === 93 ? timeEnd + 1 : timeEnd;
+  return bytes[at] === SPACE && bytes[at + 1] === QUOTE;
+}
+
+/** A message of syslog may start with its level: `sshd[1]: error: ...`. */
+function messageRank(bytes: Buffer, timeEnd: number, end: number): number {
+  let at = timeEnd;
+  for (let words = 0; words < 4 && at < end; words++) {
+    while (at < end && bytes[at] === SPACE) at++;
+    const wordEnd = skipWord(bytes, at, end);
+    if (wordEnd > at && bytes[wordEnd - 1] === 58 && words > 0)
+      return findLevel(bytes, wordEnd, end, { maxTokens: 1, mayBeProse: true });
+    at = wordEnd;
+  }
+  return 0;
+}
+
+/** Redis cannot determine the local time in a signal handler: `1:signal-handler (1723801703) message`. */
+function skipSignalHandler(bytes: Buffer, from: number, end: number): number | undefined {
+  const at = skipDigits(bytes, from, Math.min(end, from + 10));
+  return startsWith(bytes, at, end, SIGNAL) ? at + SIGNAL.length : undefined;
+}
+
+const SIGNAL = ':signal-handler (';
+const LONGEST_LEVEL = 16;
+
+/** The level at the start of the next line, as java.util.logging writes it: `SEVERE: message`. */
+function rankBelow(bytes: Buffer, lineEnd: number): number {
+  const next = bytes.indexOf(10, lineEnd) + 1;
+  return next === 0 ? 0 : findLevel(bytes, next, Math.min(bytes.length, next + LONGEST_LEVEL), { maxTokens: 1 });
+}

@@ -1,0 +1,190 @@
+import { isDigit } from '../formats/tokens/byte-scan.ts';
+import { readStatus } from '../formats/tokens/http-status.ts';
+import { statusRank } from '../formats/tokens/level-word.ts';
+import { findLevelWord } from './level-words.ts';
+
+/* Levels that are not words: severities, statuses, and messages that report a crash. */
+
+const RANKS_BY_SEVERITY = [6, 6, 6, 5, 4, 3, 3, 2];
+
+/** The rank of a severity of syslog, emergency (0) to debug (7). */
+export function severityRank(severity: number): number {
+  return RANKS_BY_SEVERITY[severity] ?? 0;
+}
+
+const SEARCHED_BYTES = 256;
+const PERCENT = 37;
+const DASH = 45;
+
+/** The rank of the severity in `%FACILITY-3-NAME:`, as network devices write it; 0 if there is none. */
+export function findFacilitySeverity(bytes: Buffer, start: number, end: number): number {
+  const limit = Math.min(end, start + SEARCHED_BYTES);
+  for (let at = start; at < limit; at++) {
+    if (bytes[at] !== PERCENT) continue;
+    let to = at + 1;
+    while (to < limit && isNameByte(bytes[to] ?? 0)) {
+      if (
+        bytes[to] === DASH &&
+        to > at + 1 &&
+        isDigit(bytes[to + 1]) &&
+        bytes[to + 2] === DASH &&
+        (bytes[to + 1] ?? 0) <= 55
+      )
+        return severityRank((bytes[to + 1] ?? 48) - 48);
+      to++;
+    }
+    at = to;
+  }
+  return 0;
+}
+
+function isNameByte(byte: number): boolean {
+  return isDigit(byte) || (byte >= 65 && byte <= 90) || byte === DASH || byte === 95 || (byte >= 97 && byte <= 122);
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'HEAD', 'DELETE', 'OPTIONS', 'PATCH', 'CONNECT', 'PROPFIND', 'TRACE'];
+const METHOD_STARTS = new Uint8Array(256);
+for (const method of METHODS) METHOD_STARTS[method.charCodeAt(0)] = 1;
+
+/** Room for a long URI before the status. */
+const REQUEST_BYTES = 16 * 1024;
+
+/**
+ * The rank of the HTTP status of a line about a request: `"GET / HTTP/1.1" 200`, `GET /path 200`, `| 200 | ... | GET`,
+ * `TCP_MISS/200 ... GET`; 0 if there is none.
+ */
+export function findStatusRank(bytes: Buffer, start: number, end: number): number {
+  const limit = Math.min(end, start + REQUEST_BYTES);
+  let before = 0;
+  // Clients can send anything, so that what is quoted right behind the time need not be a request.
+  let quoteAt = start;
+  while (quoteAt < limit && (bytes[quoteAt] === 93 || bytes[quoteAt] === 32)) quoteAt++;
+  if (bytes[quoteAt] === 34) {
+    const status = readStatus(bytes, quoteAt, limit);
+    if (status > 0) return toRank(status);
+  }
+  for (let at = start; at < limit; at++) {
+    const byte = bytes[at] ?? 0;
+    if (isDigit(byte)) {
+      const status = statusAt(bytes, at, limit);
+      if (before === 0 && status > 0 && (bytes[at - 1] === 47 || isBarred(bytes, at) || isBehindTimers(bytes, at)))
+        before = status;
+      while (isDigit(bytes[at + 1])) at++;
+      continue;
+    }
+    if (METHOD_STARTS[byte] !== 1 || !isMethodAt(bytes, at, limit, start)) continue;
+    if (before > 0) return statusRank(before);
+    if (bytes[at - 1] === 34) return toRank(readStatus(bytes, at - 1, limit));
+    return toRank(statusBehind(bytes, at, limit));
+  }
+  return 0;
+}
+
+function toRank(status: number): number {
+  return status >= 100 && status <= 599 ? statusRank(status) : 0;
+}
+
+function isMethodAt(bytes: Buffer, at: number, end: number, start: number): boolean {
+  const before = at > start ? bytes[at - 1] : 32;
+  if (before !== 32 && before !== 34 && before !== 9 && before !== 91 && before !== 124 && before !== 39) return false;
+  return METHODS.some((method) => {
+    const after = at + method.length;
+    if (after >= end || (bytes[after] !== 32 && bytes[after] !== 9)) return false;
+    for (let index = 1; index < method.length; index++)
+      if (bytes[at + index] !== method.charCodeAt(index)) return false;
+    return true;
+  });
+}
+
+/** Three digits from 100 to 599 that are a word; 0 if there are none. */
+function statusAt(bytes: Buffer, at: number, end: number): number {
+  if (at + 3 > end || isDigit(bytes[at + 3]) || !isDigit(bytes[at + 1]) || !isDigit(bytes[at + 2])) return 0;
+  const status = ((bytes[at] ?? 48) - 48) * 100 + ((bytes[at + 1] ?? 48) - 48) * 10 + (bytes[at + 2] ?? 48) - 48;
+  const after = bytes[at + 3];
+  const isEnd = at + 3 >= end || after === 32 || after === 9 || after === 124 || after === 44 || after === 34;
+  return isEnd && status >= 100 && status <= 599 ? status : 0;
+}
+
+/** Whether the number is between bars, as Gin writes it: `| 200 |`. */
+function isBarred(bytes: Buffer, at: number): boolean {
+  let left = at - 1;
+  while (bytes[left] === 32) left--;
+  return bytes[left] === 124;
+}
+
+/** Whether the number follows timers like 0/0/0/1/1, as HAProxy writes it. */
+function isBehindTimers(bytes: Buffer, at: number): boolean {
+  if (bytes[at - 1] !== 32) return false;
+  let slashes = 0;
+  for (let left = at - 2; left >= 0 && bytes[left] !== 32; left--) {
+    if (bytes[left] === 47) slashes++;
+    else if (!isDigit(bytes[left]) && bytes[left] !== 45 && bytes[left] !== 43) return false;
+  }
+  return slashes >= 3;
+}
+
+/** The first status behind the path of a request that is not quoted. */
+function statusBehind(bytes: Buffer, methodAt: number, end: number): number {
+  let at = methodAt;
+  const skipWord = () => {
+    while (at < end && bytes[at] !== 32 && bytes[at] !== 9) at++;
+    while (at < end && (bytes[at] === 32 || bytes[at] === 9)) at++;
+  };
+  skipWord();
+  skipWord();
+  for (let words = 0; words < 4 && at < end; words++) {
+    const status = statusAt(bytes, at, end);
+    if (status > 0) return status;
+    skipWord();
+  }
+  return 0;
+}
+
+/** The level of Redis is a mark behind the time: `.` debug, `-` verbose, `*` notice, `#` warning; 0 if there is none. */
+export function readMarkRank(bytes: Buffer, timeEnd: number, end: number): number {
+  if (timeEnd + 3 > end || bytes[timeEnd] !== 32 || bytes[timeEnd + 2] !== 32) return 0;
+  const mark = bytes[timeEnd + 1];
+  if (mark === 46 || mark === 45) return 2;
+  return mark === 42 ? 3 : mark === 35 ? 4 : 0;
+}
+
+/** Each of these lines of PostgreSQL has its own time, but always belongs to the report before it. */
+const REMARKS = ['DETAIL', 'HINT', 'QUERY', 'CONTEXT', 'STATEMENT', 'LOCATION'];
+export const REMARK = -1;
+
+/** How far the severity of PostgreSQL may be from the time: the line prefix is a setting. */
+const PREFIX_BYTES = 200;
+
+/**
+ * The rank of PostgreSQL's severity, a word in capitals before a colon and two spaces: `LOG:  `. `REMARK` for a line that
+ * continues the report before it, 0 if there is none.
+ */
+export function readReport(bytes: Buffer, timeEnd: number, end: number): number {
+  const limit = Math.min(end - 2, timeEnd + PREFIX_BYTES);
+  for (let at = timeEnd; at < limit; at++) {
+    if (bytes[at] !== 58 || bytes[at + 1] !== 32 || bytes[at + 2] !== 32) continue;
+    let from = at;
+    while (from > timeEnd && isNameByte(bytes[from - 1] ?? 0)) from--;
+    const word = bytes.toString('latin1', from, at);
+    if (!/^[A-Z]+[1-5]?$/.test(word)) return 0;
+    if (REMARKS.includes(word)) return REMARK;
+    const letters = word.replace(/\d$/, '').length;
+    return findLevelWord(bytes, from, from + letters)?.rank ?? 0;
+  }
+  return 0;
+}
+
+/** Messages with which databases report that they, or one of their processes, crashed, whatever level they give it. */
+const CRASHES = [
+  'was terminated by signal', // PostgreSQL
+  'was terminated by exception', // PostgreSQL on Windows
+  'got signal ', // MySQL, MariaDB: mysqld got signal 11
+  'crashed by signal', // Redis
+  'Got signal: ', // MongoDB
+];
+const CRASH_BYTES = CRASHES.map((text) => Buffer.from(text));
+
+export function reportsCrash(bytes: Buffer, start: number, end: number): boolean {
+  const line = bytes.subarray(start, Math.min(end, start + 512));
+  return CRASH_BYTES.some((text) => line.includes(text));
+}

@@ -1,0 +1,28 @@
+import { isDigit } from '../formats/tokens/byte-scan.ts';
+import { severityRank } from './message-levels.ts';
+
+const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
+
+/** Where a line starts behind a byte order mark and a priority of syslog like `<34>`. */
+export function skipEnvelope(bytes: Buffer, start: number, end: number): number {
+  const from =
+    bytes[start] === 0xef && BYTE_ORDER_MARK.every((byte, at) => bytes[start + at] === byte) ? start + 3 : start;
+  return bytes[from] === 60 && from < end ? priorityEnd(bytes, from, end) : from;
+}
+
+/** The position after `<34>`, and the version that RFC 5424 puts behind it; `start` if there is no priority. */
+function priorityEnd(bytes: Buffer, start: number, end: number): number {
+  let at = start + 1;
+  while (at < end && at < start + 4 && isDigit(bytes[at])) at++;
+  if (at === start + 1 || at >= end || bytes[at] !== 62) return start;
+  return bytes[at + 1] === 49 && bytes[at + 2] === 32 && at + 2 < end ? at + 3 : at + 1;
+}
+
+/** The rank of the severity in the priority of a line; 0 if it has none. */
+export function priorityRank(bytes: Buffer, start: number, end: number): number {
+  const from = skipEnvelope(bytes, start, end);
+  if (from === start || bytes[start] !== 60) return 0;
+  let value = 0;
+  for (let at = start + 1; isDigit(bytes[at]); at++) value = value * 10 + (bytes[at] ?? 48) - 48;
+  return value > 191 ? 0 : severityRank(value & 7);
+}
