@@ -1,4 +1,11 @@
-import type { Format, FormatName, FormatOptions, LineHead, WrapperName } from './format.ts';
+import {
+  type Format,
+  type FormatName,
+  type FormatOptions,
+  LEARNED_MARK,
+  type LineHead,
+  type WrapperName,
+} from './format.ts';
 import { createCapnslogFormat } from './formats/capnslog-format.ts';
 import { createContractFormat } from './formats/contract-format.ts';
 import { type ShapedFormat, trimLineEnd } from './formats/define-format.ts';
@@ -134,7 +141,7 @@ const LETTERS: Readonly<Record<FormatName, Readonly<Record<string, number>>>> = 
 type Learned = LearnedHead | { paths: JsonPaths };
 
 function createLearned(plain: FormatName, learned: Learned, options: FormatOptions): ShapedFormat {
-  const spec = `${plain}~${encodeURIComponent(JSON.stringify(learned))}`;
+  const spec = learned === NOTHING_LEARNED ? plain : plain + LEARNED_MARK + encodeURIComponent(JSON.stringify(learned));
   if (!('slots' in learned)) return createJsonPathFormat(spec, CREATORS.json(options), learned.paths, options);
   const { columns: columnsName = plain } = learned;
   const columns = columnsName === 'text' ? undefined : builtInCreator(columnsName)(options);
@@ -155,7 +162,7 @@ export function splitName(name: FormatName): {
   plain: FormatName;
   learned: Learned | undefined;
 } {
-  const [shown = name, encoded] = name.split('~');
+  const [shown = name, encoded] = name.split(LEARNED_MARK);
   const parts = shown.split('+');
   const plain = parts.pop() ?? shown;
   const learned = encoded === undefined ? undefined : (JSON.parse(decodeURIComponent(encoded)) as Learned);
@@ -286,7 +293,7 @@ export class FormatDetector {
     const [first] = lines;
     // The first line alone decides, so that the format stays the same while the file grows.
     if (first && python.isTypical(sample, first.start, first.end)) return python;
-    return createLearned('text', learned, options);
+    return createLearned('text', learned.untimedLevels.length > 0 ? learned : NOTHING_LEARNED, options);
   }
 
   #pick(sample: Buffer, lines: readonly SampleLine[], isWanted: (name: FormatName) => boolean): Candidate | undefined {

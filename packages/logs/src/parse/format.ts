@@ -22,6 +22,14 @@ export interface FormatOptions {
   writtenMs: number;
 }
 
+/** What is between the name of a format and what was learned of a file. */
+export const LEARNED_MARK = '~';
+
+/** The name of the format that is created from a spec. */
+export function formatName(spec: FormatName): FormatName {
+  return spec.split(LEARNED_MARK, 1)[0] ?? spec;
+}
+
 /** Parses the lines of one file. Stateless: the result does not depend on where a line is. */
 export interface Format {
   /** As it is shown to users. */

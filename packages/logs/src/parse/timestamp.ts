@@ -74,7 +74,7 @@ export function parseFraction(bytes: Uint8Array, start: number, end: number): { 
   return index === start + 1 ? { ms: 0, end: start } : { ms, end: index };
 }
 
-function daysIn(year: number, month: number): number {
+export function daysIn(year: number, month: number): number {
   if (month === 2) return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 29 : 28;
   return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
 }

@@ -67,11 +67,14 @@ export function readFamilyRecords({ files }: SlowFamily, zone: Zone): SlowRecord
 
 function readFile(file: SlowFile, zone: Zone): { firstMs: number | null; records: SlowRecord[] } {
   const { text, writtenMs } = file;
-  const { name } = detectFormat(text.subarray(0, SAMPLE_BYTES), { zone, writtenMs });
-  const format = createFormat(name, { zone, writtenMs });
+  const { spec } = detectFormat(text.subarray(0, SAMPLE_BYTES), { zone, writtenMs });
+  const format = createFormat(spec, { zone, writtenMs });
   const heads = findHeads(text.subarray(0, SAMPLE_BYTES), format, Infinity);
   const firstMs = heads.map(({ timeMs }) => timeMs).find((timeMs) => !Number.isNaN(timeMs)) ?? null;
-  return { firstMs, records: readRecords({ ...file, text: name === 'text' ? text : withoutHoles(text) }, format) };
+  return {
+    firstMs,
+    records: readRecords({ ...file, text: format.name === 'text' ? text : withoutHoles(text) }, format),
+  };
 }
 
 /** Holes of NULs are read as newlines: see scan/block/nul-holes.ts. */

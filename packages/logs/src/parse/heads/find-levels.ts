@@ -17,8 +17,8 @@ export interface LevelCandidate {
   rank: number;
   /** Whether messages have this word as often as levels are named so. */
   isAmbiguous: boolean;
-  /** How it is written, and between what: candidates of the same look are one column. */
-  look: string;
+  /** How it is written, and between what, as `packLook` has it: candidates of the same look are one column. */
+  look: number;
   /** Words between the time, or the start of the line, and this one. */
   index: number;
   /** If it is one. */
@@ -39,19 +39,31 @@ function byteTable(marks: string): Uint8Array {
   return table;
 }
 
-const CLOSING: Readonly<Record<string, string>> = {
-  '[': ']',
-  '(': ')',
-  '<': '>',
-  '{': '}',
-  '|': '|',
-  '"': '"',
-  "'": "'",
-  '*': '*',
-};
+/** For a mark that opens, the one that closes; 0 for others. */
+const CLOSING = new Uint8Array(256);
+for (const [open = '', close = ''] of ['[]', '()', '<>', '{}', '||', '""', "''", '**'])
+  CLOSING[open.charCodeAt(0)] = close.charCodeAt(0);
 
-const LEVEL_KEYS =
-  /(?:^|[^a-z])(?:level|lvl|severity|sev|loglevel|log_level|prio|priority|pri|l|levelname)["']?\s*[=:]\s*["']?$/i;
+const LEVEL_KEYS: ReadonlySet<string> = new Set(
+  'level lvl severity sev loglevel log_level prio priority pri l levelname'.split(' '),
+);
+
+/**
+ * A look is a short text as one number, which costs no string for each word: `<` or `>` for before or behind the time,
+ * then `key`, the brackets around a word, or the mark before it, `A`, `Aa`, `a` or `1` for how it is written, and the
+ * mark behind it.
+ */
+export function packLook(text: string): number {
+  let look = 0;
+  for (const character of text) look = look * 128 + character.charCodeAt(0);
+  return look;
+}
+
+export function unpackLook(look: number): string {
+  return look === 0 ? '' : unpackLook(Math.floor(look / 128)) + String.fromCharCode(look % 128);
+}
+
+const KEY = packLook('key');
 
 /**
  * Calls `visit` for each candidate in `[from, to)`, in order, until it returns true. `lineStart` and `lineEnd` bound
@@ -64,12 +76,13 @@ export function findLevels(
   side: 'before' | 'after',
   candidate: LevelCandidate,
   visit: (candidate: LevelCandidate) => boolean,
+  mostWords = MOST_WORDS,
 ): boolean {
   const limit = Math.min(to, from + SEARCHED_BYTES);
   let index = 0;
   let inWord = false;
   let bracketEnd = 0;
-  for (let at = from; at < limit && index < MOST_WORDS; at++) {
+  for (let at = from; at < limit && index < mostWords; at++) {
     const byte = bytes[at] ?? 0;
     if (byte === SPACE || byte === TAB) {
       if (inWord && at >= bracketEnd) {
@@ -89,7 +102,7 @@ export function findLevels(
     while (wordEnd < limit && isLetter(bytes[wordEnd])) wordEnd++;
     const isWord = at === from || LEFT[before] === 1;
     if (isWord && wordEnd - at <= LONGEST_WORD && readCandidate(bytes, at, wordEnd, from, to, candidate)) {
-      candidate.look = `${side === 'before' ? '<' : '>'}${candidate.look}`;
+      candidate.look += side === 'before' ? BEFORE * sizeOf(candidate.look) : AFTER * sizeOf(candidate.look);
       candidate.index = index;
       if (visit(candidate)) return true;
     }
@@ -97,6 +110,9 @@ export function findLevels(
   }
   return false;
 }
+
+const BEFORE = 60;
+const AFTER = 62;
 
 /** Dashes and bars between columns are no words, and neither is what closes the brackets around a time. */
 const SEPARATORS = byteTable('-|:,;])>"\'');
@@ -145,7 +161,7 @@ function readCandidate(
   if (right === 43 && !(isDigit(bytes[end + 1]) && end + 1 < to)) return false;
   if (right === 46 && end + 1 < to && bytes[end + 1] !== SPACE) return false;
   candidate.look = lookOf(bytes, start, end, from, to);
-  if (candidate.look === '') return false;
+  if (candidate.look === 0) return false;
   if (right === 45 && isDigit(bytes[end + 1]) && candidate.rank === 2)
     candidate.rank = (bytes[end + 1] ?? 0) >= 52 ? 1 : 2;
   return true;
@@ -160,37 +176,50 @@ function isLogDigit(bytes: Buffer, start: number, end: number, digit: number): b
   return end - start === 3 && digit <= 7 && ((bytes[start] ?? 0) | 32) === 108;
 }
 
-/** What surrounds a word and how it is written; empty if a level is never written so. */
-function lookOf(bytes: Buffer, start: number, end: number, from: number, to: number): string {
+/** What surrounds a word and how it is written; 0 if a level is never written so. */
+function lookOf(bytes: Buffer, start: number, end: number, from: number, to: number): number {
+  const near = start > from ? (bytes[start - 1] ?? SPACE) : SPACE;
+  if (hasLevelKey(bytes, start, from)) return KEY;
   let left = start - 1;
   while (left > from && bytes[left] === SPACE && start - left < 4) left--;
-  let right = end;
-  while (right < to && bytes[right] === SPACE && right - end < 8) right++;
-  const near = start > from ? String.fromCharCode(bytes[start - 1] ?? 32) : ' ';
-  const open = left >= from ? String.fromCharCode(bytes[left] ?? 32) : ' ';
-  const close = right < to ? String.fromCharCode(bytes[right] ?? 32) : ' ';
-  const isKeyed =
-    (near === '=' || near === ':' || near === '"' || near === "'" || near === ' ') && hasLevelKey(bytes, start, from);
-  if (isKeyed) return 'key';
-  const outer = left > from ? (bytes[left - 1] ?? SPACE) : SPACE;
-  if (open !== ' ' && CLOSING[open] === close && !isDigit(outer) && !isLetter(outer))
-    return outer === 61 || (outer === 58 && open === '"') ? '' : `${open}${close}`;
+  const open = left >= from ? (bytes[left] ?? SPACE) : SPACE;
+  if (CLOSING[open] !== 0) {
+    let right = end;
+    while (right < to && bytes[right] === SPACE && right - end < 8) right++;
+    const outer = left > from ? (bytes[left - 1] ?? SPACE) : SPACE;
+    if (right < to && bytes[right] === CLOSING[open] && !isDigit(outer) && !isLetter(outer))
+      return outer === 61 || (outer === COLON && open === 34) ? 0 : open * 128 + (CLOSING[open] ?? 0);
+  }
+  const after = blank(end < to ? (bytes[end] ?? SPACE) : SPACE);
   // `=INFO REPORT====` of Erlang; `state=error` is no level.
-  if (near === '=') return start === from + 1 ? `=${blank(String.fromCharCode(bytes[end] ?? 32))}` : '';
-  const after = end < to ? String.fromCharCode(bytes[end] ?? 32) : ' ';
-  const style = end - start <= 2 ? '1' : !isCapital(bytes[start]) ? 'a' : isCapital(bytes[start + 1]) ? 'A' : 'Aa';
-  return `${blank(near)}${style}${blank(after)}`;
+  if (near === 61) return start === from + 1 ? 61 * 128 + after : 0;
+  if (end - start > 2 && isCapital(bytes[start]) && !isCapital(bytes[start + 1]))
+    return ((blank(near) * 128 + 65) * 128 + 97) * 128 + after;
+  const style = end - start <= 2 ? 49 : isCapital(bytes[start]) ? 65 : 97;
+  return (blank(near) * 128 + style) * 128 + after;
 }
 
-function blank(mark: string): string {
-  return mark === '\t' ? ' ' : mark;
+/** By what a mark in front of the look is multiplied. */
+function sizeOf(look: number): number {
+  return look < 16_384 ? 16_384 : look < 2_097_152 ? 2_097_152 : 268_435_456;
 }
 
-const LONGEST_KEY = 16;
+function blank(mark: number): number {
+  return mark === TAB || mark > 127 ? SPACE : mark;
+}
 
+const LONGEST_KEY = 9;
+
+/** Whether `level=`, `"level": "` or the like is in front of the word. */
 function hasLevelKey(bytes: Buffer, start: number, from: number): boolean {
-  const near = bytes[start - 1];
-  // Most words have a space in front of them: the key, if there is one, ends in `:` then.
-  if (near === SPACE && bytes[start - 2] !== 58 && bytes[start - 2] !== 61) return false;
-  return LEVEL_KEYS.test(bytes.toString('latin1', Math.max(from, start - LONGEST_KEY), start));
+  let at = start - 1;
+  if (at > from && (bytes[at] === 34 || bytes[at] === 39)) at--;
+  if (at > from && bytes[at] === SPACE) at--;
+  if (at <= from || (bytes[at] !== 61 && bytes[at] !== COLON)) return false;
+  at--;
+  if (at > from && (bytes[at] === 34 || bytes[at] === 39)) at--;
+  const keyEnd = at + 1;
+  while (at >= from && keyEnd - at <= LONGEST_KEY && (isLetter(bytes[at]) || bytes[at] === 95)) at--;
+  if (keyEnd - at - 1 > LONGEST_KEY || keyEnd === at + 1) return false;
+  return LEVEL_KEYS.has(bytes.toString('latin1', at + 1, keyEnd).toLowerCase());
 }

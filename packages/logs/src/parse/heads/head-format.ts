@@ -3,7 +3,7 @@ import { headFields, type ShapedFormat, splitRecord, trimLineEnd } from '../form
 import { COLON, QUOTE, SPACE, skipDigits, skipWord, startsWith, TAB } from '../formats/tokens/byte-scan.ts';
 import { findLevel } from '../formats/tokens/find-level.ts';
 import { createTimeCompleter } from './complete-time.ts';
-import { findLevels, type LevelCandidate } from './find-levels.ts';
+import { findLevels, type LevelCandidate, packLook } from './find-levels.ts';
 import { readSlot, skipLeadingMarks } from './find-times.ts';
 import { isContinuedGlog } from './glog-lines.ts';
 import type { HeadSlot, LearnedHead, LevelSlot } from './learn-head.ts';
@@ -64,8 +64,12 @@ export function createHeadFormat({
   const complete = createTimeCompleter({ zone, writtenMs }, learned.order);
   const time = createWrittenTime();
   const found: FoundHead = { timeMs: Number.NaN, rank: 0, timeAt: 0, bodyAt: 0, isJson: false };
-  const candidate: LevelCandidate = { rank: 0, isAmbiguous: false, look: '', index: 0, letter: '' };
+  const candidate: LevelCandidate = { rank: 0, isAmbiguous: false, look: 0, index: 0, letter: '' };
   const timed = learned.slots.length > 0;
+  // Only databases report crashes below the level of errors; looking for them in other logs would take time.
+  const mayCrash =
+    learned.slots.some(({ postgres, other }) => postgres || other === 'mark') ||
+    /^(?:mysql|mongodb)/.test(columns?.name ?? '');
 
   /** The slot in which the line has a time; `null` if it has a full date at its start. Leaves it in `time`. */
   const findTime = (bytes: Buffer, from: number, end: number): HeadSlot | null | undefined => {
@@ -84,27 +88,37 @@ export function createHeadFormat({
     return isSure ? null : undefined;
   };
 
-  const readLevels = (
-    bytes: Buffer,
-    from: number,
-    to: number,
-    side: 'before' | 'after',
-    slots: readonly LevelSlot[],
-  ) => {
-    let best = slots.length;
-    let rank = 0;
-    findLevels(bytes, from, to, side, candidate, ({ look, index, rank: own }) => {
-      if (own < 0) return false;
-      for (let place = 0; place < best; place++) {
-        const slot = slots[place];
-        if (!slot || slot.look !== look || index < slot.least || index > slot.most) continue;
-        best = place;
-        rank = letters?.[candidate.letter] ?? own;
-        break;
-      }
-      return best === 0;
-    });
-    return { best, rank };
+  const columnsOfLevels = new Map<HeadSlot, LevelColumns>(
+    learned.slots.map((slot) => [slot, compileLevels(slot.levels)]),
+  );
+  const untimedLevels = compileLevels(learned.untimedLevels);
+  let wanted: readonly LevelColumn[] = [];
+  let best = 0;
+  let bestRank = 0;
+  const visitLevel = ({ look, index, rank, letter }: LevelCandidate): boolean => {
+    if (rank < 0) return false;
+    for (let at = 0; at < wanted.length; at++) {
+      const column = wanted[at];
+      if (!column || column.place >= best) break;
+      if (column.look !== look || index < column.least || index > column.most) continue;
+      best = column.place;
+      bestRank = letters?.[letter] ?? rank;
+    }
+    return best === 0;
+  };
+  /** The rank of the level in the best of the columns, of which the first in the line counts. */
+  const readLevels = (bytes: Buffer, from: number, end: number, { before, after, mostWords }: LevelColumns): number => {
+    best = Number.POSITIVE_INFINITY;
+    bestRank = 0;
+    if (before.length > 0) {
+      wanted = before;
+      findLevels(bytes, from, found.timeAt, 'before', candidate, visitLevel);
+    }
+    if (after.length > 0 && best > 0) {
+      wanted = after;
+      findLevels(bytes, time.end, end, 'after', candidate, visitLevel, mostWords);
+    }
+    return bestRank;
   };
 
   const readRank = (bytes: Buffer, from: number, end: number, slot: HeadSlot | null): number => {
@@ -112,11 +126,8 @@ export function createHeadFormat({
     if (slot === null) return findLevel(bytes, time.end, end);
     if (slot.other === 'mark') return readMarkRank(bytes, time.end, end);
     let rank = slot.other === 'facility' ? findFacilitySeverity(bytes, time.end, end) : 0;
-    if (rank === 0 && slot.levels.length > 0) {
-      const before = readLevels(bytes, from, found.timeAt, 'before', slot.levels);
-      const after = before.best === 0 ? before : readLevels(bytes, time.end, end, 'after', slot.levels);
-      rank = before.rank > 0 && before.best <= after.best ? before.rank : after.rank || before.rank;
-    }
+    const levels = columnsOfLevels.get(slot);
+    if (rank === 0 && levels) rank = readLevels(bytes, from, end, levels);
     if (rank === 0 && (slot.other === 'status' || isQuoted(bytes, time.end)))
       rank = findStatusRank(bytes, time.end, end);
     return rank;
@@ -153,7 +164,7 @@ export function createHeadFormat({
     found.rank ||= readRank(bytes, from, slot?.other === 'status' ? lineEnd : end, slot);
     if (found.rank === 0) found.rank = messageRank(bytes, time.end, end) || priorityRank(bytes, start, from);
     if (slot?.other === 'below') found.rank ||= rankBelow(bytes, lineEnd);
-    if (found.rank <= 3 && reportsCrash(bytes, time.end, end)) found.rank = 5;
+    if (mayCrash && found.rank <= 3 && reportsCrash(bytes, time.end, end)) found.rank = 5;
     return true;
   };
 
@@ -175,8 +186,9 @@ export function createHeadFormat({
     found.timeMs = Number.NaN;
     found.timeAt = from;
     found.bodyAt = from;
+    time.end = from;
     found.rank =
-      (learned.untimedLevels.length > 0 ? readLevels(bytes, from, end, 'after', learned.untimedLevels).rank : 0) ||
+      (untimedLevels.after.length > 0 ? readLevels(bytes, from, end, untimedLevels) : 0) ||
       readFirstLevel(bytes, from, end, candidate) ||
       priorityRank(bytes, start, from);
     return true;
@@ -209,17 +221,44 @@ export function createHeadFormat({
   };
 }
 
+/** A column of levels, and how good it is: the best has place 0. */
+interface LevelColumn {
+  look: number;
+  least: number;
+  most: number;
+  place: number;
+}
+
+interface LevelColumns {
+  before: LevelColumn[];
+  after: LevelColumn[];
+  /** Further words behind the time need not be looked at. */
+  mostWords: number;
+}
+
+function compileLevels(slots: readonly LevelSlot[]): LevelColumns {
+  const columns = slots.map(({ look, least, most }, place) => ({ look: packLook(look), least, most, place }));
+  const [before, after] = ['<', '>'].map((side) => columns.filter(({ place }) => slots[place]?.look.startsWith(side)));
+  return {
+    before: before ?? [],
+    after: after ?? [],
+    mostWords: 1 + Math.max(0, ...(after ?? []).map(({ most }) => most)),
+  };
+}
+
 /** The level at the start of a line without a time: between marks or before a colon, `[warn] ` or `ERROR: `. */
 function readFirstLevel(bytes: Buffer, from: number, end: number, candidate: LevelCandidate): number {
   let rank = 0;
   findLevels(bytes, from, end, 'after', candidate, ({ look, index, rank: own, isAmbiguous }) => {
-    if (index === 0 && own > 0 && !isAmbiguous && FIRST_LOOK.test(look)) rank = own;
+    if (index === 0 && own > 0 && !isAmbiguous && FIRST_LOOKS.has(look)) rank = own;
     return true;
   });
   return rank;
 }
 
-const FIRST_LOOK = /^>(?:\[\]|\(\)|<>| (?:A|a|Aa):|key)$/;
+const FIRST_LOOKS: ReadonlySet<number> = new Set(
+  ['[]', '()', '<>', ' A:', ' a:', ' Aa:', 'key'].map((look) => packLook(`>${look}`)),
+);
 
 /** Whether what follows the time is quoted, as requests are. */
 function isQuoted(bytes: Buffer, timeEnd: number): boolean {

@@ -1,7 +1,7 @@
 import type { FormatOptions } from '../format.ts';
 import { isDigit, OPEN_BRACKET, SPACE, TAB } from '../formats/tokens/byte-scan.ts';
 import { createTimeCompleter } from './complete-time.ts';
-import { findLevels, type LevelCandidate } from './find-levels.ts';
+import { findLevels, type LevelCandidate, unpackLook } from './find-levels.ts';
 import { countWords, findTimes, readSlot, skipLeadingMarks, type TimeSlot } from './find-times.ts';
 import { findFacilitySeverity, findStatusRank, readMarkRank, readReport } from './message-levels.ts';
 import { skipEnvelope } from './syslog-envelope.ts';
@@ -379,10 +379,11 @@ const REDIS_LEAD = /^(?:\d+:[A-Z]|\[\d+\]) $/;
 type Side = readonly [from: number, to: number, side: 'before' | 'after'];
 
 function countLooks(bytes: Buffer, looks: Map<string, CountedLook>, sides: readonly Side[]): boolean {
-  const candidate: LevelCandidate = { rank: 0, isAmbiguous: false, look: '', index: 0, letter: '' };
+  const candidate: LevelCandidate = { rank: 0, isAmbiguous: false, look: 0, index: 0, letter: '' };
   const seen = new Set<string>();
   for (const [from, to, side] of sides) {
-    findLevels(bytes, from, to, side, candidate, ({ look, index, rank, isAmbiguous }) => {
+    findLevels(bytes, from, to, side, candidate, ({ look: packed, index, rank, isAmbiguous }) => {
+      const look = unpackLook(packed);
       if (seen.has(look)) return false;
       if (rank > 0) seen.add(look);
       const counted = looks.get(look) ?? { look, count: 0, clear: 0, foreign: 0, indexes: [], ranks: new Set() };

@@ -1,4 +1,4 @@
-import { isDigit } from '../formats/tokens/byte-scan.ts';
+import { isDigit, skipSpaces, skipWord, startsWith } from '../formats/tokens/byte-scan.ts';
 import { readStatus } from '../formats/tokens/http-status.ts';
 import { statusRank } from '../formats/tokens/level-word.ts';
 import { findLevelWord } from './level-words.ts';
@@ -87,13 +87,11 @@ function toRank(status: number): number {
 function isMethodAt(bytes: Buffer, at: number, end: number, start: number): boolean {
   const before = at > start ? bytes[at - 1] : 32;
   if (before !== 32 && before !== 34 && before !== 9 && before !== 91 && before !== 124 && before !== 39) return false;
-  return METHODS.some((method) => {
-    const after = at + method.length;
-    if (after >= end || (bytes[after] !== 32 && bytes[after] !== 9)) return false;
-    for (let index = 1; index < method.length; index++)
-      if (bytes[at + index] !== method.charCodeAt(index)) return false;
-    return true;
-  });
+  for (const method of METHODS) {
+    const after = bytes[at + method.length];
+    if ((after === 32 || after === 9) && startsWith(bytes, at, end, method)) return true;
+  }
+  return false;
 }
 
 /** Three digits from 100 to 599 that are a word; 0 if there are none. */
@@ -125,19 +123,17 @@ function isBehindTimers(bytes: Buffer, at: number): boolean {
 
 /** The first status behind the path of a request that is not quoted. */
 function statusBehind(bytes: Buffer, methodAt: number, end: number): number {
-  let at = methodAt;
-  const skipWord = () => {
-    while (at < end && bytes[at] !== 32 && bytes[at] !== 9) at++;
-    while (at < end && (bytes[at] === 32 || bytes[at] === 9)) at++;
-  };
-  skipWord();
-  skipWord();
+  let at = nextWord(bytes, nextWord(bytes, methodAt, end), end);
   for (let words = 0; words < 4 && at < end; words++) {
     const status = statusAt(bytes, at, end);
     if (status > 0) return status;
-    skipWord();
+    at = nextWord(bytes, at, end);
   }
   return 0;
+}
+
+function nextWord(bytes: Buffer, start: number, end: number): number {
+  return skipSpaces(bytes, skipWord(bytes, start, end), end);
 }
 
 /** The level of Redis is a mark behind the time: `.` debug, `-` verbose, `*` notice, `#` warning; 0 if there is none. */

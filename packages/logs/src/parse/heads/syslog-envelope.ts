@@ -1,12 +1,9 @@
 import { isDigit } from '../formats/tokens/byte-scan.ts';
 import { severityRank } from './message-levels.ts';
 
-const BYTE_ORDER_MARK = [0xef, 0xbb, 0xbf];
-
 /** Where a line starts behind a byte order mark and a priority of syslog like `<34>`. */
 export function skipEnvelope(bytes: Buffer, start: number, end: number): number {
-  const from =
-    bytes[start] === 0xef && BYTE_ORDER_MARK.every((byte, at) => bytes[start + at] === byte) ? start + 3 : start;
+  const from = bytes[start] === 0xef && bytes[start + 1] === 0xbb && bytes[start + 2] === 0xbf ? start + 3 : start;
   return bytes[from] === 60 && from < end ? priorityEnd(bytes, from, end) : from;
 }
 

@@ -1,6 +1,6 @@
 import { isDigit, isLetter, SPACE, skipDigits, skipLetters, startsWith, TAB } from '../formats/tokens/byte-scan.ts';
 import { zoneNameOffset } from '../formats/tokens/zone-names.ts';
-import { wallClockMs } from '../timestamp.ts';
+import { daysIn, twoDigits } from '../timestamp.ts';
 
 /*
  * How programs spell times. A spelling is found at any position by what it looks like; what it leaves out (zone, year,
@@ -143,6 +143,25 @@ function readFromDigit(bytes: Buffer, at: number, end: number, time: WrittenTime
 /** `2026-11-17 18:33:04`, with `/` or `.` in the date, and nearly anything between date and clock. */
 function readIso(bytes: Buffer, at: number, end: number, time: WrittenTime): boolean {
   const mark = bytes[at + 4];
+  // Fast path: two digits each, as most programs write it. What it does not read is read below.
+  if (end - at >= 19 && bytes[at + 13] === COLON && bytes[at + 16] === COLON && bytes[at + 7] === mark) {
+    const between = bytes[at + 10];
+    const isUsual = (mark === MINUS || mark === SLASH || mark === DOT) && (between === SPACE || between === 84);
+    const month = twoDigits(bytes, at + 5);
+    const day = twoDigits(bytes, at + 8);
+    const hour = twoDigits(bytes, at + 11);
+    const minute = twoDigits(bytes, at + 14);
+    const second = twoDigits(bytes, at + 17);
+    if (isUsual && (month | day | hour | minute | second) >= 0 && !isDigit(bytes[at + 19])) {
+      const ms = clockMs(hour, minute, second);
+      if (ms >= 0 && findHalfDay(bytes, at + 19, end) === 0) {
+        time.spelling = 'iso';
+        time.msOfDay = ms;
+        const to = readFraction(bytes, at + 19, end, time);
+        return isDate(time, number(bytes, at, at + 4), month, day) && withZone(bytes, to, end, time);
+      }
+    }
+  }
   // 年 and 月 have three bytes, the first of which differ.
   const wide = mark === 0xe5 && startsWithCodes(bytes, at + 4, end, YEAR_SIGN);
   if (mark !== MINUS && mark !== SLASH && mark !== DOT && !wide) return false;
@@ -396,9 +415,12 @@ export const ORDERS: readonly DateOrder[] = ['mdy', 'dmy', 'ymd'];
 export function applyOrder(time: WrittenTime, order: DateOrder): boolean {
   const [one, two, three] = time.numbers;
   if (time.spelling === 'numeric-clock') return order === 'dmy' ? isDate(time, 0, two, one) : isDate(time, 0, one, two);
-  const year = (value: number) => (value < 100 ? 2000 + value : value);
-  if (order === 'ymd') return three < 100 && isDate(time, year(one), two, three);
-  return order === 'mdy' ? isDate(time, year(three), one, two) : isDate(time, year(three), two, one);
+  if (order === 'ymd') return three < 100 && isDate(time, fullYear(one), two, three);
+  return order === 'mdy' ? isDate(time, fullYear(three), one, two) : isDate(time, fullYear(three), two, one);
+}
+
+function fullYear(year: number): number {
+  return year < 100 ? 2000 + year : year;
 }
 
 /** `18:33:04` alone, or `6:33PM`. */
@@ -684,7 +706,7 @@ function isDateMark(byte: number | undefined): boolean {
 
 /** Sets the date if there is such a day; without a year, in a leap year. */
 function isDate(time: WrittenTime, year: number, month: number, day: number): boolean {
-  if (Number.isNaN(wallClockMs({ year: year || 2000, month, day }, 0))) return false;
+  if (month < 1 || month > 12 || day < 1 || day > daysIn(year || 2000, month)) return false;
   time.year = year;
   time.month = month;
   time.day = day;
@@ -705,7 +727,9 @@ function fractionMs(bytes: Buffer, start: number, end: number): number {
 }
 
 function startsWithCodes(bytes: Buffer, at: number, end: number, codes: readonly number[]): boolean {
-  return at + codes.length <= end && codes.every((code, index) => bytes[at + index] === code);
+  if (at + codes.length > end) return false;
+  for (let index = 0; index < codes.length; index++) if (bytes[at + index] !== codes[index]) return false;
+  return true;
 }
 
 const MONTHS = [
@@ -734,8 +758,7 @@ const MONTHS_BY_KEY = new Map(
 const LONGEST_NAME = 12;
 
 function nameKey(bytes: Uint8Array, at: number): number {
-  const letter = (index: number) => (bytes[at + index] ?? 0) | 0x20;
-  return (letter(0) << 16) | (letter(1) << 8) | letter(2);
+  return (((bytes[at] ?? 0) | 0x20) << 16) | (((bytes[at + 1] ?? 0) | 0x20) << 8) | ((bytes[at + 2] ?? 0) | 0x20);
 }
 
 /** The month whose name is at `at`, in English and a few other languages, 1 to 12; 0 if there is none. */

@@ -5,6 +5,7 @@ import { GzText } from '../../gzip/gz-map.ts';
 import { truncated, unreadable } from '../../log-error.ts';
 import { ChunkText } from '../../packed/chunk-map.ts';
 import { Utf16Text } from '../../packed/utf16.ts';
+import { formatName } from '../../parse/format.ts';
 import type { CleanParts, CleanReads, CleanText, HashedParts } from '../../scrub/clean-ranges.ts';
 import type { Scrubber, ScrubRules } from '../../scrub/scrubber.ts';
 import { type HoleOptions, TextWithHoles } from './nul-holes.ts';
@@ -58,7 +59,7 @@ export function hasStamp({ name, fd, stamp }: ScanFile): boolean {
 function openUnscrubbed(file: ScanFile, options: HoleOptions): FileText {
   const stored = openWithHole(file);
   // What has no known format may be binary: there, NULs are what was written.
-  const text = file.format === 'text' ? stored : new TextWithHoles(stored, options);
+  const text = formatName(file.format) === 'text' ? stored : new TextWithHoles(stored, options);
   return file.textStart > 0 ? new TextBehindHole(text, file.textStart) : text;
 }
 

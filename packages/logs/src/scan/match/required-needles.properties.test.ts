@@ -67,7 +67,7 @@ const MORE = Number(process.env.MORE ?? 1);
 
 test.each(names)('each value in %s is found by the texts that are searched for', (name) => {
   const bytes = readFileSync(new URL(name, FIXTURES));
-  const format = createFormat(detectFormat(bytes, OPTIONS).name, OPTIONS);
+  const format = createFormat(detectFormat(bytes, OPTIONS).spec, OPTIONS);
   const records = readRecords(bytes, format);
   const seen = new Set<string>();
   for (const [index, own] of records.entries()) {
